@@ -58,6 +58,8 @@ fn requests_streams_and_datagrams_go_over_every_layer_and_nothing_is_left() {
         "netns + ssh + vxlan + ssh(cipher=aes-256-gcm)",
         "netns + conntrack + conntrack",
         "netns + dnat",
+        "loopback + tls(cipher=aes-128-gcm)",
+        "netns + dnat + tls",
         "netns + mtu(bytes=1280)",
         "netns + offload(tso=false, gso=false, gro=false)",
         "netns + tbf(rate=500Mbit)",
@@ -73,6 +75,9 @@ fn requests_streams_and_datagrams_go_over_every_layer_and_nothing_is_left() {
         let stream = trial(&desk, "tcp-stream", path);
         let sent = &stream["load"]["jobs"][0]["write"]["bytes"];
         assert!(sent.as_u64().unwrap() > 1 << 16, "{path}: {sent}");
+        if path.contains("tls") {
+            continue;
+        }
         let datagrams = trial(&desk, "udp-stream", path);
         let arrived = &datagrams["load"]["jobs"][0]["udp"]["received"];
         assert!(arrived.as_u64().unwrap() > 10, "{path}: {arrived}");

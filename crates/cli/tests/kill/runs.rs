@@ -59,7 +59,7 @@ pub(crate) fn all(device: &Path) -> Vec<Run> {
             "mem(size=4M) + cache(size=1M) + delay(latency=1us)",
         ]),
         compare(&["cloud(vm=DS1_v2, disk=P10, size=4M)", "mem(size=4M)"]),
-        network(&["loopback", "netns + bridge + conntrack + dnat"]),
+        network(&["loopback + tls", "netns + bridge + conntrack + dnat + tls"]),
         network(&[
             "netns + mtu(bytes=1400) + offload(tso=false) + vxlan + wireguard",
             "netns + htb(rate=1Gbit)",

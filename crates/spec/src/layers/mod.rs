@@ -57,6 +57,7 @@ macro_rules! each_layer {
                 tbf::Tbf,
                 htb::Htb,
                 netem::Netem,
+                tls::Tls,
             }
         }
     };
@@ -106,6 +107,7 @@ mod stack;
 mod tbf;
 mod throttle;
 mod tier;
+mod tls;
 mod tmpfs;
 mod vxlan;
 mod wireguard;
