@@ -38,8 +38,8 @@ const UNDO: Duration = Duration::from_millis(200);
 /// many there are.
 const GOLDEN: f64 = 0.618_033_988_749_895;
 /// Layers that are killed in the virtual machine.
-const ELSEWHERE: [&str; 8] =
-    ["dmcrypt", "geneve", "ipsec", "macsec", "netem", "nfs", "peer", "remote"];
+const ELSEWHERE: [&str; 9] =
+    ["dmcrypt", "geneve", "ipsec", "ktls", "macsec", "netem", "nfs", "peer", "remote"];
 
 const PEEL: [&str; 13] = [
     "peel",

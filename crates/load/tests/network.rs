@@ -14,7 +14,7 @@ use std::time::Duration;
 use iotax_load::{Error, LoadDriver as _, Native, new_peer_secret, serve_peer};
 use iotax_record::LoadRecord;
 use iotax_spec::{BlockSizes, Engine, Job, Pace, Workload};
-use iotax_vdisk::{IoTarget, Peer};
+use iotax_vdisk::{IoTarget, Peer, Tls, TlsBy, TlsCipher};
 use support::{MS, request, run_prepared, workload};
 
 /// A peer of this process, which lasts as long as the process.
@@ -26,7 +26,7 @@ fn peer() -> Peer {
         let any = (Ipv4Addr::LOCALHOST, 0).into();
         serve_peer(any, own, |address| tell.send(address).map_err(std::io::Error::other))
     });
-    Peer { address: told.recv().unwrap(), namespace: None, cpus: Vec::new(), secret }
+    Peer::at(told.recv().unwrap(), secret)
 }
 
 fn load(engine: Engine, bytes: u32) -> Job {
@@ -67,6 +67,35 @@ fn requests_are_answered_at_any_depth_and_at_a_rate() {
         assert!(job.read.ios > 0);
         assert_eq!(job.read.bytes, 64 * job.read.ios);
         assert_eq!(job.read.response.is_some(), pace != Pace::Closed);
+    }
+}
+
+#[test]
+fn load_is_encrypted_with_any_cipher() {
+    use TlsCipher::{Aes128Gcm, Aes256Gcm, ChaCha20Poly1305};
+    for cipher in [Aes128Gcm, Aes256Gcm, ChaCha20Poly1305] {
+        let peer = Peer { tls: Some(Tls { by: TlsBy::Process, cipher }), ..peer() };
+        for read_percent in [0, 100] {
+            // More than one record, and more than what is encrypted at a time.
+            let job = Job { read_percent, ..load(Engine::TcpStream, 300_000) };
+            let record = run(&workload(job), &peer);
+            let job = &record.jobs[0];
+            let moved = if read_percent == 100 { &job.read } else { &job.write };
+            assert_eq!((&job.first_error, moved.errors), (&None, 0), "{cipher:?}");
+            assert!(moved.ios > 0 && job.tcp.is_some(), "{cipher:?}");
+        }
+        for (depth, bytes, pace) in [
+            (1, 64, Pace::Closed),
+            (8, 64, Pace::Closed),
+            (3, 300_000, Pace::Closed),
+            (4, 64, Pace::Even { iops: 500.0 }),
+        ] {
+            let job = Job { queue_depth: depth, pace, ..load(Engine::TcpRr, bytes) };
+            let record = run(&workload(job), &peer);
+            let job = &record.jobs[0];
+            assert_eq!((&job.first_error, job.read.errors), (&None, 0), "{cipher:?} {bytes}");
+            assert!(job.read.ios > 0, "{cipher:?} {bytes}");
+        }
     }
 }
 
@@ -131,12 +160,7 @@ fn load_for_storage_does_not_go_over_a_network_path() {
 #[test]
 fn nobody_at_the_far_end_is_an_error_that_names_it() {
     let nobody: SocketAddr = (Ipv4Addr::LOCALHOST, 1).into();
-    let peer = Peer {
-        address: nobody,
-        namespace: None,
-        cpus: Vec::new(),
-        secret: new_peer_secret().unwrap(),
-    };
+    let peer = Peer::at(nobody, new_peer_secret().unwrap());
     let mut workload = workload(load(Engine::TcpStream, 4096));
     workload.time_ns = MS;
     let stop = AtomicBool::new(false);

@@ -21,14 +21,16 @@ impl NetworkPath {
     pub(crate) fn make(stack: &Stack, build_context: &mut BuildContext<'_>) -> Result<Self, Error> {
         let (bottom, above) = stack.layers.split_first().expect("a stack has a base");
         let base = layers::network_base(bottom).expect("a network path has a base of its own");
-        match base.make(build_context)? {
-            Base::Elsewhere(peer) => Ok(Self { peer, _link: None }),
+        let (peer, link) = match base.make(build_context)? {
+            Base::Elsewhere(peer) => (peer, None),
             Base::Here { link, port, secret } => {
                 let mut layers = above.iter().filter_map(layers::network);
                 let link =
                     layers.try_fold(link, |below, layer| layer.make(below, build_context))?;
-                Ok(Self { peer: link.peer(port, secret), _link: Some(link) })
+                (link.peer(port, secret), Some(link))
             }
-        }
+        };
+        let of_load = above.iter().filter_map(layers::of_load);
+        Ok(Self { peer: of_load.fold(peer, |peer, layer| layer.over(peer)), _link: link })
     }
 }

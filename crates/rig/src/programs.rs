@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::fs::{MemfdFlags, Mode, memfd_create};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process_group};
 use rustix::thread::{CpuSet, LinkNameSpaceType, move_into_link_name_space, sched_setaffinity};
@@ -339,7 +339,10 @@ fn wait(mut child: Child, stop: &AtomicBool) -> Result<ExitStatus, Error> {
 }
 
 fn anonymous(name: &str) -> io::Result<File> {
-    Ok(File::from(memfd_create(name, MemfdFlags::CLOEXEC)?))
+    let file = memfd_create(name, MemfdFlags::CLOEXEC)?;
+    // ssh reads no key that others might read, by what the mode says.
+    rustix::fs::fchmod(&file, Mode::RUSR | Mode::WUSR)?;
+    Ok(File::from(file))
 }
 
 /// `io::Error` cannot be cloned.

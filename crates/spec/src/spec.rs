@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cloud::CloudChoice;
 use crate::fitted::Fitted;
-use crate::layers::{Cloud, Layer, Stack};
+use crate::layers::{Cloud, Form, Layer, Stack};
 use crate::rule::Rule;
 use crate::setting::Setting;
 use crate::side_runs::SideRuns;
@@ -131,6 +131,11 @@ impl Target {
     /// Whether it is a network path.
     pub fn is_network(&self) -> bool {
         self.stack().is_some_and(|stack| stack.form().is_network())
+    }
+
+    /// Whether load encrypts its connections itself, and has nothing for datagrams.
+    pub(crate) fn carries_no_datagrams(&self) -> bool {
+        self.stack().is_some_and(|stack| stack.form() == Form::Connections)
     }
 
     /// The path, if it is one.

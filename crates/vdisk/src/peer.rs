@@ -17,6 +17,44 @@ pub struct Peer {
     pub cpus: Vec<u32>,
     /// What both ends know, and prove to each other that they do.
     pub secret: PeerSecret,
+    /// What encrypts load itself, if anything does.
+    pub tls: Option<Tls>,
+}
+
+impl Peer {
+    /// One that is reached from where this process is, without anything in between.
+    pub fn at(address: SocketAddr, secret: PeerSecret) -> Self {
+        Self { address, namespace: None, cpus: Vec::new(), secret, tls: None }
+    }
+}
+
+/// TLS between load and its peer, without a program in between.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tls {
+    /// Who encrypts.
+    pub by: TlsBy,
+    /// What with.
+    pub cipher: TlsCipher,
+}
+
+/// Who encrypts for TLS.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TlsBy {
+    /// The process itself, as most applications do it.
+    Process,
+    /// The kernel: the socket takes and gives plain text.
+    Kernel,
+}
+
+/// The ciphers of TLS 1.3.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TlsCipher {
+    /// AES with 128 bits.
+    Aes128Gcm,
+    /// AES with 256 bits.
+    Aes256Gcm,
+    /// What is fast without instructions for AES.
+    ChaCha20Poly1305,
 }
 
 /// Random bytes that only the two ends of a network path know. They are never shown.

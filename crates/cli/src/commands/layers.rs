@@ -182,6 +182,7 @@ fn as_json(layer: &'static LayerInfo) -> Value {
         Form::Ethernet => "Ethernet path",
         Form::Network => "path of IP packets",
         Form::Service => "address of a service",
+        Form::Connections => "path of TCP connections",
     };
     let parameter = |parameter: &iotax_spec::Parameter| {
         json!({

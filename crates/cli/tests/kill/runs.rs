@@ -46,6 +46,8 @@ pub(crate) fn all(device: &Path) -> Vec<Run> {
             "netns + bridge + conntrack + tbf(rate=1Gbit) + htb(rate=500Mbit) \
              + offload(gro=false) + mtu(bytes=1280) + dnat",
         ),
+        requests("netns + mtu(bytes=1400) + openvpn"),
+        requests("netns + ssh"),
         peel("file(size=16M) + luks + luks + ext4"),
         compare(&["file(size=16M) + ext4(encrypt=true) + fscrypt", "tmpfs(size=16M) + gocryptfs"]),
         compare(&["theirs", "dir(path=theirs) + gocryptfs(cipher=aes-siv)"]),
@@ -57,7 +59,7 @@ pub(crate) fn all(device: &Path) -> Vec<Run> {
             "mem(size=4M) + cache(size=1M) + delay(latency=1us)",
         ]),
         compare(&["cloud(vm=DS1_v2, disk=P10, size=4M)", "mem(size=4M)"]),
-        network(&["loopback", "netns + bridge + conntrack + dnat"]),
+        network(&["loopback + tls", "netns + bridge + conntrack + dnat + tls"]),
         network(&[
             "netns + mtu(bytes=1400) + offload(tso=false) + vxlan + wireguard",
             "netns + htb(rate=1Gbit)",

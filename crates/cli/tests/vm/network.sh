@@ -1,7 +1,7 @@
 # Layers of network paths that few kernels have. To be preceded by traces.sh. Prints what the far end
 # of a path with all of them looks like while load is driven over it, keys left out, and what undo
 # removes after a kill. Leaves
-#   few, all    runs that came to their end
+#   few, all, ktls    runs that came to their end
 mkdir /run/work /run/calls /run/input /run/wrapped
 here=$PWD
 cd /run/work
@@ -25,7 +25,15 @@ all='netns + netem(delay=2ms, loss=1%) + tbf(rate=1Gbit) + macsec + ipsec + gene
 over() { "$IOTAX" run tcp-rr "$@" --ramp 0s >&2; }
 over "$few" --time 300ms --out "$here/few"
 over "$all" --time 300ms --out "$here/all"
+# The kernel's count of connections that it encrypted and decrypted: TLS at both ends of each load.
+for cipher in aes-128-gcm aes-256-gcm chacha20-poly1305; do
+    "$IOTAX" run tcp-stream "loopback + ktls(cipher=$cipher)" --ramp 0s --time 300ms >&2
+done
+over 'netns + ktls' --time 300ms --out "$here/ktls"
 nothing_left /run/before /mnt
+tls() { awk "\$1 == \"$1\" { print \$2 }" /proc/net/tls_stat; }
+[ "$(tls TlsTxSw)" -ge 6 ] && [ "$(tls TlsRxSw)" -ge 6 ] && [ "$(tls TlsDecryptError)" = 0 ] ||
+    fail "the kernel did no TLS: $(cat /proc/net/tls_stat)"
 
 PATH=/run/wrapped:$PATH start "$IOTAX" run tcp-rr "$all" --time 600s --out killed
 # Every direction of every ESP has passed something.

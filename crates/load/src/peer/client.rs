@@ -11,8 +11,10 @@ use iotax_record::FarEndRecord;
 use iotax_vdisk::Peer;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
-use super::hello::{self, Role};
+use super::flow::Flow;
+use super::hello::{self, Role, Wanted};
 use super::roles::{ASK, boot};
+use super::tls;
 use super::udp::Received;
 use crate::error::Error;
 
@@ -20,14 +22,20 @@ use crate::error::Error;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A connection in `role`, and what the far end calls it.
-pub(crate) fn connect(peer: &Peer, role: Role) -> Result<(TcpStream, u64), Error> {
-    let connect = || -> io::Result<(TcpStream, u64)> {
+pub(crate) fn connect(peer: &Peer, role: Role) -> Result<(Flow, u64), Error> {
+    let tls = if role.is_control() { Some(tls::CONTROL) } else { peer.tls };
+    let wanted = Wanted { role, tls: tls.map(|tls| tls.by) };
+    let connect = || -> io::Result<(Flow, u64)> {
         let mut stream = TcpStream::connect_timeout(&peer.address, PATIENCE)?;
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;
-        let session = hello::greet(&mut stream, &peer.secret, hello::nonce()?, role)?;
-        Ok((stream, session))
+        let met = hello::greet(&mut stream, &peer.secret, hello::nonce()?, wanted)?;
+        let flow = match tls {
+            Some(tls) => tls::connect(stream, tls, &met.keys)?,
+            None => Flow::Bare(stream),
+        };
+        Ok((flow, met.session))
     };
     within(peer, connect).map_err(|source| Error::Peer { peer: peer.to_string(), source })
 }
@@ -61,7 +69,7 @@ fn within<T: Send>(peer: &Peer, make: impl Fn() -> io::Result<T> + Sync) -> io::
 
 /// What the far end's host has done so far.
 pub(crate) struct FarEnd {
-    stream: TcpStream,
+    stream: Flow,
 }
 
 impl FarEnd {
@@ -86,7 +94,7 @@ impl FarEnd {
 }
 
 /// What came of the datagrams from one to another of a flow.
-pub(crate) fn received(stream: &mut TcpStream, from: u64, to: u64) -> io::Result<Received> {
+pub(crate) fn received(stream: &mut Flow, from: u64, to: u64) -> io::Result<Received> {
     stream.write_all(&[from, to].map(u64::to_le_bytes).concat())?;
     let mut told = [0; Received::BYTES];
     stream.read_exact(&mut told)?;

@@ -7,11 +7,14 @@
 use std::io::{self, Read, Write};
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
-use iotax_vdisk::PeerSecret;
+use iotax_vdisk::{PeerSecret, TlsBy};
 use sha2::Sha256;
+use zeroize::Zeroizing;
+
+use super::tls::Keys;
 
 /// What a peer says first, with its version.
-const MAGIC: &[u8; 16] = b"iotax peer 0001\n";
+const MAGIC: &[u8; 16] = b"iotax peer 0002\n";
 const NONCE_BYTES: usize = 32;
 const WANTED_BYTES: usize = 8;
 const CODE_BYTES: usize = 32;
@@ -56,33 +59,69 @@ pub(crate) enum Role {
     Datagrams,
 }
 
+/// What the near end wants of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    pub role: Role,
+    /// Who encrypts what follows, if anybody does.
+    pub tls: Option<TlsBy>,
+}
+
+/// What both ends know when they have met.
+pub(super) struct Met {
+    pub wanted: Wanted,
+    /// What the far end calls the connection.
+    pub session: u64,
+    /// Of this connection alone.
+    pub keys: Keys,
+}
+
 impl Role {
+    /// Whether what is said is believed, where load is nothing but random bytes.
+    pub(super) fn is_control(self) -> bool {
+        matches!(self, Self::Counters | Self::Datagrams)
+    }
+}
+
+impl Wanted {
     fn encode(self) -> [u8; WANTED_BYTES] {
-        let (kind, bytes) = match self {
-            Self::Sink => (0, 0),
-            Self::Source { bytes } => (1, bytes),
-            Self::Answer { bytes } => (2, bytes),
-            Self::Counters => (3, 0),
-            Self::Datagrams => (4, 0),
+        let (kind, bytes) = match self.role {
+            Role::Sink => (0, 0),
+            Role::Source { bytes } => (1, bytes),
+            Role::Answer { bytes } => (2, bytes),
+            Role::Counters => (3, 0),
+            Role::Datagrams => (4, 0),
         };
         let mut wanted = [0; WANTED_BYTES];
         wanted[0] = kind;
+        wanted[1] = match self.tls {
+            None => 0,
+            Some(TlsBy::Process) => 1,
+            Some(TlsBy::Kernel) => 2,
+        };
         wanted[4..].copy_from_slice(&bytes.to_le_bytes());
         wanted
     }
 
     fn decode(wanted: [u8; WANTED_BYTES]) -> Option<Self> {
-        let [kind, 0, 0, 0, bytes @ ..] = wanted else { return None };
+        let [kind, tls, 0, 0, bytes @ ..] = wanted else { return None };
         let bytes = u32::from_le_bytes(bytes);
         let sized = (1..=MAX_BLOCK_BYTES).contains(&bytes);
-        match kind {
-            0 => Some(Self::Sink),
-            1 if sized => Some(Self::Source { bytes }),
-            2 if sized => Some(Self::Answer { bytes }),
-            3 => Some(Self::Counters),
-            4 => Some(Self::Datagrams),
-            _ => None,
-        }
+        let role = match kind {
+            0 => Role::Sink,
+            1 if sized => Role::Source { bytes },
+            2 if sized => Role::Answer { bytes },
+            3 => Role::Counters,
+            4 => Role::Datagrams,
+            _ => return None,
+        };
+        let tls = match tls {
+            0 if !role.is_control() => None,
+            1 => Some(TlsBy::Process),
+            2 => Some(TlsBy::Kernel),
+            _ => return None,
+        };
+        Some(Self { role, tls })
     }
 }
 
@@ -100,6 +139,14 @@ fn code(secret: &PeerSecret, end: &[u8], far: &Nonce, near: &Nonce, rest: &[u8])
     code
 }
 
+/// What the two ends of a connection know each other by when it is encrypted.
+fn keys(secret: &PeerSecret, far: &Nonce, near: &Nonce) -> Keys {
+    let seed = |end: &[u8]| {
+        Zeroizing::new(<[u8; 32]>::from(code(secret, end, far, near, &[]).finalize().into_bytes()))
+    };
+    Keys { near: seed(b"near, TLS"), far: seed(b"far, TLS") }
+}
+
 /// The far end of a handshake with whoever connected, over what it says and hears.
 ///
 /// # Errors
@@ -114,33 +161,33 @@ pub(super) fn accept(
     secret: &PeerSecret,
     nonce: Nonce,
     session: u64,
-) -> io::Result<Role> {
+) -> io::Result<Met> {
     stream.write_all(&[MAGIC.as_slice(), &nonce].concat())?;
     let (near, wanted) = (read::<NONCE_BYTES>(stream)?, read::<WANTED_BYTES>(stream)?);
     let proof = read::<CODE_BYTES>(stream)?;
     let expected = code(secret, b"near", &nonce, &near, &wanted);
     expected.verify_slice(&proof).map_err(|_| refused("it does not know the token"))?;
-    let role = Role::decode(wanted).ok_or_else(|| refused("it wants something unknown"))?;
-    let session = session.to_le_bytes();
-    let answer = code(secret, b"far", &nonce, &near, &session).finalize().into_bytes();
-    stream.write_all(&[session.as_slice(), &answer].concat())?;
-    Ok(role)
+    let wanted = Wanted::decode(wanted).ok_or_else(|| refused("it wants something unknown"))?;
+    let told = session.to_le_bytes();
+    let answer = code(secret, b"far", &nonce, &near, &told).finalize().into_bytes();
+    stream.write_all(&[told.as_slice(), &answer].concat())?;
+    Ok(Met { wanted, session, keys: keys(secret, &nonce, &near) })
 }
 
-/// The near end: returns what the far end calls this session.
+/// The near end of a handshake. `nonce` must be new.
 pub(super) fn greet(
     stream: &mut (impl Read + Write),
     secret: &PeerSecret,
     nonce: Nonce,
-    role: Role,
-) -> io::Result<u64> {
+    wanted: Wanted,
+) -> io::Result<Met> {
     if read::<16>(stream)? != *MAGIC {
         return Err(refused("it is no iotax peer, or one of another version"));
     }
     let far = read::<NONCE_BYTES>(stream)?;
-    let wanted = role.encode();
-    let proof = code(secret, b"near", &far, &nonce, &wanted).finalize().into_bytes();
-    stream.write_all(&[nonce.as_slice(), &wanted, &proof].concat())?;
+    let wants = wanted.encode();
+    let proof = code(secret, b"near", &far, &nonce, &wants).finalize().into_bytes();
+    stream.write_all(&[nonce.as_slice(), &wants, &proof].concat())?;
     let session: [u8; 8] = read(stream).map_err(|error| match error.kind() {
         // It closes without a word whatever does not prove itself.
         io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset => {
@@ -151,7 +198,8 @@ pub(super) fn greet(
     let expected = code(secret, b"far", &far, &nonce, &session);
     let answer = read::<CODE_BYTES>(stream)?;
     expected.verify_slice(&answer).map_err(|_| refused("it does not know the token either"))?;
-    Ok(u64::from_le_bytes(session))
+    let session = u64::from_le_bytes(session);
+    Ok(Met { wanted, session, keys: keys(secret, &far, &nonce) })
 }
 
 fn read<const N: usize>(stream: &mut impl Read) -> io::Result<[u8; N]> {
@@ -169,12 +217,14 @@ mod tests {
     use super::*;
 
     const SECRET: PeerSecret = PeerSecret([7; PeerSecret::BYTES]);
-    const ROLES: [Role; 5] = [
-        Role::Sink,
-        Role::Source { bytes: 1 << 20 },
-        Role::Answer { bytes: 64 },
-        Role::Counters,
-        Role::Datagrams,
+    const BARE: Wanted = Wanted { role: Role::Sink, tls: None };
+    const ALL: [Wanted; 6] = [
+        BARE,
+        Wanted { role: Role::Source { bytes: 1 << 20 }, tls: Some(TlsBy::Process) },
+        Wanted { role: Role::Answer { bytes: 64 }, tls: None },
+        Wanted { role: Role::Answer { bytes: 64 }, tls: Some(TlsBy::Kernel) },
+        Wanted { role: Role::Counters, tls: Some(TlsBy::Process) },
+        Wanted { role: Role::Datagrams, tls: Some(TlsBy::Process) },
     ];
 
     /// One side's bytes to be read; what it writes is kept.
@@ -204,30 +254,44 @@ mod tests {
         Script { input: Cursor::new(input), said: Vec::new() }
     }
 
-    fn hello(secret: &PeerSecret, far: Nonce, role: Role) -> Vec<u8> {
+    fn hello(secret: &PeerSecret, far: Nonce, wanted: Wanted) -> Vec<u8> {
         let mut near = hears([MAGIC.as_slice(), &far].concat());
-        greet(&mut near, secret, [2; NONCE_BYTES], role).unwrap_err();
+        greet(&mut near, secret, [2; NONCE_BYTES], wanted).map(drop).unwrap_err();
         near.said
     }
 
     #[test]
-    fn both_ends_agree_on_the_role_and_the_session() {
-        for role in ROLES {
-            let mut far = hears(hello(&SECRET, [1; NONCE_BYTES], role));
-            assert_eq!(accept(&mut far, &SECRET, [1; NONCE_BYTES], 42).unwrap(), role);
+    fn both_ends_agree_on_the_role_the_session_and_its_keys() {
+        for wanted in ALL {
+            let mut far = hears(hello(&SECRET, [1; NONCE_BYTES], wanted));
+            let heard = accept(&mut far, &SECRET, [1; NONCE_BYTES], 42).unwrap();
             let mut near = hears(far.said);
-            assert_eq!(greet(&mut near, &SECRET, [2; NONCE_BYTES], role).unwrap(), 42);
+            let met = greet(&mut near, &SECRET, [2; NONCE_BYTES], wanted).unwrap();
+            assert_eq!((heard.wanted, heard.session), (wanted, 42));
+            assert_eq!((met.wanted, met.session), (wanted, 42));
+            assert_eq!(heard.keys, met.keys);
+            assert_ne!(met.keys, keys(&SECRET, &[1; NONCE_BYTES], &[3; NONCE_BYTES]));
+            assert_ne!(met.keys.near, met.keys.far);
+        }
+    }
+
+    #[test]
+    fn what_is_believed_is_never_said_in_the_open() {
+        for role in [Role::Counters, Role::Datagrams] {
+            let mut far = hears(hello(&SECRET, [1; NONCE_BYTES], Wanted { role, tls: None }));
+            let refused = accept(&mut far, &SECRET, [1; NONCE_BYTES], 42).map(drop).unwrap_err();
+            assert_eq!(refused.to_string(), "it wants something unknown");
         }
     }
 
     #[test]
     fn a_hello_with_another_secret_or_to_another_greeting_is_refused() {
-        let said = |secret, far| hello(secret, far, Role::Sink);
+        let said = |secret, far| hello(secret, far, BARE);
         let wrong = said(&PeerSecret([8; PeerSecret::BYTES]), [1; NONCE_BYTES]);
         let replayed = said(&SECRET, [9; NONCE_BYTES]);
         for hello in [wrong, replayed] {
             let mut far = hears(hello);
-            let refused = accept(&mut far, &SECRET, [1; NONCE_BYTES], 42).unwrap_err();
+            let refused = accept(&mut far, &SECRET, [1; NONCE_BYTES], 42).map(drop).unwrap_err();
             assert_eq!(refused.to_string(), "it does not know the token");
             assert_eq!(far.said.len(), MAGIC.len() + NONCE_BYTES, "only the greeting was said");
         }
@@ -236,15 +300,15 @@ mod tests {
     #[test]
     fn a_far_end_that_does_not_know_the_secret_is_refused() {
         let other = PeerSecret([8; PeerSecret::BYTES]);
-        let mut impostor = hears(hello(&other, [1; NONCE_BYTES], Role::Sink));
+        let mut impostor = hears(hello(&other, [1; NONCE_BYTES], BARE));
         accept(&mut impostor, &other, [1; NONCE_BYTES], 42).unwrap();
-        let error = greet(&mut hears(impostor.said), &SECRET, [2; NONCE_BYTES], Role::Sink);
+        let error = greet(&mut hears(impostor.said), &SECRET, [2; NONCE_BYTES], BARE).map(drop);
         assert_eq!(error.unwrap_err().to_string(), "it does not know the token either");
     }
 
     #[test]
     fn something_else_that_listens_is_told_apart() {
-        let error = greet(&mut hears(vec![b'x'; 200]), &SECRET, [2; NONCE_BYTES], Role::Sink);
+        let error = greet(&mut hears(vec![b'x'; 200]), &SECRET, [2; NONCE_BYTES], BARE).map(drop);
         assert_eq!(
             error.unwrap_err().to_string(),
             "it is no iotax peer, or one of another version"
@@ -253,8 +317,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_changed_bit_passes(role in 0..ROLES.len(), at in any::<prop::sample::Index>(), bit in 0..8) {
-            let mut hello = hello(&SECRET, [1; NONCE_BYTES], ROLES[role]);
+        fn no_changed_bit_passes(wanted in 0..ALL.len(), at in any::<prop::sample::Index>(), bit in 0..8) {
+            let mut hello = hello(&SECRET, [1; NONCE_BYTES], ALL[wanted]);
             let at = at.index(hello.len());
             hello[at] ^= 1_u8 << bit;
             prop_assert!(accept(&mut hears(hello), &SECRET, [1; NONCE_BYTES], 42).is_err());
@@ -263,7 +327,7 @@ mod tests {
         #[test]
         fn no_bytes_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
             let _ = accept(&mut hears(bytes.clone()), &SECRET, [1; NONCE_BYTES], 42);
-            let _ = greet(&mut hears(bytes), &SECRET, [2; NONCE_BYTES], Role::Sink);
+            let _ = greet(&mut hears(bytes), &SECRET, [2; NONCE_BYTES], BARE).map(drop);
         }
     }
 }

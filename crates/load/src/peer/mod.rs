@@ -2,16 +2,21 @@
 //! `tcp_rr` and `udp_stream` connect from the near one.
 //!
 //! Every connection begins with a handshake in which both ends prove that they know the same secret
-//! ([`hello`]); what follows is bare load in the [`Role`] that was asked for, so that what is
-//! measured is the path and nothing of ours.
+//! ([`hello`]). What follows is in the [`Role`] that was asked for: bare load, so that what is
+//! measured is the path and nothing of ours, or load over TLS where that is what is measured; and
+//! what the far end says of itself, which is believed, over TLS ([`tls`]).
 
 pub(crate) mod client;
+mod flow;
 mod hello;
+mod ktls;
 mod pending;
 mod roles;
 mod serve;
+mod tls;
 mod udp;
 
+pub(crate) use self::flow::Flow;
 pub(crate) use self::hello::Role;
 pub use self::hello::{handshake, new_secret};
 pub use self::serve::serve;

@@ -1,11 +1,11 @@
 //! What the far end does on a connection, once that has proved itself.
 
 use std::io::{self, Read, Write};
-use std::net::TcpStream;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
+use super::flow::Flow;
 use super::hello::Role;
 use super::udp::Flows;
 use crate::counters::Reading;
@@ -16,13 +16,8 @@ const READ_BYTES: usize = 256 << 10;
 pub(super) const ASK: u8 = b'?';
 
 /// Performs `role` until the near end closes the connection.
-pub(super) fn perform(
-    mut stream: TcpStream,
-    role: Role,
-    session: u64,
-    flows: &Flows,
-) -> io::Result<()> {
-    stream.set_nodelay(true)?;
+pub(super) fn perform(mut stream: Flow, role: Role, session: u64, flows: &Flows) -> io::Result<()> {
+    stream.socket().set_nodelay(true)?;
     match role {
         Role::Sink => sink(&mut stream),
         Role::Source { bytes } => source(&mut stream, bytes as usize, session),
@@ -32,14 +27,14 @@ pub(super) fn perform(
     }
 }
 
-fn sink(stream: &mut TcpStream) -> io::Result<()> {
+fn sink(stream: &mut Flow) -> io::Result<()> {
     let mut bytes = vec![0; READ_BYTES];
     while stream.read(&mut bytes)? > 0 {}
     Ok(())
 }
 
 /// Random bytes: a path that compresses must not look fast.
-fn source(stream: &mut TcpStream, bytes: usize, seed: u64) -> io::Result<()> {
+fn source(stream: &mut Flow, bytes: usize, seed: u64) -> io::Result<()> {
     let mut block = vec![0; bytes];
     Xoshiro256PlusPlus::seed_from_u64(seed).fill_bytes(&mut block);
     loop {
@@ -48,7 +43,7 @@ fn source(stream: &mut TcpStream, bytes: usize, seed: u64) -> io::Result<()> {
 }
 
 /// Answers whole requests only: the answer to one of many segments begins with its last.
-fn answer(stream: &mut TcpStream, bytes: usize) -> io::Result<()> {
+fn answer(stream: &mut Flow, bytes: usize) -> io::Result<()> {
     let mut requests = vec![0; READ_BYTES.max(2 * bytes)];
     let mut filled = 0;
     loop {
@@ -63,7 +58,7 @@ fn answer(stream: &mut TcpStream, bytes: usize) -> io::Result<()> {
     }
 }
 
-fn tell_counters(stream: &mut TcpStream) -> io::Result<()> {
+fn tell_counters(stream: &mut Flow) -> io::Result<()> {
     let mut asked = [0];
     while stream.read(&mut asked)? > 0 && asked == [ASK] {
         let counters = Reading::now().into_counters();

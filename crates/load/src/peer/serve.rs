@@ -9,9 +9,11 @@ use std::time::Duration;
 
 use iotax_vdisk::PeerSecret;
 
-use super::hello::{self, Nonce};
+use super::flow::Flow;
+use super::hello::{self, Met, Nonce};
 use super::pending::Pending;
 use super::roles;
+use super::tls;
 use super::udp::Flows;
 
 /// Connections that have proved themselves, at most.
@@ -21,7 +23,7 @@ const HANDSHAKE_STEP: Duration = Duration::from_secs(5);
 /// How long a connection that has proved itself may be silent, or take nothing.
 const SILENCE: Duration = Duration::from_mins(2);
 /// Threads do little, and there may be many.
-const STACK_BYTES: usize = 128 << 10;
+const STACK_BYTES: usize = 256 << 10;
 /// Tries for a port that is free for both protocols.
 const TRIES: u32 = 16;
 
@@ -97,18 +99,26 @@ fn take(peer: &Arc<Peer>, stream: TcpStream) -> io::Result<()> {
 
 impl Peer {
     fn serve(&self, mut stream: TcpStream, nonce: Nonce, session: u64) -> io::Result<()> {
-        let role = hello::accept(&mut stream, &self.secret, nonce, session);
+        let met = hello::accept(&mut stream, &self.secret, nonce, session);
         self.pending.leaves(session);
-        let role = role?;
-        stream.set_read_timeout(Some(SILENCE))?;
-        stream.set_write_timeout(Some(SILENCE))?;
+        let met = met?;
         let served = if self.connections.fetch_add(1, Ordering::Relaxed) < MAX_CONNECTIONS {
-            roles::perform(stream, role, session, &self.flows)
+            self.perform(stream, &met)
         } else {
             Ok(())
         };
         self.connections.fetch_sub(1, Ordering::Relaxed);
         served
+    }
+
+    fn perform(&self, stream: TcpStream, met: &Met) -> io::Result<()> {
+        let flow = match met.wanted.tls {
+            Some(by) => tls::accept(stream, by, &met.keys)?,
+            None => Flow::Bare(stream),
+        };
+        flow.socket().set_read_timeout(Some(SILENCE))?;
+        flow.socket().set_write_timeout(Some(SILENCE))?;
+        roles::perform(flow, met.wanted.role, met.session, &self.flows)
     }
 }
 

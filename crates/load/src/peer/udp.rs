@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
-use std::net::{TcpStream, UdpSocket};
+use std::net::UdpSocket;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -212,7 +212,7 @@ pub(super) struct FlowOfSession<'a> {
 
 impl FlowOfSession<'_> {
     /// Tells, whenever it is asked for the datagrams from one to another, what came of them.
-    pub(super) fn tell(&self, stream: &mut TcpStream) -> io::Result<()> {
+    pub(super) fn tell(&self, stream: &mut (impl Read + Write)) -> io::Result<()> {
         loop {
             let mut range = [0; 16];
             match stream.read_exact(&mut range) {

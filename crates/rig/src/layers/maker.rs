@@ -8,7 +8,7 @@ use iotax_vdisk::LayerConfig;
 use crate::build_context::BuildContext;
 use crate::error::{Error, Obstacle};
 use crate::needs::Missing;
-use crate::network::{Network, NetworkBase};
+use crate::network::{Network, NetworkBase, OfLoad};
 
 /// What a layer stands on, or what it gives to the one above.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,6 +94,8 @@ pub(crate) enum Maker<'a> {
     NetworkBase(&'a dyn NetworkBase),
     /// A step of a network path.
     Network(&'a dyn Network),
+    /// Load, on its connections over a network path.
+    OfLoad(&'a dyn OfLoad),
     /// The one or the other, as the layers around it.
     Both(&'a dyn InProcess, Box<dyn System>),
 }

@@ -26,10 +26,13 @@ mod netem;
 mod netns;
 mod nfs;
 mod offload;
+mod openvpn;
 mod peer;
 mod remote;
 mod served;
+mod ssh;
 mod tbf;
+mod tls;
 mod tmpfs;
 mod vxlan;
 mod wireguard;
@@ -37,7 +40,7 @@ mod wireguard;
 use iotax_spec::{Layer, Need, Stack};
 
 use self::maker::{InProcess, Made, Maker, System};
-use crate::network::{Network, NetworkBase};
+use crate::network::{Network, NetworkBase, OfLoad};
 
 macro_rules! made {
     ($($group:ident { $($module:ident::$Layer:ident,)* })*) => {
@@ -76,6 +79,7 @@ pub(crate) fn system(layer: &Layer) -> Option<Box<dyn System>> {
         | Maker::SpelledOut
         | Maker::InProcess(_)
         | Maker::Network(_)
+        | Maker::OfLoad(_)
         | Maker::NetworkBase(_) => None,
     }
 }
@@ -84,6 +88,14 @@ pub(crate) fn system(layer: &Layer) -> Option<Box<dyn System>> {
 pub(crate) fn network(layer: &Layer) -> Option<&dyn Network> {
     match made(layer).maker() {
         Maker::Network(layer) => Some(layer),
+        _ => None,
+    }
+}
+
+/// What load itself does on a network path; `None` if it is anything else.
+pub(crate) fn of_load(layer: &Layer) -> Option<&dyn OfLoad> {
+    match made(layer).maker() {
+        Maker::OfLoad(layer) => Some(layer),
         _ => None,
     }
 }

@@ -40,11 +40,6 @@ impl NetworkBase for Peer {
             Error::cannot("use the token", &path)(io::Error::other(why))
         })?;
         build_context.note(format!("the far end is {address}, and its host is not looked at"));
-        Ok(Base::Elsewhere(iotax_vdisk::Peer {
-            address,
-            namespace: None,
-            cpus: Vec::new(),
-            secret,
-        }))
+        Ok(Base::Elsewhere(iotax_vdisk::Peer::at(address, secret)))
     }
 }

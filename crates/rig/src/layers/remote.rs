@@ -28,12 +28,7 @@ impl NetworkBase for Remote {
         let (port, secret) = peer::start(ssh, any, build_context)?;
         build_context.note(format!("the peer on {host} was started by ssh, and ends with the arm"));
         let address = SocketAddr::new(host, port);
-        Ok(Base::Elsewhere(iotax_vdisk::Peer {
-            address,
-            namespace: None,
-            cpus: Vec::new(),
-            secret,
-        }))
+        Ok(Base::Elsewhere(iotax_vdisk::Peer::at(address, secret)))
     }
 }
 

@@ -107,6 +107,7 @@ impl Link {
             namespace: self.near.namespace.as_ref().map(|near| near.path().to_owned()),
             cpus: self.near.cpus.clone(),
             secret,
+            tls: None,
         }
     }
 
@@ -191,6 +192,14 @@ impl End {
         let found = words.next().and_then(|word| word.parse().ok());
         let unknown = Error::cannot("find what ip shows of", Path::new(&self.interface));
         found.ok_or(io::ErrorKind::NotFound).map_err(unknown)
+    }
+
+    /// Makes the interface, whose packets a program is to take and to give.
+    pub(crate) fn make_tun(&self, mtu: u32, build_context: &BuildContext<'_>) -> Result<(), Error> {
+        let Self { interface, .. } = self;
+        self.ip(&format!("tuntap add dev {interface} mode tun"), build_context)?;
+        self.ip(&format!("link set dev {interface} mtu {mtu}"), build_context)?;
+        self.bring_up(build_context)
     }
 
     /// Gives the interface its address, and brings it up.

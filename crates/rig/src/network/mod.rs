@@ -15,6 +15,8 @@ pub(crate) use base::{Base, NetworkBase};
 pub(crate) use link::{End, Link};
 pub(crate) use qdisc::Rate;
 
+use iotax_vdisk::Peer;
+
 use crate::build_context::BuildContext;
 use crate::error::Error;
 
@@ -22,4 +24,10 @@ use crate::error::Error;
 pub(crate) trait Network {
     /// Makes the layer on top of `below`, and says what it gives.
     fn make(&self, below: Link, build_context: &mut BuildContext<'_>) -> Result<Link, Error>;
+}
+
+/// A layer that is nothing but what load does on its connections.
+pub(crate) trait OfLoad {
+    /// The same peer, which load reaches through the layer.
+    fn over(&self, peer: Peer) -> Peer;
 }

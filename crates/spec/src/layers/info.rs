@@ -91,6 +91,8 @@ pub enum Form {
     Network,
     /// An address at the end of a network path: for load, and not for further interfaces.
     Service,
+    /// Connections over a network path that load encrypts itself: no datagrams, nothing above.
+    Connections,
 }
 
 /// What a layer does with I/O.
@@ -144,12 +146,13 @@ impl Form {
             Self::Ethernet => "an Ethernet path",
             Self::Network => "a path of IP packets",
             Self::Service => "a service's address",
+            Self::Connections => "a path of TCP connections alone",
         }
     }
 
     /// Whether load over a network is driven at it.
     pub const fn is_network(self) -> bool {
-        matches!(self, Self::Ethernet | Self::Network | Self::Service)
+        matches!(self, Self::Ethernet | Self::Network | Self::Service | Self::Connections)
     }
 }
 

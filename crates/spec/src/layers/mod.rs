@@ -46,6 +46,8 @@ macro_rules! each_layer {
                 geneve::Geneve,
                 bridge::Bridge,
                 wireguard::Wireguard,
+                openvpn::Openvpn,
+                ssh::Ssh,
                 ipsec::Ipsec,
                 macsec::Macsec,
                 conntrack::Conntrack,
@@ -55,6 +57,7 @@ macro_rules! each_layer {
                 tbf::Tbf,
                 htb::Htb,
                 netem::Netem,
+                tls::Tls,
             }
         }
     };
@@ -95,14 +98,17 @@ mod netem;
 mod netns;
 mod nfs;
 mod offload;
+mod openvpn;
 mod peer;
 mod queue;
 mod remote;
 mod spelled_out;
+mod ssh;
 mod stack;
 mod tbf;
 mod throttle;
 mod tier;
+mod tls;
 mod tmpfs;
 mod vxlan;
 mod wireguard;

@@ -81,6 +81,9 @@ impl Need {
     /// File systems of programs.
     pub(crate) const FUSE: Self = Self::Device { path: "/dev/fuse", module: "fuse" };
 
+    /// Interfaces whose packets a program takes and gives.
+    pub(crate) const TUN: Self = Self::Device { path: "/dev/net/tun", module: "tun" };
+
     /// What makes interfaces and their addresses.
     pub(crate) const IP: Self = Self::program("ip", "iproute2");
 

@@ -79,9 +79,11 @@ fn unfit(layer: &Layer, form: Form) -> Error {
     Error::syntax(
         format!("`{name}` needs {} below it, not {}", wanted.join(" or "), form.with_article()),
         match (info.takes, info.gives) {
-            ([wanted, ..], _) if wanted.is_network() && form == Form::Service => format!(
-                "put it on interfaces of iotax's own, below any service's address: netns + {name}"
-            ),
+            ([Form::Ethernet, ..], _) if matches!(form, Form::Service | Form::Connections) => {
+                format!(
+                    "put it on interfaces of iotax's own, below any service's address: netns + {name}"
+                )
+            }
             ([wanted, ..], _) if wanted.is_network() => {
                 format!("put it on a network path: netns + {name}")
             }

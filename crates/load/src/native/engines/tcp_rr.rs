@@ -2,14 +2,13 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::net::TcpStream as Flow;
 use std::time::Duration;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags, recv, send};
+use rustix::net::{RecvFlags, SendFlags};
 
 use super::tcp_stream::PATIENCE_NS;
 use super::{Deadline, Engine, OfFlow, Submitted};
@@ -17,7 +16,7 @@ use crate::error::Error;
 use crate::native::io::{Io, Outcome};
 use crate::native::setup::Thread;
 use crate::native::tcp_info;
-use crate::peer::{Role, client};
+use crate::peer::{Flow, Role, client};
 
 /// How long an answer may keep the thread before it looks at the time again.
 const LONGEST_WAIT_NS: u64 = 10_000_000;
@@ -55,8 +54,8 @@ impl TcpRr {
 
     /// An engine on a connection to a peer that answers requests of `bytes` with as many.
     pub(crate) fn new(flow: Flow, depth: u32, bytes: u32, seed: u64) -> io::Result<Self> {
-        flow.set_nodelay(true)?;
-        flow.set_read_timeout(Some(Duration::from_nanos(LONGEST_WAIT_NS)))?;
+        flow.socket().set_nodelay(true)?;
+        flow.socket().set_read_timeout(Some(Duration::from_nanos(LONGEST_WAIT_NS)))?;
         let bytes = bytes as usize;
         let mut request = vec![0; bytes].into_boxed_slice();
         Xoshiro256PlusPlus::seed_from_u64(seed).fill_bytes(&mut request);
@@ -78,7 +77,7 @@ impl TcpRr {
     fn send_rest(&mut self) {
         while self.unsent > 0 && self.broken.is_none() {
             let rest = &self.request[self.bytes - self.unsent..];
-            match send(&self.flow, rest, SendFlags::NOSIGNAL | SendFlags::DONTWAIT) {
+            match self.flow.send(rest, SendFlags::NOSIGNAL | SendFlags::DONTWAIT) {
                 Ok(bytes) => self.unsent -= bytes,
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return,
@@ -90,9 +89,9 @@ impl TcpRr {
     /// Takes what has come, waiting for it if `flags` do.
     #[inline]
     fn receive(&mut self, flags: RecvFlags) {
-        match recv(&self.flow, &mut *self.answers, flags) {
-            Ok((0, _)) => self.broken = Some(Errno::CONNRESET),
-            Ok((bytes, _)) => self.answered += bytes,
+        match self.flow.recv(&mut self.answers, flags) {
+            Ok(0) => self.broken = Some(Errno::CONNRESET),
+            Ok(bytes) => self.answered += bytes,
             Err(Errno::INTR | Errno::AGAIN) => {}
             Err(errno) => self.broken = Some(errno),
         }
@@ -105,7 +104,7 @@ impl TcpRr {
         let at_most_ns = at_most_ns.min(LONGEST_WAIT_NS);
         let timeout = Timespec { tv_sec: 0, tv_nsec: at_most_ns.cast_signed() };
         // Whatever came, or did not, is found out by what follows.
-        let _ = poll(&mut [PollFd::new(&self.flow, wanted)], Some(&timeout));
+        let _ = poll(&mut [PollFd::new(self.flow.socket(), wanted)], Some(&timeout));
     }
 }
 
@@ -177,26 +176,26 @@ impl Engine for TcpRr {
     }
 
     fn of_flow(&mut self, _: u64) -> io::Result<OfFlow> {
-        Ok(OfFlow { tcp: tcp_info::of(&self.flow), udp: None })
+        Ok(OfFlow { tcp: tcp_info::of(self.flow.socket()), udp: None })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use std::io::{Read, Write};
-    use std::net::TcpListener;
+    use std::net::{TcpListener, TcpStream as Socket};
     use std::thread;
 
     use super::*;
     use crate::native::io::Op;
 
-    fn pair() -> (Flow, Flow) {
+    fn pair() -> (Flow, Socket) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let near = Flow::connect(listener.local_addr().unwrap()).unwrap();
-        (near, listener.accept().unwrap().0)
+        let near = Socket::connect(listener.local_addr().unwrap()).unwrap();
+        (Flow::Bare(near), listener.accept().unwrap().0)
     }
 
-    fn answering(mut far: Flow, bytes: usize) -> thread::JoinHandle<u64> {
+    fn answering(mut far: Socket, bytes: usize) -> thread::JoinHandle<u64> {
         thread::spawn(move || {
             let mut block = vec![0; bytes];
             let mut answers = 0;

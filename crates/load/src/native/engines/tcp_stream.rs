@@ -2,11 +2,10 @@
 //! has a whole one.
 
 use std::io;
-use std::net::TcpStream as Flow;
 use std::time::Duration;
 
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags, recv, send};
+use rustix::net::{RecvFlags, SendFlags};
 
 use super::{Deadline, Engine, OfFlow, Submitted};
 use crate::error::Error;
@@ -14,7 +13,7 @@ use crate::native::buffers::Buffers;
 use crate::native::io::{Io, Op, Outcome};
 use crate::native::setup::Thread;
 use crate::native::tcp_info;
-use crate::peer::{Role, client};
+use crate::peer::{Flow, Role, client};
 
 /// How long a block may hold the thread before it looks at the time again.
 const LONGEST_WAIT: Duration = Duration::from_millis(50);
@@ -51,8 +50,8 @@ impl TcpStream {
 
     /// An engine on a connection to a peer that takes blocks, or sends them.
     pub(crate) fn new(flow: Flow, buffers: Buffers) -> io::Result<Self> {
-        flow.set_read_timeout(Some(LONGEST_WAIT))?;
-        flow.set_write_timeout(Some(LONGEST_WAIT))?;
+        flow.socket().set_read_timeout(Some(LONGEST_WAIT))?;
+        flow.socket().set_write_timeout(Some(LONGEST_WAIT))?;
         Ok(Self { flow, buffers, under_way: None })
     }
 
@@ -63,11 +62,11 @@ impl TcpStream {
         while *done < len {
             let moved = match io.op {
                 Op::Write => {
-                    send(&self.flow, &self.buffers.write(slot)[*done..len], SendFlags::NOSIGNAL)
+                    self.flow.send(&self.buffers.write(slot)[*done..len], SendFlags::NOSIGNAL)
                 }
                 Op::Read => {
                     let rest = &mut self.buffers.read_mut(slot)[*done..len];
-                    recv(&self.flow, rest, RecvFlags::WAITALL).map(|(bytes, _)| bytes)
+                    self.flow.recv(rest, RecvFlags::WAITALL)
                 }
                 Op::Sync | Op::Pause | Op::Forget => unreachable!("no I/O of a flow"),
             };
@@ -127,24 +126,24 @@ impl Engine for TcpStream {
     }
 
     fn of_flow(&mut self, _: u64) -> io::Result<OfFlow> {
-        Ok(OfFlow { tcp: tcp_info::of(&self.flow), udp: None })
+        Ok(OfFlow { tcp: tcp_info::of(self.flow.socket()), udp: None })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use std::io::{Read, Write};
-    use std::net::TcpListener;
+    use std::net::{TcpListener, TcpStream as Socket};
     use std::thread;
 
     use super::*;
 
     const BLOCK: u32 = 256 << 10;
 
-    fn pair() -> (Flow, Flow) {
+    fn pair() -> (Flow, Socket) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let near = Flow::connect(listener.local_addr().unwrap()).unwrap();
-        (near, listener.accept().unwrap().0)
+        let near = Socket::connect(listener.local_addr().unwrap()).unwrap();
+        (Flow::Bare(near), listener.accept().unwrap().0)
     }
 
     fn engine(flow: Flow, read: bool) -> TcpStream {

@@ -1,7 +1,7 @@
 //! Numbered datagrams to a peer, which counts those that come.
 
 use std::io;
-use std::net::{TcpStream, UdpSocket};
+use std::net::UdpSocket;
 use std::time::Duration;
 
 use iotax_record::UdpRecord;
@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::native::buffers::Buffers;
 use crate::native::io::{Io, Outcome};
 use crate::native::setup::Thread;
-use crate::peer::{DATAGRAM_HEAD_BYTES, Datagram, Role, SEQUENCES, client};
+use crate::peer::{DATAGRAM_HEAD_BYTES, Datagram, Flow, Role, SEQUENCES, client};
 
 /// How long the kernel may keep a datagram from leaving before it counts as failed.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 pub(crate) struct UdpStream {
     socket: UdpSocket,
     /// Asked at the end what came.
-    flow: TcpStream,
+    flow: Flow,
     session: u64,
     sent: u64,
     buffers: Buffers,

@@ -1,0 +1,82 @@
+//! OpenVPN: a daemon at each end, which take each other by the fingerprints of their certificates.
+
+use std::io;
+use std::path::Path;
+
+use iotax_spec::layers::Openvpn;
+use rcgen::{Certificate, CertificateParams, KeyPair};
+use sha2::{Digest as _, Sha256};
+use zeroize::Zeroizing;
+
+use crate::build_context::BuildContext;
+use crate::error::Error;
+use crate::layers::maker::{Made, Maker};
+use crate::network::{Link, Network};
+
+const PORT: u16 = 1194;
+/// Over IPv4: headers of IP and UDP, peer id, packet id, and the tag of the AEAD; and 20 more that
+/// IPv6 would need.
+const OVERHEAD_BYTES: u32 = 20 + 8 + 4 + 4 + 16 + 20;
+
+impl Made for Openvpn {
+    fn maker(&self) -> Maker<'_> {
+        Maker::Network(self)
+    }
+}
+
+impl Network for Openvpn {
+    fn make(&self, below: Link, build_context: &mut BuildContext<'_>) -> Result<Link, Error> {
+        let link = below.above("ovpn");
+        let mtu = below.near.mtu(build_context)?.saturating_sub(OVERHEAD_BYTES);
+        let [near, far] = [Identity::new()?, Identity::new()?];
+        // The server says that it listens; then the client, that they have agreed.
+        let far = ("tls-server\ndh none", &far, near.fingerprint(), "link remote: ");
+        let near = ("tls-client", &near, far.1.fingerprint(), "Sequence Completed");
+        let ends = link.ends().into_iter().zip(below.ends()).rev();
+        for (((end, _), (under, other)), (role, own, others, ready)) in ends.zip([far, near]) {
+            end.make_tun(mtu, build_context)?;
+            let config = Zeroizing::new(format!(
+                "{role}\ndev {}\ndev-type tun\ntun-mtu {mtu}\nproto udp\nlocal {}\nremote {}\n\
+                 port {}\ndata-ciphers {}\nreneg-sec 0\npeer-fingerprint {others}\ndisable-dco\n\
+                 <cert>\n{}</cert>\n<key>\n{}</key>\n",
+                end.interface,
+                under.address,
+                other.address,
+                PORT + u16::from(below.number()),
+                self.cipher.to_uppercase(),
+                own.certificate.pem(),
+                *own.key,
+            ));
+            let openvpn = end.program("openvpn").args(["--config", "stdin"]);
+            let openvpn = openvpn.input(config.as_bytes());
+            build_context.serve_until_said(openvpn, |said| said.contains(ready).then_some(()))?;
+        }
+        Ok(link)
+    }
+}
+
+/// By what the two ends know each other: made for one tunnel, in memory.
+struct Identity {
+    certificate: Certificate,
+    /// As PEM.
+    key: Zeroizing<String>,
+}
+
+impl Identity {
+    fn new() -> Result<Self, Error> {
+        let make = || {
+            let key = KeyPair::generate()?;
+            let certificate = CertificateParams::new(Vec::new())?.self_signed(&key)?;
+            Ok(Self { certificate, key: Zeroizing::new(key.serialize_pem()) })
+        };
+        make().map_err(|error: rcgen::Error| {
+            Error::cannot("make a certificate", Path::new("openvpn"))(io::Error::other(error))
+        })
+    }
+
+    /// As OpenVPN writes it.
+    fn fingerprint(&self) -> String {
+        let digest = Sha256::digest(self.certificate.der());
+        digest.iter().map(|byte| format!("{byte:02X}")).collect::<Vec<_>>().join(":")
+    }
+}

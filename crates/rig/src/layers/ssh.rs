@@ -1,0 +1,122 @@
+//! A tunnel of OpenSSH's: a server at the far end that nothing else on the machine knows of, and a
+//! client at the near one, each with a key of its own that the other is told.
+
+use std::io;
+use std::path::Path;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use iotax_spec::layers::Ssh;
+use rcgen::{KeyPair, PublicKeyData as _};
+use zeroize::Zeroizing;
+
+use crate::build_context::BuildContext;
+use crate::error::Error;
+use crate::layers::maker::{Made, Maker};
+use crate::network::{Link, Network};
+use crate::programs;
+
+const PORT: u16 = 2200;
+
+/// Starts a server whose files are in a `/run` that only it sees: its key from standard input, and
+/// the one user that it takes. As process 1 of a namespace, the shell takes with it whatever the
+/// server has started; of its environment, by which it is found, a server of OpenSSH leaves nothing.
+const SERVER: &str = r#"
+    mount -t tmpfs -o mode=755 tmpfs /run && mkdir /run/sshd && umask 077 && cat >/run/key &&
+        echo "$1" >/run/users || exit
+    shift
+    trap 'exit 0' TERM
+    "$@" &
+    wait $!
+"#;
+
+impl Made for Ssh {
+    fn maker(&self) -> Maker<'_> {
+        Maker::Network(self)
+    }
+}
+
+impl Network for Ssh {
+    fn make(&self, below: Link, build_context: &mut BuildContext<'_>) -> Result<Link, Error> {
+        // It takes a number, of which it makes such a name.
+        let link = below.above("tun");
+        for ((end, _), (under, _)) in link.ends().into_iter().zip(below.ends()) {
+            end.make_tun(under.mtu(build_context)?, build_context)?;
+        }
+        let [server, client] = [Identity::new()?, Identity::new()?];
+        let number = below.number();
+        let port = PORT + u16::from(number);
+        let near = below.near.address;
+        let far = below.far.address;
+        let found = |name| programs::find(name).unwrap_or_else(|| name.into());
+
+        let sshd = link.far.program("unshare");
+        let sshd = sshd.args(["--mount", "--pid", "--fork", "--kill-child", "sh", "-c", SERVER]);
+        let sshd = sshd.args(["sh", &client.public]).arg(found("sshd")).args(["-D", "-e"]);
+        let sshd = sshd.args(["-f", "/dev/null", "-h", "/run/key"]).args(options(&[
+            &format!("ListenAddress={far}:{port}"),
+            "AuthorizedKeysFile=/run/users",
+            "PermitTunnel=point-to-point",
+            "PidFile=none",
+            "UsePAM=no",
+            "UseDNS=no",
+        ]));
+        let sshd = sshd.input(server.private.as_bytes());
+        build_context
+            .serve_until_said(sshd, |said| said.contains("Server listening on").then_some(()))?;
+
+        let ssh = link.near.program("ssh").args(["-F", "none", "-i", "/dev/stdin", "-N"]);
+        let ssh = ssh.args(options(&[
+            &format!("TunnelDevice={number}:{number}"),
+            "Tunnel=point-to-point",
+            &format!("Ciphers={}@openssh.com", self.cipher.replacen("aes-", "aes", 1)),
+            &format!("BindAddress={near}"),
+            &format!("Port={port}"),
+            "User=root",
+            "BatchMode=yes",
+            "IdentitiesOnly=yes",
+            "IdentityAgent=none",
+            "StrictHostKeyChecking=yes",
+            "UserKnownHostsFile=none",
+            "GlobalKnownHostsFile=none",
+            &format!("KnownHostsCommand=/bin/echo [{far}]:{port} {}", server.public),
+            "ExitOnForwardFailure=yes",
+            "PermitLocalCommand=yes",
+            "LocalCommand=echo is through",
+        ]));
+        let ssh = ssh.arg(far.to_string()).input(client.private.as_bytes());
+        build_context.serve_until_said(ssh, |said| said.contains("is through").then_some(()))?;
+        Ok(link)
+    }
+}
+
+fn options<'a>(all: &[&'a str]) -> Vec<&'a str> {
+    all.iter().flat_map(|option| ["-o", option]).collect()
+}
+
+/// Who an end is: made for one tunnel, in memory.
+struct Identity {
+    /// As a line of OpenSSH's.
+    public: String,
+    /// As PEM.
+    private: Zeroizing<String>,
+}
+
+impl Identity {
+    fn new() -> Result<Self, Error> {
+        let key = KeyPair::generate().map_err(|error| {
+            Error::cannot("make a key", Path::new("ssh"))(io::Error::other(error))
+        })?;
+        // RFC 5656, 3.1: the two names and the point, each behind its length.
+        let fields = [b"ecdsa-sha2-nistp256".as_slice(), b"nistp256", key.der_bytes()];
+        let field = |field: &&[u8]| {
+            let length = u32::try_from(field.len()).expect("they are short");
+            [&length.to_be_bytes(), *field].concat()
+        };
+        let blob = fields.iter().flat_map(field).collect::<Vec<u8>>();
+        Ok(Self {
+            public: format!("ecdsa-sha2-nistp256 {}", BASE64.encode(blob)),
+            private: Zeroizing::new(key.serialize_pem()),
+        })
+    }
+}

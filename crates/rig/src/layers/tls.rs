@@ -1,0 +1,25 @@
+//! TLS of load's own connections: nothing is made, load is told.
+
+use iotax_spec::layers::Tls;
+use iotax_vdisk::{Peer, TlsBy, TlsCipher};
+
+use crate::layers::maker::{Made, Maker};
+use crate::network::OfLoad;
+
+impl Made for Tls {
+    fn maker(&self) -> Maker<'_> {
+        Maker::OfLoad(self)
+    }
+}
+
+impl OfLoad for Tls {
+    fn over(&self, peer: Peer) -> Peer {
+        let by = if self.in_kernel { TlsBy::Kernel } else { TlsBy::Process };
+        let cipher = match self.cipher.as_str() {
+            "aes-128-gcm" => TlsCipher::Aes128Gcm,
+            "chacha20-poly1305" => TlsCipher::ChaCha20Poly1305,
+            _ => TlsCipher::Aes256Gcm,
+        };
+        Peer { tls: Some(iotax_vdisk::Tls { by, cipher }), ..peer }
+    }
+}

@@ -1,0 +1,52 @@
+//! An encrypted tunnel: OpenVPN, in user space.
+
+use serde::{Deserialize, Serialize};
+
+use super::declared::{Arguments, Declared, Values};
+use super::info::{Does, Form, LayerInfo, ON_NETWORK, parameter};
+use super::need::{Need, Version};
+use crate::error::Error;
+use crate::units::Unit;
+
+/// An OpenVPN tunnel over UDP, from point to point.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Openvpn {
+    /// What encrypts and authenticates packets.
+    pub cipher: String,
+}
+
+impl Declared for Openvpn {
+    const WORDS: &'static [LayerInfo] = &[LayerInfo {
+        name: "openvpn",
+        about: "encryption of packets: OpenVPN over UDP, in user space",
+        example: "openvpn(cipher=aes-128-gcm)",
+        gives: Some(Form::Network),
+        does: Does::Encrypts,
+        needs: &[
+            Need::Root,
+            Need::IP,
+            Need::TUN,
+            Need::Program {
+                name: "openvpn",
+                package: "openvpn",
+                // Of its own accord it takes a certificate by its fingerprint from there on.
+                at_least: Some(Version { argument: "--version", number: (2, 6) }),
+            },
+        ],
+        parameters: &[parameter(
+            "cipher",
+            Unit::Choice(&["aes-128-gcm", "aes-256-gcm", "chacha20-poly1305"]),
+            Some("aes-256-gcm"),
+            "what encrypts and authenticates",
+        )],
+        ..ON_NETWORK
+    }];
+
+    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+        Ok(Self { cipher: arguments.required_text("cipher")? })
+    }
+
+    fn values(&self) -> Values {
+        vec![("cipher", Some(self.cipher.clone().into()))]
+    }
+}

@@ -1,0 +1,62 @@
+//! Encryption of load's own connections: TLS 1.3, by the process or by the kernel.
+
+use serde::{Deserialize, Serialize};
+
+use super::declared::{Arguments, Declared, Values};
+use super::info::{Does, Form, LayerInfo, ON_NETWORK, parameter};
+use super::need::Need;
+use crate::error::Error;
+use crate::units::Unit;
+
+/// TLS between load and its peer, as applications have it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tls {
+    /// By the kernel, not by the process.
+    pub in_kernel: bool,
+    /// What encrypts and authenticates.
+    pub cipher: String,
+}
+
+/// What both have in common.
+const TLS: LayerInfo = LayerInfo {
+    name: "tls",
+    about: "encryption of connections: TLS 1.3 in load and its peer, by rustls",
+    example: "tls(cipher=chacha20-poly1305)",
+    takes: &[Form::Service, Form::Network, Form::Ethernet],
+    gives: Some(Form::Connections),
+    does: Does::Encrypts,
+    needs: &[],
+    parameters: &[parameter(
+        "cipher",
+        Unit::Choice(&["aes-128-gcm", "aes-256-gcm", "chacha20-poly1305"]),
+        Some("aes-256-gcm"),
+        "what encrypts and authenticates",
+    )],
+    ..ON_NETWORK
+};
+
+impl Declared for Tls {
+    const WORDS: &'static [LayerInfo] = &[
+        TLS,
+        LayerInfo {
+            name: "ktls",
+            about: "encryption of connections: TLS 1.3 by the kernel, at both ends",
+            example: "ktls(cipher=aes-128-gcm)",
+            needs: &[Need::Module { module: "tls", about: "TLS" }],
+            ..TLS
+        },
+    ];
+
+    fn word(&self) -> usize {
+        usize::from(self.in_kernel)
+    }
+
+    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+        let cipher = arguments.required_text("cipher")?;
+        Ok(Self { in_kernel: arguments.word() == "ktls", cipher })
+    }
+
+    fn values(&self) -> Values {
+        vec![("cipher", Some(self.cipher.clone().into()))]
+    }
+}
