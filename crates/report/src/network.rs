@@ -20,7 +20,13 @@ pub(crate) fn sentence(arm: &ArmSummary, network: &NetworkSummary) -> String {
     let cpu = format::time(network.cpu_ns);
     let rate = format::bit_rate(network.bits_per_s);
     match network.load {
-        NetworkLoad::Stream => format!("{rate}, {cpu} of CPU per MiB at both ends"),
+        NetworkLoad::Stream => {
+            let each = network.each_way.map(|ways| ways.map(format::bit_rate));
+            let each = each.map_or_else(String::new, |[to, from]| {
+                format!(" both ways together ({to} to the peer, {from} from it)")
+            });
+            format!("{rate}{each}, {cpu} of CPU per MiB at both ends")
+        }
         NetworkLoad::RoundTrips => {
             let p99 = arm.latency.iter().find(|point| (point.q - 0.99).abs() < 1e-9);
             let p99 = p99.map(|point| format!(", p99 {}", format::time(point.latency_ns as f64)));
@@ -42,14 +48,22 @@ type Column = (&'static str, fn(&ArmSummary, &NetworkSummary) -> Cell);
 const RATE: Column = ("rate", |_, network| Cell::new(format::bit_rate(network.bits_per_s)));
 const CPU_PER_MIB: Column = ("CPU/MiB", |_, network| Cell::new(known_time(network.cpu_ns)));
 
-const STREAM: &[Column] = &[
+const RTT: Column =
+    ("RTT", |_, network| Cell::new(network.rtt_ns.map_or_else(String::new, known_time)));
+const RETRANSMITS: Column = ("retrans/GiB", |_, network| {
+    let count = network.retransmits_per_gib;
+    Cell::new(count.map_or_else(String::new, format::plain))
+});
+
+const STREAM: &[Column] = &[RATE, CPU_PER_MIB, RTT, RETRANSMITS];
+
+const BOTH_WAYS: &[Column] = &[
     RATE,
+    ("to peer", |_, network| Cell::new(one_way(network, 0))),
+    ("from peer", |_, network| Cell::new(one_way(network, 1))),
     CPU_PER_MIB,
-    ("RTT", |_, network| Cell::new(network.rtt_ns.map_or_else(String::new, known_time))),
-    ("retrans/GiB", |_, network| {
-        let count = network.retransmits_per_gib;
-        Cell::new(count.map_or_else(String::new, format::plain))
-    }),
+    RTT,
+    RETRANSMITS,
 ];
 
 const ROUND_TRIPS: &[Column] = &[
@@ -67,6 +81,10 @@ const DATAGRAMS: &[Column] = &[
     CPU_PER_MIB,
 ];
 
+fn one_way(network: &NetworkSummary, way: usize) -> String {
+    network.each_way.map_or_else(String::new, |ways| format::bit_rate(ways[way]))
+}
+
 fn share(share: Option<f64>) -> String {
     share.map_or_else(String::new, |share| match share {
         0.0 => "0 %".to_owned(),
@@ -76,6 +94,7 @@ fn share(share: Option<f64>) -> String {
 
 fn columns(network: &NetworkSummary) -> &'static [Column] {
     match network.load {
+        NetworkLoad::Stream if network.each_way.is_some() => BOTH_WAYS,
         NetworkLoad::Stream => STREAM,
         NetworkLoad::RoundTrips => ROUND_TRIPS,
         NetworkLoad::Datagrams => DATAGRAMS,

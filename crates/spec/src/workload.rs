@@ -79,6 +79,14 @@ impl Workload {
         self.primary_job().is_some_and(|job| job.engine.is_stream())
     }
 
+    /// Whether all its jobs are streams, some to the peer and some from it, so that what counts is
+    /// what passes both ways together.
+    pub fn goes_both_ways(&self) -> bool {
+        self.jobs.iter().all(|job| job.engine.is_stream())
+            && self.jobs.iter().any(Job::reads)
+            && self.jobs.iter().any(Job::writes)
+    }
+
     /// Whether the primary job sends datagrams.
     pub fn is_datagrams(&self) -> bool {
         self.primary_job().is_some_and(|job| job.engine.is_datagrams())

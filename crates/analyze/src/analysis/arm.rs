@@ -204,8 +204,11 @@ pub enum NetworkLoad {
 pub struct NetworkSummary {
     /// What it is about.
     pub load: NetworkLoad,
-    /// Bits per second that came.
+    /// Bits per second that came, both ways together.
     pub bits_per_s: f64,
+    /// To the peer and from it, where streams go both ways at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub each_way: Option<[f64; 2]>,
     /// CPU time of both ends, in nanoseconds: per request of round trips, else per MiB.
     pub cpu_ns: f64,
     /// TCP segments that were sent again, per GiB, ramp included.
