@@ -16,6 +16,8 @@ pub(crate) fn summary(workload: &Workload, trials: &[&TrialFacts]) -> Option<Net
         NetworkLoad::Stream
     } else if workload.is_round_trips() {
         NetworkLoad::RoundTrips
+    } else if workload.is_connections() {
+        NetworkLoad::Connections
     } else if workload.is_datagrams() {
         NetworkLoad::Datagrams
     } else {
@@ -44,8 +46,7 @@ pub(crate) fn summary(workload: &Workload, trials: &[&TrialFacts]) -> Option<Net
         };
         mean(&trials.iter().map(of_trial).collect::<Vec<f64>>())
     });
-    let cpu =
-        if load == NetworkLoad::RoundTrips { Metric::CPU_PER_IO } else { Metric::CPU_PER_MIB };
+    let cpu = if load.moves_bytes() { Metric::CPU_PER_MIB } else { Metric::CPU_PER_IO };
     Some(NetworkSummary {
         load,
         bits_per_s: ways.iter().sum(),

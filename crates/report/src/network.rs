@@ -11,6 +11,7 @@ use crate::format;
 pub(crate) fn rate(arm: &ArmSummary, network: &NetworkSummary) -> String {
     match network.load {
         NetworkLoad::RoundTrips => format::iops(arm.iops).replace("IOPS", "requests/s"),
+        NetworkLoad::Connections => format::iops(arm.iops).replace("IOPS", "connections/s"),
         NetworkLoad::Stream | NetworkLoad::Datagrams => format::bit_rate(network.bits_per_s),
     }
 }
@@ -28,10 +29,13 @@ pub(crate) fn sentence(arm: &ArmSummary, network: &NetworkSummary) -> String {
             format!("{rate}{each}, {cpu} of CPU per MiB at both ends")
         }
         NetworkLoad::RoundTrips => {
-            let p99 = arm.latency.iter().find(|point| (point.q - 0.99).abs() < 1e-9);
-            let p99 = p99.map(|point| format!(", p99 {}", format::time(point.latency_ns as f64)));
-            let mean = format::time(arm.mean_latency_ns);
-            format!("a round trip takes {mean}{}", p99.unwrap_or_default())
+            let (mean, p99) = (format::time(arm.mean_latency_ns), p99(arm));
+            format!("a round trip takes {mean}{p99}")
+        }
+        NetworkLoad::Connections => {
+            let (mean, p99) = (format::time(arm.mean_latency_ns), p99(arm));
+            let rate = self::rate(arm, network);
+            format!("{rate}, answered {mean} after they were begun{p99}")
         }
         NetworkLoad::Datagrams => {
             let lost = network.lost.map_or_else(String::new, |lost| {
@@ -41,6 +45,11 @@ pub(crate) fn sentence(arm: &ArmSummary, network: &NetworkSummary) -> String {
             format!("{rate} arrive{lost}{}", jitter.unwrap_or_default())
         }
     }
+}
+
+fn p99(arm: &ArmSummary) -> String {
+    let p99 = arm.latency.iter().find(|point| (point.q - 0.99).abs() < 1e-9);
+    p99.map_or_else(String::new, |p99| format!(", p99 {}", format::time(p99.latency_ns as f64)))
 }
 
 type Column = (&'static str, fn(&ArmSummary, &NetworkSummary) -> Cell);
@@ -66,11 +75,22 @@ const BOTH_WAYS: &[Column] = &[
     RETRANSMITS,
 ];
 
+const P50: Column = ("p50", |arm, _| quantile(&arm.latency, 0.5));
+const P99: Column = ("p99", |arm, _| quantile(&arm.latency, 0.99));
+
 const ROUND_TRIPS: &[Column] = &[
     ("round trip", |arm, _| Cell::new(known_time(arm.mean_latency_ns))),
-    ("p50", |arm, _| quantile(&arm.latency, 0.5)),
-    ("p99", |arm, _| quantile(&arm.latency, 0.99)),
+    P50,
+    P99,
     ("CPU/request", |_, network| Cell::new(known_time(network.cpu_ns))),
+];
+
+const CONNECTIONS: &[Column] = &[
+    ("rate", |arm, network| Cell::new(rate(arm, network))),
+    ("to answer", |arm, _| Cell::new(known_time(arm.mean_latency_ns))),
+    P50,
+    P99,
+    ("CPU/connection", |_, network| Cell::new(known_time(network.cpu_ns))),
 ];
 
 const DATAGRAMS: &[Column] = &[
@@ -97,6 +117,7 @@ fn columns(network: &NetworkSummary) -> &'static [Column] {
         NetworkLoad::Stream if network.each_way.is_some() => BOTH_WAYS,
         NetworkLoad::Stream => STREAM,
         NetworkLoad::RoundTrips => ROUND_TRIPS,
+        NetworkLoad::Connections => CONNECTIONS,
         NetworkLoad::Datagrams => DATAGRAMS,
     }
 }

@@ -96,6 +96,9 @@ impl Job {
             };
             return format!("requests of {block} answered with as many, {depth}");
         }
+        if self.engine.is_connections() {
+            return format!("connections for a request of {block} each, answered with as many");
+        }
         let what = if self.engine.is_datagrams() { "datagrams" } else { "blocks" };
         let way = if self.reads() { "from" } else { "to" };
         format!("{what} of {block} {way} the peer")
@@ -258,6 +261,9 @@ mod tests {
         tcp-rr
           every trial: 1s ramp, then 3s measured
           requests: 1 thread, requests of 64 bytes answered with as many, one at a time
+        tcp-connect
+          every trial: 1s ramp, then 3s measured
+          connections: 1 thread, connections for a request of 64 bytes each, answered with as many
         udp-stream
           every trial: 1s ramp, then 3s measured
           datagrams: 1 thread, datagrams of 1200 bytes to the peer, offered 5000/s evenly

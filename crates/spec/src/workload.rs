@@ -102,6 +102,11 @@ impl Workload {
         self.primary_job().is_some_and(|job| job.engine.is_round_trips())
     }
 
+    /// Whether the primary job makes a connection for each request.
+    pub fn is_connections(&self) -> bool {
+        self.primary_job().is_some_and(|job| job.engine.is_connections())
+    }
+
     /// Whether the primary job runs at an offered rate.
     pub fn is_open_loop(&self) -> bool {
         self.primary_job().is_some_and(|job| job.pace.offered_iops().is_some())

@@ -12,6 +12,7 @@ use super::engines::io_uring::{Made, Uring};
 use super::engines::mmap::Mmap;
 use super::engines::null::Null;
 use super::engines::psync::Psync;
+use super::engines::tcp_connect::TcpConnect;
 use super::engines::tcp_rr::TcpRr;
 use super::engines::tcp_stream::TcpStream;
 use super::engines::udp_stream::UdpStream;
@@ -47,6 +48,9 @@ pub(super) fn perform(
         }
         (_, EngineKind::TcpRr) => {
             drive_with((shared, &shared.clock), thread, ticket, TcpRr::of(thread)?)
+        }
+        (_, EngineKind::TcpConnect) => {
+            drive_with((shared, &shared.clock), thread, ticket, TcpConnect::of(thread)?)
         }
         (_, EngineKind::UdpStream) => {
             drive_with((shared, &shared.clock), thread, ticket, UdpStream::of(thread)?)

@@ -54,6 +54,11 @@ pub(crate) enum Role {
     Counters,
     /// Counts the datagrams of a flow, and tells which of them came.
     Datagrams,
+    /// Takes connections, each with a request of so many bytes, which it answers with as many.
+    Connections {
+        /// Bytes of a request.
+        bytes: u32,
+    },
 }
 
 impl Role {
@@ -64,6 +69,7 @@ impl Role {
             Self::Answer { bytes } => (2, bytes),
             Self::Counters => (3, 0),
             Self::Datagrams => (4, 0),
+            Self::Connections { bytes } => (5, bytes),
         };
         let mut wanted = [0; WANTED_BYTES];
         wanted[0] = kind;
@@ -81,6 +87,7 @@ impl Role {
             2 if sized => Some(Self::Answer { bytes }),
             3 => Some(Self::Counters),
             4 => Some(Self::Datagrams),
+            5 if sized => Some(Self::Connections { bytes }),
             _ => None,
         }
     }
@@ -169,12 +176,13 @@ mod tests {
     use super::*;
 
     const SECRET: PeerSecret = PeerSecret([7; PeerSecret::BYTES]);
-    const ROLES: [Role; 5] = [
+    const ROLES: [Role; 6] = [
         Role::Sink,
         Role::Source { bytes: 1 << 20 },
         Role::Answer { bytes: 64 },
         Role::Counters,
         Role::Datagrams,
+        Role::Connections { bytes: 64 },
     ];
 
     /// One side's bytes to be read; what it writes is kept.

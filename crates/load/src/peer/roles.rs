@@ -6,6 +6,7 @@ use std::net::TcpStream;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
+use super::connects;
 use super::hello::Role;
 use super::udp::Flows;
 use crate::counters::Reading;
@@ -28,6 +29,7 @@ pub(super) fn perform(
         Role::Source { bytes } => source(&mut stream, bytes as usize, session),
         Role::Answer { bytes } => answer(&mut stream, bytes as usize),
         Role::Counters => tell_counters(&mut stream),
+        Role::Connections { bytes } => connects::serve(&mut stream, bytes as usize),
         Role::Datagrams => flows.of(session)?.tell(&mut stream),
     }
 }

@@ -56,6 +56,21 @@ pub(super) fn tcp_rr() -> Workload {
     )
 }
 
+pub(super) fn tcp_connect() -> Workload {
+    let job = Job {
+        engine: Engine::TcpConnect,
+        block_sizes: BlockSizes::Fixed(REQUEST_BYTES),
+        ..Job::new("connections")
+    };
+    network(
+        "tcp-connect",
+        "A new TCP connection for each request of 64 bytes, answered with as many, one after the other: \
+         how many connections a second, and the time from connecting to the answer. Connections \
+         are closed by a reset, so that no port stays occupied. Set threads=4 for four at a time.",
+        [job],
+    )
+}
+
 pub(super) fn udp_stream() -> Workload {
     let job = Job {
         engine: Engine::UdpStream,
