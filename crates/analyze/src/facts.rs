@@ -50,6 +50,8 @@ pub(crate) struct TrialFacts {
     /// If its primary job completed nothing although it was at it: the I/Os per second that it
     /// stayed below. Slower than could be measured, and no failure.
     pub stalled_below: Option<f64>,
+    /// Streams that go both ways count together.
+    pub both_ways: bool,
     /// Some arm of the experiment has layers of the system.
     pub in_system: bool,
 }
@@ -140,6 +142,7 @@ impl TrialFacts {
             intervals: series.as_ref().map_or(0, CounterSeries::intervals),
             series,
             in_system: spec.arms.iter().any(|arm| arm.target.is_in_system()),
+            both_ways: workload.goes_both_ways(),
             taken: load.map_or_else(Vec::new, |load| taken(load, spec)),
             usable: false,
             // What another tool did in its time is not known so well.
@@ -160,6 +163,11 @@ impl TrialFacts {
     /// The job whose throughput decides.
     pub(crate) fn primary(&self) -> Option<&JobFacts> {
         self.jobs.iter().find(|job| job.is_primary)
+    }
+
+    /// The jobs whose bytes count: the primary one, or all where streams go both ways.
+    pub(crate) fn flows(&self) -> impl Iterator<Item = &JobFacts> {
+        self.jobs.iter().filter(|job| job.is_primary || self.both_ways)
     }
 
     /// CPU time that threads beside the jobs' own spent on `job`, in nanoseconds: a stack's work
@@ -198,10 +206,8 @@ impl TrialFacts {
         if job.offered_ios.is_some() {
             return positive(job.mean_latency_ns);
         }
-        let asked = f64::from(job.threads.max(1)) * f64::from(job.queue_depth.max(1));
-        let counted = job.in_flight_io_ns as f64 / job.active_ns.max(1) as f64;
-        let in_flight = if counted > 0.0 { counted } else { asked };
-        positive(job.iops()).map(|iops| in_flight * 1e9 / iops)
+        let in_flight: f64 = self.flows().map(JobFacts::in_flight).sum();
+        positive(self.flows().map(JobFacts::iops).sum()).map(|iops| in_flight * 1e9 / iops)
     }
 }
 
@@ -274,10 +280,22 @@ impl JobFacts {
         per_second(self.ios, self.active_ns)
     }
 
+    /// I/Os in flight as they were counted, or else as they were asked for.
+    fn in_flight(&self) -> f64 {
+        let asked = f64::from(self.threads.max(1)) * f64::from(self.queue_depth.max(1));
+        let counted = self.in_flight_io_ns as f64 / self.active_ns.max(1) as f64;
+        if counted > 0.0 { counted } else { asked }
+    }
+
     /// The share of its datagrams that came; `None` if it sent none.
     pub(crate) fn delivered(&self) -> Option<f64> {
         let udp = self.udp.filter(|udp| udp.sent > 0)?;
         Some(udp.received as f64 / udp.sent as f64)
+    }
+
+    /// Bits per second that came.
+    pub(crate) fn bits_per_s(&self) -> f64 {
+        8.0 * self.bytes_per_s() * self.delivered().unwrap_or(1.0)
     }
 
     pub(crate) fn bytes(&self) -> u64 {

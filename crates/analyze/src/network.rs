@@ -16,6 +16,8 @@ pub(crate) fn summary(workload: &Workload, trials: &[&TrialFacts]) -> Option<Net
         NetworkLoad::Stream
     } else if workload.is_round_trips() {
         NetworkLoad::RoundTrips
+    } else if workload.is_connections() {
+        NetworkLoad::Connections
     } else if workload.is_datagrams() {
         NetworkLoad::Datagrams
     } else {
@@ -36,12 +38,19 @@ pub(crate) fn summary(workload: &Workload, trials: &[&TrialFacts]) -> Option<Net
         let figures: Vec<f64> = trials.iter().filter_map(|trial| metric.of(trial)).collect();
         mean(&figures)
     };
-    let cpu =
-        if load == NetworkLoad::RoundTrips { Metric::CPU_PER_IO } else { Metric::CPU_PER_MIB };
+    // To the peer, and from it.
+    let ways = [false, true].map(|back| {
+        let of_trial = |trial: &&TrialFacts| {
+            let flows = trial.flows().filter(|job| (job.read_bytes > 0) == back);
+            flows.map(JobFacts::bits_per_s).sum()
+        };
+        mean(&trials.iter().map(of_trial).collect::<Vec<f64>>())
+    });
+    let cpu = if load.moves_bytes() { Metric::CPU_PER_MIB } else { Metric::CPU_PER_IO };
     Some(NetworkSummary {
         load,
-        bits_per_s: of(&|job| Some(8.0 * job.bytes_per_s() * job.delivered().unwrap_or(1.0)))
-            .unwrap_or(0.0),
+        bits_per_s: ways.iter().sum(),
+        each_way: workload.goes_both_ways().then_some(ways),
         cpu_ns: metric(cpu),
         retransmits_per_gib: of_tcp(|tcp, job| tcp.retransmits as f64 / (job.bytes() as f64 / GIB)),
         rtt_ns: of_tcp(|tcp, _| tcp.rtt_ns as f64),

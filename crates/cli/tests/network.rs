@@ -29,8 +29,12 @@ fn a_path_is_measured_from_all_sides() {
     let loads = phases.iter().map(|phase| phase["arms"][0]["network"]["load"].as_str().unwrap());
     assert_eq!(
         loads.collect::<Vec<_>>(),
-        ["round_trips", "stream", "stream", "stream", "stream", "datagrams"]
+        ["round_trips", "stream", "stream", "stream", "stream", "stream", "datagrams"]
     );
+    let both = &phases[5]["arms"][0]["network"];
+    let [to, from] = [0, 1].map(|way| both["each_way"][way].as_f64().unwrap());
+    assert!(to > 0.0 && from > 0.0, "{both:#}");
+    assert!((to + from) / both["bits_per_s"].as_f64().unwrap() - 1.0 < 1e-9, "{both:#}");
     for phase in phases {
         let network = &phase["arms"][0]["network"];
         assert!(network["bits_per_s"].as_f64().unwrap() > 0.0, "{network:#}");

@@ -100,6 +100,18 @@ fn load_is_encrypted_with_any_cipher() {
 }
 
 #[test]
+fn each_request_has_a_connection_of_its_own() {
+    let peer = peer();
+    let job = Job { threads: 2, ..load(Engine::TcpConnect, 64) };
+    let record = run(&workload(job), &peer);
+    let job = &record.jobs[0];
+    assert_eq!((&job.first_error, job.read.errors), (&None, 0));
+    assert!(job.read.ios > 0);
+    assert_eq!(job.read.bytes, 64 * job.read.ios);
+    assert_eq!(job.read.service.count(), job.read.ios);
+}
+
+#[test]
 fn datagrams_are_counted_at_both_ends() {
     let peer = peer();
     let job =

@@ -11,6 +11,7 @@ use crate::format;
 pub(crate) fn rate(arm: &ArmSummary, network: &NetworkSummary) -> String {
     match network.load {
         NetworkLoad::RoundTrips => format::iops(arm.iops).replace("IOPS", "requests/s"),
+        NetworkLoad::Connections => format::iops(arm.iops).replace("IOPS", "connections/s"),
         NetworkLoad::Stream | NetworkLoad::Datagrams => format::bit_rate(network.bits_per_s),
     }
 }
@@ -20,12 +21,21 @@ pub(crate) fn sentence(arm: &ArmSummary, network: &NetworkSummary) -> String {
     let cpu = format::time(network.cpu_ns);
     let rate = format::bit_rate(network.bits_per_s);
     match network.load {
-        NetworkLoad::Stream => format!("{rate}, {cpu} of CPU per MiB at both ends"),
+        NetworkLoad::Stream => {
+            let each = network.each_way.map(|ways| ways.map(format::bit_rate));
+            let each = each.map_or_else(String::new, |[to, from]| {
+                format!(" both ways together ({to} to the peer, {from} from it)")
+            });
+            format!("{rate}{each}, {cpu} of CPU per MiB at both ends")
+        }
         NetworkLoad::RoundTrips => {
-            let p99 = arm.latency.iter().find(|point| (point.q - 0.99).abs() < 1e-9);
-            let p99 = p99.map(|point| format!(", p99 {}", format::time(point.latency_ns as f64)));
-            let mean = format::time(arm.mean_latency_ns);
-            format!("a round trip takes {mean}{}", p99.unwrap_or_default())
+            let (mean, p99) = (format::time(arm.mean_latency_ns), p99(arm));
+            format!("a round trip takes {mean}{p99}")
+        }
+        NetworkLoad::Connections => {
+            let (mean, p99) = (format::time(arm.mean_latency_ns), p99(arm));
+            let rate = self::rate(arm, network);
+            format!("{rate}, answered {mean} after they were begun{p99}")
         }
         NetworkLoad::Datagrams => {
             let lost = network.lost.map_or_else(String::new, |lost| {
@@ -37,26 +47,50 @@ pub(crate) fn sentence(arm: &ArmSummary, network: &NetworkSummary) -> String {
     }
 }
 
+fn p99(arm: &ArmSummary) -> String {
+    let p99 = arm.latency.iter().find(|point| (point.q - 0.99).abs() < 1e-9);
+    p99.map_or_else(String::new, |p99| format!(", p99 {}", format::time(p99.latency_ns as f64)))
+}
+
 type Column = (&'static str, fn(&ArmSummary, &NetworkSummary) -> Cell);
 
 const RATE: Column = ("rate", |_, network| Cell::new(format::bit_rate(network.bits_per_s)));
 const CPU_PER_MIB: Column = ("CPU/MiB", |_, network| Cell::new(known_time(network.cpu_ns)));
 
-const STREAM: &[Column] = &[
+const RTT: Column =
+    ("RTT", |_, network| Cell::new(network.rtt_ns.map_or_else(String::new, known_time)));
+const RETRANSMITS: Column = ("retrans/GiB", |_, network| {
+    let count = network.retransmits_per_gib;
+    Cell::new(count.map_or_else(String::new, format::plain))
+});
+
+const STREAM: &[Column] = &[RATE, CPU_PER_MIB, RTT, RETRANSMITS];
+
+const BOTH_WAYS: &[Column] = &[
     RATE,
+    ("to peer", |_, network| Cell::new(one_way(network, 0))),
+    ("from peer", |_, network| Cell::new(one_way(network, 1))),
     CPU_PER_MIB,
-    ("RTT", |_, network| Cell::new(network.rtt_ns.map_or_else(String::new, known_time))),
-    ("retrans/GiB", |_, network| {
-        let count = network.retransmits_per_gib;
-        Cell::new(count.map_or_else(String::new, format::plain))
-    }),
+    RTT,
+    RETRANSMITS,
 ];
+
+const P50: Column = ("p50", |arm, _| quantile(&arm.latency, 0.5));
+const P99: Column = ("p99", |arm, _| quantile(&arm.latency, 0.99));
 
 const ROUND_TRIPS: &[Column] = &[
     ("round trip", |arm, _| Cell::new(known_time(arm.mean_latency_ns))),
-    ("p50", |arm, _| quantile(&arm.latency, 0.5)),
-    ("p99", |arm, _| quantile(&arm.latency, 0.99)),
+    P50,
+    P99,
     ("CPU/request", |_, network| Cell::new(known_time(network.cpu_ns))),
+];
+
+const CONNECTIONS: &[Column] = &[
+    ("rate", |arm, network| Cell::new(rate(arm, network))),
+    ("to answer", |arm, _| Cell::new(known_time(arm.mean_latency_ns))),
+    P50,
+    P99,
+    ("CPU/connection", |_, network| Cell::new(known_time(network.cpu_ns))),
 ];
 
 const DATAGRAMS: &[Column] = &[
@@ -67,6 +101,10 @@ const DATAGRAMS: &[Column] = &[
     CPU_PER_MIB,
 ];
 
+fn one_way(network: &NetworkSummary, way: usize) -> String {
+    network.each_way.map_or_else(String::new, |ways| format::bit_rate(ways[way]))
+}
+
 fn share(share: Option<f64>) -> String {
     share.map_or_else(String::new, |share| match share {
         0.0 => "0 %".to_owned(),
@@ -76,8 +114,10 @@ fn share(share: Option<f64>) -> String {
 
 fn columns(network: &NetworkSummary) -> &'static [Column] {
     match network.load {
+        NetworkLoad::Stream if network.each_way.is_some() => BOTH_WAYS,
         NetworkLoad::Stream => STREAM,
         NetworkLoad::RoundTrips => ROUND_TRIPS,
+        NetworkLoad::Connections => CONNECTIONS,
         NetworkLoad::Datagrams => DATAGRAMS,
     }
 }

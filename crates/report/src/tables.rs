@@ -119,7 +119,7 @@ pub(crate) fn bandwidth(arm: &ArmSummary) -> Option<f64> {
 
 /// Whether it is bytes that count, and no single I/O has a latency to speak of.
 pub(crate) fn moves_bytes(arm: &ArmSummary) -> bool {
-    arm.network.is_some_and(|figures| figures.load != NetworkLoad::RoundTrips)
+    arm.network.is_some_and(|figures| figures.load.moves_bytes())
 }
 
 /// Whether its primary job does operations on trees of files.
@@ -185,6 +185,7 @@ pub(crate) fn unit_of_work(analysis: &Analysis) -> &'static str {
         analysis.arms.iter().find_map(|arm| arm.network.as_ref()).map(|network| network.load);
     match load {
         Some(NetworkLoad::RoundTrips) => "request",
+        Some(NetworkLoad::Connections) => "connection",
         Some(NetworkLoad::Stream | NetworkLoad::Datagrams) => "block",
         None if is_led_by_syncs(analysis) => "sync",
         None => "I/O",

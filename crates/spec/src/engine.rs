@@ -38,6 +38,8 @@ pub enum Work {
     Stream,
     /// A request and its answer, both of the block size.
     RoundTrips,
+    /// A connection for each request and its answer.
+    Connections,
     /// Datagrams in one direction, of which some may be lost.
     Datagrams,
 }
@@ -164,6 +166,16 @@ engines! {
         has_queue: false,
         fio: Err("network load is iotax's own; fio is not asked for it"),
     },
+    /// A TCP connection for each block, which the peer answers with one of the same size.
+    TcpConnect: EngineInfo {
+        name: "tcp_connect",
+        does: Work::Connections,
+        at: Place::Peer,
+        cache: PageCache::Never,
+        is_async: false,
+        has_queue: false,
+        fio: Err("network load is iotax's own; fio is not asked for it"),
+    },
     /// Numbered UDP datagrams to the peer, which counts those that come.
     UdpStream: EngineInfo {
         name: "udp_stream",
@@ -210,6 +222,11 @@ impl Engine {
     /// Whether it sends datagrams, of which some may be lost.
     pub const fn is_datagrams(self) -> bool {
         matches!(self.info().does, Work::Datagrams)
+    }
+
+    /// Whether it makes a connection for each request.
+    pub const fn is_connections(self) -> bool {
+        matches!(self.info().does, Work::Connections)
     }
 
     /// Whether what counts is how long a request waits for its answer.

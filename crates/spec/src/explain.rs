@@ -14,8 +14,10 @@ impl Workload {
         let (ramp, time) = (format_duration(self.ramp_ns), format_duration(self.time_ns));
         let mut lines = vec![format!("every trial: {ramp} ramp, then {time} measured")];
         lines.extend(self.jobs.iter().map(|job| {
-            let mark =
-                if self.jobs.len() > 1 && job.name == self.primary { " (decides)" } else { "" };
+            let mark = match job.name == self.primary || self.goes_both_ways() {
+                true if self.jobs.len() > 1 => " (decides)",
+                _ => "",
+            };
             format!("{}{mark}: {}", job.name, job.explain())
         }));
         lines.extend(self.index.as_ref().map(explain_index));
@@ -93,6 +95,9 @@ impl Job {
                 depth => format!("{depth} at a time"),
             };
             return format!("requests of {block} answered with as many, {depth}");
+        }
+        if self.engine.is_connections() {
+            return format!("connections for a request of {block} each, answered with as many");
         }
         let what = if self.engine.is_datagrams() { "datagrams" } else { "blocks" };
         let way = if self.reads() { "from" } else { "to" };
@@ -249,9 +254,16 @@ mod tests {
         tcp-stream-back
           every trial: 1s ramp, then 3s measured
           flow: 1 thread, blocks of 128k from the peer
+        tcp-stream-both
+          every trial: 1s ramp, then 3s measured
+          to (decides): 1 thread, blocks of 128k to the peer
+          from (decides): 1 thread, blocks of 128k from the peer
         tcp-rr
           every trial: 1s ramp, then 3s measured
           requests: 1 thread, requests of 64 bytes answered with as many, one at a time
+        tcp-connect
+          every trial: 1s ramp, then 3s measured
+          connections: 1 thread, connections for a request of 64 bytes each, answered with as many
         udp-stream
           every trial: 1s ramp, then 3s measured
           datagrams: 1 thread, datagrams of 1200 bytes to the peer, offered 5000/s evenly

@@ -195,8 +195,17 @@ pub enum NetworkLoad {
     Stream,
     /// How long a request waits for its answer.
     RoundTrips,
+    /// How many connections are made, each for a request and its answer.
+    Connections,
     /// How much is lost on the way.
     Datagrams,
+}
+
+impl NetworkLoad {
+    /// Whether it is bytes that count, and no single one has a latency to speak of.
+    pub fn moves_bytes(self) -> bool {
+        matches!(self, Self::Stream | Self::Datagrams)
+    }
 }
 
 /// The primary job of an arm that is a network path; means over the trials.
@@ -204,9 +213,12 @@ pub enum NetworkLoad {
 pub struct NetworkSummary {
     /// What it is about.
     pub load: NetworkLoad,
-    /// Bits per second that came.
+    /// Bits per second that came, both ways together.
     pub bits_per_s: f64,
-    /// CPU time of both ends, in nanoseconds: per request of round trips, else per MiB.
+    /// To the peer and from it, where streams go both ways at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub each_way: Option<[f64; 2]>,
+    /// CPU time of both ends, in nanoseconds: per request or connection, else per MiB.
     pub cpu_ns: f64,
     /// TCP segments that were sent again, per GiB, ramp included.
     #[serde(default, skip_serializing_if = "Option::is_none")]

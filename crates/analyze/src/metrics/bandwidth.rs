@@ -1,6 +1,7 @@
 use super::row::{Better, PLAIN, Role, Row, Trait, Unit};
+use crate::facts::JobFacts;
 
-/// Bits per second that pass over a network path; of datagrams, those that come.
+/// Bits per second that pass over a network path, both ways together; of datagrams, those that come.
 pub(super) const BANDWIDTH: Row = Row {
     id: "bandwidth",
     name: "bandwidth",
@@ -9,7 +10,7 @@ pub(super) const BANDWIDTH: Row = Row {
     compares: |workload| {
         workload.is_stream() || workload.is_datagrams() && !workload.is_open_loop()
     },
-    of: |trial| trial.primary().map(|job| 8.0 * job.bytes_per_s() * job.delivered().unwrap_or(1.0)),
+    of: |trial| Some(trial.flows().map(JobFacts::bits_per_s).sum()),
     role: Role::Decides,
     traits: &[Trait::MayChange, Trait::Stalls, Trait::Capped, Trait::AddsUp],
     ..PLAIN
@@ -17,7 +18,7 @@ pub(super) const BANDWIDTH: Row = Row {
 
 #[cfg(test)]
 mod tests {
-    use crate::facts::JobFacts;
+    use super::*;
 
     #[test]
     fn what_is_lost_does_not_count() {
@@ -28,6 +29,6 @@ mod tests {
             udp: Some(udp),
             ..JobFacts::default()
         };
-        assert_eq!(job.bytes_per_s() * job.delivered().unwrap(), 750_000.0);
+        assert_eq!(job.bits_per_s(), 8.0 * 750_000.0);
     }
 }

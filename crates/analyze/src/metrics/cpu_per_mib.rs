@@ -1,6 +1,7 @@
 use iotax_spec::Workload;
 
 use super::row::{PLAIN, Row, Trait};
+use crate::facts::JobFacts;
 
 /// Bytes that the CPU time of [`CPU_PER_MIB`] is for.
 const MIB: f64 = 1_048_576.0;
@@ -11,9 +12,11 @@ pub(super) const CPU_PER_MIB: Row = Row {
     name: "CPU per MiB",
     compares: Workload::moves_bytes,
     of: |trial| {
-        let job = trial.primary()?;
-        let passed = job.bytes() as f64 * job.delivered().unwrap_or(1.0);
-        Some((job.cpu_ns as f64 + trial.helpers_cpu_ns(job)) / (passed / MIB))
+        let cpu_ns = |job: &JobFacts| job.cpu_ns as f64 + trial.helpers_cpu_ns(job);
+        let passed = |job: &JobFacts| job.bytes() as f64 * job.delivered().unwrap_or(1.0);
+        Some(
+            trial.flows().map(cpu_ns).sum::<f64>() / (trial.flows().map(passed).sum::<f64>() / MIB),
+        )
     },
     traits: &[Trait::OfHost],
     ..PLAIN

@@ -2,6 +2,7 @@
 //! through it.
 
 mod bandwidth;
+mod connection_rate;
 mod cpu_per_io;
 mod cpu_per_mib;
 mod delivered;
@@ -36,6 +37,7 @@ const ALL: &[Metric] = &[
     Metric::BANDWIDTH,
     Metric::DELIVERED,
     Metric::ROUND_TRIP,
+    Metric::CONNECTION_RATE,
     Metric::LOAD_TIME,
     Metric::SERVICE_TIME,
     Metric::SYNC_P99,
@@ -62,6 +64,8 @@ impl Metric {
     pub const DELIVERED: Self = Self(&delivered::DELIVERED);
     /// Mean time from a request to its answer.
     pub const ROUND_TRIP: Self = Self(&round_trip::ROUND_TRIP);
+    /// Connections per second.
+    pub const CONNECTION_RATE: Self = Self(&connection_rate::CONNECTION_RATE);
     /// How unevenly datagrams come.
     pub const JITTER: Self = Self(&jitter::JITTER);
     /// CPU time per MiB over a network path.

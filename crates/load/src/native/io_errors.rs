@@ -1,5 +1,7 @@
 //! I/Os that fail: counted, the first one described, and too many of them end the thread.
 
+use rustix::io::Errno;
+
 use super::io::{Io, Outcome};
 use super::window::Flow;
 
@@ -44,6 +46,9 @@ fn describe(target: Option<&String>, io: Io, outcome: Outcome) -> String {
         Ok(moved) => {
             format!("{what} at offset {offset} of {target}: moved {moved} of {bytes} bytes")
         }
+        Err(Errno::ADDRNOTAVAIL) => "connect: no local port is free; widen \
+                                     net.ipv4.ip_local_port_range, or use fewer threads"
+            .to_owned(),
         Err(errno) => {
             format!("{what} at offset {offset} of {target}: {}", std::io::Error::from(errno))
         }
@@ -52,8 +57,6 @@ fn describe(target: Option<&String>, io: Io, outcome: Outcome) -> String {
 
 #[cfg(test)]
 mod tests {
-    use rustix::io::Errno;
-
     use super::*;
     use crate::native::io::Op;
 
@@ -74,6 +77,10 @@ mod tests {
         insta::assert_snapshot!(
             describe(Io { op: Op::Write, ..READ }, Err(Errno::NOSPC)),
             @"write at offset 8192 of /data/job.0: No space left on device (os error 28)"
+        );
+        insta::assert_snapshot!(
+            describe(READ, Err(Errno::ADDRNOTAVAIL)),
+            @"connect: no local port is free; widen net.ipv4.ip_local_port_range, or use fewer threads"
         );
         insta::assert_snapshot!(
             describe(READ, Ok(512)),

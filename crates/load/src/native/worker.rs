@@ -3,7 +3,7 @@
 use std::thread;
 
 use iotax_spec::Engine as EngineKind;
-use iotax_vdisk::{Clock, IoTarget};
+use iotax_vdisk::{Clock, IoTarget, Peer};
 use rustix::io::Errno;
 
 use super::affinity;
@@ -12,6 +12,7 @@ use super::engines::io_uring::{Made, Uring};
 use super::engines::mmap::Mmap;
 use super::engines::null::Null;
 use super::engines::psync::Psync;
+use super::engines::tcp_connect::TcpConnect;
 use super::engines::tcp_rr::TcpRr;
 use super::engines::tcp_stream::TcpStream;
 use super::engines::udp_stream::UdpStream;
@@ -38,6 +39,17 @@ pub(super) fn perform(
     // First of all, so that its memory is near them too.
     affinity::bind(thread.job, &thread.target)?;
     match (thread.target, thread.engine) {
+        (
+            IoTarget::Peer(Peer { tls: Some(_), .. }),
+            engine @ (EngineKind::UdpStream | EngineKind::TcpConnect),
+        ) => Err(Error::unsuitable(
+            thread.job,
+            format!(
+                "engine `{}` goes past TLS, which is of the connections of `tcp_stream` and \
+                 `tcp_rr`; choose a workload such as tcp-stream, or leave layer tls out",
+                engine.name()
+            ),
+        )),
         (_, EngineKind::Null) => {
             drive_with((shared, &shared.clock), thread, ticket, Null::of(thread)?)
         }
@@ -47,6 +59,9 @@ pub(super) fn perform(
         }
         (_, EngineKind::TcpRr) => {
             drive_with((shared, &shared.clock), thread, ticket, TcpRr::of(thread)?)
+        }
+        (_, EngineKind::TcpConnect) => {
+            drive_with((shared, &shared.clock), thread, ticket, TcpConnect::of(thread)?)
         }
         (_, EngineKind::UdpStream) => {
             drive_with((shared, &shared.clock), thread, ticket, UdpStream::of(thread)?)

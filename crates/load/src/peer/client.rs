@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::os::fd::AsFd as _;
+use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
@@ -11,6 +12,7 @@ use iotax_record::FarEndRecord;
 use iotax_vdisk::Peer;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
+use super::connects::{Cookie, Offer};
 use super::flow::Flow;
 use super::hello::{self, Role, Wanted};
 use super::roles::{ASK, boot};
@@ -40,6 +42,24 @@ pub(crate) fn connect(peer: &Peer, role: Role) -> Result<(Flow, u64), Error> {
     within(peer, connect).map_err(|source| Error::Peer { peer: peer.to_string(), source })
 }
 
+/// Has the peer take connections with requests of so many bytes, as long as what comes first is
+/// open; where, and what each begins with. The calling thread makes them, and so goes to where the
+/// path begins.
+pub(crate) fn connections(
+    peer: &Peer,
+    bytes: u32,
+) -> Result<(Flow, SocketAddr, Cookie), Error> {
+    let (mut control, _) = connect(peer, Role::Connections { bytes })?;
+    let mut offered = || {
+        if let Some(namespace) = &peer.namespace {
+            enter(namespace)?;
+        }
+        Offer::read(&mut control)
+    };
+    let offer = offered().map_err(|source| Error::Peer { peer: peer.to_string(), source })?;
+    Ok((control, SocketAddr::new(peer.address.ip(), offer.port), offer.cookie))
+}
+
 /// A socket whose datagrams go to a peer.
 pub(crate) fn datagrams(peer: &Peer) -> Result<UdpSocket, Error> {
     let bind = || -> io::Result<UdpSocket> {
@@ -59,12 +79,18 @@ pub(crate) fn datagrams(peer: &Peer) -> Result<UdpSocket, Error> {
 fn within<T: Send>(peer: &Peer, make: impl Fn() -> io::Result<T> + Sync) -> io::Result<T> {
     let Some(namespace) = &peer.namespace else { return make() };
     let enter_and_make = || {
-        let namespace = File::open(namespace)?;
-        move_into_link_name_space(namespace.as_fd(), Some(LinkNameSpaceType::Network))?;
+        enter(namespace)?;
         make()
     };
     thread::scope(|scope| scope.spawn(enter_and_make).join())
         .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// Moves the calling thread.
+fn enter(namespace: &Path) -> io::Result<()> {
+    let namespace = File::open(namespace)?;
+    move_into_link_name_space(namespace.as_fd(), Some(LinkNameSpaceType::Network))?;
+    Ok(())
 }
 
 /// What the far end's host has done so far.

@@ -57,6 +57,11 @@ pub(crate) enum Role {
     Counters,
     /// Counts the datagrams of a flow, and tells which of them came.
     Datagrams,
+    /// Takes connections, each with a request of so many bytes, which it answers with as many.
+    Connections {
+        /// Bytes of a request.
+        bytes: u32,
+    },
 }
 
 /// What the near end wants of a connection.
@@ -79,7 +84,7 @@ pub(super) struct Met {
 impl Role {
     /// Whether what is said is believed, where load is nothing but random bytes.
     pub(super) fn is_control(self) -> bool {
-        matches!(self, Self::Counters | Self::Datagrams)
+        matches!(self, Self::Counters | Self::Datagrams | Self::Connections { .. })
     }
 }
 
@@ -91,6 +96,7 @@ impl Wanted {
             Role::Answer { bytes } => (2, bytes),
             Role::Counters => (3, 0),
             Role::Datagrams => (4, 0),
+            Role::Connections { bytes } => (5, bytes),
         };
         let mut wanted = [0; WANTED_BYTES];
         wanted[0] = kind;
@@ -113,6 +119,7 @@ impl Wanted {
             2 if sized => Role::Answer { bytes },
             3 => Role::Counters,
             4 => Role::Datagrams,
+            5 if sized => Role::Connections { bytes },
             _ => return None,
         };
         let tls = match tls {
@@ -218,13 +225,14 @@ mod tests {
 
     const SECRET: PeerSecret = PeerSecret([7; PeerSecret::BYTES]);
     const BARE: Wanted = Wanted { role: Role::Sink, tls: None };
-    const ALL: [Wanted; 6] = [
+    const ALL: [Wanted; 7] = [
         BARE,
         Wanted { role: Role::Source { bytes: 1 << 20 }, tls: Some(TlsBy::Process) },
         Wanted { role: Role::Answer { bytes: 64 }, tls: None },
         Wanted { role: Role::Answer { bytes: 64 }, tls: Some(TlsBy::Kernel) },
         Wanted { role: Role::Counters, tls: Some(TlsBy::Process) },
         Wanted { role: Role::Datagrams, tls: Some(TlsBy::Process) },
+        Wanted { role: Role::Connections { bytes: 64 }, tls: Some(TlsBy::Process) },
     ];
 
     /// One side's bytes to be read; what it writes is kept.

@@ -1,5 +1,5 @@
 //! The two ends of a network path: `iotax peer` serves the far one, the engines `tcp_stream`,
-//! `tcp_rr` and `udp_stream` connect from the near one.
+//! `tcp_rr`, `tcp_connect` and `udp_stream` connect from the near one.
 //!
 //! Every connection begins with a handshake in which both ends prove that they know the same secret
 //! ([`hello`]). What follows is in the [`Role`] that was asked for: bare load, so that what is
@@ -7,6 +7,7 @@
 //! what the far end says of itself, which is believed, over TLS ([`tls`]).
 
 pub(crate) mod client;
+mod connects;
 mod flow;
 mod hello;
 mod ktls;
@@ -16,6 +17,7 @@ mod serve;
 mod tls;
 mod udp;
 
+pub(crate) use self::connects::COOKIE_BYTES;
 pub(crate) use self::flow::Flow;
 pub(crate) use self::hello::Role;
 pub use self::hello::{handshake, new_secret};

@@ -5,6 +5,7 @@ use std::io::{self, Read, Write};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
+use super::connects;
 use super::flow::Flow;
 use super::hello::Role;
 use super::udp::Flows;
@@ -23,6 +24,7 @@ pub(super) fn perform(mut stream: Flow, role: Role, session: u64, flows: &Flows)
         Role::Source { bytes } => source(&mut stream, bytes as usize, session),
         Role::Answer { bytes } => answer(&mut stream, bytes as usize),
         Role::Counters => tell_counters(&mut stream),
+        Role::Connections { bytes } => connects::serve(&mut stream, bytes as usize),
         Role::Datagrams => flows.of(session)?.tell(&mut stream),
     }
 }

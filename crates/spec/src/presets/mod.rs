@@ -23,7 +23,7 @@ use crate::workload::{BlockSizes, Bound, Files, Job, Pace, Pattern, Workload};
 type Preset = (&'static str, fn() -> Workload);
 
 /// Name and builder, in the order of `iotax workloads`.
-const PRESETS: [Preset; 14] = [
+const PRESETS: [Preset; 16] = [
     ("randread-4k", plain::randread_4k),
     ("randwrite-4k", plain::randwrite_4k),
     ("seqread-1m", plain::seqread_1m),
@@ -36,7 +36,9 @@ const PRESETS: [Preset; 14] = [
     ("git-gc", git::gc),
     ("tcp-stream", network::tcp_stream),
     ("tcp-stream-back", network::tcp_stream_back),
+    ("tcp-stream-both", network::tcp_stream_both),
     ("tcp-rr", network::tcp_rr),
+    ("tcp-connect", network::tcp_connect),
     ("udp-stream", network::udp_stream),
 ];
 
@@ -140,7 +142,7 @@ mod tests {
     fn a_misspelt_workload_is_corrected() {
         insta::assert_snapshot!(Workload::preset("randred-4k").unwrap_err(), @"
         unknown workload `randred-4k`; did you mean `randread-4k`?
-        known workloads: randread-4k, randwrite-4k, seqread-1m, seqwrite-1m, mixed-70-30, driver-searcher, driver-searcher-published, git-checkout, git-status, git-gc, tcp-stream, tcp-stream-back, tcp-rr, udp-stream, etcd-wal, etcd-wal-loaded, postgres, mysql, kafka, rocksdb, lucene, nats-sync, ml-load
+        known workloads: randread-4k, randwrite-4k, seqread-1m, seqwrite-1m, mixed-70-30, driver-searcher, driver-searcher-published, git-checkout, git-status, git-gc, tcp-stream, tcp-stream-back, tcp-stream-both, tcp-rr, tcp-connect, udp-stream, etcd-wal, etcd-wal-loaded, postgres, mysql, kafka, rocksdb, lucene, nats-sync, ml-load
         ");
     }
 }

@@ -19,7 +19,7 @@ pub(super) fn tcp_stream() -> Workload {
         "tcp-stream",
         "One TCP connection that carries 128 KiB blocks to the peer as fast as the path takes them, as \
          iperf3 does: the bandwidth of a flow. Set threads=4 for four flows.",
-        stream(0),
+        [stream("flow", 0)],
     )
 }
 
@@ -28,7 +28,16 @@ pub(super) fn tcp_stream_back() -> Workload {
         "tcp-stream-back",
         "The same from the peer to here, as iperf3 --reverse: paths and their limits need not be the \
          same both ways.",
-        stream(100),
+        [stream("flow", 100)],
+    )
+}
+
+pub(super) fn tcp_stream_both() -> Workload {
+    network(
+        "tcp-stream-both",
+        "One TCP connection to the peer and one from it at the same time, as iperf3 --bidir: what a \
+         path carries both ways together. A wire carries as much each way, a CPU at an end does not.",
+        [stream("to", 0), stream("from", 100)],
     )
 }
 
@@ -43,7 +52,22 @@ pub(super) fn tcp_rr() -> Workload {
         "One TCP connection with one request of 64 bytes under way at a time, answered with as many: the \
          time of a round trip. Set depth=16 for 16 requests at a time, rate=1000 to send them \
          whether or not the last was answered.",
-        job,
+        [job],
+    )
+}
+
+pub(super) fn tcp_connect() -> Workload {
+    let job = Job {
+        engine: Engine::TcpConnect,
+        block_sizes: BlockSizes::Fixed(REQUEST_BYTES),
+        ..Job::new("connections")
+    };
+    network(
+        "tcp-connect",
+        "A new TCP connection for each request of 64 bytes, answered with as many, one after the other: \
+         how many connections a second, and the time from connecting to the answer. Connections \
+         are closed by a reset, so that no port stays occupied. Set threads=4 for four at a time.",
+        [job],
     )
 }
 
@@ -59,28 +83,29 @@ pub(super) fn udp_stream() -> Workload {
         "udp-stream",
         "5,000 UDP datagrams of 1200 bytes a second to the peer, 48 Mbit/s: how many are lost, how \
          unevenly and in which order they come. Set rate=closed to send as fast as the near end can.",
-        job,
+        [job],
     )
 }
 
-fn stream(read_percent: u8) -> Job {
+fn stream(name: &str, read_percent: u8) -> Job {
     Job {
         engine: Engine::TcpStream,
         read_percent,
         block_sizes: BlockSizes::Fixed(STREAM_BLOCK_BYTES),
-        ..Job::new("flow")
+        ..Job::new(name)
     }
 }
 
-fn network(name: &str, about: &str, job: Job) -> Workload {
+/// The first job is the primary one.
+fn network<const N: usize>(name: &str, about: &str, jobs: [Job; N]) -> Workload {
     Workload {
         name: name.into(),
         about: about.into(),
         // Long enough for a window to open on a path of some 100 ms.
         ramp_ns: SECOND_NS,
         time_ns: 3 * SECOND_NS,
-        primary: job.name.clone(),
-        jobs: vec![job],
+        primary: jobs[0].name.clone(),
+        jobs: jobs.into(),
         index: None,
         requires: None,
         origin: None,

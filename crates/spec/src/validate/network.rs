@@ -12,6 +12,9 @@ const MAX_FLOWS: u32 = 256;
 /// A head of iotax's own, to what one UDP datagram over IPv4 can hold.
 const DATAGRAM_BYTES: RangeInclusive<u32> = 24..=65_507;
 
+/// What a peer knows the connections of a session by.
+const COOKIE_BYTES: u32 = 16;
+
 impl Arm {
     /// Load for storage goes to storage, load for a network path over one.
     pub(crate) fn validate_network(&self, job: &Job) -> Result<(), Error> {
@@ -57,6 +60,11 @@ impl Job {
             let problem = format!("datagrams of {bytes} bytes; possible are 24 to 65507");
             let advice = "1200 bytes fit the packets of nearly every path";
             return Err(self.refuse("block-size", problem, advice));
+        }
+        if self.engine.is_connections() && bytes < COOKIE_BYTES {
+            let problem =
+                format!("requests of {bytes} bytes; possible are {COOKIE_BYTES} and more");
+            return Err(self.refuse("block-size", problem, "write for example 64"));
         }
         if !matches!(self.block_sizes, BlockSizes::Fixed(_)) {
             let problem = format!("{engine} has blocks of one size");

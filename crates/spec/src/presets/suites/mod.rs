@@ -12,7 +12,7 @@ use crate::workload::Workload;
 use suite::Suite;
 
 /// In the order of `iotax workloads`.
-static SUITES: [Suite; 9] = [
+static SUITES: [Suite; 10] = [
     provider_baseline::ALL,
     provider_baseline::AZURE,
     provider_baseline::AWS,
@@ -21,6 +21,7 @@ static SUITES: [Suite; 9] = [
     nfs_kerberos::SUITE,
     network::PEEL,
     network::BASELINE,
+    network::CONSTELLATION,
     driver_searcher::SUITE,
 ];
 
@@ -74,7 +75,8 @@ mod tests {
 
     #[test]
     fn suites_read_as_sentences() {
-        let suites = ["provider-baseline", "constellation", "nfs-kerberos"];
+        let suites =
+            ["provider-baseline", "constellation", "nfs-kerberos", "constellation-network"];
         let all: Vec<String> = suites
             .iter()
             .flat_map(|name| Workload::suite(name).unwrap())
@@ -141,6 +143,12 @@ mod tests {
         git-checkout load=high
           every trial: 5s ramp, then 30s measured
           files: 8 threads, operations on 5000 files of 7111 bytes each (5 in a directory): create:20,stat:51,open:9,delete:20
+        tcp
+          every trial: 1s ramp, then 10s measured
+          flow: 1 thread, blocks of 128k to the peer
+        udp
+          every trial: 1s ramp, then 10s measured
+          datagrams: 1 thread, datagrams of 1400 bytes to the peer
         ");
     }
 
@@ -148,7 +156,7 @@ mod tests {
     fn a_misspelt_suite_is_corrected() {
         assert_snapshot!(Workload::suite("nfs-kerberus").unwrap_err(), @"
         unknown suite `nfs-kerberus`; did you mean `nfs-kerberos`?
-        known suites: provider-baseline, provider-baseline-azure, provider-baseline-aws, provider-baseline-gcp, constellation, nfs-kerberos, network, network-baseline, driver-searcher
+        known suites: provider-baseline, provider-baseline-azure, provider-baseline-aws, provider-baseline-gcp, constellation, nfs-kerberos, network, network-baseline, constellation-network, driver-searcher
         ");
     }
 }
