@@ -26,7 +26,8 @@
 //! | `verify` | data that neither compresses nor dedupes, read back and compared |
 //! | `fio` | the program fio instead of the native engines |
 //! | `peer` | the two ends of a network path: handshake, what the far end does, counters |
-//! | `counters`, `live` | the machine's counters over the window; progress while it runs |
+//! | `child` | another program, started, watched and ended |
+//! | `counters`, `watch`, `live` | the machine's counters over the window; progress while it runs |
 //!
 //! # To add an engine
 //!
@@ -36,6 +37,7 @@
 #[cfg(not(target_os = "linux"))]
 compile_error!("iotax drives I/O on Linux only");
 
+mod child;
 mod counters;
 mod driver;
 mod error;
@@ -50,6 +52,7 @@ mod parts;
 mod peer;
 mod tree;
 mod verify;
+mod watch;
 
 pub use driver::{LoadDriver, Progress, Request};
 pub use error::Error;

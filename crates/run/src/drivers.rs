@@ -18,7 +18,7 @@ impl Drivers {
     /// Whatever the arms ask for.
     ///
     /// # Errors
-    /// [`iotax_load::Error::NoFio`] if an arm asks for fio, and it is not there.
+    /// [`iotax_load::Error::NoProgram`] if an arm asks for fio, and it is not there.
     pub fn find(spec: &Spec) -> Result<Self, iotax_load::Error> {
         let asked = spec.arms.iter().any(|arm| arm.driver == Driver::Fio);
         Ok(Self { fio: if asked { Some(Fio::find()?) } else { None } })
@@ -32,7 +32,7 @@ impl Drivers {
         match (driver, &self.fio) {
             (Driver::Native, _) => Ok(&Native),
             (Driver::Fio, Some(fio)) => Ok(fio),
-            (Driver::Fio, None) => Err(iotax_load::Error::NoFio),
+            (Driver::Fio, None) => Err(iotax_load::Error::NoProgram { name: "fio" }),
         }
     }
 }
