@@ -98,21 +98,14 @@ impl Child<'_> {
         stop: &AtomicBool,
         glance: &mut dyn FnMut(Pid),
     ) -> Result<Said, Error> {
-        let cannot = |source| Error::Start { program: self.program.to_owned(), source };
-        let out = sink("output", MOST_OUTPUT_BYTES).map_err(cannot)?;
-        let err = sink("errors", MOST_ERRORS_BYTES).map_err(cannot)?;
-        let mut group = self.start(&out, &err).map_err(cannot)?;
+        let running = self.start()?;
+        let group = &running.group;
         let started = Instant::now();
         let mut ending = Ending::Itself;
         let mut asked = None;
-        let status = loop {
-            if group.has_ended() {
-                // Whatever it has started and left behind goes with it.
-                group.signal(Signal::KILL);
-                break group.0.wait().map_err(cannot)?;
-            }
+        while !group.has_ended() {
             glance(group.pid());
-            let why = if flooded(&out, &err) {
+            let why = if flooded(&running.out, &running.err) {
                 Some(Ending::Flood)
             } else if stop.load(Ordering::Relaxed) {
                 Some(Ending::Stopped)
@@ -127,18 +120,30 @@ impl Child<'_> {
                     group.signal(Signal::INT);
                 }
                 (Some(asked), _) if asked.elapsed() > PATIENCE + LAST_WAIT => {
-                    group.leave();
+                    running.group.leave();
                     return Err(self.hangs());
                 }
                 (Some(asked), _) if asked.elapsed() > PATIENCE => group.signal(Signal::KILL),
                 _ => {}
             }
             sleep(POLL_INTERVAL);
-        };
-        Ok(Said { name: self.name, status, ending, out: text(&out), err: text(&err) })
+        }
+        Ok(Said { ending, ..running.end()? })
     }
 
-    fn start(&self, out: &File, err: &File) -> io::Result<Group> {
+    /// Starts it; it is ended when what is returned is dropped, and when this thread ends.
+    pub(crate) fn start(&self) -> Result<Running, Error> {
+        let program = self.program;
+        let start = || {
+            let out = sink("output", MOST_OUTPUT_BYTES)?;
+            let err = sink("errors", MOST_ERRORS_BYTES)?;
+            let group = self.spawn(&out, &err)?;
+            Ok(Running { name: self.name, program: program.to_owned(), group, out, err })
+        };
+        start().map_err(|source| Error::Start { program: program.to_owned(), source })
+    }
+
+    fn spawn(&self, out: &File, err: &File) -> io::Result<Group> {
         let mut input = File::from(memfd_create("input", MemfdFlags::CLOEXEC)?);
         input.write_all(self.input.as_bytes())?;
         input.rewind()?;
@@ -170,6 +175,36 @@ impl Child<'_> {
     fn hangs(&self) -> Error {
         let what = "waits in the kernel for I/O and cannot be ended: its storage does not answer";
         Error::Program { name: self.name, what: what.to_owned(), said: String::new() }
+    }
+}
+
+/// A program that was started.
+pub(crate) struct Running {
+    name: &'static str,
+    program: PathBuf,
+    group: Group,
+    out: File,
+    err: File,
+}
+
+impl Running {
+    /// Whether it has ended by itself.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.group.has_ended()
+    }
+
+    /// What it has printed so far.
+    pub(crate) fn said(&self) -> String {
+        text(&self.out)
+    }
+
+    /// Ends it where it has not ended, and whatever it has started and left behind.
+    pub(crate) fn end(mut self) -> Result<Said, Error> {
+        self.group.signal(Signal::KILL);
+        let ended = self.group.0.wait();
+        let status = ended.map_err(|source| Error::Start { program: self.program, source })?;
+        let (out, err) = (text(&self.out), text(&self.err));
+        Ok(Said { name: self.name, status, ending: Ending::Itself, out, err })
     }
 }
 

@@ -4,7 +4,7 @@ use iotax_dialects::importers::Imported;
 use iotax_record::{JobRecord, LoadRecord};
 use iotax_spec::Job;
 
-use crate::driver::Request;
+use crate::driver::{Request, offered_ios};
 use crate::watch::Watch;
 
 use super::job_file::into_window_ns;
@@ -54,11 +54,6 @@ fn of_job(job: &Job, reported: Option<JobRecord>) -> JobRecord {
         job.engine.name().clone_into(&mut record.engine);
         record.queue_depth = job.queue_depth;
     }
-    record.offered_ios = job.pace.offered_iops().map(|iops| offered(iops, record.active_ns));
+    record.offered_ios = offered_ios(job, record.active_ns);
     record
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
-fn offered(iops: f64, active_ns: u64) -> u64 {
-    (iops * active_ns as f64 / 1e9).round() as u64
 }

@@ -54,6 +54,8 @@ pub(crate) enum Role {
     Counters,
     /// Counts the datagrams of a flow, and tells which of them came.
     Datagrams,
+    /// Starts a server of iperf3 and tells its port; the server ends with the connection.
+    Iperf3,
 }
 
 impl Role {
@@ -64,6 +66,7 @@ impl Role {
             Self::Answer { bytes } => (2, bytes),
             Self::Counters => (3, 0),
             Self::Datagrams => (4, 0),
+            Self::Iperf3 => (9, 0),
         };
         let mut wanted = [0; WANTED_BYTES];
         wanted[0] = kind;
@@ -81,6 +84,7 @@ impl Role {
             2 if sized => Some(Self::Answer { bytes }),
             3 => Some(Self::Counters),
             4 => Some(Self::Datagrams),
+            9 => Some(Self::Iperf3),
             _ => None,
         }
     }
@@ -169,12 +173,13 @@ mod tests {
     use super::*;
 
     const SECRET: PeerSecret = PeerSecret([7; PeerSecret::BYTES]);
-    const ROLES: [Role; 5] = [
+    const ROLES: [Role; 6] = [
         Role::Sink,
         Role::Source { bytes: 1 << 20 },
         Role::Answer { bytes: 64 },
         Role::Counters,
         Role::Datagrams,
+        Role::Iperf3,
     ];
 
     /// One side's bytes to be read; what it writes is kept.

@@ -7,6 +7,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
 use super::hello::Role;
+use super::iperf3;
 use super::udp::Flows;
 use crate::counters::Reading;
 
@@ -29,6 +30,7 @@ pub(super) fn perform(
         Role::Answer { bytes } => answer(&mut stream, bytes as usize),
         Role::Counters => tell_counters(&mut stream),
         Role::Datagrams => flows.of(session)?.tell(&mut stream),
+        Role::Iperf3 => iperf3::serve(stream),
     }
 }
 
