@@ -3,6 +3,7 @@
 use iotax_record::{DirectionRecord, JobRecord};
 
 use super::imported::Imported;
+use super::number::MOST;
 
 /// What is known of the flows of a job, all from the client to the server.
 pub(super) struct Flow {
@@ -19,7 +20,8 @@ impl Flow {
     pub(super) fn add_to(self, result: &mut Imported) {
         let Self { name, is_udp, flows, block_bytes, bits_per_s, seconds } = self;
         let engine = if is_udp { "udp_stream" } else { "tcp_stream" };
-        let bytes = whole(bits_per_s / 8.0 * seconds as f64);
+        // A rate above 0 has moved something, and no sum of such overflows.
+        let bytes = whole(bits_per_s / 8.0 * seconds as f64).clamp(1, MOST);
         let options = [
             ("ioengine", engine.to_owned()),
             ("rw", "write".to_owned()),

@@ -16,6 +16,7 @@ use super::json;
 use super::number::Number;
 
 const TOOL: &str = "k8s-netperf";
+const MOST_DOCUMENTS: usize = 512;
 /// The most seconds that a test is believed to take: ten days.
 const LONGEST_S: u64 = 864_000;
 
@@ -56,6 +57,9 @@ pub fn read(text: &str) -> Result<Imported, Error> {
     }
     let (documents, _) = json::first::<Vec<Document>>(text, '[')?;
     let first = documents.first().ok_or_else(|| nothing("its list is empty"))?;
+    if documents.len() > MOST_DOCUMENTS {
+        return Err(Error::TooManyJobs { limit: MOST_DOCUMENTS });
+    }
     let version: String = first.tool_version.chars().take(40).collect();
     let mut result = Imported {
         tool: format!("{TOOL} {version}").trim_end().to_owned(),
@@ -129,12 +133,15 @@ impl Document {
 
     /// What tells it from the others of its list.
     fn name(&self) -> String {
-        let marks = [(self.host_network, "host"), (self.service, "service"), (self.local, "local")];
-        let marks: String =
-            marks.iter().filter(|(is, _)| *is).map(|(_, mark)| format!(" {mark}")).collect();
         let number = |number: Number| number.whole().unwrap_or(0);
         let (bytes, flows) = (number(self.message_size), number(self.parallelism));
-        format!("{} {} {bytes}x{flows}{marks}", self.driver, self.profile)
+        let mut name = format!("{} {} {bytes}x{flows}", self.driver, self.profile);
+        for (is, mark) in
+            [(self.host_network, " host"), (self.service, " service"), (self.local, " local")]
+        {
+            name.push_str(if is { mark } else { "" });
+        }
+        name
     }
 }
 
