@@ -20,11 +20,13 @@ const SHORT_RUN: u64 = 20_000;
 const SHORT_SEED: u32 = 1;
 
 /// Targets whose seeds are the fixtures of a crate: real output, each cut to `MAX_INPUT_BYTES`.
-const FIXTURES: [(&str, &str); 4] = [
+const FIXTURES: [(&str, &str); 6] = [
     ("machine", "crates/diagnose/tests/machines"),
     ("fio_json", "crates/dialects/tests/fixtures/fio"),
     ("diskspd_xml", "crates/dialects/tests/fixtures/diskspd"),
     ("iperf3_json", "crates/dialects/tests/fixtures/iperf3"),
+    ("k8s_netperf_json", "crates/dialects/tests/fixtures/k8s-netperf"),
+    ("knb_json", "crates/dialects/tests/fixtures/knb"),
 ];
 
 /// Long enough for a whole result, short enough for thousands of them per second.

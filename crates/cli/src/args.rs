@@ -331,7 +331,7 @@ pub(crate) struct LoadArgs {
     /// Seed of every random choice [default: drawn, and recorded]
     #[arg(long, value_name = "N", help_heading = "Load")]
     pub seed: Option<u64>,
-    /// What drives the load: native, fio, or ARM=fio
+    /// What drives the load: native, fio, iperf3, or ARM=fio
     #[arg(long, value_name = "ENGINE", help_heading = "Load")]
     pub engine: Vec<String>,
     /// Have an agent measure, here or elsewhere: 'ssh HOST iotax agent', or ARM=...

@@ -212,10 +212,11 @@ fn engines(arms: &mut [Arm], asked: &[String]) -> Result<()> {
         let driver = match engine {
             "native" => Driver::Native,
             "fio" => Driver::Fio,
+            "iperf3" => Driver::Iperf3,
             _ => {
                 return Err(usage(format!(
-                    "--engine {text}: there is no engine `{engine}`; write native or fio, as in \
-                     --engine fio or --engine ARM=fio"
+                    "--engine {text}: there is no engine `{engine}`; write native, fio or iperf3, \
+                     as in --engine fio or --engine ARM=fio"
                 )));
             }
         };
@@ -319,7 +320,7 @@ fn finish(mut spec: Spec, args: &LoadArgs, directory: &Path) -> Result<Resolved>
     engines(&mut spec.arms, &args.engine)?;
     fio::check_drivers(&spec)?;
     spec.validate_precondition()?;
-    refuse_with_fio(&spec)?;
+    refuse_with_programs(&spec)?;
     let directory = std::path::absolute(directory)?;
     let home = std::env::home_dir();
     spec.resolve_paths(&directory, home.as_deref());
@@ -330,12 +331,16 @@ fn finish(mut spec: Spec, args: &LoadArgs, directory: &Path) -> Result<Resolved>
     Ok(Resolved { spec, advice, one_target })
 }
 
-/// What fio cannot do, or must not, is known before it is looked for.
-fn refuse_with_fio(spec: &Spec) -> Result<()> {
-    for arm in spec.arms.iter().filter(|arm| arm.driver == Driver::Fio) {
+/// What another program cannot do, or must not, is known before it is looked for.
+fn refuse_with_programs(spec: &Spec) -> Result<()> {
+    for arm in &spec.arms {
         for workload in spec.phases() {
-            iotax_load::refuse_with_fio(workload, &arm.target)
-                .with_context(|| format!("arm {}", arm.name))?;
+            let refused = match arm.driver {
+                Driver::Native => Ok(()),
+                Driver::Fio => iotax_load::refuse_with_fio(workload, &arm.target),
+                Driver::Iperf3 => iotax_load::refuse_with_iperf3(workload),
+            };
+            refused.with_context(|| format!("arm {}", arm.name))?;
         }
     }
     Ok(())

@@ -190,13 +190,10 @@ fn command_behind(text: &str) -> Option<&str> {
 /// What is said of a result in the place of a job file.
 fn result_instead(name: &str, tool: Tool) -> String {
     match tool {
-        Tool::Fio => format!(
-            "{name} is a result of fio, and no job file; iotax report {name} shows it, and iotax \
-             compare puts two of them side by side"
-        ),
-        Tool::Iperf3 => format!(
-            "{name} is a result of iperf3, and no job file; iotax report {name} shows it, and \
-             iotax compare puts two of them side by side"
+        Tool::Fio | Tool::Iperf3 | Tool::Knb | Tool::K8sNetperf => format!(
+            "{name} is a result of {}, and no job file; iotax report {name} shows it, and iotax \
+             compare puts two of them side by side",
+            tool.name()
         ),
         Tool::Diskspd => format!(
             "{name} is a result of DiskSpd, and no job file; results in XML (diskspd -Rxml) are \

@@ -1,14 +1,15 @@
-//! Other tools as engines: the same experiment, driven by fio.
+//! Other tools as engines: the same experiment, driven by fio or iperf3.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 
 use std::fs;
+use std::path::Path;
 
 use insta::assert_snapshot;
 use iotax_testing::{needs_program, needs_root};
-use support::Desk;
+use support::{Desk, wait_for};
 
 /// Two directories to compare, on a workload of a moment.
 fn compare(desk: &Desk, more: &[&str]) -> support::Said {
@@ -59,7 +60,81 @@ fn an_engine_for_an_arm_that_is_not_there_is_refused() {
     [exit 2]
     ");
     assert_snapshot!(compare(&Desk::new(), &["--engine", "one=diskspd"]), @"
-    error: --engine one=diskspd: there is no engine `diskspd`; write native or fio, as in --engine fio or --engine ARM=fio
+    error: --engine one=diskspd: there is no engine `diskspd`; write native, fio or iperf3, as in --engine fio or --engine ARM=fio
     [exit 2]
     ");
+}
+
+#[test]
+fn one_arm_native_and_one_with_iperf3_on_one_path() {
+    if !needs_program("iperf3") {
+        return;
+    }
+    let desk = Desk::new();
+    let said = desk.run(&[
+        "compare",
+        "-w",
+        "tcp-stream",
+        "ours=loopback",
+        "theirs=loopback",
+        "--engine",
+        "theirs=iperf3",
+        "--time",
+        "1s",
+        "--ramp",
+        "50ms",
+        "--max-blocks",
+        "2",
+        "--out",
+        "out",
+        "--format",
+        "json",
+    ]);
+    assert_eq!(said.code, 0, "{said}");
+    let said: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+    let metrics = said["comparisons"].as_array().unwrap().iter();
+    let metrics: Vec<&str> = metrics.map(|c| c["metric"].as_str().unwrap()).collect();
+    assert_eq!(metrics, ["bandwidth", "cpu_per_mib"]);
+    let trials = fs::read_to_string(desk.path().join("out/trials.jsonl")).unwrap();
+    assert_eq!(trials.lines().count(), 4);
+    for line in trials.lines() {
+        let trial: serde_json::Value = serde_json::from_str(line).unwrap();
+        let driver = trial["load"]["driver"].as_str().unwrap();
+        let expected = if trial["arm"] == "theirs" { "iperf3 3." } else { "native" };
+        assert!(driver.starts_with(expected), "{driver}");
+    }
+}
+
+#[test]
+fn a_killed_run_leaves_no_iperf3_at_either_end() {
+    if !needs_program("iperf3") {
+        return;
+    }
+    let desk = Desk::new();
+    let words = ["run", "tcp-stream", "loopback", "--engine", "iperf3", "--time", "600s"];
+    let mut run = desk.command(&words).spawn().unwrap();
+    let mut both = Vec::new();
+    wait_for("both ends", || {
+        both = descendants(run.id());
+        both.retain(|pid| is_iperf3(*pid));
+        both.len() == 2
+    });
+    run.kill().unwrap();
+    run.wait().unwrap();
+    wait_for("both ends to be gone", || !both.iter().any(|pid| is_iperf3(*pid)));
+    assert_eq!(desk.run(&["undo"]).code, 0);
+}
+
+fn descendants(pid: u32) -> Vec<u32> {
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let children = threads.flat_map(|thread| {
+        let children = fs::read_to_string(thread.path().join("children")).unwrap_or_default();
+        children.split_whitespace().map(|pid| pid.parse().unwrap()).collect::<Vec<u32>>()
+    });
+    children.flat_map(|child| [vec![child], descendants(child)].concat()).collect()
+}
+
+fn is_iperf3(pid: u32) -> bool {
+    let program = fs::read_link(format!("/proc/{pid}/exe"));
+    program.is_ok_and(|program| program.file_name() == Path::new("iperf3").file_name())
 }

@@ -16,18 +16,8 @@ use support::Desk;
 const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/fio");
 const DISKSPD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../dialects/tests/fixtures/diskspd");
 
-/// A desk with the fixtures on it, under short names.
 fn desk() -> Desk {
-    let desk = Desk::new();
-    for dir in [FIXTURES, DISKSPD] {
-        for entry in fs::read_dir(dir).unwrap() {
-            let path = entry.unwrap().path();
-            if path.extension().is_some_and(|e| e == "json" || e == "xml") {
-                fs::copy(&path, desk.path().join(path.file_name().unwrap())).unwrap();
-            }
-        }
-    }
-    desk
+    Desk::with_results(&[FIXTURES, DISKSPD])
 }
 
 fn compare(arms: &[&str]) -> String {
@@ -319,15 +309,15 @@ fn what_makes_no_sense_says_why() {
     [exit 2]
     ");
     assert_snapshot!(run(&["compare", "before1.json", "text.json"]), @"
-    error: text.json is no result of iotax run (--format json), fio (--output-format=json or json+), DiskSpd (-Rxml) or iperf3 (-J): it begins with `read: IOPS=12`
+    error: text.json is no result of iotax run (--format json), fio (--output-format=json or json+), DiskSpd (-Rxml), iperf3 (-J), knb (-o json) or k8s-netperf (--json): it begins with `read: IOPS=12`
     [exit 2]
     ");
     assert_snapshot!(run(&["compare", "text.json", "text.json"]), @"
-    error: text.json is no result of iotax run (--format json), fio (--output-format=json or json+), DiskSpd (-Rxml) or iperf3 (-J): it begins with `read: IOPS=12`
+    error: text.json is no result of iotax run (--format json), fio (--output-format=json or json+), DiskSpd (-Rxml), iperf3 (-J), knb (-o json) or k8s-netperf (--json): it begins with `read: IOPS=12`
     [exit 2]
     ");
     assert_snapshot!(run(&["compare", "before1.json", "a=after1.json,text.json"]), @"
-    error: text.json is no result of iotax run (--format json), fio (--output-format=json or json+), DiskSpd (-Rxml) or iperf3 (-J): it begins with `read: IOPS=12`
+    error: text.json is no result of iotax run (--format json), fio (--output-format=json or json+), DiskSpd (-Rxml), iperf3 (-J), knb (-o json) or k8s-netperf (--json): it begins with `read: IOPS=12`
     [exit 2]
     ");
     assert_snapshot!(run(&["compare", "before1.json", "broken.json"]), @"
@@ -359,7 +349,7 @@ fn what_makes_no_sense_says_why() {
     [exit 2]
     ");
     assert_snapshot!(run(&["report", "text.json"]), @"
-    error: text.json is no result of iotax run (--format json), fio (--output-format=json or json+), DiskSpd (-Rxml) or iperf3 (-J): it begins with `read: IOPS=12`
+    error: text.json is no result of iotax run (--format json), fio (--output-format=json or json+), DiskSpd (-Rxml), iperf3 (-J), knb (-o json) or k8s-netperf (--json): it begins with `read: IOPS=12`
     [exit 2]
     ");
     assert_snapshot!(run(&["compare", "before1.json"]), @"

@@ -13,7 +13,7 @@ pub enum Error {
     )]
     TooLong { path: PathBuf, bytes: u64, limit: u64 },
     #[error(
-        "{} is no result of iotax run (--format json), fio (--output-format=json or json+), DiskSpd (-Rxml) or iperf3 (-J): it {}",
+        "{} is no result of iotax run (--format json), fio (--output-format=json or json+), DiskSpd (-Rxml), iperf3 (-J), knb (-o json) or k8s-netperf (--json): it {}",
         path.display(),
         beginning(begins)
     )]

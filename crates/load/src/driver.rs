@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use iotax_record::LoadRecord;
-use iotax_spec::Workload;
+use iotax_spec::{Job, Workload};
 use iotax_vdisk::IoTarget;
 
 use crate::error::Error;
@@ -26,6 +26,13 @@ pub struct Request<'a> {
     pub stop: &'a AtomicBool,
     /// For a progress display.
     pub live: Option<&'a LoadProgress>,
+}
+
+/// What was due of a job that was at it for so long; `None` of a closed loop.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+pub(crate) fn offered_ios(job: &Job, active_ns: u64) -> Option<u64> {
+    let iops = job.pace.offered_iops()?;
+    Some((iops * active_ns as f64 / 1e9).round() as u64)
 }
 
 /// Called with (bytes done, bytes in all) while test files are laid out.

@@ -175,23 +175,28 @@ pub enum Error {
         /// Why not.
         source: std::io::Error,
     },
-    /// There is no fio.
+    /// A program that is to drive the load is not there.
     #[error(
-        "cannot find the program fio; install it (apt-get install fio), or let iotax drive the \
+        "cannot find the program {name}; install it (apt-get install {name}), or let iotax drive the \
          load itself (--engine native)"
     )]
-    NoFio,
-    /// fio could not be started, or watched.
+    NoProgram {
+        /// Which.
+        name: &'static str,
+    },
+    /// A program could not be started, or watched.
     #[error("cannot run {}: {source}", program.display())]
-    FioStart {
+    Start {
         /// Its path.
         program: PathBuf,
         /// Why not.
         source: std::io::Error,
     },
-    /// fio broke down.
-    #[error("fio {what}{said}")]
-    Fio {
+    /// A program that drives a load broke down.
+    #[error("{name} {what}{said}")]
+    Program {
+        /// What people call it.
+        name: &'static str,
         /// What it did.
         what: String,
         /// What it said, after a colon; empty if nothing.
@@ -276,13 +281,13 @@ mod tests {
             Error::Peer { peer: "tcp://192.0.2.2:7474".into(), source: source() },
             @"cannot use the peer tcp://192.0.2.2:7474: Cannot allocate memory (os error 12)"
         );
-        insta::assert_snapshot!(Error::NoFio, @"cannot find the program fio; install it (apt-get install fio), or let iotax drive the load itself (--engine native)");
+        insta::assert_snapshot!(Error::NoProgram { name: "fio" }, @"cannot find the program fio; install it (apt-get install fio), or let iotax drive the load itself (--engine native)");
         insta::assert_snapshot!(
-            Error::FioStart { program: "/usr/bin/fio".into(), source: source() },
+            Error::Start { program: "/usr/bin/fio".into(), source: source() },
             @"cannot run /usr/bin/fio: Cannot allocate memory (os error 12)"
         );
         insta::assert_snapshot!(
-            Error::Fio { what: "failed (exit status: 1)".into(), said: ": no space".into() },
+            Error::Program { name: "fio", what: "failed (exit status: 1)".into(), said: ": no space".into() },
             @"fio failed (exit status: 1): no space"
         );
         insta::assert_snapshot!(

@@ -1,4 +1,4 @@
-//! Drives I/O: native engines and pacing; or the program fio.
+//! Drives I/O and flows: native engines and pacing; or the programs fio and iperf3.
 //!
 //! A [`Request`] names a workload and a target; a [`LoadDriver`] lays out what the workload needs
 //! and runs it; what it measured is an [`iotax_record::LoadRecord`]. Failing I/Os are part of the
@@ -25,8 +25,10 @@
 //! | `tree` | operations on trees of small files |
 //! | `verify` | data that neither compresses nor dedupes, read back and compared |
 //! | `fio` | the program fio instead of the native engines |
+//! | `iperf3` | the program iperf3 instead of the native engines, over network paths |
 //! | `peer` | the two ends of a network path: handshake, what the far end does, counters |
-//! | `counters`, `live` | the machine's counters over the window; progress while it runs |
+//! | `child` | another program, started, watched and ended |
+//! | `counters`, `watch`, `live` | the machine's counters over the window; progress while it runs |
 //!
 //! # To add an engine
 //!
@@ -36,12 +38,14 @@
 #[cfg(not(target_os = "linux"))]
 compile_error!("iotax drives I/O on Linux only");
 
+mod child;
 mod counters;
 mod driver;
 mod error;
 mod file_assignment;
 mod fio;
 mod index;
+mod iperf3;
 mod layout;
 mod live;
 mod names;
@@ -50,10 +54,12 @@ mod parts;
 mod peer;
 mod tree;
 mod verify;
+mod watch;
 
 pub use driver::{LoadDriver, Progress, Request};
 pub use error::Error;
 pub use fio::{Fio, refuse_with_fio};
+pub use iperf3::{Iperf3, refuse_with_iperf3};
 pub use live::{LoadProgress, WindowState};
 pub use native::{Filler, Native, calibrate};
 pub use peer::{handshake as peer_handshake, new_secret as new_peer_secret, serve as serve_peer};

@@ -42,7 +42,7 @@ fn play(script: &str, grace: Duration, stop: &AtomicBool) -> Result<LoadRecord, 
 fn patiently(program: &Path) -> Fio {
     for _ in 0..200 {
         match Fio::at(program) {
-            Err(Error::FioStart { source, .. }) if source.raw_os_error() == Some(libc::ETXTBSY) => {
+            Err(Error::Start { source, .. }) if source.raw_os_error() == Some(libc::ETXTBSY) => {
                 std::thread::sleep(Duration::from_millis(20));
             }
             other => return other.unwrap(),

@@ -1,16 +1,17 @@
-use iotax_load::{Fio, LoadDriver, Native};
+use iotax_load::{Fio, Iperf3, LoadDriver, Native};
 use iotax_spec::{Driver, Spec};
 
 /// What drives the load of each arm.
 #[derive(Debug, Clone, Default)]
 pub struct Drivers {
     fio: Option<Fio>,
+    iperf3: Option<Iperf3>,
 }
 
 /// This fio for the arms that ask for one.
 impl From<Fio> for Drivers {
     fn from(fio: Fio) -> Self {
-        Self { fio: Some(fio) }
+        Self { fio: Some(fio), iperf3: None }
     }
 }
 
@@ -18,10 +19,13 @@ impl Drivers {
     /// Whatever the arms ask for.
     ///
     /// # Errors
-    /// [`iotax_load::Error::NoFio`] if an arm asks for fio, and it is not there.
+    /// [`iotax_load::Error::NoProgram`] if an arm asks for a program that is not there.
     pub fn find(spec: &Spec) -> Result<Self, iotax_load::Error> {
-        let asked = spec.arms.iter().any(|arm| arm.driver == Driver::Fio);
-        Ok(Self { fio: if asked { Some(Fio::find()?) } else { None } })
+        let asked = |driver| spec.arms.iter().any(|arm| arm.driver == driver);
+        Ok(Self {
+            fio: asked(Driver::Fio).then(Fio::find).transpose()?,
+            iperf3: asked(Driver::Iperf3).then(Iperf3::find).transpose()?,
+        })
     }
 
     /// The one that an arm asks for.
@@ -29,10 +33,11 @@ impl Drivers {
     /// # Errors
     /// As [`Drivers::find`], which was not asked about this arm.
     pub(crate) fn of(&self, driver: Driver) -> Result<&dyn LoadDriver, iotax_load::Error> {
-        match (driver, &self.fio) {
-            (Driver::Native, _) => Ok(&Native),
-            (Driver::Fio, Some(fio)) => Ok(fio),
-            (Driver::Fio, None) => Err(iotax_load::Error::NoFio),
+        let none = |name| iotax_load::Error::NoProgram { name };
+        match driver {
+            Driver::Native => Ok(&Native),
+            Driver::Fio => self.fio.as_ref().map(|fio| fio as _).ok_or(none("fio")),
+            Driver::Iperf3 => self.iperf3.as_ref().map(|iperf3| iperf3 as _).ok_or(none("iperf3")),
         }
     }
 }

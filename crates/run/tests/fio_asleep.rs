@@ -39,7 +39,7 @@ impl Observer for Silent {
 fn patiently(program: &Path) -> Fio {
     loop {
         match Fio::at(program) {
-            Err(Error::FioStart { .. }) => std::thread::sleep(Duration::from_millis(20)),
+            Err(Error::Start { .. }) => std::thread::sleep(Duration::from_millis(20)),
             other => return other.unwrap(),
         }
     }

@@ -212,6 +212,8 @@ pub enum Driver {
     Native,
     /// The program fio.
     Fio,
+    /// The program iperf3, over network paths.
+    Iperf3,
 }
 
 impl Driver {

@@ -47,6 +47,20 @@ impl Desk {
         Self { dir }
     }
 
+    /// With the results in these directories of fixtures on it, under their own names.
+    pub(crate) fn with_results(directories: &[&str]) -> Self {
+        let desk = Self::new();
+        for directory in directories {
+            for entry in std::fs::read_dir(directory).unwrap() {
+                let path = entry.unwrap().path();
+                if path.extension().is_some_and(|e| e == "json" || e == "xml") {
+                    std::fs::copy(&path, desk.path().join(path.file_name().unwrap())).unwrap();
+                }
+            }
+        }
+        desk
+    }
+
     pub(crate) fn path(&self) -> &Path {
         self.dir.path()
     }

@@ -26,8 +26,8 @@ pub struct Beyond {
 /// # Errors
 /// All options in question.
 pub fn check_drivers(spec: &Spec) -> Result<(), Beyond> {
-    let is_native = |arm: &Arm| arm.driver == Driver::Native;
-    if spec.arms.iter().any(is_native) { require_native(spec.phases()) } else { Ok(()) }
+    let is_other = |arm: &Arm| arm.driver != Driver::Fio;
+    if spec.arms.iter().any(is_other) { require_native(spec.phases()) } else { Ok(()) }
 }
 
 /// Refuses phases with options that the native engines cannot do.

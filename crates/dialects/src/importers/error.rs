@@ -33,10 +33,8 @@ pub enum Error {
          keep what it prints"
     )]
     DiskspdText,
-    #[error("it holds no measurement of iperf3: {}", brief(why))]
-    Iperf3 { why: String },
-    #[error("it holds no measurement of DiskSpd: {}", brief(why))]
-    NotMeasured { why: String },
+    #[error("it holds no measurement of {tool}: {}", brief(why))]
+    Nothing { tool: &'static str, why: String },
 }
 
 fn said(text: &str) -> String {

@@ -10,6 +10,7 @@ use jiff::Timestamp;
 
 use super::error::Error;
 use super::imported::Imported;
+use super::json;
 use super::number::Number;
 use raw::{Interval, Root, Stream, Sum};
 
@@ -32,12 +33,15 @@ pub(super) fn is_start(text: &str) -> bool {
 /// Reads what `iperf3 -c HOST -J` printed.
 ///
 /// # Errors
-/// [`Error::CutOff`] or [`Error::Json`] for what is no whole JSON, [`Error::Iperf3`] for a run that
+/// [`Error::CutOff`] or [`Error::Json`] for what is no whole JSON, [`Error::Nothing`] for a run that
 /// failed or measured nothing, [`Error::Number`] for a figure that cannot be.
 pub fn read(text: &str) -> Result<Imported, Error> {
-    let root = raw::parse(text)?;
+    let (root, rest) = json::first::<Root>(text, '{')?;
     if root.event.is_some() {
         return Err(none("this is --json-stream, a line per event; run iperf3 with -J instead"));
+    }
+    if rest.contains('{') {
+        return Err(none("it holds several results; keep each in a file of its own"));
     }
     if let Some(why) = root.error {
         return Err(none(format!(
@@ -254,7 +258,7 @@ fn cpu(root: &Root, result: &mut Imported) -> Result<(), Error> {
 }
 
 fn none(why: impl Into<String>) -> Error {
-    Error::Iperf3 { why: why.into() }
+    Error::Nothing { tool: "iperf3", why: why.into() }
 }
 
 fn seconds(number: Number, job: &str) -> Result<f64, Error> {

@@ -3,8 +3,12 @@
 pub mod diskspd;
 pub(crate) mod error;
 pub mod fio;
+mod flow;
 mod imported;
 pub mod iperf3;
+mod json;
+pub mod k8s_netperf;
+pub mod knb;
 mod number;
 mod sniff;
 mod xml;

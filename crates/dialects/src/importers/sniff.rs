@@ -5,7 +5,7 @@ use std::io::{self, Read as _};
 use std::path::Path;
 
 use super::imported::Imported;
-use super::{diskspd, fio, iperf3};
+use super::{diskspd, fio, iperf3, k8s_netperf, knb};
 use crate::error::Error;
 
 /// Files longer than this are not read.
@@ -22,6 +22,23 @@ pub enum Tool {
     Diskspd,
     /// iperf3, in JSON.
     Iperf3,
+    /// knb, in JSON; in other formats, of which [`open`] says what to do about it.
+    Knb,
+    /// k8s-netperf, in JSON; in CSV likewise.
+    K8sNetperf,
+}
+
+impl Tool {
+    /// What people call it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Fio => "fio",
+            Self::Diskspd => "DiskSpd",
+            Self::Iperf3 => "iperf3",
+            Self::Knb => "knb",
+            Self::K8sNetperf => "k8s-netperf",
+        }
+    }
 }
 
 /// Tells whose result begins with `start`; `None` if it is nobody's that is known.
@@ -37,6 +54,12 @@ pub fn sniff(start: &[u8]) -> Option<Tool> {
     }
     if iperf3::is_start(text) {
         return Some(Tool::Iperf3);
+    }
+    if knb::is_start(text) {
+        return Some(Tool::Knb);
+    }
+    if k8s_netperf::is_start(text) {
+        return Some(Tool::K8sNetperf);
     }
     (text.contains('{') && text.contains("\"fio version\"")).then_some(Tool::Fio)
 }
@@ -82,6 +105,8 @@ pub fn open(path: &Path) -> Result<Imported, Error> {
         Tool::Fio => fio::read(&text),
         Tool::Diskspd => diskspd::read(&text),
         Tool::Iperf3 => iperf3::read(&text),
+        Tool::Knb => knb::read(&text),
+        Tool::K8sNetperf => k8s_netperf::read(&text),
     };
     found.map_err(|source| Error::Broken { path: path.to_owned(), source })
 }
@@ -157,9 +182,9 @@ mod tests {
             let error = open(&path).unwrap_err().to_string();
             error.replace(&dir.path().display().to_string(), "DIR")
         };
-        insta::assert_snapshot!(error("a.json", "\n{\"json_format\": 1}"), @r#"DIR/a.json is no result of iotax run (--format json), fio (--output-format=json or json+), DiskSpd (-Rxml) or iperf3 (-J): it begins with `{"json_format": 1}`"#);
+        insta::assert_snapshot!(error("a.json", "\n{\"json_format\": 1}"), @r#"DIR/a.json is no result of iotax run (--format json), fio (--output-format=json or json+), DiskSpd (-Rxml), iperf3 (-J), knb (-o json) or k8s-netperf (--json): it begins with `{"json_format": 1}`"#);
         insta::assert_snapshot!(error("r.json", "{\"json_format\": 1, \"iotax_version\": \"1\"}"), @"DIR/r.json is the report of a comparison by iotax in JSON, without what was measured: give the directory of results that it was printed with");
-        insta::assert_snapshot!(error("empty", ""), @"DIR/empty is no result of iotax run (--format json), fio (--output-format=json or json+), DiskSpd (-Rxml) or iperf3 (-J): it is empty");
+        insta::assert_snapshot!(error("empty", ""), @"DIR/empty is no result of iotax run (--format json), fio (--output-format=json or json+), DiskSpd (-Rxml), iperf3 (-J), knb (-o json) or k8s-netperf (--json): it is empty");
         insta::assert_snapshot!(error("b.xml", "<Results>\n<System>"), @"DIR/b.xml: line 2: it ends within <System>: the file was cut off; DiskSpd's results in XML are what diskspd -Rxml prints");
         insta::assert_snapshot!(error("d.txt", "\nCommand Line: diskspd -b4K x\n\nInput parameters:\n\n\ttimespan:   1\n"), @"DIR/d.txt: this is DiskSpd's text output, which rounds and leaves out; run it again with -Rxml, and keep what it prints");
         insta::assert_snapshot!(error("c.json", "{\"fio version\": \"fio-3.33\", \"jobs\": ["), @"DIR/c.json: line 1: the JSON that begins here is cut off: what wrote it was ended before it was done");

@@ -87,6 +87,6 @@ fn what_cannot_be_compared_says_why() {
     assert_snapshot!(error(&[arm("a", &[MIXED, MIXED])]), @"arm a has fio/fio-3.33-json-plus.json twice; a result copied is not a second measurement: name it once");
     assert_snapshot!(error(&[arm("a", &[CLONES]), arm("b", &[TWO_JOBS])]), @"no job is in results of both sides: fio/fio-3.33-clones.json has clones, fio/fio-3.33-stonewall.json has first, second; compare results of the same job file, or give the jobs one name");
     assert_snapshot!(error(&[Arm::new("a", Target::Path("/x".into()))]), @"arm a is /x, not a list of results; give results for all arms");
-    assert_snapshot!(error(&[arm("a", &["diskspd/README.md"])]), @"diskspd/README.md is no result of iotax run (--format json), fio (--output-format=json or json+), DiskSpd (-Rxml) or iperf3 (-J): it begins with `# Results of DiskSpd in XML`");
+    assert_snapshot!(error(&[arm("a", &["diskspd/README.md"])]), @"diskspd/README.md is no result of iotax run (--format json), fio (--output-format=json or json+), DiskSpd (-Rxml), iperf3 (-J), knb (-o json) or k8s-netperf (--json): it begins with `# Results of DiskSpd in XML`");
     assert_snapshot!(error(&[arm("a", &["diskspd/interrupted.xml"])]), @"diskspd/interrupted.xml: it holds no measurement of DiskSpd: The test was interrupted before the measurements began. No results are displayed.");
 }

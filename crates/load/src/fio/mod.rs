@@ -5,7 +5,6 @@
 //! output, both anonymous memory, and so are its logs, of which the series of every second is made:
 //! a killed run leaves nothing behind, and fio dies with it.
 
-mod child;
 mod job_file;
 mod logs;
 mod record;
@@ -24,16 +23,17 @@ use iotax_spec::Workload;
 use iotax_spec::units::format_duration;
 use iotax_vdisk::IoTarget;
 
+use crate::child::{self, Child, Ending};
 use crate::driver::{LoadDriver, Progress, Request};
 use crate::error::Error;
 use crate::layout;
 use crate::parts::{Part, PlacedParts, parts};
-use child::{Child, Ending, Said};
+use crate::watch::Watch;
 use logs::Logs;
-use record::Watch;
 
 pub use refusal::refuse_with_fio;
 
+const NAME: &str = "fio";
 /// Beyond ramp and time: fio's own start, its last I/Os, and its report.
 const GRACE: Duration = Duration::from_secs(30);
 /// How long `fio --version` may take.
@@ -52,14 +52,9 @@ impl Fio {
     /// The fio that a shell would run.
     ///
     /// # Errors
-    /// [`Error::NoFio`] if there is none, [`Error::Fio`] if it cannot even tell its version.
+    /// [`Error::NoProgram`] if there is none, [`Error::Program`] if it cannot even tell its version.
     pub fn find() -> Result<Self, Error> {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let program = std::env::split_paths(&path)
-            .map(|directory| directory.join("fio"))
-            .find(|program| program.is_file())
-            .ok_or(Error::NoFio)?;
-        Self::at(&program)
+        Self::at(&child::find(NAME)?)
     }
 
     /// The fio at this path.
@@ -69,9 +64,16 @@ impl Fio {
     pub fn at(program: &Path) -> Result<Self, Error> {
         let arguments = [OsString::from("--version")];
         let never = AtomicBool::new(false);
-        let child = Child { program, arguments: &arguments, input: "", directory: Path::new("/") };
+        let child = Child {
+            name: NAME,
+            program,
+            arguments: &arguments,
+            input: "",
+            directory: Path::new("/"),
+            namespace: None,
+        };
         let said = child.run(PATIENCE, &never, &mut |_| ())?;
-        succeeded(&said, "tell its version", &format_duration(nanos(PATIENCE)))?;
+        said.succeeded("tell its version", &format_duration(nanos(PATIENCE)))?;
         if said.out.starts_with("fio") {
             let version = Version::parse(&said.out);
             Ok(Self { program: program.to_owned(), version, grace: GRACE })
@@ -127,11 +129,13 @@ impl LoadDriver for Fio {
         let (text, names) = job_file::of(request, &parts, logs.as_ref())?;
         parts.make_ready()?;
         let child = Child {
+            name: NAME,
             program: &self.program,
             arguments: &arguments(workload),
             input: &text,
             // For a file that nobody has foreseen: into the target, or nowhere.
             directory: parts.directory().unwrap_or(Path::new("/proc/self")),
+            namespace: None,
         };
         let mut watch = Watch::new(request.ramp_ns, request.time_ns);
         let own_ns = request.ramp_ns.saturating_add(request.time_ns);
@@ -143,7 +147,7 @@ impl LoadDriver for Fio {
         if said.ending != Ending::Stopped {
             let own = format_duration(own_ns);
             let within = format!("{own} of ramp and time and {} of grace", self.grace_text());
-            succeeded(&said, "end", &within)?;
+            said.succeeded("end", &within)?;
         }
         let found = result::read(&said.out)
             .map_err(|error| said.failed(&format!("gave no usable result: {error}")))?;
@@ -167,22 +171,4 @@ fn arguments(workload: &Workload) -> Vec<OsString> {
 
 fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
-}
-
-/// `what` it should have done `within` which time.
-fn succeeded(said: &Said, what: &str, within: &str) -> Result<(), Error> {
-    match (said.ending, said.status.success()) {
-        (Ending::Itself, true) => Ok(()),
-        (Ending::Itself | Ending::Stopped, _) => {
-            Err(said.failed(&format!("failed ({})", said.status)))
-        }
-        (Ending::Late, _) => {
-            Err(said.failed(&format!("did not {what} within {within}, and was ended")))
-        }
-        // What it said is of no use here.
-        (Ending::Flood, _) => Err(Error::Fio {
-            what: "printed without end and was ended".to_owned(),
-            said: String::new(),
-        }),
-    }
 }

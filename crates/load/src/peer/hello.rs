@@ -62,6 +62,8 @@ pub(crate) enum Role {
         /// Bytes of a request.
         bytes: u32,
     },
+    /// Starts a server of iperf3 and tells its port; the server ends with the connection.
+    Iperf3,
 }
 
 /// What the near end wants of a connection.
@@ -84,7 +86,7 @@ pub(super) struct Met {
 impl Role {
     /// Whether what is said is believed, where load is nothing but random bytes.
     pub(super) fn is_control(self) -> bool {
-        matches!(self, Self::Counters | Self::Datagrams | Self::Connections { .. })
+        !matches!(self, Self::Sink | Self::Source { .. } | Self::Answer { .. })
     }
 }
 
@@ -97,6 +99,7 @@ impl Wanted {
             Role::Counters => (3, 0),
             Role::Datagrams => (4, 0),
             Role::Connections { bytes } => (5, bytes),
+            Role::Iperf3 => (6, 0),
         };
         let mut wanted = [0; WANTED_BYTES];
         wanted[0] = kind;
@@ -120,6 +123,7 @@ impl Wanted {
             3 => Role::Counters,
             4 => Role::Datagrams,
             5 if sized => Role::Connections { bytes },
+            6 => Role::Iperf3,
             _ => return None,
         };
         let tls = match tls {
@@ -225,7 +229,7 @@ mod tests {
 
     const SECRET: PeerSecret = PeerSecret([7; PeerSecret::BYTES]);
     const BARE: Wanted = Wanted { role: Role::Sink, tls: None };
-    const ALL: [Wanted; 7] = [
+    const ALL: [Wanted; 8] = [
         BARE,
         Wanted { role: Role::Source { bytes: 1 << 20 }, tls: Some(TlsBy::Process) },
         Wanted { role: Role::Answer { bytes: 64 }, tls: None },
@@ -233,6 +237,7 @@ mod tests {
         Wanted { role: Role::Counters, tls: Some(TlsBy::Process) },
         Wanted { role: Role::Datagrams, tls: Some(TlsBy::Process) },
         Wanted { role: Role::Connections { bytes: 64 }, tls: Some(TlsBy::Process) },
+        Wanted { role: Role::Iperf3, tls: Some(TlsBy::Process) },
     ];
 
     /// One side's bytes to be read; what it writes is kept.

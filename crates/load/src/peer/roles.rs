@@ -8,6 +8,7 @@ use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use super::connects;
 use super::flow::Flow;
 use super::hello::Role;
+use super::iperf3;
 use super::udp::Flows;
 use crate::counters::Reading;
 
@@ -26,6 +27,7 @@ pub(super) fn perform(mut stream: Flow, role: Role, session: u64, flows: &Flows)
         Role::Counters => tell_counters(&mut stream),
         Role::Connections { bytes } => connects::serve(&mut stream, bytes as usize),
         Role::Datagrams => flows.of(session)?.tell(&mut stream),
+        Role::Iperf3 => iperf3::serve(stream),
     }
 }
 

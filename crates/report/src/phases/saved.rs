@@ -115,9 +115,17 @@ fn pairs(parts: &[Part]) -> Option<Section> {
             }
         }
     }
-    let note = "The arm's figure, the baseline's, and in brackets the difference; a verdict beside it, \
-                if there is one. Bandwidth where I/Os are of 64 KiB or more.";
-    Some(Section::new("By job", [Item::Table(table), Item::Note(note.to_owned())]))
+    let mut note =
+        "The arm's figure, the baseline's, and in brackets the difference; a verdict beside it, \
+                    if there is one."
+            .to_owned();
+    let are_rates = |(_, part): &Part| {
+        primary_of_each(part).iter().any(|c| c.metric.unit() == Unit::IosPerSecond)
+    };
+    if parts.iter().any(are_rates) {
+        note.push_str(" Bandwidth where I/Os are of 64 KiB or more.");
+    }
+    Some(Section::new("By job", [Item::Table(table), Item::Note(note)]))
 }
 
 /// `588 / 586 IOPS (+0.3 %)`, `120 / 145 MiB/s (−17 %), slower`
@@ -127,16 +135,15 @@ fn cell(comparison: &Comparison, analysis: &Analysis) -> Cell {
     let base = summary(baseline_of(comparison, analysis)).filter(|arm| arm.trials > 0);
     let (Some(arm), Some(base)) = (arm, base) else { return Cell::new(format::ABSENT) };
     let is_large = |arm: &ArmSummary| arm.bytes_per_s >= LARGE_BYTES * arm.iops;
-    let (with, of, unit) = if comparison.metric.unit() == Unit::Nanoseconds {
+    let unit = comparison.metric.unit();
+    if unit != Unit::IosPerSecond {
         let (Some(with), Some(of)) = (comparison.with, comparison.base) else {
             return Cell::new(format::ABSENT);
         };
-        return toned(
-            comparison,
-            &format!("{} / {}", format::time(with), format::time(of)),
-            with / of,
-        );
-    } else if is_large(base) && tables::bandwidth(base).is_some() {
+        let figures = [with, of].map(|figure| format::figure(unit, figure)).join(" / ");
+        return toned(comparison, &figures, with / of);
+    }
+    let (with, of, unit) = if is_large(base) && tables::bandwidth(base).is_some() {
         (arm.bytes_per_s, base.bytes_per_s, bandwidth::MEASURED.word())
     } else {
         (arm.iops, base.iops, "IOPS")

@@ -80,7 +80,7 @@ impl Arms for Scripted<'_> {
         self.time.passes(UP);
         if let Turn::StaysDown = self.turn(arm) {
             self.turns[arm] += 1;
-            return Err(LoadError::NoFio.into());
+            return Err(LoadError::NoProgram { name: "fio" }.into());
         }
         Ok(self.files)
     }

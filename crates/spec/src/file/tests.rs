@@ -394,7 +394,7 @@ fn a_suite_and_engines_of_arms_are_named() {
     known arms: a
     ");
     assert_snapshot!(engines("a = 'fi'"), @"
-    x.toml:4:5: unknown variant `fi`, expected `native` or `fio`
+    x.toml:4:5: unknown variant `fi`, expected one of `native`, `fio`, `iperf3`
       4 | a = 'fi'
         |     ^^^^
     ");

@@ -17,7 +17,7 @@ use super::xml;
 /// Reads what `diskspd -Rxml` printed.
 ///
 /// # Errors
-/// [`Error::DiskspdText`] for its output without `-Rxml`, [`Error::Xml`] with the line if it is not XML or not `DiskSpd`'s, [`Error::NotMeasured`] if it
+/// [`Error::DiskspdText`] for its output without `-Rxml`, [`Error::Xml`] with the line if it is not XML or not `DiskSpd`'s, [`Error::Nothing`] if it
 /// holds no figures.
 pub fn read(text: &str) -> Result<Imported, Error> {
     if is_text(text) {
@@ -26,7 +26,7 @@ pub fn read(text: &str) -> Result<Imported, Error> {
     let mut document = Document::default();
     xml::walk(text, &mut document)
         .map_err(|fault| Error::Xml { line: fault.line, why: fault.what })?;
-    imported(&document).map_err(|why| Error::NotMeasured { why })
+    imported(&document).map_err(|why| Error::Nothing { tool: "DiskSpd", why })
 }
 
 /// Whether it is what `DiskSpd` prints for people, without `-Rxml` (`ResultParser.cpp`).

@@ -2,7 +2,6 @@
 
 use serde::Deserialize;
 
-use crate::importers::error::Error;
 use crate::importers::number::Number;
 
 #[derive(Deserialize, Default)]
@@ -107,27 +106,4 @@ pub(super) struct Cpu {
     pub host_user: Number,
     pub host_system: Number,
     pub remote_total: Number,
-}
-
-/// The first object; what a shell printed before it is passed over.
-pub(super) fn parse(text: &str) -> Result<Root, Error> {
-    let start = text.find('{').unwrap_or(0);
-    let before = text[..start].bytes().filter(|byte| *byte == b'\n').count();
-    let mut values = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Root>();
-    let parsed = match values.next() {
-        Some(Ok(root)) if root.event.is_some() => return Ok(root),
-        Some(Ok(root)) => Ok(root),
-        Some(Err(error)) if !error.is_eof() => Err(error),
-        Some(Err(_)) | None => return Err(Error::CutOff { line: before + 1 }),
-    };
-    let root = parsed.map_err(|error| {
-        let said = error.to_string();
-        let why = said.rsplit_once(" at line ").map_or(said.as_str(), |(why, _)| why).to_owned();
-        Error::Json { line: before + error.line(), column: error.column(), why }
-    })?;
-    if text[start + values.byte_offset()..].contains('{') {
-        let why = "it holds several results; keep each in a file of its own".to_owned();
-        return Err(Error::Iperf3 { why });
-    }
-    Ok(root)
 }

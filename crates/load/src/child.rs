@@ -1,11 +1,12 @@
-//! fio as a process: started alone, watched, and always ended.
+//! Another program as a process: started alone, watched, and always ended.
 
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Seek as _, Write as _};
+use std::os::fd::AsFd as _;
 use std::os::unix::fs::FileExt as _;
 use std::os::unix::process::CommandExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
@@ -13,32 +14,37 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
 use crate::error::Error;
 
-/// How often fio is looked at.
+/// How often it is looked at.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// Between asking fio to end and ending it.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// From there until it is left alone: what waits in the kernel for storage that does not answer
 /// cannot even be killed.
 const LAST_WAIT: Duration = Duration::from_secs(10);
-/// A result with bins takes 60 KB per job.
+/// A result of fio with bins takes 60 KB per job.
 const MOST_OUTPUT_BYTES: u64 = 32 << 20;
 const MOST_ERRORS_BYTES: u64 = 1 << 20;
 
-/// A run of fio to be.
-pub(super) struct Child<'a> {
+/// A run of a program to be.
+pub(crate) struct Child<'a> {
+    /// What people call it.
+    pub name: &'static str,
     pub program: &'a Path,
     pub arguments: &'a [OsString],
     /// Its standard input.
     pub input: &'a str,
     pub directory: &'a Path,
+    /// The network namespace that it runs in, as a file; `None` for that of this process.
+    pub namespace: Option<&'a Path>,
 }
 
 /// How it came to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ending {
+pub(crate) enum Ending {
     Itself,
     /// The user stopped it.
     Stopped,
@@ -49,7 +55,8 @@ pub(super) enum Ending {
 }
 
 /// What became of it.
-pub(super) struct Said {
+pub(crate) struct Said {
+    name: &'static str,
     pub status: ExitStatus,
     pub ending: Ending,
     pub out: String,
@@ -58,14 +65,14 @@ pub(super) struct Said {
 
 impl Said {
     /// An error with what fio said, the reason being at its end.
-    pub(super) fn failed(&self, what: &str) -> Error {
+    pub(crate) fn failed(&self, what: &str) -> Error {
         let text = if self.err.trim().is_empty() { before_result(&self.out) } else { &self.err };
         let text = text.trim();
         let from = text.char_indices().rev().nth(600).map_or(0, |(at, _)| at);
         let said: Vec<&str> = text[from..].lines().map(str::trim).collect();
         let said = said.join(" | ");
         let said = if said.is_empty() { said } else { format!(": {said}") };
-        Error::Fio { what: what.to_owned(), said }
+        Error::Program { name: self.name, what: what.to_owned(), said }
     }
 }
 
@@ -85,27 +92,20 @@ fn before_result(out: &str) -> &str {
 impl Child<'_> {
     /// Runs it to its end, which comes after `limit` at the latest. `glance` is called with its
     /// process again and again while it runs.
-    pub(super) fn run(
+    pub(crate) fn run(
         &self,
         limit: Duration,
         stop: &AtomicBool,
         glance: &mut dyn FnMut(Pid),
     ) -> Result<Said, Error> {
-        let cannot = |source| Error::FioStart { program: self.program.to_owned(), source };
-        let out = sink("output", MOST_OUTPUT_BYTES).map_err(cannot)?;
-        let err = sink("errors", MOST_ERRORS_BYTES).map_err(cannot)?;
-        let mut group = self.start(&out, &err).map_err(cannot)?;
+        let running = self.start()?;
+        let group = &running.group;
         let started = Instant::now();
         let mut ending = Ending::Itself;
         let mut asked = None;
-        let status = loop {
-            if group.has_ended() {
-                // Whatever it has started and left behind goes with it.
-                group.signal(Signal::KILL);
-                break group.0.wait().map_err(cannot)?;
-            }
+        while !group.has_ended() {
             glance(group.pid());
-            let why = if flooded(&out, &err) {
+            let why = if flooded(&running.out, &running.err) {
                 Some(Ending::Flood)
             } else if stop.load(Ordering::Relaxed) {
                 Some(Ending::Stopped)
@@ -120,24 +120,36 @@ impl Child<'_> {
                     group.signal(Signal::INT);
                 }
                 (Some(asked), _) if asked.elapsed() > PATIENCE + LAST_WAIT => {
-                    group.leave();
-                    return Err(hangs());
+                    running.group.leave();
+                    return Err(self.hangs());
                 }
                 (Some(asked), _) if asked.elapsed() > PATIENCE => group.signal(Signal::KILL),
                 _ => {}
             }
             sleep(POLL_INTERVAL);
-        };
-        Ok(Said { status, ending, out: text(&out), err: text(&err) })
+        }
+        Ok(Said { ending, ..running.end()? })
     }
 
-    fn start(&self, out: &File, err: &File) -> io::Result<Group> {
+    /// Starts it; it is ended when what is returned is dropped, and when this thread ends.
+    pub(crate) fn start(&self) -> Result<Running, Error> {
+        let program = self.program;
+        let start = || {
+            let out = sink("output", MOST_OUTPUT_BYTES)?;
+            let err = sink("errors", MOST_ERRORS_BYTES)?;
+            let group = self.spawn(&out, &err)?;
+            Ok(Running { name: self.name, program: program.to_owned(), group, out, err })
+        };
+        start().map_err(|source| Error::Start { program: program.to_owned(), source })
+    }
+
+    fn spawn(&self, out: &File, err: &File) -> io::Result<Group> {
         let mut input = File::from(memfd_create("input", MemfdFlags::CLOEXEC)?);
         input.write_all(self.input.as_bytes())?;
         input.rewind()?;
         let mut command = Command::new(self.program);
         command.args(self.arguments).current_dir(self.directory).process_group(0);
-        // Only what a program needs: fio reads job options' defaults from no variable, but engines
+        // Only what a program needs: fio reads job options' defaults from no variable, but its engines
         // and the loader do.
         command.env_clear().env("LC_ALL", "C");
         for name in ["PATH", "HOME", "TMPDIR"] {
@@ -150,13 +162,80 @@ impl Child<'_> {
         // SAFETY: between fork and exec only async-signal-safe functions are called, and nothing
         // is allocated.
         unsafe { command.pre_exec(move || alone(parent)) };
+        if let Some(namespace) = self.namespace {
+            let namespace = File::open(namespace)?;
+            let kind = Some(LinkNameSpaceType::Network);
+            let enter = move || Ok(move_into_link_name_space(namespace.as_fd(), kind)?);
+            // SAFETY: one system call, which is async-signal-safe; nothing is allocated.
+            unsafe { command.pre_exec(enter) };
+        }
         command.spawn().map(Group)
+    }
+
+    fn hangs(&self) -> Error {
+        let what = "waits in the kernel for I/O and cannot be ended: its storage does not answer";
+        Error::Program { name: self.name, what: what.to_owned(), said: String::new() }
     }
 }
 
-fn hangs() -> Error {
-    let what = "waits in the kernel for I/O and cannot be ended: its storage does not answer";
-    Error::Fio { what: what.to_owned(), said: String::new() }
+/// A program that was started.
+pub(crate) struct Running {
+    name: &'static str,
+    program: PathBuf,
+    group: Group,
+    out: File,
+    err: File,
+}
+
+impl Running {
+    /// Whether it has ended by itself.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.group.has_ended()
+    }
+
+    /// What it has printed so far.
+    pub(crate) fn said(&self) -> String {
+        text(&self.out)
+    }
+
+    /// Ends it where it has not ended, and whatever it has started and left behind.
+    pub(crate) fn end(mut self) -> Result<Said, Error> {
+        self.group.signal(Signal::KILL);
+        let ended = self.group.0.wait();
+        let status = ended.map_err(|source| Error::Start { program: self.program, source })?;
+        let (out, err) = (text(&self.out), text(&self.err));
+        Ok(Said { name: self.name, status, ending: Ending::Itself, out, err })
+    }
+}
+
+impl Said {
+    /// `what` it should have done `within` which time.
+    pub(crate) fn succeeded(&self, what: &str, within: &str) -> Result<(), Error> {
+        match (self.ending, self.status.success()) {
+            (Ending::Itself, true) => Ok(()),
+            (Ending::Itself | Ending::Stopped, _) => {
+                Err(self.failed(&format!("failed ({})", self.status)))
+            }
+            (Ending::Late, _) => {
+                Err(self.failed(&format!("did not {what} within {within}, and was ended")))
+            }
+            // What it said is of no use here.
+            (Ending::Flood, _) => Err(Error::Program {
+                name: self.name,
+                what: "printed without end and was ended".to_owned(),
+                said: String::new(),
+            }),
+        }
+    }
+}
+
+/// The program of this name that a shell would run.
+pub(crate) fn find(name: &'static str) -> Result<PathBuf, Error> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path)
+        .map(|directory| directory.join(name))
+        .find(|program| program.is_file())
+        .ok_or(Error::NoProgram { name })
 }
 
 /// In the child: signals as a program expects them, and death with its parent.

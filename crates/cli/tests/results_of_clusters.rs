@@ -1,0 +1,254 @@
+//! Results of benchmarks of a cluster's network as arms: a job for each path and protocol.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use insta::assert_snapshot;
+use support::Desk;
+
+const KNB: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../dialects/tests/fixtures/knb");
+const K8S_NETPERF: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../dialects/tests/fixtures/k8s-netperf");
+
+fn compared(desk: &Desk, arms: &[&str]) -> String {
+    let said = desk.run(&[&["compare", "--out", "out"], arms].concat());
+    assert_eq!(said.code, 0, "{said}");
+    said.out
+}
+
+#[test]
+fn clusters_of_knb_are_compared_in_each_cell() {
+    assert_snapshot!(compared(&Desk::with_results(&[KNB]), &["aks=knb-1.json", "gke=knb-2.json"]), @"
+    pod2pod tcp and 3 more: 4 jobs of 2 results of knb 1.5.0
+
+      One result each: how much of a difference is chance cannot be told.
+
+    By job
+      job                                   gke / aks
+      pod2pod tcp  17.3 Gbit/s / 17.8 Gbit/s (−3.0 %)
+      pod2pod udp   14.4 Gbit/s / 12.4 Gbit/s (+16 %)
+      pod2svc tcp   17.8 Gbit/s / 20.7 Gbit/s (−14 %)
+      pod2svc udp   11.0 Gbit/s / 13.9 Gbit/s (−21 %)
+      The arm's figure, the baseline's, and in brackets the difference; a verdict
+      beside it, if there is one.
+
+    Jobs
+      job          arm         rate  MiB/s  mean  p99  p99.9
+      pod2pod tcp  aks  17.8 Gbit/s      –     –    –      –
+      pod2pod tcp  gke  17.3 Gbit/s      –     –    –      –
+      pod2pod udp  aks  12.4 Gbit/s      –     –    –      –
+      pod2pod udp  gke  14.4 Gbit/s      –     –    –      –
+      pod2svc tcp  aks  20.7 Gbit/s      –     –    –      –
+      pod2svc tcp  gke  17.8 Gbit/s      –     –    –      –
+      pod2svc udp  aks  13.9 Gbit/s      –     –    –      –
+      pod2svc udp  gke  11.0 Gbit/s      –     –    –      –
+      Means over the trials used; percentiles pooled over them: descriptive.
+
+    Warning, not interleaved: the runs were not interleaved in random order, as
+      far as the results tell: whatever changed between them (neighbours, credits,
+      temperature, what the volume holds) is in the difference, and no interval
+      covers it
+      For the difference between the arms alone, measure them in one iotax compare:
+      it runs them in random blocks.
+
+    Not concluded of any job
+      - Bandwidth of gke: 1 result of aks and 1 of gke give no interval; it takes 2
+        of each at least, and 5 for a narrow one.
+      - Not checked, because such results do not tell: whether CPUs were busy with
+        others or stolen, whether the path was the same, and whether a burst ended
+        on the way.
+
+    Job 1 of 4
+    pod2pod tcp: 2 results of knb 1.5.0
+
+      gke: 3.0 % less bandwidth than aks; one result each, so nothing says how much
+      of it is chance.
+      Nothing was run here: the figures are those of the files.
+
+    Tax
+      arm  metric       tax  n  verdict
+      gke  bandwidth  3.0 %  1  undecided
+      Without an interval; n: results of the arm that has fewer.
+
+    Arms
+      arm         rate  CPU/MiB  RTT  retrans/GiB  spread  trials
+      aks  17.8 Gbit/s        –                         –       1
+      gke  17.3 Gbit/s        –                         –       1
+
+    Not concluded
+      - What is said above of all jobs.
+
+    Job 2 of 4
+    pod2pod udp: 2 results of knb 1.5.0
+
+      gke: 16 % more bandwidth than aks; one result each, so nothing says how much
+      of it is chance.
+      Nothing was run here: the figures are those of the files.
+
+    Tax
+      arm  metric       tax  n  verdict
+      gke  bandwidth  −16 %  1  undecided
+      Without an interval; n: results of the arm that has fewer.
+
+    Arms
+      arm         rate  lost  reordered  jitter  CPU/MiB  spread  trials
+      aks  12.4 Gbit/s                                 –       –       1
+      gke  14.4 Gbit/s                                 –       –       1
+
+    Not concluded
+      - What is said above of all jobs.
+
+    Job 3 of 4
+    pod2svc tcp: 2 results of knb 1.5.0
+
+      gke: 14 % less bandwidth than aks; one result each, so nothing says how much
+      of it is chance.
+      Nothing was run here: the figures are those of the files.
+
+    Tax
+      arm  metric      tax  n  verdict
+      gke  bandwidth  14 %  1  undecided
+      Without an interval; n: results of the arm that has fewer.
+
+    Arms
+      arm         rate  CPU/MiB  RTT  retrans/GiB  spread  trials
+      aks  20.7 Gbit/s        –                         –       1
+      gke  17.8 Gbit/s        –                         –       1
+
+    Not concluded
+      - What is said above of all jobs.
+
+    Job 4 of 4
+    pod2svc udp: 2 results of knb 1.5.0
+
+      gke: 21 % less bandwidth than aks; one result each, so nothing says how much
+      of it is chance.
+      Nothing was run here: the figures are those of the files.
+
+    Tax
+      arm  metric      tax  n  verdict
+      gke  bandwidth  21 %  1  undecided
+      Without an interval; n: results of the arm that has fewer.
+
+    Arms
+      arm         rate  lost  reordered  jitter  CPU/MiB  spread  trials
+      aks  13.9 Gbit/s                                 –       –       1
+      gke  11.0 Gbit/s                                 –       –       1
+
+    Not concluded
+      - What is said above of all jobs.
+
+    Report: out/report.html
+    Again:  iotax report out
+    ");
+}
+
+#[test]
+fn rows_of_k8s_netperf_are_jobs() {
+    let desk = Desk::with_results(&[K8S_NETPERF]);
+    let rows = std::fs::read_to_string(desk.path().join("rows.json")).unwrap();
+    let other = rows.replace("873.606667", "436.8").replace("17:21:04", "18:21:04");
+    std::fs::write(desk.path().join("encrypted.json"), other).unwrap();
+    assert_snapshot!(compared(&desk, &["plain=rows.json", "encrypted.json"]), @"
+    netperf TCP_STREAM 1024x1, netperf TCP_STREAM 8192x1, netperf UDP_STREAM 1024x1:
+    3 jobs of 2 results of k8s-netperf v0.1.30
+
+      One result each: how much of a difference is chance cannot be told.
+
+    By job
+      job                                      encrypted / plain
+      netperf TCP_STREAM 1024x1  437 Mbit/s / 874 Mbit/s (−50 %)
+      netperf TCP_STREAM 8192x1    744 Mbit/s / 744 Mbit/s (0 %)
+      netperf UDP_STREAM 1024x1    789 Mbit/s / 789 Mbit/s (0 %)
+      The arm's figure, the baseline's, and in brackets the difference; a verdict
+      beside it, if there is one.
+
+    Jobs
+      job                        arm              rate  MiB/s  mean  p99  p99.9
+      netperf TCP_STREAM 1024x1  plain      874 Mbit/s      –     –    –      –
+      netperf TCP_STREAM 1024x1  encrypted  437 Mbit/s      –     –    –      –
+      netperf TCP_STREAM 8192x1  plain      744 Mbit/s      –     –    –      –
+      netperf TCP_STREAM 8192x1  encrypted  744 Mbit/s      –     –    –      –
+      netperf UDP_STREAM 1024x1  plain      789 Mbit/s      –     –    –      –
+      netperf UDP_STREAM 1024x1  encrypted  789 Mbit/s      –     –    –      –
+      Means over the trials used; percentiles pooled over them: descriptive.
+
+    Warning, not interleaved: the runs were not interleaved in random order, as
+      far as the results tell: whatever changed between them (neighbours, credits,
+      temperature, what the volume holds) is in the difference, and no interval
+      covers it
+      For the difference between the arms alone, measure them in one iotax compare:
+      it runs them in random blocks.
+
+    Not concluded of any job
+      - Bandwidth of encrypted: 1 result of plain and 1 of encrypted give no
+        interval; it takes 2 of each at least, and 5 for a narrow one.
+      - Not checked, because such results do not tell: whether CPUs were busy with
+        others or stolen, whether the path was the same, and whether a burst ended
+        on the way.
+
+    Job 1 of 3
+    netperf TCP_STREAM 1024x1: 2 results of k8s-netperf v0.1.30
+
+      encrypted: 2x slower in bandwidth than plain; one result each, so nothing says
+      how much of it is chance.
+      Nothing was run here: the figures are those of the files.
+
+    Tax
+      arm        metric     tax or factor  n  verdict
+      encrypted  bandwidth      2x slower  1  undecided
+      Without an interval; n: results of the arm that has fewer.
+
+    Arms
+      arm              rate  CPU/MiB  RTT  retrans/GiB  spread  trials
+      plain      874 Mbit/s        –                         –       1
+      encrypted  437 Mbit/s        –                         –       1
+
+    Not concluded
+      - What is said above of all jobs.
+
+    Job 2 of 3
+    netperf TCP_STREAM 8192x1: 2 results of k8s-netperf v0.1.30
+
+      encrypted: 0 % less bandwidth than plain; one result each, so nothing says how
+      much of it is chance.
+      Nothing was run here: the figures are those of the files.
+
+    Tax
+      arm        metric     tax  n  verdict
+      encrypted  bandwidth  0 %  1  undecided
+      Without an interval; n: results of the arm that has fewer.
+
+    Arms
+      arm              rate  CPU/MiB  RTT  retrans/GiB  spread  trials
+      plain      744 Mbit/s        –                         –       1
+      encrypted  744 Mbit/s        –                         –       1
+
+    Not concluded
+      - What is said above of all jobs.
+
+    Job 3 of 3
+    netperf UDP_STREAM 1024x1: 2 results of k8s-netperf v0.1.30
+
+      encrypted: 0 % less bandwidth than plain; one result each, so nothing says how
+      much of it is chance.
+      Nothing was run here: the figures are those of the files.
+
+    Tax
+      arm        metric     tax  n  verdict
+      encrypted  bandwidth  0 %  1  undecided
+      Without an interval; n: results of the arm that has fewer.
+
+    Arms
+      arm              rate  lost  reordered  jitter  CPU/MiB  spread  trials
+      plain      789 Mbit/s                                 –       –       1
+      encrypted  789 Mbit/s                                 –       –       1
+
+    Not concluded
+      - What is said above of all jobs.
+
+    Report: out/report.html
+    Again:  iotax report out
+    ");
+}

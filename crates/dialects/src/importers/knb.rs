@@ -1,0 +1,169 @@
+//! JSON of knb, the Kubernetes network benchmark of `InfraBuilder/k8s-bench-suite`; tried with 1.5.0.
+//!
+//! knb keeps of each run of iperf3 the receiver's Mbit/s, and CPU use in percent of nodes whose CPUs it
+//! does not count: neither bytes, time, loss, retransmits nor CPU time can be had from it.
+
+use serde::Deserialize;
+
+use super::error::Error;
+use super::flow::Flow;
+use super::imported::Imported;
+use super::json;
+use super::number::Number;
+
+const TOOL: &str = "knb";
+/// Of iperf3's TCP. knb asks for no size and keeps none; what is compared is bits.
+const BLOCK_BYTES: u64 = 128 << 10;
+/// knb keeps rates alone: each stands for a second.
+const SECONDS: u64 = 1;
+
+#[derive(Deserialize)]
+#[serde(expecting = "an object, as knb writes it")]
+struct Root {
+    metadata: Metadata,
+    #[serde(default)]
+    data: Data,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, expecting = "what knb says of the run")]
+struct Metadata {
+    version: String,
+    date: String,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, expecting = "what knb measured")]
+struct Data {
+    pod2pod: Cells,
+    pod2svc: Cells,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, expecting = "what knb measured of a path")]
+struct Cells {
+    tcp: Option<Cell>,
+    udp: Option<Cell>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, expecting = "what knb measured of a protocol")]
+struct Cell {
+    bandwidth: Number,
+}
+
+/// Whether a text that begins so is knb's, in whatever format.
+pub(super) fn is_start(text: &str) -> bool {
+    text.contains("\"generator\": \"knb\"") || is_for_people(text)
+}
+
+fn is_for_people(text: &str) -> bool {
+    let is_said = |line: &str| {
+        let said = line.trim().strip_prefix("Generator").or(line.trim().strip_prefix("generator"));
+        let said = said.and_then(|rest| rest.trim_start().strip_prefix(':'));
+        said.is_some_and(|said| matches!(said.trim(), "knb" | "\"knb\""))
+    };
+    text.lines().take(40).any(is_said)
+}
+
+/// Reads what `knb -o json` printed.
+///
+/// # Errors
+/// [`Error::CutOff`] or [`Error::Json`] for what is no whole JSON, [`Error::Nothing`] for other formats
+/// and for a run that measured nothing, [`Error::Number`] for a figure that cannot be.
+pub fn read(text: &str) -> Result<Imported, Error> {
+    if is_for_people(text) {
+        return Err(nothing(
+            "it is not in JSON; run knb again with -o json, or knb -fd DATA -o json",
+        ));
+    }
+    let (root, rest) = json::first::<Root>(text, '{')?;
+    if rest.contains('{') {
+        return Err(nothing("it holds several results; keep each in a file of its own"));
+    }
+    let version: String = root.metadata.version.chars().take(40).collect();
+    let mut result = Imported {
+        tool: format!("{TOOL} {version}"),
+        version,
+        started: started(&root.metadata.date),
+        ..Imported::default()
+    };
+    for (path, cells) in [("pod2pod", root.data.pod2pod), ("pod2svc", root.data.pod2svc)] {
+        for (protocol, cell) in [("tcp", cells.tcp), ("udp", cells.udp)] {
+            let Some(cell) = cell else { continue };
+            let name = format!("{path} {protocol}");
+            let mbit_per_s = cell.bandwidth.positive(&name, || "bandwidth".to_owned())?;
+            let bits_per_s = mbit_per_s.unwrap_or(0.0) * 1e6;
+            if bits_per_s <= 0.0 {
+                return Err(nothing(format!("{name} has no bandwidth: its run of iperf3 failed")));
+            }
+            Flow {
+                name,
+                is_udp: protocol == "udp",
+                flows: 1,
+                block_bytes: BLOCK_BYTES,
+                bits_per_s,
+                seconds: SECONDS,
+            }
+            .add_to(&mut result);
+        }
+    }
+    if result.jobs.is_empty() {
+        return Err(nothing("it has neither pod2pod nor pod2svc: only idle nodes were watched"));
+    }
+    result.warnings.push(
+        "knb keeps rates alone, in whole Mbit/s: loss, retransmits and CPU time are not compared"
+            .to_owned(),
+    );
+    Ok(result)
+}
+
+fn nothing(why: impl Into<String>) -> Error {
+    Error::Nothing { tool: TOOL, why: why.into() }
+}
+
+/// `2020-08-27 10:21:33`, in UTC.
+fn started(date: &str) -> Option<String> {
+    let date: jiff::civil::DateTime = date.parse().ok()?;
+    let utc = date.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
+    Some(utc.timestamp().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::*;
+
+    const JSON: &str = include_str!("../../tests/fixtures/knb/knb-1.json");
+
+    #[test]
+    fn a_cell_is_a_job_of_the_rate_that_was_received() {
+        let result = read(JSON).unwrap();
+        let rates = result.jobs.iter().map(|job| {
+            let mbit_per_s = 8e3 * job.write.bytes as f64 / job.active_ns as f64;
+            format!("{} ({}): {mbit_per_s:.0} Mbit/s", job.name, job.engine)
+        });
+        let said: Vec<_> = rates.chain(result.started).chain([result.tool]).collect();
+        assert_snapshot!(said.join("\n"), @"
+        pod2pod tcp (tcp_stream): 17813 Mbit/s
+        pod2pod udp (udp_stream): 12445 Mbit/s
+        pod2svc tcp (tcp_stream): 20684 Mbit/s
+        pod2svc udp (udp_stream): 13924 Mbit/s
+        2026-11-24T17:14:19Z
+        knb 1.5.0
+        ");
+    }
+
+    #[test]
+    fn what_is_no_measurement_says_why() {
+        let error = |text: &str| read(text).unwrap_err().to_string();
+        assert_snapshot!(error(include_str!("../../tests/fixtures/knb/knb-1.txt")), @"it holds no measurement of knb: it is not in JSON; run knb again with -o json, or knb -fd DATA -o json");
+        assert_snapshot!(error(include_str!("../../tests/fixtures/knb/knb-1.yaml")), @"it holds no measurement of knb: it is not in JSON; run knb again with -o json, or knb -fd DATA -o json");
+        assert_snapshot!(error(&JSON[..900]), @"line 1: the JSON that begins here is cut off: what wrote it was ended before it was done");
+        assert_snapshot!(error(&JSON.replacen("\"bandwidth\": 1", "\"bandwidth\": -1", 1)), @"job pod2pod tcp: bandwidth is -17813, but should be a number from 0 to 9 * 10^15");
+        assert_snapshot!(error(&JSON.replacen("\"bandwidth\": 1", "\"bandwidth\": ,", 1)), @"line 43, column 22: expected value");
+        assert_snapshot!(error(&JSON.replace("pod2", "other")), @"it holds no measurement of knb: it has neither pod2pod nor pod2svc: only idle nodes were watched");
+        assert_snapshot!(error(&format!("{JSON}{JSON}")), @"it holds no measurement of knb: it holds several results; keep each in a file of its own");
+    }
+}

@@ -1,0 +1,175 @@
+//! The program iperf3 as a load driver of network paths: another's flows over the same path.
+//!
+//! The peer at the far end starts the server, at the address at which it was reached; the client runs
+//! here, in the namespace of the path's near end, and tells its result in JSON on standard output,
+//! which is anonymous memory. Each program dies with whoever started it.
+
+mod words;
+
+use std::ffi::OsString;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use iotax_dialects::importers::Imported;
+use iotax_dialects::importers::iperf3 as result;
+use iotax_record::{FarEndRecord, LoadRecord};
+use iotax_spec::units::format_duration;
+use iotax_spec::{Job, Workload};
+use iotax_vdisk::{IoTarget, Peer};
+
+use crate::child::{self, Child, Ending};
+use crate::driver::{LoadDriver, Progress, Request, offered_ios};
+use crate::error::Error;
+use crate::peer::Iperf3Server;
+use crate::peer::client::FarEnd;
+use crate::watch::Watch;
+
+pub use words::refuse_with_iperf3;
+
+const NAME: &str = "iperf3";
+/// Beyond ramp and time: connections, and the exchange of results.
+const GRACE_NS: u64 = 30_000_000_000;
+
+/// Drives flows with the program iperf3.
+#[derive(Debug, Clone)]
+pub struct Iperf3 {
+    program: PathBuf,
+}
+
+impl Iperf3 {
+    /// The iperf3 that a shell would run.
+    ///
+    /// # Errors
+    /// [`Error::NoProgram`] if there is none.
+    pub fn find() -> Result<Self, Error> {
+        child::find(NAME).map(|program| Self { program })
+    }
+}
+
+impl LoadDriver for Iperf3 {
+    fn prepare(
+        &self,
+        workload: &Workload,
+        target: IoTarget<'_>,
+        _: &Progress<'_>,
+        _: &AtomicBool,
+    ) -> Result<(), Error> {
+        of_path(words::the_job(workload)?, target).map(drop)
+    }
+
+    fn run(&self, request: &Request<'_>) -> Result<LoadRecord, Error> {
+        let job = words::the_job(request.workload)?;
+        let peer = of_path(job, request.target)?;
+        let server = Iperf3Server::start(peer)?;
+        let address = SocketAddr::new(peer.address.ip(), server.port());
+        let arguments = words::arguments(job, address, request.ramp_ns, request.time_ns)?;
+        let arguments: Vec<OsString> = arguments.into_iter().map(OsString::from).collect();
+        let child = Child {
+            name: NAME,
+            program: &self.program,
+            arguments: &arguments,
+            input: "",
+            directory: Path::new("/proc/self"),
+            namespace: peer.namespace.as_deref(),
+        };
+        let mut edges = Edges::of(peer, request);
+        let limit_ns = request.ramp_ns.saturating_add(request.time_ns).saturating_add(GRACE_NS);
+        let limit = Duration::from_nanos(limit_ns);
+        let said = child.run(limit, request.stop, &mut |pid| {
+            edges.watch.glance(pid);
+            edges.far_end.glance();
+        })?;
+        let succeeded = || said.succeeded("end", &format_duration(limit_ns));
+        if said.ending != Ending::Itself {
+            succeeded()?;
+        }
+        // Of a run that failed, the JSON says why.
+        let found = result::read(&said.out)
+            .map_err(|error| said.failed(&format!("gave no usable result: {error}")))?;
+        succeeded()?;
+        Ok(record(job, found, edges))
+    }
+}
+
+/// The far end of the path that a job drives load over.
+fn of_path<'a>(job: &Job, target: IoTarget<'a>) -> Result<&'a Peer, Error> {
+    let IoTarget::Peer(peer) = target else {
+        let why = format!(
+            "iperf3 drives load over a network path, and {target} is none; name one such as `netns`"
+        );
+        return Err(Error::unsuitable(job, why));
+    };
+    if peer.tls.is_some() {
+        let why = "iperf3 knows no TLS; leave layer tls out, or choose a native engine";
+        return Err(Error::unsuitable(job, why));
+    }
+    Ok(peer)
+}
+
+/// What is counted at the edges of the window, at both ends.
+struct Edges {
+    watch: Watch,
+    far_end: FarEdges,
+}
+
+impl Edges {
+    fn of(peer: &Peer, request: &Request<'_>) -> Self {
+        let (ramp, time) =
+            (Duration::from_nanos(request.ramp_ns), Duration::from_nanos(request.time_ns));
+        let opens = Instant::now() + ramp;
+        Self {
+            watch: Watch::new(request.ramp_ns, request.time_ns),
+            far_end: FarEdges {
+                far_end: FarEnd::of(peer).ok(),
+                opens,
+                closes: opens + time,
+                before: None,
+                after: None,
+            },
+        }
+    }
+}
+
+/// The far end's counters.
+struct FarEdges {
+    far_end: Option<FarEnd>,
+    opens: Instant,
+    closes: Instant,
+    before: Option<FarEndRecord>,
+    after: Option<FarEndRecord>,
+}
+
+impl FarEdges {
+    fn glance(&mut self) {
+        let now = Instant::now();
+        let edge = match (&self.before, &self.after) {
+            (None, _) if now >= self.opens && now < self.closes => &mut self.before,
+            (Some(_), None) if now >= self.closes => &mut self.after,
+            _ => return,
+        };
+        *edge = self.far_end.as_mut().and_then(FarEnd::now);
+    }
+
+    /// What was counted in between: of the peer's host, since the peer itself only waits.
+    fn counted(mut self) -> Option<FarEndRecord> {
+        let last = || self.far_end.as_mut().and_then(FarEnd::now);
+        let after = self.after.or_else(last)?;
+        Some(after.since(&self.before?))
+    }
+}
+
+fn record(job: &Job, found: Imported, edges: Edges) -> LoadRecord {
+    let mut load = found.into_load();
+    load.system = edges.watch.counters();
+    if let (Some(far_end), Some(counted)) = (&mut load.far_end, edges.far_end.counted()) {
+        // The CPU time is that of the server, as it told its client.
+        *far_end = FarEndRecord { cpu_ns: far_end.cpu_ns, ..counted };
+    }
+    for record in &mut load.jobs {
+        record.name.clone_from(&job.name);
+        record.offered_ios = offered_ios(job, record.active_ns);
+    }
+    load
+}

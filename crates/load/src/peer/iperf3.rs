@@ -1,0 +1,161 @@
+//! A server of iperf3 at the far end, for one test and as long as its connection.
+
+use std::ffi::OsString;
+use std::io::{self, Read as _, Write as _};
+use std::net::{IpAddr, TcpListener};
+use std::path::Path;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use iotax_vdisk::Peer;
+use rustix::net::sockopt;
+
+use super::client;
+use super::flow::Flow;
+use super::hello::Role;
+use crate::child::{self, Child, Running};
+use crate::error::Error;
+
+const NAME: &str = "iperf3";
+/// What it prints when it can be connected to.
+const LISTENS: &str = "Server listening";
+/// How long it may take to.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How often it is looked at, and the connection.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
+/// Silence after which a near end is asked whether it is still there: three times, then it is gone.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// Another program may take the port that was just free.
+const TRIES: usize = 3;
+/// Of what the far end says when it cannot.
+const MOST_WORDS_BYTES: usize = 400;
+
+/// A server as the near end has it: it ends when this is dropped.
+pub(crate) struct Iperf3Server {
+    port: u16,
+    /// The far end ends the server when this closes.
+    _connection: Flow,
+}
+
+impl Iperf3Server {
+    /// Has the far end start one.
+    pub(crate) fn start(peer: &Peer) -> Result<Self, Error> {
+        let (mut connection, _) = client::connect(peer, Role::Iperf3)?;
+        let told = told(&mut connection);
+        let port = told.map_err(|source| Error::Peer { peer: peer.to_string(), source })?;
+        Ok(Self { port, _connection: connection })
+    }
+
+    /// Where it listens, at the peer's address.
+    pub(crate) fn port(&self) -> u16 {
+        self.port
+    }
+}
+
+/// A port; or 0, and why there is none.
+fn told(connection: &mut Flow) -> io::Result<u16> {
+    let mut port = [0; 2];
+    connection.read_exact(&mut port)?;
+    let port = u16::from_le_bytes(port);
+    if port != 0 {
+        return Ok(port);
+    }
+    let mut words = Vec::new();
+    connection.take(MOST_WORDS_BYTES as u64).read_to_end(&mut words)?;
+    let words: String =
+        String::from_utf8_lossy(&words).chars().filter(|c| !c.is_control()).collect();
+    Err(io::Error::other(format!("at the far end: {words}")))
+}
+
+/// The far end: starts a server where it was connected to, tells its port, and ends it with the
+/// connection.
+pub(super) fn serve(mut connection: Flow) -> io::Result<()> {
+    let socket = connection.socket();
+    sockopt::set_socket_keepalive(socket, true)?;
+    sockopt::set_tcp_keepidle(socket, KEEP_ALIVE)?;
+    sockopt::set_tcp_keepintvl(socket, KEEP_ALIVE)?;
+    sockopt::set_tcp_keepcnt(socket, 3)?;
+    let at = socket.local_addr()?.ip().to_canonical();
+    let (server, port) = match started(at) {
+        Ok(started) => started,
+        Err(error) => {
+            let mut words = error.to_string();
+            words.truncate(words.floor_char_boundary(MOST_WORDS_BYTES));
+            connection.write_all(&[&[0; 2], words.as_bytes()].concat())?;
+            return connection.flush();
+        }
+    };
+    connection.write_all(&port.to_le_bytes())?;
+    connection.flush()?;
+    connection.socket().set_read_timeout(Some(POLL_INTERVAL))?;
+    // The near end says nothing more; what it says is not what was agreed.
+    while !server.has_ended() {
+        match connection.read(&mut [0]) {
+            Err(error) if is_timeout(&error) => {}
+            _ => break,
+        }
+    }
+    Ok(())
+}
+
+fn is_timeout(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
+}
+
+/// A server that listens, and its port.
+fn started(at: IpAddr) -> Result<(Running, u16), Error> {
+    let program = child::find(NAME)?;
+    let attempt = || {
+        let port =
+            free_port(at).map_err(|source| Error::Start { program: program.clone(), source })?;
+        let arguments: Vec<OsString> =
+            arguments(at, port).into_iter().map(OsString::from).collect();
+        let child = Child {
+            name: NAME,
+            program: &program,
+            arguments: &arguments,
+            input: "",
+            directory: Path::new("/"),
+            namespace: None,
+        };
+        let server = child.start()?;
+        let since = Instant::now();
+        while !server.said().contains(LISTENS) {
+            if server.has_ended() || since.elapsed() > PATIENCE {
+                return Err(server.end()?.failed("cannot be had as a server"));
+            }
+            sleep(POLL_INTERVAL);
+        }
+        Ok((server, port))
+    };
+    let mut last = attempt();
+    for _ in 1..TRIES {
+        if last.is_ok() {
+            break;
+        }
+        last = attempt();
+    }
+    last
+}
+
+/// One test, then it ends. It has nothing to report while it runs.
+fn arguments(at: IpAddr, port: u16) -> Vec<String> {
+    let (address, port) = (at.to_string(), port.to_string());
+    let words = [
+        "--server",
+        "--one-off",
+        "--bind",
+        &address,
+        "--port",
+        &port,
+        "--interval",
+        "0",
+        "--forceflush",
+    ];
+    words.map(str::to_owned).to_vec()
+}
+
+fn free_port(at: IpAddr) -> io::Result<u16> {
+    let listener = TcpListener::bind((at, 0))?;
+    Ok(listener.local_addr()?.port())
+}
