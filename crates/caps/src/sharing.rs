@@ -89,7 +89,7 @@ impl Pair<'_> {
             queue_depth: first.queue_depth.max(second.queue_depth),
             expected_iops: Some(self.iops_of(f64::min, larger.block_bytes)),
             most_iops: Some(1.3 * self.iops_of(f64::max, larger.block_bytes)),
-            from_start: false,
+            ..Shape::default()
         };
         let window_s = scout.window_s(shape.expected_iops);
         let seen = scout.measure_all(targets, shape, window_s)?;

@@ -1,6 +1,6 @@
 //! What was found, in sentences.
 
-use iotax_caps::{SecondPass, Shared, Sharing, TargetCaps};
+use iotax_caps::{CapKind, PathCap, SecondPass, Shared, Sharing, TargetCaps};
 
 use iotax_diagnose::of_search;
 
@@ -17,7 +17,10 @@ pub(super) fn all(search: SearchResult<'_>) -> Vec<String> {
     let mut sentences = rules::sentences(&search_rulings(search));
     for found in &caps.targets {
         let of = of(search, found);
-        sentences.push(format!("{of}{}", target(found, unit)));
+        if found.path.is_empty() {
+            sentences.push(format!("{of}{}", target(found, unit)));
+        }
+        sentences.extend(found.path.iter().map(|cap| of.clone() + &path(cap)));
         let more = [burst(found, unit), cache(found, unit)];
         sentences.extend(more.into_iter().flatten().map(|s| of.clone() + &s));
     }
@@ -124,6 +127,28 @@ fn target(target: &TargetCaps, unit: Unit) -> String {
         .unloaded_latency_ns
         .map_or_else(String::new, |ns| format!(" One I/O alone takes {}.", format::time(ns)));
     format!("{caps} {}{depth}.{latency}", found.join(" and "))
+}
+
+/// `Bandwidth to the peer: capped at 477.9 Mbit/s (throttle); one flow is enough to get there. On the
+/// wire 499.7 Mbit/s: ...`
+fn path(path: &PathCap) -> String {
+    let (quantity, cap) = (quantity::of_path(path), &path.cap);
+    let is_capped = path.is_per_flow || path.is_plateau && cap.kind != CapKind::ThisMachine;
+    let reached = if is_capped { "capped at" } else { "reaches" };
+    let flows = match path.traffic.flows {
+        _ if path.is_per_flow => String::new(),
+        1 => "; one flow is enough to get there".to_owned(),
+        flows => format!("; {flows} flows are enough to get there"),
+    };
+    let wire = path.wire.filter(|_| !path.is_per_flow).map_or_else(String::new, |wire| {
+        format!(
+            " On the wire that is {}: of a frame of {} bytes {} are data.",
+            quantity.rate(wire.per_s),
+            wire.frame_bytes,
+            wire.data_bytes
+        )
+    });
+    format!("{}: {reached} {} ({}){flows}.{wire}", quantity.name(), quantity.rate(cap.cap), cap.kind)
 }
 
 fn burst(target: &TargetCaps, unit: Unit) -> Option<String> {
