@@ -133,7 +133,7 @@ fn target(target: &TargetCaps, unit: Unit) -> String {
 /// wire 499.7 Mbit/s: ...`
 fn path(path: &PathCap) -> String {
     let (quantity, cap) = (quantity::of_path(path), &path.cap);
-    let is_capped = path.is_per_flow || path.is_plateau && cap.kind != CapKind::ThisMachine;
+    let is_capped = (path.is_per_flow || path.is_plateau) && cap.kind != CapKind::ThisMachine;
     let reached = if is_capped { "capped at" } else { "reaches" };
     let flows = match path.traffic.flows {
         _ if path.is_per_flow => String::new(),
@@ -148,7 +148,12 @@ fn path(path: &PathCap) -> String {
             wire.data_bytes
         )
     });
-    format!("{}: {reached} {} ({}){flows}.{wire}", quantity.name(), quantity.rate(cap.cap), cap.kind)
+    format!(
+        "{}: {reached} {} ({}){flows}.{wire}",
+        quantity.name(),
+        quantity.rate(cap.cap),
+        cap.kind
+    )
 }
 
 fn burst(target: &TargetCaps, unit: Unit) -> Option<String> {

@@ -116,7 +116,8 @@ fn ladder(targets: &[TargetCaps]) -> Table {
 /// What carried the data.
 fn wire(targets: &[TargetCaps]) -> Table {
     let caps = targets.iter().flat_map(|target| target.path.iter().map(move |cap| (target, cap)));
-    let wires = caps.filter_map(|(target, cap)| Some((target, quantity::of_path(cap), cap, cap.wire?)));
+    let wires =
+        caps.filter_map(|(target, cap)| Some((target, quantity::of_path(cap), cap, cap.wire?)));
     Table::of(wires)
         .word("target", |(target, ..)| &target.name)
         .word("rate", |(_, quantity, ..)| quantity.head())
