@@ -131,6 +131,22 @@ pub enum PathQuantity {
     Requests,
 }
 
+impl PathCap {
+    /// What it is called where quantities have names: `bw_bytes_to`, `bw_bytes_from_flow`.
+    pub const fn name(&self) -> &'static str {
+        match (self.quantity, self.is_per_flow) {
+            (PathQuantity::BytesTo, false) => "bw_bytes_to",
+            (PathQuantity::BytesFrom, false) => "bw_bytes_from",
+            (PathQuantity::PacketsTo, false) => "packets_to",
+            (PathQuantity::Requests, false) => "requests",
+            (PathQuantity::BytesTo, true) => "bw_bytes_to_flow",
+            (PathQuantity::BytesFrom, true) => "bw_bytes_from_flow",
+            (PathQuantity::PacketsTo, true) => "packets_to_flow",
+            (PathQuantity::Requests, true) => "requests_flow",
+        }
+    }
+}
+
 impl PathQuantity {
     /// Whether it counts bytes.
     pub const fn is_bytes(self) -> bool {

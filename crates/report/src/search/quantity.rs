@@ -115,6 +115,12 @@ pub(super) fn caps(target: &TargetCaps, unit: Unit) -> Vec<(Quantity, &Cap)> {
     of_storage.chain(target.path.iter().map(|path| (of_path(path), &path.cap))).collect()
 }
 
+/// What a name in the results counts: of storage, or of a path of these targets.
+pub(super) fn named(name: &str, targets: &[TargetCaps], unit: Unit) -> Quantity {
+    let path = targets.iter().flat_map(|target| &target.path).find(|path| path.name() == name);
+    path.map_or_else(|| Quantity::new(name == "bw_bytes", unit), of_path)
+}
+
 /// What a cap of a path counts.
 pub(super) fn of_path(path: &PathCap) -> Quantity {
     let PathCap { quantity, traffic, is_per_flow, .. } = *path;

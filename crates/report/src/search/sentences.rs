@@ -24,11 +24,11 @@ pub(super) fn all(search: SearchResult<'_>) -> Vec<String> {
         let more = [burst(found, unit), cache(found, unit)];
         sentences.extend(more.into_iter().flatten().map(|s| of.clone() + &s));
     }
-    sentences.extend(caps.sharing.iter().map(|pair| sharing(pair, unit)));
+    sentences.extend(caps.sharing.iter().map(|pair| sharing(pair, &caps.targets, unit)));
     sentences.extend(caps.documented.iter().map(|row| {
         let target = caps.targets.iter().find(|target| target.name == row.target);
         let of = target.map_or_else(String::new, |target| of(search, target));
-        let quantity = Quantity::new(row.is_bytes(), unit).name();
+        let quantity = quantity::named(&row.quantity, &caps.targets, unit).name();
         format!("{of}{quantity}: {}", row.says)
     }));
     sentences.extend(of_search(&search.head.search, caps).iter().filter_map(|diagnosis| {
@@ -168,8 +168,8 @@ fn burst(target: &TargetCaps, unit: Unit) -> Option<String> {
     (!bursts.is_empty()).then(|| format!("bursts to {}.", bursts.join(" and to ")))
 }
 
-fn sharing(pair: &Sharing, unit: Unit) -> String {
-    let quantity = Quantity::new(pair.quantity == "bw_bytes", unit);
+fn sharing(pair: &Sharing, targets: &[TargetCaps], unit: Unit) -> String {
+    let quantity = quantity::named(&pair.quantity, targets, unit);
     let [a, b, both] = [pair.a_alone, pair.b_alone, pair.together].map(|x| quantity.rate(x));
     let (one, other) = (&pair.a, &pair.b);
     let figures = format!("{a} and {b} alone, {both} together");

@@ -17,7 +17,7 @@ pub(super) fn all(search: SearchResult<'_>) -> Vec<(Topic, &'static str, Table)>
         (
             Topic::Answer,
             "Buckets, one at a time and together",
-            sharing(&search.caps.sharing, targets.len(), unit),
+            sharing(&search.caps.sharing, targets, unit),
         ),
         (Topic::Answer, "Limits that are known", documented(search, unit)),
         (Topic::Evidence, "Throughput and latency over queue depth, 4 KiB", ladder(targets)),
@@ -69,12 +69,12 @@ fn bursts(targets: &[TargetCaps], unit: Unit) -> Table {
         .table
 }
 
-fn sharing(pairs: &[Sharing], targets: usize, unit: Unit) -> Table {
-    let quantity = |pair: &Sharing| Quantity::new(pair.quantity == "bw_bytes", unit);
+fn sharing(pairs: &[Sharing], targets: &[TargetCaps], unit: Unit) -> Table {
+    let quantity = |pair: &Sharing| quantity::named(&pair.quantity, targets, unit);
     let fixed = |value: f64| iotax_words::fixed(value, 2);
     Table::of(pairs)
         .word("targets", |pair| format!("{}, {}", pair.a, pair.b))
-        .word("rate", |pair| quantity(pair).unit())
+        .word("rate", |pair| quantity(pair).head())
         .figure("one", |pair| quantity(pair).figure(pair.a_alone))
         .figure("other", |pair| quantity(pair).figure(pair.b_alone))
         .figure("together", |pair| quantity(pair).figure(pair.together))
@@ -84,18 +84,18 @@ fn sharing(pairs: &[Sharing], targets: usize, unit: Unit) -> Table {
         .word("", |pair| pair.verdict.to_string())
         .table
         // One pair needs no names.
-        .without_names_of(targets.saturating_sub(1))
+        .without_names_of(targets.len().saturating_sub(1))
 }
 
 fn documented(search: SearchResult<'_>, unit: Unit) -> Table {
     let limits = search.caps.documented.iter().flat_map(|row| {
-        let quantity = Quantity::new(row.is_bytes(), unit);
+        let quantity = quantity::named(&row.quantity, &search.caps.targets, unit);
         (0..).zip(&row.limits).map(move |(at, limit)| (row, quantity, limit, row.binds == Some(at)))
     });
     Table::of(limits)
         .word("target", |(row, ..)| &row.target)
         .word("limit", |(_, _, limit, _)| format!("{} {}", limit.scope, limit.of))
-        .word("rate", |(_, quantity, ..)| quantity.unit())
+        .word("rate", |(_, quantity, ..)| quantity.head())
         .figure("sustained", |(_, quantity, limit, _)| quantity.figure(limit.per_s))
         .figure("burst", |(_, quantity, limit, _)| {
             or_absent(limit.burst_per_s.map(|burst| quantity.figure(burst)))
