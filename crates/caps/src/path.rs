@@ -8,10 +8,12 @@ use crate::found::{Cap, CapKind, FlowStep, PathCap, PathQuantity, TargetCaps, Wi
 use crate::probe::{Ended, Observation};
 use crate::processors::Busy;
 use crate::scout::{Scout, Shape};
-use crate::{ladder, plateau};
+use crate::{ladder, plateau, soak};
 
 /// More flows than this are not tried.
 const MOST_FLOWS: u32 = 16;
+/// As many as a cap on each leaves the cap on all to be reached.
+const SOAK_FLOWS: u32 = 4;
 /// Share of the plateau that as few flows as needed reach.
 const NEARLY: f64 = 0.95;
 /// All flows carry so many times as much as one, at least, where one is held by a cap of its own.
@@ -75,6 +77,7 @@ pub(crate) fn find(
     target: usize,
     found: &mut TargetCaps,
 ) -> Result<(), Ended> {
+    soak(scout, target, found)?;
     let mut wanted = Vec::new();
     for row in ROWS {
         let climbed = climb(scout, target, row, found)?;
@@ -94,6 +97,27 @@ pub(crate) fn find(
         let all = found.path.last().map(|path| path.cap.lo);
         found.path.extend(wanted.cap(&values, &seen, all));
     }
+    let series = found.soak_bw_bytes.clone();
+    let shape = ROWS[0].shape(SOAK_FLOWS, "");
+    let unit = f64::from(shape.block_bytes);
+    let burst = soak::burst(scout, target, shape, &series, (unit, found))?;
+    let to_peer = |path: &&mut PathCap| path.quantity == PathQuantity::BytesTo && !path.is_per_flow;
+    if let Some(path) = found.path.iter_mut().find(to_peer) {
+        path.cap.burst = burst;
+    }
+    Ok(())
+}
+
+/// Waits for a burst of what goes to the peer to end, where that is asked: clouds give credits for what
+/// leaves.
+fn soak(scout: &mut Scout<'_>, target: usize, found: &mut TargetCaps) -> Result<(), Ended> {
+    if scout.search().burst.is_none() {
+        return Ok(());
+    }
+    // With a ramp: at the start it is the sender's buffers that fill.
+    let shape = ROWS[0].shape(SOAK_FLOWS, "saturate: does a burst run out?");
+    let series = soak::series(scout, target, shape, found)?;
+    found.soak_bw_bytes = series.iter().map(|ios| ios * f64::from(shape.block_bytes)).collect();
     Ok(())
 }
 
@@ -109,7 +133,7 @@ fn climb(
     loop {
         let purpose = row.purpose(flows);
         let shape = row.shape(flows, &purpose);
-        let seen = crate::soak::measure(scout, target, shape, found)?;
+        let seen = soak::measure(scout, target, shape, found)?;
         climbed.steps.push(FlowStep { flows, per_s: row.value(&seen) });
         climbed.is_plateau = climbed.slope().is_some_and(|slope| slope <= FLAT);
         let is_computed = Busy::of(&[seen], 0.0).is_limit().is_some() && climbed.steps.len() > 2;
@@ -246,4 +270,123 @@ fn wire(row: Row, seen: &[Observation], per_s: f64) -> Option<Wire> {
         mtu_bytes,
         per_s: per_s * share,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use iotax_spec::{Arm, CloudChoice, Probe, Search, SearchTarget, Target, parse_arms};
+
+    use super::*;
+    use crate::{Caps, Prober, find};
+
+    /// A path in no time: what all flows have, what one has, and how much of a CPU a Gbit/s costs.
+    struct Path {
+        bytes_per_s: f64,
+        flow_bytes_per_s: f64,
+        cpus_per_gbit: f64,
+        probes: u32,
+    }
+
+    impl Prober for Path {
+        fn probe(&mut self, probe: &Probe) -> Result<Vec<Observation>, Ended> {
+            self.probes += 1;
+            let traffic = probe.traffic.unwrap();
+            let flows = f64::from(traffic.flows);
+            let bytes_per_s = self.bytes_per_s.min(flows * self.flow_bytes_per_s);
+            // As much uneven as a token bucket is.
+            let bytes_per_s = bytes_per_s * (1.0 + 0.002 * f64::from(self.probes % 3));
+            let ios = bytes_per_s / f64::from(traffic.block_bytes) * probe.time_ns as f64 / 1e9;
+            let busy = bytes_per_s * 8e-9 * self.cpus_per_gbit / flows;
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small")]
+            let ios = ios as u64;
+            let seen = Observation {
+                ios,
+                bytes: ios * u64::from(traffic.block_bytes),
+                active_ns: probe.time_ns,
+                busy: Some(busy),
+                tcp: Some(iotax_record::TcpRecord {
+                    mss_bytes: 1448,
+                    header_bytes: 52,
+                    ..iotax_record::TcpRecord::default()
+                }),
+                ..Observation::default()
+            };
+            Ok(vec![seen; probe.places.len()])
+        }
+
+        fn pause(&mut self, _: u64) -> Result<(), Ended> {
+            Ok(())
+        }
+    }
+
+    fn searched(bytes_per_s: f64, flow_bytes_per_s: f64, cpus_per_gbit: f64) -> Caps {
+        let arm: Arm = parse_arms(["netns"]).unwrap().remove(0);
+        assert!(matches!(arm.target, Target::Stack(_)));
+        let search = Search {
+            targets: vec![SearchTarget { arm, span_bytes: 1 << 30, known: Vec::new() }],
+            writes: false,
+            quick: true,
+            burst: None,
+            cloud: CloudChoice { vm: Some("m5.xlarge".to_owned()), ..CloudChoice::default() },
+            fail_if: vec![iotax_spec::Rule::parse("bandwidth < 1G").unwrap()],
+            seed: 1,
+        };
+        find(&search, &mut Path { bytes_per_s, flow_bytes_per_s, cpus_per_gbit, probes: 0 })
+    }
+
+    fn told(path: &PathCap) -> (PathQuantity, bool, u32, u32, CapKind) {
+        let mbit = path.cap.cap * 8e-6;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small")]
+        (
+            path.quantity,
+            path.is_per_flow,
+            path.traffic.flows,
+            (mbit / 10.0).round() as u32,
+            path.cap.kind,
+        )
+    }
+
+    #[test]
+    fn a_cap_on_all_flows_is_one_flows_too() {
+        let caps = searched(60e6, 1e9, 0.1);
+        let path = &caps.targets[0].path;
+        use PathQuantity::{BytesFrom, BytesTo};
+        assert_eq!(told(&path[0]), (BytesTo, false, 1, 48, CapKind::Throttle));
+        assert_eq!(told(&path[1]), (BytesFrom, false, 1, 48, CapKind::Throttle));
+        assert_eq!(path.len(), 4, "{path:#?}");
+        let wire = path[0].wire.unwrap();
+        assert_eq!((wire.mtu_bytes, wire.frame_bytes, wire.data_bytes), (1500, 1514, 1448));
+        assert!((wire.per_s / path[0].cap.cap - 1514.0 / 1448.0).abs() < 1e-9);
+        // 1 GiB/s was asked for, each way.
+        let outcomes: Vec<_> = caps.rules.iter().map(|rule| rule.outcome).collect();
+        assert_eq!(outcomes, [iotax_spec::rule::RuleOutcome::Fail; 2]);
+    }
+
+    #[test]
+    fn a_cap_on_a_flow_is_told_from_the_cap_on_all() {
+        let caps = searched(250e6, 100e6, 0.1);
+        let path = &caps.targets[0].path;
+        assert_eq!(told(&path[0]), (PathQuantity::BytesTo, false, 4, 200, CapKind::Throttle));
+        assert_eq!(told(&path[1]), (PathQuantity::BytesTo, true, 1, 80, CapKind::Throttle));
+    }
+
+    #[test]
+    fn flows_that_a_cpu_holds_are_no_cap_of_the_path() {
+        let caps = searched(10e9, 125e6, 0.9);
+        let path = &caps.targets[0].path;
+        assert!(path.iter().all(|path| path.cap.kind == CapKind::ThisMachine), "{path:#?}");
+        assert!(!path[0].is_plateau);
+        insta::assert_snapshot!(path[0].cap.why, @"the load's thread computed 90 % of the time: fewer, larger I/Os or more CPUs show what is behind");
+    }
+
+    #[test]
+    fn a_documented_network_stands_beside_what_is_on_the_wire() {
+        let caps = searched(1.25e9 / 8.0 * 1448.0 / 1514.0, 1e9, 0.1);
+        let said: Vec<_> =
+            caps.documented.iter().map(|row| format!("{}: {}", row.quantity, row.says)).collect();
+        insta::assert_snapshot!(said.join("\n"), @"
+        bw_bytes_to: the network limit of m5.xlarge binds, to the point.
+        bw_bytes_from: the network limit of m5.xlarge binds, to the point.
+        ");
+    }
 }
