@@ -350,9 +350,8 @@ mod tests {
     fn a_cap_on_all_flows_is_one_flows_too() {
         let caps = searched(60e6, 1e9, 0.1);
         let path = &caps.targets[0].path;
-        use PathQuantity::{BytesFrom, BytesTo};
-        assert_eq!(told(&path[0]), (BytesTo, false, 1, 48, CapKind::Throttle));
-        assert_eq!(told(&path[1]), (BytesFrom, false, 1, 48, CapKind::Throttle));
+        assert_eq!(told(&path[0]), (PathQuantity::BytesTo, false, 1, 48, CapKind::Throttle));
+        assert_eq!(told(&path[1]), (PathQuantity::BytesFrom, false, 1, 48, CapKind::Throttle));
         assert_eq!(path.len(), 4, "{path:#?}");
         let wire = path[0].wire.unwrap();
         assert_eq!((wire.mtu_bytes, wire.frame_bytes, wire.data_bytes), (1500, 1514, 1448));

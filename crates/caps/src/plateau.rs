@@ -58,6 +58,9 @@ pub(crate) fn caps(
     Ok(())
 }
 
+/// The logarithms of a quantity, and the observations that they are of.
+pub(crate) type Measured = (Vec<f64>, Vec<Observation>);
+
 /// Measures each of these in random order, again and again until all of their intervals are narrow:
 /// the logarithms of what `value` makes of the observations, and these.
 pub(crate) fn again(
@@ -66,8 +69,8 @@ pub(crate) fn again(
     shapes: &[Shape<'_>],
     value: impl Fn(usize, &Observation) -> f64,
     found: &mut TargetCaps,
-) -> Result<Vec<(Vec<f64>, Vec<Observation>)>, Ended> {
-    let mut measured: Vec<(Vec<f64>, Vec<Observation>)> = vec![Default::default(); shapes.len()];
+) -> Result<Vec<Measured>, Ended> {
+    let mut measured: Vec<Measured> = vec![Default::default(); shapes.len()];
     let most = if scout.search().quick { 3 } else { MOST };
     let critical = critical();
     for times in 1..=most {

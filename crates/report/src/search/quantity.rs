@@ -79,10 +79,9 @@ impl Quantity {
     /// So many per second, in the unit.
     pub(super) fn amount(self, per_s: f64) -> f64 {
         match self {
-            Self::Iops => per_s,
             Self::Bandwidth(unit) => unit.amount(per_s),
             Self::Path { of, .. } if of.is_bytes() => per_s / MBIT,
-            Self::Path { .. } => per_s,
+            Self::Iops | Self::Path { .. } => per_s,
         }
     }
 

@@ -24,7 +24,7 @@ fn told(judgment: &CapJudgment, targets: &[TargetCaps], unit: Unit) -> String {
     let quantity = quantity::named(judgment.quantity.as_deref().unwrap_or_default(), targets, unit);
     if let Some(found) = judgment.found {
         let [cap, lo, hi] = found.map(|per_s| quantity.figure(per_s));
-        text.push_str(&format!(" reaches {cap} {} [{lo}, {hi}]", quantity.unit()));
+        text.push_str(&format!(" reaches {cap} {} [{lo}, {hi}]", quantity.head()));
         if let Some(limit) = &judgment.limit {
             let share = 1.0 - found[0] / limit.per_s;
             let side = if share < 0.0 { "above" } else { "below" };
