@@ -102,7 +102,7 @@ impl Held {
 fn of_limits(name: &str, measured: [f64; 2], limits: &[Held]) -> Vec<Documented> {
     let row = |(at, quantity): (usize, Quantity)| {
         let limits = limits.iter().filter_map(|limit| limit.by_quantity[at].clone());
-        Documented::of(name, quantity, measured[at], limits.collect())
+        Documented::of(name, quantity.name, measured[at], limits.collect())
     };
     QUANTITIES.into_iter().enumerate().filter_map(row).collect()
 }

@@ -1,10 +1,10 @@
 //! Caps beside the limits that are known of their targets.
 
 use iotax_catalog::Direction;
-use iotax_documented::{Documented, DocumentedLimit, QUANTITIES, Quantity, named};
+use iotax_documented::{Documented, DocumentedLimit, Named, QUANTITIES, Quantity, named};
 use iotax_spec::Search;
 
-use crate::found::{CapKind, Caps, TargetCaps};
+use crate::found::{Cap, CapKind, Caps, PathCap, TargetCaps};
 
 /// So near to a limit, what could be anything is a throttle.
 const IS_IT: f64 = 0.02;
@@ -16,6 +16,11 @@ pub(crate) fn compare(search: &Search, caps: &mut Caps) {
     let direction = if search.writes { Direction::Write } else { Direction::Read };
     for (at, (asked, found)) in search.targets.iter().zip(&mut caps.targets).enumerate() {
         let target = &asked.arm.target;
+        if target.is_network() {
+            caps.documented
+                .extend(found.path.iter_mut().filter_map(|cap| of_path(&found.name, cap, &named)));
+            continue;
+        }
         let documented = named.limits(at, target, direction);
         caps.notes.extend(named.note(at, target, &found.name));
         for quantity in QUANTITIES {
@@ -36,16 +41,31 @@ fn one(
         "iops" => found.iops.as_mut(),
         _ => found.bw_bytes.as_mut(),
     }?;
-    let row = Documented::of(&found.name, quantity, cap.cap, limits)?;
+    let row = Documented::of(&found.name, quantity.name, cap.cap, limits)?;
+    is_it(cap, &row, cap.cap);
+    Some(row)
+}
+
+/// A VM's limits count frames, or so it is taken: headers are theirs, too.
+fn of_path(target: &str, path: &mut PathCap, named: &Named) -> Option<Documented> {
+    let wire = path.wire?;
+    let direction = if path.traffic.is_back { Direction::Read } else { Direction::Write };
+    let limits = named.network(direction, path.is_per_flow);
+    let row = Documented::of(target, path.name(), wire.per_s, limits)?;
+    is_it(&mut path.cap, &row, wire.per_s);
+    Some(row)
+}
+
+/// What is as much as a limit that binds, and could be anything, is that limit.
+fn is_it(cap: &mut Cap, row: &Documented, measured: f64) {
     if cap.kind == CapKind::External
         && let Some(limit) = row.binds.map(|at| &row.limits[at])
-        && (cap.cap / limit.per_s - 1.0).abs() <= IS_IT
+        && (measured / limit.per_s - 1.0).abs() <= IS_IT
     {
         cap.kind = CapKind::Throttle;
         let documented = if limit.as_of.is_some() { "documented " } else { "" };
         cap.why = format!("it is the {documented}{} limit of {}", limit.scope, limit.of);
     }
-    Some(row)
 }
 
 #[cfg(test)]
@@ -53,7 +73,6 @@ mod tests {
     use iotax_spec::{Arm, CloudChoice, KnownLimit, SearchTarget, Target};
 
     use super::*;
-    use crate::found::Cap;
 
     fn search(vm: Option<&str>, disk: Option<&str>, known: Vec<KnownLimit>) -> Search {
         let target = SearchTarget {

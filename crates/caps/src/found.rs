@@ -4,7 +4,7 @@ use std::fmt;
 
 use iotax_documented::{Documented, DocumentedLimit};
 use iotax_spec::rule::RuleOutcome;
-use iotax_spec::{Rule, Search};
+use iotax_spec::{Rule, Search, Traffic};
 use serde::{Deserialize, Serialize};
 
 /// Version of this format.
@@ -42,6 +42,9 @@ pub struct TargetCaps {
     pub iops: Option<Cap>,
     /// Cap on bytes per second.
     pub bw_bytes: Option<Cap>,
+    /// Caps of a network path, each way.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub path: Vec<PathCap>,
     /// The smallest depth, of those measured, that reaches 95 % of the plateau.
     pub useful_depth: Option<u32>,
     /// Mean latency of one I/O alone, in nanoseconds.
@@ -89,6 +92,88 @@ pub struct Cap {
     pub why: String,
     /// What can be had above it for a while.
     pub burst: Option<Burst>,
+}
+
+/// A cap of a network path.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PathCap {
+    /// What it counts, and which way.
+    pub quantity: PathQuantity,
+    /// It holds each flow, and the cap on all of them is higher.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub is_per_flow: bool,
+    /// What it was measured with.
+    pub traffic: Traffic,
+    /// What was carried, headers not counted.
+    #[serde(flatten)]
+    pub cap: Cap,
+    /// Throughput stopped to grow with the number of flows.
+    pub is_plateau: bool,
+    /// Throughput over the number of flows, ascending.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flows: Vec<FlowStep>,
+    /// What carried it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wire: Option<Wire>,
+}
+
+/// What is counted on a network path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PathQuantity {
+    /// Bytes of TCP streams to the peer.
+    BytesTo,
+    /// Bytes of TCP streams from the peer.
+    BytesFrom,
+    /// Small datagrams that come to the peer.
+    PacketsTo,
+    /// Small requests and their answers: a packet each way.
+    Requests,
+}
+
+impl PathCap {
+    /// What it is called where quantities have names: `bw_bytes_to`, `bw_bytes_from_flow`.
+    pub const fn name(&self) -> &'static str {
+        match (self.quantity, self.is_per_flow) {
+            (PathQuantity::BytesTo, false) => "bw_bytes_to",
+            (PathQuantity::BytesFrom, false) => "bw_bytes_from",
+            (PathQuantity::PacketsTo, false) => "packets_to",
+            (PathQuantity::Requests, false) => "requests",
+            (PathQuantity::BytesTo, true) => "bw_bytes_to_flow",
+            (PathQuantity::BytesFrom, true) => "bw_bytes_from_flow",
+            (PathQuantity::PacketsTo, true) => "packets_to_flow",
+            (PathQuantity::Requests, true) => "requests_flow",
+        }
+    }
+}
+
+impl PathQuantity {
+    /// Whether it counts bytes.
+    pub const fn is_bytes(self) -> bool {
+        matches!(self, Self::BytesTo | Self::BytesFrom)
+    }
+}
+
+/// So many flows at once.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct FlowStep {
+    /// How many.
+    pub flows: u32,
+    /// Bytes or packets per second of all of them.
+    pub per_s: f64,
+}
+
+/// Frames as they leave the interface that connections go through.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Wire {
+    /// Bytes of a frame, its headers included.
+    pub frame_bytes: u64,
+    /// Bytes of it that are data.
+    pub data_bytes: u64,
+    /// The MTU.
+    pub mtu_bytes: u64,
+    /// Bytes of frames per second.
+    pub per_s: f64,
 }
 
 /// What sets a cap.
@@ -317,6 +402,10 @@ pub struct Level {
     pub bw_bytes: f64,
     /// Mean latency in nanoseconds.
     pub mean_latency_ns: f64,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 impl SizeFit {

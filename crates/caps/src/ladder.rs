@@ -61,7 +61,7 @@ impl Climb<'_, '_> {
             expected_iops: self.expected_iops,
             // Twice the depth brings twice as much at best.
             most_iops: self.expected_iops.map(|iops| 2.2 * iops),
-            from_start: false,
+            ..Shape::default()
         };
         let seen = soak::measure(self.scout, self.target, shape, found)?;
         let (iops, mean_latency_ns) = (seen.iops(), seen.mean_latency_ns);
@@ -123,7 +123,7 @@ fn littles_law_off(seen: &Observation) -> Option<f64> {
 }
 
 /// Least-squares slope.
-fn slope(points: &[(f64, f64)]) -> f64 {
+pub(crate) fn slope(points: &[(f64, f64)]) -> f64 {
     let n = points.len() as f64;
     let (mx, my) =
         (points.iter().map(|p| p.0).sum::<f64>() / n, points.iter().map(|p| p.1).sum::<f64>() / n);

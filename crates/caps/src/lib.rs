@@ -14,6 +14,7 @@
 //! | `sizes` | throughput over block size: a throttle's kink, or a device's curve? |
 //! | `plateau`, `kind` | the caps and what sets them, measured again until their intervals are narrow |
 //! | `processors` | or do this machine's CPUs set the rate? |
+//! | `path` | of a network path: throughput over flows, bytes and packets, each way |
 //! | `second_pass` | does something above the cap answer what was read before? |
 //! | `documented` | which limit binds, of those documented and those set here |
 //! | `sharing` | do targets share a bucket? |
@@ -26,6 +27,7 @@ mod duration;
 mod found;
 mod kind;
 mod ladder;
+mod path;
 mod plateau;
 mod probe;
 mod processors;
@@ -38,8 +40,9 @@ mod soak;
 
 pub use duration::expected_ns;
 pub use found::{
-    Burst, Cap, CapJudgment, CapKind, Caps, CpuBoundSizes, DepthStep, Evidence, Fit,
-    LIMITS_ANALYSIS_FORMAT, Level, Recovery, SecondPass, Shared, Sharing, SizeFit, TargetCaps,
+    Burst, Cap, CapJudgment, CapKind, Caps, CpuBoundSizes, DepthStep, Evidence, Fit, FlowStep,
+    LIMITS_ANALYSIS_FORMAT, Level, PathCap, PathQuantity, Recovery, SecondPass, Shared, Sharing,
+    SizeFit, TargetCaps, Wire,
 };
 pub use probe::{Ended, Observation, Prober, Processors};
 pub use rules::judge;
@@ -73,6 +76,9 @@ fn all_targets(scout: &mut Scout<'_>, caps: &mut Caps) -> Result<(), Ended> {
 
 /// A burst may run out in the midst of the steps, and then they are done again, once.
 fn one_target(scout: &mut Scout<'_>, target: usize, found: &mut TargetCaps) -> Result<(), Ended> {
+    if scout.is_network(target) {
+        return path::find(scout, target, found);
+    }
     soak::find(scout, target, found)?;
     for is_last in [false, true] {
         ladder::climb(scout, target, found)?;

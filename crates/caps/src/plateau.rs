@@ -1,7 +1,7 @@
 //! The caps, measured again in random order until their intervals are narrow.
 
 use iotax_stats::design::Design;
-use iotax_stats::rci::CriticalValues;
+use iotax_stats::rci::{CriticalValues, Interval};
 
 use crate::found::{Burst, Cap, CapKind, TargetCaps};
 use crate::kind;
@@ -32,25 +32,11 @@ pub(crate) fn caps(
     for quantity in &wanted {
         bursts.push(burst(scout, target, *quantity, found)?);
     }
-    let mut values: Vec<Vec<f64>> = vec![Vec::new(); wanted.len()];
-    let mut observed: Vec<Vec<Observation>> = vec![Vec::new(); wanted.len()];
-    let most = if scout.search().quick { 3 } else { MOST };
-    let critical = CriticalValues::new(Design::with_max_blocks(MOST), ALPHA);
-    for measured in 1..=most {
-        for at in scout.order(wanted.len()) {
-            let shape = wanted[at].shape("measure the cap again");
-            let seen = soak::measure(scout, target, shape, found)?;
-            values[at].push(wanted[at].value(seen.iops(), seen.bytes_per_s()).ln());
-            observed[at].push(seen);
-        }
-        let is_look = critical.design().is_look(measured);
-        if is_look && values.iter().all(|values| is_narrow(&critical, values)) {
-            break;
-        }
-    }
-    let measured = values.into_iter().zip(observed);
-    for ((quantity, (values, observed)), burst) in wanted.into_iter().zip(measured).zip(bursts) {
-        let Some(interval) = critical.rci(&values) else { continue };
+    let shapes: Vec<_> = wanted.iter().map(|of| of.shape("measure the cap again")).collect();
+    let value = |at: usize, seen: &Observation| wanted[at].value(seen.iops(), seen.bytes_per_s());
+    let measured = again(scout, target, &shapes, value, found)?;
+    for ((quantity, (values, observed)), burst) in wanted.iter().zip(measured).zip(bursts) {
+        let Some(interval) = interval(&values) else { continue };
         let share = found.evidence.kernel_threads_share.unwrap_or(0.0);
         let (busy, width) = (Busy::of(&observed, share), interval.hi - interval.lo);
         let (kind, why) = kind::of(found, quantity.block_bytes, &busy, width);
@@ -70,6 +56,44 @@ pub(crate) fn caps(
     }
     refine(found);
     Ok(())
+}
+
+/// The logarithms of a quantity, and the observations that they are of.
+pub(crate) type Measured = (Vec<f64>, Vec<Observation>);
+
+/// Measures each of these in random order, again and again until all of their intervals are narrow:
+/// the logarithms of what `value` makes of the observations, and these.
+pub(crate) fn again(
+    scout: &mut Scout<'_>,
+    target: usize,
+    shapes: &[Shape<'_>],
+    value: impl Fn(usize, &Observation) -> f64,
+    found: &mut TargetCaps,
+) -> Result<Vec<Measured>, Ended> {
+    let mut measured: Vec<Measured> = vec![Default::default(); shapes.len()];
+    let most = if scout.search().quick { 3 } else { MOST };
+    let critical = critical();
+    for times in 1..=most {
+        for at in scout.order(shapes.len()) {
+            let seen = soak::measure(scout, target, shapes[at], found)?;
+            measured[at].0.push(value(at, &seen).ln());
+            measured[at].1.push(seen);
+        }
+        let is_look = critical.design().is_look(times);
+        if is_look && measured.iter().all(|(values, _)| is_narrow(&critical, values)) {
+            break;
+        }
+    }
+    Ok(measured)
+}
+
+fn critical() -> CriticalValues {
+    CriticalValues::new(Design::with_max_blocks(MOST), ALPHA)
+}
+
+/// Of the logarithms.
+pub(crate) fn interval(values: &[f64]) -> Option<Interval> {
+    critical().rci(values)
 }
 
 /// Whether throughput is clearly lower now than when the search began.
@@ -96,7 +120,7 @@ impl Quantity {
             queue_depth: self.queue_depth,
             expected_iops: Some(self.expected_iops),
             most_iops: Some(1.3 * self.expected_iops),
-            from_start: false,
+            ..Shape::default()
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use iotax_record::{Environment, LoadRecord, SystemCounters};
+use iotax_record::{Environment, JobRecord, LoadRecord, SystemCounters, TcpRecord};
 use iotax_spec::Probe;
 
 /// Makes probes.
@@ -54,6 +54,11 @@ pub struct Observation {
     /// Share of its time that the load's busiest thread computed. `None` where waiting computes
     /// too, so that it says nothing.
     pub busy: Option<f64>,
+    /// The same of the far end of a network path, on a host of its own; on this host `busy` has the
+    /// busier of both.
+    pub far_busy: Option<f64>,
+    /// What the kernel knows of its TCP connections.
+    pub tcp: Option<TcpRecord>,
     /// What all CPUs did meanwhile. `None` as for `busy`.
     pub processors: Option<Processors>,
     /// I/Os completed in each whole second of the window.
@@ -73,15 +78,28 @@ impl Observation {
         let cpu_ns = job.cpu_user_ns.saturating_add(job.cpu_system_ns);
         // That engine waits for simulated time by looking at the clock.
         let is_spinning = job.engine == "vdisk";
-        let processors = || Processors::of(&load.system, load.window_ns, environment);
+        let far = load.far_end.map(|far| (far.same_host, far.cpu_ns as f64));
+        let far_here_ns = far.filter(|(same_host, _)| *same_host).map_or(0.0, |(_, ns)| ns);
+        let processors = || {
+            let mut processors = Processors::of(&load.system, load.window_ns, environment)?;
+            processors.process += far_here_ns / load.window_ns.max(1) as f64;
+            Some(processors)
+        };
+        // All datagrams come to one thread of the peer; each connection has its own.
+        let far_threads = if job.udp.is_some() { 1.0 } else { threads };
+        let far_share = |ns: f64| ns / (far_threads * load.window_ns.max(1) as f64);
+        let busy = (cpu_ns as f64 / (threads * active_ns)).max(far_share(far_here_ns));
+        let (ios, bytes) = arrived(job);
         Self {
             processors: (!is_spinning).then(processors).flatten(),
-            ios: job.read.ios + job.write.ios,
-            bytes: job.read.bytes + job.write.bytes,
+            ios,
+            bytes,
+            far_busy: far.filter(|(same_host, _)| !same_host).map(|(_, ns)| far_share(ns)),
+            tcp: job.tcp,
             active_ns: job.active_ns,
             mean_latency_ns: job.latency_from(false).mean_ns(),
             in_flight: job.in_flight_io_ns as f64 / active_ns,
-            busy: (!is_spinning).then(|| cpu_ns as f64 / (threads * active_ns)),
+            busy: (!is_spinning).then_some(busy),
             per_second_ios: job.per_second_ios(),
             errors: job.read.errors + job.write.errors,
             first_error: job.first_error.clone(),
@@ -96,6 +114,15 @@ impl Observation {
     /// Bytes per second.
     pub fn bytes_per_s(&self) -> f64 {
         self.bytes as f64 * 1e9 / self.active_ns.max(1) as f64
+    }
+}
+
+/// I/Os and their bytes; of datagrams, those that came.
+fn arrived(job: &JobRecord) -> (u64, u64) {
+    let (ios, bytes) = (job.read.ios + job.write.ios, job.read.bytes + job.write.bytes);
+    match job.udp {
+        Some(udp) => (udp.received, udp.received * (bytes / ios.max(1))),
+        None => (ios, bytes),
     }
 }
 

@@ -35,6 +35,8 @@ pub(crate) struct Busy {
     pub processors: Option<Processors>,
     /// Share of the kernel threads' time that they worked for this load.
     pub kernel_share: f64,
+    /// Share of its time that the busiest thread at the far end of a path computed, on its own host.
+    pub far: Option<f64>,
 }
 
 impl Busy {
@@ -54,7 +56,8 @@ impl Busy {
                 ..first
             })
         });
-        Self { thread: mean(&|seen| seen.busy), processors, kernel_share }
+        let far = mean(&|seen| seen.far_busy);
+        Self { thread: mean(&|seen| seen.busy), processors, kernel_share, far }
     }
 
     /// Why this machine set the rate, if it did: no CPU was left.
@@ -102,6 +105,12 @@ impl Busy {
                 cpus.usable
             )
         })
+    }
+
+    /// Why the far end of a path set the rate.
+    pub(crate) fn far_is_limit(&self) -> Option<String> {
+        let busy = self.far.filter(|busy| *busy >= BUSY)?;
+        Some(format!("the peer's thread computed {} of the time", percent(busy)))
     }
 
     /// Other programs had the CPUs, so that the rate may be theirs.

@@ -4,7 +4,7 @@ use iotax_documented::DocumentedLimit;
 use iotax_spec::Rule;
 use iotax_spec::rule::{Condition, Figure, RuleOutcome, Side};
 
-use crate::found::{Cap, CapJudgment, CapKind, Caps, TargetCaps};
+use crate::found::{Cap, CapJudgment, CapKind, Caps, PathCap, TargetCaps};
 
 /// What breaks a rule: this side of so much per second.
 #[derive(Clone, Copy)]
@@ -31,11 +31,15 @@ fn of_target(rule: &Rule, target: &TargetCaps, caps: &Caps) -> Vec<CapJudgment> 
             vec![of_cap(rule, target, "iops", Bound { side: *side, per_s: *limit })]
         }
         Condition::Figure { figure: Figure::Bandwidth, side, limit, .. } => {
-            vec![of_cap(rule, target, "bw_bytes", Bound { side: *side, per_s: *limit })]
+            let bound = Bound { side: *side, per_s: *limit };
+            let both = of_bandwidth(target);
+            both.into_iter().map(|quantity| of_cap(rule, target, quantity, bound)).collect()
         }
         Condition::BelowDocumented(share) => {
+            let paths = of_bandwidth(target).into_iter().filter(|_| !target.path.is_empty());
             let judged: Vec<_> = QUANTITIES
-                .iter()
+                .into_iter()
+                .chain(paths)
                 .filter_map(|quantity| {
                     let limit = documented(caps, &target.name, quantity)?;
                     let bound = Bound { side: Side::Below, per_s: limit.per_s * (1.0 - share) };
@@ -48,6 +52,13 @@ fn of_target(rule: &Rule, target: &TargetCaps, caps: &Caps) -> Vec<CapJudgment> 
         // No rules of a search.
         Condition::SlowerBy(_) | Condition::Figure { .. } => Vec::new(),
     }
+}
+
+/// Names of caps on bytes: of storage one, of a path one each way.
+fn of_bandwidth(target: &TargetCaps) -> Vec<&'static str> {
+    let paths = target.path.iter().filter(|path| path.quantity.is_bytes() && !path.is_per_flow);
+    let paths: Vec<_> = paths.map(PathCap::name).collect();
+    if paths.is_empty() { vec!["bw_bytes"] } else { paths }
 }
 
 /// The least limit that somebody documented: what this machine sets is not what was paid for.
@@ -72,13 +83,15 @@ fn undocumented(rule: &Rule, target: &TargetCaps) -> CapJudgment {
 }
 
 fn of_cap(rule: &Rule, target: &TargetCaps, quantity: &str, bound: Bound) -> CapJudgment {
-    let cap = match quantity {
-        "iops" => target.iops.as_ref(),
-        _ => target.bw_bytes.as_ref(),
+    let path = target.path.iter().find(|path| path.name() == quantity);
+    let (cap, is_plateau) = match (quantity, path) {
+        (_, Some(path)) => (Some(&path.cap), path.is_plateau),
+        ("iops", None) => (target.iops.as_ref(), target.evidence.is_plateau),
+        (_, None) => (target.bw_bytes.as_ref(), target.evidence.is_plateau),
     };
     let (outcome, why) = match cap {
         None => (RuleOutcome::Undecided, Some("no cap was found".to_owned())),
-        Some(cap) => outcome(cap, target.evidence.is_plateau, bound),
+        Some(cap) => outcome(cap, is_plateau, bound),
     };
     CapJudgment {
         rule: rule.clone(),

@@ -1,6 +1,6 @@
 //! What all steps of the search share.
 
-use iotax_spec::{Probe, Region, Search};
+use iotax_spec::{Probe, Region, Search, Traffic};
 
 use crate::found::{Level, TargetCaps};
 use crate::probe::{Ended, Observation, Prober};
@@ -14,8 +14,10 @@ pub(crate) const SMALL_BYTES: u32 = 4 << 10;
 pub(crate) const LARGE_BYTES: u32 = 1 << 20;
 
 /// Shortest window, longest, and I/Os wanted in it: two edges may each be off by one I/O.
-const THOROUGH: Pace = Pace { shortest_s: 2.0, longest_s: 15.0, ios: 500.0, ramp_s: 0.25 };
-const QUICK: Pace = Pace { shortest_s: 1.0, longest_s: 6.0, ios: 250.0, ramp_s: 0.15 };
+const THOROUGH: Pace =
+    Pace { shortest_s: 2.0, longest_s: 15.0, ios: 500.0, ramp_s: 0.25, path_ramp_s: 1.0 };
+const QUICK: Pace =
+    Pace { shortest_s: 1.0, longest_s: 6.0, ios: 250.0, ramp_s: 0.15, path_ramp_s: 0.5 };
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pace {
@@ -23,6 +25,8 @@ pub(crate) struct Pace {
     longest_s: f64,
     ios: f64,
     pub ramp_s: f64,
+    /// A window opens over many round trips, and a sender's buffer grows with it.
+    pub path_ramp_s: f64,
 }
 
 impl Pace {
@@ -44,6 +48,8 @@ pub(crate) struct Shape<'a> {
     pub most_iops: Option<f64>,
     /// Without a ramp: what is there at the start is what it is about.
     pub from_start: bool,
+    /// What goes over network paths.
+    pub traffic: Option<Traffic>,
 }
 
 pub(crate) struct Scout<'a> {
@@ -149,6 +155,7 @@ impl<'a> Scout<'a> {
             queue_depth: shape.queue_depth,
             ramp_ns: nanos(ramp_s),
             time_ns: nanos(window_s),
+            traffic: shape.traffic,
         };
         let seen = self.prober.probe(&probe)?;
         for ((target, _), seen) in probe.places.iter().zip(&seen) {
@@ -198,11 +205,17 @@ impl<'a> Scout<'a> {
         expected_iops * self.pace().longest_s >= LEAST_IOS
     }
 
+    /// Whether a target is a network path.
+    pub(crate) fn is_network(&self, target: usize) -> bool {
+        self.search.targets[target].arm.target.is_network()
+    }
+
     /// The queue has filled, and what was saved up while nobody asked is spent.
     fn ramp_s(&self, shape: Shape<'_>) -> f64 {
         let fill_s = |iops: f64| 2.0 * f64::from(shape.queue_depth) / iops.max(1e-3);
         let fill_s = shape.expected_iops.map_or(0.0, fill_s);
-        self.pace().ramp_s.max(fill_s.min(self.pace().longest_s))
+        let least_s = shape.traffic.map_or(self.pace().ramp_s, |_| self.pace().path_ramp_s);
+        least_s.max(fill_s.min(self.pace().longest_s))
     }
 
     fn pace(&self) -> Pace {

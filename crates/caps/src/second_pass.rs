@@ -64,6 +64,7 @@ fn twice(
         expected_iops: Some(iops),
         most_iops: None,
         from_start: true,
+        ..Shape::default()
     };
     let region = scout.fresh(target, Some(bytes), block_bytes);
     // Somewhat longer, or what is missing holds up what is there.

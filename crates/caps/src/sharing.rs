@@ -3,7 +3,9 @@
 use iotax_stats::design::Design;
 use iotax_stats::rci::{CriticalValues, Interval};
 
-use crate::found::{Cap, Shared, Sharing, TargetCaps};
+use iotax_spec::Traffic;
+
+use crate::found::{Cap, PathCap, Shared, Sharing, TargetCaps};
 use crate::probe::{Ended, Observation};
 use crate::scout::{Scout, Shape};
 
@@ -24,10 +26,7 @@ pub(crate) fn find(
 ) -> Result<(), Ended> {
     for a in 0..targets.len() {
         for b in a + 1..targets.len() {
-            let iops = targets[a].iops.as_ref().zip(targets[b].iops.as_ref());
-            let bytes = targets[a].bw_bytes.as_ref().zip(targets[b].bw_bytes.as_ref());
-            for (quantity, caps) in [("iops", iops), ("bw_bytes", bytes)] {
-                let Some(caps) = caps else { continue };
+            for (quantity, caps) in both(&targets[a], &targets[b], scout.search().writes) {
                 let pair = Pair { at: (a, b), quantity, caps };
                 let mut found = pair.measure(scout)?;
                 found.a.clone_from(&targets[a].name);
@@ -39,10 +38,46 @@ pub(crate) fn find(
     Ok(())
 }
 
+/// A cap, and what it was measured with if it is a network path's.
+#[derive(Clone, Copy)]
+struct Side<'a> {
+    cap: &'a Cap,
+    traffic: Option<Traffic>,
+}
+
+/// The quantities that are capped on both. Reads of storage behind a path come from the peer, and writes
+/// go there.
+fn both<'a>(
+    a: &'a TargetCaps,
+    b: &'a TargetCaps,
+    writes: bool,
+) -> Vec<(&'static str, (Side<'a>, Side<'a>))> {
+    let of_storage = |cap: &'a Option<Cap>| Some(Side { cap: cap.as_ref()?, traffic: None });
+    let of_path = |target: &'a TargetCaps, is_back: bool| {
+        let wanted = |path: &&PathCap| {
+            path.quantity.is_bytes() && !path.is_per_flow && path.traffic.is_back == is_back
+        };
+        let path = target.path.iter().find(wanted)?;
+        Some((path.name(), Side { cap: &path.cap, traffic: Some(path.traffic) }))
+    };
+    let bytes = |target: &'a TargetCaps| {
+        of_path(target, !writes).map(|(_, side)| side).or_else(|| of_storage(&target.bw_bytes))
+    };
+    let paths = [false, true].map(|is_back| of_path(a, is_back).zip(of_path(b, is_back)));
+    let paths = paths.into_iter().flatten().map(|((name, a), (_, b))| (name, (a, b)));
+    let paths: Vec<_> = paths.collect();
+    if !paths.is_empty() {
+        return paths;
+    }
+    let iops = of_storage(&a.iops).zip(of_storage(&b.iops)).map(|caps| ("iops", caps));
+    let bytes = bytes(a).zip(bytes(b)).map(|caps| ("bw_bytes", caps));
+    iops.into_iter().chain(bytes).collect()
+}
+
 struct Pair<'a> {
     at: (usize, usize),
     quantity: &'static str,
-    caps: (&'a Cap, &'a Cap),
+    caps: (Side<'a>, Side<'a>),
 }
 
 /// One alone, the other alone, both at once.
@@ -80,16 +115,9 @@ impl Pair<'_> {
             1 => &[b],
             _ => &[a, b],
         };
-        // The same I/Os in all parts: as large as the larger of both caps was measured with.
-        let (first, second) = self.caps;
-        let larger = if first.block_bytes >= second.block_bytes { first } else { second };
         let shape = Shape {
             purpose: ["one alone", "the other alone", "both at once"][part],
-            block_bytes: larger.block_bytes,
-            queue_depth: first.queue_depth.max(second.queue_depth),
-            expected_iops: Some(self.iops_of(f64::min, larger.block_bytes)),
-            most_iops: Some(1.3 * self.iops_of(f64::max, larger.block_bytes)),
-            from_start: false,
+            ..self.shape()
         };
         let window_s = scout.window_s(shape.expected_iops);
         let seen = scout.measure_all(targets, shape, window_s)?;
@@ -100,10 +128,27 @@ impl Pair<'_> {
         Ok(seen.iter().map(value).sum())
     }
 
-    /// I/Os per second of one of both: the slower, or the faster.
-    fn iops_of(&self, which: fn(f64, f64) -> f64, block_bytes: u32) -> f64 {
-        let cap = which(self.caps.0.cap, self.caps.1.cap);
-        if self.quantity == "iops" { cap } else { cap / f64::from(block_bytes) }
+    /// The same I/Os in all parts: as large as the larger of both caps was measured with. And as many
+    /// flows as the path that needs more of them.
+    fn shape(&self) -> Shape<'static> {
+        let (first, second) = self.caps;
+        let of_storage = || [first, second].into_iter().filter(|side| side.traffic.is_none());
+        let traffic = [first, second].into_iter().filter_map(|side| side.traffic);
+        let traffic = traffic.max_by_key(|traffic| traffic.flows);
+        let Some(block_bytes) = of_storage().map(|side| side.cap.block_bytes).max() else {
+            let block_bytes = first.cap.block_bytes;
+            return Shape { block_bytes, queue_depth: 1, traffic, ..Shape::default() };
+        };
+        let unit = if self.quantity == "iops" { 1.0 } else { f64::from(block_bytes) };
+        let iops = || of_storage().map(|side| side.cap.cap / unit);
+        Shape {
+            block_bytes,
+            queue_depth: of_storage().map(|side| side.cap.queue_depth).max().unwrap_or(1),
+            expected_iops: iops().reduce(f64::min),
+            most_iops: iops().reduce(f64::max).map(|iops| 1.3 * iops),
+            traffic,
+            ..Shape::default()
+        }
     }
 
     fn found(&self, blocks: &[Block], phi: Interval, verdict: Shared) -> Sharing {

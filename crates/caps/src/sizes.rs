@@ -104,7 +104,7 @@ fn add(
         expected_iops,
         // Never more than of smaller ones.
         most_iops: nearest.map(|(_, iops)| iops).or(plateau).map(|iops| 1.2 * iops),
-        from_start: false,
+        ..Shape::default()
     };
     let seen = soak::measure(scout, target, shape, found)?;
     points.insert(at, (size, seen.iops()));

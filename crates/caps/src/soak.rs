@@ -53,7 +53,7 @@ pub(crate) fn measure(
     shape: Shape<'_>,
     found: &mut TargetCaps,
 ) -> Result<Observation, Ended> {
-    drain(scout, target, shape.block_bytes, found)?;
+    drain(scout, target, shape, found)?;
     let window_s = scout.window_s(shape.expected_iops);
     scout.measure_for(target, shape, window_s, found)
 }
@@ -63,9 +63,14 @@ pub(crate) fn measure(
 pub(crate) fn drain(
     scout: &mut Scout<'_>,
     target: usize,
-    block_bytes: u32,
+    like: Shape<'_>,
     found: &mut TargetCaps,
 ) -> Result<(), Ended> {
+    let block_bytes = like.block_bytes;
+    // What was spent over a path are bytes that go to the peer.
+    if like.traffic.is_some_and(|traffic| traffic.is_back || !traffic.engine.is_stream()) {
+        return Ok(());
+    }
     let Some(level) = sustained_iops(found, block_bytes) else { return Ok(()) };
     let lasted = [&found.soak_iops, &found.soak_bw_bytes].map(|series| spent(series));
     let longest_s = lasted.into_iter().flatten().map(|spent| spent.lasted_s).fold(0.0, f64::max);
@@ -74,6 +79,7 @@ pub(crate) fn drain(
         block_bytes,
         queue_depth: if block_bytes > 64 << 10 { LARGE_DEPTH } else { DEPTH },
         expected_iops: Some(level),
+        traffic: like.traffic,
         ..Shape::default()
     };
     let mut drained_s = 0.0;
@@ -98,7 +104,7 @@ fn sustained_iops(found: &TargetCaps, block_bytes: u32) -> Option<f64> {
 }
 
 /// I/Os per second of a saturating load, second by second, for as long as it is worth it.
-fn series(
+pub(crate) fn series(
     scout: &mut Scout<'_>,
     target: usize,
     shape: Shape<'_>,
@@ -140,7 +146,7 @@ pub(crate) fn burst(
     let mut recoveries = Vec::new();
     for pause_ns in pauses_ns {
         let pause_s = pause_ns as f64 / 1e9;
-        drain(scout, target, shape.block_bytes, found)?;
+        drain(scout, target, shape, found)?;
         scout.pause(pause_s)?;
         // What may have come back at the rate, spent at the difference of the levels.
         let lasts_s = first.rate * pause_s / (first.peak - first.rate);
@@ -148,7 +154,8 @@ pub(crate) fn burst(
         let shape = Shape {
             purpose: "what came back in a pause?",
             most_iops: None,
-            from_start: true,
+            // At the start it is a sender's buffers that fill.
+            from_start: shape.traffic.is_none(),
             ..shape
         };
         let seen = scout.measure_for(target, shape, window_s, found)?;

@@ -110,6 +110,10 @@ pub enum Scope {
     LocalNvme,
     /// Of all volumes of an AWS instance, or of all disks of a kind of a Google Cloud VM.
     Instance,
+    /// The network of a VM: reads are what comes in, writes what goes out.
+    Network,
+    /// A single flow over it.
+    NetworkFlow,
 }
 
 impl fmt::Display for Scope {
@@ -121,6 +125,8 @@ impl fmt::Display for Scope {
             Self::VmTemporary => "VM temporary disk",
             Self::LocalNvme => "local NVMe",
             Self::Instance => "instance",
+            Self::Network => "network",
+            Self::NetworkFlow => "network flow",
         })
     }
 }
@@ -226,6 +232,16 @@ impl Limit {
             burst_source: None,
             notes: Vec::new(),
         }
+    }
+
+    /// A limit on bytes over the network.
+    pub(crate) fn of_network(
+        (scope, direction): (Scope, Direction),
+        of: &str,
+        rate: Rate,
+        source: &Source,
+    ) -> Self {
+        Self { direction, bw_bytes: Some(rate), ..Self::unknown(scope, of, source) }
     }
 
     /// Whether it holds for this kind of disk.

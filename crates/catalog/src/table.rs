@@ -34,6 +34,10 @@ pub(crate) static AWS_VOLUMES: Table =
 pub(crate) static GCP_MACHINES: Table =
     Table::new("gcp_machine_types.csv", include_str!("../data/gcp_machine_types.csv"));
 pub(crate) static GCP_DISKS: Table = Table::new("gcp_pd.csv", include_str!("../data/gcp_pd.csv"));
+pub(crate) static AZURE_NETWORKS: Table =
+    Table::new("azure_networks.csv", include_str!("../data/azure_networks.csv"));
+pub(crate) static GCP_NETWORKS: Table =
+    Table::new("gcp_networks.csv", include_str!("../data/gcp_networks.csv"));
 pub(crate) static CONFLICTS: Table =
     Table::new("conflicts.csv", include_str!("../data/conflicts.csv"));
 

@@ -9,6 +9,9 @@ use crate::limit::Cloud;
 
 pub(crate) const KIB: u64 = 1 << 10;
 pub(crate) const MB: f64 = 1e6;
+/// Bytes of 10^6 bits, and of 10^9.
+pub(crate) const MBIT: f64 = 125e3;
+pub(crate) const GBIT: f64 = 125e6;
 pub(crate) const MIB: f64 = 1_048_576.0;
 pub(crate) const GIB: f64 = 1_073_741_824.0;
 pub(crate) const TIB: f64 = 1_099_511_627_776.0;

@@ -32,6 +32,8 @@ pub struct Vm {
     pub local_storage: Vec<LocalStorage>,
     /// Documented limits.
     pub limits: Vec<Limit>,
+    /// Documented limits of its network; empty where none were found.
+    pub network: Vec<Limit>,
     /// Everything else that is documented.
     pub facts: Vec<Fact>,
     /// What sources say beside the figures, and where they disagree.

@@ -53,6 +53,32 @@ fn paths_are_compared_in_what_they_are_about() {
     assert_eq!(metrics, ["round_trip", "cpu_per_io"]);
 }
 
+#[test]
+fn a_search_for_caps_of_a_path_that_is_interrupted_tells_what_it_has() {
+    let desk = Desk::new();
+    let mut search = desk.command(&["limits", "--quick", "loopback", "--quiet", "--out", "out"]);
+    let mut child = search.stdout(Stdio::null()).spawn().unwrap();
+    let probes = desk.path().join("out/probes.jsonl");
+    support::wait_for("two probes", || {
+        assert!(child.try_wait().unwrap().is_none(), "it ended before");
+        fs::read_to_string(&probes).is_ok_and(|probes| probes.lines().count() > 2)
+    });
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(kill.unwrap().success());
+    assert!(!child.wait().unwrap().success());
+    let report = desk.run(&["report", "out", "--format", "csv"]);
+    assert_eq!(report.code, 0, "{report}");
+    let rows: Vec<&str> = report.out.lines().skip(1).take(2).collect();
+    assert!(
+        rows[0].starts_with("loopback,\"streams to the peer, 1 at once\",131072,1,"),
+        "{report}"
+    );
+    assert!(
+        rows[1].starts_with("loopback,\"streams to the peer, 2 at once\",131072,1,"),
+        "{report}"
+    );
+}
+
 /// `iotax peer`, and where it listens.
 struct Peer {
     process: Child,

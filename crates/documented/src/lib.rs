@@ -5,8 +5,8 @@
 mod of_vm;
 
 use iotax_catalog::{
-    Caching, Direction, DiskExpectation, Error, Limit, Rate, Setup, Vm, attached_disk, expect,
-    vm_variant,
+    Caching, Direction, DiskExpectation, Error, Limit, Rate, Scope, Setup, Vm, attached_disk,
+    expect, vm_variant,
 };
 use iotax_spec::{CloudChoice, DiskRole, KnownLimit, Target};
 use serde::{Deserialize, Serialize};
@@ -21,9 +21,9 @@ const READ_HERE: &str = "this machine";
 pub struct Documented {
     /// Name of the target.
     pub target: String,
-    /// `iops` or `bw_bytes`.
+    /// `iops` or `bw_bytes`; of a network path what its cap is called.
     pub quantity: String,
-    /// The measured cap, per second.
+    /// The measured cap, per second; of a network path what is on the wire.
     pub measured: f64,
     /// What is documented, and what this machine sets.
     pub limits: Vec<DocumentedLimit>,
@@ -100,6 +100,14 @@ impl Named {
         limits
     }
 
+    /// The documented limits of the VM's network this way: of all flows, or of one.
+    pub fn network(&self, of: Direction, is_flow: bool) -> Vec<DocumentedLimit> {
+        let scope = if is_flow { Scope::NetworkFlow } else { Scope::Network };
+        let limits = self.vm.iter().flat_map(|vm| &vm.network);
+        let here = limits.filter(|limit| limit.scope == scope && limit.direction.counts(of));
+        here.filter_map(|limit| QUANTITIES[1].documented(limit)).collect()
+    }
+
     /// What people should know of these limits.
     pub fn note(&self, at: usize, target: &Target, name: &str) -> Option<String> {
         let is_named = !self.disks.is_empty() || target.cloud().is_some();
@@ -116,12 +124,12 @@ impl Documented {
     /// `None` if there are no limits.
     pub fn of(
         target: &str,
-        quantity: Quantity,
+        quantity: &str,
         measured: f64,
         limits: Vec<DocumentedLimit>,
     ) -> Option<Self> {
         let (binds, says) = judge(measured, &limits);
-        let (target, quantity) = (target.to_owned(), quantity.name.to_owned());
+        let (target, quantity) = (target.to_owned(), quantity.to_owned());
         (!limits.is_empty()).then_some(Self { target, quantity, measured, limits, binds, says })
     }
 }

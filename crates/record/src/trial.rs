@@ -190,6 +190,9 @@ pub struct TcpRecord {
     pub cwnd_bytes: u64,
     /// Bytes that a segment holds at most; the least of all connections.
     pub mss_bytes: u64,
+    /// Bytes of a full segment's headers: IP's, TCP's, and TCP's options in it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub header_bytes: u64,
 }
 
 impl TcpRecord {
@@ -200,6 +203,7 @@ impl TcpRecord {
         self.rtt_ns = self.rtt_ns.max(more.rtt_ns);
         self.cwnd_bytes += more.cwnd_bytes;
         self.mss_bytes = self.mss_bytes.min(more.mss_bytes);
+        self.header_bytes = self.header_bytes.max(more.header_bytes);
     }
 }
 

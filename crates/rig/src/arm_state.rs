@@ -4,10 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use iotax_record::Site;
-use iotax_vdisk::{IoTarget, VirtualDisk};
+use iotax_vdisk::{IoTarget, Peer, VirtualDisk};
 
 use crate::alone::Alone;
-use crate::assembly::Assembly;
+use crate::assembly::{Assembly, Reached};
 use crate::error::Error;
 use crate::held::Held;
 use crate::identity::Identity;
@@ -46,7 +46,10 @@ impl ArmState {
         };
         match &self.place {
             Up::Disk(disk) => Ok(IoTarget::Disk(disk)),
-            Up::System(_) | Up::Alone(_) => unreachable!("it is entered, or refused"),
+            Up::System(_) | Up::Alone(_) => match self.place.peer() {
+                Some(peer) => Ok(IoTarget::Peer(peer)),
+                None => unreachable!("it is entered, or refused"),
+            },
             // Whatever it is called by now: it is ours.
             Up::Private(held) => match held.has_name() {
                 Ok(true) => Ok(IoTarget::Path(held.path())),
@@ -72,6 +75,14 @@ impl Up {
             Self::System(assembly) => Some(assembly),
             Self::Alone(alone) => alone.up(),
             Self::Private(_) | Self::Users { .. } | Self::Disk(_) => None,
+        }
+    }
+
+    /// The far end, if it is a network path that is up: load goes over it whatever else is driven.
+    pub(crate) fn peer(&self) -> Option<&Peer> {
+        match self.assembly()?.top() {
+            Reached::Peer(path) => Some(&path.peer),
+            Reached::Storage(_) => None,
         }
     }
 

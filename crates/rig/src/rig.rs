@@ -183,7 +183,7 @@ impl Rig {
         let places: Vec<usize> = arms.iter().map(|arm| self.targets[*arm].places.start).collect();
         for place in &places {
             let ArmState { name, place, .. } = &self.arms[*place];
-            if matches!(place, Up::System(_) | Up::Alone(_)) {
+            if matches!(place, Up::System(_) | Up::Alone(_)) && place.peer().is_none() {
                 return Err(Error::OneAtATime { arm: name.clone() });
             }
         }

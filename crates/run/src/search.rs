@@ -120,7 +120,7 @@ impl HostProber<'_, '_> {
         let request = |(place, (target, _)): (usize, &(usize, _))| TrialRequest {
             arm: *target,
             driver: Driver::Native,
-            task: Task::Run(probe.workload(place, search.writes)),
+            task: Task::Run(probe.workload(place, search)),
             ramp_ns: probe.ramp_ns,
             time_ns: probe.time_ns,
             seed,

@@ -51,7 +51,7 @@ pub use overrides::{Changes, is_size, override_options};
 pub use pairs::pair_arms;
 pub use quote::brief;
 pub use rule::Rule;
-pub use search::{BurstWatch, KnownLimit, Probe, Region, Search, SearchTarget};
+pub use search::{BurstWatch, KnownLimit, Probe, Region, Search, SearchTarget, Traffic};
 pub use setting::Setting;
 pub use side_runs::SideRuns;
 pub use spec::{Arm, Design, Driver, NamedTarget, Spec, Stop, StopMode, Target};

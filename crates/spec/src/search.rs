@@ -79,7 +79,8 @@ pub struct Region {
     pub bytes: u64,
 }
 
-/// One measurement: random I/O of one size at one depth, on one target or on several at once.
+/// One measurement: random I/O of one size at one depth, or flows over a network path, on one target or
+/// on several at once.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Probe {
     /// What it is for, in words.
@@ -94,6 +95,22 @@ pub struct Probe {
     pub ramp_ns: u64,
     /// Measured window, in nanoseconds.
     pub time_ns: u64,
+    /// What goes over those targets that are network paths.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traffic: Option<Traffic>,
+}
+
+/// Load over a network path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Traffic {
+    /// What a flow is: a stream, datagrams, or requests of which one is under way.
+    pub engine: Engine,
+    /// From the peer to here, and not to the peer.
+    pub is_back: bool,
+    /// Flows at the same time.
+    pub flows: u32,
+    /// Size of a block, a datagram or a request.
+    pub block_bytes: u32,
 }
 
 impl Search {
@@ -103,7 +120,7 @@ impl Search {
         let span_bytes = span_bytes.unwrap_or(0).max(1 << 20);
         let whole = Region { offset_bytes: 0, bytes: span_bytes };
         Spec {
-            workload: workload(self.writes, whole, 4096, 1, (0, 1)),
+            workload: workload(io(self.writes, whole, 4096, 1), (0, 1)),
             then: Vec::new(),
             suite: None,
             cloud: CloudChoice::default(),
@@ -120,21 +137,32 @@ impl Search {
 
 impl Probe {
     /// The load on the target at `place`, an index into [`Probe::places`].
-    pub fn workload(&self, place: usize, writes: bool) -> Workload {
-        let (_, region) = self.places[place];
+    pub fn workload(&self, place: usize, search: &Search) -> Workload {
+        let (target, region) = self.places[place];
         let times = (self.ramp_ns, self.time_ns);
-        workload(writes, region, self.block_bytes, self.queue_depth, times)
+        match self.traffic {
+            Some(traffic) if search.targets[target].arm.target.is_network() => {
+                workload(traffic.job(), times)
+            }
+            _ => workload(io(search.writes, region, self.block_bytes, self.queue_depth), times),
+        }
     }
 }
 
-fn workload(
-    writes: bool,
-    region: Region,
-    block_bytes: u32,
-    queue_depth: u32,
-    (ramp_ns, time_ns): (u64, u64),
-) -> Workload {
-    let job = Job {
+impl Traffic {
+    fn job(self) -> Job {
+        Job {
+            engine: self.engine,
+            threads: self.flows,
+            read_percent: if self.is_back { 100 } else { 0 },
+            block_sizes: BlockSizes::Fixed(self.block_bytes),
+            ..Job::new(JOB)
+        }
+    }
+}
+
+fn io(writes: bool, region: Region, block_bytes: u32, queue_depth: u32) -> Job {
+    Job {
         engine: Engine::IoUring,
         queue_depth,
         read_percent: if writes { 0 } else { 100 },
@@ -146,10 +174,13 @@ fn workload(
         offset_bytes: region.offset_bytes,
         direct: true,
         ..Job::new(JOB)
-    };
+    }
+}
+
+fn workload(job: Job, (ramp_ns, time_ns): (u64, u64)) -> Workload {
     Workload {
         name: JOB.to_owned(),
-        about: "Random I/O past the page cache, to find caps.".to_owned(),
+        about: "Load as much as there is room for, to find caps.".to_owned(),
         ramp_ns,
         time_ns,
         primary: job.name.clone(),

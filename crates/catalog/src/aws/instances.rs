@@ -2,9 +2,9 @@
 
 use serde::Deserialize;
 
-use crate::limit::{Burst, Cloud, Fact, Limit, Rate, Scope, Source};
+use crate::limit::{Burst, Cloud, Direction, Fact, Limit, Rate, Scope, Source};
 use crate::table::{AWS_INSTANCES, truth};
-use crate::units::{KIB, MB, gib_to_bytes};
+use crate::units::{GBIT, KIB, MB, gib_to_bytes};
 use crate::vm::Vm;
 
 /// The highest rates are had for at least so long in 24 hours where they are not the baseline.
@@ -12,6 +12,11 @@ const BURST_S: f64 = 1_800.0;
 
 /// AWS states an instance's IOPS at this I/O size; larger I/Os count as several against a
 /// volume's limit, not against this one.
+/// Where limits of flows were read.
+const FLOWS: &str =
+    "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-instance-network-bandwidth";
+/// Bytes per second of a flow.
+const FLOW_BYTES: f64 = 5.0 * GBIT;
 const IOPS_ARE_AT_BYTES: u64 = 16 * KIB;
 
 #[derive(Deserialize)]
@@ -57,6 +62,7 @@ impl Row {
             ephemeral_os_on: Vec::new(),
             local_storage: Vec::new(),
             limits: vec![self.limit()],
+            network: self.network(),
             facts: self.facts(),
             notes: self.notes(),
             conflicts: Vec::new(),
@@ -92,13 +98,38 @@ impl Row {
         }
     }
 
+    /// In and out each, at the same time.
+    fn network(&self) -> Vec<Limit> {
+        let Some(baseline) = self.network_baseline_gbps.map(|gbit| gbit * GBIT) else {
+            return Vec::new();
+        };
+        let burst = self.network_peak_gbps.map(|peak| Burst {
+            per_s: peak * GBIT,
+            credits: None,
+            opt_in: false,
+            note: Some("network: from credits; for how long is not documented".to_owned()),
+        });
+        let rate = Rate::with_burst(baseline, burst);
+        let peak = rate.peak();
+        let of = &self.instance_type;
+        let all = Limit::of_network((Scope::Network, Direction::Both), of, rate, &self.source());
+        let flow = Source { text: FLOWS.to_owned(), as_of: "undated".to_owned() };
+        let rate = Rate::steady(FLOW_BYTES);
+        let flow = Limit {
+            notes: vec![
+                "one flow: 5 Gbit/s between instances that are not in one cluster placement group"
+                    .to_owned(),
+            ],
+            ..Limit::of_network((Scope::NetworkFlow, Direction::Both), of, rate, &flow)
+        };
+        let flow = (peak > FLOW_BYTES).then_some(flow);
+        [all].into_iter().chain(flow).collect()
+    }
+
     fn facts(&self) -> Vec<Fact> {
         let yes = |value: bool| if value { "yes" } else { "no" }.to_owned();
-        let gbits = |gbits: f64| format!("{gbits} Gbit/s");
         let facts = [
             ("Instance store", self.instance_store.map(yes)),
-            ("Network", self.network_baseline_gbps.map(gbits)),
-            ("Network peak", self.network_peak_gbps.map(gbits)),
             ("Hypervisor", self.hypervisor.clone()),
             ("Bare metal", self.bare_metal.map(yes)),
         ];

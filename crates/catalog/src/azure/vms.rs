@@ -4,8 +4,8 @@ use serde::Deserialize;
 
 use crate::conflicts;
 use crate::limit::{Burst, Cloud, Direction, Fact, Limit, Rate, Scope, Source};
-use crate::table::{AZURE_VMS, notes, truth};
-use crate::units::{KIB, MB, gib_to_bytes};
+use crate::table::{AZURE_NETWORKS, AZURE_VMS, notes, truth};
+use crate::units::{KIB, MB, MBIT, gib_to_bytes};
 use crate::vm::{LocalStorage, Vm};
 
 /// Kinds of disk that have limits of their own on newer sizes.
@@ -68,6 +68,29 @@ pub(crate) fn vms(wanted: impl Fn(&str) -> bool) -> Vec<Vm> {
     AZURE_VMS.rows::<Row>(wanted).into_iter().map(Row::into_vm).collect()
 }
 
+/// A row of `azure_networks.csv`.
+#[derive(Deserialize)]
+struct Network {
+    max_mbit: f64,
+    source: String,
+    as_of: String,
+}
+
+/// What may go out; what comes in is not metered
+/// (`MicrosoftDocs/azure-docs:articles/virtual-network/virtual-machine-network-throughput.md@0375bb83e151`,
+/// 2023-03-30).
+fn network(size: &str) -> Vec<Limit> {
+    let limit = |row: Network| {
+        let source = Source { text: row.source, as_of: row.as_of };
+        let what = (Scope::Network, Direction::Write);
+        Limit {
+            notes: vec!["network: what leaves is metered, what comes in is not".to_owned()],
+            ..Limit::of_network(what, size, Rate::steady(row.max_mbit * MBIT), &source)
+        }
+    };
+    AZURE_NETWORKS.rows::<Network>(|name| name == size).into_iter().map(limit).collect()
+}
+
 impl Row {
     fn into_vm(self) -> Vm {
         let limits = [
@@ -82,6 +105,7 @@ impl Row {
             ephemeral_os_on: self.ephemeral_os_on(),
             local_storage: self.local_storage(),
             limits: limits.concat(),
+            network: network(&self.size),
             facts: self.facts(),
             notes: self.vm_notes(),
             conflicts: conflicts::of(&self.size),

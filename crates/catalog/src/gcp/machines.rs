@@ -4,8 +4,8 @@ use serde::Deserialize;
 
 use super::row::Row;
 use crate::limit::{Cloud, Direction, Fact, Limit, Rate, Scope, Source};
-use crate::table::{GCP_MACHINES, notes, truth};
-use crate::units::gib_to_bytes;
+use crate::table::{GCP_MACHINES, GCP_NETWORKS, notes, truth};
+use crate::units::{MBIT, gib_to_bytes};
 use crate::vm::Vm;
 
 #[derive(Deserialize)]
@@ -19,6 +19,16 @@ struct Machine {
     shared_cpu: Option<bool>,
     max_persistent_disks: Option<u32>,
     max_persistent_disks_size_gb: Option<u64>,
+    source: String,
+    as_of: String,
+}
+
+/// A row of `gcp_networks.csv`.
+#[derive(Deserialize)]
+struct Network {
+    min_vcpus: u32,
+    max_vcpus: u32,
+    egress_mbit: f64,
     source: String,
     as_of: String,
 }
@@ -55,6 +65,7 @@ impl Machine {
             ephemeral_os_on: Vec::new(),
             local_storage: Vec::new(),
             limits,
+            network: self.network(),
             facts: self.facts(),
             notes,
             conflicts: Vec::new(),
@@ -103,6 +114,20 @@ impl Machine {
             notes: ["network egress".to_owned()].into_iter().chain(notes(&row.notes)).collect(),
             ..Limit::unknown(Scope::Instance, &self.name, &row.source())
         }
+    }
+
+    /// What may go out; what comes in has no limit of its own in the sources.
+    fn network(&self) -> Vec<Limit> {
+        let rows = GCP_NETWORKS.rows::<Network>(|family| family == self.family);
+        let here = rows.into_iter().filter(|row| {
+            (row.min_vcpus..=row.max_vcpus).contains(&self.vcpus) && self.shared_cpu != Some(true)
+        });
+        let limit = |row: Network| {
+            let source = Source { text: row.source, as_of: row.as_of };
+            let rate = Rate::steady(row.egress_mbit * MBIT);
+            Limit::of_network((Scope::Network, Direction::Write), &self.name, rate, &source)
+        };
+        here.map(limit).collect()
     }
 
     fn facts(&self) -> Vec<Fact> {

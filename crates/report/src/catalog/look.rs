@@ -1,7 +1,7 @@
 //! What is documented of a VM size, a disk, and of all that match.
 
 use indexmap::IndexSet;
-use iotax_catalog::{Cloud, Conflict, Disk, Fact, Limit, Rate, Scope, Vm};
+use iotax_catalog::{Cloud, Conflict, Direction, Disk, Fact, Limit, Rate, Scope, Vm};
 
 use super::figures::{
     UNKNOWN, amount, bandwidth, burst_lasts, scope, size, unit_of_disks, unit_of_vms,
@@ -9,7 +9,7 @@ use super::figures::{
 use super::sources::Sources;
 use crate::bandwidth::Unit;
 use crate::document::{Cell, Document, Item, Section, Table};
-use crate::format::{ABSENT, or_absent};
+use crate::format::{ABSENT, bit_rate, or_absent};
 
 /// Sizes of VMs in full: the variants of one, or several.
 pub fn catalog_vms(vms: &[Vm]) -> Document {
@@ -85,6 +85,7 @@ fn vm_page(page: &mut Document, vm: &Vm) {
     let limits: Vec<_> = vm.limits.iter().map(|limit| (scope(limit), limit)).collect();
     let unit = unit_of_vms(vm.cloud, vm.limits.iter());
     limits_table(page, "Documented limits", &limits, unit, &mut sources);
+    network_table(page, &vm.network, &mut sources);
     let mut facts = vec![];
     let yes = |value: Option<bool>| value.map(|value| if value { "yes" } else { "no" }.to_owned());
     if vm.cloud == Cloud::Azure {
@@ -93,8 +94,9 @@ fn vm_page(page: &mut Document, vm: &Vm) {
         facts.push(("Host cache", vm.cache_bytes.map(size)));
     }
     facts_table(page, facts, &vm.facts);
-    let of_limits = vm.limits.iter().flat_map(|limit| &limit.notes);
-    add_notes(page, vm.notes.iter().chain(of_limits).chain(&burst_notes(&vm.limits)));
+    let limits = || vm.limits.iter().chain(&vm.network);
+    let of_limits = limits().flat_map(|limit| &limit.notes);
+    add_notes(page, vm.notes.iter().chain(of_limits).chain(&burst_notes(limits())));
     let _ = vm.page.as_ref().map(|page| sources.number(page));
     add_conflicts(page, &vm.conflicts, &mut sources);
     page.add(sources.section());
@@ -145,14 +147,14 @@ fn disk_page(page: &mut Document, disk: &Disk) {
     let known = facts.into_iter().filter(|(_, value)| value.is_some()).collect();
     facts_table(page, known, &disk.facts);
     let of_limits = disk.limits.iter().flat_map(|limit| &limit.notes);
-    add_notes(page, disk.notes.iter().chain(of_limits).chain(&burst_notes(&disk.limits)));
+    add_notes(page, disk.notes.iter().chain(of_limits).chain(&burst_notes(disk.limits.iter())));
     add_conflicts(page, &disk.conflicts, &mut sources);
     page.add(sources.section());
 }
 
 /// On what conditions these limits burst.
-fn burst_notes(limits: &[Limit]) -> Vec<String> {
-    let rates = limits.iter().flat_map(|limit| [&limit.iops, &limit.bw_bytes]);
+fn burst_notes<'a>(limits: impl Iterator<Item = &'a Limit>) -> Vec<String> {
+    let rates = limits.flat_map(|limit| [&limit.iops, &limit.bw_bytes]);
     let notes = rates.flatten().filter_map(|rate| rate.burst.as_ref()?.note.as_ref());
     notes.map(|note| format!("bursts: {note}")).collect()
 }
@@ -197,6 +199,33 @@ pub(super) fn limits_table(
         row(name, unit.word(), limit.bw_bytes.as_ref(), &|bytes| bandwidth(unit, bytes));
     }
     page.add_table(title, Some(table), None);
+}
+
+/// What is documented of a VM's network, which has bits.
+fn network_table(page: &mut Document, limits: &[Limit], sources: &mut Sources) {
+    if limits.is_empty() {
+        page.add_paragraph("Network: no limits were found in the sources.".to_owned());
+        return;
+    }
+    let rates = limits.iter().filter_map(|limit| Some((limit, limit.bw_bytes.as_ref()?)));
+    let rows: Vec<_> = rates.map(|(limit, rate)| (limit, rate, sources.of(limit))).collect();
+    let table = Table::of(&rows)
+        .word("Network", |(limit, ..)| match limit.scope {
+            Scope::NetworkFlow => "one flow",
+            _ => "all flows",
+        })
+        .word("way", |(limit, ..)| match limit.direction {
+            Direction::Read => "in",
+            Direction::Write => "out",
+            Direction::Both => "in and out, each",
+        })
+        .figure("sustained", |(_, rate, _)| bit_rate(8.0 * rate.sustained))
+        .figure("burst", |(_, rate, _)| {
+            or_absent(rate.burst.as_ref().map(|burst| bit_rate(8.0 * burst.per_s)))
+        })
+        .figure("source", |(.., source)| source.clone())
+        .table;
+    page.add_table("Documented limits of the network", Some(table), None);
 }
 
 fn facts_table(page: &mut Document, first: Vec<(&str, Option<String>)>, facts: &[Fact]) {

@@ -51,10 +51,15 @@ pub fn search(search: SearchResult<'_>) -> Document {
 fn counts(search: SearchResult<'_>) -> String {
     let SearchResult { head, end, .. } = search;
     let targets = format::counted(head.search.targets.len() as u64, "target");
-    let what = if head.search.writes { "writes" } else { "reads" };
+    let is_network = head.search.targets.iter().all(|target| target.arm.target.is_network());
+    let what = match head.search.writes {
+        _ if is_network => "",
+        true => ", writes",
+        false => ", reads",
+    };
     let took = end.map_or_else(String::new, |end| format!(", {}", format::span(end.wall_ns)));
     let vm = provenance::vm(head.host().instance.as_ref(), &head.search.cloud);
-    format!("{targets}, {what}{took}{vm}")
+    format!("{targets}{what}{took}{vm}")
 }
 
 /// Where the figures of limits were read, each source once.

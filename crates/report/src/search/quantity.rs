@@ -1,8 +1,10 @@
 //! What a cap counts, and in which unit.
 
-use iotax_caps::{Cap, TargetCaps};
+use iotax_caps::{Cap, PathCap, PathQuantity, TargetCaps};
+use iotax_spec::Traffic;
 
 use crate::bandwidth::Unit;
+use crate::format;
 
 /// What a cap counts.
 #[derive(Debug, Clone, Copy)]
@@ -11,7 +13,12 @@ pub(super) enum Quantity {
     Iops,
     /// Bytes
     Bandwidth(Unit),
+    /// What passes over a network path, of one flow or of all.
+    Path { of: PathQuantity, traffic: Traffic, is_per_flow: bool },
 }
+
+/// Bytes per second in Mbit/s.
+const MBIT: f64 = 125_000.0;
 
 impl Quantity {
     /// By whether it counts bytes, and the unit that all bandwidths have.
@@ -24,6 +31,38 @@ impl Quantity {
         match self {
             Self::Iops => "IOPS",
             Self::Bandwidth(_) => "bandwidth",
+            Self::Path { of, is_per_flow, .. } => match (of, is_per_flow) {
+                (PathQuantity::BytesTo, false) => "bandwidth to the peer",
+                (PathQuantity::BytesFrom, false) => "bandwidth from the peer",
+                (PathQuantity::PacketsTo, false) => "packets to the peer",
+                (PathQuantity::Requests, false) => "packets both ways",
+                (PathQuantity::BytesTo, true) => "bandwidth of a flow to the peer",
+                (PathQuantity::BytesFrom, true) => "bandwidth of a flow from the peer",
+                (PathQuantity::PacketsTo, true) => "packets of a flow to the peer",
+                (PathQuantity::Requests, true) => "packets of a flow both ways",
+            },
+        }
+    }
+
+    /// As a head of rows: `IOPS`, `Mbit/s to the peer`.
+    pub(super) fn head(self) -> String {
+        match self {
+            Self::Path { .. } => {
+                let way = self.name().split_once(' ').map_or("", |(_, way)| way);
+                format!("{} {way}", self.unit())
+            }
+            _ => self.unit().to_owned(),
+        }
+    }
+
+    /// What a cap was measured with: `4 KiB x 64`, `128 KiB x 4 flows`.
+    pub(super) fn load(self, cap: &Cap) -> String {
+        let size = format::bytes(f64::from(cap.block_bytes));
+        match self {
+            Self::Path { traffic, .. } => {
+                format!("{size} x {}", format::counted(traffic.flows, "flow"))
+            }
+            _ => format!("{size} x {}", cap.queue_depth),
         }
     }
 
@@ -32,14 +71,17 @@ impl Quantity {
         match self {
             Self::Iops => "IOPS",
             Self::Bandwidth(unit) => unit.word(),
+            Self::Path { of, .. } if of.is_bytes() => "Mbit/s",
+            Self::Path { .. } => "packets/s",
         }
     }
 
     /// So many per second, in the unit.
     pub(super) fn amount(self, per_s: f64) -> f64 {
         match self {
-            Self::Iops => per_s,
             Self::Bandwidth(unit) => unit.amount(per_s),
+            Self::Path { of, .. } if of.is_bytes() => per_s / MBIT,
+            Self::Iops | Self::Path { .. } => per_s,
         }
     }
 
@@ -58,6 +100,8 @@ impl Quantity {
         let word = match self {
             Self::Iops => "I/Os",
             Self::Bandwidth(unit) => unit.of_size(),
+            Self::Path { of, .. } if of.is_bytes() => "Mbit",
+            Self::Path { .. } => "packets",
         };
         format!("{} {word}", self.figure(count))
     }
@@ -66,7 +110,20 @@ impl Quantity {
 /// The caps that were found.
 pub(super) fn caps(target: &TargetCaps, unit: Unit) -> Vec<(Quantity, &Cap)> {
     let caps = [(Quantity::Iops, &target.iops), (Quantity::Bandwidth(unit), &target.bw_bytes)];
-    caps.into_iter().filter_map(|(quantity, cap)| Some((quantity, cap.as_ref()?))).collect()
+    let of_storage = caps.into_iter().filter_map(|(quantity, cap)| Some((quantity, cap.as_ref()?)));
+    of_storage.chain(target.path.iter().map(|path| (of_path(path), &path.cap))).collect()
+}
+
+/// What a name in the results counts: of storage, or of a path of these targets.
+pub(super) fn named(name: &str, targets: &[TargetCaps], unit: Unit) -> Quantity {
+    let path = targets.iter().flat_map(|target| &target.path).find(|path| path.name() == name);
+    path.map_or_else(|| Quantity::new(name == "bw_bytes", unit), of_path)
+}
+
+/// What a cap of a path counts.
+pub(super) fn of_path(path: &PathCap) -> Quantity {
+    let PathCap { quantity, traffic, is_per_flow, .. } = *path;
+    Quantity::Path { of: quantity, traffic, is_per_flow }
 }
 
 /// Four digits, and thousands apart: `3.251`, `80.02`, `3,998`, `24,310`.

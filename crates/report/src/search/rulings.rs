@@ -1,8 +1,8 @@
 //! What became of the rules that were set for a search.
 
-use iotax_caps::CapJudgment;
+use iotax_caps::{CapJudgment, TargetCaps};
 
-use super::quantity::Quantity;
+use super::quantity;
 use super::result::SearchResult;
 use crate::bandwidth::Unit;
 use crate::format::percent;
@@ -12,19 +12,19 @@ use crate::words::printable;
 /// One for each rule and cap.
 pub fn search_rulings(search: SearchResult<'_>) -> Vec<Ruling> {
     let ruling = |judgment: &CapJudgment| {
-        let told = told(judgment, search.unit());
+        let told = told(judgment, &search.caps.targets, search.unit());
         Ruling::new(&judgment.of, &judgment.rule, judgment.outcome, &told)
     };
     search.caps.rules.iter().map(ruling).collect()
 }
 
 /// `/data reaches 399.8 IOPS [398.1, 401.2], 20 % below the disk limit of P10, 500 IOPS`
-fn told(judgment: &CapJudgment, unit: Unit) -> String {
+fn told(judgment: &CapJudgment, targets: &[TargetCaps], unit: Unit) -> String {
     let mut text = printable(&judgment.of);
-    let quantity = Quantity::new(judgment.quantity.as_deref() == Some("bw_bytes"), unit);
+    let quantity = quantity::named(judgment.quantity.as_deref().unwrap_or_default(), targets, unit);
     if let Some(found) = judgment.found {
         let [cap, lo, hi] = found.map(|per_s| quantity.figure(per_s));
-        text.push_str(&format!(" reaches {cap} {} [{lo}, {hi}]", quantity.unit()));
+        text.push_str(&format!(" reaches {cap} {} [{lo}, {hi}]", quantity.head()));
         if let Some(limit) = &judgment.limit {
             let share = 1.0 - found[0] / limit.per_s;
             let side = if share < 0.0 { "above" } else { "below" };

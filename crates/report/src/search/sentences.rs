@@ -1,6 +1,6 @@
 //! What was found, in sentences.
 
-use iotax_caps::{SecondPass, Shared, Sharing, TargetCaps};
+use iotax_caps::{CapKind, PathCap, SecondPass, Shared, Sharing, TargetCaps};
 
 use iotax_diagnose::of_search;
 
@@ -17,15 +17,18 @@ pub(super) fn all(search: SearchResult<'_>) -> Vec<String> {
     let mut sentences = rules::sentences(&search_rulings(search));
     for found in &caps.targets {
         let of = of(search, found);
-        sentences.push(format!("{of}{}", target(found, unit)));
+        if found.path.is_empty() {
+            sentences.push(format!("{of}{}", target(found, unit)));
+        }
+        sentences.extend(found.path.iter().map(|cap| of.clone() + &path(cap)));
         let more = [burst(found, unit), cache(found, unit)];
         sentences.extend(more.into_iter().flatten().map(|s| of.clone() + &s));
     }
-    sentences.extend(caps.sharing.iter().map(|pair| sharing(pair, unit)));
+    sentences.extend(caps.sharing.iter().map(|pair| sharing(pair, &caps.targets, unit)));
     sentences.extend(caps.documented.iter().map(|row| {
         let target = caps.targets.iter().find(|target| target.name == row.target);
         let of = target.map_or_else(String::new, |target| of(search, target));
-        let quantity = Quantity::new(row.is_bytes(), unit).name();
+        let quantity = quantity::named(&row.quantity, &caps.targets, unit).name();
         format!("{of}{quantity}: {}", row.says)
     }));
     sentences.extend(of_search(&search.head.search, caps).iter().filter_map(|diagnosis| {
@@ -126,6 +129,33 @@ fn target(target: &TargetCaps, unit: Unit) -> String {
     format!("{caps} {}{depth}.{latency}", found.join(" and "))
 }
 
+/// `Bandwidth to the peer: capped at 477.9 Mbit/s (throttle); one flow is enough to get there. On the
+/// wire 499.7 Mbit/s: ...`
+fn path(path: &PathCap) -> String {
+    let (quantity, cap) = (quantity::of_path(path), &path.cap);
+    let is_capped = (path.is_per_flow || path.is_plateau) && cap.kind != CapKind::ThisMachine;
+    let reached = if is_capped { "capped at" } else { "reaches" };
+    let flows = match path.traffic.flows {
+        _ if path.is_per_flow => String::new(),
+        1 => "; one flow is enough to get there".to_owned(),
+        flows => format!("; {flows} flows are enough to get there"),
+    };
+    let wire = path.wire.filter(|_| !path.is_per_flow).map_or_else(String::new, |wire| {
+        format!(
+            " On the wire that is {}: of a frame of {} bytes {} are data.",
+            quantity.rate(wire.per_s),
+            wire.frame_bytes,
+            wire.data_bytes
+        )
+    });
+    format!(
+        "{}: {reached} {} ({}){flows}.{wire}",
+        quantity.name(),
+        quantity.rate(cap.cap),
+        cap.kind
+    )
+}
+
 fn burst(target: &TargetCaps, unit: Unit) -> Option<String> {
     let bursts: Vec<String> = quantity::caps(target, unit)
         .into_iter()
@@ -138,8 +168,8 @@ fn burst(target: &TargetCaps, unit: Unit) -> Option<String> {
     (!bursts.is_empty()).then(|| format!("bursts to {}.", bursts.join(" and to ")))
 }
 
-fn sharing(pair: &Sharing, unit: Unit) -> String {
-    let quantity = Quantity::new(pair.quantity == "bw_bytes", unit);
+fn sharing(pair: &Sharing, targets: &[TargetCaps], unit: Unit) -> String {
+    let quantity = quantity::named(&pair.quantity, targets, unit);
     let [a, b, both] = [pair.a_alone, pair.b_alone, pair.together].map(|x| quantity.rate(x));
     let (one, other) = (&pair.a, &pair.b);
     let figures = format!("{a} and {b} alone, {both} together");

@@ -17,11 +17,13 @@ pub(super) fn all(search: SearchResult<'_>) -> Vec<(Topic, &'static str, Table)>
         (
             Topic::Answer,
             "Buckets, one at a time and together",
-            sharing(&search.caps.sharing, targets.len(), unit),
+            sharing(&search.caps.sharing, targets, unit),
         ),
         (Topic::Answer, "Limits that are known", documented(search, unit)),
         (Topic::Evidence, "Throughput and latency over queue depth, 4 KiB", ladder(targets)),
         (Topic::Evidence, "Throughput over block size", sizes(targets, unit)),
+        (Topic::Answer, "On the wire", wire(targets)),
+        (Topic::Evidence, "Throughput over flows", flows(targets)),
     ];
     let tables = tables.into_iter().filter(|(.., table)| !table.rows.is_empty());
     tables
@@ -43,15 +45,13 @@ fn each_cap(
 fn caps(targets: &[TargetCaps], unit: Unit) -> Table {
     Table::of(each_cap(targets, unit))
         .word("target", |(target, ..)| &target.name)
-        .word("rate", |(_, quantity, _)| quantity.unit())
+        .word("rate", |(_, quantity, _)| quantity.head())
         .figure("cap", |(_, quantity, cap)| quantity.figure(cap.cap))
         .figure("[95 % CI]", |(_, quantity, cap)| {
             format!("[{}, {}]", quantity.figure(cap.lo), quantity.figure(cap.hi))
         })
         .word("set by", |(.., cap)| cap.kind.to_string())
-        .word("measured with", |(.., cap)| {
-            format!("{} x {}", format::bytes(f64::from(cap.block_bytes)), cap.queue_depth)
-        })
+        .word("measured with", |(_, quantity, cap)| quantity.load(cap))
         .table
 }
 
@@ -59,7 +59,7 @@ fn bursts(targets: &[TargetCaps], unit: Unit) -> Table {
     let bursts = each_cap(targets, unit);
     Table::of(bursts.filter_map(|(target, of, cap)| Some((target, of, cap.burst.as_ref()?))))
         .word("target", |(target, ..)| &target.name)
-        .word("rate", |(_, quantity, _)| quantity.unit())
+        .word("rate", |(_, quantity, _)| quantity.head())
         .figure("burst", |(_, quantity, burst)| quantity.figure(burst.per_s))
         .figure("refill", |(_, quantity, burst)| {
             or_absent(burst.refill_per_s.map(|refill| quantity.figure(refill)))
@@ -69,12 +69,12 @@ fn bursts(targets: &[TargetCaps], unit: Unit) -> Table {
         .table
 }
 
-fn sharing(pairs: &[Sharing], targets: usize, unit: Unit) -> Table {
-    let quantity = |pair: &Sharing| Quantity::new(pair.quantity == "bw_bytes", unit);
+fn sharing(pairs: &[Sharing], targets: &[TargetCaps], unit: Unit) -> Table {
+    let quantity = |pair: &Sharing| quantity::named(&pair.quantity, targets, unit);
     let fixed = |value: f64| iotax_words::fixed(value, 2);
     Table::of(pairs)
         .word("targets", |pair| format!("{}, {}", pair.a, pair.b))
-        .word("rate", |pair| quantity(pair).unit())
+        .word("rate", |pair| quantity(pair).head())
         .figure("one", |pair| quantity(pair).figure(pair.a_alone))
         .figure("other", |pair| quantity(pair).figure(pair.b_alone))
         .figure("together", |pair| quantity(pair).figure(pair.together))
@@ -84,18 +84,18 @@ fn sharing(pairs: &[Sharing], targets: usize, unit: Unit) -> Table {
         .word("", |pair| pair.verdict.to_string())
         .table
         // One pair needs no names.
-        .without_names_of(targets.saturating_sub(1))
+        .without_names_of(targets.len().saturating_sub(1))
 }
 
 fn documented(search: SearchResult<'_>, unit: Unit) -> Table {
     let limits = search.caps.documented.iter().flat_map(|row| {
-        let quantity = Quantity::new(row.is_bytes(), unit);
+        let quantity = quantity::named(&row.quantity, &search.caps.targets, unit);
         (0..).zip(&row.limits).map(move |(at, limit)| (row, quantity, limit, row.binds == Some(at)))
     });
     Table::of(limits)
         .word("target", |(row, ..)| &row.target)
         .word("limit", |(_, _, limit, _)| format!("{} {}", limit.scope, limit.of))
-        .word("rate", |(_, quantity, ..)| quantity.unit())
+        .word("rate", |(_, quantity, ..)| quantity.head())
         .figure("sustained", |(_, quantity, limit, _)| quantity.figure(limit.per_s))
         .figure("burst", |(_, quantity, limit, _)| {
             or_absent(limit.burst_per_s.map(|burst| quantity.figure(burst)))
@@ -110,6 +110,36 @@ fn ladder(targets: &[TargetCaps]) -> Table {
         .word("depth", |(_, step)| step.queue_depth.to_string())
         .figure("IOPS", |(_, step)| plain(step.iops))
         .figure("mean latency", |(_, step)| format::time(step.mean_latency_ns))
+        .table
+}
+
+/// What carried the data.
+fn wire(targets: &[TargetCaps]) -> Table {
+    let caps = targets.iter().flat_map(|target| target.path.iter().map(move |cap| (target, cap)));
+    let wires =
+        caps.filter_map(|(target, cap)| Some((target, quantity::of_path(cap), cap, cap.wire?)));
+    Table::of(wires)
+        .word("target", |(target, ..)| &target.name)
+        .word("rate", |(_, quantity, ..)| quantity.head())
+        .figure("data", |(_, quantity, cap, _)| quantity.figure(cap.cap.cap))
+        .figure("frames", |(_, quantity, _, wire)| quantity.figure(wire.per_s))
+        .figure("MTU", |(.., wire)| wire.mtu_bytes.to_string())
+        .figure("data in a frame", |(.., wire)| {
+            format!("{} of {} bytes", wire.data_bytes, wire.frame_bytes)
+        })
+        .table
+}
+
+fn flows(targets: &[TargetCaps]) -> Table {
+    let caps = targets.iter().flat_map(|target| target.path.iter().map(move |cap| (target, cap)));
+    let steps = caps.flat_map(|(target, cap)| {
+        cap.flows.iter().map(move |step| (target, quantity::of_path(cap), step))
+    });
+    Table::of(steps)
+        .word("target", |(target, ..)| &target.name)
+        .word("rate", |(_, quantity, _)| quantity.head())
+        .figure("flows", |(.., step)| step.flows.to_string())
+        .figure("all of them", |(_, quantity, step)| quantity.figure(step.per_s))
         .table
 }
 

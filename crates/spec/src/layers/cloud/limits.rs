@@ -35,6 +35,7 @@ fn group(limit: &Limit) -> String {
         Scope::VmTemporary => "temporary",
         Scope::LocalNvme => "nvme",
         Scope::Instance => "instance",
+        Scope::Network | Scope::NetworkFlow => "network",
     };
     let direction = match limit.direction {
         Direction::Both => None,
