@@ -77,7 +77,7 @@ fn suggested_for(path: &Path) -> Vec<String> {
         watch: Duration::ZERO,
         environment: None,
     };
-    let seen = iotax_inspect::machine(&[path], &look).paths.remove(0);
+    let seen = iotax_inspect::machine(&[path], &[], &look).paths.remove(0);
     assert_eq!(seen.problem, None);
     let machines = Path::new(env!("CARGO_MANIFEST_DIR")).join("../diagnose/tests/machines");
     let text = std::fs::read_to_string(machines.join("workshop.json")).unwrap();

@@ -1,13 +1,13 @@
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Result, ensure};
 use iotax_catalog::{cause, causes};
 use iotax_diagnose::{self as diagnose, Diagnosis};
-use iotax_inspect::ProbeOptions;
+use iotax_inspect::{NetworkSubject, ProbeOptions};
 use iotax_record::{HostRecord, HostRole, Location, Machine, Reader, SearchHead};
 use iotax_report::{self as report, DoctorDetail, HostFindings, Redactor};
-use iotax_spec::CloudChoice;
+use iotax_spec::{CloudChoice, Layer, Target};
 
 use super::limits::read_search;
 use crate::args::{DoctorArgs, Listing};
@@ -53,7 +53,7 @@ struct Case {
 fn looked(args: &DoctorArgs) -> Result<Case> {
     let machine = match &args.machine {
         Some(file) => Machine::read(file)?,
-        None => look(args),
+        None => look(args)?,
     };
     let targets = machine.paths.len();
     let choice = documented::choice_with_facts(&args.facts, &args.documented, targets)?;
@@ -61,17 +61,43 @@ fn looked(args: &DoctorArgs) -> Result<Case> {
     Ok(Case { hosts, diagnoses: None, choice, gaps: Vec::new() })
 }
 
-fn look(args: &DoctorArgs) -> Machine {
-    let here = [PathBuf::from(".")];
-    let paths = if args.paths.is_empty() { here.as_slice() } else { &args.paths };
-    let paths: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
+fn look(args: &DoctorArgs) -> Result<Machine> {
+    let mut paths: Vec<&Path> = Vec::new();
+    let mut network: Vec<NetworkSubject> = Vec::new();
+    for path in &args.paths {
+        match peer(path)? {
+            Some(peer) => network.push(peer),
+            None => paths.push(path),
+        }
+    }
+    network.extend(args.interfaces.iter().cloned().map(NetworkSubject::Interface));
+    if paths.is_empty() && network.is_empty() {
+        paths.push(Path::new("."));
+    }
     let mut look = ProbeOptions::default();
     if args.documented.no_metadata {
         look.metadata = None;
     } else if let Some(address) = args.documented.metadata_address {
         look.metadata = Some(address);
     }
-    iotax_inspect::machine(&paths, &look)
+    Ok(iotax_inspect::machine(&paths, &network, &look))
+}
+
+/// The peer that an argument names, if it is no path.
+fn peer(argument: &Path) -> Result<Option<NetworkSubject>> {
+    let url =
+        argument.to_str().filter(|text| ["tcp://", "ssh://"].iter().any(|s| text.starts_with(s)));
+    let Some(name) = url else { return Ok(None) };
+    let target = Target::parse(name).map_err(|error| Usage(error.to_string()))?;
+    let (host, is_for_ssh) = match target.layers() {
+        [Layer::Peer(peer)] => {
+            let host = peer.address.rsplit_once(':').map_or(&*peer.address, |(host, _)| host);
+            (host.to_owned(), false)
+        }
+        [Layer::Remote(remote)] => (remote.host.clone(), true),
+        _ => return Err(Usage(format!("{name} is no peer")).into()),
+    };
+    Ok(Some(NetworkSubject::Peer { name: name.to_owned(), host, is_for_ssh }))
 }
 
 /// A measurement, and the machine as it was then.

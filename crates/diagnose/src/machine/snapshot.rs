@@ -4,7 +4,7 @@ mod cloud;
 mod documents;
 
 use iotax_record::Machine;
-use iotax_record::machine::{Device, DeviceKind, MountSeen, Node, PathSeen, SeenLayer};
+use iotax_record::machine::{Device, DeviceKind, MountSeen, Node, PathKind, PathSeen, SeenLayer};
 use iotax_spec::CloudChoice;
 use iotax_words::span;
 
@@ -55,6 +55,14 @@ impl<'a> Snapshot<'a> {
     /// Mounts, each with a path that lies on it.
     pub(super) fn mounts(&self) -> impl Iterator<Item = (&'a MountSeen, &'a str)> {
         self.each(SeenLayer::mount)
+    }
+
+    /// The first path that is one, and neither a peer nor an interface.
+    pub(super) fn first_place(&self) -> Option<&'a PathSeen> {
+        self.machine
+            .paths
+            .iter()
+            .find(|path| !matches!(path.kind, Some(PathKind::Peer | PathKind::Interface)))
     }
 
     /// The devices under a path.
