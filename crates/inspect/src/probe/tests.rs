@@ -25,6 +25,7 @@ fn the_root_is_a_mount_and_has_a_disk_at_its_bottom_where_it_lies_on_one() {
                 assert!(matches!(device.kind, DeviceKind::Disk | DeviceKind::Memory), "{device:?}");
                 assert!(device.size_bytes > 0 && device.queue.logical_block_bytes.is_some());
             }
+            SeenLayer::Route(_) | SeenLayer::Interface(_) => panic!("{bottom:?}"),
             // In a container the disk may be the host's.
             SeenLayer::Mount(mount) => assert!(!mount.source.starts_with("/dev/"), "{mount:?}"),
         }

@@ -77,7 +77,8 @@ pub struct Interface {
     pub while_watched: Option<InterfaceCounters>,
 }
 
-/// What a card does for the kernel, or the kernel for many packets at once; `None` is not told.
+/// What a card does for the kernel, or the kernel for many packets at once; `None` is not told, or off
+/// since it cannot be on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Offloads {

@@ -36,7 +36,12 @@ pub(super) fn fill(
     interface.driver = device.ok().and_then(|driver| file_name(&driver));
     // -1 is unknown, and so is what does not fit.
     interface.speed_mbit = number_in(&directory.join("speed")).filter(|speed| *speed > 0);
-    interface.spread_by_software = spread(&directory.join("queues"));
+    let queues = directory.join("queues");
+    interface.spread_by_software = spread(&queues);
+    // Those in use; netlink tells how many there could be.
+    let is_receive = |name: &String| name.starts_with("rx-");
+    let in_use = names_in(&queues).iter().filter(|name| is_receive(name)).count() as u64;
+    interface.receive_queues = Some(in_use).filter(|count| *count > 0).or(interface.receive_queues);
 }
 
 /// The directory of the interface in sysfs, if that shows this namespace.
@@ -55,9 +60,10 @@ fn directory(name: &str, hardware: &Hardware<'_>) -> Option<PathBuf> {
 fn offloads(told: &str) -> Offloads {
     let of = |name: &str| {
         let value = told.lines().find_map(|line| line.trim().strip_prefix(name)?.strip_prefix(':'));
-        match value?.split_ascii_whitespace().next()? {
-            "on" => Some(true),
-            "off" => Some(false),
+        match value?.trim() {
+            "off [fixed]" => None,
+            value if value.starts_with("off") => Some(false),
+            value if value.starts_with("on") => Some(true),
             _ => None,
         }
     };
@@ -101,9 +107,10 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn offloads_are_on_off_or_not_told() {
+    fn offloads_are_on_off_or_cannot_be_had() {
         let told = "Features for eth0:\nrx-checksumming: on [fixed]\ntx-checksumming: on\n\
                     \ttx-checksum-ipv4: off [fixed]\ntcp-segmentation-offload: off\n\
+                    generic-segmentation-offload: off [fixed]\n\
                     generic-receive-offload: off [requested on]\n";
         let expected = Offloads {
             tso: Some(false),
