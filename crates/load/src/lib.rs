@@ -56,4 +56,6 @@ pub use error::Error;
 pub use fio::{Fio, refuse_with_fio};
 pub use live::{LoadProgress, WindowState};
 pub use native::{Filler, Native, calibrate};
-pub use peer::{handshake as peer_handshake, new_secret as new_peer_secret, serve as serve_peer};
+pub use peer::{
+    handshake as peer_handshake, new_secret as new_peer_secret, probe_path, serve as serve_peer,
+};

@@ -1,3 +1,5 @@
+mod peers;
+
 use std::fs;
 use std::path::Path;
 
@@ -7,8 +9,9 @@ use iotax_diagnose::{self as diagnose, Diagnosis};
 use iotax_inspect::{NetworkSubject, ProbeOptions};
 use iotax_record::{HostRecord, HostRole, Location, Machine, Reader, SearchHead};
 use iotax_report::{self as report, DoctorDetail, HostFindings, Redactor};
-use iotax_spec::{CloudChoice, Layer, Target};
+use iotax_spec::CloudChoice;
 
+use self::peers::Peer;
 use super::limits::read_search;
 use crate::args::{DoctorArgs, Listing};
 use crate::exit::{Exit, Usage};
@@ -64,9 +67,13 @@ fn looked(args: &DoctorArgs) -> Result<Case> {
 fn look(args: &DoctorArgs) -> Result<Machine> {
     let mut paths: Vec<&Path> = Vec::new();
     let mut network: Vec<NetworkSubject> = Vec::new();
+    let mut peers: Vec<Peer> = Vec::new();
     for path in &args.paths {
-        match peer(path)? {
-            Some(peer) => network.push(peer),
+        match peers::named(path)? {
+            Some((subject, peer)) => {
+                network.push(subject);
+                peers.extend(peer);
+            }
             None => paths.push(path),
         }
     }
@@ -80,24 +87,9 @@ fn look(args: &DoctorArgs) -> Result<Machine> {
     } else if let Some(address) = args.documented.metadata_address {
         look.metadata = Some(address);
     }
-    Ok(iotax_inspect::machine(&paths, &network, &look))
-}
-
-/// The peer that an argument names, if it is no path.
-fn peer(argument: &Path) -> Result<Option<NetworkSubject>> {
-    let url =
-        argument.to_str().filter(|text| ["tcp://", "ssh://"].iter().any(|s| text.starts_with(s)));
-    let Some(name) = url else { return Ok(None) };
-    let target = Target::parse(name).map_err(|error| Usage(error.to_string()))?;
-    let (host, is_for_ssh) = match target.layers() {
-        [Layer::Peer(peer)] => {
-            let host = peer.address.rsplit_once(':').map_or(&*peer.address, |(host, _)| host);
-            (host.to_owned(), false)
-        }
-        [Layer::Remote(remote)] => (remote.host.clone(), true),
-        _ => return Err(Usage(format!("{name} is no peer")).into()),
-    };
-    Ok(Some(NetworkSubject::Peer { name: name.to_owned(), host, is_for_ssh }))
+    let mut machine = iotax_inspect::machine(&paths, &network, &look);
+    peers::probe(&mut machine, &peers);
+    Ok(machine)
 }
 
 /// A measurement, and the machine as it was then.

@@ -7,6 +7,7 @@
 
 pub(crate) mod client;
 mod hello;
+mod path;
 mod pending;
 mod roles;
 mod serve;
@@ -14,5 +15,6 @@ mod udp;
 
 pub(crate) use self::hello::Role;
 pub use self::hello::{handshake, new_secret};
+pub use self::path::probe_path;
 pub use self::serve::serve;
 pub(crate) use self::udp::{DATAGRAM_HEAD_BYTES, Datagram, SEQUENCES};

@@ -26,7 +26,7 @@ mod netem;
 mod netns;
 mod nfs;
 mod offload;
-mod peer;
+pub(crate) mod peer;
 mod remote;
 mod served;
 mod tbf;
