@@ -181,6 +181,34 @@ fn a_black_hole_is_told_from_a_path_that_says_what_it_carries() {
 }
 
 #[test]
+fn what_a_path_loses_is_a_suspect_of_a_measurement() {
+    if !ready() {
+        return;
+    }
+    let mut row = Row::of(3);
+    let peer = row.peer();
+    let run = |out: &str| {
+        let mut command = row.inside(0, env!("CARGO_BIN_EXE_iotax"));
+        let out = row.desk.path().join(out);
+        let load = ["run", "tcp-stream", &peer, "--time", "1s", "--ramp", "200ms", "-q", "--out"];
+        let done = command.args(load).arg(&out).env("IOTAX_TOKEN_FILE", row.token()).output();
+        let done = done.unwrap();
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        let said = row.desk.run(&["doctor", "--format", "json", "--record", out.to_str().unwrap()]);
+        serde_json::from_str::<Value>(&said.out).unwrap()["causes"].to_string()
+    };
+    assert!(!run("healthy").contains("packets-lost"));
+    // One of ten packets, each of which may be a batch.
+    row.sh(
+        1,
+        "nft add table inet f; nft add chain inet f o '{ type filter hook forward priority 0; }'; \
+         nft add rule inet f o oifname e1 numgen random mod 10 == 0 drop",
+    );
+    let said = run("lossy");
+    assert!(said.contains("packets-lost"), "{said}");
+}
+
+#[test]
 fn a_forgotten_shaper_and_offloads_that_are_off_are_found() {
     if !ready() {
         return;

@@ -10,7 +10,7 @@ use std::process::Command;
 
 use iotax_inspect::{ProbeOptions, machine};
 use iotax_record::Machine;
-use iotax_record::machine::{Device, DeviceKind, MountSeen, SeenLayer};
+use iotax_record::machine::{Device, DeviceKind, MountSeen};
 use iotax_testing::skipped;
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 
