@@ -13,7 +13,7 @@ use std::time::Duration;
 use iotax_diagnose::findings;
 use iotax_inspect::ProbeOptions;
 use iotax_record::Machine;
-use iotax_record::machine::PathSeen;
+use iotax_record::machine::{PathKind, PathSeen};
 use iotax_spec::CloudChoice;
 use iotax_testing::skipped;
 
@@ -22,7 +22,8 @@ fn suggested(file: &Path, home: &Path) -> Vec<String> {
     let mut machine: Machine =
         serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
     let moved = |path: &str| home.join(path.trim_start_matches('/')).to_str().unwrap().to_owned();
-    for path in &mut machine.paths {
+    // Peers are no paths.
+    for path in machine.paths.iter_mut().filter(|path| path.kind != Some(PathKind::Peer)) {
         path.path = moved(&path.path);
         std::fs::create_dir_all(&path.path).unwrap();
     }
@@ -77,7 +78,7 @@ fn suggested_for(path: &Path) -> Vec<String> {
         watch: Duration::ZERO,
         environment: None,
     };
-    let seen = iotax_inspect::machine(&[path], &look).paths.remove(0);
+    let seen = iotax_inspect::machine(&[path], &[], &look).paths.remove(0);
     assert_eq!(seen.problem, None);
     let machines = Path::new(env!("CARGO_MANIFEST_DIR")).join("../diagnose/tests/machines");
     let text = std::fs::read_to_string(machines.join("workshop.json")).unwrap();

@@ -53,6 +53,6 @@ pub use identity::{disk_id, host_id};
 pub use machine::{MachineSize, available_memory_bytes, environment, machine_size};
 pub use memory::memory_copy_bytes_per_s;
 pub use mounts::{Mount, mounts, parse_mountinfo};
-pub use probe::{ProbeOptions, machine};
+pub use probe::{NetworkSubject, ProbeOptions, machine};
 pub use site::{Facts, Kind, site};
 pub use storage::{Part, Storage, storage};

@@ -10,7 +10,7 @@ use std::process::Command;
 
 use iotax_inspect::{ProbeOptions, machine};
 use iotax_record::Machine;
-use iotax_record::machine::{Device, DeviceKind, MountSeen, SeenLayer};
+use iotax_record::machine::{Device, DeviceKind, MountSeen};
 use iotax_testing::skipped;
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 
@@ -19,17 +19,11 @@ fn quick() -> ProbeOptions {
 }
 
 fn device(machine: &Machine, place: usize) -> &Device {
-    match &machine.nodes[place].layer {
-        SeenLayer::Device(device) => device,
-        SeenLayer::Mount(mount) => panic!("{} is a mount", mount.mount_point),
-    }
+    machine.nodes[place].layer.device().expect("a device")
 }
 
 fn mounted(machine: &Machine, place: usize) -> &MountSeen {
-    match &machine.nodes[place].layer {
-        SeenLayer::Mount(mount) => mount,
-        SeenLayer::Device(device) => panic!("{} is a device", device.name),
-    }
+    machine.nodes[place].layer.mount().expect("a mount")
 }
 
 /// A loop device, gone when it is dropped.
@@ -57,7 +51,7 @@ fn a_loop_device_lies_on_its_file_and_what_that_lies_on() {
     let Some(looped) = Loop::over(&file) else {
         return skipped("needs root and losetup");
     };
-    let seen = machine(&[&looped.0, directory.path()], &quick());
+    let seen = machine(&[&looped.0, directory.path()], &[], &quick());
     let top = seen.paths[0].top.unwrap();
     let device = device(&seen, top);
     assert_eq!(Path::new("/dev").join(&device.name), looped.0);
@@ -100,7 +94,7 @@ fn a_mount_that_nobody_serves_is_given_up_and_the_others_are_seen() {
     let mount = Mounted(at.clone());
     let inside = ["a", "b", "c"].map(|name| at.join(name));
     let [a, b, c] = inside.each_ref().map(PathBuf::as_path);
-    let seen = machine(&[&at, Path::new("/"), a, b, c, Path::new("/proc")], &quick());
+    let seen = machine(&[&at, Path::new("/"), a, b, c, Path::new("/proc")], &[], &quick());
     assert_eq!(seen.paths[0].top, None);
     let problem = seen.paths[0].problem.as_deref().unwrap();
     assert_eq!(problem, "no answer within a second: what serves it may be gone");
@@ -126,7 +120,7 @@ fn a_mount_in_memory_has_nothing_below() {
         return skipped("needs root");
     }
     let made = Mounted(at.clone());
-    let seen = machine(&[&at.join("..").join("mount")], &quick());
+    let seen = machine(&[&at.join("..").join("mount")], &[], &quick());
     let top = seen.paths[0].top.unwrap();
     let mount = mounted(&seen, top);
     assert_eq!((mount.file_system.as_str(), mount.source.as_str()), ("tmpfs", "memory"));

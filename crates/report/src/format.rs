@@ -1,6 +1,7 @@
 //! Numbers to words: units for people, and no more digits than an interval supports.
 
 use iotax_analyze::{Estimate, Unit};
+pub(crate) use iotax_words::bit_rate;
 use iotax_words::{fixed, grouped, interval, significant};
 
 /// Shown where there is no figure.
@@ -70,16 +71,6 @@ fn iops_unit(per_second: f64) -> (&'static str, f64) {
         x if x >= 9_995.0 => (" k", 1e3),
         _ => ("", 1.0),
     }
-}
-
-/// A rate of bits: `412 Mbit/s`, `9.41 Gbit/s`.
-pub(crate) fn bit_rate(per_second: f64) -> String {
-    let (prefix, scale) = match per_second {
-        x if x >= 999_500_000.0 => ("G", 1e9),
-        x if x >= 999_500.0 => ("M", 1e6),
-        _ => ("k", 1e3),
-    };
-    format!("{} {prefix}bit/s", significant(per_second / scale, 3))
 }
 
 /// A rate of operations on files: `85.3 k ops/s`.

@@ -111,6 +111,7 @@ pub use disks::{Disk, ServeOptions, Served, serve, served, take_down};
 pub use error::Error;
 pub use held::Held;
 pub use known::cgroup_limits;
+pub use layers::peer::{has_token, peer_elsewhere};
 pub use listing::{Requirement, availability, requirements};
 pub use needs::Missing;
 pub use overlap::{Common, Overlap, overlaps};

@@ -77,7 +77,7 @@ pub fn here(arms: &[Arm], role: HostRole) -> HostRecord {
             environment,
             ..ProbeOptions::default()
         };
-        Box::new(iotax_inspect::machine(&paths, &look))
+        Box::new(iotax_inspect::machine(&paths, &[], &look))
     });
     HostRecord {
         id: iotax_inspect::host_id(),

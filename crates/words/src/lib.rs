@@ -18,6 +18,16 @@ pub fn time(ns: f64) -> String {
     format!("{} {unit}", two_digits(value))
 }
 
+/// A rate of bits: `412 Mbit/s`, `9.41 Gbit/s`.
+pub fn bit_rate(per_second: f64) -> String {
+    let (prefix, scale) = match per_second {
+        x if x >= 999_500_000.0 => ("G", 1e9),
+        x if x >= 999_500.0 => ("M", 1e6),
+        _ => ("k", 1e3),
+    };
+    format!("{} {prefix}bit/s", significant(per_second / scale, 3))
+}
+
 /// A long time in its largest unit: `40 s`, `7 min`, `30 h`, `12 days`.
 pub fn span(seconds: u64) -> String {
     let (length, unit) = match seconds {

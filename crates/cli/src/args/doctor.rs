@@ -13,6 +13,10 @@ Examples:
       what lies under it, layer by layer, and what of it is known to hurt
   iotax doctor --all /mnt/data
       what is yet to be tested in full, too
+  iotax doctor tcp://10.0.0.2:7474
+      the way to a peer: route, interfaces, what they stand on; with the peer's
+      token in IOTAX_TOKEN_FILE also which packets arrive there
+  iotax doctor --interface eth0
   iotax doctor --record iotax-run-20260102-030405
       what those results say, joined with what was seen on the machine
   iotax doctor --vm Standard_DS1_v2 --disk P10 --caching readonly /mnt/data
@@ -27,9 +31,13 @@ Examples:
 
 It only reads. What it may not read, it says, and how to.")]
 pub(crate) struct DoctorArgs {
-    /// Directories, files, block devices [default: the working directory]
+    /// Directories, files, block devices; tcp://HOST:PORT and ssh://HOST for the way
+    /// to a peer [default: the working directory]
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
+    /// A network interface of this machine, and what it stands on; repeat for several
+    #[arg(long = "interface", value_name = "NAME", conflicts_with_all = ["record", "machine", "explain"])]
+    pub interfaces: Vec<String>,
     /// Results of run, compare, peel or limits: rank the causes by them
     #[arg(long, value_name = "DIR", conflicts_with_all = ["paths", "machine", "vm", "disk", "caching", "variant", "no_metadata", "metadata_address", "disk_links"])]
     pub record: Option<PathBuf>,

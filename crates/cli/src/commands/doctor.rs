@@ -1,14 +1,17 @@
+mod peers;
+
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Result, ensure};
 use iotax_catalog::{cause, causes};
 use iotax_diagnose::{self as diagnose, Diagnosis};
-use iotax_inspect::ProbeOptions;
+use iotax_inspect::{NetworkSubject, ProbeOptions};
 use iotax_record::{HostRecord, HostRole, Location, Machine, Reader, SearchHead};
 use iotax_report::{self as report, DoctorDetail, HostFindings, Redactor};
 use iotax_spec::CloudChoice;
 
+use self::peers::Peer;
 use super::limits::read_search;
 use crate::args::{DoctorArgs, Listing};
 use crate::exit::{Exit, Usage};
@@ -53,7 +56,7 @@ struct Case {
 fn looked(args: &DoctorArgs) -> Result<Case> {
     let machine = match &args.machine {
         Some(file) => Machine::read(file)?,
-        None => look(args),
+        None => look(args)?,
     };
     let targets = machine.paths.len();
     let choice = documented::choice_with_facts(&args.facts, &args.documented, targets)?;
@@ -61,17 +64,32 @@ fn looked(args: &DoctorArgs) -> Result<Case> {
     Ok(Case { hosts, diagnoses: None, choice, gaps: Vec::new() })
 }
 
-fn look(args: &DoctorArgs) -> Machine {
-    let here = [PathBuf::from(".")];
-    let paths = if args.paths.is_empty() { here.as_slice() } else { &args.paths };
-    let paths: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
+fn look(args: &DoctorArgs) -> Result<Machine> {
+    let mut paths: Vec<&Path> = Vec::new();
+    let mut network: Vec<NetworkSubject> = Vec::new();
+    let mut peers: Vec<Peer> = Vec::new();
+    for path in &args.paths {
+        match peers::named(path)? {
+            Some((subject, peer)) => {
+                network.push(subject);
+                peers.extend(peer);
+            }
+            None => paths.push(path),
+        }
+    }
+    network.extend(args.interfaces.iter().cloned().map(NetworkSubject::Interface));
+    if paths.is_empty() && network.is_empty() {
+        paths.push(Path::new("."));
+    }
     let mut look = ProbeOptions::default();
     if args.documented.no_metadata {
         look.metadata = None;
     } else if let Some(address) = args.documented.metadata_address {
         look.metadata = Some(address);
     }
-    iotax_inspect::machine(&paths, &look)
+    let mut machine = iotax_inspect::machine(&paths, &network, &look);
+    peers::probe(&mut machine, &peers);
+    Ok(machine)
 }
 
 /// A measurement, and the machine as it was then.

@@ -11,6 +11,8 @@ use super::snapshot::{as_argument, word};
 const LEAST_BYTES: u64 = 64 << 20;
 /// Workloads that only read, and make no files of their own where there is data.
 const READ_ONLY: [&str; 2] = ["randread-4k", "seqread-1m"];
+/// Workloads that want a peer, and no files.
+const ON_NETWORK: [&str; 4] = ["tcp-stream", "tcp-stream-back", "tcp-rr", "udp-stream"];
 
 /// The commands, each with its paths replaced by places that it can be run on; without those for
 /// which there is no such place.
@@ -29,12 +31,17 @@ pub(super) fn usable(machine: &Machine, commands: &[String]) -> Vec<String> {
 fn fitted(machine: &Machine, command: &str) -> Option<String> {
     let words = shlex::split(command)?;
     let only_reads = only_reads(&words);
+    let is_for_network = words.get(1).is_some_and(|word| word == "net")
+        || words.iter().any(|word| ON_NETWORK.contains(&word.as_str()));
     let fit = |given: &String| {
         // `name=path` names the arms of a comparison.
         let arm = given.split_once('=').filter(|(_, path)| is_asked(machine, path));
         match arm {
             Some((name, path)) => Some(format!("{name}={}", place(machine, path, only_reads)?)),
-            None if is_asked(machine, given) => place(machine, given, only_reads),
+            None if is_asked(machine, given) => {
+                let is_peer = asked(machine, given)?.kind == Some(PathKind::Peer);
+                place(machine, given, only_reads).filter(|_| is_peer == is_for_network)
+            }
             None => Some(as_written(given)),
         }
     };
@@ -93,6 +100,9 @@ fn place(machine: &Machine, given: &str, only_reads: bool) -> Option<String> {
             only_reads.then(itself).flatten()
         }
         None => itself(),
+        Some(PathKind::Peer) => itself(),
+        // Nothing can be put on it.
+        Some(PathKind::Interface) => None,
         Some(PathKind::Device) => only_reads.then(itself).flatten(),
         Some(PathKind::File)
             if only_reads && is_text && seen.size_bytes.is_some_and(|n| n >= LEAST_BYTES) =>

@@ -1,6 +1,6 @@
 use std::fmt;
 
-use iotax_record::machine::{Device, MountSeen};
+use iotax_record::machine::{Device, Interface, MountSeen};
 use serde::{Deserialize, Serialize};
 
 use super::snapshot::quoted;
@@ -51,6 +51,12 @@ impl Finding {
     pub(super) fn run(self, workload: &str, path: &str, options: &str) -> Self {
         let command = format!("iotax run {workload} {} {options}", quoted(path));
         self.command(command.trim_end())
+    }
+
+    /// With a comparison of a path made here with and without a layer.
+    pub(super) fn netns(self, workload: &str, layer: &str) -> Self {
+        let with = quoted(&format!("netns + {layer}"));
+        self.command(format!("iotax compare -w {workload} plain=netns with={with}"))
     }
 
     /// With a search for caps on a path, and what stands before it: ` --vm NAME`.
@@ -118,6 +124,11 @@ impl Observation {
     /// A file of a device.
     pub(super) fn block(device: &Device, file: &str, value: impl Into<String>) -> Self {
         Self::file(format!("/sys/block/{}/{file}", device.name), value)
+    }
+
+    /// What `ip -d -s link` tells of an interface.
+    pub(super) fn link(interface: &Interface, field: &str, value: impl Into<String>) -> Self {
+        Self::field(format!("ip -d -s link show {}", interface.name), field, value)
     }
 
     /// A field of the cloud's metadata about the instance.

@@ -4,7 +4,9 @@ mod cloud;
 mod documents;
 
 use iotax_record::Machine;
-use iotax_record::machine::{Device, DeviceKind, MountSeen, Node, PathSeen, SeenLayer};
+use iotax_record::machine::{
+    Device, DeviceKind, Interface, MountSeen, Node, PathKind, PathSeen, Route, SeenLayer,
+};
 use iotax_spec::CloudChoice;
 use iotax_words::span;
 
@@ -55,6 +57,66 @@ impl<'a> Snapshot<'a> {
     /// Mounts, each with a path that lies on it.
     pub(super) fn mounts(&self) -> impl Iterator<Item = (&'a MountSeen, &'a str)> {
         self.each(SeenLayer::mount)
+    }
+
+    /// The first path that is one, and neither a peer nor an interface.
+    pub(super) fn first_place(&self) -> Option<&'a PathSeen> {
+        self.machine
+            .paths
+            .iter()
+            .find(|path| !matches!(path.kind, Some(PathKind::Peer | PathKind::Interface)))
+    }
+
+    /// The first peer or interface that was asked about.
+    pub(super) fn network_path(&self) -> Option<&'a str> {
+        let is_one = |seen: &&PathSeen| {
+            matches!(seen.kind, Some(PathKind::Peer | PathKind::Interface)) && seen.top.is_some()
+        };
+        self.machine.paths.iter().find(is_one).map(|seen| seen.path.as_str())
+    }
+
+    /// Network interfaces, each with a path that goes through it.
+    pub(super) fn interfaces(&self) -> impl Iterator<Item = (&'a Interface, &'a str)> {
+        self.each(SeenLayer::interface)
+    }
+
+    /// Ways to peers, each with what the peer is called.
+    pub(super) fn routes(&self) -> impl Iterator<Item = (&'a Route, &'a str)> {
+        self.each(SeenLayer::route)
+    }
+
+    /// The interface that packets leave through first.
+    pub(super) fn first_interface(&self, route: &Route) -> Option<&'a Interface> {
+        let node = self.node(|layer| layer.route().is_some_and(|it| std::ptr::eq(it, route)))?;
+        self.interfaces_of(node).into_iter().next()
+    }
+
+    /// What an interface stands on.
+    pub(super) fn interfaces_below(&self, interface: &Interface) -> Vec<&'a Interface> {
+        let is_it =
+            |layer: &SeenLayer| layer.interface().is_some_and(|it| it.name == interface.name);
+        self.node(is_it).map_or_else(Vec::new, |node| self.interfaces_of(node))
+    }
+
+    /// The speed of the card at the bottom of a way, in bits per second.
+    pub(super) fn speed_below(&self, route: &Route) -> Option<f64> {
+        let top = |node: &Node| node.layer.route().is_some_and(|it| std::ptr::eq(it, route));
+        let top = self.machine.nodes.iter().position(top);
+        let path = PathSeen { top, ..PathSeen::default() };
+        let under = self.machine.under(&path).into_iter();
+        let cards =
+            under.filter_map(|node| node.layer.interface()).filter(|it| it.driver.is_some());
+        let speeds = cards.filter_map(|card| card.speed_mbit);
+        speeds.min().map(|mbit| mbit as f64 * 1e6)
+    }
+
+    fn node(&self, is_it: impl Fn(&SeenLayer) -> bool) -> Option<&'a Node> {
+        self.machine.nodes.iter().find(|node| is_it(&node.layer))
+    }
+
+    fn interfaces_of(&self, node: &Node) -> Vec<&'a Interface> {
+        let below = node.below.iter().filter_map(|place| self.machine.nodes.get(*place));
+        below.filter_map(|node| node.layer.interface()).collect()
     }
 
     /// The devices under a path.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-pub(crate) const ALL: [&str; 17] = [
+pub(crate) const ALL: [&str; 19] = [
     "aws-c5-large-io2",
     "aws-m5-large-gp2",
     "aws-m5-large-st1",
@@ -17,6 +17,8 @@ pub(crate) const ALL: [&str; 17] = [
     "laptop-luks2",
     "luks2-defaults",
     "luks2-inline",
+    "network-faults",
+    "network-healthy",
     "nfs-krb5p-nconnect",
     "pod-with-limits",
     "workshop",

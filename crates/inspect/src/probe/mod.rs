@@ -9,6 +9,7 @@
 //! | `paths`, `place` | the paths, and each itself |
 //! | `mount`, `ext4` | a mounted file system |
 //! | `nfs` | an NFS mount, and the way to its server |
+//! | `network` | the way to a peer, and network interfaces |
 //! | `device`, `queue`, `interrupts` | a block device |
 //! | `mapped` | device mapper tables, without their keys |
 //! | `ebs`, `nvme` | what the controller of an EBS volume counts |
@@ -29,6 +30,7 @@ mod kernel;
 mod mapped;
 mod memory;
 mod mount;
+mod network;
 mod nfs;
 mod nvme;
 mod paths;
@@ -47,10 +49,12 @@ use std::thread;
 use std::time::Duration;
 
 use iotax_record::machine::{
-    Counting, Device, DeviceKind, MACHINE_FORMAT, MountSeen, Node, SeenLayer, Unseen,
+    Counting, Device, DeviceKind, Interface, MACHINE_FORMAT, MountSeen, Node, SeenLayer, Unseen,
 };
 use iotax_record::{Environment, Machine};
 
+use self::network::Network;
+pub use self::network::NetworkSubject;
 use self::programs::Programs;
 use self::watch::Watch;
 use crate::cloud::attached::{Links, used_as};
@@ -91,9 +95,9 @@ impl Default for ProbeOptions {
 }
 
 /// What can be seen of this machine, and of what lies under `paths`: files, directories, devices;
-/// one that is named twice is looked at once.
-/// Changes nothing, and takes two seconds at most.
-pub fn machine(paths: &[&Path], look: &ProbeOptions) -> Machine {
+/// one that is named twice is looked at once. Then of `network`, if anything of it is asked about.
+/// Changes nothing, and takes two seconds at most; the network may take two of its own.
+pub fn machine(paths: &[&Path], network: &[NetworkSubject], look: &ProbeOptions) -> Machine {
     let mut each: Vec<&Path> = Vec::new();
     for path in paths {
         if !each.contains(path) {
@@ -110,10 +114,17 @@ pub fn machine(paths: &[&Path], look: &ProbeOptions) -> Machine {
     let has_nfs = mounts.iter().any(|mount| matches!(mount.file_system.as_str(), "nfs" | "nfs4"));
     let watch = (!look.watch.is_zero()).then(|| Watch::begin(has_nfs));
     let mut stack = Stack::new(sysfs, mounts.clone());
-    let seen = paths::looked_at(&mut stack, &mounts, &paths);
+    let mut seen = paths::looked_at(&mut stack, &mounts, &paths);
     let mut unseen = elsewhere(&stack);
     unseen.extend(absent(has_proc, sysfs));
     let mut nodes = nodes(&stack, sysfs);
+    let net = (!network.is_empty()).then(|| {
+        let net = Network::begin(Programs::new(&look.programs, network::LIMIT), &mut unseen);
+        let (peers, layers) = net.layers(network, nodes.len(), &mut unseen);
+        seen.extend(peers);
+        nodes.extend(layers);
+        net
+    });
     let programs = Programs::new(&look.programs, PROGRAMS_LIMIT);
     nfs::fill(mounts_of(&mut nodes), &programs, &mut unseen);
     mapped::fill(devices_of(&mut nodes), &programs, &mut unseen);
@@ -129,6 +140,8 @@ pub fn machine(paths: &[&Path], look: &ProbeOptions) -> Machine {
         Some(watch) => watch.end(look.watch, mounts_of(&mut nodes)),
         None => Counting { up_s: watch::up_s(), ..Counting::default() },
     };
+    let is_watched = !look.watch.is_zero();
+    let network_seen = net.map(|net| net.end(is_watched, interfaces_of(&mut nodes)));
     let root = Path::new("/");
     let confidential = confidential::confidential(root, cloud.as_ref(), &mut unseen);
     Machine {
@@ -144,6 +157,7 @@ pub fn machine(paths: &[&Path], look: &ProbeOptions) -> Machine {
         counting,
         confidential,
         kernel: kernel::settings(root),
+        network: network_seen,
         cloud,
         unseen,
     }
@@ -174,6 +188,10 @@ fn mounts_of(nodes: &mut [Node]) -> impl Iterator<Item = &mut MountSeen> {
 
 fn devices_of(nodes: &mut [Node]) -> impl Iterator<Item = &mut Device> {
     nodes.iter_mut().filter_map(|node| node.layer.device_mut())
+}
+
+fn interfaces_of(nodes: &mut [Node]) -> impl Iterator<Item = &mut Interface> {
+    nodes.iter_mut().filter_map(|node| node.layer.interface_mut())
 }
 
 /// Paths that are barred, and mounts whose devices are elsewhere or known to programs of their own.

@@ -16,7 +16,7 @@ pub(super) fn place(path: &Path) -> PathSeen {
     let kind = kind(metadata.file_type());
     let directory = match kind {
         PathKind::Directory => is_for_files(path).then(|| path.to_owned()),
-        PathKind::Device => None,
+        PathKind::Device | PathKind::Peer | PathKind::Interface => None,
         PathKind::File | PathKind::Other => beside(path, metadata.dev()),
     };
     PathSeen {

@@ -9,15 +9,12 @@ fn quick() -> ProbeOptions {
 }
 
 fn mount_of(machine: &Machine, path: usize) -> &MountSeen {
-    match &machine.nodes[machine.paths[path].top.unwrap()].layer {
-        SeenLayer::Mount(mount) => mount,
-        SeenLayer::Device(device) => panic!("{} is no mount", device.name),
-    }
+    machine.nodes[machine.paths[path].top.unwrap()].layer.mount().expect("a mount")
 }
 
 #[test]
 fn the_root_is_a_mount_and_has_a_disk_at_its_bottom_where_it_lies_on_one() {
-    let machine = machine(&[Path::new("/")], &quick());
+    let machine = machine(&[Path::new("/")], &[], &quick());
     assert_eq!(machine.format, MACHINE_FORMAT);
     assert_eq!(mount_of(&machine, 0).mount_point, "/");
     let under = machine.under(&machine.paths[0]);
@@ -28,6 +25,7 @@ fn the_root_is_a_mount_and_has_a_disk_at_its_bottom_where_it_lies_on_one() {
                 assert!(matches!(device.kind, DeviceKind::Disk | DeviceKind::Memory), "{device:?}");
                 assert!(device.size_bytes > 0 && device.queue.logical_block_bytes.is_some());
             }
+            SeenLayer::Route(_) | SeenLayer::Interface(_) => panic!("{bottom:?}"),
             // In a container the disk may be the host's.
             SeenLayer::Mount(mount) => assert!(!mount.source.starts_with("/dev/"), "{mount:?}"),
         }
@@ -40,7 +38,7 @@ fn the_root_is_a_mount_and_has_a_disk_at_its_bottom_where_it_lies_on_one() {
 fn places_of_every_kind_are_looked_at_and_a_missing_one_is_a_problem() {
     let paths = ["/proc/self", "/sys", "/dev/null", "/dev/shm", "/no/such/place", ""];
     let paths = paths.map(Path::new);
-    let machine = machine(&paths, &quick());
+    let machine = machine(&paths, &[], &quick());
     assert_eq!(machine.paths.len(), paths.len());
     assert_eq!(mount_of(&machine, 0).file_system, "proc");
     assert_eq!(mount_of(&machine, 1).file_system, "sysfs");
@@ -53,14 +51,14 @@ fn places_of_every_kind_are_looked_at_and_a_missing_one_is_a_problem() {
 
 #[test]
 fn a_machine_is_the_same_after_it_was_saved() {
-    let seen = machine(&[Path::new("/"), Path::new("/proc")], &quick());
+    let seen = machine(&[Path::new("/"), Path::new("/proc")], &[], &quick());
     let text = serde_json::to_string(&seen).unwrap();
     assert_eq!(serde_json::from_str::<Machine>(&text).unwrap(), seen);
 }
 
 #[test]
 fn no_path_at_all_still_tells_of_the_machine() {
-    let machine = machine(&[], &quick());
+    let machine = machine(&[], &[], &quick());
     assert_eq!((machine.paths.len(), machine.nodes.len()), (0, 0));
     assert!(machine.environment.cpus >= 1);
 }
@@ -77,6 +75,6 @@ fn what_the_kernel_does_not_show_is_said_to_be_unseen() {
 #[test]
 fn a_machine_that_told_of_itself_is_not_asked_again() {
     let known = Environment { host: Some("known".to_owned()), ..Environment::default() };
-    let machine = machine(&[], &ProbeOptions { environment: Some(known.clone()), ..quick() });
+    let machine = machine(&[], &[], &ProbeOptions { environment: Some(known.clone()), ..quick() });
     assert_eq!(machine.environment, known);
 }

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `stack` | mounts and block devices under a path, each above those it lies on |
 //! | `mapped` | device mapper tables |
+//! | `network` | routes to peers, and the interfaces below them |
 //! | `nfs` | NFS mounts, and the way to their server |
 //! | `group` | control groups: limits, and what they have cost |
 //! | `system` | memory, virtual machine, kernel settings |
@@ -18,6 +19,7 @@ mod counting;
 mod file;
 mod group;
 mod mapped;
+mod network;
 mod nfs;
 mod stack;
 mod system;
@@ -27,6 +29,10 @@ use serde::{Deserialize, Serialize};
 pub use counting::Counting;
 pub use group::{ControlGroups, CpuThrottling, GroupIoLimits, GroupMemory};
 pub use mapped::{Crypt, MappedTarget, Mapping};
+pub use network::{
+    Conntrack, Interface, InterfaceCounters, NetworkSeen, Offloads, PathProbe, Qdisc, Ring, Route,
+    Softnet, TcpSettings,
+};
 pub use nfs::{NetworkPath, NfsSeen, NfsTransport};
 pub use stack::{
     Device, DeviceKind, EbsCounters, LoopFile, MountSeen, Node, Queue, SeenLayer, UsedAs,
@@ -70,6 +76,9 @@ pub struct Machine {
     pub confidential: Confidential,
     /// Settings of kernel modules.
     pub kernel: KernelSettings,
+    /// The network of this process, if a peer or an interface was asked about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub network: Option<NetworkSeen>,
     /// Which VM of which cloud.
     pub cloud: Option<CloudInstance>,
     /// What could not be looked at.
@@ -134,6 +143,10 @@ pub enum PathKind {
     Device,
     /// A character device, a FIFO, a socket.
     Other,
+    /// No path: the other end of a network path, `tcp://HOST:PORT`.
+    Peer,
+    /// No path: a network interface.
+    Interface,
 }
 
 /// Something that could not be looked at, and how it could be.
@@ -165,6 +178,11 @@ impl Machine {
     /// All devices under the paths.
     pub fn devices(&self) -> impl Iterator<Item = &Device> {
         self.nodes.iter().filter_map(|node| node.layer.device())
+    }
+
+    /// All network interfaces under the paths.
+    pub fn interfaces(&self) -> impl Iterator<Item = &Interface> {
+        self.nodes.iter().filter_map(|node| node.layer.interface())
     }
 
     /// All mounts under the paths.

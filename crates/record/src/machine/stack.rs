@@ -1,8 +1,9 @@
-//! Mounts and block devices.
+//! What may lie under a path: mounts, block devices, routes, network interfaces.
 
 use serde::{Deserialize, Serialize};
 
 use super::mapped::Mapping;
+use super::network::{Interface, Route};
 use super::nfs::NfsSeen;
 
 /// One layer under a path.
@@ -16,7 +17,7 @@ pub struct Node {
     pub below: Vec<usize>,
 }
 
-/// A mount or a device.
+/// A mount or a device; a route or an interface.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(clippy::large_enum_variant, reason = "a machine has a handful of them")]
@@ -25,6 +26,10 @@ pub enum SeenLayer {
     Mount(MountSeen),
     /// A block device.
     Device(Device),
+    /// The way to a peer.
+    Route(Route),
+    /// A network interface.
+    Interface(Interface),
 }
 
 impl SeenLayer {
@@ -32,15 +37,7 @@ impl SeenLayer {
     pub const fn device(&self) -> Option<&Device> {
         match self {
             Self::Device(device) => Some(device),
-            Self::Mount(_) => None,
-        }
-    }
-
-    /// The mount that it is, if it is one.
-    pub const fn mount(&self) -> Option<&MountSeen> {
-        match self {
-            Self::Mount(mount) => Some(mount),
-            Self::Device(_) => None,
+            _ => None,
         }
     }
 
@@ -48,7 +45,15 @@ impl SeenLayer {
     pub const fn device_mut(&mut self) -> Option<&mut Device> {
         match self {
             Self::Device(device) => Some(device),
-            Self::Mount(_) => None,
+            _ => None,
+        }
+    }
+
+    /// The mount that it is, if it is one.
+    pub const fn mount(&self) -> Option<&MountSeen> {
+        match self {
+            Self::Mount(mount) => Some(mount),
+            _ => None,
         }
     }
 
@@ -56,7 +61,39 @@ impl SeenLayer {
     pub const fn mount_mut(&mut self) -> Option<&mut MountSeen> {
         match self {
             Self::Mount(mount) => Some(mount),
-            Self::Device(_) => None,
+            _ => None,
+        }
+    }
+
+    /// The route that it is, if it is one.
+    pub const fn route(&self) -> Option<&Route> {
+        match self {
+            Self::Route(route) => Some(route),
+            _ => None,
+        }
+    }
+
+    /// As [`SeenLayer::route`], to be filled in.
+    pub const fn route_mut(&mut self) -> Option<&mut Route> {
+        match self {
+            Self::Route(route) => Some(route),
+            _ => None,
+        }
+    }
+
+    /// The interface that it is, if it is one.
+    pub const fn interface(&self) -> Option<&Interface> {
+        match self {
+            Self::Interface(interface) => Some(interface),
+            _ => None,
+        }
+    }
+
+    /// As [`SeenLayer::interface`], to be filled in.
+    pub const fn interface_mut(&mut self) -> Option<&mut Interface> {
+        match self {
+            Self::Interface(interface) => Some(interface),
+            _ => None,
         }
     }
 }

@@ -4,6 +4,7 @@ use iotax_record::machine::{
     Crypt, Device, DeviceKind, MappedTarget, MountSeen, NfsSeen, Queue, SeenLayer, UsedAs,
 };
 
+use super::network;
 use crate::format;
 
 /// `ext4 on /data`, `nvme0n1p2, partition`.
@@ -14,6 +15,8 @@ pub(super) fn name(layer: &SeenLayer) -> String {
             Some(mapping) => format!("{} ({}), {}", device.name, mapping.name, kind(device)),
             None => format!("{}, {}", device.name, kind(device)),
         },
+        SeenLayer::Route(route) => format!("route to {}", route.destination),
+        SeenLayer::Interface(interface) => network::name(interface),
     }
 }
 
@@ -22,6 +25,8 @@ pub(super) fn facts(layer: &SeenLayer) -> Vec<String> {
     match layer {
         SeenLayer::Mount(mount) => of_mount(mount),
         SeenLayer::Device(device) => of_device(device),
+        SeenLayer::Route(route) => network::of_route(route),
+        SeenLayer::Interface(interface) => network::of_interface(interface),
     }
 }
 

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `tree` | layers as a tree |
 //! | `layer` | one layer in words |
+//! | `network` | a route or a network interface in words |
 //! | `surroundings` | the machine around them: groups, memory, cloud |
 //! | `host` | a machine with its findings |
 //! | `findings` | findings in words |
@@ -17,6 +18,7 @@ mod findings;
 mod host;
 mod json;
 mod layer;
+mod network;
 mod surroundings;
 mod tree;
 

@@ -1,6 +1,8 @@
 //! The machine around a path, as names and values.
 
-use iotax_record::machine::{ControlGroups, GroupIoLimits, GroupMemory, Machine, MemorySeen};
+use iotax_record::machine::{
+    ControlGroups, GroupIoLimits, GroupMemory, Machine, MemorySeen, NetworkSeen,
+};
 
 use crate::{bandwidth, format};
 
@@ -19,6 +21,7 @@ pub(super) fn facts(machine: &Machine) -> Vec<(&'static str, String)> {
         ("memory", memory(machine)),
         ("waiting", waiting(machine)),
         ("group", groups(&machine.groups)),
+        ("network", machine.network.as_ref().map(network)),
         ("memory hidden from the host by", machine.confidential.kind.clone()),
     ];
     let known = facts.into_iter().filter_map(|(name, value)| Some((name, value?)));
@@ -77,6 +80,25 @@ fn groups(groups: &ControlGroups) -> Option<String> {
     }
     facts.extend(groups.memory.as_ref().and_then(memory_limit));
     (!facts.is_empty()).then(|| facts.join(", "))
+}
+
+fn network(seen: &NetworkSeen) -> String {
+    let NetworkSeen { namespace, encrypting, conntrack, tcp, .. } = seen;
+    let mut facts: Vec<String> = namespace.clone().into_iter().collect();
+    facts.extend(tcp.congestion_control.clone());
+    let most = |name: &str, bytes: Option<u64>| {
+        bytes.map(|bytes| format!("{name} buffers to {}", format::bytes(bytes as f64)))
+    };
+    facts.extend(most("receive", tcp.most_receive_bytes));
+    facts.extend(most("send", tcp.most_send_bytes));
+    facts.extend(conntrack.map(|table| {
+        let [count, max] = [table.count, table.max].map(iotax_words::grouped);
+        format!("{count} of {max} connections tracked")
+    }));
+    if !encrypting.is_empty() {
+        facts.push(format!("encrypting: {}", encrypting.join(" ")));
+    }
+    facts.join(", ")
 }
 
 fn io_limits(limits: &GroupIoLimits) -> String {

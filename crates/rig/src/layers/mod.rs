@@ -27,7 +27,7 @@ mod netns;
 mod nfs;
 mod offload;
 mod openvpn;
-mod peer;
+pub(crate) mod peer;
 mod remote;
 mod served;
 mod ssh;

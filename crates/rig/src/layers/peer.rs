@@ -23,23 +23,41 @@ impl Made for Peer {
 
 impl NetworkBase for Peer {
     fn make(&self, build_context: &mut BuildContext<'_>) -> Result<Base, Error> {
-        let place = Path::new(&self.address);
-        let mut found =
-            self.address.to_socket_addrs().map_err(Error::cannot("find the address of", place))?;
-        let address = found.next().ok_or(io::ErrorKind::NotFound);
-        let address = address.map_err(Error::cannot("find the address of", place))?;
-        let path = self.token.clone().or_else(|| env::var_os(TOKEN_FILE).map(PathBuf::from));
-        let Some(path) = path else {
-            let why = "it wants the token that `iotax peer` printed there: write it to a file, and \
-                       token=FILE into the target, or set IOTAX_TOKEN_FILE";
-            return Err(Error::cannot("use the peer", place)(io::Error::other(why)));
-        };
-        let text = fs::read_to_string(&path).map_err(Error::cannot("read the token", &path))?;
-        let secret = PeerSecret::parse(&text).ok_or_else(|| {
-            let why = "it holds no token, which is 64 hexadecimal digits";
-            Error::cannot("use the token", &path)(io::Error::other(why))
-        })?;
+        let peer = peer_elsewhere(self)?;
+        let address = peer.address;
         build_context.note(format!("the far end is {address}, and its host is not looked at"));
-        Ok(Base::Elsewhere(iotax_vdisk::Peer::at(address, secret)))
+        Ok(Base::Elsewhere(peer))
     }
+}
+
+/// Whether there is a token for it, right or wrong.
+pub fn has_token(peer: &Peer) -> bool {
+    token_file(peer).is_some()
+}
+
+fn token_file(peer: &Peer) -> Option<PathBuf> {
+    peer.token.clone().or_else(|| env::var_os(TOKEN_FILE).map(PathBuf::from))
+}
+
+/// A peer that was started elsewhere, with its token.
+///
+/// # Errors
+/// If it has no address, or there is no token.
+pub fn peer_elsewhere(peer: &Peer) -> Result<iotax_vdisk::Peer, Error> {
+    let place = Path::new(&peer.address);
+    let mut found =
+        peer.address.to_socket_addrs().map_err(Error::cannot("find the address of", place))?;
+    let address = found.next().ok_or(io::ErrorKind::NotFound);
+    let address = address.map_err(Error::cannot("find the address of", place))?;
+    let Some(path) = token_file(peer) else {
+        let why = "it wants the token that `iotax peer` printed there: write it to a file, and \
+                   token=FILE into the target, or set IOTAX_TOKEN_FILE";
+        return Err(Error::cannot("use the peer", place)(io::Error::other(why)));
+    };
+    let text = fs::read_to_string(&path).map_err(Error::cannot("read the token", &path))?;
+    let secret = PeerSecret::parse(&text).ok_or_else(|| {
+        let why = "it holds no token, which is 64 hexadecimal digits";
+        Error::cannot("use the token", &path)(io::Error::other(why))
+    })?;
+    Ok(iotax_vdisk::Peer::at(address, secret))
 }

@@ -73,7 +73,7 @@ pub(super) fn full_pool(seen: &Snapshot<'_>) -> Vec<Finding> {
     let most = most_used(seen);
     let size = pool.map_or(0, |pool| pool.size_bytes);
     let is_near = size > 0 && most as f64 >= NEARLY_FULL * size as f64;
-    let Some(path) = seen.machine.paths.first() else { return Vec::new() };
+    let Some(path) = seen.first_place() else { return Vec::new() };
     if complaint.is_none() && !is_near {
         return Vec::new();
     }
@@ -117,7 +117,7 @@ pub(super) fn lower_limits(seen: &Snapshot<'_>) -> Option<Finding> {
     let uncached =
         |limits: &[Limit]| limits.iter().find(|limit| limit.scope == Scope::VmUncached).cloned();
     let (own, other) = (uncached(&vm.limits)?, uncached(&sibling.limits)?);
-    let (path, _) = (seen.machine.paths.first()?, kind(seen)?);
+    let (path, _) = (seen.first_place()?, kind(seen)?);
     let peak = |limit: &Limit| {
         let iops = limit.iops.as_ref().map_or(0.0, iotax_catalog::Rate::peak);
         let bytes = limit.bw_bytes.as_ref().map_or(0.0, iotax_catalog::Rate::peak);

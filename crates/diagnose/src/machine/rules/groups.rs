@@ -79,7 +79,7 @@ pub(super) fn memory(seen: &Snapshot<'_>) -> Option<Finding> {
         bytes(limit as f64)
     );
     let of_group = |file: &str| format!("{}/{file}", memory.directory);
-    let path = seen.machine.paths.first()?;
+    let path = seen.first_place()?;
     let finding = Finding::new("cgroup-memory", memory.group.as_str(), certainty, why)
         .observed(Observation::file(of_group(file), limit.to_string()))
         .observed(Observation::file(of_group(used), current.to_string()))
@@ -112,7 +112,7 @@ pub(super) fn cpu_quota(seen: &Snapshot<'_>) -> Option<Finding> {
         cpu.cpus.map_or(String::new(), |cpus| format!(" of {cpus:.1} CPUs")),
         cpu.throttled_us as f64 / 1e3 / cpu.throttled_periods as f64
     );
-    let path = &seen.machine.paths.first()?.path;
+    let path = &seen.first_place()?.path;
     let field =
         |name: &str, value: u64| Observation::field(cpu.file.as_str(), name, value.to_string());
     let finding = Finding::new("cpu-quota", cpu.group.as_str(), Certainty::Likely, why)

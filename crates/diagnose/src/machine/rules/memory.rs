@@ -80,7 +80,7 @@ pub(super) fn dirty_throttling(seen: &Snapshot<'_>) -> Option<Finding> {
     let threshold = memory.dirty_threshold_bytes.filter(|bytes| *bytes > 0)?;
     let dirty =
         memory.dirty_bytes.unwrap_or(0).saturating_add(memory.being_written_bytes.unwrap_or(0));
-    let path = &seen.machine.paths.first()?.path;
+    let path = &seen.first_place()?.path;
     let vmstat =
         |field: &str, value: u64| Observation::field("/proc/vmstat", field, bytes(value as f64));
     let settings = &memory.writeback;
@@ -130,7 +130,7 @@ pub(super) fn dirty_throttling(seen: &Snapshot<'_>) -> Option<Finding> {
 pub(super) fn thrash(seen: &Snapshot<'_>) -> Option<Finding> {
     let memory = &seen.machine.memory;
     let (pressure, refaults) = (memory.pressure?, memory.file_refaults?);
-    let path = &seen.machine.paths.first()?.path;
+    let path = &seen.first_place()?.path;
     let counting = &seen.machine.counting;
     let now = meanwhile(counting.more_file_refaults, counting.watched_ms);
     let why = format!(

@@ -7,15 +7,20 @@ mod ebs;
 mod encryption;
 mod file_system;
 mod groups;
+mod interface;
 mod limits;
 mod memory;
 mod network;
 mod nfs;
+mod packets;
+mod path;
 
 use iotax_catalog::DiskExpectation;
 use iotax_record::machine::{self, GroupIoLimits, MountSeen};
 
-use self::Finder::{All, Device, Disk, Documented, Group, Mount, NetworkDisk, Once};
+use self::Finder::{
+    All, Device, Disk, Documented, Group, Interface, Mount, NetworkDisk, Once, Route,
+};
 use super::finding::Finding;
 use super::snapshot::{Attached, Snapshot};
 
@@ -44,6 +49,10 @@ enum Finder {
     Documented(fn(&Snapshot<'_>, &Attached<'_>, &DiskExpectation) -> Option<Finding>),
     /// Each mount.
     Mount(fn(&Snapshot<'_>, &MountSeen, &str) -> Option<Finding>),
+    /// Each network interface.
+    Interface(fn(&Snapshot<'_>, &machine::Interface, &str) -> Option<Finding>),
+    /// Each way to a peer.
+    Route(fn(&Snapshot<'_>, &machine::Route, &str) -> Option<Finding>),
     /// Each limit that a control group sets on I/O.
     Group(fn(&Snapshot<'_>, &GroupIoLimits) -> Option<Finding>),
 }
@@ -63,6 +72,10 @@ impl Rule {
                 seen.documented().filter_map(|(one, says)| find(seen, one, says)).collect()
             }
             Mount(find) => seen.mounts().filter_map(|(of, path)| find(seen, of, path)).collect(),
+            Interface(find) => {
+                seen.interfaces().filter_map(|(of, path)| find(seen, of, path)).collect()
+            }
+            Route(find) => seen.routes().filter_map(|(of, path)| find(seen, of, path)).collect(),
             Group(find) => groups.iter().filter_map(|limits| find(seen, limits)).collect(),
         }
     }
@@ -73,7 +86,7 @@ const fn rule(causes: &'static [&'static str], finder: Finder) -> Rule {
 }
 
 /// All rules, in the order of the catalogue's causes.
-pub(super) const ALL: [Rule; 60] = [
+pub(super) const ALL: [Rule; 77] = [
     rule(&["double-encryption"], Disk(azure::double_encryption)),
     rule(&["azure-guest-encryption"], Disk(azure::guest_encryption)),
     rule(&["host-cache-outgrown"], NetworkDisk(azure::host_cache)),
@@ -99,6 +112,23 @@ pub(super) const ALL: [Rule; 60] = [
     rule(&["network-encryption"], Mount(network::encryption)),
     rule(&["tunnel-mtu"], Mount(network::mtu)),
     rule(&["storage-shares-network"], All(network::shared)),
+    rule(&["bounce-buffers"], Interface(interface::bounced)),
+    rule(&["network-encryption"], Interface(path::encryption)),
+    rule(&["network-encryption"], Route(path::ipsec)),
+    rule(&["network-encryption"], Once(packets::plugins)),
+    rule(&["tunnel-mtu"], Interface(path::tunnel_small)),
+    rule(&["mtu-black-hole"], Route(path::black_hole)),
+    rule(&["path-mtu"], Route(path::path_mtu)),
+    rule(&["tunnel-mtu-too-large"], Interface(path::tunnel_too_large)),
+    rule(&["offloads-off"], Interface(interface::offloads)),
+    rule(&["ring-drops"], Interface(interface::ring)),
+    rule(&["softnet-drops"], Once(packets::backlog)),
+    rule(&["single-receive-queue"], Interface(interface::queues)),
+    rule(&["shaper-in-path"], Interface(interface::shaper)),
+    rule(&["qdisc-drops"], Interface(interface::queue)),
+    rule(&["conntrack-full"], Once(packets::connections)),
+    rule(&["userspace-wireguard"], Interface(interface::userspace)),
+    rule(&["tcp-buffers"], Route(path::buffers)),
     rule(&["ebs-volume-limit", "ebs-instance-limit"], All(ebs::counters)),
     rule(
         &[

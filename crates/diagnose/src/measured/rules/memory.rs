@@ -74,6 +74,7 @@ fn read_ahead(case: &Case<'_>) -> Option<(u64, String)> {
             let file = format!("/sys/block/{}/queue/read_ahead_kb", device.name);
             Some((device.queue.read_ahead_bytes?, file))
         }
+        SeenLayer::Route(_) | SeenLayer::Interface(_) => None,
     })
 }
 

@@ -2,6 +2,8 @@
 
 mod network;
 
+pub(super) use self::network::is_covered;
+
 use std::fs;
 
 use iotax_record::machine::{MountSeen, NfsSeen, NfsTransport, Unseen};

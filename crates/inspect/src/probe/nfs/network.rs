@@ -54,7 +54,7 @@ fn interface(route: &str) -> Option<&str> {
 ///         dir out priority 2883
 ///         tmpl src 10.1.0.1 dst 10.2.0.1
 /// ```
-fn is_covered(policies: &str, server: IpAddr) -> bool {
+pub(in crate::probe) fn is_covered(policies: &str, server: IpAddr) -> bool {
     let mut holds = false;
     let mut is_out = false;
     for line in policies.lines() {

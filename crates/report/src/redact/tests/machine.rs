@@ -1,10 +1,11 @@
 //! A machine of which every text is the same word.
 
 use iotax_record::machine::{
-    Confidential, ControlGroups, Counting, CpuThrottling, Crypt, Device, DeviceKind, GroupIoLimits,
-    GroupMemory, KernelSettings, LoopFile, MappedTarget, Mapping, MemorySeen, MountSeen,
-    NetworkPath, NfsSeen, NfsTransport, Node, PathKind, PathSeen, Queue, SeenLayer, Swap, Unseen,
-    UsedAs, WritebackSettings,
+    Confidential, Conntrack, ControlGroups, Counting, CpuThrottling, Crypt, Device, DeviceKind,
+    GroupIoLimits, GroupMemory, Interface, InterfaceCounters, KernelSettings, LoopFile,
+    MappedTarget, Mapping, MemorySeen, MountSeen, NetworkPath, NetworkSeen, NfsSeen, NfsTransport,
+    Node, Offloads, PathKind, PathProbe, PathSeen, Qdisc, Queue, Ring, Route, SeenLayer, Softnet,
+    Swap, TcpSettings, Unseen, UsedAs, WritebackSettings,
 };
 use iotax_record::{CloudDisk, CloudInstance, Environment, Machine};
 
@@ -26,9 +27,14 @@ pub(super) fn machine() -> Machine {
             top: Some(0),
             problem: some(),
         }],
-        nodes: [SeenLayer::Mount(mount()), SeenLayer::Device(device())]
-            .map(|layer| Node { layer, below: vec![1] })
-            .into(),
+        nodes: [
+            SeenLayer::Mount(mount()),
+            SeenLayer::Device(device()),
+            SeenLayer::Route(route()),
+            SeenLayer::Interface(interface()),
+        ]
+        .map(|layer| Node { layer, below: vec![1] })
+        .into(),
         groups: groups(),
         memory: MemorySeen {
             available_bytes: Some(1),
@@ -52,6 +58,7 @@ pub(super) fn machine() -> Machine {
             nfs_session_slots: Some(1),
             xts_driver: some(),
         },
+        network: Some(network()),
         cloud: Some(instance()),
         unseen: vec![Unseen { what: t(), how: t() }],
     }
@@ -84,6 +91,71 @@ fn mount() -> MountSeen {
             sent_again_while_watched: Some(1),
             network: Some(network),
         }),
+    }
+}
+
+fn route() -> Route {
+    Route {
+        destination: t(),
+        gateway: some(),
+        source: some(),
+        mtu_bytes: Some(1),
+        ipsec: Some(true),
+        probe: Some(PathProbe {
+            arrived_bytes: Some(1),
+            lost_bytes: Some(1),
+            known_mtu_bytes: Some(1),
+            rtt_ns: Some(1),
+        }),
+    }
+}
+
+fn interface() -> Interface {
+    Interface {
+        name: t(),
+        kind: some(),
+        served_by: some(),
+        driver: some(),
+        state: some(),
+        mtu_bytes: Some(1),
+        overhead_bytes: Some(1),
+        speed_mbit: Some(1),
+        receive_queues: Some(1),
+        transmit_queues: Some(1),
+        spread_by_software: Some(true),
+        is_pair_elsewhere: true,
+        offloads: Offloads::default(),
+        ring: Some(Ring::default()),
+        qdiscs: vec![Qdisc {
+            kind: t(),
+            handle: t(),
+            rate_bytes_per_s: Some(1.0),
+            delay_us: Some(1.0),
+            loss_share: Some(1.0),
+            packets: 1,
+            drops: 1,
+            overlimits: 1,
+        }],
+        counters: InterfaceCounters::default(),
+        while_watched: Some(InterfaceCounters::default()),
+    }
+}
+
+fn network() -> NetworkSeen {
+    NetworkSeen {
+        namespace: some(),
+        encrypting: vec![t()],
+        softnet: Softnet::default(),
+        softnet_while_watched: Some(Softnet::default()),
+        conntrack: Some(Conntrack::default()),
+        tcp: TcpSettings {
+            congestion_control: some(),
+            most_receive_bytes: Some(1),
+            most_send_bytes: Some(1),
+            mtu_probing: Some(1),
+            window_scaling: Some(true),
+        },
+        kernel_wireguard: Some(true),
     }
 }
 

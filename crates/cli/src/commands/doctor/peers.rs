@@ -1,0 +1,82 @@
+//! Peers among what the doctor is asked about.
+
+use std::path::Path;
+
+use anyhow::Result;
+use iotax_inspect::NetworkSubject;
+use iotax_load::probe_path;
+use iotax_record::Machine;
+use iotax_record::machine::{PathProbe, Unseen};
+use iotax_rig::{has_token, peer_elsewhere};
+use iotax_spec::layers::Peer as PeerLayer;
+use iotax_spec::{Layer, Target};
+
+use crate::exit::Usage;
+
+/// How such targets begin; no path that exists is written so.
+const STARTS: [&str; 4] = ["tcp://", "ssh://", "peer(", "remote("];
+
+/// An `iotax peer` that listens, by the name that it was asked for.
+pub(super) struct Peer {
+    name: String,
+    layer: PeerLayer,
+}
+
+/// The peer that an argument names, if it is no path.
+pub(super) fn named(argument: &Path) -> Result<Option<(NetworkSubject, Option<Peer>)>> {
+    let text = argument.to_str().filter(|text| STARTS.iter().any(|start| text.starts_with(start)));
+    let Some(name) = text.map(str::to_owned) else { return Ok(None) };
+    let target = Target::parse(&name).map_err(|error| Usage(error.to_string()))?;
+    let (host, peer) = match target.layers() {
+        [Layer::Peer(layer)] => {
+            let host = layer.address.rsplit_once(':').map_or("", |(host, _)| host).to_owned();
+            (host, Some(Peer { name: name.clone(), layer: layer.clone() }))
+        }
+        [Layer::Remote(remote)] => (remote.host.clone(), None),
+        _ => {
+            let problem =
+                format!("{name} is more than a peer: name the peer alone, tcp://HOST:PORT");
+            return Err(Usage(problem).into());
+        }
+    };
+    let is_for_ssh = peer.is_none();
+    Ok(Some((NetworkSubject::Peer { name, host, is_for_ssh }, peer)))
+}
+
+/// Sends datagrams to those of which the token is known, and fills in which arrive.
+pub(super) fn probe(machine: &mut Machine, peers: &[Peer]) {
+    for peer in peers {
+        let Some((place, mtu)) = way(machine, &peer.name) else { continue };
+        let what = format!("which packets arrive at {}", peer.name);
+        if !has_token(&peer.layer) {
+            let how =
+                format!("with the peer's token: IOTAX_TOKEN_FILE=FILE iotax doctor {}", peer.name);
+            machine.unseen.push(Unseen { what, how });
+            continue;
+        }
+        match arriving(peer, mtu) {
+            Ok(probe) => {
+                if probe.arrived_bytes.is_none() {
+                    let how = "datagrams of no size arrived: let UDP through to the peer's port";
+                    machine.unseen.push(Unseen { what, how: how.to_owned() });
+                }
+                let route = machine.nodes[place].layer.route_mut();
+                route.expect("its place was found").probe = Some(probe);
+            }
+            Err(problem) => machine.unseen.push(Unseen { what, how: problem.to_string() }),
+        }
+    }
+}
+
+fn arriving(peer: &Peer, mtu: u32) -> Result<PathProbe> {
+    Ok(probe_path(&peer_elsewhere(&peer.layer)?, mtu)?)
+}
+
+/// The place of the way to a peer, and the MTU that it begins with.
+fn way(machine: &Machine, name: &str) -> Option<(usize, u32)> {
+    let place = machine.paths.iter().find(|path| path.path == name)?.top?;
+    let node = machine.nodes.get(place)?;
+    node.layer.route()?;
+    let first = machine.nodes.get(*node.below.first()?)?;
+    Some((place, first.layer.interface()?.mtu_bytes?))
+}

@@ -1,0 +1,161 @@
+//! How large packets may be on the way to a peer: datagrams that nobody may fragment, of more and more
+//! sizes around the largest that arrives.
+
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
+use std::os::fd::AsRawFd;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use iotax_record::machine::PathProbe;
+use iotax_vdisk::Peer;
+
+use super::client::{connect, datagrams, received};
+use super::hello::Role;
+use super::udp::{DATAGRAM_HEAD_BYTES, Datagram};
+use crate::error::Error;
+
+/// Every path carries these (RFC 791, section 3.2; RFC 8200, section 5).
+const LEAST_BYTES: [u32; 2] = [576, 1280];
+/// No datagram is larger.
+const MOST_BYTES: u32 = 65_000;
+/// Of each size so many, for one may be lost by accident.
+const OF_EACH: u64 = 3;
+/// Sizes of a round, and rounds: the sixteenth part is known after each, so that three do for 9,000 bytes.
+const SIZES: u32 = 16;
+const ROUNDS: usize = 4;
+/// Round trips that are timed.
+const ROUND_TRIPS: usize = 5;
+/// How long datagrams may be under way beyond a round trip.
+const UNDER_WAY: Duration = Duration::from_millis(50);
+
+/// Sends datagrams to a peer, whose packets have up to `mtu_bytes`, and asks which arrived.
+///
+/// # Errors
+/// If the peer is not there, or knows another secret.
+pub fn probe_path(peer: &Peer, mtu_bytes: u32) -> Result<PathProbe, Error> {
+    let (mut stream, session) = connect(peer, Role::Datagrams)?;
+    let socket = datagrams(peer)?;
+    let mut probe = || -> io::Result<PathProbe> {
+        let is_v4 = peer.address.is_ipv4();
+        unfragmented(&socket, is_v4)?;
+        let mut rtt = Duration::MAX;
+        for _ in 0..ROUND_TRIPS {
+            let asked = Instant::now();
+            received(&mut stream, 0, 0)?;
+            rtt = rtt.min(asked.elapsed());
+        }
+        let mut next = 0;
+        // The largest sizes that arrive, without a gap below them, and the smallest that does not.
+        let mut arrive = |sizes: &[u32]| -> io::Result<(Option<u32>, Option<u32>)> {
+            let first = next;
+            for size in sizes {
+                for _ in 0..OF_EACH {
+                    send(&socket, session, next, *size - headers(peer.address));
+                    next += 1;
+                }
+            }
+            sleep(UNDER_WAY + 2 * rtt);
+            let mut largest = None;
+            for (size, from) in sizes.iter().zip((first..).step_by(OF_EACH as usize)) {
+                if received(&mut stream, from, from + OF_EACH)?.datagrams == 0 {
+                    return Ok((largest, Some(*size)));
+                }
+                largest = Some(*size);
+            }
+            Ok((largest, None))
+        };
+        let mut ends =
+            arrive(&between(LEAST_BYTES[usize::from(!is_v4)], mtu_bytes.min(MOST_BYTES)))?;
+        for _ in 1..ROUNDS {
+            let (Some(arrived), Some(lost)) = ends else { break };
+            if lost - arrived <= 1 {
+                break;
+            }
+            let (larger, smaller) = arrive(&between(arrived + 1, lost - 1))?;
+            ends = (larger.or(Some(arrived)), smaller.or(Some(lost)));
+        }
+        let (arrived_bytes, lost_bytes) = ends;
+        Ok(PathProbe {
+            arrived_bytes,
+            // Where none arrives, it is not their size.
+            lost_bytes: lost_bytes.filter(|_| arrived_bytes.is_some()),
+            known_mtu_bytes: known_mtu(&socket, is_v4),
+            rtt_ns: u64::try_from(rtt.as_nanos()).ok(),
+        })
+    };
+    probe().map_err(|source| Error::Peer { peer: peer.to_string(), source })
+}
+
+/// Sizes from one to another, both of them included.
+fn between(from: u32, to: u32) -> Vec<u32> {
+    let steps = to.saturating_sub(from).min(SIZES - 1).max(1);
+    let mut sizes: Vec<u32> =
+        (0..=steps).map(|step| from + to.saturating_sub(from) * step / steps).collect();
+    sizes.dedup();
+    sizes
+}
+
+/// IP's and UDP's.
+fn headers(address: SocketAddr) -> u32 {
+    if address.is_ipv4() { 28 } else { 48 }
+}
+
+/// One that cannot be sent has not arrived, and the far end says so.
+fn send(socket: &UdpSocket, session: u64, sequence: u64, bytes: u32) {
+    let mut datagram = vec![0; (bytes as usize).max(DATAGRAM_HEAD_BYTES)];
+    Datagram { session, sequence, sent_ns: 0 }.write(&mut datagram);
+    // What a router says of the one before is told instead of sending this one.
+    if socket.send(&datagram).is_err() {
+        let _ = socket.send(&datagram);
+    }
+}
+
+/// Sends packets as they are, whatever is known of the path.
+fn unfragmented(socket: &UdpSocket, is_v4: bool) -> io::Result<()> {
+    let (level, option, value) = if is_v4 {
+        (libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, libc::IP_PMTUDISC_PROBE)
+    } else {
+        (libc::IPPROTO_IPV6, libc::IPV6_MTU_DISCOVER, libc::IPV6_PMTUDISC_PROBE)
+    };
+    let length = size_of_val(&value) as libc::socklen_t;
+    // SAFETY: the kernel reads `length` bytes of `value`, and the descriptor is open.
+    let set = unsafe {
+        libc::setsockopt(socket.as_raw_fd(), level, option, (&raw const value).cast(), length)
+    };
+    if set == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// The path's MTU as the kernel knows it.
+fn known_mtu(socket: &UdpSocket, is_v4: bool) -> Option<u32> {
+    let (level, option) =
+        if is_v4 { (libc::IPPROTO_IP, libc::IP_MTU) } else { (libc::IPPROTO_IPV6, libc::IPV6_MTU) };
+    let mut value: libc::c_int = 0;
+    let mut length = size_of_val(&value) as libc::socklen_t;
+    // SAFETY: the kernel writes at most `length` bytes to `value`, and the descriptor is open.
+    let got = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            level,
+            option,
+            (&raw mut value).cast(),
+            &raw mut length,
+        )
+    };
+    (got == 0).then(|| u32::try_from(value).ok()).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_go_from_one_to_another() {
+        assert_eq!(between(576, 1500).len(), 16);
+        assert_eq!(between(576, 1500)[0], 576);
+        assert_eq!(between(576, 1500)[15], 1500);
+        assert_eq!(between(7, 9), [7, 8, 9]);
+        assert_eq!(between(7, 7), [7]);
+        assert_eq!(between(1280, 576), [1280], "an interface with less than every path");
+    }
+}
