@@ -267,6 +267,9 @@ mod tests {
         udp-stream
           every trial: 1s ramp, then 3s measured
           datagrams: 1 thread, datagrams of 1200 bytes to the peer, offered 5000/s evenly
+        udp-stream-back
+          every trial: 1s ramp, then 3s measured
+          datagrams: 1 thread, datagrams of 1200 bytes from the peer, offered 5000/s evenly
         etcd-wal
           every trial: 1s ramp, then 30s measured
           wal: 1 thread, sequential writes of 2300, over 640M, psync buffered, sync every 1 write, to space never written before

@@ -54,6 +54,11 @@ pub(crate) enum Role {
     Counters,
     /// Counts the datagrams of a flow, and tells which of them came.
     Datagrams,
+    /// Sends datagrams of so many bytes, at intervals that it is told.
+    DatagramsBack {
+        /// Bytes of a datagram.
+        bytes: u32,
+    },
     /// Takes connections, each with a request of so many bytes, which it answers with as many.
     Connections {
         /// Bytes of a request.
@@ -70,6 +75,7 @@ impl Role {
             Self::Counters => (3, 0),
             Self::Datagrams => (4, 0),
             Self::Connections { bytes } => (5, bytes),
+            Self::DatagramsBack { bytes } => (6, bytes),
         };
         let mut wanted = [0; WANTED_BYTES];
         wanted[0] = kind;
@@ -88,6 +94,7 @@ impl Role {
             3 => Some(Self::Counters),
             4 => Some(Self::Datagrams),
             5 if sized => Some(Self::Connections { bytes }),
+            6 if sized => Some(Self::DatagramsBack { bytes }),
             _ => None,
         }
     }
@@ -176,13 +183,14 @@ mod tests {
     use super::*;
 
     const SECRET: PeerSecret = PeerSecret([7; PeerSecret::BYTES]);
-    const ROLES: [Role; 6] = [
+    const ROLES: [Role; 7] = [
         Role::Sink,
         Role::Source { bytes: 1 << 20 },
         Role::Answer { bytes: 64 },
         Role::Counters,
         Role::Datagrams,
         Role::Connections { bytes: 64 },
+        Role::DatagramsBack { bytes: 1200 },
     ];
 
     /// One side's bytes to be read; what it writes is kept.

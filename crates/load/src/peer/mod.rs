@@ -12,9 +12,11 @@ mod pending;
 mod roles;
 mod serve;
 mod udp;
+mod udp_back;
 
 pub(crate) use self::connects::COOKIE_BYTES;
 pub(crate) use self::hello::Role;
 pub use self::hello::{handshake, new_secret};
 pub use self::serve::serve;
-pub(crate) use self::udp::{DATAGRAM_HEAD_BYTES, Datagram, SEQUENCES};
+pub(crate) use self::udp::{BUFFER_BYTES, DATAGRAM_HEAD_BYTES, Datagram, Flow, SEQUENCES};
+pub(crate) use self::udp_back::WANTS_MORE;

@@ -9,6 +9,7 @@ use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use super::connects;
 use super::hello::Role;
 use super::udp::Flows;
+use super::udp_back;
 use crate::counters::Reading;
 
 /// What is read at a time: at least as much as the largest socket buffer that iperf3 asks for.
@@ -30,6 +31,9 @@ pub(super) fn perform(
         Role::Answer { bytes } => answer(&mut stream, bytes as usize),
         Role::Counters => tell_counters(&mut stream),
         Role::Connections { bytes } => connects::serve(&mut stream, bytes as usize),
+        Role::DatagramsBack { bytes } => {
+            udp_back::send(&flows.of(session)?, &mut stream, bytes as usize)
+        }
         Role::Datagrams => flows.of(session)?.tell(&mut stream),
     }
 }
