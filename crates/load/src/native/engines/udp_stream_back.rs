@@ -135,13 +135,11 @@ impl Engine for UdpStreamBack {
             // What comes before the load begins would only fill the buffer.
             self.tell(self.clock.delta_as_nanos(0, self.clock.raw()));
         }
-        match self.advance(io) {
-            Some(outcome) => Submitted::Done(outcome),
-            None => {
-                self.under_way = Some((slot, io, 0));
-                Submitted::InFlight
-            }
+        if let Some(outcome) = self.advance(io) {
+            return Submitted::Done(outcome);
         }
+        self.under_way = Some((slot, io, 0));
+        Submitted::InFlight
     }
 
     fn wait(&mut self, deadline: Deadline) {
