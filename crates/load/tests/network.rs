@@ -114,15 +114,18 @@ fn each_request_has_a_connection_of_its_own() {
 #[test]
 fn datagrams_are_counted_at_both_ends() {
     let peer = peer();
-    let job =
-        Job { read_percent: 0, pace: Pace::Even { iops: 1000.0 }, ..load(Engine::UdpStream, 1200) };
-    let record = run(&workload(job), &peer);
-    let job = &record.jobs[0];
-    assert_eq!(job.first_error, None);
-    let udp = job.udp.unwrap();
-    assert_eq!(udp.sent, job.write.ios);
-    // Loopback loses none that the receiver has room for, and these are few.
-    assert_eq!((udp.received, udp.reordered, udp.duplicates), (udp.sent, 0, 0));
+    for read_percent in [0, 100] {
+        let pace = Pace::Even { iops: 1000.0 };
+        let job = Job { read_percent, pace, threads: 2, ..load(Engine::UdpStream, 1200) };
+        let record = run(&workload(job), &peer);
+        let job = &record.jobs[0];
+        assert_eq!(job.first_error, None);
+        let udp = job.udp.unwrap();
+        assert!(udp.sent > 0 && job.offered_ios.is_some());
+        assert_eq!(udp.sent, job.write.ios + job.read.ios);
+        // Loopback loses none that the receiver has room for, and these are few.
+        assert_eq!((udp.received, udp.reordered, udp.duplicates), (udp.sent, 0, 0));
+    }
 }
 
 #[test]

@@ -176,7 +176,7 @@ engines! {
         has_queue: false,
         fio: Err("network load is iotax's own; fio is not asked for it"),
     },
-    /// Numbered UDP datagrams to the peer, which counts those that come.
+    /// Numbered UDP datagrams to the peer, or from it; whom they go to counts those that come.
     UdpStream: EngineInfo {
         name: "udp_stream",
         does: Work::Datagrams,

@@ -18,6 +18,7 @@ mod job_options;
 pub mod layers;
 mod load_factors;
 mod matrix;
+mod network;
 mod overrides;
 mod pairs;
 mod phases;

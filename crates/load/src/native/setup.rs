@@ -125,7 +125,8 @@ impl Thread<'_> {
     pub(crate) fn worker<'t>(&self, start_ns: u64, tally: Tally<'t>) -> Worker<'t> {
         Worker {
             accesses: Accesses::new(self.job, self.span, self.seed),
-            schedule: self.schedule(start_ns),
+            // A peer that sends paces itself.
+            schedule: self.schedule(start_ns).filter(|_| !self.takes_datagrams()),
             tally,
             verifier: self.verifier(start_ns),
             io_errors: IoErrors::new(self.names()),
@@ -144,6 +145,11 @@ impl Thread<'_> {
     /// Of its files, for people.
     fn names(&self) -> Vec<String> {
         self.files.iter().map(|file| file.shown()).collect()
+    }
+
+    /// Whether datagrams come to it from a peer.
+    fn takes_datagrams(&self) -> bool {
+        self.engine.is_datagrams() && self.job.reads()
     }
 
     /// Whether what the thread writes is read back afterwards.

@@ -16,6 +16,7 @@ use super::engines::tcp_connect::TcpConnect;
 use super::engines::tcp_rr::TcpRr;
 use super::engines::tcp_stream::TcpStream;
 use super::engines::udp_stream::UdpStream;
+use super::engines::udp_stream_back::UdpStreamBack;
 use super::engines::vdisk::Vdisk;
 use super::engines::{Deadline, Engine, Submitted};
 use super::gate::Ticket;
@@ -62,6 +63,9 @@ pub(super) fn perform(
         }
         (_, EngineKind::TcpConnect) => {
             drive_with((shared, &shared.clock), thread, ticket, TcpConnect::of(thread)?)
+        }
+        (_, EngineKind::UdpStream) if thread.job.reads() => {
+            drive_with((shared, &shared.clock), thread, ticket, UdpStreamBack::of(thread)?)
         }
         (_, EngineKind::UdpStream) => {
             drive_with((shared, &shared.clock), thread, ticket, UdpStream::of(thread)?)

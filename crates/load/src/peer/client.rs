@@ -60,6 +60,19 @@ pub(crate) fn connections(
     Ok((control, SocketAddr::new(peer.address.ip(), offer.port), offer.cookie))
 }
 
+/// Has the peer send datagrams of so many bytes at intervals, to whoever says hello in this session
+/// as long as what comes first is open.
+pub(crate) fn datagrams_back(
+    peer: &Peer,
+    bytes: u32,
+    interval_ns: u64,
+) -> Result<(TcpStream, u64), Error> {
+    let (mut control, session) = connect(peer, Role::DatagramsBack { bytes })?;
+    let told = control.write_all(&interval_ns.to_le_bytes());
+    told.map_err(|source| Error::Peer { peer: peer.to_string(), source })?;
+    Ok((control, session))
+}
+
 /// A socket whose datagrams go to a peer.
 pub(crate) fn datagrams(peer: &Peer) -> Result<UdpSocket, Error> {
     let bind = || -> io::Result<UdpSocket> {

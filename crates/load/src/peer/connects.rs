@@ -59,29 +59,30 @@ pub(super) fn serve(control: &mut Flow, bytes: usize) -> io::Result<()> {
     control.flush()?;
     let mut request = vec![0; bytes];
     // Closed by the near end, as a rule; what of that got lost ends with the next one.
-    let mut _before = None;
-    loop {
-        let ready = {
-            let mut fds = [control.socket() as &dyn std::os::fd::AsFd, &listener]
-                .map(|fd| PollFd::from_borrowed_fd(fd.as_fd(), PollFlags::IN));
-            match poll(&mut fds, Some(&SILENCE)) {
-                Ok(0) => return Ok(()),
-                Ok(_) => !fds[0].revents().is_empty(),
-                Err(rustix::io::Errno::INTR) => continue,
-                Err(errno) => return Err(errno.into()),
-            }
-        };
-        if ready {
-            // It has nothing more to say: it is over.
-            return Ok(());
-        }
+    let mut before = None;
+    while waits(control, &listener)? {
         match listener.accept() {
             Ok((stream, from)) => {
-                _before = answer(stream, (from.ip(), near), &cookie, &mut request)
+                let answered = answer(stream, (from.ip(), near), &cookie, &mut request);
+                drop(std::mem::replace(&mut before, answered));
             }
             Err(error) if error.kind() == ErrorKind::WouldBlock => {}
             // Gone before it was accepted, or no descriptor is left.
             Err(_) => std::thread::sleep(Duration::from_millis(1)),
+        }
+    }
+    Ok(())
+}
+
+/// Waits until somebody connects; false if it is over: whatever comes on `control`, which has nothing
+/// more to say, is its end.
+fn waits(control: &Flow, listener: &TcpListener) -> io::Result<bool> {
+    loop {
+        let mut fds = [PollFd::new(control.socket(), PollFlags::IN), PollFd::new(listener, PollFlags::IN)];
+        match poll(&mut fds, Some(&SILENCE)) {
+            Ok(ready) => return Ok(ready > 0 && fds[0].revents().is_empty()),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(errno) => return Err(errno.into()),
         }
     }
 }
@@ -93,8 +94,7 @@ fn answer(
     cookie: &Cookie,
     request: &mut [u8],
 ) -> Option<TcpStream> {
-    let comes_from_it = from == near;
-    if !comes_from_it || stream.read_exact(request).is_err() || !request.starts_with(cookie) {
+    if from != near || stream.read_exact(request).is_err() || !request.starts_with(cookie) {
         return None;
     }
     stream.write_all(request).ok()?;

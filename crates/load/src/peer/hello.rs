@@ -57,6 +57,11 @@ pub(crate) enum Role {
     Counters,
     /// Counts the datagrams of a flow, and tells which of them came.
     Datagrams,
+    /// Sends datagrams of so many bytes, at intervals that it is told.
+    DatagramsBack {
+        /// Bytes of a datagram.
+        bytes: u32,
+    },
     /// Takes connections, each with a request of so many bytes, which it answers with as many.
     Connections {
         /// Bytes of a request.
@@ -100,6 +105,7 @@ impl Wanted {
             Role::Datagrams => (4, 0),
             Role::Connections { bytes } => (5, bytes),
             Role::Iperf3 => (6, 0),
+            Role::DatagramsBack { bytes } => (7, bytes),
         };
         let mut wanted = [0; WANTED_BYTES];
         wanted[0] = kind;
@@ -124,6 +130,7 @@ impl Wanted {
             4 => Role::Datagrams,
             5 if sized => Role::Connections { bytes },
             6 => Role::Iperf3,
+            7 if sized => Role::DatagramsBack { bytes },
             _ => return None,
         };
         let tls = match tls {
@@ -229,7 +236,7 @@ mod tests {
 
     const SECRET: PeerSecret = PeerSecret([7; PeerSecret::BYTES]);
     const BARE: Wanted = Wanted { role: Role::Sink, tls: None };
-    const ALL: [Wanted; 8] = [
+    const ALL: [Wanted; 9] = [
         BARE,
         Wanted { role: Role::Source { bytes: 1 << 20 }, tls: Some(TlsBy::Process) },
         Wanted { role: Role::Answer { bytes: 64 }, tls: None },
@@ -238,6 +245,7 @@ mod tests {
         Wanted { role: Role::Datagrams, tls: Some(TlsBy::Process) },
         Wanted { role: Role::Connections { bytes: 64 }, tls: Some(TlsBy::Process) },
         Wanted { role: Role::Iperf3, tls: Some(TlsBy::Process) },
+        Wanted { role: Role::DatagramsBack { bytes: 1200 }, tls: Some(TlsBy::Process) },
     ];
 
     /// One side's bytes to be read; what it writes is kept.

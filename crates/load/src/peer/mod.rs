@@ -18,6 +18,7 @@ mod roles;
 mod serve;
 mod tls;
 mod udp;
+mod udp_back;
 
 pub(crate) use self::connects::COOKIE_BYTES;
 pub(crate) use self::flow::Flow;
@@ -26,4 +27,5 @@ pub use self::hello::{handshake, new_secret};
 pub(crate) use self::iperf3::Iperf3Server;
 pub use self::path::probe_path;
 pub use self::serve::serve;
-pub(crate) use self::udp::{DATAGRAM_HEAD_BYTES, Datagram, SEQUENCES};
+pub(crate) use self::udp::{BUFFER_BYTES, DATAGRAM_HEAD_BYTES, Datagram, Flow, SEQUENCES};
+pub(crate) use self::udp_back::WANTS_MORE;

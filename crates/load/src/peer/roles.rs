@@ -10,6 +10,7 @@ use super::flow::Flow;
 use super::hello::Role;
 use super::iperf3;
 use super::udp::Flows;
+use super::udp_back;
 use crate::counters::Reading;
 
 /// What is read at a time: at least as much as the largest socket buffer that iperf3 asks for.
@@ -26,6 +27,9 @@ pub(super) fn perform(mut stream: Flow, role: Role, session: u64, flows: &Flows)
         Role::Answer { bytes } => answer(&mut stream, bytes as usize),
         Role::Counters => tell_counters(&mut stream),
         Role::Connections { bytes } => connects::serve(&mut stream, bytes as usize),
+        Role::DatagramsBack { bytes } => {
+            udp_back::send(&flows.of(session)?, &mut stream, bytes as usize)
+        }
         Role::Datagrams => flows.of(session)?.tell(&mut stream),
         Role::Iperf3 => iperf3::serve(stream),
     }

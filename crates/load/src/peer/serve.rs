@@ -48,11 +48,11 @@ pub fn serve(
     let peer = Arc::new(Peer {
         secret,
         pending: Pending::default(),
-        flows: Flows::default(),
+        flows: Flows::on(datagrams),
         connections: AtomicUsize::new(0),
     });
     let receiver = Arc::clone(&peer);
-    spawn("datagrams", move || receiver.flows.receive(&datagrams))?;
+    spawn("datagrams", move || receiver.flows.receive())?;
     ready(listener.local_addr()?)?;
     loop {
         match listener.accept() {

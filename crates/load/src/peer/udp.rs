@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
-use std::net::UdpSocket;
+use std::net::{SocketAddr, UdpSocket};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ const QUIET: Duration = Duration::from_millis(200);
 const AT_MOST: Duration = Duration::from_secs(3);
 /// What `SO_RCVBUF` asks for: datagrams that wait for the receiver's turn on a busy CPU are not
 /// lost on the path.
-const BUFFER_BYTES: usize = 4 << 20;
+pub(crate) const BUFFER_BYTES: usize = 4 << 20;
 
 /// The head of a datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +40,8 @@ impl Datagram {
         }
     }
 
-    fn read(datagram: &[u8]) -> Option<Self> {
+    /// `None` of what is too short for one.
+    pub(crate) fn read(datagram: &[u8]) -> Option<Self> {
         let head: &[[u8; 8]] = datagram.get(..DATAGRAM_HEAD_BYTES)?.as_chunks().0;
         let [session, sequence, sent_ns] = head else { return None };
         let [session, sequence, sent_ns] =
@@ -80,9 +81,9 @@ impl Received {
     }
 }
 
-/// One flow as the far end sees it.
+/// One flow as the end sees it that it comes to.
 #[derive(Debug, Default)]
-pub(super) struct Flow {
+pub(crate) struct Flow {
     came: Bits,
     late: Bits,
     duplicates: u64,
@@ -91,7 +92,8 @@ pub(super) struct Flow {
     /// Of the one before: when it was sent and when it came, each on its end's clock.
     before: Option<(u64, u64)>,
     jitter_ns: f64,
-    last: Option<Instant>,
+    /// Who sent the last one, and when it came.
+    last: Option<(SocketAddr, Instant)>,
 }
 
 /// A set of small numbers.
@@ -122,8 +124,19 @@ impl Bits {
 }
 
 impl Flow {
+    /// One that allocates nothing later.
+    pub(crate) fn with_room() -> Self {
+        let bits = || Bits(vec![0; (SEQUENCES / 64) as usize]);
+        Self { came: bits(), late: bits(), ..Self::default() }
+    }
+
+    /// The number of datagrams up to the last one that came in order.
+    pub(crate) fn next(&self) -> u64 {
+        self.next
+    }
+
     /// Takes one in that came at `now_ns`, on a clock of this end.
-    fn takes(&mut self, datagram: Datagram, now_ns: u64) {
+    pub(crate) fn takes(&mut self, datagram: Datagram, now_ns: u64) {
         if datagram.sequence >= SEQUENCES {
             return;
         }
@@ -146,7 +159,8 @@ impl Flow {
         self.before = Some((datagram.sent_ns, now_ns));
     }
 
-    fn received(&self, from: u64, to: u64) -> Received {
+    /// What came of those from one to another.
+    pub(crate) fn received(&self, from: u64, to: u64) -> Received {
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
@@ -162,12 +176,20 @@ impl Flow {
 }
 
 /// All flows of a peer.
-#[derive(Debug, Default)]
-pub(super) struct Flows(Mutex<HashMap<u64, Arc<Mutex<Flow>>>>);
+#[derive(Debug)]
+pub(super) struct Flows {
+    socket: UdpSocket,
+    all: Mutex<HashMap<u64, Arc<Mutex<Flow>>>>,
+}
 
 impl Flows {
+    /// What comes and goes on `socket`.
+    pub(super) fn on(socket: UdpSocket) -> Self {
+        Self { socket, all: Mutex::default() }
+    }
+
     fn all(&self) -> MutexGuard<'_, HashMap<u64, Arc<Mutex<Flow>>>> {
-        self.0.lock().expect("nobody panics with it")
+        self.all.lock().expect("nobody panics with it")
     }
 
     /// Begins a flow, which lasts as long as what is returned.
@@ -179,15 +201,16 @@ impl Flows {
         Ok(FlowOfSession { flows: self, session, flow })
     }
 
-    /// Takes in what comes on `socket` for as long as the process lives.
-    pub(super) fn receive(&self, socket: &UdpSocket) {
+    /// Takes in what comes for as long as the process lives.
+    pub(super) fn receive(&self) {
+        let socket = &self.socket;
         let _ = rustix::net::sockopt::set_socket_recv_buffer_size(socket, BUFFER_BYTES);
         let start = Instant::now();
         let mut bytes = vec![0; LARGEST_BYTES];
         let mut latest: Option<(u64, Arc<Mutex<Flow>>)> = None;
         loop {
             // Errors are about datagrams sent before, of which there are none of ours.
-            let Ok((length, _)) = socket.recv_from(&mut bytes) else { continue };
+            let Ok((length, from)) = socket.recv_from(&mut bytes) else { continue };
             let now = Instant::now();
             let Some(datagram) = Datagram::read(&bytes[..length]) else { continue };
             if latest.as_ref().is_none_or(|(session, _)| *session != datagram.session) {
@@ -198,7 +221,7 @@ impl Flows {
             let mut flow = flow.lock().expect("nobody panics with it");
             let now_ns = u64::try_from((now - start).as_nanos()).unwrap_or(u64::MAX);
             flow.takes(datagram, now_ns);
-            flow.last = Some(now);
+            flow.last = Some((from, now));
         }
     }
 }
@@ -211,6 +234,19 @@ pub(super) struct FlowOfSession<'a> {
 }
 
 impl FlowOfSession<'_> {
+    pub(super) fn session(&self) -> u64 {
+        self.session
+    }
+
+    pub(super) fn socket(&self) -> &UdpSocket {
+        &self.flows.socket
+    }
+
+    /// Who sent its last datagram, and when that came.
+    pub(super) fn heard_from(&self) -> Option<(SocketAddr, Instant)> {
+        self.flow.lock().expect("nobody panics with it").last
+    }
+
     /// Tells, whenever it is asked for the datagrams from one to another, what came of them.
     pub(super) fn tell(&self, stream: &mut (impl Read + Write)) -> io::Result<()> {
         loop {
@@ -232,7 +268,7 @@ impl FlowOfSession<'_> {
             let now = Instant::now();
             let flow = self.flow.lock().expect("nobody panics with it");
             let received = flow.received(from, to);
-            let is_quiet = flow.last.is_none_or(|last| now.duration_since(last) > QUIET);
+            let is_quiet = flow.last.is_none_or(|(_, last)| now.duration_since(last) > QUIET);
             if received.datagrams >= to.saturating_sub(from) || is_quiet || now > end {
                 return received;
             }

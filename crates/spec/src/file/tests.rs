@@ -131,7 +131,7 @@ fn misspelt_keys_are_pointed_at() {
     x.toml:1:12: workload: unknown workload `randred-4k`; did you mean `randread-4k`?
       1 | workload = "randred-4k"
         |            ^^^^^^^^^^^^
-    known workloads: randread-4k, randwrite-4k, seqread-1m, seqwrite-1m, mixed-70-30, driver-searcher, driver-searcher-published, git-checkout, git-status, git-gc, tcp-stream, tcp-stream-back, tcp-stream-both, tcp-rr, tcp-connect, udp-stream, etcd-wal, etcd-wal-loaded, postgres, mysql, kafka, rocksdb, lucene, nats-sync, ml-load
+    known workloads: randread-4k, randwrite-4k, seqread-1m, seqwrite-1m, mixed-70-30, driver-searcher, driver-searcher-published, git-checkout, git-status, git-gc, tcp-stream, tcp-stream-back, tcp-stream-both, tcp-rr, tcp-connect, udp-stream, udp-stream-back, etcd-wal, etcd-wal-loaded, postgres, mysql, kafka, rocksdb, lucene, nats-sync, ml-load
     "#);
     assert_snapshot!(error(&format!("[workload]\nname = \"m\"\njbo = []{arms}")), @"
     x.toml:3:1: workload.jbo: unknown key `jbo`; did you mean `job`?

@@ -23,7 +23,7 @@ use crate::workload::{BlockSizes, Bound, Files, Job, Pace, Pattern, Workload};
 type Preset = (&'static str, fn() -> Workload);
 
 /// Name and builder, in the order of `iotax workloads`.
-const PRESETS: [Preset; 16] = [
+const PRESETS: [Preset; 17] = [
     ("randread-4k", plain::randread_4k),
     ("randwrite-4k", plain::randwrite_4k),
     ("seqread-1m", plain::seqread_1m),
@@ -40,6 +40,7 @@ const PRESETS: [Preset; 16] = [
     ("tcp-rr", network::tcp_rr),
     ("tcp-connect", network::tcp_connect),
     ("udp-stream", network::udp_stream),
+    ("udp-stream-back", network::udp_stream_back),
 ];
 
 fn all() -> impl Iterator<Item = Preset> {
@@ -142,7 +143,7 @@ mod tests {
     fn a_misspelt_workload_is_corrected() {
         insta::assert_snapshot!(Workload::preset("randred-4k").unwrap_err(), @"
         unknown workload `randred-4k`; did you mean `randread-4k`?
-        known workloads: randread-4k, randwrite-4k, seqread-1m, seqwrite-1m, mixed-70-30, driver-searcher, driver-searcher-published, git-checkout, git-status, git-gc, tcp-stream, tcp-stream-back, tcp-stream-both, tcp-rr, tcp-connect, udp-stream, etcd-wal, etcd-wal-loaded, postgres, mysql, kafka, rocksdb, lucene, nats-sync, ml-load
+        known workloads: randread-4k, randwrite-4k, seqread-1m, seqwrite-1m, mixed-70-30, driver-searcher, driver-searcher-published, git-checkout, git-status, git-gc, tcp-stream, tcp-stream-back, tcp-stream-both, tcp-rr, tcp-connect, udp-stream, udp-stream-back, etcd-wal, etcd-wal-loaded, postgres, mysql, kafka, rocksdb, lucene, nats-sync, ml-load
         ");
     }
 }

@@ -72,19 +72,31 @@ pub(super) fn tcp_connect() -> Workload {
 }
 
 pub(super) fn udp_stream() -> Workload {
-    let job = Job {
-        engine: Engine::UdpStream,
-        read_percent: 0,
-        block_sizes: BlockSizes::Fixed(DATAGRAM_BYTES),
-        pace: Pace::Even { iops: DATAGRAMS_PER_S },
-        ..Job::new("datagrams")
-    };
     network(
         "udp-stream",
         "5,000 UDP datagrams of 1200 bytes a second to the peer, 48 Mbit/s: how many are lost, how \
          unevenly and in which order they come. Set rate=closed to send as fast as the near end can.",
-        [job],
+        [datagrams(0)],
     )
+}
+
+pub(super) fn udp_stream_back() -> Workload {
+    network(
+        "udp-stream-back",
+        "The same from the peer to here, as iperf3 --udp --reverse: the peer paces them, and they are \
+         counted here.",
+        [datagrams(100)],
+    )
+}
+
+fn datagrams(read_percent: u8) -> Job {
+    Job {
+        engine: Engine::UdpStream,
+        read_percent,
+        block_sizes: BlockSizes::Fixed(DATAGRAM_BYTES),
+        pace: Pace::Even { iops: DATAGRAMS_PER_S },
+        ..Job::new("datagrams")
+    }
 }
 
 fn stream(name: &str, read_percent: u8) -> Job {

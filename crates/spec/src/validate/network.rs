@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use crate::error::{Error, Subject};
 use crate::spec::{Arm, Target};
-use crate::workload::{BlockSizes, Job};
+use crate::workload::{BlockSizes, Job, Pace};
 
 /// More connections than this a peer does not take.
 const MAX_FLOWS: u32 = 256;
@@ -45,15 +45,16 @@ impl Job {
             return Ok(());
         }
         let engine = self.engine.name();
-        if self.engine.is_stream() && !matches!(self.read_percent, 0 | 100) {
+        let one_way = self.engine.is_stream() || self.engine.is_datagrams();
+        if one_way && !matches!(self.read_percent, 0 | 100) {
             let problem = format!("{engine} goes one way, not both by turns");
             let advice = "write read-percent = 0 (to the peer) or 100 (from it), and a second job for \
                           the other way";
             return Err(self.refuse("read-percent", problem, advice));
         }
-        if self.engine.is_datagrams() && self.reads() {
-            let problem = format!("{engine} sends to the peer");
-            return Err(self.refuse("read-percent", problem, "write read-percent = 0"));
+        if self.engine.is_datagrams() && self.reads() && matches!(self.pace, Pace::Poisson { .. }) {
+            let problem = "the peer sends datagrams at even intervals";
+            return Err(self.refuse("rate", problem, "write for example rate=even:5000"));
         }
         let bytes = self.block_sizes.max_bytes();
         if self.engine.is_datagrams() && !DATAGRAM_BYTES.contains(&bytes) {
@@ -93,5 +94,40 @@ impl Job {
             }
             None => Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use crate::workload::{BlockSizes, Job, Pace, Workload};
+
+    fn refused(preset: &str, change: impl FnOnce(&mut Job)) -> String {
+        let mut workload = Workload::preset(preset).unwrap();
+        change(&mut workload.jobs[0]);
+        workload.validate().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_no_path_carries_is_refused() {
+        assert_snapshot!(refused("udp-stream", |job| job.read_percent = 50), @"
+        job `datagrams`: read-percent: udp_stream goes one way, not both by turns
+        write read-percent = 0 (to the peer) or 100 (from it), and a second job for the other way
+        ");
+        let poisson = |job: &mut Job| job.pace = Pace::Poisson { iops: 50.0 };
+        assert_snapshot!(refused("udp-stream-back", poisson), @"
+        job `datagrams`: rate: the peer sends datagrams at even intervals
+        write for example rate=even:5000
+        ");
+        let small = |job: &mut Job| job.block_sizes = BlockSizes::Fixed(8);
+        assert_snapshot!(refused("tcp-connect", small), @"
+        job `connections`: block-size: requests of 8 bytes; possible are 16 and more
+        write for example 64
+        ");
+        assert_snapshot!(refused("udp-stream", small), @"
+        job `datagrams`: block-size: datagrams of 8 bytes; possible are 24 to 65507
+        1200 bytes fit the packets of nearly every path
+        ");
     }
 }

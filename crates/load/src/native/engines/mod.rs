@@ -8,6 +8,7 @@ pub(crate) mod tcp_connect;
 pub(crate) mod tcp_rr;
 pub(crate) mod tcp_stream;
 pub(crate) mod udp_stream;
+pub(crate) mod udp_stream_back;
 pub(crate) mod vdisk;
 
 use std::fs::File;

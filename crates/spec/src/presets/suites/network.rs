@@ -79,5 +79,6 @@ fn phases() -> Vec<Workload> {
         four(network::tcp_stream_back(), "tcp-stream-back-4"),
         network::tcp_stream_both(),
         network::udp_stream(),
+        network::udp_stream_back(),
     ]
 }
