@@ -7,6 +7,7 @@
 //! what the far end says of itself, which is believed, over TLS ([`tls`]).
 
 pub(crate) mod client;
+mod encrypted;
 mod flow;
 mod hello;
 mod ktls;
