@@ -79,6 +79,19 @@ fn a_search_for_caps_of_a_path_that_is_interrupted_tells_what_it_has() {
     );
 }
 
+#[test]
+fn connections_are_encrypted_and_carry_no_datagrams() {
+    let desk = Desk::new();
+    let ran = json(&desk, &["run", "tcp-rr", "loopback + tls(cipher=chacha20-poly1305)"]);
+    assert_eq!(ran["arms"][0]["network"]["load"], "round_trips", "{ran:#}");
+    let refused = desk.run(&["run", "udp-stream", "loopback + tls"]);
+    insta::assert_snapshot!(refused.err, @"
+    error: arm `target`, job `datagrams`: engine: udp_stream sends datagrams, and loopback + tls carries TCP connections alone
+    take its topmost layer off, or choose tcp-stream or tcp-rr
+    ");
+    assert_eq!(refused.code, 3);
+}
+
 /// `iotax peer`, and where it listens.
 struct Peer {
     process: Child,

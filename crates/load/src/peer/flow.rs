@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 
-use super::tls::Encrypted;
+use super::encrypted::Encrypted;
 
 /// See the module. It is used like a socket.
 pub(crate) enum Flow {

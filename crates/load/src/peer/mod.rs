@@ -8,6 +8,7 @@
 
 pub(crate) mod client;
 mod connects;
+mod encrypted;
 mod flow;
 mod hello;
 mod iperf3;

@@ -146,6 +146,13 @@ fn layers_of_network_paths_are_put_where_they_can_be_made() {
                      ^^^^^^^^^^^^^^^ column 16
     put it on interfaces of iotax's own, below any service's address: netns + tbf
     ");
+    assert!(Stack::parse("netns + dnat + tls").is_ok() && Stack::parse("loopback + ktls").is_ok());
+    assert_snapshot!(error("loopback + tls + ktls"), @"
+    `ktls` needs a service's address or a path of IP packets or an Ethernet path below it, not a path of TCP connections alone
+      loopback + tls + ktls
+                       ^^^^ column 18
+    put it on a network path: netns + ktls
+    ");
     assert_snapshot!(error("netns + wireguard + bridge"), @"
     `bridge` needs an Ethernet path below it, not a path of IP packets
       netns + wireguard + bridge
