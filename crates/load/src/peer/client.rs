@@ -66,9 +66,9 @@ pub(crate) fn datagrams_back(
     peer: &Peer,
     bytes: u32,
     interval_ns: u64,
-) -> Result<(TcpStream, u64), Error> {
+) -> Result<(Flow, u64), Error> {
     let (mut control, session) = connect(peer, Role::DatagramsBack { bytes })?;
-    let told = control.write_all(&interval_ns.to_le_bytes());
+    let told = control.write_all(&interval_ns.to_le_bytes()).and_then(|()| control.flush());
     told.map_err(|source| Error::Peer { peer: peer.to_string(), source })?;
     Ok((control, session))
 }

@@ -28,5 +28,5 @@ pub use self::hello::{handshake, new_secret};
 pub(crate) use self::iperf3::Iperf3Server;
 pub use self::path::probe_path;
 pub use self::serve::serve;
-pub(crate) use self::udp::{BUFFER_BYTES, DATAGRAM_HEAD_BYTES, Datagram, Flow, SEQUENCES};
+pub(crate) use self::udp::{Arrivals, BUFFER_BYTES, DATAGRAM_HEAD_BYTES, Datagram, SEQUENCES};
 pub(crate) use self::udp_back::WANTS_MORE;

@@ -83,7 +83,7 @@ impl Received {
 
 /// One flow as the end sees it that it comes to.
 #[derive(Debug, Default)]
-pub(crate) struct Flow {
+pub(crate) struct Arrivals {
     came: Bits,
     late: Bits,
     duplicates: u64,
@@ -123,9 +123,9 @@ impl Bits {
     }
 }
 
-impl Flow {
+impl Arrivals {
     /// One that allocates nothing later.
-    pub(crate) fn with_room() -> Self {
+    pub(crate) fn preallocated() -> Self {
         let bits = || Bits(vec![0; (SEQUENCES / 64) as usize]);
         Self { came: bits(), late: bits(), ..Self::default() }
     }
@@ -179,7 +179,7 @@ impl Flow {
 #[derive(Debug)]
 pub(super) struct Flows {
     socket: UdpSocket,
-    all: Mutex<HashMap<u64, Arc<Mutex<Flow>>>>,
+    all: Mutex<HashMap<u64, Arc<Mutex<Arrivals>>>>,
 }
 
 impl Flows {
@@ -188,13 +188,13 @@ impl Flows {
         Self { socket, all: Mutex::default() }
     }
 
-    fn all(&self) -> MutexGuard<'_, HashMap<u64, Arc<Mutex<Flow>>>> {
+    fn all(&self) -> MutexGuard<'_, HashMap<u64, Arc<Mutex<Arrivals>>>> {
         self.all.lock().expect("nobody panics with it")
     }
 
     /// Begins a flow, which lasts as long as what is returned.
     pub(super) fn of(&self, session: u64) -> io::Result<FlowOfSession<'_>> {
-        let flow = Arc::<Mutex<Flow>>::default();
+        let flow = Arc::<Mutex<Arrivals>>::default();
         if self.all().insert(session, Arc::clone(&flow)).is_some() {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
@@ -207,7 +207,7 @@ impl Flows {
         let _ = rustix::net::sockopt::set_socket_recv_buffer_size(socket, BUFFER_BYTES);
         let start = Instant::now();
         let mut bytes = vec![0; LARGEST_BYTES];
-        let mut latest: Option<(u64, Arc<Mutex<Flow>>)> = None;
+        let mut latest: Option<(u64, Arc<Mutex<Arrivals>>)> = None;
         loop {
             // Errors are about datagrams sent before, of which there are none of ours.
             let Ok((length, from)) = socket.recv_from(&mut bytes) else { continue };
@@ -230,7 +230,7 @@ impl Flows {
 pub(super) struct FlowOfSession<'a> {
     flows: &'a Flows,
     session: u64,
-    flow: Arc<Mutex<Flow>>,
+    flow: Arc<Mutex<Arrivals>>,
 }
 
 impl FlowOfSession<'_> {
@@ -307,7 +307,7 @@ mod tests {
 
     #[test]
     fn lost_late_and_copied_datagrams_are_told_apart() {
-        let mut flow = Flow::default();
+        let mut flow = Arrivals::default();
         for (at, sequence) in [0, 1, 2, 5, 4, 5, 8].into_iter().enumerate() {
             flow.takes(datagram(sequence, sequence * 1000), at as u64 * 1000);
         }
@@ -323,7 +323,7 @@ mod tests {
     /// RFC 3550: J += (|D| - J) / 16.
     #[test]
     fn jitter_is_that_of_rfc_3550_whatever_the_clocks_say() {
-        let mut flow = Flow::default();
+        let mut flow = Arrivals::default();
         let offset_ns = u64::MAX - 500;
         for (sequence, came_ns) in [(0, 0), (1, 1_000), (2, 2_160), (3, 3_000)] {
             flow.takes(datagram(sequence, sequence * 1_000), offset_ns.wrapping_add(came_ns));
@@ -335,7 +335,7 @@ mod tests {
 
     #[test]
     fn a_sequence_beyond_what_is_told_apart_takes_no_memory() {
-        let mut flow = Flow::default();
+        let mut flow = Arrivals::default();
         flow.takes(datagram(u64::MAX, 0), 0);
         flow.takes(datagram(SEQUENCES, 0), 0);
         assert!(flow.came.0.is_empty());

@@ -4,7 +4,7 @@
 //! many of them came is asked at the end.
 
 use std::io;
-use std::net::{TcpStream as Control, UdpSocket};
+use std::net::{UdpSocket};
 use std::time::{Duration, Instant};
 
 use iotax_record::UdpRecord;
@@ -18,7 +18,7 @@ use crate::error::Error;
 use crate::native::io::{Io, Outcome};
 use crate::native::setup::Thread;
 use crate::peer::{
-    BUFFER_BYTES, DATAGRAM_HEAD_BYTES, Datagram, Flow, SEQUENCES, WANTS_MORE, client,
+    Arrivals, BUFFER_BYTES, DATAGRAM_HEAD_BYTES, Datagram, Flow, SEQUENCES, WANTS_MORE, client,
 };
 
 /// How long a datagram may keep the thread before it looks at the time again.
@@ -32,9 +32,9 @@ const STRAGGLERS: Duration = Duration::from_millis(200);
 pub(crate) struct UdpStreamBack {
     socket: UdpSocket,
     /// The peer sends as long as this is open.
-    _control: Control,
+    _control: Flow,
     session: u64,
-    flow: Flow,
+    arrivals: Arrivals,
     /// I/Os that are over.
     done: u64,
     buffer: Box<[u8]>,
@@ -68,7 +68,7 @@ impl UdpStreamBack {
             socket,
             _control: control,
             session,
-            flow: Flow::with_room(),
+            arrivals: Arrivals::preallocated(),
             done: 0,
             buffer: vec![0; bytes as usize].into_boxed_slice(),
             under_way: None,
@@ -90,7 +90,7 @@ impl UdpStreamBack {
             Ok((bytes, _)) => {
                 let datagram = Datagram::read(&self.buffer[..bytes]);
                 if let Some(datagram) = datagram.filter(|head| head.session == self.session) {
-                    self.flow.takes(datagram, now_ns);
+                    self.arrivals.takes(datagram, now_ns);
                 }
                 Ok(true)
             }
@@ -114,7 +114,7 @@ impl UdpStreamBack {
         if self.done == SEQUENCES {
             return Some(Err(Errno::OVERFLOW));
         }
-        while self.flow.next() == self.done {
+        while self.arrivals.next() == self.done {
             match self.receive() {
                 Ok(true) => {}
                 Ok(false) => return None,
@@ -173,10 +173,10 @@ impl Engine for UdpStreamBack {
     fn of_flow(&mut self, counted: u64) -> io::Result<OfFlow> {
         let (from, to) = (self.done.saturating_sub(counted), self.done);
         let until = Instant::now() + STRAGGLERS;
-        let mut received = self.flow.received(from, to);
+        let mut received = self.arrivals.received(from, to);
         while received.datagrams < to - from && Instant::now() < until {
             self.receive()?;
-            received = self.flow.received(from, to);
+            received = self.arrivals.received(from, to);
         }
         let udp = UdpRecord {
             sent: to - from,
