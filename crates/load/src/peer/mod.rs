@@ -15,6 +15,5 @@ mod udp;
 
 pub(crate) use self::hello::Role;
 pub use self::hello::{handshake, new_secret};
-pub(crate) use self::iperf3::Iperf3Server;
 pub use self::serve::serve;
 pub(crate) use self::udp::{DATAGRAM_HEAD_BYTES, Datagram, SEQUENCES};
