@@ -29,6 +29,9 @@ pub(crate) const STEPS: &[Step] = &[
     Step::new("rig", "limits of control groups", || tests("iotax-rig")),
     Step::new("cli", "verdicts, caps and taxes, as users get them", || tests("iotax")),
     Step::new("fio", "native engines and fio on one disk", fio),
+    Step::new("network", "native flows beside iperf3's, round trips beside sockperf's", || {
+        table("network", script("native-versus-iperf3.sh", &["netns", "--max-blocks", "20"])?)
+    }),
     Step::new("fuse", "virtual disks over FUSE beside qemu-storage-daemon", fuse),
     Step::new("blind", "planted faults, for the doctor to find", blind),
 ];

@@ -4,6 +4,7 @@
 //! here, in the namespace of the path's near end, and tells its result in JSON on standard output,
 //! which is anonymous memory. Each program dies with whoever started it.
 
+mod server;
 mod words;
 
 use std::ffi::OsString;
@@ -22,9 +23,10 @@ use iotax_vdisk::{IoTarget, Peer};
 use crate::child::{self, Child, Ending};
 use crate::driver::{LoadDriver, Progress, Request, offered_ios};
 use crate::error::Error;
-use crate::peer::Iperf3Server;
 use crate::peer::client::FarEnd;
 use crate::watch::Watch;
+
+use server::Server;
 
 pub use words::refuse_with_iperf3;
 
@@ -62,7 +64,7 @@ impl LoadDriver for Iperf3 {
     fn run(&self, request: &Request<'_>) -> Result<LoadRecord, Error> {
         let job = words::the_job(request.workload)?;
         let peer = of_path(job, request.target)?;
-        let server = Iperf3Server::start(peer)?;
+        let server = Server::start(peer)?;
         let address = SocketAddr::new(peer.address.ip(), server.port());
         let arguments = words::arguments(job, address, request.ramp_ns, request.time_ns)?;
         let arguments: Vec<OsString> = arguments.into_iter().map(OsString::from).collect();

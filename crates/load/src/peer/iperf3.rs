@@ -1,4 +1,4 @@
-//! A server of iperf3 at the far end, for one test and as long as its connection.
+//! What the far end does for iperf3: a server for one test, as long as the connection.
 
 use std::ffi::OsString;
 use std::io::{self, Read as _, Write as _};
@@ -7,12 +7,9 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use iotax_vdisk::Peer;
 use rustix::net::sockopt;
 
-use super::client;
 use super::flow::Flow;
-use super::hello::Role;
 use crate::child::{self, Child, Running};
 use crate::error::Error;
 
@@ -29,43 +26,6 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 const TRIES: usize = 3;
 /// Of what the far end says when it cannot.
 const MOST_WORDS_BYTES: usize = 400;
-
-/// A server as the near end has it: it ends when this is dropped.
-pub(crate) struct Iperf3Server {
-    port: u16,
-    /// The far end ends the server when this closes.
-    _connection: Flow,
-}
-
-impl Iperf3Server {
-    /// Has the far end start one.
-    pub(crate) fn start(peer: &Peer) -> Result<Self, Error> {
-        let (mut connection, _) = client::connect(peer, Role::Iperf3)?;
-        let told = told(&mut connection);
-        let port = told.map_err(|source| Error::Peer { peer: peer.to_string(), source })?;
-        Ok(Self { port, _connection: connection })
-    }
-
-    /// Where it listens, at the peer's address.
-    pub(crate) fn port(&self) -> u16 {
-        self.port
-    }
-}
-
-/// A port; or 0, and why there is none.
-fn told(connection: &mut Flow) -> io::Result<u16> {
-    let mut port = [0; 2];
-    connection.read_exact(&mut port)?;
-    let port = u16::from_le_bytes(port);
-    if port != 0 {
-        return Ok(port);
-    }
-    let mut words = Vec::new();
-    connection.take(MOST_WORDS_BYTES as u64).read_to_end(&mut words)?;
-    let words: String =
-        String::from_utf8_lossy(&words).chars().filter(|c| !c.is_control()).collect();
-    Err(io::Error::other(format!("at the far end: {words}")))
-}
 
 /// The far end: starts a server where it was connected to, tells its port, and ends it with the
 /// connection.

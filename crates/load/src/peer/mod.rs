@@ -25,7 +25,6 @@ pub(crate) use self::connects::COOKIE_BYTES;
 pub(crate) use self::flow::Flow;
 pub(crate) use self::hello::Role;
 pub use self::hello::{handshake, new_secret};
-pub(crate) use self::iperf3::Iperf3Server;
 pub use self::path::probe_path;
 pub use self::serve::serve;
 pub(crate) use self::udp::{Arrivals, BUFFER_BYTES, DATAGRAM_HEAD_BYTES, Datagram, SEQUENCES};
