@@ -20,6 +20,7 @@ fn word(node: &Node) -> String {
     match &node.layer {
         SeenLayer::Mount(mount) => format!("{} on {}", mount.file_system, mount.mount_point),
         SeenLayer::Device(device) => device.name.clone(),
+        other => panic!("{other:?}"),
     }
 }
 

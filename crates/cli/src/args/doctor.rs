@@ -31,7 +31,7 @@ Examples:
 
 It only reads. What it may not read, it says, and how to.")]
 pub(crate) struct DoctorArgs {
-    /// Directories, files, block devices; tcp://HOST:PORT and ssh://HOST for the way
+    /// Directories, files, block devices; `tcp://HOST:PORT`, `ssh://HOST` for the way
     /// to a peer [default: the working directory]
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,

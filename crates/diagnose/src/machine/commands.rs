@@ -99,8 +99,7 @@ fn place(machine: &Machine, given: &str, only_reads: bool) -> Option<String> {
         None if seen.path.starts_with("/dev/") && is_device(machine, seen) => {
             only_reads.then(itself).flatten()
         }
-        None => itself(),
-        Some(PathKind::Peer) => itself(),
+        None | Some(PathKind::Peer) => itself(),
         // Nothing can be put on it.
         Some(PathKind::Interface) => None,
         Some(PathKind::Device) => only_reads.then(itself).flatten(),

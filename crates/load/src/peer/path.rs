@@ -57,7 +57,8 @@ pub fn probe_path(peer: &Peer, mtu_bytes: u32) -> Result<PathProbe, Error> {
             }
             sleep(UNDER_WAY + 2 * rtt);
             let mut largest = None;
-            for (size, from) in sizes.iter().zip((first..).step_by(OF_EACH as usize)) {
+            for (at, size) in (0..).zip(sizes) {
+                let from = first + at * OF_EACH;
                 if received(&mut stream, from, from + OF_EACH)?.datagrams == 0 {
                     return Ok((largest, Some(*size)));
                 }
@@ -89,7 +90,7 @@ pub fn probe_path(peer: &Peer, mtu_bytes: u32) -> Result<PathProbe, Error> {
 
 /// Sizes from one to another, both of them included.
 fn between(from: u32, to: u32) -> Vec<u32> {
-    let steps = to.saturating_sub(from).min(SIZES - 1).max(1);
+    let steps = to.saturating_sub(from).clamp(1, SIZES - 1);
     let mut sizes: Vec<u32> =
         (0..=steps).map(|step| from + to.saturating_sub(from) * step / steps).collect();
     sizes.dedup();
@@ -118,7 +119,7 @@ fn unfragmented(socket: &UdpSocket, is_v4: bool) -> io::Result<()> {
     } else {
         (libc::IPPROTO_IPV6, libc::IPV6_MTU_DISCOVER, libc::IPV6_PMTUDISC_PROBE)
     };
-    let length = size_of_val(&value) as libc::socklen_t;
+    let length = libc::socklen_t::try_from(size_of_val(&value)).expect("four bytes");
     // SAFETY: the kernel reads `length` bytes of `value`, and the descriptor is open.
     let set = unsafe {
         libc::setsockopt(socket.as_raw_fd(), level, option, (&raw const value).cast(), length)
@@ -131,7 +132,7 @@ fn known_mtu(socket: &UdpSocket, is_v4: bool) -> Option<u32> {
     let (level, option) =
         if is_v4 { (libc::IPPROTO_IP, libc::IP_MTU) } else { (libc::IPPROTO_IPV6, libc::IPV6_MTU) };
     let mut value: libc::c_int = 0;
-    let mut length = size_of_val(&value) as libc::socklen_t;
+    let mut length = libc::socklen_t::try_from(size_of_val(&value)).ok()?;
     // SAFETY: the kernel writes at most `length` bytes to `value`, and the descriptor is open.
     let got = unsafe {
         libc::getsockopt(

@@ -96,7 +96,7 @@ pub struct Offloads {
 
 impl Offloads {
     /// Each with its name and whether it is on.
-    pub fn each(&self) -> [(&'static str, Option<bool>); 5] {
+    pub fn each(self) -> [(&'static str, Option<bool>); 5] {
         [
             ("tso", self.tso),
             ("gso", self.gso),

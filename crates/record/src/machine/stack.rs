@@ -20,7 +20,6 @@ pub struct Node {
 /// A mount or a device; a route or an interface.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(clippy::large_enum_variant, reason = "a machine has a handful of them")]
 pub enum SeenLayer {
     /// A mounted file system.
     Mount(MountSeen),

@@ -57,14 +57,14 @@ pub(super) fn of_interface(interface: &Interface) -> Vec<String> {
     .into_iter()
     .flatten()
     .collect();
-    facts.extend(offloads(&interface.offloads));
+    facts.extend(offloads(interface.offloads));
     facts.extend(interface.ring.as_ref().and_then(ring));
     facts.extend(interface.qdiscs.iter().map(qdisc));
     facts
 }
 
 /// `tso gso gro off`
-fn offloads(offloads: &Offloads) -> Option<String> {
+fn offloads(offloads: Offloads) -> Option<String> {
     let each = offloads.each();
     let that = |is: bool| -> Vec<&str> {
         each.iter().filter(|(_, on)| *on == Some(is)).map(|(name, _)| *name).collect()

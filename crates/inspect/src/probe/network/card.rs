@@ -12,21 +12,20 @@ use crate::block::{file_name, names_in, number_in, text_in};
 /// Fills in what its card tells, or what stands for one.
 pub(super) fn fill(
     interface: &mut Interface,
-    hardware: Hardware<'_>,
+    hardware: &Hardware<'_>,
     programs: &Programs<'_>,
     unseen: &mut Vec<Unseen>,
 ) {
     let name = interface.name.clone();
-    match programs.output("ethtool", &["-k", &name]) {
-        Some(told) => interface.offloads = offloads(&told),
-        None => {
-            let what = format!("what {name} does for many packets at once");
-            unseen.push(Unseen { what, how: format!("with ethtool: ethtool -k {name}") });
-        }
+    if let Some(told) = programs.output("ethtool", &["-k", &name]) {
+        interface.offloads = offloads(&told);
+    } else {
+        let what = format!("what {name} does for many packets at once");
+        unseen.push(Unseen { what, how: format!("with ethtool: ethtool -k {name}") });
     }
     // Most virtual interfaces have none, which is no secret.
     interface.ring = programs.output("ethtool", &["-g", &name]).and_then(|told| ring(&told));
-    let Some(directory) = directory(&name, &hardware) else {
+    let Some(directory) = directory(&name, hardware) else {
         let what = format!("driver and speed of {name}");
         let how = "with a /sys of this network namespace: iotax doctor".to_owned();
         unseen.push(Unseen { what, how });

@@ -37,7 +37,7 @@ fn since(now: &Softnet, before: &Softnet) -> Softnet {
     }
 }
 
-/// A line of hexadecimal columns for each CPU: processed, dropped, time_squeeze, ...
+/// A line of hexadecimal columns for each CPU: processed, dropped, `time_squeeze`, ...
 fn parse_softnet(text: &str) -> Softnet {
     let mut all = Softnet::default();
     for line in text.lines() {

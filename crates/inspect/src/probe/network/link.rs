@@ -19,9 +19,11 @@ pub(super) struct Link {
     operstate: Option<String>,
     address: Option<String>,
     /// What it stands on, or the other end of a pair.
-    link: Option<String>,
+    #[serde(rename = "link")]
+    lower: Option<String>,
     /// The namespace that this is in, if it is another one.
-    link_netnsid: Option<i64>,
+    #[serde(rename = "link_netnsid")]
+    lower_namespace: Option<i64>,
     /// What it is a part of.
     master: Option<String>,
     num_rx_queues: Option<u64>,
@@ -94,8 +96,8 @@ impl Links {
         let parts = self.0.iter().filter(|link| link.master.as_deref() == Some(name));
         let mut below: Vec<String> = parts.map(|link| link.ifname.clone()).collect();
         if let Some(link) = self.named(name).filter(|link| !link.is_pair()) {
-            let is_here = link.link_netnsid.is_none();
-            below.extend(link.link.clone().filter(|_| is_here));
+            let is_here = link.lower_namespace.is_none();
+            below.extend(link.lower.clone().filter(|_| is_here));
         }
         below
     }
@@ -161,7 +163,7 @@ impl Link {
             mtu_bytes: self.mtu,
             receive_queues: self.num_rx_queues,
             transmit_queues: self.num_tx_queues,
-            is_pair_elsewhere: self.is_pair() && self.link_netnsid.is_some(),
+            is_pair_elsewhere: self.is_pair() && self.lower_namespace.is_some(),
             counters: self.counters(),
             ..Interface::default()
         }

@@ -130,14 +130,10 @@ impl Draft<'_> {
                     kind: Some(PathKind::Interface),
                     ..PathSeen::default()
                 };
-                match self.interface(name) {
-                    Some(top) => PathSeen { top: Some(top), ..path },
-                    None => {
-                        let there = self.links.names().collect::<Vec<_>>().join(", ");
-                        let problem = Some(format!("no such interface here: there are {there}"));
-                        PathSeen { problem, ..path }
-                    }
-                }
+                let top = self.interface(name);
+                let there = || self.links.names().collect::<Vec<_>>().join(", ");
+                let problem = || format!("no such interface here: there are {}", there());
+                PathSeen { top, problem: top.is_none().then(problem), ..path }
             }
             NetworkSubject::Peer { name, host, is_for_ssh } => {
                 let path = PathSeen {
@@ -168,7 +164,7 @@ impl Draft<'_> {
         }
         let link = self.links.named(name)?;
         let mut interface = link.interface();
-        card::fill(&mut interface, link.hardware(), self.programs, self.unseen);
+        card::fill(&mut interface, &link.hardware(), self.programs, self.unseen);
         if let Some(qdiscs) = &self.qdiscs {
             interface.qdiscs = qdiscs.of(name, self.programs);
         }

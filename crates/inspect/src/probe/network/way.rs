@@ -107,7 +107,8 @@ mod tests {
         let told = r#"[{"dst":"10.9.1.1","gateway":"10.0.0.9","dev":"eth0","prefsrc":"10.0.0.1",
             "flags":[],"uid":0,"cache":[],"metrics":[{"mtu":1300}]}]"#;
         let script = format!("case $1 in -j) echo '{told}';; *) exit 2;; esac");
-        let directories = [with("ip", &script)].map(|directory| directory.keep());
+        let directory = with("ip", &script);
+        let directories = [directory.path().to_owned()];
         let programs = Programs::new(&directories, PATIENT);
         let mut unseen = Vec::new();
         let Ok(Way { route, interface }) =
@@ -115,7 +116,6 @@ mod tests {
         else {
             panic!("no route")
         };
-        std::fs::remove_dir_all(&directories[0]).unwrap();
         assert_eq!((interface.as_str(), route.mtu_bytes), ("eth0", Some(1300)));
         assert_eq!(route.gateway.as_deref(), Some("10.0.0.9"));
         assert_eq!((route.ipsec, unseen.len()), (None, 1));
