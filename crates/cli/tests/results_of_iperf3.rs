@@ -55,9 +55,9 @@ fn three_of_each_give_a_verdict_in_bandwidth() {
     Not concluded
       - CPU per MiB of window: undecided; from 3 and 3 results all that is known of
         the tax is −7 to 117 %. More results of each narrow it.
-      - Not checked, because such results do not tell: whether a cache answered,
-        what the load generator cost, whether CPUs were busy or stolen, whether the
-        storage was the same, and whether a burst ended on the way.
+      - Not checked, because such results do not tell: whether CPUs were busy with
+        others or stolen, whether the path was the same, and whether a burst ended
+        on the way.
 
     Report: out/report.html
     Again:  iotax report out
@@ -72,7 +72,7 @@ fn datagrams_at_a_rate_are_compared_in_what_came() {
     assert_snapshot!(said.out, @"
     udp: 2 results of iperf3 3.12
 
-      udprev: 0.3 % less datagrams delivered than udp; one result each, so nothing
+      udprev: 0.3 % less datagram delivery than udp; one result each, so nothing
       says how much of it is chance.
       Nothing was run here: the figures are those of the files.
 
@@ -85,10 +85,10 @@ fn datagrams_at_a_rate_are_compared_in_what_came() {
       comparison of the jobs too.
 
     Tax
-      arm     metric               tax or factor  n  verdict
-      udprev  datagrams delivered          0.3 %  1  undecided
-      udprev  jitter                 2.9x slower  1  undecided
-      udprev  CPU per MiB                 −7.3 %  1  undecided
+      arm     metric             tax or factor  n  verdict
+      udprev  datagram delivery          0.3 %  1  undecided
+      udprev  jitter               2.9x slower  1  undecided
+      udprev  CPU per MiB               −7.3 %  1  undecided
       Without an interval; n: results of the arm that has fewer.
 
     Arms
@@ -104,15 +104,15 @@ fn datagrams_at_a_rate_are_compared_in_what_came() {
       it runs them in random blocks.
 
     Not concluded
-      - Datagrams delivered of udprev: 1 result of udp and 1 of udprev give no
+      - Datagram delivery of udprev: 1 result of udp and 1 of udprev give no
         interval; it takes 2 of each at least, and 5 for a narrow one.
       - Jitter of udprev: 1 result of udp and 1 of udprev give no interval; it takes
         2 of each at least, and 5 for a narrow one.
       - CPU per MiB of udprev: 1 result of udp and 1 of udprev give no interval; it
         takes 2 of each at least, and 5 for a narrow one.
-      - Not checked, because such results do not tell: whether a cache answered,
-        what the load generator cost, whether CPUs were busy or stolen, whether the
-        storage was the same, and whether a burst ended on the way.
+      - Not checked, because such results do not tell: whether CPUs were busy with
+        others or stolen, whether the path was the same, and whether a burst ended
+        on the way.
 
     Report: out/report.html
     Again:  iotax report out
