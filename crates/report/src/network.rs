@@ -10,7 +10,7 @@ use crate::format;
 /// `16.5 Gbit/s`; of round trips how many: `72.4 k requests/s`.
 pub(crate) fn rate(arm: &ArmSummary, network: &NetworkSummary) -> String {
     match network.load {
-        NetworkLoad::RoundTrips => format::iops(arm.iops).replace("IOPS", "requests/s"),
+        NetworkLoad::RoundTrips => format::requests(arm.iops),
         NetworkLoad::Stream | NetworkLoad::Datagrams => format::bit_rate(network.bits_per_s),
     }
 }
