@@ -135,11 +135,11 @@ fn every_job_has_its_verdict_and_the_gate_looks_at_all_of_them() {
       beside it, if there is one. Bandwidth where I/Os are of 64 KiB or more.
 
     Jobs
-      job    arm       rate  MiB/s  mean  p99  p99.9
-      read   old  2002 IOPS   7.82     –    –      –
-      read   new  2002 IOPS   7.82     –    –      –
-      write  old  1002 IOPS   3.91     –    –      –
-      write  new   702 IOPS   2.74     –    –      –
+      job    arm       rate  MiB/s
+      read   old  2002 IOPS   7.82
+      read   new  2002 IOPS   7.82
+      write  old  1002 IOPS   3.91
+      write  new   702 IOPS   2.74
       Means over the trials used; percentiles pooled over them: descriptive.
 
     Warning, not interleaved: the runs were not interleaved in random order, as
@@ -186,11 +186,11 @@ fn jobs_of_other_names_are_matched_by_what_they_do() {
       beside it, if there is one. Bandwidth where I/Os are of 64 KiB or more.
 
     Jobs
-      job  arm       rate  MiB/s  mean  p99  p99.9
-      r    a     100 IOPS   0.39     –    –      –
-      r    b     100 IOPS   0.39     –    –      –
-      w    a    50.0 IOPS   3.12     –    –      –
-      w    b    40.0 IOPS   2.50     –    –      –
+      job  arm       rate  MiB/s
+      r    a     100 IOPS   0.39
+      r    b     100 IOPS   0.39
+      w    a    50.0 IOPS   3.12
+      w    b    40.0 IOPS   2.50
       Means over the trials used; percentiles pooled over them: descriptive.
 
     Warning, not interleaved: the runs were not interleaved in random order, as

@@ -55,8 +55,22 @@ pub(crate) fn figure(unit: Unit, value: f64) -> String {
 
 /// A rate of I/Os: `412 IOPS`, `85.3 k IOPS`, `1.25 M IOPS`.
 pub(crate) fn iops(per_second: f64) -> String {
+    rate(per_second, "IOPS")
+}
+
+/// A rate of round trips: `72.4 k requests/s`.
+pub(crate) fn requests(per_second: f64) -> String {
+    rate(per_second, "requests/s")
+}
+
+/// A rate of connections: `12.1 k connections/s`.
+pub(crate) fn connections(per_second: f64) -> String {
+    rate(per_second, "connections/s")
+}
+
+fn rate(per_second: f64, unit: &str) -> String {
     let (prefix, scale) = iops_unit(per_second);
-    format!("{}{prefix} IOPS", significant(per_second / scale, 3))
+    format!("{}{prefix} {unit}", significant(per_second / scale, 3))
 }
 
 /// A rate of I/Os with its interval: `4.63 M IOPS [4.47, 4.80]`.
@@ -75,7 +89,7 @@ fn iops_unit(per_second: f64) -> (&'static str, f64) {
 
 /// A rate of operations on files: `85.3 k ops/s`.
 pub(crate) fn operations(per_second: f64) -> String {
-    iops(per_second).replace("IOPS", "ops/s")
+    rate(per_second, "ops/s")
 }
 
 /// A figure whose unit stands elsewhere: `0`, `0.31`, `412`, `85.3k`.

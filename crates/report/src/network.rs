@@ -10,8 +10,8 @@ use crate::format;
 /// `16.5 Gbit/s`; of round trips how many: `72.4 k requests/s`.
 pub(crate) fn rate(arm: &ArmSummary, network: &NetworkSummary) -> String {
     match network.load {
-        NetworkLoad::RoundTrips => format::iops(arm.iops).replace("IOPS", "requests/s"),
-        NetworkLoad::Connections => format::iops(arm.iops).replace("IOPS", "connections/s"),
+        NetworkLoad::RoundTrips => format::requests(arm.iops),
+        NetworkLoad::Connections => format::connections(arm.iops),
         NetworkLoad::Stream | NetworkLoad::Datagrams => format::bit_rate(network.bits_per_s),
     }
 }

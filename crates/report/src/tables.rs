@@ -181,13 +181,15 @@ pub(crate) fn is_led_by_syncs(analysis: &Analysis) -> bool {
 
 /// What the time that layers add is per.
 pub(crate) fn unit_of_work(analysis: &Analysis) -> &'static str {
-    let load =
-        analysis.arms.iter().find_map(|arm| arm.network.as_ref()).map(|network| network.load);
-    match load {
+    if is_led_by_syncs(analysis) { "sync" } else { unit_of_load(analysis) }
+}
+
+/// What the primary job does one after the other: `request` and `block` on network paths.
+pub(crate) fn unit_of_load(analysis: &Analysis) -> &'static str {
+    match analysis.arms.iter().find_map(|arm| arm.network.as_ref()).map(|network| network.load) {
         Some(NetworkLoad::RoundTrips) => "request",
         Some(NetworkLoad::Connections) => "connection",
         Some(NetworkLoad::Stream | NetworkLoad::Datagrams) => "block",
-        None if is_led_by_syncs(analysis) => "sync",
         None => "I/O",
     }
 }

@@ -21,14 +21,13 @@ pub(super) fn open(evidence: &Evidence<'_>) -> Vec<String> {
     questions.extend(without_latencies(evidence));
     let origin = evidence.experiment.spec.workload.origin.as_deref().unwrap_or_default();
     let are_ours = origin.starts_with("results of iotax ") && !origin.contains(" and ");
-    let is_network = evidence.experiment.spec.workload.is_network();
-    questions.push(if is_network && !are_ours {
-        "Not checked, because such results do not tell: whether CPUs were busy with others or stolen, \
-         whether the path was the same, and whether a burst ended on the way."
-            .to_owned()
-    } else if are_ours {
+    questions.push(if are_ours {
         "Not checked again: what iotax has checked while it measured. The report of each result has \
          its warnings."
+            .to_owned()
+    } else if evidence.experiment.spec.workload.is_network() {
+        "Not checked, because such results do not tell: whether CPUs were busy with others or stolen, \
+         whether the path was the same, and whether a burst ended on the way."
             .to_owned()
     } else {
         "Not checked, because such results do not tell: whether a cache answered, what the load \

@@ -1,4 +1,4 @@
-//! Keeps a thread on the CPUs that its job names.
+//! Keeps a thread on the CPUs that its job names, or that the near end of its path has.
 
 use iotax_spec::Job;
 use iotax_vdisk::IoTarget;

@@ -133,7 +133,7 @@ pub(super) fn trials(analysis: &Analysis, drawn: &Drawn) -> Option<Section> {
     let caption = format!(
         "{}s per second of the primary job over the time of the experiment{steps}. Grey: not \
          used.{}",
-        iotax_words::capital(tables::unit_of_work(analysis)),
+        iotax_words::capital(tables::unit_of_load(analysis)),
         not_all(analysis, drawn)
     );
     has_series.then(|| section("Throughput of every trial", [chart("series", caption)]))

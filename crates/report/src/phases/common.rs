@@ -14,8 +14,10 @@ pub(super) struct Common {
 }
 
 impl Common {
-    pub(super) fn of(parts: &[Part], is_of_results: bool) -> Self {
-        let mut first = parts[0].1.clone();
+    pub(super) fn of(parts: &[Part]) -> Self {
+        let (experiment, first) = &parts[0];
+        let is_of_results = experiment.spec.is_of_results();
+        let mut first = first.clone();
         let others = || parts.iter().map(|(_, part)| part);
         let is_common = |warning: &Warning| others().all(|part| part.warnings.contains(warning));
         first.warnings.retain(|warning| is_of_results && is_common(warning));
@@ -23,7 +25,7 @@ impl Common {
         Self { first, word: if is_of_results { "job" } else { "phase" } }
     }
 
-    /// What is of each job alone.
+    /// What is of each phase alone.
     pub(super) fn left_out_of(&self, parts: &[Part]) -> Vec<Part> {
         let is_own = |warning: &Warning| !self.first.warnings.contains(warning);
         let own = |(experiment, analysis): &Part| {

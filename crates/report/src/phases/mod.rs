@@ -39,7 +39,7 @@ pub fn experiments(name: &str, parts: &[Part]) -> Document {
         origin: facts::origin(&first.started, &first.hosts),
         ..Lead::default()
     };
-    let common = Common::of(parts, is_of_results);
+    let common = Common::of(parts);
     let own = common.left_out_of(parts);
     let chapters = (1..).zip(&own).map(|(number, part)| Chapter {
         title: format!("{phase} {number} of {}", parts.len()),
