@@ -80,16 +80,22 @@ fn a_search_for_caps_of_a_path_that_is_interrupted_tells_what_it_has() {
 }
 
 #[test]
-fn connections_are_encrypted_and_carry_no_datagrams() {
+fn connections_are_encrypted_if_they_stay() {
     let desk = Desk::new();
     let ran = json(&desk, &["run", "tcp-rr", "loopback + tls(cipher=chacha20-poly1305)"]);
     assert_eq!(ran["arms"][0]["network"]["load"], "round_trips", "{ran:#}");
-    let refused = desk.run(&["run", "udp-stream", "loopback + tls"]);
-    insta::assert_snapshot!(refused.err, @"
-    error: arm `target`, job `datagrams`: engine: udp_stream sends datagrams, and loopback + tls carries TCP connections alone
+    let past = ["udp-stream", "tcp-connect"].map(|workload| {
+        let refused = desk.run(&["run", workload, "loopback + tls"]);
+        assert_eq!(refused.code, 3, "{refused}");
+        refused.err
+    });
+    insta::assert_snapshot!(past.join("\n"), @"
+    error: arm `target`, job `datagrams`: engine: udp_stream goes past loopback + tls, which encrypts connections that stay
+    take its topmost layer off, or choose tcp-stream or tcp-rr
+
+    error: arm `target`, job `connections`: engine: tcp_connect goes past loopback + tls, which encrypts connections that stay
     take its topmost layer off, or choose tcp-stream or tcp-rr
     ");
-    assert_eq!(refused.code, 3);
 }
 
 /// `iotax peer`, and where it listens.

@@ -29,7 +29,7 @@ fn peer() -> Peer {
         let any = (Ipv4Addr::LOCALHOST, 0).into();
         serve_peer(any, own, |address| tell.send(address).map_err(std::io::Error::other))
     });
-    Peer { address: told.recv().unwrap(), namespace: None, secret }
+    Peer::at(told.recv().unwrap(), secret)
 }
 
 fn run(iperf3: &Iperf3, job: Job, target: IoTarget<'_>) -> Result<LoadRecord, Error> {
@@ -98,7 +98,7 @@ fn what_is_no_network_path_is_refused() {
 fn a_path_without_its_far_end_is_an_error_that_names_it() {
     let Some(iperf3) = iperf3() else { return };
     let address = (Ipv4Addr::LOCALHOST, 1).into();
-    let gone = Peer { address, namespace: None, secret: new_peer_secret().unwrap() };
+    let gone = Peer::at(address, new_peer_secret().unwrap());
     let error = run(&iperf3, job(Engine::TcpStream, 4096, 0), IoTarget::Peer(&gone)).unwrap_err();
     insta::assert_snapshot!(error, @"cannot use the peer tcp://127.0.0.1:1: Connection refused (os error 111)");
 }

@@ -234,6 +234,11 @@ impl Engine {
         matches!(self.info().does, Work::RoundTrips)
     }
 
+    /// Whether its connections to a peer stay for the whole trial.
+    pub const fn keeps_connections(self) -> bool {
+        self.is_stream() || self.is_round_trips()
+    }
+
     /// Whether it works on a tree of files.
     pub const fn has_tree(self) -> bool {
         matches!(self.info().does, Work::Tree)

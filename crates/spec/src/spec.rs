@@ -133,8 +133,8 @@ impl Target {
         self.stack().is_some_and(|stack| stack.form().is_network())
     }
 
-    /// Whether load encrypts its connections itself, and has nothing for datagrams.
-    pub(crate) fn carries_no_datagrams(&self) -> bool {
+    /// Whether load encrypts its connections itself, once each.
+    pub(crate) fn is_encrypted_by_load(&self) -> bool {
         self.stack().is_some_and(|stack| stack.form() == Form::Connections)
     }
 

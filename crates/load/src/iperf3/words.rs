@@ -54,7 +54,7 @@ fn obstacle(job: &Job) -> Option<String> {
         Work::Datagrams => {
             (SMALLEST_DATAGRAM_BYTES..=LARGEST_DATAGRAM_BYTES, "send at even gaps (rate=N)")
         }
-        Work::RoundTrips => {
+        Work::RoundTrips | Work::Connections => {
             let why = "iperf3 times no request and answer; choose tcp-stream or udp-stream";
             return Some(why.to_owned());
         }

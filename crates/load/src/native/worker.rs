@@ -3,7 +3,7 @@
 use std::thread;
 
 use iotax_spec::Engine as EngineKind;
-use iotax_vdisk::{Clock, IoTarget, Peer};
+use iotax_vdisk::{Clock, IoTarget};
 use rustix::io::Errno;
 
 use super::affinity;
@@ -40,17 +40,6 @@ pub(super) fn perform(
     // First of all, so that its memory is near them too.
     affinity::bind(thread.job, &thread.target)?;
     match (thread.target, thread.engine) {
-        (
-            IoTarget::Peer(Peer { tls: Some(_), .. }),
-            engine @ (EngineKind::UdpStream | EngineKind::TcpConnect),
-        ) => Err(Error::unsuitable(
-            thread.job,
-            format!(
-                "engine `{}` goes past TLS, which is of the connections of `tcp_stream` and \
-                 `tcp_rr`; choose a workload such as tcp-stream, or leave layer tls out",
-                engine.name()
-            ),
-        )),
         (_, EngineKind::Null) => {
             drive_with((shared, &shared.clock), thread, ticket, Null::of(thread)?)
         }

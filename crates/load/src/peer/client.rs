@@ -45,10 +45,7 @@ pub(crate) fn connect(peer: &Peer, role: Role) -> Result<(Flow, u64), Error> {
 /// Has the peer take connections with requests of so many bytes, as long as what comes first is
 /// open; where, and what each begins with. The calling thread makes them, and so goes to where the
 /// path begins.
-pub(crate) fn connections(
-    peer: &Peer,
-    bytes: u32,
-) -> Result<(Flow, SocketAddr, Cookie), Error> {
+pub(crate) fn connections(peer: &Peer, bytes: u32) -> Result<(Flow, SocketAddr, Cookie), Error> {
     let (mut control, _) = connect(peer, Role::Connections { bytes })?;
     let mut offered = || {
         if let Some(namespace) = &peer.namespace {

@@ -78,7 +78,8 @@ pub(super) fn serve(control: &mut Flow, bytes: usize) -> io::Result<()> {
 /// more to say, is its end.
 fn waits(control: &Flow, listener: &TcpListener) -> io::Result<bool> {
     loop {
-        let mut fds = [PollFd::new(control.socket(), PollFlags::IN), PollFd::new(listener, PollFlags::IN)];
+        let mut fds =
+            [PollFd::new(control.socket(), PollFlags::IN), PollFd::new(listener, PollFlags::IN)];
         match poll(&mut fds, Some(&SILENCE)) {
             Ok(ready) => return Ok(ready > 0 && fds[0].revents().is_empty()),
             Err(rustix::io::Errno::INTR) => {}

@@ -26,11 +26,7 @@ pub(crate) const WANTS_MORE: u64 = u64::MAX;
 
 /// Sends datagrams of `bytes` for as long as `control` is open, at intervals that it says first; 0
 /// is as fast as they leave.
-pub(super) fn send(
-    flow: &FlowOfSession<'_>,
-    control: &mut Flow,
-    bytes: usize,
-) -> io::Result<()> {
+pub(super) fn send(flow: &FlowOfSession<'_>, control: &mut Flow, bytes: usize) -> io::Result<()> {
     let mut interval_ns = [0; 8];
     control.read_exact(&mut interval_ns)?;
     let interval = Duration::from_nanos(u64::from_le_bytes(interval_ns));

@@ -29,8 +29,8 @@ impl Arm {
                 format!("{engine} drives I/O at storage, and {target} is a network path"),
                 "choose a workload such as tcp-stream, tcp-rr or udp-stream",
             ),
-            (true, true) if job.engine.is_datagrams() && target.carries_no_datagrams() => (
-                format!("{engine} sends datagrams, and {target} carries TCP connections alone"),
+            (true, true) if !job.engine.keeps_connections() && target.is_encrypted_by_load() => (
+                format!("{engine} goes past {target}, which encrypts connections that stay"),
                 "take its topmost layer off, or choose tcp-stream or tcp-rr",
             ),
             _ => return Ok(()),

@@ -3,7 +3,7 @@
 //! An I/O is over when its answer is there; closing comes after. It closes with a reset
 //! (`SO_LINGER` of 0), so that no port waits (`TIME_WAIT`) and the rate is not that of free ports.
 
-use std::net::{SocketAddr, TcpStream as Control};
+use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ use super::{Deadline, Engine, Submitted};
 use crate::error::Error;
 use crate::native::io::{Io, Outcome};
 use crate::native::setup::Thread;
-use crate::peer::{COOKIE_BYTES, client};
+use crate::peer::{COOKIE_BYTES, Flow, client};
 
 /// How long a connection may hold the thread before it looks at the time again.
 const LONGEST_WAIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
@@ -29,7 +29,7 @@ const LONGEST_WAIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
 /// See the module.
 pub(crate) struct TcpConnect {
     /// The far end listens as long as this is open.
-    _control: Control,
+    _control: Flow,
     address: SocketAddr,
     request: Box<[u8]>,
     answer: Box<[u8]>,
@@ -156,7 +156,7 @@ impl Engine for TcpConnect {
 #[cfg(test)]
 mod tests {
     use std::io::{Read as _, Write as _};
-    use std::net::TcpListener;
+    use std::net::{TcpListener, TcpStream};
     use std::thread;
 
     use super::*;
@@ -167,7 +167,7 @@ mod tests {
     /// An engine whose connections `listener` takes.
     fn engine(listener: &TcpListener) -> TcpConnect {
         let address = listener.local_addr().unwrap();
-        let control = Control::connect(address).unwrap();
+        let control = Flow::Bare(TcpStream::connect(address).unwrap());
         drop(listener.accept().unwrap());
         let buffer = || vec![3; BYTES as usize].into_boxed_slice();
         TcpConnect {

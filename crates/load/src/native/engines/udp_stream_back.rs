@@ -4,7 +4,7 @@
 //! many of them came is asked at the end.
 
 use std::io;
-use std::net::{UdpSocket};
+use std::net::UdpSocket;
 use std::time::{Duration, Instant};
 
 use iotax_record::UdpRecord;
