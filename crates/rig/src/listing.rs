@@ -36,8 +36,9 @@ mod tests {
     fn in_process_layers_need_nothing_and_all_others_root() {
         for layer in Layer::catalog() {
             let needs: Vec<_> = requirements(layer).into_iter().map(|need| need.what).collect();
-            // What they are is there already: the user's, or the machine's.
-            let is_there = ["dir", "loopback", "peer", "remote"].contains(&layer.name);
+            // What they are is there already: the user's, the machine's, or load's own.
+            let is_there =
+                ["dir", "loopback", "peer", "remote", "tls", "ktls"].contains(&layer.name);
             if layer.world != World::System || is_there {
                 continue;
             }
