@@ -46,7 +46,7 @@ pub(crate) fn summary(workload: &Workload, trials: &[&TrialFacts]) -> Option<Net
         };
         mean(&trials.iter().map(of_trial).collect::<Vec<f64>>())
     });
-    let cpu = if load.moves_bytes() { Metric::CPU_PER_MIB } else { Metric::CPU_PER_IO };
+    let cpu = if load.moves_bytes() { Metric::CPU_PER_MIB } else { Metric::CPU_PER_REQUEST };
     Some(NetworkSummary {
         load,
         bits_per_s: ways.iter().sum(),

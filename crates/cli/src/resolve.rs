@@ -30,6 +30,10 @@ const DEFAULT_PEEL_TIME_NS: u64 = 95_000_000_000;
 /// A network path is taken apart within four minutes, likewise.
 const NETWORK_PEEL_TIME_NS: u64 = 220_000_000_000;
 
+/// Its trials, where flows reach their speed at once: many short ones tell more than few long ones.
+const IMMEDIATE_RAMP_NS: u64 = 300_000_000;
+const IMMEDIATE_TIME_NS: u64 = 800_000_000;
+
 /// What is asked for, with nothing left open.
 pub(crate) struct Resolved {
     /// What a run does, and a plan says.
@@ -54,7 +58,12 @@ pub(crate) fn peel(args: &PeelArgs) -> Result<Resolved> {
         None if stack.form().is_network() => Load::read(NETWORK_SUITE)?,
         None => peel_search(&stack).into(),
     };
-    changes(&args.measure.load)?.apply_to(&mut load.phases)?;
+    let mut changes = changes(&args.measure.load)?;
+    if args.workload.is_none() && changes.scale.is_none() && stack.is_immediate_path() {
+        changes.ramp_ns = changes.ramp_ns.or(Some(IMMEDIATE_RAMP_NS));
+        changes.time_ns = changes.time_ns.or(Some(IMMEDIATE_TIME_NS));
+    }
+    changes.apply_to(&mut load.phases)?;
     let mut stop = stop(&args.measure.certainty, Stop::default())?;
     let CertaintyArgs { tight, max_blocks, max_time, .. } = &args.measure.certainty;
     let asks_for_more = *tight || max_blocks.is_some() || max_time.is_some();

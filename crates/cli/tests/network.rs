@@ -50,7 +50,7 @@ fn paths_are_compared_in_what_they_are_about() {
     let compared = json(&desk, &words);
     let metrics = compared["comparisons"].as_array().unwrap().iter();
     let metrics: Vec<&str> = metrics.map(|c| c["metric"].as_str().unwrap()).collect();
-    assert_eq!(metrics, ["round_trip", "cpu_per_io"]);
+    assert_eq!(metrics, ["round_trip", "cpu_per_request"]);
 }
 
 #[test]

@@ -44,6 +44,7 @@ const ALL: &[Metric] = &[
     Metric::SYNC_LATENCY,
     Metric::JITTER,
     Metric::CPU_PER_IO,
+    Metric::CPU_PER_REQUEST,
     Metric::CPU_PER_MIB,
 ];
 
@@ -68,6 +69,8 @@ impl Metric {
     pub const CONNECTION_RATE: Self = Self(&connection_rate::CONNECTION_RATE);
     /// How unevenly datagrams come.
     pub const JITTER: Self = Self(&jitter::JITTER);
+    /// CPU time per request over a network path.
+    pub const CPU_PER_REQUEST: Self = Self(&cpu_per_io::CPU_PER_REQUEST);
     /// CPU time per MiB over a network path.
     pub const CPU_PER_MIB: Self = Self(&cpu_per_mib::CPU_PER_MIB);
     /// Mean index load time.

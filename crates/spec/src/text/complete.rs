@@ -26,6 +26,13 @@ impl Stack {
         let mut forms = self.layers.iter().filter_map(|layer| layer.info().gives);
         forms.next_back().unwrap_or(Form::File)
     }
+
+    /// Whether it is a network path within this machine that nothing delays or limits, whose flows
+    /// reach their speed within some milliseconds.
+    pub fn is_immediate_path(&self) -> bool {
+        matches!(self.layers.first(), Some(Layer::Netns(_) | Layer::Loopback(_)))
+            && self.layers.iter().all(|layer| layer.info().does != Does::Limits)
+    }
 }
 
 /// The stack of these layers, completed.
