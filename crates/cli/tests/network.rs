@@ -86,7 +86,7 @@ fn connections_are_encrypted_if_they_stay() {
     assert_eq!(ran["arms"][0]["network"]["load"], "round_trips", "{ran:#}");
     let past = ["udp-stream", "tcp-connect"].map(|workload| {
         let refused = desk.run(&["run", workload, "loopback + tls"]);
-        assert_eq!(refused.code, 3, "{refused}");
+        assert_eq!(refused.code, 2, "{refused}");
         refused.err
     });
     insta::assert_snapshot!(past.join("\n"), @"

@@ -34,15 +34,15 @@ fn clusters_of_knb_are_compared_in_each_cell() {
       beside it, if there is one.
 
     Jobs
-      job          arm         rate  MiB/s  mean  p99  p99.9
-      pod2pod tcp  aks  17.8 Gbit/s      –     –    –      –
-      pod2pod tcp  gke  17.3 Gbit/s      –     –    –      –
-      pod2pod udp  aks  12.4 Gbit/s      –     –    –      –
-      pod2pod udp  gke  14.4 Gbit/s      –     –    –      –
-      pod2svc tcp  aks  20.7 Gbit/s      –     –    –      –
-      pod2svc tcp  gke  17.8 Gbit/s      –     –    –      –
-      pod2svc udp  aks  13.9 Gbit/s      –     –    –      –
-      pod2svc udp  gke  11.0 Gbit/s      –     –    –      –
+      job          arm         rate
+      pod2pod tcp  aks  17.8 Gbit/s
+      pod2pod tcp  gke  17.3 Gbit/s
+      pod2pod udp  aks  12.4 Gbit/s
+      pod2pod udp  gke  14.4 Gbit/s
+      pod2svc tcp  aks  20.7 Gbit/s
+      pod2svc tcp  gke  17.8 Gbit/s
+      pod2svc udp  aks  13.9 Gbit/s
+      pod2svc udp  gke  11.0 Gbit/s
       Means over the trials used; percentiles pooled over them: descriptive.
 
     Warning, not interleaved: the runs were not interleaved in random order, as
@@ -165,13 +165,13 @@ fn rows_of_k8s_netperf_are_jobs() {
       beside it, if there is one.
 
     Jobs
-      job                        arm              rate  MiB/s  mean  p99  p99.9
-      netperf TCP_STREAM 1024x1  plain      874 Mbit/s      –     –    –      –
-      netperf TCP_STREAM 1024x1  encrypted  437 Mbit/s      –     –    –      –
-      netperf TCP_STREAM 8192x1  plain      744 Mbit/s      –     –    –      –
-      netperf TCP_STREAM 8192x1  encrypted  744 Mbit/s      –     –    –      –
-      netperf UDP_STREAM 1024x1  plain      789 Mbit/s      –     –    –      –
-      netperf UDP_STREAM 1024x1  encrypted  789 Mbit/s      –     –    –      –
+      job                        arm              rate
+      netperf TCP_STREAM 1024x1  plain      874 Mbit/s
+      netperf TCP_STREAM 1024x1  encrypted  437 Mbit/s
+      netperf TCP_STREAM 8192x1  plain      744 Mbit/s
+      netperf TCP_STREAM 8192x1  encrypted  744 Mbit/s
+      netperf UDP_STREAM 1024x1  plain      789 Mbit/s
+      netperf UDP_STREAM 1024x1  encrypted  789 Mbit/s
       Means over the trials used; percentiles pooled over them: descriptive.
 
     Warning, not interleaved: the runs were not interleaved in random order, as
