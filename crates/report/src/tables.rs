@@ -2,7 +2,7 @@
 
 use iotax_analyze::{
     Analysis, ArmSummary, Attribution, Comparison, Estimate, Interaction, JobSummary, LayerCost,
-    NetworkLoad, OperationSummary, QuantilePoint, SyncSummary,
+    NetworkLoad, NetworkSummary, OperationSummary, QuantilePoint, SyncSummary,
 };
 use iotax_record::Slow;
 use iotax_spec::Design;
@@ -333,9 +333,11 @@ fn percentiles(arms: &[(&str, &[QuantilePoint], u64)], what: &str) -> Option<Tab
     Some(rows.figure(what, |(.., count)| iotax_words::grouped(*count)).table)
 }
 
-/// The arms' other jobs, if any.
+/// The arms' other jobs, if any; flows both ways stand with the arms.
 pub(crate) fn other_jobs(analysis: &Analysis) -> Option<Table> {
-    let jobs = || analysis.arms.iter().flat_map(|arm| arm.other_jobs.iter().map(move |j| (arm, j)));
+    let goes_both_ways = |network: &NetworkSummary| network.each_way.is_some();
+    let arms = || analysis.arms.iter().filter(|a| !a.network.as_ref().is_some_and(goes_both_ways));
+    let jobs = || arms().flat_map(|arm| arm.other_jobs.iter().map(move |job| (arm, job)));
     let mut rows = Table::of(jobs())
         .word("arm", |(arm, _)| &arm.name)
         .word("job", |(_, job)| match &job.target {

@@ -71,9 +71,9 @@ fn late(evidence: &Evidence<'_>) -> Vec<Warning> {
                     time(facts.p99_latency_ns as f64),
                     worst.how_often()
                 ),
-                advice: "Either all slots (threads x depth) were waiting for the storage, or this \
-                         machine woke the load generator late; response times count the wait, as \
-                         they should. A greater depth (--set depth=...) or an idle machine tells \
+                advice: "Either all slots (threads x depth) were in flight, or this machine woke \
+                         the load generator late; response times count the wait, as they should. \
+                         A greater depth (--set depth=...) or an idle machine tells \
                          which."
                     .to_owned(),
                 trials: worst.trials,

@@ -189,7 +189,7 @@ fn schedule_slip() {
     });
     insta::assert_snapshot!(said(&analysis, Check::ScheduleSlip), @"
     [other, 4 trials] job reader: an I/O started 8 ms after its intended time, with a p99 of 3.0 ms (in 4 of 4 trials)
-      -> Either all slots (threads x depth) were waiting for the storage, or this machine woke the load generator late; response times count the wait, as they should. A greater depth (--set depth=...) or an idle machine tells which.
+      -> Either all slots (threads x depth) were in flight, or this machine woke the load generator late; response times count the wait, as they should. A greater depth (--set depth=...) or an idle machine tells which.
     ");
 }
 

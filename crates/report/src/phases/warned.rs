@@ -9,12 +9,14 @@ use crate::words;
 
 /// What puts figures in doubt, phase by phase: what was seen, and the first thing to do.
 pub(super) fn severe(parts: &[Part]) -> Option<Section> {
-    let of_phase = |(_, analysis): &Part| {
-        let severe = notices(analysis).into_iter().filter(|notice| notice.is_severe);
-        let severe = severe.map(|notice| Point::new(&analysis.workload, told(&notice)));
-        severe.collect::<Vec<_>>()
-    };
-    let points: Vec<Point> = parts.iter().flat_map(of_phase).collect();
+    let mut seen: IndexMap<String, Vec<&str>> = IndexMap::new();
+    for (_, analysis) in parts {
+        for notice in notices(analysis).iter().filter(|notice| notice.is_severe) {
+            seen.entry(told(notice)).or_default().push(&analysis.workload);
+        }
+    }
+    let of_text = |(text, phases)| Point::new(listed(phases, parts), text);
+    let points: Vec<Point> = seen.into_iter().map(of_text).collect();
     (!points.is_empty()).then(|| Section {
         is_alarming: true,
         ..Section::new("Read this first", [Item::Facts(points)])
@@ -30,6 +32,15 @@ fn told(notice: &Notice) -> String {
     format!("{seen} {}", first.trim_end())
 }
 
+/// Which phases of all, each once.
+fn listed(mut phases: Vec<&str>, parts: &[Part]) -> String {
+    phases.dedup();
+    match phases.len() {
+        all if all == parts.len() => "all phases".to_owned(),
+        _ => phases.join(", "),
+    }
+}
+
 /// What else was seen: each kind with its phases.
 pub(super) fn mild(parts: &[Part]) -> Option<Section> {
     let mut kinds: IndexMap<&str, Vec<&str>> = IndexMap::new();
@@ -39,14 +50,7 @@ pub(super) fn mild(parts: &[Part]) -> Option<Section> {
             kinds.entry(kind).or_default().push(&analysis.workload);
         }
     }
-    let of_kind = |(kind, mut phases): (&str, Vec<&str>)| {
-        phases.dedup();
-        let phases = match phases.len() {
-            all if all == parts.len() => "all phases".to_owned(),
-            _ => phases.join(", "),
-        };
-        Point::new(kind, phases)
-    };
+    let of_kind = |(kind, phases)| Point::new(kind, listed(phases, parts));
     let points: Vec<Point> = kinds.into_iter().map(of_kind).collect();
     (!points.is_empty()).then(|| Section::new("Worth knowing", [Item::Facts(points)]))
 }

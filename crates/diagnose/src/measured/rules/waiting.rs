@@ -21,6 +21,7 @@ const AT_DISK: f64 = 0.6;
 
 /// A program that has one I/O in flight on a disk that would serve many.
 pub(super) fn one_at_a_time(case: &Case<'_>) -> Option<Suspect> {
+    (!case.job.engine.is_network()).then_some(())?;
     let in_flight = case.job.in_flight();
     let is_closed = case.job.pace.offered_iops().is_none();
     let direct = !case.is_buffered() && is_closed && in_flight <= FEW;
