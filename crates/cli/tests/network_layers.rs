@@ -28,9 +28,10 @@ fn state(desk: &Desk) -> (BTreeSet<String>, BTreeSet<String>, String) {
     (machine::traces_of(desk.path()), interfaces, tables)
 }
 
-/// The trial of a short run over a path.
-fn trial(desk: &Desk, workload: &str, path: &str) -> Value {
-    let short = ["--ramp", "0", "--time", "200ms", "--out", "out", "--quiet"];
+/// The trial of a run over a path that ends after so many bytes, however long they take.
+fn trial(desk: &Desk, workload: &str, bytes: u64, path: &str) -> Value {
+    let size = format!("io-size={bytes}");
+    let short = ["--ramp", "0", "--time", "60s", "--set", &size, "--out", "out", "--quiet"];
     let said = desk.run(&[&["run", workload, path], &short[..]].concat());
     assert_eq!(said.code, 0, "{workload} over {path}: {said}");
     let trials = fs::read_to_string(desk.path().join("out/trials.jsonl")).unwrap();
@@ -67,18 +68,17 @@ fn requests_streams_and_datagrams_go_over_every_layer_and_nothing_is_left() {
         "netns + bridge + tbf(rate=1Gbit) + htb(rate=1Gbit) + vxlan + vxlan + bridge + wireguard \
          + offload(gro=false) + mtu(bytes=1200) + tbf(rate=1Gbit) + dnat",
     ] {
-        let requests = trial(&desk, "tcp-rr", path);
+        let requests = trial(&desk, "tcp-rr", 20 * 64, path);
         let answered = &requests["load"]["jobs"][0]["read"];
-        assert!(answered["ios"].as_u64().unwrap() > 10, "{path}: {answered}");
-        let ios = answered["ios"].as_u64().unwrap();
-        assert_eq!(answered["bytes"].as_u64().unwrap(), 64 * ios, "{path}");
-        let stream = trial(&desk, "tcp-stream", path);
+        assert_eq!(answered["ios"], 20, "{path}: {answered}");
+        assert_eq!(answered["bytes"], 20 * 64, "{path}: {answered}");
+        let stream = trial(&desk, "tcp-stream", 16 * (128 << 10), path);
         let sent = &stream["load"]["jobs"][0]["write"]["bytes"];
-        assert!(sent.as_u64().unwrap() > 1 << 16, "{path}: {sent}");
+        assert_eq!(*sent, 16 * (128 << 10), "{path}: {sent}");
         if path.contains("tls") {
             continue;
         }
-        let datagrams = trial(&desk, "udp-stream", path);
+        let datagrams = trial(&desk, "udp-stream", 20 * 1200, path);
         let arrived = &datagrams["load"]["jobs"][0]["udp"]["received"];
         assert!(arrived.as_u64().unwrap() > 10, "{path}: {arrived}");
     }
