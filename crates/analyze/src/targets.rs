@@ -131,6 +131,7 @@ fn throttles(named: &NamedTarget) -> impl Iterator<Item = KnownLimit> {
         Layer::Throttle(throttle) => Some(KnownLimit {
             scope: THROTTLE.to_owned(),
             of: throttle.group.clone().unwrap_or_else(|| named.name.clone()),
+            direction: None,
             iops: throttle.iops,
             bw_bytes: throttle.bw_bytes,
         }),

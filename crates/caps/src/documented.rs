@@ -2,7 +2,7 @@
 
 use iotax_catalog::Direction;
 use iotax_documented::{Documented, DocumentedLimit, Named, QUANTITIES, Quantity, named};
-use iotax_spec::Search;
+use iotax_spec::{KnownLimit, Search};
 
 use crate::found::{Cap, CapKind, Caps, PathCap, TargetCaps};
 
@@ -17,8 +17,8 @@ pub(crate) fn compare(search: &Search, caps: &mut Caps) {
     for (at, (asked, found)) in search.targets.iter().zip(&mut caps.targets).enumerate() {
         let target = &asked.arm.target;
         if target.is_network() {
-            caps.documented
-                .extend(found.path.iter_mut().filter_map(|cap| of_path(&found.name, cap, &named)));
+            let of_cap = |cap| of_path(&found.name, cap, (&named, &asked.known));
+            caps.documented.extend(found.path.iter_mut().filter_map(of_cap));
             continue;
         }
         let documented = named.limits(at, target, direction);
@@ -46,11 +46,20 @@ fn one(
     Some(row)
 }
 
-/// A VM's limits count frames, or so it is taken: headers are theirs, too.
-fn of_path(target: &str, path: &mut PathCap, named: &Named) -> Option<Documented> {
+/// A VM's limits count frames, or so it is taken: headers are theirs, too. Shapers do, and those on the
+/// way hold all flows together.
+fn of_path(
+    target: &str,
+    path: &mut PathCap,
+    (named, known): (&Named, &[KnownLimit]),
+) -> Option<Documented> {
     let wire = path.wire?;
     let direction = if path.traffic.is_back { Direction::Read } else { Direction::Write };
-    let limits = named.network(direction, path.is_per_flow);
+    let holds = |limit: &&KnownLimit| {
+        !path.is_per_flow && limit.direction.is_none_or(|counted| counted.counts(direction))
+    };
+    let here = known.iter().filter(holds).filter_map(|limit| QUANTITIES[1].read_here(limit));
+    let limits = here.chain(named.network(direction, path.is_per_flow)).collect();
     let row = Documented::of(target, path.name(), wire.per_s, limits)?;
     is_it(&mut path.cap, &row, wire.per_s);
     Some(row)
@@ -70,7 +79,7 @@ fn is_it(cap: &mut Cap, row: &Documented, measured: f64) {
 
 #[cfg(test)]
 mod tests {
-    use iotax_spec::{Arm, CloudChoice, KnownLimit, SearchTarget, Target};
+    use iotax_spec::{Arm, CloudChoice, SearchTarget, Target};
 
     use super::*;
 
@@ -97,7 +106,7 @@ mod tests {
 
     fn cgroup(of: &str, iops: f64) -> KnownLimit {
         let (scope, of) = ("cgroup".to_owned(), of.to_owned());
-        KnownLimit { scope, of, iops: Some(iops), bw_bytes: None }
+        KnownLimit { scope, of, direction: None, iops: Some(iops), bw_bytes: None }
     }
 
     /// What is concluded of a target that reaches `iops`, and what is said to set that.

@@ -148,6 +148,20 @@ impl PathCap {
 }
 
 impl PathQuantity {
+    /// For people, of one flow or of all: `bandwidth to the peer`, `packets of a flow both ways`.
+    pub const fn in_words(self, is_per_flow: bool) -> &'static str {
+        match (self, is_per_flow) {
+            (Self::BytesTo, false) => "bandwidth to the peer",
+            (Self::BytesFrom, false) => "bandwidth from the peer",
+            (Self::PacketsTo, false) => "packets to the peer",
+            (Self::Requests, false) => "packets both ways",
+            (Self::BytesTo, true) => "bandwidth of a flow to the peer",
+            (Self::BytesFrom, true) => "bandwidth of a flow from the peer",
+            (Self::PacketsTo, true) => "packets of a flow to the peer",
+            (Self::Requests, true) => "packets of a flow both ways",
+        }
+    }
+
     /// Whether it counts bytes.
     pub const fn is_bytes(self) -> bool {
         matches!(self, Self::BytesTo | Self::BytesFrom)

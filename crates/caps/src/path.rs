@@ -274,7 +274,10 @@ fn wire(row: Row, seen: &[Observation], per_s: f64) -> Option<Wire> {
 
 #[cfg(test)]
 mod tests {
-    use iotax_spec::{Arm, CloudChoice, Probe, Search, SearchTarget, Target, parse_arms};
+    use iotax_catalog::Direction;
+    use iotax_spec::{
+        Arm, CloudChoice, KnownLimit, Probe, Search, SearchTarget, Target, parse_arms,
+    };
 
     use super::*;
     use crate::{Caps, Prober, find};
@@ -320,10 +323,19 @@ mod tests {
     }
 
     fn searched(bytes_per_s: f64, flow_bytes_per_s: f64, cpus_per_gbit: f64) -> Caps {
+        searched_with(Vec::new(), bytes_per_s, flow_bytes_per_s, cpus_per_gbit)
+    }
+
+    fn searched_with(
+        known: Vec<KnownLimit>,
+        bytes_per_s: f64,
+        flow_bytes_per_s: f64,
+        cpus_per_gbit: f64,
+    ) -> Caps {
         let arm: Arm = parse_arms(["netns"]).unwrap().remove(0);
         assert!(matches!(arm.target, Target::Stack(_)));
         let search = Search {
-            targets: vec![SearchTarget { arm, span_bytes: 1 << 30, known: Vec::new() }],
+            targets: vec![SearchTarget { arm, span_bytes: 1 << 30, known }],
             writes: false,
             quick: true,
             burst: None,
@@ -387,5 +399,21 @@ mod tests {
         bw_bytes_to: the network limit of m5.xlarge binds, to the point.
         bw_bytes_from: the network limit of m5.xlarge binds, to the point.
         ");
+    }
+    #[test]
+    fn a_shaper_holds_what_passes_it_and_no_single_flow() {
+        let of = "eth0".to_owned();
+        let shaper = KnownLimit {
+            scope: "tbf".to_owned(),
+            of,
+            direction: Some(Direction::Write),
+            iops: None,
+            bw_bytes: Some(250e6),
+        };
+        let caps = searched_with(vec![shaper], 250e6 * 1448.0 / 1514.0, 100e6, 0.1);
+        let of_eth0 = |row: &&iotax_documented::Documented| row.says.contains("eth0");
+        let said = caps.documented.iter().filter(of_eth0);
+        let said: Vec<_> = said.map(|row| format!("{}: {}", row.quantity, row.says)).collect();
+        assert_eq!(said, ["bw_bytes_to: the tbf limit of eth0 binds, to the point."]);
     }
 }

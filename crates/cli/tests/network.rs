@@ -8,6 +8,7 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, Command, Stdio};
 
+use iotax_testing::needs_program;
 use serde_json::Value;
 use support::Desk;
 
@@ -155,6 +156,27 @@ fn a_peer_serves_whoever_has_its_token() {
         let bytes = fs::read(entry.unwrap().path()).unwrap();
         assert!(!String::from_utf8_lossy(&bytes).contains(token), "a record has no secret");
     }
+}
+
+#[test]
+fn a_record_keeps_the_way_to_the_peer() {
+    if !needs_program("ip") {
+        return;
+    }
+    let desk = Desk::new();
+    fs::write(desk.path().join("token"), "5a".repeat(32)).unwrap();
+    let peer = Peer::start(&["--token-file", "-"]);
+    let target = format!("peer(address={}, token=token)", peer.address);
+    let ran = desk.run(&["run", "tcp-rr", &target, "--time", "50ms", "--out", "record"]);
+    assert_eq!(ran.code, 0, "{ran}");
+    let seen = desk.run(&["doctor", "--record", "record", "--format", "json"]);
+    let seen: Value = serde_json::from_str(&seen.out).unwrap();
+    let machine = &seen["hosts"][0]["machine"];
+    assert_eq!(machine["paths"][0]["path"], format!("tcp://{}", peer.address), "{machine:#}");
+    let nodes = machine["nodes"].as_array().unwrap().iter();
+    let interfaces: Vec<_> = nodes.filter_map(|node| node["interface"]["name"].as_str()).collect();
+    assert_eq!(interfaces, ["lo"], "{machine:#}");
+    assert!(machine["network"]["tcp"]["most_send_bytes"].is_u64(), "{machine:#}");
 }
 
 #[test]

@@ -91,6 +91,20 @@ impl Suspect {
         suspects
     }
 
+    /// Adds one: what has the same cause is one suspect, and both speak for it.
+    pub(crate) fn merge(suspects: &mut Vec<Self>, new: Self) {
+        let Some(known) = suspects.iter_mut().find(|known| known.cause == new.cause) else {
+            suspects.push(new);
+            return;
+        };
+        known.confidence = known.confidence.max(new.confidence);
+        for (known, new) in [(&mut known.evidence, new.evidence), (&mut known.against, new.against)]
+        {
+            let more: Vec<_> = new.into_iter().filter(|text| !known.contains(text)).collect();
+            known.extend(more);
+        }
+    }
+
     /// With one thing that speaks for it.
     pub(crate) fn new(cause: &str, confidence: Confidence, evidence: String) -> Self {
         Self {

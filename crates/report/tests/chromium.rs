@@ -182,12 +182,15 @@ fn a_run_is_drawn() {
 #[test]
 fn caps_are_drawn() {
     let Some(browser) = chromium() else { return };
-    let (head, caps) = &common::search::search(&[]);
-    let page = iotax_report::html(&search(SearchResult { head, caps, end: None }));
-    let Visit { dom, requests } = visit(&browser, &page, 1200);
-    assert_eq!(attribute(&dom, "data-errors"), "", "no script failed, nothing was blocked");
-    assert_eq!(dom.matches("role=\"img\"").count(), 4, "two over depth, two over time");
-    assert_eq!(requests, [""; 0], "nothing was fetched");
+    // Two over depth, two over time; beside a path four over flows, and one of it over time.
+    for ((head, caps), charts) in [(common::search::search(&[]), 4), (common::search::path(), 9)] {
+        let page =
+            iotax_report::html(&search(SearchResult { head: &head, caps: &caps, end: None }));
+        let Visit { dom, requests } = visit(&browser, &page, 1200);
+        assert_eq!(attribute(&dom, "data-errors"), "", "no script failed, nothing was blocked");
+        assert_eq!(dom.matches("role=\"img\"").count(), charts);
+        assert_eq!(requests, [""; 0], "nothing was fetched");
+    }
 }
 
 #[test]

@@ -12,7 +12,7 @@ pub fn cgroup_limits(target: &Target, writes: bool) -> Vec<KnownLimit> {
             (limits.read_iops, limits.read_bw_bytes)
         };
         let of = limits.group.display().to_string();
-        KnownLimit { scope: "cgroup".to_owned(), of, iops, bw_bytes }
+        KnownLimit { scope: "cgroup".to_owned(), of, direction: None, iops, bw_bytes }
     });
     known.filter(|limit| limit.iops.is_some() || limit.bw_bytes.is_some()).collect()
 }

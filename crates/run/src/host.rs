@@ -6,13 +6,14 @@
 use std::path::Path;
 use std::time::Duration;
 
-use iotax_inspect::ProbeOptions;
+use iotax_inspect::{NetworkSubject, ProbeOptions};
 use iotax_load::Progress;
 use iotax_record::{Counters, HostRecord, HostRole, LoadRecord, Site};
 use iotax_spec::{Arm, Driver, Target, Workload};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
+use crate::way::subject;
 
 /// Arms that come up, and go down again.
 pub trait Arms {
@@ -68,7 +69,9 @@ pub fn here(arms: &[Arm], role: HostRole) -> HostRecord {
     let environment = iotax_inspect::environment();
     let paths: Vec<&Path> =
         arms.iter().flat_map(|arm| arm.target.each()).filter_map(Target::path).collect();
-    let machine = (!paths.is_empty()).then(|| {
+    let network: Vec<NetworkSubject> =
+        arms.iter().flat_map(|arm| arm.target.each()).filter_map(subject).collect();
+    let machine = (!paths.is_empty() || !network.is_empty()).then(|| {
         let environment = Some(environment.clone());
         // A measurement has counters of its own, and should not wait for these.
         let look = ProbeOptions {
@@ -77,7 +80,7 @@ pub fn here(arms: &[Arm], role: HostRole) -> HostRecord {
             environment,
             ..ProbeOptions::default()
         };
-        Box::new(iotax_inspect::machine(&paths, &[], &look))
+        Box::new(iotax_inspect::machine(&paths, &network, &look))
     });
     HostRecord {
         id: iotax_inspect::host_id(),

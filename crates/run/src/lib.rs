@@ -21,6 +21,7 @@ mod observer;
 mod precondition;
 mod search;
 mod trials;
+mod way;
 
 pub use agent_error::{AgentError, FailureKind};
 pub use blocks::run;
@@ -35,3 +36,4 @@ pub use observer::{Event, Observer};
 pub use precondition::precondition;
 pub use search::{SearchSetup, replay, search};
 pub use trials::Setup;
+pub use way::{shapers, subject};

@@ -48,6 +48,7 @@ pub use fitted::{Fitted, Yields};
 pub use layers::{Base, Does, Form, Layer, LayerInfo, Need, Parameter, Stack, Submitter, World};
 pub use load_factors::{of_target_and_load, refuse_exclusions, varied};
 pub use matrix::{Factor, Matrix};
+pub use network::Elsewhere;
 pub use overrides::{Changes, is_size, override_options};
 pub use pairs::pair_arms;
 pub use quote::brief;

@@ -1,5 +1,6 @@
 //! The search for caps: what is asked, and the single measurements it is made of.
 
+use iotax_catalog::Direction;
 use serde::{Deserialize, Serialize};
 
 use crate::cloud::CloudChoice;
@@ -48,10 +49,14 @@ pub struct SearchTarget {
 /// A limit that was read on the machine, per second. `None`: no limit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct KnownLimit {
-    /// What sets it: `cgroup`.
+    /// What sets it: `cgroup`; on the way to a peer `tbf`, `htb class`, `police`.
     pub scope: String,
-    /// Which of them: `/system.slice/db.service`.
+    /// Which of them: `/system.slice/db.service`; an interface.
     pub of: String,
+    /// What alone it counts, if not all: of a network path reads are what comes from the peer, writes
+    /// what goes there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub direction: Option<Direction>,
     /// I/Os.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub iops: Option<f64>,

@@ -77,6 +77,9 @@ fn head(mut search: Search, host: &Local, args: &LimitsArgs) -> SearchHead {
     let targets = search.targets.iter().map(|target| &target.arm.target);
     let told = instance::complete(&mut search.cloud, &args.documented, targets, &args.dir);
     instance::note(&mut here, told);
+    for target in &mut search.targets {
+        target.known.extend(iotax_run::shapers(here.machine.as_deref(), &target.arm.target));
+    }
     let (hosts, started) = (vec![here], Timestamp::now().to_string());
     SearchHead {
         format: SEARCH_FORMAT,

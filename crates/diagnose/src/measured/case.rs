@@ -210,9 +210,11 @@ impl<'a> Case<'a> {
         self.target.is_some_and(|target| target.path().is_some())
     }
 
-    /// The arm's path there.
+    /// The arm's path there, or the way to its peer.
     pub(super) fn path(&self) -> Option<&'a PathSeen> {
-        let path = self.target?.path()?.display().to_string();
+        let target = self.target?;
+        let path = target.path().map(|path| path.display().to_string());
+        let path = path.or_else(|| Some(target.elsewhere()?.name))?;
         self.machine()?.paths.iter().find(|seen| seen.path == path)
     }
 

@@ -115,6 +115,7 @@ const RULES: &[(&str, &str, Rule)] = &[
     ("sites site", "device_id", Rule::Always(Kind::Device)),
     ("known", "scope", Rule::Text(Kind::Word)),
     ("known", "of", Rule::Whole(Kind::Path)),
+    ("known", "direction", Rule::Format),
     ("machine", "note", Rule::Text(Kind::Word)),
     ("machine", "taken", Rule::Form(&TIME)),
     ("paths", "kind", Rule::Format),

@@ -1,6 +1,6 @@
-//! How throughput and latency follow depth and time, drawn.
+//! How throughput and latency follow depth, flows and time, drawn.
 
-use iotax_caps::Caps;
+use iotax_caps::{Caps, PathQuantity, TargetCaps};
 use serde_json::{Value, json};
 
 use super::quantity::{self, Quantity};
@@ -9,6 +9,14 @@ use crate::bandwidth::Unit;
 use crate::document::{Chart, Charts, Drawing, Item, LegendEntry, Place, Section, Topic};
 use crate::words::printable;
 
+/// Those of paths: place, what is counted, what is said below.
+const PATHS: [(&str, PathQuantity, &str); 4] = [
+    ("flows-to", PathQuantity::BytesTo, "TCP streams. Dashed: the cap of all flows together."),
+    ("flows-from", PathQuantity::BytesFrom, "TCP streams the other way."),
+    ("packets-to", PathQuantity::PacketsTo, "Datagrams of 64 bytes, those that came."),
+    ("requests", PathQuantity::Requests, "Requests of 64 bytes, one under way per connection."),
+];
+
 pub(super) fn charts(search: SearchResult<'_>) -> Charts {
     Charts::new("search", &drawn(search.caps, search.unit()))
 }
@@ -16,36 +24,52 @@ pub(super) fn charts(search: SearchResult<'_>) -> Charts {
 /// Where it is drawn.
 pub(super) fn sections(search: SearchResult<'_>) -> Vec<Section> {
     let targets = &search.caps.targets;
-    let keys = targets.iter().enumerate().map(|(i, target)| LegendEntry::new(i, &target.name));
-    let ladder = charts_of(&[
-        (
+    let has = |what: fn(&TargetCaps) -> bool| targets.iter().any(what);
+    let legend = || {
+        let keys = targets.iter().enumerate().map(|(i, target)| LegendEntry::new(i, &target.name));
+        Item::Drawing(Drawing::Legend(keys.collect()))
+    };
+    let section = |title: &str, charts: Vec<Chart>| {
+        (!charts.is_empty())
+            .then(|| Section::new(title, [legend(), Item::Drawing(Drawing::Charts(charts))]))
+    };
+    let ladder = [
+        chart(
             "ladder-iops",
             "IOPS",
             "4 KiB I/Os, both scales logarithmic. Dashed: the cap. Where throughput is flat, more \
              in flight only wait longer.",
         ),
-        ("ladder-latency", "Mean latency, ms", "On a plateau it grows as the depth does."),
-    ]);
-    let ladder = [Item::Drawing(Drawing::Legend(keys.collect())), ladder];
-    let mut sections =
-        vec![Section::new("Over queue depth", ladder).at(Place::Page).on(Topic::Answer)];
-    if targets.iter().any(|target| target.soak_iops.len() > 1) {
-        let series = charts_of(&[
-            ("series-iops", "IOPS", "Dashed: the cap that lasts. What lies above it is the burst."),
-            ("series-bw", search.unit().word(), "With blocks of 1 MiB."),
-        ]);
-        sections.push(Section::new("Over time, saturated", [series]).at(Place::Page));
-    }
-    sections
+        chart("ladder-latency", "Mean latency, ms", "On a plateau it grows as the depth does."),
+    ];
+    let ladder = ladder.into_iter().filter(|_| has(|target| !target.ladder.is_empty())).collect();
+    let flows = PATHS.iter().filter_map(|(place, of, caption)| {
+        let cap = targets.iter().flat_map(|target| &target.path).find(|cap| cap.quantity == *of)?;
+        Some(chart(place, &quantity::of_path(cap).head(), caption))
+    });
+    let iops = chart(
+        "series-iops",
+        "IOPS",
+        "Dashed: the cap that lasts. What lies above it is the burst.",
+    );
+    let bandwidth = chart("series-bw", search.unit().word(), "With blocks of 1 MiB.");
+    let path =
+        chart("series-path", "Mbit/s to the peer", "Four streams. Dashed: the cap that lasts.");
+    let series = [
+        (iops, has(|target| target.soak_iops.len() > 1)),
+        (bandwidth, has(|target| target.path.is_empty() && target.soak_bw_bytes.len() > 1)),
+        (path, has(|target| !target.path.is_empty() && target.soak_bw_bytes.len() > 1)),
+    ];
+    let series = series.into_iter().filter_map(|(chart, is_there)| is_there.then_some(chart));
+    let answers =
+        [section("Over queue depth", ladder), section("Over flows at once", flows.collect())];
+    let answers = answers.into_iter().flatten().map(|section| section.on(Topic::Answer));
+    let over_time = section("Over time, saturated", series.collect());
+    answers.chain(over_time).map(|section| section.at(Place::Page)).collect()
 }
 
-fn charts_of(charts: &[(&'static str, &'static str, &str)]) -> Item {
-    let chart = |&(id, title, caption): &(&'static str, &'static str, &str)| Chart {
-        id: id.into(),
-        title: title.into(),
-        caption: caption.to_owned(),
-    };
-    Item::Drawing(Drawing::Charts(charts.iter().map(chart).collect()))
+fn chart(place: &'static str, title: &str, caption: &str) -> Chart {
+    Chart { id: place.into(), title: title.to_owned().into(), caption: caption.to_owned() }
 }
 
 fn drawn(caps: &Caps, unit: Unit) -> Value {
@@ -61,15 +85,23 @@ fn drawn(caps: &Caps, unit: Unit) -> Value {
                 }));
             }
         }
+        for path in &found.path {
+            let quantity = quantity::of_path(path);
+            ladder.extend(path.flows.iter().map(|step| {
+                let (of, value) = (quantity.head(), quantity.amount(step.per_s));
+                json!({ "target": target, "quantity": of, "depth": step.flows, "value": value })
+            }));
+        }
         for (quantity, cap) in quantity::caps(found, unit) {
-            let (quantity, value) = (quantity.unit(), quantity.amount(cap.cap));
+            let (quantity, value) = (quantity.head(), quantity.amount(cap.cap));
             lines.push(json!({ "target": target, "quantity": quantity, "value": value }));
         }
+        let bandwidth = found.path.first().map_or(bandwidth, quantity::of_path);
         for (quantity, soak) in
             [(Quantity::Iops, &found.soak_iops), (bandwidth, &found.soak_bw_bytes)]
         {
             series.extend(soak.iter().zip(1..).map(|(value, second): (_, u64)| {
-                let (quantity, value) = (quantity.unit(), quantity.amount(*value));
+                let (quantity, value) = (quantity.head(), quantity.amount(*value));
                 json!({ "target": target, "quantity": quantity, "second": second, "value": value })
             }));
         }

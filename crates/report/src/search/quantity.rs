@@ -31,16 +31,7 @@ impl Quantity {
         match self {
             Self::Iops => "IOPS",
             Self::Bandwidth(_) => "bandwidth",
-            Self::Path { of, is_per_flow, .. } => match (of, is_per_flow) {
-                (PathQuantity::BytesTo, false) => "bandwidth to the peer",
-                (PathQuantity::BytesFrom, false) => "bandwidth from the peer",
-                (PathQuantity::PacketsTo, false) => "packets to the peer",
-                (PathQuantity::Requests, false) => "packets both ways",
-                (PathQuantity::BytesTo, true) => "bandwidth of a flow to the peer",
-                (PathQuantity::BytesFrom, true) => "bandwidth of a flow from the peer",
-                (PathQuantity::PacketsTo, true) => "packets of a flow to the peer",
-                (PathQuantity::Requests, true) => "packets of a flow both ways",
-            },
+            Self::Path { of, is_per_flow, .. } => of.in_words(is_per_flow),
         }
     }
 

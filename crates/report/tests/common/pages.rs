@@ -4,9 +4,10 @@ use iotax_report::{Document, SearchResult, experiment, search};
 
 use super::{analyses, fleet, machine, matrix, suite, troubled};
 
-pub(crate) fn all() -> [(&'static str, Document); 10] {
+pub(crate) fn all() -> [(&'static str, Document); 11] {
     let (compare, peel) = (super::compare(), super::peel());
     let (head, caps) = &super::search::search(&[]);
+    let (path_head, path_caps) = &super::search::path();
     [
         ("run", experiment(&super::run(), &analyses::run())),
         ("compare", experiment(&compare, &analyses::compare())),
@@ -18,5 +19,6 @@ pub(crate) fn all() -> [(&'static str, Document); 10] {
         ("matrix", experiment(&matrix::compare(), &matrix::found())),
         ("fleet", experiment(&fleet::compare(), &fleet::found())),
         ("limits", search(SearchResult { head, caps, end: None })),
+        ("paths", search(SearchResult { head: path_head, caps: path_caps, end: None })),
     ]
 }

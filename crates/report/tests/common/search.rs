@@ -1,11 +1,12 @@
 //! A search for caps in which every table has rows.
 
 use iotax_caps::{
-    Burst, Cap, CapKind, Caps, DepthStep, Fit, SecondPass, Shared, Sharing, SizeFit, TargetCaps,
+    Burst, Cap, CapKind, Caps, DepthStep, Fit, FlowStep, PathCap, PathQuantity, SecondPass, Shared,
+    Sharing, SizeFit, TargetCaps, Wire,
 };
 use iotax_documented::{Documented, DocumentedLimit};
 use iotax_record::{SEARCH_FORMAT, SearchHead};
-use iotax_spec::{Search, SearchTarget};
+use iotax_spec::{Engine, Search, SearchTarget, Traffic};
 
 /// Two targets, and limits in bytes per second that are known of each.
 pub(crate) fn search(known: &[f64]) -> (SearchHead, Caps) {
@@ -44,6 +45,42 @@ pub(crate) fn search(known: &[f64]) -> (SearchHead, Caps) {
         notes: Vec::new(),
     };
     (head, caps)
+}
+
+/// The first target is a network path, which was watched for a burst.
+pub(crate) fn path() -> (SearchHead, Caps) {
+    let (head, mut caps) = search(&[]);
+    let quantities = [
+        (PathQuantity::BytesTo, 6e7),
+        (PathQuantity::BytesFrom, 5e7),
+        (PathQuantity::PacketsTo, 2e5),
+        (PathQuantity::Requests, 7e4),
+    ];
+    caps.targets[0] = TargetCaps {
+        name: caps.targets[0].name.clone(),
+        path: quantities.map(path_cap).to_vec(),
+        soak_bw_bytes: vec![1.2e8, 1.2e8, 6e7, 6e7],
+        ..TargetCaps::default()
+    };
+    caps.sharing.truncate(0);
+    (head, caps)
+}
+
+/// More with two flows than with one, and no more with four.
+fn path_cap((quantity, per_s): (PathQuantity, f64)) -> PathCap {
+    let block_bytes = if quantity.is_bytes() { 128 << 10 } else { 64 };
+    let is_back = quantity == PathQuantity::BytesFrom;
+    let step = |(flows, share): (u32, f64)| FlowStep { flows, per_s: share * per_s };
+    let wire = Wire { frame_bytes: 1514, data_bytes: 1448, mtu_bytes: 1500, per_s: 1.05 * per_s };
+    PathCap {
+        quantity,
+        is_per_flow: false,
+        traffic: Traffic { engine: Engine::TcpStream, is_back, flows: 2, block_bytes },
+        cap: Cap { block_bytes, queue_depth: 1, ..cap(per_s) },
+        is_plateau: true,
+        flows: [(1, 0.6), (2, 1.0), (4, 1.02)].map(step).to_vec(),
+        wire: quantity.is_bytes().then_some(wire),
+    }
 }
 
 /// Slow with small I/Os, and faster than one GiB/s with large ones.

@@ -27,19 +27,15 @@ pub(super) fn named(argument: &Path) -> Result<Option<(NetworkSubject, Option<Pe
     let text = argument.to_str().filter(|text| STARTS.iter().any(|start| text.starts_with(start)));
     let Some(name) = text.map(str::to_owned) else { return Ok(None) };
     let target = Target::parse(&name).map_err(|error| Usage(error.to_string()))?;
-    let (host, peer) = match target.layers() {
-        [Layer::Peer(layer)] => {
-            let host = layer.address.rsplit_once(':').map_or("", |(host, _)| host).to_owned();
-            (host, Some(Peer { name: name.clone(), layer: layer.clone() }))
-        }
-        [Layer::Remote(remote)] => (remote.host.clone(), None),
-        _ => {
-            let problem =
-                format!("{name} is more than a peer: name the peer alone, tcp://HOST:PORT");
-            return Err(Usage(problem).into());
-        }
+    let subject = iotax_run::subject(&target).filter(|_| target.layers().len() == 1);
+    let Some(NetworkSubject::Peer { host, is_for_ssh, .. }) = subject else {
+        let problem = format!("{name} is more than a peer: name the peer alone, tcp://HOST:PORT");
+        return Err(Usage(problem).into());
     };
-    let is_for_ssh = peer.is_none();
+    let peer = match target.layers() {
+        [Layer::Peer(layer)] => Some(Peer { name: name.clone(), layer: layer.clone() }),
+        _ => None,
+    };
     Ok(Some((NetworkSubject::Peer { name, host, is_for_ssh }, peer)))
 }
 

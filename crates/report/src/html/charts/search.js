@@ -9,24 +9,29 @@ function searchCharts(root, data) {
     }));
   }
 
-  // `text`, since of a logarithmic axis Plot writes only the ticks that d3 would have chosen.
-  function ladder(id, quantity) {
+  // Quantity over what grows: I/Os in flight, flows. Throughput of flows differs little, and begins at 0;
+  // of depth it spans decades.
+  function growth(id, quantity, { over, isLinear }) {
     const box = root.querySelector(`[data-chart="${id}"]`);
     const points = data.ladder.filter((point) => point.quantity === quantity && point.value > 0);
     if (!box || !points.length) return;
-    const values = points.map((point) => point.value);
-    const [low, high] = [Math.min(...values) / 1.25, Math.max(...values) * 1.25];
-    const depths = [...new Set(points.map((point) => point.depth))].sort((a, b) => a - b);
     const caps = data.caps.filter((cap) => cap.quantity === quantity);
-    draw(box, `${quantity} over queue depth`, [
-      Plot.gridY(decades(low, high, 7), { stroke: "var(--line)", strokeOpacity: 1 }),
+    const values = points.map((point) => point.value);
+    const most = Math.max(...values, ...(isLinear ? caps.map((cap) => cap.value) : []));
+    const [low, high] = isLinear ? [0, 1.08 * most] : [Math.min(...values) / 1.25, 1.25 * most];
+    const depths = [...new Set(points.map((point) => point.depth))].sort((a, b) => a - b);
+    const round = isLinear ? [] : decades(low, high, 7);
+    const ticks = round.length > 1 ? round : d3.ticks(low, high, 4);
+    draw(box, `${quantity} over ${over}`, [
+      Plot.gridY(ticks, { stroke: "var(--line)", strokeOpacity: 1 }),
       Plot.ruleY(caps, { y: "value", stroke: (cap) => colour(cap.target), strokeDasharray: "4 4" }),
       Plot.line(points, { x: "depth", y: "value", z: "target", stroke: (point) => colour(point.target), strokeWidth: 2 }),
       Plot.dot(points, { x: "depth", y: "value", fill: (point) => colour(point.target), r: 4 }),
-      Plot.axisX(depths, { ...axisText, text: (depth) => String(depth), label: "queue depth", labelAnchor: "center", labelOffset: 38, labelArrow: "none" }),
-      Plot.axisY(decades(low, high, 7), { ...axisText, text: short, label: null }),
-      Plot.tip(points, Plot.pointer({ x: "depth", y: "value", title: (point) => `${data.names[point.target]}\ndepth ${point.depth}: ${short(point.value)}` })),
-    ], { type: "log" }, { type: "log", domain: [low, high] });
+      // `text`, since of a logarithmic axis Plot writes only the ticks that d3 would have chosen.
+      Plot.axisX(depths, { ...axisText, text: (depth) => String(depth), label: over, labelAnchor: "center", labelOffset: 38, labelArrow: "none" }),
+      Plot.axisY(ticks, { ...axisText, text: short, label: null }),
+      Plot.tip(points, Plot.pointer({ x: "depth", y: "value", title: (point) => `${data.names[point.target]}\n${over} ${point.depth}: ${short(point.value)}` })),
+    ], { type: "log" }, { type: isLinear ? "linear" : "log", domain: [low, high] });
   }
 
   function series(id, quantity) {
@@ -48,9 +53,15 @@ function searchCharts(root, data) {
   }
 
   return function draw() {
-    ladder("ladder-iops", "IOPS");
-    ladder("ladder-latency", "mean latency, ms");
+    for (const [id, quantity] of [["ladder-iops", "IOPS"], ["ladder-latency", "mean latency, ms"]]) {
+      growth(id, quantity, { over: "queue depth", isLinear: false });
+    }
+    for (const [id, quantity] of [
+      ["flows-to", "Mbit/s to the peer"], ["flows-from", "Mbit/s from the peer"],
+      ["packets-to", "packets/s to the peer"], ["requests", "packets/s both ways"],
+    ]) growth(id, quantity, { over: "flows at once", isLinear: true });
     series("series-iops", "IOPS");
     series("series-bw", data.unit);
+    series("series-path", "Mbit/s to the peer");
   };
 }

@@ -1,7 +1,7 @@
 //! A record in which every field says something: a new field of the format does not compile until
 //! it stands here, too, and then needs a rule.
 
-use iotax_catalog::{Caching, Source};
+use iotax_catalog::{Caching, Direction, Source};
 use iotax_record::{
     Counters, DeviceCounters, DirectionRecord, Experiment, HostRecord, HostRole, JobRecord,
     LatencyHistogram, LoadRecord, NamedSite, NfsClientCounters, NfsCounters, NfsGranted,
@@ -62,7 +62,13 @@ pub(super) fn experiment() -> Experiment {
             storage_id: t(),
             notes: vec![t()],
             caches: vec![t()],
-            known: vec![KnownLimit { scope: t(), of: t(), iops: None, bw_bytes: None }],
+            known: vec![KnownLimit {
+                scope: t(),
+                of: t(),
+                direction: Some(Direction::Read),
+                iops: None,
+                bw_bytes: None,
+            }],
             targets: vec![NamedSite { name: t(), site: Site::default() }],
         }],
     }

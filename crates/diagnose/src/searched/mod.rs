@@ -1,6 +1,14 @@
 //! What a search for caps says of causes.
+//!
+//! | module | of |
+//! |---|---|
+//! | `path` | the caps of a network path |
+//! | `sharing` | a limit for several targets |
 
-use iotax_caps::{Cap, CapKind, Caps, SecondPass, Shared, Sharing, TargetCaps};
+mod path;
+mod sharing;
+
+use iotax_caps::{Cap, CapKind, Caps, SecondPass, TargetCaps};
 use iotax_catalog::Cloud;
 use iotax_catalog::Cloud::{Aws, Azure, Gcp};
 use iotax_documented::Documented;
@@ -14,7 +22,7 @@ const MANY_TIMES: f64 = 2.0;
 
 /// The causes that are named here.
 #[cfg(test)]
-pub(crate) const CAUSES: [&str; 12] = [
+pub(crate) const CAUSES: [&str; 19] = [
     "azure-disk-limit",
     "azure-vm-limit",
     "burst-spent",
@@ -25,8 +33,15 @@ pub(crate) const CAUSES: [&str; 12] = [
     "ebs-volume-limit",
     "gcp-disk-limit",
     "saturated-device",
+    "shaper-in-path",
     "shared-limit",
+    "storage-shares-network",
+    "tcp-buffers",
     "throttle",
+    "vm-flow-limit",
+    "vm-network-burst",
+    "vm-network-limit",
+    "vm-packet-limit",
 ];
 
 /// What is suspected of each target; those of which nothing is are left out.
@@ -34,9 +49,19 @@ pub fn of_search(asked: &Search, caps: &Caps) -> Vec<Diagnosis> {
     let of_target = |target: &TargetCaps| {
         // Of what is as sure, that which has a name or another target in it says more than a cap
         // does by itself. A search measures no shares of an I/O's time.
-        let (named, unnamed) = limits(asked, target, caps);
-        let all = [named, cached(target), shared(target, &caps.sharing), bursts(target), unnamed];
-        Diagnosis::of(&target.name, all.into_iter().flatten().collect())
+        let (named, unnamed) = if target.path.is_empty() {
+            limits(asked, target, caps)
+        } else {
+            path::limits(target, caps, provider(asked))
+        };
+        let shared = sharing::shared(target, caps);
+        let mut suspects = Vec::new();
+        for suspect in
+            [named, cached(target), shared, bursts(target), unnamed].into_iter().flatten()
+        {
+            Suspect::merge(&mut suspects, suspect);
+        }
+        Diagnosis::of(&target.name, suspects)
     };
     caps.targets.iter().filter_map(of_target).collect()
 }
@@ -48,25 +73,11 @@ fn limits(asked: &Search, target: &TargetCaps, caps: &Caps) -> (Vec<Suspect>, Ve
         let Some(cap) = cap else { continue };
         let fits = |row: &&Documented| row.target == target.name && row.is_bytes() == is_bytes;
         match caps.documented.iter().find(fits).and_then(|row| named(asked, cap, row)) {
-            Some(suspect) => add(&mut by_name, suspect),
-            None => add(&mut by_shape, unnamed(target, cap)),
+            Some(suspect) => Suspect::merge(&mut by_name, suspect),
+            None => Suspect::merge(&mut by_shape, unnamed(target, cap)),
         }
     }
     (by_name, by_shape)
-}
-
-/// Both caps may have one cause.
-fn add(suspects: &mut Vec<Suspect>, new: Suspect) {
-    let Some(known) = suspects.iter_mut().find(|known| known.cause == new.cause) else {
-        suspects.push(new);
-        return;
-    };
-    known.confidence = known.confidence.max(new.confidence);
-    for text in new.evidence {
-        if !known.evidence.contains(&text) {
-            known.evidence.push(text);
-        }
-    }
 }
 
 /// A limit that is documented, or that this machine sets. That a figure is the same may be chance:
@@ -128,35 +139,6 @@ fn bursts(target: &TargetCaps) -> Vec<Suspect> {
     };
     let both = [(target.iops.as_ref(), "IOPS"), (target.bw_bytes.as_ref(), "bytes per second")];
     both.into_iter().filter_map(with_burst).collect()
-}
-
-/// One limit for several targets.
-fn shared(target: &TargetCaps, sharing: &[Sharing]) -> Vec<Suspect> {
-    let own = sharing.iter().filter(|pair| pair.a == target.name || pair.b == target.name);
-    own.filter_map(|pair| {
-        let other = if pair.a == target.name { &pair.b } else { &pair.a };
-        let confidence = match pair.verdict {
-            Shared::Shared => Confidence::Sure,
-            Shared::Partial => Confidence::Likely,
-            Shared::Separate | Shared::Undecided => return None,
-        };
-        let evidence = format!(
-            "{} alone and {} alone reached {:.0} and {:.0}, both at once {:.0} ({}): overlap {:.2} \
-             [{:.2}, {:.2}]",
-            pair.a,
-            pair.b,
-            pair.a_alone,
-            pair.b_alone,
-            pair.together,
-            pair.quantity,
-            pair.phi,
-            pair.lo,
-            pair.hi
-        );
-        let with = format!("{other} takes from the same limit");
-        Some(Suspect::new("shared-limit", confidence, evidence).and([with]))
-    })
-    .collect()
 }
 
 /// Reads that something above the disk answered.

@@ -1,0 +1,258 @@
+//! What sets the caps of a network path.
+
+use iotax_caps::{CapKind, Caps, PathCap, TargetCaps};
+use iotax_catalog::Cloud;
+use iotax_documented::{Documented, DocumentedLimit};
+use iotax_words::{bit_rate, times};
+
+use crate::suspect::{Confidence, Suspect};
+
+/// Headers of a datagram or a segment with time stamps, Ethernet's included.
+const HEADER_BYTES: f64 = 66.0;
+/// So much of a cap on bytes is that cap, and none on packets.
+const NEARLY: f64 = 0.75;
+
+/// What holds each of the caps: limits that are known and fit, and what the others look like.
+pub(super) fn limits(
+    target: &TargetCaps,
+    caps: &Caps,
+    cloud: Option<Cloud>,
+) -> (Vec<Suspect>, Vec<Suspect>) {
+    let (mut by_name, mut by_shape) = (Vec::new(), Vec::new());
+    for cap in &target.path {
+        let fits = |row: &&Documented| row.target == target.name && row.quantity == cap.name();
+        let known = caps.documented.iter().find(fits).and_then(|row| known(cap, row));
+        match known {
+            Some(suspect) => Suspect::merge(&mut by_name, suspect),
+            None => unnamed(target, cap, cloud)
+                .into_iter()
+                .for_each(|suspect| Suspect::merge(&mut by_shape, suspect)),
+        }
+        by_name.extend(burst(cap, cloud));
+    }
+    (by_name, by_shape)
+}
+
+/// A limit that is documented of the VM, or that shapes what passes here.
+fn known(cap: &PathCap, row: &Documented) -> Option<Suspect> {
+    let limit = &row.limits[row.binds?];
+    let is_here = limit.as_of.is_none();
+    let burst = burst_rate(limit, row.measured);
+    let to_blame = match burst {
+        _ if is_here => "shaper-in-path",
+        _ if cap.is_per_flow => "vm-flow-limit",
+        Some(_) => "vm-network-burst",
+        None => "vm-network-limit",
+    };
+    let (confidence, against) = match cap.cap.kind {
+        CapKind::Throttle => (Confidence::Sure, None),
+        CapKind::External | CapKind::SaturatedDevice => {
+            (Confidence::Likely, Some(cap.cap.why.clone()))
+        }
+        CapKind::ThisMachine => (Confidence::Possible, Some(cap.cap.why.clone())),
+    };
+    let (carried, allowed) =
+        (bit_rate(8.0 * row.measured), bit_rate(8.0 * burst.unwrap_or(limit.per_s)));
+    let by = if is_here { "set" } else { "documented" };
+    let on_the_wire = format!("{}: {carried} on the wire, {allowed} {by}", way(cap));
+    let source = format!("{}: {}", limit.of, limit.source);
+    let suspect = Suspect::new(to_blame, confidence, row.says.clone());
+    Some(suspect.and([on_the_wire, source]).but(against))
+}
+
+/// What is had for a while, if that is nearer than what lasts.
+fn burst_rate(limit: &DocumentedLimit, measured: f64) -> Option<f64> {
+    let off = |per_s: f64| (measured / per_s - 1.0).abs();
+    limit.burst_per_s.filter(|burst| off(*burst) < off(limit.per_s))
+}
+
+fn unnamed(target: &TargetCaps, cap: &PathCap, cloud: Option<Cloud>) -> Vec<Suspect> {
+    let why = || cap.cap.why.clone();
+    match cap.cap.kind {
+        CapKind::ThisMachine => vec![Suspect::new("cpu-bound", Confidence::Likely, why())],
+        CapKind::Throttle if cap.is_per_flow => {
+            let window = Suspect::new("tcp-buffers", Confidence::Possible, why());
+            let of_vm = cloud.map(|_| Suspect::new("vm-flow-limit", Confidence::Possible, why()));
+            of_vm.into_iter().chain([window]).collect()
+        }
+        CapKind::Throttle if cap.quantity.is_bytes() => {
+            vec![Suspect::new("throttle", Confidence::Likely, why())]
+        }
+        CapKind::Throttle if !is_bandwidth(target, cap) => {
+            let confidence = cloud.map_or(Confidence::Possible, |_| Confidence::Likely);
+            let small = format!(
+                "{}: the packets are of {} bytes, and larger ones carry more bytes than these do",
+                way(cap),
+                cap.traffic.block_bytes
+            );
+            vec![Suspect::new("vm-packet-limit", confidence, why()).and([small])]
+        }
+        CapKind::Throttle | CapKind::External | CapKind::SaturatedDevice => Vec::new(),
+    }
+}
+
+/// Whether small packets come to the cap on bytes.
+fn is_bandwidth(target: &TargetCaps, packets: &PathCap) -> bool {
+    let bytes_per_s = packets.cap.cap * (f64::from(packets.traffic.block_bytes) + HEADER_BYTES);
+    let of_bytes = target.path.iter().filter(|cap| cap.quantity.is_bytes() && !cap.is_per_flow);
+    let rates = of_bytes.map(|cap| cap.wire.map_or(cap.cap.cap, |wire| wire.per_s));
+    rates.reduce(f64::min).is_some_and(|least| bytes_per_s >= NEARLY * least)
+}
+
+/// Credits that ran out during the search.
+fn burst(cap: &PathCap, cloud: Option<Cloud>) -> Option<Suspect> {
+    let burst = cap.cap.burst.as_ref()?;
+    let to_blame = if cloud == Some(Cloud::Aws) { "vm-network-burst" } else { "burst-spent" };
+    let (more, lasted_s) = (times(burst.per_s / cap.cap.cap), burst.lasted_s);
+    let evidence = format!("{}: {more} what lasts, for {lasted_s:.0} s", way(cap));
+    Some(Suspect::new(to_blame, Confidence::Sure, evidence))
+}
+
+const fn way(cap: &PathCap) -> &'static str {
+    cap.quantity.in_words(cap.is_per_flow)
+}
+
+#[cfg(test)]
+mod tests {
+    use iotax_caps::{Burst, Cap, PathQuantity, Wire};
+    use iotax_spec::{Engine, Traffic};
+
+    use super::*;
+
+    fn cap(quantity: PathQuantity, per_s: f64, kind: CapKind) -> PathCap {
+        let traffic = Traffic {
+            engine: Engine::TcpStream,
+            is_back: quantity == PathQuantity::BytesFrom,
+            flows: 4,
+            block_bytes: if quantity.is_bytes() { 128 << 10 } else { 64 },
+        };
+        let wire = Wire { frame_bytes: 1514, data_bytes: 1448, mtu_bytes: 1500, per_s };
+        PathCap {
+            quantity,
+            is_per_flow: false,
+            traffic,
+            cap: Cap {
+                cap: per_s,
+                lo: per_s,
+                hi: per_s,
+                measurements: 3,
+                block_bytes: traffic.block_bytes,
+                queue_depth: 1,
+                kind,
+                why: format!("it looks like {kind}"),
+                burst: None,
+            },
+            is_plateau: true,
+            flows: Vec::new(),
+            wire: quantity.is_bytes().then_some(wire),
+        }
+    }
+
+    fn of_flow(cap: PathCap) -> PathCap {
+        PathCap { is_per_flow: true, ..cap }
+    }
+
+    fn limit(scope: &str, per_s: f64, burst_per_s: Option<f64>) -> DocumentedLimit {
+        let (of, source) = ("m5.xlarge".to_owned(), "a page".to_owned());
+        let as_of = (scope != "tbf").then(|| "2026-08-17".to_owned());
+        DocumentedLimit { scope: scope.to_owned(), of, per_s, burst_per_s, source, as_of }
+    }
+
+    /// What is suspected of these caps, where these limits are known of the first.
+    fn suspects(path: Vec<PathCap>, known: &[DocumentedLimit], cloud: Option<Cloud>) -> String {
+        let row = path.first().and_then(|cap| {
+            let measured = cap.wire.map_or(cap.cap.cap, |wire| wire.per_s);
+            Documented::of("net", cap.name(), measured, known.to_vec())
+        });
+        let target = TargetCaps { name: "net".to_owned(), path, ..TargetCaps::default() };
+        let caps = Caps {
+            format: 1,
+            targets: vec![target],
+            sharing: Vec::new(),
+            documented: row.into_iter().collect(),
+            rules: Vec::new(),
+            levels: Vec::new(),
+            ended: None,
+            notes: Vec::new(),
+        };
+        let (named, unnamed) = limits(&caps.targets[0], &caps, cloud);
+        let line = |suspect: Suspect| {
+            let Suspect { cause, confidence, evidence, against, .. } = suspect;
+            let against: Vec<_> = against.iter().map(|text| format!(" | but {text}")).collect();
+            let evidence = evidence.join(" | ");
+            format!("{} {cause}: {evidence}{}", confidence.name(), against.concat())
+        };
+        named.into_iter().chain(unnamed).map(line).collect::<Vec<_>>().join("\n")
+    }
+
+    const GBIT: f64 = 1.25e8;
+
+    #[test]
+    fn a_limit_that_is_known_is_named() {
+        let to = |per_s, kind| cap(PathQuantity::BytesTo, per_s, kind);
+        let shaped =
+            suspects(vec![to(6.2e7, CapKind::Throttle)], &[limit("tbf", 6.25e7, None)], None);
+        insta::assert_snapshot!(shaped, @"sure shaper-in-path: the tbf limit of m5.xlarge binds (1 % off). | bandwidth to the peer: 496 Mbit/s on the wire, 500 Mbit/s set | m5.xlarge: a page");
+        let aws = [limit("network", 1.25 * GBIT, Some(10.0 * GBIT))];
+        let of_aws = |per_s, kind| suspects(vec![to(per_s, kind)], &aws, Some(Cloud::Aws));
+        let all = [
+            of_aws(1.25 * GBIT, CapKind::Throttle),
+            of_aws(9.9 * GBIT, CapKind::External),
+            of_aws(1.2 * GBIT, CapKind::ThisMachine),
+        ];
+        insta::assert_snapshot!(all.join("\n"), @"
+        sure vm-network-limit: the network limit of m5.xlarge binds, to the point. | bandwidth to the peer: 1.25 Gbit/s on the wire, 1.25 Gbit/s documented | m5.xlarge: a page
+        likely vm-network-burst: this is the burst rate of the network limit of m5.xlarge; --burst shows what lasts. | bandwidth to the peer: 9.90 Gbit/s on the wire, 10.0 Gbit/s documented | m5.xlarge: a page | but it looks like external cap
+        possible vm-network-limit: the network limit of m5.xlarge binds (4 % off). | bandwidth to the peer: 1.20 Gbit/s on the wire, 1.25 Gbit/s documented | m5.xlarge: a page | but it looks like this machine
+        ");
+        let flow = of_flow(to(4.98 * GBIT, CapKind::Throttle));
+        let known = [limit("network flow", 5.0 * GBIT, None)];
+        insta::assert_snapshot!(suspects(vec![flow], &known, Some(Cloud::Aws)), @"sure vm-flow-limit: the network flow limit of m5.xlarge binds, to the point. | bandwidth of a flow to the peer: 4.98 Gbit/s on the wire, 5.00 Gbit/s documented | m5.xlarge: a page");
+    }
+
+    #[test]
+    fn a_cap_of_which_nothing_is_known_is_told_by_its_shape() {
+        let to = |kind| cap(PathQuantity::BytesTo, GBIT, kind);
+        let all = [
+            suspects(vec![to(CapKind::Throttle)], &[], None),
+            suspects(vec![to(CapKind::ThisMachine)], &[], None),
+            suspects(vec![of_flow(to(CapKind::Throttle))], &[], None),
+            suspects(vec![of_flow(to(CapKind::Throttle))], &[], Some(Cloud::Azure)),
+        ];
+        insta::assert_snapshot!(all.join("\n"), @"
+        likely throttle: it looks like throttle
+        likely cpu-bound: it looks like this machine
+        possible tcp-buffers: it looks like throttle
+        possible vm-flow-limit: it looks like throttle
+        possible tcp-buffers: it looks like throttle
+        ");
+        assert_eq!(suspects(vec![to(CapKind::External)], &[], None), "");
+    }
+
+    #[test]
+    fn a_cap_on_packets_is_one_unless_it_is_the_bandwidth() {
+        let both = |per_s| {
+            let bytes = cap(PathQuantity::BytesTo, GBIT, CapKind::External);
+            vec![bytes, cap(PathQuantity::PacketsTo, per_s, CapKind::Throttle)]
+        };
+        insta::assert_snapshot!(suspects(both(250e3), &[], Some(Cloud::Aws)), @"likely vm-packet-limit: it looks like throttle | packets to the peer: the packets are of 64 bytes, and larger ones carry more bytes than these do");
+        assert_eq!(suspects(both(900e3), &[], Some(Cloud::Aws)), "", "117 MB/s of frames");
+    }
+
+    #[test]
+    fn credits_that_run_out_are_those_of_the_vm_where_it_has_some() {
+        let mut path = vec![cap(PathQuantity::BytesTo, 1.25 * GBIT, CapKind::External)];
+        path[0].cap.burst = Some(Burst {
+            per_s: 10.0 * GBIT,
+            size: 1e12,
+            lasted_s: 900.0,
+            recoveries: Vec::new(),
+            refill_per_s: None,
+        });
+        let all = [Some(Cloud::Aws), None].map(|cloud| suspects(path.clone(), &[], cloud));
+        insta::assert_snapshot!(all.join("\n"), @"
+        sure vm-network-burst: bandwidth to the peer: 8x what lasts, for 900 s
+        sure burst-spent: bandwidth to the peer: 8x what lasts, for 900 s
+        ");
+    }
+}

@@ -1,0 +1,47 @@
+//! One limit for several targets.
+
+use iotax_caps::{CapKind, Caps, Shared, Sharing, TargetCaps};
+use iotax_words::percent;
+
+use crate::suspect::{Confidence, Suspect};
+
+/// What the others have with which a target shares.
+pub(super) fn shared(target: &TargetCaps, caps: &Caps) -> Vec<Suspect> {
+    let own = caps.sharing.iter().filter(|pair| pair.a == target.name || pair.b == target.name);
+    own.filter_map(|pair| of_pair(target, pair, caps)).collect()
+}
+
+fn of_pair(target: &TargetCaps, pair: &Sharing, caps: &Caps) -> Option<Suspect> {
+    let other = if pair.a == target.name { &pair.b } else { &pair.a };
+    let other = caps.targets.iter().find(|target| target.name == *other)?;
+    let confidence = match pair.verdict {
+        Shared::Shared => Confidence::Sure,
+        Shared::Partial => Confidence::Likely,
+        Shared::Separate | Shared::Undecided => return None,
+    };
+    // Of a path beside storage it is the network that both need.
+    let is_storage_beside_path = target.path.is_empty() != other.path.is_empty();
+    let to_blame = if is_storage_beside_path { "storage-shares-network" } else { "shared-limit" };
+    // Without a unit of bandwidth, of which a report has one.
+    let evidence = format!(
+        "{} and {} at once reach {} of what each alone adds up to: overlap {:.2} [{:.2}, {:.2}]",
+        pair.a,
+        pair.b,
+        percent(pair.together / (pair.a_alone + pair.b_alone)),
+        pair.phi,
+        pair.lo,
+        pair.hi
+    );
+    let with = format!("{} takes from the same limit", other.name);
+    let computed = computed(target, pair).or_else(|| computed(other, pair));
+    let confidence = if computed.is_some() { Confidence::Possible } else { confidence };
+    Some(Suspect::new(to_blame, confidence, evidence).and([with]).but(computed))
+}
+
+/// Why it may be nothing but this machine's CPUs that two targets have in common.
+fn computed(target: &TargetCaps, pair: &Sharing) -> Option<String> {
+    let of_path = target.path.iter().find(|path| path.name() == pair.quantity);
+    let of_storage = if pair.quantity == "iops" { &target.iops } else { &target.bw_bytes };
+    let cap = of_path.map(|path| &path.cap).or(of_storage.as_ref())?;
+    (cap.kind == CapKind::ThisMachine).then(|| format!("{}: {}", target.name, cap.why))
+}

@@ -1,0 +1,108 @@
+//! The way to a peer that was not made for this run, and what holds packets to a rate on any path.
+
+use iotax_catalog::Direction;
+use iotax_inspect::NetworkSubject;
+use iotax_record::Machine;
+use iotax_record::machine::{Interface, PathSeen, Qdisc};
+use iotax_spec::{Elsewhere, KnownLimit, Layer, Target};
+
+/// Of a policer where packets come in, as `tc filter show dev NAME ingress` has it.
+const INGRESS: &str = "ingress";
+
+/// What is to be looked at of a target that leads elsewhere.
+pub fn subject(target: &Target) -> Option<NetworkSubject> {
+    let Elsewhere { name, host, is_for_ssh } = target.elsewhere()?;
+    Some(NetworkSubject::Peer { name, host: host.to_owned(), is_for_ssh })
+}
+
+/// What shapes the frames of a network path: layers of it, and what was seen of the interfaces on the
+/// way to a peer elsewhere. Their rates count the headers of frames.
+pub fn shapers(machine: Option<&Machine>, target: &Target) -> Vec<KnownLimit> {
+    let way = target.elsewhere().zip(machine).into_iter().flat_map(|(to, machine)| {
+        let is_it = |path: &&PathSeen| path.path == to.name;
+        machine.paths.iter().find(is_it).map_or_else(Vec::new, |path| machine.under(path))
+    });
+    let seen = way.filter_map(|node| node.layer.interface()).flat_map(of_interface);
+    target.layers().iter().filter_map(of_layer).chain(seen).collect()
+}
+
+/// At both ends.
+fn of_layer(layer: &Layer) -> Option<KnownLimit> {
+    let (scope, rate_bits) = match layer {
+        Layer::Tbf(tbf) => ("tbf", tbf.rate_bits),
+        Layer::Htb(htb) => ("htb", htb.rate_bits),
+        Layer::Netem(netem) => ("netem", netem.rate_bits?),
+        _ => return None,
+    };
+    Some(limit(scope, "the path", None, rate_bits / 8.0))
+}
+
+fn of_interface(interface: &Interface) -> impl Iterator<Item = KnownLimit> {
+    let of_qdisc = |qdisc: &Qdisc| {
+        let is_inward = qdisc.handle == INGRESS;
+        let direction = if is_inward { Direction::Read } else { Direction::Write };
+        Some(limit(&qdisc.kind, &interface.name, Some(direction), qdisc.rate_bytes_per_s?))
+    };
+    interface.qdiscs.iter().filter_map(of_qdisc)
+}
+
+fn limit(scope: &str, of: &str, direction: Option<Direction>, bw_bytes: f64) -> KnownLimit {
+    let (scope, of) = (scope.to_owned(), of.to_owned());
+    KnownLimit { scope, of, direction, iops: None, bw_bytes: Some(bw_bytes) }
+}
+
+#[cfg(test)]
+mod tests {
+    use iotax_record::machine::{Node, Route, SeenLayer};
+
+    use super::*;
+
+    fn told(machine: &Machine, target: &str) -> Vec<String> {
+        let target = Target::parse(target).unwrap();
+        let told = |limit: KnownLimit| {
+            let way = limit.direction.map_or("both ways".to_owned(), |way| way.to_string());
+            format!("{} {}: {way} {}", limit.scope, limit.of, limit.bw_bytes.unwrap())
+        };
+        shapers(Some(machine), &target).into_iter().map(told).collect()
+    }
+
+    #[test]
+    fn shapers_are_those_of_the_layers_and_of_the_interfaces_on_the_way() {
+        let qdisc = |kind: &str, handle: &str, rate_bytes_per_s| Qdisc {
+            kind: kind.to_owned(),
+            handle: handle.to_owned(),
+            rate_bytes_per_s,
+            ..Qdisc::default()
+        };
+        let qdiscs = vec![
+            qdisc("htb", "1:", None),
+            qdisc("htb class", "1:10", Some(5e6)),
+            qdisc("police", INGRESS, Some(2e6)),
+        ];
+        let interface = |name: &str, qdiscs| Node {
+            layer: SeenLayer::Interface(Interface {
+                name: name.to_owned(),
+                qdiscs,
+                ..Interface::default()
+            }),
+            below: Vec::new(),
+        };
+        let route = Node { layer: SeenLayer::Route(Route::default()), below: vec![1] };
+        let other = interface("eth1", vec![qdisc("tbf", "1:", Some(1.0))]);
+        let path = "tcp://10.0.0.2:7474".to_owned();
+        let machine = Machine {
+            paths: vec![PathSeen { path, top: Some(0), ..PathSeen::default() }],
+            nodes: vec![route, interface("eth0", qdiscs), other],
+            ..Machine::default()
+        };
+        assert_eq!(
+            told(&machine, "tcp://10.0.0.2:7474"),
+            ["htb class eth0: write 5000000", "police eth0: read 2000000"]
+        );
+        assert_eq!(told(&machine, "tcp://10.0.0.3:7474"), [""; 0]);
+        assert_eq!(
+            told(&machine, "netns + tbf(rate=80Mbit) + netem(delay=1ms) + htb(rate=8Mbit)"),
+            ["tbf the path: both ways 10000000", "htb the path: both ways 1000000"]
+        );
+    }
+}
