@@ -11,6 +11,7 @@ mod paths;
 #[path = "../support/mod.rs"]
 mod support;
 mod throttles;
+mod uplink;
 mod verdicts;
 #[path = "../vm/mod.rs"]
 mod vm;

@@ -1,20 +1,17 @@
 //! The search for caps over one shaped uplink: to a peer that was started by hand, to a host that ssh
 //! reaches, and to a disk over NBD, all of which share it.
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-mod support;
-
 use std::fs;
 use std::process::Command;
 
 use iotax_testing::{needs_fuse, needs_programs, needs_root};
 use serde_json::Value;
-use support::Desk;
 
-const UPLINK: &str = include_str!("paths/uplink.sh");
+use crate::support::Desk;
+
+const UPLINK: &str = include_str!("uplink.sh");
 const PROGRAMS: [&str; 7] =
     ["ip", "tc", "nsenter", "unshare", "ssh", "sshd", "qemu-storage-daemon"];
-/// Slow enough for a busy machine to fill.
+/// Slow enough for two CPUs to fill.
 const MBIT: f64 = 200.0;
 
 /// What `iotax limits` found over the uplink, with the report.
@@ -57,7 +54,7 @@ impl Searched {
         for quantity in ["bytes_to", "bytes_from"] {
             let cap = path.iter().find(|cap| cap["quantity"] == quantity).unwrap();
             let frames = mbit(&cap["wire"]["per_s"]);
-            assert!((frames / MBIT - 1.0).abs() < 0.25, "{quantity}: {frames} in {path:#?}");
+            assert!((frames / MBIT - 1.0).abs() < 0.05, "{quantity}: {frames} in {path:#?}");
         }
     }
 
@@ -69,22 +66,19 @@ impl Searched {
         for pair in pairs {
             let phi = pair["phi"].as_f64().unwrap();
             assert!((0.7..1.3).contains(&phi), "{pair:#}");
-            assert_ne!(pair["verdict"], "separate", "{pair:#}");
+            assert_eq!(pair["verdict"], "shared", "{pair:#}");
         }
     }
 
-    /// The shaper of this end is found, and named where what was measured is near enough to it: on a
-    /// busy machine it may not be.
+    /// The shaper of this end is found and named.
     fn assert_shaper(&self, name: &str) {
         let rows = self.found["documented"].as_array().unwrap();
         let row = rows.iter().find(|row| row["target"] == name).unwrap();
         let limit = &row["limits"][0];
         assert_eq!((&limit["scope"], &limit["of"]), (&"tbf".into(), &"near0".into()), "{row:#}");
-        if !row["binds"].is_null() {
-            let causes = self.found["causes"].to_string();
-            assert!(causes.contains("shaper-in-path"), "{causes}");
-            assert!(self.report.contains("the tbf limit of near0 binds"), "{}", self.report);
-        }
+        let causes = self.found["causes"].to_string();
+        assert!(causes.contains("shaper-in-path"), "{causes}");
+        assert!(self.report.contains("the tbf limit of near0 binds"), "{}", self.report);
     }
 }
 
@@ -105,7 +99,7 @@ fn a_remote_disk_behind_the_uplink_shares_it_with_the_path() {
     };
     searched.assert_path("peer");
     let disk = mbit(&searched.target("disk")["bw_bytes"]["cap"]);
-    assert!((0.75..1.05).contains(&(disk / MBIT)), "{disk} in {:#}", searched.target("disk"));
+    assert!((0.9..1.0).contains(&(disk / MBIT)), "{disk} in {:#}", searched.target("disk"));
     searched.assert_shared(&["bw_bytes"]);
     let causes = searched.found["causes"].to_string();
     assert!(causes.contains("storage-shares-network"), "{causes}");
