@@ -1,16 +1,11 @@
 //! The near end: connections to a peer.
 
-use std::fs::File;
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};
-use std::os::fd::AsFd as _;
-use std::path::Path;
-use std::thread;
 use std::time::Duration;
 
 use iotax_record::FarEndRecord;
-use iotax_vdisk::Peer;
-use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+use iotax_vdisk::{Peer, enter_namespace, within_namespace};
 
 use super::connects::{Cookie, Offer};
 use super::flow::Flow;
@@ -39,7 +34,8 @@ pub(crate) fn connect(peer: &Peer, role: Role) -> Result<(Flow, u64), Error> {
         };
         Ok((flow, met.session))
     };
-    within(peer, connect).map_err(|source| Error::Peer { peer: peer.to_string(), source })
+    within_namespace(peer.namespace.as_deref(), connect)
+        .map_err(|source| Error::Peer { peer: peer.to_string(), source })
 }
 
 /// Has the peer take connections with requests of so many bytes, as long as what comes first is
@@ -49,7 +45,7 @@ pub(crate) fn connections(peer: &Peer, bytes: u32) -> Result<(Flow, SocketAddr, 
     let (mut control, _) = connect(peer, Role::Connections { bytes })?;
     let mut offered = || {
         if let Some(namespace) = &peer.namespace {
-            enter(namespace)?;
+            enter_namespace(namespace)?;
         }
         Offer::read(&mut control)
     };
@@ -81,26 +77,8 @@ pub(crate) fn datagrams(peer: &Peer) -> Result<UdpSocket, Error> {
         socket.connect(peer.address)?;
         Ok(socket)
     };
-    within(peer, bind).map_err(|source| Error::Peer { peer: peer.to_string(), source })
-}
-
-/// Makes a socket in the peer's namespace, where it stays whoever uses it; threads that make no
-/// other sockets stay where they are.
-fn within<T: Send>(peer: &Peer, make: impl Fn() -> io::Result<T> + Sync) -> io::Result<T> {
-    let Some(namespace) = &peer.namespace else { return make() };
-    let enter_and_make = || {
-        enter(namespace)?;
-        make()
-    };
-    thread::scope(|scope| scope.spawn(enter_and_make).join())
-        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-}
-
-/// Moves the calling thread.
-fn enter(namespace: &Path) -> io::Result<()> {
-    let namespace = File::open(namespace)?;
-    move_into_link_name_space(namespace.as_fd(), Some(LinkNameSpaceType::Network))?;
-    Ok(())
+    within_namespace(peer.namespace.as_deref(), bind)
+        .map_err(|source| Error::Peer { peer: peer.to_string(), source })
 }
 
 /// What the far end's host has done so far.

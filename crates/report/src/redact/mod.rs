@@ -111,6 +111,13 @@ impl Redactor {
             }
             device.model = device.model.take().map(|model| models::device(&mut self.names, &model));
         }
+        for interface in &mut counters.interfaces {
+            interface.name = self.names.whole(Kind::Device, &interface.name);
+            for qdisc in &mut interface.qdiscs {
+                self.text(Kind::Word, &mut qdisc.kind);
+                self.text(Kind::Word, &mut qdisc.place);
+            }
+        }
         for mount in &mut counters.nfs {
             mount.mount_point = self.names.whole(Kind::Path, &mount.mount_point);
             mount.source = self.names.whole(Kind::Path, &mount.source);

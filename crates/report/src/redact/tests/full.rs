@@ -3,10 +3,10 @@
 
 use iotax_catalog::{Caching, Source};
 use iotax_record::{
-    Counters, DeviceCounters, DirectionRecord, Experiment, HostRecord, HostRole, JobRecord,
-    LatencyHistogram, LoadRecord, NamedSite, NfsClientCounters, NfsCounters, NfsGranted,
-    NfsOperation, NfsTransportCounters, OperationRecord, Outcome, Pressure, Site, Slow,
-    SystemCounters, Trial,
+    Counters, DeviceCounters, DirectionRecord, Experiment, HostRecord, HostRole, InterfaceCounters,
+    JobRecord, LatencyHistogram, LoadRecord, NamedSite, NfsClientCounters, NfsCounters, NfsGranted,
+    NfsOperation, NfsTransportCounters, OperationRecord, Outcome, PathEnd, Pressure, QdiscCounters,
+    Site, Slow, SystemCounters, Trial,
 };
 use iotax_spec::layers::{
     CgroupIo, Cloud, CloudDisk, CloudDisks, CloudOptions, Dev, Dir, Dmcrypt, File, FileSystem,
@@ -353,5 +353,11 @@ fn counters() -> Counters {
         nfs_client: Some(NfsClientCounters::default()),
         sampler_cpu_ns: 1,
         throttled_us: None,
+        interfaces: vec![InterfaceCounters {
+            end: PathEnd::Far,
+            name: t(),
+            counters: Box::default(),
+            qdiscs: vec![QdiscCounters { kind: t(), place: t(), counters: Box::default() }],
+        }],
     }
 }
