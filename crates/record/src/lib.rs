@@ -46,6 +46,6 @@ pub use side_record::SideRecord;
 pub use stable_id::stable_id;
 pub use store::{Reader, Record, Writer};
 pub use trial::{
-    DirectionRecord, FarEndRecord, JobRecord, LatencySummary, LoadRecord, OperationRecord, Outcome,
-    Slow, SystemCounters, TcpRecord, Trial, UdpRecord,
+    Busiest, BusyOne, DirectionRecord, FarEndRecord, JobRecord, LatencySummary, LoadRecord,
+    OperationRecord, Outcome, Slow, SystemCounters, TcpRecord, Trial, UdpRecord,
 };

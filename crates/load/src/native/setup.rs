@@ -47,6 +47,11 @@ const SEED_OF_PACE: u64 = 0x7061_6365;
 pub(crate) const SEED_OF_DATA: u64 = 0x6461_7461;
 
 impl Thread<'_> {
+    /// What it is called.
+    pub(crate) fn name(&self) -> String {
+        format!("{}.{}", self.job.name, self.index)
+    }
+
     /// I/Os this thread keeps in flight: synchronous engines take one.
     pub(crate) fn depth(&self) -> u32 {
         effective_depth(self.job, self.engine)

@@ -10,9 +10,11 @@ use iotax_vdisk::{Peer, enter_namespace, within_namespace};
 use super::connects::{Cookie, Offer};
 use super::flow::Flow;
 use super::hello::{self, Role, Wanted};
-use super::roles::{ASK, boot};
+use super::roles::{self, ASK};
 use super::tls;
+use super::told::Told;
 use super::udp::Received;
+use crate::busiest::OfEnd;
 use crate::error::Error;
 
 /// How long a path may take to answer before it counts as broken.
@@ -91,19 +93,14 @@ impl FarEnd {
         connect(peer, Role::Counters).map(|(stream, _)| Self { stream })
     }
 
-    /// Its counters now; `None` if it does not answer: load itself will show why.
-    pub(crate) fn now(&mut self) -> Option<FarEndRecord> {
-        let mut told = [0; 24];
+    /// Its counters now, and what had the most to do since they were last asked for; `None` if it does
+    /// not answer: load itself will show why.
+    pub(crate) fn now(&mut self) -> Option<(FarEndRecord, OfEnd)> {
+        let mut told = [0; Told::BYTES];
         self.stream.write_all(&[ASK]).and_then(|()| self.stream.read_exact(&mut told)).ok()?;
-        let figure = |at: usize| {
-            let figure = u64::from_le_bytes(told[at..at + 8].try_into().expect("eight of them"));
-            (figure != u64::MAX).then_some(figure)
-        };
-        Some(FarEndRecord {
-            cpu_ns: figure(0)?,
-            cpu_busy_ns: figure(8),
-            same_host: told[16..] == boot(),
-        })
+        let Told { cpu_ns, cpu_busy_ns, boot, cpus, busiest } = Told::decode(&told);
+        let same_host = boot == roles::boot();
+        Some((FarEndRecord { cpu_ns: cpu_ns?, cpu_busy_ns, same_host, cpus }, busiest))
     }
 }
 

@@ -18,7 +18,7 @@ mod words;
 
 use std::collections::BTreeMap;
 
-use iotax_record::{Counters, End, Experiment, LoadRecord, Machine, Outcome, Trial};
+use iotax_record::{BusyOne, Counters, End, Experiment, LoadRecord, Machine, Outcome, Trial};
 use iotax_spec::Target;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -91,6 +91,11 @@ impl Redactor {
     fn load(&mut self, load: &mut LoadRecord) {
         self.text(Kind::Word, &mut load.driver);
         self.texts(&mut load.warnings);
+        for busiest in &mut load.busiest {
+            if let BusyOne::Thread { name } = &mut busiest.one {
+                self.text(Kind::Word, name);
+            }
+        }
         for job in &mut load.jobs {
             job.name = self.names.whole(Kind::Job, &job.name);
             self.text(Kind::Word, &mut job.engine);

@@ -3,10 +3,10 @@
 
 use iotax_catalog::{Caching, Source};
 use iotax_record::{
-    Counters, DeviceCounters, DirectionRecord, Experiment, HostRecord, HostRole, InterfaceCounters,
-    JobRecord, LatencyHistogram, LoadRecord, NamedSite, NfsClientCounters, NfsCounters, NfsGranted,
-    NfsOperation, NfsTransportCounters, OperationRecord, Outcome, PathEnd, Pressure, QdiscCounters,
-    Site, Slow, SystemCounters, Trial,
+    Busiest, BusyOne, Counters, DeviceCounters, DirectionRecord, Experiment, HostRecord, HostRole,
+    InterfaceCounters, JobRecord, LatencyHistogram, LoadRecord, NamedSite, NfsClientCounters,
+    NfsCounters, NfsGranted, NfsOperation, NfsTransportCounters, OperationRecord, Outcome, PathEnd,
+    Pressure, QdiscCounters, Site, Slow, SystemCounters, Trial,
 };
 use iotax_spec::layers::{
     CgroupIo, Cloud, CloudDisk, CloudDisks, CloudOptions, Dev, Dir, Dmcrypt, File, FileSystem,
@@ -273,6 +273,11 @@ pub(super) fn trials() -> [Trial; 2] {
 fn load() -> LoadRecord {
     LoadRecord {
         far_end: None,
+        busiest: vec![Busiest {
+            end: PathEnd::Near,
+            one: BusyOne::Thread { name: t() },
+            busy_ns: 1,
+        }],
         driver: t(),
         window_ns: 1,
         jobs: vec![job_record()],
