@@ -145,6 +145,22 @@ fn connections_are_encrypted_if_they_stay() {
     ");
 }
 
+#[test]
+fn what_the_kernel_copied_all_the_same_is_said() {
+    let desk = Desk::new();
+    let words = ["run", "tcp-stream", "loopback", "--set", "zero-copy=true", "-n", "1"];
+    let ran = json(&desk, &words);
+    assert_eq!(ran["arms"][0]["network"]["copied"], 1.0, "{ran:#}");
+    let said = desk.run(&[&words[..], &SHORT].concat());
+    let told = said.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("zero-copy asked for, but the kernel copied all the same"), "{said}");
+    let encrypted = [&words[..2], &["loopback + tls"], &words[3..]].concat();
+    insta::assert_snapshot!(desk.run(&encrypted).err, @"
+    error: arm `target`, job `flow`: zero-copy: what loopback + tls sends is a copy already, the encrypted one
+    leave zero-copy out, or take the topmost layer off
+    ");
+}
+
 /// `iotax peer`, and where it listens.
 struct Peer {
     process: Child,

@@ -229,6 +229,18 @@ pub struct TcpRecord {
     /// Bytes of a full segment's headers: IP's, TCP's, and TCP's options in it.
     #[serde(default, skip_serializing_if = "is_default")]
     pub header_bytes: u64,
+    /// Sends from load's own memory, if that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zero_copy: Option<ZeroCopyRecord>,
+}
+
+/// Sends with `MSG_ZEROCOPY`, ramp included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ZeroCopyRecord {
+    /// Those of which the kernel said that it is done.
+    pub sends: u64,
+    /// Of these, those that it copied all the same, as it does on the way to this machine itself.
+    pub copied: u64,
 }
 
 impl TcpRecord {
@@ -240,6 +252,11 @@ impl TcpRecord {
         self.cwnd_bytes += more.cwnd_bytes;
         self.mss_bytes = self.mss_bytes.min(more.mss_bytes);
         self.header_bytes = self.header_bytes.max(more.header_bytes);
+        if let Some(more) = more.zero_copy {
+            let sum = self.zero_copy.get_or_insert_default();
+            sum.sends += more.sends;
+            sum.copied += more.copied;
+        }
     }
 }
 

@@ -240,6 +240,7 @@ fn job() -> Job {
         files_per_thread: 2,
         uncached: true,
         fresh: true,
+        zero_copy: true,
         least_threads: Some(1),
         pre_read: true,
         ends_all: true,
