@@ -129,6 +129,7 @@ fn trial(slot: u32, arm: &str, layers: usize, rng: &mut Xoshiro256PlusPlus) -> T
     let scale = if layers == 0 { 1.0 } else { 1.3 } * (1.0 + 0.05 * rng.random::<f64>());
     let load = LoadRecord {
         far_end: None,
+        busiest: Vec::new(),
         driver: "native".into(),
         window_ns: 5 * SECOND_NS,
         jobs: vec![

@@ -208,6 +208,8 @@ pub enum Check {
     LittlesLaw,
     /// The load generator or this machine's CPU limits the rate.
     GeneratorBound,
+    /// One thread, or one CPU with interrupts, limits a network flow, while the machine has CPU left.
+    OneCore,
     /// Open loop: I/Os started late, or the offered rate was not reached.
     ScheduleSlip,
     /// A cold cache was asked for but devices delivered less than was read.

@@ -16,6 +16,7 @@ mod io_errors;
 mod layer_cache;
 mod little;
 mod noise;
+mod one_core;
 mod other_programs;
 mod regime;
 mod results;
@@ -38,7 +39,7 @@ type SelfCheck = fn(&Evidence<'_>) -> Vec<Warning>;
 
 /// All checks, the worst findings first: wrong data, then wrong figures, then figures that mean
 /// something else than they seem to, then mere doubt. Their warnings are shown in this order.
-const CHECKS: [SelfCheck; 26] = [
+const CHECKS: [SelfCheck; 27] = [
     verify::check,
     io_errors::check,
     failed_trials::check,
@@ -56,6 +57,7 @@ const CHECKS: [SelfCheck; 26] = [
     schedule::check,
     generator::check,
     cpu_bound::check,
+    one_core::check,
     regime::check,
     steady_state::check,
     dependence::check,

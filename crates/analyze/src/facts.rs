@@ -1,7 +1,8 @@
 //! What the analysis keeps of a trial: a few hundred bytes instead of its histograms.
 
 use iotax_record::{
-    DirectionRecord, JobRecord, LoadRecord, Outcome, SystemCounters, TcpRecord, Trial, UdpRecord,
+    Busiest, DirectionRecord, FarEndRecord, JobRecord, LoadRecord, Outcome, SystemCounters,
+    TcpRecord, Trial, UdpRecord,
 };
 use iotax_spec::{Job, Spec, Workload};
 
@@ -33,6 +34,10 @@ pub(crate) struct TrialFacts {
     pub system: SystemCounters,
     /// CPU time at the far end of a network path, if that is another machine.
     pub far_cpu_ns: u64,
+    /// The far end of a network path.
+    pub far_end: Option<FarEndRecord>,
+    /// What had the most to do at either end of one.
+    pub busiest: Vec<Busiest>,
     /// How what the primary job is about is spread, for as many trials as charts show.
     pub spread: Option<LatencySpread>,
     /// Reads and writes of the primary job in each second.
@@ -128,6 +133,8 @@ impl TrialFacts {
                 .and_then(|load| load.far_end)
                 .filter(|far| !far.same_host)
                 .map_or(0, |far| far.cpu_busy_ns.unwrap_or(far.cpu_ns)),
+            far_end: load.and_then(|load| load.far_end),
+            busiest: load.map_or_else(Vec::new, |load| load.busiest.clone()),
             system: load.map(|load| load.system.clone()).unwrap_or_default(),
             spread: primary.filter(|_| trial.slot < MAX_SPREADS).and_then(|record| {
                 if jobs.iter().any(|job| job.is_primary && job.waits_for_syncs) {

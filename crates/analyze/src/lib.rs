@@ -46,9 +46,9 @@ pub use analysis::{
 pub use analyzer::Analyzer;
 pub use counters::{
     CounterLine, CounterSeries, CounterSummary, CpuFigures, DeviceFigures, DeviceSummary,
-    DirectionFigures, Interval, IntervalDevice, MemoryFigures, NfsClientFigures, NfsFigures,
-    NfsMountSummary, NfsSummary, NfsTransportFigures, PressureFigures, Quantity, StallFigures,
-    intervals,
+    DirectionFigures, InterfaceFigures, InterfaceSummary, Interval, IntervalDevice, MemoryFigures,
+    NfsClientFigures, NfsFigures, NfsMountSummary, NfsSummary, NfsTransportFigures,
+    PressureFigures, QdiscFigures, QdiscSummary, Quantity, StallFigures, WayFigures, intervals,
 };
 pub use drain::drain_spec;
 pub use iotax_stats::verdict::Verdict;

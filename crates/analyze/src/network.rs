@@ -57,5 +57,9 @@ pub(crate) fn summary(workload: &Workload, trials: &[&TrialFacts]) -> Option<Net
         lost: of_udp(|udp| 1.0 - udp.received as f64 / udp.sent as f64),
         reordered: of_udp(|udp| udp.reordered as f64 / udp.received.max(1) as f64),
         jitter_ns: of_udp(|udp| udp.jitter_ns as f64),
+        copied: of(&|job| {
+            let zero_copy = job.tcp?.zero_copy?;
+            Some(zero_copy.copied as f64 / zero_copy.sends.max(1) as f64)
+        }),
     })
 }

@@ -54,6 +54,53 @@ fn paths_are_compared_in_what_they_are_about() {
     assert_eq!(metrics, ["round_trip", "cpu_per_request"]);
 }
 
+/// How much CPU time a flow gets on a machine that others use is anybody's guess: the record must have
+/// what was used, and a record of a quiet machine is made of it.
+#[test]
+fn a_flow_that_one_core_limits_is_said_to_be() {
+    let desk = Desk::new();
+    let words = ["run", "tcp-stream", "loopback(cpus=apart)", "-n", "1", "--quiet", "--out", "out"];
+    let said = desk.run(&[&words[..], &["--time", "1s", "--ramp", "50ms"]].concat());
+    assert_eq!(said.code, 0, "{said}");
+    let path = desk.path().join("out/trials.jsonl");
+    let text = fs::read_to_string(&path).unwrap();
+    let mut lines: Vec<Value> =
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let load = lines.iter_mut().find_map(|line| line.get_mut("load")).unwrap();
+    let figure = |value: &Value| value.as_u64().unwrap();
+    let job = &load["jobs"][0];
+    let (own, far) = (
+        figure(&job["cpu_user_ns"]) + figure(&job["cpu_system_ns"]),
+        figure(&load["far_end"]["cpu_ns"]),
+    );
+    let window_ns = figure(&load["window_ns"]);
+    let all = load["busiest"].as_array_mut().unwrap().iter_mut();
+    let threads: Vec<&mut Value> = all.filter(|one| one["one"]["thread"].is_object()).collect();
+    let [near, peer] = <[&mut Value; 2]>::try_from(threads).unwrap();
+    assert_eq!((&near["end"], &near["one"]["thread"]["name"]), (&"near".into(), &"flow.0".into()));
+    assert_eq!((&peer["end"], &peer["one"]["thread"]["name"]), (&"far".into(), &"peer".into()));
+    assert_eq!(figure(&near["busy_ns"]), own);
+    // In ticks, and the peer's other threads do next to nothing.
+    assert!(figure(&peer["busy_ns"]).abs_diff(far) < 50_000_000, "{peer} {far}");
+    peer["busy_ns"] = (window_ns * 99 / 100).into();
+    load["system"]["cpu_busy_ns"] = window_ns.into();
+    let changed: Vec<String> = lines.iter().map(Value::to_string).collect();
+    fs::write(&path, changed.join("\n") + "\n").unwrap();
+    let said = desk.run(&["report", "out", "--format", "json"]);
+    let value: Value = serde_json::from_str(&said.out).unwrap();
+    let warnings = value.get("iotax").unwrap_or(&value)["warnings"].as_array().unwrap().clone();
+    let told = warnings.iter().find(|warning| warning["check"] == "one_core");
+    let Some(told) = told else {
+        // With a single CPU there is none left.
+        assert_eq!(std::thread::available_parallelism().unwrap().get(), 1, "{warnings:?}");
+        return;
+    };
+    let told = told["message"].as_str().unwrap();
+    let begins = "flow limited by one core at the far end: thread `peer` used 99 % of a CPU while \
+                  the machine had ";
+    assert!(told.starts_with(begins), "{told}");
+}
+
 #[test]
 fn a_search_for_caps_of_a_path_that_is_interrupted_tells_what_it_has() {
     let desk = Desk::new();
@@ -96,6 +143,22 @@ fn connections_are_encrypted_if_they_stay() {
 
     error: arm `target`, job `connections`: engine: tcp_connect goes past loopback + tls, which encrypts connections that stay
     take its topmost layer off, or choose tcp-stream or tcp-rr
+    ");
+}
+
+#[test]
+fn what_the_kernel_copied_all_the_same_is_said() {
+    let desk = Desk::new();
+    let words = ["run", "tcp-stream", "loopback", "--set", "zero-copy=true", "-n", "1"];
+    let ran = json(&desk, &words);
+    assert_eq!(ran["arms"][0]["network"]["copied"], 1.0, "{ran:#}");
+    let said = desk.run(&[&words[..], &SHORT].concat());
+    let told = said.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("zero-copy asked for, but the kernel copied all the same"), "{said}");
+    let encrypted = [&words[..2], &["loopback + tls"], &words[3..]].concat();
+    insta::assert_snapshot!(desk.run(&encrypted).err, @"
+    error: arm `target`, job `flow`: zero-copy: what loopback + tls sends is a copy already, the encrypted one
+    leave zero-copy out, or take the topmost layer off
     ");
 }
 

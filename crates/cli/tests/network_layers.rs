@@ -85,6 +85,42 @@ fn requests_streams_and_datagrams_go_over_every_layer_and_nothing_is_left() {
     assert_eq!(state(&desk), before);
 }
 
+/// Counters of the queue of a kind at the near end's interface over a trial: drops, and times over the
+/// limit.
+fn held_back(trial: &Value, kind: &str) -> [i64; 2] {
+    let interfaces = trial["counters"]["interfaces"].as_array().unwrap();
+    let near = interfaces.iter().find(|one| one["end"] == "near" && one["name"] == "eth0").unwrap();
+    let qdiscs = near["qdiscs"].as_array().unwrap();
+    let qdisc = qdiscs.iter().find(|qdisc| qdisc["kind"] == kind).unwrap();
+    // A column is its first value and differences.
+    [2, 3].map(|counter| {
+        let column = qdisc["counters"][counter].as_array().unwrap();
+        column.iter().skip(1).map(|more| more.as_i64().unwrap()).sum()
+    })
+}
+
+#[test]
+fn a_queue_that_holds_packets_back_or_drops_them_is_in_the_record() {
+    if !needs_root() || !needs_programs(&PROGRAMS) {
+        return;
+    }
+    let desk = Desk::new();
+    let free = trial(&desk, "tcp-stream", "netns + tbf(rate=100Gbit, burst=16M)");
+    assert_eq!(held_back(&free, "tbf")[0], 0, "{free}");
+    let held = trial(&desk, "tcp-stream", "netns + tbf(rate=20Mbit)");
+    assert!(held_back(&held, "tbf")[1] > 10, "{held}");
+    // The queue is shorter than what a socket has under way.
+    let lossy = trial(&desk, "udp-stream", "netns + tbf(rate=5Mbit, burst=16k)");
+    assert!(held_back(&lossy, "tbf")[0] > 0, "{lossy}");
+    let short = ["--ramp", "0", "--time", "1s", "-n", "1", "--out", "out"];
+    let said = desk.run(&[&["run", "tcp-stream", "netns + tbf(rate=20Mbit)"], &short[..]].concat());
+    for told in
+        ["Queues (qdisc)", "near eth0 tbf 1:", "queue tbf 1: of near eth0 was over its limit"]
+    {
+        assert!(said.out.replace("\n    ", " ").contains(told), "{told}: {said}");
+    }
+}
+
 /// The peer of a run that is under way.
 fn peer(desk: &Desk, child: &mut Child) -> String {
     let mut found = None;

@@ -20,7 +20,7 @@
 //! | `stack` | the layers under a path, all the way down: mounts and devices |
 //! | `storage` | of these, the devices and NFS mounts whose counters are read |
 //! | `probe` | all that the doctor goes by: the record's `Machine` |
-//! | `counters` | what the kernel counts: devices, CPUs, pressure, memory, NFS |
+//! | `counters` | what the kernel counts: devices, CPUs, pressure, memory, NFS, network interfaces |
 #![deny(unsafe_code)]
 
 mod block;
@@ -45,8 +45,8 @@ pub use cgroup::{CgroupVersion, Hierarchy, hierarchy};
 pub use cgroup_io::{IoLimits, io_limits};
 pub use cloud::{DISK_LINKS, METADATA_ADDRESS, cloud_disk, cloud_instance, cloud_instance_at};
 pub use counters::{
-    Memory, Meters, NfsClient, NfsMount, NfsTransportStats, Reading, Stall, cpu_ticks,
-    disk_counters, memory, nfs_client, nfs_mounts, stall,
+    InterfaceMeter, InterfaceStats, Memory, Meters, NfsClient, NfsMount, NfsTransportStats,
+    QdiscStats, Reading, Stall, cpu_ticks, disk_counters, memory, nfs_client, nfs_mounts, stall,
 };
 pub use error::Error;
 pub use identity::{disk_id, host_id};

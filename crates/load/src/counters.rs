@@ -77,13 +77,14 @@ impl Reading {
     }
 }
 
-fn tick_ns() -> u64 {
+/// Length of a tick.
+pub(crate) fn tick_ns() -> u64 {
     1_000_000_000 / rustix::param::clock_ticks_per_second().max(1)
 }
 
-/// User and system time in ticks from `/proc/PID/stat`; of a process that is gone but not reaped,
+/// User and system time in ticks from the `stat` of a process or a thread; of a process that is gone but not reaped,
 /// none. The name, second, may hold anything: fields are counted from its last parenthesis.
-fn process_ticks(stat: &str) -> Option<u64> {
+pub(crate) fn process_ticks(stat: &str) -> Option<u64> {
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
     let is_there = fields.next().is_some_and(|state| !matches!(state, "Z" | "X"));
     // State is the third field, utime the 14th, stime the 15th.

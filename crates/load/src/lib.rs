@@ -38,6 +38,7 @@
 #[cfg(not(target_os = "linux"))]
 compile_error!("iotax drives I/O on Linux only");
 
+mod busiest;
 mod child;
 mod counters;
 mod driver;

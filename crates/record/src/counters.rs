@@ -1,13 +1,18 @@
-//! What the kernel counted during a trial, once a second: devices, CPUs, pressure, memory, NFS.
+//! What the kernel counted during a trial, once a second: devices, CPUs, pressure, memory, NFS, network
+//! interfaces.
 //!
 //! Counters are kept raw, as the kernel shows them, so that every figure of iostat and its kin can
 //! be computed later for any stretch of the trial. A record may hold thousands of trials, so a
 //! column is written as its first value and the differences from sample to sample.
 
+mod interfaces;
 mod series;
 
 use serde::{Deserialize, Serialize};
 
+pub use interfaces::{
+    INTERFACE_COUNTERS, InterfaceCounters, PathEnd, QDISC_COUNTERS, QdiscCounters,
+};
 pub use series::Series;
 
 /// Counters of one device in `/proc/diskstats`, see the kernel's
@@ -57,6 +62,9 @@ pub struct Counters {
     /// a counter; absent where no quota is set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub throttled_us: Option<Series>,
+    /// Interfaces of a network path.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub interfaces: Vec<InterfaceCounters>,
 }
 
 /// One block device.

@@ -27,9 +27,10 @@ mod trial;
 pub use around::record_around;
 pub use cloud::{CloudDisk, CloudInstance};
 pub use counters::{
-    CPU_MODES, Counters, DISK_COUNTERS, DeviceCounters, MemoryCounters, NFS_COUNTERS,
-    NFS_TRANSPORT_COUNTERS, NfsClientCounters, NfsCounters, NfsGranted, NfsOperation,
-    NfsTransportCounters, Pressure, Series, Stalls,
+    CPU_MODES, Counters, DISK_COUNTERS, DeviceCounters, INTERFACE_COUNTERS, InterfaceCounters,
+    MemoryCounters, NFS_COUNTERS, NFS_TRANSPORT_COUNTERS, NfsClientCounters, NfsCounters,
+    NfsGranted, NfsOperation, NfsTransportCounters, PathEnd, Pressure, QDISC_COUNTERS,
+    QdiscCounters, Series, Stalls,
 };
 pub use end::End;
 pub use environment::Environment;
@@ -45,6 +46,6 @@ pub use side_record::SideRecord;
 pub use stable_id::stable_id;
 pub use store::{Reader, Record, Writer};
 pub use trial::{
-    DirectionRecord, FarEndRecord, JobRecord, LatencySummary, LoadRecord, OperationRecord, Outcome,
-    Slow, SystemCounters, TcpRecord, Trial, UdpRecord,
+    Busiest, BusyOne, DirectionRecord, FarEndRecord, JobRecord, LatencySummary, LoadRecord,
+    OperationRecord, Outcome, Slow, SystemCounters, TcpRecord, Trial, UdpRecord, ZeroCopyRecord,
 };

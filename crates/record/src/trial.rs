@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::counters::Counters;
+use crate::counters::{Counters, PathEnd};
 use crate::histogram::LatencyHistogram;
 
 /// One trial, as one JSON line of `trials.jsonl`.
@@ -69,6 +69,9 @@ pub struct LoadRecord {
     /// What the far end of a network path did over the window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub far_end: Option<FarEndRecord>,
+    /// Of a network path: at each end the thread and the CPU that had the most to do in the window.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub busiest: Vec<Busiest>,
     /// What the driver said that is no failure: warnings of another tool, for people.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
@@ -159,6 +162,38 @@ pub struct FarEndRecord {
     pub cpu_busy_ns: Option<u64>,
     /// It runs on the near end's kernel: [`LoadRecord::system`] has its CPU time, too.
     pub same_host: bool,
+    /// How many CPUs its host has; 0 if that is not known.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub cpus: u32,
+}
+
+/// What had the most to do at one end of a network path.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Busiest {
+    /// Which end.
+    pub end: PathEnd,
+    /// What it is.
+    pub one: BusyOne,
+    /// How long it was busy in the window, in nanoseconds.
+    pub busy_ns: u64,
+}
+
+/// One of several that can do one thing at a time.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BusyOne {
+    /// The thread that used the most CPU time, of load, of the peer, or of a layer's program.
+    Thread {
+        /// What the kernel calls it.
+        name: String,
+    },
+    /// The CPU that had the most to do with interrupts.
+    Cpu {
+        /// Its number.
+        number: u32,
+        /// Time that it spent on interrupts, soft ones among them.
+        interrupts_ns: u64,
+    },
 }
 
 impl FarEndRecord {
@@ -172,6 +207,7 @@ impl FarEndRecord {
                 .zip(earlier.cpu_busy_ns)
                 .map(|(b, a)| b.saturating_sub(a)),
             same_host: self.same_host,
+            cpus: self.cpus,
         }
     }
 }
@@ -193,6 +229,18 @@ pub struct TcpRecord {
     /// Bytes of a full segment's headers: IP's, TCP's, and TCP's options in it.
     #[serde(default, skip_serializing_if = "is_default")]
     pub header_bytes: u64,
+    /// Sends from load's own memory, if that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zero_copy: Option<ZeroCopyRecord>,
+}
+
+/// Sends with `MSG_ZEROCOPY`, ramp included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ZeroCopyRecord {
+    /// Those of which the kernel said that it is done.
+    pub sends: u64,
+    /// Of these, those that it copied all the same, as it does on the way to this machine itself.
+    pub copied: u64,
 }
 
 impl TcpRecord {
@@ -204,6 +252,11 @@ impl TcpRecord {
         self.cwnd_bytes += more.cwnd_bytes;
         self.mss_bytes = self.mss_bytes.min(more.mss_bytes);
         self.header_bytes = self.header_bytes.max(more.header_bytes);
+        if let Some(more) = more.zero_copy {
+            let sum = self.zero_copy.get_or_insert_default();
+            sum.sends += more.sends;
+            sum.copied += more.copied;
+        }
     }
 }
 

@@ -14,8 +14,8 @@ use crate::figures::Drawn;
 use crate::json::kind;
 use crate::notices::{self, Notice};
 use crate::{
-    caps, cloud_disks, facts, figures, format, machine, matrix, nfs, outliers, provenance, rules,
-    sentence, tables, targets,
+    caps, cloud_disks, facts, figures, format, interfaces, machine, matrix, nfs, outliers,
+    provenance, rules, sentence, tables, targets,
 };
 
 /// An experiment of one phase, and its analysis.
@@ -56,6 +56,7 @@ pub fn experiment(experiment: &Experiment, analysis: &Analysis) -> Document {
     document.extend(operations(analysis, drawn.operations));
     document.extend(page::meanwhile(drawn.machine));
     document.add_table("Devices", machine::devices(analysis), Some(machine::NOTE.to_owned()));
+    document.extend(interfaces::sections(analysis));
     document.extend(system(analysis));
     document.add_table("NFS mounts, as granted", nfs::granted(analysis), None);
     document.extend(nfs::connections(analysis));

@@ -171,6 +171,7 @@ fn options(job: &Job) -> String {
         (job.end_fsync, "fsync at end"),
         (job.verify, "verify"),
         (job.sqpoll, "sqpoll"),
+        (job.zero_copy, "zero-copy"),
         (!job.advise, "no advice"),
     ];
     words.extend(flags.iter().filter(|(set, _)| *set).map(|(_, word)| (*word).to_owned()));

@@ -49,6 +49,7 @@ mod fitness;
 mod format;
 mod github;
 mod html;
+mod interfaces;
 mod iostat;
 mod json;
 mod junit;

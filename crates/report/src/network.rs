@@ -26,7 +26,8 @@ pub(crate) fn sentence(arm: &ArmSummary, network: &NetworkSummary) -> String {
             let each = each.map_or_else(String::new, |[to, from]| {
                 format!(" both ways together ({to} to the peer, {from} from it)")
             });
-            format!("{rate}{each}, {cpu} of CPU per MiB at both ends")
+            let copied = network.copied.map_or("", copied);
+            format!("{rate}{each}, {cpu} of CPU per MiB at both ends{copied}")
         }
         NetworkLoad::RoundTrips => {
             let (mean, p99) = (format::time(arm.mean_latency_ns), p99(arm));
@@ -44,6 +45,16 @@ pub(crate) fn sentence(arm: &ArmSummary, network: &NetworkSummary) -> String {
             let jitter = network.jitter_ns.map(|ns| format!(", jitter {}", format::time(ns)));
             format!("{rate} arrive{lost}{}", jitter.unwrap_or_default())
         }
+    }
+}
+
+/// What became of sends for which no copy was asked for: on the way to the machine itself, and to an
+/// interface that cannot gather, the kernel makes one.
+fn copied(share: f64) -> &'static str {
+    match share {
+        0.0 => ", sent without a copy",
+        1.0 => ", zero-copy asked for, but the kernel copied all the same",
+        _ => ", zero-copy asked for, but the kernel copied in part",
     }
 }
 

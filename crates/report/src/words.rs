@@ -72,6 +72,7 @@ pub(crate) const fn check(check: Check) -> (&'static str, bool) {
         Check::VerifyMismatch => ("data did not read back", true),
         Check::LittlesLaw => ("Little's law", true),
         Check::GeneratorBound => ("load generator at its limit", true),
+        Check::OneCore => ("one core at its limit", true),
         Check::ScheduleSlip => ("schedule slip", true),
         Check::ColdCacheUnproven => ("cold cache not proved", true),
         Check::WrongSign => ("wrong sign", true),

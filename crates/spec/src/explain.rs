@@ -73,6 +73,7 @@ impl Job {
             (self.write_through, "write-through"),
             (self.fresh, "to space never written before"),
             (self.pre_read, "with a warm cache"),
+            (self.zero_copy, "zero-copy"),
             (self.ends_all, "ending all others"),
             (self.end_fsync, "sync at the end"),
             (self.verify, "verified"),

@@ -96,6 +96,7 @@ fn fill(like: &Job, size_bytes: u64) -> Job {
         files_per_thread: 1,
         uncached: false,
         fresh: false,
+        zero_copy: false,
         least_threads: None,
         pre_read: false,
         target: None,

@@ -156,6 +156,9 @@ pub struct Job {
     /// write of a pass is the first to its place, as in a log that grows. In directories only.
     #[serde(default, skip_serializing_if = "is_default")]
     pub fresh: bool,
+    /// Streams are sent from the job's own memory, without a copy by the kernel (`MSG_ZEROCOPY`).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub zero_copy: bool,
     /// A smaller scale takes threads away, too, down to so many: see [`Workload::scale`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub least_threads: Option<u32>,

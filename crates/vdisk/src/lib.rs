@@ -39,6 +39,7 @@
 //! | `prepare` | filling a new disk with data |
 //! | `stack` | the walk down and up |
 //! | `io_target`, `peer` | what load can be driven at: a disk, a path, the far end of a network path |
+//! | `namespace` | sockets in another network namespace |
 //! | `io` | the I/O on its way, and the promise that none is lost |
 //! | `layer`, `layers/*` | what a layer is; one file per layer |
 //! | `bucket` | the token bucket behind `throttle` |
@@ -64,6 +65,7 @@ mod layers;
 mod memory;
 mod monotonic_clock;
 mod names;
+mod namespace;
 mod peer;
 mod prepare;
 mod session;
@@ -84,6 +86,7 @@ pub use layers::{
 };
 pub use monotonic_clock::{MonotonicClock, sleep_until};
 pub use names::shown;
+pub use namespace::{enter_namespace, within_namespace};
 pub use peer::{Peer, PeerSecret, Tls, TlsBy, TlsCipher};
 pub use prepare::Prepared;
 pub use rustix::io::Errno;

@@ -13,6 +13,8 @@ pub struct Peer {
     pub address: SocketAddr,
     /// The network namespace that the near end is in, as a file; `None` for that of this process.
     pub namespace: Option<PathBuf>,
+    /// The same of the far end, where that is another namespace of this machine.
+    pub far_namespace: Option<PathBuf>,
     /// The CPUs from which load is driven unless a job names its own; empty means any.
     pub cpus: Vec<u32>,
     /// What both ends know, and prove to each other that they do.
@@ -24,7 +26,7 @@ pub struct Peer {
 impl Peer {
     /// One that is reached from where this process is, without anything in between.
     pub fn at(address: SocketAddr, secret: PeerSecret) -> Self {
-        Self { address, namespace: None, cpus: Vec::new(), secret, tls: None }
+        Self { address, namespace: None, far_namespace: None, cpus: Vec::new(), secret, tls: None }
     }
 }
 

@@ -236,6 +236,10 @@ pub struct NetworkSummary {
     /// How unevenly they came (RFC 3550, 6.4.1), in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jitter_ns: Option<f64>,
+    /// Share of the sends without a copy that the kernel copied all the same; only where that was
+    /// asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub copied: Option<f64>,
 }
 
 /// One kind of operation on one arm: on trees of files, or beside the jobs.

@@ -9,7 +9,7 @@ use crate::evidence::{Evidence, Worst};
 use crate::facts::TrialFacts;
 
 /// Share of all CPU time from which on nothing is left for more I/O.
-const BUSY: f64 = 0.95;
+pub(super) const BUSY: f64 = 0.95;
 /// Share of the busy time that other programs may have.
 const MAX_OTHERS: f64 = 0.2;
 

@@ -18,7 +18,7 @@ const SECTORS_PER_KIB: f64 = 2.0;
 const HUNDREDTH_NS: u64 = 10_000_000;
 
 /// Counts per second, in the order of iostat's own operations, so that both round alike.
-fn per_s(count: f64, length_ns: u64) -> f64 {
+pub(super) fn per_s(count: f64, length_ns: u64) -> f64 {
     count / (length_ns.max(HUNDREDTH_NS) as f64 / HUNDREDTH_NS as f64) * 100.0
 }
 

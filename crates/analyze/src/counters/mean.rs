@@ -4,6 +4,7 @@ use super::figures::{
     CpuFigures, DeviceFigures, DirectionFigures, MemoryFigures, NfsClientFigures, NfsFigures,
     NfsTransportFigures, StallFigures,
 };
+use super::interfaces::{InterfaceFigures, QdiscFigures, WayFigures};
 
 /// Figures that are means or rates, so that trials of equal length can be averaged.
 pub(super) trait Figures: Copy + Default {
@@ -51,7 +52,18 @@ figures! {
         per_s, kib_per_s, retransmissions_per_s, queue_ms, rtt_ms, execute_ms, errors_per_s,
     }
     NfsTransportFigures { sends_per_s, in_flight, backlog, sending, reconnects }
+    WayFigures { bits_per_s, packets_per_s, dropped_per_s, errors_per_s }
+    QdiscFigures {
+        bits_per_s, packets_per_s, drops_per_s, overlimits_per_s, requeues_per_s, backlog_bytes,
+    }
     NfsClientFigures { calls_per_s, retransmissions_per_s, credentials_again }
+}
+
+impl Figures for InterfaceFigures {
+    fn each(&mut self, visit: &mut dyn FnMut(&mut f64)) {
+        self.received.each(visit);
+        self.sent.each(visit);
+    }
 }
 
 impl Figures for DeviceFigures {

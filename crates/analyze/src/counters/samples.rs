@@ -1,13 +1,16 @@
 //! Readings at one sample, and the samples that stretches of time are made of.
 
 use iotax_record::{
-    CPU_MODES, Counters, DISK_COUNTERS, NFS_COUNTERS, NFS_TRANSPORT_COUNTERS, Series, Stalls,
+    CPU_MODES, Counters, DISK_COUNTERS, INTERFACE_COUNTERS, NFS_COUNTERS, NFS_TRANSPORT_COUNTERS,
+    QDISC_COUNTERS, Series, Stalls,
 };
 
 use super::figures::{
     CpuFigures, DeviceFigures, MemoryFigures, NfsClientFigures, NfsFigures, NfsTransportFigures,
     PressureFigures, StallFigures,
 };
+
+use super::interfaces::{InterfaceFigures, QdiscFigures};
 
 /// Samples nearer to each other than this bound no stretch: its figures would be noise.
 const SHORTEST_NS: u64 = 100_000_000;
@@ -39,6 +42,19 @@ impl<'a> Stretch<'a> {
     pub(super) fn cpu(self) -> Option<CpuFigures> {
         let ticks: &[Series; CPU_MODES] = self.counters.cpu_ticks.as_ref()?;
         Some(CpuFigures::between(&all(ticks, self.from)?, &all(ticks, self.to)?))
+    }
+
+    pub(super) fn interface(
+        self,
+        counters: &[Series; INTERFACE_COUNTERS],
+    ) -> Option<InterfaceFigures> {
+        let (before, after) = (all(counters, self.from)?, all(counters, self.to)?);
+        Some(InterfaceFigures::between(&before, &after, self.length_ns()))
+    }
+
+    pub(super) fn qdisc(self, counters: &[Series; QDISC_COUNTERS]) -> Option<QdiscFigures> {
+        let (before, after) = (all(counters, self.from)?, all(counters, self.to)?);
+        Some(QdiscFigures::between(&before, &after, self.length_ns()))
     }
 
     pub(super) fn nfs(self, counters: &[Series; NFS_COUNTERS]) -> Option<NfsFigures> {

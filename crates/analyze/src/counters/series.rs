@@ -4,6 +4,7 @@ use iotax_record::Counters;
 use serde::{Deserialize, Serialize};
 
 use super::figures::{CpuFigures, DeviceFigures, MemoryFigures, PressureFigures, StallFigures};
+use super::interfaces::{InterfaceFigures, QdiscFigures};
 use super::samples::{Stretch, bounds};
 
 /// Intervals kept over all trials of an experiment, the earliest first: enough for 25 minutes, and
@@ -11,7 +12,9 @@ use super::samples::{Stretch, bounds};
 pub(crate) const MOST_INTERVALS: usize = 1_500;
 /// Operations drawn of an NFS mount, the most used first.
 const MOST_OPERATIONS: usize = 6;
-const MIB: f64 = (1 << 20) as f64;
+const KIB: f64 = 1_024.0;
+const MIB: f64 = KIB * KIB;
+const MBIT: f64 = 1e6;
 
 /// One trial from sample to sample.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -82,6 +85,12 @@ pub enum Quantity {
     NfsPerS,
     /// Mean time of NFS operations, in milliseconds.
     NfsExecuteMs,
+    /// What an interface of a network path sent, in Mbit per second.
+    InterfaceMbitPerS,
+    /// Packets that an interface, or a queueing discipline at it, dropped, per second.
+    InterfaceDropsPerS,
+    /// Bytes that wait in a queueing discipline, in KiB.
+    QdiscBacklogKib,
 }
 
 /// The lines of one trial; `None` if it has no interval.
@@ -99,6 +108,7 @@ pub(crate) fn series(counters: &Counters) -> Option<CounterSeries> {
     devices(counters, &stretches, &mut lines);
     machine(&stretches, &mut lines);
     nfs(counters, &stretches, &mut lines);
+    interfaces(counters, &stretches, &mut lines);
     lines.retain(|line| line.values.iter().any(Option::is_some));
     lines.sort_by_key(|line| line.quantity);
     let edges_s = bounds.iter().map(|i| counters.at_ns[*i] as f64 / 1e9).collect();
@@ -172,6 +182,32 @@ fn nfs(counters: &Counters, stretches: &[Stretch<'_>], lines: &mut Vec<CounterLi
         // No operation, no time.
         let timed: Vec<_> = figures.iter().map(|f| f.filter(|f| f.per_s > 0.0)).collect();
         lines.push(line(Quantity::NfsExecuteMs, name, &timed, |figures| figures.execute_ms));
+    }
+}
+
+fn interfaces(counters: &Counters, stretches: &[Stretch<'_>], lines: &mut Vec<CounterLine>) {
+    for interface in &counters.interfaces {
+        let name = interface.end.label(&interface.name);
+        let figures: Vec<_> = stretches.iter().map(|s| s.interface(&interface.counters)).collect();
+        let of =
+            |quantity, value: fn(&InterfaceFigures) -> f64| line(quantity, &name, &figures, value);
+        lines.push(of(Quantity::InterfaceMbitPerS, |f| f.sent.bits_per_s / MBIT));
+        // Most drop nothing, and most queues are empty.
+        let mut told = vec![of(Quantity::InterfaceDropsPerS, |f| {
+            f.received.dropped_per_s + f.sent.dropped_per_s
+        })];
+        for qdisc in &interface.qdiscs {
+            let figures: Vec<_> = stretches.iter().map(|s| s.qdisc(&qdisc.counters)).collect();
+            let name = format!("{name} {} {}", qdisc.kind, qdisc.place);
+            let of =
+                |quantity, value: fn(&QdiscFigures) -> f64| line(quantity, &name, &figures, value);
+            told.extend([
+                of(Quantity::InterfaceDropsPerS, |f| f.drops_per_s),
+                of(Quantity::QdiscBacklogKib, |f| f.backlog_bytes / KIB),
+            ]);
+        }
+        let is_told = |line: &CounterLine| line.values.iter().flatten().any(|value| *value > 0.0);
+        lines.extend(told.into_iter().filter(is_told));
     }
 }
 

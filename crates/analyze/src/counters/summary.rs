@@ -1,5 +1,7 @@
 //! Figures over the measured window: of one trial, and of an arm as the mean over its trials.
 
+mod interfaces;
+
 use iotax_record::{Counters, NfsGranted};
 use serde::{Deserialize, Serialize};
 
@@ -9,6 +11,7 @@ use super::figures::{
 };
 use super::mean::mean;
 use super::samples::{Stretch, bounds, window};
+pub use interfaces::{InterfaceSummary, QdiscSummary};
 
 /// What the machine did in the measured window.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -35,6 +38,9 @@ pub struct CounterSummary {
     /// summed over CPUs; absent where no quota is set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttled_percent: Option<f64>,
+    /// Interfaces of a network path, those of the near end first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub interfaces: Vec<InterfaceSummary>,
 }
 
 /// One device.
@@ -104,7 +110,9 @@ pub(crate) fn of_trial(counters: &Counters) -> Option<CounterSummary> {
     let bounds: Vec<usize> =
         bounds(counters).into_iter().filter(|i| (from..=to).contains(i)).collect();
     let stretches = bounds.iter().zip(bounds.iter().skip(1));
-    let sizes = stretches.filter_map(|(a, b)| Stretch::new(counters, *a, *b).memory());
+    let stretches: Vec<Stretch<'_>> =
+        stretches.map(|(a, b)| Stretch::new(counters, *a, *b)).collect();
+    let sizes = stretches.iter().filter_map(|stretch| stretch.memory());
     let memory = mean(sizes).zip(stretch.memory()).map(|(sizes, whole)| MemoryFigures {
         major_faults_per_s: whole.major_faults_per_s,
         refault_bytes_per_s: whole.refault_bytes_per_s,
@@ -120,6 +128,7 @@ pub(crate) fn of_trial(counters: &Counters) -> Option<CounterSummary> {
         nfs_mounts: nfs_mounts.collect(),
         nfs_client: stretch.nfs_client(),
         throttled_percent: stretch.throttled_percent(),
+        interfaces: interfaces::of_trial(counters, stretch, &stretches),
     })
 }
 
@@ -189,6 +198,10 @@ pub(crate) fn of_arm(trials: &[&CounterSummary]) -> Option<CounterSummary> {
             let told: Vec<f64> =
                 trials.iter().filter_map(|trial| trial.throttled_percent).collect();
             (!told.is_empty()).then(|| told.iter().sum::<f64>() / told.len() as f64)
+        },
+        interfaces: {
+            let all: Vec<_> = trials.iter().map(|trial| trial.interfaces.as_slice()).collect();
+            interfaces::of_arm(&all)
         },
     })
 }

@@ -1,7 +1,7 @@
 //! What each self-check says, word for word, and that it stays silent otherwise.
 
 use iotax_analyze::{Analysis, Check};
-use iotax_record::Trial;
+use iotax_record::{Busiest, BusyOne, FarEndRecord, PathEnd, Trial};
 use iotax_spec::layers::{Cache, Queue};
 use iotax_spec::{Engine, Layer};
 
@@ -146,6 +146,46 @@ fn all_cpus_busy() {
     [other, 4 trials] others used 38 % of this machine's CPU time (in 4 of 4 trials)
       -> If other programs are running, stop them: they slow some trials and not others. If none are, it is the kernel's own work for this arm, such as encryption or networking in kernel threads, and CPU per I/O does not hold it.
     ");
+}
+
+#[test]
+fn one_core_limits_a_flow_while_others_idle() {
+    let all_ns = SECONDS * SECOND_NS;
+    let with = move |end, one: BusyOne, same_host, busy_percent: u64| {
+        changed(&mut pair(), move |trial| {
+            load(trial).system.cpu_busy_ns = Some(all_ns);
+            load(trial).far_end = Some(FarEndRecord {
+                cpu_ns: all_ns,
+                cpu_busy_ns: Some(2 * all_ns),
+                same_host,
+                cpus: 8,
+            });
+            let busy_ns = all_ns * busy_percent / 100;
+            load(trial).busiest = vec![Busiest { end, one: one.clone(), busy_ns }];
+        })
+    };
+    let told = |end, one: BusyOne, same_host| {
+        let told = said(&with(end, one, same_host, 99), Check::OneCore);
+        told.lines().next().unwrap_or_default().to_owned()
+    };
+    let thread = || BusyOne::Thread { name: "peer".to_owned() };
+    let cpu = |share: u64| BusyOne::Cpu { number: 3, interrupts_ns: all_ns * share / 100 };
+    insta::assert_snapshot!(said(&with(PathEnd::Far, thread(), false, 99), Check::OneCore), @"
+    [other, 4 trials] flow limited by one core at the far end: thread `peer` used 99 % of a CPU while the machine had 75 % left (in 4 of 4 trials)
+      -> The rate is that of one core and not the wire's. More flows (--set threads=N) use more of them; interrupts of one flow stay on one core.
+    ");
+    insta::assert_snapshot!(told(PathEnd::Near, thread(), true), @"[other, 4 trials] flow limited by one core at the near end: thread `peer` used 99 % of a CPU while the machine had 50 % left (in 4 of 4 trials)");
+    insta::assert_snapshot!(told(PathEnd::Far, cpu(70), false), @"[other, 4 trials] flow limited by one core at the far end: CPU 3 was busy 99 % of the time, 71 % of it with interrupts, while the machine had 75 % left (in 4 of 4 trials)");
+    insta::assert_snapshot!(told(PathEnd::Near, cpu(70), true), @"[other, 4 trials] flow limited by one core: CPU 3 was busy 99 % of the time, 71 % of it with interrupts, while the machine had 50 % left (in 4 of 4 trials)");
+    assert_eq!(told(PathEnd::Far, cpu(70), true), "", "the near end has told it");
+    assert_eq!(told(PathEnd::Near, cpu(20), true), "", "another program's");
+    assert_eq!(said(&with(PathEnd::Far, thread(), false, 90), Check::OneCore), "");
+    let all_busy = changed(&mut pair(), move |trial| {
+        load(trial).system.cpu_busy_ns = Some(2 * all_ns * 98 / 100);
+        let one = BusyOne::Thread { name: "flow".to_owned() };
+        load(trial).busiest = vec![Busiest { end: PathEnd::Near, one, busy_ns: all_ns }];
+    });
+    assert_eq!(said(&all_busy, Check::OneCore), "", "another check says so");
 }
 
 #[test]

@@ -253,7 +253,7 @@ fn cpu(root: &Root, result: &mut Imported) -> Result<(), Error> {
         (ns(cpu.host_user, "host_user")?, ns(cpu.host_system, "host_system")?);
     let far_ns = ns(cpu.remote_total, "remote_total")?;
     (job.cpu_user_ns, job.cpu_system_ns) = (user_ns, system_ns);
-    result.far_end = Some(FarEndRecord { cpu_ns: far_ns, cpu_busy_ns: None, same_host: false });
+    result.far_end = Some(FarEndRecord { cpu_ns: far_ns, ..FarEndRecord::default() });
     Ok(())
 }
 

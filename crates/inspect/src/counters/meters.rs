@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use iotax_record::{CPU_MODES, DISK_COUNTERS};
 
 use super::diskstats::disk_counters;
+use super::links::{InterfaceMeter, InterfaceStats};
 use super::mountstats::{NfsMount, nfs_mounts};
 use super::plain::{Memory, NfsClient, Stall, cpu_ticks, memory, nfs_client, stall, throttled_us};
 use crate::cgroup::cpu_quota;
@@ -35,6 +36,8 @@ pub struct Reading {
     pub nfs_client: Option<NfsClient>,
     /// Time in which this process's group had used up its CPU quota, in microseconds.
     pub throttled_us: Option<u64>,
+    /// The interfaces that each of the meters given reads; none where that cannot be read.
+    pub interfaces: Vec<Vec<InterfaceStats>>,
 }
 
 /// Open files.
@@ -49,6 +52,7 @@ pub struct Meters {
     mountstats: Option<File>,
     nfs_client: Option<File>,
     cpu_stat: Option<File>,
+    interfaces: Vec<InterfaceMeter>,
     buffer: Vec<u8>,
 }
 
@@ -67,8 +71,15 @@ impl Meters {
             cpu_stat: cpu_quota().and_then(|quota| File::open(quota.level.cpu_stat()).ok()),
             devices,
             mount_points,
+            interfaces: Vec::new(),
             buffer: vec![0; ROOM_BYTES],
         }
+    }
+
+    /// The same with network interfaces.
+    #[must_use]
+    pub fn with_interfaces(self, interfaces: Vec<InterfaceMeter>) -> Self {
+        Self { interfaces, ..self }
     }
 
     /// Reads everything now, devices first.
@@ -83,6 +94,7 @@ impl Meters {
             mountstats,
             nfs_client,
             cpu_stat,
+            interfaces,
             buffer,
         } = self;
         let mut reading = Reading {
@@ -94,6 +106,9 @@ impl Meters {
             nfs: with_text(mountstats.as_ref(), buffer, nfs_mounts).unwrap_or_default(),
             nfs_client: with_text(nfs_client.as_ref(), buffer, self::nfs_client).flatten(),
             throttled_us: with_text(cpu_stat.as_ref(), buffer, throttled_us).flatten(),
+            interfaces: (interfaces.iter_mut())
+                .map(|meter| meter.read().unwrap_or_default())
+                .collect(),
         };
         for (read, file) in reading.pressure.iter_mut().zip(pressure) {
             *read = with_text(file.as_ref(), buffer, stall).flatten();

@@ -20,6 +20,7 @@ use iotax_spec::units::format_duration;
 use iotax_spec::{Job, Workload};
 use iotax_vdisk::{IoTarget, Peer};
 
+use crate::busiest::{self, OfEnd};
 use crate::child::{self, Child, Ending};
 use crate::driver::{LoadDriver, Progress, Request, offered_ios};
 use crate::error::Error;
@@ -139,8 +140,8 @@ struct FarEdges {
     far_end: Option<FarEnd>,
     opens: Instant,
     closes: Instant,
-    before: Option<FarEndRecord>,
-    after: Option<FarEndRecord>,
+    before: Option<(FarEndRecord, OfEnd)>,
+    after: Option<(FarEndRecord, OfEnd)>,
 }
 
 impl FarEdges {
@@ -155,17 +156,19 @@ impl FarEdges {
     }
 
     /// What was counted in between: of the peer's host, since the peer itself only waits.
-    fn counted(mut self) -> Option<FarEndRecord> {
+    fn counted(mut self) -> Option<(FarEndRecord, OfEnd)> {
         let last = || self.far_end.as_mut().and_then(FarEnd::now);
-        let after = self.after.or_else(last)?;
-        Some(after.since(&self.before?))
+        let (after, busiest) = self.after.or_else(last)?;
+        Some((after.since(&self.before?.0), busiest))
     }
 }
 
 fn record(job: &Job, found: Imported, edges: Edges) -> LoadRecord {
     let mut load = found.into_load();
     load.system = edges.watch.counters();
-    if let (Some(far_end), Some(counted)) = (&mut load.far_end, edges.far_end.counted()) {
+    if let (Some(far_end), Some((counted, [_, cpu]))) = (&mut load.far_end, edges.far_end.counted())
+    {
+        load.busiest = busiest::record(&[], &[[None, cpu]]);
         // The CPU time is that of the server, as it told its client.
         *far_end = FarEndRecord { cpu_ns: far_end.cpu_ns, ..counted };
     }

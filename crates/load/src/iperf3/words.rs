@@ -139,6 +139,9 @@ pub(super) fn arguments(
     if job.reads() {
         arguments.push("--reverse".to_owned());
     }
+    if job.zero_copy {
+        arguments.push("--zerocopy".to_owned());
+    }
     Ok(arguments)
 }
 
@@ -164,6 +167,7 @@ mod tests {
         };
         assert_snapshot!(words("tcp-stream", |_| ()), @"--json --client 192.0.2.2 --port 7000 --connect-timeout 10000 --interval 1 --time 3 --omit 1 --parallel 1 --length 131072");
         assert_snapshot!(words("tcp-stream-back", |job| job.threads = 4), @"--json --client 192.0.2.2 --port 7000 --connect-timeout 10000 --interval 1 --time 3 --omit 1 --parallel 4 --length 131072 --reverse");
+        assert_snapshot!(words("tcp-stream", |job| job.zero_copy = true), @"--json --client 192.0.2.2 --port 7000 --connect-timeout 10000 --interval 1 --time 3 --omit 1 --parallel 1 --length 131072 --zerocopy");
         assert_snapshot!(words("udp-stream", |job| job.threads = 2), @"--json --client 192.0.2.2 --port 7000 --connect-timeout 10000 --interval 1 --time 3 --omit 1 --parallel 2 --length 1200 --bitrate 24000000 --udp");
         assert_snapshot!(words("udp-stream", |job| job.pace = Pace::Closed), @"--json --client 192.0.2.2 --port 7000 --connect-timeout 10000 --interval 1 --time 3 --omit 1 --parallel 1 --length 1200 --bitrate 0 --udp");
     }

@@ -5,16 +5,17 @@ use std::sync::atomic::AtomicBool;
 use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::Duration;
 
-use iotax_record::{FarEndRecord, LoadRecord, OperationRecord, SystemCounters};
+use iotax_record::{LoadRecord, OperationRecord};
 use iotax_spec::Workload;
 use iotax_vdisk::{Clock as _, IoTarget};
 
 use super::gate::Ticket;
 use super::index_threads::{self, Role};
-use super::merge::{ThreadRecord, merge};
+use super::merge::{ThreadRecord, Watched, merge};
 use super::setup::{Thread, effective_engine};
 use super::shared_state::{POLL_INTERVAL, SharedState};
 use super::worker::perform;
+use crate::busiest::Ends;
 use crate::counters::Reading;
 use crate::driver::{LoadDriver, Progress, Request};
 use crate::error::Error;
@@ -86,8 +87,13 @@ pub(crate) fn run_threads(
         };
         let arrivals = jobs.len() + index.len();
         let mut far_end = far_end(request.target);
+        let ends = match request.target {
+            IoTarget::Peer(peer) => Some(Ends::of(peer)),
+            _ => None,
+        };
         let start = shared.gate.open(arrivals, || shared.clock.now_ns() + HEAD_START_NS);
-        let system = start.map(|start_ns| watch(&shared, start_ns, far_end.as_mut()));
+        let system =
+            start.map(|start_ns| watch(&shared, start_ns, far_end.as_mut(), ends.as_ref()));
         let names = threads.iter().map(|thread| thread.job.name.as_str());
         let (records, jobs_error) = collect(jobs, names);
         let (index, index_error) = collect(index, ["index"; 2].into_iter());
@@ -111,8 +117,7 @@ fn start_jobs<'scope, 'env>(
     threads
         .iter()
         .map(|thread| {
-            let name = format!("{}.{}", thread.job.name, thread.index);
-            spawn(scope, shared, &thread.job.name, name, move |ticket| {
+            spawn(scope, shared, &thread.job.name, thread.name(), move |ticket| {
                 perform(shared, thread, ticket)
             })
         })
@@ -199,18 +204,29 @@ fn watch(
     shared: &SharedState<'_>,
     start_ns: u64,
     mut far_end: Option<&mut FarEnd>,
-) -> (SystemCounters, Option<FarEndRecord>) {
+    ends: Option<&Ends>,
+) -> Watched {
     let window = shared.window(start_ns);
     wait(shared, window.open_ns);
     let before = Reading::now();
     let far_before = far_end.as_mut().and_then(|far_end| far_end.now());
+    let busy_before = ends.map(Ends::now);
     let live = shared.request.live;
     live.inspect(|live| live.window_opens());
     wait(shared, window.close_ns);
     let system = Reading::now().since(&before);
     let far_after = far_end.and_then(FarEnd::now);
+    let busy = ends.map(Ends::now).zip(busy_before);
     live.inspect(|live| live.window_closes());
-    (system, far_after.zip(far_before).map(|(after, before)| after.since(&before)))
+    let (far_end, told) = match far_after.zip(far_before) {
+        Some(((after, busiest), (before, _))) => (Some(after.since(&before)), Some(busiest)),
+        None => (None, None),
+    };
+    let busiest = busy.map(|([near, far], [near_before, far_before])| {
+        let seen = far.since(&far_before);
+        (near.since(&near_before), [told.unwrap_or_default(), seen])
+    });
+    Watched { system, far_end, busiest }
 }
 
 fn wait(shared: &SharedState<'_>, until_ns: u64) {

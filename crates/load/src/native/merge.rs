@@ -3,8 +3,8 @@
 use std::sync::atomic::Ordering;
 
 use iotax_record::{
-    DirectionRecord, FarEndRecord, JobRecord, LatencyHistogram, LoadRecord, OperationRecord,
-    SystemCounters,
+    BusyOne, DirectionRecord, FarEndRecord, JobRecord, LatencyHistogram, LoadRecord,
+    OperationRecord, SystemCounters,
 };
 use iotax_spec::{Engine, Job};
 
@@ -15,6 +15,7 @@ use super::setup::{Thread, effective_depth, effective_engine};
 use super::shared_state::SharedState;
 use super::usage::Usage;
 use super::window::{Tally, Window};
+use crate::busiest::{self, OfEnd};
 use crate::verify::Findings;
 
 /// What one thread did.
@@ -91,6 +92,15 @@ impl ThreadRecord {
     }
 }
 
+/// What was counted at the edges of the window.
+#[derive(Default)]
+pub(crate) struct Watched {
+    pub system: SystemCounters,
+    pub far_end: Option<FarEndRecord>,
+    /// On network paths: programs at the near end; the far end as it tells, and as it is seen.
+    pub busiest: Option<(OfEnd, [OfEnd; 2])>,
+}
+
 /// One record of all jobs.
 pub(crate) fn merge(
     shared: &SharedState<'_>,
@@ -98,7 +108,7 @@ pub(crate) fn merge(
     threads: &[Thread<'_>],
     records: Vec<ThreadRecord>,
     operations: Vec<OperationRecord>,
-    (system, far_end): (SystemCounters, Option<FarEndRecord>),
+    watched: Watched,
 ) -> LoadRecord {
     let (request, window) = (shared.request, shared.window(start_ns));
     // The window ends early with the last job, unless there are index threads, which go on. A
@@ -113,6 +123,12 @@ pub(crate) fn merge(
     };
     let mut jobs: Vec<JobRecord> = request.workload.jobs.iter().enumerate().map(empty_of).collect();
     let mut spans = vec![(u64::MAX, 0); jobs.len()];
+    let busiest = watched.busiest.map_or_else(Vec::new, |(near, far)| {
+        let own = threads.iter().zip(&records).max_by_key(|(_, record)| record.usage.cpu_ns);
+        let own = own
+            .map(|(thread, record)| (BusyOne::Thread { name: thread.name() }, record.usage.cpu_ns));
+        busiest::record(&[[own, None], near], &far)
+    });
     for (thread, record) in threads.iter().zip(records) {
         let index = thread.job_index;
         spans[index].0 = record.active.0.min(spans[index].0);
@@ -127,8 +143,9 @@ pub(crate) fn merge(
         window_ns: end_ns.clamp(window.open_ns, window.close_ns) - window.open_ns,
         jobs,
         operations,
-        system,
-        far_end,
+        system: watched.system,
+        far_end: watched.far_end,
+        busiest,
         warnings: Vec::new(),
     }
 }

@@ -19,6 +19,7 @@ pub(crate) mod span;
 pub(crate) mod tcp_info;
 pub(crate) mod usage;
 pub(crate) mod window;
+mod zero_copy;
 
 mod affinity;
 mod calibrate;

@@ -47,6 +47,11 @@ const SEED_OF_PACE: u64 = 0x7061_6365;
 pub(crate) const SEED_OF_DATA: u64 = 0x6461_7461;
 
 impl Thread<'_> {
+    /// What it is called.
+    pub(crate) fn name(&self) -> String {
+        format!("{}.{}", self.job.name, self.index)
+    }
+
     /// I/Os this thread keeps in flight: synchronous engines take one.
     pub(crate) fn depth(&self) -> u32 {
         effective_depth(self.job, self.engine)
@@ -67,13 +72,18 @@ impl Thread<'_> {
         }
     }
 
-    /// Buffers for an engine that has none of its own.
+    /// Buffers for an engine that has none of its own, one for each I/O in flight.
     pub(crate) fn buffers(&self) -> Result<Buffers, Error> {
+        self.buffers_for(self.depth())
+    }
+
+    /// The same for so many slots.
+    pub(crate) fn buffers_for(&self, slots: u32) -> Result<Buffers, Error> {
         let job = self.job;
         let block_bytes = job.block_sizes.max_bytes();
         let seed = self.seed ^ SEED_OF_DATA;
         let reads = job.reads() || job.verify || job.pre_read;
-        Buffers::new(self.depth(), block_bytes, reads, job.writes(), seed)
+        Buffers::new(slots, block_bytes, reads, job.writes(), seed)
     }
 
     /// The thread's files, opened as the job wants them.

@@ -27,6 +27,7 @@ pub(crate) fn of(flow: &TcpStream) -> Option<TcpRecord> {
         cwnd_bytes: u64::from(info.tcpi_snd_cwnd) * u64::from(info.tcpi_snd_mss),
         mss_bytes: info.tcpi_snd_mss.into(),
         header_bytes: header_bytes(flow, info.tcpi_options),
+        zero_copy: None,
     })
 }
 

@@ -1,23 +1,20 @@
 //! The near end: connections to a peer.
 
-use std::fs::File;
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};
-use std::os::fd::AsFd as _;
-use std::path::Path;
-use std::thread;
 use std::time::Duration;
 
 use iotax_record::FarEndRecord;
-use iotax_vdisk::Peer;
-use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+use iotax_vdisk::{Peer, enter_namespace, within_namespace};
 
 use super::connects::{Cookie, Offer};
 use super::flow::Flow;
 use super::hello::{self, Role, Wanted};
-use super::roles::{ASK, boot};
+use super::roles::{self, ASK};
 use super::tls;
+use super::told::Told;
 use super::udp::Received;
+use crate::busiest::OfEnd;
 use crate::error::Error;
 
 /// How long a path may take to answer before it counts as broken.
@@ -39,7 +36,8 @@ pub(crate) fn connect(peer: &Peer, role: Role) -> Result<(Flow, u64), Error> {
         };
         Ok((flow, met.session))
     };
-    within(peer, connect).map_err(|source| Error::Peer { peer: peer.to_string(), source })
+    within_namespace(peer.namespace.as_deref(), connect)
+        .map_err(|source| Error::Peer { peer: peer.to_string(), source })
 }
 
 /// Has the peer take connections with requests of so many bytes, as long as what comes first is
@@ -49,7 +47,7 @@ pub(crate) fn connections(peer: &Peer, bytes: u32) -> Result<(Flow, SocketAddr, 
     let (mut control, _) = connect(peer, Role::Connections { bytes })?;
     let mut offered = || {
         if let Some(namespace) = &peer.namespace {
-            enter(namespace)?;
+            enter_namespace(namespace)?;
         }
         Offer::read(&mut control)
     };
@@ -81,26 +79,8 @@ pub(crate) fn datagrams(peer: &Peer) -> Result<UdpSocket, Error> {
         socket.connect(peer.address)?;
         Ok(socket)
     };
-    within(peer, bind).map_err(|source| Error::Peer { peer: peer.to_string(), source })
-}
-
-/// Makes a socket in the peer's namespace, where it stays whoever uses it; threads that make no
-/// other sockets stay where they are.
-fn within<T: Send>(peer: &Peer, make: impl Fn() -> io::Result<T> + Sync) -> io::Result<T> {
-    let Some(namespace) = &peer.namespace else { return make() };
-    let enter_and_make = || {
-        enter(namespace)?;
-        make()
-    };
-    thread::scope(|scope| scope.spawn(enter_and_make).join())
-        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-}
-
-/// Moves the calling thread.
-fn enter(namespace: &Path) -> io::Result<()> {
-    let namespace = File::open(namespace)?;
-    move_into_link_name_space(namespace.as_fd(), Some(LinkNameSpaceType::Network))?;
-    Ok(())
+    within_namespace(peer.namespace.as_deref(), bind)
+        .map_err(|source| Error::Peer { peer: peer.to_string(), source })
 }
 
 /// What the far end's host has done so far.
@@ -113,19 +93,14 @@ impl FarEnd {
         connect(peer, Role::Counters).map(|(stream, _)| Self { stream })
     }
 
-    /// Its counters now; `None` if it does not answer: load itself will show why.
-    pub(crate) fn now(&mut self) -> Option<FarEndRecord> {
-        let mut told = [0; 24];
+    /// Its counters now, and what had the most to do since they were last asked for; `None` if it does
+    /// not answer: load itself will show why.
+    pub(crate) fn now(&mut self) -> Option<(FarEndRecord, OfEnd)> {
+        let mut told = [0; Told::BYTES];
         self.stream.write_all(&[ASK]).and_then(|()| self.stream.read_exact(&mut told)).ok()?;
-        let figure = |at: usize| {
-            let figure = u64::from_le_bytes(told[at..at + 8].try_into().expect("eight of them"));
-            (figure != u64::MAX).then_some(figure)
-        };
-        Some(FarEndRecord {
-            cpu_ns: figure(0)?,
-            cpu_busy_ns: figure(8),
-            same_host: told[16..] == boot(),
-        })
+        let Told { cpu_ns, cpu_busy_ns, boot, cpus, busiest } = Told::decode(&told);
+        let same_host = boot == roles::boot();
+        Some((FarEndRecord { cpu_ns: cpu_ns?, cpu_busy_ns, same_host, cpus }, busiest))
     }
 }
 

@@ -14,7 +14,7 @@ use zeroize::Zeroizing;
 use super::tls::Keys;
 
 /// What a peer says first, with its version.
-const MAGIC: &[u8; 16] = b"iotax peer 0002\n";
+const MAGIC: &[u8; 16] = b"iotax peer 0003\n";
 const NONCE_BYTES: usize = 32;
 const WANTED_BYTES: usize = 8;
 const CODE_BYTES: usize = 32;

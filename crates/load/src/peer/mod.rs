@@ -18,6 +18,7 @@ mod pending;
 mod roles;
 mod serve;
 mod tls;
+mod told;
 mod udp;
 mod udp_back;
 

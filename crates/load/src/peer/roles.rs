@@ -9,8 +9,10 @@ use super::connects;
 use super::flow::Flow;
 use super::hello::Role;
 use super::iperf3;
+use super::told::Told;
 use super::udp::Flows;
 use super::udp_back;
+use crate::busiest::{Busy, Ended};
 use crate::counters::Reading;
 
 /// What is read at a time: at least as much as the largest socket buffer that iperf3 asks for.
@@ -19,13 +21,19 @@ const READ_BYTES: usize = 256 << 10;
 pub(super) const ASK: u8 = b'?';
 
 /// Performs `role` until the near end closes the connection.
-pub(super) fn perform(mut stream: Flow, role: Role, session: u64, flows: &Flows) -> io::Result<()> {
+pub(super) fn perform(
+    mut stream: Flow,
+    role: Role,
+    session: u64,
+    flows: &Flows,
+    ended: &Ended,
+) -> io::Result<()> {
     stream.socket().set_nodelay(true)?;
     match role {
         Role::Sink => sink(&mut stream),
         Role::Source { bytes } => source(&mut stream, bytes as usize, session),
         Role::Answer { bytes } => answer(&mut stream, bytes as usize),
-        Role::Counters => tell_counters(&mut stream),
+        Role::Counters => tell_counters(&mut stream, ended),
         Role::Connections { bytes } => connects::serve(&mut stream, bytes as usize),
         Role::DatagramsBack { bytes } => {
             udp_back::send(&flows.of(session)?, &mut stream, bytes as usize)
@@ -66,14 +74,22 @@ fn answer(stream: &mut Flow, bytes: usize) -> io::Result<()> {
     }
 }
 
-fn tell_counters(stream: &mut Flow) -> io::Result<()> {
+/// What this host has done so far; and since it was last asked, what had the most to do.
+fn tell_counters(stream: &mut Flow, ended: &Ended) -> io::Result<()> {
+    let own = [std::process::id()];
+    let mut before = Busy::now(&own);
     let mut asked = [0];
     while stream.read(&mut asked)? > 0 && asked == [ASK] {
-        let counters = Reading::now().into_counters();
-        let figures = [counters.process_cpu_ns, counters.cpu_busy_ns];
-        let boot = boot();
-        let told = figures.map(|figure| figure.unwrap_or(u64::MAX).to_le_bytes()).concat();
-        stream.write_all(&[told, boot.to_vec()].concat())?;
+        let (counters, busy) = (Reading::now().into_counters(), Busy::now(&own).with(ended));
+        let told = Told {
+            cpu_ns: counters.process_cpu_ns,
+            cpu_busy_ns: counters.cpu_busy_ns,
+            boot: boot(),
+            cpus: u32::try_from(busy.cpus()).unwrap_or(0),
+            busiest: busy.since(&before),
+        };
+        before = busy;
+        stream.write_all(&told.encode())?;
     }
     Ok(())
 }

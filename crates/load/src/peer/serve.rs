@@ -15,6 +15,7 @@ use super::pending::Pending;
 use super::roles;
 use super::tls;
 use super::udp::Flows;
+use crate::busiest::Ended;
 
 /// Connections that have proved themselves, at most.
 const MAX_CONNECTIONS: usize = 1024;
@@ -32,6 +33,7 @@ struct Peer {
     pending: Pending,
     flows: Flows,
     connections: AtomicUsize,
+    ended: Ended,
 }
 
 /// Listens at `address`, port 0 being any, tells `ready` where, and serves whoever knows `secret`
@@ -50,6 +52,7 @@ pub fn serve(
         pending: Pending::default(),
         flows: Flows::on(datagrams),
         connections: AtomicUsize::new(0),
+        ended: Ended::default(),
     });
     let receiver = Arc::clone(&peer);
     spawn("datagrams", move || receiver.flows.receive())?;
@@ -103,7 +106,9 @@ impl Peer {
         self.pending.leaves(session);
         let met = met?;
         let served = if self.connections.fetch_add(1, Ordering::Relaxed) < MAX_CONNECTIONS {
-            self.perform(stream, &met)
+            let served = self.perform(stream, &met);
+            self.ended.now();
+            served
         } else {
             Ok(())
         };
@@ -118,7 +123,7 @@ impl Peer {
         };
         flow.socket().set_read_timeout(Some(SILENCE))?;
         flow.socket().set_write_timeout(Some(SILENCE))?;
-        roles::perform(flow, met.wanted.role, met.session, &self.flows)
+        roles::perform(flow, met.wanted.role, met.session, &self.flows, &self.ended)
     }
 }
 

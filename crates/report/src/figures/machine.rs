@@ -44,7 +44,7 @@ impl Serialize for Short {
 }
 
 /// Charts in the order in which they are shown.
-const CHARTS: [(Quantity, &str, &str, &str); 9] = [
+const CHARTS: [(Quantity, &str, &str, &str); 12] = [
     (
         Quantity::DeviceMibPerS,
         "device-mib",
@@ -89,6 +89,24 @@ const CHARTS: [(Quantity, &str, &str, &str); 9] = [
         "nfs-time",
         "Time of NFS operations, ms",
         "From the request to its end, waiting to be sent included.",
+    ),
+    (
+        Quantity::InterfaceMbitPerS,
+        "interface-mbit",
+        "Sent by interfaces, Mbit/s",
+        "Headers included; what one end sends the other receives.",
+    ),
+    (
+        Quantity::InterfaceDropsPerS,
+        "interface-drops",
+        "Dropped packets per second",
+        "By an interface, either way, or by a queue at it.",
+    ),
+    (
+        Quantity::QdiscBacklogKib,
+        "qdisc-backlog",
+        "Waiting in queues, KiB",
+        "Of each queueing discipline that anything waited in.",
     ),
 ];
 

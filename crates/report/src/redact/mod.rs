@@ -18,7 +18,7 @@ mod words;
 
 use std::collections::BTreeMap;
 
-use iotax_record::{Counters, End, Experiment, LoadRecord, Machine, Outcome, Trial};
+use iotax_record::{BusyOne, Counters, End, Experiment, LoadRecord, Machine, Outcome, Trial};
 use iotax_spec::Target;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -91,6 +91,11 @@ impl Redactor {
     fn load(&mut self, load: &mut LoadRecord) {
         self.text(Kind::Word, &mut load.driver);
         self.texts(&mut load.warnings);
+        for busiest in &mut load.busiest {
+            if let BusyOne::Thread { name } = &mut busiest.one {
+                self.text(Kind::Word, name);
+            }
+        }
         for job in &mut load.jobs {
             job.name = self.names.whole(Kind::Job, &job.name);
             self.text(Kind::Word, &mut job.engine);
@@ -110,6 +115,13 @@ impl Redactor {
                 *target = self.names.whole(Kind::Arm, target);
             }
             device.model = device.model.take().map(|model| models::device(&mut self.names, &model));
+        }
+        for interface in &mut counters.interfaces {
+            interface.name = self.names.whole(Kind::Device, &interface.name);
+            for qdisc in &mut interface.qdiscs {
+                self.text(Kind::Word, &mut qdisc.kind);
+                self.text(Kind::Word, &mut qdisc.place);
+            }
         }
         for mount in &mut counters.nfs {
             mount.mount_point = self.names.whole(Kind::Path, &mount.mount_point);

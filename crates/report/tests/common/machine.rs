@@ -65,6 +65,7 @@ fn summary(iops: f64, over_nfs: bool) -> CounterSummary {
             credentials_again: 3.0,
         }),
         throttled_percent: None,
+        interfaces: Vec::new(),
     }
 }
 

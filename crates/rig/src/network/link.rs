@@ -102,9 +102,11 @@ impl Link {
 
     /// The peer at its far end, as it is seen from the near one.
     pub(crate) fn peer(&self, port: u16, secret: PeerSecret) -> Peer {
+        let namespace = |end: &End| end.namespace.as_ref().map(|own| own.path().to_owned());
         Peer {
             address: SocketAddr::new(self.destination(), port),
-            namespace: self.near.namespace.as_ref().map(|near| near.path().to_owned()),
+            namespace: namespace(&self.near),
+            far_namespace: namespace(&self.far),
             cpus: self.near.cpus.clone(),
             secret,
             tls: None,

@@ -5,6 +5,7 @@
 //! shares nothing with the threads that drive the load, and it costs all arms the same.
 
 mod columns;
+mod ends;
 
 use std::panic::resume_unwind;
 use std::path::Path;
@@ -18,6 +19,7 @@ use iotax_vdisk::IoTarget;
 use rustix::time::{ClockId, clock_gettime};
 
 use self::columns::{Sample, columns};
+use self::ends::Ends;
 use crate::nanos::nanos;
 
 /// Between samples.
@@ -58,9 +60,10 @@ pub(super) fn measured(
         ramp: Duration::from_nanos(request.ramp_ns),
         window: Duration::from_nanos(request.time_ns),
     };
-    let (result, mut counters) = while_running(&storage, live, outline, started, || {
-        driver.run(&Request { live: Some(live), ..request })
-    });
+    let (result, mut counters) =
+        while_running((&storage, Ends::of(request.target)), live, outline, started, || {
+            driver.run(&Request { live: Some(live), ..request })
+        });
     if let several @ [_, _, ..] = targets.as_slice() {
         for (name, path, device) in several {
             let below = iotax_inspect::storage(*path, device.as_deref());
@@ -79,16 +82,18 @@ pub(super) fn measured(
     (result, counters)
 }
 
-/// Runs `load` while sampling what lies under the target. `started` is when the trial did.
+/// Runs `load` while sampling what lies under the target, or at the ends of its path. `started` is when the trial did.
 pub(super) fn while_running<T>(
-    storage: &Storage,
+    (storage, ends): (&Storage, Ends),
     live: &LoadProgress,
     outline: Outline,
     started: Instant,
     load: impl FnOnce() -> T,
 ) -> (T, Counters) {
     let devices = storage.devices.iter().map(|device| device.name.clone()).collect();
-    let mut meters = Meters::open(Path::new("/proc"), devices, storage.nfs.clone());
+    let Ends { names: ends, meters: interfaces } = ends;
+    let mut meters =
+        Meters::open(Path::new("/proc"), devices, storage.nfs.clone()).with_interfaces(interfaces);
     live.begin();
     let (result, taken) = thread::scope(|scope| {
         let sampler =
@@ -106,6 +111,7 @@ pub(super) fn while_running<T>(
     });
     let Some(((samples, scene), cpu)) = taken else { return (result, Counters::default()) };
     let mut counters = columns(storage, &samples, started);
+    counters.interfaces = ends::columns(&ends, &samples);
     counters.sampler_cpu_ns =
         cpu.tv_sec.unsigned_abs() * 1_000_000_000 + cpu.tv_nsec.unsigned_abs();
     let edge = |at: Instant| nanos(at.saturating_duration_since(started));
@@ -191,7 +197,7 @@ mod tests {
         let outline = Outline { ramp: seconds(600.0), window: seconds(600.0) };
         let started = Instant::now();
         let (result, counters) =
-            while_running(&Storage::default(), &live, outline, started, || {
+            while_running((&Storage::default(), Ends::default()), &live, outline, started, || {
                 // Seen one by one, if only the scheduler lets the sampler run in between.
                 live.window_opens();
                 thread::sleep(seconds(0.3));
@@ -212,9 +218,13 @@ mod tests {
         let live = LoadProgress::default();
         let outline = Outline { ramp: seconds(600.0), window: seconds(600.0) };
         let run = std::panic::AssertUnwindSafe(|| {
-            while_running(&Storage::default(), &live, outline, Instant::now(), || {
-                panic!("on purpose")
-            })
+            while_running(
+                (&Storage::default(), Ends::default()),
+                &live,
+                outline,
+                Instant::now(),
+                || panic!("on purpose"),
+            )
         });
         assert!(std::panic::catch_unwind(run).is_err());
     }

@@ -59,7 +59,7 @@ const fn option<T>(
 }
 
 /// The options of a job, apart from its name.
-pub(crate) static JOB_OPTIONS: [JobOption<Job>; 36] = [
+pub(crate) static JOB_OPTIONS: [JobOption<Job>; 37] = [
     option(
         "engine",
         Some("ioengine"),
@@ -269,6 +269,13 @@ pub(crate) static JOB_OPTIONS: [JobOption<Job>; 36] = [
         Unit::Switch,
         "writes to files allocated anew before each trial, as a log's",
         |job, text| units::parse_switch(text).map(|on| job.fresh = on),
+    ),
+    option(
+        "zero-copy",
+        None,
+        Unit::Switch,
+        "tcp_stream: the kernel sends from load's memory (MSG_ZEROCOPY)",
+        |job, text| units::parse_switch(text).map(|on| job.zero_copy = on),
     ),
 ];
 

@@ -117,6 +117,7 @@ impl Job {
             files_per_thread: 1,
             uncached: false,
             fresh: false,
+            zero_copy: false,
             least_threads: None,
             pre_read: false,
             target: None,

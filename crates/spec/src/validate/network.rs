@@ -33,6 +33,11 @@ impl Arm {
                 format!("{engine} goes past {target}, which encrypts connections that stay"),
                 "take its topmost layer off, or choose tcp-stream or tcp-rr",
             ),
+            (true, true) if job.zero_copy && target.is_encrypted_by_load() => {
+                let problem = format!("what {target} sends is a copy already, the encrypted one");
+                let advice = "leave zero-copy out, or take the topmost layer off";
+                return Err(Error::impossible(subject, "zero-copy", problem, advice));
+            }
             _ => return Ok(()),
         };
         Err(Error::impossible(subject, "engine", problem, advice))
@@ -41,10 +46,21 @@ impl Arm {
 
 impl Job {
     pub(super) fn validate_network(&self) -> Result<(), Error> {
+        let engine = self.engine.name();
+        if self.zero_copy && (!self.engine.is_stream() || self.reads()) {
+            let (problem, advice) = if self.engine.is_stream() {
+                (
+                    "what is received is copied in any case",
+                    "leave it out, or write read-percent = 0",
+                )
+            } else {
+                ("only tcp_stream sends without a copy", "leave it out, or choose tcp-stream")
+            };
+            return Err(self.refuse("zero-copy", problem, advice));
+        }
         if !self.engine.is_network() {
             return Ok(());
         }
-        let engine = self.engine.name();
         let one_way = self.engine.is_stream() || self.engine.is_datagrams();
         if one_way && !matches!(self.read_percent, 0 | 100) {
             let problem = format!("{engine} goes one way, not both by turns");
@@ -124,6 +140,19 @@ mod tests {
         assert_snapshot!(refused("tcp-connect", small), @"
         job `connections`: block-size: requests of 8 bytes; possible are 16 and more
         write for example 64
+        ");
+        let zero_copy = |job: &mut Job| job.zero_copy = true;
+        assert_snapshot!(refused("tcp-stream-back", zero_copy), @"
+        job `flow`: zero-copy: what is received is copied in any case
+        leave it out, or write read-percent = 0
+        ");
+        assert_snapshot!(refused("udp-stream", zero_copy), @"
+        job `datagrams`: zero-copy: only tcp_stream sends without a copy
+        leave it out, or choose tcp-stream
+        ");
+        assert_snapshot!(refused("randread-4k", zero_copy), @"
+        job `io`: zero-copy: only tcp_stream sends without a copy
+        leave it out, or choose tcp-stream
         ");
         assert_snapshot!(refused("udp-stream", small), @"
         job `datagrams`: block-size: datagrams of 8 bytes; possible are 24 to 65507

@@ -35,7 +35,7 @@ const fn rule(causes: &'static [&'static str], judge: fn(&Case<'_>) -> Option<Su
 }
 
 /// All rules.
-pub(super) const ALL: [Rule; 28] = [
+pub(super) const ALL: [Rule; 29] = [
     rule(&["cpu-quota"], processor::cpu_quota),
     rule(&["cpu-steal"], processor::steal),
     // Before the CPUs, which are busy with it.
@@ -46,6 +46,7 @@ pub(super) const ALL: [Rule; 28] = [
     rule(&["nfs-read-ahead"], nfs::read_ahead),
     rule(&["nfs-attribute-cache"], nfs::attribute_cache),
     rule(&["packets-lost"], network::lost),
+    rule(&["shaper-in-path"], network::shaped),
     rule(&["cpu-bound"], processor::no_cpu_left),
     rule(&["read-ahead"], memory::read_ahead_too_small),
     rule(&["read-ahead-waste"], memory::read_ahead_too_large),

@@ -81,6 +81,7 @@ fn a_stream_has_what_its_sender_tells() {
         cwnd_bytes: 2_226_422,
         mss_bytes: 32_768,
         header_bytes: 0,
+        zero_copy: None,
     };
     assert_eq!((job.engine.as_str(), job.tcp), ("tcp_stream", Some(tcp)));
     assert_eq!((job.write.bytes, job.read.bytes), (2_625_765_376, 0));

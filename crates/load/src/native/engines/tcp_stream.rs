@@ -4,6 +4,7 @@
 use std::io;
 use std::time::Duration;
 
+use iotax_record::TcpRecord;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
 
@@ -13,6 +14,7 @@ use crate::native::buffers::Buffers;
 use crate::native::io::{Io, Op, Outcome};
 use crate::native::setup::Thread;
 use crate::native::tcp_info;
+use crate::native::zero_copy::ZeroCopy;
 use crate::peer::{Flow, Role, client};
 
 /// How long a block may hold the thread before it looks at the time again.
@@ -25,6 +27,7 @@ pub(crate) struct TcpStream {
     flow: Flow,
     buffers: Buffers,
     under_way: Option<Block>,
+    zero_copy: Option<ZeroCopy>,
 }
 
 /// A block of which a part is through.
@@ -44,26 +47,49 @@ impl TcpStream {
         let role = if thread.job.reads() { Role::Source { bytes } } else { Role::Sink };
         let peer = thread.peer()?;
         let (flow, _) = client::connect(peer, role)?;
-        let made = Self::new(flow, thread.buffers()?);
-        made.map_err(|source| Error::Peer { peer: peer.to_string(), source })
+        let untold = |source| Error::Peer { peer: peer.to_string(), source };
+        if !thread.job.zero_copy {
+            return Self::new(flow, thread.buffers()?).map_err(untold);
+        }
+        let buffers = ZeroCopy::buffers(bytes);
+        let zero_copy = ZeroCopy::on(flow.socket(), buffers).map_err(|source| {
+            let what = format!(
+                "this kernel does not send without a copy (SO_ZEROCOPY: {source}); leave zero-copy out"
+            );
+            Error::unsuitable(thread.job, what)
+        })?;
+        let made = Self::new(flow, thread.buffers_for(buffers)?).map_err(untold)?;
+        Ok(Self { zero_copy: Some(zero_copy), ..made })
     }
 
     /// An engine on a connection to a peer that takes blocks, or sends them.
     pub(crate) fn new(flow: Flow, buffers: Buffers) -> io::Result<Self> {
         flow.socket().set_read_timeout(Some(LONGEST_WAIT))?;
         flow.socket().set_write_timeout(Some(LONGEST_WAIT))?;
-        Ok(Self { flow, buffers, under_way: None })
+        Ok(Self { flow, buffers, under_way: None, zero_copy: None })
     }
 
     /// Moves on with a block until it is through, the thread has to look at the time, or it failed.
     #[inline]
     fn advance(&mut self, slot: u32, io: Io, done: &mut usize) -> Option<Outcome> {
         let len = io.bytes as usize;
+        if let Some(zero_copy) = &mut self.zero_copy
+            && *done == 0
+            && !zero_copy.is_free(self.flow.socket())
+        {
+            return None;
+        }
         while *done < len {
             let moved = match io.op {
-                Op::Write => {
-                    self.flow.send(&self.buffers.write(slot)[*done..len], SendFlags::NOSIGNAL)
-                }
+                Op::Write => match &mut self.zero_copy {
+                    None => {
+                        self.flow.send(&self.buffers.write(slot)[*done..len], SendFlags::NOSIGNAL)
+                    }
+                    Some(zero_copy) => {
+                        let block = self.buffers.write(zero_copy.buffer());
+                        zero_copy.send(self.flow.socket(), &block[*done..len])
+                    }
+                },
                 Op::Read => {
                     let rest = &mut self.buffers.read_mut(slot)[*done..len];
                     self.flow.recv(rest, RecvFlags::WAITALL)
@@ -78,6 +104,9 @@ impl TcpStream {
                 Err(Errno::AGAIN) => return None,
                 Err(errno) => return Some(Err(errno)),
             }
+        }
+        if let Some(zero_copy) = &mut self.zero_copy {
+            zero_copy.advance();
         }
         Some(Ok(io.bytes))
     }
@@ -118,6 +147,7 @@ impl Engine for TcpStream {
     }
 
     fn write_buffer(&mut self, slot: u32, bytes: u32) -> &mut [u8] {
+        let slot = self.zero_copy.as_ref().map_or(slot, ZeroCopy::buffer);
         &mut self.buffers.write_mut(slot)[..bytes as usize]
     }
 
@@ -126,7 +156,10 @@ impl Engine for TcpStream {
     }
 
     fn of_flow(&mut self, _: u64) -> io::Result<OfFlow> {
-        Ok(OfFlow { tcp: tcp_info::of(self.flow.socket()), udp: None })
+        let socket = self.flow.socket();
+        let zero_copy = self.zero_copy.as_mut().map(|zero_copy| zero_copy.finish(socket));
+        let tcp = tcp_info::of(socket).map(|tcp| TcpRecord { zero_copy, ..tcp });
+        Ok(OfFlow { tcp, udp: None })
     }
 }
 
@@ -187,6 +220,28 @@ mod tests {
         }
         assert_eq!(reader.join().unwrap(), sent.repeat(3));
         assert!(engine.of_flow(3).unwrap().tcp.unwrap().rtt_ns > 0);
+    }
+
+    #[test]
+    fn blocks_without_a_copy_arrive_as_they_were_when_they_were_sent() {
+        let (near, mut far) = pair();
+        let buffers = Buffers::new(4, BLOCK, false, true, 7).unwrap();
+        let zero_copy = ZeroCopy::on(near.socket(), 4).unwrap();
+        let made = TcpStream::new(near, buffers).unwrap();
+        let mut engine = TcpStream { zero_copy: Some(zero_copy), ..made };
+        let reader = thread::spawn(move || {
+            let mut all = vec![0; 20 * BLOCK as usize];
+            far.read_exact(&mut all).unwrap();
+            all
+        });
+        let mut sent = Vec::new();
+        for _ in 0..20 {
+            sent.extend_from_slice(engine.write_buffer(0, BLOCK));
+            assert_eq!(perform(&mut engine, io(Op::Write), &mut 0), Ok(BLOCK));
+        }
+        assert!(reader.join().unwrap() == sent);
+        let told = engine.of_flow(20).unwrap().tcp.unwrap().zero_copy.unwrap();
+        assert!(told.sends >= 20 && told.copied == told.sends, "{told:?}");
     }
 
     #[test]

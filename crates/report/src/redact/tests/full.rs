@@ -3,10 +3,10 @@
 
 use iotax_catalog::{Caching, Direction, Source};
 use iotax_record::{
-    Counters, DeviceCounters, DirectionRecord, Experiment, HostRecord, HostRole, JobRecord,
-    LatencyHistogram, LoadRecord, NamedSite, NfsClientCounters, NfsCounters, NfsGranted,
-    NfsOperation, NfsTransportCounters, OperationRecord, Outcome, Pressure, Site, Slow,
-    SystemCounters, Trial,
+    Busiest, BusyOne, Counters, DeviceCounters, DirectionRecord, Experiment, HostRecord, HostRole,
+    InterfaceCounters, JobRecord, LatencyHistogram, LoadRecord, NamedSite, NfsClientCounters,
+    NfsCounters, NfsGranted, NfsOperation, NfsTransportCounters, OperationRecord, Outcome, PathEnd,
+    Pressure, QdiscCounters, Site, Slow, SystemCounters, Trial,
 };
 use iotax_spec::layers::{
     CgroupIo, Cloud, CloudDisk, CloudDisks, CloudOptions, Dev, Dir, Dmcrypt, File, FileSystem,
@@ -246,6 +246,7 @@ fn job() -> Job {
         files_per_thread: 2,
         uncached: true,
         fresh: true,
+        zero_copy: true,
         least_threads: Some(1),
         pre_read: true,
         ends_all: true,
@@ -279,6 +280,11 @@ pub(super) fn trials() -> [Trial; 2] {
 fn load() -> LoadRecord {
     LoadRecord {
         far_end: None,
+        busiest: vec![Busiest {
+            end: PathEnd::Near,
+            one: BusyOne::Thread { name: t() },
+            busy_ns: 1,
+        }],
         driver: t(),
         window_ns: 1,
         jobs: vec![job_record()],
@@ -359,5 +365,11 @@ fn counters() -> Counters {
         nfs_client: Some(NfsClientCounters::default()),
         sampler_cpu_ns: 1,
         throttled_us: None,
+        interfaces: vec![InterfaceCounters {
+            end: PathEnd::Far,
+            name: t(),
+            counters: Box::default(),
+            qdiscs: vec![QdiscCounters { kind: t(), place: t(), counters: Box::default() }],
+        }],
     }
 }

@@ -45,11 +45,13 @@ pub(super) fn columns(storage: &Storage, samples: &[Sample], started: Instant) -
             .iter()
             .any(|reading| reading.throttled_us.is_some())
             .then(|| column(&readings, |reading| reading.throttled_us)),
+        interfaces: Vec::new(),
     }
 }
 
-fn column(readings: &[&Reading], value: impl Fn(&Reading) -> Option<u64>) -> Series {
-    readings.iter().map(|reading| value(reading)).collect()
+/// One value of each sample.
+pub(super) fn column<T: Copy>(readings: &[T], value: impl Fn(T) -> Option<u64>) -> Series {
+    readings.iter().map(|reading| value(*reading)).collect()
 }
 
 fn devices(storage: &Storage, readings: &[&Reading]) -> Vec<DeviceCounters> {
