@@ -105,12 +105,12 @@ fn a_queue_that_holds_packets_back_or_drops_them_is_in_the_record() {
         return;
     }
     let desk = Desk::new();
-    let free = trial(&desk, "tcp-stream", "netns + tbf(rate=100Gbit, burst=16M)");
+    let free = trial(&desk, "tcp-stream", 16 << 20, "netns + tbf(rate=100Gbit, burst=16M)");
     assert_eq!(held_back(&free, "tbf")[0], 0, "{free}");
-    let held = trial(&desk, "tcp-stream", "netns + tbf(rate=20Mbit)");
+    let held = trial(&desk, "tcp-stream", 1 << 20, "netns + tbf(rate=20Mbit)");
     assert!(held_back(&held, "tbf")[1] > 10, "{held}");
     // The queue is shorter than what a socket has under way.
-    let lossy = trial(&desk, "udp-stream", "netns + tbf(rate=5Mbit, burst=16k)");
+    let lossy = trial(&desk, "udp-stream", 1000 * 1200, "netns + tbf(rate=5Mbit, burst=16k)");
     assert!(held_back(&lossy, "tbf")[0] > 0, "{lossy}");
     let short = ["--ramp", "0", "--time", "1s", "-n", "1", "--out", "out"];
     let said = desk.run(&[&["run", "tcp-stream", "netns + tbf(rate=20Mbit)"], &short[..]].concat());
