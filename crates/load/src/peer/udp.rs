@@ -261,14 +261,16 @@ impl FlowOfSession<'_> {
         }
     }
 
-    /// What came, once nothing comes any more.
+    /// What came, once nothing comes any more: what was sent before may still have to be read here.
     fn settled(&self, from: u64, to: u64) -> Received {
-        let end = Instant::now() + AT_MOST;
+        let asked = Instant::now();
+        let end = asked + AT_MOST;
         loop {
             let now = Instant::now();
             let flow = self.flow.lock().expect("nobody panics with it");
             let received = flow.received(from, to);
-            let is_quiet = flow.last.is_none_or(|(_, last)| now.duration_since(last) > QUIET);
+            let latest = flow.last.map_or(asked, |(_, last)| last.max(asked));
+            let is_quiet = now.duration_since(latest) > QUIET;
             if received.datagrams >= to.saturating_sub(from) || is_quiet || now > end {
                 return received;
             }
@@ -294,6 +296,21 @@ mod tests {
 
     fn datagram(sequence: u64, sent_ns: u64) -> Datagram {
         Datagram { session: 3, sequence, sent_ns }
+    }
+
+    #[test]
+    fn what_was_sent_before_somebody_asked_is_waited_for() {
+        let flows = Flows::on(UdpSocket::bind("127.0.0.1:0").unwrap());
+        let of_session = flows.of(3).unwrap();
+        let received = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                sleep(QUIET / 4);
+                let mut flow = of_session.flow.lock().unwrap();
+                flow.takes(datagram(0, 0), 0);
+            });
+            of_session.settled(0, 1)
+        });
+        assert_eq!(received.datagrams, 1);
     }
 
     #[test]
