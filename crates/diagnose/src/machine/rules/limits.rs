@@ -74,8 +74,8 @@ pub(super) fn binding(seen: &Snapshot<'_>) -> Vec<Finding> {
         let cause = cause(documented.disk.cloud, by.scope);
         // Counters of the volume itself tell more.
         let is_counted = one.device.ebs.as_ref().is_some_and(|ebs| match by.scope {
-            Scope::Disk => ebs.volume_iops_exceeded_us + ebs.volume_throughput_exceeded_us > 0,
-            _ => ebs.instance_iops_exceeded_us + ebs.instance_throughput_exceeded_us > 0,
+            Scope::Disk => ebs.volume_iops_exceeded_us.max(ebs.volume_throughput_exceeded_us) > 0,
+            _ => ebs.instance_iops_exceeded_us.max(ebs.instance_throughput_exceeded_us) > 0,
         });
         let is_of_vm = by.scope != Scope::Disk;
         let needs = iops.map(|bound| {
