@@ -5,32 +5,18 @@ use std::io;
 use std::net::IpAddr;
 
 use iotax_record::{INTERFACE_COUNTERS, QDISC_COUNTERS};
+use netlink_packet_core::{
+    Emitable as _, Nla as _, NlaBuffer, NlasIterator, ParseableParametrized as _,
+};
+use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkHeader, LinkMessage, Stats64};
+use netlink_packet_route::route::{RouteAttribute, RouteHeader, RouteLwEnCapType, RouteMessage};
+use netlink_packet_route::tc::{TcAttribute, TcHandle, TcHeader, TcMessage, TcStats2};
+use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 
-use rustix::net::AddressFamily;
+use super::netlink::Netlink;
 
-use super::netlink::{Netlink, attributes};
-
-// `linux/rtnetlink.h`, `linux/if_link.h`, `linux/gen_stats.h`.
-const RTM_GETLINK: u16 = 18;
-const RTM_GETROUTE: u16 = 26;
-const RTM_GETQDISC: u16 = 38;
-const IFLA_IFNAME: u16 = 3;
-const IFLA_STATS64: u16 = 23;
-const RTA_DST: u16 = 1;
-const RTA_OIF: u16 = 4;
-const TCA_KIND: u16 = 1;
-const TCA_STATS2: u16 = 7;
-const TCA_STATS_BASIC: u16 = 1;
-const TCA_STATS_QUEUE: u16 = 3;
-const TCA_STATS_PKT64: u16 = 8;
-const IFF_UP: u32 = 1;
-const IFF_LOOPBACK: u32 = 8;
-const TC_H_ROOT: u32 = u32::MAX;
-
-/// `struct ifinfomsg`, `struct tcmsg`, `struct rtmsg`.
-const LINK_HEAD_BYTES: usize = 16;
-const QDISC_HEAD_BYTES: usize = 20;
-const ROUTE_HEAD_BYTES: usize = 12;
+/// `TCA_STATS_PKT64` of `linux/gen_stats.h`, which the library has no word for.
+const PACKETS_64: u16 = 8;
 
 /// One interface at one instant.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -83,23 +69,16 @@ impl InterfaceMeter {
     /// If there is no route.
     pub fn towards(address: IpAddr) -> io::Result<Self> {
         let mut netlink = Netlink::open()?;
-        let (family, bytes) = match address {
-            IpAddr::V4(address) => (AddressFamily::INET, address.octets().to_vec()),
-            IpAddr::V6(address) => (AddressFamily::INET6, address.octets().to_vec()),
+        let (address_family, destination_prefix_length) = match address {
+            IpAddr::V4(_) => (AddressFamily::Inet, 32),
+            IpAddr::V6(_) => (AddressFamily::Inet6, 128),
         };
-        let bits = u8::try_from(8 * bytes.len()).expect("at most 128");
-        let length = u16::from(4 + bits / 8);
-        let mut request = vec![0; ROUTE_HEAD_BYTES];
-        // The family of `struct rtmsg` is a byte, and the length in bits behind it.
-        (request[0], request[1]) = (family.as_raw().to_le_bytes()[0], bits);
-        request.extend(length.to_ne_bytes());
-        request.extend(RTA_DST.to_ne_bytes());
-        request.extend(bytes);
-        let route = netlink.get(RTM_GETROUTE, &request)?;
-        let rest = route.get(ROUTE_HEAD_BYTES..).unwrap_or_default();
-        let leaves = attributes(rest)
-            .find_map(|(kind, value)| (kind == RTA_OIF).then(|| number(value, 0))?);
-        match leaves {
+        let mut route = RouteMessage::default();
+        route.header =
+            RouteHeader { address_family, destination_prefix_length, ..RouteHeader::default() };
+        route.attributes = vec![RouteAttribute::Destination(address.into())];
+        let answer = netlink.get(RouteNetlinkMessage::GetRoute(route))?;
+        match leaves_by(&answer) {
             Some(index) => Ok(Self { netlink, only: Some(index) }),
             None => Err(io::ErrorKind::HostUnreachable.into()),
         }
@@ -112,14 +91,16 @@ impl InterfaceMeter {
     pub fn read(&mut self) -> io::Result<Vec<InterfaceStats>> {
         let mut found = Vec::new();
         let only = self.only;
-        self.netlink.dump(RTM_GETLINK, &[0; LINK_HEAD_BYTES], |message| {
-            let wanted = |link: &(InterfaceStats, u32)| match only {
+        let links = RouteNetlinkMessage::GetLink(LinkMessage::default());
+        self.netlink.dump(links, |message| {
+            let wanted = |link: &(InterfaceStats, LinkFlags)| match only {
                 Some(index) => link.0.index == index,
-                None => link.1 & IFF_UP > 0 && !link.0.is_loopback,
+                None => link.1.contains(LinkFlags::Up) && !link.0.is_loopback,
             };
             found.extend(interface(message).filter(wanted).map(|(interface, _)| interface));
         })?;
-        self.netlink.dump(RTM_GETQDISC, &[0; QDISC_HEAD_BYTES], |message| {
+        let qdiscs = RouteNetlinkMessage::GetQueueDiscipline(TcMessage::default());
+        self.netlink.dump(qdiscs, |message| {
             let Some((index, qdisc)) = qdisc(message) else { return };
             if let Some(own) = found.iter_mut().find(|interface| interface.index == index) {
                 own.qdiscs.push(qdisc);
@@ -129,82 +110,102 @@ impl InterfaceMeter {
     }
 }
 
+/// The index of the interface of a route, from a message `RTM_NEWROUTE`.
+fn leaves_by(message: &[u8]) -> Option<u32> {
+    let header = RouteHeader::parse(message).ok()?;
+    let of = (header.address_family, header.kind, RouteLwEnCapType::None);
+    attributes(message.get(header.buffer_len()..)?).find_map(|attribute| {
+        match RouteAttribute::parse_with_param(&attribute, of) {
+            Ok(RouteAttribute::Oif(index)) => Some(index),
+            _ => None,
+        }
+    })
+}
+
 /// An interface with its flags, from a message `RTM_NEWLINK`.
-fn interface(message: &[u8]) -> Option<(InterfaceStats, u32)> {
-    let (head, rest) = message.split_at_checked(LINK_HEAD_BYTES)?;
-    let flags: u32 = number(head, 8)?;
+fn interface(message: &[u8]) -> Option<(InterfaceStats, LinkFlags)> {
+    let header = LinkHeader::parse(message).ok()?;
     let mut found = InterfaceStats {
-        is_loopback: flags & IFF_LOOPBACK > 0,
-        index: number(head, 4)?,
+        is_loopback: header.flags.contains(LinkFlags::Loopback),
+        index: header.index,
         ..InterfaceStats::default()
     };
-    for (kind, value) in attributes(rest) {
-        match kind {
-            IFLA_IFNAME => found.name = text(value),
-            // `struct rtnl_link_stats64` begins with those that are kept.
-            IFLA_STATS64 => {
-                for (at, counter) in found.counters.iter_mut().enumerate() {
-                    *counter = long(value, 8 * at)?;
-                }
-            }
+    for attribute in attributes(message.get(header.buffer_len()..)?) {
+        match LinkAttribute::parse_with_param(&attribute, header.interface_family) {
+            Ok(LinkAttribute::IfName(name)) => found.name = name,
+            Ok(LinkAttribute::Stats64(stats)) => found.counters = counters(&stats),
             _ => {}
         }
     }
-    Some((found, flags))
+    Some((found, header.flags))
+}
+
+/// Those that are kept, in a record's order.
+fn counters(stats: &Stats64) -> [u64; INTERFACE_COUNTERS] {
+    [
+        stats.rx_packets,
+        stats.tx_packets,
+        stats.rx_bytes,
+        stats.tx_bytes,
+        stats.rx_errors,
+        stats.tx_errors,
+        stats.rx_dropped,
+        stats.tx_dropped,
+    ]
 }
 
 /// A queueing discipline with the index of its interface, from a message `RTM_NEWQDISC`. `None` for
 /// `noqueue`, which is there to say that there is none.
 fn qdisc(message: &[u8]) -> Option<(u32, QdiscStats)> {
-    let (head, rest) = message.split_at_checked(QDISC_HEAD_BYTES)?;
-    let [index, handle, parent] = [4, 8, 12].map(|at| number(head, at));
-    let place = match (handle?, parent?) {
-        (0, TC_H_ROOT) => "root".to_owned(),
-        (0, parent) => format!(":{:x}", parent & 0xffff),
-        (handle, _) => format!("{:x}:", handle >> 16),
+    let header = TcHeader::parse(message).ok()?;
+    let place = match (header.handle, header.parent) {
+        (TcHandle::UNSPEC, TcHandle::ROOT) => "root".to_owned(),
+        (TcHandle::UNSPEC, parent) => format!(":{:x}", parent.minor),
+        (handle, _) => format!("{:x}:", handle.major),
     };
     let mut found = QdiscStats { place, ..QdiscStats::default() };
-    let [bytes, packets, counted @ ..] = &mut found.counters;
-    for (kind, value) in attributes(rest) {
-        match kind {
-            TCA_KIND if text(value) == "noqueue" => return None,
-            TCA_KIND => found.kind = text(value),
-            TCA_STATS2 => {
-                for (kind, value) in attributes(value) {
-                    match kind {
-                        TCA_STATS_BASIC => {
-                            *bytes = long(value, 0)?;
-                            *packets = (*packets).max(number(value, 8)?.into());
-                        }
-                        // Comes where 32 bits are too few.
-                        TCA_STATS_PKT64 => *packets = long(value, 0)?,
-                        // `struct gnet_stats_queue`: packets and bytes waiting, then what counts up.
-                        TCA_STATS_QUEUE => {
-                            for (counter, at) in counted.iter_mut().zip([8, 16, 12, 4, 0]) {
-                                *counter = number(value, at)?.into();
-                            }
-                        }
-                        _ => {}
-                    }
-                }
+    for attribute in attributes(message.get(header.buffer_len()..)?) {
+        match TcAttribute::parse_with_param(&attribute, &found.kind) {
+            Ok(TcAttribute::Kind(kind)) if kind == "noqueue" => return None,
+            Ok(TcAttribute::Kind(kind)) => found.kind = kind,
+            Ok(TcAttribute::Stats2(stats)) => found.counters = let_through(&stats),
+            _ => {}
+        }
+    }
+    Some((u32::try_from(header.index).ok()?, found))
+}
+
+/// What a queueing discipline counts, in a record's order.
+fn let_through(stats: &[TcStats2]) -> [u64; QDISC_COUNTERS] {
+    let mut counters = [0; QDISC_COUNTERS];
+    let [bytes, packets, counted @ ..] = &mut counters;
+    for of in stats {
+        match of {
+            TcStats2::Basic(basic) => {
+                *bytes = basic.bytes;
+                *packets = (*packets).max(basic.packets.into());
+            }
+            // Comes where 32 bits are too few.
+            TcStats2::Other(other) if other.kind() == PACKETS_64 && other.value_len() == 8 => {
+                let mut value = [0; 8];
+                other.emit_value(&mut value);
+                *packets = u64::from_ne_bytes(value);
+            }
+            TcStats2::Queue(queue) => {
+                *counted =
+                    [queue.drops, queue.overlimits, queue.requeues, queue.backlog, queue.qlen]
+                        .map(u64::from);
             }
             _ => {}
         }
     }
-    Some((index?, found))
+    counters
 }
 
-fn number(bytes: &[u8], at: usize) -> Option<u32> {
-    Some(u32::from_ne_bytes(*bytes.get(at..)?.first_chunk()?))
-}
-
-fn long(bytes: &[u8], at: usize) -> Option<u64> {
-    Some(u64::from_ne_bytes(*bytes.get(at..)?.first_chunk()?))
-}
-
-/// Up to its last byte, which is 0.
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).trim_end_matches('\0').to_owned()
+/// The attributes of a message. They are parsed one by one: what a newer kernel says of something
+/// else, and the library does not understand, costs no counter.
+fn attributes(bytes: &[u8]) -> impl Iterator<Item = NlaBuffer<&[u8]>> {
+    NlasIterator::new(bytes).map_while(Result::ok)
 }
 
 #[cfg(test)]
@@ -213,6 +214,18 @@ mod tests {
 
     use super::*;
     use proptest::prelude::*;
+
+    // `linux/rtnetlink.h`, `linux/if_link.h`, `linux/gen_stats.h`, `linux/if.h`.
+    const IFLA_IFNAME: u16 = 3;
+    const IFLA_STATS64: u16 = 23;
+    const TCA_KIND: u16 = 1;
+    const TCA_STATS2: u16 = 7;
+    const TCA_STATS_BASIC: u16 = 1;
+    const TCA_STATS_QUEUE: u16 = 3;
+    const TCA_STATS_PKT64: u16 = 8;
+    const IFF_UP: u32 = 1;
+    const IFF_LOOPBACK: u32 = 8;
+    const TC_H_ROOT: u32 = u32::MAX;
 
     fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
         let length = u16::try_from(4 + value.len()).unwrap();
@@ -251,6 +264,27 @@ mod tests {
     }
 
     #[test]
+    fn packets_beyond_32_bits_are_counted() {
+        let stats = [
+            attribute(TCA_STATS_BASIC, &[0xff; 16]),
+            attribute(TCA_STATS_PKT64, &0x2_0000_0000_u64.to_ne_bytes()),
+        ]
+        .concat();
+        let message = [numbers(&[0, 7, 0, 0, 0]), attribute(TCA_STATS2, &stats)].concat();
+        assert_eq!(qdisc(&message).unwrap().1.counters[1], 0x2_0000_0000);
+    }
+
+    #[test]
+    fn attributes_that_the_library_does_not_understand_cost_no_counter() {
+        let options_of_fq_codel = attribute(2, &[1; 5]);
+        let codel = [message(b"fq_codel\0", 1, 1), options_of_fq_codel].concat();
+        assert_eq!(qdisc(&codel).unwrap().1.counters[0], 3_000);
+        let short_mtu = attribute(4, &[1]);
+        let link = [numbers(&[0, 3, 0, 0]), short_mtu, attribute(IFLA_IFNAME, b"lo\0")].concat();
+        assert_eq!(interface(&link).unwrap().0.name, "lo");
+    }
+
+    #[test]
     fn qdiscs_without_a_handle_are_told_apart_by_their_class() {
         let place = |handle, parent| qdisc(&message(b"a\0", handle, parent)).unwrap().1.place;
         assert_eq!(place(0, TC_H_ROOT), "root");
@@ -268,7 +302,7 @@ mod tests {
         ]
         .concat();
         let (found, flags) = interface(&message).unwrap();
-        assert_eq!((found.name.as_str(), found.index, flags & IFF_UP), ("lo", 3, IFF_UP));
+        assert_eq!((found.name.as_str(), found.index, flags.bits() & IFF_UP), ("lo", 3, IFF_UP));
         assert_eq!(found.counters, [1, 2, 3, 4, 5, 6, 7, 8]);
     }
 
@@ -293,8 +327,26 @@ mod tests {
         fn no_message_makes_a_parser_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
             interface(&bytes);
             qdisc(&bytes);
+            leaves_by(&bytes);
             let head = message(b"tbf\0", 1, 1);
             qdisc(&[&head[..bytes.len().min(head.len())], &bytes].concat());
+        }
+
+        #[test]
+        fn no_attribute_makes_a_parser_panic(
+            family in 0..12_u32,
+            kinds in proptest::sample::select(vec!["tbf", "fq_codel", "ingress", "bpf"]),
+            all in proptest::collection::vec(
+                (0..80_u16, proptest::collection::vec(any::<u8>(), 0..60)),
+                0..6,
+            ),
+        ) {
+            let all: Vec<u8> =
+                all.iter().flat_map(|(kind, value)| attribute(*kind, value)).collect();
+            interface(&[numbers(&[family, 1, 0, 0]), all.clone()].concat());
+            leaves_by(&[numbers(&[family, 1, 0]), all.clone()].concat());
+            let kind = attribute(TCA_KIND, kinds.as_bytes());
+            qdisc(&[numbers(&[family, 1, 0, 0, 0]), kind, all].concat());
         }
     }
 }

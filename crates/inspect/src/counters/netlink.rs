@@ -4,16 +4,16 @@ use std::io;
 use std::os::fd::OwnedFd;
 
 use netlink_packet_core::{
-    NLM_F_DUMP, NLM_F_REQUEST, NLMSG_DONE, NLMSG_ERROR, NetlinkBuffer, NetlinkHeader, NlasIterator,
+    DecodeError, ErrorBuffer, ErrorMessage, NLM_F_DUMP, NLM_F_REQUEST, NLMSG_ALIGNTO, NLMSG_DONE,
+    NLMSG_ERROR, NetlinkBuffer, NetlinkMessage, Parseable as _,
 };
+use netlink_packet_route::RouteNetlinkMessage;
 use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, send, socket_with,
 };
 
 /// The kernel puts no more into one datagram of an answer.
 const ROOM_BYTES: usize = 32 << 10;
-/// `NLMSG_ALIGNTO`.
-const ALIGNED: usize = 4;
 
 /// A socket for questions.
 #[derive(Debug)]
@@ -35,11 +35,10 @@ impl Netlink {
     /// Asks for all there are of a kind; each message of the answer goes to `take`, without its header.
     pub(super) fn dump(
         &mut self,
-        kind: u16,
-        payload: &[u8],
+        question: RouteNetlinkMessage,
         mut take: impl FnMut(&[u8]),
     ) -> io::Result<()> {
-        self.ask(kind, NLM_F_DUMP, payload)?;
+        self.ask(question, NLM_F_DUMP)?;
         loop {
             for message in self.answer()? {
                 match message? {
@@ -51,24 +50,21 @@ impl Netlink {
     }
 
     /// Asks for one thing; the message that answers, without its header.
-    pub(super) fn get(&mut self, kind: u16, payload: &[u8]) -> io::Result<Vec<u8>> {
-        self.ask(kind, 0, payload)?;
+    pub(super) fn get(&mut self, question: RouteNetlinkMessage) -> io::Result<Vec<u8>> {
+        self.ask(question, 0)?;
         let first = self.answer()?.next();
         let message = first.unwrap_or(Ok(None))?;
         message.map(<[u8]>::to_vec).ok_or_else(|| io::ErrorKind::InvalidData.into())
     }
 
-    fn ask(&mut self, kind: u16, flags: u16, payload: &[u8]) -> io::Result<()> {
-        use netlink_packet_core::Emitable as _;
+    fn ask(&mut self, question: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
         self.asked = self.asked.wrapping_add(1);
-        let mut header = NetlinkHeader::default();
-        header.message_type = kind;
-        header.flags = NLM_F_REQUEST | flags;
-        header.sequence_number = self.asked;
-        let mut request = vec![0; header.buffer_len()];
-        request.extend(payload);
-        header.length = u32::try_from(request.len()).map_err(io::Error::other)?;
-        header.emit(&mut request);
+        let mut message = NetlinkMessage::from(question);
+        message.header.flags = NLM_F_REQUEST | flags;
+        message.header.sequence_number = self.asked;
+        message.finalize();
+        let mut request = vec![0; message.buffer_len()];
+        message.serialize(&mut request);
         send(&self.socket, &request, SendFlags::empty())?;
         Ok(())
     }
@@ -82,28 +78,20 @@ impl Netlink {
         let messages = std::iter::from_fn(move || {
             let message = NetlinkBuffer::new_checked(rest).ok()?;
             let length = message.length() as usize;
-            let (kind, sequence) = (message.message_type(), message.sequence_number());
-            let payload = &rest[16..length];
-            rest = rest.get(length.next_multiple_of(ALIGNED)..).unwrap_or_default();
-            Some((kind, sequence, payload))
+            rest = rest.get(length.next_multiple_of(NLMSG_ALIGNTO.into())..).unwrap_or_default();
+            Some(message)
         });
-        Ok(messages.filter(move |(_, sequence, _)| *sequence == asked).map(|(kind, _, payload)| {
-            match kind {
+        Ok(messages.filter(move |message| message.sequence_number() == asked).map(|message| {
+            match message.message_type() {
                 NLMSG_DONE => Ok(None),
-                NLMSG_ERROR => {
-                    let code = payload.first_chunk().map_or(0, |code| i32::from_ne_bytes(*code));
-                    Err(io::Error::from_raw_os_error(code.saturating_neg()))
-                }
-                _ => Ok(Some(payload)),
+                NLMSG_ERROR => Err(refusal(message.payload()).unwrap_or_else(io::Error::other)),
+                _ => Ok(Some(message.payload())),
             }
         }))
     }
 }
 
-/// The attributes of a message, or nested in one: kind and value.
-pub(super) fn attributes(bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
-    NlasIterator::new(bytes).map_while(Result::ok).map(|attribute| {
-        let (kind, length) = (attribute.kind(), usize::from(attribute.length()));
-        (kind, &attribute.into_inner()[4..length])
-    })
+/// What the kernel says that is wrong with a question.
+fn refusal(payload: &[u8]) -> Result<io::Error, DecodeError> {
+    Ok(ErrorMessage::parse(&ErrorBuffer::new_checked(&payload)?)?.to_io())
 }
