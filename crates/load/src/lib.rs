@@ -27,6 +27,7 @@
 //! | `fio` | the program fio instead of the native engines |
 //! | `iperf3` | the program iperf3 instead of the native engines, over network paths |
 //! | `peer` | the two ends of a network path: handshake, what the far end does, counters |
+//! | `sockopt` | options of sockets |
 //! | `child` | another program, started, watched and ended |
 //! | `counters`, `watch`, `live` | the machine's counters over the window; progress while it runs |
 //!
@@ -53,6 +54,7 @@ mod names;
 mod native;
 mod parts;
 mod peer;
+mod sockopt;
 mod tree;
 mod verify;
 mod watch;

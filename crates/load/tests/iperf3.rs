@@ -5,31 +5,17 @@ mod support;
 
 use std::net::Ipv4Addr;
 use std::sync::atomic::AtomicBool;
-use std::sync::mpsc::channel;
-use std::thread;
 
-use iotax_load::{Error, Iperf3, LoadDriver as _, new_peer_secret, serve_peer};
+use iotax_load::{Error, Iperf3, LoadDriver as _, new_peer_secret};
 use iotax_record::LoadRecord;
 use iotax_spec::{BlockSizes, Engine, Job, Pace};
 use iotax_testing::needs_program;
 use iotax_vdisk::{IoTarget, Peer};
-use support::{request, workload};
+use support::{peer, request, workload};
 
 /// iperf3, or a loud word that it is missing.
 fn iperf3() -> Option<Iperf3> {
     needs_program("iperf3").then(|| Iperf3::find().unwrap())
-}
-
-/// A peer of this process, which lasts as long as the process.
-fn peer() -> Peer {
-    let secret = new_peer_secret().unwrap();
-    let (tell, told) = channel();
-    let own = secret.clone();
-    thread::spawn(move || {
-        let any = (Ipv4Addr::LOCALHOST, 0).into();
-        serve_peer(any, own, |address| tell.send(address).map_err(std::io::Error::other))
-    });
-    Peer::at(told.recv().unwrap(), secret)
 }
 
 fn run(iperf3: &Iperf3, job: Job, target: IoTarget<'_>) -> Result<LoadRecord, Error> {

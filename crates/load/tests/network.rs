@@ -7,27 +7,13 @@ mod support;
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::sync::atomic::AtomicBool;
-use std::sync::mpsc::channel;
-use std::thread;
 use std::time::Duration;
 
-use iotax_load::{Error, LoadDriver as _, Native, new_peer_secret, serve_peer};
+use iotax_load::{Error, LoadDriver as _, Native, new_peer_secret};
 use iotax_record::LoadRecord;
 use iotax_spec::{BlockSizes, Engine, Job, Pace, Workload};
 use iotax_vdisk::{IoTarget, Peer, Tls, TlsBy, TlsCipher};
-use support::{MS, request, run_prepared, workload};
-
-/// A peer of this process, which lasts as long as the process.
-fn peer() -> Peer {
-    let secret = new_peer_secret().unwrap();
-    let (tell, told) = channel();
-    let own = secret.clone();
-    thread::spawn(move || {
-        let any = (Ipv4Addr::LOCALHOST, 0).into();
-        serve_peer(any, own, |address| tell.send(address).map_err(std::io::Error::other))
-    });
-    Peer::at(told.recv().unwrap(), secret)
-}
+use support::{MS, peer, request, run_prepared, workload};
 
 fn load(engine: Engine, bytes: u32) -> Job {
     Job { engine, block_sizes: BlockSizes::Fixed(bytes), ..Job::new("job") }

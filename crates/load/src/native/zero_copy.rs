@@ -11,6 +11,8 @@ use iotax_record::ZeroCopyRecord;
 use rustix::io::Errno;
 use rustix::net::{SendFlags, send};
 
+use crate::sockopt::allow_zero_copy;
+
 /// Memory that sends of one flow may have under way: as much as a socket takes at most by default
 /// (the last of `net.ipv4.tcp_wmem`).
 const RING_BYTES: u32 = 4 << 20;
@@ -45,16 +47,7 @@ impl ZeroCopy {
 
     /// Switches it on for a connection.
     pub(crate) fn on(socket: &TcpStream, buffers: u32) -> io::Result<Self> {
-        let on: libc::c_int = 1;
-        let length = libc::socklen_t::try_from(size_of_val(&on)).expect("four bytes");
-        let (level, option) = (libc::SOL_SOCKET, libc::SO_ZEROCOPY);
-        // SAFETY: the kernel reads `length` bytes of `on`, and the descriptor is open.
-        let set = unsafe {
-            libc::setsockopt(socket.as_raw_fd(), level, option, (&raw const on).cast(), length)
-        };
-        if set != 0 {
-            return Err(io::Error::last_os_error());
-        }
+        allow_zero_copy(socket)?;
         Ok(Self {
             pending: vec![0; buffers as usize],
             current: 0,

@@ -16,6 +16,7 @@ use super::told::Told;
 use super::udp::Received;
 use crate::busiest::OfEnd;
 use crate::error::Error;
+use crate::sockopt::set_timeouts;
 
 /// How long a path may take to answer before it counts as broken.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -27,8 +28,7 @@ pub(crate) fn connect(peer: &Peer, role: Role) -> Result<(Flow, u64), Error> {
     let connect = || -> io::Result<(Flow, u64)> {
         let mut stream = TcpStream::connect_timeout(&peer.address, PATIENCE)?;
         stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
-        stream.set_write_timeout(Some(PATIENCE))?;
+        set_timeouts(&stream, PATIENCE)?;
         let met = hello::greet(&mut stream, &peer.secret, hello::nonce()?, wanted)?;
         let flow = match tls {
             Some(tls) => tls::connect(stream, tls, &met.keys)?,

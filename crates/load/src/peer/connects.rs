@@ -9,10 +9,11 @@ use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::net::sockopt::{Timeout, set_socket_linger, set_socket_timeout};
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
 
 use super::flow::Flow;
 use super::hello;
+use crate::sockopt::reset_on_close;
 
 /// What every request begins with.
 pub(super) type Cookie = [u8; COOKIE_BYTES];
@@ -52,7 +53,7 @@ pub(super) fn serve(control: &mut Flow, bytes: usize) -> io::Result<()> {
     listener.set_nonblocking(true)?;
     // Whoever is accepted inherits both, as Linux has it, without a call for each.
     set_socket_timeout(&listener, Timeout::Recv, Some(PATIENCE))?;
-    set_socket_linger(&listener, Some(Duration::ZERO))?;
+    reset_on_close(&listener)?;
     let cookie = *hello::nonce()?.first_chunk().expect("it is longer");
     let offer = Offer { port: listener.local_addr()?.port(), cookie };
     control.write_all(&offer.encode())?;

@@ -7,11 +7,10 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use rustix::net::sockopt;
-
 use super::flow::Flow;
 use crate::child::{self, Child, Running};
 use crate::error::Error;
+use crate::sockopt::keep_alive;
 
 const NAME: &str = "iperf3";
 /// What it prints when it can be connected to.
@@ -20,7 +19,7 @@ const LISTENS: &str = "Server listening";
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How often it is looked at, and the connection.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
-/// Silence after which a near end is asked whether it is still there: three times, then it is gone.
+/// Silence after which a near end is asked whether it is still there.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// Another program may take the port that was just free.
 const TRIES: usize = 3;
@@ -31,10 +30,7 @@ const MOST_WORDS_BYTES: usize = 400;
 /// connection.
 pub(super) fn serve(mut connection: Flow) -> io::Result<()> {
     let socket = connection.socket();
-    sockopt::set_socket_keepalive(socket, true)?;
-    sockopt::set_tcp_keepidle(socket, KEEP_ALIVE)?;
-    sockopt::set_tcp_keepintvl(socket, KEEP_ALIVE)?;
-    sockopt::set_tcp_keepcnt(socket, 3)?;
+    keep_alive(socket, KEEP_ALIVE)?;
     let at = socket.local_addr()?.ip().to_canonical();
     let (server, port) = match started(at) {
         Ok(started) => started,

@@ -28,5 +28,5 @@ pub(crate) use self::hello::Role;
 pub use self::hello::{handshake, new_secret};
 pub use self::path::probe_path;
 pub use self::serve::serve;
-pub(crate) use self::udp::{Arrivals, BUFFER_BYTES, DATAGRAM_HEAD_BYTES, Datagram, SEQUENCES};
+pub(crate) use self::udp::{Arrivals, DATAGRAM_HEAD_BYTES, Datagram, SEQUENCES};
 pub(crate) use self::udp_back::WANTS_MORE;

@@ -3,7 +3,6 @@
 
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
-use std::os::fd::AsRawFd;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -14,6 +13,7 @@ use super::client::{connect, datagrams, received};
 use super::hello::Role;
 use super::udp::{DATAGRAM_HEAD_BYTES, Datagram};
 use crate::error::Error;
+use crate::sockopt::{forbid_fragments, known_mtu};
 
 /// Every path carries these (RFC 791, section 3.2; RFC 8200, section 5).
 const LEAST_BYTES: [u32; 2] = [576, 1280];
@@ -38,7 +38,7 @@ pub fn probe_path(peer: &Peer, mtu_bytes: u32) -> Result<PathProbe, Error> {
     let socket = datagrams(peer)?;
     let mut probe = || -> io::Result<PathProbe> {
         let is_v4 = peer.address.is_ipv4();
-        unfragmented(&socket, is_v4)?;
+        forbid_fragments(&socket, is_v4)?;
         let mut rtt = Duration::MAX;
         for _ in 0..ROUND_TRIPS {
             let asked = Instant::now();
@@ -110,40 +110,6 @@ fn send(socket: &UdpSocket, session: u64, sequence: u64, bytes: u32) {
     if socket.send(&datagram).is_err() {
         let _ = socket.send(&datagram);
     }
-}
-
-/// Sends packets as they are, whatever is known of the path.
-fn unfragmented(socket: &UdpSocket, is_v4: bool) -> io::Result<()> {
-    let (level, option, value) = if is_v4 {
-        (libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, libc::IP_PMTUDISC_PROBE)
-    } else {
-        (libc::IPPROTO_IPV6, libc::IPV6_MTU_DISCOVER, libc::IPV6_PMTUDISC_PROBE)
-    };
-    let length = libc::socklen_t::try_from(size_of_val(&value)).expect("four bytes");
-    // SAFETY: the kernel reads `length` bytes of `value`, and the descriptor is open.
-    let set = unsafe {
-        libc::setsockopt(socket.as_raw_fd(), level, option, (&raw const value).cast(), length)
-    };
-    if set == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
-}
-
-/// The path's MTU as the kernel knows it.
-fn known_mtu(socket: &UdpSocket, is_v4: bool) -> Option<u32> {
-    let (level, option) =
-        if is_v4 { (libc::IPPROTO_IP, libc::IP_MTU) } else { (libc::IPPROTO_IPV6, libc::IPV6_MTU) };
-    let mut value: libc::c_int = 0;
-    let mut length = libc::socklen_t::try_from(size_of_val(&value)).ok()?;
-    // SAFETY: the kernel writes at most `length` bytes to `value`, and the descriptor is open.
-    let got = unsafe {
-        libc::getsockopt(
-            socket.as_raw_fd(),
-            level,
-            option,
-            (&raw mut value).cast(),
-            &raw mut length,
-        )
-    };
-    (got == 0).then(|| u32::try_from(value).ok()).flatten()
 }
 
 #[cfg(test)]

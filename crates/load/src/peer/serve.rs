@@ -16,6 +16,7 @@ use super::roles;
 use super::tls;
 use super::udp::Flows;
 use crate::busiest::Ended;
+use crate::sockopt::set_timeouts;
 
 /// Connections that have proved themselves, at most.
 const MAX_CONNECTIONS: usize = 1024;
@@ -89,8 +90,7 @@ fn listen(address: SocketAddr) -> io::Result<(TcpListener, UdpSocket)> {
 fn take(peer: &Arc<Peer>, stream: TcpStream) -> io::Result<()> {
     let nonce = hello::nonce()?;
     let session = u64::from_le_bytes(*hello::nonce()?.first_chunk().expect("it is longer"));
-    stream.set_read_timeout(Some(HANDSHAKE_STEP))?;
-    stream.set_write_timeout(Some(HANDSHAKE_STEP))?;
+    set_timeouts(&stream, HANDSHAKE_STEP)?;
     peer.pending.arrives(session, &stream)?;
     let own = Arc::clone(peer);
     let spawned = spawn("peer", move || {
@@ -121,8 +121,7 @@ impl Peer {
             Some(by) => tls::accept(stream, by, &met.keys)?,
             None => Flow::Bare(stream),
         };
-        flow.socket().set_read_timeout(Some(SILENCE))?;
-        flow.socket().set_write_timeout(Some(SILENCE))?;
+        set_timeouts(flow.socket(), SILENCE)?;
         roles::perform(flow, met.wanted.role, met.session, &self.flows, &self.ended)
     }
 }

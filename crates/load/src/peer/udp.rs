@@ -7,6 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use crate::sockopt::ask_for_room;
+
 /// Bytes of a datagram that are ours; the rest is data.
 pub(crate) const DATAGRAM_HEAD_BYTES: usize = 24;
 /// Datagrams that are told apart in a flow: 8 MiB of memory for each bit of them.
@@ -16,9 +18,6 @@ const LARGEST_BYTES: usize = 64 << 10;
 /// Stragglers are waited for until none has come for so long, and at most so long.
 const QUIET: Duration = Duration::from_millis(200);
 const AT_MOST: Duration = Duration::from_secs(3);
-/// What `SO_RCVBUF` asks for: datagrams that wait for the receiver's turn on a busy CPU are not
-/// lost on the path.
-pub(crate) const BUFFER_BYTES: usize = 4 << 20;
 
 /// The head of a datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -204,7 +203,7 @@ impl Flows {
     /// Takes in what comes for as long as the process lives.
     pub(super) fn receive(&self) {
         let socket = &self.socket;
-        let _ = rustix::net::sockopt::set_socket_recv_buffer_size(socket, BUFFER_BYTES);
+        ask_for_room(socket);
         let start = Instant::now();
         let mut bytes = vec![0; LARGEST_BYTES];
         let mut latest: Option<(u64, Arc<Mutex<Arrivals>>)> = None;

@@ -3,14 +3,17 @@
 #![allow(dead_code, reason = "each test program uses its part")]
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+use std::net::Ipv4Addr;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::channel;
+use std::thread;
 
-use iotax_load::{Error, LoadDriver, Native, Request};
+use iotax_load::{Error, LoadDriver, Native, Request, new_peer_secret, serve_peer};
 use iotax_record::{DirectionRecord, LoadRecord};
 use iotax_spec::{Engine, Job, Pattern, Workload};
-use iotax_vdisk::{IoTarget, LayerConfig, MemConfig, MonotonicClock, VirtualDisk};
+use iotax_vdisk::{IoTarget, LayerConfig, MemConfig, MonotonicClock, Peer, VirtualDisk};
 
 pub(crate) const MIB: u64 = 1 << 20;
 pub(crate) const MS: u64 = 1_000_000;
@@ -47,6 +50,18 @@ pub(crate) fn disk(layers: &[LayerConfig]) -> VirtualDisk {
 
 pub(crate) fn mem(size_bytes: u64) -> LayerConfig {
     LayerConfig::Mem(MemConfig { size_bytes })
+}
+
+/// A peer of this process, which lasts as long as the process.
+pub(crate) fn peer() -> Peer {
+    let secret = new_peer_secret().unwrap();
+    let (tell, told) = channel();
+    let own = secret.clone();
+    thread::spawn(move || {
+        let any = (Ipv4Addr::LOCALHOST, 0).into();
+        serve_peer(any, own, |address| tell.send(address).map_err(std::io::Error::other))
+    });
+    Peer::at(told.recv().unwrap(), secret)
 }
 
 pub(crate) fn request<'a>(

@@ -5,13 +5,11 @@
 
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
-use std::time::Duration;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::net::sockopt::set_socket_linger;
 use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, connect, recv, send, socket_with,
 };
@@ -22,6 +20,7 @@ use crate::error::Error;
 use crate::native::io::{Io, Outcome};
 use crate::native::setup::Thread;
 use crate::peer::{COOKIE_BYTES, Flow, client};
+use crate::sockopt::reset_on_close;
 
 /// How long a connection may hold the thread before it looks at the time again.
 const LONGEST_WAIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
@@ -63,7 +62,7 @@ impl TcpConnect {
             if self.address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
         let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
         let socket = socket_with(family, SocketType::STREAM, flags, None)?;
-        set_socket_linger(&socket, Some(Duration::ZERO))?;
+        reset_on_close(&socket)?;
         match connect(&socket, &self.address) {
             Ok(()) | Err(Errno::INPROGRESS | Errno::INTR) => Ok(socket),
             Err(errno) => Err(errno),

@@ -16,6 +16,7 @@ use crate::native::setup::Thread;
 use crate::native::tcp_info;
 use crate::native::zero_copy::ZeroCopy;
 use crate::peer::{Flow, Role, client};
+use crate::sockopt::set_timeouts;
 
 /// How long a block may hold the thread before it looks at the time again.
 const LONGEST_WAIT: Duration = Duration::from_millis(50);
@@ -64,8 +65,7 @@ impl TcpStream {
 
     /// An engine on a connection to a peer that takes blocks, or sends them.
     pub(crate) fn new(flow: Flow, buffers: Buffers) -> io::Result<Self> {
-        flow.socket().set_read_timeout(Some(LONGEST_WAIT))?;
-        flow.socket().set_write_timeout(Some(LONGEST_WAIT))?;
+        set_timeouts(flow.socket(), LONGEST_WAIT)?;
         Ok(Self { flow, buffers, under_way: None, zero_copy: None })
     }
 

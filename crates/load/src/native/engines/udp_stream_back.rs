@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 
 use iotax_record::UdpRecord;
 use rustix::io::Errno;
-use rustix::net::sockopt::set_socket_recv_buffer_size;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 
 use super::tcp_stream::PATIENCE_NS;
@@ -17,9 +16,8 @@ use super::{Deadline, Engine, OfFlow, Submitted};
 use crate::error::Error;
 use crate::native::io::{Io, Outcome};
 use crate::native::setup::Thread;
-use crate::peer::{
-    Arrivals, BUFFER_BYTES, DATAGRAM_HEAD_BYTES, Datagram, Flow, SEQUENCES, WANTS_MORE, client,
-};
+use crate::peer::{Arrivals, DATAGRAM_HEAD_BYTES, Datagram, Flow, SEQUENCES, WANTS_MORE, client};
+use crate::sockopt::ask_for_room;
 
 /// How long a datagram may keep the thread before it looks at the time again.
 const LONGEST_WAIT: Duration = Duration::from_millis(10);
@@ -62,8 +60,7 @@ impl UdpStreamBack {
         let socket = client::datagrams(peer)?;
         let ready = socket.set_read_timeout(Some(LONGEST_WAIT));
         ready.map_err(|source| Error::Peer { peer: peer.to_string(), source })?;
-        // What the system allows of it is what there is.
-        let _ = set_socket_recv_buffer_size(&socket, BUFFER_BYTES);
+        ask_for_room(&socket);
         Ok(Self {
             socket,
             _control: control,
