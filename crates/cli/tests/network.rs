@@ -5,12 +5,13 @@
 mod support;
 
 use std::fs;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::process::{Child, Command, Stdio};
+use std::io::Read as _;
+use std::process::{Command, Stdio};
 
 use iotax_testing::needs_program;
 use serde_json::Value;
 use support::Desk;
+use support::peer::Peer;
 
 const SHORT: [&str; 4] = ["--time", "200ms", "--ramp", "50ms"];
 
@@ -162,44 +163,11 @@ fn what_the_kernel_copied_all_the_same_is_said() {
     ");
 }
 
-/// `iotax peer`, and where it listens.
-struct Peer {
-    process: Child,
-    address: String,
-    said: String,
-}
-
-impl Peer {
-    fn start(words: &[&str]) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_iotax"));
-        command.args(["peer", "--listen", "127.0.0.1:0"]).args(words);
-        let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        if words.contains(&"-") {
-            let line = format!("{}\n", "5a".repeat(32));
-            process.stdin.as_mut().unwrap().write_all(line.as_bytes()).unwrap();
-        }
-        let mut said = String::new();
-        let mut lines = BufReader::new(process.stdout.as_mut().unwrap());
-        for _ in 0..if words.is_empty() { 2 } else { 1 } {
-            lines.read_line(&mut said).unwrap();
-        }
-        let address = said.strip_prefix("listening at ").unwrap().split(' ').next().unwrap();
-        Self { address: address.to_owned(), process, said }
-    }
-}
-
-impl Drop for Peer {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
 #[test]
 fn a_peer_serves_whoever_has_its_token() {
     let desk = Desk::new();
-    let peer = Peer::start(&[]);
-    let token = peer.said.lines().nth(1).unwrap().strip_prefix("token ").unwrap();
+    let peer = Peer::start();
+    let token = peer.token.as_str();
     fs::write(desk.path().join("token"), token).unwrap();
     fs::write(desk.path().join("other"), "5a".repeat(32)).unwrap();
     let at = |file: &str| format!("peer(address={}, token={file})", peer.address);
@@ -227,8 +195,8 @@ fn a_record_keeps_the_way_to_the_peer() {
         return;
     }
     let desk = Desk::new();
-    fs::write(desk.path().join("token"), "5a".repeat(32)).unwrap();
-    let peer = Peer::start(&["--token-file", "-"]);
+    let peer = Peer::handed(&"5a".repeat(32));
+    fs::write(desk.path().join("token"), &peer.token).unwrap();
     let target = format!("peer(address={}, token=token)", peer.address);
     let ran = desk.run(&["run", "tcp-rr", &target, "--time", "50ms", "--out", "record"]);
     assert_eq!(ran.code, 0, "{ran}");
@@ -244,7 +212,7 @@ fn a_record_keeps_the_way_to_the_peer() {
 
 #[test]
 fn a_peer_that_was_handed_its_token_ends_with_whoever_did() {
-    let mut peer = Peer::start(&["--token-file", "-"]);
+    let mut peer = Peer::handed(&"5a".repeat(32));
     drop(peer.process.stdin.take());
     assert!(peer.process.wait().unwrap().success());
     let mut rest = String::new();

@@ -6,14 +6,14 @@
 mod support;
 
 use std::fs;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
-use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
 use serde_json::Value;
 use support::Desk;
+use support::peer::Peer;
 
 /// What a peer says to anybody: its magic word and a nonce.
 const GREETING_BYTES: usize = 48;
@@ -24,39 +24,11 @@ const MAX_MEMORY_KIB: u64 = 32 << 10;
 /// As many as a full measure has at a time.
 const MANY: usize = 1000;
 
-struct Peer {
-    process: Child,
-    address: SocketAddr,
-    token: String,
-}
-
-impl Peer {
-    fn start() -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_iotax"));
-        command.args(["peer", "--listen", "127.0.0.1:0"]).stdout(Stdio::piped());
-        let mut process = command.spawn().unwrap();
-        let mut lines = BufReader::new(process.stdout.as_mut().unwrap()).lines();
-        let mut word = |before: &str| {
-            let line = lines.next().unwrap().unwrap();
-            line.strip_prefix(before).unwrap().split(' ').next().unwrap().to_owned()
-        };
-        let (address, token) = (word("listening at ").parse().unwrap(), word("token "));
-        Self { process, address, token }
-    }
-
-    /// A line of its status in /proc, in KiB.
-    fn memory_kib(&self, name: &str) -> u64 {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.process.id())).unwrap();
-        let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
-        line.trim_start_matches(':').split_whitespace().next().unwrap().parse().unwrap()
-    }
-}
-
-impl Drop for Peer {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
+/// A line of a peer's status in /proc, in KiB.
+fn memory_kib(peer: &Peer, name: &str) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{}/status", peer.process.id())).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+    line.trim_start_matches(':').split_whitespace().next().unwrap().parse().unwrap()
 }
 
 /// What strangers of a kind did.
@@ -193,7 +165,7 @@ fn strangers_are_refused_and_harm_nobody() {
         ("garbage without end", &streams),
         ("datagrams of garbage", &datagrams),
     ];
-    let before_kib = peer.memory_kib("VmRSS");
+    let before_kib = memory_kib(&peer, "VmRSS");
     eprintln!("| strangers | connections | bytes | peer's peak memory, KiB | p50 beside it, us |");
     for (kind, attack) in attacks {
         let (done, p50_us) = thread::scope(|scope| {
@@ -201,7 +173,7 @@ fn strangers_are_refused_and_harm_nobody() {
             let p50_us = run(&desk, &at, time);
             (attack.join().unwrap(), p50_us)
         });
-        let (Done { connections, bytes }, peak_kib) = (done, peer.memory_kib("VmHWM"));
+        let (Done { connections, bytes }, peak_kib) = (done, memory_kib(&peer, "VmHWM"));
         eprintln!("| {kind} | {connections} | {bytes} | {peak_kib} | {p50_us:.1} |");
         assert!(peak_kib < MAX_MEMORY_KIB, "{kind}: {before_kib} KiB became {peak_kib}");
     }

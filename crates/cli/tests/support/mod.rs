@@ -2,6 +2,7 @@
 #![allow(dead_code, clippy::unwrap_used, reason = "each test binary uses its part")]
 
 pub(crate) mod azure;
+pub(crate) mod peer;
 
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
