@@ -17,9 +17,7 @@ fn desk() -> Desk {
 
 #[test]
 fn three_of_each_give_a_verdict_in_bandwidth() {
-    let said = desk().run(&["compare", "--out", "out", PLAIN, WINDOW]);
-    assert_eq!(said.code, 0, "{said}");
-    assert_snapshot!(said.out, @"
+    assert_snapshot!(desk().compared(&[PLAIN, WINDOW]), @"
     tcp: 6 results of iperf3 3.12
 
       window is slower than plain: 33 % [14, 48] less bandwidth.
@@ -58,10 +56,7 @@ fn three_of_each_give_a_verdict_in_bandwidth() {
 
 #[test]
 fn datagrams_at_a_rate_are_compared_in_what_came() {
-    let desk = desk();
-    let said = desk.run(&["compare", "--out", "out", "udp.json", "udprev.json"]);
-    assert_eq!(said.code, 0, "{said}");
-    assert_snapshot!(said.out, @"
+    assert_snapshot!(desk().compared(&["udp.json", "udprev.json"]), @"
     udp: 2 results of iperf3 3.12
 
       udprev: 0.3 % less datagram delivery than udp; one result each, so nothing

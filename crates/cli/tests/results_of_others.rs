@@ -20,19 +20,13 @@ fn desk() -> Desk {
     Desk::with_results(&[FIXTURES, DISKSPD])
 }
 
-fn compare(arms: &[&str]) -> String {
-    let said = desk().run(&[&["compare", "--out", "out"], arms].concat());
-    assert_eq!(said.code, 0, "{said}");
-    said.out
-}
-
 fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error} in {text}"))
 }
 
 #[test]
 fn one_result_each_is_a_difference_without_an_interval() {
-    assert_snapshot!(compare(&["before.xml", "after.xml"]), @"
+    assert_snapshot!(desk().compared(&["before.xml", "after.xml"]), @"
     diskspd: 2 results of DiskSpd 2.2.0
 
       after: 25 % less throughput than before; one result each, so nothing says how
@@ -77,7 +71,7 @@ fn one_result_each_is_a_difference_without_an_interval() {
 
 #[test]
 fn results_of_other_jobs_say_so() {
-    assert_snapshot!(compare(&["before=before1.json", "after=blocks8k.json"]), @"
+    assert_snapshot!(desk().compared(&["before=before1.json", "after=blocks8k.json"]), @"
     randread: 2 results of fio 3.33
 
       after: 0.5 % less throughput than before; one result each, so nothing says how
@@ -141,7 +135,7 @@ fn results_of_other_jobs_say_so() {
 fn several_results_have_an_interval() {
     let before = "before=before1.json,before2.json,before3.json";
     let after = "after=after1.json,after2.json,after3.json";
-    assert_snapshot!(compare(&[before, after]), @"
+    assert_snapshot!(desk().compared(&[before, after]), @"
     randread: 6 results of fio 3.33
 
       after is slower than before: 25.1 % [24.9, 25.3] less throughput.

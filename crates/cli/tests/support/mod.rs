@@ -82,6 +82,13 @@ impl Desk {
         self.said(&self.command(args).output().unwrap())
     }
 
+    /// What iotax says of arms that it can compare; results are in `out`.
+    pub(crate) fn compared(&self, arms: &[&str]) -> String {
+        let said = self.run(&[&["compare", "--out", "out"], arms].concat());
+        assert_eq!(said.code, 0, "{said}");
+        said.out
+    }
+
     /// What a finished command did, with this desk's path called `DESK`.
     pub(crate) fn said(&self, output: &Output) -> Said {
         let clean = |bytes: &[u8]| {
