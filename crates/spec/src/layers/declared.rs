@@ -276,6 +276,16 @@ impl<'a> Arguments<'a> {
         Ok(size_bytes)
     }
 
+    /// The mean of `of`, which are not below 0, and their spread, plus or minus.
+    pub(super) fn latency_and_jitter(&self, of: &str) -> Result<(u64, u64), Error> {
+        let (latency_ns, jitter_ns) = (self.whole("latency")?, self.whole("jitter")?);
+        if jitter_ns > latency_ns {
+            let problem = format!("would make {of} negative");
+            return Err(self.refuse("jitter", problem, "write a jitter of at most the latency"));
+        }
+        Ok((latency_ns, jitter_ns))
+    }
+
     /// The size of a cache.
     pub(super) fn cache_size(&self) -> Result<u64, Error> {
         let size_bytes = self.whole("size")?;

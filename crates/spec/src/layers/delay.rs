@@ -30,11 +30,7 @@ impl Declared for Delay {
     }];
 
     fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
-        let (latency_ns, jitter_ns) = (arguments.whole("latency")?, arguments.whole("jitter")?);
-        if jitter_ns > latency_ns {
-            let advice = "write a jitter of at most the latency";
-            return Err(arguments.refuse("jitter", "would make latencies negative", advice));
-        }
+        let (latency_ns, jitter_ns) = arguments.latency_and_jitter("latencies")?;
         Ok(Self { latency_ns, jitter_ns })
     }
 

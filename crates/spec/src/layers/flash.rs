@@ -36,11 +36,7 @@ impl Declared for Flash {
     }];
 
     fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
-        let (latency_ns, jitter_ns) = (arguments.whole("latency")?, arguments.whole("jitter")?);
-        if jitter_ns > latency_ns {
-            let advice = "write a jitter of at most the latency";
-            return Err(arguments.refuse("jitter", "would make service times negative", advice));
-        }
+        let (latency_ns, jitter_ns) = arguments.latency_and_jitter("service times")?;
         let bw_bytes = arguments.required_rate("bw")?;
         let channels = arguments.small("channels")?;
         Ok(Self { channels, latency_ns, bw_bytes, jitter_ns })

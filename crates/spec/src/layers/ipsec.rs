@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::cipher;
 use super::declared::{Arguments, Declared, Values};
-use super::info::{Does, Form, LayerInfo, ON_NETWORK, parameter};
+use super::info::{Does, Form, LayerInfo, ON_NETWORK};
 use super::need::Need;
 use crate::error::Error;
-use crate::units::Unit;
 
 /// ESP in transport mode, by the kernel, with keys that both ends are given.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,25 +50,18 @@ impl Declared for Ipsec {
                 about: "ESP with AES-GCM",
             },
         ],
-        parameters: &[parameter(
-            "cipher",
-            Unit::Choice(&[
-                "aes-128-gcm",
-                "aes-256-gcm",
-                "chacha20-poly1305",
-                "aes-128-cbc-sha256",
-            ]),
-            Some("aes-128-gcm"),
-            "what encrypts and authenticates",
+        parameters: &[cipher::one_of(
+            &["aes-128-gcm", "aes-256-gcm", "chacha20-poly1305", "aes-128-cbc-sha256"],
+            "aes-128-gcm",
         )],
         ..ON_NETWORK
     }];
 
     fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
-        Ok(Self { cipher: arguments.required_text("cipher")? })
+        Ok(Self { cipher: cipher::read(arguments)? })
     }
 
     fn values(&self) -> Values {
-        vec![("cipher", Some(self.cipher.clone().into()))]
+        cipher::values(&self.cipher)
     }
 }

@@ -68,6 +68,7 @@ mod base;
 mod bridge;
 mod cache;
 mod cgroup_io;
+mod cipher;
 mod cloud;
 mod conntrack;
 mod cpus;

@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::cipher;
 use super::declared::{Arguments, Declared, Values};
-use super::info::{Does, Form, LayerInfo, ON_NETWORK, parameter};
+use super::info::{Does, Form, LayerInfo, ON_NETWORK};
 use super::need::{Need, Version};
 use crate::error::Error;
-use crate::units::Unit;
 
 /// An OpenVPN tunnel over UDP, from point to point.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,20 +33,18 @@ impl Declared for Openvpn {
                 at_least: Some(Version { argument: "--version", number: (2, 6) }),
             },
         ],
-        parameters: &[parameter(
-            "cipher",
-            Unit::Choice(&["aes-128-gcm", "aes-256-gcm", "chacha20-poly1305"]),
-            Some("aes-256-gcm"),
-            "what encrypts and authenticates",
+        parameters: &[cipher::one_of(
+            &["aes-128-gcm", "aes-256-gcm", "chacha20-poly1305"],
+            "aes-256-gcm",
         )],
         ..ON_NETWORK
     }];
 
     fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
-        Ok(Self { cipher: arguments.required_text("cipher")? })
+        Ok(Self { cipher: cipher::read(arguments)? })
     }
 
     fn values(&self) -> Values {
-        vec![("cipher", Some(self.cipher.clone().into()))]
+        cipher::values(&self.cipher)
     }
 }

@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::cipher;
 use super::declared::{Arguments, Declared, Values};
-use super::info::{Does, Form, LayerInfo, ON_NETWORK, parameter};
+use super::info::{Does, Form, LayerInfo, ON_NETWORK};
 use super::need::Need;
 use crate::error::Error;
-use crate::units::Unit;
 
 /// A tunnel by OpenSSH, as `ssh -w` makes it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,20 +30,18 @@ impl Declared for Ssh {
             Need::program("sshd", "openssh-server"),
             Need::program("unshare", "util-linux"),
         ],
-        parameters: &[parameter(
-            "cipher",
-            Unit::Choice(&["chacha20-poly1305", "aes-128-gcm", "aes-256-gcm"]),
-            Some("chacha20-poly1305"),
-            "what encrypts and authenticates",
+        parameters: &[cipher::one_of(
+            &["chacha20-poly1305", "aes-128-gcm", "aes-256-gcm"],
+            "chacha20-poly1305",
         )],
         ..ON_NETWORK
     }];
 
     fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
-        Ok(Self { cipher: arguments.required_text("cipher")? })
+        Ok(Self { cipher: cipher::read(arguments)? })
     }
 
     fn values(&self) -> Values {
-        vec![("cipher", Some(self.cipher.clone().into()))]
+        cipher::values(&self.cipher)
     }
 }

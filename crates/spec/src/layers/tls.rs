@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::cipher;
 use super::declared::{Arguments, Declared, Values};
-use super::info::{Does, Form, LayerInfo, ON_NETWORK, parameter};
+use super::info::{Does, Form, LayerInfo, ON_NETWORK};
 use super::need::Need;
 use crate::error::Error;
-use crate::units::Unit;
 
 /// TLS between load and its peer, as applications have it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,11 +26,9 @@ const TLS: LayerInfo = LayerInfo {
     gives: Some(Form::Connections),
     does: Does::Encrypts,
     needs: &[],
-    parameters: &[parameter(
-        "cipher",
-        Unit::Choice(&["aes-128-gcm", "aes-256-gcm", "chacha20-poly1305"]),
-        Some("aes-256-gcm"),
-        "what encrypts and authenticates",
+    parameters: &[cipher::one_of(
+        &["aes-128-gcm", "aes-256-gcm", "chacha20-poly1305"],
+        "aes-256-gcm",
     )],
     ..ON_NETWORK
 };
@@ -52,11 +50,11 @@ impl Declared for Tls {
     }
 
     fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
-        let cipher = arguments.required_text("cipher")?;
+        let cipher = cipher::read(arguments)?;
         Ok(Self { in_kernel: arguments.word() == "ktls", cipher })
     }
 
     fn values(&self) -> Values {
-        vec![("cipher", Some(self.cipher.clone().into()))]
+        cipher::values(&self.cipher)
     }
 }
