@@ -17,14 +17,8 @@ fn experiment() -> Experiment {
         iotax_version: "0.0.0".into(),
         started: "2026-01-01T00:00:00Z".into(),
         command: vec!["iotax".into(), "run".into()],
-        spec: Spec {
-            then: Vec::new(),
-            suite: None,
-            cloud: iotax_spec::CloudChoice::default(),
-            side_runs: iotax_spec::SideRuns::default(),
-            fail_if: Vec::new(),
-            fitted: None,
-            workload: Workload {
+        spec: Spec::new(
+            Workload {
                 name: "w".into(),
                 about: String::new(),
                 ramp_ns: 0,
@@ -37,9 +31,9 @@ fn experiment() -> Experiment {
                 yields: None,
                 primary: "w".into(),
             },
-            arms: vec![Arm::new("a", Target::Path("/nowhere".into()))],
-            design: Design::Single,
-            stop: Stop {
+            vec![Arm::new("a", Target::Path("/nowhere".into()))],
+            Design::Single,
+            Stop {
                 mode: StopMode::Default,
                 margin: 0.05,
                 alpha: 0.05,
@@ -48,8 +42,8 @@ fn experiment() -> Experiment {
                 min_blocks: 1,
                 max_time_ns: None,
             },
-            seed: 1,
-        },
+            1,
+        ),
         hosts: Vec::new(),
         sites: vec![],
     }

@@ -168,19 +168,13 @@ fn refuse_links(disk: &Disk, writable: &[PathBuf]) -> Result<(), Error> {
 fn spec(disks: &[Disk], seed: u64) -> Spec {
     let arm =
         |disk: &Disk| Arm::new(disk.at.display().to_string(), Target::Stack(disk.stack.clone()));
-    Spec {
-        then: Vec::new(),
-        suite: None,
-        cloud: iotax_spec::CloudChoice::default(),
-        side_runs: iotax_spec::SideRuns::default(),
-        fail_if: Vec::new(),
-        fitted: None,
-        workload: Workload::preset("randread-4k").expect("a built-in workload"),
-        arms: disks.iter().map(arm).collect(),
-        design: Design::Single,
-        stop: Stop::default(),
+    Spec::new(
+        Workload::preset("randread-4k").expect("a built-in workload"),
+        disks.iter().map(arm).collect(),
+        Design::Single,
+        Stop::default(),
         seed,
-    }
+    )
 }
 
 /// Whether the stack stands on a file that exists and was not given up for writing.

@@ -164,22 +164,26 @@ impl Spec {
     /// The seed of experiments that name none, so that they can be repeated as they are.
     pub const DEFAULT_SEED: u64 = 1;
 
-    /// One workload on one arm.
-    pub fn single(workload: Workload, arm: Arm, stop: Stop, seed: u64) -> Result<Self, Error> {
+    /// An experiment of one phase, with nothing that has to be asked for.
+    pub fn new(workload: Workload, arms: Vec<Arm>, design: Design, stop: Stop, seed: u64) -> Self {
         Self {
             workload,
             then: Vec::new(),
             suite: None,
+            arms,
+            design,
+            stop,
+            seed,
             cloud: crate::cloud::CloudChoice::default(),
             side_runs: crate::side_runs::SideRuns::default(),
             fail_if: Vec::new(),
             fitted: None,
-            arms: vec![arm],
-            design: Design::Single,
-            stop,
-            seed,
         }
-        .validated()
+    }
+
+    /// One workload on one arm.
+    pub fn single(workload: Workload, arm: Arm, stop: Stop, seed: u64) -> Result<Self, Error> {
+        Self::new(workload, vec![arm], Design::Single, stop, seed).validated()
     }
 
     /// Every arm against the first; at least two.
@@ -193,20 +197,7 @@ impl Spec {
             let advice = "name two or more, as in base=/mnt/a other=/mnt/b";
             return Err(Error::syntax("a comparison needs at least two arms", advice));
         }
-        Self {
-            workload,
-            then: Vec::new(),
-            suite: None,
-            cloud: crate::cloud::CloudChoice::default(),
-            side_runs: crate::side_runs::SideRuns::default(),
-            fail_if: Vec::new(),
-            fitted: None,
-            arms,
-            design: Design::Compare,
-            stop,
-            seed,
-        }
-        .validated()
+        Self::new(workload, arms, Design::Compare, stop, seed).validated()
     }
 
     /// The layers of one stack taken off: the arms are `stack` with subsets of the layers above
@@ -225,20 +216,7 @@ impl Spec {
             Ok(Arm::new(subset_name(&layers, *mask), Target::Stack(part)))
         };
         let arms = masks.iter().map(arm).collect::<Result<_, Error>>()?;
-        Self {
-            workload,
-            then: Vec::new(),
-            suite: None,
-            cloud: crate::cloud::CloudChoice::default(),
-            side_runs: crate::side_runs::SideRuns::default(),
-            fail_if: Vec::new(),
-            fitted: None,
-            arms,
-            design: Design::Peel { layers, masks },
-            stop,
-            seed,
-        }
-        .validated()
+        Self::new(workload, arms, Design::Peel { layers, masks }, stop, seed).validated()
     }
 
     fn validated(self) -> Result<Self, Error> {

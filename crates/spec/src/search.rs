@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 use crate::cloud::CloudChoice;
 use crate::engine::Engine;
 use crate::rule::Rule;
-use crate::side_runs::SideRuns;
 use crate::spec::{Arm, Design, Spec, Stop};
 use crate::workload::{BlockSizes, Files, Job, Pattern, Workload};
 
@@ -124,19 +123,13 @@ impl Search {
         let span_bytes = self.targets.iter().map(|target| target.span_bytes).max();
         let span_bytes = span_bytes.unwrap_or(0).max(1 << 20);
         let whole = Region { offset_bytes: 0, bytes: span_bytes };
-        Spec {
-            workload: workload(io(self.writes, whole, 4096, 1), (0, 1)),
-            then: Vec::new(),
-            suite: None,
-            cloud: CloudChoice::default(),
-            side_runs: SideRuns::default(),
-            fail_if: Vec::new(),
-            fitted: None,
-            arms: self.targets.iter().map(|target| target.arm.clone()).collect(),
-            design: Design::Single,
-            stop: Stop::default(),
-            seed: self.seed,
-        }
+        Spec::new(
+            workload(io(self.writes, whole, 4096, 1), (0, 1)),
+            self.targets.iter().map(|target| target.arm.clone()).collect(),
+            Design::Single,
+            Stop::default(),
+            self.seed,
+        )
     }
 }
 

@@ -31,17 +31,11 @@ pub(crate) struct Bed {
 impl Bed {
     /// Arms by name, each on its own in-process stack of memory and the given layers.
     pub(crate) fn new(arms: &[(&str, &[Layer])], design: Design) -> Self {
-        let spec = Spec {
-            then: Vec::new(),
-            suite: None,
-            cloud: iotax_spec::CloudChoice::default(),
-            side_runs: iotax_spec::SideRuns::default(),
-            fail_if: Vec::new(),
-            fitted: None,
-            workload: workload(),
-            arms: arms.iter().map(|(name, layers)| arm(name, layers)).collect(),
+        let spec = Spec::new(
+            workload(),
+            arms.iter().map(|(name, layers)| arm(name, layers)).collect(),
             design,
-            stop: Stop {
+            Stop {
                 mode: StopMode::Quick,
                 margin: 0.05,
                 alpha: 0.05,
@@ -50,8 +44,8 @@ impl Bed {
                 min_blocks: 3,
                 max_time_ns: None,
             },
-            seed: 1,
-        };
+            1,
+        );
         let sites = arms.iter().map(|_| memory_site()).collect();
         let experiment = Experiment {
             format: iotax_record::FORMAT,

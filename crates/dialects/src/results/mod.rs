@@ -76,19 +76,7 @@ pub fn read(
     }
     refuse_copies(&arms, &reads)?;
     let design = if arms.len() == 1 { Design::Single } else { Design::Compare };
-    let mut spec = Spec {
-        workload: workload(&reads, "", Vec::new()),
-        then: Vec::new(),
-        suite: None,
-        cloud: iotax_spec::CloudChoice::default(),
-        side_runs: iotax_spec::SideRuns::default(),
-        fail_if: Vec::new(),
-        fitted: None,
-        arms,
-        design,
-        stop,
-        seed: 0,
-    };
+    let mut spec = Spec::new(workload(&reads, "", Vec::new()), arms, design, stop, 0);
     let mut notes: Vec<String> = sameness::one_name(&mut reads).into_iter().collect();
     notes.extend(sameness::one_shape(&mut reads));
     let names = shared(&reads, &spec)?;

@@ -27,14 +27,8 @@ pub(crate) fn stack(layers: impl Into<Vec<Layer>>) -> Target {
 /// These arms under 4 KiB random reads of a 64 KiB file.
 pub(crate) fn spec(arms: &[(&str, Target)]) -> Spec {
     let arms = arms.iter().map(|(name, target)| Arm::new(*name, target.clone()));
-    Spec {
-        then: Vec::new(),
-        suite: None,
-        cloud: iotax_spec::CloudChoice::default(),
-        side_runs: iotax_spec::SideRuns::default(),
-        fail_if: Vec::new(),
-        fitted: None,
-        workload: Workload {
+    Spec::new(
+        Workload {
             name: "test".into(),
             about: String::new(),
             ramp_ns: 0,
@@ -47,9 +41,9 @@ pub(crate) fn spec(arms: &[(&str, Target)]) -> Spec {
             yields: None,
             primary: "job".into(),
         },
-        arms: arms.collect(),
-        design: Design::Compare,
-        stop: Stop {
+        arms.collect(),
+        Design::Compare,
+        Stop {
             mode: StopMode::Quick,
             margin: 0.05,
             alpha: 0.05,
@@ -58,8 +52,8 @@ pub(crate) fn spec(arms: &[(&str, Target)]) -> Spec {
             min_blocks: 1,
             max_time_ns: None,
         },
-        seed: 1,
-    }
+        1,
+    )
 }
 
 /// The same under a workload that writes.
