@@ -258,9 +258,7 @@ fn described(trials: &[Described]) -> Vec<QuantilePoint> {
         let logs: Vec<f64> =
             trials.iter().map(|trial| at(trial, q).map(f64::ln)).collect::<Option<_>>()?;
         let latency = (logs.iter().sum::<f64>() / logs.len() as f64).exp();
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "above 0")]
-        let latency_ns = latency.round() as u64;
-        Some(QuantilePoint { q, latency_ns })
+        Some(QuantilePoint { q, latency_ns: iotax_words::whole(latency) })
     };
     if trials.is_empty() { Vec::new() } else { LADDER.into_iter().filter_map(mean).collect() }
 }

@@ -68,8 +68,7 @@ pub(crate) fn limit_rate(bytes_per_s: f64) -> String {
 
 fn figure(amount: f64) -> String {
     match amount {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate")]
-        x if x >= 999.5 => iotax_words::grouped(x.round() as u64),
+        x if x >= 999.5 => iotax_words::grouped(iotax_words::whole(x)),
         // Of slow ones two decimals would leave nothing.
         x if x > 0.0 && x < 0.0995 => iotax_words::fixed(x, 3),
         x => iotax_words::significant(x, 3),

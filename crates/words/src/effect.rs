@@ -9,7 +9,7 @@
 //! factors in any case. Ends are bare if they are on the side of the estimate, and say theirs
 //! otherwise: `4.0x slower [1.2x faster, 20x slower]`.
 
-use crate::number::{fixed, grouped, interval, interval_decimals, percent, significant};
+use crate::number::{fixed, grouped, interval, interval_decimals, percent, significant, whole};
 
 /// An effect is a factor from here on.
 const FACTOR: f64 = 2.0;
@@ -206,9 +206,8 @@ fn factor_in(log: f64, digits: usize) -> String {
     format!("{}x", shown.find(is_some).unwrap_or_else(|| "1".to_owned()))
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
 fn plain(factor: f64, digits: usize) -> String {
-    if factor >= 999.5 { grouped(factor.round() as u64) } else { significant(factor, digits) }
+    if factor >= 999.5 { grouped(whole(factor)) } else { significant(factor, digits) }
 }
 
 /// Taxes in percent; with an estimate its digits are those that the interval bears.

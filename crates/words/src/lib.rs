@@ -5,7 +5,7 @@ mod effect;
 mod number;
 
 pub use effect::{Effect, On, fell_or_rose, log_factor, times};
-pub use number::{fixed, grouped, interval, percent, significant};
+pub use number::{fixed, grouped, interval, percent, significant, whole};
 
 /// A time: `850 ns`, `31 us`, `1.2 ms`, `20 s`.
 pub fn time(ns: f64) -> String {

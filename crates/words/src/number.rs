@@ -45,6 +45,12 @@ pub fn interval(value: f64, lo: f64, hi: f64, scale: f64) -> String {
     format!("{} [{}, {}]", fixed(value, decimals), fixed(lo, decimals), fixed(hi, decimals))
 }
 
+/// The nearest whole number: 0 of what is below or none, and the largest of what is beyond it.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates, as meant")]
+pub fn whole(value: f64) -> u64 {
+    value.round() as u64
+}
+
 /// A count with thousands apart: `12,345`.
 pub fn grouped(n: u64) -> String {
     let digits = n.to_string();
@@ -105,5 +111,11 @@ mod tests {
     #[test]
     fn counts_have_their_thousands_apart() {
         assert_eq!([7, 1_000, 1_234_567].map(grouped), ["7", "1,000", "1,234,567"]);
+    }
+
+    #[test]
+    fn numbers_that_are_not_whole_are_rounded_and_none_wraps() {
+        assert_eq!([2.4, 2.5, -7.0, f64::NAN].map(whole), [2, 3, 0, 0]);
+        assert_eq!([1e300, f64::INFINITY].map(whole), [u64::MAX; 2]);
     }
 }

@@ -3,7 +3,7 @@
 use iotax_record::{DirectionRecord, JobRecord};
 
 use super::imported::Imported;
-use super::number::MOST;
+use super::number::{MOST, whole};
 
 /// What is known of the flows of a job, all from the client to the server.
 pub(super) struct Flow {
@@ -47,10 +47,4 @@ impl Flow {
             ..JobRecord::default()
         });
     }
-}
-
-/// To a whole number; what does not fit is the largest there is.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates, as meant")]
-fn whole(value: f64) -> u64 {
-    value.round() as u64
 }

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use super::error::Error;
 use super::imported::Imported;
 use super::json;
-use super::number::Number;
+use super::number::{Number, whole};
 use raw::{Interval, Root, Stream, Sum};
 
 mod raw;
@@ -276,12 +276,6 @@ fn nanoseconds(number: Number, unit_ns: f64, job: &str, field: &str) -> Result<u
 fn rfc3339(timesecs: u64) -> Option<String> {
     let start = Timestamp::from_second(i64::try_from(timesecs).ok()?).ok()?;
     Some(start.to_string())
-}
-
-/// To a whole number; what does not fit is the largest there is.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates, as meant")]
-fn whole(value: f64) -> u64 {
-    value.round() as u64
 }
 
 #[cfg(test)]

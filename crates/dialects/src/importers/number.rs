@@ -10,6 +10,12 @@ use crate::importers::error::Error;
 /// of them overflows.
 pub(super) const MOST: u64 = 1 << 53;
 
+/// The nearest whole number: 0 of what is below or none, and the largest of what is beyond it.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates, as meant")]
+pub(super) fn whole(x: f64) -> u64 {
+    x.round() as u64
+}
+
 /// A number that may be absent; `nan` counts as absent.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) enum Number {
@@ -44,12 +50,7 @@ impl Number {
         match self {
             Self::Absent => Ok(None),
             Self::Whole(n) if n <= MOST => Ok(Some(n)),
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "just checked"
-            )]
-            Self::Other(x) if (0.0..=MOST as f64).contains(&x) => Ok(Some(x.round() as u64)),
+            Self::Other(x) if (0.0..=MOST as f64).contains(&x) => Ok(Some(whole(x))),
             _ => Err(self.wrong(job, field(), "a count from 0 to 9 * 10^15")),
         }
     }

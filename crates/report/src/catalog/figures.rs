@@ -30,19 +30,17 @@ pub(super) fn bandwidth(unit: Unit, bytes: f64) -> String {
 
 /// A figure with thousands apart, and one decimal if it is not whole.
 pub(super) fn amount(value: f64) -> String {
-    let tenths = (value * 10.0).round();
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "both are small")]
-    let (whole, tenth) = ((tenths / 10.0).trunc() as u64, (tenths % 10.0) as u64);
-    match tenth {
-        0 => iotax_words::grouped(whole),
-        _ => format!("{}.{tenth}", iotax_words::grouped(whole)),
+    let tenths = iotax_words::whole(value * 10.0);
+    let ones = iotax_words::grouped(tenths / 10);
+    match tenths % 10 {
+        0 => ones,
+        tenth => format!("{ones}.{tenth}"),
     }
 }
 
 /// Seconds: `45 s`, `30 min`, `33 min 20 s`, `2 h`.
 pub(super) fn duration(seconds: f64) -> String {
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
-    let seconds = seconds.round() as u64;
+    let seconds = iotax_words::whole(seconds);
     let (h, min, s) = (seconds / 3_600, seconds % 3_600 / 60, seconds % 60);
     match (h, min, s) {
         (0, 0, s) => format!("{s} s"),

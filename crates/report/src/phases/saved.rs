@@ -150,17 +150,12 @@ fn cell(comparison: &Comparison, analysis: &Analysis) -> Cell {
     };
     let text = |value: f64| {
         if unit == "IOPS" {
-            iotax_words::grouped(rounded(value))
+            iotax_words::grouped(iotax_words::whole(value))
         } else {
             bandwidth::measured(value)
         }
     };
     toned(comparison, &format!("{} / {} {unit}", text(with), text(of)), with / of)
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate")]
-fn rounded(value: f64) -> u64 {
-    value.round() as u64
 }
 
 fn toned(comparison: &Comparison, figures: &str, ratio: f64) -> Cell {

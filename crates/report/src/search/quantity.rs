@@ -120,10 +120,7 @@ pub(super) fn of_path(path: &PathCap) -> Quantity {
 /// Four digits, and thousands apart: `3.251`, `80.02`, `3,998`, `24,310`.
 pub(super) fn plain(value: f64) -> String {
     let decimals = match value.abs() {
-        v if v >= 999.95 => {
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate")]
-            return iotax_words::grouped(value.round().max(0.0) as u64);
-        }
+        v if v >= 999.95 => return iotax_words::grouped(iotax_words::whole(value)),
         v if v >= 99.995 => 1,
         v if v >= 9.9995 => 2,
         _ => 3,

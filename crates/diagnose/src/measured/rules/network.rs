@@ -1,7 +1,7 @@
 //! What was lost on a network path, and what was held back.
 
 use iotax_analyze::{InterfaceSummary, QdiscSummary};
-use iotax_words::{bit_rate, bytes, count, grouped, list, percent};
+use iotax_words::{bit_rate, bytes, count, grouped, list, percent, whole};
 
 use crate::measured::case::Case;
 use crate::suspect::{Confidence, Suspect};
@@ -94,13 +94,10 @@ fn name(interface: &InterfaceSummary, qdisc: &QdiscSummary) -> String {
 }
 
 fn rounded(per_s: f64) -> String {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "no queue counts more than 64 bits hold"
-    )]
-    let whole = per_s.round() as u64;
-    if whole == 0 { "less than 1".to_owned() } else { grouped(whole) }
+    match whole(per_s) {
+        0 => "less than 1".to_owned(),
+        per_s => grouped(per_s),
+    }
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use iotax_record::{DirectionRecord, JobRecord, LatencyHistogram, LatencySummary}
 use self::document::{AskedSpan, Bucket, Document, Span, Sums, TargetSums};
 use super::error::Error;
 use super::imported::Imported;
+use super::number::whole;
 use super::xml;
 
 /// Reads what `diskspd -Rxml` printed.
@@ -53,7 +54,7 @@ fn imported(document: &Document) -> Result<Imported, String> {
         let Some(seconds) = span.seconds.filter(|seconds| *seconds > 0.0) else {
             return Err("a time span has no TestTimeSeconds, or 0".to_owned());
         };
-        let active_ns = nanoseconds(seconds * 1e9);
+        let active_ns = whole(seconds * 1e9);
         result.window_ns = result.window_ns.max(active_ns);
         let asked = document.asked.get(i);
         let alone = span.targets.len() == 1;
@@ -122,7 +123,7 @@ fn direction(
     buckets: &[Bucket],
     latency: impl Fn(&Bucket) -> Option<f64>,
 ) -> DirectionRecord {
-    let at = |bucket: &Bucket| Some((bucket.percentile?, nanoseconds(latency(bucket)? * 1e6)));
+    let at = |bucket: &Bucket| Some((bucket.percentile?, whole(latency(bucket)? * 1e6)));
     let points: Vec<(f64, u64)> = buckets.iter().filter_map(at).collect();
     let end = |percentile: f64| points.iter().find(|(p, _)| *p == percentile).map(|(_, ns)| *ns);
     let mean_ms = sums.sum_ms / sums.timed_ios;
@@ -226,12 +227,6 @@ fn rfc3339(run_time: &str) -> Option<String> {
     };
     (is_like(date, "0000/00/00") && is_like(time, "00:00:00"))
         .then(|| format!("{}T{time}Z", date.replace('/', "-")))
-}
-
-/// To whole nanoseconds; what does not fit is the largest there is.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates, as meant")]
-fn nanoseconds(ns: f64) -> u64 {
-    ns.round() as u64
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use iotax_record::{DirectionRecord, JobRecord, LatencyHistogram, LatencySummary}
 use super::bins;
 use super::raw::{RawDirection, RawJob, RawLatency};
 use crate::importers::error::Error;
-use crate::importers::number::{MOST, Number};
+use crate::importers::number::{MOST, Number, whole};
 
 /// Ten years: what a run may take at most, in milliseconds.
 const LONGEST_MS: u64 = 10 * 366 * 86_400_000;
@@ -34,7 +34,7 @@ pub(super) fn read(
     };
     let cpu_ns = |percent: Number, field: &str| -> Result<u64, Error> {
         let percent = percent.positive(name, || field.to_owned())?.unwrap_or(0.0);
-        Ok(whole(percent / 100.0 * total_ms as f64 * 1e6))
+        Ok(whole(percent / 100.0 * total_ms as f64 * 1e6).min(MOST))
     };
     let (sync, sync_summary) = sync(raw)?;
     let mut job = JobRecord {
@@ -113,7 +113,7 @@ fn direction(
         // fio before 2.1.14 gives the rate alone.
         let iops = raw.iops.positive(job, || format!("{part}.iops"))?.unwrap_or(0.0);
         let ms = runtime_ms(raw.runtime, job, part)?;
-        whole(iops * ms as f64 / 1e3)
+        whole(iops * ms as f64 / 1e3).min(MOST)
     };
     let io_bytes = count(raw.io_bytes, "io_bytes")?.unwrap_or(0);
     // KiB until fio 2.20; 2.21 brought io_kbytes.
@@ -235,10 +235,4 @@ pub(super) fn histogram(bins: &[(u64, u64)]) -> LatencyHistogram {
         histogram.record_many(*middle_ns, *count);
     }
     histogram
-}
-
-/// To the nearest whole number; what is too large, or no number, is taken to the nearest bound.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates, as meant")]
-fn whole(x: f64) -> u64 {
-    (x.round() as u64).min(MOST)
 }
