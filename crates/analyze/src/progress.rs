@@ -197,7 +197,7 @@ fn resolved(kind: Kind, stop: &Stop, states: &[State], subjects: &[Vec<Conclusio
         return format!("no {what} keeps up with the offered rate");
     }
     if count(State::Silent) == states.len() {
-        return "no arm completes an I/O within its window".to_owned();
+        return "no arm completes anything within its window".to_owned();
     }
     if count(State::Changed) == states.len() {
         return format!(

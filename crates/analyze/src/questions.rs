@@ -87,13 +87,13 @@ fn without_answer(evidence: &Evidence<'_>) -> Vec<String> {
         .map(|group| {
             let subjects: Vec<&str> = group.iter().map(|c| c.subject()).collect();
             let metric = group[0].comparison.metric.name();
-            format!("{} of {}: {}", capital(metric), list(&subjects), reason(group))
+            format!("{} of {}: {}", capital(metric), list(&subjects), reason(evidence, group))
         })
         .collect()
 }
 
 /// Why the comparisons of one group have no answer.
-fn reason(group: &[&Conclusion]) -> String {
+fn reason(evidence: &Evidence<'_>, group: &[&Conclusion]) -> String {
     let blocks = group.iter().map(|c| c.comparison.blocks).max().unwrap_or(0);
     match group[0].comparison.verdict {
         Verdict::Overloaded => {
@@ -103,10 +103,10 @@ fn reason(group: &[&Conclusion]) -> String {
         Verdict::InsufficientTailSamples => format!(
             "insufficient tail samples; a p99 needs {} {} per trial.",
             samples_needed(0.99),
-            group[0].comparison.metric.samples_name()
+            group[0].comparison.metric.samples_name(&evidence.experiment.spec.workload)
         ),
         Verdict::NoInformation => format!(
-            "no information; neither completed an I/O within its window in {}. A longer window \
+            "no information; neither completed anything within its window in {}. A longer window \
              (--time) may show how slow they are.",
             count(u64::from(blocks), "block")
         ),

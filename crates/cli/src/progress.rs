@@ -140,12 +140,12 @@ impl ProgressLine {
 impl Observer for ProgressLine {
     fn on(&mut self, event: &Event<'_>) {
         match event {
-            Event::TrialStarts { block, arm, phase, place, trials_in_block } => {
+            Event::TrialStarts { block, arm, phase, place, trials_in_block, unit } => {
                 let (block, place) = (block + 1, place + 1);
                 let phase = phase.map(|name| format!(": {name}")).unwrap_or_default();
                 self.started.get_or_insert_with(Instant::now);
                 self.trial = format!("block {block}, {place}/{trials_in_block} {arm}{phase}");
-                self.running.trial_begins();
+                self.running.trial_begins(unit);
             }
             Event::PassStarts { pass, passes, arm, bytes } => {
                 let (pass, size) = (pass + 1, HumanBytes(*bytes));

@@ -7,7 +7,7 @@ use iotax_words::Effect;
 
 use crate::comparison::{self, size, subject};
 use crate::format::ABSENT;
-use crate::{caps, format, stalls};
+use crate::{caps, format, stalls, tables};
 
 /// `slow is slower than base: 23 % [21, 25] less throughput.` `baseline` can be printed.
 pub(crate) fn against(comparison: &Comparison, baseline: &str, analysis: &Analysis) -> String {
@@ -61,8 +61,8 @@ pub(crate) fn against(comparison: &Comparison, baseline: &str, analysis: &Analys
             "{name} against {baseline}: no verdict, because the blocks depend on each other."
         ),
         Verdict::InsufficientTailSamples => format!(
-            "{name} against {baseline}: no verdict on {metric}, because too few I/Os lie that far \
-             out."
+            "{name} against {baseline}: no verdict on {metric}, because too few {}s lie that far out.",
+            tables::unit_of_work(analysis)
         ),
         Verdict::Overloaded => format!(
             "{name} against {baseline}: no verdict on {metric}, because the offered rate was not \

@@ -1,10 +1,13 @@
 //! What each level of a matrix changed: rates in percent, latency in time, with what is known of them.
 
-use iotax_analyze::{Comparison, Estimate, FactorEffects, FactorShift, Verdict};
+use iotax_analyze::{
+    Analysis, Comparison, Estimate, FactorEffects, FactorShift, NetworkLoad, Verdict,
+};
 
 use crate::comparison::{change, primary_effects};
 use crate::document::{Cell, Head, Item, Place, Section, Table};
 use crate::format::{self, ABSENT};
+use crate::tables;
 use crate::words::{self, printable};
 
 const NOTE: &str = "Each level against the first of its factor, the mean over the arms that differ in \
@@ -15,48 +18,95 @@ const INTERVALS: &str = "The intervals of a column hold all at once in each phas
                          each other, or the verdict is withheld.";
 const CLOSED_LOOP: &str = "In a closed loop latency is what is in flight over the rate.";
 
+/// What the levels of a matrix changed in one phase.
+pub(crate) struct Changes<'a> {
+    name: &'a str,
+    matrix: &'a FactorEffects,
+    /// What its load over a network path is about.
+    load: Option<NetworkLoad>,
+}
+
+impl<'a> Changes<'a> {
+    /// `None` if there is no matrix.
+    pub(crate) fn of(analysis: &'a Analysis) -> Option<Self> {
+        let (name, load) = (&analysis.workload, tables::network_load(analysis));
+        Some(Self { name, matrix: analysis.matrix.as_ref()?, load })
+    }
+
+    fn moves_bytes(&self) -> bool {
+        self.load.is_some_and(NetworkLoad::moves_bytes)
+    }
+
+    /// Changes of rates and of latency, under [`heads`].
+    fn figures(&self, shift: &FactorShift) -> Vec<Cell> {
+        let bytes = || changed(shift.bytes_per_s, shift.bytes_per_s_interval);
+        let texts = match self.load {
+            None => vec![rate(shift), bytes(), latency(shift)],
+            Some(_) if self.moves_bytes() => vec![bytes(), ABSENT.to_owned()],
+            Some(_) => vec![rate(shift), latency(shift)],
+        };
+        texts.into_iter().map(Cell::new).collect()
+    }
+}
+
+/// Of storage, or of network paths: what each of their loads is told in.
+fn heads(matrices: &[Changes<'_>]) -> &'static [&'static str] {
+    if matrices.iter().any(|of| of.load.is_some()) {
+        &["rate", "mean latency"]
+    } else {
+        &["IOPS", "throughput", "mean latency"]
+    }
+}
+
 /// A row for each level. `job`: how phases are called, of several of which each row names its own; with
 /// intervals that is too wide for a terminal, which gets a table for each.
-pub(crate) fn sections(job: Option<&str>, matrices: &[(&str, &FactorEffects)]) -> Vec<Section> {
-    let shifts = || matrices.iter().flat_map(|(_, matrix)| &matrix.shifts);
+pub(crate) fn sections(job: Option<&str>, matrices: &[Changes<'_>]) -> Vec<Section> {
+    let shifts = || matrices.iter().flat_map(|of| &of.matrix.shifts);
     if shifts().next().is_none() {
         return Vec::new();
     }
     let has_intervals = shifts().any(|shift| shift.iops_interval.is_some());
     let how = if has_intervals { INTERVALS } else { "Descriptive, no interval." };
-    let note = || Item::Note(format!("{NOTE} {how} {CLOSED_LOOP}"));
+    let has_latency = !matrices.iter().all(Changes::moves_bytes);
+    let closed_loop = if has_latency { CLOSED_LOOP } else { "" };
+    let note = || Item::Note(format!("{NOTE} {how} {closed_loop}").trim_end().to_owned());
     let all = Item::Table(whole(job, matrices, has_intervals));
     let all = Section::new("Changes", [all, note()]);
     if job.is_none() || !has_intervals {
         return vec![all];
     }
-    let each = matrices.iter().map(|(of, matrix)| Item::Table(narrow(of, matrix)));
+    let each = matrices.iter().map(|of| Item::Table(narrow(of)));
     let each = Section::new("Changes", each.chain([note()]).collect::<Vec<_>>());
     vec![all.at(Place::Wide), each.at(Place::Narrow)]
 }
 
-fn whole(job: Option<&str>, matrices: &[(&str, &FactorEffects)], has_intervals: bool) -> Table {
+fn whole(job: Option<&str>, matrices: &[Changes<'_>], has_intervals: bool) -> Table {
     let words: Vec<&str> = job.into_iter().chain(["level"]).collect();
-    let mut table = Table::new(&words, &["IOPS", "throughput", "mean latency"]);
+    let mut table = Table::new(&words, heads(matrices));
     table.heads.extend(has_intervals.then(|| Head::word("verdict")));
-    for (of, matrix) in matrices {
-        for shift in &matrix.shifts {
-            let of = job.iter().map(|_| Cell::new(printable(of)));
-            let bytes = changed(shift.bytes_per_s, shift.bytes_per_s_interval);
-            let figures = [rate(shift), bytes, latency(shift)].map(Cell::new);
-            let row = of.chain([level(shift)]).chain(figures);
-            table.rows.push(row.chain(has_intervals.then(|| verdict(matrix, shift))).collect());
+    for of in matrices {
+        for shift in &of.matrix.shifts {
+            let name = job.iter().map(|_| Cell::new(printable(of.name)));
+            let row = name.chain([level(shift)]).chain(of.figures(shift));
+            table.rows.push(row.chain(has_intervals.then(|| verdict(of.matrix, shift))).collect());
         }
     }
-    table
+    let is_of_paths = matrices.iter().any(|of| of.load.is_some());
+    if is_of_paths { table.without_absent_figures() } else { table }
 }
 
 /// Without what says the same twice: the rate of bytes, where all I/Os have one size.
-fn narrow(of: &str, matrix: &FactorEffects) -> Table {
+fn narrow(of: &Changes<'_>) -> Table {
+    if of.load.is_some() {
+        let mut table = whole(None, std::slice::from_ref(of), true);
+        table.heads[0] = Head::word(of.name);
+        return table;
+    }
+    let matrix = of.matrix;
     let is_same = |shift: &FactorShift| (shift.iops - shift.bytes_per_s).abs() < 1e-6;
     let both = matrix.shifts.iter().all(is_same);
     let rates = if both { "IOPS, throughput" } else { "IOPS" };
-    let mut table = Table::new(&[&printable(of)], &[rates, "mean latency"]);
+    let mut table = Table::new(&[&printable(of.name)], &[rates, "mean latency"]);
     table.heads.push(Head::word("verdict"));
     for shift in &matrix.shifts {
         let figures = [rate(shift), latency(shift)].map(Cell::new);
@@ -118,6 +168,41 @@ fn verdict(matrix: &FactorEffects, shift: &FactorShift) -> Cell {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use iotax_spec::Setting;
+
+    #[test]
+    fn paths_are_told_in_what_their_load_is_about() {
+        let shift = FactorShift {
+            setting: Setting { factor: "mtu".to_owned(), level: "9000".to_owned() },
+            against: "1500".to_owned(),
+            iops: 1.5,
+            iops_interval: None,
+            bytes_per_s: 1.5,
+            bytes_per_s_interval: None,
+            latency_ns: Some(1_000.0),
+            latency_interval_ns: None,
+            pairs: 1,
+        };
+        let matrix = FactorEffects {
+            factors: Vec::new(),
+            cells: Vec::new(),
+            effects: Vec::new(),
+            shifts: vec![shift],
+            interactions: Vec::new(),
+            unpaired: Vec::new(),
+        };
+        let told = |load| {
+            let table = whole(None, &[Changes { name: "w", matrix: &matrix, load }], false);
+            let columns = table.heads.iter().zip(&table.rows[0]);
+            columns.map(|(head, cell)| format!("{} {}", head.text, cell.text)).collect::<Vec<_>>()
+        };
+        assert_eq!(told(Some(NetworkLoad::Stream)), ["level mtu=9000", "rate +50 %"]);
+        assert_eq!(
+            told(Some(NetworkLoad::RoundTrips))[1..],
+            ["rate +50 %", "mean latency +1.00 µs"]
+        );
+        assert_eq!(told(None)[1..3], ["IOPS +50 %", "throughput +50 %"]);
+    }
 
     #[test]
     fn a_change_is_in_percent_up_to_twice_as_much() {

@@ -48,7 +48,8 @@ pub fn experiment(experiment: &Experiment, analysis: &Analysis) -> Document {
     document.extend(arms(analysis));
     document.add_table("By target", targets::table(analysis), None);
     document.add_table("What the targets are", targets::limits(analysis), None);
-    let others = tables::other_jobs(analysis).filter(|_| !targets::have_one_job_each(analysis));
+    let others = tables::other_jobs(&experiment.spec.workload, analysis)
+        .filter(|_| !targets::have_one_job_each(analysis));
     document.add_table("Other jobs", others, None);
     document.extend(latencies(experiment, analysis, &drawn));
     document.extend(page::heat(analysis, &drawn));

@@ -4,7 +4,7 @@ use iotax_analyze::Analysis;
 use iotax_record::{Environment, Experiment, HostRecord, HostRole};
 use iotax_spec::{BlockSizes, Bound, FioOption, Job, Pace};
 
-use crate::document::{Item, Table};
+use crate::document::{Head, Item, Table};
 use crate::{bandwidth, format};
 
 /// Trials listed by name; beyond that a count is enough.
@@ -56,7 +56,8 @@ pub(crate) fn host(experiment: &Experiment, place: usize) -> Item {
         cgroup_cpus,
     } = &host.environment;
     let HostRecord { role, generator_ns_per_io, .. } = host;
-    let generator = generator_ns_per_io.map(|ns| format!("{} of CPU per I/O", format::time(ns)));
+    let unit = experiment.spec.workload.unit();
+    let generator = generator_ns_per_io.map(|ns| format!("{} of CPU per {unit}", format::time(ns)));
     let facts = [
         ("arms", (!arms.is_empty()).then(|| arms.join(", "))),
         ("host", name.clone()),
@@ -79,20 +80,27 @@ pub(crate) fn host(experiment: &Experiment, place: usize) -> Item {
 
 /// What each arm's target turned out to be.
 pub(crate) fn sites(experiment: &Experiment) -> Table {
+    let is_network = experiment.spec.workload.is_network();
     Table::of(experiment.spec.arms.iter().zip(&experiment.sites))
         .word("arm", |(arm, _)| &arm.name)
         .word("target", |(_, site)| &site.target)
         .word("kind", |(_, site)| &site.kind)
-        .word("lies on", |(_, site)| {
+        .column(Head::word("lies on"), |(_, site)| {
             let place = [&site.file_system, &site.device, &site.device_model];
-            place.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(", ")
+            let place: Vec<&str> = place.into_iter().flatten().map(String::as_str).collect();
+            (!place.is_empty()).then(|| place.join(", "))
         })
-        .word("page cache", |(_, site)| match site.direct {
-            Some(true) => "bypassed",
-            Some(false) => "used",
-            None => "none",
+        .column(Head::word("page cache"), |(_, site)| {
+            let cache = match site.direct {
+                Some(true) => "bypassed",
+                Some(false) => "used",
+                None => "none",
+            };
+            (!is_network).then_some(cache)
         })
-        .word("notes", |(_, site)| site.notes.join("; "))
+        .column(Head::word("notes"), |(_, site)| {
+            (!site.notes.is_empty()).then(|| site.notes.join("; "))
+        })
         .table
 }
 
@@ -128,13 +136,23 @@ pub(crate) fn jobs(experiment: &Experiment) -> Table {
         .word("access", access)
         .word("block size", |job| sizes(&job.block_sizes))
         .word("threads × depth", |job| format!("{} × {}", job.threads, job.queue_depth))
-        .word("span", |job| format::bytes(job.size_bytes as f64))
+        .column(Head::word("span"), |job| {
+            (!job.engine.is_network()).then(|| format::bytes(job.size_bytes as f64))
+        })
         .word("pace", pace)
         .word("options", options)
         .table
 }
 
 fn access(job: &Job) -> String {
+    if job.engine.is_network() {
+        return match job.read_percent {
+            _ if !job.engine.is_stream() && !job.engine.is_datagrams() => "there and back",
+            100 => "from the peer",
+            _ => "to the peer",
+        }
+        .to_owned();
+    }
     let order = job.pattern.name();
     match job.read_percent {
         100 => format!("{order} read"),
@@ -158,8 +176,18 @@ fn sizes(sizes: &BlockSizes) -> String {
 fn pace(job: &Job) -> String {
     match job.pace {
         Pace::Closed => "closed loop".to_owned(),
-        Pace::Even { iops } => format!("{}, even", format::iops(iops)),
-        Pace::Poisson { iops } => format!("{}, Poisson", format::iops(iops)),
+        Pace::Even { iops } => format!("{}, even", rate(job, iops)),
+        Pace::Poisson { iops } => format!("{}, Poisson", rate(job, iops)),
+    }
+}
+
+/// An offered rate, in what the job is told in.
+fn rate(job: &Job, per_s: f64) -> String {
+    match job.engine.unit() {
+        "I/O" => format::iops(per_s),
+        "request" => format::requests(per_s),
+        "connection" => format::connections(per_s),
+        _ => format::bit_rate(8.0 * per_s * f64::from(job.block_sizes.max_bytes())),
     }
 }
 

@@ -5,11 +5,12 @@ use iotax_analyze::{
 };
 use iotax_words::{Effect, log_factor};
 
+use crate::changes::{self, Changes};
 use crate::comparison::{by_size, change, primary_effects, primary_of_each};
 use crate::document::{Cell, Drawing, Group, Head, Item, Place, Section, Table};
 use crate::format::{self, ABSENT};
 use crate::words::printable;
-use crate::{against, changes, tables};
+use crate::{against, tables};
 
 /// Effects up to which each gets a sentence; above that only those that were found do.
 const MAX_SENTENCES: usize = 6;
@@ -115,7 +116,7 @@ pub(crate) fn sections(analysis: &Analysis, drawn: Vec<Group>) -> Vec<Section> {
         sections.push(section(drawing).at(Place::Page));
         sections.push(section(Item::Table(table)).at(Place::Undrawn));
     }
-    sections.extend(changes::sections(None, &[(analysis.workload.as_str(), matrix)]));
+    sections.extend(changes::sections(None, Changes::of(analysis).as_slice()));
     sections
 }
 

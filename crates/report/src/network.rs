@@ -48,6 +48,25 @@ pub(crate) fn sentence(arm: &ArmSummary, network: &NetworkSummary) -> String {
     }
 }
 
+/// Key figures beside the rate, in nanoseconds; 0 if it is not known.
+pub(crate) fn times(arm: &ArmSummary, network: &NetworkSummary) -> Vec<(&'static str, f64)> {
+    let cpu = network.cpu_ns;
+    match network.load {
+        NetworkLoad::Stream => {
+            vec![("CPU per MiB", cpu), ("round trip of TCP", network.rtt_ns.unwrap_or(0.0))]
+        }
+        NetworkLoad::RoundTrips => {
+            vec![("mean round trip", arm.mean_latency_ns), ("CPU per request", cpu)]
+        }
+        NetworkLoad::Connections => {
+            vec![("mean time to the answer", arm.mean_latency_ns), ("CPU per connection", cpu)]
+        }
+        NetworkLoad::Datagrams => {
+            vec![("jitter", network.jitter_ns.unwrap_or(0.0)), ("CPU per MiB", cpu)]
+        }
+    }
+}
+
 /// What became of sends for which no copy was asked for: on the way to the machine itself, and to an
 /// interface that cannot gather, the kernel makes one.
 fn copied(share: f64) -> &'static str {

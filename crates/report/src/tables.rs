@@ -5,8 +5,8 @@ use iotax_analyze::{
     NetworkLoad, NetworkSummary, OperationSummary, QuantilePoint, SyncSummary,
 };
 use iotax_record::Slow;
-use iotax_spec::Design;
 use iotax_spec::units::format_duration;
+use iotax_spec::{Design, Engine, Workload};
 use iotax_words::Effect;
 
 use crate::bandwidth::{self, MEASURED};
@@ -184,14 +184,31 @@ pub(crate) fn unit_of_work(analysis: &Analysis) -> &'static str {
     if is_led_by_syncs(analysis) { "sync" } else { unit_of_load(analysis) }
 }
 
-/// What the primary job does one after the other: `request` and `block` on network paths.
+/// What the primary job does one after the other: on network paths `request`, `block` and the like.
 pub(crate) fn unit_of_load(analysis: &Analysis) -> &'static str {
-    match analysis.arms.iter().find_map(|arm| arm.network.as_ref()).map(|network| network.load) {
+    match network_load(analysis) {
         Some(NetworkLoad::RoundTrips) => "request",
         Some(NetworkLoad::Connections) => "connection",
-        Some(NetworkLoad::Stream | NetworkLoad::Datagrams) => "block",
+        Some(NetworkLoad::Stream) => "block",
+        Some(NetworkLoad::Datagrams) => "datagram",
         None => "I/O",
     }
+}
+
+/// What rates of the primary job are in, where a chart draws them.
+pub(crate) fn unit_of_rate(analysis: &Analysis) -> &'static str {
+    match network_load(analysis) {
+        Some(NetworkLoad::RoundTrips) => "requests/s",
+        Some(NetworkLoad::Connections) => "connections/s",
+        Some(NetworkLoad::Stream | NetworkLoad::Datagrams) => "Mbit/s",
+        None if analysis.arms.iter().any(is_on_files) => "ops/s",
+        None => "IOPS",
+    }
+}
+
+/// What load over a network path is about; `None` for storage.
+pub(crate) fn network_load(analysis: &Analysis) -> Option<NetworkLoad> {
+    analysis.arms.iter().find_map(|arm| arm.network.as_ref()).map(|network| network.load)
 }
 
 /// Rates, latency, CPU and spread of each arm; of its syncs before that, if they lead.
@@ -303,8 +320,7 @@ pub(crate) fn tax_in_a_word(comparison: &Comparison) -> Cell {
 pub(crate) fn latency(analysis: &Analysis) -> Option<Table> {
     let arms = analysis.arms.iter().filter(|arm| !moves_bytes(arm));
     let curves = arms.map(|arm| (&*arm.name, &*arm.latency, arm.latency_ios));
-    let is_network = analysis.arms.iter().any(|arm| arm.network.is_some());
-    percentiles(&curves.collect::<Vec<_>>(), if is_network { "requests" } else { "I/Os" })
+    percentiles(&curves.collect::<Vec<_>>(), &format!("{}s", unit_of_load(analysis)))
 }
 
 /// The same of the syncs of the primary job.
@@ -334,7 +350,7 @@ fn percentiles(arms: &[(&str, &[QuantilePoint], u64)], what: &str) -> Option<Tab
 }
 
 /// The arms' other jobs, if any; flows both ways stand with the arms.
-pub(crate) fn other_jobs(analysis: &Analysis) -> Option<Table> {
+pub(crate) fn other_jobs(workload: &Workload, analysis: &Analysis) -> Option<Table> {
     let goes_both_ways = |network: &NetworkSummary| network.each_way.is_some();
     let arms = || analysis.arms.iter().filter(|a| !a.network.as_ref().is_some_and(goes_both_ways));
     let jobs = || arms().flat_map(|arm| arm.other_jobs.iter().map(move |job| (arm, job)));
@@ -344,14 +360,34 @@ pub(crate) fn other_jobs(analysis: &Analysis) -> Option<Table> {
             Some(target) => format!("{} (on {target})", job.name),
             None => job.name.clone(),
         })
-        .figure(RATES[0], |(_, job)| format::iops(job.iops))
-        .figure(RATES[1], |(_, job)| bandwidth::measured(job.bytes_per_s));
+        .figure(RATES[0], |(_, job)| rate_of_job(workload, job))
+        .figure(RATES[1], |(_, job)| match engine(workload, job) {
+            Some(engine) if engine.is_network() => ABSENT.to_owned(),
+            _ => bandwidth::measured(job.bytes_per_s),
+        });
     for (at, head) in RATES[2..].iter().enumerate() {
-        rows = rows.figure(head, |(_, job)| known_time(latencies(job)[at]));
+        rows = rows.figure(head, |(_, job)| match engine(workload, job) {
+            Some(engine) if engine.is_stream() || engine.is_datagrams() => ABSENT.to_owned(),
+            _ => known_time(latencies(job)[at]),
+        });
     }
-    let mut table = rows.table;
+    let mut table = rows.table.without_absent_figures();
     add_what_lasts(&mut table, jobs().map(|(_, job)| job.leading_sync()));
     table.filled()
+}
+
+fn engine(workload: &Workload, job: &JobSummary) -> Option<Engine> {
+    workload.jobs.iter().find(|one| one.name == job.name).map(|one| one.engine)
+}
+
+/// I/Os per second; over a network path what the job is about.
+fn rate_of_job(workload: &Workload, job: &JobSummary) -> String {
+    match engine(workload, job).map_or("I/O", Engine::unit) {
+        "request" => format::requests(job.iops),
+        "connection" => format::connections(job.iops),
+        "block" | "datagram" => format::bit_rate(8.0 * job.bytes_per_s),
+        _ => format::iops(job.iops),
+    }
 }
 
 /// Mean, p99 and p99.9 of what a job is about.

@@ -4,23 +4,10 @@ mod common;
 
 use std::collections::HashMap;
 
-use common::{analyses, html, troubled};
+use common::{analyses, html, markup, troubled};
 
 fn peel() -> String {
     html(&common::peel(), &analyses::peel())
-}
-
-/// The page without its scripts and styles.
-fn markup(page: &str) -> String {
-    let mut out = String::new();
-    let mut rest = page;
-    while let Some(start) = ["<script", "<style"].iter().filter_map(|t| rest.find(t)).min() {
-        let end_tag = if rest[start..].starts_with("<script") { "</script>" } else { "</style>" };
-        out.push_str(&rest[..start]);
-        let end = rest[start..].find(end_tag).expect("elements are closed") + end_tag.len();
-        rest = &rest[start + end..];
-    }
-    out + rest
 }
 
 /// Those of topics, and of the sections in them.

@@ -22,6 +22,8 @@ pub enum Event<'a> {
         place: usize,
         /// Trials in the block.
         trials_in_block: usize,
+        /// What its load does one after the other, as [`iotax_spec::Workload::unit`] says it.
+        unit: &'static str,
     },
     /// A pass over the span of an arm is about to start: preconditioning.
     PassStarts {

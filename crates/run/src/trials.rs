@@ -82,13 +82,15 @@ impl<'a, 's> Trials<'a, 's> {
         (place, trials_in_block): (usize, usize),
     ) {
         let spec = self.spec();
-        let name = workload(spec, phase).name.as_str();
+        let workload = workload(spec, phase);
+        let name = workload.name.as_str();
         self.sinks.observer.on(&Event::TrialStarts {
             block,
             arm: &spec.arms[arm].name,
             phase: spec.phases().any(|other| other.name != name).then_some(name),
             place,
             trials_in_block,
+            unit: workload.unit(),
         });
     }
 

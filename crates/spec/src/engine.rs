@@ -234,6 +234,17 @@ impl Engine {
         matches!(self.info().does, Work::RoundTrips)
     }
 
+    /// What it does one after the other, in a sentence: an I/O, or over a network path a request.
+    pub const fn unit(self) -> &'static str {
+        match self.info().does {
+            Work::Nothing | Work::Span | Work::Tree => "I/O",
+            Work::Stream => "block",
+            Work::RoundTrips => "request",
+            Work::Connections => "connection",
+            Work::Datagrams => "datagram",
+        }
+    }
+
     /// Whether its connections to a peer stay for the whole trial.
     pub const fn keeps_connections(self) -> bool {
         self.is_stream() || self.is_round_trips()

@@ -34,6 +34,11 @@ impl Workload {
         self.jobs.iter().any(|job| job.engine.is_network())
     }
 
+    /// What the primary job does one after the other: see [`Engine::unit`](crate::Engine::unit).
+    pub fn unit(&self) -> &'static str {
+        self.primary_job().map_or("I/O", |job| job.engine.unit())
+    }
+
     /// Whether the primary job is about how much passes, in one direction.
     pub fn is_stream(&self) -> bool {
         self.primary_job().is_some_and(|job| job.engine.is_stream())

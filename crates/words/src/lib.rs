@@ -75,6 +75,13 @@ pub fn count(n: u64, noun: &str) -> String {
     if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
 
+/// A noun with its article, by its first letter: `a block`, `an I/O`.
+pub fn a(noun: &str) -> String {
+    let article =
+        if noun.starts_with(['A', 'E', 'I', 'O', 'a', 'e', 'i', 'o']) { "an" } else { "a" };
+    format!("{article} {noun}")
+}
+
 /// `a`, `a and b`, `a, b and c`.
 pub fn list(items: &[&str]) -> String {
     match items {
@@ -110,5 +117,6 @@ mod tests {
         assert_eq!(mib_per_s(349_175_808.0), "333 MiB/s");
         assert_eq!(count(1, "trial"), "1 trial");
         assert_eq!(list(&["a", "b", "c"]), "a, b and c");
+        assert_eq!(["block", "I/O"].map(a), ["a block", "an I/O"]);
     }
 }

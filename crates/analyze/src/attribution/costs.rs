@@ -13,7 +13,12 @@ use crate::metrics::Metric;
 
 impl Peel<'_> {
     /// The attribution; `interactions` are the conclusions of [`Peel::interactions`].
-    pub(crate) fn attribution(&self, method: &Method, interactions: &[Conclusion]) -> Attribution {
+    pub(crate) fn attribution(
+        &self,
+        method: &Method,
+        interactions: &[Conclusion],
+        cpu: Metric,
+    ) -> Attribution {
         let times: Vec<Vec<f64>> = self.blocks.iter().map(|(_, t)| times_per_io(t)).collect();
         let cost = |weights: &[f64]| {
             let per_block = times.iter().map(|t| contrast(t, weights));
@@ -32,7 +37,7 @@ impl Peel<'_> {
         let pairs = self.layout.interactions.iter().enumerate().map(|(i, pair)| Interaction {
             layers: pair.layers.map(|layer| self.layout.layers[layer].clone()),
             cost_ns: cost(&pair.weights),
-            hypothesis: hypothesis(interactions.get(i)).to_owned(),
+            hypothesis: hypothesis(interactions.get(i), cpu),
         });
         Attribution {
             bare_ns: bare.iter().sum::<f64>() / bare.len().max(1) as f64,
@@ -72,11 +77,15 @@ impl Peel<'_> {
 }
 
 /// What an interaction probably is; said as a guess, since throughput alone cannot prove it.
-fn hypothesis(conclusion: Option<&Conclusion>) -> &'static str {
-    match conclusion.map(|c| c.comparison.verdict) {
+/// `cpu`: what tells of CPU time.
+fn hypothesis(conclusion: Option<&Conclusion>, cpu: Metric) -> String {
+    let probably = match conclusion.map(|c| c.comparison.verdict) {
         Some(Verdict::Slower) => {
-            "dearer together: probably both want the same CPU, or the same limit is paid for twice \
-             (as when data are encrypted twice); a guess, look at CPU per I/O"
+            return format!(
+                "dearer together: probably both want the same CPU, or the same limit is paid for \
+                 twice (as when data are encrypted twice); a guess, look at {}",
+                cpu.name()
+            );
         }
         Some(Verdict::Faster) => {
             "cheaper together: probably the bottleneck moved, so that one layer works while the \
@@ -87,5 +96,6 @@ fn hypothesis(conclusion: Option<&Conclusion>) -> &'static str {
         }
         Some(Verdict::NotIndependent) => "not decided: successive blocks depend on each other",
         _ => "not decided: the interval is too wide",
-    }
+    };
+    probably.to_owned()
 }

@@ -1,7 +1,8 @@
-use iotax_words::{percent, time};
+use iotax_words::{a, percent, time};
 
 use crate::analysis::{Check, Warning};
 use crate::evidence::Evidence;
+use crate::metrics::Metric;
 
 /// Share of a thread's time that the load generator may need for itself.
 const MAX_SHARE: f64 = 0.10;
@@ -16,7 +17,7 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
             .map(|(job, facts)| {
                 let threads_ns = f64::from(facts.threads.max(1)) * facts.active_ns as f64;
                 let per_io_ns = threads_ns / facts.ios as f64;
-                (own_ns / per_io_ns, (job.name.clone(), per_io_ns))
+                (own_ns / per_io_ns, (job, per_io_ns))
             })
             .filter(|(share, _)| *share > MAX_SHARE)
             .max_by(|a, b| a.0.total_cmp(&b.0))
@@ -29,17 +30,19 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
             Warning {
                 check: Check::GeneratorBound,
                 message: format!(
-                    "job {job}: generating an I/O takes {} of the {} that a thread spends on one, \
-                     {} ({})",
+                    "job {}: generating {} takes {} of the {} that a thread spends on one, {} ({})",
+                    job.name,
+                    a(job.engine.unit()),
                     time(*own_ns),
                     time(*per_io_ns),
                     percent(*share),
                     worst.how_often()
                 ),
-                advice: "This share is the same with and without a layer, so the layer's tax \
-                         looks smaller than it is. Larger blocks, or CPU per I/O instead of \
-                         throughput, show it better."
-                    .to_owned(),
+                advice: format!(
+                    "This share is the same with and without a layer, so the layer's tax looks \
+                     smaller than it is. Larger blocks, or {} instead of throughput, show it better.",
+                    Metric::cpu(&evidence.experiment.spec.workload).name()
+                ),
                 trials: worst.trials,
                 arm: Some(worst.arm),
             }

@@ -1,3 +1,4 @@
+use iotax_spec::Job;
 use iotax_words::{percent, two_digits};
 
 use crate::analysis::{Check, Warning};
@@ -9,8 +10,8 @@ const TOLERANCE: f64 = 0.05;
 /// Mean deviation per I/O that clock readings around it explain.
 const CLOCK_NS: f64 = 100.0;
 
-struct Finding {
-    job: String,
+struct Finding<'a> {
+    job: &'a Job,
     by_latency: f64,
     counted: f64,
     bound: f64,
@@ -25,7 +26,7 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
             .real_jobs(trial)
             .filter_map(|(job, facts)| {
                 let (excess, by_latency, counted, bound) = deviation(facts)?;
-                Some((excess, Finding { job: job.name.clone(), by_latency, counted, bound }))
+                Some((excess, Finding { job, by_latency, counted, bound }))
             })
             .max_by(|a, b| a.0.total_cmp(&b.0))
     });
@@ -42,8 +43,10 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
             Warning {
                 check: Check::LittlesLaw,
                 message: format!(
-                    "job {job}: throughput x latency says {} I/Os in flight, but {against} ({})",
+                    "job {}: throughput x latency says {} {}s in flight, but {against} ({})",
+                    job.name,
                     two_digits(*by_latency),
+                    job.engine.unit(),
                     worst.how_often()
                 ),
                 advice: advice(evidence).to_owned(),

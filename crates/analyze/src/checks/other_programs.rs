@@ -2,6 +2,7 @@ use iotax_words::percent;
 
 use crate::analysis::{Check, Warning};
 use crate::evidence::Evidence;
+use crate::metrics::Metric;
 
 /// Share of all CPU time that others may use.
 const MAX_SHARE: f64 = 0.2;
@@ -28,10 +29,12 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
                 percent(worst.finding),
                 worst.how_often()
             ),
-            advice: "If other programs are running, stop them: they slow some trials and not \
-                     others. If none are, it is the kernel's own work for this arm, such as \
-                     encryption or networking in kernel threads, and CPU per I/O does not hold it."
-                .to_owned(),
+            advice: format!(
+                "If other programs are running, stop them: they slow some trials and not others. If \
+                 none are, it is the kernel's own work for this arm, such as encryption or \
+                 networking in kernel threads, and {} does not hold it.",
+                Metric::cpu(&evidence.experiment.spec.workload).name()
+            ),
             trials: worst.trials,
             arm: Some(worst.arm),
         })

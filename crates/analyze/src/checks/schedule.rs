@@ -1,4 +1,4 @@
-use iotax_words::{percent, time};
+use iotax_words::{a, percent, time};
 
 use crate::analysis::{Check, Warning};
 use crate::compare::MIN_ACHIEVED;
@@ -23,7 +23,7 @@ fn not_reached(evidence: &Evidence<'_>) -> Vec<Warning> {
             .filter_map(|(job, facts)| {
                 let offered = facts.offered_ios.filter(|ios| *ios > 0)?;
                 let achieved = facts.ios as f64 / offered as f64;
-                (achieved < MIN_ACHIEVED).then(|| (1.0 - achieved, (job.name.clone(), achieved)))
+                (achieved < MIN_ACHIEVED).then_some((1.0 - achieved, (job, achieved)))
             })
             .max_by(|a, b| a.0.total_cmp(&b.0))
     });
@@ -32,9 +32,10 @@ fn not_reached(evidence: &Evidence<'_>) -> Vec<Warning> {
         .map(|worst| Warning {
             check: Check::ScheduleSlip,
             message: format!(
-                "job {} completed {} of the I/Os offered to it ({})",
-                worst.finding.0,
+                "job {} completed {} of the {}s offered to it ({})",
+                worst.finding.0.name,
                 percent(worst.finding.1),
+                worst.finding.0.engine.unit(),
                 worst.how_often()
             ),
             advice: "The arm is overloaded: its response times measure the backlog and grow with \
@@ -65,8 +66,9 @@ fn late(evidence: &Evidence<'_>) -> Vec<Warning> {
             Warning {
                 check: Check::ScheduleSlip,
                 message: format!(
-                    "job {}: an I/O started {} after its intended time, with a p99 of {} ({})",
+                    "job {}: {} started {} after its intended time, with a p99 of {} ({})",
                     job.name,
+                    a(job.engine.unit()),
                     time(facts.max_slip_ns as f64),
                     time(facts.p99_latency_ns as f64),
                     worst.how_often()

@@ -9,16 +9,18 @@ const MIN_SECONDS: usize = 3;
 
 /// Trials that completed nothing at all.
 pub(super) fn check_whole_trials(evidence: &Evidence<'_>) -> Vec<Warning> {
+    let workload = &evidence.experiment.spec.workload;
     let found = evidence.worst_per_arm(|trial, _| trial.stalled_below.map(|limit| (limit, limit)));
     found
         .into_iter()
         .map(|worst| Warning {
             check: Check::StalledTrials,
             message: format!(
-                "{} completed no I/O in a window of {}: below {} IOPS ({})",
-                evidence.experiment.spec.workload.primary,
+                "{} completed no {} in a window of {}: below {} ({})",
+                workload.primary,
+                workload.unit(),
                 time(1e9 / worst.finding),
-                rate(worst.finding),
+                rate(worst.finding, workload.unit()),
                 worst.how_often()
             ),
             advice: "That is a result, not a failure: slower than could be measured. A longer \
@@ -31,10 +33,13 @@ pub(super) fn check_whole_trials(evidence: &Evidence<'_>) -> Vec<Warning> {
         .collect()
 }
 
-/// A rate that may be far below 1.
-fn rate(iops: f64) -> String {
-    let digits = if iops >= 1.0 { 0 } else { 2 };
-    format!("{iops:.digits$}")
+/// A rate that may be far below 1: `0.03 IOPS`, `2 requests/s`.
+fn rate(per_s: f64, unit: &str) -> String {
+    let digits = if per_s >= 1.0 { 0 } else { 2 };
+    match unit {
+        "I/O" => format!("{per_s:.digits$} IOPS"),
+        unit => format!("{per_s:.digits$} {unit}s/s"),
+    }
 }
 
 /// Seconds in which the storage all but stopped.

@@ -15,7 +15,7 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
     let Some(metric) = evidence.conclusions.iter().find(gated).map(|c| c.comparison.metric) else {
         return Vec::new();
     };
-    let what = metric.samples_name();
+    let what = metric.samples_name(&evidence.experiment.spec.workload);
     let needed = samples_needed(0.99);
     let arms: BTreeSet<usize> = evidence.trials.iter().filter_map(|trial| trial.arm).collect();
     arms.into_iter()

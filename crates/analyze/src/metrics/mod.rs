@@ -104,6 +104,12 @@ impl Metric {
         metrics.find(|metric| metric.adds_up()).unwrap_or(Self::THROUGHPUT)
     }
 
+    /// What CPU time is told per under this workload.
+    pub(crate) fn cpu(workload: &Workload) -> Self {
+        let mut metrics = Self::of_workload(workload).into_iter();
+        metrics.find(|metric| !metric.is_speed()).unwrap_or(Self::CPU_PER_IO)
+    }
+
     /// In records and JSON.
     pub const fn id(self) -> &'static str {
         self.0.id
@@ -171,9 +177,10 @@ impl Metric {
         self.0.quantile
     }
 
-    /// What a quantile is one of: `I/Os` or `syncs`.
-    pub(crate) fn samples_name(self) -> &'static str {
-        if self.has(Trait::OfSyncs) { "syncs" } else { "I/Os" }
+    /// What a quantile is one of: `I/Os`, `requests` or `syncs`.
+    pub(crate) fn samples_name(self, workload: &Workload) -> String {
+        let one = if self.has(Trait::OfSyncs) { "sync" } else { workload.unit() };
+        format!("{one}s")
     }
 
     /// How many of them a job did.
@@ -228,6 +235,14 @@ mod tests {
         }
         let unknown = serde_json::from_str::<Metric>("\"speed\"").unwrap_err();
         assert_eq!(unknown.to_string(), "no metric is called \"speed\"");
+    }
+
+    #[test]
+    fn cpu_time_is_told_per_what_a_load_does() {
+        let cpu = |preset| Metric::cpu(&Workload::preset(preset).unwrap());
+        assert_eq!(["tcp-stream", "udp-stream"].map(cpu), [Metric::CPU_PER_MIB; 2]);
+        assert_eq!(["tcp-rr", "tcp-connect"].map(cpu), [Metric::CPU_PER_REQUEST; 2]);
+        assert_eq!(cpu("randread-4k"), Metric::CPU_PER_IO);
     }
 
     fn compared_in(change: impl Fn(&mut Job)) -> Vec<Metric> {

@@ -46,7 +46,7 @@ fn without_answer(evidence: &Evidence<'_>, conclusion: &Conclusion) -> Option<St
         let needed = samples_needed(0.99);
         return Some(format!(
             "{metric} of {subject}: insufficient tail samples; a p99 needs {needed} {} per run.",
-            comparison.metric.samples_name()
+            comparison.metric.samples_name(&evidence.experiment.spec.workload)
         ));
     }
     if comparison.verdict.is_decided() {

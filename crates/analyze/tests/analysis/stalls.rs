@@ -83,10 +83,10 @@ fn three_blocks_in_which_both_stall_end_it() {
     let mut bed = pair();
     let trials = run(&mut bed, 3, |_, _| true);
     assert_eq!(bed.decide(&trials[..4]).stop, None);
-    insta::assert_snapshot!(bed.decide(&trials).stop.unwrap(), @"no arm completes an I/O within its window");
+    insta::assert_snapshot!(bed.decide(&trials).stop.unwrap(), @"no arm completes anything within its window");
     let analysis = bed.analyze(&trials);
     assert_eq!(verdict(&analysis), Verdict::NoInformation);
-    insta::assert_snapshot!(analysis.open_questions[0], @"Throughput of slow: no information; neither completed an I/O within its window in 3 blocks. A longer window (--time) may show how slow they are.");
+    insta::assert_snapshot!(analysis.open_questions[0], @"Throughput of slow: no information; neither completed anything within its window in 3 blocks. A longer window (--time) may show how slow they are.");
 }
 
 /// From the first stall on no interval is right, however narrow without it.

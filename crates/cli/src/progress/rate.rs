@@ -10,20 +10,27 @@ const SPAN: Duration = Duration::from_millis(800);
 const LARGE_BYTES: u64 = 64 << 10;
 
 /// What was counted when, and what that came to.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Rate {
+    /// What is counted: I/Os, or over a network path requests.
+    unit: &'static str,
     last: Option<(Instant, [u64; 2])>,
     shown: String,
 }
 
 impl Rate {
+    /// Of nothing yet.
+    pub(super) fn of(unit: &'static str) -> Self {
+        Self { unit, last: None, shown: String::new() }
+    }
+
     /// The rate as text, of these I/Os and bytes so far; empty until it is known.
     pub(super) fn at(&mut self, now: Instant, [ios, bytes]: [u64; 2]) -> &str {
         let (then, before) = *self.last.get_or_insert((now, [ios, bytes]));
         let span = now.saturating_duration_since(then);
         if span >= SPAN {
             let done = [ios.saturating_sub(before[0]), bytes.saturating_sub(before[1])];
-            self.shown = told(done, span);
+            self.shown = told(self.unit, done, span);
             self.last = Some((now, [ios, bytes]));
         }
         &self.shown
@@ -31,11 +38,12 @@ impl Rate {
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive")]
-fn told([ios, bytes]: [u64; 2], span: Duration) -> String {
+fn told(unit: &str, [ios, bytes]: [u64; 2], span: Duration) -> String {
     let per_second = |count: u64| HumanCount((count as f64 / span.as_secs_f64()).round() as u64);
     match bytes.checked_div(ios) {
         Some(LARGE_BYTES..) => format!(" · {} MiB/s", per_second(bytes >> 20)),
-        _ => format!(" · {} IOPS", per_second(ios)),
+        _ if unit == "I/O" => format!(" · {} IOPS", per_second(ios)),
+        _ => format!(" · {} {unit}s/s", per_second(ios)),
     }
 }
 
@@ -47,7 +55,7 @@ mod tests {
     fn it_is_that_of_the_last_moments() {
         let start = Instant::now();
         let at = |ms| start + Duration::from_millis(ms);
-        let mut rate = Rate::default();
+        let mut rate = Rate::of("I/O");
         assert_eq!(rate.at(at(0), [500, 0]), "");
         assert_eq!(rate.at(at(200), [900, 1 << 20]), "", "too short a time to tell");
         assert_eq!(rate.at(at(1000), [5500, 5000 * 4096]), " · 5,000 IOPS");
@@ -57,9 +65,17 @@ mod tests {
     }
 
     #[test]
+    fn over_network_paths_requests_are_counted() {
+        let start = Instant::now();
+        let mut rate = Rate::of("request");
+        rate.at(start, [0, 0]);
+        assert_eq!(rate.at(start + Duration::from_secs(1), [300, 300 * 64]), " · 300 requests/s");
+    }
+
+    #[test]
     fn large_ios_are_told_in_bytes() {
         let start = Instant::now();
-        let mut rate = Rate::default();
+        let mut rate = Rate::of("I/O");
         rate.at(start, [0, 0]);
         assert_eq!(rate.at(start + Duration::from_secs(2), [300, 300 << 20]), " · 150 MiB/s");
     }

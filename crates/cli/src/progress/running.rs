@@ -36,9 +36,9 @@ impl Running {
         Self { live, load: Arc::new(Mutex::new(Load::None)) }
     }
 
-    /// A trial begins.
-    pub(super) fn trial_begins(&self) {
-        *self.load() = Load::Trial(Rate::default());
+    /// A trial begins, which is told in this unit.
+    pub(super) fn trial_begins(&self, unit: &'static str) {
+        *self.load() = Load::Trial(Rate::of(unit));
     }
 
     /// A pass of so many bytes begins.

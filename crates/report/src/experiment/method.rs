@@ -4,9 +4,9 @@ use iotax_analyze::{Analysis, Verdict};
 use iotax_record::Experiment;
 
 use crate::document::{Item, Place, Section};
-use crate::format;
+use crate::{format, tables};
 
-/// `MARGIN` stands for that of the experiment.
+/// `MARGIN` stands for that of the experiment, `UNIT` for what load does one after the other.
 const VERDICTS: [(Verdict, &str); 10] = [
     (Verdict::Slower, "The whole interval is on the side of a cost."),
     (Verdict::Faster, "The whole interval is on the side of a gain."),
@@ -30,7 +30,7 @@ const VERDICTS: [(Verdict, &str); 10] = [
         Verdict::NotIndependent,
         "Consecutive blocks depend on each other, so the interval is too narrow to trust.",
     ),
-    (Verdict::InsufficientTailSamples, "Too few I/Os lie beyond the percentile to compare it."),
+    (Verdict::InsufficientTailSamples, "Too few UNITs lie beyond the percentile to compare it."),
     (
         Verdict::Overloaded,
         "The offered rate was not reached, so response times measure the backlog.",
@@ -64,13 +64,14 @@ pub(super) fn sections(experiment: &Experiment, analysis: &Analysis) -> [Section
     } else {
         include_str!("method-of-blocks.txt")
     };
+    let unit = tables::unit_of_load(analysis);
     let margin = format::percent(analysis.margin);
     let verdicts = VERDICTS.iter().map(|(verdict, meaning)| match verdict {
         Verdict::Undecided if is_of_results => (verdict.to_string(), UNDECIDED_RESULTS.to_owned()),
-        _ => (verdict.to_string(), meaning.replace("MARGIN", &margin)),
+        _ => (verdict.to_string(), meaning.replace("MARGIN", &margin).replace("UNIT", unit)),
     });
     let others = OTHERS.map(|(word, meaning)| (word.to_owned(), meaning.to_owned()));
-    let method = Section::new("Method", [Item::Paragraph(method.trim_end().to_owned())]);
+    let method = Section::new("Method", [Item::Paragraph(method.trim_end().replace("UNIT", unit))]);
     let words = Section::new("Words", [Item::facts(verdicts.chain(others))]);
     [method.at(Place::Page), words.at(Place::Page)]
 }

@@ -102,12 +102,12 @@ pub(super) fn latency(analysis: &Analysis, drawn: &Drawn, what: &str) -> Item {
 pub(super) fn heat(analysis: &Analysis, drawn: &Drawn) -> Option<Section> {
     let has_spread = analysis.trials.iter().any(|trial| trial.spread.is_some())
         && !analysis.arms.iter().any(tables::moves_bytes);
-    let caption =
-        "Each trial is a column, from left to right as they ran; the darker, the more of \
-                   its I/Os took that long. A band that splits, widens or moves is what a mean \
-                   hides."
-            .to_owned();
-    let caption = caption + &not_all(analysis, drawn);
+    let caption = format!(
+        "Each trial is a column, from left to right as they ran; the darker, the more of its {}s \
+         took that long. A band that splits, widens or moves is what a mean hides.{}",
+        tables::unit_of_load(analysis),
+        not_all(analysis, drawn)
+    );
     has_spread.then(|| section("Spread of latencies over time", [chart("heat", caption)]))
 }
 
@@ -126,14 +126,17 @@ pub(super) fn blocks(experiment: &Experiment, analysis: &Analysis) -> Option<Sec
 /// Throughput over time.
 pub(super) fn trials(analysis: &Analysis, drawn: &Drawn) -> Option<Section> {
     let has_series = analysis.trials.iter().any(|trial| !trial.per_second_ios.is_empty());
+    let what = if analysis.arms.iter().any(tables::moves_bytes) {
+        tables::unit_of_rate(analysis).to_owned()
+    } else {
+        format!("{}s per second", iotax_words::capital(tables::unit_of_load(analysis)))
+    };
     let steps = match drawn.seconds_per_point {
         1 => ", second by second".to_owned(),
         n => format!("; each step is the mean of {n} seconds, to keep the page small"),
     };
     let caption = format!(
-        "{}s per second of the primary job over the time of the experiment{steps}. Grey: not \
-         used.{}",
-        iotax_words::capital(tables::unit_of_load(analysis)),
+        "{what} of the primary job over the time of the experiment{steps}. Grey: not used.{}",
         not_all(analysis, drawn)
     );
     has_series.then(|| section("Throughput of every trial", [chart("series", caption)]))

@@ -61,6 +61,7 @@ pub(crate) fn drawn(analysis: &Analysis, forest: &[&Group]) -> Drawn {
         "latency": latency,
         "series": {
             "seconds_per_point": seconds_per_point,
+            "unit": tables::unit_of_rate(analysis),
             "trials": series(analysis, seconds_per_point),
         },
         "schedule": { "shown_blocks": shown_blocks, "cells": cells(analysis, shown_blocks) },
@@ -129,15 +130,29 @@ fn block_ratios(analysis: &Analysis) -> Value {
     json!({ "points": points.collect::<Vec<_>>(), "margin": analysis.margin, "label": label })
 }
 
-/// I/Os per second of each trial, and when it started, in seconds since the experiment did.
+/// Throughput of each trial, in [`tables::unit_of_rate`], and when it started, in seconds since the
+/// experiment did.
 fn series(analysis: &Analysis, stride: usize) -> Vec<Value> {
     let trials = analysis.trials.iter().filter(|t| !t.per_second_ios.is_empty());
     let trace = |t: &TrialPoint| {
         let start = (t.started_ns / 1_000_000) as f64 / 1e3;
-        let (arm, iops) = (arm_index(analysis, t)?, thinned(&t.per_second_ios, stride));
-        Some(json!({ "arm": arm, "start": start, "iops": iops, "used": t.used }))
+        let arm = arm_index(analysis, t)?;
+        let ios = thinned(&t.per_second_ios, stride);
+        let rates = match bits_per_io(&analysis.arms[arm]) {
+            Some(bits) => {
+                let mbit = ios.iter().map(|ios| (f64::from(*ios) * bits / 1e4).round() / 1e2);
+                json!(mbit.collect::<Vec<_>>())
+            }
+            None => json!(ios),
+        };
+        Some(json!({ "arm": arm, "start": start, "rates": rates, "used": t.used }))
     };
     trials.filter_map(trace).collect()
+}
+
+/// Of an arm whose throughput is told in bits: how many one I/O moves.
+fn bits_per_io(arm: &ArmSummary) -> Option<f64> {
+    (tables::moves_bytes(arm) && arm.iops > 0.0).then(|| 8.0 * arm.bytes_per_s / arm.iops)
 }
 
 /// Of each trial its block, place in the block, arm, and whether it was used.

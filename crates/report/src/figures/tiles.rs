@@ -3,7 +3,7 @@
 use iotax_analyze::Analysis;
 
 use crate::document::Tile;
-use crate::{bandwidth, format, tables};
+use crate::{bandwidth, format, network, tables};
 
 /// What its one arm did; nothing if no trial can be used.
 pub(crate) fn tiles(analysis: &Analysis) -> Vec<Tile> {
@@ -22,7 +22,10 @@ pub(crate) fn tiles(analysis: &Analysis) -> Vec<Tile> {
         let times = [("p99 of a sync", p99), ("mean of a sync", sync.mean_ns)];
         return times.into_iter().filter_map(known).chain([rate]).chain(bandwidth).collect();
     }
-    let times = [("mean latency", arm.mean_latency_ns), ("CPU per I/O", arm.cpu_ns_per_io)];
+    let times = match &arm.network {
+        Some(network) => network::times(arm, network),
+        None => vec![("mean latency", arm.mean_latency_ns), ("CPU per I/O", arm.cpu_ns_per_io)],
+    };
     let times = times.into_iter().filter_map(known);
     [rate].into_iter().chain(bandwidth).chain(times).collect()
 }

@@ -1,6 +1,6 @@
 //! Of a matrix: what each level of each factor changed, phase by phase.
 
-use crate::changes;
+use crate::changes::{self, Changes};
 use crate::document::Section;
 use crate::experiment::Part;
 
@@ -8,7 +8,6 @@ use crate::experiment::Part;
 pub(super) fn sections(parts: &[Part]) -> Vec<Section> {
     let is_of_results = parts.iter().any(|(experiment, _)| experiment.spec.is_of_results());
     let name = if is_of_results { "job" } else { "phase" };
-    let matrices =
-        parts.iter().filter_map(|(_, part)| Some((part.workload.as_str(), part.matrix.as_ref()?)));
-    changes::sections(Some(name), &matrices.collect::<Vec<_>>())
+    let changes = parts.iter().filter_map(|(_, part)| Changes::of(part));
+    changes::sections(Some(name), &changes.collect::<Vec<_>>())
 }

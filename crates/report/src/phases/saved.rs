@@ -120,7 +120,8 @@ fn pairs(parts: &[Part]) -> Option<Section> {
                     if there is one."
             .to_owned();
     let are_rates = |(_, part): &Part| {
-        primary_of_each(part).iter().any(|c| c.metric.unit() == Unit::IosPerSecond)
+        tables::network_load(part).is_none()
+            && primary_of_each(part).iter().any(|c| c.metric.unit() == Unit::IosPerSecond)
     };
     if parts.iter().any(are_rates) {
         note.push_str(" Bandwidth where I/Os are of 64 KiB or more.");
@@ -136,11 +137,15 @@ fn cell(comparison: &Comparison, analysis: &Analysis) -> Cell {
     let (Some(arm), Some(base)) = (arm, base) else { return Cell::new(format::ABSENT) };
     let is_large = |arm: &ArmSummary| arm.bytes_per_s >= LARGE_BYTES * arm.iops;
     let unit = comparison.metric.unit();
-    if unit != Unit::IosPerSecond {
+    if unit != Unit::IosPerSecond || base.network.is_some() {
         let (Some(with), Some(of)) = (comparison.with, comparison.base) else {
             return Cell::new(format::ABSENT);
         };
-        let figures = [with, of].map(|figure| format::figure(unit, figure)).join(" / ");
+        let figures = [with, of].map(|figure| match &base.network {
+            Some(_) if unit == Unit::IosPerSecond => format::connections(figure),
+            _ => format::figure(unit, figure),
+        });
+        let figures = figures.join(" / ");
         return toned(comparison, &figures, with / of);
     }
     let (with, of, unit) = if is_large(base) && tables::bandwidth(base).is_some() {

@@ -43,6 +43,19 @@ pub(crate) fn html(experiment: &Experiment, analysis: &Analysis) -> String {
     iotax_report::html(&iotax_report::experiment(experiment, analysis))
 }
 
+/// The page without its scripts and styles.
+pub(crate) fn markup(page: &str) -> String {
+    let mut out = String::new();
+    let mut rest = page;
+    while let Some(start) = ["<script", "<style"].iter().filter_map(|t| rest.find(t)).min() {
+        let end_tag = if rest[start..].starts_with("<script") { "</script>" } else { "</style>" };
+        out.push_str(&rest[..start]);
+        let end = rest[start..].find(end_tag).expect("elements are closed") + end_tag.len();
+        rest = &rest[start + end..];
+    }
+    out + rest
+}
+
 /// The part of a report before a head.
 pub(crate) fn up_to<'a>(shown: &'a str, head: &str) -> &'a str {
     shown.split_once(head).map_or(shown, |(before, _)| before)

@@ -141,10 +141,10 @@ function experimentCharts(root, data) {
 
   function series(box) {
     const step = data.series.seconds_per_point;
-    const end = Math.max(0, ...data.series.trials.map((t) => t.start + t.iops.length * step));
+    const end = Math.max(0, ...data.series.trials.map((t) => t.start + t.rates.length * step));
     const [unit, scale] = clock(end);
     const { domains, grid, axis } = overTime(box, [unit, scale], end);
-    const points = data.series.trials.flatMap((trial, z) => [...trial.iops, trial.iops.at(-1)].map((y, i) => (
+    const points = data.series.trials.flatMap((trial, z) => [...trial.rates, trial.rates.at(-1)].map((y, i) => (
       { z, y, arm: trial.arm, used: trial.used, x: (trial.start + i * step) / scale })));
     const arms = data.shown.filter((arm) => points.some((p) => p.arm === arm));
     if (arms.length === 0) return;
@@ -155,7 +155,7 @@ function experimentCharts(root, data) {
         grid, axis,
         Plot.axisY({ ...axisText, ticks: 2, tickFormat: (v) => (v === 0 ? "0" : d3.format("~s")(v)), label: null, tickSize: 0 }),
         Plot.line(drawn, { x: "x", y: "y", z: "z", fy: "arm", curve: "step-after", stroke: (p) => (p.used ? colour(p.arm) : "var(--zero)"), strokeWidth: 1.5 }),
-        Plot.tip(drawn, Plot.pointer({ x: "x", y: "y", fy: "arm", title: (p) => `${data.arms[p.arm]}\n${d3.format(",")(Math.round(p.y))} IOPS at ${Number(p.x.toFixed(2))} ${unit}` })),
+        Plot.tip(drawn, Plot.pointer({ x: "x", y: "y", fy: "arm", title: (p) => `${data.arms[p.arm]}\n${d3.format(",")(p.y < 100 ? Number(p.y.toPrecision(3)) : Math.round(p.y))} ${data.series.unit} at ${Number(p.x.toFixed(2))} ${unit}` })),
       ],
     }));
   }
