@@ -66,9 +66,9 @@ fn clusters_of_knb_are_compared_in_each_cell() {
       Without an interval; n: results of the arm that has fewer.
 
     Arms
-      arm         rate  CPU/MiB  RTT  retrans/GiB  spread  trials
-      aks  17.8 Gbit/s        –                         –       1
-      gke  17.3 Gbit/s        –                         –       1
+      arm         rate  trials
+      aks  17.8 Gbit/s       1
+      gke  17.3 Gbit/s       1
 
     Not concluded
       - What is said above of all jobs.
@@ -86,9 +86,9 @@ fn clusters_of_knb_are_compared_in_each_cell() {
       Without an interval; n: results of the arm that has fewer.
 
     Arms
-      arm         rate  lost  reordered  jitter  CPU/MiB  spread  trials
-      aks  12.4 Gbit/s                                 –       –       1
-      gke  14.4 Gbit/s                                 –       –       1
+      arm         rate  trials
+      aks  12.4 Gbit/s       1
+      gke  14.4 Gbit/s       1
 
     Not concluded
       - What is said above of all jobs.
@@ -106,9 +106,9 @@ fn clusters_of_knb_are_compared_in_each_cell() {
       Without an interval; n: results of the arm that has fewer.
 
     Arms
-      arm         rate  CPU/MiB  RTT  retrans/GiB  spread  trials
-      aks  20.7 Gbit/s        –                         –       1
-      gke  17.8 Gbit/s        –                         –       1
+      arm         rate  trials
+      aks  20.7 Gbit/s       1
+      gke  17.8 Gbit/s       1
 
     Not concluded
       - What is said above of all jobs.
@@ -126,9 +126,9 @@ fn clusters_of_knb_are_compared_in_each_cell() {
       Without an interval; n: results of the arm that has fewer.
 
     Arms
-      arm         rate  lost  reordered  jitter  CPU/MiB  spread  trials
-      aks  13.9 Gbit/s                                 –       –       1
-      gke  11.0 Gbit/s                                 –       –       1
+      arm         rate  trials
+      aks  13.9 Gbit/s       1
+      gke  11.0 Gbit/s       1
 
     Not concluded
       - What is said above of all jobs.
@@ -195,9 +195,9 @@ fn rows_of_k8s_netperf_are_jobs() {
       Without an interval; n: results of the arm that has fewer.
 
     Arms
-      arm              rate  CPU/MiB  RTT  retrans/GiB  spread  trials
-      plain      874 Mbit/s        –                         –       1
-      encrypted  437 Mbit/s        –                         –       1
+      arm              rate  trials
+      plain      874 Mbit/s       1
+      encrypted  437 Mbit/s       1
 
     Not concluded
       - What is said above of all jobs.
@@ -215,9 +215,9 @@ fn rows_of_k8s_netperf_are_jobs() {
       Without an interval; n: results of the arm that has fewer.
 
     Arms
-      arm              rate  CPU/MiB  RTT  retrans/GiB  spread  trials
-      plain      744 Mbit/s        –                         –       1
-      encrypted  744 Mbit/s        –                         –       1
+      arm              rate  trials
+      plain      744 Mbit/s       1
+      encrypted  744 Mbit/s       1
 
     Not concluded
       - What is said above of all jobs.
@@ -235,9 +235,9 @@ fn rows_of_k8s_netperf_are_jobs() {
       Without an interval; n: results of the arm that has fewer.
 
     Arms
-      arm              rate  lost  reordered  jitter  CPU/MiB  spread  trials
-      plain      789 Mbit/s                                 –       –       1
-      encrypted  789 Mbit/s                                 –       –       1
+      arm              rate  trials
+      plain      789 Mbit/s       1
+      encrypted  789 Mbit/s       1
 
     Not concluded
       - What is said above of all jobs.

@@ -79,9 +79,9 @@ fn datagrams_at_a_rate_are_compared_in_what_came() {
       Without an interval; n: results of the arm that has fewer.
 
     Arms
-      arm            rate    lost  reordered   jitter  CPU/MiB  spread  trials
-      udp     46.5 Mbit/s  1.32 %        0 %  59.5 µs  2.50 ms       –       1
-      udprev  49.3 Mbit/s  1.57 %        0 %   175 µs  2.32 ms       –       1
+      arm            rate    lost  reordered   jitter  CPU/MiB  trials
+      udp     46.5 Mbit/s  1.32 %        0 %  59.5 µs  2.50 ms       1
+      udprev  49.3 Mbit/s  1.57 %        0 %   175 µs  2.32 ms       1
 
     Warning, not interleaved: the runs were not interleaved in random order, as
       far as the results tell: whatever changed between them (neighbours, credits,

@@ -307,13 +307,12 @@ fn recorded_cells_make_a_matrix() {
       pairs). The intervals of a metric hold all at once with 95 %.
 
     Changes
-      level        IOPS  throughput  mean latency
-      sec=krb5    −30 %       −30 %             –
-      sec=krb5p   −70 %       −70 %             –
-      nconnect=4  +60 %       +60 %             –
+      level        IOPS  throughput
+      sec=krb5    −30 %       −30 %
+      sec=krb5p   −70 %       −70 %
+      nconnect=4  +60 %       +60 %
       Each level against the first of its factor, the mean over the arms that differ
-      in nothing else. Descriptive, no interval. In a closed loop latency is what is
-      in flight over the rate.
+      in nothing else. Descriptive, no interval.
     ");
     let excluded = ["compare", "--out", "out2", files, "--exclude", "sec=krb5p,nconnect=4"];
     let said = desk.run(&[&excluded[..], &factors].concat());

@@ -37,6 +37,10 @@ impl<'a> Changes<'a> {
         self.load.is_some_and(NetworkLoad::moves_bytes)
     }
 
+    fn has_latency(&self) -> bool {
+        !self.moves_bytes() && self.matrix.shifts.iter().any(|shift| shift.latency_ns.is_some())
+    }
+
     /// Changes of rates and of latency, under [`heads`].
     fn figures(&self, shift: &FactorShift) -> Vec<Cell> {
         let bytes = || changed(shift.bytes_per_s, shift.bytes_per_s_interval);
@@ -67,7 +71,7 @@ pub(crate) fn sections(job: Option<&str>, matrices: &[Changes<'_>]) -> Vec<Secti
     }
     let has_intervals = shifts().any(|shift| shift.iops_interval.is_some());
     let how = if has_intervals { INTERVALS } else { "Descriptive, no interval." };
-    let has_latency = !matrices.iter().all(Changes::moves_bytes);
+    let has_latency = matrices.iter().any(Changes::has_latency);
     let closed_loop = if has_latency { CLOSED_LOOP } else { "" };
     let note = || Item::Note(format!("{NOTE} {how} {closed_loop}").trim_end().to_owned());
     let all = Item::Table(whole(job, matrices, has_intervals));
@@ -91,8 +95,7 @@ fn whole(job: Option<&str>, matrices: &[Changes<'_>], has_intervals: bool) -> Ta
             table.rows.push(row.chain(has_intervals.then(|| verdict(of.matrix, shift))).collect());
         }
     }
-    let is_of_paths = matrices.iter().any(|of| of.load.is_some());
-    if is_of_paths { table.without_absent_figures() } else { table }
+    table.without_absent_figures()
 }
 
 /// Without what says the same twice: the rate of bytes, where all I/Os have one size.

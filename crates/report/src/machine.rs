@@ -63,5 +63,6 @@ pub(crate) fn system(analysis: &Analysis) -> Option<Table> {
             or_absent(of.memory.map(|memory| bytes(memory.writeback_bytes)))
         })
         .table
+        .without_absent_figures()
         .filled()
 }

@@ -261,7 +261,7 @@ pub(crate) fn arms(analysis: &Analysis) -> Table {
         row.extend([from(2, spread), Cell::toned(trials, tone)]);
         table.rows.push(row);
     }
-    table
+    table.without_absent_figures()
 }
 
 /// The heads of [`rates`], and of all jobs.

@@ -35,15 +35,14 @@ fn rules_come_first_in_every_format() {
       2 s (0.4 %).
 
     Rules
-      slower by 5%
-        of luks, outcome broken, found 34 % [31, 37] less throughput, trials 12
-      slower by 5%
-        of a|b, outcome undecided, found 4 % [2, 6] less throughput, trials 12,
-        needed 90
-      latency.p99 > 10ms
-        of luks, outcome kept, found a latency p99 of 4.1 ms [3.9, 4.4], trials 12
-      sync.p99 > 10ms
-        of luks, outcome undecided, found –, trials 12
+      slower by 5%  luks
+        outcome broken, found 34 % [31, 37] less throughput, trials 12
+      slower by 5%  a|b
+        outcome undecided, found 4 % [2, 6] less throughput, trials 12, needed 90
+      latency.p99 > 10ms  luks
+        outcome kept, found a latency p99 of 4.1 ms [3.9, 4.4], trials 12
+      sync.p99 > 10ms  luks
+        outcome undecided, found –, trials 12
       Each end of an interval is a bound of its own, wrong in at most 5 % of such
       runs at whichever look one stops.
     ");

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{analyses, html, markdown, text, troubled, up_to};
-use iotax_analyze::{Analysis, Metric, Verdict};
+use iotax_analyze::{Analysis, ArmSummary, Metric, Verdict};
 use iotax_report::{CSV_COLUMNS, SearchResult, Style, csv, search, search_rulings};
 use iotax_spec::Rule;
 
@@ -351,16 +351,19 @@ fn cpu_time_is_named_where_throughput_shows_nothing() {
 fn one_trial_has_no_spread() {
     let mut analysis = analyses::run();
     analysis.arms.truncate(1);
-    let spread = |analysis: &Analysis| {
+    let arms = |analysis: &Analysis| {
         let shown = text(&common::run(), analysis, Style { color: false, width: 80 });
-        let row =
-            shown.lines().skip_while(|line| !line.contains("spread")).nth(1).unwrap().to_owned();
-        row.split_whitespace().rev().nth(1).unwrap().to_owned()
+        section(&shown, "\nArms\n").to_owned()
     };
-    analysis.arms[0].trials = 1;
-    assert_eq!(spread(&analysis), "–");
     analysis.arms[0].trials = 2;
-    assert_eq!(spread(&analysis), "%");
+    assert!(arms(&analysis).contains("spread"), "{}", arms(&analysis));
+    let one = ArmSummary { name: "one".to_owned(), trials: 1, ..analysis.arms[0].clone() };
+    analysis.arms.push(one);
+    let spread_of_one = |row: &str| row.split_whitespace().rev().nth(1) == Some("–");
+    assert!(arms(&analysis).lines().last().is_some_and(spread_of_one), "{}", arms(&analysis));
+    // A column in which no arm has a value is left out.
+    analysis.arms.remove(0);
+    assert!(!arms(&analysis).contains("spread"), "{}", arms(&analysis));
 }
 
 /// One section of a text report.

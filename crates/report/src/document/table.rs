@@ -126,8 +126,9 @@ impl Table {
 
     /// Without columns of figures that no row has.
     pub(crate) fn without_absent_figures(mut self) -> Self {
+        let is_absent = |cell: &Cell| [ABSENT, ""].contains(&cell.text.as_str());
         for i in (0..self.heads.len()).rev() {
-            if self.heads[i].is_figure && self.rows.iter().all(|row| row[i].text == ABSENT) {
+            if self.heads[i].is_figure && self.rows.iter().all(|row| is_absent(&row[i])) {
                 self.heads.remove(i);
                 self.rows.iter_mut().for_each(|row| drop(row.remove(i)));
             }

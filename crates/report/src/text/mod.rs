@@ -117,16 +117,25 @@ impl Page {
         }
     }
 
-    /// Names and values in two columns; commands are not wrapped, whatever their length.
+    /// Names and values in two columns, but for names that would leave no room beside them: their
+    /// values stand below. Commands are not wrapped, whatever their length.
     fn facts(&self, facts: &[Point], indent: &str) -> String {
         let names: Vec<String> = facts.iter().map(|fact| printable(&fact.name)).collect();
-        let widest = names.iter().map(|name| name.chars().count()).max();
+        let is_long = |name: &str| name.chars().count() > self.width / 2;
+        let short = names.iter().filter(|name| !is_long(name));
+        let widest = short.map(|name| name.chars().count()).max();
         let widest = widest.unwrap_or_default().max(NARROWEST_NAME);
         let mut out = String::new();
         for (at, (name, fact)) in names.iter().zip(facts).enumerate() {
             let name = if at > 0 && *name == names[at - 1] { "" } else { name };
-            let first = format!("{indent}  {name:widest$}  ");
-            let rest = " ".repeat(first.chars().count());
+            let rest = format!("{indent}  {:widest$}  ", "");
+            let first = if is_long(name) {
+                let name = self.filled(name, &format!("{indent}  "), &format!("{indent}    "));
+                out.push_str(&format!("{name}\n"));
+                rest.clone()
+            } else {
+                format!("{indent}  {name:widest$}  ")
+            };
             let lines = match fact.command.as_str() {
                 "" => self.filled(&fact.text, &first, &rest),
                 command => first + &printable(command),
@@ -182,5 +191,29 @@ impl Page {
 
     fn lines<'a>(&self, first: &'a str, rest: &'a str) -> Options<'a> {
         lines_of(self.width).initial_indent(first).subsequent_indent(rest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_leaves_no_room_beside_it_stands_above() {
+        let page = Page { paint: Paint { colour: false }, width: 40 };
+        let facts = [
+            Point::new(
+                "tcp-stream, tcp-stream-back, udp-stream",
+                "all CPUs were busy all the time",
+            ),
+            Point::new("tcp-rr", "nothing"),
+        ];
+        insta::assert_snapshot!(page.facts(&facts, ""), @"
+        tcp-stream, tcp-stream-back,
+          udp-stream
+                all CPUs were busy all the
+                time
+        tcp-rr  nothing
+        ");
     }
 }

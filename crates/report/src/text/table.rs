@@ -1,6 +1,7 @@
 //! Aligned columns for a terminal.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use textwrap::core::display_width;
 use textwrap::wrap;
@@ -88,21 +89,79 @@ fn line(cells: &[(String, String)], widths: &[usize], heads: &[Head]) -> String 
     format!("{}\n", out.trim_end())
 }
 
+/// A short paragraph per row, under a name.
 fn stacked(table: &Table, paint: Paint, width: usize) -> String {
+    let naming = naming_columns(table);
     let mut out = String::new();
     for row in &table.rows {
-        let (name, rest) = row.split_first().expect("a table has a column that names its rows");
+        let (names, rest) = row.split_at(naming);
+        let name: Vec<&str> = names.iter().map(|cell| cell.text.as_str()).collect();
         let facts: Vec<_> = rest
             .iter()
-            .zip(&table.heads[1..])
+            .zip(&table.heads[naming..])
             .filter(|(cell, _)| !cell.text.is_empty())
             .map(|(cell, head)| {
                 format!("{} {}", paint.dim(&head.text), paint.tone(cell.tone, &cell.text))
             })
             .collect();
         let options = lines_of(width).initial_indent("    ").subsequent_indent("    ");
-        out.push_str(&format!("  {}\n", name.text));
+        out.push_str(&format!("  {}\n", name.join(&" ".repeat(GAP)).trim_end()));
         out.push_str(&format!("{}\n", textwrap::fill(&facts.join(", "), options)));
     }
     out
+}
+
+/// How many of the first columns name the rows: as few as tell them apart as well as all the words
+/// before the figures do.
+fn naming_columns(table: &Table) -> usize {
+    let names = |columns: usize| -> usize {
+        let names = table.rows.iter().map(|row| row[..columns].iter().map(|cell| &cell.text));
+        names.map(Iterator::collect::<Vec<_>>).collect::<HashSet<_>>().len()
+    };
+    let words = table.heads.iter().take_while(|head| !head.is_figure).count();
+    let words = words.clamp(1, table.heads.len().saturating_sub(1).max(1));
+    (1..words).find(|columns| names(*columns) == names(words)).unwrap_or(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(rows: [[&str; 2]; 2]) -> String {
+        let mut table = Table::new(&["arm", "interface", "note"], &["sent"]);
+        for [arm, interface] in rows {
+            let note = "what is said of it at some length";
+            table.push([arm, interface, note, "1"].map(Cell::from));
+        }
+        lay_out(&table, Paint { colour: false }, 40)
+    }
+
+    #[test]
+    fn a_stacked_row_is_named_by_what_tells_it_apart() {
+        insta::assert_snapshot!(told([["a", "near eth0"], ["b", "near eth0"]]), @"
+        a
+          interface near eth0, note what is
+          said of it at some length, sent 1
+        b
+          interface near eth0, note what is
+          said of it at some length, sent 1
+        ");
+        insta::assert_snapshot!(told([["a", "near eth0"], ["a", "far eth0"]]), @"
+        a  near eth0
+          note what is said of it at some
+          length, sent 1
+        a  far eth0
+          note what is said of it at some
+          length, sent 1
+        ");
+        // Nothing tells them apart: one name is as good as three.
+        insta::assert_snapshot!(told([["a", "near eth0"], ["a", "near eth0"]]), @"
+        a
+          interface near eth0, note what is
+          said of it at some length, sent 1
+        a
+          interface near eth0, note what is
+          said of it at some length, sent 1
+        ");
+    }
 }
