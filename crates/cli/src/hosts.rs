@@ -8,7 +8,7 @@ use anyhow::Result;
 use iotax_load::LoadProgress;
 use iotax_record::{HostRecord, HostRole};
 use iotax_rig::{Options, Progress};
-use iotax_run::agent::{Remote, RemoteOptions};
+use iotax_run::agent::{ChildAgent, Remote, RemoteOptions};
 use iotax_run::{Host, Hosts, Local, here};
 use iotax_spec::{Arm, Spec};
 
@@ -74,7 +74,7 @@ fn remote(
     command: &[String],
 ) -> Result<(Box<dyn Host>, HostRecord)> {
     let remote = Remote::open(RemoteOptions {
-        command: command.to_vec(),
+        agent: Box::new(ChildAgent { command: command.to_vec() }),
         spec,
         work_dir: load.dir.clone(),
         destroy: load.destroy.clone(),

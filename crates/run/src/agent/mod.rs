@@ -6,9 +6,11 @@
 //! | `frame` | how it is carried: length, checksum, JSON |
 //! | `serve` | the agent: a rig and load drivers on its machine |
 //! | `timing` | how long the two wait for each other |
+//! | `launch` | how an agent is started and ended: as a child of this process, or as another crate does |
 //! | `remote` | the other side: a [`crate::Host`] that may die, and is started again |
 
 mod frame;
+mod launch;
 mod message;
 mod remote;
 mod serve;
@@ -16,5 +18,6 @@ mod serve;
 mod tests;
 mod timing;
 
+pub use launch::{ChildAgent, Ended, Launch, Launched, Process};
 pub use remote::{Remote, RemoteOptions};
 pub use serve::{AgentOptions, serve};

@@ -1,9 +1,7 @@
 //! The side of an agent that asks.
 
-use std::io;
-use std::os::unix::process::CommandExt as _;
+use std::io::{self, Write};
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -15,6 +13,7 @@ use iotax_record::{HostRecord, Site};
 use iotax_spec::{Driver, Spec, Workload};
 
 use super::frame::{receive, send};
+use super::launch::{Ended, Launch, Launched, Process};
 use super::message::{Command, Open, PROTOCOL, Reply};
 use super::timing::{GRACE, SILENCE};
 use crate::agent_error::AgentError;
@@ -31,8 +30,8 @@ const ENDED: &str = "it ended";
 
 /// What a host behind an agent is given.
 pub struct RemoteOptions {
-    /// The agent's program and its arguments, such as `ssh host iotax agent`.
-    pub command: Vec<String>,
+    /// What starts the agent, and starts another if it is lost.
+    pub agent: Box<dyn Launch>,
     /// Its arms are those of the host.
     pub spec: Spec,
     /// Where files without a path go, on the host.
@@ -48,7 +47,7 @@ pub struct RemoteOptions {
 /// A host behind an agent. One that is lost is a failed trial; the next arm that is brought up
 /// starts another, which first removes what the lost one left.
 pub struct Remote {
-    command: Vec<String>,
+    agent: Box<dyn Launch>,
     open: Open,
     stop: Arc<AtomicBool>,
     live: Arc<LoadProgress>,
@@ -68,9 +67,9 @@ impl Remote {
     /// # Errors
     /// If it cannot be started, is of another version, or refuses a target.
     pub fn open(options: RemoteOptions) -> Result<Self, Error> {
-        let RemoteOptions { command, spec, work_dir, destroy, stop, live } = options;
+        let RemoteOptions { agent, spec, work_dir, destroy, stop, live } = options;
         let mut remote = Self {
-            command,
+            agent,
             missing: vec![true; spec.arms.len()],
             open: Open { spec, work_dir, destroy },
             stop,
@@ -92,11 +91,11 @@ impl Remote {
     }
 
     fn connect(&mut self) -> Result<(), Error> {
-        self.connection = Some(Connection::start(&self.command)?);
+        self.connection = Some(Connection::start(&mut *self.agent)?);
         match self.ask(&Command::Hello { protocol: PROTOCOL }, None, &|_, _| ())? {
             Reply::Hello { protocol: PROTOCOL, .. } => Ok(()),
             Reply::Hello { protocol: theirs, .. } => {
-                let command = self.command.join(" ");
+                let command = self.agent.name();
                 Err(AgentError::Version { command, theirs, ours: PROTOCOL }.into())
             }
             _ => Err(self.out_of_turn()),
@@ -155,7 +154,7 @@ impl Remote {
         self.leaves_something |= self.connection.is_some();
         let end = self.connection.take().and_then(Connection::kill);
         let why = end.map_or_else(|| why.to_owned(), |end| format!("{why} ({end})"));
-        AgentError::Lost { command: self.command.join(" "), why }.into()
+        AgentError::Lost { command: self.agent.name(), why }.into()
     }
 }
 
@@ -199,7 +198,7 @@ impl Arms for Remote {
             if !problems.is_empty() {
                 // It was tried, and is told.
                 self.leaves_something = false;
-                return Err(AgentError::Left { command: self.command.join(" "), problems }.into());
+                return Err(AgentError::Left { command: self.agent.name(), problems }.into());
             }
         }
         self.connection
@@ -239,29 +238,16 @@ impl Runner for Remote {
 
 /// An agent that lives, as far as is known.
 struct Connection {
-    child: Child,
-    input: ChildStdin,
+    process: Box<dyn Process>,
+    input: Box<dyn Write + Send>,
     replies: Receiver<io::Result<Reply>>,
     /// I/Os and bytes that it had done at its last sign of life.
     done: (u64, u64),
 }
 
 impl Connection {
-    fn start(command: &[String]) -> Result<Self, AgentError> {
-        let failed = |source| AgentError::Start { command: command.join(" "), source };
-        let [program, arguments @ ..] = command else {
-            return Err(failed(io::Error::from(io::ErrorKind::InvalidInput)));
-        };
-        let mut child = std::process::Command::new(program)
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            // Ctrl-C on the terminal is for this process, which tells it.
-            .process_group(0)
-            .spawn()
-            .map_err(failed)?;
-        let (input, output) = (child.stdin.take(), child.stdout.take());
-        let (input, mut output) = input.zip(output).expect("both are piped");
+    fn start(agent: &mut dyn Launch) -> Result<Self, AgentError> {
+        let Launched { input, mut output, process } = agent.launch()?;
         let (tell, replies) = channel();
         thread::spawn(move || {
             while let Some(reply) = receive(&mut output).transpose() {
@@ -271,7 +257,7 @@ impl Connection {
                 }
             }
         });
-        Ok(Self { child, input, replies, done: (0, 0) })
+        Ok(Self { process, input, replies, done: (0, 0) })
     }
 
     fn ask(
@@ -322,24 +308,22 @@ impl Connection {
     }
 
     /// Ends it; says how it ended.
-    fn kill(mut self) -> Option<String> {
-        // It may have ended by itself; then that is what is told.
-        let _ = self.child.kill();
-        self.child.wait().ok().map(|status| status.to_string())
+    fn kill(self) -> Option<String> {
+        self.process.kill()
     }
 
     /// Lets it end by itself.
     fn end(self) -> Result<(), String> {
-        let Self { mut child, input, .. } = self;
+        let Self { mut process, input, .. } = self;
         drop(input);
         let waiting = Instant::now();
         loop {
-            match child.try_wait() {
-                Ok(Some(status)) if status.success() => return Ok(()),
-                Ok(Some(status)) => return Err(status.to_string()),
+            match process.try_wait() {
+                Ok(Some(Ended { success: true, .. })) => return Ok(()),
+                Ok(Some(Ended { status, .. })) => return Err(status),
                 Err(error) => return Err(error.to_string()),
                 Ok(None) if waiting.elapsed() > LAST_WAIT => {
-                    let _ = child.kill();
+                    let _ = process.kill();
                     return Err("it did not end".to_owned());
                 }
                 Ok(None) => thread::sleep(POLL_INTERVAL),
