@@ -82,7 +82,7 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Catalog(CatalogCommand),
     /// Perform trials for an iotax on another host, which starts this: see --agent
-    Agent,
+    Agent(AgentArgs),
     /// Be the far end of a network path, for whoever knows the token
     Peer(PeerArgs),
     /// Remove what a killed run left behind
@@ -423,6 +423,15 @@ pub(crate) struct LayersArgs {
     /// Colours
     #[arg(long, value_enum, default_value_t = Color::Auto)]
     pub color: Color,
+}
+
+/// `iotax agent`
+#[derive(Debug, Args)]
+pub(crate) struct AgentArgs {
+    /// Perform nothing: keep a container up, in which agents are started, until there
+    /// was none for so long
+    #[arg(long, value_name = "TIME")]
+    pub keep: Option<String>,
 }
 
 /// `iotax undo`

@@ -49,7 +49,7 @@ fn main() -> ExitCode {
         Command::Layers(args) => commands::layers(&args),
         Command::Disk(command) => commands::disk(&command),
         Command::Catalog(command) => commands::catalog(&command),
-        Command::Agent => commands::agent(),
+        Command::Agent(args) => commands::agent(&args),
         Command::Peer(args) => commands::peer(&args),
         Command::Undo(args) => commands::undo(&args),
         Command::Man { directory } => commands::man(&directory),

@@ -1,12 +1,21 @@
 use std::io::{self, IsTerminal as _};
+use std::time::Duration;
 
 use anyhow::{Context as _, Result};
-use iotax_run::agent::{AgentOptions, serve};
+use iotax_run::agent::{AgentOptions, keep, serve};
+use iotax_spec::units::parse_duration;
 
+use crate::args::AgentArgs;
 use crate::exit::{Exit, Usage};
+use crate::{resolve, signals};
 
 /// `iotax agent`
-pub(crate) fn agent() -> Result<Exit> {
+pub(crate) fn agent(args: &AgentArgs) -> Result<Exit> {
+    if let Some(limit) = resolve::option("--keep", args.keep.as_deref(), parse_duration)? {
+        let stop = signals::stop_flag()?;
+        keep(Duration::from_nanos(limit), &stop).context("/proc cannot be read")?;
+        return Ok(Exit::Done);
+    }
     if io::stdin().is_terminal() {
         let why = "an agent is spoken to by another iotax, which starts it; there, give \
                    --agent 'ssh HOST iotax agent' to run, compare or peel";

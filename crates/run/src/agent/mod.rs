@@ -6,10 +6,12 @@
 //! | `frame` | how it is carried: length, checksum, JSON |
 //! | `serve` | the agent: a rig and load drivers on its machine |
 //! | `timing` | how long the two wait for each other |
+//! | `keep` | a container that waits for agents |
 //! | `launch` | how an agent is started and ended: as a child of this process, or as another crate does |
 //! | `remote` | the other side: a [`crate::Host`] that may die, and is started again |
 
 mod frame;
+mod keep;
 mod launch;
 mod message;
 mod remote;
@@ -18,6 +20,7 @@ mod serve;
 mod tests;
 mod timing;
 
+pub use keep::keep;
 pub use launch::{ChildAgent, Ended, Launch, Launched, Process};
 pub use remote::{Remote, RemoteOptions};
 pub use serve::{AgentOptions, serve};
