@@ -1,0 +1,118 @@
+//! A cluster, and a namespace in it.
+
+use std::fmt;
+use std::future::Future;
+use std::time::Duration;
+
+use k8s_openapi::NamespaceResourceScope;
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::{Api, Client, Config, Resource};
+use tokio::runtime::{Builder, Handle, Runtime};
+
+use crate::error::{Call, Error, causes};
+
+/// An API server that is silent for so long is taken to be gone.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A namespace of a cluster that answers. Whatever is awaited is awaited here: callers block.
+pub struct Cluster {
+    client: Client,
+    namespace: String,
+    runtime: Runtime,
+}
+
+impl Cluster {
+    /// The cluster of a context of the user's configuration (`KUBECONFIG`, `~/.kube/config`), or
+    /// the one that this process runs in; without names the configuration's own.
+    ///
+    /// # Errors
+    /// If there is no configuration, or it cannot be used.
+    pub fn connect(context: Option<&str>, namespace: Option<&str>) -> Result<Self, Error> {
+        let runtime = runtime()?;
+        let no_cluster = |error: &dyn std::error::Error| Error::NoCluster { why: causes(error) };
+        let config = runtime.block_on(async {
+            if context.is_none() {
+                return Config::infer().await.map_err(|error| no_cluster(&error));
+            }
+            let context = context.map(str::to_owned);
+            let options = KubeConfigOptions { context, ..KubeConfigOptions::default() };
+            let read = Kubeconfig::read().map_err(|error| no_cluster(&error))?;
+            let config = Config::from_custom_kubeconfig(read, &options).await;
+            config.map_err(|error| no_cluster(&error))
+        })?;
+        let namespace = namespace.unwrap_or(&config.default_namespace).to_owned();
+        // A client starts a task.
+        let inside = runtime.enter();
+        let client = Client::try_from(config).map_err(|error| no_cluster(&error))?;
+        drop(inside);
+        Ok(Self { client, namespace, runtime })
+    }
+
+    /// One that is spoken to by a client that exists.
+    #[cfg(test)]
+    pub(crate) fn of(make: impl FnOnce() -> Client, namespace: &str) -> Self {
+        let runtime = runtime().unwrap();
+        let inside = runtime.enter();
+        let client = make();
+        drop(inside);
+        Self { client, namespace: namespace.to_owned(), runtime }
+    }
+
+    /// The namespace in which everything is made.
+    pub fn namespace(&self) -> &str {
+        &self.namespace
+    }
+
+    pub(crate) fn api<K>(&self) -> Api<K>
+    where
+        K: Resource<Scope = NamespaceResourceScope, DynamicType = ()>,
+    {
+        Api::namespaced(self.client.clone(), &self.namespace)
+    }
+
+    pub(crate) fn runtime(&self) -> &Handle {
+        self.runtime.handle()
+    }
+
+    /// Asks something of the cluster, and waits for its answer.
+    pub(crate) fn ask<T>(
+        &self,
+        call: Call,
+        answer: impl Future<Output = kube::Result<T>>,
+    ) -> Result<T, Error> {
+        self.runtime.block_on(async {
+            match tokio::time::timeout(PATIENCE, answer).await {
+                Ok(answer) => answer.map_err(|error| call.failed(&self.namespace, &error)),
+                Err(_) => Err(Error::Unreachable {
+                    doing: format!("{} {}", call.verb, call.resource),
+                    why: format!("it said nothing for {PATIENCE:?}"),
+                }),
+            }
+        })
+    }
+
+    /// As [`Self::ask`]; `None` for what is not there.
+    pub(crate) fn ask_of<T>(
+        &self,
+        call: Call,
+        answer: impl Future<Output = kube::Result<T>>,
+    ) -> Result<Option<T>, Error> {
+        self.ask(call, async {
+            match answer.await {
+                Err(kube::Error::Api(status)) if status.is_not_found() => Ok(None),
+                other => other.map(Some),
+            }
+        })
+    }
+}
+
+impl fmt::Debug for Cluster {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cluster").field("namespace", &self.namespace).finish_non_exhaustive()
+    }
+}
+
+/// One thread for everything that is awaited while nobody blocks: streams of agents, the lease.
+fn runtime() -> Result<Runtime, Error> {
+    Ok(Builder::new_multi_thread().worker_threads(1).enable_all().build()?)
+}

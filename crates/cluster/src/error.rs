@@ -1,0 +1,178 @@
+//! What a cluster does not do, and what to do then.
+
+use iotax_run::{AgentError, FailureKind};
+use kube::core::Status;
+
+use crate::pending::Pending;
+
+/// What a cluster did not do.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// It is not known what an arm is to be.
+    #[error(
+        "`{text}` is no target in a cluster; write class:NAME for a new volume of a storage class, \
+         or emptydir"
+    )]
+    Target {
+        /// As it was written.
+        text: String,
+    },
+    /// There is no way to a cluster.
+    #[error(
+        "no cluster is known: {why}\nset KUBECONFIG, name one of its contexts with --context, or \
+         run this in a pod with a service account"
+    )]
+    NoCluster {
+        /// Why.
+        why: String,
+    },
+    /// The cluster does not answer.
+    #[error("the cluster does not answer ({doing}): {why}")]
+    Unreachable {
+        /// What was asked.
+        doing: String,
+        /// Why.
+        why: String,
+    },
+    /// The user lacks a right.
+    #[error(
+        "not allowed to {verb} {resource} in namespace {namespace}: {message}\n\
+         `iotax kube manifest --namespace {namespace}` prints a role that allows all of it"
+    )]
+    Forbidden {
+        /// What must be allowed.
+        verb: &'static str,
+        /// On what.
+        resource: &'static str,
+        /// Where.
+        namespace: String,
+        /// In the cluster's words.
+        message: String,
+    },
+    /// What was asked for breaks a rule of the cluster: quota, limits, Pod Security, a webhook.
+    #[error("the cluster refuses to {doing}: {message}\n{advice}")]
+    Refused {
+        /// What was asked.
+        doing: String,
+        /// In the cluster's words.
+        message: String,
+        /// What to do.
+        advice: &'static str,
+    },
+    /// A pod does not start.
+    #[error("arm {arm}: pod {pod} does not start: {pending}")]
+    Pending {
+        /// Whose pod it is.
+        arm: String,
+        /// The pod.
+        pod: String,
+        /// Why.
+        pending: Box<Pending>,
+    },
+    /// A pod is gone, though nobody of this run removed it.
+    #[error("arm {arm}: pod {pod} is gone; somebody else, or the cluster, has removed it")]
+    Gone {
+        /// Whose pod it was.
+        arm: String,
+        /// The pod.
+        pod: String,
+    },
+    /// Something that this run made is still there.
+    #[error(
+        "in namespace {namespace}, not everything of run {run} is gone: {what}\n\
+         `iotax undo --cluster --namespace {namespace}` removes it"
+    )]
+    Left {
+        /// Where.
+        namespace: String,
+        /// Whose it is.
+        run: String,
+        /// What, or why it is not known.
+        what: String,
+    },
+    /// The user stopped it.
+    #[error("stopped while pods were starting")]
+    Interrupted,
+    /// This machine does not allow it.
+    #[error("cannot speak with a cluster from here: {0}")]
+    Here(#[from] std::io::Error),
+}
+
+impl From<Error> for iotax_run::Error {
+    fn from(error: Error) -> Self {
+        let kind = match error {
+            Error::Target { .. } => FailureKind::Usage,
+            Error::Interrupted => FailureKind::Interrupted,
+            _ => FailureKind::Environment,
+        };
+        AgentError::Failed { error: error.to_string(), kind }.into()
+    }
+}
+
+/// Something that is asked of a cluster.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Call {
+    pub(crate) verb: &'static str,
+    pub(crate) resource: &'static str,
+}
+
+impl Call {
+    pub(crate) const fn new(verb: &'static str, resource: &'static str) -> Self {
+        Self { verb, resource }
+    }
+
+    /// The error that a failure of it is.
+    pub(crate) fn failed(self, namespace: &str, error: &kube::Error) -> Error {
+        let Self { verb, resource } = self;
+        let doing = format!("{verb} {resource}");
+        match error {
+            kube::Error::Api(status) => self.refused(namespace, status),
+            other => Error::Unreachable { doing, why: causes(other) },
+        }
+    }
+
+    fn refused(self, namespace: &str, status: &Status) -> Error {
+        let Self { verb, resource } = self;
+        let (namespace, message) = (namespace.to_owned(), status.message.clone());
+        // Admission says no with the same code as authorization, whose words are these.
+        if status.code == 401 || status.code == 403 && message.contains(" cannot ") {
+            return Error::Forbidden { verb, resource, namespace, message };
+        }
+        Error::Refused { doing: format!("{verb} {resource}"), advice: advice(&message), message }
+    }
+}
+
+/// What helps against a refusal, by its words.
+fn advice(message: &str) -> &'static str {
+    let says = |words: &str| message.contains(words);
+    match () {
+        () if says("exceeded quota") => {
+            "ask for less with --size, --cpu and --memory, or have the quota raised"
+        }
+        () if says("violates PodSecurity") => {
+            "the namespace asks for more than Pod Security `restricted`; choose another one"
+        }
+        () if says("namespaces ") && says(" not found") => {
+            "make the namespace first, or name another one with --namespace"
+        }
+        () if says("is being terminated") => "choose a namespace that stays",
+        () if says("maximum ") || says("minimum ") => {
+            "a limit range bounds what pods may ask for: choose --cpu and --memory within it"
+        }
+        () => "whoever runs the cluster knows the rule",
+    }
+}
+
+/// An error and its causes, each said once.
+pub(crate) fn causes(error: &dyn std::error::Error) -> String {
+    let mut said = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        let cause_said = cause.to_string();
+        if !said.contains(&cause_said) {
+            said = format!("{said}: {cause_said}");
+        }
+        next = cause.source();
+    }
+    said
+}

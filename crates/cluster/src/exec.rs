@@ -1,0 +1,197 @@
+//! An agent in a pod, as a pair of blocking streams.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::sync::Arc;
+use std::sync::mpsc;
+
+use iotax_run::AgentError;
+use iotax_run::agent::{Ended, Launch, Launched, Process};
+use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Status;
+use kube::api::{AttachParams, AttachedProcess};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+
+use crate::connect::Cluster;
+use crate::error::{Call, Error};
+use crate::objects::CONTAINER;
+
+/// What is on its way in each direction at most.
+const BUFFER_BYTES: usize = 1 << 18;
+/// Of what an agent complains of, so much is kept.
+const COMPLAINT_BYTES: usize = 4 << 10;
+
+/// Starts agents in a pod.
+pub(crate) struct PodAgent {
+    pub(crate) cluster: Arc<Cluster>,
+    pub(crate) pod: String,
+}
+
+impl Launch for PodAgent {
+    fn name(&self) -> String {
+        format!("iotax agent in pod {}/{}", self.cluster.namespace(), self.pod)
+    }
+
+    fn launch(&mut self) -> Result<Launched, AgentError> {
+        exec(&self.cluster, &self.pod).map_err(|error| AgentError::Start {
+            command: self.name(),
+            source: io::Error::other(error.to_string()),
+        })
+    }
+}
+
+fn exec(cluster: &Cluster, pod: &str) -> Result<Launched, Error> {
+    let pods = cluster.api::<Pod>();
+    let how = AttachParams::default()
+        .container(CONTAINER)
+        .stdin(true)
+        .stdout(true)
+        .stderr(true)
+        .max_stdin_buf_size(BUFFER_BYTES)
+        .max_stdout_buf_size(BUFFER_BYTES);
+    let started = pods.exec(pod, ["iotax", "agent"], &how);
+    let mut attached = cluster.ask(Call::new("create", "pods/exec"), started)?;
+    let stdin = attached.stdin().expect("it was asked for");
+    let stdout = attached.stdout().expect("it was asked for");
+    let stderr = attached.stderr().expect("it was asked for");
+    let status = attached.take_status().expect("nobody has taken it");
+    let (tell, ended) = watch::channel(None);
+    let (pieces, output) = mpsc::channel();
+    cluster.runtime().spawn(async move {
+        let ((), complaint, status) = relay(stdout, stderr, status, &pieces).await;
+        // Told before the output ends, so that whoever sees its end can ask how.
+        tell.send_replace(Some(how_it_ended(status, &complaint)));
+        drop(pieces);
+    });
+    let handle = cluster.runtime().clone();
+    let input = Input { writer: Box::new(stdin), handle, ended: ended.clone() };
+    Ok(Launched {
+        input: Box::new(input),
+        output: Box::new(Output { pieces: output, rest: Vec::new() }),
+        process: Box::new(PodProcess { attached, ended }),
+    })
+}
+
+/// Hands on what an agent says until it has ended. A connection that is cut ends no stream, but its
+/// status comes to nothing.
+async fn relay(
+    mut stdout: impl AsyncRead + Unpin,
+    mut stderr: impl AsyncRead + Unpin,
+    status: impl Future<Output = Option<Status>>,
+    pieces: &mpsc::Sender<Vec<u8>>,
+) -> ((), Vec<u8>, Option<Status>) {
+    let mut status = std::pin::pin!(status);
+    let mut complaint = Vec::new();
+    let (mut said, mut complained) = (vec![0; BUFFER_BYTES], vec![0; COMPLAINT_BYTES]);
+    let (mut is_out, mut is_err) = (true, true);
+    let ended = loop {
+        tokio::select! {
+            read = stdout.read(&mut said), if is_out => match read {
+                // Nobody may be listening any more.
+                Ok(count) if count > 0 => drop(pieces.send(said[..count].to_vec())),
+                _ => is_out = false,
+            },
+            read = stderr.read(&mut complained), if is_err => match read {
+                Ok(count) if count > 0 => keep_end(&mut complaint, &complained[..count]),
+                _ => is_err = false,
+            },
+            ended = &mut status => break ended,
+        }
+    };
+    if ended.is_some() {
+        while let Some(count) = stdout.read(&mut said).await.ok().filter(|count| *count > 0) {
+            let _ = pieces.send(said[..count].to_vec());
+        }
+        while let Some(count) = stderr.read(&mut complained).await.ok().filter(|count| *count > 0) {
+            keep_end(&mut complaint, &complained[..count]);
+        }
+    }
+    ((), complaint, ended)
+}
+
+fn keep_end(complaint: &mut Vec<u8>, more: &[u8]) {
+    complaint.extend(more);
+    complaint.drain(..complaint.len().saturating_sub(COMPLAINT_BYTES));
+}
+
+fn how_it_ended(status: Option<Status>, complaint: &[u8]) -> Ended {
+    let Some(status) = status else {
+        return Ended { success: false, status: "its connection was cut".to_owned() };
+    };
+    let success = status.status.as_deref() == Some("Success");
+    let code = status.details.and_then(|details| details.causes).and_then(|causes| {
+        let cause = causes.into_iter().find(|cause| cause.reason.as_deref() == Some("ExitCode"));
+        cause?.message.map(|code| format!("exit status: {code}"))
+    });
+    let complaint = String::from_utf8_lossy(complaint);
+    let parts = [code.or(status.message), Some(complaint.trim().to_owned())];
+    let parts: Vec<String> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
+    Ended { success, status: parts.join(", ") }
+}
+
+/// What an agent is told.
+struct Input {
+    writer: Box<dyn AsyncWrite + Send + Unpin>,
+    handle: Handle,
+    ended: watch::Receiver<Option<Ended>>,
+}
+
+impl Write for Input {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let Self { writer, handle, ended } = self;
+        handle.block_on(async {
+            tokio::select! {
+                written = writer.write(bytes) => written,
+                _ = ended.wait_for(Option::is_some) => Err(ErrorKind::BrokenPipe.into()),
+            }
+        })
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Drop for Input {
+    fn drop(&mut self) {
+        // It may have ended.
+        let _ = self.handle.block_on(self.writer.shutdown());
+    }
+}
+
+/// What an agent says.
+struct Output {
+    pieces: mpsc::Receiver<Vec<u8>>,
+    rest: Vec<u8>,
+}
+
+impl Read for Output {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.rest.is_empty() {
+            self.rest = self.pieces.recv().unwrap_or_default();
+        }
+        let count = self.rest.len().min(buffer.len());
+        buffer[..count].copy_from_slice(&self.rest[..count]);
+        self.rest.drain(..count);
+        Ok(count)
+    }
+}
+
+/// An agent's process; the connection ends with it, and the agent with the connection.
+struct PodProcess {
+    attached: AttachedProcess,
+    ended: watch::Receiver<Option<Ended>>,
+}
+
+impl Process for PodProcess {
+    fn try_wait(&mut self) -> io::Result<Option<Ended>> {
+        Ok(self.ended.borrow().clone())
+    }
+
+    fn kill(self: Box<Self>) -> Option<String> {
+        let ended = self.ended.borrow().clone();
+        self.attached.abort();
+        ended.map(|ended| ended.status)
+    }
+}

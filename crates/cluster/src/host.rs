@@ -1,0 +1,194 @@
+//! An arm's pod as a host.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use iotax_load::{LoadProgress, Progress};
+use iotax_record::{HostRecord, Site};
+use iotax_run::agent::{Remote, RemoteOptions};
+use iotax_run::{AgentError, Arms, Error, FailureKind, Files, Measured, Runner, TrialRequest};
+use iotax_spec::{Driver, Spec, Workload};
+use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod};
+use kube::api::ListParams;
+
+use crate::connect::Cluster;
+use crate::error::Call;
+use crate::exec::PodAgent;
+use crate::objects::PodOptions;
+use crate::place::Place;
+use crate::session::{Note, Session};
+use crate::wait::wait;
+
+/// What a run has made in a cluster.
+pub struct Request<'a> {
+    /// Its arms' targets are directories of their volumes ([`Place::directory`]).
+    pub spec: &'a Spec,
+    /// Of each arm.
+    pub places: &'a [Place],
+    /// What pods are like.
+    pub options: &'a PodOptions,
+    /// Set by someone else to end whatever is under way.
+    pub stop: &'a Arc<AtomicBool>,
+    /// Counts what is done.
+    pub live: &'a Arc<LoadProgress>,
+    /// Tells the user what is waited for, and what could not be removed.
+    pub note: Note,
+    /// Is told the name of each arm that is made.
+    pub making: &'a mut dyn FnMut(&str),
+}
+
+/// A host for each arm, and what is known of it.
+pub type Opened = Vec<(PodHost, HostRecord)>;
+
+/// The pod of one arm. With the last one of a run, everything of the run is removed.
+pub struct PodHost {
+    remote: Remote,
+    site: Site,
+    /// What the cluster knows of it, for people.
+    note: String,
+    session: Arc<Session>,
+}
+
+/// Makes a volume and a pod for each arm, and starts an agent in each.
+///
+/// # Errors
+/// If something cannot be made, a pod does not start, an agent refuses its target; if the user
+/// stopped it. Then everything is removed again.
+pub fn open(cluster: Cluster, request: Request<'_>) -> Result<Opened, Error> {
+    let cluster = Arc::new(cluster);
+    let session = Session::begin(Arc::clone(&cluster), Arc::clone(&request.note))?;
+    let session = Arc::new(session);
+    let opened = hosts(&cluster, &session, request);
+    match opened {
+        Ok(hosts) => Ok(hosts),
+        Err(error) => {
+            let removed = Arc::into_inner(session).map_or(Ok(()), Session::end);
+            Err(match removed {
+                Ok(()) => error,
+                Err(left) => AgentError::Failed {
+                    error: format!("{error}\n{left}"),
+                    kind: FailureKind::Environment,
+                }
+                .into(),
+            })
+        }
+    }
+}
+
+fn hosts(
+    cluster: &Arc<Cluster>,
+    session: &Arc<Session>,
+    request: Request<'_>,
+) -> Result<Opened, Error> {
+    let Request { spec, places, options, stop, live, note, making } = request;
+    for (arm, place) in places.iter().enumerate() {
+        making(&spec.arms[arm].name);
+        session.make(arm, place, options)?;
+    }
+    let names: Vec<&str> = spec.arms.iter().map(|arm| arm.name.as_str()).collect();
+    let pods = wait(cluster, session.run(), &names, options.wait, (stop, &note))?;
+    let volumes = volumes(cluster, session);
+    let mut hosts = Vec::new();
+    for (arm, (place, pod)) in places.iter().zip(&pods).enumerate() {
+        let name = session.run().arm(arm);
+        let remote = Remote::open(RemoteOptions {
+            agent: Box::new(PodAgent { cluster: Arc::clone(cluster), pod: name.clone() }),
+            spec: Spec { arms: vec![spec.arms[arm].clone()], ..spec.clone() },
+            work_dir: place.directory(),
+            destroy: Vec::new(),
+            stop: Arc::clone(stop),
+            live: Arc::clone(live),
+        })?;
+        let record = remote.host().clone();
+        let volume = volumes.iter().find(|(claim, _)| *claim == name).map(|(_, volume)| &**volume);
+        let note = described(place, volume, pod);
+        let site = remote.site(0).clone();
+        let mut host = PodHost { remote, site, note, session: Arc::clone(session) };
+        host.look();
+        hosts.push((host, record));
+    }
+    tell_nodes(&pods, &note);
+    Ok(hosts)
+}
+
+/// Claims of a run, and the volume of each; as far as they may be seen.
+fn volumes(cluster: &Cluster, session: &Session) -> Vec<(String, String)> {
+    let claims = cluster.api::<PersistentVolumeClaim>();
+    let which = ListParams::default().labels(&session.run().selector());
+    let claims = cluster.ask(Call::new("list", "persistentvolumeclaims"), claims.list(&which));
+    let of = |claim: PersistentVolumeClaim| {
+        Some((claim.metadata.name?, claim.spec.and_then(|spec| spec.volume_name)?))
+    };
+    claims.map(|claims| claims.into_iter().filter_map(of).collect()).unwrap_or_default()
+}
+
+fn described(place: &Place, volume: Option<&str>, pod: &Pod) -> String {
+    let volume = volume.map_or_else(String::new, |volume| format!(", volume {volume}"));
+    let node = node(pod).map_or_else(String::new, |node| format!(", node {node}"));
+    format!("in Kubernetes: {place}{volume}{node}")
+}
+
+fn node(pod: &Pod) -> Option<&str> {
+    pod.spec.as_ref()?.node_name.as_deref()
+}
+
+/// A difference between nodes looks like one between volumes.
+fn tell_nodes(pods: &[Pod], note: &Note) {
+    let mut nodes: Vec<&str> = pods.iter().filter_map(node).collect();
+    nodes.sort_unstable();
+    nodes.dedup();
+    if nodes.len() > 1 {
+        note(&format!(
+            "the pods are on different nodes ({}): a difference may be theirs; --node-selector \
+             keeps them on one, where the volumes can be used there",
+            nodes.join(", ")
+        ));
+    }
+}
+
+impl PodHost {
+    /// Takes over what the agent knows of the arm.
+    fn look(&mut self) {
+        self.site = self.remote.site(0).clone();
+        self.site.notes.insert(0, self.note.clone());
+    }
+}
+
+impl Arms for PodHost {
+    fn up(&mut self, arm: usize) -> Result<Files, Error> {
+        let files = self.remote.up(arm)?;
+        self.look();
+        Ok(files)
+    }
+
+    fn site(&self, _: usize) -> &Site {
+        &self.site
+    }
+
+    fn is_made_anew(&self, arm: usize) -> bool {
+        self.remote.is_made_anew(arm)
+    }
+
+    fn down(self: Box<Self>) -> Result<(), Error> {
+        let Self { remote, session, .. } = *self;
+        let down = Box::new(remote).down();
+        let removed = Arc::into_inner(session).map_or(Ok(()), Session::end);
+        down.and(removed.map_err(Error::from))
+    }
+}
+
+impl Runner for PodHost {
+    fn prepare(
+        &mut self,
+        arm: usize,
+        driver: Driver,
+        workloads: &[&Workload],
+        progress: &Progress<'_>,
+    ) -> Result<(), Error> {
+        self.remote.prepare(arm, driver, workloads, progress)
+    }
+
+    fn trial(&mut self, request: &TrialRequest) -> Result<Measured, Error> {
+        self.remote.trial(request)
+    }
+}

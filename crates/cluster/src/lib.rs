@@ -1,0 +1,40 @@
+//! Arms in Kubernetes: a pod with a volume for each, an agent in it, and nothing left of either.
+//!
+//! | module | idea |
+//! |---|---|
+//! | `place` | what an arm may be in a cluster, as it is written |
+//! | `connect` | a cluster and a namespace in it; the one place where anything is awaited |
+//! | `objects` | what is made: lease, claims, pods; labels and names |
+//! | `rights` | what a run must be allowed to do, as a role |
+//! | `pending` | why a pod does not start, from its status and events |
+//! | `wait` | waits for pods, and says why while it does |
+//! | `session` | makes what a run needs, renews its lease, removes everything |
+//! | `remove`, `undo` | removes what belongs to a run; which runs are dead |
+//! | `exec` | an agent in a pod, as a pair of blocking streams |
+//! | `host` | an arm's pod as a [`iotax_run::Host`] |
+#![forbid(unsafe_code)]
+
+mod connect;
+mod error;
+mod exec;
+mod host;
+mod objects;
+mod pending;
+mod place;
+mod remove;
+mod rights;
+mod session;
+#[cfg(test)]
+mod tests;
+mod undo;
+mod wait;
+
+pub use connect::Cluster;
+pub use error::Error;
+pub use host::{Opened, PodHost, Request, open};
+pub use objects::PodOptions;
+pub use pending::{Cause, Pending};
+pub use place::Place;
+pub use rights::manifest;
+pub use session::Note;
+pub use undo::{Undone, undo};

@@ -1,0 +1,78 @@
+//! Removes what belongs to a run, and nothing else.
+
+use std::fmt::Debug;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use k8s_openapi::NamespaceResourceScope;
+use k8s_openapi::api::coordination::v1::Lease;
+use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod};
+use kube::Resource;
+use kube::api::{DeleteParams, ListParams};
+use serde::de::DeserializeOwned;
+
+use crate::connect::Cluster;
+use crate::error::{Call, Error};
+use crate::objects::Run;
+
+/// So long may a cluster take until what was deleted is gone.
+const PATIENCE: Duration = Duration::from_secs(90);
+const LOOK: Duration = Duration::from_millis(200);
+
+/// Deletes the pods, claims and lease of a run, and waits until they are gone; the lease last, so
+/// that whatever interrupts this can be taken up again. What was there is returned.
+pub(crate) fn remove(cluster: &Cluster, run: &Run) -> Result<Vec<String>, Error> {
+    let started = Instant::now();
+    let mut removed = Vec::new();
+    let all: [&dyn Fn() -> Result<Vec<String>, Error>; 3] = [
+        &|| delete::<Pod>(cluster, run, "pods"),
+        &|| delete::<PersistentVolumeClaim>(cluster, run, "persistentvolumeclaims"),
+        &|| delete::<Lease>(cluster, run, "leases"),
+    ];
+    for delete in all {
+        loop {
+            let there = delete().map_err(|error| left(cluster, run, error.to_string()))?;
+            if there.is_empty() {
+                break;
+            }
+            for what in &there {
+                if !removed.contains(what) {
+                    removed.push(what.clone());
+                }
+            }
+            if started.elapsed() > PATIENCE {
+                let what = format!("{} is still being deleted", there.join(", "));
+                return Err(left(cluster, run, what));
+            }
+            thread::sleep(LOOK);
+        }
+    }
+    Ok(removed)
+}
+
+fn left(cluster: &Cluster, run: &Run, what: String) -> Error {
+    Error::Left { namespace: cluster.namespace().to_owned(), run: run.id.clone(), what }
+}
+
+/// Deletes objects of one kind that are not being deleted yet; those that are still there.
+fn delete<K>(cluster: &Cluster, run: &Run, resource: &'static str) -> Result<Vec<String>, Error>
+where
+    K: Resource<Scope = NamespaceResourceScope, DynamicType = ()>
+        + Clone
+        + DeserializeOwned
+        + Debug,
+{
+    let objects = cluster.api::<K>();
+    let which = ListParams::default().labels(&run.selector());
+    let how = DeleteParams::background();
+    let mut there = Vec::new();
+    for object in cluster.ask(Call::new("list", resource), objects.list(&which))? {
+        let Some(name) = object.meta().name.as_deref() else { continue };
+        there.push(format!("{} {name}", K::kind(&())));
+        if object.meta().deletion_timestamp.is_none() {
+            let gone = objects.delete(name, &how);
+            cluster.ask_of(Call::new("delete", resource), gone)?;
+        }
+    }
+    Ok(there)
+}

@@ -1,0 +1,101 @@
+//! What a run has in a cluster: made, kept and removed.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use k8s_openapi::api::coordination::v1::Lease;
+use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
+use kube::api::{Patch, PatchParams, PostParams};
+use serde_json::json;
+use tokio::task::JoinHandle;
+
+use crate::connect::Cluster;
+use crate::error::{Call, Error};
+use crate::objects::{PodOptions, Run};
+use crate::place::Place;
+use crate::remove::remove;
+
+/// Between two renewals of a lease.
+pub(crate) const RENEWAL: Duration = Duration::from_secs(10);
+
+/// Tells the user something while it goes on.
+pub type Note = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// A run in a cluster. What it has made is removed when it ends, at the latest when it is dropped.
+pub(crate) struct Session {
+    cluster: Arc<Cluster>,
+    run: Run,
+    /// It owns everything else. It is made first, so that nothing is without it.
+    owner: Lease,
+    renewal: JoinHandle<()>,
+    note: Note,
+    is_over: AtomicBool,
+}
+
+impl Session {
+    pub(crate) fn begin(cluster: Arc<Cluster>, note: Note) -> Result<Self, Error> {
+        let run = Run::new();
+        let leases = cluster.api::<Lease>();
+        let lease = run.lease(Timestamp::now());
+        let how = PostParams::default();
+        let made = leases.create(&how, &lease);
+        let owner = cluster.ask(Call::new("create", "leases"), made)?;
+        let name = run.name();
+        let renewal = cluster.runtime().spawn(async move {
+            loop {
+                tokio::time::sleep(RENEWAL).await;
+                let renewed = json!({ "spec": { "renewTime": MicroTime(Timestamp::now()) } });
+                // One that fails is followed by others, long before the lease ends.
+                let _ = leases.patch(&name, &PatchParams::default(), &Patch::Merge(renewed)).await;
+            }
+        });
+        let is_over = AtomicBool::new(false);
+        Ok(Self { cluster, run, owner, renewal, note, is_over })
+    }
+
+    pub(crate) fn run(&self) -> &Run {
+        &self.run
+    }
+
+    /// Makes the volume of an arm, and the pod that it is mounted in.
+    pub(crate) fn make(
+        &self,
+        arm: usize,
+        place: &Place,
+        options: &PodOptions,
+    ) -> Result<(), Error> {
+        let how = PostParams::default();
+        if let Some(claim) = self.run.claim(arm, place, options.size_bytes, &self.owner) {
+            let claims = self.cluster.api::<PersistentVolumeClaim>();
+            let made = claims.create(&how, &claim);
+            self.cluster.ask(Call::new("create", "persistentvolumeclaims"), made)?;
+        }
+        let pod = self.run.pod(arm, place, options, &self.owner);
+        let pods = self.cluster.api::<Pod>();
+        self.cluster.ask(Call::new("create", "pods"), pods.create(&how, &pod)).map(drop)
+    }
+
+    /// Removes everything of the run.
+    pub(crate) fn end(self) -> Result<(), Error> {
+        self.remove()
+    }
+
+    fn remove(&self) -> Result<(), Error> {
+        self.is_over.store(true, Ordering::Relaxed);
+        self.renewal.abort();
+        remove(&self.cluster, &self.run).map(drop)
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        if !self.is_over.load(Ordering::Relaxed)
+            && let Err(error) = self.remove()
+        {
+            (self.note)(&error.to_string());
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! Runs against an API server that is a map in memory.
+
+mod server;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::json;
+
+use self::server::Server;
+use crate::connect::Cluster;
+use crate::error::Error;
+use crate::objects::{PodOptions, Run};
+use crate::place::Place;
+use crate::rights::RIGHTS;
+use crate::session::{Note, Session};
+use crate::undo::undo;
+use crate::wait::wait;
+
+const PLACES: [&str; 2] = ["class:fast", "emptydir"];
+
+pub(crate) fn options() -> PodOptions {
+    PodOptions {
+        image: "iotax:1.2.3".to_owned(),
+        pull_secrets: vec!["registry".to_owned()],
+        size_bytes: 10 << 30,
+        cpu: "500m".to_owned(),
+        memory_bytes: 512 << 20,
+        node_selector: [("pool".to_owned(), "disks".to_owned())].into(),
+        user: Some(65532),
+        wait: Duration::from_mins(5),
+    }
+}
+
+fn silent() -> Note {
+    Arc::new(|_| ())
+}
+
+fn place(text: &str) -> Place {
+    text.parse().unwrap()
+}
+
+fn cluster(server: &Arc<Server>) -> Arc<Cluster> {
+    Arc::new(Cluster::of(|| server.client(), "bench"))
+}
+
+/// A run with everything that a comparison makes.
+fn run(cluster: &Arc<Cluster>) -> Result<Session, Error> {
+    let session = Session::begin(Arc::clone(cluster), silent())?;
+    for (arm, text) in PLACES.into_iter().enumerate() {
+        session.make(arm, &place(text), &options())?;
+    }
+    Ok(session)
+}
+
+fn waited(cluster: &Cluster, run: &Run, patience: Duration) -> Result<Vec<String>, Error> {
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let telling = Arc::clone(&told);
+    let note: Note = Arc::new(move |text: &str| telling.lock().unwrap().push(text.to_owned()));
+    wait(cluster, run, &["a", "b"], patience, (&AtomicBool::new(false), &note))?;
+    Ok(Arc::into_inner(told).map(|told| told.into_inner().unwrap()).unwrap_or_default())
+}
+
+#[test]
+fn everything_that_is_made_has_an_owner_and_is_deleted() {
+    let server = Server::new();
+    // Claims of the user have no label of ours.
+    server.put("persistentvolumeclaims", &json!({ "metadata": { "name": "theirs" } }));
+    let cluster = cluster(&server);
+    let session = run(&cluster).unwrap();
+    let lease = &server.objects("leases")[0];
+    for resource in ["pods", "persistentvolumeclaims"] {
+        for object in server.objects(resource) {
+            if object["metadata"]["name"] != "theirs" {
+                assert_eq!(
+                    object["metadata"]["ownerReferences"][0]["uid"],
+                    lease["metadata"]["uid"]
+                );
+            }
+        }
+    }
+    assert_eq!([server.count("pods"), server.count("persistentvolumeclaims")], [2, 2]);
+    session.end().unwrap();
+    let left = ["pods", "leases", "persistentvolumeclaims"].map(|resource| server.count(resource));
+    assert_eq!(left, [0, 0, 1]);
+    assert_eq!(server.objects("persistentvolumeclaims")[0]["metadata"]["name"], "theirs");
+}
+
+#[test]
+fn a_session_that_is_dropped_leaves_nothing_either() {
+    let server = Server::new();
+    drop(run(&cluster(&server)).unwrap());
+    assert_eq!(["pods", "leases", "persistentvolumeclaims"].map(|what| server.count(what)), [0; 3]);
+}
+
+#[test]
+fn all_that_a_run_asks_is_in_the_role_and_nothing_else_is() {
+    let server = Server::new();
+    let cluster = cluster(&server);
+    let session = run(&cluster).unwrap();
+    server.set_running();
+    waited(&cluster, session.run(), Duration::from_secs(9)).unwrap();
+    session.end().unwrap();
+    undo(&cluster, &mut |_| ()).unwrap();
+    let allowed: Vec<String> = RIGHTS
+        .iter()
+        .flat_map(|(_, resource, verbs)| verbs.iter().map(move |verb| format!("{verb} {resource}")))
+        .collect();
+    for asked in server.asked() {
+        assert!(allowed.contains(&asked), "{asked}");
+    }
+    // Of a session that ends at once nothing is renewed, no pod needs a reason, and no agent starts.
+    let unasked = ["patch leases", "list events", "create pods/exec", "get pods/exec"];
+    for right in allowed.iter().filter(|right| !unasked.contains(&right.as_str())) {
+        assert!(server.asked().contains(right), "{right}");
+    }
+}
+
+#[test]
+fn a_right_that_is_missing_is_named_and_what_was_made_is_removed() {
+    let server = Server::new();
+    server.forbid("create", "persistentvolumeclaims");
+    let error = run(&cluster(&server)).err().unwrap();
+    insta::assert_snapshot!(error, @r#"
+    not allowed to create persistentvolumeclaims in namespace bench: persistentvolumeclaims is forbidden: User "eve" cannot create resource "persistentvolumeclaims" in API group "" in the namespace "bench"
+    `iotax kube manifest --namespace bench` prints a role that allows all of it
+    "#);
+    assert_eq!(server.count("leases"), 0);
+}
+
+#[test]
+fn a_quota_is_no_missing_right() {
+    let server = Server::new();
+    server.refuse(
+        "create",
+        "pods",
+        "pods \"x\" is forbidden: exceeded quota: small, limited: cpu=1",
+    );
+    let error = run(&cluster(&server)).err().unwrap();
+    insta::assert_snapshot!(error, @r#"
+    the cluster refuses to create pods: pods "x" is forbidden: exceeded quota: small, limited: cpu=1
+    ask for less with --size, --cpu and --memory, or have the quota raised
+    "#);
+    assert_eq!(["pods", "leases", "persistentvolumeclaims"].map(|what| server.count(what)), [0; 3]);
+}
+
+#[test]
+fn what_cannot_be_deleted_is_told_with_the_way_to_remove_it() {
+    let server = Server::new();
+    let session = run(&cluster(&server)).unwrap();
+    server.forbid("delete", "pods");
+    let run = session.run().id.clone();
+    let error = session.end().unwrap_err().to_string().replace(&run, "RUN");
+    assert!(
+        error.starts_with(
+            "in namespace bench, not everything of run RUN is gone: not allowed to delete pods"
+        ),
+        "{error}"
+    );
+    assert!(error.ends_with("`iotax undo --cluster --namespace bench` removes it"), "{error}");
+}
+
+#[test]
+fn a_pod_that_cannot_start_ends_the_wait_with_its_reason() {
+    let server = Server::new();
+    let cluster = cluster(&server);
+    let session = run(&cluster).unwrap();
+    server.set_status(&json!({ "phase": "Pending", "containerStatuses": [{
+        "name": "iotax", "image": "x", "imageID": "", "ready": false, "restartCount": 0,
+        "state": { "waiting": { "reason": "ErrImageNeverPull", "message": "not present" } },
+    }]}));
+    let error = waited(&cluster, session.run(), Duration::from_mins(5)).unwrap_err();
+    let error = error.to_string().replace(&session.run().id, "RUN");
+    insta::assert_snapshot!(error, @"
+    arm a: pod iotax-RUN-0 does not start: its image cannot be had
+      ErrImageNeverPull: not present
+    name one that its node can pull with --image, and the secret for it with --pull-secret; where there is no registry, import it on the node first
+    ");
+}
+
+#[test]
+fn a_pod_that_was_removed_is_not_waited_for() {
+    let server = Server::new();
+    let cluster = cluster(&server);
+    let session = run(&cluster).unwrap();
+    server.remove_all("pods");
+    let error = waited(&cluster, session.run(), Duration::from_mins(5)).unwrap_err();
+    let error = error.to_string().replace(&session.run().id, "RUN");
+    insta::assert_snapshot!(error, @"arm a: pod iotax-RUN-0 is gone; somebody else, or the cluster, has removed it");
+}
+
+#[test]
+fn who_stops_a_run_does_not_wait() {
+    let server = Server::new();
+    let cluster = cluster(&server);
+    let session = run(&cluster).unwrap();
+    let stop = AtomicBool::new(false);
+    stop.store(true, Ordering::Relaxed);
+    let waited =
+        wait(&cluster, session.run(), &["a", "b"], Duration::from_mins(5), (&stop, &silent()));
+    assert!(matches!(waited, Err(Error::Interrupted)), "{waited:?}");
+}
+
+#[test]
+fn undo_removes_what_a_dead_run_left_and_leaves_live_ones_alone() {
+    let server = Server::new();
+    server.put("persistentvolumeclaims", &json!({ "metadata": { "name": "theirs" } }));
+    let cluster = cluster(&server);
+    let dead = run(&cluster).unwrap();
+    let id = dead.run().id.clone();
+    std::mem::forget(dead);
+    let live = run(&cluster).unwrap();
+    let renew = live.run().name();
+    let undone = undo(&cluster, &mut |time| {
+        assert!(time >= Duration::from_secs(20), "{time:?}");
+        server.renew(&renew);
+    })
+    .unwrap();
+    assert_eq!(undone.live, [live.run().id.clone()]);
+    assert_eq!(undone.problems, Vec::<String>::new());
+    let removed: Vec<String> = undone.removed.iter().map(|what| what.replace(&id, "RUN")).collect();
+    assert_eq!(
+        removed,
+        [
+            "Pod iotax-RUN-0",
+            "Pod iotax-RUN-1",
+            "PersistentVolumeClaim iotax-RUN-0",
+            "Lease iotax-RUN"
+        ]
+    );
+    assert_eq!([server.count("pods"), server.count("persistentvolumeclaims")], [2, 2]);
+}
+
+#[test]
+fn a_pod_is_restricted_limited_and_owned() {
+    let run = Run { id: "0123456789".to_owned() };
+    let mut lease = run.lease(jiff::Timestamp::UNIX_EPOCH);
+    lease.metadata.uid = Some("4711".to_owned());
+    insta::assert_yaml_snapshot!(run.pod(0, &place("class:fast"), &options(), &lease));
+    insta::assert_yaml_snapshot!(run.claim(0, &place("class:fast"), 10 << 30, &lease).unwrap());
+    let on_node = run.pod(1, &place("emptydir"), &PodOptions { user: None, ..options() }, &lease);
+    let spec = on_node.spec.unwrap();
+    insta::assert_yaml_snapshot!((spec.volumes, spec.security_context));
+    assert!(run.claim(1, &place("emptydir"), 1, &lease).is_none());
+}
+
+#[test]
+fn the_manifest_is_one_account_with_these_rights() {
+    insta::assert_snapshot!(crate::manifest("bench"));
+}

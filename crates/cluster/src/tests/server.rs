@@ -1,0 +1,171 @@
+//! An API server of a few resources, in memory.
+
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex};
+
+use http::{Method, Request, Response, StatusCode};
+use kube::Client;
+use kube::client::Body;
+use serde_json::{Value, json};
+
+/// By resource and name.
+type Objects = BTreeMap<(String, String), Value>;
+
+/// What it has, and what was asked of it.
+#[derive(Default)]
+pub(super) struct Server {
+    objects: Mutex<Objects>,
+    asked: Mutex<Vec<String>>,
+    /// Verb and resource, and what is said.
+    refused: Mutex<BTreeMap<String, String>>,
+}
+
+impl Server {
+    pub(super) fn new() -> Arc<Self> {
+        Arc::default()
+    }
+
+    /// One that speaks with it.
+    pub(super) fn client(self: &Arc<Self>) -> Client {
+        let server = Arc::clone(self);
+        let service = tower::service_fn(move |request: Request<Body>| {
+            let server = Arc::clone(&server);
+            async move {
+                let (parts, body) = request.into_parts();
+                let body = body.collect_bytes().await.unwrap_or_default();
+                let body = serde_json::from_slice(&body).unwrap_or_default();
+                let path = parts.uri.path();
+                let query = parts.uri.query().unwrap_or_default();
+                let (code, answer) = server.answer(&parts.method, path, query, body);
+                let answer = Body::from(answer.to_string().into_bytes());
+                let answer = Response::builder().status(code).body(answer);
+                Ok::<_, Infallible>(answer.expect("it is an answer"))
+            }
+        });
+        Client::new(service, "bench")
+    }
+
+    pub(super) fn objects(&self, resource: &str) -> Vec<Value> {
+        let objects = self.objects.lock().unwrap();
+        let of_kind = objects.iter().filter(|((kind, _), _)| kind == resource);
+        of_kind.map(|(_, object)| object.clone()).collect()
+    }
+
+    pub(super) fn count(&self, resource: &str) -> usize {
+        self.objects(resource).len()
+    }
+
+    pub(super) fn put(&self, resource: &str, object: &Value) {
+        let name = object["metadata"]["name"].as_str().unwrap().to_owned();
+        self.objects.lock().unwrap().insert((resource.to_owned(), name), object.clone());
+    }
+
+    pub(super) fn remove_all(&self, resource: &str) {
+        self.objects.lock().unwrap().retain(|(kind, _), _| kind != resource);
+    }
+
+    /// Verbs and resources, as they were asked.
+    pub(super) fn asked(&self) -> Vec<String> {
+        self.asked.lock().unwrap().clone()
+    }
+
+    pub(super) fn forbid(&self, verb: &str, resource: &str) {
+        let message = format!(
+            "{resource} is forbidden: User \"eve\" cannot {verb} resource \"{resource}\" in API \
+             group \"\" in the namespace \"bench\""
+        );
+        self.refuse(verb, resource, &message);
+    }
+
+    pub(super) fn refuse(&self, verb: &str, resource: &str, message: &str) {
+        self.refused.lock().unwrap().insert(format!("{verb} {resource}"), message.to_owned());
+    }
+
+    /// All pods run.
+    pub(super) fn set_running(&self) {
+        self.set_status(&json!({ "phase": "Running", "containerStatuses": [{
+            "name": "iotax", "image": "x", "imageID": "", "ready": true, "restartCount": 0,
+            "state": { "running": {} },
+        }]}));
+    }
+
+    /// Of all pods.
+    pub(super) fn set_status(&self, status: &Value) {
+        let mut objects = self.objects.lock().unwrap();
+        for (_, pod) in objects.iter_mut().filter(|((kind, _), _)| kind == "pods") {
+            pod["status"] = status.clone();
+        }
+    }
+
+    pub(super) fn renew(&self, lease: &str) {
+        let mut objects = self.objects.lock().unwrap();
+        let lease = objects.get_mut(&("leases".to_owned(), lease.to_owned())).unwrap();
+        lease["spec"]["renewTime"] = json!("2100-01-01T00:00:00.000000Z");
+    }
+
+    fn answer(
+        &self,
+        method: &Method,
+        path: &str,
+        query: &str,
+        mut body: Value,
+    ) -> (StatusCode, Value) {
+        let (_, path) = path.split_once("/namespaces/bench/").expect("of the namespace");
+        let (resource, name) = path.split_once('/').map_or((path, None), |(a, b)| (a, Some(b)));
+        let verb = match (method, name) {
+            (&Method::GET, None) => "list",
+            (&Method::GET, Some(_)) => "get",
+            (&Method::POST, _) => "create",
+            (&Method::PATCH, _) => "patch",
+            (&Method::DELETE, Some(_)) => "delete",
+            _ => panic!("{method} {path}"),
+        };
+        let asked = format!("{verb} {resource}");
+        self.asked.lock().unwrap().push(asked.clone());
+        if let Some(message) = self.refused.lock().unwrap().get(&asked) {
+            return status(StatusCode::FORBIDDEN, "Forbidden", message);
+        }
+        let mut objects = self.objects.lock().unwrap();
+        match (verb, name) {
+            ("list", _) => {
+                let selected = |object: &&Value| is_selected(object, query);
+                let of_kind = objects.iter().filter(|((kind, _), _)| kind == resource);
+                let items: Vec<&Value> =
+                    of_kind.map(|(_, object)| object).filter(selected).collect();
+                (StatusCode::OK, json!({ "metadata": {}, "items": items }))
+            }
+            ("create", _) => {
+                let name = body["metadata"]["name"].as_str().expect("a name").to_owned();
+                body["metadata"]["uid"] = json!(format!("uid of {name}"));
+                objects.insert((resource.to_owned(), name), body.clone());
+                (StatusCode::CREATED, body)
+            }
+            ("delete", Some(name)) => {
+                match objects.remove(&(resource.to_owned(), name.to_owned())) {
+                    Some(object) => (StatusCode::OK, object),
+                    None => status(StatusCode::NOT_FOUND, "NotFound", "not found"),
+                }
+            }
+            _ => status(StatusCode::NOT_FOUND, "NotFound", "not found"),
+        }
+    }
+}
+
+fn status(code: StatusCode, reason: &str, message: &str) -> (StatusCode, Value) {
+    let status = json!({
+        "kind": "Status", "apiVersion": "v1", "status": "Failure",
+        "message": message, "reason": reason, "code": code.as_u16(),
+    });
+    (code, status)
+}
+
+/// Whether an object has all labels that a query asks for.
+fn is_selected(object: &Value, query: &str) -> bool {
+    let selector = query.split('&').find_map(|part| part.strip_prefix("labelSelector="));
+    let selector = selector.unwrap_or_default().replace("%2F", "/").replace("%3D", "=");
+    selector.replace("%2C", ",").split(',').filter(|part| !part.is_empty()).all(|part| {
+        let (key, value) = part.split_once('=').expect("key=value");
+        object["metadata"]["labels"][key] == value
+    })
+}

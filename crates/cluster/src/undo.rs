@@ -1,0 +1,90 @@
+//! Removes what dead runs left.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use k8s_openapi::api::coordination::v1::Lease;
+use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod};
+use kube::api::{ListParams, ObjectMeta};
+
+use crate::connect::Cluster;
+use crate::error::{Call, Error};
+use crate::objects::{LEASE, MANAGED, RUN, Run};
+use crate::remove::remove;
+use crate::session::RENEWAL;
+
+/// What came of it.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Undone {
+    /// What was removed.
+    pub removed: Vec<String>,
+    /// Runs that are under way, and were left alone.
+    pub live: Vec<String>,
+    /// What could not be removed, and why.
+    pub problems: Vec<String>,
+}
+
+/// Removes what runs that are dead left in the namespace. A run is dead if its lease is not renewed
+/// while this looks on, for which it calls `wait`, or is gone; clocks that differ do not matter.
+///
+/// # Errors
+/// If it cannot be seen what there is.
+pub fn undo(cluster: &Cluster, wait: &mut dyn FnMut(Duration)) -> Result<Undone, Error> {
+    let mut undone = Undone::default();
+    let before = renewals(cluster)?;
+    if !before.is_empty() {
+        let looked_on = before.values().map(|renewed| look_on(*renewed)).max();
+        wait(looked_on.unwrap_or_default());
+    }
+    let after = renewals(cluster)?;
+    let is_live = |run: &String| after.get(run).is_some_and(|now| before.get(run) != Some(now));
+    let runs: BTreeSet<String> = runs(cluster)?.into_iter().chain(after.keys().cloned()).collect();
+    for id in runs {
+        if is_live(&id) {
+            undone.live.push(id);
+            continue;
+        }
+        match remove(cluster, &Run { id }) {
+            Ok(removed) => undone.removed.extend(removed),
+            Err(error) => undone.problems.push(error.to_string()),
+        }
+    }
+    Ok(undone)
+}
+
+/// How long a lease is to be looked on to know whether anybody renews it: two renewals if it is over
+/// by this machine's clock, which may be wrong, otherwise until it is over.
+fn look_on(renewed: Option<Timestamp>) -> Duration {
+    let end = renewed.and_then(|renewed| renewed.checked_add(LEASE).ok());
+    let left = end.map_or(SignedDuration::ZERO, |end| end.duration_since(Timestamp::now()));
+    Duration::try_from(left).unwrap_or_default().clamp(2 * RENEWAL, LEASE)
+}
+
+/// When each run's lease was renewed.
+fn renewals(cluster: &Cluster) -> Result<BTreeMap<String, Option<Timestamp>>, Error> {
+    let leases = cluster.api::<Lease>();
+    let which = ListParams::default().labels(MANAGED);
+    let leases = cluster.ask(Call::new("list", "leases"), leases.list(&which))?;
+    let of = |lease: Lease| {
+        let renewed = lease.spec.and_then(|spec| Some(spec.renew_time?.0));
+        Some((run(&lease.metadata)?, renewed))
+    };
+    Ok(leases.into_iter().filter_map(of).collect())
+}
+
+/// Runs that have pods or claims.
+fn runs(cluster: &Cluster) -> Result<Vec<String>, Error> {
+    let which = ListParams::default().labels(MANAGED);
+    let (pods, claims) = (cluster.api::<Pod>(), cluster.api::<PersistentVolumeClaim>());
+    let pods = cluster.ask(Call::new("list", "pods"), pods.list(&which))?;
+    let call = Call::new("list", "persistentvolumeclaims");
+    let claims = cluster.ask(call, claims.list(&which))?;
+    let of_pods = pods.into_iter().filter_map(|pod| run(&pod.metadata));
+    let of_claims = claims.into_iter().filter_map(|claim| run(&claim.metadata));
+    Ok(of_pods.chain(of_claims).collect())
+}
+
+fn run(metadata: &ObjectMeta) -> Option<String> {
+    metadata.labels.as_ref()?.get(RUN).cloned()
+}
