@@ -2,12 +2,16 @@
 
 mod caps;
 mod catalog;
+mod compare;
 mod disk;
 mod doctor;
 mod documented;
 mod gate;
+#[cfg(feature = "kubernetes")]
+mod kube;
 mod limits;
 mod matrix;
+mod measure;
 mod output;
 mod peer;
 
@@ -20,17 +24,20 @@ pub(crate) use self::caps::CapArgs;
 pub(crate) use self::catalog::{
     CatalogCheckArgs, CatalogCommand, CatalogLookArgs, CatalogPlanArgs,
 };
+pub(crate) use self::compare::CompareArgs;
 pub(crate) use self::disk::{
     CloudArgs, DiskCommand, DiskDownArgs, DiskServeArgs, DiskStatusArgs, DiskUpArgs,
 };
 pub(crate) use self::doctor::DoctorArgs;
 pub(crate) use self::documented::DocumentedArgs;
 pub(crate) use self::gate::{GateArgs, Undecided};
+#[cfg(feature = "kubernetes")]
+pub(crate) use self::kube::{ClusterArgs, KubeCommand, KubeCompareArgs, PodArgs};
 pub(crate) use self::limits::LimitsArgs;
 pub(crate) use self::matrix::MatrixArgs;
+pub(crate) use self::measure::{CertaintyArgs, LoadArgs, MeasureArgs};
 pub(crate) use self::output::{Color, Format, Listing, OutputArgs};
 pub(crate) use self::peer::PeerArgs;
-use crate::workload;
 
 /// What does each layer cost your I/O?
 ///
@@ -81,6 +88,10 @@ pub(crate) enum Command {
     /// Documented limits of clouds' VM sizes and disks, with their sources
     #[command(subcommand)]
     Catalog(CatalogCommand),
+    /// Compare in a Kubernetes cluster: storage classes, volumes of pods
+    #[cfg(feature = "kubernetes")]
+    #[command(subcommand)]
+    Kube(KubeCommand),
     /// Perform trials for an iotax on another host, which starts this: see --agent
     Agent(AgentArgs),
     /// Be the far end of a network path, for whoever knows the token
@@ -108,6 +119,11 @@ impl Command {
             Self::Compare(args) => Self::Compare(args.settled()),
             Self::Plan(PlanCommand::Compare(args)) => {
                 Self::Plan(PlanCommand::Compare(args.settled()))
+            }
+            #[cfg(feature = "kubernetes")]
+            Self::Kube(KubeCommand::Compare(mut args)) => {
+                args.compare = args.compare.settled();
+                Self::Kube(KubeCommand::Compare(args))
             }
             other => other,
         }
@@ -146,58 +162,6 @@ pub(crate) struct PeelArgs {
     pub workload: Option<String>,
     #[command(flatten)]
     pub measure: MeasureArgs,
-}
-
-/// `iotax compare`
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  iotax compare --workload randread-4k base=/mnt/a encrypted=/mnt/b
-  iotax compare nfs-kerberos nas:/data --matrix sec=sys,krb5,krb5i,krb5p \\
-      --matrix nconnect=1,4
-  iotax compare --quick -w randread-4k \\
-      base='mem(size=64M) + delay(latency=200us)' \\
-      slow='mem(size=64M) + delay(latency=260us)'
-  iotax compare experiment.toml
-  iotax compare monday/ tuesday/
-  iotax compare old=monday/,friday/ new=fio.json,diskspd.xml
-  iotax compare --pair aks,c-azure --pair gke,c-gcp \\
-      aks=a.json c-azure=b.json gke=c.json c-gcp=d.json
-  iotax compare --matrix sec=sys,krb5,krb5p --matrix load=low,high \\
-      'results/{sec}-{load}.json'
-
-The first arm is the baseline. A directory gets a private folder that is
-removed afterwards; files and block devices are only read.
-
-Results in the place of targets are compared as they are, and nothing is run:
-directories of results (DIR#ARM for one arm of it), JSON of iotax run and of
-fio, XML of DiskSpd, in any mixture. Several of one arm, with commas between or
-under its name again, are repetitions.")]
-pub(crate) struct CompareArgs {
-    /// NAME=TARGET for each arm, saved results, or one experiment file (.toml)
-    #[arg(value_name = "ARM", required = true)]
-    pub arms: Vec<String>,
-    /// Workload to drive in every arm, as in `iotax run`; a built-in one may stand
-    /// before the arms instead (a directory of that name is ./NAME)
-    #[arg(short, long, value_name = "WORKLOAD")]
-    pub workload: Option<String>,
-    /// Of saved results: compare ARM with BASELINE, and not with the first arm;
-    /// repeat for several
-    #[arg(long, value_name = "BASELINE,ARM", help_heading = "Saved results")]
-    pub pair: Vec<String>,
-    #[command(flatten)]
-    pub matrix: MatrixArgs,
-    #[command(flatten)]
-    pub measure: MeasureArgs,
-}
-
-impl CompareArgs {
-    fn settled(mut self) -> Self {
-        if self.workload.is_none() && self.arms.len() > 1 && workload::is_built_in(&self.arms[0]) {
-            self.workload = Some(self.arms.remove(0));
-        }
-        self
-    }
 }
 
 /// `iotax net`
@@ -263,94 +227,6 @@ pub(crate) struct RunArgs {
     pub load: LoadArgs,
     #[command(flatten)]
     pub output: OutputArgs,
-}
-
-/// Options of commands that compare.
-#[derive(Debug, Args)]
-pub(crate) struct MeasureArgs {
-    #[command(flatten)]
-    pub gate: GateArgs,
-    #[command(flatten)]
-    pub certainty: CertaintyArgs,
-    #[command(flatten)]
-    pub caps: CapArgs,
-    #[command(flatten)]
-    pub documented: DocumentedArgs,
-    #[command(flatten)]
-    pub load: LoadArgs,
-    #[command(flatten)]
-    pub output: OutputArgs,
-}
-
-/// How sure a comparison must be.
-#[derive(Debug, Args)]
-pub(crate) struct CertaintyArgs {
-    /// Stop at the first verdict
-    #[arg(long, conflicts_with = "tight", help_heading = "Certainty")]
-    pub quick: bool,
-    /// Go on until the effect is known to 1 point or a tenth of itself
-    #[arg(long, help_heading = "Certainty")]
-    pub tight: bool,
-    /// Differences below this count as none [default: 5%]
-    #[arg(long, allow_hyphen_values = true, value_name = "PERCENT", help_heading = "Certainty")]
-    pub margin: Option<String>,
-    /// Let the intervals hold for all arms at once
-    #[arg(long, help_heading = "Certainty")]
-    pub simultaneous: bool,
-    /// Blocks at most [default: 40]
-    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..), help_heading = "Certainty")]
-    pub max_blocks: Option<u32>,
-    /// Start no block, after the first, that would end later than this
-    #[arg(long, allow_hyphen_values = true, value_name = "TIME", help_heading = "Certainty")]
-    pub max_time: Option<String>,
-}
-
-/// What is driven, and for how long.
-#[derive(Debug, Args)]
-pub(crate) struct LoadArgs {
-    /// Measured part of each trial, e.g. 5s
-    #[arg(long, allow_hyphen_values = true, value_name = "TIME", help_heading = "Load")]
-    pub time: Option<String>,
-    /// Discarded start of each trial, e.g. 2s
-    #[arg(long, allow_hyphen_values = true, value_name = "TIME", help_heading = "Load")]
-    pub ramp: Option<String>,
-    /// Multiply the workload's times and sizes, e.g. 0.05
-    #[arg(long, allow_hyphen_values = true, value_name = "FACTOR", help_heading = "Load")]
-    pub scale: Option<f64>,
-    /// Change the workload: KEY=VALUE or JOB.KEY=VALUE, e.g. depth=32
-    #[arg(long = "set", value_name = "KEY=VALUE", help_heading = "Load")]
-    pub set: Vec<String>,
-    /// Before anything is measured, write the span of the test files twice, then run
-    /// the workload in rounds until it is steady, 25 at most: a fresh SSD or thin
-    /// volume writes at a rate that does not last
-    #[arg(long, help_heading = "Load")]
-    pub precondition: bool,
-    /// Load each arm until its burst credits are spent, at most so long [default: 2m]
-    #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, default_missing_value = "2m", help_heading = "Load")]
-    pub drain: Option<String>,
-    /// Seed of every random choice [default: drawn, and recorded]
-    #[arg(long, value_name = "N", help_heading = "Load")]
-    pub seed: Option<u64>,
-    /// What drives the load: native, fio, iperf3, or ARM=fio
-    #[arg(long, value_name = "ENGINE", help_heading = "Load")]
-    pub engine: Vec<String>,
-    /// Have an agent measure, here or elsewhere: 'ssh HOST iotax agent', or ARM=...
-    ///
-    /// The command is started and spoken to over its standard input and output; it cannot ask for a
-    /// password, so let ssh use a key. Targets are those of its host, and so are --dir and --destroy:
-    /// write absolute paths, for relative ones are completed by where this iotax runs. An agent that
-    /// is lost costs its trial; the next trial starts another.
-    #[arg(long, value_name = "COMMAND", help_heading = "Load")]
-    pub agent: Vec<String>,
-    /// Where scratch files go (stacks on `file` without a path)
-    #[arg(long, value_name = "DIR", default_value = ".", help_heading = "Load")]
-    pub dir: PathBuf,
-    /// Block device under `dev` whose content may be lost; repeat for several
-    #[arg(long, value_name = "DEV", help_heading = "Load")]
-    pub destroy: Vec<PathBuf>,
-    /// Print tables as iostat -mxt does, after each trial
-    #[arg(long, help_heading = "Output")]
-    pub iostat: bool,
 }
 
 /// `iotax report`
@@ -437,6 +313,14 @@ pub(crate) struct AgentArgs {
 /// `iotax undo`
 #[derive(Debug, Args)]
 pub(crate) struct UndoArgs {
+    /// What runs in a Kubernetes cluster left there, instead: it takes up to a minute to
+    /// see which of them are dead
+    #[cfg(feature = "kubernetes")]
+    #[arg(long)]
+    pub cluster: bool,
+    #[cfg(feature = "kubernetes")]
+    #[command(flatten)]
+    pub place: ClusterArgs,
     /// What to print
     #[arg(long, value_enum, default_value_t = Listing::Text)]
     pub format: Listing,

@@ -2,10 +2,8 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
-use iotax_load::LoadProgress;
 use iotax_record::{HostRecord, HostRole};
 use iotax_rig::{Options, Progress};
 use iotax_run::agent::{ChildAgent, Remote, RemoteOptions};
@@ -14,16 +12,62 @@ use iotax_spec::{Arm, Spec};
 
 use crate::args::LoadArgs;
 use crate::exit::Usage;
+#[cfg(feature = "kubernetes")]
+use crate::in_cluster::InCluster;
+use crate::session::{Flags, Session};
 
 /// What serves some of the arms: this process, or the agent of this command.
 type Server = Option<Vec<String>>;
 
+/// Where trials are performed.
+pub(crate) enum Where<'a> {
+    /// In this process, and by the agents that were asked for.
+    Asked(&'a LoadArgs),
+    /// In pods.
+    #[cfg(feature = "kubernetes")]
+    Cluster(&'a InCluster<'a>),
+}
+
+impl Where<'_> {
+    /// Whether all targets are on this machine.
+    pub(crate) fn is_here(&self) -> bool {
+        match self {
+            Self::Asked(load) => load.agent.is_empty(),
+            #[cfg(feature = "kubernetes")]
+            Self::Cluster(_) => false,
+        }
+    }
+
+    /// Opens what is called for when an experiment is run.
+    pub(crate) fn session(&self, name: &str, out: Option<&Path>, spec: &Spec) -> Result<Session> {
+        match self {
+            Self::Asked(_) => Session::start(name, out, spec.arms.iter().map(|arm| &arm.target)),
+            #[cfg(feature = "kubernetes")]
+            Self::Cluster(_) => Session::elsewhere(name, out),
+        }
+    }
+
+    /// As [`open`].
+    pub(crate) fn open(
+        &self,
+        spec: &Spec,
+        flags: Flags<'_>,
+        progress: &mut dyn FnMut(&Progress<'_>),
+    ) -> Result<(Hosts, Vec<HostRecord>)> {
+        match self {
+            Self::Asked(load) => open(spec, load, flags, progress),
+            #[cfg(feature = "kubernetes")]
+            Self::Cluster(asked) => asked.open(spec, flags, progress),
+        }
+    }
+}
+
 /// Looks at the targets of all arms, and makes what they need. `flags`: one that ends it, and the
 /// counters of what is done. What is known of each host comes with them, in their order.
-pub(crate) fn open(
+fn open(
     spec: &Spec,
     load: &LoadArgs,
-    flags: (&Arc<AtomicBool>, &Arc<LoadProgress>),
+    flags: Flags<'_>,
     progress: &mut dyn FnMut(&Progress<'_>),
 ) -> Result<(Hosts, Vec<HostRecord>)> {
     let servers = servers(&spec.arms, &load.agent)?;
@@ -57,7 +101,7 @@ pub(crate) fn open(
 pub(crate) fn local(
     spec: &Spec,
     (work_dir, destroy): (&Path, &[PathBuf]),
-    (stop, live): (&Arc<AtomicBool>, &Arc<LoadProgress>),
+    (stop, live): Flags<'_>,
     progress: &mut dyn FnMut(&Progress<'_>),
 ) -> Result<Local> {
     let program = std::env::current_exe()?;
@@ -70,7 +114,7 @@ pub(crate) fn local(
 fn remote(
     spec: Spec,
     load: &LoadArgs,
-    (stop, live): (&Arc<AtomicBool>, &Arc<LoadProgress>),
+    (stop, live): Flags<'_>,
     command: &[String],
 ) -> Result<(Box<dyn Host>, HostRecord)> {
     let remote = Remote::open(RemoteOptions {

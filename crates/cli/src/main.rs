@@ -13,6 +13,8 @@ mod follow_up;
 mod gate;
 mod hosts;
 mod hung;
+#[cfg(feature = "kubernetes")]
+mod in_cluster;
 mod instance;
 mod iostat;
 mod key_file;
@@ -49,6 +51,8 @@ fn main() -> ExitCode {
         Command::Layers(args) => commands::layers(&args),
         Command::Disk(command) => commands::disk(&command),
         Command::Catalog(command) => commands::catalog(&command),
+        #[cfg(feature = "kubernetes")]
+        Command::Kube(command) => commands::kube(&command),
         Command::Agent(args) => commands::agent(&args),
         Command::Peer(args) => commands::peer(&args),
         Command::Undo(args) => commands::undo(&args),

@@ -14,32 +14,43 @@ use jiff::Timestamp;
 use crate::args::{DocumentedArgs, GateArgs, LoadArgs, OutputArgs};
 use crate::exit::{Exit, Usage};
 use crate::follow_up::SideRunContext;
+use crate::hosts::Where;
 use crate::iostat::{self, Shown};
 use crate::progress::ProgressLine;
 use crate::resolve::Resolved;
 use crate::session::Session;
-use crate::{fit, gate, hosts, instance, output, same_storage};
+use crate::{fit, gate, instance, output, same_storage};
 
 /// Runs `spec` and shows what came of it. `name` is the command, for the default directory.
 /// `documented`: how the cloud may be asked which VM this is.
 pub(crate) fn measure(
+    name: &str,
+    resolved: Resolved,
+    args: (&LoadArgs, &OutputArgs, &GateArgs),
+    documented: &DocumentedArgs,
+) -> Result<Exit> {
+    measure_at(&Where::Asked(args.0), name, resolved, args, documented)
+}
+
+/// As [`measure`], with trials performed where it is said.
+pub(crate) fn measure_at(
+    place: &Where<'_>,
     name: &str,
     Resolved { spec, advice, one_target }: Resolved,
     (load, args, gate): (&LoadArgs, &OutputArgs, &GateArgs),
     documented: &DocumentedArgs,
 ) -> Result<Exit> {
     iostat::refuse_unless_text(load.iostat, args.format)?;
-    let targets = spec.arms.iter().map(|arm| &arm.target);
-    let session = Session::start(name, args.out.as_deref(), targets)?;
+    let session = place.session(name, args.out.as_deref(), &spec)?;
     if let Some(told) = one_target {
         eprintln!("warning: {told}");
     }
-    warn(&spec, load);
+    warn(&spec, place);
 
     let plan = Plan::new(&spec);
     let line = ProgressLine::new(&plan, &session.live, args.quiet);
     let mut preparing = |what: &Preparing<'_>| line.preparing(what);
-    let opened = hosts::open(&spec, load, session.flags(), &mut preparing);
+    let opened = place.open(&spec, session.flags(), &mut preparing);
     let (mut host, known) = fit::advised(opened, advice.as_deref())?;
     refuse_to_precondition_in_vain(&spec, &host)?;
     let laid_out = session.lay_out(&spec, &mut host, &|done, total| line.laying_out(done, total));
@@ -139,11 +150,11 @@ impl Driven {
 
 /// Says what may not be expected: smaller test files, arms that are the same storage, and what was
 /// asked for and has no effect on some arm.
-fn warn(spec: &Spec, load: &LoadArgs) {
+fn warn(spec: &Spec, place: &Where<'_>) {
     if let Some(told) = spec.told_fit() {
         eprintln!("note: {told}");
     }
-    if load.agent.is_empty() {
+    if place.is_here() {
         same_storage::warn_in_comparison(&spec.arms);
         same_storage::warn_of_targets(spec);
     }

@@ -83,6 +83,14 @@ pub(crate) fn peel(args: &PeelArgs) -> Result<Resolved> {
 
 /// The spec of `iotax compare`.
 pub(crate) fn compare(args: &CompareArgs) -> Result<Resolved> {
+    compare_placed(args, &mut |_| Ok(()))
+}
+
+/// As [`compare`]; `place` gives arms other targets, before anything is looked at.
+pub(crate) fn compare_placed(
+    args: &CompareArgs,
+    place: &mut dyn FnMut(&mut Spec) -> Result<()>,
+) -> Result<Resolved> {
     if !args.pair.is_empty() {
         return Err(usage(
             "--pair is for results that are saved; of targets, compare each pair on its own: \
@@ -92,7 +100,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Resolved> {
     if let [file] = args.arms.as_slice()
         && Path::new(file).extension().is_some_and(|extension| extension == "toml")
     {
-        return experiment_file(Path::new(file), args);
+        return experiment_file(Path::new(file), args, place);
     }
     let Some(name) = &args.workload else {
         return Err(usage(format!(
@@ -105,7 +113,8 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Resolved> {
     let arms = arms(args, &mut load)?;
     let stop = stop(&args.measure.certainty, Stop::default())?;
     let seed = seed(args.measure.load.seed);
-    let spec = load.into_spec(|first| Spec::compare(first, arms, stop, seed))?;
+    let mut spec = load.into_spec(|first| Spec::compare(first, arms, stop, seed))?;
+    place(&mut spec)?;
     let mut spec = with_caps(spec, &args.measure)?;
     gate::set(&mut spec, &args.measure.gate, args.measure.output.format)?;
     finish(spec, &args.measure.load, Path::new("."))
@@ -174,7 +183,11 @@ pub(crate) fn run(args: &RunArgs) -> Result<Resolved> {
 }
 
 /// An experiment file; options given beside it win.
-fn experiment_file(path: &Path, args: &CompareArgs) -> Result<Resolved> {
+fn experiment_file(
+    path: &Path,
+    args: &CompareArgs,
+    place: &mut dyn FnMut(&mut Spec) -> Result<()>,
+) -> Result<Resolved> {
     if !args.matrix.factors.is_empty() {
         return Err(usage(
             "the arms are those of the file: write --matrix into it, as [matrix]".to_owned(),
@@ -200,6 +213,7 @@ fn experiment_file(path: &Path, args: &CompareArgs) -> Result<Resolved> {
         spec.seed = seed;
     }
     spec.validate()?;
+    place(&mut spec)?;
     gate::set(&mut spec, &args.measure.gate, args.measure.output.format)?;
     spec.side_runs = side_runs(spec.side_runs, &args.measure)?;
     let targets = spec.targets().count();

@@ -13,6 +13,9 @@ use iotax_spec::{Spec, Target, Workload};
 use crate::destination::Destination;
 use crate::{hung, signals};
 
+/// What a host is given: the flag that ends it, and the counters of what is done.
+pub(crate) type Flags<'a> = (&'a Arc<AtomicBool>, &'a Arc<LoadProgress>);
+
 /// Ctrl-C is heard, results have a place, and mounts that hang are watched.
 pub(crate) struct Session {
     /// Set by Ctrl-C.
@@ -24,6 +27,17 @@ pub(crate) struct Session {
 }
 
 impl Session {
+    /// Of `command`, whose load is driven elsewhere: nothing hangs here.
+    ///
+    /// # Errors
+    /// As of [`Session::start`].
+    #[cfg(feature = "kubernetes")]
+    pub(crate) fn elsewhere(command: &str, out: Option<&Path>) -> Result<Self> {
+        let session = Self::start(command, out, std::iter::empty())?;
+        session.io_is_over();
+        Ok(session)
+    }
+
     /// Of `command`, which is about to use `targets`; its results go to `out` if that is given.
     ///
     /// # Errors
@@ -42,7 +56,7 @@ impl Session {
     }
 
     /// What a host is given: the flag that ends it, and the counters of what is done.
-    pub(crate) fn flags(&self) -> (&Arc<AtomicBool>, &Arc<LoadProgress>) {
+    pub(crate) fn flags(&self) -> Flags<'_> {
         (&self.stop, &self.live)
     }
 

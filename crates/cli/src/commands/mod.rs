@@ -6,6 +6,8 @@ mod compare;
 mod completions;
 mod disk;
 mod doctor;
+#[cfg(feature = "kubernetes")]
+mod kube;
 mod layers;
 mod limits;
 mod man;
@@ -25,6 +27,8 @@ pub(crate) use compare::compare;
 pub(crate) use completions::completions;
 pub(crate) use disk::disk;
 pub(crate) use doctor::doctor;
+#[cfg(feature = "kubernetes")]
+pub(crate) use kube::kube;
 pub(crate) use layers::layers;
 pub(crate) use limits::limits;
 pub(crate) use man::man;

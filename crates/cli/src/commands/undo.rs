@@ -10,6 +10,10 @@ use crate::output::{say, say_json};
 
 /// `iotax undo`
 pub(crate) fn undo(args: &UndoArgs) -> Result<Exit> {
+    #[cfg(feature = "kubernetes")]
+    if args.cluster {
+        return super::kube::undo(&args.place, args.format);
+    }
     // Without a home nothing was ever journalled.
     let report = iotax_rig::state_dir().map(|dir| iotax_rig::undo(&dir)).unwrap_or_default();
     let problems: Vec<String> = report.problems.iter().map(ToString::to_string).collect();

@@ -1,0 +1,105 @@
+use std::fmt::Write as _;
+use std::thread;
+
+use anyhow::Result;
+use iotax_cluster::{Cluster, Undone};
+use serde_json::json;
+
+use crate::args::{ClusterArgs, KubeCommand, KubeCompareArgs, Listing, MeasureArgs};
+use crate::exit::{Exit, usage};
+use crate::hosts::Where;
+use crate::in_cluster::{InCluster, options, place};
+use crate::measure::measure_at;
+use crate::output::{say, say_json};
+use crate::resolve;
+
+/// `iotax kube`
+pub(crate) fn kube(command: &KubeCommand) -> Result<Exit> {
+    match command {
+        KubeCommand::Compare(args) => compare(args),
+        KubeCommand::Manifest(args) => {
+            say(&iotax_cluster::manifest(&args.namespace))?;
+            Ok(Exit::Done)
+        }
+    }
+}
+
+fn compare(args: &KubeCompareArgs) -> Result<Exit> {
+    let MeasureArgs { documented, load, output, gate, .. } = &args.compare.measure;
+    if !load.agent.is_empty() || !load.destroy.is_empty() {
+        return Err(usage(
+            "in a cluster, agents are started in pods, and volumes are made: leave out --agent and \
+             --destroy",
+        ));
+    }
+    let options = options(&args.pods)?;
+    let mut places = Vec::new();
+    let resolved = resolve::compare_placed(&args.compare, &mut |spec| {
+        places = place(spec, options.size_bytes)?;
+        Ok(())
+    })?;
+    let asked = InCluster { cluster: &args.cluster, options, places };
+    let place = Where::Cluster(&asked);
+    measure_at(&place, "kube-compare", resolved, (load, output, gate), documented)
+}
+
+/// `iotax undo --cluster`
+pub(super) fn undo(args: &ClusterArgs, format: Listing) -> Result<Exit> {
+    let ClusterArgs { context, namespace } = args;
+    let cluster = Cluster::connect(context.as_deref(), namespace.as_deref())
+        .map_err(iotax_run::Error::from)?;
+    let undone = iotax_cluster::undo(&cluster, &mut |time| {
+        eprintln!("note: looking on for {} s, to see which runs are alive", time.as_secs());
+        thread::sleep(time);
+    })
+    .map_err(iotax_run::Error::from)?;
+    match format {
+        Listing::Text => say(&text(&undone, cluster.namespace()))?,
+        Listing::Json => say_json(&json!({
+            "namespace": cluster.namespace(),
+            "removed": undone.removed,
+            "running": undone.live,
+            "problems": undone.problems,
+        }))?,
+    }
+    anyhow::ensure!(undone.problems.is_empty(), "{}", undone.problems.join("\n"));
+    Ok(Exit::Done)
+}
+
+fn text(undone: &Undone, namespace: &str) -> String {
+    let mut out = String::new();
+    for removed in &undone.removed {
+        let _ = writeln!(out, "removed {removed}");
+    }
+    if undone.removed.is_empty() && undone.problems.is_empty() {
+        let _ = writeln!(out, "Nothing to undo: no dead run left anything in {namespace}.");
+    }
+    if !undone.live.is_empty() {
+        let runs = undone.live.join(", ");
+        let _ = writeln!(out, "Left alone, because they are under way: runs {runs}.");
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_undone_in_a_cluster_is_told() {
+        assert_eq!(
+            text(&Undone::default(), "bench"),
+            "Nothing to undo: no dead run left anything in bench.\n"
+        );
+        let undone = Undone {
+            removed: vec!["Pod iotax-1-0".to_owned(), "Lease iotax-1".to_owned()],
+            live: vec!["2".to_owned()],
+            problems: Vec::new(),
+        };
+        insta::assert_snapshot!(text(&undone, "bench"), @"
+        removed Pod iotax-1-0
+        removed Lease iotax-1
+        Left alone, because they are under way: runs 2.
+        ");
+    }
+}
