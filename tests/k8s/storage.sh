@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Volumes with known limits for tests/k8s: virtual disks in memory, throttled by iotax, under ext4.
+# usage: storage.sh up NAME=IOPS...     mounts each at $STORAGE/NAME
+#        storage.sh down
+set -euo pipefail
+IOTAX=${IOTAX:?the program} STORAGE=${STORAGE:?a directory}
+
+up() {
+  mkdir -p "$STORAGE/disks"
+  local disks=() pair name device
+  for pair in "$@"; do
+    mkdir -p "$STORAGE/disks/${pair%=*}"
+    disks+=("$STORAGE/disks/${pair%=*}=mem(size=256M) + throttle(iops=${pair#*=})")
+  done
+  "$IOTAX" disk up "${disks[@]}" >/dev/null
+  for pair in "$@"; do
+    name=${pair%=*}
+    # Past the page cache, which would answer in place of the disk.
+    device=$(losetup --find --show --direct-io=on "$STORAGE/disks/$name/disk")
+    mkfs.ext4 -q -m 0 -E lazy_itable_init=0 "$device"
+    mkdir -p "$STORAGE/$name"
+    mount "$device" "$STORAGE/$name"
+  done
+}
+
+down() {
+  local disk name device
+  for disk in "$STORAGE"/disks/*; do
+    [ -e "$disk" ] || continue
+    name=${disk##*/}
+    umount "$STORAGE/$name" 2>/dev/null || true
+    for device in $(losetup --noheadings --output NAME --associated "$disk/disk"); do
+      losetup -d "$device"
+    done
+    "$IOTAX" disk down "$disk" >/dev/null || true
+  done
+  rm -rf "$STORAGE"
+}
+
+"$@"
