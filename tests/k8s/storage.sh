@@ -28,11 +28,16 @@ down() {
   for disk in "$STORAGE"/disks/*; do
     [ -e "$disk" ] || continue
     name=${disk##*/}
-    umount "$STORAGE/$name" 2>/dev/null || true
+    ! mountpoint -q "$STORAGE/$name" || umount "$STORAGE/$name"
     for device in $(losetup --noheadings --output NAME --associated "$disk/disk"); do
       losetup -d "$device"
     done
-    "$IOTAX" disk down "$disk" >/dev/null || true
+    # The kernel lets go of a loop device when the last container that saw its mount is gone.
+    for _ in $(seq 100); do
+      "$IOTAX" disk down "$disk" >/dev/null 2>&1 && break
+      sleep 0.1
+    done
+    [ ! -e "$disk/disk" ] || "$IOTAX" disk down "$disk"
   done
   rm -rf "$STORAGE"
 }

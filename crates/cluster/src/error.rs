@@ -41,9 +41,9 @@ pub enum Error {
     )]
     Forbidden {
         /// What must be allowed.
-        verb: &'static str,
+        verb: String,
         /// On what.
-        resource: &'static str,
+        resource: String,
         /// Where.
         namespace: String,
         /// In the cluster's words.
@@ -134,12 +134,19 @@ impl Call {
     fn refused(self, namespace: &str, status: &Status) -> Error {
         let Self { verb, resource } = self;
         let (namespace, message) = (namespace.to_owned(), status.message.clone());
-        // Admission says no with the same code as authorization, whose words are these.
-        if status.code == 401 || status.code == 403 && message.contains(" cannot ") {
+        // Admission says no with the same code as authorization, which names what is missing.
+        if let Some((verb, resource)) = missing(&message) {
             return Error::Forbidden { verb, resource, namespace, message };
         }
         Error::Refused { doing: format!("{verb} {resource}"), advice: advice(&message), message }
     }
+}
+
+/// The verb and resource that a user lacks: `User "eve" cannot create resource "pods" in ...`.
+fn missing(message: &str) -> Option<(String, String)> {
+    let (verb, rest) = message.split_once(" cannot ")?.1.split_once(" resource \"")?;
+    let (resource, _) = rest.split_once('"')?;
+    Some((verb.to_owned(), resource.to_owned()))
 }
 
 /// What helps against a refusal, by its words.

@@ -1,0 +1,216 @@
+#!/usr/bin/env bash
+# `iotax kube` on the small cluster: starts it with two storage classes of known limits (2,000 and 1,000
+# I/Os per second), compares them and more, stops it. As root.
+#
+# usage: IOTAX=PROGRAM IMAGE_TAR=FILE [BIN=DIR] [IMAGES_DIR=DIR] compare.sh [PART...]
+#   IOTAX      the program, with the feature `kubernetes`
+#   IMAGE_TAR  OCI archive of its image, which containerd calls docker.io/library/iotax:VERSION
+#   PART       class itself emptydir rights reasons interrupted killed (default: all, in this order)
+set -euo pipefail
+HERE=$(cd "$(dirname "$0")" && pwd)
+export IOTAX=${IOTAX:?} BIN=${BIN:-/tmp/k8s/bin} RUN=${RUN:-/tmp/k8s/run}
+export STORAGE=${STORAGE:-/tmp/k8s/storage} KUBECONFIG=$RUN/admin.kubeconfig PATH=$BIN:$PATH
+export IMAGES="${IMAGES_DIR:-/tmp/k8s/images}/pause.tar ${IMAGE_TAR:?}"
+PARTS=("$@")
+[ ${#PARTS[@]} -gt 0 ] || PARTS=(class itself emptydir rights reasons interrupted killed)
+W=$(mktemp -d)
+VOLUMES=(fast-1=2000 fast-2=2000 slow-1=1000)
+PLANTED=50
+
+down() {
+  "$HERE/cluster.sh" stop
+  "$HERE/storage.sh" down
+  rm -rf "$W"
+}
+trap down EXIT
+
+fail() { echo "FAIL $*" >&2; exit 1; }
+ok() { printf '%4ds ok   %s\n' "$SECONDS" "$*"; }
+# need WHAT TEXT FILE: the file has the text.
+need() { grep -qF -- "$2" "$3" || { cat "$3" >&2; fail "$1: it does not say: $2"; }; ok "$1"; }
+# until_true SECONDS CMD...
+until_true() {
+  local end=$((SECONDS + $1)); shift
+  until "$@" >/dev/null 2>&1; do
+    [ "$SECONDS" -lt "$end" ] || return 1
+    sleep 0.3
+  done
+}
+
+class() {
+  cat <<Y
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: $1}
+provisioner: kubernetes.io/no-provisioner
+volumeBindingMode: WaitForFirstConsumer
+---
+Y
+}
+volume() {
+  cat <<Y
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: $1}
+spec:
+  capacity: {storage: 200Mi}
+  accessModes: [ReadWriteOnce]
+  storageClassName: ${1%-*}
+  persistentVolumeReclaimPolicy: Retain
+  local: {path: $STORAGE/$1}
+  nodeAffinity:
+    required: {nodeSelectorTerms: [{matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [n1]}]}]}
+---
+Y
+}
+# Volumes of deleted claims are kept by their reclaim policy; whoever made them gives them free again.
+release() {
+  local pair KUBECONFIG=$RUN/admin.kubeconfig
+  for pair in "${VOLUMES[@]}"; do
+    kubectl patch pv "${pair%=*}" --type=merge -p '{"spec":{"claimRef":null}}' >/dev/null
+    until_true 20 kubectl wait --for=jsonpath='{.status.phase}'=Available "pv/${pair%=*}" --timeout=1s
+  done
+}
+everything() { kubectl get all,pvc,pv,leases.coordination.k8s.io -A -o name | grep -v 'lease.*/\(n[0-9]\|apiserver-.*\)$'; }
+gone() { diff <(everything) "$W/before"; }
+# nothing_left WHAT: what was there before is there, and nothing else.
+nothing_left() { gone || fail "$1: this is left"; ok "$1: nothing is left"; }
+
+compare() {
+  release
+  "$IOTAX" kube compare -w randread-4k --namespace bench --size 200M --cpu 500m --memory 256M \
+    --set size=64M --set depth=8 --time 1s --ramp 200ms --no-depth-check --wait 60s "$@"
+}
+
+part_class() {
+  compare fast=class:fast slow=class:slow --out "$W/class" | tee "$W/said"
+  local interval low high
+  interval=$(grep -oE '^  slow +throughput +[0-9.]+ % \[[0-9., -]+\]' "$W/said" | grep -oE '\[.*\]')
+  IFS='[], ' read -r _ low high _ <<<"$interval"
+  [ "$(bc <<<"$low <= $PLANTED && $PLANTED <= $high")" = 1 ] ||
+    fail "the planted tax of $PLANTED % is not in $interval"
+  ok "the planted tax of $PLANTED % is in $interval"
+  need "the record says which volumes" "class:slow, volume slow-1, node n1" "$W/class/experiment.json"
+  nothing_left class
+}
+
+part_itself() {
+  compare a=class:fast b=class:fast --out "$W/itself" >"$W/said"
+  ! grep -E '^  b .*(slower|faster)$' "$W/said" || fail "a class differs from itself"
+  ok "a class does not differ from itself: $(sed -n 3p "$W/said")"
+  nothing_left itself
+}
+
+part_emptydir() {
+  compare disk=class:slow node=emptydir --quick --max-blocks 3 --out "$W/emptydir" >"$W/said"
+  need "an arm is a directory of the node" "in Kubernetes: emptydir, node n" "$W/emptydir/experiment.json"
+  nothing_left emptydir
+}
+
+# kubeconfig of the account that `iotax kube manifest` makes.
+account() {
+  local token
+  token=$(kubectl -n bench create token iotax)
+  kubectl config view --raw --minify -o yaml |
+    sed -e "s|client-certificate-data:.*|token: $token|" -e '/client-key-data:/d' >"$W/account"
+  chmod 600 "$W/account"
+}
+
+part_rights() {
+  "$IOTAX" kube manifest --namespace bench | kubectl apply -f - >/dev/null
+  account
+  KUBECONFIG=$W/account compare fast=class:fast slow=class:slow --quick --max-blocks 2 --out "$W/rights" >"$W/said"
+  ok "the printed role is enough"
+  local verbs resource
+  for resource in persistentvolumeclaims/create pods/create pods/exec:get; do
+    verbs=${resource##*[/:]}
+    resource=${resource%[/:]*}
+    "$IOTAX" kube manifest --namespace bench |
+      awk -v r="$resource" -v v="$verbs" '
+        $0 ~ "resources: \\[" r "\\]" { hit = 1 }
+        hit && /verbs:/ { sub(v ", ", ""); sub(", " v "]", "]"); hit = 0 }
+        { print }' | kubectl apply -f - >/dev/null
+    ! KUBECONFIG=$W/account compare fast=class:fast slow=class:slow --out "$W/less" 2>"$W/said" ||
+      fail "without $verbs $resource it runs all the same"
+    need "without $verbs $resource" "cannot $verbs resource \"$resource\"" "$W/said"
+    gone || fail "without $verbs $resource, this is left"
+  done
+  "$IOTAX" kube manifest --namespace bench | kubectl delete -f - >/dev/null
+  nothing_left rights
+}
+
+# refused WHAT TEXT ARGS...: a comparison that cannot be, and why, within seconds.
+refused() {
+  local what=$1 text=$2 began=$SECONDS
+  shift 2
+  ! compare "$@" --out "$W/refused" 2>"$W/said" || fail "$what: it runs"
+  need "$what, after $((SECONDS - began)) s" "$text" "$W/said"
+  gone || fail "$what: this is left"
+}
+
+part_reasons() {
+  refused "an image that is not there" "its image cannot be had" \
+    a=class:fast b=class:slow --image localhost/iotax:none
+  refused "an image that has no such program" "it has ended" a=emptydir b=emptydir --image localhost/pause:1
+  refused "more CPUs than there are" "Insufficient cpu" a=emptydir b=emptydir --cpu 64 --wait 4s
+  refused "a class that is not there" "\"none\" not found" a=class:none b=class:fast --wait 4s
+  refused "a volume that is too large" "its claim" a=class:fast b=class:slow --size 1T --wait 4s
+  refused "a namespace that is not there" 'namespaces "none" not found' a=emptydir b=emptydir --namespace none
+  kubectl -n bench create quota small --hard=pods=1 >/dev/null
+  until_true 20 kubectl -n bench wait --for=jsonpath='{.status.hard.pods}'=1 quota/small --timeout=1s
+  refused "a quota" "exceeded quota: small" a=emptydir b=emptydir
+  kubectl -n bench delete quota small >/dev/null
+}
+
+# begun NAME: starts a comparison that goes on for long, and waits for its first trial.
+begun() {
+  compare a=class:fast b=class:slow --tight --max-blocks 1000 --out "$W/$1" >"$W/said" 2>&1 &
+  running=$!
+  until_true 60 test -s "$W/$1/trials.jsonl" || { cat "$W/said"; fail "$1: no trial"; }
+}
+
+part_interrupted() {
+  begun interrupted
+  kill -INT "$running"
+  local code=0
+  wait "$running" || code=$?
+  [ "$code" = 4 ] || { cat "$W/said"; fail "interrupted: exit code $code"; }
+  nothing_left "Ctrl-C"
+}
+
+part_killed() {
+  begun live
+  local live=$running
+  kill -KILL "$live"
+  wait "$live" 2>/dev/null || true
+  [ "$(kubectl -n bench get pods -o name | wc -l)" = 2 ] || fail "killed: no pods are left"
+  "$IOTAX" undo --cluster --namespace bench | tee "$W/said"
+  need "undo removes pods" "removed Pod iotax-" "$W/said"
+  nothing_left "kill -9, and undo"
+  # Nobody undoes: the pods end by themselves, and their objects wait for undo.
+  compare a=emptydir b=emptydir --tight --max-blocks 1000 --wait 5s --out "$W/alone" >"$W/said" 2>&1 &
+  live=$!
+  until_true 60 test -s "$W/alone/trials.jsonl" || { cat "$W/said"; fail "alone: no trial"; }
+  kill -KILL "$live"
+  wait "$live" 2>/dev/null || true
+  until_true 120 kubectl -n bench wait --for=jsonpath='{.status.phase}'=Succeeded pod --all --timeout=1s ||
+    fail "the pods of a dead run go on"
+  ok "the pods of a dead run end by themselves"
+  "$IOTAX" undo --cluster --namespace bench >"$W/said"
+  nothing_left "they ended, and undo"
+}
+
+"$HERE/storage.sh" up "${VOLUMES[@]}"
+"$HERE/cluster.sh" start
+{
+  class fast
+  class slow
+  for pair in "${VOLUMES[@]}"; do volume "${pair%=*}"; done
+  printf 'apiVersion: v1\nkind: Namespace\nmetadata:\n  name: bench\n  labels: {%s: restricted}\n' \
+    pod-security.kubernetes.io/enforce
+} | kubectl apply -f - >/dev/null
+until_true 30 kubectl -n bench get serviceaccount default
+release
+everything >"$W/before"
+for part in "${PARTS[@]}"; do "part_$part"; done
+echo "all passed in ${SECONDS} s"
