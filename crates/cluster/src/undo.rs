@@ -37,9 +37,11 @@ pub fn undo(cluster: &Cluster, wait: &mut dyn FnMut(Duration)) -> Result<Undone,
         let looked_on = before.values().map(|renewed| look_on(*renewed)).max();
         wait(looked_on.unwrap_or_default());
     }
+    // Before the leases: of a run that begins meanwhile, the lease is made first.
+    let runs = runs(cluster)?;
     let after = renewals(cluster)?;
     let is_live = |run: &String| after.get(run).is_some_and(|now| before.get(run) != Some(now));
-    let runs: BTreeSet<String> = runs(cluster)?.into_iter().chain(after.keys().cloned()).collect();
+    let runs: BTreeSet<String> = runs.into_iter().chain(after.keys().cloned()).collect();
     for id in runs {
         if is_live(&id) {
             undone.live.push(id);
