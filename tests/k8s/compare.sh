@@ -76,10 +76,12 @@ gone() { diff <(everything) "$W/before"; }
 # nothing_left WHAT: what was there before is there, and nothing else.
 nothing_left() { gone || fail "$1: this is left"; ok "$1: nothing is left"; }
 
+# compare ARGS...: on volumes that are free. NAMESPACE, SIZE, CPU, TIME and WAIT may be set for one.
 compare() {
   release
-  "$IOTAX" kube compare -w randread-4k --namespace bench --size 200M --cpu 500m --memory 256M \
-    --set size=64M --set depth=8 --time 1s --ramp 200ms --no-depth-check --wait 60s "$@"
+  "$IOTAX" kube compare -w randread-4k --set size=64M --set depth=8 --time "${TIME:-1s}" --ramp 200ms \
+    --namespace "${NAMESPACE:-bench}" --size "${SIZE:-200M}" --cpu "${CPU:-500m}" --memory 256M \
+    --wait "${WAIT:-60s}" --no-depth-check "$@"
 }
 
 part_class() {
@@ -152,10 +154,10 @@ part_reasons() {
   refused "an image that is not there" "its image cannot be had" \
     a=class:fast b=class:slow --image localhost/iotax:none
   refused "an image that has no such program" "it has ended" a=emptydir b=emptydir --image localhost/pause:1
-  refused "more CPUs than there are" "Insufficient cpu" a=emptydir b=emptydir --cpu 64 --wait 4s
-  refused "a class that is not there" "\"none\" not found" a=class:none b=class:fast --wait 4s
-  refused "a volume that is too large" "its claim" a=class:fast b=class:slow --size 1T --wait 4s
-  refused "a namespace that is not there" 'namespaces "none" not found' a=emptydir b=emptydir --namespace none
+  CPU=64 WAIT=4s refused "more CPUs than there are" "Insufficient cpu" a=emptydir b=emptydir
+  WAIT=4s refused "a class that is not there" '"none" not found' a=class:none b=class:fast
+  SIZE=1T WAIT=4s refused "a volume that is too large" "there is no volume for its claim" a=class:fast b=class:slow
+  NAMESPACE=none refused "a namespace that is not there" 'namespaces "none" not found' a=emptydir b=emptydir
   kubectl -n bench create quota small --hard=pods=1 >/dev/null
   until_true 20 kubectl -n bench wait --for=jsonpath='{.status.hard.pods}'=1 quota/small --timeout=1s
   refused "a quota" "exceeded quota: small" a=emptydir b=emptydir
@@ -164,7 +166,7 @@ part_reasons() {
 
 # begun NAME: starts a comparison that goes on for long, and waits for its first trial.
 begun() {
-  compare a=class:fast b=class:slow --tight --max-blocks 1000 --out "$W/$1" >"$W/said" 2>&1 &
+  TIME=8s compare a=class:fast b=class:slow --out "$W/$1" >"$W/said" 2>&1 &
   running=$!
   until_true 60 test -s "$W/$1/trials.jsonl" || { cat "$W/said"; fail "$1: no trial"; }
 }
@@ -188,7 +190,7 @@ part_killed() {
   need "undo removes pods" "removed Pod iotax-" "$W/said"
   nothing_left "kill -9, and undo"
   # Nobody undoes: the pods end by themselves, and their objects wait for undo.
-  compare a=emptydir b=emptydir --tight --max-blocks 1000 --wait 5s --out "$W/alone" >"$W/said" 2>&1 &
+  TIME=8s WAIT=5s compare a=emptydir b=emptydir --out "$W/alone" >"$W/said" 2>&1 &
   live=$!
   until_true 60 test -s "$W/alone/trials.jsonl" || { cat "$W/said"; fail "alone: no trial"; }
   kill -KILL "$live"

@@ -24,21 +24,20 @@ up() {
 }
 
 down() {
-  local disk name device
+  local disk device disks=()
   for disk in "$STORAGE"/disks/*; do
-    [ -e "$disk" ] || continue
-    name=${disk##*/}
-    ! mountpoint -q "$STORAGE/$name" || umount "$STORAGE/$name"
+    [ -e "$disk/disk" ] || continue
+    disks+=("$disk")
+    ! mountpoint -q "$STORAGE/${disk##*/}" || umount "$STORAGE/${disk##*/}"
     for device in $(losetup --noheadings --output NAME --associated "$disk/disk"); do
       losetup -d "$device"
     done
-    # The kernel lets go of a loop device when the last container that saw its mount is gone.
-    for _ in $(seq 100); do
-      "$IOTAX" disk down "$disk" >/dev/null 2>&1 && break
-      sleep 0.1
-    done
-    [ ! -e "$disk/disk" ] || "$IOTAX" disk down "$disk"
   done
+  # The kernel lets go of a loop device when the last container that saw its mount is gone.
+  for _ in $(seq 50); do
+    ! losetup --noheadings --output BACK-FILE | grep -qF "$STORAGE/disks/" || sleep 0.2
+  done
+  [ ${#disks[@]} = 0 ] || "$IOTAX" disk down "${disks[@]}" >/dev/null
   rm -rf "$STORAGE"
 }
 
