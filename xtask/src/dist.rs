@@ -61,6 +61,17 @@ pub(crate) fn check() -> Result<()> {
     tried::container(&archive, &image[0].architecture, None)
 }
 
+/// The static program for this machine, and an archive with its image, in `directory`.
+pub(crate) fn for_cluster(directory: &Path) -> Result<(PathBuf, PathBuf)> {
+    let machine = &MACHINES[0];
+    let program = build::program(machine)?;
+    fs::create_dir_all(directory)?;
+    let archive = directory.join("iotax-oci.tar");
+    let platform = Platform { architecture: machine.name.to_owned(), files: vec![file(&program)?] };
+    image::write(&archive, &[platform], &made()?)?;
+    Ok((program, archive))
+}
+
 fn build_all() -> Result<()> {
     fs::create_dir_all(place())?;
     MACHINES.iter().try_for_each(|machine| {

@@ -8,10 +8,11 @@ use std::ffi::OsString;
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 
 use crate::cargo::{self, cargo, target};
 use crate::checkout::root;
+use crate::dist;
 use crate::steps::Step;
 use crate::tables;
 
@@ -33,6 +34,7 @@ pub(crate) const STEPS: &[Step] = &[
         table("network", script("native-versus-iperf3.sh", &["netns", "--max-blocks", "20"])?)
     }),
     Step::new("fuse", "virtual disks over FUSE beside qemu-storage-daemon", fuse),
+    Step::new("kubernetes", "storage classes on a small cluster, which is built first", kubernetes),
     Step::new("blind", "planted faults, for the doctor to find", blind),
 ];
 
@@ -50,6 +52,23 @@ fn fio() -> Result<()> {
 
 fn fuse() -> Result<()> {
     table("fuse", script("fuse-versus-qemu.sh", &["/dev/shm", "3"])?)
+}
+
+/// On two nodes in network namespaces. Kubernetes is built from its sources at first; what was built
+/// is kept with cargo's.
+fn kubernetes() -> Result<()> {
+    let place = target().join("k8s");
+    let (program, image) = dist::for_cluster(&place)?;
+    for script in ["build.sh", "compare.sh"] {
+        let mut command = Command::new(root().join("tests/k8s").join(script));
+        command.env("IOTAX", &program).env("IMAGE_TAR", &image);
+        for (name, directory) in [("BIN", "bin"), ("CACHE", "cache"), ("IMAGES_DIR", "images")] {
+            command.env(name, place.join(directory));
+        }
+        let status = command.status().with_context(|| format!("starting {script}"))?;
+        ensure!(status.success(), "{script} failed: {status}");
+    }
+    Ok(())
 }
 
 fn blind() -> Result<()> {

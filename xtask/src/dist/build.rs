@@ -23,7 +23,7 @@ pub(super) fn program(machine: &Machine) -> Result<PathBuf> {
     let triple = machine.triple;
     let build =
         ["build", "--package", "iotax", "--profile", "dist", "--target", triple, "--locked"];
-    let mut command = cargo::command(&build);
+    let mut command = cargo::command(&[&build[..], &["--features", "kubernetes"]].concat());
     command.env("CARGO_INCREMENTAL", "0").env("SOURCE_DATE_EPOCH", made()?);
     for (name, value) in environment(triple)? {
         command.env(name, value);

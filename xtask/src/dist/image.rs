@@ -63,7 +63,11 @@ pub(super) fn write(archive: &Path, platforms: &[Platform], made: &str) -> Resul
         "annotations": annotations(&created),
     });
     let mut named = blobs.add(INDEX, index.to_string().into_bytes());
-    named["annotations"] = json!({ "org.opencontainers.image.ref.name": name() });
+    named["annotations"] = json!({
+        "org.opencontainers.image.ref.name": name(),
+        // As a node's containerd is to call it, for pods that ask for it by the short name.
+        "io.containerd.image.name": format!("docker.io/library/{}", name()),
+    });
     let top = json!({ "schemaVersion": 2, "mediaType": INDEX, "manifests": [named] });
 
     let mut entries = BTreeMap::new();
