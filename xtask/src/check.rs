@@ -30,6 +30,11 @@ pub(crate) const STEPS: &[Step] = &[
         "a package and an image of the tests' program, installed and used",
         dist::check,
     ),
+    // What is built for it are other features of the program than those of all other tests.
+    Step::new("kubernetes", "the program with a client of Kubernetes, without a cluster", || {
+        let which = ["test", "--quiet", "--package", "iotax", "--features", "kubernetes"];
+        cargo(&[&which[..], &["--bin", "iotax", "--test", "kube"]].concat())
+    }),
     Step::new("doctest", "examples in the documentation", || {
         cargo(&["test", "--workspace", "--doc", "--quiet"])
     }),

@@ -5,6 +5,7 @@ mod support;
 
 use std::process::{Child, Command, Stdio};
 
+use iotax_testing::{needs_program, needs_root};
 use serde_json::Value;
 
 use support::{Desk, Said, wait_for};
@@ -137,4 +138,22 @@ fn an_agent_that_is_none_is_said_to_be_none() {
     [exit 2]
     ");
     assert_eq!(desk.names(), Vec::<String>::new());
+}
+
+#[test]
+fn a_container_is_kept_up_while_somebody_else_is_in_it() {
+    if !needs_root() || !needs_program("unshare") {
+        return;
+    }
+    let desk = Desk::new();
+    let iotax = assert_cmd::cargo::cargo_bin!("iotax").display().to_string();
+    // What is left in a PID namespace dies with its first process, which is iotax here.
+    let script = format!("(sleep 2; touch done) & exec {iotax} agent --keep 500ms");
+    let status = Command::new("unshare")
+        .args(["--pid", "--fork", "--mount-proc", "sh", "-c", &script])
+        .current_dir(desk.path())
+        .status()
+        .unwrap();
+    assert!(status.success(), "{status}");
+    assert_eq!(desk.names(), ["done"]);
 }

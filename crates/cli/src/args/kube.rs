@@ -29,6 +29,12 @@ Claims of others are never touched.")]
     "NAME=class:NAME (a new volume of that storage class) or NAME=emptydir for each arm, or one \
      experiment file (.toml)"
 )))]
+#[command(mut_args(|arg| {
+    // Of saved results, of this machine, of other hosts: nothing of it is in a cluster.
+    let is_elsewhere = ["pair", "agent", "dir", "destroy"].contains(&arg.get_id().as_str());
+    let is_hidden = is_elsewhere || arg.is_hide_set();
+    arg.hide(is_hidden)
+}))]
 pub(crate) struct KubeCompareArgs {
     #[command(flatten)]
     pub cluster: ClusterArgs,

@@ -1,0 +1,71 @@
+//! What `iotax kube` says where there is no cluster; one that is there is in `tests/k8s`.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod support;
+
+use support::Desk;
+
+/// What a comparison says that never gets to a cluster.
+fn compared(args: &[&str]) -> String {
+    let desk = Desk::new();
+    let mut command = desk.command(&["kube", "compare", "-w", "randread-4k", "--out", "out"]);
+    command.args(args).env("KUBECONFIG", "none").env_remove("KUBERNETES_SERVICE_HOST");
+    let output = command.output().unwrap();
+    assert_eq!(desk.names(), Vec::<String>::new(), "nothing is written");
+    let said = String::from_utf8(output.stderr).unwrap();
+    format!("{said}[exit {}]", output.status.code().unwrap())
+}
+
+#[test]
+fn targets_that_no_cluster_has_are_refused() {
+    insta::assert_snapshot!(compared(&["a=class:fast", "b=/mnt"]), @"
+    error: arm b: `/mnt` is no target in a cluster; write class:NAME for a new volume of a storage class, or emptydir
+    [exit 2]
+    ");
+    insta::assert_snapshot!(compared(&["a=class:fast", "b=mem(size=64M)"]), @"
+    error: arm b: `mem(size=64M)` is no target in a cluster; write class:NAME for a new volume of a storage class, or emptydir
+    [exit 2]
+    ");
+}
+
+#[test]
+fn options_that_make_no_sense_in_a_cluster_are_refused() {
+    insta::assert_snapshot!(compared(&["a=emptydir", "b=emptydir", "--agent", "true"]), @"
+    error: in a cluster, agents are started in pods, and volumes are made: leave out --agent and --destroy
+    [exit 2]
+    ");
+    insta::assert_snapshot!(compared(&["a=emptydir", "b=emptydir", "--user", "0"]), @"
+    error: --user 0: write the number of a user that is not root, or cluster
+    [exit 2]
+    ");
+    insta::assert_snapshot!(compared(&["a=emptydir", "b=emptydir", "--node-selector", "n1"]), @"
+    error: --node-selector n1: write KEY=VALUE, as in kubernetes.io/hostname=NODE
+    [exit 2]
+    ");
+}
+
+#[test]
+fn levels_of_a_matrix_are_classes() {
+    let said = compared(&["--matrix", "class=fast,Slow", "class:{class}"]);
+    insta::assert_snapshot!(said, @"
+    error: arm Slow: `class:Slow` is no target in a cluster; write class:NAME for a new volume of a storage class, or emptydir
+    [exit 2]
+    ");
+}
+
+#[test]
+fn without_a_cluster_it_is_said_where_one_is_looked_for() {
+    let said = compared(&["a=class:fast", "b=emptydir"]);
+    assert!(said.starts_with("error: no cluster is known: "), "{said}");
+    assert!(said.ends_with("in a pod with a service account\n[exit 3]"), "{said}");
+}
+
+#[test]
+fn the_help_fits_and_names_no_option_of_elsewhere() {
+    let said = Desk::new().run(&["kube", "compare", "--help"]);
+    assert_eq!(said.code, 0, "{said}");
+    assert!(said.out.lines().all(|line| line.chars().count() <= 80), "{said}");
+    for hidden in ["--agent", "--destroy", "--pair", "--dir "] {
+        assert!(!said.out.contains(hidden), "{hidden}: {said}");
+    }
+}
