@@ -446,7 +446,7 @@ fn a_documented_limit_that_both_sides_sit_on_is_named() {
 fn jobs_of_a_suite_have_the_same_names_in_its_record_and_in_its_json() {
     let desk = Desk::new();
     // Ends by bytes: on a busy machine so short a time may end before anything is complete.
-    let ends = ["--ramp", "0ms", "--set", "io-size=1M"];
+    let ends = ["--ramp", "0ms", "--set", "io-size=16M"];
     let suite = [&["run", "provider-baseline", "mem(size=16M)"], &ends[..]].concat();
     let of = |out: &str| desk.run(&[&suite[..], &["--out", out, "--format", "json"]].concat());
     fs::write(desk.path().join("one.json"), of("one").out).unwrap();
