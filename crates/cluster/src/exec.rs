@@ -2,6 +2,7 @@
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 
 use iotax_run::AgentError;
@@ -57,15 +58,19 @@ fn exec(cluster: &Cluster, pod: &str) -> Result<Launched, Error> {
     let stderr = attached.stderr().expect("it was asked for");
     let status = attached.take_status().expect("nobody has taken it");
     let (tell, ended) = watch::channel(None);
+    let closed = Arc::new(AtomicBool::new(false));
+    let is_closed = Arc::clone(&closed);
     let (pieces, output) = mpsc::channel();
     cluster.runtime().spawn(async move {
-        let ((), complaint, status) = relay(stdout, stderr, status, &pieces).await;
+        let (complaint, status) = relay(stdout, stderr, status, &pieces).await;
+        // API servers before 1.30 cannot be told of an input's end without ending the connection.
+        let is_meant = is_closed.load(Ordering::Relaxed);
         // Told before the output ends, so that whoever sees its end can ask how.
-        tell.send_replace(Some(how_it_ended(status, &complaint)));
+        tell.send_replace(Some(how_it_ended(status, is_meant, &complaint)));
         drop(pieces);
     });
     let handle = cluster.runtime().clone();
-    let input = Input { writer: Box::new(stdin), handle, ended: ended.clone() };
+    let input = Input { writer: Box::new(stdin), handle, ended: ended.clone(), closed };
     Ok(Launched {
         input: Box::new(input),
         output: Box::new(Output { pieces: output, rest: Vec::new() }),
@@ -80,7 +85,7 @@ async fn relay(
     mut stderr: impl AsyncRead + Unpin,
     status: impl Future<Output = Option<Status>>,
     pieces: &mpsc::Sender<Vec<u8>>,
-) -> ((), Vec<u8>, Option<Status>) {
+) -> (Vec<u8>, Option<Status>) {
     let mut status = std::pin::pin!(status);
     let mut complaint = Vec::new();
     let (mut said, mut complained) = (vec![0; BUFFER_BYTES], vec![0; COMPLAINT_BYTES]);
@@ -107,7 +112,7 @@ async fn relay(
             keep_end(&mut complaint, &complained[..count]);
         }
     }
-    ((), complaint, ended)
+    (complaint, ended)
 }
 
 fn keep_end(complaint: &mut Vec<u8>, more: &[u8]) {
@@ -115,9 +120,10 @@ fn keep_end(complaint: &mut Vec<u8>, more: &[u8]) {
     complaint.drain(..complaint.len().saturating_sub(COMPLAINT_BYTES));
 }
 
-fn how_it_ended(status: Option<Status>, complaint: &[u8]) -> Ended {
+/// `is_meant`: whether it was told to end.
+fn how_it_ended(status: Option<Status>, is_meant: bool, complaint: &[u8]) -> Ended {
     let Some(status) = status else {
-        return Ended { success: false, status: "its connection was cut".to_owned() };
+        return Ended { success: is_meant, status: "its connection was cut".to_owned() };
     };
     let success = status.status.as_deref() == Some("Success");
     let code = status.details.and_then(|details| details.causes).and_then(|causes| {
@@ -135,11 +141,13 @@ struct Input {
     writer: Box<dyn AsyncWrite + Send + Unpin>,
     handle: Handle,
     ended: watch::Receiver<Option<Ended>>,
+    /// Whether it is told nothing more.
+    closed: Arc<AtomicBool>,
 }
 
 impl Write for Input {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let Self { writer, handle, ended } = self;
+        let Self { writer, handle, ended, .. } = self;
         handle.block_on(async {
             tokio::select! {
                 written = writer.write(bytes) => written,
@@ -155,6 +163,7 @@ impl Write for Input {
 
 impl Drop for Input {
     fn drop(&mut self) {
+        self.closed.store(true, Ordering::Relaxed);
         // It may have ended.
         let _ = self.handle.block_on(self.writer.shutdown());
     }
@@ -193,5 +202,62 @@ impl Process for PodProcess {
         let ended = self.ended.borrow().clone();
         self.attached.abort();
         ended.map(|ended| ended.status)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn ended(status: &Value, is_meant: bool) -> (bool, String) {
+        let status = serde_json::from_value(status.clone()).unwrap();
+        let Ended { success, status } = how_it_ended(status, is_meant, b"error: no space\n");
+        (success, status)
+    }
+
+    #[test]
+    fn an_agent_that_failed_says_how_and_why() {
+        let status = json!({
+            "status": "Failure", "reason": "NonZeroExitCode", "message": "command terminated",
+            "details": { "causes": [{ "reason": "ExitCode", "message": "3" }] },
+        });
+        assert_eq!(ended(&status, true), (false, "exit status: 3, error: no space".to_owned()));
+        let status = json!({ "status": "Failure", "message": "container not found" });
+        let said = "container not found, error: no space".to_owned();
+        assert_eq!(ended(&status, true), (false, said));
+    }
+
+    #[test]
+    fn a_cut_connection_is_a_success_only_if_the_agent_was_told_to_end() {
+        assert!(ended(&json!({ "status": "Success" }), true).0);
+        assert_eq!(ended(&Value::Null, false), (false, "its connection was cut".to_owned()));
+        assert!(ended(&Value::Null, true).0);
+    }
+
+    #[test]
+    fn of_many_complaints_the_end_is_kept() {
+        let mut complaint = Vec::new();
+        keep_end(&mut complaint, &[b'a'; COMPLAINT_BYTES]);
+        keep_end(&mut complaint, b"the end");
+        assert_eq!(complaint.len(), COMPLAINT_BYTES);
+        assert!(complaint.ends_with(b"athe end"));
+    }
+
+    /// Streams of an agent whose status never comes, and those that do not end.
+    #[test]
+    fn all_that_an_agent_said_is_handed_on_and_a_cut_ends_it() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let (pieces, output) = mpsc::channel();
+        let said = vec![7; 3 * BUFFER_BYTES];
+        let status = async { Some(Status::default()) };
+        let (complaint, _) = runtime.block_on(relay(said.as_slice(), &b"oh"[..], status, &pieces));
+        let (silent, _open) = tokio::io::simplex(1);
+        let (_, status) = runtime.block_on(relay(silent, &b""[..], async { None }, &pieces));
+        drop(pieces);
+        let mut heard = Vec::new();
+        Output { pieces: output, rest: Vec::new() }.read_to_end(&mut heard).unwrap();
+        assert_eq!((heard, complaint), (said, b"oh".to_vec()));
+        assert!(status.is_none());
     }
 }
