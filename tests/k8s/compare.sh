@@ -5,14 +5,14 @@
 # usage: IOTAX=PROGRAM IMAGE_TAR=FILE [BIN=DIR] [IMAGES_DIR=DIR] compare.sh [PART...]
 #   IOTAX      the program, with the feature `kubernetes`
 #   IMAGE_TAR  OCI archive of its image, which containerd calls docker.io/library/iotax:VERSION
-#   PART       class itself emptydir rights reasons interrupted killed (default: all, in this order)
+#   PART       class itself emptydir rights inside reasons cut interrupted killed (default: all, in this order)
 set -euo pipefail
 HERE=$(cd "$(dirname "$0")" && pwd)
 export IOTAX=${IOTAX:?} BIN=${BIN:-/tmp/k8s/bin} RUN=${RUN:-/tmp/k8s/run}
 export STORAGE=${STORAGE:-/tmp/k8s/storage} KUBECONFIG=$RUN/admin.kubeconfig PATH=$BIN:$PATH
 export IMAGES="${IMAGES_DIR:-/tmp/k8s/images}/pause.tar ${IMAGE_TAR:?}"
 PARTS=("$@")
-[ ${#PARTS[@]} -gt 0 ] || PARTS=(class itself emptydir rights reasons interrupted killed)
+[ ${#PARTS[@]} -gt 0 ] || PARTS=(class itself emptydir rights inside reasons cut interrupted killed)
 W=$(mktemp -d)
 VOLUMES=(fast-1=2000 fast-2=2000 slow-1=1000)
 PLANTED=50
@@ -141,6 +141,39 @@ part_rights() {
   nothing_left rights
 }
 
+# From a pod, with its account's rights, and nothing of the user's.
+part_inside() {
+  "$IOTAX" kube manifest --namespace bench | kubectl apply -f - >/dev/null
+  kubectl apply -f - >/dev/null <<Y
+apiVersion: v1
+kind: Pod
+metadata: {name: inside, namespace: bench}
+spec:
+  serviceAccountName: iotax
+  restartPolicy: Never
+  securityContext: {runAsNonRoot: true, runAsUser: 65532, fsGroup: 65532, seccompProfile: {type: RuntimeDefault}}
+  volumes: [{name: out, emptyDir: {}}]
+  containers:
+  - name: iotax
+    image: iotax:$("$IOTAX" --version | cut -d' ' -f2)
+    imagePullPolicy: IfNotPresent
+    args: [kube, compare, -w, randread-4k, a=emptydir, b=emptydir, --namespace, bench, --cpu, 500m, --memory, 256M,
+           --size, 200M, --set, size=64M, --time, 1s, --quick, --max-blocks, "2", --no-depth-check, --out, /out/inside]
+    volumeMounts: [{name: out, mountPath: /out}]
+    resources: {requests: {cpu: 100m, memory: 128Mi}, limits: {cpu: 500m, memory: 256Mi}}
+    securityContext: {allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: {drop: [ALL]}}
+Y
+  until_true 90 kubectl -n bench wait --for=jsonpath='{.status.phase}'=Succeeded pod/inside --timeout=1s || {
+    kubectl -n bench logs inside >&2
+    fail "a comparison from inside of the cluster"
+  }
+  kubectl -n bench logs inside >"$W/said"
+  need "from inside of the cluster" "randread-4k: 2 blocks, 4 trials" "$W/said"
+  kubectl -n bench delete pod inside --wait >/dev/null
+  "$IOTAX" kube manifest --namespace bench | kubectl delete -f - >/dev/null
+  nothing_left inside
+}
+
 # refused WHAT TEXT ARGS...: a comparison that cannot be, and why, within seconds.
 refused() {
   local what=$1 text=$2 began=$SECONDS
@@ -164,37 +197,49 @@ part_reasons() {
   kubectl -n bench delete quota small >/dev/null
 }
 
-# begun NAME: starts a comparison that goes on for long, and waits for its first trial.
+# begun NAME ARM...: starts a comparison that takes a while, and waits for its first trial. $running is
+# the program, $shell the one that waits for it.
 begun() {
-  TIME=8s compare a=class:fast b=class:slow --out "$W/$1" >"$W/said" 2>&1 &
-  running=$!
-  until_true 60 test -s "$W/$1/trials.jsonl" || { cat "$W/said"; fail "$1: no trial"; }
+  local name=$1
+  shift
+  TIME=8s compare "$@" --out "$W/$name" >"$W/said" 2>&1 &
+  shell=$!
+  until_true 60 test -s "$W/$name/trials.jsonl" || { cat "$W/said"; fail "$name: no trial"; }
+  running=$(pgrep -P "$shell")
+}
+
+# All connections with the API server are cut once: a trial fails, and the next one has another agent.
+part_cut() {
+  begun cut a=class:fast b=class:slow
+  # shellcheck disable=SC2046
+  kill $(pgrep -P "$(cat "$RUN/pids/api-outer")")
+  wait "$shell" || { cat "$W/said"; fail "cut: exit code $?"; }
+  need "a cut connection is a failed trial" "was lost" "$W/cut/trials.jsonl"
+  need "and the run goes on to its verdict" "b is " "$W/said"
+  nothing_left cut
 }
 
 part_interrupted() {
-  begun interrupted
+  begun interrupted a=class:fast b=class:slow
   kill -INT "$running"
   local code=0
-  wait "$running" || code=$?
+  wait "$shell" || code=$?
   [ "$code" = 4 ] || { cat "$W/said"; fail "interrupted: exit code $code"; }
   nothing_left "Ctrl-C"
 }
 
 part_killed() {
-  begun live
-  local live=$running
-  kill -KILL "$live"
-  wait "$live" 2>/dev/null || true
+  begun killed a=class:fast b=class:slow
+  kill -KILL "$running"
+  wait "$shell" || true
   [ "$(kubectl -n bench get pods -o name | wc -l)" = 2 ] || fail "killed: no pods are left"
   "$IOTAX" undo --cluster --namespace bench | tee "$W/said"
   need "undo removes pods" "removed Pod iotax-" "$W/said"
   nothing_left "kill -9, and undo"
   # Nobody undoes: the pods end by themselves, and their objects wait for undo.
-  TIME=8s WAIT=5s compare a=emptydir b=emptydir --out "$W/alone" >"$W/said" 2>&1 &
-  live=$!
-  until_true 60 test -s "$W/alone/trials.jsonl" || { cat "$W/said"; fail "alone: no trial"; }
-  kill -KILL "$live"
-  wait "$live" 2>/dev/null || true
+  WAIT=5s begun alone a=emptydir b=emptydir
+  kill -KILL "$running"
+  wait "$shell" || true
   until_true 120 kubectl -n bench wait --for=jsonpath='{.status.phase}'=Succeeded pod --all --timeout=1s ||
     fail "the pods of a dead run go on"
   ok "the pods of a dead run end by themselves"
