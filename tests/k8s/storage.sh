@@ -37,7 +37,8 @@ down() {
   for _ in $(seq 50); do
     ! losetup --noheadings --output BACK-FILE | grep -qF "$STORAGE/disks/" || sleep 0.2
   done
-  [ ${#disks[@]} = 0 ] || "$IOTAX" disk down "${disks[@]}" >/dev/null
+  # A mount namespace that was made meanwhile, by whomever, has copies of the mounts: nobody uses them.
+  [ ${#disks[@]} = 0 ] || "$IOTAX" disk down --force "${disks[@]}" >/dev/null
   rm -rf "$STORAGE"
 }
 
