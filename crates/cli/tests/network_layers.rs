@@ -16,8 +16,8 @@ use iotax_testing::{needs_programs, needs_root};
 use serde_json::Value;
 use support::{Desk, wait_for};
 
-const PROGRAMS: [&str; 9] =
-    ["ip", "tc", "nft", "ethtool", "wg", "wireguard-go", "openvpn", "ssh", "sshd"];
+const PROGRAMS: [&str; 10] =
+    ["ip", "tc", "nft", "ethtool", "wg", "wireguard-go", "openvpn", "ssh", "sshd", "swanctl"];
 
 /// What iotax may leave nowhere: on this desk, among this machine's interfaces, in its rules.
 fn state(desk: &Desk) -> (BTreeSet<String>, BTreeSet<String>, String) {
@@ -57,6 +57,8 @@ fn requests_streams_and_datagrams_go_over_every_layer_and_nothing_is_left() {
         "netns + wireguard",
         "netns + openvpn(cipher=aes-128-gcm) + vxlan + openvpn(cipher=chacha20-poly1305)",
         "netns + ssh + vxlan + ssh(cipher=aes-256-gcm)",
+        "netns + libipsec + vxlan + libipsec(cipher=aes-128-cbc-sha256)",
+        "netns + libipsec(cipher=aes-256-gcm)",
         "netns + conntrack + conntrack",
         "netns + dnat",
         "loopback + tls(cipher=aes-128-gcm)",

@@ -46,6 +46,11 @@ pub(crate) fn unmet(need: Need) -> Option<Missing> {
                 install,
             )
         }
+        Need::File { path, .. } if Path::new(path).exists() => None,
+        Need::File { path, package } => missing(
+            format!("there is no {path}"),
+            format!("install the package {package} (apt-get install {package})"),
+        ),
         Need::FileSystem { name } if has_file_system(name) => None,
         Need::FileSystem { name } => missing(
             format!("the kernel has no {name}"),

@@ -30,7 +30,7 @@ use crate::marked::{DAEMON, RUN};
 use crate::namespace::Namespace;
 
 /// Where administrators' programs lie, whatever the user's PATH says.
-const ALSO_IN: &str = "/usr/local/sbin:/usr/sbin:/sbin:/usr/bin:/bin";
+const ALSO_IN: &str = "/usr/local/sbin:/usr/sbin:/sbin:/usr/bin:/bin:/usr/lib/ipsec";
 /// How long a process may take to end before it is killed, and then to be gone; and how long one
 /// that is to get ready may do nothing.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -47,6 +47,7 @@ pub(crate) fn all(device: &Path) -> Vec<Run> {
              + offload(gro=false) + mtu(bytes=1280) + dnat",
         ),
         requests("netns + mtu(bytes=1400) + openvpn"),
+        requests("netns + libipsec"),
         requests("netns + ssh"),
         peel("file(size=16M) + luks + luks + ext4"),
         compare(&["file(size=16M) + ext4(encrypt=true) + fscrypt", "tmpfs(size=16M) + gocryptfs"]),

@@ -16,6 +16,7 @@ mod given;
 mod gocryptfs;
 mod htb;
 mod ipsec;
+mod libipsec;
 mod loop_device;
 mod loopback;
 mod luks;

@@ -49,6 +49,7 @@ macro_rules! each_layer {
                 openvpn::Openvpn,
                 ssh::Ssh,
                 ipsec::Ipsec,
+                libipsec::Libipsec,
                 macsec::Macsec,
                 conntrack::Conntrack,
                 dnat::Dnat,
@@ -88,6 +89,7 @@ mod gocryptfs;
 mod htb;
 mod info;
 mod ipsec;
+mod libipsec;
 mod loop_device;
 mod loopback;
 mod luks;

@@ -16,6 +16,13 @@ pub enum Need {
         /// The least version, and the argument that prints it.
         at_least: Option<Version>,
     },
+    /// A file of a program, such as a plugin, which is in another package.
+    File {
+        /// Where Debian has it.
+        path: &'static str,
+        /// The package.
+        package: &'static str,
+    },
     /// A file system of the kernel.
     FileSystem {
         /// Its name in /proc/filesystems, and its module's.
@@ -109,6 +116,10 @@ impl fmt::Display for Need {
                     write!(f, " {}.{} or later", version.number.0, version.number.1)?;
                 }
                 write!(f, " (package {package})")
+            }
+            Self::File { path, package } => {
+                let name = path.rsplit('/').next().unwrap_or(path);
+                write!(f, "{name} (package {package})")
             }
             Self::FileSystem { name } => write!(f, "{name} in the kernel"),
             Self::Device { path, module } => write!(f, "{path} (module {module} of the kernel)"),

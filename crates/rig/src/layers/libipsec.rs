@@ -1,0 +1,117 @@
+//! ESP in user space: strongSwan's daemon at each end, whose files and control socket only it sees.
+
+use iotax_spec::layers::Libipsec;
+use zeroize::Zeroizing;
+
+use crate::build_context::BuildContext;
+use crate::error::Error;
+use crate::layers::maker::{Made, Maker};
+use crate::network::{Link, Network};
+use crate::programs;
+
+const PORT: u16 = 4500;
+/// Over IPv4: headers of IP, UDP and ESP; and at most an initialisation vector, what fills a block of
+/// the cipher, and the tag.
+const OVERHEAD_BYTES: u32 = 20 + 8 + 8 + 16 + 17 + 16;
+/// The daemon reads no longer packets from its interface.
+const LONGEST_PACKET_BYTES: u32 = 1400;
+const SECRET_BYTES: usize = 32;
+
+/// Starts a daemon whose files are in a `/run` that only it sees: connection and secret come on
+/// standard input. It makes the interface `$3`, which must have an address before a tunnel can have
+/// a route. With `$6` it begins. As process 1 of a namespace, the shell takes the daemon with it.
+const DAEMON: &str = r#"
+    mount -t tmpfs -o mode=700 tmpfs /run && umask 077 && cat >/run/swanctl.conf &&
+        printf %s "$1" >/run/strongswan.conf || exit
+    export STRONGSWAN_CONF=/run/strongswan.conf SWANCTL_DIR=/run
+    trap 'exit 0' TERM
+    "$2" &
+    daemon=$!
+    until [ -S /run/charon.vici ]; do
+        kill -0 $daemon || exit
+        sleep 0.05
+    done
+    ip link set dev "$3" mtu "$4" && ip address add "$5/24" dev "$3" && ip link set dev "$3" up || exit
+    swanctl --load-all --uri unix:///run/charon.vici || exit
+    if [ -n "$6" ]; then
+        swanctl --initiate --child tunnel --uri unix:///run/charon.vici || exit
+    fi
+    echo is through
+    wait $daemon
+"#;
+
+impl Made for Libipsec {
+    fn maker(&self) -> Maker<'_> {
+        Maker::Network(self)
+    }
+}
+
+impl Network for Libipsec {
+    fn make(&self, below: Link, build_context: &mut BuildContext<'_>) -> Result<Link, Error> {
+        let mut link = below.above("ipsec");
+        for end in [&mut link.near, &mut link.far] {
+            // The daemon takes the first name that is free.
+            let tunnels = end.ip("-oneline link show type tun", build_context)?;
+            end.interface = format!("ipsec{}", tunnels.matches(": ipsec").count());
+        }
+        let mtu = below.near.mtu(build_context)?.saturating_sub(OVERHEAD_BYTES);
+        let mtu = mtu.min(LONGEST_PACKET_BYTES).to_string();
+        let secret = build_context.new_key()?.hexadecimal(SECRET_BYTES);
+        let port = PORT + u16::from(below.number());
+        let settings = settings(port);
+        let charon = programs::find("charon").unwrap_or_else(|| "charon".into());
+        // The far end listens before the near one begins.
+        let ends = link.ends().into_iter().zip(below.ends()).zip(["begins", ""]).rev();
+        for (((end, other), (under, other_under)), begins) in ends {
+            let (own, others) = (under.address, other_under.address);
+            let connection = Zeroizing::new(format!(
+                "connections {{ tunnel {{\n version = 2\n local_addrs = {own}\n \
+                 remote_addrs = {others}\n local_port = {port}\n remote_port = {port}\n \
+                 encap = yes\n mobike = no\n rekey_time = 0s\n \
+                 proposals = aes128-sha256-prfsha256-ecp256\n \
+                 local {{\n auth = psk\n id = {own}\n }}\n \
+                 remote {{\n auth = psk\n id = {others}\n }}\n \
+                 children {{ tunnel {{\n local_ts = {}/32\n remote_ts = {}/32\n \
+                 rekey_time = 0s\n esp_proposals = {}\n }} }}\n}} }}\n\
+                 secrets {{ ike {{\n secret = 0x{}\n}} }}\n",
+                end.address,
+                other.address,
+                proposal(&self.cipher),
+                *secret,
+            ));
+            let daemon =
+                end.program("unshare").args(["--mount", "--pid", "--fork", "--kill-child"]);
+            let daemon = daemon.args(["sh", "-c", DAEMON, "sh", &settings]).arg(&charon).args([
+                &end.interface,
+                &mtu,
+                &end.address.to_string(),
+                begins,
+            ]);
+            let daemon = daemon.input(connection.as_bytes());
+            build_context
+                .serve_until_said(daemon, |said| said.contains("is through").then_some(()))?;
+        }
+        Ok(link)
+    }
+}
+
+/// Of the daemon: what it loads and listens at. Nothing of the machine's own is read.
+fn settings(port: u16) -> String {
+    format!(
+        "charon {{\n load = random nonce aes sha1 sha2 hmac kdf gcm openssl pem pkcs1 \
+         kernel-libipsec! kernel-netlink socket-default vici\n port = {}\n port_nat_t = {port}\n \
+         routing_table = 254\n retransmit_tries = 2\n \
+         plugins {{ vici {{ socket = unix:///run/charon.vici\n}} }}\n}}\n\
+         swanctl {{ load = random openssl pem pkcs1\n}}\n",
+        port + 256,
+    )
+}
+
+/// strongSwan's words for the cipher.
+fn proposal(cipher: &str) -> &'static str {
+    match cipher {
+        "aes-256-gcm" => "aes256gcm16",
+        "aes-128-cbc-sha256" => "aes128-sha256",
+        _ => "aes128gcm16",
+    }
+}
