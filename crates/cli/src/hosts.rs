@@ -47,7 +47,7 @@ impl Where<'_> {
         }
     }
 
-    /// As [`open`].
+    /// As [`open()`].
     pub(crate) fn open(
         &self,
         spec: &Spec,
