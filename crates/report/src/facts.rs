@@ -181,14 +181,9 @@ fn pace(job: &Job) -> String {
     }
 }
 
-/// An offered rate, in what the job is told in.
+/// An offered rate.
 fn rate(job: &Job, per_s: f64) -> String {
-    match job.engine.unit() {
-        "I/O" => format::iops(per_s),
-        "request" => format::requests(per_s),
-        "connection" => format::connections(per_s),
-        _ => format::bit_rate(8.0 * per_s * f64::from(job.block_sizes.max_bytes())),
-    }
+    format::rate_of(job.engine, per_s, per_s * f64::from(job.block_sizes.max_bytes()))
 }
 
 fn options(job: &Job) -> String {

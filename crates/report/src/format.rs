@@ -1,6 +1,7 @@
 //! Numbers to words: units for people, and no more digits than an interval supports.
 
 use iotax_analyze::{Estimate, Unit};
+use iotax_spec::Engine;
 pub(crate) use iotax_words::bit_rate;
 use iotax_words::{fixed, grouped, interval, significant};
 
@@ -66,6 +67,17 @@ pub(crate) fn requests(per_second: f64) -> String {
 /// A rate of connections: `12.1 k connections/s`.
 pub(crate) fn connections(per_second: f64) -> String {
     rate(per_second, "connections/s")
+}
+
+/// What a job does in a second, in what its engine does: I/Os, requests, connections; bits, where
+/// blocks or datagrams only carry them.
+pub(crate) fn rate_of(engine: Engine, ios_per_second: f64, bytes_per_second: f64) -> String {
+    match engine.unit() {
+        "request" => requests(ios_per_second),
+        "connection" => connections(ios_per_second),
+        "block" | "datagram" => bit_rate(8.0 * bytes_per_second),
+        _ => iops(ios_per_second),
+    }
 }
 
 fn rate(per_second: f64, unit: &str) -> String {

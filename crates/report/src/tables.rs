@@ -360,7 +360,10 @@ pub(crate) fn other_jobs(workload: &Workload, analysis: &Analysis) -> Option<Tab
             Some(target) => format!("{} (on {target})", job.name),
             None => job.name.clone(),
         })
-        .figure(RATES[0], |(_, job)| rate_of_job(workload, job))
+        .figure(RATES[0], |(_, job)| match engine(workload, job) {
+            Some(engine) => format::rate_of(engine, job.iops, job.bytes_per_s),
+            None => format::iops(job.iops),
+        })
         .figure(RATES[1], |(_, job)| match engine(workload, job) {
             Some(engine) if engine.is_network() => ABSENT.to_owned(),
             _ => bandwidth::measured(job.bytes_per_s),
@@ -378,16 +381,6 @@ pub(crate) fn other_jobs(workload: &Workload, analysis: &Analysis) -> Option<Tab
 
 fn engine(workload: &Workload, job: &JobSummary) -> Option<Engine> {
     workload.jobs.iter().find(|one| one.name == job.name).map(|one| one.engine)
-}
-
-/// I/Os per second; over a network path what the job is about.
-fn rate_of_job(workload: &Workload, job: &JobSummary) -> String {
-    match engine(workload, job).map_or("I/O", Engine::unit) {
-        "request" => format::requests(job.iops),
-        "connection" => format::connections(job.iops),
-        "block" | "datagram" => format::bit_rate(8.0 * job.bytes_per_s),
-        _ => format::iops(job.iops),
-    }
 }
 
 /// Mean, p99 and p99.9 of what a job is about.
