@@ -184,7 +184,7 @@ refused() {
 }
 
 part_reasons() {
-  refused "an image that is not there" "its image cannot be had" \
+  refused "an image that is not there" "its image cannot be pulled" \
     a=class:fast b=class:slow --image localhost/iotax:none
   refused "an image that has no such program" "it has ended" a=emptydir b=emptydir --image localhost/pause:1
   CPU=64 WAIT=4s refused "more CPUs than there are" "Insufficient cpu" a=emptydir b=emptydir

@@ -166,7 +166,7 @@ fn advice(message: &str) -> &'static str {
         () if says("maximum ") || says("minimum ") => {
             "a limit range bounds what pods may ask for: choose --cpu and --memory within it"
         }
-        () => "whoever runs the cluster knows the rule",
+        () => "ask whoever runs the cluster which rule this is",
     }
 }
 

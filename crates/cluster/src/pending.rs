@@ -43,28 +43,28 @@ impl Cause {
             ),
             Self::Claim => (
                 "there is no volume for its claim",
-                "is the class the right one (`kubectl get storageclass`), can it make volumes of \
-                 this --size, and where the node is?",
+                "check that the class exists (`kubectl get storageclass`), and that it can make \
+                 volumes of this --size where the node is",
             ),
-            Self::Mount => {
-                ("its volume cannot be attached or mounted", "the CSI driver on its node knows why")
-            }
+            Self::Mount => (
+                "its volume cannot be attached or mounted",
+                "see the log of the CSI driver on its node",
+            ),
             Self::Image => (
-                "its image cannot be had",
+                "its image cannot be pulled",
                 "name one that its node can pull with --image, and the secret for it with \
                  --pull-secret; where there is no registry, import it on the node first",
             ),
             Self::Runtime => (
                 "the node's runtime refuses it",
-                "what it says tells what of the pod it does not accept",
+                "the lines above name what it does not accept; --user, --cpu and --memory set what \
+                 pods ask for",
             ),
             Self::Ended => (
                 "it has ended",
-                "is the image of this version of iotax? --memory may be too little as well",
+                "check that the image has this version of iotax; --memory may be too little as well",
             ),
-            Self::Unknown => {
-                ("the cluster does not say why", "`kubectl describe pod` may know more; --wait")
-            }
+            Self::Unknown => ("the cluster does not say why", "give it more time with --wait"),
         }
     }
 }
@@ -290,7 +290,7 @@ mod tests {
         there is no volume for its claim
           0/2 nodes are available: pod has unbound immediate PersistentVolumeClaims.
           ProvisioningFailed: storageclass.storage.k8s.io "fsat" not found
-        is the class the right one (`kubectl get storageclass`), can it make volumes of this --size, and where the node is?
+        check that the class exists (`kubectl get storageclass`), and that it can make volumes of this --size where the node is
         "#);
     }
 
@@ -303,7 +303,7 @@ mod tests {
         let second = found(&waits("ImagePullBackOff", "Back-off pulling image"), &events).unwrap();
         assert!(second.is_final);
         insta::assert_snapshot!(second, @r#"
-        its image cannot be had
+        its image cannot be pulled
           ImagePullBackOff: Back-off pulling image
           Failed: Failed to pull image "x": not found
         name one that its node can pull with --image, and the secret for it with --pull-secret; where there is no registry, import it on the node first
@@ -329,7 +329,7 @@ mod tests {
         insta::assert_snapshot!(found, @"
         it has ended
           Error (exit code 2)
-        is the image of this version of iotax? --memory may be too little as well
+        check that the image has this version of iotax; --memory may be too little as well
         ");
     }
 
@@ -340,7 +340,7 @@ mod tests {
         insta::assert_snapshot!(unexplained(&events), @"
         the cluster does not say why
           WaitForFirstConsumer: waiting for first consumer
-        `kubectl describe pod` may know more; --wait
+        give it more time with --wait
         ");
     }
 }

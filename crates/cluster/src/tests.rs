@@ -173,7 +173,7 @@ fn a_pod_that_cannot_start_ends_the_wait_with_its_reason() {
     let error = waited(&cluster, session.run(), Duration::from_mins(5)).unwrap_err();
     let error = error.to_string().replace(&session.run().id, "RUN");
     insta::assert_snapshot!(error, @"
-    arm a: pod iotax-RUN-0 does not start: its image cannot be had
+    arm a: pod iotax-RUN-0 does not start: its image cannot be pulled
       ErrImageNeverPull: not present
     name one that its node can pull with --image, and the secret for it with --pull-secret; where there is no registry, import it on the node first
     ");
