@@ -95,11 +95,12 @@ impl Network for Libipsec {
     }
 }
 
-/// Of the daemon: what it loads and listens at. Nothing of the machine's own is read.
+/// Of the daemon: what it loads, without which it ends (`!`) instead of never getting ready, and
+/// where it listens. Nothing of the machine's own is read.
 fn settings(port: u16) -> String {
     format!(
         "charon {{\n load = random nonce aes sha1 sha2 hmac kdf gcm openssl pem pkcs1 \
-         kernel-libipsec! kernel-netlink socket-default vici\n port = {}\n port_nat_t = {port}\n \
+         kernel-libipsec! kernel-netlink socket-default! vici!\n port = {}\n port_nat_t = {port}\n \
          routing_table = 254\n retransmit_tries = 2\n \
          plugins {{ vici {{ socket = unix:///run/charon.vici\n}} }}\n}}\n\
          swanctl {{ load = random openssl pem pkcs1\n}}\n",
