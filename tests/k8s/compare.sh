@@ -5,14 +5,14 @@
 # usage: IOTAX=PROGRAM IMAGE_TAR=FILE [BIN=DIR] [IMAGES_DIR=DIR] compare.sh [PART...]
 #   IOTAX      the program, with the feature `kubernetes`
 #   IMAGE_TAR  OCI archive of its image, which containerd calls docker.io/library/iotax:VERSION
-#   PART       class itself emptydir rights inside reasons cut interrupted killed (default: all, in this order)
+#   PART       class itself emptydir ephemeral nodes rights inside reasons cut interrupted killed (default: all, in this order)
 set -euo pipefail
 HERE=$(cd "$(dirname "$0")" && pwd)
 export IOTAX=${IOTAX:?} BIN=${BIN:-/tmp/k8s/bin} RUN=${RUN:-/tmp/k8s/run}
 export STORAGE=${STORAGE:-/tmp/k8s/storage} KUBECONFIG=$RUN/admin.kubeconfig PATH=$BIN:$PATH
 export IMAGES="${IMAGES_DIR:-/tmp/k8s/images}/pause.tar ${IMAGE_TAR:?}"
 PARTS=("$@")
-[ ${#PARTS[@]} -gt 0 ] || PARTS=(class itself emptydir rights inside reasons cut interrupted killed)
+[ ${#PARTS[@]} -gt 0 ] || PARTS=(class itself emptydir ephemeral nodes rights inside reasons cut interrupted killed)
 W=$(mktemp -d)
 VOLUMES=(fast-1=2000 fast-2=2000 slow-1=1000)
 PLANTED=50
@@ -107,6 +107,27 @@ part_emptydir() {
   compare disk=class:slow node=emptydir --quick --max-blocks 3 --out "$W/emptydir" >"$W/said"
   need "an arm is a directory of the node" "in Kubernetes: emptydir, node n" "$W/emptydir/experiment.json"
   nothing_left emptydir
+}
+
+# Claims that the cluster makes with the pods, and removes with them.
+part_ephemeral() {
+  compare a=ephemeral:fast b=ephemeral:slow --quick --max-blocks 2 --out "$W/ephemeral" >"$W/said"
+  need "an ephemeral volume is one of its class" "ephemeral:slow, volume slow-1, node n1" "$W/ephemeral/experiment.json"
+  nothing_left ephemeral
+  WAIT=4s refused "an ephemeral volume of a class that is not there" '"none" not found' \
+    a=ephemeral:none b=ephemeral:fast
+}
+
+# One volume of each node's own, on the node that was asked for: also on one that is tainted.
+part_nodes() {
+  kubectl taint nodes n2 dedicated=disks:NoSchedule >/dev/null
+  WAIT=4s refused "a taint" "untolerated taint" a=emptydir@n1 b=emptydir@n2
+  compare --matrix node=n1,n2 'emptydir@{node}' --toleration dedicated --quick --max-blocks 2 --out "$W/nodes" >"$W/said"
+  kubectl taint nodes n2 dedicated- >/dev/null
+  need "the first node is the first arm's" "in Kubernetes: emptydir, node n1" "$W/nodes/experiment.json"
+  need "the second node is the second arm's" "in Kubernetes: emptydir, node n2" "$W/nodes/experiment.json"
+  nothing_left nodes
+  WAIT=4s refused "a node that is not there" "no node takes it" a=emptydir@n1 b=emptydir@n3
 }
 
 # kubeconfig of the account that `iotax kube manifest` makes.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
-use iotax_cluster::{Cluster, Place, PodOptions, Request};
+use iotax_cluster::{Cluster, Place, PodOptions, Request, Toleration};
 use iotax_record::HostRecord;
 use iotax_rig::Progress;
 use iotax_run::{Host, Hosts};
@@ -71,7 +71,7 @@ pub(crate) fn place(spec: &mut Spec, size_bytes: u64) -> Result<Vec<Place>> {
             .parse()
             .map_err(iotax_run::Error::from)
             .with_context(|| format!("arm {}", arm.name))?;
-        arm.target = Target::Path(place.directory());
+        arm.target = Target::Path(place.volume.directory());
         places.push(place);
     }
     let (part, of) = ROOM;
@@ -103,7 +103,58 @@ pub(crate) fn options(args: &PodArgs) -> Result<PodOptions> {
         cpu: args.cpu.clone(),
         memory_bytes: parse_bytes(&args.memory).context("option --memory")?,
         node_selector,
+        tolerations: args.toleration.iter().map(|text| toleration(text)).collect::<Result<_>>()?,
         user,
         wait: Duration::from_nanos(wait_ns),
     })
+}
+
+/// What a taint may do.
+const EFFECTS: [&str; 3] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
+
+/// Reads a taint as `kubectl taint` writes it, or the part of it that is to be borne.
+fn toleration(text: &str) -> Result<Toleration> {
+    let unreadable = || {
+        usage(format!(
+            "--toleration {text}: write KEY, KEY=VALUE or either with :EFFECT, one of {}; `all` \
+             bears all taints",
+            EFFECTS.join(", ")
+        ))
+    };
+    let (taint, effect) = match text.split_once(':') {
+        Some((taint, effect)) if EFFECTS.contains(&effect) => (taint, Some(effect.to_owned())),
+        Some(_) => return Err(unreadable()),
+        None => (text, None),
+    };
+    let (key, value) = match taint.split_once('=') {
+        Some((key, value)) => (key, Some(value.to_owned())),
+        None => (taint, None),
+    };
+    let is_all = key == "all";
+    if key.is_empty() || is_all && value.is_some() {
+        return Err(unreadable());
+    }
+    let key = (!is_all).then(|| key.to_owned());
+    Ok(Toleration { key, value, effect })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tolerations_are_read_as_taints_are_written() {
+        let read = |text: &str| {
+            let Toleration { key, value, effect } = toleration(text).unwrap();
+            [key, value, effect].map(|part| part.unwrap_or_else(|| "-".to_owned())).join(" ")
+        };
+        assert_eq!(read("dedicated=disks:NoSchedule"), "dedicated disks NoSchedule");
+        assert_eq!(read("dedicated"), "dedicated - -");
+        assert_eq!(read("example.org/spot:NoExecute"), "example.org/spot - NoExecute");
+        assert_eq!(read("all"), "- - -");
+        for text in ["", "=a", ":NoSchedule", "all=a", "a:b", "a:NoSchedule:NoExecute"] {
+            assert!(toleration(text).is_err(), "{text}");
+        }
+        insta::assert_snapshot!(toleration("a:noschedule").unwrap_err(), @"--toleration a:noschedule: write KEY, KEY=VALUE or either with :EFFECT, one of NoSchedule, PreferNoSchedule, NoExecute; `all` bears all taints");
+    }
 }

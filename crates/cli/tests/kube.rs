@@ -19,11 +19,11 @@ fn compared(args: &[&str]) -> String {
 #[test]
 fn targets_that_no_cluster_has_are_refused() {
     insta::assert_snapshot!(compared(&["a=class:fast", "b=/mnt"]), @"
-    error: arm b: `/mnt` is no target in a cluster; write class:NAME for a new volume of a storage class, or emptydir
+    error: arm b: `/mnt` is no target in a cluster; write class:NAME for a new volume of a storage class, ephemeral:NAME for one that lives as long as its pod, or emptydir; with @NODE after it, it is used from that node
     [exit 2]
     ");
     insta::assert_snapshot!(compared(&["a=class:fast", "b=mem(size=64M)"]), @"
-    error: arm b: `mem(size=64M)` is no target in a cluster; write class:NAME for a new volume of a storage class, or emptydir
+    error: arm b: `mem(size=64M)` is no target in a cluster; write class:NAME for a new volume of a storage class, ephemeral:NAME for one that lives as long as its pod, or emptydir; with @NODE after it, it is used from that node
     [exit 2]
     ");
 }
@@ -38,6 +38,10 @@ fn options_that_make_no_sense_in_a_cluster_are_refused() {
     error: --user 0: write the number of a user that is not root, or cluster
     [exit 2]
     ");
+    insta::assert_snapshot!(compared(&["a=emptydir", "b=emptydir", "--toleration", "a:b"]), @"
+    error: --toleration a:b: write KEY, KEY=VALUE or either with :EFFECT, one of NoSchedule, PreferNoSchedule, NoExecute; `all` bears all taints
+    [exit 2]
+    ");
     insta::assert_snapshot!(compared(&["a=emptydir", "b=emptydir", "--node-selector", "n1"]), @"
     error: --node-selector n1: write KEY=VALUE, as in kubernetes.io/hostname=NODE
     [exit 2]
@@ -48,7 +52,7 @@ fn options_that_make_no_sense_in_a_cluster_are_refused() {
 fn levels_of_a_matrix_are_classes() {
     let said = compared(&["--matrix", "class=fast,Slow", "class:{class}"]);
     insta::assert_snapshot!(said, @"
-    error: arm Slow: `class:Slow` is no target in a cluster; write class:NAME for a new volume of a storage class, or emptydir
+    error: arm Slow: `class:Slow` is no target in a cluster; write class:NAME for a new volume of a storage class, ephemeral:NAME for one that lives as long as its pod, or emptydir; with @NODE after it, it is used from that node
     [exit 2]
     ");
 }

@@ -11,7 +11,8 @@ pub enum Error {
     /// It is not known what an arm is to be.
     #[error(
         "`{text}` is no target in a cluster; write class:NAME for a new volume of a storage class, \
-         or emptydir"
+         ephemeral:NAME for one that lives as long as its pod, or emptydir; with @NODE after it, \
+         it is used from that node"
     )]
     Target {
         /// As it was written.

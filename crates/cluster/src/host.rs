@@ -15,13 +15,13 @@ use crate::connect::Cluster;
 use crate::error::Call;
 use crate::exec::PodAgent;
 use crate::objects::PodOptions;
-use crate::place::Place;
+use crate::place::{Place, Volume};
 use crate::session::{Note, Session};
 use crate::wait::wait;
 
 /// What a run has made in a cluster.
 pub struct Request<'a> {
-    /// Its arms' targets are directories of their volumes ([`Place::directory`]).
+    /// Its arms' targets are directories of their volumes ([`Volume::directory`]).
     pub spec: &'a Spec,
     /// Of each arm.
     pub places: &'a [Place],
@@ -94,20 +94,24 @@ fn hosts(
         let remote = Remote::open(RemoteOptions {
             agent: Box::new(PodAgent { cluster: Arc::clone(cluster), pod: name.clone() }),
             spec: Spec { arms: vec![spec.arms[arm].clone()], ..spec.clone() },
-            work_dir: place.directory(),
+            work_dir: place.volume.directory(),
             destroy: Vec::new(),
             stop: Arc::clone(stop),
             live: Arc::clone(live),
         })?;
         let record = remote.host().clone();
-        let volume = volumes.iter().find(|(claim, _)| *claim == name).map(|(_, volume)| &**volume);
-        let note = described(place, volume, pod);
+        let claim = session.run().arm_claim(arm, &place.volume);
+        let volume = volumes.iter().find(|(name, _)| Some(name) == claim.as_ref());
+        let note = described(&place.volume, volume.map(|(_, volume)| &**volume), pod);
         let site = remote.site(0).clone();
         let mut host = PodHost { remote, site, note, session: Arc::clone(session) };
         host.look();
         hosts.push((host, record));
     }
-    tell_nodes(&pods, &note);
+    // Whoever chose the nodes knows of them.
+    if places.iter().any(|place| place.node.is_none()) {
+        tell_nodes(&pods, &note);
+    }
     Ok(hosts)
 }
 
@@ -122,10 +126,10 @@ fn volumes(cluster: &Cluster, session: &Session) -> Vec<(String, String)> {
     claims.map(|claims| claims.into_iter().filter_map(of).collect()).unwrap_or_default()
 }
 
-fn described(place: &Place, volume: Option<&str>, pod: &Pod) -> String {
+fn described(asked: &Volume, volume: Option<&str>, pod: &Pod) -> String {
     let volume = volume.map_or_else(String::new, |volume| format!(", volume {volume}"));
     let node = node(pod).map_or_else(String::new, |node| format!(", node {node}"));
-    format!("in Kubernetes: {place}{volume}{node}")
+    format!("in Kubernetes: {asked}{volume}{node}")
 }
 
 fn node(pod: &Pod) -> Option<&str> {
@@ -139,8 +143,8 @@ fn tell_nodes(pods: &[Pod], note: &Note) {
     nodes.dedup();
     if nodes.len() > 1 {
         note(&format!(
-            "the pods are on different nodes ({}): a difference may be theirs; --node-selector \
-             keeps them on one, where the volumes can be used there",
+            "the pods are on different nodes ({}): a difference may be theirs; @NODE \
+             after each target keeps them on one, where the volumes can be used there",
             nodes.join(", ")
         ));
     }

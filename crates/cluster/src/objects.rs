@@ -9,7 +9,7 @@ use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
 use serde_json::{Value, json};
 
-use crate::place::Place;
+use crate::place::{Place, Volume};
 
 /// The label of everything that iotax makes.
 pub(crate) const MANAGED: &str = "app.kubernetes.io/managed-by=iotax";
@@ -21,6 +21,8 @@ pub(crate) const CONTAINER: &str = "iotax";
 pub(crate) const LEASE: Duration = Duration::from_mins(1);
 /// Journals of agents: they live and die with the pod, and nobody else may write there.
 const STATE: &str = "/dev/shm/iotax";
+/// What a pod calls its volume.
+const VOLUME: &str = "volume";
 /// Of the hash that tells runs apart.
 const ID_LETTERS: usize = 10;
 /// A pod gets so long to end by itself.
@@ -45,10 +47,23 @@ pub struct PodOptions {
     pub memory_bytes: u64,
     /// Labels that nodes must have.
     pub node_selector: BTreeMap<String, String>,
+    /// Taints of nodes that do not keep them off.
+    pub tolerations: Vec<Toleration>,
     /// The user that everything runs as; `None` if the cluster chooses, as OpenShift does.
     pub user: Option<u32>,
     /// How long pods may take to start.
     pub wait: Duration,
+}
+
+/// A taint that pods bear.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Toleration {
+    /// Its key; `None`: whatever it is.
+    pub key: Option<String>,
+    /// Its value; `None`: whatever it is.
+    pub value: Option<String>,
+    /// `NoSchedule`, `PreferNoSchedule` or `NoExecute`; `None`: each.
+    pub effect: Option<String>,
 }
 
 /// A run, and what everything of it is called.
@@ -74,6 +89,25 @@ impl Run {
     /// The name of an arm's pod, and of its claim.
     pub(crate) fn arm(&self, arm: usize) -> String {
         format!("iotax-{}-{arm}", self.id)
+    }
+
+    /// The name of the claim of an arm.
+    pub(crate) fn arm_claim(&self, arm: usize, volume: &Volume) -> Option<String> {
+        match volume {
+            Volume::Class(_) => Some(self.arm(arm)),
+            Volume::Ephemeral(_) => Some(self.ephemeral_claim(arm)),
+            Volume::EmptyDir => None,
+        }
+    }
+
+    /// As Kubernetes names it: POD-VOLUME.
+    fn ephemeral_claim(&self, arm: usize) -> String {
+        format!("{}-{VOLUME}", self.arm(arm))
+    }
+
+    /// The names of whatever may tell why an arm's pod does not start: it, and its claim.
+    pub(crate) fn told_of(&self, arm: usize) -> [String; 2] {
+        [self.arm(arm), self.ephemeral_claim(arm)]
     }
 
     /// Selects what belongs to it.
@@ -105,7 +139,7 @@ impl Run {
         serde_json::from_value(lease).expect("it is a lease")
     }
 
-    /// The claim of an arm, if its volume has one.
+    /// The claim of an arm, if its volume has one that is not made with the pod.
     pub(crate) fn claim(
         &self,
         arm: usize,
@@ -113,14 +147,10 @@ impl Run {
         size_bytes: u64,
         owner: &Lease,
     ) -> Option<PersistentVolumeClaim> {
-        let Place::Class(class) = place else { return None };
+        let Volume::Class(class) = &place.volume else { return None };
         let claim = json!({
             "metadata": self.metadata(&self.arm(arm), owner),
-            "spec": {
-                "storageClassName": class,
-                "accessModes": ["ReadWriteOnce"],
-                "resources": { "requests": { "storage": quantity(size_bytes) } },
-            },
+            "spec": claim(class, size_bytes),
         });
         Some(serde_json::from_value(claim).expect("it is a claim"))
     }
@@ -135,14 +165,21 @@ impl Run {
         options: &PodOptions,
         owner: &Lease,
     ) -> Pod {
-        let mut volume = match place {
-            Place::Class(_) => json!({ "persistentVolumeClaim": { "claimName": self.arm(arm) } }),
-            Place::EmptyDir => json!({ "emptyDir": { "sizeLimit": quantity(options.size_bytes) } }),
+        let mut volume = match &place.volume {
+            Volume::Class(_) => json!({ "persistentVolumeClaim": { "claimName": self.arm(arm) } }),
+            Volume::Ephemeral(class) => json!({ "ephemeral": { "volumeClaimTemplate": {
+                "metadata": { "labels": self.labels() },
+                "spec": claim(class, options.size_bytes),
+            }}}),
+            Volume::EmptyDir => {
+                json!({ "emptyDir": { "sizeLimit": quantity(options.size_bytes) } })
+            }
         };
-        volume["name"] = json!("volume");
+        volume["name"] = json!(VOLUME);
         let amounts = json!({ "cpu": options.cpu, "memory": quantity(options.memory_bytes) });
         let secrets: Vec<Value> =
             options.pull_secrets.iter().map(|name| json!({ "name": name })).collect();
+        let tolerations: Vec<Value> = options.tolerations.iter().map(toleration).collect();
         let pod = json!({
             "metadata": self.metadata(&self.arm(arm), owner),
             "spec": {
@@ -153,7 +190,8 @@ impl Run {
                 "enableServiceLinks": false,
                 "nodeSelector": options.node_selector,
                 "imagePullSecrets": secrets,
-                "affinity": self.together(),
+                "tolerations": tolerations,
+                "affinity": self.affinity(place),
                 "securityContext": user(options.user),
                 "volumes": [volume],
                 "containers": [{
@@ -168,7 +206,7 @@ impl Run {
                         "readOnlyRootFilesystem": true,
                         "capabilities": { "drop": ["ALL"] },
                     },
-                    "volumeMounts": [{ "name": "volume", "mountPath": place.directory() }],
+                    "volumeMounts": [{ "name": VOLUME, "mountPath": place.volume.directory() }],
                 }],
             },
         });
@@ -188,8 +226,16 @@ impl Run {
         })
     }
 
-    /// Arms are compared on one node where their volumes allow it.
-    fn together(&self) -> Value {
+    /// On the node that was asked for. Others are compared on one where their volumes allow it.
+    fn affinity(&self, place: &Place) -> Value {
+        if let Some(node) = &place.node {
+            // Not by the label of a host name, which need not be the node's.
+            return json!({ "nodeAffinity": { "requiredDuringSchedulingIgnoredDuringExecution": {
+                "nodeSelectorTerms": [{ "matchFields": [
+                    { "key": "metadata.name", "operator": "In", "values": [node] },
+                ]}],
+            }}});
+        }
         json!({ "podAffinity": { "preferredDuringSchedulingIgnoredDuringExecution": [{
             "weight": 100,
             "podAffinityTerm": {
@@ -198,6 +244,21 @@ impl Run {
             },
         }]}})
     }
+}
+
+/// What is asked for of a class.
+fn claim(class: &str, size_bytes: u64) -> Value {
+    json!({
+        "storageClassName": class,
+        "accessModes": ["ReadWriteOnce"],
+        "resources": { "requests": { "storage": quantity(size_bytes) } },
+    })
+}
+
+fn toleration(taint: &Toleration) -> Value {
+    let Toleration { key, value, effect } = taint;
+    let operator = if value.is_some() { "Equal" } else { "Exists" };
+    json!({ "key": key, "operator": operator, "value": value, "effect": effect })
 }
 
 /// The user of a pod, and the group of its volume.

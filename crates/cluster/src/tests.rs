@@ -11,7 +11,7 @@ use serde_json::json;
 use self::server::Server;
 use crate::connect::Cluster;
 use crate::error::Error;
-use crate::objects::{PodOptions, Run};
+use crate::objects::{PodOptions, Run, Toleration};
 use crate::place::Place;
 use crate::rights::RIGHTS;
 use crate::session::{Note, Session};
@@ -28,6 +28,11 @@ pub(crate) fn options() -> PodOptions {
         cpu: "500m".to_owned(),
         memory_bytes: 512 << 20,
         node_selector: [("pool".to_owned(), "disks".to_owned())].into(),
+        tolerations: vec![Toleration {
+            key: Some("dedicated".to_owned()),
+            value: None,
+            effect: Some("NoSchedule".to_owned()),
+        }],
         user: Some(65532),
         wait: Duration::from_mins(5),
     }
@@ -243,6 +248,18 @@ fn a_pod_is_restricted_limited_and_owned() {
     let spec = on_node.spec.unwrap();
     insta::assert_yaml_snapshot!((spec.volumes, spec.security_context));
     assert!(run.claim(1, &place("emptydir"), 1, &lease).is_none());
+}
+
+#[test]
+fn an_ephemeral_volume_is_made_with_its_pod_on_the_node_that_was_asked_for() {
+    let run = Run { id: "0123456789".to_owned() };
+    let place = place("ephemeral:fast@n1");
+    let lease = run.lease(jiff::Timestamp::UNIX_EPOCH);
+    assert!(run.claim(0, &place, 1, &lease).is_none());
+    let claim = run.arm_claim(0, &place.volume);
+    assert_eq!(claim.as_deref(), Some("iotax-0123456789-0-volume"));
+    let spec = run.pod(0, &place, &options(), &lease).spec.unwrap();
+    insta::assert_yaml_snapshot!((spec.volumes, spec.affinity, spec.tolerations));
 }
 
 #[test]

@@ -57,7 +57,7 @@ pub(crate) fn wait(
                     pod: run.arm(arm),
                     pending: Box::new(pending),
                 };
-                let events = events(cluster, &run.arm(arm));
+                let events = events(cluster, &run.told_of(arm));
                 let found = pending(pod, &events);
                 if waited > patience {
                     return Err(failed(found.unwrap_or_else(|| unexplained(&events))));
@@ -88,10 +88,13 @@ fn pods(cluster: &Cluster, run: &Run) -> Result<Vec<Pod>, Error> {
     Ok(cluster.ask(Call::new("list", "pods"), pods.list(&which))?.items)
 }
 
-/// Events of a pod and of the claim of the same name, as far as they may be seen.
-fn events(cluster: &Cluster, name: &str) -> Vec<Event> {
+/// Events of objects of these names, as far as they may be seen.
+fn events(cluster: &Cluster, names: &[String]) -> Vec<Event> {
     let events = cluster.api::<Event>();
-    let which = ListParams::default().fields(&format!("involvedObject.name={name}"));
-    let listed = cluster.ask(Call::new("list", "events"), events.list(&which));
-    listed.map(|listed| listed.items).unwrap_or_default()
+    let of = |name: &String| {
+        let which = ListParams::default().fields(&format!("involvedObject.name={name}"));
+        let listed = cluster.ask(Call::new("list", "events"), events.list(&which));
+        listed.map(|listed| listed.items).unwrap_or_default()
+    };
+    names.iter().flat_map(of).collect()
 }

@@ -21,13 +21,15 @@ Examples:
   iotax kube compare etcd-wal --namespace bench --size 20G \\
       disk=class:managed-premium node=emptydir
   iotax kube compare -w randread-4k --matrix class=fast,slow 'class:{class}'
+  iotax kube compare -w randread-4k here=class:fast@node-1 there=class:fast@node-2
 
 Everything is made in one namespace, under one lease that is renewed while the
 run lives, and removed with it; after a kill -9, iotax undo --cluster does it.
 Claims of others are never touched.")]
 #[command(mut_arg("arms", |arg| arg.help(
-    "NAME=class:NAME (a new volume of that storage class) or NAME=emptydir for each arm, or one \
-     experiment file (.toml)"
+    "NAME=class:CLASS (a new volume of that storage class), NAME=ephemeral:CLASS (one that lives \
+     as long as its pod) or NAME=emptydir for each arm, with @NODE for the node that it is used \
+     from; or one experiment file (.toml)"
 )))]
 #[command(mut_args(|arg| {
     // Of saved results, of this machine, of other hosts: nothing of it is in a cluster.
@@ -77,6 +79,9 @@ pub(crate) struct PodArgs {
     /// Label that nodes must have; repeat for several
     #[arg(long, value_name = "KEY=VALUE", help_heading = "Kubernetes")]
     pub node_selector: Vec<String>,
+    /// Taint of nodes that does not keep pods off, `all` for each; repeat for several
+    #[arg(long, value_name = "KEY[=VALUE][:EFFECT]", help_heading = "Kubernetes")]
+    pub toleration: Vec<String>,
     /// User id of everything in a pod, or `cluster` where the cluster chooses it, as
     /// OpenShift does
     #[arg(long, value_name = "UID", default_value = "65532", help_heading = "Kubernetes")]
