@@ -61,20 +61,20 @@ pub enum Error {
         advice: &'static str,
     },
     /// A pod does not start.
-    #[error("arm {arm}: pod {pod} does not start: {pending}")]
+    #[error("{whose}: pod {pod} does not start: {pending}")]
     Pending {
         /// Whose pod it is.
-        arm: String,
+        whose: String,
         /// The pod.
         pod: String,
         /// Why.
         pending: Box<Pending>,
     },
     /// A pod is gone, though nobody of this run removed it.
-    #[error("arm {arm}: pod {pod} is gone; somebody else, or the cluster, has removed it")]
+    #[error("{whose}: pod {pod} is gone; somebody else, or the cluster, has removed it")]
     Gone {
         /// Whose pod it was.
-        arm: String,
+        whose: String,
         /// The pod.
         pod: String,
     },

@@ -16,17 +16,17 @@ use tokio::sync::watch;
 
 use crate::connect::Cluster;
 use crate::error::{Call, Error};
-use crate::objects::CONTAINER;
 
 /// What is on its way in each direction at most.
 const BUFFER_BYTES: usize = 1 << 18;
 /// Of what an agent complains of, so much is kept.
 const COMPLAINT_BYTES: usize = 4 << 10;
 
-/// Starts agents in a pod.
+/// Starts agents in a container of a pod.
 pub(crate) struct PodAgent {
     pub(crate) cluster: Arc<Cluster>,
     pub(crate) pod: String,
+    pub(crate) container: String,
 }
 
 impl Launch for PodAgent {
@@ -35,17 +35,17 @@ impl Launch for PodAgent {
     }
 
     fn launch(&mut self) -> Result<Launched, AgentError> {
-        exec(&self.cluster, &self.pod).map_err(|error| AgentError::Start {
+        exec(&self.cluster, &self.pod, &self.container).map_err(|error| AgentError::Start {
             command: self.name(),
             source: io::Error::other(error.to_string()),
         })
     }
 }
 
-fn exec(cluster: &Cluster, pod: &str) -> Result<Launched, Error> {
+fn exec(cluster: &Cluster, pod: &str, container: &str) -> Result<Launched, Error> {
     let pods = cluster.api::<Pod>();
     let how = AttachParams::default()
-        .container(CONTAINER)
+        .container(container)
         .stdin(true)
         .stdout(true)
         .stderr(true)

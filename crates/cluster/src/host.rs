@@ -14,7 +14,7 @@ use kube::api::ListParams;
 use crate::connect::Cluster;
 use crate::error::Call;
 use crate::exec::PodAgent;
-use crate::objects::PodOptions;
+use crate::objects::{Member, PodOptions};
 use crate::place::{Place, Volume};
 use crate::session::{Note, Session};
 use crate::wait::wait;
@@ -81,18 +81,24 @@ fn hosts(
     request: Request<'_>,
 ) -> Result<Opened, Error> {
     let Request { spec, places, options, stop, live, note, making } = request;
-    for (arm, place) in places.iter().enumerate() {
-        making(&spec.arms[arm].name);
-        session.make(arm, place, options)?;
+    let of_arm = |(number, (arm, place))| Member::of_arm(number, arm, place, options);
+    let names = spec.arms.iter().map(|arm| arm.name.as_str());
+    let members: Vec<Member> = names.zip(places).enumerate().map(of_arm).collect();
+    for member in &members {
+        making(&spec.arms[member.number].name);
+        session.make(member, options)?;
     }
-    let names: Vec<&str> = spec.arms.iter().map(|arm| arm.name.as_str()).collect();
-    let pods = wait(cluster, session.run(), &names, options.wait, (stop, &note))?;
+    let pods = wait(cluster, session.run(), &members, options.wait, (stop, &note))?;
     let volumes = volumes(cluster, session);
     let mut hosts = Vec::new();
     for (arm, (place, pod)) in places.iter().zip(&pods).enumerate() {
-        let name = session.run().arm(arm);
+        let agent = PodAgent {
+            cluster: Arc::clone(cluster),
+            pod: session.run().member(arm),
+            container: members[arm].containers[0].name.clone(),
+        };
         let remote = Remote::open(RemoteOptions {
-            agent: Box::new(PodAgent { cluster: Arc::clone(cluster), pod: name.clone() }),
+            agent: Box::new(agent),
             spec: Spec { arms: vec![spec.arms[arm].clone()], ..spec.clone() },
             work_dir: place.volume.directory(),
             destroy: Vec::new(),
@@ -100,7 +106,7 @@ fn hosts(
             live: Arc::clone(live),
         })?;
         let record = remote.host().clone();
-        let claim = session.run().arm_claim(arm, &place.volume);
+        let claim = session.run().claim_of(arm, &place.volume);
         let volume = volumes.iter().find(|(name, _)| Some(name) == claim.as_ref());
         let note = described(&place.volume, volume.map(|(_, volume)| &**volume), pod);
         let site = remote.site(0).clone();

@@ -14,8 +14,7 @@ use tokio::task::JoinHandle;
 
 use crate::connect::Cluster;
 use crate::error::{Call, Error};
-use crate::objects::{PodOptions, Run};
-use crate::place::Place;
+use crate::objects::{Member, PodOptions, Run};
 use crate::remove::remove;
 
 /// Between two renewals of a lease.
@@ -60,20 +59,18 @@ impl Session {
         &self.run
     }
 
-    /// Makes the volume of an arm, and the pod that it is mounted in.
-    pub(crate) fn make(
-        &self,
-        arm: usize,
-        place: &Place,
-        options: &PodOptions,
-    ) -> Result<(), Error> {
+    /// Makes a pod, and the volume that is mounted in it.
+    pub(crate) fn make(&self, member: &Member, options: &PodOptions) -> Result<(), Error> {
         let how = PostParams::default();
-        if let Some(claim) = self.run.claim(arm, place, options.size_bytes, &self.owner) {
+        let claim = member.volume.as_ref().and_then(|volume| {
+            self.run.claim(member.number, volume, options.size_bytes, &self.owner)
+        });
+        if let Some(claim) = claim {
             let claims = self.cluster.api::<PersistentVolumeClaim>();
             let made = claims.create(&how, &claim);
             self.cluster.ask(Call::new("create", "persistentvolumeclaims"), made)?;
         }
-        let pod = self.run.pod(arm, place, options, &self.owner);
+        let pod = self.run.pod(member, options, &self.owner);
         let pods = self.cluster.api::<Pod>();
         self.cluster.ask(Call::new("create", "pods"), pods.create(&how, &pod)).map(drop)
     }

@@ -11,7 +11,7 @@ use serde_json::json;
 use self::server::Server;
 use crate::connect::Cluster;
 use crate::error::Error;
-use crate::objects::{PodOptions, Run, Toleration};
+use crate::objects::{Member, PodOptions, Run, Toleration};
 use crate::place::Place;
 use crate::rights::RIGHTS;
 use crate::session::{Note, Session};
@@ -53,17 +53,26 @@ fn cluster(server: &Arc<Server>) -> Arc<Cluster> {
 /// A run with everything that a comparison makes.
 fn run(cluster: &Arc<Cluster>) -> Result<Session, Error> {
     let session = Session::begin(Arc::clone(cluster), silent())?;
-    for (arm, text) in PLACES.into_iter().enumerate() {
-        session.make(arm, &place(text), &options())?;
+    for member in members() {
+        session.make(&member, &options())?;
     }
     Ok(session)
+}
+
+fn members() -> Vec<Member> {
+    let arms = ["a", "b"].into_iter().zip(PLACES).enumerate();
+    arms.map(|(number, (arm, text))| member(number, arm, text)).collect()
+}
+
+fn member(number: usize, arm: &str, text: &str) -> Member {
+    Member::of_arm(number, arm, &place(text), &options())
 }
 
 fn waited(cluster: &Cluster, run: &Run, patience: Duration) -> Result<Vec<String>, Error> {
     let told = Arc::new(Mutex::new(Vec::new()));
     let telling = Arc::clone(&told);
     let note: Note = Arc::new(move |text: &str| telling.lock().unwrap().push(text.to_owned()));
-    wait(cluster, run, &["a", "b"], patience, (&AtomicBool::new(false), &note))?;
+    wait(cluster, run, &members(), patience, (&AtomicBool::new(false), &note))?;
     Ok(Arc::into_inner(told).map(|told| told.into_inner().unwrap()).unwrap_or_default())
 }
 
@@ -202,8 +211,8 @@ fn who_stops_a_run_does_not_wait() {
     let session = run(&cluster).unwrap();
     let stop = AtomicBool::new(false);
     stop.store(true, Ordering::Relaxed);
-    let waited =
-        wait(&cluster, session.run(), &["a", "b"], Duration::from_mins(5), (&stop, &silent()));
+    let patience = Duration::from_mins(5);
+    let waited = wait(&cluster, session.run(), &members(), patience, (&stop, &silent()));
     assert!(matches!(waited, Err(Error::Interrupted)), "{waited:?}");
 }
 
@@ -242,23 +251,28 @@ fn a_pod_is_restricted_limited_and_owned() {
     let run = Run { id: "0123456789".to_owned() };
     let mut lease = run.lease(jiff::Timestamp::UNIX_EPOCH);
     lease.metadata.uid = Some("4711".to_owned());
-    insta::assert_yaml_snapshot!(run.pod(0, &place("class:fast"), &options(), &lease));
-    insta::assert_yaml_snapshot!(run.claim(0, &place("class:fast"), 10 << 30, &lease).unwrap());
-    let on_node = run.pod(1, &place("emptydir"), &PodOptions { user: None, ..options() }, &lease);
-    let spec = on_node.spec.unwrap();
+    let claimed = member(0, "a", "class:fast");
+    insta::assert_yaml_snapshot!(run.pod(&claimed, &options(), &lease));
+    let claim = |member: &Member| {
+        run.claim(member.number, member.volume.as_ref().unwrap(), 10 << 30, &lease)
+    };
+    insta::assert_yaml_snapshot!(claim(&claimed).unwrap());
+    let on_node = member(1, "b", "emptydir");
+    assert!(claim(&on_node).is_none());
+    let pod = run.pod(&on_node, &PodOptions { user: None, ..options() }, &lease);
+    let spec = pod.spec.unwrap();
     insta::assert_yaml_snapshot!((spec.volumes, spec.security_context));
-    assert!(run.claim(1, &place("emptydir"), 1, &lease).is_none());
 }
 
 #[test]
 fn an_ephemeral_volume_is_made_with_its_pod_on_the_node_that_was_asked_for() {
     let run = Run { id: "0123456789".to_owned() };
-    let place = place("ephemeral:fast@n1");
     let lease = run.lease(jiff::Timestamp::UNIX_EPOCH);
-    assert!(run.claim(0, &place, 1, &lease).is_none());
-    let claim = run.arm_claim(0, &place.volume);
-    assert_eq!(claim.as_deref(), Some("iotax-0123456789-0-volume"));
-    let spec = run.pod(0, &place, &options(), &lease).spec.unwrap();
+    let member = member(0, "a", "ephemeral:fast@n1");
+    let volume = member.volume.as_ref().unwrap();
+    assert!(run.claim(0, volume, 1, &lease).is_none());
+    assert_eq!(run.claim_of(0, volume).as_deref(), Some("iotax-0123456789-0-volume"));
+    let spec = run.pod(&member, &options(), &lease).spec.unwrap();
     insta::assert_yaml_snapshot!((spec.volumes, spec.affinity, spec.tolerations));
 }
 

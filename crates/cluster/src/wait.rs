@@ -9,7 +9,7 @@ use kube::api::ListParams;
 
 use crate::connect::Cluster;
 use crate::error::{Call, Error};
-use crate::objects::Run;
+use crate::objects::{Member, Run};
 use crate::pending::{Pending, is_running, pending, unexplained};
 use crate::session::Note;
 
@@ -18,7 +18,7 @@ const LOOK: Duration = Duration::from_millis(400);
 /// A pod that starts within this needs no reason.
 const SILENT: Duration = Duration::from_secs(2);
 
-/// Waits until the pods of all arms run; they are returned in the order of `arms`, names of theirs.
+/// Waits until all pods run; they are returned in the order of `members`.
 ///
 /// # Errors
 /// If one cannot start, or none of what keeps it has changed within `patience`; if the user stopped
@@ -26,45 +26,48 @@ const SILENT: Duration = Duration::from_secs(2);
 pub(crate) fn wait(
     cluster: &Cluster,
     run: &Run,
-    arms: &[&str],
+    members: &[Member],
     patience: Duration,
     (stop, note): (&AtomicBool, &Note),
 ) -> Result<Vec<Pod>, Error> {
     let started = Instant::now();
-    let mut told = vec![String::new(); arms.len()];
+    let mut told = vec![String::new(); members.len()];
     loop {
         if stop.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
         }
-        let mut running = pods(cluster, run)?;
-        let mut of_arms = Vec::new();
-        for (arm, name) in arms.iter().enumerate() {
-            let pod = run.arm(arm);
+        let mut running = all_pods(cluster, run)?;
+        let mut pods = Vec::new();
+        for Member { number, told_as, .. } in members {
+            let pod = run.member(*number);
             let at = running.iter().position(|other| other.metadata.name.as_ref() == Some(&pod));
             let Some(at) = at else {
-                return Err(Error::Gone { arm: (*name).to_owned(), pod });
+                return Err(Error::Gone { whose: told_as.clone(), pod });
             };
-            of_arms.push(running.swap_remove(at));
+            pods.push(running.swap_remove(at));
         }
-        if of_arms.iter().all(is_running) {
-            return Ok(of_arms);
+        if pods.iter().all(is_running) {
+            return Ok(pods);
         }
         let waited = started.elapsed();
         if waited > SILENT {
-            for (arm, pod) in of_arms.iter().enumerate().filter(|(_, pod)| !is_running(pod)) {
+            for ((member, pod), told) in members.iter().zip(&pods).zip(&mut told) {
+                if is_running(pod) {
+                    continue;
+                }
                 let failed = |pending| Error::Pending {
-                    arm: arms[arm].to_owned(),
-                    pod: run.arm(arm),
+                    whose: member.told_as.clone(),
+                    pod: run.member(member.number),
                     pending: Box::new(pending),
                 };
-                let events = events(cluster, &run.told_of(arm));
+                let events = events(cluster, &run.told_of(member.number));
                 let found = pending(pod, &events);
                 if waited > patience {
                     return Err(failed(found.unwrap_or_else(|| unexplained(&events))));
                 }
                 match found {
                     Some(found) if found.is_final => return Err(failed(found)),
-                    Some(found) => tell(arms[arm], &found, &mut told[arm], note),
+                    Some(found) => tell(&member.told_as, &found, told, note),
                     None => {}
                 }
             }
@@ -74,15 +77,15 @@ pub(crate) fn wait(
 }
 
 /// Tells a reason that is another than before.
-fn tell(arm: &str, found: &Pending, told: &mut String, note: &Note) {
+fn tell(whose: &str, found: &Pending, told: &mut String, note: &Note) {
     let text = found.to_string();
     if *told != text {
-        note(&format!("arm {arm} waits: {text}"));
+        note(&format!("{whose} waits: {text}"));
         *told = text;
     }
 }
 
-fn pods(cluster: &Cluster, run: &Run) -> Result<Vec<Pod>, Error> {
+fn all_pods(cluster: &Cluster, run: &Run) -> Result<Vec<Pod>, Error> {
     let pods = cluster.api::<Pod>();
     let which = ListParams::default().labels(&run.selector());
     Ok(cluster.ask(Call::new("list", "pods"), pods.list(&which))?.items)

@@ -5,46 +5,12 @@ use anyhow::Result;
 use iotax_cluster::{Cluster, Undone};
 use serde_json::json;
 
-use crate::args::{ClusterArgs, KubeCommand, KubeCompareArgs, Listing, MeasureArgs};
-use crate::exit::{Exit, usage};
-use crate::hosts::Where;
-use crate::in_cluster::{InCluster, options, place};
-use crate::measure::measure_at;
+use crate::args::{ClusterArgs, Listing};
+use crate::exit::Exit;
 use crate::output::{say, say_json};
-use crate::resolve;
-
-/// `iotax kube`
-pub(crate) fn kube(command: &KubeCommand) -> Result<Exit> {
-    match command {
-        KubeCommand::Compare(args) => compare(args),
-        KubeCommand::Manifest(args) => {
-            say(&iotax_cluster::manifest(&args.namespace))?;
-            Ok(Exit::Done)
-        }
-    }
-}
-
-fn compare(args: &KubeCompareArgs) -> Result<Exit> {
-    let MeasureArgs { documented, load, output, gate, .. } = &args.compare.measure;
-    if !load.agent.is_empty() || !load.destroy.is_empty() {
-        return Err(usage(
-            "in a cluster, agents are started in pods, and volumes are made: leave out --agent and \
-             --destroy",
-        ));
-    }
-    let options = options(&args.pods)?;
-    let mut places = Vec::new();
-    let resolved = resolve::compare_placed(&args.compare, &mut |spec| {
-        places = place(spec, options.size_bytes)?;
-        Ok(())
-    })?;
-    let asked = InCluster { cluster: &args.cluster, options, places };
-    let place = Where::Cluster(&asked);
-    measure_at(&place, "kube-compare", resolved, (load, output, gate), documented)
-}
 
 /// `iotax undo --cluster`
-pub(super) fn undo(args: &ClusterArgs, format: Listing) -> Result<Exit> {
+pub(crate) fn undo(args: &ClusterArgs, format: Listing) -> Result<Exit> {
     let ClusterArgs { context, namespace } = args;
     let cluster = Cluster::connect(context.as_deref(), namespace.as_deref())
         .map_err(iotax_run::Error::from)?;

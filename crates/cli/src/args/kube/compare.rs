@@ -1,0 +1,38 @@
+use clap::Args;
+
+use super::cluster::ClusterArgs;
+use super::pods::PodArgs;
+use crate::args::compare::CompareArgs;
+
+/// `iotax kube compare`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  iotax kube compare -w randread-4k fast=class:fast slow=class:slow
+  iotax kube compare etcd-wal --namespace bench --size 20G \\
+      disk=class:managed-premium node=emptydir
+  iotax kube compare -w randread-4k --matrix class=fast,slow 'class:{class}'
+  iotax kube compare -w randread-4k here=class:fast@node-1 there=class:fast@node-2
+
+Everything is made in one namespace, under one lease that is renewed while the
+run lives, and removed with it; after a kill -9, iotax undo --cluster does it.
+Claims of others are never touched.")]
+#[command(mut_arg("arms", |arg| arg.help(
+    "NAME=class:CLASS (a new volume of that storage class), NAME=ephemeral:CLASS (one that lives \
+     as long as its pod) or NAME=emptydir for each arm, with @NODE for the node that it is used \
+     from; or one experiment file (.toml)"
+)))]
+#[command(mut_args(|arg| {
+    // Of saved results, of this machine, of other hosts: nothing of it is in a cluster.
+    let is_elsewhere = ["pair", "agent", "dir", "destroy"].contains(&arg.get_id().as_str());
+    let is_hidden = is_elsewhere || arg.is_hide_set();
+    arg.hide(is_hidden)
+}))]
+pub(crate) struct KubeCompareArgs {
+    #[command(flatten)]
+    pub cluster: ClusterArgs,
+    #[command(flatten)]
+    pub pods: PodArgs,
+    #[command(flatten)]
+    pub compare: CompareArgs,
+}

@@ -1,0 +1,20 @@
+//! The words of `iotax kube`.
+
+mod cluster;
+mod compare;
+mod pods;
+
+use clap::Subcommand;
+
+pub(crate) use self::cluster::{ClusterArgs, NamespaceArgs};
+pub(crate) use self::compare::KubeCompareArgs;
+pub(crate) use self::pods::PodArgs;
+
+/// `iotax kube`
+#[derive(Debug, Subcommand)]
+pub(crate) enum KubeCommand {
+    /// Compare storage classes: a pod with a volume for each arm
+    Compare(Box<KubeCompareArgs>),
+    /// Print an account with no more rights than a run needs, as YAML
+    Manifest(NamespaceArgs),
+}

@@ -1,0 +1,34 @@
+use clap::Args;
+
+/// What pods are like.
+#[derive(Debug, Args)]
+pub(crate) struct PodArgs {
+    /// Image with this version of iotax
+    #[arg(long, value_name = "IMAGE", default_value = concat!("iotax:", env!("CARGO_PKG_VERSION")), help_heading = "Kubernetes")]
+    pub image: String,
+    /// Secret to pull the image with; repeat for several
+    #[arg(long, value_name = "NAME", help_heading = "Kubernetes")]
+    pub pull_secret: Vec<String>,
+    /// Size of each volume
+    #[arg(long, value_name = "SIZE", default_value = "10G", help_heading = "Kubernetes")]
+    pub size: String,
+    /// CPUs of each pod, requested and as its limit: 2, 500m
+    #[arg(long, value_name = "CPUS", default_value = "1", help_heading = "Kubernetes")]
+    pub cpu: String,
+    /// Memory of each pod, requested and as its limit
+    #[arg(long, value_name = "SIZE", default_value = "1G", help_heading = "Kubernetes")]
+    pub memory: String,
+    /// Label that nodes must have; repeat for several
+    #[arg(long, value_name = "KEY=VALUE", help_heading = "Kubernetes")]
+    pub node_selector: Vec<String>,
+    /// Taint of nodes that does not keep pods off, `all` for each; repeat for several
+    #[arg(long, value_name = "KEY[=VALUE][:EFFECT]", help_heading = "Kubernetes")]
+    pub toleration: Vec<String>,
+    /// User id of everything in a pod, or `cluster` where the cluster chooses it, as
+    /// OpenShift does
+    #[arg(long, value_name = "UID", default_value = "65532", help_heading = "Kubernetes")]
+    pub user: String,
+    /// How long pods may take to start, volumes included
+    #[arg(long, value_name = "TIME", default_value = "5m", help_heading = "Kubernetes")]
+    pub wait: String,
+}

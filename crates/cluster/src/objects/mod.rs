@@ -1,0 +1,19 @@
+//! What a run makes in a cluster.
+//!
+//! | module | idea |
+//! |---|---|
+//! | `run` | the lease that owns everything, labels and names |
+//! | `options` | what is asked of pods |
+//! | `volume` | their volumes, and claims |
+//! | `pod` | the pods themselves |
+//! | `quantity` | sizes as Kubernetes writes them |
+
+mod options;
+mod pod;
+mod quantity;
+mod run;
+mod volume;
+
+pub use options::{PodOptions, Toleration};
+pub(crate) use pod::Member;
+pub(crate) use run::{LEASE, MANAGED, RUN, Run};

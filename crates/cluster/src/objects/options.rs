@@ -1,0 +1,38 @@
+//! What is asked of the pods of a run.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// What pods are like.
+#[derive(Debug, Clone)]
+pub struct PodOptions {
+    /// The image: iotax of the same version as this one.
+    pub image: String,
+    /// Secrets to pull it with.
+    pub pull_secrets: Vec<String>,
+    /// Size of each volume.
+    pub size_bytes: u64,
+    /// CPUs, as Kubernetes writes them: request and limit.
+    pub cpu: String,
+    /// Memory likewise, in bytes.
+    pub memory_bytes: u64,
+    /// Labels that nodes must have.
+    pub node_selector: BTreeMap<String, String>,
+    /// Taints of nodes that do not keep them off.
+    pub tolerations: Vec<Toleration>,
+    /// The user that everything runs as; `None` if the cluster chooses, as OpenShift does.
+    pub user: Option<u32>,
+    /// How long pods may take to start.
+    pub wait: Duration,
+}
+
+/// A taint that pods bear.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Toleration {
+    /// Its key; `None`: whatever it is.
+    pub key: Option<String>,
+    /// Its value; `None`: whatever it is.
+    pub value: Option<String>,
+    /// `NoSchedule`, `PreferNoSchedule` or `NoExecute`; `None`: each.
+    pub effect: Option<String>,
+}

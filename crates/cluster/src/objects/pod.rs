@@ -1,0 +1,174 @@
+//! The pods of a run.
+
+use std::time::Duration;
+
+use k8s_openapi::api::coordination::v1::Lease;
+use k8s_openapi::api::core::v1::Pod;
+use serde_json::{Value, json};
+
+use super::options::{PodOptions, Toleration};
+use super::quantity::quantity;
+use super::run::{LEASE, RUN, Run};
+use super::volume::VOLUME;
+use crate::place::{Place, Volume};
+
+/// The container of a pod that has one.
+const CONTAINER: &str = "iotax";
+/// Journals of agents: they live and die with the pod, and nobody else may write there.
+const STATE: &str = "/dev/shm/iotax";
+/// A pod gets so long to end by itself.
+const GRACE_SECONDS: u32 = 2;
+/// No pod lives longer, whatever happens to everything else.
+const LONGEST_SECONDS: u64 = 24 * 60 * 60;
+
+/// A pod of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Member {
+    /// Its number in the run, which its objects are named by.
+    pub(crate) number: usize,
+    /// What people know it by: `arm fast`.
+    pub(crate) told_as: String,
+    /// What is mounted in each of its containers.
+    pub(crate) volume: Option<Volume>,
+    /// The node that it is to be on.
+    pub(crate) node: Option<String>,
+    /// Whether its network is the node's own.
+    pub(crate) is_on_host_network: bool,
+    /// One or more; agents are started in any of them.
+    pub(crate) containers: Vec<Container>,
+}
+
+impl Member {
+    /// The pod of an arm, with one container.
+    pub(crate) fn of_arm(number: usize, arm: &str, place: &Place, options: &PodOptions) -> Self {
+        Self {
+            number,
+            told_as: format!("arm {arm}"),
+            volume: Some(place.volume.clone()),
+            node: place.node.clone(),
+            is_on_host_network: false,
+            containers: vec![Container::only(options)],
+        }
+    }
+}
+
+/// A container of a pod, which waits for agents.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Container {
+    pub(crate) name: String,
+    /// CPUs, as Kubernetes writes them: request and limit.
+    pub(crate) cpu: String,
+    /// Memory likewise.
+    pub(crate) memory_bytes: u64,
+}
+
+impl Container {
+    /// The only one of a pod.
+    pub(crate) fn only(options: &PodOptions) -> Self {
+        let PodOptions { cpu, memory_bytes, .. } = options;
+        Self { name: CONTAINER.to_owned(), cpu: cpu.clone(), memory_bytes: *memory_bytes }
+    }
+}
+
+impl Run {
+    /// What runs in each container only waits: agents are started in it, and when there was none for
+    /// as long as pods may take to start and some more, it ends. Nothing needs to tell it: an agent
+    /// ends with the connection of whoever started it.
+    pub(crate) fn pod(&self, member: &Member, options: &PodOptions, owner: &Lease) -> Pod {
+        let Member { number, volume, is_on_host_network, .. } = member;
+        let volumes = volume.iter().map(|volume| self.volume(*number, volume, options.size_bytes));
+        let secrets: Vec<Value> =
+            options.pull_secrets.iter().map(|name| json!({ "name": name })).collect();
+        let tolerations: Vec<Value> = options.tolerations.iter().map(toleration).collect();
+        let containers = member.containers.iter().map(|one| container(one, member, options));
+        let mut pod = json!({
+            "metadata": self.metadata(&self.member(*number), owner),
+            "spec": {
+                "restartPolicy": "Never",
+                "activeDeadlineSeconds": LONGEST_SECONDS,
+                "terminationGracePeriodSeconds": GRACE_SECONDS,
+                "automountServiceAccountToken": false,
+                "enableServiceLinks": false,
+                "nodeSelector": options.node_selector,
+                "imagePullSecrets": secrets,
+                "tolerations": tolerations,
+                "affinity": self.affinity(member),
+                "securityContext": user(options.user),
+                "volumes": volumes.collect::<Vec<_>>(),
+                "containers": containers.collect::<Vec<_>>(),
+            },
+        });
+        if *is_on_host_network {
+            pod["spec"]["hostNetwork"] = json!(true);
+        }
+        serde_json::from_value(pod).expect("it is a pod")
+    }
+
+    /// On the node that was asked for. Others are compared on one where their volumes allow it.
+    fn affinity(&self, member: &Member) -> Value {
+        if let Some(node) = &member.node {
+            // Not by the label of a host name, which need not be the node's.
+            return json!({ "nodeAffinity": { "requiredDuringSchedulingIgnoredDuringExecution": {
+                "nodeSelectorTerms": [{ "matchFields": [
+                    { "key": "metadata.name", "operator": "In", "values": [node] },
+                ]}],
+            }}});
+        }
+        json!({ "podAffinity": { "preferredDuringSchedulingIgnoredDuringExecution": [{
+            "weight": 100,
+            "podAffinityTerm": {
+                "topologyKey": "kubernetes.io/hostname",
+                "labelSelector": { "matchLabels": { RUN: self.id } },
+            },
+        }]}})
+    }
+}
+
+fn container(container: &Container, member: &Member, options: &PodOptions) -> Value {
+    let Container { name, cpu, memory_bytes } = container;
+    let amounts = json!({ "cpu": cpu, "memory": quantity(*memory_bytes) });
+    let mounts = member
+        .volume
+        .iter()
+        .map(|volume| json!({ "name": VOLUME, "mountPath": volume.directory() }));
+    json!({
+        "name": name,
+        "image": options.image,
+        "imagePullPolicy": "IfNotPresent",
+        "command": ["iotax", "agent", "--keep", format!("{}s", keep(options).as_secs())],
+        "env": [{ "name": "IOTAX_STATE_DIR", "value": STATE }],
+        "resources": { "requests": amounts, "limits": amounts },
+        "securityContext": {
+            "allowPrivilegeEscalation": false,
+            "readOnlyRootFilesystem": true,
+            "capabilities": { "drop": ["ALL"] },
+        },
+        "volumeMounts": mounts.collect::<Vec<_>>(),
+    })
+}
+
+fn toleration(taint: &Toleration) -> Value {
+    let Toleration { key, value, effect } = taint;
+    let operator = if value.is_some() { "Equal" } else { "Exists" };
+    json!({ "key": key, "operator": operator, "value": value, "effect": effect })
+}
+
+/// The user of a pod, and the group of its volume.
+fn user(user: Option<u32>) -> Value {
+    let mut context = json!({
+        "runAsNonRoot": true,
+        "seccompProfile": { "type": "RuntimeDefault" },
+    });
+    if let Some(user) = user {
+        context["runAsUser"] = json!(user);
+        context["runAsGroup"] = json!(user);
+        context["fsGroup"] = json!(user);
+        context["fsGroupChangePolicy"] = json!("OnRootMismatch");
+    }
+    context
+}
+
+/// How long a pod waits for an agent: others may take their time to start.
+fn keep(options: &PodOptions) -> Duration {
+    2 * options.wait + LEASE
+}

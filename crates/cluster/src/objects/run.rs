@@ -1,0 +1,85 @@
+//! A run: the lease that owns all it makes, labels and names.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use k8s_openapi::api::coordination::v1::Lease;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
+use serde_json::{Value, json};
+
+/// The label of everything that iotax makes.
+pub(crate) const MANAGED: &str = "app.kubernetes.io/managed-by=iotax";
+/// The label that says whose it is.
+pub(crate) const RUN: &str = "iotax/run";
+/// A lease that was not renewed for so long is that of a dead run.
+pub(crate) const LEASE: Duration = Duration::from_mins(1);
+/// Of the hash that tells runs apart.
+const ID_LETTERS: usize = 10;
+
+/// A run, and what everything of it is called.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Run {
+    pub(crate) id: String,
+}
+
+impl Run {
+    /// One that nobody else has.
+    pub(crate) fn new() -> Self {
+        let now = Timestamp::now().as_nanosecond();
+        let id =
+            iotax_record::stable_id("run", &[&now.to_string(), &std::process::id().to_string()]);
+        Self { id: id[..ID_LETTERS].to_owned() }
+    }
+
+    /// The lease's name.
+    pub(crate) fn name(&self) -> String {
+        format!("iotax-{}", self.id)
+    }
+
+    /// The name of a pod by its number, and of its claim.
+    pub(crate) fn member(&self, number: usize) -> String {
+        format!("{}-{number}", self.name())
+    }
+
+    /// Selects what belongs to it.
+    pub(crate) fn selector(&self) -> String {
+        format!("{MANAGED},{RUN}={}", self.id)
+    }
+
+    pub(super) fn labels(&self) -> Value {
+        json!({
+            "app.kubernetes.io/name": "iotax",
+            "app.kubernetes.io/managed-by": "iotax",
+            RUN: self.id,
+            // A proxy beside the agent would keep the pod alive, and take CPU from it.
+            "sidecar.istio.io/inject": "false",
+        })
+    }
+
+    /// The object that owns all others, so that the cluster removes them with it.
+    pub(crate) fn lease(&self, now: Timestamp) -> Lease {
+        let lease = json!({
+            "metadata": { "name": self.name(), "labels": self.labels() },
+            "spec": {
+                "holderIdentity": format!("iotax-{}", std::process::id()),
+                "leaseDurationSeconds": LEASE.as_secs(),
+                "acquireTime": MicroTime(now),
+                "renewTime": MicroTime(now),
+            },
+        });
+        serde_json::from_value(lease).expect("it is a lease")
+    }
+
+    pub(super) fn metadata(&self, name: &str, owner: &Lease) -> Value {
+        json!({
+            "name": name,
+            "labels": self.labels(),
+            "ownerReferences": [{
+                "apiVersion": "coordination.k8s.io/v1",
+                "kind": "Lease",
+                "name": owner.metadata.name,
+                "uid": owner.metadata.uid.clone().unwrap_or_default(),
+            }],
+        })
+    }
+}
