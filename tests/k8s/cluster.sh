@@ -14,6 +14,7 @@
 #   BIN=/tmp/k8s/bin (multi-call `kube`)       IMAGES="a.tar b.tar" to import on each node
 #   RUN=/tmp/k8s/run state, logs, kubeconfig   API_PORT=6443
 #   KUBELET_EXTRA='cpuManagerPolicy: static'   lines to add to each KubeletConfiguration
+#   DEVICE_OWNERSHIP=true   whether raw volumes belong to the user of their pod
 #   NODE_GRACE=50s   silence after which a node is NotReady
 #   KEEP_LOGS=1      with stop: keep the logs in $RUN.last
 # What it needs, tests/k8s/build.sh installs and builds. Mounts that are there when it starts are

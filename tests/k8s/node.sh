@@ -39,6 +39,7 @@ state = "/run/containerd"
 [plugins."io.containerd.grpc.v1.cri"]
   sandbox_image = "localhost/pause:1"
   restrict_oom_score_adj = true
+  device_ownership_from_security_context = ${DEVICE_OWNERSHIP:-true}
   [plugins."io.containerd.grpc.v1.cri".cni]
     bin_dir = "/usr/lib/cni"
     conf_dir = "/etc/cni/net.d"

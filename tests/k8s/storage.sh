@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Volumes with known limits for tests/k8s: virtual disks in memory, throttled by iotax, under ext4.
-# usage: storage.sh up NAME=IOPS...     mounts each at $STORAGE/NAME
+# usage: storage.sh up NAME=IOPS...     mounts each at $STORAGE/NAME; those called raw-N have no file
+#                                       system, and $STORAGE/NAME is a link to the device
 #        storage.sh down
 set -euo pipefail
 IOTAX=${IOTAX:?the program} STORAGE=${STORAGE:?a directory}
@@ -17,6 +18,7 @@ up() {
     name=${pair%=*}
     # Past the page cache, which would answer in place of the disk.
     device=$(losetup --find --show --direct-io=on "$STORAGE/disks/$name/disk")
+    [[ $name != raw-* ]] || { ln -s "$device" "$STORAGE/$name"; continue; }
     mkfs.ext4 -q -m 0 -E lazy_itable_init=0 "$device"
     mkdir -p "$STORAGE/$name"
     mount "$device" "$STORAGE/$name"

@@ -1,11 +1,11 @@
 //! The hosts of an experiment: this process, and agents.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Result;
 use iotax_record::{HostRecord, HostRole};
-use iotax_rig::{Options, Progress};
+use iotax_rig::{GivenUp, Options, Progress};
 use iotax_run::agent::{ChildAgent, Remote, RemoteOptions};
 use iotax_run::{Host, Hosts, Local, here};
 use iotax_spec::{Arm, Spec};
@@ -85,7 +85,8 @@ fn open(
         let theirs = Spec { arms: theirs, ..spec.clone() };
         let (host, record): (Box<dyn Host>, _) = match server {
             None => {
-                let given = (load.dir.as_path(), load.destroy.as_slice());
+                let given_up = GivenUp::by_user(&load.destroy);
+                let given = (load.dir.as_path(), &given_up);
                 let host = local(&theirs, given, flags, progress)?;
                 (Box::new(host), here(&theirs.arms, HostRole::Local))
             }
@@ -97,17 +98,17 @@ fn open(
     Ok((Hosts::new(hosts), known))
 }
 
-/// This process; `work_dir` and `destroy` as in [`Options`].
+/// This process; `work_dir` and `given_up` as in [`Options`].
 pub(crate) fn local(
     spec: &Spec,
-    (work_dir, destroy): (&Path, &[PathBuf]),
+    (work_dir, given_up): (&Path, &GivenUp),
     (stop, live): Flags<'_>,
     progress: &mut dyn FnMut(&Progress<'_>),
 ) -> Result<Local> {
     let program = std::env::current_exe()?;
     let state_dir = iotax_rig::state_dir();
     let stop = Arc::clone(stop);
-    let options = Options { work_dir, state_dir, progress, stop, destroy, program: &program };
+    let options = Options { work_dir, state_dir, progress, stop, given_up, program: &program };
     Ok(Local::open(spec, options, live)?)
 }
 
@@ -121,7 +122,7 @@ fn remote(
         agent: Box::new(ChildAgent { command: command.to_vec() }),
         spec,
         work_dir: load.dir.clone(),
-        destroy: load.destroy.clone(),
+        given_up: GivenUp::by_user(&load.destroy),
         stop: Arc::clone(stop),
         live: Arc::clone(live),
     })?;

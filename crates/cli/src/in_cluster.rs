@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
-use iotax_cluster::{Cluster, Place, PodOptions, Request, Toleration};
+use iotax_cluster::{Cluster, Place, PodOptions, Request, Toleration, Volume};
 use iotax_record::HostRecord;
 use iotax_rig::Progress;
 use iotax_run::{Host, Hosts};
 use iotax_spec::units::{parse_bytes, parse_duration};
-use iotax_spec::{Spec, Target};
+use iotax_spec::{Layer, Spec, Stack, Target};
 
 use crate::args::{ClusterArgs, PodArgs};
 use crate::exit::usage;
@@ -58,25 +58,52 @@ impl InCluster<'_> {
     }
 }
 
-/// Reads the targets of all arms, and puts directories of volumes in their place. Test files are
-/// fitted to the volumes.
-pub(crate) fn place(spec: &mut Spec, size_bytes: u64) -> Result<Vec<Place>> {
+/// Reads the targets of all arms, and puts what they are in their pods in their place. Test files are
+/// fitted to the volumes. `write_to`: volumes that were there before, and may be written to.
+pub(crate) fn place(spec: &mut Spec, size_bytes: u64, write_to: &[String]) -> Result<Vec<Place>> {
+    let consents: Vec<Volume> = write_to
+        .iter()
+        .map(|text| text.parse().map_err(iotax_run::Error::from))
+        .collect::<Result<_, _>>()
+        .context("option --write-to")?;
     let mut places = Vec::new();
     for arm in &mut spec.arms {
-        let text = match &arm.target {
-            Target::Path(path) => path.display().to_string(),
-            other => other.to_string(),
-        };
-        let place: Place = text
+        let place: Place = as_written(&arm.target)
             .parse()
             .map_err(iotax_run::Error::from)
             .with_context(|| format!("arm {}", arm.name))?;
-        arm.target = Target::Path(place.volume.directory());
+        let volume = &place.volume;
+        if volume.is_theirs() && !consents.contains(volume) {
+            return Err(usage(format!(
+                "arm {}: {volume} is not iotax's: test files would go into a folder of their own \
+                 there, which is removed in the end; if that may be, add --write-to {volume}",
+                arm.name
+            )));
+        }
+        arm.target = volume.target();
         places.push(place);
+    }
+    let named = |consent: &&Volume| places.iter().any(|place| place.volume == **consent);
+    if let Some(vain) = consents.iter().find(|consent| !named(consent)) {
+        return Err(usage(format!(
+            "--write-to {vain}: no arm is on it; check it, or leave it out"
+        )));
     }
     let (part, of) = ROOM;
     spec.fit(Some((0, size_bytes / of * part)));
     Ok(places)
+}
+
+/// A directory of a node looks like an export of a file server of that name.
+fn as_written(target: &Target) -> String {
+    match target {
+        Target::Path(path) => path.display().to_string(),
+        Target::Stack(Stack { layers }) => match layers.as_slice() {
+            [Layer::Nfs(nfs)] if nfs.server == "hostpath" => format!("hostpath:{}", nfs.export),
+            _ => target.to_string(),
+        },
+        other => other.to_string(),
+    }
 }
 
 /// What pods are like, by the options.

@@ -157,3 +157,29 @@ fn a_container_is_kept_up_while_somebody_else_is_in_it() {
     assert!(status.success(), "{status}");
     assert_eq!(desk.names(), ["done"]);
 }
+
+#[test]
+fn a_container_that_is_ended_leaves_nothing_on_its_volumes() {
+    if !needs_root() || !needs_program("unshare") {
+        return;
+    }
+    let desk = Desk::new();
+    let iotax = assert_cmd::cargo::cargo_bin!("iotax").display().to_string();
+    let script = format!(
+        "{iotax} run randread-4k . --set size=8M --time 600s --quiet &
+         until ls -d .iotax-*/*; do sleep 0.1; done
+         caught() {{ echo $((0x$(sed -n 's/^SigCgt:.//p' /proc/1/status) & 0x4000)); }}
+         (until [ $(caught) != 0 ]; do sleep 0.1; done; kill -TERM 1) &
+         exec {iotax} agent --keep 600s"
+    );
+    let status = Command::new("unshare")
+        .args(["--pid", "--fork", "--mount-proc", "sh", "-c", &script])
+        .current_dir(desk.path())
+        .env("IOTAX_STATE_DIR", desk.path().join("state"))
+        .status()
+        .unwrap();
+    assert!(status.success(), "{status}");
+    let left: Vec<String> = desk.names();
+    let left: Vec<_> = left.iter().filter(|name| name.starts_with(".iotax-")).collect();
+    assert!(left.is_empty(), "{left:?}");
+}

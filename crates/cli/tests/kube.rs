@@ -19,11 +19,23 @@ fn compared(args: &[&str]) -> String {
 #[test]
 fn targets_that_no_cluster_has_are_refused() {
     insta::assert_snapshot!(compared(&["a=class:fast", "b=/mnt"]), @"
-    error: arm b: `/mnt` is no target in a cluster; write class:NAME for a new volume of a storage class, ephemeral:NAME for one that lives as long as its pod, or emptydir; with @NODE after it, it is used from that node
+    error: arm b: `/mnt` is no target in a cluster; write one of these, with @NODE behind it for the node that it is to be used from:
+      class:NAME      a new volume of a storage class
+      block:NAME      the same without a file system
+      ephemeral:NAME  one that lives as long as its pod
+      emptydir        a directory of the node's own disk
+      pvc:NAME        a claim that is there, with --write-to
+      hostpath:/PATH  a directory of the node, with --write-to
     [exit 2]
     ");
     insta::assert_snapshot!(compared(&["a=class:fast", "b=mem(size=64M)"]), @"
-    error: arm b: `mem(size=64M)` is no target in a cluster; write class:NAME for a new volume of a storage class, ephemeral:NAME for one that lives as long as its pod, or emptydir; with @NODE after it, it is used from that node
+    error: arm b: `mem(size=64M)` is no target in a cluster; write one of these, with @NODE behind it for the node that it is to be used from:
+      class:NAME      a new volume of a storage class
+      block:NAME      the same without a file system
+      ephemeral:NAME  one that lives as long as its pod
+      emptydir        a directory of the node's own disk
+      pvc:NAME        a claim that is there, with --write-to
+      hostpath:/PATH  a directory of the node, with --write-to
     [exit 2]
     ");
 }
@@ -52,7 +64,13 @@ fn options_that_make_no_sense_in_a_cluster_are_refused() {
 fn levels_of_a_matrix_are_classes() {
     let said = compared(&["--matrix", "class=fast,Slow", "class:{class}"]);
     insta::assert_snapshot!(said, @"
-    error: arm Slow: `class:Slow` is no target in a cluster; write class:NAME for a new volume of a storage class, ephemeral:NAME for one that lives as long as its pod, or emptydir; with @NODE after it, it is used from that node
+    error: arm Slow: `class:Slow` is no target in a cluster; write one of these, with @NODE behind it for the node that it is to be used from:
+      class:NAME      a new volume of a storage class
+      block:NAME      the same without a file system
+      ephemeral:NAME  one that lives as long as its pod
+      emptydir        a directory of the node's own disk
+      pvc:NAME        a claim that is there, with --write-to
+      hostpath:/PATH  a directory of the node, with --write-to
     [exit 2]
     ");
 }

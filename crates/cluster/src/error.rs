@@ -10,13 +10,35 @@ use crate::pending::Pending;
 pub enum Error {
     /// It is not known what an arm is to be.
     #[error(
-        "`{text}` is no target in a cluster; write class:NAME for a new volume of a storage class, \
-         ephemeral:NAME for one that lives as long as its pod, or emptydir; with @NODE after it, \
-         it is used from that node"
+        "`{text}` is no target in a cluster; write one of these, with @NODE behind it for the node \
+         that it is to be used from:\n\
+         \x20 class:NAME      a new volume of a storage class\n\
+         \x20 block:NAME      the same without a file system\n\
+         \x20 ephemeral:NAME  one that lives as long as its pod\n\
+         \x20 emptydir        a directory of the node's own disk\n\
+         \x20 pvc:NAME        a claim that is there, with --write-to\n\
+         \x20 hostpath:/PATH  a directory of the node, with --write-to"
     )]
     Target {
         /// As it was written.
         text: String,
+    },
+    /// It is not known which node's directory is meant.
+    #[error("`{text}` is a directory of which node? Write {text}@NODE")]
+    NoNode {
+        /// As it was written.
+        text: String,
+    },
+    /// A pod uses the claims of its own namespace only.
+    #[error(
+        "pods in namespace {namespace} cannot use a claim in {theirs}; run this there: \
+         --namespace {theirs}"
+    )]
+    OtherNamespace {
+        /// Of the run.
+        namespace: String,
+        /// Of the claim.
+        theirs: String,
     },
     /// There is no way to a cluster.
     #[error(
@@ -78,6 +100,31 @@ pub enum Error {
         /// The pod.
         pod: String,
     },
+    /// A pod that ended is not gone, so that no other can have its name.
+    #[error("{whose}: pod {pod} is still being deleted; does its node answer?")]
+    StillDeleted {
+        /// Whose pod it is.
+        whose: String,
+        /// The pod.
+        pod: String,
+    },
+    /// A claim that the user named is not there.
+    #[error("there is no claim {claim} in namespace {namespace}")]
+    NoClaim {
+        /// Its name.
+        claim: String,
+        /// Where it was looked for.
+        namespace: String,
+    },
+    /// A claim of the user's has no file system, so that there is no folder to be in.
+    #[error(
+        "claim {claim} is a raw block volume: all that is on it would be overwritten; measure a new \
+         one of its class, with block:NAME"
+    )]
+    RawClaim {
+        /// Its name.
+        claim: String,
+    },
     /// Something that this run made is still there.
     #[error(
         "in namespace {namespace}, not everything of run {run} is gone: {what}\n\
@@ -102,7 +149,11 @@ pub enum Error {
 impl From<Error> for iotax_run::Error {
     fn from(error: Error) -> Self {
         let kind = match error {
-            Error::Target { .. } => FailureKind::Usage,
+            Error::Target { .. }
+            | Error::NoNode { .. }
+            | Error::OtherNamespace { .. }
+            | Error::NoClaim { .. }
+            | Error::RawClaim { .. } => FailureKind::Usage,
             Error::Interrupted => FailureKind::Interrupted,
             _ => FailureKind::Environment,
         };

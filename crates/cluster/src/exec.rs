@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 
-use iotax_run::AgentError;
-use iotax_run::agent::{Ended, Launch, Launched, Process};
+use iotax_run::agent::{Ended, Launched, Process};
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Status;
 use kube::api::{AttachParams, AttachedProcess};
@@ -22,27 +21,8 @@ const BUFFER_BYTES: usize = 1 << 18;
 /// Of what an agent complains of, so much is kept.
 const COMPLAINT_BYTES: usize = 4 << 10;
 
-/// Starts agents in a container of a pod.
-pub(crate) struct PodAgent {
-    pub(crate) cluster: Arc<Cluster>,
-    pub(crate) pod: String,
-    pub(crate) container: String,
-}
-
-impl Launch for PodAgent {
-    fn name(&self) -> String {
-        format!("iotax agent in pod {}/{}", self.cluster.namespace(), self.pod)
-    }
-
-    fn launch(&mut self) -> Result<Launched, AgentError> {
-        exec(&self.cluster, &self.pod, &self.container).map_err(|error| AgentError::Start {
-            command: self.name(),
-            source: io::Error::other(error.to_string()),
-        })
-    }
-}
-
-fn exec(cluster: &Cluster, pod: &str, container: &str) -> Result<Launched, Error> {
+/// Starts an agent in a container.
+pub(crate) fn exec(cluster: &Cluster, pod: &str, container: &str) -> Result<Launched, Error> {
     let pods = cluster.api::<Pod>();
     let how = AttachParams::default()
         .container(container)

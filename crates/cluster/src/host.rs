@@ -8,12 +8,11 @@ use iotax_record::{HostRecord, Site};
 use iotax_run::agent::{Remote, RemoteOptions};
 use iotax_run::{AgentError, Arms, Error, FailureKind, Files, Measured, Runner, TrialRequest};
 use iotax_spec::{Driver, Spec, Workload};
-use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod};
-use kube::api::ListParams;
+use k8s_openapi::api::core::v1::Pod;
 
+use crate::agent::PodAgent;
+use crate::claims::{refuse_unusable, volume_of};
 use crate::connect::Cluster;
-use crate::error::Call;
-use crate::exec::PodAgent;
 use crate::objects::{Member, PodOptions};
 use crate::place::{Place, Volume};
 use crate::session::{Note, Session};
@@ -21,7 +20,7 @@ use crate::wait::wait;
 
 /// What a run has made in a cluster.
 pub struct Request<'a> {
-    /// Its arms' targets are directories of their volumes ([`Volume::directory`]).
+    /// Its arms' targets are those of their volumes ([`Volume::target`]).
     pub spec: &'a Spec,
     /// Of each arm.
     pub places: &'a [Place],
@@ -81,6 +80,9 @@ fn hosts(
     request: Request<'_>,
 ) -> Result<Opened, Error> {
     let Request { spec, places, options, stop, live, note, making } = request;
+    for place in places {
+        refuse_unusable(cluster, &place.volume)?;
+    }
     let of_arm = |(number, (arm, place))| Member::of_arm(number, arm, place, options);
     let names = spec.arms.iter().map(|arm| arm.name.as_str());
     let members: Vec<Member> = names.zip(places).enumerate().map(of_arm).collect();
@@ -89,26 +91,29 @@ fn hosts(
         session.make(member, options)?;
     }
     let pods = wait(cluster, session.run(), &members, options.wait, (stop, &note))?;
-    let volumes = volumes(cluster, session);
     let mut hosts = Vec::new();
     for (arm, (place, pod)) in places.iter().zip(&pods).enumerate() {
         let agent = PodAgent {
-            cluster: Arc::clone(cluster),
-            pod: session.run().member(arm),
-            container: members[arm].containers[0].name.clone(),
+            session: Arc::clone(session),
+            member: members[arm].clone(),
+            container: 0,
+            options: options.clone(),
+            stop: Arc::clone(stop),
+            note: Arc::clone(&note),
         };
         let remote = Remote::open(RemoteOptions {
             agent: Box::new(agent),
             spec: Spec { arms: vec![spec.arms[arm].clone()], ..spec.clone() },
-            work_dir: place.volume.directory(),
-            destroy: Vec::new(),
+            work_dir: place.volume.path(),
+            given_up: place.volume.given_up(),
             stop: Arc::clone(stop),
             live: Arc::clone(live),
-        })?;
+        });
+        let remote = remote.map_err(|error| advised(error, &place.volume))?;
         let record = remote.host().clone();
         let claim = session.run().claim_of(arm, &place.volume);
-        let volume = volumes.iter().find(|(name, _)| Some(name) == claim.as_ref());
-        let note = described(&place.volume, volume.map(|(_, volume)| &**volume), pod);
+        let volume = claim.and_then(|claim| volume_of(cluster, &claim));
+        let note = described(&place.volume, volume.as_deref(), pod);
         let site = remote.site(0).clone();
         let mut host = PodHost { remote, site, note, session: Arc::clone(session) };
         host.look();
@@ -121,15 +126,16 @@ fn hosts(
     Ok(hosts)
 }
 
-/// Claims of a run, and the volume of each; as far as they may be seen.
-fn volumes(cluster: &Cluster, session: &Session) -> Vec<(String, String)> {
-    let claims = cluster.api::<PersistentVolumeClaim>();
-    let which = ListParams::default().labels(&session.run().selector());
-    let claims = cluster.ask(Call::new("list", "persistentvolumeclaims"), claims.list(&which));
-    let of = |claim: PersistentVolumeClaim| {
-        Some((claim.metadata.name?, claim.spec.and_then(|spec| spec.volume_name)?))
-    };
-    claims.map(|claims| claims.into_iter().filter_map(of).collect()).unwrap_or_default()
+/// An error that has to do with users of a volume, and what helps.
+fn advised(error: Error, volume: &Volume) -> Error {
+    let said = error.to_string();
+    match volume.advice_if_denied() {
+        Some(advice) if said.contains("ermission denied") => {
+            let kind = FailureKind::Environment;
+            AgentError::Failed { error: format!("{said}\n{advice}"), kind }.into()
+        }
+        _ => error,
+    }
 }
 
 fn described(asked: &Volume, volume: Option<&str>, pod: &Pod) -> String {

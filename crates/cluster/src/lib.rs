@@ -6,14 +6,18 @@
 //! | `connect` | a cluster and a namespace in it; the one place where anything is awaited |
 //! | `objects` | what is made: lease, claims, pods; labels and names |
 //! | `rights` | what a run must be allowed to do, as a role |
+//! | `claims` | claims as the cluster has them: those of the user, and the volumes of all |
 //! | `pending` | why a pod does not start, from its status and events |
 //! | `wait` | waits for pods, and says why while it does |
 //! | `session` | makes what a run needs, renews its lease, removes everything |
 //! | `remove`, `undo` | removes what belongs to a run; which runs are dead |
+//! | `agent` | starts agents in a pod, and the pod again where it is gone |
 //! | `exec` | an agent in a pod, as a pair of blocking streams |
 //! | `host` | an arm's pod as a [`iotax_run::Host`] |
 #![forbid(unsafe_code)]
 
+mod agent;
+mod claims;
 mod connect;
 mod error;
 mod exec;

@@ -1,12 +1,15 @@
-//! What an arm may be in a cluster: `class:fast`, `ephemeral:fast`, `emptydir`, each also `@NODE`.
+//! What an arm may be in a cluster, as it is written: `class:fast`, `pvc:data`, each also `@NODE`.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Component, Path, PathBuf};
 use std::str::FromStr;
+
+use iotax_run::agent::GivenUp;
+use iotax_spec::Target;
 
 use crate::error::Error;
 
-/// Where volumes are mounted in a pod.
+/// Where volumes are in a pod.
 const VOLUMES: &str = "/volumes";
 /// As Kubernetes limits names.
 const LONGEST_NAME: usize = 253;
@@ -25,16 +28,103 @@ pub struct Place {
 pub enum Volume {
     /// A new volume of a storage class.
     Class(String),
+    /// A new one without a file system (`volumeMode: Block`).
+    Block(String),
     /// One that the cluster makes and deletes with the pod (a generic ephemeral volume).
     Ephemeral(String),
     /// A directory of the node's own disk, for as long as the pod lives.
     EmptyDir,
+    /// The volume of a claim that the user has.
+    Claim {
+        /// Of the claim; `None`: the run's.
+        namespace: Option<String>,
+        /// Of the claim.
+        name: String,
+    },
+    /// A directory of the node that is there.
+    HostPath(PathBuf),
 }
 
 impl Volume {
-    /// The directory in the pod that is the arm's target.
-    pub fn directory(&self) -> PathBuf {
-        PathBuf::from(VOLUMES).join(self.to_string().replace(':', "-"))
+    /// Where it is in a pod: a directory, or a device.
+    pub(crate) fn path(&self) -> PathBuf {
+        let name = match self {
+            Self::Class(name) => format!("class-{name}"),
+            Self::Block(name) => format!("block-{name}"),
+            Self::Ephemeral(name) => format!("ephemeral-{name}"),
+            Self::EmptyDir => "emptydir".to_owned(),
+            Self::Claim { name, .. } => format!("pvc-{name}"),
+            Self::HostPath(_) => "hostpath".to_owned(),
+        };
+        Path::new(VOLUMES).join(name)
+    }
+
+    /// What load in a pod is driven at.
+    ///
+    /// # Panics
+    /// Never: names of classes have no letter that stacks have a meaning for.
+    pub fn target(&self) -> Target {
+        match self {
+            Self::Block(_) => Target::parse(&format!("dev(path={})", self.path().display()))
+                .expect("it is a stack"),
+            _ => Target::Path(self.path()),
+        }
+    }
+
+    /// Whether it was there before, so that data may lie on it.
+    pub fn is_theirs(&self) -> bool {
+        matches!(self, Self::Claim { .. } | Self::HostPath(_))
+    }
+
+    /// What helps if its pod may not use it.
+    pub(crate) fn advice_if_denied(&self) -> Option<&'static str> {
+        match self {
+            Self::Block(_) => Some(
+                "the container runtime gives devices to root alone; with containerd, set \
+                 device_ownership_from_security_context = true on the nodes",
+            ),
+            Self::Claim { .. } | Self::HostPath(_) => Some(
+                "have the pod run as the user whom it belongs to, with --user UID; iotax changes \
+                 no owner of what is there",
+            ),
+            Self::Class(_) | Self::Ephemeral(_) | Self::EmptyDir => None,
+        }
+    }
+
+    /// Devices that nothing is lost with.
+    pub(crate) fn given_up(&self) -> GivenUp {
+        let devices = matches!(self, Self::Block(_)).then(|| self.path()).into_iter().collect();
+        GivenUp { devices, are_new: true }
+    }
+}
+
+impl FromStr for Volume {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let no_target = || Error::Target { text: text.to_owned() };
+        let (kind, name) = match text.split_once(':') {
+            Some((kind, name)) => (kind, name),
+            None if text == "emptydir" => return Ok(Self::EmptyDir),
+            None => return Err(no_target()),
+        };
+        Ok(match kind {
+            "class" if is_name(name) => Self::Class(name.to_owned()),
+            "block" if is_name(name) => Self::Block(name.to_owned()),
+            "ephemeral" if is_name(name) => Self::Ephemeral(name.to_owned()),
+            "hostpath" if is_directory(name) => Self::HostPath(PathBuf::from(name)),
+            "pvc" => {
+                let (namespace, name) = match name.split_once('/') {
+                    Some((namespace, name)) => (Some(namespace), name),
+                    None => (None, name),
+                };
+                if !is_name(name) || !namespace.is_none_or(is_name) {
+                    return Err(no_target());
+                }
+                Self::Claim { namespace: namespace.map(str::to_owned), name: name.to_owned() }
+            }
+            _ => return Err(no_target()),
+        })
     }
 }
 
@@ -42,18 +132,16 @@ impl FromStr for Place {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let no_target = || Error::Target { text: text.to_owned() };
-        let (volume, node) = match text.split_once('@') {
+        let no_target = |_| Error::Target { text: text.to_owned() };
+        let (volume, node) = match text.rsplit_once('@') {
             Some((volume, node)) if is_name(node) => (volume, Some(node.to_owned())),
-            Some(_) => return Err(no_target()),
+            Some(_) => return Err(Error::Target { text: text.to_owned() }),
             None => (text, None),
         };
-        let volume = match volume.split_once(':') {
-            None if volume == "emptydir" => Volume::EmptyDir,
-            Some(("class", name)) if is_name(name) => Volume::Class(name.to_owned()),
-            Some(("ephemeral", name)) if is_name(name) => Volume::Ephemeral(name.to_owned()),
-            _ => return Err(no_target()),
-        };
+        let volume = volume.parse().map_err(no_target)?;
+        if matches!(volume, Volume::HostPath(_)) && node.is_none() {
+            return Err(Error::NoNode { text: text.to_owned() });
+        }
         Ok(Self { volume, node })
     }
 }
@@ -62,8 +150,12 @@ impl fmt::Display for Volume {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Class(name) => write!(f, "class:{name}"),
+            Self::Block(name) => write!(f, "block:{name}"),
             Self::Ephemeral(name) => write!(f, "ephemeral:{name}"),
             Self::EmptyDir => f.write_str("emptydir"),
+            Self::Claim { namespace: None, name } => write!(f, "pvc:{name}"),
+            Self::Claim { namespace: Some(namespace), name } => write!(f, "pvc:{namespace}/{name}"),
+            Self::HostPath(path) => write!(f, "hostpath:{}", path.display()),
         }
     }
 }
@@ -89,24 +181,39 @@ fn is_name(text: &str) -> bool {
         })
 }
 
+/// Whether it is an absolute path that means one directory, which is not the root of everything.
+fn is_directory(text: &str) -> bool {
+    let mut parts = Path::new(text).components();
+    parts.next() == Some(Component::RootDir)
+        && parts.clone().next().is_some()
+        && parts.all(|part| matches!(part, Component::Normal(_)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_and_has_a_directory() {
-        for (text, directory) in [
+    fn what_is_written_is_read_and_is_somewhere_in_a_pod() {
+        for (text, path) in [
             ("class:fast", "/volumes/class-fast"),
             ("class:ebs.gp3-xfs", "/volumes/class-ebs.gp3-xfs"),
             ("class:fast@n1.example.org", "/volumes/class-fast"),
+            ("block:fast", "/volumes/block-fast"),
             ("ephemeral:fast", "/volumes/ephemeral-fast"),
             ("emptydir", "/volumes/emptydir"),
             ("emptydir@n2", "/volumes/emptydir"),
+            ("pvc:data-0", "/volumes/pvc-data-0"),
+            ("pvc:db/data-0@n1", "/volumes/pvc-data-0"),
+            ("hostpath:/mnt/a@b@n1", "/volumes/hostpath"),
         ] {
             let place: Place = text.parse().unwrap();
             assert_eq!(place.to_string(), text);
-            assert_eq!(place.volume.directory(), PathBuf::from(directory));
+            assert_eq!(place.volume.path(), PathBuf::from(path));
         }
+        let target = |text: &str| text.parse::<Volume>().unwrap().target().to_string();
+        assert_eq!(target("block:fast"), "dev(path=/volumes/block-fast)");
+        assert_eq!(target("class:fast"), "/volumes/class-fast");
     }
 
     #[test]
@@ -120,15 +227,33 @@ mod tests {
             "class:-a",
             "class:..",
             "/mnt/a",
+            "block:A",
             "ephemeral",
             "ephemeral:A",
             "class:fast@",
             "class:fast@N1",
             "class:fast@n1@n2",
             "@n1",
+            "pvc:",
+            "pvc:a/",
+            "pvc:/a",
+            "pvc:a/b/c",
+            "hostpath:a@n1",
+            "hostpath:/@n1",
+            "hostpath:/a/../b@n1",
         ] {
             assert!(text.parse::<Place>().is_err(), "{text}");
         }
-        insta::assert_snapshot!("pvc:a/b".parse::<Place>().unwrap_err(), @"`pvc:a/b` is no target in a cluster; write class:NAME for a new volume of a storage class, ephemeral:NAME for one that lives as long as its pod, or emptydir; with @NODE after it, it is used from that node");
+        let refused = |text: &str| text.parse::<Place>().unwrap_err();
+        insta::assert_snapshot!(refused("nfs:a/b"), @"
+        `nfs:a/b` is no target in a cluster; write one of these, with @NODE behind it for the node that it is to be used from:
+          class:NAME      a new volume of a storage class
+          block:NAME      the same without a file system
+          ephemeral:NAME  one that lives as long as its pod
+          emptydir        a directory of the node's own disk
+          pvc:NAME        a claim that is there, with --write-to
+          hostpath:/PATH  a directory of the node, with --write-to
+        ");
+        insta::assert_snapshot!(refused("hostpath:/mnt/a"), @"`hostpath:/mnt/a` is a directory of which node? Write hostpath:/mnt/a@NODE");
     }
 }

@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 
 use crate::connect::Cluster;
 use crate::error::{Call, Error};
-use crate::objects::Run;
+use crate::objects::{Member, Run};
 
 /// So long may a cluster take until what was deleted is gone.
 const PATIENCE: Duration = Duration::from_secs(90);
@@ -48,6 +48,23 @@ pub(crate) fn remove(cluster: &Cluster, run: &Run) -> Result<Vec<String>, Error>
         }
     }
     Ok(removed)
+}
+
+/// Deletes a pod, and waits until it is gone.
+pub(crate) fn remove_pod(cluster: &Cluster, run: &Run, member: &Member) -> Result<(), Error> {
+    let pods = cluster.api::<Pod>();
+    let (name, how) = (run.member(member.number), DeleteParams::background());
+    let started = Instant::now();
+    loop {
+        let gone = pods.delete(&name, &how);
+        if cluster.ask_of(Call::new("delete", "pods"), gone)?.is_none() {
+            return Ok(());
+        }
+        if started.elapsed() > PATIENCE {
+            return Err(Error::StillDeleted { whose: member.told_as.clone(), pod: name });
+        }
+        thread::sleep(LOOK);
+    }
 }
 
 fn left(cluster: &Cluster, run: &Run, what: String) -> Error {

@@ -15,7 +15,8 @@ use tokio::task::JoinHandle;
 use crate::connect::Cluster;
 use crate::error::{Call, Error};
 use crate::objects::{Member, PodOptions, Run};
-use crate::remove::remove;
+use crate::remove::{remove, remove_pod};
+use crate::wait::{is_up, wait};
 
 /// Between two renewals of a lease.
 pub(crate) const RENEWAL: Duration = Duration::from_secs(10);
@@ -55,6 +56,10 @@ impl Session {
         Ok(Self { cluster, run, owner, renewal, note, is_over })
     }
 
+    pub(crate) fn cluster(&self) -> &Cluster {
+        &self.cluster
+    }
+
     pub(crate) fn run(&self) -> &Run {
         &self.run
     }
@@ -70,9 +75,33 @@ impl Session {
             let made = claims.create(&how, &claim);
             self.cluster.ask(Call::new("create", "persistentvolumeclaims"), made)?;
         }
+        self.make_pod(member, options)
+    }
+
+    fn make_pod(&self, member: &Member, options: &PodOptions) -> Result<(), Error> {
         let pod = self.run.pod(member, options, &self.owner);
         let pods = self.cluster.api::<Pod>();
-        self.cluster.ask(Call::new("create", "pods"), pods.create(&how, &pod)).map(drop)
+        let how = PostParams::default();
+        let made = pods.create(&how, &pod);
+        self.cluster.ask(Call::new("create", "pods"), made).map(drop)
+    }
+
+    /// Makes a pod once more that somebody, or the loss of its node, has removed or ended. Its claim
+    /// stays, and what is on its volume.
+    pub(crate) fn make_again_if_gone(
+        &self,
+        member: &Member,
+        options: &PodOptions,
+        (stop, note): (&AtomicBool, &Note),
+    ) -> Result<(), Error> {
+        if is_up(&self.cluster, &self.run, member)? {
+            return Ok(());
+        }
+        note(&format!("{}: its pod is gone or has ended; another one is made", member.told_as));
+        remove_pod(&self.cluster, &self.run, member)?;
+        self.make_pod(member, options)?;
+        let members = std::slice::from_ref(member);
+        wait(&self.cluster, &self.run, members, options.wait, (stop, note)).map(drop)
     }
 
     /// Removes everything of the run.

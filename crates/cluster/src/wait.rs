@@ -76,6 +76,14 @@ pub(crate) fn wait(
     }
 }
 
+/// Whether a pod runs, and is to go on.
+pub(crate) fn is_up(cluster: &Cluster, run: &Run, member: &Member) -> Result<bool, Error> {
+    let name = run.member(member.number);
+    let pods = all_pods(cluster, run)?;
+    let pod = pods.into_iter().find(|pod| pod.metadata.name.as_ref() == Some(&name));
+    Ok(pod.is_some_and(|pod| is_running(&pod) && pod.metadata.deletion_timestamp.is_none()))
+}
+
 /// Tells a reason that is another than before.
 fn tell(whose: &str, found: &Pending, told: &mut String, note: &Note) {
     let text = found.to_string();

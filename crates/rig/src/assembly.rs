@@ -58,9 +58,11 @@ impl Assembly {
         let (key, mark) = (Key::new()?, Mark::new()?);
         if let Some(device) = device {
             device.confirm(arm)?;
-            // First, so that it is undone last: when nothing stands on the device any more.
-            let spot = Spot::new(&device.path, device.number);
-            journal.announce(Entry::Signatures { spot, mark: mark.clone() })?;
+            if !device.is_new {
+                // First, so that it is undone last: when nothing stands on the device any more.
+                let spot = Spot::new(&device.path, device.number);
+                journal.announce(Entry::Signatures { spot, mark: mark.clone() })?;
+            }
         }
         // By its name, which nobody else can change: daemons outlive this process.
         let own_dir = scratch::make(&run_dir, &mut journal)?.shown().to_owned();

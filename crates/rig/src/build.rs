@@ -39,6 +39,8 @@ pub(crate) struct Build<'a> {
     pub(crate) state_dir: Option<PathBuf>,
     pub(crate) surroundings: Surroundings,
     pub(crate) devices: BTreeMap<DeviceNumber, Device>,
+    /// Whether they were made for this run.
+    pub(crate) devices_are_new: bool,
 }
 
 #[derive(Default)]
@@ -172,7 +174,7 @@ impl Build<'_> {
             if let ResolvedTarget::Device(facts) = resolved
                 && !self.devices.contains_key(&facts.device_number)
             {
-                let device = Device::claim(facts, &arm.name)?;
+                let device = Device::claim(facts, self.devices_are_new, &arm.name)?;
                 device.confirm(&arm.name)?;
                 self.devices.insert(device.number, device);
             }

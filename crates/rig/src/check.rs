@@ -18,6 +18,7 @@ use rustix::fs::{Access, AtFlags, CWD, accessat};
 use crate::disk_file::{DirectIo, direct_in};
 use crate::error::{Error, Obstacle, Refusal};
 use crate::free_space::SpaceNeeded;
+use crate::given_up::GivenUp;
 use crate::needs::Missing;
 use crate::resolved_target::{ResolvedTarget, look};
 use crate::{alone, device, layers, needs, own_disk, vdisk};
@@ -38,12 +39,12 @@ pub(crate) enum Sharing {
 pub(crate) fn check(
     spec: &Spec,
     work_dir: &Path,
-    destroy: &[PathBuf],
+    given_up: &GivenUp,
     sharing: Sharing,
 ) -> Result<Vec<ResolvedTarget>, Error> {
     let (spec, places) = &spec.target_by_target();
-    let mut refusals = lacks(spec);
-    let (devices, reasons) = device::check(spec, destroy);
+    let mut refusals = lacks(spec, given_up);
+    let (devices, reasons) = device::check(spec, given_up);
     refusals.extend(reasons);
     let mut resolved_targets = Vec::new();
     for (index, arm) in spec.arms.iter().enumerate() {
@@ -108,10 +109,10 @@ fn keep_apart(together: &[(&Arm, &ResolvedTarget)]) -> Option<Refusal> {
 ///
 /// # Errors
 /// [`Error::Refused`] with everything that is wrong with any target.
-pub fn refuse(spec: &Spec, work_dir: &Path, destroy: &[PathBuf]) -> Result<(), Error> {
+pub fn refuse(spec: &Spec, work_dir: &Path, given_up: &GivenUp) -> Result<(), Error> {
     let sharing =
         if spec.has_several_targets() { Sharing::Nothing } else { Sharing::AnonymousFile };
-    check(spec, work_dir, destroy, sharing).map(drop)
+    check(spec, work_dir, given_up, sharing).map(drop)
 }
 
 /// Everything that keeps the layers above the base from being made.
@@ -132,9 +133,12 @@ fn too_large(stack: &Stack, files_bytes: u64) -> Option<Obstacle> {
 }
 
 /// What this machine lacks, over all arms, each once.
-fn lacks(spec: &Spec) -> Vec<Refusal> {
+fn lacks(spec: &Spec, given_up: &GivenUp) -> Vec<Refusal> {
     let stacks = spec.arms.iter().filter_map(|arm| match &arm.target {
-        Target::Stack(stack) if !stack.is_in_process() => Some((arm, stack)),
+        Target::Stack(stack) if !stack.is_in_process() => {
+            let is_new = device::path_in(arm).is_some_and(|base| given_up.is_new(stack, base));
+            (!is_new).then_some((arm, stack))
+        }
         _ => None,
     });
     let mut found: BTreeMap<Missing, Vec<&str>> = BTreeMap::new();

@@ -17,6 +17,7 @@ use iotax_spec::{Arm, Base, Form, Spec};
 use rustix::fs::OFlags;
 
 use crate::error::{Error, Obstacle, Refusal};
+use crate::given_up::GivenUp;
 use crate::held::{changeable_by_others, link_of_another};
 use crate::resolved_target::look;
 use crate::signatures::{self, Signature, number_of};
@@ -34,6 +35,8 @@ pub(crate) struct Device {
     pub(crate) path: PathBuf,
     pub(crate) number: DeviceNumber,
     pub(crate) size_bytes: u64,
+    /// Whether it was made for this run.
+    pub(crate) is_new: bool,
     /// Facts about it, for the record.
     pub(crate) notes: Vec<String>,
     /// Locked for as long as it is open.
@@ -56,7 +59,7 @@ pub(crate) fn path_in(arm: &Arm) -> Option<&Path> {
 /// The devices that arms stand on, by the path in the stack, and every reason to refuse one.
 pub(crate) fn check(
     spec: &Spec,
-    destroy: &[PathBuf],
+    given_up: &GivenUp,
 ) -> (BTreeMap<PathBuf, Box<Facts>>, Vec<Refusal>) {
     let mut users: BTreeMap<&Path, Vec<&Arm>> = BTreeMap::new();
     for arm in &spec.arms {
@@ -64,7 +67,8 @@ pub(crate) fn check(
             users.entry(path).or_default().push(arm);
         }
     }
-    let given_up: Vec<_> = destroy.iter().map(|path| (path, number_of(path))).collect();
+    let are_new = given_up.are_new;
+    let given_up: Vec<_> = given_up.devices.iter().map(|path| (path, number_of(path))).collect();
     let mut found = BTreeMap::new();
     let mut refusals = Vec::new();
     for (path, arms) in users {
@@ -89,7 +93,7 @@ pub(crate) fn check(
         } else if let Some(directory) = changeable_by_others(&facts.path) {
             refuse(Obstacle::InOthersHands { directory });
         }
-        obstacles(&facts).into_iter().for_each(&mut refuse);
+        obstacles(&facts, are_new).into_iter().for_each(&mut refuse);
         if !given_up.iter().any(|(_, number)| *number == Some(facts.device_number)) {
             refuse(Obstacle::NotGivenUp { path: path.to_owned() });
         }
@@ -120,8 +124,8 @@ fn too_small(spec: &Spec, arms: &[&Arm], size_bytes: u64) -> Vec<Obstacle> {
     layer.into_iter().chain(files).collect()
 }
 
-/// Every reason not to write to a device, apart from the user's will.
-fn obstacles(facts: &Facts) -> Vec<Obstacle> {
+/// Every reason not to write to a device, apart from the user's will; of a new one, what it holds is none.
+fn obstacles(facts: &Facts, is_new: bool) -> Vec<Obstacle> {
     let mut obstacles = users(facts);
     if facts.read_only {
         obstacles.push(Obstacle::ReadOnlyDevice);
@@ -129,7 +133,9 @@ fn obstacles(facts: &Facts) -> Vec<Obstacle> {
     if obstacles.is_empty() {
         obstacles.extend(opened(facts));
     }
-    obstacles.extend(content(facts));
+    if !is_new {
+        obstacles.extend(content(facts));
+    }
     obstacles
 }
 
@@ -279,7 +285,7 @@ impl Device {
     ///
     /// # Errors
     /// [`Error::Refused`] if another run has it.
-    pub(crate) fn claim(facts: &Facts, arm: &str) -> Result<Self, Error> {
+    pub(crate) fn claim(facts: &Facts, is_new: bool, arm: &str) -> Result<Self, Error> {
         let number = facts.device_number;
         // Its directory in sysfs, not its node: other programs lock that.
         let directory = Path::new("/sys/dev/block").join(number.to_string());
@@ -297,9 +303,10 @@ impl Device {
             };
             Error::refused(arm, &facts.path, obstacle)
         })?;
-        let notes = content_note(&facts.path).into_iter().collect();
+        let note = if is_new { None } else { content_note(&facts.path) };
+        let notes = note.into_iter().collect();
         let (path, size_bytes) = (facts.path.clone(), facts.size_bytes);
-        Ok(Self { path, number, size_bytes, notes, _claim: claim })
+        Ok(Self { path, number, size_bytes, is_new, notes, _claim: claim })
     }
 
     /// Opens it to be written, by nobody else at the same time.
@@ -323,7 +330,8 @@ impl Device {
         if facts.device_number != self.number || facts.size_bytes != self.size_bytes {
             return Err(gone("another device is there now".to_owned()));
         }
-        let obstacles = obstacles(&facts).into_iter().map(|obstacle| format!("it {obstacle}"));
+        let obstacles =
+            obstacles(&facts, self.is_new).into_iter().map(|obstacle| format!("it {obstacle}"));
         let told: Vec<String> = obstacles.collect();
         if told.is_empty() { Ok(()) } else { Err(gone(told.join("; "))) }
     }

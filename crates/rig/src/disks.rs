@@ -22,6 +22,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::entry::Entry;
 use crate::error::{Error, Obstacle};
+use crate::given_up::GivenUp;
 use crate::held::{Held, link_of_another, resolved};
 use crate::journal::{self, Journal, token};
 use crate::mounts;
@@ -86,7 +87,14 @@ pub fn serve(disks: &[Disk], options: ServeOptions<'_>) -> Result<(), Error> {
     let mut journal = Journal::new(state_dir.clone());
     let program = Path::new("");
     let flag = Arc::clone(&stop);
-    let rig_options = Options { work_dir, state_dir, progress, stop: flag, destroy: &[], program };
+    let rig_options = Options {
+        work_dir,
+        state_dir,
+        progress,
+        stop: flag,
+        given_up: &GivenUp::default(),
+        program,
+    };
     let mut rig = Rig::open_side_by_side(&spec, rig_options)?;
     let mut mounted = Vec::with_capacity(disks.len());
     for (index, disk) in disks.iter().enumerate() {

@@ -20,6 +20,7 @@ use crate::device::Device;
 use crate::disk_file::DiskFile;
 use crate::error::Error;
 use crate::fill::Watch;
+use crate::given_up::GivenUp;
 use crate::held::{Held, exchanged};
 use crate::journal::Journal;
 use crate::progress::Progress;
@@ -36,8 +37,8 @@ pub struct Options<'a> {
     pub progress: &'a mut dyn FnMut(&Progress<'_>),
     /// Set by someone else to end the making of arms, now or later; what was made so far is removed.
     pub stop: Arc<AtomicBool>,
-    /// Block devices that the user gave up to be overwritten.
-    pub destroy: &'a [PathBuf],
+    /// Block devices that may be overwritten.
+    pub given_up: &'a GivenUp,
     /// The iotax program, which serves virtual disks when run with `disk serve`.
     pub program: &'a Path,
 }
@@ -89,7 +90,7 @@ impl Rig {
 
     fn open_sharing(spec: &Spec, options: Options<'_>, sharing: Sharing) -> Result<Self, Error> {
         let sharing = if spec.has_several_targets() { Sharing::Nothing } else { sharing };
-        let resolved_targets = check(spec, options.work_dir, options.destroy, sharing)?;
+        let resolved_targets = check(spec, options.work_dir, options.given_up, sharing)?;
         let (apart, places) = spec.target_by_target();
         let Options { state_dir, progress, stop, .. } = options;
         let mut build = Build {
@@ -105,6 +106,7 @@ impl Rig {
             directories: BTreeMap::new(),
             files: Files::default(),
             devices: BTreeMap::new(),
+            devices_are_new: options.given_up.are_new,
         };
         let arms = build.arms(&resolved_targets)?;
         let files = build.files.made.into_values().collect();

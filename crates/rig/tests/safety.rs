@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::thread::sleep;
 use std::time::Duration;
 
-use iotax_rig::{Error, Options, Rig, undo};
+use iotax_rig::{Error, GivenUp, Options, Rig, undo};
 use iotax_spec::{Spec, Stack, Target};
 use iotax_testing::skipped;
 use iotax_vdisk::IoTarget;
@@ -81,7 +81,7 @@ impl Disk {
             state_dir: Some(self.at("state")),
             progress: &mut |_| (),
             stop: Arc::default(),
-            destroy,
+            given_up: &GivenUp::by_user(destroy),
             program: Path::new("iotax"),
         };
         Rig::open(spec, options)

@@ -13,7 +13,9 @@ use crate::{resolve, signals};
 pub(crate) fn agent(args: &AgentArgs) -> Result<Exit> {
     if let Some(limit) = resolve::option("--keep", args.keep.as_deref(), parse_duration)? {
         let stop = signals::stop_flag()?;
-        keep(Duration::from_nanos(limit), &stop).context("/proc cannot be read")?;
+        let left = keep(Duration::from_nanos(limit), &stop, iotax_rig::state_dir().as_deref())
+            .context("/proc cannot be read")?;
+        anyhow::ensure!(left.is_empty(), "{}", left.join("\n"));
         return Ok(Exit::Done);
     }
     if io::stdin().is_terminal() {

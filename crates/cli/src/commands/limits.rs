@@ -7,7 +7,7 @@ use indicatif::HumanDuration;
 use iotax_caps::{Caps, expected_ns};
 use iotax_record::{End, HostRole, Location, Reader, SEARCH_FORMAT, SearchHead, Writer, record_id};
 use iotax_report::{self as report, SearchResult};
-use iotax_rig::Progress as Preparing;
+use iotax_rig::{GivenUp, Progress as Preparing};
 use iotax_run::{Arms as _, Local};
 use iotax_spec::Search;
 use jiff::Timestamp;
@@ -32,7 +32,8 @@ pub(crate) fn limits(args: &LimitsArgs) -> Result<Exit> {
 
     let line = SearchLine::new(Duration::from_nanos(expected_ns(&search)), args.output.quiet);
     let mut making = |_: &Preparing<'_>| line.say("making what the targets need");
-    let given = (args.dir.as_path(), args.destroy.as_slice());
+    let given_up = GivenUp::by_user(&args.destroy);
+    let given = (args.dir.as_path(), &given_up);
     let mut host = hosts::local(&spec, given, session.flags(), &mut making)?;
     refuse_small(&search)?;
     if !session.lay_out(&spec, &mut host, &|done, total| line.laying_out(done, total))? {

@@ -16,8 +16,8 @@ use crate::place::{Place, Volume};
 const CONTAINER: &str = "iotax";
 /// Journals of agents: they live and die with the pod, and nobody else may write there.
 const STATE: &str = "/dev/shm/iotax";
-/// A pod gets so long to end by itself.
-const GRACE_SECONDS: u32 = 2;
+/// A pod gets so long to remove what its agents left on volumes that were there before, and to end.
+const GRACE_SECONDS: u32 = 10;
 /// No pod lives longer, whatever happens to everything else.
 const LONGEST_SECONDS: u64 = 24 * 60 * 60;
 
@@ -93,7 +93,7 @@ impl Run {
                 "imagePullSecrets": secrets,
                 "tolerations": tolerations,
                 "affinity": self.affinity(member),
-                "securityContext": user(options.user),
+                "securityContext": user(options.user, volume.as_ref()),
                 "volumes": volumes.collect::<Vec<_>>(),
                 "containers": containers.collect::<Vec<_>>(),
             },
@@ -127,11 +127,7 @@ impl Run {
 fn container(container: &Container, member: &Member, options: &PodOptions) -> Value {
     let Container { name, cpu, memory_bytes } = container;
     let amounts = json!({ "cpu": cpu, "memory": quantity(*memory_bytes) });
-    let mounts = member
-        .volume
-        .iter()
-        .map(|volume| json!({ "name": VOLUME, "mountPath": volume.directory() }));
-    json!({
+    let mut container = json!({
         "name": name,
         "image": options.image,
         "imagePullPolicy": "IfNotPresent",
@@ -143,8 +139,18 @@ fn container(container: &Container, member: &Member, options: &PodOptions) -> Va
             "readOnlyRootFilesystem": true,
             "capabilities": { "drop": ["ALL"] },
         },
-        "volumeMounts": mounts.collect::<Vec<_>>(),
-    })
+    });
+    match &member.volume {
+        Some(volume @ Volume::Block(_)) => {
+            let device = json!({ "name": VOLUME, "devicePath": volume.path() });
+            container["volumeDevices"] = json!([device]);
+        }
+        Some(volume) => {
+            container["volumeMounts"] = json!([{ "name": VOLUME, "mountPath": volume.path() }]);
+        }
+        None => {}
+    }
+    container
 }
 
 fn toleration(taint: &Toleration) -> Value {
@@ -153,8 +159,9 @@ fn toleration(taint: &Toleration) -> Value {
     json!({ "key": key, "operator": operator, "value": value, "effect": effect })
 }
 
-/// The user of a pod, and the group of its volume.
-fn user(user: Option<u32>) -> Value {
+/// The user of a pod, and the group of its volume, unless that is somebody's: the cluster would change
+/// the owner of all that is on it.
+fn user(user: Option<u32>, volume: Option<&Volume>) -> Value {
     let mut context = json!({
         "runAsNonRoot": true,
         "seccompProfile": { "type": "RuntimeDefault" },
@@ -162,8 +169,10 @@ fn user(user: Option<u32>) -> Value {
     if let Some(user) = user {
         context["runAsUser"] = json!(user);
         context["runAsGroup"] = json!(user);
-        context["fsGroup"] = json!(user);
-        context["fsGroupChangePolicy"] = json!("OnRootMismatch");
+        if !volume.is_some_and(Volume::is_theirs) {
+            context["fsGroup"] = json!(user);
+            context["fsGroupChangePolicy"] = json!("OnRootMismatch");
+        }
     }
     context
 }

@@ -15,9 +15,10 @@ impl Run {
     /// The name of the claim of a pod's volume.
     pub(crate) fn claim_of(&self, number: usize, volume: &Volume) -> Option<String> {
         match volume {
-            Volume::Class(_) => Some(self.member(number)),
+            Volume::Class(_) | Volume::Block(_) => Some(self.member(number)),
             Volume::Ephemeral(_) => Some(self.ephemeral_claim(number)),
-            Volume::EmptyDir => None,
+            Volume::Claim { name, .. } => Some(name.clone()),
+            Volume::EmptyDir | Volume::HostPath(_) => None,
         }
     }
 
@@ -31,7 +32,7 @@ impl Run {
         [self.member(number), self.ephemeral_claim(number)]
     }
 
-    /// The claim of a volume, if it has one that is not made with the pod.
+    /// The claim to make for a volume; `None` if it has none, is there, or is made with the pod.
     pub(crate) fn claim(
         &self,
         number: usize,
@@ -39,20 +40,29 @@ impl Run {
         size_bytes: u64,
         owner: &Lease,
     ) -> Option<PersistentVolumeClaim> {
-        let Volume::Class(class) = volume else { return None };
-        let claim = json!({
+        let (class, mode) = match volume {
+            Volume::Class(class) => (class, "Filesystem"),
+            Volume::Block(class) => (class, "Block"),
+            _ => return None,
+        };
+        let mut claim = json!({
             "metadata": self.metadata(&self.member(number), owner),
             "spec": claim(class, size_bytes),
         });
+        claim["spec"]["volumeMode"] = json!(mode);
         Some(serde_json::from_value(claim).expect("it is a claim"))
     }
 
     /// A volume as its pod names it.
     pub(super) fn volume(&self, number: usize, volume: &Volume, size_bytes: u64) -> Value {
         let mut source = match volume {
-            Volume::Class(_) => {
+            Volume::Class(_) | Volume::Block(_) => {
                 json!({ "persistentVolumeClaim": { "claimName": self.member(number) } })
             }
+            Volume::Claim { name, .. } => {
+                json!({ "persistentVolumeClaim": { "claimName": name } })
+            }
+            Volume::HostPath(path) => json!({ "hostPath": { "path": path, "type": "Directory" } }),
             Volume::Ephemeral(class) => json!({ "ephemeral": { "volumeClaimTemplate": {
                 "metadata": { "labels": self.labels() },
                 "spec": claim(class, size_bytes),

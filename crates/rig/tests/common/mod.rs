@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use iotax_rig::{Options, Progress};
+use iotax_rig::{GivenUp, Options, Progress};
 use iotax_spec::layers::File;
 use iotax_spec::{Arm, Design, Job, Layer, Pattern, Spec, Stack, Stop, StopMode, Target, Workload};
 
@@ -67,6 +67,8 @@ fn job() -> Job {
     Job { threads: 2, pattern: Pattern::Random, size_bytes: 64 << 10, ..Job::new("job") }
 }
 
+const NOTHING: GivenUp = GivenUp { devices: Vec::new(), are_new: false };
+
 /// Options without a device to destroy.
 pub(crate) fn options<'a>(
     work_dir: &'a Path,
@@ -75,5 +77,5 @@ pub(crate) fn options<'a>(
     stop: &Arc<AtomicBool>,
 ) -> Options<'a> {
     let stop = Arc::clone(stop);
-    Options { work_dir, state_dir, progress, stop, destroy: &[], program: Path::new("iotax") }
+    Options { work_dir, state_dir, progress, stop, given_up: &NOTHING, program: Path::new("iotax") }
 }

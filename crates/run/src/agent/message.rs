@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use iotax_record::{HostRecord, Site};
+use iotax_rig::GivenUp;
 use iotax_spec::{Driver, Spec, Workload};
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +12,7 @@ use crate::error::Error;
 use crate::host::{Measured, TrialRequest};
 
 /// Version of what is said here; it changes with every change of these types or of those in them.
-pub(crate) const PROTOCOL: u32 = 2;
+pub(crate) const PROTOCOL: u32 = 3;
 
 /// To the agent. Each is answered, but for `Stop`, before the next is sent.
 #[derive(Debug, Serialize, Deserialize)]
@@ -43,7 +44,7 @@ pub(crate) struct Open {
     /// Where files without a path go.
     pub(crate) work_dir: PathBuf,
     /// Block devices that the user gave up to be overwritten.
-    pub(crate) destroy: Vec<PathBuf>,
+    pub(crate) given_up: GivenUp,
 }
 
 /// From the agent.

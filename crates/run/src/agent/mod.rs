@@ -20,6 +20,7 @@ mod serve;
 mod tests;
 mod timing;
 
+pub use iotax_rig::GivenUp;
 pub use keep::keep;
 pub use launch::{ChildAgent, Ended, Launch, Launched, Process};
 pub use remote::{Remote, RemoteOptions};

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use iotax_load::{LoadProgress, Progress};
 use iotax_record::{HostRecord, Site};
+use iotax_rig::GivenUp;
 use iotax_spec::{Driver, Spec, Workload};
 
 use super::frame::{receive, send};
@@ -36,8 +37,8 @@ pub struct RemoteOptions {
     pub spec: Spec,
     /// Where files without a path go, on the host.
     pub work_dir: PathBuf,
-    /// Block devices of the host that the user gave up to be overwritten.
-    pub destroy: Vec<PathBuf>,
+    /// Block devices of the host that may be overwritten.
+    pub given_up: GivenUp,
     /// Set by someone else to end whatever is under way.
     pub stop: Arc<AtomicBool>,
     /// Counts what is done, for whoever wants to show it.
@@ -67,11 +68,11 @@ impl Remote {
     /// # Errors
     /// If it cannot be started, is of another version, or refuses a target.
     pub fn open(options: RemoteOptions) -> Result<Self, Error> {
-        let RemoteOptions { agent, spec, work_dir, destroy, stop, live } = options;
+        let RemoteOptions { agent, spec, work_dir, given_up, stop, live } = options;
         let mut remote = Self {
             agent,
             missing: vec![true; spec.arms.len()],
-            open: Open { spec, work_dir, destroy },
+            open: Open { spec, work_dir, given_up },
             stop,
             live,
             connection: None,

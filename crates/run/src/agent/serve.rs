@@ -137,13 +137,13 @@ impl Agent<'_> {
     }
 
     fn open(&mut self, open: &Open) -> Result<Reply, Error> {
-        let Open { spec, work_dir, destroy } = open;
+        let Open { spec, work_dir, given_up } = open;
         let options = Options {
             work_dir,
             state_dir: self.options.state_dir.clone(),
             progress: &mut |_| (),
             stop: Arc::clone(&self.stop),
-            destroy,
+            given_up,
             program: &self.options.program,
         };
         let local = Local::open(spec, options, &self.live)?;

@@ -11,16 +11,19 @@ Examples:
   iotax kube compare -w randread-4k fast=class:fast slow=class:slow
   iotax kube compare etcd-wal --namespace bench --size 20G \\
       disk=class:managed-premium node=emptydir
+  iotax kube compare -w randread-4k raw=block:fast ext4=class:fast
+  iotax kube compare -w randread-4k mine=pvc:data new=class:fast --write-to pvc:data
   iotax kube compare -w randread-4k --matrix class=fast,slow 'class:{class}'
   iotax kube compare -w randread-4k here=class:fast@node-1 there=class:fast@node-2
 
 Everything is made in one namespace, under one lease that is renewed while the
 run lives, and removed with it; after a kill -9, iotax undo --cluster does it.
-Claims of others are never touched.")]
+Claims of others are never touched, unless --write-to names them.")]
 #[command(mut_arg("arms", |arg| arg.help(
-    "NAME=class:CLASS (a new volume of that storage class), NAME=ephemeral:CLASS (one that lives \
-     as long as its pod) or NAME=emptydir for each arm, with @NODE for the node that it is used \
-     from; or one experiment file (.toml)"
+    "NAME=TARGET for each arm: class:CLASS (a new volume of that storage class), block:CLASS (one \
+     without a file system), ephemeral:CLASS (one that lives as long as its pod), emptydir, \
+     pvc:CLAIM (a claim that is there) or hostpath:/PATH@NODE; with @NODE, each is used from that \
+     node; or one experiment file (.toml)"
 )))]
 #[command(mut_args(|arg| {
     // Of saved results, of this machine, of other hosts: nothing of it is in a cluster.
@@ -33,6 +36,10 @@ pub(crate) struct KubeCompareArgs {
     pub cluster: ClusterArgs,
     #[command(flatten)]
     pub pods: PodArgs,
+    /// Claim (pvc:NAME) or directory of a node (hostpath:/PATH) that is there, and may be written
+    /// to: in a folder of its own, which is removed; repeat for several
+    #[arg(long, value_name = "VOLUME", help_heading = "Kubernetes")]
+    pub write_to: Vec<String>,
     #[command(flatten)]
     pub compare: CompareArgs,
 }

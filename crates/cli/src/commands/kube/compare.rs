@@ -19,7 +19,7 @@ pub(super) fn compare(args: &KubeCompareArgs) -> Result<Exit> {
     let options = options(&args.pods)?;
     let mut places = Vec::new();
     let resolved = resolve::compare_placed(&args.compare, &mut |spec| {
-        places = place(spec, options.size_bytes)?;
+        places = place(spec, options.size_bytes, &args.write_to)?;
         Ok(())
     })?;
     let asked = InCluster { cluster: &args.cluster, options, places };

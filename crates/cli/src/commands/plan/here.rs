@@ -1,6 +1,7 @@
 //! What keeps a plan from being run on this machine, now: in the words in which a run would refuse
 //! it. A plan may be for another machine, or for later, so it is said and not an error.
 
+use iotax_rig::GivenUp;
 use iotax_run::Drivers;
 
 use crate::args::LoadArgs;
@@ -18,7 +19,8 @@ pub(super) fn lacks(
     let Resolved { spec, advice, .. } = resolved;
     let place = destination.refuse_unusable().err().map(|error| error.to_string());
     let driver = Drivers::find(spec).err().map(|error| error.to_string());
-    let targets = iotax_rig::refuse(spec, &load.dir, &load.destroy).map_err(anyhow::Error::from);
+    let targets = iotax_rig::refuse(spec, &load.dir, &GivenUp::by_user(&load.destroy))
+        .map_err(anyhow::Error::from);
     let targets = fit::advised(targets, advice.as_deref()).err();
     let targets = targets.map(|error| error.to_string());
     place.into_iter().chain(driver).chain(targets).collect()

@@ -1,0 +1,49 @@
+//! Starts agents in a container of a pod, and the pod again where it is gone.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use iotax_run::AgentError;
+use iotax_run::agent::{Launch, Launched};
+
+use crate::error::Error;
+use crate::exec::exec;
+use crate::objects::{Member, PodOptions};
+use crate::session::{Note, Session};
+
+/// What starts the agents of a container.
+pub(crate) struct PodAgent {
+    pub(crate) session: Arc<Session>,
+    pub(crate) member: Member,
+    /// Its place among the containers of its pod.
+    pub(crate) container: usize,
+    pub(crate) options: PodOptions,
+    pub(crate) stop: Arc<AtomicBool>,
+    pub(crate) note: Note,
+}
+
+impl PodAgent {
+    fn pod(&self) -> String {
+        self.session.run().member(self.member.number)
+    }
+
+    fn start(&self) -> Result<Launched, Error> {
+        let Self { session, member, options, stop, note, .. } = self;
+        session.make_again_if_gone(member, options, (stop, note))?;
+        exec(session.cluster(), &self.pod(), &member.containers[self.container].name)
+    }
+}
+
+impl Launch for PodAgent {
+    fn name(&self) -> String {
+        format!("iotax agent in pod {}/{}", self.session.cluster().namespace(), self.pod())
+    }
+
+    fn launch(&mut self) -> Result<Launched, AgentError> {
+        self.start().map_err(|error| AgentError::Start {
+            command: self.name(),
+            source: io::Error::other(error.to_string()),
+        })
+    }
+}

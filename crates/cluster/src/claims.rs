@@ -1,0 +1,39 @@
+//! Claims as the cluster has them: those of the user, and the volumes of all.
+
+use k8s_openapi::api::core::v1::PersistentVolumeClaim;
+use kube::api::ListParams;
+
+use crate::connect::Cluster;
+use crate::error::{Call, Error};
+use crate::place::Volume;
+
+/// Refuses a claim of the user's that a pod of the run could not use, or only destroy.
+///
+/// # Errors
+/// Those, and whatever keeps it from being seen.
+pub(crate) fn refuse_unusable(cluster: &Cluster, volume: &Volume) -> Result<(), Error> {
+    let Volume::Claim { namespace, name } = volume else { return Ok(()) };
+    let own = cluster.namespace();
+    if let Some(theirs) = namespace.as_ref().filter(|theirs| *theirs != own) {
+        return Err(Error::OtherNamespace { namespace: own.to_owned(), theirs: theirs.clone() });
+    }
+    let Some(claim) = claim(cluster, name)? else {
+        return Err(Error::NoClaim { claim: name.clone(), namespace: own.to_owned() });
+    };
+    match claim.spec.and_then(|spec| spec.volume_mode).as_deref() {
+        Some("Block") => Err(Error::RawClaim { claim: name.clone() }),
+        _ => Ok(()),
+    }
+}
+
+/// The volume of a claim, as far as it may be seen.
+pub(crate) fn volume_of(cluster: &Cluster, name: &str) -> Option<String> {
+    claim(cluster, name).ok().flatten()?.spec?.volume_name
+}
+
+fn claim(cluster: &Cluster, name: &str) -> Result<Option<PersistentVolumeClaim>, Error> {
+    let claims = cluster.api::<PersistentVolumeClaim>();
+    let which = ListParams::default().fields(&format!("metadata.name={name}"));
+    let listed = cluster.ask(Call::new("list", "persistentvolumeclaims"), claims.list(&which))?;
+    Ok(listed.into_iter().next())
+}
