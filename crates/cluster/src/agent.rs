@@ -9,8 +9,9 @@ use iotax_run::agent::{Launch, Launched};
 
 use crate::error::Error;
 use crate::exec::exec;
+use crate::note::Note;
 use crate::objects::{Member, PodOptions};
-use crate::session::{Note, Session};
+use crate::session::Session;
 
 /// What starts the agents of a container.
 pub(crate) struct PodAgent {

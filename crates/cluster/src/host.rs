@@ -13,9 +13,10 @@ use k8s_openapi::api::core::v1::Pod;
 use crate::agent::PodAgent;
 use crate::claims::{refuse_unusable, volume_of};
 use crate::connect::Cluster;
+use crate::note::Note;
 use crate::objects::{Member, PodOptions};
 use crate::place::{Place, Volume};
-use crate::session::{Note, Session};
+use crate::session::Session;
 use crate::wait::wait;
 
 /// What a run has made in a cluster.

@@ -7,6 +7,7 @@
 //! | `objects` | what is made: lease, claims, pods; labels and names |
 //! | `rights` | what a run must be allowed to do, as a role |
 //! | `claims` | claims as the cluster has them: those of the user, and the volumes of all |
+//! | `note` | what the user is told meanwhile |
 //! | `pending` | why a pod does not start, from its status and events |
 //! | `wait` | waits for pods, and says why while it does |
 //! | `session` | makes what a run needs, renews its lease, removes everything |
@@ -22,6 +23,7 @@ mod connect;
 mod error;
 mod exec;
 mod host;
+mod note;
 mod objects;
 mod pending;
 mod place;
@@ -36,9 +38,9 @@ mod wait;
 pub use connect::Cluster;
 pub use error::Error;
 pub use host::{Opened, PodHost, Request, open};
+pub use note::Note;
 pub use objects::{PodOptions, Toleration};
 pub use pending::{Cause, Pending};
 pub use place::{Place, Volume};
 pub use rights::manifest;
-pub use session::Note;
 pub use undo::{Undone, undo};

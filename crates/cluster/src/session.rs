@@ -14,15 +14,13 @@ use tokio::task::JoinHandle;
 
 use crate::connect::Cluster;
 use crate::error::{Call, Error};
+use crate::note::Note;
 use crate::objects::{Member, PodOptions, Run};
 use crate::remove::{remove, remove_pod};
 use crate::wait::{is_up, wait};
 
 /// Between two renewals of a lease.
 pub(crate) const RENEWAL: Duration = Duration::from_secs(10);
-
-/// Tells the user something while it goes on.
-pub type Note = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// A run in a cluster. What it has made is removed when it ends, at the latest when it is dropped.
 pub(crate) struct Session {

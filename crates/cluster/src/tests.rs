@@ -11,10 +11,11 @@ use serde_json::json;
 use self::server::Server;
 use crate::connect::Cluster;
 use crate::error::Error;
+use crate::note::Note;
 use crate::objects::{Member, PodOptions, Run, Toleration};
 use crate::place::Place;
 use crate::rights::RIGHTS;
-use crate::session::{Note, Session};
+use crate::session::Session;
 use crate::undo::undo;
 use crate::wait::wait;
 

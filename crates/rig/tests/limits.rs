@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::thread;
 
 use iotax_inspect::{Hierarchy, hierarchy};
-use iotax_rig::{Options, Rig, undo};
+use iotax_rig::{GivenUp, Options, Rig, undo};
 use iotax_spec::{Spec, Stack, Target};
 use iotax_testing::skipped;
 use iotax_vdisk::IoTarget;
@@ -143,7 +143,7 @@ fn try_open(spec: &Spec, root: &Path) -> Result<Rig, iotax_rig::Error> {
         state_dir: Some(root.join("state")),
         progress: &mut |_| (),
         stop: Arc::default(),
-        destroy: &[],
+        given_up: &GivenUp::default(),
         program: Path::new("iotax"),
     };
     Rig::open(spec, options)

@@ -76,12 +76,16 @@ impl Disk {
     }
 
     fn open(&self, spec: &Spec, destroy: &[PathBuf]) -> Result<Rig, Error> {
+        self.open_given(spec, &GivenUp::by_user(destroy))
+    }
+
+    fn open_given(&self, spec: &Spec, given_up: &GivenUp) -> Result<Rig, Error> {
         let options = Options {
             work_dir: self.root.path(),
             state_dir: Some(self.at("state")),
             progress: &mut |_| (),
             stop: Arc::default(),
-            given_up: &GivenUp::by_user(destroy),
+            given_up,
             program: Path::new("iotax"),
         };
         Rig::open(spec, options)
@@ -369,6 +373,20 @@ fn a_device_that_somebody_formats_between_two_turns_is_left_to_them() {
 
 /// The part of the child in the test below.
 #[test]
+fn what_a_device_holds_that_was_made_for_the_run_is_nobodys() {
+    let Some(disk) = Disk::new(&[]) else { return };
+    run("mkfs.ext4", &["-q", "-F"], &[&disk.node]);
+    let devices = vec![disk.node.clone()];
+    let spec = disk.spec(&[("bare", "")]);
+    let theirs = disk.open_given(&spec, &GivenUp { devices: devices.clone(), are_new: false });
+    assert!(theirs.unwrap_err().to_string().contains("ext4"));
+    let mut rig = disk.open_given(&spec, &GivenUp { devices, are_new: true }).unwrap();
+    rig.up(0).unwrap();
+    rig.down().unwrap();
+    assert_ne!(&disk.bytes()[0x438..0x43a], b"\x53\xef", "it was filled with data");
+}
+
+#[test]
 #[ignore = "runs until it is killed"]
 fn child() {
     let node = PathBuf::from(std::env::var_os("IOTAX_TEST_NODE").unwrap());
@@ -377,6 +395,7 @@ fn child() {
         let text = format!("dev(path={}){above}", node.display());
         Target::Stack(Stack::parse(&text).unwrap())
     };
+    let given_up = GivenUp::by_user(std::slice::from_ref(&node));
     let spec = common::writing(&[("ext4", stack(" + ext4")), ("loop", stack(" + loop + ext4"))]);
     loop {
         eprintln!("opening");
@@ -387,7 +406,7 @@ fn child() {
                 state_dir: Some(root.join("state")),
                 progress: &mut |_| (),
                 stop: Arc::default(),
-                destroy: std::slice::from_ref(&node),
+                given_up: &given_up,
                 program: Path::new("iotax"),
             },
         )

@@ -12,7 +12,7 @@ use iotax_analyze::{Phases, Sustained};
 use iotax_load::{Error, Fio};
 use iotax_plan::Plan;
 use iotax_record::{Experiment, FORMAT, Outcome, Reader, Writer};
-use iotax_rig::Options;
+use iotax_rig::{GivenUp, Options};
 use iotax_run::{Arms as _, Drivers, Event, Local, Monotonic, Observer, Runner as _, Setup};
 use iotax_spec::{Arm, Driver, Spec, Stop, Target, Workload};
 
@@ -65,7 +65,7 @@ fn outcomes(root: &Path, fio: Fio) -> Vec<Outcome> {
         state_dir: Some(root.join("state")),
         progress: &mut |_| (),
         stop: Arc::clone(&never),
-        destroy: &[],
+        given_up: &GivenUp::default(),
         program: Path::new("iotax"),
     };
     let (drivers, live) = (Drivers::from(fio), Arc::default());

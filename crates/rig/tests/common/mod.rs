@@ -67,7 +67,7 @@ fn job() -> Job {
     Job { threads: 2, pattern: Pattern::Random, size_bytes: 64 << 10, ..Job::new("job") }
 }
 
-const NOTHING: GivenUp = GivenUp { devices: Vec::new(), are_new: false };
+static NOTHING: GivenUp = GivenUp { devices: Vec::new(), are_new: false };
 
 /// Options without a device to destroy.
 pub(crate) fn options<'a>(

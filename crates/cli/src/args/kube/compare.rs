@@ -36,8 +36,8 @@ pub(crate) struct KubeCompareArgs {
     pub cluster: ClusterArgs,
     #[command(flatten)]
     pub pods: PodArgs,
-    /// Claim (pvc:NAME) or directory of a node (hostpath:/PATH) that is there, and may be written
-    /// to: in a folder of its own, which is removed; repeat for several
+    /// Claim (`pvc:NAME`) or directory of a node (`hostpath:/PATH`) that is there, and may be
+    /// written to: in a folder of its own, which is removed; repeat for several
     #[arg(long, value_name = "VOLUME", help_heading = "Kubernetes")]
     pub write_to: Vec<String>,
     #[command(flatten)]
