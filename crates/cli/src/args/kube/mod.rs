@@ -3,18 +3,22 @@
 mod cluster;
 mod compare;
 mod pods;
+mod run;
 
 use clap::Subcommand;
 
 pub(crate) use self::cluster::{ClusterArgs, NamespaceArgs};
 pub(crate) use self::compare::KubeCompareArgs;
-pub(crate) use self::pods::PodArgs;
+pub(crate) use self::pods::{Containers, PodArgs};
+pub(crate) use self::run::KubeRunArgs;
 
 /// `iotax kube`
 #[derive(Debug, Subcommand)]
 pub(crate) enum KubeCommand {
     /// Compare storage classes: a pod with a volume for each arm
     Compare(Box<KubeCompareArgs>),
+    /// Run one workload on one volume
+    Run(Box<KubeRunArgs>),
     /// Print an account with no more rights than a run needs, as YAML
     Manifest(NamespaceArgs),
 }

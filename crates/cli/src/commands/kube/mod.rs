@@ -1,6 +1,7 @@
 //! `iotax kube`: a module for each of its commands.
 
 mod compare;
+mod run;
 mod undo;
 
 use anyhow::Result;
@@ -11,9 +12,10 @@ use crate::exit::Exit;
 use crate::output::say;
 
 /// `iotax kube`
-pub(crate) fn kube(command: &KubeCommand) -> Result<Exit> {
+pub(crate) fn kube(command: KubeCommand) -> Result<Exit> {
     match command {
-        KubeCommand::Compare(args) => compare::compare(args),
+        KubeCommand::Compare(args) => compare::compare(&args),
+        KubeCommand::Run(args) => run::run(*args),
         KubeCommand::Manifest(args) => {
             say(&iotax_cluster::manifest(&args.namespace))?;
             Ok(Exit::Done)
