@@ -2,6 +2,7 @@
 
 mod cluster;
 mod compare;
+mod image;
 mod pods;
 mod run;
 
@@ -9,6 +10,7 @@ use clap::Subcommand;
 
 pub(crate) use self::cluster::{ClusterArgs, NamespaceArgs};
 pub(crate) use self::compare::KubeCompareArgs;
+pub(crate) use self::image::KubeImageArgs;
 pub(crate) use self::pods::{Containers, PodArgs};
 pub(crate) use self::run::KubeRunArgs;
 
@@ -19,6 +21,8 @@ pub(crate) enum KubeCommand {
     Compare(Box<KubeCompareArgs>),
     /// Run one workload on one volume
     Run(Box<KubeRunArgs>),
+    /// Write the image that pods run, for clusters without a way to a registry
+    Image(KubeImageArgs),
     /// Print an account with no more rights than a run needs, as YAML
     Manifest(NamespaceArgs),
 }

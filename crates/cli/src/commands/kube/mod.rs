@@ -1,6 +1,7 @@
 //! `iotax kube`: a module for each of its commands.
 
 mod compare;
+mod image;
 mod run;
 mod undo;
 
@@ -16,6 +17,7 @@ pub(crate) fn kube(command: KubeCommand) -> Result<Exit> {
     match command {
         KubeCommand::Compare(args) => compare::compare(&args),
         KubeCommand::Run(args) => run::run(*args),
+        KubeCommand::Image(args) => image::image(&args),
         KubeCommand::Manifest(args) => {
             say(&iotax_cluster::manifest(&args.namespace))?;
             Ok(Exit::Done)
