@@ -8,6 +8,7 @@
 //! | `rights` | what a run must be allowed to do, as a role |
 //! | `claims` | claims as the cluster has them: those of the user, and the volumes of all |
 //! | `note` | what the user is told meanwhile |
+//! | `job` | a run from inside of the cluster, as YAML |
 //! | `pending` | why a pod does not start, from its status and events |
 //! | `wait` | waits for pods, and says why while it does |
 //! | `session` | makes what a run needs, renews its lease, removes everything |
@@ -24,6 +25,7 @@ mod connect;
 mod error;
 mod exec;
 mod host;
+mod job;
 mod note;
 mod objects;
 mod pair;
@@ -40,6 +42,7 @@ mod wait;
 pub use connect::Cluster;
 pub use error::Error;
 pub use host::{Opened, PodHost, Request, open};
+pub use job::{JobOptions, job};
 pub use note::Note;
 pub use objects::{Amounts, PodOptions, Toleration};
 pub use pending::{Cause, Pending};

@@ -11,7 +11,7 @@ pub(crate) const RIGHTS: [(&str, &str, &[&str]); 5] = [
 ];
 
 /// The account that the manifest makes.
-const ACCOUNT: &str = "iotax";
+pub(crate) const ACCOUNT: &str = "iotax";
 
 /// YAML of a service account with no more rights than a run needs, in one namespace.
 pub fn manifest(namespace: &str) -> String {

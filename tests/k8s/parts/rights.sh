@@ -32,35 +32,19 @@ part_rights() {
   nothing_left rights
 }
 
-# From a pod, with its account's rights, and nothing of the user's.
+# A job that iotax prints, with its account's rights, and nothing of the user's.
 part_inside() {
-  "$IOTAX" kube manifest --namespace bench | kubectl apply -f - >/dev/null
-  kubectl apply -f - >/dev/null <<Y
-apiVersion: v1
-kind: Pod
-metadata: {name: inside, namespace: bench}
-spec:
-  serviceAccountName: iotax
-  restartPolicy: Never
-  securityContext: {runAsNonRoot: true, runAsUser: 65532, fsGroup: 65532, seccompProfile: {type: RuntimeDefault}}
-  volumes: [{name: out, emptyDir: {}}]
-  containers:
-  - name: iotax
-    image: iotax:$("$IOTAX" --version | cut -d' ' -f2)
-    imagePullPolicy: IfNotPresent
-    args: [kube, compare, -w, randread-4k, a=emptydir, b=emptydir, --namespace, bench, --cpu, 500m, --memory, 256M,
-           --size, 200M, --set, size=64M, --time, 1s, --quick, --max-blocks, "2", --no-depth-check, --out, /out/inside]
-    volumeMounts: [{name: out, mountPath: /out}]
-    resources: {requests: {cpu: 100m, memory: 128Mi}, limits: {cpu: 500m, memory: 256Mi}}
-    securityContext: {allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: {drop: [ALL]}}
-Y
-  until_true 90 kubectl -n bench wait --for=jsonpath='{.status.phase}'=Succeeded pod/inside --timeout=1s || {
-    kubectl -n bench logs inside >&2
+  "$IOTAX" kube manifest --namespace bench -- compare -w randread-4k a=emptydir b=emptydir --cpu 500m --memory 256M \
+    --size 200M --set size=64M --time 1s --quick --max-blocks 2 --no-depth-check | kubectl apply -f - >/dev/null
+  until_true 90 kubectl -n bench wait --for=condition=Complete job/iotax --timeout=1s || {
+    kubectl -n bench logs job/iotax >&2
     fail "a comparison from inside of the cluster"
   }
-  kubectl -n bench logs inside >"$W/said"
+  kubectl -n bench logs job/iotax >"$W/said"
   need "from inside of the cluster" "randread-4k: 2 blocks, 4 trials" "$W/said"
-  kubectl -n bench delete pod inside --wait >/dev/null
+  kubectl -n bench delete job iotax --cascade=foreground --wait >/dev/null
   "$IOTAX" kube manifest --namespace bench | kubectl delete -f - >/dev/null
   nothing_left inside
+  ! "$IOTAX" kube manifest --namespace bench -- compare --wokload a 2>"$W/said" || fail "a job with a misspelt option"
+  need "a misspelt option of a job" "tip: a similar argument exists: '--workload'" "$W/said"
 }

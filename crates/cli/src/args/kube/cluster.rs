@@ -11,11 +11,3 @@ pub(crate) struct ClusterArgs {
     #[arg(long, value_name = "NAME", help_heading = "Kubernetes")]
     pub namespace: Option<String>,
 }
-
-/// A namespace.
-#[derive(Debug, Args)]
-pub(crate) struct NamespaceArgs {
-    /// Namespace that the rights are for
-    #[arg(long, value_name = "NAME", default_value = "default")]
-    pub namespace: String,
-}

@@ -3,14 +3,16 @@
 mod cluster;
 mod compare;
 mod image;
+mod manifest;
 mod pods;
 mod run;
 
 use clap::Subcommand;
 
-pub(crate) use self::cluster::{ClusterArgs, NamespaceArgs};
+pub(crate) use self::cluster::ClusterArgs;
 pub(crate) use self::compare::KubeCompareArgs;
 pub(crate) use self::image::KubeImageArgs;
+pub(crate) use self::manifest::KubeManifestArgs;
 pub(crate) use self::pods::{Containers, PodArgs};
 pub(crate) use self::run::KubeRunArgs;
 
@@ -23,6 +25,6 @@ pub(crate) enum KubeCommand {
     Run(Box<KubeRunArgs>),
     /// Write the image that pods run, for clusters without a way to a registry
     Image(KubeImageArgs),
-    /// Print an account with no more rights than a run needs, as YAML
-    Manifest(NamespaceArgs),
+    /// Print an account with no more rights than a run needs, and a job, as YAML
+    Manifest(KubeManifestArgs),
 }

@@ -2,6 +2,7 @@
 
 mod compare;
 mod image;
+mod manifest;
 mod run;
 mod undo;
 
@@ -10,7 +11,6 @@ use anyhow::Result;
 pub(super) use self::undo::undo;
 use crate::args::KubeCommand;
 use crate::exit::Exit;
-use crate::output::say;
 
 /// `iotax kube`
 pub(crate) fn kube(command: KubeCommand) -> Result<Exit> {
@@ -18,9 +18,6 @@ pub(crate) fn kube(command: KubeCommand) -> Result<Exit> {
         KubeCommand::Compare(args) => compare::compare(&args),
         KubeCommand::Run(args) => run::run(*args),
         KubeCommand::Image(args) => image::image(&args),
-        KubeCommand::Manifest(args) => {
-            say(&iotax_cluster::manifest(&args.namespace))?;
-            Ok(Exit::Done)
-        }
+        KubeCommand::Manifest(args) => manifest::manifest(args),
     }
 }

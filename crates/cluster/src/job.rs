@@ -1,0 +1,114 @@
+//! A run from inside of the cluster, as YAML.
+
+use serde_json::json;
+
+use crate::rights::ACCOUNT;
+
+/// Where its results are in its pod.
+const RESULTS: &str = "/results";
+/// As the user of other pods.
+const USER: u32 = 65532;
+/// It is kept for so long when it is over, and what it said with it.
+const KEPT_SECONDS: u32 = 24 * 60 * 60;
+
+/// What a job is to do.
+#[derive(Debug, Clone)]
+pub struct JobOptions {
+    /// Where.
+    pub namespace: String,
+    /// The image: iotax.
+    pub image: String,
+    /// Secrets to pull it with.
+    pub pull_secrets: Vec<String>,
+    /// A claim that its results go to; `None`: nothing but what it prints is kept.
+    pub results: Option<String>,
+    /// What follows `iotax kube`.
+    pub words: Vec<String>,
+}
+
+/// YAML of a job that does it, by the account that [`manifest`](crate::manifest) makes.
+pub fn job(options: &JobOptions) -> String {
+    let JobOptions { namespace, image, pull_secrets, results, words } = options;
+    let mut args = vec!["kube".to_owned()];
+    args.extend(words.iter().cloned());
+    let given = |option: &str| words.iter().any(|word| word == option);
+    for (option, value) in [("--namespace", namespace.as_str()), ("--image", image)] {
+        if !given(option) {
+            args.extend([option.to_owned(), value.to_owned()]);
+        }
+    }
+    if !given("--out") {
+        args.extend(["--out".to_owned(), format!("{RESULTS}/iotax")]);
+    }
+    let secrets: Vec<_> = pull_secrets.iter().map(|name| json!({ "name": name })).collect();
+    let volume = match results {
+        Some(claim) => format!("persistentVolumeClaim: {{claimName: {}}}", json!(claim)),
+        None => "emptyDir: {}".to_owned(),
+    };
+    // What is JSON is YAML, too.
+    let (args, image, secrets) = (json!(args), json!(image), json!(secrets));
+    format!(
+        "---
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: {ACCOUNT}
+  namespace: {namespace}
+spec:
+  backoffLimit: 0
+  ttlSecondsAfterFinished: {KEPT_SECONDS}
+  template:
+    metadata:
+      labels:
+        sidecar.istio.io/inject: \"false\"
+    spec:
+      serviceAccountName: {ACCOUNT}
+      restartPolicy: Never
+      imagePullSecrets: {secrets}
+      securityContext:
+        runAsNonRoot: true
+        runAsUser: {USER}
+        runAsGroup: {USER}
+        fsGroup: {USER}
+        seccompProfile: {{type: RuntimeDefault}}
+      volumes:
+        - {{name: results, {volume}}}
+      containers:
+        - name: iotax
+          image: {image}
+          imagePullPolicy: IfNotPresent
+          args: {args}
+          resources:
+            requests: {{cpu: 100m, memory: 128Mi}}
+            limits: {{cpu: \"1\", memory: 512Mi}}
+          securityContext:
+            allowPrivilegeEscalation: false
+            readOnlyRootFilesystem: true
+            capabilities: {{drop: [ALL]}}
+          volumeMounts:
+            - {{name: results, mountPath: {RESULTS}}}
+"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_is_one_command_with_its_results_on_a_claim() {
+        let words = ["compare", "-w", "randread-4k", "a=class:fast", "b=class:slow"];
+        let options = JobOptions {
+            namespace: "bench".to_owned(),
+            image: "registry/iotax:1".to_owned(),
+            pull_secrets: vec!["registry".to_owned()],
+            results: Some("results".to_owned()),
+            words: words.map(str::to_owned).to_vec(),
+        };
+        insta::assert_snapshot!(job(&options));
+        let kept = JobOptions { results: None, words: vec!["--out".to_owned()], ..options };
+        let told = job(&kept);
+        assert!(told.contains("- {name: results, emptyDir: {}}"), "{told}");
+        assert!(!told.contains("/results/iotax"), "{told}");
+    }
+}
