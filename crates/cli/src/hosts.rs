@@ -9,6 +9,7 @@ use iotax_rig::{GivenUp, Options, Progress};
 use iotax_run::agent::{ChildAgent, Remote, RemoteOptions};
 use iotax_run::{Host, Hosts, Local, here};
 use iotax_spec::{Arm, Spec};
+use iotax_vdisk::PeerSecrets;
 
 use crate::args::LoadArgs;
 use crate::exit::Usage;
@@ -108,7 +109,9 @@ pub(crate) fn local(
     let program = std::env::current_exe()?;
     let state_dir = iotax_rig::state_dir();
     let stop = Arc::clone(stop);
-    let options = Options { work_dir, state_dir, progress, stop, given_up, program: &program };
+    let secrets = &PeerSecrets::new();
+    let program = &program;
+    let options = Options { work_dir, state_dir, progress, stop, given_up, program, secrets };
     Ok(Local::open(spec, options, live)?)
 }
 
@@ -123,6 +126,7 @@ fn remote(
         spec,
         work_dir: load.dir.clone(),
         given_up: GivenUp::by_user(&load.destroy),
+        secrets: PeerSecrets::new(),
         stop: Arc::clone(stop),
         live: Arc::clone(live),
     })?;

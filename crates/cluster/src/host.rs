@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use iotax_load::{LoadProgress, Progress};
 use iotax_record::{HostRecord, Site};
-use iotax_run::agent::{Remote, RemoteOptions};
+use iotax_run::agent::{PeerSecrets, Remote, RemoteOptions};
 use iotax_run::{
     AgentError, Arms, Error, FailureKind, Files, Host, Measured, Runner, TrialRequest,
 };
@@ -112,6 +112,7 @@ fn hosts(
                 spec,
                 work_dir: place.volume.path(),
                 given_up: place.volume.given_up(),
+                secrets: PeerSecrets::new(),
                 stop: Arc::clone(stop),
                 live: Arc::clone(live),
             });

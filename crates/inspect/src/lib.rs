@@ -13,6 +13,7 @@
 //! | `cgroup_io` | the I/O limits that they set |
 //! | `cloud` | which VM of which cloud this is |
 //! | `identity` | what tells a machine and a disk from others, hashed |
+//! | `interfaces` | network interfaces that encrypt |
 //! | `memory` | how fast one CPU copies memory |
 //! | `mounts` | which file system covers a path |
 //! | `block` | a block device: model, size, users |
@@ -31,6 +32,7 @@ mod counters;
 mod deadline;
 mod error;
 mod identity;
+mod interfaces;
 mod machine;
 mod memory;
 mod mounts;
@@ -50,6 +52,7 @@ pub use counters::{
 };
 pub use error::Error;
 pub use identity::{disk_id, host_id};
+pub use interfaces::encrypting_interfaces;
 pub use machine::{MachineSize, available_memory_bytes, environment, machine_size};
 pub use memory::memory_copy_bytes_per_s;
 pub use mounts::{Mount, mounts, parse_mountinfo};

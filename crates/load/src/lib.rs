@@ -66,5 +66,6 @@ pub use iperf3::{Iperf3, refuse_with_iperf3};
 pub use live::{LoadProgress, WindowState};
 pub use native::{Filler, Native, calibrate};
 pub use peer::{
-    handshake as peer_handshake, new_secret as new_peer_secret, probe_path, serve as serve_peer,
+    PathEnds, ends as path_ends, handshake as peer_handshake, new_secret as new_peer_secret,
+    probe_path, serve as serve_peer,
 };

@@ -59,7 +59,7 @@ pub(crate) fn forbid_fragments(socket: &UdpSocket, is_v4: bool) -> io::Result<()
 }
 
 /// The path's MTU as the kernel knows it.
-pub(crate) fn known_mtu(socket: &UdpSocket, is_v4: bool) -> Option<u32> {
+pub(crate) fn known_mtu(socket: &impl AsFd, is_v4: bool) -> Option<u32> {
     let (level, option) =
         if is_v4 { (libc::IPPROTO_IP, libc::IP_MTU) } else { (libc::IPPROTO_IPV6, libc::IPV6_MTU) };
     let mut value: libc::c_int = 0;

@@ -5,6 +5,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
+use iotax_vdisk::PeerSecrets;
 use zeroize::Zeroizing;
 
 use crate::disk_file;
@@ -25,6 +26,8 @@ pub(crate) struct Surroundings {
     pub(crate) work_dir: PathBuf,
     /// The iotax program, which serves virtual disks.
     pub(crate) program: PathBuf,
+    /// What is known of peers, without files that hold it.
+    pub(crate) secrets: PeerSecrets,
 }
 
 /// What holds only while load is driven at its arm: from the arm's first turn, or from when it is

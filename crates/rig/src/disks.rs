@@ -14,8 +14,8 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use iotax_spec::{Arm, Base, Design, Spec, Stack, Stop, Target, Workload, layers};
-use iotax_vdisk::IoTarget;
 use iotax_vdisk::fuse::{MountOptions, Mounted, mount};
+use iotax_vdisk::{IoTarget, PeerSecrets};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process};
@@ -94,6 +94,7 @@ pub fn serve(disks: &[Disk], options: ServeOptions<'_>) -> Result<(), Error> {
         stop: flag,
         given_up: &GivenUp::default(),
         program,
+        secrets: &PeerSecrets::new(),
     };
     let mut rig = Rig::open_side_by_side(&spec, rig_options)?;
     let mut mounted = Vec::with_capacity(disks.len());

@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 use iotax_inspect::DeviceNumber;
 use iotax_record::Site;
 use iotax_spec::{Form, Spec};
-use iotax_vdisk::IoTarget;
+use iotax_vdisk::{IoTarget, PeerSecrets};
 
 use crate::arm_state::{ArmState, Up};
 use crate::assembly::{Assembly, Reached};
@@ -41,6 +41,8 @@ pub struct Options<'a> {
     pub given_up: &'a GivenUp,
     /// The iotax program, which serves virtual disks when run with `disk serve`.
     pub program: &'a Path,
+    /// What is known of peers elsewhere; what of others is in files that the user names.
+    pub secrets: &'a PeerSecrets,
 }
 
 /// The targets of an arm of the spec.
@@ -101,6 +103,7 @@ impl Rig {
             surroundings: Surroundings {
                 work_dir: options.work_dir.to_owned(),
                 program: options.program.to_owned(),
+                secrets: options.secrets.clone(),
             },
             state_dir,
             directories: BTreeMap::new(),

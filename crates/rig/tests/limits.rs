@@ -17,7 +17,7 @@ use iotax_inspect::{Hierarchy, hierarchy};
 use iotax_rig::{GivenUp, Options, Rig, undo};
 use iotax_spec::{Spec, Stack, Target};
 use iotax_testing::skipped;
-use iotax_vdisk::IoTarget;
+use iotax_vdisk::{IoTarget, PeerSecrets};
 
 mod common;
 
@@ -145,6 +145,7 @@ fn try_open(spec: &Spec, root: &Path) -> Result<Rig, iotax_rig::Error> {
         stop: Arc::default(),
         given_up: &GivenUp::default(),
         program: Path::new("iotax"),
+        secrets: &PeerSecrets::new(),
     };
     Rig::open(spec, options)
 }

@@ -17,7 +17,7 @@ use std::time::Duration;
 use iotax_rig::{Error, GivenUp, Options, Rig, undo};
 use iotax_spec::{Spec, Stack, Target};
 use iotax_testing::skipped;
-use iotax_vdisk::IoTarget;
+use iotax_vdisk::{IoTarget, PeerSecrets};
 
 mod common;
 
@@ -87,6 +87,7 @@ impl Disk {
             stop: Arc::default(),
             given_up,
             program: Path::new("iotax"),
+            secrets: &PeerSecrets::new(),
         };
         Rig::open(spec, options)
     }
@@ -408,6 +409,7 @@ fn child() {
                 stop: Arc::default(),
                 given_up: &given_up,
                 program: Path::new("iotax"),
+                secrets: &PeerSecrets::new(),
             },
         )
         .unwrap();

@@ -15,6 +15,7 @@ use iotax_record::{Experiment, FORMAT, Outcome, Reader, Writer};
 use iotax_rig::{GivenUp, Options};
 use iotax_run::{Arms as _, Drivers, Event, Local, Monotonic, Observer, Runner as _, Setup};
 use iotax_spec::{Arm, Driver, Spec, Stop, Target, Workload};
+use iotax_vdisk::PeerSecrets;
 
 const TRIALS: u32 = 3;
 
@@ -67,6 +68,7 @@ fn outcomes(root: &Path, fio: Fio) -> Vec<Outcome> {
         stop: Arc::clone(&never),
         given_up: &GivenUp::default(),
         program: Path::new("iotax"),
+        secrets: &PeerSecrets::new(),
     };
     let (drivers, live) = (Drivers::from(fio), Arc::default());
     let mut host = Local::with_drivers(&spec, options, &live, drivers).unwrap();

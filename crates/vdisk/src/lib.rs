@@ -87,7 +87,7 @@ pub use layers::{
 pub use monotonic_clock::{MonotonicClock, sleep_until};
 pub use names::shown;
 pub use namespace::{enter_namespace, within_namespace};
-pub use peer::{Peer, PeerSecret, Tls, TlsBy, TlsCipher};
+pub use peer::{Peer, PeerSecret, PeerSecrets, Tls, TlsBy, TlsCipher};
 pub use prepare::Prepared;
 pub use rustix::io::Errno;
 pub use session::{Session, Submitted};

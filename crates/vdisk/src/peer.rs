@@ -1,10 +1,11 @@
 //! The far end of a network path.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use zeroize::Zeroizing;
+use zeroize::{Zeroize as _, Zeroizing};
 
 /// An iotax that listens at the other end of a network path: `iotax peer`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,7 +60,12 @@ pub enum TlsCipher {
     ChaCha20Poly1305,
 }
 
-/// Random bytes that only the two ends of a network path know. They are never shown.
+/// What is known of peers that were started elsewhere, by their addresses as targets have them
+/// (`host:port`).
+pub type PeerSecrets = BTreeMap<String, PeerSecret>;
+
+/// Random bytes that only the two ends of a network path know. They are never shown, and wiped when
+/// they are not needed any more.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PeerSecret(pub [u8; PeerSecret::BYTES]);
 
@@ -85,6 +91,12 @@ impl PeerSecret {
         let bytes: Option<Vec<u8>> =
             (0..if is_token { Self::BYTES } else { 0 }).map(byte).collect();
         Some(Self(bytes?.try_into().ok()?))
+    }
+}
+
+impl Drop for PeerSecret {
+    fn drop(&mut self) {
+        self.0.zeroize();
     }
 }
 

@@ -55,6 +55,7 @@ use iotax_record::{Environment, Machine};
 
 use self::network::Network;
 pub use self::network::NetworkSubject;
+pub(crate) use self::network::OF_PLUGINS;
 use self::programs::Programs;
 use self::watch::Watch;
 use crate::cloud::attached::{Links, used_as};

@@ -8,6 +8,7 @@ use iotax_record::FarEndRecord;
 use iotax_vdisk::{Peer, enter_namespace, within_namespace};
 
 use super::connects::{Cookie, Offer};
+use super::ends::{PathEnds, Seen};
 use super::flow::Flow;
 use super::hello::{self, Role, Wanted};
 use super::roles::{self, ASK};
@@ -16,7 +17,7 @@ use super::told::Told;
 use super::udp::Received;
 use crate::busiest::OfEnd;
 use crate::error::Error;
-use crate::sockopt::set_timeouts;
+use crate::sockopt::{known_mtu, set_timeouts};
 
 /// How long a path may take to answer before it counts as broken.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -66,6 +67,22 @@ pub(crate) fn datagrams_back(
     let told = control.write_all(&interval_ns.to_le_bytes()).and_then(|()| control.flush());
     told.map_err(|source| Error::Peer { peer: peer.to_string(), source })?;
     Ok((control, session))
+}
+
+/// Connects to a peer, and asks between which addresses that is.
+///
+/// # Errors
+/// If it is not there, or knows another secret.
+pub fn ends(peer: &Peer) -> Result<PathEnds, Error> {
+    let (mut flow, _) = connect(peer, Role::Addresses)?;
+    let mut asked = || -> io::Result<PathEnds> {
+        let seen = Seen::read(&mut flow)?;
+        let near = flow.socket().local_addr()?;
+        let mtu_bytes = known_mtu(flow.socket(), near.is_ipv4());
+        let (near_seen, far_own) = (seen.near, seen.far);
+        Ok(PathEnds { near, near_seen, far: peer.address, far_own, mtu_bytes })
+    };
+    asked().map_err(|source| Error::Peer { peer: peer.to_string(), source })
 }
 
 /// A socket whose datagrams go to a peer.

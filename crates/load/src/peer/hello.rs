@@ -69,6 +69,8 @@ pub(crate) enum Role {
     },
     /// Starts a server of iperf3 and tells its port; the server ends with the connection.
     Iperf3,
+    /// Tells between which addresses the connection is, as the far end sees it.
+    Addresses,
 }
 
 /// What the near end wants of a connection.
@@ -106,6 +108,7 @@ impl Wanted {
             Role::Connections { bytes } => (5, bytes),
             Role::Iperf3 => (6, 0),
             Role::DatagramsBack { bytes } => (7, bytes),
+            Role::Addresses => (8, 0),
         };
         let mut wanted = [0; WANTED_BYTES];
         wanted[0] = kind;
@@ -131,6 +134,7 @@ impl Wanted {
             5 if sized => Role::Connections { bytes },
             6 => Role::Iperf3,
             7 if sized => Role::DatagramsBack { bytes },
+            8 => Role::Addresses,
             _ => return None,
         };
         let tls = match tls {
@@ -236,7 +240,7 @@ mod tests {
 
     const SECRET: PeerSecret = PeerSecret([7; PeerSecret::BYTES]);
     const BARE: Wanted = Wanted { role: Role::Sink, tls: None };
-    const ALL: [Wanted; 9] = [
+    const ALL: [Wanted; 10] = [
         BARE,
         Wanted { role: Role::Source { bytes: 1 << 20 }, tls: Some(TlsBy::Process) },
         Wanted { role: Role::Answer { bytes: 64 }, tls: None },
@@ -246,6 +250,7 @@ mod tests {
         Wanted { role: Role::Connections { bytes: 64 }, tls: Some(TlsBy::Process) },
         Wanted { role: Role::Iperf3, tls: Some(TlsBy::Process) },
         Wanted { role: Role::DatagramsBack { bytes: 1200 }, tls: Some(TlsBy::Process) },
+        Wanted { role: Role::Addresses, tls: Some(TlsBy::Process) },
     ];
 
     /// One side's bytes to be read; what it writes is kept.
@@ -298,7 +303,7 @@ mod tests {
 
     #[test]
     fn what_is_believed_is_never_said_in_the_open() {
-        for role in [Role::Counters, Role::Datagrams] {
+        for role in [Role::Counters, Role::Datagrams, Role::Addresses] {
             let mut far = hears(hello(&SECRET, [1; NONCE_BYTES], Wanted { role, tls: None }));
             let refused = accept(&mut far, &SECRET, [1; NONCE_BYTES], 42).map(drop).unwrap_err();
             assert_eq!(refused.to_string(), "it wants something unknown");
@@ -308,7 +313,8 @@ mod tests {
     #[test]
     fn a_hello_with_another_secret_or_to_another_greeting_is_refused() {
         let said = |secret, far| hello(secret, far, BARE);
-        let wrong = said(&PeerSecret([8; PeerSecret::BYTES]), [1; NONCE_BYTES]);
+        let other = PeerSecret([8; PeerSecret::BYTES]);
+        let wrong = said(&other, [1; NONCE_BYTES]);
         let replayed = said(&SECRET, [9; NONCE_BYTES]);
         for hello in [wrong, replayed] {
             let mut far = hears(hello);

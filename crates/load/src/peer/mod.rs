@@ -9,6 +9,7 @@
 pub(crate) mod client;
 mod connects;
 mod encrypted;
+mod ends;
 mod flow;
 mod hello;
 mod iperf3;
@@ -22,7 +23,9 @@ mod told;
 mod udp;
 mod udp_back;
 
+pub use self::client::ends;
 pub(crate) use self::connects::COOKIE_BYTES;
+pub use self::ends::PathEnds;
 pub(crate) use self::flow::Flow;
 pub(crate) use self::hello::Role;
 pub use self::hello::{handshake, new_secret};

@@ -6,6 +6,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
 use super::connects;
+use super::ends;
 use super::flow::Flow;
 use super::hello::Role;
 use super::iperf3;
@@ -40,6 +41,7 @@ pub(super) fn perform(
         }
         Role::Datagrams => flows.of(session)?.tell(&mut stream),
         Role::Iperf3 => iperf3::serve(stream),
+        Role::Addresses => ends::tell(&mut stream),
     }
 }
 

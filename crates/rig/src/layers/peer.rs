@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 use iotax_spec::layers::Peer;
-use iotax_vdisk::PeerSecret;
+use iotax_vdisk::{PeerSecret, PeerSecrets};
 
 use crate::build_context::BuildContext;
 use crate::error::Error;
@@ -23,9 +23,13 @@ impl Made for Peer {
 
 impl NetworkBase for Peer {
     fn make(&self, build_context: &mut BuildContext<'_>) -> Result<Base, Error> {
-        let peer = peer_elsewhere(self)?;
-        let address = peer.address;
-        build_context.note(format!("the far end is {address}, and its host is not looked at"));
+        let known = &build_context.surroundings.secrets;
+        let peer = peer_elsewhere(self, known)?;
+        // Whoever made the peer knows of its host.
+        if !known.contains_key(&self.address) {
+            let address = peer.address;
+            build_context.note(format!("the far end is {address}, and its host is not looked at"));
+        }
         Ok(Base::Elsewhere(peer))
     }
 }
@@ -39,16 +43,20 @@ fn token_file(peer: &Peer) -> Option<PathBuf> {
     peer.token.clone().or_else(|| env::var_os(TOKEN_FILE).map(PathBuf::from))
 }
 
-/// A peer that was started elsewhere, with its token.
+/// A peer that was started elsewhere, with its token: one that is known by its address, or that of a
+/// file.
 ///
 /// # Errors
 /// If it has no address, or there is no token.
-pub fn peer_elsewhere(peer: &Peer) -> Result<iotax_vdisk::Peer, Error> {
+pub fn peer_elsewhere(peer: &Peer, known: &PeerSecrets) -> Result<iotax_vdisk::Peer, Error> {
     let place = Path::new(&peer.address);
     let mut found =
         peer.address.to_socket_addrs().map_err(Error::cannot("find the address of", place))?;
     let address = found.next().ok_or(io::ErrorKind::NotFound);
     let address = address.map_err(Error::cannot("find the address of", place))?;
+    if let Some(secret) = known.get(&peer.address) {
+        return Ok(iotax_vdisk::Peer::at(address, secret.clone()));
+    }
     let Some(path) = token_file(peer) else {
         let why = "it wants the token that `iotax peer` printed there: write it to a file, and \
                    token=FILE into the target, or set IOTAX_TOKEN_FILE";

@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 use iotax_rig::{GivenUp, Options, Progress};
 use iotax_spec::layers::File;
 use iotax_spec::{Arm, Design, Job, Layer, Pattern, Spec, Stack, Stop, StopMode, Target, Workload};
+use iotax_vdisk::PeerSecrets;
 
 /// A directory, file or device.
 pub(crate) fn path(path: impl Into<PathBuf>) -> Target {
@@ -67,6 +68,7 @@ fn job() -> Job {
     Job { threads: 2, pattern: Pattern::Random, size_bytes: 64 << 10, ..Job::new("job") }
 }
 
+static NO_SECRETS: PeerSecrets = PeerSecrets::new();
 static NOTHING: GivenUp = GivenUp { devices: Vec::new(), are_new: false };
 
 /// Options without a device to destroy.
@@ -77,5 +79,13 @@ pub(crate) fn options<'a>(
     stop: &Arc<AtomicBool>,
 ) -> Options<'a> {
     let stop = Arc::clone(stop);
-    Options { work_dir, state_dir, progress, stop, given_up: &NOTHING, program: Path::new("iotax") }
+    Options {
+        work_dir,
+        state_dir,
+        progress,
+        stop,
+        given_up: &NOTHING,
+        program: Path::new("iotax"),
+        secrets: &NO_SECRETS,
+    }
 }

@@ -4,6 +4,7 @@ use std::io::{self, ErrorKind, Read, Write};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use zeroize::Zeroizing;
 
 /// No message is longer: what claims to be is no message.
 const LONGEST_BYTES: u32 = 256 << 20;
@@ -12,13 +13,14 @@ const PIECE_BYTES: usize = 1 << 16;
 
 /// Writes one message, whole.
 pub(crate) fn send(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
-    let body = serde_json::to_vec(message)?;
+    // Some messages hold secrets.
+    let body = Zeroizing::new(serde_json::to_vec(message)?);
     let length = u32::try_from(body.len()).ok().filter(|length| *length <= LONGEST_BYTES);
     let length = length.ok_or_else(|| invalid(format!("a message of {} bytes", body.len())))?;
-    let mut frame = Vec::with_capacity(body.len() + 8);
+    let mut frame = Zeroizing::new(Vec::with_capacity(body.len() + 8));
     frame.extend(length.to_le_bytes());
     frame.extend(crc32c::crc32c(&body).to_le_bytes());
-    frame.extend(body);
+    frame.extend(body.iter());
     to.write_all(&frame)?;
     to.flush()
 }
@@ -37,7 +39,7 @@ pub(crate) fn receive<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<O
     if length > LONGEST_BYTES {
         return Err(invalid("it says something that is not of the protocol".to_owned()));
     }
-    let mut body = Vec::new();
+    let mut body = Zeroizing::new(Vec::new());
     while body.len() < length as usize {
         let start = body.len();
         body.resize((start + PIECE_BYTES).min(length as usize), 0);

@@ -1,18 +1,21 @@
 //! What the two sides say.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use iotax_record::{HostRecord, Site};
 use iotax_rig::GivenUp;
 use iotax_spec::{Driver, Spec, Workload};
+use iotax_vdisk::PeerSecrets;
 use serde::{Deserialize, Serialize};
 
+use super::secrets;
 use crate::agent_error::FailureKind;
 use crate::error::Error;
 use crate::host::{Measured, TrialRequest};
 
 /// Version of what is said here; it changes with every change of these types or of those in them.
-pub(crate) const PROTOCOL: u32 = 3;
+pub(crate) const PROTOCOL: u32 = 4;
 
 /// To the agent. Each is answered, but for `Stop`, before the next is sent.
 #[derive(Debug, Serialize, Deserialize)]
@@ -24,6 +27,8 @@ pub(crate) enum Command {
     Undo,
     /// Make ready to bring these arms up.
     Open(Box<Open>),
+    /// Wait until the peer of an arm answers, as long as this, and say how it is reached.
+    Reach { arm: usize, patience_ns: u64 },
     /// Bring an arm up.
     Up { arm: usize },
     /// Lay out files.
@@ -45,6 +50,28 @@ pub(crate) struct Open {
     pub(crate) work_dir: PathBuf,
     /// Block devices that the user gave up to be overwritten.
     pub(crate) given_up: GivenUp,
+    /// What is known of peers. It goes over the streams, and into no record.
+    #[serde(with = "secrets")]
+    pub(crate) secrets: PeerSecrets,
+}
+
+/// How a peer is reached from an agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reached {
+    /// The near end's own address.
+    pub near: SocketAddr,
+    /// The same as the far end sees it.
+    pub near_seen: SocketAddr,
+    /// Where the near end connects to.
+    pub far: SocketAddr,
+    /// The address of the far end's own that connections come to.
+    pub far_own: SocketAddr,
+    /// The path's MTU as the near end's kernel knows it.
+    pub mtu_bytes: Option<u32>,
+    /// How long it took to find the address by a name, if it has one, in nanoseconds.
+    pub resolved_ns: Option<u64>,
+    /// Interfaces of the near end's network namespace that encrypt.
+    pub encrypting: Vec<String>,
 }
 
 /// From the agent.
@@ -68,6 +95,8 @@ pub(crate) enum Reply {
         /// Of the host.
         host: Box<HostRecord>,
     },
+    /// The peer answers.
+    Reached(Box<Reached>),
     /// The arm is up.
     Up { site: Box<Site>, directory: Option<PathBuf> },
     /// The files are there.

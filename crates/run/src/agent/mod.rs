@@ -8,20 +8,26 @@
 //! | `timing` | how long the two wait for each other |
 //! | `keep` | a container that waits for agents |
 //! | `launch` | how an agent is started and ended: as a child of this process, or as another crate does |
+//! | `reach` | how the peer of a path is reached from where the agent is |
+//! | `secrets` | what is known of peers, as it is said |
 //! | `remote` | the other side: a [`crate::Host`] that may die, and is started again |
 
 mod frame;
 mod keep;
 mod launch;
 mod message;
+mod reach;
 mod remote;
+mod secrets;
 mod serve;
 #[cfg(test)]
 mod tests;
 mod timing;
 
 pub use iotax_rig::GivenUp;
+pub use iotax_vdisk::{PeerSecret, PeerSecrets};
 pub use keep::keep;
 pub use launch::{ChildAgent, Ended, Launch, Launched, Process};
+pub use message::Reached;
 pub use remote::{Remote, RemoteOptions};
 pub use serve::{AgentOptions, serve};

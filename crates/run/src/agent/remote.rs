@@ -12,15 +12,17 @@ use iotax_load::{LoadProgress, Progress};
 use iotax_record::{HostRecord, Site};
 use iotax_rig::GivenUp;
 use iotax_spec::{Driver, Spec, Workload};
+use iotax_vdisk::PeerSecrets;
 
 use super::frame::{receive, send};
 use super::launch::{Ended, Launch, Launched, Process};
-use super::message::{Command, Open, PROTOCOL, Reply};
+use super::message::{Command, Open, PROTOCOL, Reached, Reply};
 use super::timing::{GRACE, SILENCE};
 use crate::agent_error::AgentError;
 use crate::error::Error;
 use crate::host::{Arms, Files, Measured, Runner, TrialRequest};
 use crate::local::LONGEST_LOOKS_NS;
+use crate::nanos::nanos;
 
 /// How often it is looked whether the user has had enough.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
@@ -39,6 +41,8 @@ pub struct RemoteOptions {
     pub work_dir: PathBuf,
     /// Block devices of the host that may be overwritten.
     pub given_up: GivenUp,
+    /// What is known of peers on network paths, by their addresses as targets have them.
+    pub secrets: PeerSecrets,
     /// Set by someone else to end whatever is under way.
     pub stop: Arc<AtomicBool>,
     /// Counts what is done, for whoever wants to show it.
@@ -69,12 +73,12 @@ impl Remote {
     /// # Errors
     /// If it cannot be started, is of another version, or refuses a target.
     pub fn open(options: RemoteOptions) -> Result<Self, Error> {
-        let RemoteOptions { agent, spec, work_dir, given_up, stop, live } = options;
+        let RemoteOptions { agent, spec, work_dir, given_up, secrets, stop, live } = options;
         let mut remote = Self {
             agent,
             missing: vec![true; spec.arms.len()],
             directories: vec![None; spec.arms.len()],
-            open: Open { spec, work_dir, given_up },
+            open: Open { spec, work_dir, given_up, secrets },
             stop,
             live,
             connection: None,
@@ -97,6 +101,19 @@ impl Remote {
     /// was up.
     pub fn directory(&self, arm: usize) -> Option<&Path> {
         self.directories[arm].as_deref()
+    }
+
+    /// Waits until the peer of an arm answers, and says how it is reached from where the agent is.
+    ///
+    /// # Errors
+    /// If it does not answer within `patience`, or the arm is no path to one.
+    pub fn reach(&mut self, arm: usize, patience: Duration) -> Result<Reached, Error> {
+        let patience_ns = nanos(patience);
+        let limit = Some(patience + GRACE);
+        match self.ask(&Command::Reach { arm, patience_ns }, limit, &|_, _| ())? {
+            Reply::Reached(reached) => Ok(*reached),
+            _ => Err(self.out_of_turn()),
+        }
     }
 
     fn connect(&mut self) -> Result<(), Error> {

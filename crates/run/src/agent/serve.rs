@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use iotax_load::LoadProgress;
 use iotax_record::HostRole;
@@ -14,6 +15,7 @@ use iotax_spec::Workload;
 
 use super::frame::{receive, send};
 use super::message::{Command, Open, PROTOCOL, Reply};
+use super::reach::reach;
 use super::timing::HEARTBEAT;
 use crate::agent_error::FailureKind;
 use crate::error::Error;
@@ -67,7 +69,7 @@ pub fn serve(
         let (over, is_over) = channel();
         let counters = Arc::clone(&live);
         scope.spawn(move || beat(&tell, &counters, &is_over));
-        let mut agent = Agent { options, stop, live, local: None };
+        let mut agent = Agent { options, stop, live, open: None, local: None };
         let served = asked.into_iter().try_for_each(|command| {
             let reply = agent.reply(command?, &tell);
             tell(&reply.unwrap_or_else(|error| Reply::failed(&error)))
@@ -90,6 +92,8 @@ struct Agent<'a> {
     options: &'a AgentOptions,
     stop: Arc<AtomicBool>,
     live: Arc<LoadProgress>,
+    /// What it works on.
+    open: Option<Box<Open>>,
     local: Option<Box<Local>>,
 }
 
@@ -107,7 +111,13 @@ impl Agent<'_> {
             return Ok(undo(self.options.state_dir.as_deref()));
         }
         if let Command::Open(open) = command {
-            return self.open(&open);
+            let opened = self.open(&open);
+            self.open = Some(open);
+            return opened;
+        }
+        if let (Command::Reach { arm, patience_ns }, Some(open)) = (&command, &self.open) {
+            let patience = Duration::from_nanos(*patience_ns);
+            return Ok(Reply::Reached(Box::new(reach(open, *arm, patience, &self.stop)?)));
         }
         let Some(local) = &mut self.local else {
             let error = "the agent was asked for a trial before it was given arms".to_owned();
@@ -131,14 +141,18 @@ impl Agent<'_> {
                 self.local.take().map_or(Ok(()), Arms::down)?;
                 Reply::Down
             }
-            Command::Hello { .. } | Command::Undo | Command::Open(_) | Command::Stop => {
+            Command::Hello { .. }
+            | Command::Undo
+            | Command::Open(_)
+            | Command::Reach { .. }
+            | Command::Stop => {
                 unreachable!("answered before, or by the thread that reads")
             }
         })
     }
 
     fn open(&mut self, open: &Open) -> Result<Reply, Error> {
-        let Open { spec, work_dir, given_up } = open;
+        let Open { spec, work_dir, given_up, secrets } = open;
         let options = Options {
             work_dir,
             state_dir: self.options.state_dir.clone(),
@@ -146,6 +160,7 @@ impl Agent<'_> {
             stop: Arc::clone(&self.stop),
             given_up,
             program: &self.options.program,
+            secrets,
         };
         let local = Local::open(spec, options, &self.live)?;
         let arms = 0..spec.arms.len();

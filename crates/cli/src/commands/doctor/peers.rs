@@ -10,6 +10,7 @@ use iotax_record::machine::{PathProbe, Unseen};
 use iotax_rig::{has_token, peer_elsewhere};
 use iotax_spec::layers::Peer as PeerLayer;
 use iotax_spec::{Layer, Target};
+use iotax_vdisk::PeerSecrets;
 
 use crate::exit::Usage;
 
@@ -65,7 +66,7 @@ pub(super) fn probe(machine: &mut Machine, peers: &[Peer]) {
 }
 
 fn arriving(peer: &Peer, mtu: u32) -> Result<PathProbe> {
-    Ok(probe_path(&peer_elsewhere(&peer.layer)?, mtu)?)
+    Ok(probe_path(&peer_elsewhere(&peer.layer, &PeerSecrets::new())?, mtu)?)
 }
 
 /// The place of the way to a peer, and the MTU that it begins with.

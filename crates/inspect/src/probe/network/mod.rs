@@ -31,7 +31,7 @@ use super::programs::Programs;
 /// How long the programs may take together.
 pub(super) const LIMIT: Duration = Duration::from_secs(2);
 /// Names of interfaces by which plugins of Kubernetes encrypt, and whose they are.
-const OF_PLUGINS: [(&str, &str); 4] = [
+pub(crate) const OF_PLUGINS: [(&str, &str); 4] = [
     ("cilium_wg0", "Cilium"),
     ("wireguard.cali", "Calico"),
     ("wg-v6.cali", "Calico"),

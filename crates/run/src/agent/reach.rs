@@ -1,0 +1,67 @@
+//! How the peer of a path is reached from where the agent is.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use iotax_load::{PathEnds, path_ends};
+use iotax_rig::peer_elsewhere;
+use iotax_spec::{Layer, layers};
+
+use super::message::{Open, Reached};
+use crate::agent_error::{AgentError, FailureKind};
+use crate::error::Error;
+use crate::nanos::nanos;
+
+/// Between two attempts.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// Connects to the peer of an arm until it answers. Rules of a Service, and names, take their time to
+/// be known everywhere.
+///
+/// # Errors
+/// If it does not answer within `patience`, or the arm has no peer; if it was stopped.
+pub(super) fn reach(
+    open: &Open,
+    arm: usize,
+    patience: Duration,
+    stop: &AtomicBool,
+) -> Result<Reached, Error> {
+    let target = &open.spec.arms[arm].target;
+    let Some(Layer::Peer(peer)) = target.layers().first() else {
+        let error = format!("{target} is no path to a peer");
+        return Err(AgentError::Failed { error, kind: FailureKind::Usage }.into());
+    };
+    let started = Instant::now();
+    loop {
+        let failed = match once(peer, open) {
+            Ok(reached) => return Ok(reached),
+            Err(error) => error,
+        };
+        if stop.load(Ordering::Relaxed) {
+            let error = "stopped while a path was waited for".to_owned();
+            return Err(AgentError::Failed { error, kind: FailureKind::Interrupted }.into());
+        }
+        if started.elapsed() > patience {
+            return Err(failed);
+        }
+        thread::sleep(PAUSE);
+    }
+}
+
+fn once(peer: &layers::Peer, open: &Open) -> Result<Reached, Error> {
+    let began = Instant::now();
+    let found = peer_elsewhere(peer, &open.secrets)?;
+    let took = began.elapsed();
+    let is_name = peer.address.parse::<std::net::SocketAddr>().is_err();
+    let PathEnds { near, near_seen, far, far_own, mtu_bytes } = path_ends(&found)?;
+    Ok(Reached {
+        near,
+        near_seen,
+        far,
+        far_own,
+        mtu_bytes,
+        resolved_ns: is_name.then(|| nanos(took)),
+        encrypting: iotax_inspect::encrypting_interfaces(),
+    })
+}
