@@ -60,6 +60,7 @@ mod network;
 mod nfs;
 mod notices;
 mod outliers;
+mod paths;
 mod phases;
 mod preconditioning;
 mod provenance;

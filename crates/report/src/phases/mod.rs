@@ -17,7 +17,7 @@ use crate::document::{
 };
 use crate::experiment::{Part, experiment};
 use crate::json::kind;
-use crate::{doubts, facts, figures, format, nfs, tables};
+use crate::{doubts, facts, figures, format, nfs, paths, tables};
 
 /// All phases: those of one experiment, under its name.
 ///
@@ -25,7 +25,9 @@ use crate::{doubts, facts, figures, format, nfs, tables};
 /// If there is none.
 pub fn experiments(name: &str, parts: &[Part]) -> Document {
     if let [(one, analysis)] = parts {
-        return experiment(one, analysis);
+        let mut document = experiment(one, analysis);
+        document.extend(paths::section(one));
+        return document;
     }
     let (first, _) = parts.first().expect("an experiment has at least one phase");
     let note = "Means over the trials used; percentiles pooled over them: descriptive.".to_owned();
@@ -67,6 +69,7 @@ pub fn experiments(name: &str, parts: &[Part]) -> Document {
     }
     document.extend(grid);
     document.add_table("NFS mounts, as granted", nfs::granted(&parts[0].1), None);
+    document.extend(paths::section(first));
     document.extend_on(Topic::Answer, drawn(forest));
     document.extend(common.sections());
     if !is_of_results {
