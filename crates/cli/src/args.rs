@@ -37,7 +37,7 @@ pub(crate) use self::gate::{GateArgs, Undecided};
 #[cfg(feature = "kubernetes")]
 pub(crate) use self::kube::{
     ClusterArgs, Containers, KubeCommand, KubeCompareArgs, KubeImageArgs, KubeManifestArgs,
-    KubeRunArgs, PodArgs,
+    KubeNetArgs, KubeRunArgs, PodArgs,
 };
 pub(crate) use self::limits::LimitsArgs;
 pub(crate) use self::matrix::MatrixArgs;

@@ -15,6 +15,8 @@ use crate::args::LoadArgs;
 use crate::exit::Usage;
 #[cfg(feature = "kubernetes")]
 use crate::in_cluster::InCluster;
+#[cfg(feature = "kubernetes")]
+use crate::in_cluster_net::NetInCluster;
 use crate::session::{Flags, Session};
 
 /// What serves some of the arms: this process, or the agent of this command.
@@ -27,6 +29,9 @@ pub(crate) enum Where<'a> {
     /// In pods.
     #[cfg(feature = "kubernetes")]
     Cluster(&'a InCluster<'a>),
+    /// Between pods.
+    #[cfg(feature = "kubernetes")]
+    Net(&'a NetInCluster),
 }
 
 impl Where<'_> {
@@ -35,7 +40,7 @@ impl Where<'_> {
         match self {
             Self::Asked(load) => load.agent.is_empty(),
             #[cfg(feature = "kubernetes")]
-            Self::Cluster(_) => false,
+            Self::Cluster(_) | Self::Net(_) => false,
         }
     }
 
@@ -44,14 +49,14 @@ impl Where<'_> {
         match self {
             Self::Asked(_) => Session::start(name, out, spec.arms.iter().map(|arm| &arm.target)),
             #[cfg(feature = "kubernetes")]
-            Self::Cluster(_) => Session::elsewhere(name, out),
+            Self::Cluster(_) | Self::Net(_) => Session::elsewhere(name, out),
         }
     }
 
-    /// As [`open()`].
+    /// As [`open()`]. Of paths in a cluster, it is known now where they lead to.
     pub(crate) fn open(
         &self,
-        spec: &Spec,
+        spec: &mut Spec,
         flags: Flags<'_>,
         progress: &mut dyn FnMut(&Progress<'_>),
     ) -> Result<(Hosts, Vec<HostRecord>)> {
@@ -59,6 +64,8 @@ impl Where<'_> {
             Self::Asked(load) => open(spec, load, flags, progress),
             #[cfg(feature = "kubernetes")]
             Self::Cluster(asked) => asked.open(spec, flags, progress),
+            #[cfg(feature = "kubernetes")]
+            Self::Net(asked) => asked.open(spec, flags, progress),
         }
     }
 }

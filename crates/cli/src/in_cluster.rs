@@ -138,7 +138,7 @@ fn as_written(target: &Target) -> String {
 }
 
 /// What pods are like, by the options.
-fn options(args: &PodArgs) -> Result<PodOptions> {
+pub(crate) fn options(args: &PodArgs) -> Result<PodOptions> {
     let user = match args.user.as_str() {
         "cluster" => None,
         id => Some(id.parse().ok().filter(|id| *id != 0).ok_or_else(|| {

@@ -36,7 +36,7 @@ pub(crate) fn measure(
 pub(crate) fn measure_at(
     place: &Where<'_>,
     name: &str,
-    Resolved { spec, advice, one_target }: Resolved,
+    Resolved { mut spec, advice, one_target }: Resolved,
     (load, args, gate): (&LoadArgs, &OutputArgs, &GateArgs),
     documented: &DocumentedArgs,
 ) -> Result<Exit> {
@@ -50,7 +50,7 @@ pub(crate) fn measure_at(
     let plan = Plan::new(&spec);
     let line = ProgressLine::new(&plan, &session.live, args.quiet);
     let mut preparing = |what: &Preparing<'_>| line.preparing(what);
-    let opened = place.open(&spec, session.flags(), &mut preparing);
+    let opened = place.open(&mut spec, session.flags(), &mut preparing);
     let (mut host, known) = fit::advised(opened, advice.as_deref())?;
     refuse_to_precondition_in_vain(&spec, &host)?;
     let laid_out = session.lay_out(&spec, &mut host, &|done, total| line.laying_out(done, total));

@@ -7,8 +7,12 @@ use support::Desk;
 
 /// What a comparison says that never gets to a cluster.
 fn compared(args: &[&str]) -> String {
+    said_of(&["kube", "compare", "-w", "randread-4k", "--out", "out"], args)
+}
+
+fn said_of(command: &[&str], args: &[&str]) -> String {
     let desk = Desk::new();
-    let mut command = desk.command(&["kube", "compare", "-w", "randread-4k", "--out", "out"]);
+    let mut command = desk.command(command);
     command.args(args).env("KUBECONFIG", "none").env_remove("KUBERNETES_SERVICE_HOST");
     let output = command.output().unwrap();
     assert_eq!(desk.names(), Vec::<String>::new(), "nothing is written");
@@ -128,4 +132,34 @@ fn kubectl_finds_a_plugin_in_a_program_of_that_name() {
     };
     let itself = assert_cmd::cargo::cargo_bin!("iotax").to_owned();
     assert_eq!(manifest(&plugin, &["manifest"]), manifest(&itself, &["kube", "manifest"]));
+}
+
+#[test]
+fn paths_that_no_cluster_has_are_refused() {
+    let net = |args: &[&str]| said_of(&["kube", "net", "--out", "out"], args);
+    insta::assert_snapshot!(net(&["--paths", "pod,ingress"]), @"
+    error: option --paths: `ingress` is no path in a cluster; there are these:
+      node       from node to node, on the hosts' network
+      pod        from pod to pod on the other node
+      same-node  from pod to pod on one node
+      service    from pod to Service (ClusterIP)
+      dns        from pod to Service by its name
+    [exit 2]
+    ");
+    insta::assert_snapshot!(net(&["--agent", "true"]), @"
+    error: in a cluster, agents are started in pods, and volumes are made: leave out --agent and --destroy
+    [exit 2]
+    ");
+    let said = net(&[]);
+    assert!(said.starts_with("error: no cluster is known: "), "{said}");
+}
+
+#[test]
+fn the_help_of_paths_fits_and_names_no_option_of_elsewhere() {
+    let said = Desk::new().run(&["kube", "net", "--help"]);
+    assert_eq!(said.code, 0, "{said}");
+    assert!(said.out.lines().all(|line| line.chars().count() <= 80), "{said}");
+    for hidden in ["--agent", "--destroy", "--size", "--dir ", "--precondition"] {
+        assert!(!said.out.contains(hidden), "{hidden}: {said}");
+    }
 }

@@ -25,14 +25,15 @@ pub(crate) struct PodAgent {
 }
 
 impl PodAgent {
-    fn pod(&self) -> String {
+    pub(crate) fn pod(&self) -> String {
         self.session.run().member(self.member.number)
     }
 
-    fn start(&self) -> Result<Launched, Error> {
+    /// Starts a program in the container, after the pod where that is gone.
+    pub(crate) fn start(&self, words: &[&str]) -> Result<Launched, Error> {
         let Self { session, member, options, stop, note, .. } = self;
         session.make_again_if_gone(member, options, (stop, note))?;
-        exec(session.cluster(), &self.pod(), &member.containers[self.container].name)
+        exec(session.cluster(), &self.pod(), &member.containers[self.container].name, words)
     }
 }
 
@@ -42,7 +43,7 @@ impl Launch for PodAgent {
     }
 
     fn launch(&mut self) -> Result<Launched, AgentError> {
-        self.start().map_err(|error| AgentError::Start {
+        self.start(&["iotax", "agent"]).map_err(|error| AgentError::Start {
             command: self.name(),
             source: io::Error::other(error.to_string()),
         })

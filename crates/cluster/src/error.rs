@@ -1,5 +1,7 @@
 //! What a cluster does not do, and what to do then.
 
+use std::net::IpAddr;
+
 use iotax_run::{AgentError, FailureKind};
 use kube::core::Status;
 
@@ -125,6 +127,49 @@ pub enum Error {
         /// Its name.
         claim: String,
     },
+    /// It is not known what path is meant.
+    #[error(
+        "`{text}` is no path in a cluster; there are these:\n\
+         \x20 node       from node to node, on the hosts' network\n\
+         \x20 pod        from pod to pod on the other node\n\
+         \x20 same-node  from pod to pod on one node\n\
+         \x20 service    from pod to Service (ClusterIP)\n\
+         \x20 dns        from pod to Service by its name"
+    )]
+    Path {
+        /// As it was written.
+        text: String,
+    },
+    /// Both ends are on one node.
+    #[error(
+        "both ends are on node {node}; name two nodes with --from and --to, or measure the path \
+         within it with --paths same-node"
+    )]
+    OneNode {
+        /// Its name.
+        node: String,
+    },
+    /// There is no peer at the far end.
+    #[error("`iotax peer` in pod {pod} does not listen: {why}\n--port names another port")]
+    NoPeer {
+        /// The pod.
+        pod: String,
+        /// Why not.
+        why: String,
+    },
+    /// A pod was made again, and paths lead to where it was.
+    #[error(
+        "pod {pod} was made again and has another address ({now}, before {before}): paths to it end \
+         here; measure again"
+    )]
+    Moved {
+        /// The pod.
+        pod: String,
+        /// Where paths lead to.
+        before: IpAddr,
+        /// Where it is.
+        now: IpAddr,
+    },
     /// Something that this run made is still there.
     #[error(
         "in namespace {namespace}, not everything of run {run} is gone: {what}\n\
@@ -153,6 +198,8 @@ impl From<Error> for iotax_run::Error {
             | Error::NoNode { .. }
             | Error::OtherNamespace { .. }
             | Error::NoClaim { .. }
+            | Error::Path { .. }
+            | Error::OneNode { .. }
             | Error::RawClaim { .. } => FailureKind::Usage,
             Error::Interrupted => FailureKind::Interrupted,
             _ => FailureKind::Environment,

@@ -21,8 +21,13 @@ const BUFFER_BYTES: usize = 1 << 18;
 /// Of what an agent complains of, so much is kept.
 const COMPLAINT_BYTES: usize = 4 << 10;
 
-/// Starts an agent in a container.
-pub(crate) fn exec(cluster: &Cluster, pod: &str, container: &str) -> Result<Launched, Error> {
+/// Starts a program in a container.
+pub(crate) fn exec(
+    cluster: &Cluster,
+    pod: &str,
+    container: &str,
+    words: &[&str],
+) -> Result<Launched, Error> {
     let pods = cluster.api::<Pod>();
     let how = AttachParams::default()
         .container(container)
@@ -31,7 +36,7 @@ pub(crate) fn exec(cluster: &Cluster, pod: &str, container: &str) -> Result<Laun
         .stderr(true)
         .max_stdin_buf_size(BUFFER_BYTES)
         .max_stdout_buf_size(BUFFER_BYTES);
-    let started = pods.exec(pod, ["iotax", "agent"], &how);
+    let started = pods.exec(pod, words.iter().copied(), &how);
     let mut attached = cluster.ask(Call::new("create", "pods/exec"), started)?;
     let stdin = attached.stdin().expect("it was asked for");
     let stdout = attached.stdout().expect("it was asked for");

@@ -63,20 +63,7 @@ pub fn open(cluster: Cluster, request: Request<'_>) -> Result<Opened, Error> {
     let session = Session::begin(Arc::clone(&cluster), Arc::clone(&request.note))?;
     let session = Arc::new(session);
     let opened = hosts(&cluster, &session, request);
-    match opened {
-        Ok(hosts) => Ok(hosts),
-        Err(error) => {
-            let removed = Arc::into_inner(session).map_or(Ok(()), Session::end);
-            Err(match removed {
-                Ok(()) => error,
-                Err(left) => AgentError::Failed {
-                    error: format!("{error}\n{left}"),
-                    kind: FailureKind::Environment,
-                }
-                .into(),
-            })
-        }
-    }
+    opened.map_err(|error| Session::gave_up(session, error))
 }
 
 fn hosts(

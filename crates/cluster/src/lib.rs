@@ -15,6 +15,7 @@
 //! | `remove`, `undo` | removes what belongs to a run; which runs are dead |
 //! | `agent` | starts agents in a pod, and the pod again where it is gone |
 //! | `exec` | an agent in a pod, as a pair of blocking streams |
+//! | `net` | paths between pods, nodes and Services |
 //! | `pair` | two containers of a pod that do a workload together |
 //! | `host` | an arm's pod as a [`iotax_run::Host`] |
 #![forbid(unsafe_code)]
@@ -26,6 +27,7 @@ mod error;
 mod exec;
 mod host;
 mod job;
+mod net;
 mod note;
 mod objects;
 mod pair;
@@ -43,6 +45,9 @@ pub use connect::Cluster;
 pub use error::Error;
 pub use host::{Opened, PodHost, Request, open};
 pub use job::{JobOptions, job};
+pub use net::{
+    Ends, NetHost, NetOpened, NetPath, NetRequest, PORT, host_network_refused, open_net,
+};
 pub use note::Note;
 pub use objects::{Amounts, PodOptions, Toleration};
 pub use pending::{Cause, Pending};

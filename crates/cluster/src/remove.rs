@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use k8s_openapi::NamespaceResourceScope;
 use k8s_openapi::api::coordination::v1::Lease;
-use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod};
+use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod, Service};
 use kube::Resource;
 use kube::api::{DeleteParams, ListParams};
 use serde::de::DeserializeOwned;
@@ -19,13 +19,14 @@ use crate::objects::{Member, Run};
 const PATIENCE: Duration = Duration::from_secs(90);
 const LOOK: Duration = Duration::from_millis(200);
 
-/// Deletes the pods, claims and lease of a run, and waits until they are gone; the lease last, so
+/// Deletes the pods, Services, claims and lease of a run, and waits until they are gone; the lease last, so
 /// that whatever interrupts this can be taken up again. What was there is returned.
 pub(crate) fn remove(cluster: &Cluster, run: &Run) -> Result<Vec<String>, Error> {
     let started = Instant::now();
     let mut removed = Vec::new();
-    let all: [&dyn Fn() -> Result<Vec<String>, Error>; 3] = [
+    let all: [&dyn Fn() -> Result<Vec<String>, Error>; 4] = [
         &|| delete::<Pod>(cluster, run, "pods"),
+        &|| delete::<Service>(cluster, run, "services"),
         &|| delete::<PersistentVolumeClaim>(cluster, run, "persistentvolumeclaims"),
         &|| delete::<Lease>(cluster, run, "leases"),
     ];

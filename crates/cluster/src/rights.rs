@@ -2,10 +2,11 @@
 
 /// API group, resource, verbs. An exec over a websocket is a `get` to older API servers and a `create`
 /// to newer ones.
-pub(crate) const RIGHTS: [(&str, &str, &[&str]); 5] = [
+pub(crate) const RIGHTS: [(&str, &str, &[&str]); 6] = [
     ("coordination.k8s.io", "leases", &["create", "delete", "list", "patch"]),
     ("", "persistentvolumeclaims", &["create", "delete", "list"]),
     ("", "pods", &["create", "delete", "list"]),
+    ("", "services", &["create", "delete", "list"]),
     ("", "pods/exec", &["create", "get"]),
     ("", "events", &["list"]),
 ];

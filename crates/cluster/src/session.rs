@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use iotax_run::{AgentError, FailureKind};
 use jiff::Timestamp;
 use k8s_openapi::api::coordination::v1::Lease;
-use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod};
+use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod, Service};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
 use kube::api::{Patch, PatchParams, PostParams};
 use serde_json::json;
@@ -84,6 +85,15 @@ impl Session {
         self.cluster.ask(Call::new("create", "pods"), made).map(drop)
     }
 
+    /// Makes a Service for a port of a pod; as the cluster has it.
+    pub(crate) fn make_service(&self, member: &Member, port: u16) -> Result<Service, Error> {
+        let service = self.run.service(member, port, &self.owner);
+        let services = self.cluster.api::<Service>();
+        let how = PostParams::default();
+        let made = services.create(&how, &service);
+        self.cluster.ask(Call::new("create", "services"), made)
+    }
+
     /// Makes a pod once more that somebody, or the loss of its node, has removed or ended. Its claim
     /// stays, and what is on its volume.
     pub(crate) fn make_again_if_gone(
@@ -100,6 +110,18 @@ impl Session {
         self.make_pod(member, options)?;
         let members = std::slice::from_ref(member);
         wait(&self.cluster, &self.run, members, options.wait, (stop, note)).map(drop)
+    }
+
+    /// Removes everything of a run that did not come about, and says why it did not.
+    pub(crate) fn gave_up(session: Arc<Self>, error: iotax_run::Error) -> iotax_run::Error {
+        match Arc::into_inner(session).map_or(Ok(()), Self::end) {
+            Ok(()) => error,
+            Err(left) => AgentError::Failed {
+                error: format!("{error}\n{left}"),
+                kind: FailureKind::Environment,
+            }
+            .into(),
+        }
     }
 
     /// Removes everything of the run.

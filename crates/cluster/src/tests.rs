@@ -12,13 +12,15 @@ use self::server::Server;
 use crate::connect::Cluster;
 use crate::error::Error;
 use crate::note::Note;
-use crate::objects::{Amounts, Member, PodOptions, Run, Toleration};
+use crate::objects::{Amounts, Apart, Member, PodOptions, Run, Toleration};
 use crate::place::Place;
 use crate::rights::RIGHTS;
 use crate::session::Session;
 use crate::undo::undo;
 use crate::wait::wait;
 
+/// What a run makes.
+const ALL: [&str; 4] = ["pods", "services", "leases", "persistentvolumeclaims"];
 const PLACES: [&str; 2] = ["class:fast", "emptydir"];
 
 pub(crate) fn options() -> PodOptions {
@@ -57,6 +59,7 @@ fn run(cluster: &Arc<Cluster>) -> Result<Session, Error> {
     for member in members() {
         session.make(&member, &options())?;
     }
+    session.make_service(&members()[0], 7474)?;
     Ok(session)
 }
 
@@ -85,7 +88,7 @@ fn everything_that_is_made_has_an_owner_and_is_deleted() {
     let cluster = cluster(&server);
     let session = run(&cluster).unwrap();
     let lease = &server.objects("leases")[0];
-    for resource in ["pods", "persistentvolumeclaims"] {
+    for resource in ["pods", "services", "persistentvolumeclaims"] {
         for object in server.objects(resource) {
             if object["metadata"]["name"] != "theirs" {
                 assert_eq!(
@@ -95,10 +98,9 @@ fn everything_that_is_made_has_an_owner_and_is_deleted() {
             }
         }
     }
-    assert_eq!([server.count("pods"), server.count("persistentvolumeclaims")], [2, 2]);
+    assert_eq!(ALL.map(|resource| server.count(resource)), [2, 1, 1, 2]);
     session.end().unwrap();
-    let left = ["pods", "leases", "persistentvolumeclaims"].map(|resource| server.count(resource));
-    assert_eq!(left, [0, 0, 1]);
+    assert_eq!(ALL.map(|resource| server.count(resource)), [0, 0, 0, 1]);
     assert_eq!(server.objects("persistentvolumeclaims")[0]["metadata"]["name"], "theirs");
 }
 
@@ -106,7 +108,7 @@ fn everything_that_is_made_has_an_owner_and_is_deleted() {
 fn a_session_that_is_dropped_leaves_nothing_either() {
     let server = Server::new();
     drop(run(&cluster(&server)).unwrap());
-    assert_eq!(["pods", "leases", "persistentvolumeclaims"].map(|what| server.count(what)), [0; 3]);
+    assert_eq!(ALL.map(|what| server.count(what)), [0; 4]);
 }
 
 #[test]
@@ -157,7 +159,7 @@ fn a_quota_is_no_missing_right() {
     the cluster refuses to create pods: pods "x" is forbidden: exceeded quota: small, limited: cpu=1
     ask for less with --size, --cpu and --memory, or have the quota raised
     "#);
-    assert_eq!(["pods", "leases", "persistentvolumeclaims"].map(|what| server.count(what)), [0; 3]);
+    assert_eq!(ALL.map(|what| server.count(what)), [0; 4]);
 }
 
 #[test]
@@ -240,11 +242,12 @@ fn undo_removes_what_a_dead_run_left_and_leaves_live_ones_alone() {
         [
             "Pod iotax-RUN-0",
             "Pod iotax-RUN-1",
+            "Service iotax-RUN-0",
             "PersistentVolumeClaim iotax-RUN-0",
             "Lease iotax-RUN"
         ]
     );
-    assert_eq!([server.count("pods"), server.count("persistentvolumeclaims")], [2, 2]);
+    assert_eq!(ALL.map(|resource| server.count(resource)), [2, 1, 1, 2]);
 }
 
 #[test]
@@ -275,6 +278,38 @@ fn an_ephemeral_volume_is_made_with_its_pod_on_the_node_that_was_asked_for() {
     assert_eq!(run.claim_of(0, volume).as_deref(), Some("iotax-0123456789-0-volume"));
     let spec = run.pod(&member, &options(), &lease).spec.unwrap();
     insta::assert_yaml_snapshot!((spec.volumes, spec.affinity, spec.tolerations));
+}
+
+#[test]
+fn a_service_is_for_one_pod_and_two_pods_may_be_kept_apart() {
+    let run = Run { id: "0123456789".to_owned() };
+    let lease = run.lease(jiff::Timestamp::UNIX_EPOCH);
+    let mut far = member(1, "a", "emptydir");
+    insta::assert_yaml_snapshot!(run.service(&far, 7474, &lease).spec);
+    far.apart = Some(Apart { from: 0, topology: "topology.kubernetes.io/zone" });
+    let pod = run.pod(&far, &options(), &lease);
+    // What the Service selects is on the pod.
+    let selected = run.service(&far, 7474, &lease).spec.unwrap().selector.unwrap();
+    let labels = pod.metadata.labels.unwrap();
+    assert!(selected.iter().all(|(key, value)| labels.get(key) == Some(value)));
+    insta::assert_yaml_snapshot!(pod.spec.unwrap().affinity);
+    far.node = Some("n2".to_owned());
+    let affinity = run.pod(&far, &options(), &lease).spec.unwrap().affinity.unwrap();
+    assert!(affinity.node_affinity.is_some() && affinity.pod_anti_affinity.is_some());
+}
+
+#[test]
+fn the_hosts_network_is_forbidden_only_where_other_pods_are_allowed() {
+    let server = Server::new();
+    let cluster = cluster(&server);
+    let asked = || crate::host_network_refused(&cluster, &options()).unwrap();
+    assert_eq!(asked(), None);
+    server.refuse_host_network("violates PodSecurity \"restricted:latest\": host namespaces");
+    assert!(asked().unwrap().starts_with("violates PodSecurity"));
+    // Nothing was made.
+    assert_eq!(server.count("pods"), 0);
+    server.refuse("create", "pods", "exceeded quota: small");
+    assert_eq!(asked(), None);
 }
 
 #[test]

@@ -1,12 +1,16 @@
 //! Removes what dead runs left.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Debug;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
+use k8s_openapi::NamespaceResourceScope;
 use k8s_openapi::api::coordination::v1::Lease;
-use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod};
+use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod, Service};
+use kube::Resource;
 use kube::api::{ListParams, ObjectMeta};
+use serde::de::DeserializeOwned;
 
 use crate::connect::Cluster;
 use crate::error::{Call, Error};
@@ -75,16 +79,25 @@ fn renewals(cluster: &Cluster) -> Result<BTreeMap<String, Option<Timestamp>>, Er
     Ok(leases.into_iter().filter_map(of).collect())
 }
 
-/// Runs that have pods or claims.
+/// Runs that have pods, Services or claims.
 fn runs(cluster: &Cluster) -> Result<Vec<String>, Error> {
+    let mut runs = owners::<Pod>(cluster, "pods")?;
+    runs.extend(owners::<Service>(cluster, "services")?);
+    runs.extend(owners::<PersistentVolumeClaim>(cluster, "persistentvolumeclaims")?);
+    Ok(runs)
+}
+
+fn owners<K>(cluster: &Cluster, resource: &'static str) -> Result<Vec<String>, Error>
+where
+    K: Resource<Scope = NamespaceResourceScope, DynamicType = ()>
+        + Clone
+        + DeserializeOwned
+        + Debug,
+{
+    let objects = cluster.api::<K>();
     let which = ListParams::default().labels(MANAGED);
-    let (pods, claims) = (cluster.api::<Pod>(), cluster.api::<PersistentVolumeClaim>());
-    let pods = cluster.ask(Call::new("list", "pods"), pods.list(&which))?;
-    let call = Call::new("list", "persistentvolumeclaims");
-    let claims = cluster.ask(call, claims.list(&which))?;
-    let of_pods = pods.into_iter().filter_map(|pod| run(&pod.metadata));
-    let of_claims = claims.into_iter().filter_map(|claim| run(&claim.metadata));
-    Ok(of_pods.chain(of_claims).collect())
+    let listed = cluster.ask(Call::new("list", resource), objects.list(&which))?;
+    Ok(listed.into_iter().filter_map(|object| run(object.meta())).collect())
 }
 
 fn run(metadata: &ObjectMeta) -> Option<String> {

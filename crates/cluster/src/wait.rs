@@ -1,5 +1,6 @@
 //! Waits for pods, and says why while it does.
 
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -82,6 +83,15 @@ pub(crate) fn is_up(cluster: &Cluster, run: &Run, member: &Member) -> Result<boo
     let pods = all_pods(cluster, run)?;
     let pod = pods.into_iter().find(|pod| pod.metadata.name.as_ref() == Some(&name));
     Ok(pod.is_some_and(|pod| is_running(&pod) && pod.metadata.deletion_timestamp.is_none()))
+}
+
+/// The address of a pod.
+pub(crate) fn address(cluster: &Cluster, run: &Run, member: &Member) -> Result<IpAddr, Error> {
+    let name = run.member(member.number);
+    let pods = all_pods(cluster, run)?;
+    let pod = pods.into_iter().find(|pod| pod.metadata.name.as_ref() == Some(&name));
+    let ip = pod.and_then(|pod| pod.status?.pod_ip?.parse().ok());
+    ip.ok_or_else(|| Error::Gone { whose: member.told_as.clone(), pod: name })
 }
 
 /// Tells a reason that is another than before.

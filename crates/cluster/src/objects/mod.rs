@@ -6,14 +6,16 @@
 //! | `options` | what is asked of pods |
 //! | `volume` | their volumes, and claims |
 //! | `pod` | the pods themselves |
+//! | `service` | what their network ports are reached by |
 //! | `quantity` | sizes as Kubernetes writes them |
 
 mod options;
 mod pod;
 mod quantity;
 mod run;
+mod service;
 mod volume;
 
 pub use options::{Amounts, PodOptions, Toleration};
-pub(crate) use pod::Member;
+pub(crate) use pod::{Apart, Container, Member};
 pub(crate) use run::{LEASE, MANAGED, RUN, Run};

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::options::{Amounts, PodOptions, Toleration};
 use super::quantity::quantity;
-use super::run::{LEASE, RUN, Run};
+use super::run::{LEASE, MEMBER, RUN, Run};
 use super::volume::VOLUME;
 use crate::place::{Place, Volume};
 
@@ -33,6 +33,8 @@ pub(crate) struct Member {
     pub(crate) volume: Option<Volume>,
     /// The node that it is to be on.
     pub(crate) node: Option<String>,
+    /// Another pod of the run that it is to be kept apart from.
+    pub(crate) apart: Option<Apart>,
     /// Whether its network is the node's own.
     pub(crate) is_on_host_network: bool,
     /// One or more; agents are started in any of them.
@@ -48,15 +50,25 @@ impl Member {
             told_as: format!("arm {arm}"),
             volume: Some(place.volume.clone()),
             node: place.node.clone(),
+            apart: None,
             is_on_host_network: false,
             containers: match driver {
-                None => vec![Container::new(CONTAINER, amounts)],
+                None => vec![Container::only(amounts)],
                 Some(driver) => {
                     vec![Container::new("driver", driver), Container::new("searcher", amounts)]
                 }
             },
         }
     }
+}
+
+/// What two pods must not share.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Apart {
+    /// The number of the other pod.
+    pub(crate) from: usize,
+    /// The label of nodes whose value they must not share, where both nodes have one.
+    pub(crate) topology: &'static str,
 }
 
 /// A container of a pod, which waits for agents.
@@ -67,6 +79,11 @@ pub(crate) struct Container {
 }
 
 impl Container {
+    /// The only one of a pod.
+    pub(crate) fn only(amounts: &Amounts) -> Self {
+        Self::new(CONTAINER, amounts)
+    }
+
     fn new(name: &str, amounts: &Amounts) -> Self {
         Self { name: name.to_owned(), amounts: amounts.clone() }
     }
@@ -100,6 +117,7 @@ impl Run {
                 "containers": containers.collect::<Vec<_>>(),
             },
         });
+        pod["metadata"]["labels"][MEMBER] = json!(number.to_string());
         if *is_on_host_network {
             pod["spec"]["hostNetwork"] = json!(true);
         }
@@ -108,6 +126,23 @@ impl Run {
 
     /// On the node that was asked for. Others are compared on one where their volumes allow it.
     fn affinity(&self, member: &Member) -> Value {
+        let Some(Apart { from, topology }) = &member.apart else {
+            return self.node_or_company(member);
+        };
+        let mut affinity = match &member.node {
+            Some(_) => self.node_or_company(member),
+            None => json!({}),
+        };
+        affinity["podAntiAffinity"] = json!({
+            "requiredDuringSchedulingIgnoredDuringExecution": [{
+                "topologyKey": topology,
+                "labelSelector": { "matchLabels": { RUN: self.id, MEMBER: from.to_string() } },
+            }],
+        });
+        affinity
+    }
+
+    fn node_or_company(&self, member: &Member) -> Value {
         if let Some(node) = &member.node {
             // Not by the label of a host name, which need not be the node's.
             return json!({ "nodeAffinity": { "requiredDuringSchedulingIgnoredDuringExecution": {

@@ -11,6 +11,8 @@ use serde_json::{Value, json};
 pub(crate) const MANAGED: &str = "app.kubernetes.io/managed-by=iotax";
 /// The label that says whose it is.
 pub(crate) const RUN: &str = "iotax/run";
+/// The label that tells the pods of a run apart.
+pub(crate) const MEMBER: &str = "iotax/member";
 /// A lease that was not renewed for so long is that of a dead run.
 pub(crate) const LEASE: Duration = Duration::from_mins(1);
 /// Of the hash that tells runs apart.

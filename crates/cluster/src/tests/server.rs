@@ -19,6 +19,8 @@ pub(super) struct Server {
     asked: Mutex<Vec<String>>,
     /// Verb and resource, and what is said.
     refused: Mutex<BTreeMap<String, String>>,
+    /// What is said of pods on the hosts' network.
+    host_network: Mutex<Option<String>>,
 }
 
 impl Server {
@@ -82,6 +84,10 @@ impl Server {
         self.refused.lock().unwrap().insert(format!("{verb} {resource}"), message.to_owned());
     }
 
+    pub(super) fn refuse_host_network(&self, message: &str) {
+        *self.host_network.lock().unwrap() = Some(message.to_owned());
+    }
+
     /// All pods run.
     pub(super) fn set_running(&self) {
         self.set_status(&json!({ "phase": "Running", "containerStatuses": [{
@@ -126,8 +132,14 @@ impl Server {
         if let Some(message) = self.refused.lock().unwrap().get(&asked) {
             return status(StatusCode::FORBIDDEN, "Forbidden", message);
         }
+        if let Some(message) = &*self.host_network.lock().unwrap()
+            && body["spec"]["hostNetwork"] == true
+        {
+            return status(StatusCode::FORBIDDEN, "Forbidden", message);
+        }
         let mut objects = self.objects.lock().unwrap();
         match (verb, name) {
+            ("create", _) if query.contains("dryRun=All") => (StatusCode::CREATED, body),
             ("list", _) => {
                 let selected = |object: &&Value| is_selected(object, query);
                 let of_kind = objects.iter().filter(|((kind, _), _)| kind == resource);

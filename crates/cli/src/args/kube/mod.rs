@@ -4,6 +4,7 @@ mod cluster;
 mod compare;
 mod image;
 mod manifest;
+mod net;
 mod pods;
 mod run;
 
@@ -13,6 +14,7 @@ pub(crate) use self::cluster::ClusterArgs;
 pub(crate) use self::compare::KubeCompareArgs;
 pub(crate) use self::image::KubeImageArgs;
 pub(crate) use self::manifest::KubeManifestArgs;
+pub(crate) use self::net::KubeNetArgs;
 pub(crate) use self::pods::{Containers, PodArgs};
 pub(crate) use self::run::KubeRunArgs;
 
@@ -23,6 +25,8 @@ pub(crate) enum KubeCommand {
     Compare(Box<KubeCompareArgs>),
     /// Run one workload on one volume
     Run(Box<KubeRunArgs>),
+    /// Compare network paths: node to node, pod to pod, pod to Service
+    Net(Box<KubeNetArgs>),
     /// Write the image that pods run, for clusters without a way to a registry
     Image(KubeImageArgs),
     /// Print an account with no more rights than a run needs, and a job, as YAML

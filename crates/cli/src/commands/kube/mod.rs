@@ -3,6 +3,7 @@
 mod compare;
 mod image;
 mod manifest;
+mod net;
 mod run;
 mod undo;
 
@@ -17,6 +18,7 @@ pub(crate) fn kube(command: KubeCommand) -> Result<Exit> {
     match command {
         KubeCommand::Compare(args) => compare::compare(&args),
         KubeCommand::Run(args) => run::run(*args),
+        KubeCommand::Net(args) => net::net(*args),
         KubeCommand::Image(args) => image::image(&args),
         KubeCommand::Manifest(args) => manifest::manifest(args),
     }

@@ -1,0 +1,133 @@
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result};
+use iotax_cluster::{Cluster, Ends, NetPath, PodOptions, host_network_refused};
+use iotax_spec::{Driver, Engine, Spec};
+
+use crate::args::{CompareArgs, KubeNetArgs, MatrixArgs, MeasureArgs, RunArgs};
+use crate::exit::{Exit, usage};
+use crate::hosts::Where;
+use crate::in_cluster::{options, refuse_elsewhere};
+use crate::in_cluster_net::NetInCluster;
+use crate::measure::measure_at;
+use crate::resolve::{self, Resolved};
+
+/// `iotax kube net`
+pub(super) fn net(args: KubeNetArgs) -> Result<Exit> {
+    let KubeNetArgs { from, to, across_zones, paths, port, workload, cluster, pods, measure } =
+        args;
+    refuse_elsewhere(&measure.load)?;
+    let options = options(&pods)?;
+    let asked = asked(&paths)?;
+    let cluster = Cluster::connect(cluster.context.as_deref(), cluster.namespace.as_deref())
+        .map_err(iotax_run::Error::from)?;
+    let paths = possible(asked, !paths.is_empty(), &cluster, &options)?;
+    let (resolved, measure) = resolved(&paths, workload, measure)?;
+    refuse_ports_of_their_own(&resolved.spec, &paths)?;
+    let ends = Ends { from, to, are_across_zones: across_zones };
+    let asked = NetInCluster { cluster: Arc::new(cluster), options, paths, ends, port };
+    let MeasureArgs { documented, load, output, gate, .. } = &measure;
+    measure_at(&Where::Net(&asked), "kube-net", resolved, (load, output, gate), documented)
+}
+
+/// The paths that were named, each once and in the order of all; or all.
+fn asked(texts: &[String]) -> Result<Vec<NetPath>> {
+    let named: Vec<NetPath> = texts
+        .iter()
+        .map(|text| text.parse().map_err(iotax_run::Error::from))
+        .collect::<Result<_, _>>()
+        .context("option --paths")?;
+    let is_asked = |path: &NetPath| named.is_empty() || named.contains(path);
+    Ok(NetPath::ALL.into_iter().filter(is_asked).collect())
+}
+
+/// Without the path on the hosts' network where the namespace does not allow it, and nobody insists.
+fn possible(
+    mut paths: Vec<NetPath>,
+    are_named: bool,
+    cluster: &Cluster,
+    options: &PodOptions,
+) -> Result<Vec<NetPath>> {
+    if !paths.contains(&NetPath::Node) {
+        return Ok(paths);
+    }
+    let refused = host_network_refused(cluster, options).map_err(iotax_run::Error::from)?;
+    let Some(why) = refused else { return Ok(paths) };
+    let namespace = cluster.namespace();
+    let told = format!("namespace {namespace} allows no pods on the hosts' network: {why}");
+    anyhow::ensure!(
+        !are_named,
+        "{told}\nleave `node` out of --paths, or name a namespace that allows them"
+    );
+    eprintln!("note: the path from node to node is left out, and pod is the baseline: {told}");
+    paths.retain(|path| *path != NetPath::Node);
+    Ok(paths)
+}
+
+/// As a comparison, or of one path as a run. Where paths lead to is known when pods are there.
+fn resolved(
+    paths: &[NetPath],
+    workload: String,
+    measure: MeasureArgs,
+) -> Result<(Resolved, MeasureArgs)> {
+    let target = |path: &NetPath| format!("tcp://{path}:{}", iotax_cluster::PORT);
+    if let [path] = paths {
+        let MeasureArgs { gate, certainty, caps, documented, load, output } = measure;
+        let trials = certainty.max_blocks;
+        let targets = vec![target(path)];
+        let run = RunArgs { workload, targets, trials, gate, documented, load, output };
+        let mut resolved = resolve::run(&run)?;
+        for arm in &mut resolved.spec.arms {
+            path.name().clone_into(&mut arm.name);
+        }
+        let RunArgs { gate, documented, load, output, .. } = run;
+        return Ok((resolved, MeasureArgs { gate, certainty, caps, documented, load, output }));
+    }
+    let arms = paths.iter().map(|path| format!("{path}={}", target(path))).collect();
+    let matrix = MatrixArgs { factors: Vec::new(), exclude: Vec::new() };
+    let workload = Some(workload);
+    let compare = CompareArgs { arms, workload, pair: Vec::new(), matrix, measure };
+    let resolved = resolve::compare(&compare)?;
+    Ok((resolved, compare.measure))
+}
+
+/// A Service has the one port that it was made for.
+fn refuse_ports_of_their_own(spec: &Spec, paths: &[NetPath]) -> Result<()> {
+    let through = paths.iter().any(|path| path.is_through_service());
+    let connects =
+        |engine| spec.phases().any(|one| one.jobs.iter().any(|job| job.engine == engine));
+    if through && connects(Engine::TcpConnect) {
+        return Err(usage(
+            "connections one after the other go to a port of their own, which no Service has: leave \
+             service and dns out, as in --paths node,pod,same-node",
+        ));
+    }
+    if spec.arms.iter().any(|arm| arm.driver == Driver::Iperf3) {
+        return Err(usage("the image has no iperf3: leave --engine out"));
+    }
+    if let Some(other) = spec.phases().find(|workload| !workload.is_network()) {
+        return Err(usage(format!(
+            "{} goes to files, not over a network; choose one such as network-baseline, tcp-rr, \
+             tcp-stream or udp-stream",
+            other.name
+        )));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_measured_once_and_from_the_least_in_the_way() {
+        let asked = |texts: &[&str]| {
+            let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
+            asked(&texts)
+        };
+        assert_eq!(asked(&[]).unwrap(), NetPath::ALL);
+        assert_eq!(asked(&["dns", "pod", "dns"]).unwrap(), [NetPath::Pod, NetPath::Dns]);
+        let refused = format!("{:#}", asked(&["ingress"]).unwrap_err());
+        assert!(refused.starts_with("option --paths: `ingress` is no path"), "{refused}");
+    }
+}

@@ -1,0 +1,54 @@
+//! Network paths in Kubernetes: what is asked for, and its hosts.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use iotax_cluster::{Cluster, Ends, NetPath, NetRequest, PodOptions, open_net};
+use iotax_record::HostRecord;
+use iotax_rig::Progress;
+use iotax_run::{Host, Hosts};
+use iotax_spec::Spec;
+
+use crate::session::Flags;
+
+/// What is asked of a cluster's network.
+pub(crate) struct NetInCluster {
+    pub cluster: Arc<Cluster>,
+    pub options: PodOptions,
+    /// Of each arm.
+    pub paths: Vec<NetPath>,
+    pub ends: Ends,
+    pub port: Option<u16>,
+}
+
+impl NetInCluster {
+    /// Makes the ends of all paths. The targets of the arms become the addresses of the far ends.
+    pub(crate) fn open(
+        &self,
+        spec: &mut Spec,
+        (stop, live): Flags<'_>,
+        progress: &mut dyn FnMut(&Progress<'_>),
+    ) -> Result<(Hosts, Vec<HostRecord>)> {
+        let Self { cluster, options, paths, ends, port } = self;
+        let opened = open_net(
+            cluster,
+            NetRequest {
+                spec,
+                paths,
+                ends,
+                port: *port,
+                options,
+                stop,
+                live,
+                note: Arc::new(|told| eprintln!("note: {told}")),
+                making: &mut |what| progress(&Progress::Making { arm: what }),
+            },
+        )?;
+        let (mut hosts, mut known): (Vec<(Box<dyn Host>, _)>, Vec<_>) = Default::default();
+        for (host, arms, record) in opened {
+            hosts.push((Box::new(host), arms));
+            known.push(record);
+        }
+        Ok((Hosts::new(hosts), known))
+    }
+}

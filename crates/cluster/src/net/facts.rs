@@ -1,0 +1,168 @@
+//! What is known of a path, for people: where its ends are, which addresses it has on the way.
+
+use iotax_run::agent::Reached;
+
+use super::path::NetPath;
+
+/// A node, and its zone, as far as it may be seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Node {
+    pub(super) name: String,
+    pub(super) zone: Option<String>,
+}
+
+/// What a path is between.
+#[derive(Debug)]
+pub(super) struct Between<'a> {
+    pub(super) path: NetPath,
+    pub(super) near: &'a Node,
+    pub(super) far: &'a Node,
+    /// Of the Service, if the path leads to one.
+    pub(super) service: Option<&'a str>,
+}
+
+/// Facts of a path, a line each. `of_nodes`: what is known of the path from node to node.
+pub(super) fn facts(
+    between: &Between<'_>,
+    reached: &Reached,
+    of_nodes: Option<&Reached>,
+) -> Vec<String> {
+    let mut facts = vec![ends(between), addresses(reached)];
+    if let Some(mtu) = reached.mtu_bytes {
+        let nodes = of_nodes.and_then(|of_nodes| of_nodes.mtu_bytes);
+        let is_node = between.path == NetPath::Node;
+        let beside = match nodes.filter(|_| !is_node) {
+            Some(nodes) if nodes == mtu => ", as from node to node".to_owned(),
+            Some(nodes) => format!("; from node to node {nodes}"),
+            None => String::new(),
+        };
+        facts.push(format!("MTU at the near end {mtu} bytes{beside}"));
+    }
+    if let Some(ns) = reached.resolved_ns {
+        let ms = ns as f64 / 1e6;
+        facts
+            .push(format!("its name was found in {ms:.1} ms: once each turn, not each connection"));
+    }
+    if between.path == NetPath::Node {
+        let node = &between.near.name;
+        facts.push(match reached.encrypting.as_slice() {
+            [] => format!("node {node} has no interface of WireGuard; IPsec would show in none"),
+            some => format!("node {node} has interfaces that encrypt: {}", some.join(", ")),
+        });
+    }
+    facts
+}
+
+fn ends(between: &Between<'_>) -> String {
+    let Between { path, near, far, service } = between;
+    let zones = match (&near.zone, &far.zone) {
+        (Some(near), Some(far)) if near == far => format!(", both in zone {near}"),
+        (Some(near), Some(far)) => format!(", zone {near} to zone {far}"),
+        _ => String::new(),
+    };
+    let service = service.unwrap_or_default();
+    let (near, far) = (&near.name, &far.name);
+    let ends = match path {
+        NetPath::Node => format!("node {near} to node {far}, on the hosts' network"),
+        NetPath::Pod => format!("pod on node {near} to pod on node {far}"),
+        NetPath::SameNode => format!("pod to pod, both on node {near}"),
+        NetPath::Service => {
+            format!("pod on node {near} to Service {service}, its pod on node {far}")
+        }
+        NetPath::Dns => {
+            format!("pod on node {near} to Service {service} by name, its pod on node {far}")
+        }
+    };
+    format!("in Kubernetes: {ends}{zones}")
+}
+
+fn addresses(reached: &Reached) -> String {
+    let Reached { near, near_seen, far, far_own, .. } = reached;
+    let source = if near == near_seen {
+        near.ip().to_string()
+    } else if near.ip() == near_seen.ip() {
+        format!("{} (its port translated)", near.ip())
+    } else {
+        format!("{}, which the far end sees as {} (SNAT),", near.ip(), near_seen.ip())
+    };
+    if far == far_own {
+        let untouched = if near == near_seen { ", translated nowhere" } else { "" };
+        format!("from {source} to {far}{untouched}")
+    } else {
+        format!("from {source} to {far}, translated to {far_own} (DNAT)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reached(near: &str, near_seen: &str, far: &str, far_own: &str) -> Reached {
+        Reached {
+            near: near.parse().unwrap(),
+            near_seen: near_seen.parse().unwrap(),
+            far: far.parse().unwrap(),
+            far_own: far_own.parse().unwrap(),
+            mtu_bytes: Some(1450),
+            resolved_ns: None,
+            encrypting: Vec::new(),
+        }
+    }
+
+    fn node(name: &str, zone: Option<&str>) -> Node {
+        Node { name: name.to_owned(), zone: zone.map(str::to_owned) }
+    }
+
+    fn told(
+        path: NetPath,
+        zones: [Option<&str>; 2],
+        seen: &Reached,
+        nodes: Option<&Reached>,
+    ) -> String {
+        let (near, far) = (node("n1", zones[0]), node("n2", zones[1]));
+        let service = path.is_through_service().then_some("10.96.0.7");
+        facts(&Between { path, near: &near, far: &far, service }, seen, nodes).join("\n")
+    }
+
+    #[test]
+    fn nodes_zones_and_what_the_nodes_have_are_told() {
+        let mut seen = reached("10.0.0.1:40", "10.0.0.1:40", "10.0.0.2:41", "10.0.0.2:41");
+        seen.mtu_bytes = Some(1500);
+        seen.encrypting = vec!["cilium_wg0 (Cilium)".to_owned()];
+        insta::assert_snapshot!(told(NetPath::Node, [Some("a"), Some("b")], &seen, Some(&seen)), @"
+        in Kubernetes: node n1 to node n2, on the hosts' network, zone a to zone b
+        from 10.0.0.1 to 10.0.0.2:41, translated nowhere
+        MTU at the near end 1500 bytes
+        node n1 has interfaces that encrypt: cilium_wg0 (Cilium)
+        ");
+        let pods = reached("10.244.1.2:40", "10.244.1.2:40", "10.244.2.3:7474", "10.244.2.3:7474");
+        insta::assert_snapshot!(told(NetPath::Pod, [Some("a"); 2], &pods, Some(&seen)), @"
+        in Kubernetes: pod on node n1 to pod on node n2, both in zone a
+        from 10.244.1.2 to 10.244.2.3:7474, translated nowhere
+        MTU at the near end 1450 bytes; from node to node 1500
+        ");
+        insta::assert_snapshot!(told(NetPath::SameNode, [None; 2], &pods, None), @"
+        in Kubernetes: pod to pod, both on node n1
+        from 10.244.1.2 to 10.244.2.3:7474, translated nowhere
+        MTU at the near end 1450 bytes
+        ");
+    }
+
+    #[test]
+    fn what_is_translated_on_the_way_is_told() {
+        let mut seen = reached("10.244.1.2:40", "10.0.0.1:99", "10.96.0.7:7474", "10.244.2.3:7474");
+        insta::assert_snapshot!(told(NetPath::Service, [None; 2], &seen, None), @"
+        in Kubernetes: pod on node n1 to Service 10.96.0.7, its pod on node n2
+        from 10.244.1.2, which the far end sees as 10.0.0.1 (SNAT), to 10.96.0.7:7474, translated to 10.244.2.3:7474 (DNAT)
+        MTU at the near end 1450 bytes
+        ");
+        seen.near_seen = "10.244.1.2:41".parse().unwrap();
+        seen.resolved_ns = Some(1_250_000);
+        seen.mtu_bytes = None;
+        insta::assert_snapshot!(told(NetPath::Dns, [None; 2], &seen, None), @"
+        in Kubernetes: pod on node n1 to Service 10.96.0.7 by name, its pod on node n2
+        from 10.244.1.2 (its port translated) to 10.96.0.7:7474, translated to 10.244.2.3:7474 (DNAT)
+        its name was found in 1.2 ms: once each turn, not each connection
+        ");
+    }
+}

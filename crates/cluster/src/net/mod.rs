@@ -1,0 +1,272 @@
+//! Paths of a pod network: pods at both ends, peers at the far one, agents at the near one.
+//!
+//! | module | idea |
+//! |---|---|
+//! | `path` | the paths, and the pods at their ends |
+//! | `layout` | which pods paths need, and on which nodes |
+//! | `allowed` | whether pods may be on their nodes' network |
+//! | `nodes` | where pods are |
+//! | `far` | the peer in a pod |
+//! | `host` | the near end as a [`iotax_run::Host`] |
+//! | `facts` | what is known of a path |
+
+mod allowed;
+mod facts;
+mod far;
+mod host;
+mod layout;
+mod nodes;
+mod path;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use iotax_load::{LoadProgress, new_peer_secret};
+use iotax_record::HostRecord;
+use iotax_run::agent::{GivenUp, PeerSecret, PeerSecrets, Reached, Remote, RemoteOptions};
+use iotax_spec::{Spec, Target};
+use k8s_openapi::api::core::v1::Pod;
+
+pub use self::allowed::host_network_refused;
+use self::facts::{Between, facts};
+use self::far::FarEnd;
+pub use self::host::NetHost;
+pub use self::layout::Ends;
+use self::layout::{Layout, member};
+use self::nodes::{Nodes, node};
+pub use self::path::NetPath;
+use self::path::Role;
+use crate::agent::PodAgent;
+use crate::connect::Cluster;
+use crate::error::Error;
+use crate::note::Note;
+use crate::objects::{Member, PodOptions};
+use crate::session::Session;
+use crate::wait::wait;
+
+/// Where peers in pods listen.
+pub const PORT: u16 = 7474;
+/// How long it may take until rules of Services and names are known where the near end is.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What is asked of a cluster's network.
+pub struct NetRequest<'a> {
+    /// Its arms are the paths; their targets become the addresses of the far ends.
+    pub spec: &'a mut Spec,
+    /// Of each arm.
+    pub paths: &'a [NetPath],
+    /// Which nodes.
+    pub ends: &'a Ends,
+    /// Where peers listen; `None`: [`PORT`] in pods, any that is free on nodes.
+    pub port: Option<u16>,
+    /// What pods are like.
+    pub options: &'a PodOptions,
+    /// Set by someone else to end whatever is under way.
+    pub stop: &'a Arc<AtomicBool>,
+    /// Counts what is done.
+    pub live: &'a Arc<LoadProgress>,
+    /// Tells the user what is waited for, and what could not be removed.
+    pub note: Note,
+    /// Is told what is made.
+    pub making: &'a mut dyn FnMut(&str),
+}
+
+/// The near ends: a host for each, the arms that it has, what is known of it.
+pub type NetOpened = Vec<(NetHost, Vec<usize>, HostRecord)>;
+
+/// Makes the pods of all paths, starts a peer at each far end and an agent at each near one, and waits
+/// until each path is there.
+///
+/// # Errors
+/// If something cannot be made, a pod does not start, a path does not come about; if the user stopped
+/// it. Then everything is removed again.
+pub fn open_net(
+    cluster: &Arc<Cluster>,
+    request: NetRequest<'_>,
+) -> Result<NetOpened, iotax_run::Error> {
+    if let Ends { from: Some(from), to: Some(to), .. } = request.ends
+        && from == to
+    {
+        return Err(Error::OneNode { node: from.clone() }.into());
+    }
+    let session = Session::begin(Arc::clone(cluster), Arc::clone(&request.note))?;
+    let session = Arc::new(session);
+    let opened = Opening { cluster, session: &session, request }.open();
+    opened.map_err(|error| Session::gave_up(session, error))
+}
+
+struct Opening<'a, 'r> {
+    cluster: &'a Arc<Cluster>,
+    session: &'a Arc<Session>,
+    request: NetRequest<'r>,
+}
+
+/// The pods that were made, as they are to be made again.
+type Members = BTreeMap<Role, Member>;
+
+/// What is known of each far end.
+type Secrets = BTreeMap<Role, PeerSecret>;
+
+impl Opening<'_, '_> {
+    fn open(mut self) -> Result<NetOpened, iotax_run::Error> {
+        let (members, nodes) = self.pods()?;
+        let service = self.service(&members)?;
+        let (far_ends, secrets) = self.far_ends(&members)?;
+        let mut known = PeerSecrets::new();
+        for (arm, path) in self.request.paths.iter().enumerate() {
+            let address = match (path, &service) {
+                (NetPath::Service, Some(service)) => service.address.clone(),
+                (NetPath::Dns, Some(service)) => service.name.clone(),
+                _ => far_ends[&path.far()].address().to_string(),
+            };
+            let target = format!("tcp://{address}");
+            self.request.spec.arms[arm].target = Target::parse(&target).expect("it is an address");
+            known.insert(address, secrets[&path.far()].clone());
+        }
+        let far_ends = Arc::new(Mutex::new(far_ends));
+        let mut hosts = Vec::new();
+        let mut seen: BTreeMap<usize, Reached> = BTreeMap::new();
+        for near in [Role::NearNode, Role::Near] {
+            let arms: Vec<usize> = self.arms_of(near);
+            let Some(at) = members.get(&near) else { continue };
+            let mut remote = Remote::open(RemoteOptions {
+                agent: Box::new(self.agent(at)),
+                spec: self.spec_of(&arms),
+                work_dir: PathBuf::from("/"),
+                given_up: GivenUp::default(),
+                secrets: known.clone(),
+                stop: Arc::clone(self.request.stop),
+                live: Arc::clone(self.request.live),
+            })?;
+            for (there, arm) in arms.iter().enumerate() {
+                seen.insert(*arm, remote.reach(there, PATIENCE)?);
+            }
+            hosts.push((remote, arms));
+        }
+        let of_nodes = self.request.paths.iter().position(|path| *path == NetPath::Node);
+        let of_nodes = of_nodes.and_then(|arm| seen.get(&arm));
+        let of_arm = |arm: &usize| {
+            let path = self.request.paths[*arm];
+            let between = Between {
+                path,
+                near: nodes.of_role(path.near()),
+                far: nodes.of_role(path.far()),
+                service: service.as_ref().map(|service| service.ip.as_str()),
+            };
+            facts(&between, &seen[arm], of_nodes)
+        };
+        let host = |(remote, arms): (Remote, Vec<usize>)| {
+            let record = remote.host().clone();
+            let mut host = NetHost {
+                sites: vec![iotax_record::Site::default(); arms.len()],
+                facts: arms.iter().map(of_arm).collect(),
+                far_of: arms.iter().map(|arm| self.request.paths[*arm].far()).collect(),
+                remote,
+                far_ends: Arc::clone(&far_ends),
+                session: Arc::clone(self.session),
+            };
+            (0..arms.len()).for_each(|arm| host.look(arm));
+            (host, arms, record)
+        };
+        Ok(hosts.into_iter().map(host).collect())
+    }
+
+    /// Makes all pods, first those that decide where the others are.
+    fn pods(&mut self) -> Result<(Members, Nodes), Error> {
+        let layout = Layout::of(self.request.paths);
+        let mut leaders = layout.leaders(self.request.ends, self.request.options);
+        let mut pods = self.made(&leaders)?;
+        let [mut near, mut far] = [None, None];
+        for ((role, member), pod) in layout.leaders.iter().zip(&mut leaders).zip(&pods) {
+            // Made again, it is to be where it was.
+            (member.node, member.apart) = (node(pod), None);
+            let end = if role.is_far() { &mut far } else { &mut near };
+            end.clone_from(&member.node);
+        }
+        let others = layout.others.iter().map(|role| {
+            let node = if role.is_far() { &far } else { &near };
+            member(*role, node.clone(), self.request.options)
+        });
+        let others: Vec<Member> = others.collect();
+        pods.extend(self.made(&others)?);
+        let roles: Vec<Role> = layout.leaders.into_iter().chain(layout.others).collect();
+        let nodes = Nodes::of(self.cluster, roles.iter().copied().zip(&pods));
+        let members = roles.into_iter().zip(leaders.into_iter().chain(others)).collect();
+        Ok((members, nodes))
+    }
+
+    fn made(&mut self, members: &[Member]) -> Result<Vec<Pod>, Error> {
+        let NetRequest { options, stop, note, making, .. } = &mut self.request;
+        for member in members {
+            making(&member.told_as);
+            self.session.make(member, options)?;
+        }
+        wait(self.cluster, self.session.run(), members, options.wait, (stop, note))
+    }
+
+    fn service(&self, members: &Members) -> Result<Option<Reachable>, Error> {
+        if !self.request.paths.iter().any(|path| path.is_through_service()) {
+            return Ok(None);
+        }
+        let port = self.request.port.unwrap_or(PORT);
+        let member = &members[&Role::Far];
+        let made = self.session.make_service(member, port)?;
+        let ip = made.spec.and_then(|spec| spec.cluster_ip).unwrap_or_default();
+        let host = if ip.contains(':') { format!("[{ip}]") } else { ip.clone() };
+        let name = self.session.run().member(member.number);
+        let namespace = self.cluster.namespace();
+        Ok(Some(Reachable {
+            ip,
+            address: format!("{host}:{port}"),
+            name: format!("{name}.{namespace}.svc:{port}"),
+        }))
+    }
+
+    /// Starts the peers.
+    fn far_ends(&self, members: &Members) -> Result<(BTreeMap<Role, FarEnd>, Secrets), Error> {
+        let mut secrets = BTreeMap::new();
+        let mut far_ends = BTreeMap::new();
+        for (role, member) in members.iter().filter(|(role, _)| role.has_peer()) {
+            let secret = new_peer_secret()?;
+            let of_pods = if role.is_on_host_network() { 0 } else { PORT };
+            let port = self.request.port.unwrap_or(of_pods);
+            far_ends.insert(*role, FarEnd::start(self.agent(member), secret.clone(), port)?);
+            secrets.insert(*role, secret);
+        }
+        Ok((far_ends, secrets))
+    }
+
+    fn agent(&self, member: &Member) -> PodAgent {
+        PodAgent {
+            session: Arc::clone(self.session),
+            member: member.clone(),
+            container: 0,
+            options: self.request.options.clone(),
+            stop: Arc::clone(self.request.stop),
+            note: Arc::clone(&self.request.note),
+        }
+    }
+
+    fn arms_of(&self, near: Role) -> Vec<usize> {
+        let paths = self.request.paths.iter().enumerate();
+        paths.filter(|(_, path)| path.near() == near).map(|(arm, _)| arm).collect()
+    }
+
+    fn spec_of(&self, arms: &[usize]) -> Spec {
+        let spec = &*self.request.spec;
+        let arms = arms.iter().map(|arm| spec.arms[*arm].clone()).collect();
+        Spec { arms, ..spec.clone() }
+    }
+}
+
+/// How a Service is reached.
+struct Reachable {
+    ip: String,
+    /// With its port.
+    address: String,
+    /// Its name in the cluster, likewise.
+    name: String,
+}
