@@ -70,6 +70,11 @@ impl Cluster {
         Api::namespaced(self.client.clone(), &self.namespace)
     }
 
+    /// For objects that are elsewhere, or nowhere in particular.
+    pub(crate) fn client(&self) -> Client {
+        self.client.clone()
+    }
+
     pub(crate) fn runtime(&self) -> &Handle {
         self.runtime.handle()
     }

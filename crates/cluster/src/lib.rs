@@ -14,6 +14,7 @@
 //! | `remove`, `undo` | removes what belongs to a run; which runs are dead |
 //! | `agent` | starts agents in a pod, and the pod again where it is gone |
 //! | `exec` | an agent in a pod, as a pair of blocking streams |
+//! | `survey` | what a cluster is like, for the doctor: read, never changed |
 //! | `host` | an arm's pod as a [`iotax_run::Host`] |
 #![forbid(unsafe_code)]
 
@@ -30,6 +31,7 @@ mod place;
 mod remove;
 mod rights;
 mod session;
+mod survey;
 #[cfg(test)]
 mod tests;
 mod undo;
@@ -42,5 +44,6 @@ pub use note::Note;
 pub use objects::{PodOptions, Toleration};
 pub use pending::{Cause, Pending};
 pub use place::{Place, Volume};
-pub use rights::manifest;
+pub use rights::{manifest, reader_manifest};
+pub use survey::{survey, survey_of_file};
 pub use undo::{Undone, undo};

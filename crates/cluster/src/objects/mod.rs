@@ -16,4 +16,5 @@ mod volume;
 
 pub use options::{PodOptions, Toleration};
 pub(crate) use pod::Member;
+pub(crate) use quantity::bytes_of;
 pub(crate) use run::{LEASE, MANAGED, RUN, Run};

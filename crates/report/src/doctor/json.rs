@@ -60,7 +60,7 @@ fn layer(machine: &Machine, place: usize, told: &mut Vec<usize>) -> Option<Value
     Some(value)
 }
 
-fn finding(finding: &Finding) -> Value {
+pub(super) fn finding(finding: &Finding) -> Value {
     let Finding { cause: id, about, certainty, seen, why, commands } = finding;
     let known = cause(id).ok();
     json!({

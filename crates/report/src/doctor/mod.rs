@@ -9,10 +9,12 @@
 //! | `host` | a machine with its findings |
 //! | `findings` | findings in words |
 //! | `diagnoses` | what a measurement points to |
+//! | `cluster` | a cluster: what lies under claims, classes, nodes |
 //! | `cause` | a known cause, explained |
 //! | `json` | the same for programs |
 
 mod cause;
+mod cluster;
 pub(crate) mod diagnoses;
 mod findings;
 mod host;
@@ -26,6 +28,7 @@ use iotax_diagnose::Diagnosis;
 use iotax_record::HostRole;
 
 pub use self::cause::{cause_json, explained, known_causes};
+pub use self::cluster::{cluster_doctor, cluster_doctor_json};
 pub use self::findings::Detail;
 pub use self::host::HostFindings;
 pub use self::json::doctor_json;

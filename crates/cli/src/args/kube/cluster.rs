@@ -12,10 +12,13 @@ pub(crate) struct ClusterArgs {
     pub namespace: Option<String>,
 }
 
-/// A namespace.
+/// `iotax kube manifest`
 #[derive(Debug, Args)]
-pub(crate) struct NamespaceArgs {
+pub(crate) struct ManifestArgs {
     /// Namespace that the rights are for
     #[arg(long, value_name = "NAME", default_value = "default")]
     pub namespace: String,
+    /// Print a role for looking at all of a cluster instead, for the same account
+    #[arg(long)]
+    pub cluster_reader: bool,
 }

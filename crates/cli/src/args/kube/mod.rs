@@ -2,12 +2,14 @@
 
 mod cluster;
 mod compare;
+mod doctor;
 mod pods;
 
 use clap::Subcommand;
 
-pub(crate) use self::cluster::{ClusterArgs, NamespaceArgs};
+pub(crate) use self::cluster::{ClusterArgs, ManifestArgs};
 pub(crate) use self::compare::KubeCompareArgs;
+pub(crate) use self::doctor::KubeDoctorArgs;
 pub(crate) use self::pods::PodArgs;
 
 /// `iotax kube`
@@ -15,6 +17,8 @@ pub(crate) use self::pods::PodArgs;
 pub(crate) enum KubeCommand {
     /// Compare storage classes: a pod with a volume for each arm
     Compare(Box<KubeCompareArgs>),
+    /// What lies under claims, and what of it is known to hurt
+    Doctor(KubeDoctorArgs),
     /// Print an account with no more rights than a run needs, as YAML
-    Manifest(NamespaceArgs),
+    Manifest(ManifestArgs),
 }

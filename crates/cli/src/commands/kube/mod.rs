@@ -1,6 +1,7 @@
 //! `iotax kube`: a module for each of its commands.
 
 mod compare;
+mod doctor;
 mod undo;
 
 use anyhow::Result;
@@ -14,8 +15,14 @@ use crate::output::say;
 pub(crate) fn kube(command: &KubeCommand) -> Result<Exit> {
     match command {
         KubeCommand::Compare(args) => compare::compare(args),
+        KubeCommand::Doctor(args) => doctor::doctor(args),
         KubeCommand::Manifest(args) => {
-            say(&iotax_cluster::manifest(&args.namespace))?;
+            let manifest = if args.cluster_reader {
+                iotax_cluster::reader_manifest(&args.namespace)
+            } else {
+                iotax_cluster::manifest(&args.namespace)
+            };
+            say(&manifest)?;
             Ok(Exit::Done)
         }
     }
