@@ -32,7 +32,9 @@ pub(crate) use self::doctor::DoctorArgs;
 pub(crate) use self::documented::DocumentedArgs;
 pub(crate) use self::gate::{GateArgs, Undecided};
 #[cfg(feature = "kubernetes")]
-pub(crate) use self::kube::{ClusterArgs, KubeCommand, KubeCompareArgs, KubeDoctorArgs, PodArgs};
+pub(crate) use self::kube::{
+    ClusterArgs, KubeCommand, KubeCompareArgs, KubeDoctorArgs, KubeLimitsArgs, PodArgs,
+};
 pub(crate) use self::limits::LimitsArgs;
 pub(crate) use self::matrix::MatrixArgs;
 pub(crate) use self::measure::{CertaintyArgs, LoadArgs, MeasureArgs};

@@ -14,7 +14,9 @@ mod measured;
 mod searched;
 mod suspect;
 
-pub use cluster::{Subject, claim_disk, cluster_findings, documented_limits, unknown, vm_limits};
+pub use cluster::{
+    Placed, Subject, choice_of, claim_disk, cluster_findings, documented_limits, unknown, vm_limits,
+};
 pub use machine::{Certainty, Finding, Observation, findings, named_causes};
 pub use measured::{of_arms, reasons};
 pub use searched::of_search;

@@ -67,6 +67,15 @@ pub(super) fn caching(class: &ClassSeen) -> Caching {
     said.unwrap_or(if is_azure { Caching::ReadOnly } else { Caching::None })
 }
 
+/// The same as the catalogue writes it, if anything is cached.
+pub(super) fn caching_word(class: &ClassSeen) -> Option<&'static str> {
+    match caching(class) {
+        Caching::None => None,
+        Caching::ReadOnly => Some("readonly"),
+        Caching::ReadWrite => Some("readwrite"),
+    }
+}
+
 /// As the class of its attributes has changed it.
 fn as_it_is(seen: &ClusterSeen, class: &ClassSeen, volume: Option<&VolumeSeen>) -> ClassSeen {
     let changed = volume.and_then(|volume| volume.attributes_class.as_ref());

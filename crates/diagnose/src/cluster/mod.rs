@@ -2,6 +2,7 @@
 //!
 //! | module | idea |
 //! |---|---|
+//! | `choice` | what volumes in use are, for a search for caps |
 //! | `focus` | which classes and nodes are asked about |
 //! | `disks` | what the catalogue knows of a class's volumes |
 //! | `defaults` | which class claims without one get |
@@ -12,6 +13,7 @@
 //! | `vms` | documented limits of their VM sizes |
 //! | `network` | the network between pods |
 
+mod choice;
 mod classes;
 mod defaults;
 mod disks;
@@ -26,6 +28,7 @@ use std::cmp::Reverse;
 
 use iotax_record::cluster::ClusterSeen;
 
+pub use self::choice::{Placed, choice_of};
 pub use self::disks::{claim_disk, documented_limits};
 use self::focus::Focus;
 pub use self::focus::{Subject, unknown};

@@ -7,7 +7,7 @@ use std::process::{Child, Stdio};
 use crate::agent_error::AgentError;
 
 /// Starts agents: the first, and another for each that is lost.
-pub trait Launch {
+pub trait Launch: Send {
     /// What messages call the agent, such as its command.
     fn name(&self) -> String;
 
@@ -29,7 +29,7 @@ pub struct Launched {
 }
 
 /// The process of an agent.
-pub trait Process {
+pub trait Process: Send {
     /// How it ended; `None` if it has not.
     ///
     /// # Errors

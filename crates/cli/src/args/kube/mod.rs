@@ -3,6 +3,7 @@
 mod cluster;
 mod compare;
 mod doctor;
+mod limits;
 mod pods;
 
 use clap::Subcommand;
@@ -10,6 +11,7 @@ use clap::Subcommand;
 pub(crate) use self::cluster::{ClusterArgs, ManifestArgs};
 pub(crate) use self::compare::KubeCompareArgs;
 pub(crate) use self::doctor::KubeDoctorArgs;
+pub(crate) use self::limits::KubeLimitsArgs;
 pub(crate) use self::pods::PodArgs;
 
 /// `iotax kube`
@@ -19,6 +21,8 @@ pub(crate) enum KubeCommand {
     Compare(Box<KubeCompareArgs>),
     /// What lies under claims, and what of it is known to hurt
     Doctor(KubeDoctorArgs),
+    /// Find the caps of volumes in pods, and what documents say of them
+    Limits(Box<KubeLimitsArgs>),
     /// Print an account with no more rights than a run needs, as YAML
     Manifest(ManifestArgs),
 }

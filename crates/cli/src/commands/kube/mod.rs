@@ -2,6 +2,7 @@
 
 mod compare;
 mod doctor;
+mod limits;
 mod undo;
 
 use anyhow::Result;
@@ -16,6 +17,7 @@ pub(crate) fn kube(command: &KubeCommand) -> Result<Exit> {
     match command {
         KubeCommand::Compare(args) => compare::compare(args),
         KubeCommand::Doctor(args) => doctor::doctor(args),
+        KubeCommand::Limits(args) => limits::limits(args),
         KubeCommand::Manifest(args) => {
             let manifest = if args.cluster_reader {
                 iotax_cluster::reader_manifest(&args.namespace)
