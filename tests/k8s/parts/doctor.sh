@@ -45,7 +45,7 @@ part_doctor() {
   need "two default classes are found" "several storage classes are the default" "$W/said"
   kubectl annotate storageclass fast slow "$DEFAULT-" >/dev/null
   doctor
-  need "no default class is found" "no storage class is the default" "$W/said"
+  need "no default class is found" "no-default-class" "$W/said"
   kubectl cordon n2 >/dev/null
   doctor node:n2
   need "a cordoned node is found" "a node takes no new pods (node n2)" "$W/said"

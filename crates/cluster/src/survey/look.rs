@@ -38,9 +38,9 @@ const SETTINGS: [(&str, &str); 7] = [
     ("kube-system", "cilium-config"),
     ("kube-system", "calico-config"),
     ("kube-system", "canal-config"),
+    ("kube-system", "antrea-config"),
     ("kube-system", "kube-flannel-cfg"),
     ("kube-flannel", "kube-flannel-cfg"),
-    ("kube-system", "antrea-config"),
 ];
 
 /// Objects of one namespace, or of all; where only the cluster's own may be listed, of that.

@@ -11,10 +11,6 @@ use serde_json::Value;
 
 use crate::error::Error;
 
-/// What prints all that a file of objects may have.
-const KUBECTL: &str = "kubectl get storageclasses,csidrivers,csinodes,volumeattachments,nodes,\
-                       persistentvolumes,persistentvolumeclaims,pods,daemonsets -A -o json";
-
 /// Objects, and which could not be had.
 #[derive(Debug, Default)]
 pub(crate) struct Objects {
@@ -51,11 +47,14 @@ impl Objects {
             ("limits of drivers on nodes", objects.csi_nodes.len()),
             ("what network plugin there is", objects.sets.len()),
         ];
-        let missing = found.into_iter().filter(|(_, count)| *count == 0);
-        objects.unseen.extend(missing.map(|(what, _)| Unseen {
-            what: what.to_owned(),
-            how: format!("the file has none; {KUBECTL} prints them"),
-        }));
+        let missing: Vec<_> =
+            found.into_iter().filter(|(_, count)| *count == 0).map(|(what, _)| what).collect();
+        if !missing.is_empty() {
+            objects.unseen.push(Unseen {
+                what: missing.join(", "),
+                how: "none in this file; iotax kube doctor --help has what prints them".to_owned(),
+            });
+        }
         Ok(objects)
     }
 

@@ -157,7 +157,7 @@ fn of_server(seen: &ClusterSeen, class: &ClassSeen) -> Option<Finding> {
             "programs that sync small writes, such as databases, wait for it".to_owned(),
         )
     } else {
-        (Certainty::Likely, format!("{} {are} named like programs that do", list(&named)))
+        (Certainty::Likely, format!("{} {are} named like programs that wait for it", list(&named)))
     };
     let why = format!(
         "Volumes of {} are directories of a file server: each open, stat and sync is a round trip; \

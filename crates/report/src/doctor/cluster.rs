@@ -27,7 +27,7 @@ pub fn cluster_doctor(
     write_claims(&mut page, seen, subjects, detail);
     write_classes(&mut page, seen, subjects);
     write_nodes(&mut page, seen, subjects, detail);
-    if subjects.is_empty() {
+    if subjects.is_empty() && is_seen(seen) {
         write_network(&mut page, seen);
     }
     if findings.is_empty() {
