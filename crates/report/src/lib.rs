@@ -78,8 +78,8 @@ mod words;
 pub use catalog::{catalog_check, catalog_disks, catalog_plan, catalog_vm_list, catalog_vms};
 pub use csv::{CSV_COLUMNS, csv};
 pub use doctor::{
-    Detail as DoctorDetail, HostFindings, cause_json, cluster_doctor, cluster_doctor_json, doctor,
-    doctor_json, explained, known_causes,
+    Detail as DoctorDetail, HostFindings, Probed, cause_json, cluster_doctor, cluster_doctor_json,
+    doctor, doctor_json, explained, known_causes,
 };
 pub use document::Document;
 pub use experiment::{Part, experiment};

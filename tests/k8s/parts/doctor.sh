@@ -53,6 +53,12 @@ part_doctor() {
   doctor_with_few_rights
   kubectl -n bench delete pod/user pvc/data --wait >/dev/null
   nothing_left doctor
+  release
+  doctor class:fast --probe --namespace bench --size 200M --cpu 500m --memory 256M --wait 60s
+  cat "$W/said"
+  need "a pod sees the disk under a volume" "loop" "$W/said"
+  need "and its file system" "ext4" "$W/said"
+  nothing_left "doctor --probe"
 }
 
 # Whatever may not be listed is said, and the rest is told all the same.

@@ -6,7 +6,8 @@ use iotax_words::{count, list, two_digits};
 use serde_json::json;
 
 use super::findings::{Detail, write_found};
-use super::json::finding;
+use super::host::HostFindings;
+use super::json::{finding, host as of_host};
 use crate::document::{Document, Item, Node, Point, Section};
 use crate::json::text::json_text;
 
@@ -15,12 +16,21 @@ const FORMAT: u32 = 1;
 /// Claims, and nodes that are well, that are told of if nobody asked about any of them.
 const MOST: usize = 8;
 
+/// What was seen in a pod.
+#[derive(Debug)]
+pub struct Probed {
+    /// Its volume, and its node: `class fast, node n1`.
+    pub name: String,
+    /// What lies under the volume there.
+    pub host: HostFindings,
+}
+
 /// What lies under the claims that are asked about, classes, nodes, the network, what was found and
 /// what could not be seen.
 pub fn cluster_doctor(
     seen: &ClusterSeen,
     findings: &[Finding],
-    subjects: &[Subject],
+    (subjects, pods): (&[Subject], &[Probed]),
     detail: Detail,
 ) -> Document {
     let mut page = Document::default();
@@ -39,16 +49,22 @@ pub fn cluster_doctor(
     } else {
         write_found(&mut page, findings, detail);
     }
+    for Probed { name, host } in pods {
+        page.add(Section::new(format!("In a pod: {name}"), []));
+        super::write(&mut page, host, detail);
+    }
     let unseen = seen.unseen.iter().map(|unseen| format!("{}: {}", unseen.what, unseen.how));
     page.add_list("Not seen", unseen.collect());
     page
 }
 
-/// One JSON object: `findings`, and `cluster`, all that was seen.
-pub fn cluster_doctor_json(seen: &ClusterSeen, findings: &[Finding]) -> String {
+/// One JSON object: `findings`, `cluster`, all that was seen of it, and `pods`, what was seen in each.
+pub fn cluster_doctor_json(seen: &ClusterSeen, findings: &[Finding], pods: &[Probed]) -> String {
+    let pod = |Probed { name, host }: &Probed| json!({ "name": name, "host": of_host(host) });
     json_text(&json!({
         "format": FORMAT,
         "findings": findings.iter().map(finding).collect::<Vec<_>>(),
+        "pods": pods.iter().map(pod).collect::<Vec<_>>(),
         "unseen": seen.unseen,
         "cluster": seen,
     }))

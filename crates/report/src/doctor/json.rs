@@ -27,7 +27,7 @@ pub fn doctor_json(
     json_text(&document)
 }
 
-fn host(host: &HostFindings) -> Value {
+pub(super) fn host(host: &HostFindings) -> Value {
     let HostFindings { role, machine, findings } = host;
     json!({
         "role": role,

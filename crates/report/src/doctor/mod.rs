@@ -28,7 +28,7 @@ use iotax_diagnose::Diagnosis;
 use iotax_record::HostRole;
 
 pub use self::cause::{cause_json, explained, known_causes};
-pub use self::cluster::{cluster_doctor, cluster_doctor_json};
+pub use self::cluster::{Probed, cluster_doctor, cluster_doctor_json};
 pub use self::findings::Detail;
 pub use self::host::HostFindings;
 pub use self::json::doctor_json;

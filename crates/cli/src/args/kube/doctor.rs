@@ -2,6 +2,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::pods::PodArgs;
 use crate::args::output::{Color, Listing};
 
 /// `iotax kube doctor`
@@ -15,12 +16,15 @@ Examples:
       what concerns a claim, a class, a node
   iotax kube doctor --all
       what is yet to be tested in full, too
+  iotax kube doctor class:gp2 --probe
+      also: devices and file systems under a new volume of that class, down to the
+      disk, as a pod sees them
   kubectl get storageclasses,csidrivers,csinodes,volumeattachments,nodes,pv,pvc,\\
 pods,daemonsets -A -o json > objects.json
   iotax kube doctor --objects objects.json
       look here, think elsewhere
 
-It only reads, and makes no pods. What the account may not list, it says; iotax
+It only reads; without --probe it makes nothing at all. What the account may not list, it says; iotax
 kube manifest --cluster-reader prints a role for all of it.")]
 pub(crate) struct KubeDoctorArgs {
     /// pvc:[NAMESPACE/]CLAIM, class:CLASS, node:NODE [default: all there is]
@@ -36,6 +40,12 @@ pub(crate) struct KubeDoctorArgs {
     /// Look at what kubectl get -o json has printed into this file, not at a cluster
     #[arg(long, value_name = "FILE")]
     pub objects: Option<PathBuf>,
+    /// Make a volume and a pod for each class of the subjects, look at what lies under it there, and
+    /// remove both
+    #[arg(long, requires = "subjects", conflicts_with = "objects", help_heading = "Kubernetes")]
+    pub probe: bool,
+    #[command(flatten)]
+    pub pods: PodArgs,
     /// Tell all of findings that are to be tested, and of all claims and nodes
     #[arg(long)]
     pub all: bool,

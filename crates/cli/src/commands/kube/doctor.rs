@@ -1,3 +1,5 @@
+mod probe;
+
 use std::fs;
 
 use anyhow::{Context as _, Result};
@@ -6,6 +8,7 @@ use iotax_diagnose::{Subject, cluster_findings, unknown};
 use iotax_record::cluster::ClusterSeen;
 use iotax_report::{self as report, DoctorDetail};
 
+use self::probe::probe;
 use crate::args::{KubeDoctorArgs, Listing};
 use crate::exit::{Exit, usage};
 use crate::output::{say, style};
@@ -19,13 +22,14 @@ pub(super) fn doctor(args: &KubeDoctorArgs) -> Result<Exit> {
         return Err(usage(problem));
     }
     let findings = cluster_findings(&seen, &subjects);
+    let pods = if args.probe { probe(args, &seen, &subjects)? } else { Vec::new() };
     say(&match args.format {
         Listing::Text => {
             let detail = if args.all { DoctorDetail::Whole } else { DoctorDetail::Folded };
-            let document = report::cluster_doctor(&seen, &findings, &subjects, detail);
+            let document = report::cluster_doctor(&seen, &findings, (&subjects, &pods), detail);
             report::text(&document, style(args.color))
         }
-        Listing::Json => report::cluster_doctor_json(&seen, &findings),
+        Listing::Json => report::cluster_doctor_json(&seen, &findings, &pods),
     })?;
     let is_seen = seen.knows_classes || !seen.nodes.is_empty() || !seen.claims.is_empty();
     Ok(if is_seen { Exit::Done } else { Exit::Failed })
