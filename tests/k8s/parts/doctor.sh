@@ -55,7 +55,6 @@ part_doctor() {
   nothing_left doctor
   release
   doctor class:fast --probe --namespace bench --size 200M --cpu 500m --memory 256M --wait 60s
-  cat "$W/said"
   need "a pod sees the disk under a volume" "loop" "$W/said"
   need "and its file system" "ext4" "$W/said"
   nothing_left "doctor --probe"

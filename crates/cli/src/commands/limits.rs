@@ -31,7 +31,7 @@ pub(crate) fn limits(args: &LimitsArgs) -> Result<Exit> {
     let spec = search.spec();
     let targets = spec.arms.iter().map(|arm| &arm.target);
     let session = Session::start("limits", args.output.out.as_deref(), targets)?;
-    search_at(search, session, (&args.output, &gate), &mut |search, flags, making| {
+    search_at(search, &session, (&args.output, &gate), &mut |search, flags, making| {
         let given_up = GivenUp::by_user(&args.destroy);
         let given = (args.dir.as_path(), &given_up);
         let host = hosts::local(&search.spec(), given, flags, making)?;
@@ -56,7 +56,7 @@ pub(super) type Open<'a> =
 /// Searches, wherever the targets are.
 pub(super) fn search_at(
     mut search: Search,
-    session: Session,
+    session: &Session,
     (output, gate): (&OutputArgs, &GateArgs),
     open: &mut Open<'_>,
 ) -> Result<Exit> {

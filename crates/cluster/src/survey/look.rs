@@ -46,7 +46,7 @@ const SETTINGS: [(&str, &str); 7] = [
 /// Objects of one namespace, or of all; where only the cluster's own may be listed, of that.
 pub(super) fn look(cluster: &Cluster, namespace: Option<&str>) -> Result<Objects, Error> {
     let mut seen = Look { cluster, unseen: Vec::new() };
-    let (classes, knows_classes) = seen.known(seen.everywhere(), "storageclasses")?;
+    let (classes, knows_classes) = seen.known(&seen.everywhere(), "storageclasses")?;
     let attributes = seen.all("volumeattributesclasses")?;
     let drivers = seen.all("csidrivers")?;
     let csi_nodes = seen.all("csinodes")?;
@@ -95,7 +95,7 @@ impl Look<'_> {
     where
         K: Listed + Resource<Scope = ClusterResourceScope>,
     {
-        self.known(self.everywhere(), resource).map(|(objects, _)| objects)
+        self.known(&self.everywhere(), resource).map(|(objects, _)| objects)
     }
 
     /// All objects in a namespace, or in every one.
@@ -111,7 +111,7 @@ impl Look<'_> {
             Some(namespace) => Api::namespaced(self.cluster.client(), namespace),
             None => self.everywhere(),
         };
-        self.known(api, resource).map(|(objects, _)| objects)
+        self.known(&api, resource).map(|(objects, _)| objects)
     }
 
     /// Claims, and in which namespace they were looked for.
@@ -121,12 +121,12 @@ impl Look<'_> {
     {
         let resource = "persistentvolumeclaims";
         if asked.is_none() {
-            let (claims, are_known) = self.known(self.everywhere(), resource)?;
+            let (claims, are_known) = self.known(&self.everywhere(), resource)?;
             if are_known {
                 return Ok((None, claims));
             }
             if let Some(told) = self.unseen.last_mut() {
-                told.what = "claims of other namespaces".to_owned();
+                "claims of other namespaces".clone_into(&mut told.what);
             }
         }
         let namespace = asked.unwrap_or(self.cluster.namespace()).to_owned();
@@ -137,7 +137,7 @@ impl Look<'_> {
     /// What there is, page by page, and whether it could be looked at.
     fn known<K: Listed>(
         &mut self,
-        api: Api<K>,
+        api: &Api<K>,
         resource: &'static str,
     ) -> Result<(Vec<K>, bool), Error> {
         let mut objects = Vec::new();
@@ -153,19 +153,19 @@ impl Look<'_> {
                     }
                 }
                 Ok(None) => {
-                    return self.unseen(resource, format!("this cluster has no {resource}"));
+                    return Ok(self.unseen(resource, format!("this cluster has no {resource}")));
                 }
                 Err(Error::Forbidden { .. }) => {
-                    return self.unseen(resource, format!("may not list {resource}"));
+                    return Ok(self.unseen(resource, format!("may not list {resource}")));
                 }
                 Err(other) => return Err(other),
             }
         }
     }
 
-    fn unseen<K>(&mut self, what: &str, how: String) -> Result<(Vec<K>, bool), Error> {
+    fn unseen<K>(&mut self, what: &str, how: String) -> (Vec<K>, bool) {
         self.unseen.push(Unseen { what: what.to_owned(), how });
-        Ok((Vec::new(), false))
+        (Vec::new(), false)
     }
 
     /// Settings of network plugins, as far as there are any.

@@ -15,7 +15,6 @@ mod objects;
 mod storage;
 
 use iotax_record::cluster::{CLUSTER_FORMAT, ClusterSeen};
-use k8s_openapi::api::core::v1::{NodeSelector, NodeSelectorRequirement};
 
 pub(crate) use self::look::READS;
 use self::look::look;
@@ -54,24 +53,4 @@ fn described(objects: &Objects) -> ClusterSeen {
         network: network::network(objects),
         unseen: objects.unseen.clone(),
     }
-}
-
-/// `topology.kubernetes.io/zone in eu-1a, eu-1b`, of each term.
-fn required(selector: &NodeSelector) -> Vec<String> {
-    let said = |one: &NodeSelectorRequirement| {
-        let values = one.values.clone().unwrap_or_default().join(", ");
-        let operator = match one.operator.as_str() {
-            "In" => "in".to_owned(),
-            other => other.to_owned(),
-        };
-        format!("{} {operator} {values}", one.key).trim_end().to_owned()
-    };
-    let terms = selector.node_selector_terms.iter();
-    terms
-        .flat_map(|term| {
-            let labels = term.match_expressions.iter().flatten();
-            labels.chain(term.match_fields.iter().flatten())
-        })
-        .map(said)
-        .collect()
 }

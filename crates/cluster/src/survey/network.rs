@@ -8,7 +8,7 @@ use k8s_openapi::api::core::v1::{ConfigMap, Node};
 
 use super::objects::Objects;
 
-/// Names of DaemonSets, and whose they are.
+/// Names of daemon sets, and whose they are.
 const PLUGINS: [(&str, &str); 14] = [
     ("cilium", "Cilium"),
     ("anetd", "Cilium (GKE Dataplane V2)"),
@@ -25,7 +25,7 @@ const PLUGINS: [(&str, &str); 14] = [
     ("ovnkube-node", "OVN-Kubernetes"),
     ("kube-ovn-cni", "Kube-OVN"),
 ];
-/// Flannel inside another program (k3s) has no DaemonSet, and notes this of each node.
+/// Flannel inside another program (k3s) has no daemon set, and notes this of each node.
 const FLANNEL: &str = "flannel.alpha.coreos.com/backend-type";
 /// Calico notes a key of each node that encrypts.
 const CALICO_KEY: &str = "projectcalico.org/WireguardPublicKey";

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use iotax_record::cluster::{AttributesSeen, ClaimSeen, ClassSeen, PodSeen, VolumeSeen};
 use k8s_openapi::api::core::v1::{
-    PersistentVolume, PersistentVolumeClaim, PersistentVolumeSpec, Pod, TopologySelectorTerm,
+    NodeSelector, NodeSelectorRequirement, PersistentVolume, PersistentVolumeClaim,
+    PersistentVolumeSpec, Pod, TopologySelectorTerm,
 };
 use k8s_openapi::api::storage::v1::{StorageClass, VolumeAttributesClass};
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use serde_json::Value;
 
 use super::objects::Objects;
-use super::required;
 use crate::objects::bytes_of;
 
 /// Says that claims without a class get this one; the older name still counts.
@@ -168,4 +168,24 @@ fn is_alive(pod: &Pod) -> bool {
 
 fn storage(amounts: Option<&BTreeMap<String, Quantity>>) -> Option<u64> {
     bytes_of(&amounts?.get("storage")?.0)
+}
+
+/// `topology.kubernetes.io/zone in eu-1a, eu-1b`, of each term.
+fn required(selector: &NodeSelector) -> Vec<String> {
+    let said = |one: &NodeSelectorRequirement| {
+        let values = one.values.clone().unwrap_or_default().join(", ");
+        let operator = match one.operator.as_str() {
+            "In" => "in".to_owned(),
+            other => other.to_owned(),
+        };
+        format!("{} {operator} {values}", one.key).trim_end().to_owned()
+    };
+    let terms = selector.node_selector_terms.iter();
+    terms
+        .flat_map(|term| {
+            let labels = term.match_expressions.iter().flatten();
+            labels.chain(term.match_fields.iter().flatten())
+        })
+        .map(said)
+        .collect()
 }

@@ -6,7 +6,7 @@ use iotax_record::cluster::{ClaimSeen, ClassSeen, ClusterSeen};
 use iotax_words::list;
 
 use super::disks::{is_zonal, parameter};
-use super::{Found, Of};
+use super::found::{Found, Of};
 use crate::machine::{Certainty, Finding, Observation};
 
 /// Provisioners whose volumes are directories of a node's own file system.

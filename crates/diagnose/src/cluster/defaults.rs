@@ -3,7 +3,7 @@
 use iotax_record::cluster::{ClassSeen, ClusterSeen};
 use iotax_words::list;
 
-use super::{Found, Of};
+use super::found::{Found, Of};
 use crate::machine::{Certainty, Finding, Observation};
 
 const ANNOTATION: &str = "annotation is-default-class";

@@ -3,6 +3,8 @@
 use iotax_catalog::{Caching, Disk, attached_disk, azure_disk_of, disk};
 use iotax_record::cluster::{ClaimSeen, ClassSeen, ClusterSeen, VolumeSeen};
 
+use super::figures::figures;
+
 const GIB: u64 = 1 << 30;
 
 /// Drivers whose disks are documented, and what they make if they are told no kind.
@@ -101,7 +103,7 @@ pub fn claim_disk(seen: &ClusterSeen, claim: &ClaimSeen) -> Option<(String, Cach
 
 /// What is documented of a disk, in short: `300 IOPS, 128 MiB/s; in bursts 3,000 IOPS`.
 pub fn documented_limits(name: &str) -> Option<String> {
-    Some(super::documented::figures(&disk(name).ok()?))
+    Some(figures(&disk(name).ok()?))
 }
 
 /// What is documented of a class's disk of so many bytes.

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use iotax_catalog::{Cloud, Direction, Disk, Limit, Rate};
+use iotax_catalog::{Cloud, Disk};
 use iotax_record::cluster::{ClassSeen, ClusterSeen};
-use iotax_words::{mb_per_s, mib_per_s, span};
+use iotax_words::span;
 
 use super::classes::{claims, field, of_class};
 use super::disks::{documented, kind};
-use super::{Found, Of};
+use super::figures::figures;
+use super::found::{Found, Of};
 use crate::machine::{Certainty, Finding, Observation};
 
 const GIB: u64 = 1 << 30;
@@ -90,49 +91,11 @@ fn observed(claims: &[String], disk: &Disk) -> Observation {
 
 /// How long a burst lasts that needs nobody's consent, if there is one: `for 30 min`.
 fn burst(disk: &Disk) -> Option<String> {
-    let rates = disk.limits.iter().flat_map(|limit| limit.iops.iter().chain(&limit.bw_bytes));
-    rates
-        .filter_map(|rate| {
-            let burst = rate.burst.as_ref().filter(|burst| !burst.opt_in)?;
-            let full = burst.full_s(rate.sustained);
-            let full = full.filter(|seconds| seconds.is_finite());
-            Some(full.map_or_else(
-                || "for a while".to_owned(),
-                |seconds| format!("for {}", span(iotax_words::whole(seconds))),
-            ))
-        })
-        .next()
-}
-
-/// `300 IOPS, 128 MiB/s; in bursts 3,000 IOPS`, of reads where writes differ.
-pub(super) fn figures(disk: &Disk) -> String {
-    let told = |limit: &&Limit| limit.direction != Direction::Write;
-    let Some(limit) = disk.limits.iter().find(told) else { return "nothing".to_owned() };
-    rates(limit, disk.cloud)
-}
-
-/// The rates of a limit, and those of its bursts.
-pub(super) fn rates(limit: &Limit, cloud: Cloud) -> String {
-    let bytes = |rate: f64| match cloud {
-        Cloud::Azure => mb_per_s(rate),
-        Cloud::Aws | Cloud::Gcp => mib_per_s(rate),
-    };
-    let rate = |rate: &Option<Rate>, said: &dyn Fn(f64) -> String| {
-        rate.as_ref().map(|rate| {
-            let burst = rate.burst.as_ref().filter(|burst| !burst.opt_in);
-            (said(rate.sustained), burst.map(|burst| said(burst.per_s)))
-        })
-    };
-    let iops = rate(&limit.iops, &|iops| format!("{iops:.0} IOPS"));
-    let bytes = rate(&limit.bw_bytes, &bytes);
-    let parts: Vec<_> = iops.into_iter().chain(bytes).collect();
-    let sustained: Vec<_> = parts.iter().map(|(sustained, _)| sustained.clone()).collect();
-    let bursts: Vec<_> = parts.iter().filter_map(|(_, burst)| burst.clone()).collect();
-    let bursts = if bursts.is_empty() {
-        String::new()
-    } else {
-        format!("; in bursts {}", bursts.join(", "))
-    };
-    let reads = if limit.direction == Direction::Read { " of reads" } else { "" };
-    format!("{}{reads}{bursts}", sustained.join(", "))
+    let mut rates = disk.limits.iter().flat_map(|limit| limit.iops.iter().chain(&limit.bw_bytes));
+    rates.find_map(|rate| {
+        let burst = rate.burst.as_ref().filter(|burst| !burst.opt_in)?;
+        let full = burst.full_s(rate.sustained).filter(|seconds| seconds.is_finite());
+        let full = full.map(|seconds| format!("for {}", span(iotax_words::whole(seconds))));
+        Some(full.unwrap_or_else(|| "for a while".to_owned()))
+    })
 }

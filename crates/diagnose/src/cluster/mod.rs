@@ -3,6 +3,8 @@
 //! | module | idea |
 //! |---|---|
 //! | `choice` | what volumes in use are, for a search for caps |
+//! | `found` | findings, and what they are about |
+//! | `figures` | documented limits in words |
 //! | `focus` | which classes and nodes are asked about |
 //! | `disks` | what the catalogue knows of a class's volumes |
 //! | `defaults` | which class claims without one get |
@@ -18,7 +20,9 @@ mod classes;
 mod defaults;
 mod disks;
 mod documented;
+mod figures;
 mod focus;
+mod found;
 mod mounts;
 mod network;
 mod nodes;
@@ -32,21 +36,9 @@ pub use self::choice::{Placed, choice_of};
 pub use self::disks::{claim_disk, documented_limits};
 use self::focus::Focus;
 pub use self::focus::{Subject, unknown};
+use self::found::{Found, Of};
 pub use self::vms::vm_limits;
 use crate::machine::Finding;
-
-/// What a finding is about.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Of {
-    /// All of it.
-    Cluster,
-    /// A storage class, by name.
-    Class(String),
-    /// A node, by name.
-    Node(String),
-}
-
-type Found = Vec<(Of, Finding)>;
 
 /// From what was seen to what is found, and the causes that it can name.
 struct Rule {

@@ -3,7 +3,7 @@
 use iotax_record::cluster::ClusterSeen;
 
 use super::classes::against;
-use super::{Found, Of};
+use super::found::{Found, Of};
 use crate::machine::{Certainty, Finding, Observation};
 
 /// Options, the cause that they are, how sure it is, and what they do.

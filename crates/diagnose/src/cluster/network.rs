@@ -2,7 +2,7 @@
 
 use iotax_record::cluster::ClusterSeen;
 
-use super::{Found, Of};
+use super::found::{Found, Of};
 use crate::machine::{Certainty, Finding, Observation};
 
 pub(super) fn find(seen: &ClusterSeen) -> Found {

@@ -2,7 +2,7 @@
 
 use iotax_record::cluster::{ClusterSeen, NodeSeen};
 
-use super::{Found, Of};
+use super::found::{Found, Of};
 use crate::machine::{Certainty, Finding, Observation};
 
 fn of_node(cause: &str, node: &NodeSeen, certainty: Certainty, why: String) -> Finding {

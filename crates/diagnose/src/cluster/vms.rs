@@ -7,8 +7,8 @@ use iotax_record::cluster::{ClaimSeen, ClusterSeen, NodeSeen};
 use iotax_words::{mb_per_s, mib_per_s};
 
 use super::disks::claim_disk;
-use super::documented::rates;
-use super::{Found, Of};
+use super::figures::rates;
+use super::found::{Found, Of};
 use crate::machine::{Certainty, Finding, Observation};
 
 /// A limit that is lower by less is that of the volumes, too.

@@ -6,7 +6,7 @@ use iotax_words::{count, list, two_digits};
 use serde_json::json;
 
 use super::findings::{Detail, write_found};
-use super::host::HostFindings;
+use super::host::{HostFindings, write as write_host};
 use super::json::{finding, host as of_host};
 use crate::document::{Document, Item, Node, Point, Section};
 use crate::json::text::json_text;
@@ -51,7 +51,7 @@ pub fn cluster_doctor(
     }
     for Probed { name, host } in pods {
         page.add(Section::new(format!("In a pod: {name}"), []));
-        super::write(&mut page, host, detail);
+        write_host(&mut page, host, detail);
     }
     let unseen = seen.unseen.iter().map(|unseen| format!("{}: {}", unseen.what, unseen.how));
     page.add_list("Not seen", unseen.collect());

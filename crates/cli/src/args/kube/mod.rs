@@ -20,7 +20,7 @@ pub(crate) enum KubeCommand {
     /// Compare storage classes: a pod with a volume for each arm
     Compare(Box<KubeCompareArgs>),
     /// What lies under claims, and what of it is known to hurt
-    Doctor(KubeDoctorArgs),
+    Doctor(Box<KubeDoctorArgs>),
     /// Find the caps of volumes in pods, and what documents say of them
     Limits(Box<KubeLimitsArgs>),
     /// Print an account with no more rights than a run needs, as YAML

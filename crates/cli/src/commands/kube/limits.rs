@@ -30,7 +30,7 @@ pub(super) fn limits(args: &KubeLimitsArgs) -> Result<Exit> {
     }
     let asked = InCluster { cluster: &args.cluster, options, places };
     let session = Session::elsewhere("kube-limits", args.output.out.as_deref())?;
-    search_at(search, session, (&args.output, &gate), &mut |search, flags, making| {
+    search_at(search, &session, (&args.output, &gate), &mut |search, flags, making| {
         let (hosts, known, nodes) = asked.open_on_nodes(&search.spec(), flags, making)?;
         complete(&mut search.cloud, &asked, nodes);
         Ok((Box::new(hosts), known))
