@@ -15,7 +15,9 @@ use iotax_spec::Search;
 use jiff::Timestamp;
 
 use self::asked::asked;
-pub(super) use self::asked::{burst, refuse_small};
+#[cfg(feature = "kubernetes")]
+pub(super) use self::asked::burst;
+pub(super) use self::asked::refuse_small;
 use crate::args::{Color, Format, GateArgs, LimitsArgs, OutputArgs, Undecided};
 use crate::exit::Exit;
 use crate::progress::SearchLine;
