@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
-use iotax_cluster::{Cluster, Place, PodOptions, Request, Toleration, Volume};
+use iotax_cluster::{Amounts, Cluster, Place, PodOptions, Request, Toleration, Volume};
 use iotax_record::HostRecord;
 use iotax_rig::Progress;
 use iotax_run::{Host, Hosts};
 use iotax_spec::units::{parse_bytes, parse_duration};
 use iotax_spec::{Layer, Spec, Stack, Target};
 
-use crate::args::{ClusterArgs, PodArgs};
+use crate::args::{ClusterArgs, Containers, LoadArgs, PodArgs};
 use crate::exit::usage;
 use crate::session::Flags;
 
@@ -27,7 +27,38 @@ pub(crate) struct InCluster<'a> {
     pub places: Vec<Place>,
 }
 
-impl InCluster<'_> {
+impl<'a> InCluster<'a> {
+    /// Without arms yet.
+    pub(crate) fn new(cluster: &'a ClusterArgs, pods: &PodArgs) -> Result<Self> {
+        Ok(Self { cluster, options: options(pods)?, places: Vec::new() })
+    }
+
+    /// Puts arms where they are in their pods.
+    pub(crate) fn place(&mut self, spec: &mut Spec, pods: &PodArgs) -> Result<()> {
+        self.places = place(spec, self.options.size_bytes, &pods.write_to)?;
+        let has_index = spec.phases().any(|phase| phase.index.is_some());
+        let is_two = pods.containers.map_or(has_index, |asked| asked == Containers::Two);
+        self.options.driver = is_two.then(|| driver(pods, &self.options.amounts)).transpose()?;
+        refuse_driver_of_nobody(pods, is_two)?;
+        let is_raw = |place: &&Place| matches!(place.volume, Volume::Block(_));
+        if let Some(raw) = self.places.iter().find(is_raw)
+            && is_two
+        {
+            return Err(usage(format!(
+                "{raw}: two containers share files, and this has no file system; name a class:NAME, \
+                 or add --containers one",
+            )));
+        }
+        match spec.phases().find(|phase| phase.driver_and_searcher().is_none()) {
+            Some(phase) if is_two => Err(usage(format!(
+                "{}: two containers are for jobs that write and jobs that only read, and it lacks \
+                 one of the two; leave out --containers two",
+                phase.name
+            ))),
+            _ => Ok(()),
+        }
+    }
+
     /// Makes a host for each arm.
     pub(crate) fn open(
         &self,
@@ -72,7 +103,7 @@ impl InCluster<'_> {
 
 /// Reads the targets of all arms, and puts what they are in their pods in their place. Test files are
 /// fitted to the volumes. `write_to`: volumes that were there before, and may be written to.
-pub(crate) fn place(spec: &mut Spec, size_bytes: u64, write_to: &[String]) -> Result<Vec<Place>> {
+fn place(spec: &mut Spec, size_bytes: u64, write_to: &[String]) -> Result<Vec<Place>> {
     let consents: Vec<Volume> = write_to
         .iter()
         .map(|text| text.parse().map_err(iotax_run::Error::from))
@@ -119,7 +150,7 @@ fn as_written(target: &Target) -> String {
 }
 
 /// What pods are like, by the options.
-pub(crate) fn options(args: &PodArgs) -> Result<PodOptions> {
+fn options(args: &PodArgs) -> Result<PodOptions> {
     let user = match args.user.as_str() {
         "cluster" => None,
         id => Some(id.parse().ok().filter(|id| *id != 0).ok_or_else(|| {
@@ -134,17 +165,50 @@ pub(crate) fn options(args: &PodArgs) -> Result<PodOptions> {
         };
         node_selector.insert(key.to_owned(), value.to_owned());
     }
+    let memory_bytes = parse_bytes(&args.memory).context("option --memory")?;
+    let amounts = Amounts { cpu: args.cpu.clone(), memory_bytes };
     let wait_ns = parse_duration(&args.wait).context("option --wait")?;
     Ok(PodOptions {
         image: args.image.clone(),
         pull_secrets: args.pull_secret.clone(),
         size_bytes: parse_bytes(&args.size).context("option --size")?,
-        cpu: args.cpu.clone(),
-        memory_bytes: parse_bytes(&args.memory).context("option --memory")?,
+        driver: None,
+        amounts,
         node_selector,
         tolerations: args.toleration.iter().map(|text| toleration(text)).collect::<Result<_>>()?,
         user,
         wait: Duration::from_nanos(wait_ns),
+    })
+}
+
+/// Refuses options of this machine and of other hosts.
+pub(crate) fn refuse_elsewhere(load: &LoadArgs) -> Result<()> {
+    if load.agent.is_empty() && load.destroy.is_empty() {
+        return Ok(());
+    }
+    Err(usage(
+        "in a cluster, agents are started in pods, and volumes are made: leave out --agent and \
+         --destroy",
+    ))
+}
+
+fn refuse_driver_of_nobody(args: &PodArgs, is_two: bool) -> Result<()> {
+    let asked = [("cpu", &args.driver_cpu), ("memory", &args.driver_memory)];
+    match asked.into_iter().find(|(_, value)| value.is_some()) {
+        Some((name, _)) if !is_two => {
+            Err(usage(format!("--driver-{name} is for two containers: add --containers two")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What the container that writes has.
+fn driver(args: &PodArgs, other: &Amounts) -> Result<Amounts> {
+    let memory = args.driver_memory.as_deref().map(parse_bytes).transpose();
+    let memory = memory.context("option --driver-memory")?;
+    Ok(Amounts {
+        cpu: args.driver_cpu.clone().unwrap_or_else(|| other.cpu.clone()),
+        memory_bytes: memory.unwrap_or(other.memory_bytes),
     })
 }
 

@@ -52,7 +52,7 @@ fn main() -> ExitCode {
         Command::Disk(command) => commands::disk(&command),
         Command::Catalog(command) => commands::catalog(&command),
         #[cfg(feature = "kubernetes")]
-        Command::Kube(command) => commands::kube(&command),
+        Command::Kube(command) => commands::kube(command),
         Command::Agent(args) => commands::agent(&args),
         Command::Peer(args) => commands::peer(&args),
         Command::Undo(args) => commands::undo(&args),

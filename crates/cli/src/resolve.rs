@@ -160,6 +160,14 @@ pub(crate) fn factors(texts: &[String]) -> Result<Vec<Factor>> {
 
 /// The spec of `iotax run`.
 pub(crate) fn run(args: &RunArgs) -> Result<Resolved> {
+    run_placed(args, &mut |_| Ok(()))
+}
+
+/// As [`run`]; `place` as for [`compare_placed`].
+pub(crate) fn run_placed(
+    args: &RunArgs,
+    place: &mut dyn FnMut(&mut Spec) -> Result<()>,
+) -> Result<Resolved> {
     let mut load = Load::read(&args.workload)?;
     changes(&args.load)?.apply_to(&mut load.phases)?;
     let arm = Arm::new("target", Target::parse_all(args.targets.iter().map(String::as_str))?);
@@ -175,6 +183,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Resolved> {
     };
     let seed = seed(args.load.seed);
     let mut spec = load.into_spec(|first| Spec::single(first, arm, stop, seed))?;
+    place(&mut spec)?;
     spec.side_runs.drain_ns = drain(&args.load)?;
     spec.side_runs.precondition = args.load.precondition;
     spec.cloud = documented::choice(&args.documented, spec.targets().count())?;

@@ -91,3 +91,15 @@ fn the_help_fits_and_names_no_option_of_elsewhere() {
         assert!(!said.out.contains(hidden), "{hidden}: {said}");
     }
 }
+
+#[test]
+fn two_containers_are_for_a_driver_and_a_searcher() {
+    insta::assert_snapshot!(compared(&["a=class:fast", "b=emptydir", "--containers", "two"]), @"
+    error: randread-4k: two containers are for jobs that write and jobs that only read, and it lacks one of the two; leave out --containers two
+    [exit 2]
+    ");
+    insta::assert_snapshot!(compared(&["a=class:fast", "b=emptydir", "--driver-cpu", "2"]), @"
+    error: --driver-cpu is for two containers: add --containers two
+    [exit 2]
+    ");
+}

@@ -6,7 +6,9 @@ use std::sync::atomic::AtomicBool;
 use iotax_load::{LoadProgress, Progress};
 use iotax_record::{HostRecord, Site};
 use iotax_run::agent::{Remote, RemoteOptions};
-use iotax_run::{AgentError, Arms, Error, FailureKind, Files, Measured, Runner, TrialRequest};
+use iotax_run::{
+    AgentError, Arms, Error, FailureKind, Files, Host, Measured, Runner, TrialRequest,
+};
 use iotax_spec::{Driver, Spec, Workload};
 use k8s_openapi::api::core::v1::Pod;
 
@@ -15,6 +17,7 @@ use crate::claims::{refuse_unusable, volume_of};
 use crate::connect::Cluster;
 use crate::note::Note;
 use crate::objects::{Member, PodOptions};
+use crate::pair::{self, Pair};
 use crate::place::{Place, Volume};
 use crate::session::Session;
 use crate::wait::wait;
@@ -42,7 +45,8 @@ pub type Opened = Vec<(PodHost, HostRecord)>;
 
 /// The pod of one arm. With the last one of a run, everything of the run is removed.
 pub struct PodHost {
-    remote: Remote,
+    /// The agents in it.
+    agents: Box<dyn Host + Send>,
     site: Site,
     /// What the cluster knows of it, for people.
     note: String,
@@ -96,30 +100,42 @@ fn hosts(
     let pods = wait(cluster, session.run(), &members, options.wait, (stop, &note))?;
     let mut hosts = Vec::new();
     for (arm, (place, pod)) in places.iter().zip(&pods).enumerate() {
-        let agent = PodAgent {
-            session: Arc::clone(session),
-            member: members[arm].clone(),
-            container: 0,
-            options: options.clone(),
-            stop: Arc::clone(stop),
-            note: Arc::clone(&note),
+        let open = |container, spec| {
+            let agent = PodAgent {
+                session: Arc::clone(session),
+                member: members[arm].clone(),
+                container,
+                options: options.clone(),
+                stop: Arc::clone(stop),
+                note: Arc::clone(&note),
+            };
+            let remote = Remote::open(RemoteOptions {
+                agent: Box::new(agent),
+                spec,
+                work_dir: place.volume.path(),
+                given_up: place.volume.given_up(),
+                stop: Arc::clone(stop),
+                live: Arc::clone(live),
+            });
+            remote.map_err(|error| advised(error, &place.volume))
         };
-        let remote = Remote::open(RemoteOptions {
-            agent: Box::new(agent),
-            spec: Spec { arms: vec![spec.arms[arm].clone()], ..spec.clone() },
-            work_dir: place.volume.path(),
-            given_up: place.volume.given_up(),
-            stop: Arc::clone(stop),
-            live: Arc::clone(live),
-        });
-        let remote = remote.map_err(|error| advised(error, &place.volume))?;
-        let record = remote.host().clone();
+        let of_arm = Spec { arms: vec![spec.arms[arm].clone()], ..spec.clone() };
+        let (agents, record): (Box<dyn Host + Send>, _) = if options.driver.is_some() {
+            let [driving, searching] = pair::divided_spec(&of_arm)?;
+            let pair = Pair { driver: open(0, driving)?, searcher: open(1, searching)? };
+            let record = pair.searcher.host().clone();
+            (Box::new(pair), record)
+        } else {
+            let remote = open(0, of_arm)?;
+            let record = remote.host().clone();
+            (Box::new(remote), record)
+        };
         let claim = session.run().claim_of(arm, &place.volume);
         let volume = claim.and_then(|claim| volume_of(cluster, &claim));
         let note = described(&place.volume, volume.as_deref(), pod);
-        let site = remote.site(0).clone();
+        let site = agents.site(0).clone();
         let on = node(pod).map(str::to_owned);
-        let mut host = PodHost { remote, site, note, node: on, session: Arc::clone(session) };
+        let mut host = PodHost { agents, site, note, node: on, session: Arc::clone(session) };
         host.look();
         hosts.push((host, record));
     }
@@ -174,14 +190,14 @@ impl PodHost {
 
     /// Takes over what the agent knows of the arm.
     fn look(&mut self) {
-        self.site = self.remote.site(0).clone();
+        self.site = self.agents.site(0).clone();
         self.site.notes.insert(0, self.note.clone());
     }
 }
 
 impl Arms for PodHost {
     fn up(&mut self, arm: usize) -> Result<Files, Error> {
-        let files = self.remote.up(arm)?;
+        let files = self.agents.up(arm)?;
         self.look();
         Ok(files)
     }
@@ -191,12 +207,12 @@ impl Arms for PodHost {
     }
 
     fn is_made_anew(&self, arm: usize) -> bool {
-        self.remote.is_made_anew(arm)
+        self.agents.is_made_anew(arm)
     }
 
     fn down(self: Box<Self>) -> Result<(), Error> {
-        let Self { remote, session, .. } = *self;
-        let down = Box::new(remote).down();
+        let Self { agents, session, .. } = *self;
+        let down = agents.down();
         let removed = Arc::into_inner(session).map_or(Ok(()), Session::end);
         down.and(removed.map_err(Error::from))
     }
@@ -210,10 +226,10 @@ impl Runner for PodHost {
         workloads: &[&Workload],
         progress: &Progress<'_>,
     ) -> Result<(), Error> {
-        self.remote.prepare(arm, driver, workloads, progress)
+        self.agents.prepare(arm, driver, workloads, progress)
     }
 
     fn trial(&mut self, request: &TrialRequest) -> Result<Measured, Error> {
-        self.remote.trial(request)
+        self.agents.trial(request)
     }
 }

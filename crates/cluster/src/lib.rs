@@ -15,6 +15,7 @@
 //! | `agent` | starts agents in a pod, and the pod again where it is gone |
 //! | `exec` | an agent in a pod, as a pair of blocking streams |
 //! | `survey` | what a cluster is like, for the doctor: read, never changed |
+//! | `pair` | two containers of a pod that do a workload together |
 //! | `host` | an arm's pod as a [`iotax_run::Host`] |
 #![forbid(unsafe_code)]
 
@@ -26,6 +27,7 @@ mod exec;
 mod host;
 mod note;
 mod objects;
+mod pair;
 mod pending;
 mod place;
 mod remove;
@@ -41,7 +43,7 @@ pub use connect::Cluster;
 pub use error::Error;
 pub use host::{Opened, PodHost, Request, open};
 pub use note::Note;
-pub use objects::{PodOptions, Toleration};
+pub use objects::{Amounts, PodOptions, Toleration};
 pub use pending::{Cause, Pending};
 pub use place::{Place, Volume};
 pub use rights::{manifest, reader_manifest};

@@ -13,7 +13,7 @@ use self::server::Server;
 use crate::connect::Cluster;
 use crate::error::Error;
 use crate::note::Note;
-use crate::objects::{Member, PodOptions, Run, Toleration};
+use crate::objects::{Amounts, Member, PodOptions, Run, Toleration};
 use crate::place::Place;
 use crate::rights::RIGHTS;
 use crate::session::Session;
@@ -27,8 +27,8 @@ pub(crate) fn options() -> PodOptions {
         image: "iotax:1.2.3".to_owned(),
         pull_secrets: vec!["registry".to_owned()],
         size_bytes: 10 << 30,
-        cpu: "500m".to_owned(),
-        memory_bytes: 512 << 20,
+        amounts: Amounts { cpu: "500m".to_owned(), memory_bytes: 512 << 20 },
+        driver: None,
         node_selector: [("pool".to_owned(), "disks".to_owned())].into(),
         tolerations: vec![Toleration {
             key: Some("dedicated".to_owned()),

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use iotax_record::LoadRecord;
-use iotax_spec::{Job, Workload};
+use iotax_spec::{IndexEnds, Job, Workload};
 use iotax_vdisk::IoTarget;
 
 use crate::error::Error;
@@ -14,6 +14,8 @@ use crate::live::LoadProgress;
 pub struct Request<'a> {
     /// What to do.
     pub workload: &'a Workload,
+    /// Which ends of its index are here.
+    pub index_ends: &'a IndexEnds,
     /// Where.
     pub target: IoTarget<'a>,
     /// Discarded start; instead of the workload's own.

@@ -55,7 +55,7 @@ pub(crate) fn prepare(
             progress(done, total);
         })?;
     }
-    Ok(())
+    workload.index.map_or(Ok(()), |loads| index::lay_out(directory, loads))
 }
 
 /// Refuses to write to files in a directory target that this crate did not lay out.

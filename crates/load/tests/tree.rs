@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use iotax_load::{Error, LoadDriver as _, Native, Request};
 use iotax_record::LoadRecord;
-use iotax_spec::Workload;
+use iotax_spec::{IndexEnds, Workload};
 use iotax_vdisk::IoTarget;
 
 fn workload(preset: &str) -> Workload {
@@ -23,6 +23,7 @@ fn run(workload: &Workload, directory: &Path) -> Result<LoadRecord, Error> {
     Native.prepare(workload, target, &|_, _| (), &stop)?;
     Native.run(&Request {
         workload,
+        index_ends: &IndexEnds::Both,
         target,
         ramp_ns: 50_000_000,
         time_ns: 1_000_000_000,

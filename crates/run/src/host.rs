@@ -9,7 +9,7 @@ use std::time::Duration;
 use iotax_inspect::{NetworkSubject, ProbeOptions};
 use iotax_load::Progress;
 use iotax_record::{Counters, HostRecord, HostRole, LoadRecord, Site};
-use iotax_spec::{Arm, Driver, Target, Workload};
+use iotax_spec::{Arm, Driver, IndexEnds, Target, Workload};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -120,6 +120,9 @@ pub struct TrialRequest {
     pub driver: Driver,
     /// What is to be done.
     pub task: Task,
+    /// Which ends of an index this host is.
+    #[serde(default)]
+    pub index_ends: IndexEnds,
     /// Discarded start, in nanoseconds; instead of the workload's own.
     pub ramp_ns: u64,
     /// Measured window, in nanoseconds; instead of the workload's own.

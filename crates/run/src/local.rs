@@ -2,6 +2,7 @@
 
 mod sampling;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -119,6 +120,20 @@ impl SideBySide for Local {
     }
 }
 
+impl Local {
+    /// The directory that the load of an arm works in, by a name that other processes can use, too;
+    /// `None` if it is none, or several.
+    ///
+    /// # Errors
+    /// If the arm does not come up.
+    pub fn directory(&mut self, arm: usize) -> Result<Option<PathBuf>, Error> {
+        Ok(match *self.rig.up_all(arm)?.as_slice() {
+            [("", IoTarget::Path(path) | IoTarget::Own(path))] => path.canonicalize().ok(),
+            _ => None,
+        })
+    }
+}
+
 impl Runner for Local {
     fn prepare(
         &mut self,
@@ -172,13 +187,13 @@ fn all<'a>(targets: &'a [(&'a str, IoTarget<'a>)]) -> IoTarget<'a> {
 
 /// What is asked, as a load driver knows it.
 fn asked<'a>(
-    request: &TrialRequest,
+    request: &'a TrialRequest,
     workload: &'a Workload,
     target: IoTarget<'a>,
     stop: &'a AtomicBool,
 ) -> Request<'a> {
-    let TrialRequest { ramp_ns, time_ns, seed, .. } = *request;
-    Request { workload, target, ramp_ns, time_ns, seed, stop, live: None }
+    let TrialRequest { ramp_ns, time_ns, seed, ref index_ends, .. } = *request;
+    Request { workload, index_ends, target, ramp_ns, time_ns, seed, stop, live: None }
 }
 
 /// Spends the burst credits that came back: loads until two seconds are no faster than the

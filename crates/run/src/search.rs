@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use iotax_caps::{Caps, Ended, Observation, Prober, find};
 use iotax_record::{End, Environment, ProbeLoad, ProbeRecord, SearchHead, Writer};
-use iotax_spec::{Driver, Probe, Search};
+use iotax_spec::{Driver, IndexEnds, Probe, Search};
 
 use crate::error::Error;
 use crate::host::{Load, SideBySide, Task, TrialRequest};
@@ -120,6 +120,7 @@ impl HostProber<'_, '_> {
             arm: *target,
             driver: Driver::Native,
             task: Task::Run(probe.workload(place, search)),
+            index_ends: IndexEnds::Both,
             ramp_ns: probe.ramp_ns,
             time_ns: probe.time_ns,
             seed,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use iotax_analyze::{Phases, Sustained};
 use iotax_plan::Plan;
 use iotax_record::{End, Experiment, JobRecord, LoadRecord, Outcome, Trial, Writer};
-use iotax_spec::{Spec, Workload};
+use iotax_spec::{IndexEnds, Spec, Workload};
 
 use crate::clock::Clock;
 use crate::error::Error;
@@ -140,6 +140,7 @@ impl<'a, 's> Trials<'a, 's> {
             arm,
             driver: self.spec().arms[arm].driver,
             task,
+            index_ends: IndexEnds::Both,
             ramp_ns: times.ramp_ns,
             time_ns: times.time_ns,
             seed: self.setup.plan.load_seed(block),

@@ -14,7 +14,7 @@ mod quantity;
 mod run;
 mod volume;
 
-pub use options::{PodOptions, Toleration};
+pub use options::{Amounts, PodOptions, Toleration};
 pub(crate) use pod::Member;
 pub(crate) use quantity::bytes_of;
 pub(crate) use run::{LEASE, MANAGED, RUN, Run};

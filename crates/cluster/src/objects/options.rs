@@ -12,10 +12,10 @@ pub struct PodOptions {
     pub pull_secrets: Vec<String>,
     /// Size of each volume.
     pub size_bytes: u64,
-    /// CPUs, as Kubernetes writes them: request and limit.
-    pub cpu: String,
-    /// Memory likewise, in bytes.
-    pub memory_bytes: u64,
+    /// What each container has.
+    pub amounts: Amounts,
+    /// If a workload is divided between two containers: what the one that writes has.
+    pub driver: Option<Amounts>,
     /// Labels that nodes must have.
     pub node_selector: BTreeMap<String, String>,
     /// Taints of nodes that do not keep them off.
@@ -24,6 +24,15 @@ pub struct PodOptions {
     pub user: Option<u32>,
     /// How long pods may take to start.
     pub wait: Duration,
+}
+
+/// What a container asks for, and is limited to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Amounts {
+    /// CPUs, as Kubernetes writes them.
+    pub cpu: String,
+    /// Memory.
+    pub memory_bytes: u64,
 }
 
 /// A taint that pods bear.

@@ -6,7 +6,7 @@ use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::Pod;
 use serde_json::{Value, json};
 
-use super::options::{PodOptions, Toleration};
+use super::options::{Amounts, PodOptions, Toleration};
 use super::quantity::quantity;
 use super::run::{LEASE, RUN, Run};
 use super::volume::VOLUME;
@@ -14,8 +14,9 @@ use crate::place::{Place, Volume};
 
 /// The container of a pod that has one.
 const CONTAINER: &str = "iotax";
-/// Journals of agents: they live and die with the pod, and nobody else may write there.
-const STATE: &str = "/dev/shm/iotax";
+/// Journals of agents, for each container: they live and die with the pod, and nobody else may write
+/// there.
+const STATE: &str = "/dev/shm";
 /// A pod gets so long to remove what its agents left on volumes that were there before, and to end.
 const GRACE_SECONDS: u32 = 10;
 /// No pod lives longer, whatever happens to everything else.
@@ -39,15 +40,21 @@ pub(crate) struct Member {
 }
 
 impl Member {
-    /// The pod of an arm, with one container.
+    /// The pod of an arm, with one container, or one that writes and one that reads.
     pub(crate) fn of_arm(number: usize, arm: &str, place: &Place, options: &PodOptions) -> Self {
+        let PodOptions { amounts, driver, .. } = options;
         Self {
             number,
             told_as: format!("arm {arm}"),
             volume: Some(place.volume.clone()),
             node: place.node.clone(),
             is_on_host_network: false,
-            containers: vec![Container::only(options)],
+            containers: match driver {
+                None => vec![Container::new(CONTAINER, amounts)],
+                Some(driver) => {
+                    vec![Container::new("driver", driver), Container::new("searcher", amounts)]
+                }
+            },
         }
     }
 }
@@ -56,17 +63,12 @@ impl Member {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Container {
     pub(crate) name: String,
-    /// CPUs, as Kubernetes writes them: request and limit.
-    pub(crate) cpu: String,
-    /// Memory likewise.
-    pub(crate) memory_bytes: u64,
+    pub(crate) amounts: Amounts,
 }
 
 impl Container {
-    /// The only one of a pod.
-    pub(crate) fn only(options: &PodOptions) -> Self {
-        let PodOptions { cpu, memory_bytes, .. } = options;
-        Self { name: CONTAINER.to_owned(), cpu: cpu.clone(), memory_bytes: *memory_bytes }
+    fn new(name: &str, amounts: &Amounts) -> Self {
+        Self { name: name.to_owned(), amounts: amounts.clone() }
     }
 }
 
@@ -125,14 +127,14 @@ impl Run {
 }
 
 fn container(container: &Container, member: &Member, options: &PodOptions) -> Value {
-    let Container { name, cpu, memory_bytes } = container;
+    let Container { name, amounts: Amounts { cpu, memory_bytes } } = container;
     let amounts = json!({ "cpu": cpu, "memory": quantity(*memory_bytes) });
     let mut container = json!({
         "name": name,
         "image": options.image,
         "imagePullPolicy": "IfNotPresent",
         "command": ["iotax", "agent", "--keep", format!("{}s", keep(options).as_secs())],
-        "env": [{ "name": "IOTAX_STATE_DIR", "value": STATE }],
+        "env": [{ "name": "IOTAX_STATE_DIR", "value": format!("{STATE}/{name}") }],
         "resources": { "requests": amounts, "limits": amounts },
         "securityContext": {
             "allowPrivilegeEscalation": false,

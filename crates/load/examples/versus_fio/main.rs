@@ -94,6 +94,7 @@ fn workload(engine: Engine, depth: u32, seconds: u64) -> Workload {
 
 fn ours(directory: &Path, workload: &Workload) -> (f64, f64) {
     let request = Request {
+        index_ends: &iotax_spec::IndexEnds::Both,
         workload,
         target: IoTarget::Path(directory),
         ramp_ns: workload.ramp_ns,

@@ -10,10 +10,12 @@ use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
+use iotax_spec::IndexLoads;
 use memmap2::{MmapOptions, MmapRaw};
 use rustix::fs::{Advice, fadvise};
 
 use super::store::{CHUNK_BYTES, IndexStore};
+use crate::error::Error;
 use crate::names::within;
 use crate::native::buffers::{Buffers, PAGE_BYTES};
 use crate::native::io::{Io, Op};
@@ -41,11 +43,7 @@ struct Mapped {
 
 impl FileIndex {
     /// Versions of `index_bytes` in `directory`.
-    pub(crate) fn new(
-        directory: &Path,
-        index_bytes: u64,
-        seed: u64,
-    ) -> Result<Self, crate::error::Error> {
+    pub(crate) fn new(directory: &Path, index_bytes: u64, seed: u64) -> Result<Self, Error> {
         let chunk = u32::try_from(CHUNK_BYTES).expect("a chunk");
         Ok(Self {
             directory: directory.to_owned(),
@@ -135,6 +133,15 @@ impl IndexStore for FileIndex {
         }
         if mapped.guard.faults() > 0 { Err(rustix::io::Errno::IO.into()) } else { Ok(()) }
     }
+}
+
+/// Publishes a version to start from, if there is none.
+pub(crate) fn lay_out(directory: &Path, loads: IndexLoads) -> Result<(), Error> {
+    let mut index = FileIndex::new(directory, loads.index_bytes, 1)?;
+    if !index.has_version() {
+        index.publish(1, &|| false).map_err(|source| Error::Index { source })?;
+    }
+    Ok(())
 }
 
 /// Whether `path` is something that this crate wrote.

@@ -12,7 +12,7 @@ mod slots;
 mod store;
 
 pub(crate) use driver::publish_versions;
-pub(crate) use files::{FileIndex, NAME, is_ours};
+pub(crate) use files::{FileIndex, NAME, is_ours, lay_out};
 pub(crate) use run::{Published, Run};
 pub(crate) use searcher::search;
 pub(crate) use slots::SlotIndex;

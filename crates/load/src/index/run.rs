@@ -1,5 +1,8 @@
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use iotax_record::OperationRecord;
 use iotax_spec::IndexLoads;
@@ -8,21 +11,59 @@ use crate::native::window::{StopFlags, Window};
 
 /// The number of the version in place.
 #[derive(Debug)]
-pub(crate) struct Published(AtomicU64);
+pub(crate) enum Published {
+    /// As the driver in this process counts.
+    Counted(AtomicU64),
+    /// As a searcher counts that sees one file replace another.
+    Seen {
+        /// The version in place.
+        path: PathBuf,
+        /// The file that was seen last, and how many were.
+        seen: Mutex<(Option<Identity>, u64)>,
+    },
+}
+
+/// What tells one version from the next: inode number, and when it was written.
+type Identity = (u64, i64, i64);
 
 impl Published {
     /// Version 1 is in place.
     pub(crate) fn first() -> Self {
-        Self(AtomicU64::new(1))
+        Self::Counted(AtomicU64::new(1))
+    }
+
+    /// What somebody else publishes at `path` is version 1.
+    pub(crate) fn elsewhere(path: PathBuf) -> Self {
+        let seen = Mutex::new((identity(&path), 1));
+        Self::Seen { path, seen }
     }
 
     pub(super) fn set(&self, version: u64) {
-        self.0.store(version, Ordering::Release);
+        match self {
+            Self::Counted(counted) => counted.store(version, Ordering::Release),
+            Self::Seen { .. } => unreachable!("who publishes counts"),
+        }
     }
 
     pub(super) fn get(&self) -> u64 {
-        self.0.load(Ordering::Acquire)
+        match self {
+            Self::Counted(counted) => counted.load(Ordering::Acquire),
+            Self::Seen { path, seen } => {
+                let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+                let now = identity(path);
+                // While one is put in the place of the other, some file systems show neither.
+                if now.is_some() && now != seen.0 {
+                    *seen = (now, seen.1 + 1);
+                }
+                seen.1
+            }
+        }
     }
+}
+
+fn identity(path: &Path) -> Option<Identity> {
+    let facts = path.symlink_metadata().ok()?;
+    Some((facts.ino(), facts.mtime(), facts.mtime_nsec()))
 }
 
 /// What the driver and the searcher of one run go by.
@@ -85,6 +126,24 @@ mod tests {
 
     use super::*;
     use crate::native::testing;
+
+    #[test]
+    fn a_version_that_takes_the_place_of_another_is_seen_once() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("index");
+        let publish = |content: &str| {
+            let aside = directory.path().join("aside");
+            std::fs::write(&aside, content).unwrap();
+            std::fs::rename(aside, &path).unwrap();
+        };
+        publish("one");
+        let published = Published::elsewhere(path.clone());
+        assert_eq!([published.get(), published.get()], [1, 1]);
+        publish("two");
+        assert_eq!([published.get(), published.get()], [2, 2]);
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(published.get(), 2);
+    }
 
     #[test]
     fn what_ends_in_the_window_counts_and_the_first_failure_is_told_from_anywhere() {

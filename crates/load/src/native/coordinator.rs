@@ -10,7 +10,7 @@ use iotax_spec::Workload;
 use iotax_vdisk::{Clock as _, IoTarget};
 
 use super::gate::Ticket;
-use super::index_threads::{self, Role};
+use super::index_threads;
 use super::merge::{ThreadRecord, Watched, merge};
 use super::setup::{Thread, effective_engine};
 use super::shared_state::{POLL_INTERVAL, SharedState};
@@ -67,11 +67,11 @@ pub(crate) fn run_threads(
     threads: &[Thread<'_>],
 ) -> Result<LoadRecord, Error> {
     parts.refuse_foreign_files()?;
-    if let Some(loads) = request.workload.index {
-        index_threads::first_version(request.target, loads, request.seed)?;
-    }
+    let published = match request.workload.index {
+        Some(loads) => index_threads::first_version(request, loads)?,
+        None => Published::first(),
+    };
     parts.make_ready()?;
-    let published = Published::first();
     let shared = SharedState::new(request, threads_of_jobs(request.workload, threads));
     thread::scope(|scope| {
         let started = start_jobs(scope, &shared, threads)
@@ -130,9 +130,9 @@ fn start_index<'scope, 'env>(
     published: &'env Published,
 ) -> Started<'scope, Vec<OperationRecord>> {
     let Some(loads) = shared.request.workload.index else { return Ok(Vec::new()) };
-    [Role::Driver, Role::Searcher]
-        .into_iter()
-        .map(|role| {
+    index_threads::roles(shared.request.index_ends)
+        .iter()
+        .map(|&role| {
             spawn(scope, shared, "index", role.name().to_owned(), move |ticket| {
                 index_threads::perform(shared, role, loads, published, ticket)
             })

@@ -129,6 +129,8 @@ mod tests {
     use iotax_spec::{Engine, Files};
     use iotax_vdisk::{LayerConfig, MemConfig, MonotonicClock, VirtualDisk};
 
+    use iotax_spec::IndexEnds;
+
     use super::*;
 
     fn workload(threads: u32, size_bytes: u64) -> Workload {
@@ -144,8 +146,16 @@ mod tests {
         let workload = of.fill().unwrap();
         let (ramp_ns, time_ns) = (0, workload.time_ns);
         let workload = &workload;
-        let request =
-            Request { workload, target, ramp_ns, time_ns, seed: 1, stop: &stop, live: None };
+        let request = Request {
+            workload,
+            index_ends: &IndexEnds::Both,
+            target,
+            ramp_ns,
+            time_ns,
+            seed: 1,
+            stop: &stop,
+            live: None,
+        };
         Filler { of }.run(&request)
     }
 

@@ -1,13 +1,18 @@
 //! The two threads beside the jobs: the driver that publishes index versions, and the searcher.
 
+use std::io;
+
 use iotax_record::OperationRecord;
-use iotax_spec::IndexLoads;
+use iotax_spec::{IndexEnds, IndexLoads};
 use iotax_vdisk::{Clock as _, IoTarget};
 
 use super::gate::Ticket;
 use super::shared_state::SharedState;
+use crate::driver::Request;
 use crate::error::Error;
-use crate::index::{FileIndex, IndexStore, Published, Run, SlotIndex, publish_versions, search};
+use crate::index::{
+    self, FileIndex, IndexStore, Published, Run, SlotIndex, publish_versions, search,
+};
 
 /// Which of the two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,17 +33,34 @@ impl Role {
     }
 }
 
-/// Makes sure that there is a version to start from.
-pub(super) fn first_version(
-    target: IoTarget<'_>,
-    loads: IndexLoads,
-    seed: u64,
-) -> Result<(), Error> {
-    let mut store = store(target, loads, seed)?;
-    if !store.has_version() {
-        store.publish(1, &|| false).map_err(|source| Error::Index { source })?;
+/// Who is here.
+pub(super) fn roles(ends: &IndexEnds) -> &'static [Role] {
+    match ends {
+        IndexEnds::Both => &[Role::Driver, Role::Searcher],
+        IndexEnds::Driver => &[Role::Driver],
+        IndexEnds::Searcher { .. } => &[Role::Searcher],
     }
-    Ok(())
+}
+
+/// Makes sure that there is a version to start from, and says how it is known which one is in place.
+pub(super) fn first_version(request: &Request<'_>, loads: IndexLoads) -> Result<Published, Error> {
+    let mut store = store(request, loads, request.seed)?;
+    let is_there = store.has_version();
+    match request.index_ends {
+        IndexEnds::Searcher { published_in } if is_there => {
+            Ok(Published::elsewhere(published_in.join(index::NAME)))
+        }
+        IndexEnds::Searcher { published_in } => {
+            let what = format!("no version is published in {}", published_in.display());
+            Err(Error::Index { source: io::Error::other(what) })
+        }
+        IndexEnds::Both | IndexEnds::Driver => {
+            if !is_there {
+                store.publish(1, &|| false).map_err(|source| Error::Index { source })?;
+            }
+            Ok(Published::first())
+        }
+    }
 }
 
 /// One of the two threads, from its setup to its record.
@@ -50,7 +72,7 @@ pub(super) fn perform(
     ticket: Ticket<'_>,
 ) -> Result<Option<Vec<OperationRecord>>, Error> {
     let seed = shared.request.seed ^ 0x0069_6e64_6578;
-    let mut store = store(shared.request.target, loads, seed)?;
+    let mut store = store(shared.request, loads, seed)?;
     if role == Role::Searcher {
         let loaded = store.open(1).and_then(|()| store.touch());
         loaded.map_err(|source| Error::Index { source })?;
@@ -66,7 +88,15 @@ pub(super) fn perform(
     }))
 }
 
-fn store(target: IoTarget<'_>, loads: IndexLoads, seed: u64) -> Result<Box<dyn IndexStore>, Error> {
+fn store(
+    request: &Request<'_>,
+    loads: IndexLoads,
+    seed: u64,
+) -> Result<Box<dyn IndexStore>, Error> {
+    if let IndexEnds::Searcher { published_in } = request.index_ends {
+        return Ok(Box::new(FileIndex::new(published_in, loads.index_bytes, seed)?));
+    }
+    let target = request.target;
     Ok(match target {
         IoTarget::Path(directory) | IoTarget::Own(directory) => {
             Box::new(FileIndex::new(directory, loads.index_bytes, seed)?)

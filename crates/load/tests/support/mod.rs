@@ -12,7 +12,7 @@ use std::thread;
 
 use iotax_load::{Error, LoadDriver, Native, Request, new_peer_secret, serve_peer};
 use iotax_record::{DirectionRecord, LoadRecord};
-use iotax_spec::{Engine, Job, Pattern, Workload};
+use iotax_spec::{Engine, IndexEnds, Job, Pattern, Workload};
 use iotax_vdisk::{IoTarget, LayerConfig, MemConfig, MonotonicClock, Peer, VirtualDisk};
 
 pub(crate) const MIB: u64 = 1 << 20;
@@ -71,6 +71,7 @@ pub(crate) fn request<'a>(
 ) -> Request<'a> {
     Request {
         workload,
+        index_ends: &IndexEnds::Both,
         target,
         ramp_ns: workload.ramp_ns,
         time_ns: workload.time_ns,

@@ -69,7 +69,7 @@ pub(crate) enum Reply {
         host: Box<HostRecord>,
     },
     /// The arm is up.
-    Up { site: Box<Site> },
+    Up { site: Box<Site>, directory: Option<PathBuf> },
     /// The files are there.
     Prepared,
     /// What came of a trial.

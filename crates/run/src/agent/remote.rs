@@ -1,7 +1,7 @@
 //! The side of an agent that asks.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -54,6 +54,7 @@ pub struct Remote {
     live: Arc<LoadProgress>,
     connection: Option<Connection>,
     sites: Vec<Site>,
+    directories: Vec<Option<PathBuf>>,
     made_anew: Vec<bool>,
     host: HostRecord,
     /// Arms whose files the agent of today has not laid out.
@@ -72,6 +73,7 @@ impl Remote {
         let mut remote = Self {
             agent,
             missing: vec![true; spec.arms.len()],
+            directories: vec![None; spec.arms.len()],
             open: Open { spec, work_dir, given_up },
             stop,
             live,
@@ -89,6 +91,12 @@ impl Remote {
     /// What is known of the host.
     pub fn host(&self) -> &HostRecord {
         &self.host
+    }
+
+    /// The directory on the host that the load of an arm works in, if it works in one, once the arm
+    /// was up.
+    pub fn directory(&self, arm: usize) -> Option<&Path> {
+        self.directories[arm].as_deref()
     }
 
     fn connect(&mut self) -> Result<(), Error> {
@@ -168,8 +176,9 @@ impl Arms for Remote {
             self.open_arms()?;
         }
         match self.ask(&Command::Up { arm }, None, &|_, _| ())? {
-            Reply::Up { site } => {
+            Reply::Up { site, directory } => {
                 self.sites[arm] = *site;
+                self.directories[arm] = directory;
                 let missing = self.missing[arm] || self.made_anew[arm];
                 Ok(if missing { Files::Missing } else { Files::AreThere })
             }

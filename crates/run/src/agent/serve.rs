@@ -116,7 +116,8 @@ impl Agent<'_> {
         Ok(match command {
             Command::Up { arm } => {
                 local.up(arm)?;
-                Reply::Up { site: Box::new(local.site(arm).clone()) }
+                let directory = local.directory(arm)?;
+                Reply::Up { site: Box::new(local.site(arm).clone()), directory }
             }
             Command::Prepare { arm, driver, workloads } => {
                 let workloads: Vec<&Workload> = workloads.iter().collect();

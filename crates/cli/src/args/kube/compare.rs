@@ -26,9 +26,7 @@ Claims of others are never touched, unless --write-to names them.")]
      node; or one experiment file (.toml)"
 )))]
 #[command(mut_args(|arg| {
-    // Of saved results, of this machine, of other hosts: nothing of it is in a cluster.
-    let is_elsewhere = ["pair", "agent", "dir", "destroy"].contains(&arg.get_id().as_str());
-    let is_hidden = is_elsewhere || arg.is_hide_set();
+    let is_hidden = is_elsewhere(arg.get_id().as_str()) || arg.is_hide_set();
     arg.hide(is_hidden)
 }))]
 pub(crate) struct KubeCompareArgs {
@@ -36,10 +34,11 @@ pub(crate) struct KubeCompareArgs {
     pub cluster: ClusterArgs,
     #[command(flatten)]
     pub pods: PodArgs,
-    /// Claim (`pvc:NAME`) or directory of a node (`hostpath:/PATH`) that is there, and may be
-    /// written to: in a folder of its own, which is removed; repeat for several
-    #[arg(long, value_name = "VOLUME", help_heading = "Kubernetes")]
-    pub write_to: Vec<String>,
     #[command(flatten)]
     pub compare: CompareArgs,
+}
+
+/// Options of saved results, of this machine, of other hosts: nothing of that is in a cluster.
+pub(super) fn is_elsewhere(option: &str) -> bool {
+    ["pair", "agent", "dir", "destroy"].contains(&option)
 }

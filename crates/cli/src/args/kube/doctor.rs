@@ -26,6 +26,12 @@ pods,daemonsets -A -o json > objects.json
 
 It only reads; without --probe it makes nothing at all. What the account may not list, it says; iotax
 kube manifest --cluster-reader prints a role for all of it.")]
+#[command(mut_args(|arg| {
+    // Of workloads.
+    let is_elsewhere = ["containers", "driver_cpu", "driver_memory", "write_to"];
+    let is_hidden = is_elsewhere.contains(&arg.get_id().as_str()) || arg.is_hide_set();
+    arg.hide(is_hidden)
+}))]
 pub(crate) struct KubeDoctorArgs {
     /// pvc:[NAMESPACE/]CLAIM, class:CLASS, node:NODE [default: all there is]
     #[arg(value_name = "SUBJECT")]

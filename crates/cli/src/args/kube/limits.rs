@@ -23,14 +23,14 @@ Volumes are made, read, and deleted; nothing else is written, and nothing of
 others is touched. A volume has to be as large as those in use: many disks of
 clouds are as fast as they are large.")]
 #[command(mut_args(|arg| {
-    // Of this machine: nothing of it is in a cluster.
-    let is_elsewhere = ["no_metadata"].contains(&arg.get_id().as_str());
+    // Of this machine; of workloads that publish an index.
+    let is_elsewhere = ["no_metadata", "containers", "driver_cpu", "driver_memory"].contains(&arg.get_id().as_str());
     let is_hidden = is_elsewhere || arg.is_hide_set();
     arg.hide(is_hidden)
 }))]
 pub(crate) struct KubeLimitsArgs {
-    /// class:CLASS, block:CLASS, ephemeral:CLASS or emptydir, each also @NODE, with or
-    /// without NAME= before it
+    /// class:CLASS, block:CLASS, ephemeral:CLASS, emptydir, pvc:CLAIM or hostpath:/PATH@NODE (these
+    /// two with --write-to), each also @NODE, with or without NAME= before it
     #[arg(value_name = "TARGET", required_unless_present = "class", conflicts_with = "class")]
     pub targets: Vec<String>,
     /// Storage class of new volumes

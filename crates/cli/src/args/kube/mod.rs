@@ -5,6 +5,7 @@ mod compare;
 mod doctor;
 mod limits;
 mod pods;
+mod run;
 
 use clap::Subcommand;
 
@@ -12,13 +13,16 @@ pub(crate) use self::cluster::{ClusterArgs, ManifestArgs};
 pub(crate) use self::compare::KubeCompareArgs;
 pub(crate) use self::doctor::KubeDoctorArgs;
 pub(crate) use self::limits::KubeLimitsArgs;
-pub(crate) use self::pods::PodArgs;
+pub(crate) use self::pods::{Containers, PodArgs};
+pub(crate) use self::run::KubeRunArgs;
 
 /// `iotax kube`
 #[derive(Debug, Subcommand)]
 pub(crate) enum KubeCommand {
     /// Compare storage classes: a pod with a volume for each arm
     Compare(Box<KubeCompareArgs>),
+    /// Run one workload on one volume
+    Run(Box<KubeRunArgs>),
     /// What lies under claims, and what of it is known to hurt
     Doctor(Box<KubeDoctorArgs>),
     /// Find the caps of volumes in pods, and what documents say of them

@@ -1,4 +1,13 @@
-use clap::Args;
+use clap::{Args, ValueEnum};
+
+/// How many containers a pod has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Containers {
+    /// All of a workload in one
+    One,
+    /// A driver, and a searcher
+    Two,
+}
 
 /// What pods are like.
 #[derive(Debug, Args)]
@@ -12,10 +21,21 @@ pub(crate) struct PodArgs {
     /// Size of each volume
     #[arg(long, value_name = "SIZE", default_value = "10G", help_heading = "Kubernetes")]
     pub size: String,
-    /// CPUs of each pod, requested and as its limit: 2, 500m
+    /// Containers of each pod: two are a driver that does what writes, and publishes, and a
+    /// searcher that does what reads, and loads, on one volume [default: two for a workload that
+    /// publishes an index]
+    #[arg(long, value_enum, help_heading = "Kubernetes")]
+    pub containers: Option<Containers>,
+    /// CPUs of each container, requested and as its limit: 2, 500m
     #[arg(long, value_name = "CPUS", default_value = "1", help_heading = "Kubernetes")]
     pub cpu: String,
-    /// Memory of each pod, requested and as its limit
+    /// CPUs of the driver, with --containers two [default: --cpu]
+    #[arg(long, value_name = "CPUS", help_heading = "Kubernetes")]
+    pub driver_cpu: Option<String>,
+    /// Memory of the driver, with --containers two [default: --memory]
+    #[arg(long, value_name = "SIZE", help_heading = "Kubernetes")]
+    pub driver_memory: Option<String>,
+    /// Memory of each container, requested and as its limit
     #[arg(long, value_name = "SIZE", default_value = "1G", help_heading = "Kubernetes")]
     pub memory: String,
     /// Label that nodes must have; repeat for several
@@ -31,4 +51,8 @@ pub(crate) struct PodArgs {
     /// How long pods may take to start, volumes included
     #[arg(long, value_name = "TIME", default_value = "5m", help_heading = "Kubernetes")]
     pub wait: String,
+    /// Claim (`pvc:NAME`) or directory of a node (`hostpath:/PATH`) that is there, and may be
+    /// written to: in a folder of its own, which is removed; repeat for several
+    #[arg(long, value_name = "VOLUME", help_heading = "Kubernetes")]
+    pub write_to: Vec<String>,
 }

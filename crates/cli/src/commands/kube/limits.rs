@@ -7,7 +7,7 @@ use iotax_spec::{CloudChoice, Search, SearchTarget, parse_arms};
 use crate::args::{GateArgs, KubeLimitsArgs};
 use crate::commands::limits::{burst, refuse_small, search_at};
 use crate::exit::Exit;
-use crate::in_cluster::{InCluster, options, place};
+use crate::in_cluster::InCluster;
 use crate::session::Session;
 use crate::{documented, gate, resolve};
 
@@ -18,17 +18,16 @@ const ROOM: (u64, u64) = (7, 8);
 
 /// `iotax kube limits`
 pub(super) fn limits(args: &KubeLimitsArgs) -> Result<Exit> {
-    let options = options(&args.pods)?;
-    let mut search = asked(args, options.size_bytes)?;
+    let mut asked = InCluster::new(&args.cluster, &args.pods)?;
+    let mut search = search(args, asked.options.size_bytes)?;
     let gate = GateArgs::from(&args.gate);
     gate::set_in_search(&mut search, &gate, args.output.format)?;
     refuse_small(&search)?;
     let mut spec = search.spec();
-    let places = place(&mut spec, options.size_bytes, &[])?;
+    asked.place(&mut spec, &args.pods)?;
     for (target, arm) in search.targets.iter_mut().zip(spec.arms) {
         target.arm = arm;
     }
-    let asked = InCluster { cluster: &args.cluster, options, places };
     let session = Session::elsewhere("kube-limits", args.output.out.as_deref())?;
     search_at(search, &session, (&args.output, &gate), &mut |search, flags, making| {
         let (hosts, known, nodes) = asked.open_on_nodes(&search.spec(), flags, making)?;
@@ -37,7 +36,7 @@ pub(super) fn limits(args: &KubeLimitsArgs) -> Result<Exit> {
     })
 }
 
-fn asked(args: &KubeLimitsArgs, size_bytes: u64) -> Result<Search> {
+fn search(args: &KubeLimitsArgs, size_bytes: u64) -> Result<Search> {
     let of_class = |class: &String| {
         let node = args.node.as_ref().map_or_else(String::new, |node| format!("@{node}"));
         let one = |number| format!("{class}-{number}=class:{class}{node}");

@@ -3,6 +3,7 @@
 mod compare;
 mod doctor;
 mod limits;
+mod run;
 mod undo;
 
 use anyhow::Result;
@@ -13,11 +14,12 @@ use crate::exit::Exit;
 use crate::output::say;
 
 /// `iotax kube`
-pub(crate) fn kube(command: &KubeCommand) -> Result<Exit> {
+pub(crate) fn kube(command: KubeCommand) -> Result<Exit> {
     match command {
-        KubeCommand::Compare(args) => compare::compare(args),
-        KubeCommand::Doctor(args) => doctor::doctor(args),
-        KubeCommand::Limits(args) => limits::limits(args),
+        KubeCommand::Compare(args) => compare::compare(&args),
+        KubeCommand::Run(args) => run::run(*args),
+        KubeCommand::Doctor(args) => doctor::doctor(&args),
+        KubeCommand::Limits(args) => limits::limits(&args),
         KubeCommand::Manifest(args) => {
             let manifest = if args.cluster_reader {
                 iotax_cluster::reader_manifest(&args.namespace)

@@ -13,7 +13,7 @@ use iotax_spec::{CloudChoice, Search, SearchTarget, parse_arms};
 
 use crate::args::{ClusterArgs, KubeDoctorArgs};
 use crate::exit::usage;
-use crate::in_cluster::{InCluster, options, place};
+use crate::in_cluster::InCluster;
 use crate::signals;
 
 /// Limits of the pod itself, which are those of `--cpu` and `--memory`.
@@ -32,10 +32,9 @@ pub(super) fn probe(
              pvc:CLAIM that of a claim",
         ));
     }
-    let options = options(&args.pods)?;
     let (mut spec, cluster) = (spec(&classes)?, cluster(args));
-    let places = place(&mut spec, options.size_bytes, &[])?;
-    let asked = InCluster { cluster: &cluster, options, places };
+    let mut asked = InCluster::new(&cluster, &args.pods)?;
+    asked.place(&mut spec, &args.pods)?;
     let (stop, live) = (signals::stop_flag()?, Arc::default());
     let (hosts, known, nodes) = asked.open_on_nodes(&spec, (&stop, &live), &mut |_| ())?;
     Box::new(hosts).down()?;
