@@ -8,7 +8,7 @@
 mod build;
 mod commands;
 mod deb;
-mod image;
+mod krew;
 mod release;
 mod tried;
 
@@ -17,9 +17,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result};
+use iotax_image::{File, Platform, digest};
+use jiff::Timestamp;
 
 use self::commands::{said, shown};
-use self::image::{File, Platform, digest};
 use self::release::{MACHINES, Machine, VERSION, made, place};
 use crate::cargo::{cargo, target};
 use crate::steps::Step;
@@ -31,6 +32,7 @@ pub(crate) const STEPS: &[Step] = &[
     Step::new("deb", "a package for Debian of each", debs),
     Step::new("lintian", "what Debian's own check says of them", lintian),
     Step::new("image", "an image of both for containers", images),
+    Step::new("krew", "a plugin of kubectl of each, and a manifest for Krew", krew::write),
     Step::new("installed", "each package installed, used, removed", installed),
     Step::new("container", "the image unpacked, and used in a container", container),
     Step::new("table", "digests, and sizes in docs/benchmarks.md", table),
@@ -55,10 +57,9 @@ pub(crate) fn check() -> Result<()> {
     tried::installed(&package, None)?;
     let archive = directory.join("iotax-oci.tar");
     let files = [vec![file(&program)?], build::libraries(&program)?].concat();
-    let image =
-        [Platform { architecture: said(Command::new("dpkg").arg("--print-architecture"))?, files }];
-    image::write(&archive, &image, &made()?)?;
-    tried::container(&archive, &image[0].architecture, None)
+    let architecture = said(Command::new("dpkg").arg("--print-architecture"))?;
+    image(&archive, &[Platform { architecture: architecture.clone(), files }])?;
+    tried::container(&archive, &architecture, None)
 }
 
 /// The static program for this machine, and an archive with its image, in `directory`.
@@ -67,8 +68,7 @@ pub(crate) fn for_cluster(directory: &Path) -> Result<(PathBuf, PathBuf)> {
     let program = build::program(machine)?;
     fs::create_dir_all(directory)?;
     let archive = directory.join("iotax-oci.tar");
-    let platform = Platform { architecture: machine.name.to_owned(), files: vec![file(&program)?] };
-    image::write(&archive, &[platform], &made()?)?;
+    shown(Command::new(&program).args(["kube", "image", "--save"]).arg(&archive))?;
     Ok((program, archive))
 }
 
@@ -100,7 +100,7 @@ fn images() -> Result<()> {
         Ok(Platform { architecture: machine.name.to_owned(), files })
     };
     let platforms = MACHINES.iter().map(platform).collect::<Result<Vec<_>>>()?;
-    image::write(&archive(), &platforms, &made()?)
+    image(&archive(), &platforms)
 }
 
 fn installed() -> Result<()> {
@@ -116,6 +116,7 @@ fn container() -> Result<()> {
 fn table() -> Result<()> {
     let mut files: Vec<PathBuf> = MACHINES.iter().map(Machine::program).collect();
     files.extend(MACHINES.iter().map(Machine::package));
+    files.extend(MACHINES.iter().map(Machine::plugin));
     files.push(archive());
     let (mut sums, mut lines) = (Vec::new(), vec!["| file | MB |\n|---|---|".to_owned()]);
     for path in files {
@@ -137,7 +138,16 @@ fn archive() -> PathBuf {
 /// The program at its place in an image.
 fn file(program: &Path) -> Result<File> {
     let content = fs::read(program).with_context(|| format!("reading {}", program.display()))?;
-    Ok(File { path: "usr/bin/iotax".to_owned(), content })
+    Ok(File::program(content))
+}
+
+/// Everything in it bears the time of the commit.
+fn image(archive: &Path, platforms: &[Platform]) -> Result<()> {
+    let made = Timestamp::from_second(made()?.parse().context("a time in seconds")?)?;
+    let file =
+        fs::File::create(archive).with_context(|| format!("writing {}", archive.display()))?;
+    iotax_image::write(&file, platforms, made)?;
+    Ok(file.sync_all()?)
 }
 
 #[cfg(test)]

@@ -16,6 +16,8 @@ mod output;
 mod peer;
 mod run;
 
+#[cfg(feature = "kubernetes")]
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, value_parser};
@@ -34,8 +36,8 @@ pub(crate) use self::documented::DocumentedArgs;
 pub(crate) use self::gate::{GateArgs, Undecided};
 #[cfg(feature = "kubernetes")]
 pub(crate) use self::kube::{
-    ClusterArgs, Containers, KubeCommand, KubeCompareArgs, KubeDoctorArgs, KubeLimitsArgs,
-    KubeRunArgs, PodArgs,
+    ClusterArgs, Containers, KubeCommand, KubeCompareArgs, KubeDoctorArgs, KubeImageArgs,
+    KubeLimitsArgs, KubeRunArgs, PodArgs,
 };
 pub(crate) use self::limits::LimitsArgs;
 pub(crate) use self::matrix::MatrixArgs;
@@ -108,6 +110,12 @@ pub(crate) enum Command {
         /// Directory to write them into
         #[arg(value_name = "DIR")]
         directory: PathBuf,
+    },
+    #[cfg(feature = "kubernetes")]
+    #[command(skip)]
+    CompletePlugin {
+        /// Typed so far, the last one in part.
+        words: Vec<OsString>,
     },
     /// Print a shell completion script
     Completions {

@@ -20,6 +20,8 @@ mod iostat;
 mod key_file;
 mod measure;
 mod output;
+#[cfg(feature = "kubernetes")]
+mod plugin;
 mod progress;
 mod recorded;
 mod resolve;
@@ -37,7 +39,7 @@ use clap::Parser as _;
 use crate::args::{Cli, Command};
 
 fn main() -> ExitCode {
-    let result = match Cli::parse().command.settled() {
+    let result = match asked() {
         Command::Peel(args) => commands::peel(&args),
         Command::Compare(args) => commands::compare(&args),
         Command::Run(args) => commands::run(&args),
@@ -57,7 +59,18 @@ fn main() -> ExitCode {
         Command::Peer(args) => commands::peer(&args),
         Command::Undo(args) => commands::undo(&args),
         Command::Man { directory } => commands::man(&directory),
+        #[cfg(feature = "kubernetes")]
+        Command::CompletePlugin { words } => commands::complete_plugin(words),
         Command::Completions { shell } => commands::completions(shell),
     };
     exit::code(result)
+}
+
+/// What the program is asked for by its arguments, and by its name; ends with help or an error.
+fn asked() -> Command {
+    #[cfg(feature = "kubernetes")]
+    if let Some(command) = plugin::read() {
+        return command.settled();
+    }
+    Cli::parse().command.settled()
 }

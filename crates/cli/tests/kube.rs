@@ -103,3 +103,29 @@ fn two_containers_are_for_a_driver_and_a_searcher() {
     [exit 2]
     ");
 }
+
+#[test]
+fn the_image_of_this_program_is_written() {
+    let desk = Desk::new();
+    let saved = desk.run(&["kube", "image", "--save", "a.tar", "--format", "json"]);
+    assert_eq!(saved.code, 0, "{saved}");
+    let told: serde_json::Value = serde_json::from_str(&saved.out).unwrap();
+    assert_eq!(told["bytes"], std::fs::metadata(desk.path().join("a.tar")).unwrap().len());
+    let twice = desk.run(&["kube", "image", "--save", "c.tar", "--program", "a.tar"]);
+    insta::assert_snapshot!(twice.err, @"error: --program a.tar: cannot be used: it is no program for Linux of 64 bits");
+    assert!(!desk.path().join("c.tar").exists());
+}
+
+#[test]
+fn kubectl_finds_a_plugin_in_a_program_of_that_name() {
+    let desk = Desk::new();
+    let plugin = desk.path().join("kubectl-iotax");
+    std::os::unix::fs::symlink(assert_cmd::cargo::cargo_bin!("iotax"), &plugin).unwrap();
+    let said = std::process::Command::new(&plugin).arg("--help").output().unwrap();
+    insta::assert_snapshot!(String::from_utf8(said.stdout).unwrap());
+    let manifest = |program: &std::path::Path, words: &[&str]| {
+        std::process::Command::new(program).args(words).output().unwrap().stdout
+    };
+    let itself = assert_cmd::cargo::cargo_bin!("iotax").to_owned();
+    assert_eq!(manifest(&plugin, &["manifest"]), manifest(&itself, &["kube", "manifest"]));
+}

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
+use iotax_image::File;
 
 use super::commands::{said, shown};
-use super::image::File;
 use super::release::{Machine, made};
 use crate::cargo::{self, target};
 use crate::checkout::root;

@@ -36,6 +36,11 @@ impl Machine {
         place().join(format!("iotax-{VERSION}-linux-{}", self.name))
     }
 
+    /// An archive of the program as a plugin of kubectl.
+    pub(super) fn plugin(&self) -> PathBuf {
+        place().join(format!("iotax-{VERSION}-linux-{}.tar.gz", self.name))
+    }
+
     pub(super) fn package(&self) -> PathBuf {
         place().join(format!("iotax_{VERSION}-1_{}.deb", self.name))
     }

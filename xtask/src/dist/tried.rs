@@ -5,10 +5,10 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
+use iotax_image::name;
 use serde_json::Value;
 
 use super::commands::{said, shown};
-use super::image::name;
 use super::release::VERSION;
 use crate::checkout::root;
 

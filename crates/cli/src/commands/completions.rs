@@ -1,3 +1,6 @@
+#[cfg(feature = "kubernetes")]
+use std::ffi::OsString;
+
 use anyhow::Result;
 use clap::CommandFactory as _;
 use clap_complete::{Shell, generate};
@@ -5,11 +8,20 @@ use clap_complete::{Shell, generate};
 use crate::args::Cli;
 use crate::exit::Exit;
 use crate::output::say;
+#[cfg(feature = "kubernetes")]
+use crate::plugin::candidates;
 
 /// `iotax completions SHELL`
 pub(crate) fn completions(shell: Shell) -> Result<Exit> {
     let mut script = Vec::new();
     generate(shell, &mut Cli::command(), "iotax", &mut script);
     say(&String::from_utf8(script)?)?;
+    Ok(Exit::Done)
+}
+
+/// What kubectl completes the words of its plugin with.
+#[cfg(feature = "kubernetes")]
+pub(crate) fn complete_plugin(words: Vec<OsString>) -> Result<Exit> {
+    say(&candidates(words)?)?;
     Ok(Exit::Done)
 }

@@ -24,6 +24,8 @@ mod workloads;
 pub(crate) use agent::agent;
 pub(crate) use catalog::catalog;
 pub(crate) use compare::compare;
+#[cfg(feature = "kubernetes")]
+pub(crate) use completions::complete_plugin;
 pub(crate) use completions::completions;
 pub(crate) use disk::disk;
 pub(crate) use doctor::doctor;

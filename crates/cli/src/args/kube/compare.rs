@@ -12,9 +12,10 @@ Examples:
   iotax kube compare etcd-wal --namespace bench --size 20G \\
       disk=class:managed-premium node=emptydir
   iotax kube compare -w randread-4k raw=block:fast ext4=class:fast
-  iotax kube compare -w randread-4k mine=pvc:data new=class:fast --write-to pvc:data
+  iotax kube compare -w randread-4k mine=pvc:data new=class:fast \\
+      --write-to pvc:data
   iotax kube compare -w randread-4k --matrix class=fast,slow 'class:{class}'
-  iotax kube compare -w randread-4k here=class:fast@node-1 there=class:fast@node-2
+  iotax kube compare -w randread-4k a=class:fast@node-1 b=class:fast@node-2
 
 Everything is made in one namespace, under one lease that is renewed while the
 run lives, and removed with it; after a kill -9, iotax undo --cluster does it.

@@ -29,8 +29,8 @@ clouds are as fast as they are large.")]
     arg.hide(is_hidden)
 }))]
 pub(crate) struct KubeLimitsArgs {
-    /// class:CLASS, block:CLASS, ephemeral:CLASS, emptydir, pvc:CLAIM or hostpath:/PATH@NODE (these
-    /// two with --write-to), each also @NODE, with or without NAME= before it
+    /// class:CLASS, block:CLASS, ephemeral:CLASS, emptydir, or with --write-to pvc:CLAIM and
+    /// `hostpath:/PATH@NODE`; each also @NODE, with or without NAME= before it
     #[arg(value_name = "TARGET", required_unless_present = "class", conflicts_with = "class")]
     pub targets: Vec<String>,
     /// Storage class of new volumes

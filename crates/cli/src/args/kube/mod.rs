@@ -3,6 +3,7 @@
 mod cluster;
 mod compare;
 mod doctor;
+mod image;
 mod limits;
 mod pods;
 mod run;
@@ -12,6 +13,7 @@ use clap::Subcommand;
 pub(crate) use self::cluster::{ClusterArgs, ManifestArgs};
 pub(crate) use self::compare::KubeCompareArgs;
 pub(crate) use self::doctor::KubeDoctorArgs;
+pub(crate) use self::image::KubeImageArgs;
 pub(crate) use self::limits::KubeLimitsArgs;
 pub(crate) use self::pods::{Containers, PodArgs};
 pub(crate) use self::run::KubeRunArgs;
@@ -27,6 +29,8 @@ pub(crate) enum KubeCommand {
     Doctor(Box<KubeDoctorArgs>),
     /// Find the caps of volumes in pods, and what documents say of them
     Limits(Box<KubeLimitsArgs>),
+    /// Write the image that pods run, for clusters without a way to a registry
+    Image(KubeImageArgs),
     /// Print an account with no more rights than a run needs, as YAML
     Manifest(ManifestArgs),
 }

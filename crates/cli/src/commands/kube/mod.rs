@@ -2,6 +2,7 @@
 
 mod compare;
 mod doctor;
+mod image;
 mod limits;
 mod run;
 mod undo;
@@ -20,6 +21,7 @@ pub(crate) fn kube(command: KubeCommand) -> Result<Exit> {
         KubeCommand::Run(args) => run::run(*args),
         KubeCommand::Doctor(args) => doctor::doctor(&args),
         KubeCommand::Limits(args) => limits::limits(&args),
+        KubeCommand::Image(args) => image::image(&args),
         KubeCommand::Manifest(args) => {
             let manifest = if args.cluster_reader {
                 iotax_cluster::reader_manifest(&args.namespace)

@@ -1,61 +1,75 @@
-//! An image for containers, as an archive of an OCI image layout:
+//! An archive of an OCI image layout:
 //! <https://github.com/opencontainers/image-spec/blob/v1.1.0/image-layout.md>.
 //!
 //! One name, which is an index of the machines; for each a manifest, a configuration and one layer.
+//! The same files give the same bytes.
 
 use std::collections::BTreeMap;
-use std::io::Write as _;
-use std::path::Path;
-use std::process::Command;
+use std::io::{self, Write};
 
-use anyhow::{Context as _, Result};
 use flate2::{Compression, GzBuilder};
+use jiff::Timestamp;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use tar::{Builder, EntryType, Header};
-
-use super::commands::said;
-use super::release::VERSION;
 
 const INDEX: &str = "application/vnd.oci.image.index.v1+json";
 const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
 const CONFIG: &str = "application/vnd.oci.image.config.v1+json";
 const LAYER: &str = "application/vnd.oci.image.layer.v1.tar+gzip";
 
+/// Where the program is, without a slash before it.
+const PROGRAM: &str = "usr/bin/iotax";
+
 const WHAT: &str = "What does each layer cost your I/O?";
 
 /// Directories beside those of files, and who may do what there.
 const DIRECTORIES: [(&str, u32); 2] = [("tmp", 0o1777), ("work", 0o1777)];
 
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
 /// The image for one kind of machine.
-pub(super) struct Platform {
+#[derive(Debug)]
+pub struct Platform {
     /// As Go has it, and Debian.
     pub architecture: String,
+    /// The program, and what else it takes.
     pub files: Vec<File>,
 }
 
 /// A file that anybody may read and run.
-#[derive(Clone)]
-pub(super) struct File {
+#[derive(Debug, Clone)]
+pub struct File {
     /// Without a slash before it.
     pub path: String,
+    /// All of it.
     pub content: Vec<u8>,
+}
+
+impl File {
+    /// The program that the image is for, at its place.
+    pub fn program(content: Vec<u8>) -> Self {
+        Self { path: PROGRAM.to_owned(), content }
+    }
 }
 
 /// Content by its digest, in the order in which it was added.
 #[derive(Default)]
 struct Blobs(Vec<(String, Vec<u8>)>);
 
-/// Writes the archive; `made` is the time that everything in it bears, in seconds.
-pub(super) fn write(archive: &Path, platforms: &[Platform], made: &str) -> Result<()> {
-    let seconds = made.parse().context("a time in seconds")?;
-    let created =
-        said(Command::new("date").args(["--utc", "+%FT%TZ", "--date"]).arg(format!("@{made}")))?;
+/// Writes the archive; `made` is the time that everything in it bears. The image's digest is returned,
+/// as it is written after an `@`.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write(to: impl Write, platforms: &[Platform], made: Timestamp) -> io::Result<String> {
+    let seconds = u64::try_from(made.as_second()).unwrap_or_default();
+    let created = made.strftime("%FT%TZ").to_string();
     let mut blobs = Blobs::default();
     let manifests = platforms
         .iter()
         .map(|platform| manifest(&mut blobs, platform, seconds, &created))
-        .collect::<Result<Vec<_>>>()?;
+        .collect::<io::Result<Vec<_>>>()?;
     let index = json!({
         "schemaVersion": 2,
         "mediaType": INDEX,
@@ -63,6 +77,7 @@ pub(super) fn write(archive: &Path, platforms: &[Platform], made: &str) -> Resul
         "annotations": annotations(&created),
     });
     let mut named = blobs.add(INDEX, index.to_string().into_bytes());
+    let pinned = named["digest"].as_str().unwrap_or_default().to_owned();
     named["annotations"] = json!({
         "org.opencontainers.image.ref.name": name(),
         // As a node's containerd is to call it, for pods that ask for it by the short name.
@@ -74,26 +89,29 @@ pub(super) fn write(archive: &Path, platforms: &[Platform], made: &str) -> Resul
     entries.insert("oci-layout".to_owned(), br#"{"imageLayoutVersion":"1.0.0"}"#.to_vec());
     entries.insert("index.json".to_owned(), top.to_string().into_bytes());
     entries.extend(blobs.0.into_iter().map(|(hex, bytes)| (format!("blobs/sha256/{hex}"), bytes)));
-    let file =
-        std::fs::File::create(archive).with_context(|| format!("writing {}", archive.display()))?;
-    let mut layout = Builder::new(file);
+    let mut layout = Builder::new(to);
     for (path, bytes) in &entries {
         add(&mut layout, path, 0o644, bytes, seconds)?;
     }
-    layout.into_inner()?.sync_all()?;
-    Ok(())
+    layout.into_inner()?.flush()?;
+    Ok(pinned)
 }
 
 /// What the archive calls the image: `podman load` does, too.
-pub(super) fn name() -> String {
+pub fn name() -> String {
     format!("iotax:{VERSION}")
 }
 
 /// The descriptor of a platform's manifest, which is added with what it names.
-fn manifest(blobs: &mut Blobs, platform: &Platform, seconds: u64, created: &str) -> Result<Value> {
+fn manifest(
+    blobs: &mut Blobs,
+    platform: &Platform,
+    seconds: u64,
+    created: &str,
+) -> io::Result<Value> {
     let layer = layer(&platform.files, seconds)?;
     let uncompressed = digest(&layer);
-    let mut packed = GzBuilder::new().write(Vec::new(), Compression::best());
+    let mut packed = GzBuilder::new().write(Vec::new(), Compression::default());
     packed.write_all(&layer)?;
     let layer = blobs.add(LAYER, packed.finish()?);
     let config = json!({
@@ -101,13 +119,13 @@ fn manifest(blobs: &mut Blobs, platform: &Platform, seconds: u64, created: &str)
         "architecture": platform.architecture,
         "os": "linux",
         "config": {
-            "Entrypoint": ["/usr/bin/iotax"],
+            "Entrypoint": [format!("/{PROGRAM}")],
             "Env": ["PATH=/usr/bin"],
             "WorkingDir": "/work",
             "Labels": annotations(created),
         },
         "rootfs": { "type": "layers", "diff_ids": [format!("sha256:{uncompressed}")] },
-        "history": [{ "created": created, "created_by": "cargo xtask dist" }],
+        "history": [{ "created": created, "created_by": "iotax" }],
     });
     let config = blobs.add(CONFIG, config.to_string().into_bytes());
     let manifest = json!({
@@ -132,7 +150,7 @@ fn annotations(created: &str) -> Value {
 }
 
 /// The files with all directories above them, as root's, in the order of their names.
-fn layer(files: &[File], seconds: u64) -> Result<Vec<u8>> {
+fn layer(files: &[File], seconds: u64) -> io::Result<Vec<u8>> {
     let mut entries: BTreeMap<String, (u32, Option<&[u8]>)> = BTreeMap::new();
     for (directory, mode) in DIRECTORIES {
         entries.insert(format!("{directory}/"), (mode, None));
@@ -147,17 +165,17 @@ fn layer(files: &[File], seconds: u64) -> Result<Vec<u8>> {
     for (path, (mode, content)) in entries {
         add(&mut archive, &path, mode, content.unwrap_or_default(), seconds)?;
     }
-    Ok(archive.into_inner()?)
+    archive.into_inner()
 }
 
 /// Adds a file, or a directory if the path ends like one.
 fn add(
-    archive: &mut Builder<impl std::io::Write>,
+    archive: &mut Builder<impl Write>,
     path: &str,
     mode: u32,
     content: &[u8],
     seconds: u64,
-) -> Result<()> {
+) -> io::Result<()> {
     let mut header = Header::new_ustar();
     let is_directory = path.ends_with('/');
     header.set_entry_type(if is_directory { EntryType::Directory } else { EntryType::Regular });
@@ -166,7 +184,7 @@ fn add(
     header.set_gid(0);
     header.set_mtime(seconds);
     header.set_size(content.len() as u64);
-    archive.append_data(&mut header, path, content).with_context(|| format!("archiving {path}"))
+    archive.append_data(&mut header, path, content)
 }
 
 impl Blobs {
@@ -184,7 +202,7 @@ impl Blobs {
 }
 
 /// SHA-256 in hexadecimal digits.
-pub(super) fn digest(bytes: &[u8]) -> String {
+pub fn digest(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat()
 }
 
@@ -194,15 +212,15 @@ mod tests {
 
     use super::*;
 
-    fn written(made: &str) -> Vec<u8> {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("oci.tar");
+    fn written(seconds: i64) -> Vec<u8> {
         let platform = |architecture: &str| Platform {
             architecture: architecture.to_owned(),
-            files: vec![File { path: "usr/bin/iotax".to_owned(), content: b"#!".to_vec() }],
+            files: vec![File::program(b"#!".to_vec())],
         };
-        write(&path, &[platform("amd64"), platform("arm64")], made).unwrap();
-        std::fs::read(path).unwrap()
+        let made = Timestamp::from_second(seconds).unwrap();
+        let mut archive = Vec::new();
+        write(&mut archive, &[platform("amd64"), platform("arm64")], made).unwrap();
+        archive
     }
 
     fn entries(archive: &[u8]) -> BTreeMap<String, Vec<u8>> {
@@ -231,7 +249,7 @@ mod tests {
 
     #[test]
     fn every_digest_on_the_way_to_a_program_is_that_of_its_content() {
-        let entries = entries(&written("1700000000"));
+        let entries = entries(&written(1_700_000_000));
         let top: Value = serde_json::from_slice(&entries["index.json"]).unwrap();
         let index = parsed(&entries, &top["manifests"][0]);
         let architectures: Vec<_> = index["manifests"]
@@ -261,6 +279,6 @@ mod tests {
 
     #[test]
     fn the_same_is_written_again() {
-        assert_eq!(written("1700000000"), written("1700000000"));
+        assert_eq!(written(1_700_000_000), written(1_700_000_000));
     }
 }

@@ -1,0 +1,103 @@
+//! Programs for an image: for which machine they are, and which libraries they take.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use object::read::elf::{ElfFile64, ProgramHeader as _};
+use object::{Architecture, Endianness, Object as _, elf};
+
+use crate::archive::{File, Platform};
+
+/// The running program, with the libraries that it has loaded.
+///
+/// # Errors
+/// If a file of it cannot be read any more.
+pub fn own() -> io::Result<Platform> {
+    let program = std::env::current_exe()?;
+    let content = fs::read(&program)?;
+    let architecture = facts(&content)?.architecture;
+    let maps = fs::read_to_string("/proc/self/maps")?;
+    let mut files = vec![File::program(content)];
+    for path in libraries(&maps, &program) {
+        let inside = path.strip_prefix("/").expect("it is absolute").display().to_string();
+        files.push(File { path: inside, content: fs::read(&path)? });
+    }
+    Ok(Platform { architecture, files })
+}
+
+/// A program of another machine.
+///
+/// # Errors
+/// If it cannot be read, is no program for Linux, or takes libraries that are not known.
+pub fn of_file(path: &Path) -> io::Result<Platform> {
+    let content = fs::read(path)?;
+    let Facts { architecture, is_static } = facts(&content)?;
+    if !is_static {
+        return Err(io::Error::other(
+            "it is not static, so its libraries would be missing; take the one of a release",
+        ));
+    }
+    Ok(Platform { architecture, files: vec![File::program(content)] })
+}
+
+/// Files that are mapped to be executed, the program itself aside.
+fn libraries(maps: &str, program: &Path) -> BTreeSet<PathBuf> {
+    let of = |line: &str| {
+        let mut words = line.split_ascii_whitespace();
+        let may = words.nth(1)?;
+        let path = PathBuf::from(words.nth(3)?);
+        (may.contains('x') && path.is_absolute() && path != program).then_some(path)
+    };
+    maps.lines().filter_map(of).collect()
+}
+
+struct Facts {
+    /// As Go and Debian call it.
+    architecture: String,
+    is_static: bool,
+}
+
+fn facts(content: &[u8]) -> io::Result<Facts> {
+    let no_program = |_| io::Error::other("it is no program for Linux of 64 bits");
+    let file: ElfFile64<'_, Endianness> = ElfFile64::parse(content).map_err(no_program)?;
+    let architecture = match file.architecture() {
+        Architecture::X86_64 => "amd64",
+        Architecture::Aarch64 => "arm64",
+        other => return Err(io::Error::other(format!("it is for a machine of kind {other:?}"))),
+    };
+    let asks_for_a_loader = file
+        .elf_program_headers()
+        .iter()
+        .any(|header| header.p_type(file.endian()) == elf::PT_INTERP);
+    Ok(Facts { architecture: architecture.to_owned(), is_static: !asks_for_a_loader })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_running_program_comes_with_its_libraries() {
+        let own = own().unwrap();
+        assert_eq!(own.files[0].content, fs::read("/proc/self/exe").unwrap());
+        let has = |what: &str| own.files.iter().any(|file| file.path.contains(what));
+        assert!(has("libc.so") && has("ld-linux"), "tests are linked dynamically");
+        let why = of_file(&std::env::current_exe().unwrap()).unwrap_err();
+        assert!(why.to_string().contains("not static"), "{why}");
+        assert!(of_file(Path::new("/etc/passwd")).is_err());
+    }
+
+    #[test]
+    fn only_what_is_executed_is_a_library() {
+        let maps = "\
+            5600-5700 r-xp 00000000 fe:00 1 /usr/bin/iotax\n\
+            7f00-7f01 r--p 00000000 fe:00 2 /usr/share/locale/a\n\
+            7f01-7f02 r-xp 00000000 fe:00 3 /usr/lib/libc.so.6\n\
+            7f02-7f03 rw-p 00000000 00:00 0\n\
+            7ff0-7ff1 r-xp 00000000 00:00 0 [vdso]\n";
+        let libraries = libraries(maps, Path::new("/usr/bin/iotax"));
+        assert_eq!(libraries.into_iter().collect::<Vec<_>>(), [Path::new("/usr/lib/libc.so.6")]);
+    }
+}
