@@ -5,14 +5,14 @@
 # usage: IOTAX=PROGRAM IMAGE_TAR=FILE [BIN=DIR] [IMAGES_DIR=DIR] try.sh [PART...]
 #   IOTAX      the program, with the feature `kubernetes`
 #   IMAGE_TAR  OCI archive of its image, which containerd calls docker.io/library/iotax:VERSION
-#   PART       a function of parts/: class itself emptydir ephemeral nodes claim hostpath block containers net netless rights inside reasons cut interrupted killed (default: all, in this order)
+#   PART       a function of parts/ (default: all of them, in the order below)
 set -euo pipefail
 HERE=$(cd "$(dirname "$0")" && pwd)
 export IOTAX=${IOTAX:?} BIN=${BIN:-/tmp/k8s/bin} RUN=${RUN:-/tmp/k8s/run}
 export STORAGE=${STORAGE:-/tmp/k8s/storage} KUBECONFIG=$RUN/admin.kubeconfig PATH=$BIN:$PATH
 export IMAGES="${IMAGES_DIR:-/tmp/k8s/images}/pause.tar ${IMAGE_TAR:?}"
 PARTS=("$@")
-[ ${#PARTS[@]} -gt 0 ] || PARTS=(class itself emptydir ephemeral nodes claim hostpath block containers net netless rights inside reasons cut interrupted killed)
+[ ${#PARTS[@]} -gt 0 ] || PARTS=(class itself emptydir ephemeral nodes claim hostpath block containers net netless doctor limits rights inside reasons cut interrupted killed)
 W=$(mktemp -d)
 VOLUMES=(fast-1=2000 fast-2=2000 slow-1=1000 raw-1=2000)
 PLANTED=50

@@ -91,7 +91,7 @@ fn open(
         let arms: Vec<usize> = (0..servers.len()).filter(|arm| servers[*arm] == *server).collect();
         let theirs = arms.iter().map(|arm| spec.arms[*arm].clone()).collect();
         let theirs = Spec { arms: theirs, ..spec.clone() };
-        let (host, record): (Box<dyn Host>, _) = match server {
+        let (host, record): (Box<dyn Host + Send>, _) = match server {
             None => {
                 let given_up = GivenUp::by_user(&load.destroy);
                 let given = (load.dir.as_path(), &given_up);
@@ -127,7 +127,7 @@ fn remote(
     load: &LoadArgs,
     (stop, live): Flags<'_>,
     command: &[String],
-) -> Result<(Box<dyn Host>, HostRecord)> {
+) -> Result<(Box<dyn Host + Send>, HostRecord)> {
     let remote = Remote::open(RemoteOptions {
         agent: Box::new(ChildAgent { command: command.to_vec() }),
         spec,

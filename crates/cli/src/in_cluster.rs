@@ -66,6 +66,17 @@ impl<'a> InCluster<'a> {
         (stop, live): Flags<'_>,
         progress: &mut dyn FnMut(&Progress<'_>),
     ) -> Result<(Hosts, Vec<HostRecord>)> {
+        let (hosts, known, _) = self.open_on_nodes(spec, (stop, live), progress)?;
+        Ok((hosts, known))
+    }
+
+    /// The same, with the node of each arm.
+    pub(crate) fn open_on_nodes(
+        &self,
+        spec: &Spec,
+        (stop, live): Flags<'_>,
+        progress: &mut dyn FnMut(&Progress<'_>),
+    ) -> Result<(Hosts, Vec<HostRecord>, Vec<Option<String>>)> {
         let ClusterArgs { context, namespace } = self.cluster;
         let cluster = Cluster::connect(context.as_deref(), namespace.as_deref())?;
         let opened = iotax_cluster::open(
@@ -80,12 +91,13 @@ impl<'a> InCluster<'a> {
                 making: &mut |arm| progress(&Progress::Making { arm }),
             },
         )?;
-        let (mut hosts, mut known): (Vec<(Box<dyn Host>, _)>, Vec<_>) = Default::default();
+        let (mut hosts, mut known): (Vec<(Box<dyn Host + Send>, _)>, Vec<_>) = Default::default();
+        let nodes = opened.iter().map(|(host, _)| host.node().map(str::to_owned)).collect();
         for (arm, (host, record)) in opened.into_iter().enumerate() {
             hosts.push((Box::new(host), vec![arm]));
             known.push(record);
         }
-        Ok((Hosts::new(hosts), known))
+        Ok((Hosts::new(hosts), known, nodes))
     }
 }
 

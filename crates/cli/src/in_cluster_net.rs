@@ -44,7 +44,7 @@ impl NetInCluster {
                 making: &mut |what| progress(&Progress::Making { arm: what }),
             },
         )?;
-        let (mut hosts, mut known): (Vec<(Box<dyn Host>, _)>, Vec<_>) = Default::default();
+        let (mut hosts, mut known): (Vec<(Box<dyn Host + Send>, _)>, Vec<_>) = Default::default();
         for (host, arms, record) in opened {
             hosts.push((Box::new(host), arms));
             known.push(record);

@@ -78,6 +78,11 @@ impl Cluster {
         Api::all(self.client.clone())
     }
 
+    /// For objects that are elsewhere, or nowhere in particular.
+    pub(crate) fn client(&self) -> Client {
+        self.client.clone()
+    }
+
     pub(crate) fn runtime(&self) -> &Handle {
         self.runtime.handle()
     }

@@ -186,6 +186,12 @@ pub enum Error {
     /// The user stopped it.
     #[error("stopped while pods were starting")]
     Interrupted,
+    /// A file is not what `kubectl get -o json` prints.
+    #[error("this is not what `kubectl get -o json` prints: {why}")]
+    NoObjects {
+        /// Why.
+        why: String,
+    },
     /// This machine does not allow it.
     #[error("cannot speak with a cluster from here: {0}")]
     Here(#[from] std::io::Error),

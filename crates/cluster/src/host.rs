@@ -50,6 +50,8 @@ pub struct PodHost {
     site: Site,
     /// What the cluster knows of it, for people.
     note: String,
+    /// The node that it is on.
+    node: Option<String>,
     session: Arc<Session>,
 }
 
@@ -120,7 +122,8 @@ fn hosts(
         let volume = claim.and_then(|claim| volume_of(cluster, &claim));
         let note = described(&place.volume, volume.as_deref(), pod);
         let site = agents.site(0).clone();
-        let mut host = PodHost { agents, site, note, session: Arc::clone(session) };
+        let on = node(pod).map(str::to_owned);
+        let mut host = PodHost { agents, site, note, node: on, session: Arc::clone(session) };
         host.look();
         hosts.push((host, record));
     }
@@ -168,6 +171,11 @@ fn tell_nodes(pods: &[Pod], note: &Note) {
 }
 
 impl PodHost {
+    /// The node that it is on.
+    pub fn node(&self) -> Option<&str> {
+        self.node.as_deref()
+    }
+
     /// Takes over what the agent knows of the arm.
     fn look(&mut self) {
         self.site = self.agents.site(0).clone();

@@ -16,6 +16,7 @@
 //! | `agent` | starts agents in a pod, and the pod again where it is gone |
 //! | `exec` | an agent in a pod, as a pair of blocking streams |
 //! | `net` | paths between pods, nodes and Services |
+//! | `survey` | what a cluster is like, for the doctor: read, never changed |
 //! | `pair` | two containers of a pod that do a workload together |
 //! | `host` | an arm's pod as a [`iotax_run::Host`] |
 #![forbid(unsafe_code)]
@@ -36,6 +37,7 @@ mod place;
 mod remove;
 mod rights;
 mod session;
+mod survey;
 #[cfg(test)]
 mod tests;
 mod undo;
@@ -52,5 +54,6 @@ pub use note::Note;
 pub use objects::{Amounts, PodOptions, Toleration};
 pub use pending::{Cause, Pending};
 pub use place::{Place, Volume};
-pub use rights::manifest;
+pub use rights::{manifest, reader_manifest};
+pub use survey::{survey, survey_of_file};
 pub use undo::{Undone, undo};

@@ -1,6 +1,7 @@
 //! Runs against an API server that is a map in memory.
 
 mod server;
+mod survey;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};

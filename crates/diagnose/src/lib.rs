@@ -3,15 +3,20 @@
 //! | from | rules | to |
 //! |---|---|---|
 //! | a machine as it was seen | `machine` | [`findings`] |
+//! | a cluster as it was seen | `cluster` | [`cluster_findings`] |
 //! | an analysis, joined with the findings under its arms | `measured` | [`of_arms`], [`reasons`] |
 //! | a search for caps | `searched` | [`of_search`] |
 #![forbid(unsafe_code)]
 
+mod cluster;
 mod machine;
 mod measured;
 mod searched;
 mod suspect;
 
+pub use cluster::{
+    Placed, Subject, choice_of, claim_disk, cluster_findings, documented_limits, unknown, vm_limits,
+};
 pub use machine::{Certainty, Finding, Observation, findings, named_causes};
 pub use measured::{of_arms, reasons};
 pub use searched::of_search;
@@ -26,7 +31,8 @@ mod tests {
         let causes: BTreeSet<_> =
             iotax_catalog::causes().iter().map(|cause| cause.id.as_str()).collect();
         let measured = crate::measured::named_causes().chain(crate::searched::CAUSES);
-        let named: BTreeSet<_> = crate::named_causes().chain(measured).collect();
+        let named = crate::named_causes().chain(crate::cluster::named_causes()).chain(measured);
+        let named: BTreeSet<_> = named.collect();
         assert_eq!(named, causes);
     }
 }

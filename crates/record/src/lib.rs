@@ -6,6 +6,7 @@
 
 mod around;
 mod cloud;
+pub mod cluster;
 mod counters;
 mod earlier;
 mod end;

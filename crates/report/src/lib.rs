@@ -8,6 +8,7 @@
 //! | an experiment, with its phases | [`experiments`] |
 //! | a search for caps | [`search`] |
 //! | several of them | [`several`] |
+//! | what lies under the claims of a cluster, and what may hurt | [`cluster_doctor`] |
 //! | what lies under a path, and what may hurt | [`doctor`], [`explained`], [`known_causes`] |
 //! | documented limits | [`catalog_vms`], [`catalog_disks`], [`catalog_plan`], [`catalog_check`] |
 //!
@@ -78,7 +79,8 @@ mod words;
 pub use catalog::{catalog_check, catalog_disks, catalog_plan, catalog_vm_list, catalog_vms};
 pub use csv::{CSV_COLUMNS, csv};
 pub use doctor::{
-    Detail as DoctorDetail, HostFindings, cause_json, doctor, doctor_json, explained, known_causes,
+    Detail as DoctorDetail, HostFindings, Probed, cause_json, cluster_doctor, cluster_doctor_json,
+    doctor, doctor_json, explained, known_causes,
 };
 pub use document::Document;
 pub use experiment::{Part, experiment};

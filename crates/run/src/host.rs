@@ -63,6 +63,16 @@ pub trait Host: Arms + Runner {}
 
 impl<T: Arms + Runner> Host for T {}
 
+/// A host that can drive load on several arms at the same time.
+pub trait SideBySide: Host {
+    /// Performs several trials at the same time, on arms that may be up side by side, without
+    /// draining.
+    ///
+    /// # Errors
+    /// If an arm could not be brought up: a load that fails is one of what is returned.
+    fn together(&mut self, requests: &[TrialRequest]) -> Result<Vec<Load>, Error>;
+}
+
 /// Looks at this machine: what lies under the targets of `arms` that are paths, and what the load
 /// generator itself costs.
 pub fn here(arms: &[Arm], role: HostRole) -> HostRecord {

@@ -29,7 +29,7 @@ pub use clock::{Clock, Monotonic};
 pub use drain::drain;
 pub use drivers::Drivers;
 pub use error::Error;
-pub use host::{Arms, Files, Host, Load, Measured, Runner, Task, TrialRequest, here};
+pub use host::{Arms, Files, Host, Load, Measured, Runner, SideBySide, Task, TrialRequest, here};
 pub use hosts::Hosts;
 pub use local::{LONGEST_LOOKS_NS, Local};
 pub use observer::{Event, Observer};

@@ -16,7 +16,7 @@ use iotax_vdisk::IoTarget;
 
 use crate::drivers::Drivers;
 use crate::error::Error;
-use crate::host::{Arms, Files, Load, Measured, Runner, Task, TrialRequest};
+use crate::host::{Arms, Files, Load, Measured, Runner, SideBySide, Task, TrialRequest};
 use crate::nanos::nanos;
 
 /// A look at whether credits are spent.
@@ -65,13 +65,29 @@ impl Local {
         let rig = Rig::open(spec, options)?;
         Ok(Self { rig, drivers, stop, live: Arc::clone(live) })
     }
+}
 
-    /// Performs several trials at the same time, on arms that may be up side by side, without
-    /// draining or sampling.
-    ///
-    /// # Errors
-    /// If an arm could not be brought up: a load that fails is one of what is returned.
-    pub fn together(&mut self, requests: &[TrialRequest]) -> Result<Vec<Load>, Error> {
+impl Arms for Local {
+    fn up(&mut self, arm: usize) -> Result<Files, Error> {
+        self.rig.up_all(arm)?;
+        Ok(if self.is_made_anew(arm) { Files::Missing } else { Files::AreThere })
+    }
+
+    fn site(&self, arm: usize) -> &Site {
+        self.rig.site(arm)
+    }
+
+    fn is_made_anew(&self, arm: usize) -> bool {
+        self.rig.is_made_anew(arm)
+    }
+
+    fn down(self: Box<Self>) -> Result<(), Error> {
+        Ok(self.rig.down()?)
+    }
+}
+
+impl SideBySide for Local {
+    fn together(&mut self, requests: &[TrialRequest]) -> Result<Vec<Load>, Error> {
         let Self { rig, drivers, stop, .. } = self;
         let arms: Vec<usize> = requests.iter().map(|request| request.arm).collect();
         let targets = rig.side_by_side(&arms)?;
@@ -115,25 +131,6 @@ impl Local {
             [("", IoTarget::Path(path) | IoTarget::Own(path))] => path.canonicalize().ok(),
             _ => None,
         })
-    }
-}
-
-impl Arms for Local {
-    fn up(&mut self, arm: usize) -> Result<Files, Error> {
-        self.rig.up_all(arm)?;
-        Ok(if self.is_made_anew(arm) { Files::Missing } else { Files::AreThere })
-    }
-
-    fn site(&self, arm: usize) -> &Site {
-        self.rig.site(arm)
-    }
-
-    fn is_made_anew(&self, arm: usize) -> bool {
-        self.rig.is_made_anew(arm)
-    }
-
-    fn down(self: Box<Self>) -> Result<(), Error> {
-        Ok(self.rig.down()?)
     }
 }
 

@@ -11,8 +11,7 @@ use iotax_record::{End, Environment, ProbeLoad, ProbeRecord, SearchHead, Writer}
 use iotax_spec::{Driver, IndexEnds, Probe, Search};
 
 use crate::error::Error;
-use crate::host::{Load, Task, TrialRequest};
-use crate::local::Local;
+use crate::host::{Load, SideBySide, Task, TrialRequest};
 use crate::nanos::nanos;
 
 /// How often a pause looks whether the user has had enough.
@@ -25,7 +24,7 @@ pub struct SearchSetup<'a> {
     /// The machine.
     pub environment: &'a Environment,
     /// Where the targets are, prepared.
-    pub host: &'a mut Local,
+    pub host: &'a mut dyn SideBySide,
     /// Set by someone else to end the search early.
     pub stop: &'a AtomicBool,
     /// Called before each probe and pause with what it is for and how long it takes.

@@ -5,18 +5,23 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use indicatif::HumanDuration;
 use iotax_caps::{Caps, expected_ns};
-use iotax_record::{End, HostRole, Location, Reader, SEARCH_FORMAT, SearchHead, Writer, record_id};
+use iotax_record::{
+    End, HostRecord, HostRole, Location, Reader, SEARCH_FORMAT, SearchHead, Writer, record_id,
+};
 use iotax_report::{self as report, SearchResult};
 use iotax_rig::{GivenUp, Progress as Preparing};
-use iotax_run::{Arms as _, Local};
+use iotax_run::SideBySide;
 use iotax_spec::Search;
 use jiff::Timestamp;
 
-use self::asked::{asked, refuse_small};
-use crate::args::{Color, Format, GateArgs, LimitsArgs, Undecided};
+use self::asked::asked;
+#[cfg(feature = "kubernetes")]
+pub(super) use self::asked::burst;
+pub(super) use self::asked::refuse_small;
+use crate::args::{Color, Format, GateArgs, LimitsArgs, OutputArgs, Undecided};
 use crate::exit::Exit;
 use crate::progress::SearchLine;
-use crate::session::Session;
+use crate::session::{Flags, Session};
 use crate::{gate, hosts, instance, output, recorded, same_storage};
 
 /// `iotax limits`
@@ -28,25 +33,52 @@ pub(crate) fn limits(args: &LimitsArgs) -> Result<Exit> {
     let spec = search.spec();
     let targets = spec.arms.iter().map(|arm| &arm.target);
     let session = Session::start("limits", args.output.out.as_deref(), targets)?;
-    say_how_long(&search, args.output.quiet);
+    search_at(search, &session, (&args.output, &gate), &mut |search, flags, making| {
+        let given_up = GivenUp::by_user(&args.destroy);
+        let given = (args.dir.as_path(), &given_up);
+        let host = hosts::local(&search.spec(), given, flags, making)?;
+        let mut here = iotax_run::here(&search.spec().arms, HostRole::Local);
+        let targets = search.targets.iter().map(|target| &target.arm.target);
+        let told = instance::complete(&mut search.cloud, &args.documented, targets, &args.dir);
+        instance::note(&mut here, told);
+        for target in &mut search.targets {
+            let target_is = &target.arm.target;
+            target.known.extend(iotax_run::shapers(here.machine.as_deref(), target_is));
+        }
+        Ok((Box::new(host), vec![here]))
+    })
+}
 
-    let line = SearchLine::new(Duration::from_nanos(expected_ns(&search)), args.output.quiet);
+/// Where the targets are, and what is known of each host.
+pub(super) type Opened = (Box<dyn SideBySide>, Vec<HostRecord>);
+/// Makes what the targets need, and adds to the search what is known of them.
+pub(super) type Open<'a> =
+    dyn FnMut(&mut Search, Flags<'_>, &mut dyn FnMut(&Preparing<'_>)) -> Result<Opened> + 'a;
+
+/// Searches, wherever the targets are.
+pub(super) fn search_at(
+    mut search: Search,
+    session: &Session,
+    (output, gate): (&OutputArgs, &GateArgs),
+    open: &mut Open<'_>,
+) -> Result<Exit> {
+    say_how_long(&search, output.quiet);
+    let line = SearchLine::new(Duration::from_nanos(expected_ns(&search)), output.quiet);
     let mut making = |_: &Preparing<'_>| line.say("making what the targets need");
-    let given_up = GivenUp::by_user(&args.destroy);
-    let given = (args.dir.as_path(), &given_up);
-    let mut host = hosts::local(&spec, given, session.flags(), &mut making)?;
+    let (mut host, known) = open(&mut search, session.flags(), &mut making)?;
     refuse_small(&search)?;
-    if !session.lay_out(&spec, &mut host, &|done, total| line.laying_out(done, total))? {
+    let spec = search.spec();
+    if !session.lay_out(&spec, &mut *host, &|done, total| line.laying_out(done, total))? {
         return Ok(Exit::Interrupted);
     }
 
-    let head = head(search, &host, args);
+    let head = head(search, &*host, known);
     let dir = session.results_directory()?;
     let mut writer = Writer::create(&dir, &head)?;
     let setup = iotax_run::SearchSetup {
         search: &head.search,
         environment: &head.host().environment,
-        host: &mut host,
+        host: &mut *host,
         stop: &session.stop,
         progress: &mut |what, takes| line.step(what, takes),
     };
@@ -60,8 +92,8 @@ pub(crate) fn limits(args: &LimitsArgs) -> Result<Exit> {
         End { .. } => Exit::Done,
     };
     let search = SearchResult { head: &head, caps: &caps, end: Some(&end) };
-    let exit = show(&dir, search, exit, &gate, (args.output.format, args.output.color))?;
-    Box::new(host).down()?;
+    let exit = show(&dir, search, exit, gate, (output.format, output.color))?;
+    host.down()?;
     Ok(exit)
 }
 
@@ -73,15 +105,8 @@ fn say_how_long(search: &Search, quiet: bool) {
     }
 }
 
-fn head(mut search: Search, host: &Local, args: &LimitsArgs) -> SearchHead {
-    let mut here = iotax_run::here(&search.spec().arms, HostRole::Local);
-    let targets = search.targets.iter().map(|target| &target.arm.target);
-    let told = instance::complete(&mut search.cloud, &args.documented, targets, &args.dir);
-    instance::note(&mut here, told);
-    for target in &mut search.targets {
-        target.known.extend(iotax_run::shapers(here.machine.as_deref(), &target.arm.target));
-    }
-    let (hosts, started) = (vec![here], Timestamp::now().to_string());
+fn head(search: Search, host: &dyn SideBySide, hosts: Vec<HostRecord>) -> SearchHead {
+    let started = Timestamp::now().to_string();
     SearchHead {
         format: SEARCH_FORMAT,
         id: Some(record_id(&hosts, &started)),

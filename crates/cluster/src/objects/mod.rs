@@ -18,4 +18,5 @@ mod volume;
 
 pub use options::{Amounts, PodOptions, Toleration};
 pub(crate) use pod::{Apart, Container, Member};
+pub(crate) use quantity::bytes_of;
 pub(crate) use run::{LEASE, MANAGED, RUN, Run};

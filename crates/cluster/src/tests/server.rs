@@ -117,8 +117,7 @@ impl Server {
         query: &str,
         mut body: Value,
     ) -> (StatusCode, Value) {
-        let (_, path) = path.split_once("/namespaces/bench/").expect("of the namespace");
-        let (resource, name) = path.split_once('/').map_or((path, None), |(a, b)| (a, Some(b)));
+        let (resource, name) = named(path);
         let verb = match (method, name) {
             (&Method::GET, None) => "list",
             (&Method::GET, Some(_)) => "get",
@@ -162,6 +161,15 @@ impl Server {
             _ => status(StatusCode::NOT_FOUND, "NotFound", "not found"),
         }
     }
+}
+
+/// The resource, and the name of an object; what is in no namespace, or in any, is listed only.
+fn named(path: &str) -> (&str, Option<&str>) {
+    let Some((_, path)) = path.split_once("/namespaces/") else {
+        return (path.rsplit('/').next().unwrap_or_default(), None);
+    };
+    let (_, path) = path.split_once('/').expect("of a namespace");
+    path.split_once('/').map_or((path, None), |(resource, name)| (resource, Some(name)))
 }
 
 fn status(code: StatusCode, reason: &str, message: &str) -> (StatusCode, Value) {

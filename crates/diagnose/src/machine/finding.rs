@@ -24,7 +24,7 @@ pub struct Finding {
 
 impl Finding {
     /// A finding without observations and commands yet.
-    pub(super) fn new(
+    pub(crate) fn new(
         cause: &str,
         about: impl Into<String>,
         certainty: Certainty,
@@ -36,36 +36,36 @@ impl Finding {
     }
 
     /// With an observation.
-    pub(super) fn observed(mut self, observation: Observation) -> Self {
+    pub(crate) fn observed(mut self, observation: Observation) -> Self {
         self.seen.push(observation);
         self
     }
 
     /// With an observation, if there is one.
-    pub(super) fn observed_if(mut self, observation: Option<Observation>) -> Self {
+    pub(crate) fn observed_if(mut self, observation: Option<Observation>) -> Self {
         self.seen.extend(observation);
         self
     }
 
     /// With a run of a workload on a path, and what follows it.
-    pub(super) fn run(self, workload: &str, path: &str, options: &str) -> Self {
+    pub(crate) fn run(self, workload: &str, path: &str, options: &str) -> Self {
         let command = format!("iotax run {workload} {} {options}", quoted(path));
         self.command(command.trim_end())
     }
 
     /// With a comparison of a path made here with and without a layer.
-    pub(super) fn netns(self, workload: &str, layer: &str) -> Self {
+    pub(crate) fn netns(self, workload: &str, layer: &str) -> Self {
         let with = quoted(&format!("netns + {layer}"));
         self.command(format!("iotax compare -w {workload} plain=netns with={with}"))
     }
 
     /// With a search for caps on a path, and what stands before it: ` --vm NAME`.
-    pub(super) fn limits(self, options: &str, path: &str) -> Self {
+    pub(crate) fn limits(self, options: &str, path: &str) -> Self {
         self.command(format!("iotax limits{options} {}", quoted(path)))
     }
 
     /// With a command.
-    pub(super) fn command(mut self, command: impl Into<String>) -> Self {
+    pub(crate) fn command(mut self, command: impl Into<String>) -> Self {
         self.commands.push(command.into());
         self
     }
@@ -137,12 +137,12 @@ impl Observation {
     }
 
     /// A fact that the user told.
-    pub(super) fn told(fact: &str, value: impl Into<String>) -> Self {
+    pub(crate) fn told(fact: &str, value: impl Into<String>) -> Self {
         Self::field("what you say", fact, value)
     }
 
     /// What stands in the documents.
-    pub(super) fn documented(of: impl Into<String>, value: impl Into<String>) -> Self {
+    pub(crate) fn documented(of: impl Into<String>, value: impl Into<String>) -> Self {
         Self::field("documented limits", of, value)
     }
 

@@ -25,6 +25,11 @@ pub(super) fn write(page: &mut Document, machine: &Machine, findings: &[Finding]
         });
         return;
     }
+    write_found(page, findings, detail);
+}
+
+/// The same where there are some.
+pub(super) fn write_found(page: &mut Document, findings: &[Finding], detail: Detail) {
     let is_folded =
         |finding: &&Finding| detail == Detail::Folded && finding.certainty == Certainty::ToBeTested;
     let (folded, whole): (Vec<_>, Vec<_>) = findings.iter().partition(is_folded);

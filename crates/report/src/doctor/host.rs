@@ -1,6 +1,9 @@
 use iotax_diagnose::Finding;
 use iotax_record::{HostRole, Machine};
 
+use super::{findings, surroundings, tree};
+use crate::document::{Document, Item, Section};
+
 /// A machine that was looked at, and what is known to hurt on such.
 #[derive(Debug)]
 pub struct HostFindings {
@@ -10,4 +13,16 @@ pub struct HostFindings {
     pub machine: Machine,
     /// What was found there.
     pub findings: Vec<Finding>,
+}
+
+/// Its layers, what is around them, the findings, and what was not seen.
+pub(super) fn write(page: &mut Document, host: &HostFindings, detail: findings::Detail) {
+    let HostFindings { machine, findings, .. } = host;
+    for path in &machine.paths {
+        page.add(Section::of(Item::Tree(tree::under(machine, path))));
+    }
+    page.add_facts(surroundings::facts(machine));
+    findings::write(page, machine, findings, detail);
+    let unseen = machine.unseen.iter().map(|unseen| format!("{}: {}", unseen.what, unseen.how));
+    page.add_list("Not seen", unseen.collect());
 }

@@ -27,7 +27,7 @@ pub fn doctor_json(
     json_text(&document)
 }
 
-fn host(host: &HostFindings) -> Value {
+pub(super) fn host(host: &HostFindings) -> Value {
     let HostFindings { role, machine, findings } = host;
     json!({
         "role": role,
@@ -60,7 +60,7 @@ fn layer(machine: &Machine, place: usize, told: &mut Vec<usize>) -> Option<Value
     Some(value)
 }
 
-fn finding(finding: &Finding) -> Value {
+pub(super) fn finding(finding: &Finding) -> Value {
     let Finding { cause: id, about, certainty, seen, why, commands } = finding;
     let known = cause(id).ok();
     json!({

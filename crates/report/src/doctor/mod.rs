@@ -9,10 +9,12 @@
 //! | `host` | a machine with its findings |
 //! | `findings` | findings in words |
 //! | `diagnoses` | what a measurement points to |
+//! | `cluster` | a cluster: what lies under claims, classes, nodes |
 //! | `cause` | a known cause, explained |
 //! | `json` | the same for programs |
 
 mod cause;
+mod cluster;
 pub(crate) mod diagnoses;
 mod findings;
 mod host;
@@ -26,10 +28,11 @@ use iotax_diagnose::Diagnosis;
 use iotax_record::HostRole;
 
 pub use self::cause::{cause_json, explained, known_causes};
+pub use self::cluster::{Probed, cluster_doctor, cluster_doctor_json};
 pub use self::findings::Detail;
 pub use self::host::HostFindings;
 pub use self::json::doctor_json;
-use crate::document::{Document, Item, Section};
+use crate::document::{Document, Section};
 
 /// What a measurement points to, if there is one; of each host the layers, what is around them, and
 /// the findings. `detail` is of findings that are yet to be tested.
@@ -43,18 +46,7 @@ pub fn doctor(hosts: &[HostFindings], diagnoses: Option<&[Diagnosis]>, detail: D
             let by = if host.role == HostRole::Agent { ", measured by an agent" } else { "" };
             page.add(Section::new(format!("Host {} of {}{by}", at + 1, hosts.len()), []));
         }
-        write(&mut page, host, detail);
+        host::write(&mut page, host, detail);
     }
     page
-}
-
-fn write(page: &mut Document, host: &HostFindings, detail: Detail) {
-    let HostFindings { machine, findings, .. } = host;
-    for path in &machine.paths {
-        page.add(Section::of(Item::Tree(tree::under(machine, path))));
-    }
-    page.add_facts(surroundings::facts(machine));
-    findings::write(page, machine, findings, detail);
-    let unseen = machine.unseen.iter().map(|unseen| format!("{}: {}", unseen.what, unseen.how));
-    page.add_list("Not seen", unseen.collect());
 }

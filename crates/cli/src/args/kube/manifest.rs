@@ -14,6 +14,9 @@ pub(crate) struct KubeManifestArgs {
     /// Namespace that the rights are for
     #[arg(long, value_name = "NAME", default_value = "default")]
     pub namespace: String,
+    /// Print a role for looking at all of a cluster instead, for the same account
+    #[arg(long, conflicts_with = "words")]
+    pub cluster_reader: bool,
     /// Image with this version of iotax
     #[arg(long, value_name = "IMAGE", default_value = concat!("iotax:", env!("CARGO_PKG_VERSION")))]
     pub image: String,

@@ -1,7 +1,9 @@
 //! `iotax kube`: a module for each of its commands.
 
 mod compare;
+mod doctor;
 mod image;
+mod limits;
 mod manifest;
 mod net;
 mod run;
@@ -18,6 +20,8 @@ pub(crate) fn kube(command: KubeCommand) -> Result<Exit> {
     match command {
         KubeCommand::Compare(args) => compare::compare(&args),
         KubeCommand::Run(args) => run::run(*args),
+        KubeCommand::Doctor(args) => doctor::doctor(&args),
+        KubeCommand::Limits(args) => limits::limits(&args),
         KubeCommand::Net(args) => net::net(*args),
         KubeCommand::Image(args) => image::image(&args),
         KubeCommand::Manifest(args) => manifest::manifest(args),

@@ -19,21 +19,7 @@ pub(super) fn asked(args: &LimitsArgs) -> Result<Search> {
     let mut arms = parse_arms(args.targets.iter().map(String::as_str))?;
     let size = resolve::option("--size", args.size.as_deref(), parse_bytes)?;
     let cloud = documented::choice(&args.documented, arms.len())?;
-    let burst = match &args.burst {
-        Some(longest) => Some(BurstWatch {
-            longest_ns: parse_duration(longest).context("option --burst").and_then(|ns| {
-                let none = || Usage("option --burst: no time at all; leave it out".to_owned());
-                (ns > 0).then_some(ns).ok_or_else(|| none().into())
-            })?,
-            pauses_ns: args
-                .pauses
-                .split(',')
-                .map(|pause| parse_duration(pause.trim()))
-                .collect::<Result<_, _>>()
-                .context("option --pauses")?,
-        }),
-        None => None,
-    };
+    let burst = burst(args.burst.as_deref(), &args.pauses)?;
     let (directory, home) = (std::env::current_dir()?, std::env::home_dir());
     for arm in &mut arms {
         arm.target.resolve_paths(&directory, home.as_deref());
@@ -59,6 +45,21 @@ pub(super) fn asked(args: &LimitsArgs) -> Result<Search> {
     Ok(search)
 }
 
+/// How long to wait for the end of a burst, if that was asked for.
+pub(in crate::commands) fn burst(
+    longest: Option<&str>,
+    pauses: &str,
+) -> Result<Option<BurstWatch>> {
+    let Some(longest) = longest else { return Ok(None) };
+    let longest_ns = parse_duration(longest).context("option --burst")?;
+    if longest_ns == 0 {
+        return Err(Usage("option --burst: no time at all; leave it out".to_owned()).into());
+    }
+    let pauses_ns = pauses.split(',').map(|pause| parse_duration(pause.trim()));
+    let pauses_ns = pauses_ns.collect::<Result<_, _>>().context("option --pauses")?;
+    Ok(Some(BurstWatch { longest_ns, pauses_ns }))
+}
+
 /// Makes the files in directories no larger than they have room for, and says so.
 fn fit(search: &mut Search, work_dir: &Path) {
     let mut spec = search.spec();
@@ -73,7 +74,7 @@ fn fit(search: &mut Search, work_dir: &Path) {
 }
 
 /// A few blocks would be read again and again, from whatever remembers them.
-pub(super) fn refuse_small(search: &Search) -> Result<()> {
+pub(in crate::commands) fn refuse_small(search: &Search) -> Result<()> {
     const LEAST_BYTES: u64 = 64 << 20;
     match search.targets.iter().find(|target| target.span_bytes < LEAST_BYTES) {
         Some(target) => Err(Usage(format!(

@@ -1,0 +1,78 @@
+use clap::Args;
+
+use super::cluster::ClusterArgs;
+use super::pods::PodArgs;
+use crate::args::documented::DocumentedArgs;
+use crate::args::gate::CapGateArgs;
+use crate::args::output::OutputArgs;
+
+/// `iotax kube limits`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  iotax kube limits --class fast --size 100G
+      IOPS cap, bandwidth cap, useful depth of a new volume of that size; beside
+      them what is documented of its kind and of the VM size of its node
+  iotax kube limits --class fast --claims 2
+      also: one bucket for both, or two
+  iotax kube limits --class gp2 --size 100G --burst=40m
+      load it until its burst has run out
+  iotax kube limits fast=class:fast@node-1 raw=block:fast@node-1
+
+Volumes are made, read, and deleted; nothing else is written, and nothing of
+others is touched. A volume has to be as large as those in use: many disks of
+clouds are as fast as they are large.")]
+#[command(mut_args(|arg| {
+    // Of this machine; of workloads that publish an index.
+    let is_elsewhere = ["no_metadata", "containers", "driver_cpu", "driver_memory"].contains(&arg.get_id().as_str());
+    let is_hidden = is_elsewhere || arg.is_hide_set();
+    arg.hide(is_hidden)
+}))]
+pub(crate) struct KubeLimitsArgs {
+    /// class:CLASS, block:CLASS, ephemeral:CLASS, emptydir, or with --write-to pvc:CLAIM and
+    /// `hostpath:/PATH@NODE`; each also @NODE, with or without NAME= before it
+    #[arg(value_name = "TARGET", required_unless_present = "class", conflicts_with = "class")]
+    pub targets: Vec<String>,
+    /// Storage class of new volumes
+    #[arg(long, value_name = "CLASS", help_heading = "Kubernetes")]
+    pub class: Option<String>,
+    /// How many volumes of it, all in use at once when it is asked what they share
+    #[arg(long, value_name = "N", requires = "class", default_value_t = 1,
+          value_parser = clap::value_parser!(u8).range(1..=16), help_heading = "Kubernetes")]
+    pub claims: u8,
+    /// Node that they are used from
+    #[arg(long, value_name = "NODE", requires = "class", help_heading = "Kubernetes")]
+    pub node: Option<String>,
+    #[command(flatten)]
+    pub cluster: ClusterArgs,
+    #[command(flatten)]
+    pub pods: PodArgs,
+    /// Fewer points, shorter windows, wider intervals
+    #[arg(long, help_heading = "Search")]
+    pub quick: bool,
+    /// Load each target until a burst has run out, at most so long [default:
+    /// 10m]
+    #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, default_missing_value = "10m", help_heading = "Search")]
+    pub burst: Option<String>,
+    /// With --burst: pauses after which to look what has come back
+    #[arg(
+        long,
+        value_name = "TIME,TIME",
+        default_value = "30s,2m",
+        requires = "burst",
+        help_heading = "Search"
+    )]
+    pub pauses: String,
+    #[command(flatten)]
+    pub documented: DocumentedArgs,
+    /// Write instead of reading
+    #[arg(long, help_heading = "Search")]
+    pub write: bool,
+    /// Seed of every random choice [default: drawn, and recorded]
+    #[arg(long, value_name = "N", help_heading = "Search")]
+    pub seed: Option<u64>,
+    #[command(flatten)]
+    pub gate: CapGateArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}

@@ -1,0 +1,64 @@
+mod probe;
+
+use std::fs;
+
+use anyhow::{Context as _, Result};
+use iotax_cluster::{Cluster, survey, survey_of_file};
+use iotax_diagnose::{Subject, cluster_findings, unknown};
+use iotax_record::cluster::ClusterSeen;
+use iotax_report::{self as report, DoctorDetail};
+
+use self::probe::probe;
+use crate::args::{KubeDoctorArgs, Listing};
+use crate::exit::{Exit, usage};
+use crate::output::{say, style};
+
+/// `iotax kube doctor`
+pub(super) fn doctor(args: &KubeDoctorArgs) -> Result<Exit> {
+    let (seen, namespace) = look(args)?;
+    let subjects = args.subjects.iter().map(|text| subject(text, &namespace));
+    let subjects = subjects.collect::<Result<Vec<_>>>()?;
+    if let Some(problem) = unknown(&seen, &subjects) {
+        return Err(usage(problem));
+    }
+    let findings = cluster_findings(&seen, &subjects);
+    let pods = if args.probe { probe(args, &seen, &subjects)? } else { Vec::new() };
+    say(&match args.format {
+        Listing::Text => {
+            let detail = if args.all { DoctorDetail::Whole } else { DoctorDetail::Folded };
+            let document = report::cluster_doctor(&seen, &findings, (&subjects, &pods), detail);
+            report::text(&document, style(args.color))
+        }
+        Listing::Json => report::cluster_doctor_json(&seen, &findings, &pods),
+    })?;
+    let is_seen = seen.knows_classes || !seen.nodes.is_empty() || !seen.claims.is_empty();
+    Ok(if is_seen { Exit::Done } else { Exit::Failed })
+}
+
+/// What there is, and the namespace of claims that are named without one.
+fn look(args: &KubeDoctorArgs) -> Result<(ClusterSeen, String)> {
+    if let Some(file) = &args.objects {
+        let about = || file.display().to_string();
+        let text = fs::read_to_string(file).with_context(about)?;
+        return Ok((survey_of_file(&text).with_context(about)?, "default".to_owned()));
+    }
+    let (context, namespace) = (args.context.as_deref(), args.namespace.as_deref());
+    let cluster = Cluster::connect(context, namespace)?;
+    Ok((survey(&cluster, namespace)?, cluster.namespace().to_owned()))
+}
+
+fn subject(text: &str, namespace: &str) -> Result<Subject> {
+    let unreadable =
+        || usage(format!("`{text}`: write pvc:[NAMESPACE/]CLAIM, class:CLASS or node:NODE"));
+    let (kind, name) = text.split_once(':').ok_or_else(unreadable)?;
+    if name.is_empty() {
+        return Err(unreadable());
+    }
+    match kind {
+        "pvc" if name.contains('/') => Ok(Subject::Claim(name.to_owned())),
+        "pvc" => Ok(Subject::Claim(format!("{namespace}/{name}"))),
+        "class" => Ok(Subject::Class(name.to_owned())),
+        "node" => Ok(Subject::Node(name.to_owned())),
+        _ => Err(unreadable()),
+    }
+}

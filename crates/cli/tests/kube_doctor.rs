@@ -1,0 +1,121 @@
+//! What `iotax kube doctor` says of clusters whose objects are in files: like those of three clouds, and
+//! one of two machines under a desk.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod support;
+
+use serde_json::Value;
+use support::Desk;
+
+/// What is printed about the objects of a cluster.
+fn told(cluster: &str, args: &[&str]) -> String {
+    let said =
+        Desk::new().run(&[&["kube", "doctor", "--objects", &objects(cluster)], args].concat());
+    assert_eq!(said.code, 0, "{said}");
+    said.out
+}
+
+fn objects(cluster: &str) -> String {
+    format!("{}/tests/fixtures/clusters/{cluster}.json", env!("CARGO_MANIFEST_DIR"))
+}
+
+const CLUSTERS: [&str; 4] = ["eks", "aks", "gke", "k3s"];
+
+#[test]
+fn each_cluster_is_told_with_what_hurts_on_it() {
+    for cluster in CLUSTERS {
+        insta::assert_snapshot!(cluster, told(cluster, &[]));
+    }
+}
+
+#[test]
+fn all_is_told_in_full_where_that_is_asked_for() {
+    insta::assert_snapshot!("gke_in_full", told("gke", &["--all"]));
+}
+
+#[test]
+fn only_what_is_asked_about_is_told() {
+    insta::assert_snapshot!("a_claim", told("aks", &["pvc:db/index"]));
+    let of_class = told("eks", &["class:efs"]);
+    assert!(of_class.contains("directories of a file server (class efs)"), "{of_class}");
+    assert!(!of_class.contains("class gp2"), "{of_class}");
+    let of_node = told("aks", &["node:aks-pool-1"]);
+    assert!(of_node.contains("takes no new pods (node aks-pool-1)"), "{of_node}");
+    assert!(!of_node.contains("aks-pool-0"), "{of_node}");
+}
+
+#[test]
+fn texts_fit_a_terminal_but_for_commands() {
+    for cluster in CLUSTERS {
+        let is_command = |line: &&str| line.contains("iotax kube ");
+        let text = told(cluster, &["--all"]);
+        let long = text.lines().filter(|line| !is_command(line) && line.chars().count() > 80);
+        assert_eq!(long.collect::<Vec<_>>(), Vec::<&str>::new());
+    }
+}
+
+/// As far as to a cluster, which is not there.
+#[test]
+fn every_command_that_is_printed_is_understood() {
+    let mut tried = 0;
+    for cluster in CLUSTERS {
+        let printed: Value = serde_json::from_str(&told(cluster, &["--format", "json"])).unwrap();
+        let findings = printed["findings"].as_array().unwrap();
+        assert!(!findings.is_empty(), "{cluster}");
+        for finding in findings {
+            assert_ne!(finding["sources"], Value::Null, "{finding}");
+            for command in finding["commands"].as_array().unwrap() {
+                let words = shlex::split(command.as_str().unwrap()).unwrap();
+                assert_eq!(words[0], "iotax");
+                let desk = Desk::new();
+                let words: Vec<&str> = words[1..].iter().map(String::as_str).collect();
+                let mut command = desk.command(&words);
+                command.env("KUBECONFIG", "none").env_remove("KUBERNETES_SERVICE_HOST");
+                let output = command.output().unwrap();
+                let said = String::from_utf8(output.stderr).unwrap();
+                assert!(said.contains("error: no cluster is known"), "{words:?}: {said}");
+                tried += 1;
+            }
+        }
+    }
+    assert!(tried > 12, "{tried}");
+}
+
+#[test]
+fn what_is_not_there_or_cannot_be_read_is_said() {
+    let refused = |args: &[&str]| Desk::new().run(args).to_string();
+    let eks = objects("eks");
+    let of = |subject| refused(&["kube", "doctor", "--objects", &eks, subject]);
+    insta::assert_snapshot!(of("class:gp4"), @"
+    error: there is no storage class gp4
+    [exit 2]
+    ");
+    insta::assert_snapshot!(of("pvc:orders"), @"
+    error: there is no claim default/orders, or it may not be seen
+    [exit 2]
+    ");
+    insta::assert_snapshot!(of("node:"), @"
+    error: `node:`: write pvc:[NAMESPACE/]CLAIM, class:CLASS or node:NODE
+    [exit 2]
+    ");
+    insta::assert_snapshot!(of("gp2"), @"
+    error: `gp2`: write pvc:[NAMESPACE/]CLAIM, class:CLASS or node:NODE
+    [exit 2]
+    ");
+    let desk = Desk::new();
+    std::fs::write(desk.path().join("a.json"), "{\"a\": 1}").unwrap();
+    insta::assert_snapshot!(desk.run(&["kube", "doctor", "--objects", "a.json"]), @"
+    error: a.json: this is not what `kubectl get -o json` prints: something in it has no `kind`
+    [exit 3]
+    ");
+    std::fs::write(desk.path().join("b.json"), "{\"kind\": \"List\", \"items\": []}").unwrap();
+    insta::assert_snapshot!(desk.run(&["kube", "doctor", "--objects", "b.json"]), @"
+    Nothing could be looked at.
+
+    Not seen
+      - storage classes, nodes, persistent volumes, claims, limits of drivers on
+        nodes, what network plugin there is: none in this file; iotax kube doctor
+        --help has what prints them
+    [exit 3]
+    ");
+}

@@ -1,0 +1,192 @@
+//! Asks a cluster for its objects. What the account may not list is said, and does without.
+
+use std::fmt::Debug;
+
+use iotax_record::machine::Unseen;
+use k8s_openapi::api::core::v1::ConfigMap;
+use k8s_openapi::{ClusterResourceScope, NamespaceResourceScope};
+use kube::api::ListParams;
+use kube::{Api, Resource};
+use serde::de::DeserializeOwned;
+
+use super::objects::Objects;
+use crate::connect::Cluster;
+use crate::error::{Call, Error};
+
+/// So many objects in an answer: large clusters have tens of thousands.
+const PAGE: u32 = 500;
+
+/// API group, resource, verbs: what a look at a cluster needs beyond a run's role. All of it is
+/// optional.
+pub(crate) const READS: [(&str, &str, &[&str]); 11] = [
+    ("storage.k8s.io", "storageclasses", &["list"]),
+    ("storage.k8s.io", "volumeattributesclasses", &["list"]),
+    ("storage.k8s.io", "csidrivers", &["list"]),
+    ("storage.k8s.io", "csinodes", &["list"]),
+    ("storage.k8s.io", "volumeattachments", &["list"]),
+    ("", "nodes", &["list"]),
+    ("", "persistentvolumes", &["list"]),
+    ("", "persistentvolumeclaims", &["list"]),
+    ("", "pods", &["list"]),
+    ("apps", "daemonsets", &["list"]),
+    ("", "configmaps", &["get"]),
+];
+
+/// Where settings of the network between pods are.
+const SETTINGS: [(&str, &str); 7] = [
+    ("kube-system", "kube-proxy"),
+    ("kube-system", "cilium-config"),
+    ("kube-system", "calico-config"),
+    ("kube-system", "canal-config"),
+    ("kube-system", "antrea-config"),
+    ("kube-system", "kube-flannel-cfg"),
+    ("kube-flannel", "kube-flannel-cfg"),
+];
+
+/// Objects of one namespace, or of all; where only the cluster's own may be listed, of that.
+pub(super) fn look(cluster: &Cluster, namespace: Option<&str>) -> Result<Objects, Error> {
+    let mut seen = Look { cluster, unseen: Vec::new() };
+    let (classes, knows_classes) = seen.known(&seen.everywhere(), "storageclasses")?;
+    let attributes = seen.all("volumeattributesclasses")?;
+    let drivers = seen.all("csidrivers")?;
+    let csi_nodes = seen.all("csinodes")?;
+    let attachments = seen.all("volumeattachments")?;
+    let nodes = seen.all("nodes")?;
+    let volumes = seen.all("persistentvolumes")?;
+    let (namespace, claims) = seen.claims(namespace)?;
+    let pods = seen.of_namespace(namespace.as_deref(), "pods")?;
+    let sets = seen.of_namespace(None, "daemonsets")?;
+    let maps = seen.settings()?;
+    let unseen = seen.unseen;
+    Ok(Objects {
+        namespace,
+        knows_classes,
+        classes,
+        attributes,
+        drivers,
+        csi_nodes,
+        attachments,
+        nodes,
+        volumes,
+        claims,
+        pods,
+        sets,
+        maps,
+        unseen,
+    })
+}
+
+struct Look<'a> {
+    cluster: &'a Cluster,
+    unseen: Vec<Unseen>,
+}
+
+/// What can be listed.
+trait Listed: Resource<DynamicType = ()> + Clone + DeserializeOwned + Debug {}
+impl<K: Resource<DynamicType = ()> + Clone + DeserializeOwned + Debug> Listed for K {}
+
+impl Look<'_> {
+    fn everywhere<K: Listed>(&self) -> Api<K> {
+        Api::all(self.cluster.client())
+    }
+
+    /// All objects of a kind that has no namespace.
+    fn all<K>(&mut self, resource: &'static str) -> Result<Vec<K>, Error>
+    where
+        K: Listed + Resource<Scope = ClusterResourceScope>,
+    {
+        self.known(&self.everywhere(), resource).map(|(objects, _)| objects)
+    }
+
+    /// All objects in a namespace, or in every one.
+    fn of_namespace<K>(
+        &mut self,
+        namespace: Option<&str>,
+        resource: &'static str,
+    ) -> Result<Vec<K>, Error>
+    where
+        K: Listed + Resource<Scope = NamespaceResourceScope>,
+    {
+        let api = match namespace {
+            Some(namespace) => Api::namespaced(self.cluster.client(), namespace),
+            None => self.everywhere(),
+        };
+        self.known(&api, resource).map(|(objects, _)| objects)
+    }
+
+    /// Claims, and in which namespace they were looked for.
+    fn claims<K>(&mut self, asked: Option<&str>) -> Result<(Option<String>, Vec<K>), Error>
+    where
+        K: Listed + Resource<Scope = NamespaceResourceScope>,
+    {
+        let resource = "persistentvolumeclaims";
+        if asked.is_none() {
+            let (claims, are_known) = self.known(&self.everywhere(), resource)?;
+            if are_known {
+                return Ok((None, claims));
+            }
+            if let Some(told) = self.unseen.last_mut() {
+                "claims of other namespaces".clone_into(&mut told.what);
+            }
+        }
+        let namespace = asked.unwrap_or(self.cluster.namespace()).to_owned();
+        let claims = self.of_namespace(Some(&namespace), resource)?;
+        Ok((Some(namespace), claims))
+    }
+
+    /// What there is, page by page, and whether it could be looked at.
+    fn known<K: Listed>(
+        &mut self,
+        api: &Api<K>,
+        resource: &'static str,
+    ) -> Result<(Vec<K>, bool), Error> {
+        let mut objects = Vec::new();
+        let mut page = ListParams::default().limit(PAGE);
+        loop {
+            let call = Call::new("list", resource);
+            match self.cluster.ask_of(call, api.list(&page)) {
+                Ok(Some(list)) => {
+                    objects.extend(list.items);
+                    match list.metadata.continue_.filter(|token| !token.is_empty()) {
+                        Some(token) => page = page.continue_token(&token),
+                        None => return Ok((objects, true)),
+                    }
+                }
+                Ok(None) => {
+                    return Ok(self.unseen(resource, format!("this cluster has no {resource}")));
+                }
+                Err(Error::Forbidden { .. }) => {
+                    return Ok(self.unseen(resource, format!("may not list {resource}")));
+                }
+                Err(other) => return Err(other),
+            }
+        }
+    }
+
+    fn unseen<K>(&mut self, what: &str, how: String) -> (Vec<K>, bool) {
+        self.unseen.push(Unseen { what: what.to_owned(), how });
+        (Vec::new(), false)
+    }
+
+    /// Settings of network plugins, as far as there are any.
+    fn settings(&mut self) -> Result<Vec<ConfigMap>, Error> {
+        let mut found = Vec::new();
+        let mut forbidden = Vec::new();
+        for (namespace, name) in SETTINGS {
+            let maps: Api<ConfigMap> = Api::namespaced(self.cluster.client(), namespace);
+            match self.cluster.ask_of(Call::new("get", "configmaps"), maps.get(name)) {
+                Ok(map) => found.extend(map),
+                Err(Error::Forbidden { .. }) => forbidden.push(namespace),
+                Err(other) => return Err(other),
+            }
+        }
+        forbidden.dedup();
+        if !forbidden.is_empty() {
+            self.unseen.push(Unseen {
+                what: "settings of the network between pods".to_owned(),
+                how: format!("may not get configmaps in {}", forbidden.join(", ")),
+            });
+        }
+        Ok(found)
+    }
+}
