@@ -36,7 +36,8 @@ pub(crate) use self::documented::DocumentedArgs;
 pub(crate) use self::gate::{GateArgs, Undecided};
 #[cfg(feature = "kubernetes")]
 pub(crate) use self::kube::{
-    ClusterArgs, Containers, KubeCommand, KubeCompareArgs, KubeImageArgs, KubeRunArgs, PodArgs,
+    ClusterArgs, Containers, KubeCommand, KubeCompareArgs, KubeFleetArgs, KubeImageArgs,
+    KubeRunArgs, PodArgs,
 };
 pub(crate) use self::limits::LimitsArgs;
 pub(crate) use self::matrix::MatrixArgs;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::future::Future;
 use std::time::Duration;
 
-use k8s_openapi::NamespaceResourceScope;
+use k8s_openapi::{ClusterResourceScope, NamespaceResourceScope};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Api, Client, Config, Resource};
 use tokio::runtime::{Builder, Handle, Runtime};
@@ -68,6 +68,14 @@ impl Cluster {
         K: Resource<Scope = NamespaceResourceScope, DynamicType = ()>,
     {
         Api::namespaced(self.client.clone(), &self.namespace)
+    }
+
+    /// Of what is in no namespace.
+    pub(crate) fn api_of_all<K>(&self) -> Api<K>
+    where
+        K: Resource<Scope = ClusterResourceScope, DynamicType = ()>,
+    {
+        Api::all(self.client.clone())
     }
 
     pub(crate) fn runtime(&self) -> &Handle {

@@ -7,6 +7,7 @@
 //! | `objects` | what is made: lease, claims, pods; labels and names |
 //! | `rights` | what a run must be allowed to do, as a role |
 //! | `claims` | claims as the cluster has them: those of the user, and the volumes of all |
+//! | `nodes` | the nodes of a cluster, and which of them take a pod |
 //! | `note` | what the user is told meanwhile |
 //! | `pending` | why a pod does not start, from its status and events |
 //! | `wait` | waits for pods, and says why while it does |
@@ -24,6 +25,7 @@ mod connect;
 mod error;
 mod exec;
 mod host;
+mod nodes;
 mod note;
 mod objects;
 mod pair;
@@ -40,6 +42,7 @@ mod wait;
 pub use connect::Cluster;
 pub use error::Error;
 pub use host::{Opened, PodHost, Request, open};
+pub use nodes::{NodeSeen, nodes};
 pub use note::Note;
 pub use objects::{Amounts, PodOptions, Toleration};
 pub use pending::{Cause, Pending};

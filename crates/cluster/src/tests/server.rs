@@ -111,7 +111,9 @@ impl Server {
         query: &str,
         mut body: Value,
     ) -> (StatusCode, Value) {
-        let (_, path) = path.split_once("/namespaces/bench/").expect("of the namespace");
+        let of_all = || path.strip_prefix("/api/v1/");
+        let in_namespace = path.split_once("/namespaces/bench/").map(|(_, path)| path);
+        let path = in_namespace.or_else(of_all).expect("of the namespace, or of all");
         let (resource, name) = path.split_once('/').map_or((path, None), |(a, b)| (a, Some(b)));
         let verb = match (method, name) {
             (&Method::GET, None) => "list",

@@ -71,6 +71,7 @@ impl Spec {
         match (&rule.condition, &self.design) {
             (Condition::Figure { .. } | Condition::BelowDocumented(_), _) => arms.collect(),
             (Condition::SlowerBy(_), Design::Single | Design::Compare) => arms.skip(1).collect(),
+            (Condition::SlowerBy(_), Design::Fleet) => arms.collect(),
             (Condition::SlowerBy(_), Design::Peel { layers, .. }) => {
                 layers.iter().map(String::as_str).chain(["total"]).collect()
             }

@@ -1,6 +1,7 @@
 //! `iotax kube`: a module for each of its commands.
 
 mod compare;
+mod fleet;
 mod image;
 mod run;
 mod undo;
@@ -16,6 +17,7 @@ use crate::output::say;
 pub(crate) fn kube(command: KubeCommand) -> Result<Exit> {
     match command {
         KubeCommand::Compare(args) => compare::compare(&args),
+        KubeCommand::Fleet(args) => fleet::fleet(*args),
         KubeCommand::Run(args) => run::run(*args),
         KubeCommand::Image(args) => image::image(&args),
         KubeCommand::Manifest(args) => {
