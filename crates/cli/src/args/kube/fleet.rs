@@ -7,6 +7,9 @@ use crate::args::measure::MeasureArgs;
 
 /// `iotax kube fleet`
 #[derive(Debug, Args)]
+#[command(
+    override_usage = "iotax kube fleet [OPTIONS] <--class CLASS|--ephemeral CLASS|--emptydir>"
+)]
 #[command(after_help = "\
 Examples:
   iotax kube fleet --class fast
