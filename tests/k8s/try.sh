@@ -12,9 +12,9 @@ export IOTAX=${IOTAX:?} BIN=${BIN:-/tmp/k8s/bin} RUN=${RUN:-/tmp/k8s/run}
 export STORAGE=${STORAGE:-/tmp/k8s/storage} KUBECONFIG=$RUN/admin.kubeconfig PATH=$BIN:$PATH
 export IMAGES="${IMAGES_DIR:-/tmp/k8s/images}/pause.tar ${IMAGE_TAR:?}"
 PARTS=("$@")
-[ ${#PARTS[@]} -gt 0 ] || PARTS=(class itself emptydir ephemeral nodes claim hostpath block containers net netless doctor limits rights inside reasons cut interrupted killed)
+[ ${#PARTS[@]} -gt 0 ] || PARTS=(class itself emptydir ephemeral nodes claim hostpath block containers fleet net netless doctor limits rights inside reasons cut interrupted killed)
 W=$(mktemp -d)
-VOLUMES=(fast-1=2000 fast-2=2000 slow-1=1000 raw-1=2000)
+VOLUMES=(fast-1=2000 fast-2=2000 slow-1=1000 raw-1=2000 fleet-1=2000 fleet-2=1400 even-1=2000 even-2=2000)
 PLANTED=50
 
 down() {
@@ -48,7 +48,8 @@ volumeBindingMode: WaitForFirstConsumer
 Y
 }
 volume() {
-  local mode=Filesystem
+  local mode=Filesystem node=n1
+  [[ $1 != fleet-2 && $1 != even-2 ]] || node=n2
   [[ $1 != raw-* ]] || mode=Block
   cat <<Y
 apiVersion: v1
@@ -62,7 +63,7 @@ spec:
   volumeMode: $mode
   local: {path: $(readlink -f "$STORAGE/$1")}
   nodeAffinity:
-    required: {nodeSelectorTerms: [{matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [n1]}]}]}
+    required: {nodeSelectorTerms: [{matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [$node]}]}]}
 ---
 Y
 }
@@ -107,6 +108,8 @@ done
   class fast
   class slow
   class raw
+  class fleet
+  class even
   for pair in "${VOLUMES[@]}"; do volume "${pair%=*}"; done
   printf 'apiVersion: v1\nkind: Namespace\nmetadata:\n  name: bench\n  labels: {%s: restricted}\n' \
     pod-security.kubernetes.io/enforce

@@ -23,7 +23,7 @@ pub use caps::{ArmDepths, ArmDrain, Cap, DepthLevel, DepthResponse};
 pub use comparison::{Comparison, EffectChange, Stalls};
 pub use estimate::Estimate;
 pub use matrix::{FactorEffect, FactorEffects, FactorInteraction, FactorShift};
-pub use outliers::{Outlier, Outliers};
+pub use outliers::{FleetCost, Outlier, Outliers};
 pub use precondition::{ArmPrecondition, Steadiness};
 pub use rule::Judgment;
 
@@ -58,6 +58,9 @@ pub struct Analysis {
     /// Of many arms: which are slower than such arms are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outliers: Option<Outliers>,
+    /// Of a fleet: what the look at its nodes cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fleet: Option<FleetCost>,
     /// What became of the rules that were set beforehand.
     pub rules: Vec<Judgment>,
     /// What became of what the workload requires, of each arm.

@@ -23,7 +23,7 @@ use crate::metrics::{Metric, Role};
 use crate::pool::ArmPool;
 use crate::progress::{self, Kind, Progress};
 use crate::rules::{self, Judged, RuleContext};
-use crate::{bound, outliers, questions, results, row, stalled, summary};
+use crate::{bound, nodes, outliers, questions, results, row, screened, stalled, summary};
 
 /// Collects the trials of an experiment and draws conclusions from them.
 ///
@@ -57,7 +57,7 @@ impl Analyzer {
         let spec = &experiment.spec;
         let layout = match &spec.design {
             Design::Peel { layers, masks } => Layout::new(layers, masks),
-            Design::Single | Design::Compare => None,
+            Design::Single | Design::Compare | Design::Fleet => None,
         };
         Self {
             names: spec.arms.iter().map(|arm| arm.name.clone()).collect(),
@@ -175,6 +175,9 @@ impl Analyzer {
                 let effects = by_subject(&metrics, |metric| factors.conclude(&blocks, metric));
                 progress::progress(Kind::Effects, &spec.stop, arms, begun, &effects)
             }
+            None if screened::is_population(spec) => {
+                screened::progress(spec, &self.trials, self.metrics().first().copied(), begun)
+            }
             None => progress::progress(Kind::of(&spec.design), &spec.stop, arms, begun, &subjects),
         };
         let mut judged = self.judged(&subjects);
@@ -213,7 +216,7 @@ impl Analyzer {
     /// be had from more blocks; in a plain run more of it tell nothing, and in a peel every layer's
     /// share needs all arms.
     fn given_up(&self) -> Option<usize> {
-        let needs_all = self.experiment.spec.design != Design::Compare;
+        let needs_all = !matches!(self.experiment.spec.design, Design::Compare | Design::Fleet);
         stalled::given_up(&self.trials, self.names.len()).filter(|_| needs_all)
     }
 
@@ -277,6 +280,7 @@ impl Analyzer {
             documented: bound::arms(spec, &arms),
             arms,
             outliers: self.outliers(),
+            fleet: nodes::cost(spec, &trials),
             matrix,
             rules,
             requirements,
@@ -362,6 +366,8 @@ impl Analyzer {
                 let rows = row::of_arms(blocks, &self.names, metric);
                 conclude(&self.method, rows)
             }
+            Design::Fleet if screened::is_population(&self.experiment.spec) => Vec::new(),
+            Design::Fleet => nodes::conclude(&self.method, blocks, &self.names, metric),
             Design::Peel { .. } => {
                 self.peel(blocks).map_or_else(Vec::new, |peel| peel.layers(&self.method, metric))
             }
@@ -382,6 +388,7 @@ impl Analyzer {
     /// every usable trial is used for the summary.
     fn used(&self, conclusions: &[Conclusion]) -> Vec<(u32, usize)> {
         let all_arms: Vec<usize> = (0..self.names.len()).collect();
+        let is_fleet = self.experiment.spec.design == Design::Fleet;
         let mut used: Vec<(u32, usize)> = if self.experiment.spec.design == Design::Single {
             self.trials.iter().map(|trial| (trial.block, 0)).collect()
         } else {
@@ -390,7 +397,8 @@ impl Analyzer {
                 .flat_map(|conclusion| {
                     let arm = conclusion.comparison.arm.as_ref();
                     let arm = arm.and_then(|arm| self.names.iter().position(|name| name == arm));
-                    let arms = arm.map_or_else(|| all_arms.clone(), |arm| vec![0, arm]);
+                    let pair = arm.filter(|_| !is_fleet).map(|arm| vec![0, arm]);
+                    let arms = pair.unwrap_or_else(|| all_arms.clone());
                     conclusion
                         .blocks
                         .iter()

@@ -22,7 +22,7 @@ impl<'a> Block<'a> {
     }
 
     /// Whether something can be learned from it: any trial of a plain run, the baseline and
-    /// another arm of a comparison, all arms of a peel.
+    /// another arm of a comparison, two nodes of a fleet, all arms of a peel.
     pub(crate) fn is_comparable(&self, design: &Design) -> bool {
         let has = Option::is_some;
         match design {
@@ -30,6 +30,7 @@ impl<'a> Block<'a> {
             Design::Compare => {
                 self.trials.first().is_some_and(has) && self.trials.iter().skip(1).any(has)
             }
+            Design::Fleet => self.trials.iter().flatten().nth(1).is_some(),
             Design::Peel { .. } => self.trials.iter().all(has),
         }
     }

@@ -20,6 +20,7 @@ mod matrix;
 mod method;
 mod metrics;
 mod network;
+mod nodes;
 mod outliers;
 mod phases;
 mod pool;
@@ -29,6 +30,7 @@ mod questions;
 mod results;
 mod row;
 mod rules;
+mod screened;
 mod seconds;
 mod spread;
 mod stalled;
@@ -39,9 +41,9 @@ mod targets;
 pub use analysis::{
     Analysis, ArmDepths, ArmDrain, ArmPrecondition, ArmSummary, Attribution, Cap, Check,
     Comparison, DepthLevel, DepthResponse, EffectChange, Ending, Estimate, FORMAT, FactorEffect,
-    FactorEffects, FactorInteraction, FactorShift, Interaction, JobSummary, Judgment, LayerCost,
-    NetworkLoad, NetworkSummary, OperationSummary, Outlier, Outliers, QuantilePoint, Rates, Stalls,
-    Steadiness, SyncSummary, TargetPoint, TargetSummary, TrialPoint, Warning, Work,
+    FactorEffects, FactorInteraction, FactorShift, FleetCost, Interaction, JobSummary, Judgment,
+    LayerCost, NetworkLoad, NetworkSummary, OperationSummary, Outlier, Outliers, QuantilePoint,
+    Rates, Stalls, Steadiness, SyncSummary, TargetPoint, TargetSummary, TrialPoint, Warning, Work,
 };
 pub use analyzer::Analyzer;
 pub use counters::{

@@ -34,9 +34,12 @@ impl Method {
         let comparisons = match &spec.design {
             Arms::Single => 1,
             Arms::Compare => spec.pairs().len().max(1),
+            // Each of two against the other is one question.
+            Arms::Fleet if spec.arms.len() == 2 => 1,
+            Arms::Fleet => spec.arms.len(),
             Arms::Peel { layers, .. } => layers.len().max(1),
         };
-        Self::of_family(spec, comparisons, stop.simultaneous)
+        Self::of_family(spec, comparisons, stop.simultaneous || spec.design == Arms::Fleet)
     }
 
     /// For so many comparisons, whose intervals hold all at once.
@@ -119,6 +122,7 @@ fn regime_level(spec: &Spec) -> f64 {
     let subjects = match &spec.design {
         // Each layer, and the total.
         Arms::Peel { layers, .. } => layers.len() + 1,
+        Arms::Fleet => spec.arms.len(),
         Arms::Single | Arms::Compare => spec.arms.len().saturating_sub(1),
     };
     let metrics = Metric::of_workload(&spec.workload);

@@ -7,6 +7,7 @@ use iotax_stats::sample::median;
 use crate::analysis::{Outlier, Outliers};
 use crate::facts::TrialFacts;
 use crate::metrics::{Better, Metric};
+use crate::screened;
 
 /// Of a comparison of so many arms that they are a population, and no matrix.
 pub(crate) fn of(
@@ -15,15 +16,32 @@ pub(crate) fn of(
     trials: &[TrialFacts],
     metric: Metric,
 ) -> Option<Outliers> {
-    if spec.design != Design::Compare || names.len() < MIN_NODES || spec.matrix().is_some() {
+    let is_of_one_kind = matches!(spec.design, Design::Compare | Design::Fleet);
+    if !is_of_one_kind || names.len() < MIN_NODES || spec.matrix().is_some() {
         return None;
+    }
+    if screened::is_in_stages(spec) {
+        let fleet = screened::finished(spec, trials, metric)?;
+        let all: Vec<usize> = (0..names.len()).collect();
+        return Some(found(spec, names, trials, metric, (&all, fleet)));
     }
     let values = by_arm(spec, names.len(), trials, metric);
     let probes: Vec<Option<Probes>> = values.iter().map(|values| Probes::of(values)).collect();
     let judged: Vec<usize> = (0..names.len()).filter(|arm| probes[*arm].is_some()).collect();
     let known: Vec<Probes> = probes.iter().flatten().copied().collect();
+    let fleet = Fleet::of(&known, spec.stop.alpha)?;
+    Some(found(spec, names, trials, metric, (&judged, fleet)))
+}
+
+/// `judged`: the arms of the fleet, by their places in `names`.
+fn found(
+    spec: &Spec,
+    names: &[String],
+    trials: &[TrialFacts],
+    metric: Metric,
+    (judged, fleet): (&[usize], Fleet),
+) -> Outliers {
     let rate = spec.stop.alpha;
-    let fleet = Fleet::of(&known, rate)?;
     let mut slow: Vec<(usize, Node)> =
         judged.iter().copied().zip(fleet.nodes).filter(|(_, node)| node.is_slow).collect();
     slow.sort_by(|(_, a), (_, b)| a.raw.total_cmp(&b.raw));
@@ -39,7 +57,7 @@ pub(crate) fn of(
         shrunken: tax(node.shrunken),
         p: node.p,
     };
-    Some(Outliers {
+    Outliers {
         metric,
         arms: u32::try_from(judged.len()).unwrap_or(u32::MAX),
         median: median(&judged.iter().map(figures).collect::<Vec<_>>()),
@@ -47,10 +65,10 @@ pub(crate) fn of(
         rate,
         slow: slow.into_iter().map(outlier).collect(),
         left_out: (0..names.len())
-            .filter(|arm| probes[*arm].is_none())
+            .filter(|arm| !judged.contains(arm))
             .map(|arm| names[arm].clone())
             .collect(),
-    })
+    }
 }
 
 /// Logarithms of each arm's figures, higher ones better, less the median of their block. Results of

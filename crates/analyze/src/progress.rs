@@ -62,6 +62,8 @@ pub(crate) enum Kind {
     Trials,
     /// Each arm but the baseline.
     Arms,
+    /// Each node of a fleet.
+    Nodes,
     /// Layers of a peel.
     Layers,
     /// Levels of a matrix's factors.
@@ -74,6 +76,7 @@ impl Kind {
         match design {
             Design::Single => Self::Trials,
             Design::Compare => Self::Arms,
+            Design::Fleet => Self::Nodes,
             Design::Peel { .. } => Self::Layers,
         }
     }
@@ -81,6 +84,7 @@ impl Kind {
     const fn word(self) -> &'static str {
         match self {
             Self::Trials | Self::Arms => "arm",
+            Self::Nodes => "node",
             Self::Layers => "layer",
             Self::Effects => "effect",
         }

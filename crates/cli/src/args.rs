@@ -36,8 +36,8 @@ pub(crate) use self::documented::DocumentedArgs;
 pub(crate) use self::gate::{GateArgs, Undecided};
 #[cfg(feature = "kubernetes")]
 pub(crate) use self::kube::{
-    ClusterArgs, Containers, KubeCommand, KubeCompareArgs, KubeDoctorArgs, KubeImageArgs,
-    KubeLimitsArgs, KubeManifestArgs, KubeNetArgs, KubeRunArgs, PodArgs,
+    ClusterArgs, Containers, KubeCommand, KubeCompareArgs, KubeDoctorArgs, KubeFleetArgs,
+    KubeImageArgs, KubeLimitsArgs, KubeManifestArgs, KubeNetArgs, KubeRunArgs, PodArgs,
 };
 pub(crate) use self::limits::LimitsArgs;
 pub(crate) use self::matrix::MatrixArgs;

@@ -74,6 +74,16 @@ pub enum Error {
         /// In the cluster's words.
         message: String,
     },
+    /// The user may not see which nodes there are.
+    #[error(
+        "not allowed to list nodes, which takes a right in the whole cluster: {message}\n\
+         name them instead, as in --nodes a,b, or have the right given: `kubectl create clusterrole \
+         iotax-nodes --verb=list --resource=nodes`, and a binding to it"
+    )]
+    NodesForbidden {
+        /// In the cluster's words.
+        message: String,
+    },
     /// What was asked for breaks a rule of the cluster: quota, limits, Pod Security, a webhook.
     #[error("the cluster refuses to {doing}: {message}\n{advice}")]
     Refused {

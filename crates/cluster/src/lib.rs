@@ -7,6 +7,7 @@
 //! | `objects` | what is made: lease, claims, pods; labels and names |
 //! | `rights` | what a run must be allowed to do, as a role |
 //! | `claims` | claims as the cluster has them: those of the user, and the volumes of all |
+//! | `nodes` | the nodes of a cluster, and which of them take a pod |
 //! | `note` | what the user is told meanwhile |
 //! | `job` | a run from inside of the cluster, as YAML |
 //! | `pending` | why a pod does not start, from its status and events |
@@ -29,6 +30,7 @@ mod exec;
 mod host;
 mod job;
 mod net;
+mod nodes;
 mod note;
 mod objects;
 mod pair;
@@ -50,6 +52,7 @@ pub use job::{JobOptions, job};
 pub use net::{
     Ends, NetHost, NetOpened, NetPath, NetRequest, PORT, host_network_refused, open_net,
 };
+pub use nodes::{NodeSeen, nodes};
 pub use note::Note;
 pub use objects::{Amounts, PodOptions, Toleration};
 pub use pending::{Cause, Pending};

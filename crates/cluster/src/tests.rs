@@ -12,6 +12,7 @@ use serde_json::json;
 use self::server::Server;
 use crate::connect::Cluster;
 use crate::error::Error;
+use crate::nodes::nodes;
 use crate::note::Note;
 use crate::objects::{Amounts, Apart, Member, PodOptions, Run, Toleration};
 use crate::place::Place;
@@ -316,4 +317,31 @@ fn the_hosts_network_is_forbidden_only_where_other_pods_are_allowed() {
 #[test]
 fn the_manifest_is_one_account_with_these_rights() {
     insta::assert_snapshot!(crate::manifest("bench"));
+}
+
+#[test]
+fn nodes_are_listed_by_labels_and_a_right_that_is_missing_is_told() {
+    let server = Server::new();
+    for (name, pool, ready) in [("n2", "a", "True"), ("n1", "a", "False"), ("n3", "b", "True")] {
+        server.put(
+            "nodes",
+            &json!({
+                "metadata": { "name": name, "labels": { "pool": pool } },
+                "status": { "conditions": [{ "type": "Ready", "status": ready }] },
+            }),
+        );
+    }
+    let cluster = cluster(&server);
+    let seen = |selector| {
+        let seen = nodes(&cluster, selector, &[]).unwrap().into_iter();
+        seen.map(|node| (node.name, node.refuses.is_none())).collect::<Vec<_>>()
+    };
+    let names = |list: &[(&str, bool)]| {
+        list.iter().map(|(name, takes)| ((*name).to_owned(), *takes)).collect::<Vec<_>>()
+    };
+    assert_eq!(seen(None), names(&[("n1", false), ("n2", true), ("n3", true)]));
+    assert_eq!(seen(Some("pool=b")), names(&[("n3", true)]));
+    server.forbid("list", "nodes");
+    let said = nodes(&cluster, None, &[]).unwrap_err().to_string();
+    assert!(said.contains("--nodes a,b") && said.contains("cannot list"), "{said}");
 }

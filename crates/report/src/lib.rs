@@ -47,6 +47,7 @@ mod experiment;
 mod facts;
 mod figures;
 mod fitness;
+mod fleet;
 mod format;
 mod github;
 mod html;

@@ -134,6 +134,7 @@ mod tests {
             requirements: Vec::new(),
             matrix: None,
             outliers: None,
+            fleet: None,
             below_cap: Vec::new(),
             documented: Vec::new(),
             trials: Vec::new(),

@@ -10,8 +10,8 @@ use crate::against::{against, baseline_of, capped, is_factor, still_needed, tax}
 use crate::comparison::{self, is_interaction, is_layer, primary_of_each, size, subject};
 use crate::doctor::diagnoses;
 use crate::{
-    bandwidth, caps, fitness, format, matrix, network, outliers, preconditioning, rules, stalls,
-    tables, targets, words,
+    bandwidth, caps, fitness, fleet, format, matrix, network, outliers, preconditioning, rules,
+    stalls, tables, targets, words,
 };
 
 /// Arms up to which each one gets a sentence; above that they are counted.
@@ -22,6 +22,7 @@ pub(crate) fn verdict(experiment: &Experiment, analysis: &Analysis) -> Vec<Strin
     let mut sentences = match experiment.spec.design {
         Design::Single => single(analysis),
         Design::Compare => compare(analysis),
+        Design::Fleet => fleet::sentences(analysis),
         Design::Peel { .. } => peel(analysis),
     };
     // What was asked first is answered first.

@@ -231,6 +231,8 @@ pub enum Design {
     Single,
     /// Every arm against the first.
     Compare,
+    /// Every arm, a node of a fleet, against the others.
+    Fleet,
     /// Subsets of optional layers of one stack.
     Peel {
         /// Optional layers from bottom to top, by the name shown.

@@ -81,21 +81,33 @@ impl Fleet {
         let healthy =
             all * all * (1.0 + 1.17 / (nodes.len() as f64).sqrt()) - within / median(&counts);
         let between = healthy.max(SPREAD_FLOOR * SPREAD_FLOOR);
-        // Pays for the scale's being an estimate.
-        let df = 0.4 * (nodes.len() - 1) as f64;
-        let population = StudentsT::new(0.0, 1.0, df).ok()?;
-        let of_node = |node: &Probes| {
+        let healthy = Node { raw: 0.0, shrunken: 0.0, p: 1.0, is_slow: false };
+        let unjudged = vec![healthy; nodes.len()];
+        let mut fleet = Self { centre, spread: between.sqrt(), within, nodes: unjudged };
+        for (at, node) in nodes.iter().enumerate() {
             let raw = node.mean - centre;
-            let total = between + within / node.count as f64;
-            let p = population.cdf(raw / total.sqrt());
-            Node { raw, shrunken: raw * between / total, p, is_slow: false }
-        };
-        let mut nodes: Vec<Node> = nodes.iter().map(of_node).collect();
-        let p: Vec<f64> = nodes.iter().map(|node| node.p).collect();
-        for slow in discoveries(&p, rate) {
-            nodes[slow].is_slow = true;
+            let (p, shrunken) = (fleet.p(raw, node.count), raw * fleet.reliability(node.count));
+            fleet.nodes[at] = Node { raw, shrunken, p, is_slow: false };
         }
-        Some(Self { centre, spread: between.sqrt(), within, nodes })
+        let p: Vec<f64> = fleet.nodes.iter().map(|node| node.p).collect();
+        for slow in discoveries(&p, rate) {
+            fleet.nodes[slow].is_slow = true;
+        }
+        Some(fleet)
+    }
+
+    /// Chance of a healthy node to have a mean of `count` probes as low: so far from the centre.
+    pub(crate) fn p(&self, raw: f64, count: usize) -> f64 {
+        let total = self.spread.powi(2) + self.within / count as f64;
+        // Fewer degrees of freedom pay for the scale's being an estimate.
+        let df = 0.4 * (self.nodes.len() - 1) as f64;
+        StudentsT::new(0.0, 1.0, df).map_or(1.0, |healthy| healthy.cdf(raw / total.sqrt()))
+    }
+
+    /// Share of the variance of means of `count` probes that is between nodes.
+    pub(crate) fn reliability(&self, count: usize) -> f64 {
+        let between = self.spread.powi(2);
+        between / (between + self.within / count as f64)
     }
 }
 
@@ -110,7 +122,7 @@ fn within(nodes: &[Probes]) -> Option<f64> {
 }
 
 /// Indices of those called, by Benjamini and Hochberg.
-fn discoveries(p: &[f64], rate: f64) -> Vec<usize> {
+pub(crate) fn discoveries(p: &[f64], rate: f64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..p.len()).collect();
     order.sort_by(|a, b| p[*a].total_cmp(&p[*b]));
     let is_called = |rank: &usize| p[order[*rank]] <= rate * (rank + 1) as f64 / p.len() as f64;

@@ -29,6 +29,7 @@
 //! | [`factorial`] | which layer costs how much, and which pairs interact |
 //! | [`matrix`] | what each level of each factor costs, and which factors interact |
 //! | [`fleet`] | which of many nodes lie outside of their population |
+//! | [`screening`] | the same in stages, with more probes of those that may be slow |
 //! | [`unpaired`] | two arms whose results belong to no block |
 #![forbid(unsafe_code)]
 
@@ -46,6 +47,7 @@ pub mod plateau;
 pub mod rci;
 pub mod regime;
 pub mod sample;
+pub mod screening;
 pub mod sequential;
 pub mod stalls;
 pub mod steady;

@@ -36,3 +36,14 @@ pub struct Outlier {
     /// Chance of a healthy arm to be as slow.
     pub p: f64,
 }
+
+/// What a look at the nodes of a fleet cost.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct FleetCost {
+    /// Nodes that took part.
+    pub nodes: u32,
+    /// Whether they were judged as a population, or each against the mean of the others.
+    pub is_population: bool,
+    /// Minutes of load, over all nodes: ramps and measured windows.
+    pub node_minutes: f64,
+}

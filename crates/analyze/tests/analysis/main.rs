@@ -3,6 +3,7 @@
 mod compare;
 mod files;
 mod matrix;
+mod nodes;
 mod open_loop;
 mod outliers;
 mod peel;

@@ -2,7 +2,7 @@
 
 use iotax_analyze::{
     Analysis, ArmDepths, ArmDrain, ArmPrecondition, ArmSummary, Attribution, Comparison, Ending,
-    FactorEffects, Judgment, Outliers, TrialPoint, Warning,
+    FactorEffects, FleetCost, Judgment, Outliers, TrialPoint, Warning,
 };
 use iotax_diagnose::{Diagnosis, of_arms};
 use iotax_documented::Documented;
@@ -24,6 +24,8 @@ pub(crate) struct Shown<'a> {
     matrix: Option<&'a FactorEffects>,
     #[serde(skip_serializing_if = "Option::is_none")]
     outliers: Option<&'a Outliers>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fleet: Option<FleetCost>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     rules: &'a [Judgment],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
@@ -61,6 +63,7 @@ impl<'a> Shown<'a> {
             comparisons: &analysis.comparisons,
             matrix: analysis.matrix.as_ref(),
             outliers: analysis.outliers.as_ref(),
+            fleet: analysis.fleet,
             rules: &analysis.rules,
             requirements: &analysis.requirements,
             preconditioned: &analysis.preconditioned,

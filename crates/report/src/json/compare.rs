@@ -102,6 +102,7 @@ pub(crate) const fn kind(design: &Design) -> &'static str {
     match design {
         Design::Single => "run",
         Design::Compare => "compare",
+        Design::Fleet => "fleet",
         Design::Peel { .. } => "peel",
     }
 }

@@ -146,6 +146,7 @@ pub(super) fn analysis(
         requirements: Vec::new(),
         matrix: None,
         outliers: None,
+        fleet: None,
         below_cap: Vec::new(),
         documented: Vec::new(),
         warnings: Vec::new(),

@@ -69,7 +69,8 @@ impl Spec {
     fn subjects_of(&self, rule: &Rule) -> Vec<&str> {
         let arms = self.arms.iter().map(|arm| arm.name.as_str());
         match (&rule.condition, &self.design) {
-            (Condition::Figure { .. } | Condition::BelowDocumented(_), _) => arms.collect(),
+            (Condition::Figure { .. } | Condition::BelowDocumented(_), _)
+            | (Condition::SlowerBy(_), Design::Fleet) => arms.collect(),
             (Condition::SlowerBy(_), Design::Single | Design::Compare) => arms.skip(1).collect(),
             (Condition::SlowerBy(_), Design::Peel { layers, .. }) => {
                 layers.iter().map(String::as_str).chain(["total"]).collect()

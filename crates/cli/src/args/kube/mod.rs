@@ -3,6 +3,7 @@
 mod cluster;
 mod compare;
 mod doctor;
+mod fleet;
 mod image;
 mod limits;
 mod manifest;
@@ -15,6 +16,7 @@ use clap::Subcommand;
 pub(crate) use self::cluster::ClusterArgs;
 pub(crate) use self::compare::KubeCompareArgs;
 pub(crate) use self::doctor::KubeDoctorArgs;
+pub(crate) use self::fleet::KubeFleetArgs;
 pub(crate) use self::image::KubeImageArgs;
 pub(crate) use self::limits::KubeLimitsArgs;
 pub(crate) use self::manifest::KubeManifestArgs;
@@ -27,6 +29,8 @@ pub(crate) use self::run::KubeRunArgs;
 pub(crate) enum KubeCommand {
     /// Compare storage classes: a pod with a volume for each arm
     Compare(Box<KubeCompareArgs>),
+    /// Find the slow one among nodes: the same volume on each of them
+    Fleet(Box<KubeFleetArgs>),
     /// Run one workload on one volume
     Run(Box<KubeRunArgs>),
     /// Compare network paths: node to node, pod to pod, pod to Service

@@ -2,6 +2,7 @@
 
 mod compare;
 mod doctor;
+mod fleet;
 mod image;
 mod limits;
 mod manifest;
@@ -19,6 +20,7 @@ use crate::exit::Exit;
 pub(crate) fn kube(command: KubeCommand) -> Result<Exit> {
     match command {
         KubeCommand::Compare(args) => compare::compare(&args),
+        KubeCommand::Fleet(args) => fleet::fleet(*args),
         KubeCommand::Run(args) => run::run(*args),
         KubeCommand::Doctor(args) => doctor::doctor(&args),
         KubeCommand::Limits(args) => limits::limits(&args),

@@ -1,0 +1,115 @@
+use anyhow::Result;
+use iotax_cluster::{Cluster, NodeSeen, Toleration, nodes};
+use iotax_spec::{Design, Spec};
+
+use crate::args::{ClusterArgs, CompareArgs, KubeFleetArgs, MatrixArgs, MeasureArgs};
+use crate::exit::{Exit, usage};
+use crate::hosts::Where;
+use crate::in_cluster::{InCluster, refuse_elsewhere};
+use crate::measure::measure_at;
+use crate::resolve;
+
+/// From so many nodes on they are judged as a population, in stages: all in the first rounds, and
+/// those that may be slow up to the last.
+const POPULATION: usize = 20;
+const ROUNDS: (u32, u32) = (4, 16);
+
+/// `iotax kube fleet`
+pub(super) fn fleet(args: KubeFleetArgs) -> Result<Exit> {
+    let KubeFleetArgs { nodes, disk, workload, cluster, pods, mut measure } = args;
+    refuse_elsewhere(&measure.load)?;
+    let mut asked = InCluster::new(&cluster, &pods)?;
+    let names = names(&nodes, &cluster, &asked.options.tolerations)?;
+    // Where its cap is, is no question of which node is the slow one.
+    measure.caps.no_depth_check |= !measure.caps.below_cap;
+    let target = disk.target();
+    let compare = CompareArgs {
+        arms: names.iter().map(|name| format!("{name}={target}@{name}")).collect(),
+        workload: Some(workload),
+        pair: Vec::new(),
+        matrix: MatrixArgs { factors: Vec::new(), exclude: Vec::new() },
+        measure,
+    };
+    let asks_for_rounds = compare.measure.certainty.max_blocks.is_some();
+    let resolved = resolve::compare_placed(&compare, &mut |spec| {
+        as_fleet(spec, asks_for_rounds);
+        asked.place(spec, &pods)
+    })?;
+    let MeasureArgs { documented, load, output, gate, .. } = &compare.measure;
+    measure_at(&Where::Cluster(&asked), "kube-fleet", resolved, (load, output, gate), documented)
+}
+
+fn as_fleet(spec: &mut Spec, asks_for_rounds: bool) {
+    spec.design = Design::Fleet;
+    if spec.arms.len() >= POPULATION {
+        let asked = spec.stop.max_blocks;
+        (spec.stop.min_blocks, spec.stop.max_blocks) =
+            if asks_for_rounds { (asked, asked) } else { ROUNDS };
+    }
+}
+
+/// The nodes that are meant: two or more.
+fn names(text: &str, cluster: &ClusterArgs, tolerations: &[Toleration]) -> Result<Vec<String>> {
+    let names = if text == "all" || text.contains('=') {
+        let ClusterArgs { context, namespace } = cluster;
+        let cluster = Cluster::connect(context.as_deref(), namespace.as_deref())?;
+        let selector = (text != "all").then_some(text);
+        let seen = nodes(&cluster, selector, tolerations).map_err(iotax_run::Error::from)?;
+        let (names, left_out) = divided(seen);
+        for told in &left_out {
+            eprintln!("note: {told}");
+        }
+        names
+    } else {
+        by_name(text)?
+    };
+    if let [] | [_] = names.as_slice() {
+        let found = names.first().map_or("none", String::as_str);
+        return Err(usage(format!(
+            "--nodes {text}: which one is slow is a question about two nodes or more that take pods, \
+             and these are: {found}"
+        )));
+    }
+    Ok(names)
+}
+
+fn by_name(text: &str) -> Result<Vec<String>> {
+    let mut names: Vec<String> = Vec::new();
+    for name in text.split(',') {
+        if names.iter().any(|known| known == name) {
+            return Err(usage(format!("--nodes {text}: {name} is named twice")));
+        }
+        names.push(name.to_owned());
+    }
+    Ok(names)
+}
+
+/// Those that take pods, and what is said of the others.
+fn divided(seen: Vec<NodeSeen>) -> (Vec<String>, Vec<String>) {
+    let (mut names, mut told) = (Vec::new(), Vec::new());
+    for NodeSeen { name, refuses } in seen {
+        match refuses {
+            None => names.push(name),
+            Some(why) => told.push(format!("node {name} is left out: {why}")),
+        }
+    }
+    (names, told)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_are_named_once_and_those_left_out_are_told() {
+        assert_eq!(by_name("n1,n2").unwrap(), ["n1", "n2"]);
+        insta::assert_snapshot!(by_name("n1,n2,n1").unwrap_err(), @"--nodes n1,n2,n1: n1 is named twice");
+        let seen = |name: &str, refuses: Option<&str>| NodeSeen {
+            name: name.to_owned(),
+            refuses: refuses.map(str::to_owned),
+        };
+        let (names, told) = divided(vec![seen("n1", None), seen("n2", Some("it is cordoned"))]);
+        assert_eq!(names, ["n1"]);
+        assert_eq!(told, ["node n2 is left out: it is cordoned"]);
+    }
+}

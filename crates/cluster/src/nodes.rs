@@ -1,0 +1,114 @@
+//! The nodes of a cluster, and which of them take a pod.
+
+use k8s_openapi::api::core::v1::{Node, Taint};
+use kube::api::ListParams;
+
+use crate::connect::Cluster;
+use crate::error::{Call, Error};
+use crate::objects::Toleration;
+
+/// A node, and why no pod goes to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NodeSeen {
+    /// Its name.
+    pub name: String,
+    /// `None`: it takes pods.
+    pub refuses: Option<String>,
+}
+
+/// The nodes with all labels of `selector`, as Kubernetes writes them, in the order of their names.
+///
+/// # Errors
+/// If they cannot be listed: that is a right of the whole cluster, which few users have.
+pub fn nodes(
+    cluster: &Cluster,
+    selector: Option<&str>,
+    tolerations: &[Toleration],
+) -> Result<Vec<NodeSeen>, Error> {
+    let which = selector.map_or_else(ListParams::default, |s| ListParams::default().labels(s));
+    let nodes = cluster.api_of_all::<Node>();
+    let listed = cluster.ask(Call::new("list", "nodes"), nodes.list(&which));
+    let listed = listed.map_err(|error| match error {
+        Error::Forbidden { message, .. } => Error::NodesForbidden { message },
+        other => other,
+    })?;
+    let mut seen: Vec<NodeSeen> = listed.into_iter().map(|node| look(node, tolerations)).collect();
+    seen.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(seen)
+}
+
+fn look(node: Node, tolerations: &[Toleration]) -> NodeSeen {
+    let refuses = refuses(&node, tolerations);
+    NodeSeen { name: node.metadata.name.unwrap_or_default(), refuses }
+}
+
+fn refuses(node: &Node, tolerations: &[Toleration]) -> Option<String> {
+    let conditions = node.status.as_ref().and_then(|status| status.conditions.as_ref());
+    let ready = conditions.into_iter().flatten().find(|condition| condition.type_ == "Ready");
+    if ready.is_none_or(|ready| ready.status != "True") {
+        return Some("it is not ready".to_owned());
+    }
+    let spec = node.spec.as_ref()?;
+    if spec.unschedulable == Some(true) {
+        return Some("it is cordoned".to_owned());
+    }
+    let keeps_off = |taint: &&Taint| {
+        ["NoSchedule", "NoExecute"].contains(&taint.effect.as_str())
+            && !tolerations.iter().any(|toleration| bears(toleration, taint))
+    };
+    let taint = spec.taints.iter().flatten().find(keeps_off)?;
+    Some(format!("its taint {} keeps pods off (--toleration {0} bears it)", taint.key))
+}
+
+fn bears(toleration: &Toleration, taint: &Taint) -> bool {
+    let is = |asked: &Option<String>, has: Option<&str>| {
+        asked.as_deref().is_none_or(|asked| Some(asked) == has)
+    };
+    is(&toleration.key, Some(&taint.key))
+        && is(&toleration.value, taint.value.as_deref())
+        && is(&toleration.effect, Some(&taint.effect))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn node(status: &str, spec: &serde_json::Value) -> Node {
+        serde_json::from_value(json!({
+            "metadata": { "name": "n1" },
+            "spec": spec,
+            "status": { "conditions": [{ "type": "Ready", "status": status }] },
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn nodes_that_take_no_pod_say_why() {
+        let why = |status, spec| refuses(&node(status, &spec), &[]).unwrap_or_default();
+        assert_eq!(why("True", json!({})), "");
+        assert_eq!(why("Unknown", json!({})), "it is not ready");
+        assert_eq!(why("True", json!({ "unschedulable": true })), "it is cordoned");
+        let tainted =
+            |effect| json!({ "taints": [{ "key": "disks", "value": "a", "effect": effect }] });
+        assert_eq!(
+            why("True", tainted("NoSchedule")),
+            "its taint disks keeps pods off (--toleration disks bears it)"
+        );
+        assert_eq!(why("True", tainted("PreferNoSchedule")), "");
+    }
+
+    #[test]
+    fn taints_are_borne_as_they_are_tolerated() {
+        let spec = json!({ "taints": [{ "key": "disks", "value": "a", "effect": "NoExecute" }] });
+        let takes = |key: Option<&str>, value: Option<&str>, effect: Option<&str>| {
+            let own = |text: Option<&str>| text.map(str::to_owned);
+            let toleration = Toleration { key: own(key), value: own(value), effect: own(effect) };
+            refuses(&node("True", &spec), &[toleration]).is_none()
+        };
+        assert!(takes(None, None, None) && takes(Some("disks"), Some("a"), Some("NoExecute")));
+        assert!(!takes(Some("disks"), Some("b"), None) && !takes(Some("other"), None, None));
+        assert!(!takes(Some("disks"), None, Some("NoSchedule")));
+    }
+}

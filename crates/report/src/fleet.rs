@@ -1,0 +1,68 @@
+//! Which nodes of a fleet are slow, in sentences.
+
+use iotax_analyze::{Analysis, Comparison, Verdict};
+use iotax_words::{fixed, list, percent};
+
+use crate::against::{against, baseline_of};
+use crate::comparison::{primary_of_each, subject};
+use crate::{format, outliers, words};
+
+/// Nodes up to which the rule for few nodes was simulated.
+const MAX_SIMULATED: usize = 5;
+
+/// `n2 is slower than n1: 30 % less throughput [28, 32].`
+pub(crate) fn sentences(analysis: &Analysis) -> Vec<String> {
+    let mut sentences = match &analysis.outliers {
+        Some(found) => outliers::sentences(found),
+        None if analysis.fleet.is_some_and(|fleet| fleet.is_population) => vec![
+            "No node is judged: the run ended before the rounds that it takes were run.".to_owned(),
+        ],
+        None => few(analysis),
+    };
+    sentences.extend(analysis.fleet.map(|cost| {
+        format!(
+            "That cost {} minutes of load, of {} together.",
+            fixed(cost.node_minutes, 1),
+            format::counted(cost.nodes, "node")
+        )
+    }));
+    sentences
+}
+
+fn few(analysis: &Analysis) -> Vec<String> {
+    let nodes = primary_of_each(analysis);
+    let with = |verdict: Verdict| nodes.iter().copied().filter(move |c| c.verdict == verdict);
+    let says = |c: &Comparison| against(c, &words::printable(baseline_of(c, analysis)), analysis);
+    let mut sentences: Vec<String> = with(Verdict::Slower).map(says).collect();
+    let is_pair = nodes.len() == 2;
+    if !sentences.is_empty() && is_pair {
+        sentences.push("Of two, a difference does not say which one is out of order.".to_owned());
+    }
+    if sentences.is_empty() {
+        sentences.push(nobody(analysis, &nodes));
+    }
+    if !is_pair {
+        let rule = "each is held against the mean of the others, and all intervals hold at once";
+        let fewer = "fewer than 20 nodes are no population";
+        let simulated = if nodes.len() > MAX_SIMULATED {
+            format!("; simulations of that are of {MAX_SIMULATED} nodes at most")
+        } else {
+            String::new()
+        };
+        sentences.push(format!("{}: {rule}{simulated}.", iotax_words::capital(fewer)));
+    }
+    sentences
+}
+
+/// Why none is named.
+fn nobody(analysis: &Analysis, nodes: &[&Comparison]) -> String {
+    let open: Vec<String> =
+        nodes.iter().filter(|c| !c.verdict.is_decided()).map(|c| subject(c)).collect();
+    let all = format::counted(nodes.len() as u64, "node");
+    if open.is_empty() {
+        let margin = percent(analysis.margin);
+        return format!("None of {all} is slow: they differ by less than {margin}, or are faster.");
+    }
+    let open = list(&open.iter().map(String::as_str).collect::<Vec<_>>());
+    format!("None of {all} is found to be slow; without a verdict: {open}.")
+}
