@@ -73,7 +73,7 @@ fn run(nodes: usize, slow: &[usize], seed: u64) -> (Analysis, usize) {
     let (mut open, mut trials) = (vec![true; nodes], 0);
     for block in 0..16 {
         for trial in bed.blocks(1, &rates, 0.05) {
-            let node: usize = trial.arm[1..].parse().unwrap();
+            let node: usize = trial.arm[1..].parse().expect("a number");
             if open[node] {
                 analyzer.add(&iotax_record::Trial { block, ..trial });
                 trials += 1;
