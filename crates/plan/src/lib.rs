@@ -25,7 +25,19 @@ pub struct Plan {
     pub phases: Vec<Phase>,
     /// Wall time at most, in nanoseconds.
     pub max_time_ns: Option<u64>,
+    /// Trials of a block that are performed at the same time.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub at_once: usize,
     seed: u64,
+}
+
+const fn one() -> usize {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+const fn is_one(at_once: &usize) -> bool {
+    *at_once == 1
 }
 
 /// The times of one phase's trials.
@@ -49,6 +61,7 @@ impl Plan {
                 .map(|phase| Phase { ramp_ns: phase.ramp_ns, time_ns: phase.time_ns })
                 .collect(),
             max_time_ns: spec.stop.max_time_ns,
+            at_once: spec.at_once.max(1) as usize,
             seed: spec.seed,
         }
     }
@@ -71,7 +84,7 @@ impl Plan {
     pub fn block_ns(&self, open: usize) -> u64 {
         let phase_ns = |phase: &Phase| phase.ramp_ns.saturating_add(phase.time_ns);
         let turn_ns = self.phases.iter().map(phase_ns).fold(0, u64::saturating_add);
-        turn_ns.saturating_mul(open as u64)
+        turn_ns.saturating_mul(open.div_ceil(self.at_once) as u64)
     }
 
     /// Shortest and longest time the experiment takes, without switching, in nanoseconds.

@@ -1,6 +1,7 @@
 //! The trial loop.
 
 use iotax_analyze::Phases;
+use iotax_plan::Plan;
 use iotax_record::{End, Experiment, Writer};
 
 use crate::budget::Budget;
@@ -51,18 +52,66 @@ fn blocks(trials: &mut Trials<'_, '_>) -> Result<String, Error> {
     Ok(format!("all {} blocks were run", plan.max_blocks))
 }
 
-/// Runs one trial of each phase on each arm that it is open for; false if the user stopped it.
+/// Runs one trial of each phase on each arm that it is open for, as many at the same time as was asked
+/// for; false if the user stopped it.
 fn run_block(trials: &mut Trials<'_, '_>, block: u32, open: &[Vec<bool>]) -> Result<bool, Error> {
     let plan = trials.setup.plan;
-    let order = plan.order(block, |_| true);
-    let turns = order.iter().flat_map(|arm| (0..plan.phases.len()).map(move |ph| (*arm, ph)));
-    let turns: Vec<(usize, usize)> = turns.filter(|(arm, phase)| open[*phase][*arm]).collect();
-    for (place, (arm, phase)) in turns.iter().copied().enumerate() {
+    let turns = turns(plan, block, open);
+    let (mut place, count) = (0, turns.iter().map(Vec::len).sum());
+    for together in turns {
         if trials.is_stopped() {
             return Ok(false);
         }
-        trials.announce(block, (arm, phase), (place, turns.len()));
-        trials.run(block, arm, phase)?;
+        for turn in &together {
+            trials.announce(block, *turn, (place, count));
+            place += 1;
+        }
+        trials.run(block, &together)?;
     }
     Ok(!trials.is_stopped())
+}
+
+/// The trials of a block, arm and phase, in their order; those that are performed at the same time are
+/// of different arms, and of one phase.
+fn turns(plan: &Plan, block: u32, open: &[Vec<bool>]) -> Vec<Vec<(usize, usize)>> {
+    let order = plan.order(block, |arm| open.iter().any(|open| open[arm]));
+    let phases = |arms: &[usize]| {
+        let arms = arms.to_vec();
+        let of = move |phase: usize| {
+            let arms = arms.iter().filter(|arm| open[phase][**arm]);
+            arms.map(|arm| (*arm, phase)).collect::<Vec<_>>()
+        };
+        (0..plan.phases.len()).map(of)
+    };
+    let turns = order.chunks(plan.at_once).flat_map(phases);
+    turns.filter(|together| !together.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use iotax_spec::{Arm, Spec, Stop, Workload};
+
+    use super::*;
+
+    #[test]
+    fn arms_of_one_phase_take_their_turns_together() {
+        let arms = ["a=/a", "b=/b", "c=/c"].map(|text| Arm::parse(text).unwrap()).to_vec();
+        let first = Workload::preset("randread-4k").unwrap();
+        let mut spec = Spec::compare(first, arms, Stop::default(), 7).unwrap();
+        spec.then = vec![Workload::preset("etcd-wal").unwrap()];
+        let taken = |at_once: u32, open: &[Vec<bool>]| {
+            turns(&Plan::new(&Spec { at_once, ..spec.clone() }), 0, open)
+        };
+        let all = vec![vec![true; 3]; 2];
+        let order: Vec<usize> = taken(1, &all).iter().step_by(2).map(|turn| turn[0].0).collect();
+        let [a, b, c] = order[..] else { panic!("{order:?}") };
+        let one_by_one = [(a, 0), (a, 1), (b, 0), (b, 1), (c, 0), (c, 1)].map(|turn| vec![turn]);
+        assert_eq!(taken(1, &all), one_by_one);
+        let two = [vec![(a, 0), (b, 0)], vec![(a, 1), (b, 1)], vec![(c, 0)], vec![(c, 1)]];
+        assert_eq!(taken(2, &all), two);
+        let mut open = all;
+        open[0][b] = false;
+        open[1][c] = false;
+        assert_eq!(taken(2, &open), [vec![(a, 0)], vec![(a, 1), (b, 1)], vec![(c, 0)]]);
+    }
 }

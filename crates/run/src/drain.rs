@@ -28,7 +28,7 @@ pub fn drain(
                 break;
             }
             trials.announce(stretch, (arm, phase), (place, plan.arms * plan.phases.len()));
-            let trial = trials.run(stretch, arm, phase)?;
+            let trial = trials.run(stretch, &[(arm, phase)])?.remove(0);
             if matches!(trial.outcome, Outcome::Failed { .. }) {
                 break;
             }

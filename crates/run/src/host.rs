@@ -56,6 +56,11 @@ pub trait Runner {
     /// # Errors
     /// If there was none: a load that fails is part of what was measured.
     fn trial(&mut self, request: &TrialRequest) -> Result<Measured, Error>;
+
+    /// Performs trials on different arms, at the same time where they are on hosts of their own.
+    fn trials(&mut self, requests: &[TrialRequest]) -> Vec<Result<Measured, Error>> {
+        requests.iter().map(|request| self.trial(request)).collect()
+    }
 }
 
 /// Where an experiment is run: a machine, or several that pass for one.

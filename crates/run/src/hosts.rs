@@ -1,5 +1,6 @@
 //! Several hosts that pass for one: each has some of the arms.
 
+use std::collections::BTreeSet;
 use std::thread;
 
 use iotax_load::Progress;
@@ -79,36 +80,120 @@ impl Runner for Hosts {
         let (host, arm) = self.of(request.arm);
         host.trial(&TrialRequest { arm, ..request.clone() })
     }
+
+    /// One host performs one trial after the other.
+    fn trials(&mut self, requests: &[TrialRequest]) -> Vec<Result<Measured, Error>> {
+        let mut asked: Vec<Vec<TrialRequest>> = vec![Vec::new(); self.hosts.len()];
+        for request in requests {
+            let (host, arm) = self.arms[request.arm];
+            asked[host].push(TrialRequest { arm, ..request.clone() });
+        }
+        let mut measured: Vec<_> = thread::scope(|scope| {
+            let mut started = Vec::new();
+            for (host, asked) in self.hosts.iter_mut().zip(asked) {
+                let has_some = !asked.is_empty();
+                started.push(has_some.then(|| scope.spawn(move || host.trials(&asked))));
+            }
+            let ended = started.into_iter().map(|thread| {
+                let measured = thread.map(|thread| match thread.join() {
+                    Ok(measured) => measured,
+                    Err(panic) => std::panic::resume_unwind(panic),
+                });
+                measured.unwrap_or_default().into_iter()
+            });
+            ended.collect()
+        });
+        let of = |request: &TrialRequest| {
+            measured[self.arms[request.arm].0].next().expect("what was asked was measured")
+        };
+        requests.iter().map(of).collect()
+    }
 }
 
 impl SideBySide for Hosts {
     /// Each on a host of its own: an agent performs one trial after the other.
     fn together(&mut self, requests: &[TrialRequest]) -> Result<Vec<Load>, Error> {
-        let mut asked: Vec<Option<TrialRequest>> = vec![None; self.hosts.len()];
-        for request in requests {
-            let (host, arm) = self.arms[request.arm];
-            let earlier = asked[host].replace(TrialRequest { arm, ..request.clone() });
-            assert!(earlier.is_none(), "one host, one trial at a time");
+        let hosts: BTreeSet<usize> = requests.iter().map(|one| self.arms[one.arm].0).collect();
+        assert_eq!(hosts.len(), requests.len(), "one host, one trial at a time");
+        let measured = self.trials(requests).into_iter();
+        measured.map(|measured| Ok(measured?.load)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Barrier};
+
+    use iotax_record::LoadRecord;
+    use iotax_spec::IndexEnds;
+
+    use super::*;
+    use crate::host::Task;
+
+    /// A host whose trials end when as many others are under way as the barrier takes.
+    struct Meeting {
+        barrier: Arc<Barrier>,
+        site: Site,
+    }
+
+    impl Arms for Meeting {
+        fn up(&mut self, _: usize) -> Result<Files, Error> {
+            Ok(Files::AreThere)
         }
-        let trials = self.hosts.iter_mut().zip(asked);
-        let mut measured: Vec<Option<Result<Measured, Error>>> = thread::scope(|scope| {
-            let mut started = Vec::new();
-            for (host, request) in trials {
-                let trial = |request| scope.spawn(move || host.trial(&request));
-                started.push(request.map(trial));
-            }
-            let ended = started.into_iter().map(|thread| {
-                thread.map(|thread| match thread.join() {
-                    Ok(measured) => measured,
-                    Err(panic) => std::panic::resume_unwind(panic),
-                })
-            });
-            ended.collect()
-        });
-        let of = |request: &TrialRequest| {
-            let ended = measured[self.arms[request.arm].0].take();
-            ended.expect("it was asked").map(|measured| measured.load)
+
+        fn site(&self, _: usize) -> &Site {
+            &self.site
+        }
+
+        fn is_made_anew(&self, _: usize) -> bool {
+            false
+        }
+
+        fn down(self: Box<Self>) -> Result<(), Error> {
+            Ok(())
+        }
+    }
+
+    impl Runner for Meeting {
+        fn prepare(
+            &mut self,
+            _: usize,
+            _: Driver,
+            _: &[&Workload],
+            _: &Progress<'_>,
+        ) -> Result<(), Error> {
+            Ok(())
+        }
+
+        fn trial(&mut self, request: &TrialRequest) -> Result<Measured, Error> {
+            self.barrier.wait();
+            let load = LoadRecord { window_ns: request.seed, ..LoadRecord::default() };
+            Ok(Measured { drained_ns: 0, load: Ok(load), counters: None })
+        }
+    }
+
+    #[test]
+    fn trials_on_hosts_of_their_own_are_under_way_at_the_same_time() {
+        let barrier = Arc::new(Barrier::new(2));
+        let host = |arm: usize| {
+            let site = Site { target: arm.to_string(), ..Site::default() };
+            let meeting = Meeting { barrier: Arc::clone(&barrier), site };
+            (Box::new(meeting) as Box<dyn Host + Send>, vec![arm])
         };
-        requests.iter().map(of).collect()
+        let mut hosts = Hosts::new(vec![host(0), host(1), host(2)]);
+        let request = |arm: usize| TrialRequest {
+            arm,
+            driver: Driver::Native,
+            task: Task::Run(Workload::preset("randread-4k").unwrap()),
+            index_ends: IndexEnds::Both,
+            ramp_ns: 0,
+            time_ns: 0,
+            seed: 10 + arm as u64,
+            sustained_iops: None,
+        };
+        // One after the other they would wait for each other for ever.
+        let measured = hosts.trials(&[request(2), request(0)]);
+        let of = |measured: Result<Measured, Error>| measured.unwrap().load.unwrap().window_ns;
+        assert_eq!(measured.into_iter().map(of).collect::<Vec<_>>(), [12, 10]);
     }
 }

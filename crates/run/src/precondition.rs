@@ -86,7 +86,7 @@ impl Walk<'_, '_> {
                     return Ok("interrupted".to_owned());
                 }
                 self.trials.announce(round, (arm, phase), (place, turns.len()));
-                self.trials.run(PASSES + round, arm, phase)?;
+                self.trials.run(PASSES + round, &[(arm, phase)])?;
             }
             longest = longest.max(self.trials.elapsed().saturating_sub(begun));
             self.trials.sinks.observer.on(&Event::RoundEnded);

@@ -94,18 +94,26 @@ impl<'a, 's> Trials<'a, 's> {
         });
     }
 
-    /// Runs one phase on arm `arm` once, and keeps what came of it. A failure is what the trial
-    /// records.
+    /// Runs one phase on one arm once, for each of some arms at the same time, and keeps what came of
+    /// it. A failure is what the trial records.
     ///
     /// # Errors
     /// If the record cannot be written.
-    pub(crate) fn run(&mut self, block: u32, arm: usize, phase: usize) -> Result<Trial, Error> {
-        let task = Task::Run(workload(self.spec(), phase).clone());
-        let trial = self.perform(block, arm, phase, task)?;
-        let failed = matches!(trial.outcome, Outcome::Failed { .. });
-        let failures = &mut self.failures[arm][phase];
-        *failures = if failed { *failures + 1 } else { 0 };
-        Ok(trial)
+    pub(crate) fn run(
+        &mut self,
+        block: u32,
+        turns: &[(usize, usize)],
+    ) -> Result<Vec<Trial>, Error> {
+        let tasks = turns
+            .iter()
+            .map(|(arm, phase)| (*arm, *phase, Task::Run(workload(self.spec(), *phase).clone())));
+        let trials = self.perform(block, tasks.collect())?;
+        for ((arm, phase), trial) in turns.iter().zip(&trials) {
+            let failed = matches!(trial.outcome, Outcome::Failed { .. });
+            let failures = &mut self.failures[*arm][*phase];
+            *failures = if failed { *failures + 1 } else { 0 };
+        }
+        Ok(trials)
     }
 
     /// Why to end if an arm keeps failing: without it no block can be complete.
@@ -125,18 +133,53 @@ impl<'a, 's> Trials<'a, 's> {
         arm: usize,
         (phase, of): (usize, &Workload),
     ) -> Result<Trial, Error> {
-        self.perform(pass, arm, phase, Task::Fill(of.clone()))
+        let mut trials = self.perform(pass, vec![(arm, phase, Task::Fill(of.clone()))])?;
+        Ok(trials.remove(0))
     }
 
+    /// Brings the arms up one after the other, then performs their trials at the same time.
     fn perform(
         &mut self,
         block: u32,
-        arm: usize,
-        phase: usize,
-        task: Task,
-    ) -> Result<Trial, Error> {
+        tasks: Vec<(usize, usize, Task)>,
+    ) -> Result<Vec<Trial>, Error> {
+        let switching = self.elapsed();
+        let (mut turns, mut requests) = (Vec::new(), Vec::new());
+        for (arm, phase, task) in tasks {
+            let request = self.request(block, (arm, phase), task);
+            let ready = self.bring_up(&request);
+            if ready.is_ok() {
+                requests.push(request);
+            }
+            turns.push((arm, phase, ready));
+        }
+        let asked = self.elapsed();
+        let mut measured = self.setup.host.trials(&requests).into_iter();
+        let mut trials = Vec::new();
+        for (arm, phase, ready) in turns {
+            let measured = ready.and_then(|()| measured.next().expect("one for each request"));
+            let drained = measured.as_ref().map_or(0, |measured| measured.drained_ns);
+            let (outcome, load, counters) = self.outcome(phase, measured);
+            let trial = Trial {
+                block,
+                slot: self.count,
+                arm: self.spec().arms[arm].name.clone(),
+                phase: u32::try_from(phase).unwrap_or(u32::MAX),
+                started_ns: nanos(asked).saturating_add(drained),
+                switch_ns: nanos(asked.saturating_sub(switching)).saturating_add(drained),
+                outcome,
+                load,
+                counters,
+            };
+            self.keep(&trial)?;
+            trials.push(trial);
+        }
+        Ok(trials)
+    }
+
+    fn request(&self, block: u32, (arm, phase): (usize, usize), task: Task) -> TrialRequest {
         let times = self.setup.plan.phases[phase];
-        let request = TrialRequest {
+        TrialRequest {
             arm,
             driver: self.spec().arms[arm].driver,
             task,
@@ -145,26 +188,7 @@ impl<'a, 's> Trials<'a, 's> {
             time_ns: times.time_ns,
             seed: self.setup.plan.load_seed(block),
             sustained_iops: self.setup.sustained.iops(arm, phase),
-        };
-        let switching = self.elapsed();
-        let ready = self.bring_up(&request);
-        let asked = self.elapsed();
-        let measured = ready.and_then(|()| self.setup.host.trial(&request));
-        let drained = measured.as_ref().map_or(0, |measured| measured.drained_ns);
-        let (outcome, load, counters) = self.outcome(phase, measured);
-        let trial = Trial {
-            block,
-            slot: self.count,
-            arm: self.spec().arms[arm].name.clone(),
-            phase: u32::try_from(phase).unwrap_or(u32::MAX),
-            started_ns: nanos(asked).saturating_add(drained),
-            switch_ns: nanos(asked.saturating_sub(switching)).saturating_add(drained),
-            outcome,
-            load,
-            counters,
-        };
-        self.keep(&trial)?;
-        Ok(trial)
+        }
     }
 
     /// Brings an arm up with its files.

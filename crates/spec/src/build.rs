@@ -177,6 +177,7 @@ impl Spec {
             cloud: crate::cloud::CloudChoice::default(),
             side_runs: crate::side_runs::SideRuns::default(),
             fail_if: Vec::new(),
+            at_once: 1,
             fitted: None,
         }
     }

@@ -42,9 +42,21 @@ pub struct Spec {
     /// What must not come out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fail_if: Vec<Rule>,
+    /// How many trials of a block are performed at the same time, on hosts of their own.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub at_once: u32,
     /// How its test files were fitted to the room there is, if they were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fitted: Option<Fitted>,
+}
+
+const fn one() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+const fn is_one(at_once: &u32) -> bool {
+    *at_once == 1
 }
 
 /// One configuration under comparison.

@@ -15,6 +15,9 @@ part_fleet() {
   need "the slow node is named" "n2 is slower than n1: " "$W/said"
   need "the record says which node has which volume" "class:fleet, volume fleet-2, node n2" "$W/fleet/experiment.json"
   nothing_left fleet
+  nodes_of fleet --at-once 2 --out "$W/together" >"$W/said"
+  need "the slow node is named when both are measured at the same time" "n2 is slower than n1: " "$W/said"
+  nothing_left together
   local run
   for run in $(seq "${FLEETS:-1}"); do
     nodes_of even --nodes n1,n2 --out "$W/even-$run" >"$W/said"

@@ -1,4 +1,4 @@
-use clap::Args;
+use clap::{Args, value_parser};
 
 use super::cluster::ClusterArgs;
 use super::compare::is_elsewhere;
@@ -19,12 +19,12 @@ Examples:
   iotax kube fleet --nodes pool=disks --emptydir
       the own disks of the nodes with that label
 
-In each round every node is measured once, one after the other, in an order
-drawn afresh. Of 20 nodes or more those are named that lie outside of all the
+In each round every node is measured once, one after the other or --at-once so
+many, in an order drawn afresh. Of 20 nodes or more those are named that lie outside of all the
 others, at 5 % false discoveries: after 4 rounds of all, and up to 16 of those
 that may be slow (with --max-blocks N after N rounds of all). Of fewer each is
-held against the mean of the others until the data decide. Each node has a pod for as long
-as it takes; none is left behind.")]
+held against the mean of the others until the data decide. Each node has a pod
+for as long as it takes; none is left behind.")]
 #[command(mut_args(|arg| {
     let is_hidden = is_elsewhere(arg.get_id().as_str()) || arg.is_hide_set();
     arg.hide(is_hidden)
@@ -35,6 +35,9 @@ pub(crate) struct KubeFleetArgs {
     pub nodes: String,
     #[command(flatten)]
     pub disk: FleetDisk,
+    /// Nodes that are measured at the same time: saves time, where they share no storage
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = value_parser!(u32).range(1..), help_heading = "Fleet")]
+    pub at_once: u32,
     /// Workload to drive on each node, as in `iotax run`
     #[arg(short, long, value_name = "WORKLOAD", default_value = "randread-4k")]
     pub workload: String,

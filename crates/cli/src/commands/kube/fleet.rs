@@ -16,7 +16,7 @@ const ROUNDS: (u32, u32) = (4, 16);
 
 /// `iotax kube fleet`
 pub(super) fn fleet(args: KubeFleetArgs) -> Result<Exit> {
-    let KubeFleetArgs { nodes, disk, workload, cluster, pods, mut measure } = args;
+    let KubeFleetArgs { nodes, disk, at_once, workload, cluster, pods, mut measure } = args;
     refuse_elsewhere(&measure.load)?;
     let mut asked = InCluster::new(&cluster, &pods)?;
     let names = names(&nodes, &cluster, &asked.options.tolerations)?;
@@ -33,6 +33,7 @@ pub(super) fn fleet(args: KubeFleetArgs) -> Result<Exit> {
     let asks_for_rounds = compare.measure.certainty.max_blocks.is_some();
     let resolved = resolve::compare_placed(&compare, &mut |spec| {
         as_fleet(spec, asks_for_rounds);
+        spec.at_once = at_once;
         asked.place(spec, &pods)
     })?;
     let MeasureArgs { documented, load, output, gate, .. } = &compare.measure;
