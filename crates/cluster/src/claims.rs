@@ -26,9 +26,20 @@ pub(crate) fn refuse_unusable(cluster: &Cluster, volume: &Volume) -> Result<(), 
     }
 }
 
-/// The volume of a claim, as far as it may be seen.
-pub(crate) fn volume_of(cluster: &Cluster, name: &str) -> Option<String> {
-    claim(cluster, name).ok().flatten()?.spec?.volume_name
+/// What a claim is for, and what it got.
+#[derive(Debug, Default)]
+pub(crate) struct Claimed {
+    pub(crate) volume: Option<String>,
+    pub(crate) class: Option<String>,
+}
+
+/// Of a claim, as far as it may be seen.
+pub(crate) fn claimed(cluster: &Cluster, name: &str) -> Claimed {
+    let spec = claim(cluster, name).ok().flatten().and_then(|claim| claim.spec);
+    spec.map_or_else(Claimed::default, |spec| Claimed {
+        volume: spec.volume_name,
+        class: spec.storage_class_name,
+    })
 }
 
 fn claim(cluster: &Cluster, name: &str) -> Result<Option<PersistentVolumeClaim>, Error> {

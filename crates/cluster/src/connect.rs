@@ -17,6 +17,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// A namespace of a cluster that answers. Whatever is awaited is awaited here: callers block.
 pub struct Cluster {
     client: Client,
+    /// The same, however it is reached.
+    id: String,
     namespace: String,
     runtime: Runtime,
 }
@@ -43,9 +45,10 @@ impl Cluster {
         let namespace = namespace.unwrap_or(&config.default_namespace).to_owned();
         // A client starts a task.
         let inside = runtime.enter();
+        let id = id(&config);
         let client = Client::try_from(config).map_err(|error| no_cluster(&error))?;
         drop(inside);
-        Ok(Self { client, namespace, runtime })
+        Ok(Self { client, id, namespace, runtime })
     }
 
     /// One that is spoken to by a client that exists.
@@ -55,7 +58,13 @@ impl Cluster {
         let inside = runtime.enter();
         let client = make();
         drop(inside);
-        Self { client, namespace: namespace.to_owned(), runtime }
+        let id = iotax_record::stable_id("cluster", &["test"]);
+        Self { client, id, namespace: namespace.to_owned(), runtime }
+    }
+
+    /// What tells it from others, in every record.
+    pub(crate) fn id(&self) -> &str {
+        &self.id
     }
 
     /// The namespace in which everything is made.
@@ -117,6 +126,20 @@ impl Cluster {
             }
         })
     }
+}
+
+/// By its certificate authority, which a cluster has of its own; by its address without one.
+fn id(config: &Config) -> String {
+    let certificates = config.root_cert.iter().flatten();
+    let certificates: Vec<String> = certificates
+        .map(|der| iotax_record::stable_id("certificate", &[&format!("{der:x?}")]))
+        .collect();
+    let address = config.cluster_url.to_string();
+    let parts: Vec<&str> = match certificates.as_slice() {
+        [] => vec![&address],
+        some => some.iter().map(String::as_str).collect(),
+    };
+    iotax_record::stable_id("cluster", &parts)
 }
 
 impl fmt::Debug for Cluster {

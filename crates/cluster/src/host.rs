@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use iotax_load::{LoadProgress, Progress};
-use iotax_record::{HostRecord, Site};
+use iotax_record::{HostRecord, Placed, Site};
 use iotax_run::agent::{PeerSecrets, Remote, RemoteOptions};
 use iotax_run::{
     AgentError, Arms, Error, FailureKind, Files, Host, Measured, Runner, TrialRequest,
@@ -13,12 +13,13 @@ use iotax_spec::{Driver, Spec, Workload};
 use k8s_openapi::api::core::v1::Pod;
 
 use crate::agent::PodAgent;
-use crate::claims::{refuse_unusable, volume_of};
+use crate::claims::{Claimed, claimed, refuse_unusable};
 use crate::connect::Cluster;
 use crate::note::Note;
 use crate::objects::{Member, PodOptions};
 use crate::pair::{self, Pair};
 use crate::place::{Place, Volume};
+use crate::placed::{node, placed};
 use crate::session::Session;
 use crate::wait::wait;
 
@@ -48,8 +49,9 @@ pub struct PodHost {
     /// The agents in it.
     agents: Box<dyn Host + Send>,
     site: Site,
-    /// What the cluster knows of it, for people.
+    /// What the cluster knows of it, for people, and to be compared with others.
     note: String,
+    placed: Placed,
     /// The node that it is on.
     node: Option<String>,
     session: Arc<Session>,
@@ -119,11 +121,13 @@ fn hosts(
             (Box::new(remote), record)
         };
         let claim = session.run().claim_of(arm, &place.volume);
-        let volume = claim.and_then(|claim| volume_of(cluster, &claim));
-        let note = described(&place.volume, volume.as_deref(), pod);
+        let claimed = claim.map_or_else(Claimed::default, |claim| claimed(cluster, &claim));
+        let note = described(&place.volume, claimed.volume.as_deref(), pod);
+        let placed = placed(cluster, pod, claimed.class);
         let site = agents.site(0).clone();
         let on = node(pod).map(str::to_owned);
-        let mut host = PodHost { agents, site, note, node: on, session: Arc::clone(session) };
+        let mut host =
+            PodHost { agents, site, note, placed, node: on, session: Arc::clone(session) };
         host.look();
         hosts.push((host, record));
     }
@@ -152,10 +156,6 @@ fn described(asked: &Volume, volume: Option<&str>, pod: &Pod) -> String {
     format!("in Kubernetes: {asked}{volume}{node}")
 }
 
-fn node(pod: &Pod) -> Option<&str> {
-    pod.spec.as_ref()?.node_name.as_deref()
-}
-
 /// A difference between nodes looks like one between volumes.
 fn tell_nodes(pods: &[Pod], note: &Note) {
     let mut nodes: Vec<&str> = pods.iter().filter_map(node).collect();
@@ -180,6 +180,7 @@ impl PodHost {
     fn look(&mut self) {
         self.site = self.agents.site(0).clone();
         self.site.notes.insert(0, self.note.clone());
+        self.site.placed = Some(self.placed.clone());
     }
 }
 

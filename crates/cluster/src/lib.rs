@@ -3,6 +3,7 @@
 //! | module | idea |
 //! |---|---|
 //! | `place` | what an arm may be in a cluster, as it is written |
+//! | `placed` | where a pod is: node, zone, cluster |
 //! | `connect` | a cluster and a namespace in it; the one place where anything is awaited |
 //! | `objects` | what is made: lease, claims, pods; labels and names |
 //! | `rights` | what a run must be allowed to do, as a role |
@@ -36,6 +37,7 @@ mod objects;
 mod pair;
 mod pending;
 mod place;
+mod placed;
 mod remove;
 mod rights;
 mod session;

@@ -4,6 +4,7 @@ use iotax_spec::{KnownLimit, Spec};
 use serde::{Deserialize, Serialize};
 
 use crate::host::HostRecord;
+use crate::placed::Placed;
 use crate::store::Record;
 use crate::trial::Trial;
 
@@ -73,6 +74,9 @@ pub struct Site {
     /// number or of its file system's UUID); `None` if nothing tells it from others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_id: Option<String>,
+    /// Where in Kubernetes it is, if it is there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub placed: Option<Placed>,
     /// Facts worth a line, for people.
     pub notes: Vec<String>,
     /// Caches of its layers that could answer instead of what is below them, for people.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use iotax_load::Progress;
-use iotax_record::Site;
+use iotax_record::{Placed, Site};
 use iotax_run::agent::Remote;
 use iotax_run::{Arms, Error, Files, Measured, Runner, TrialRequest};
 use iotax_spec::{Driver, Workload};
@@ -24,6 +24,8 @@ pub(super) type FarEnds = Arc<Mutex<BTreeMap<Role, FarEnd>>>;
 pub struct NetHost {
     pub(super) remote: Remote,
     pub(super) sites: Vec<Site>,
+    /// Where it is.
+    pub(super) placed: Placed,
     /// What the cluster knows of each arm, for people.
     pub(super) facts: Vec<Vec<String>>,
     /// The far end of each arm.
@@ -39,6 +41,7 @@ impl NetHost {
         site.notes.splice(0..0, self.facts[arm].iter().cloned());
         // What is compared is the ways through one network, whatever their ends are called.
         NETWORK.clone_into(&mut site.storage_id);
+        site.placed = Some(self.placed.clone());
         self.sites[arm] = site;
     }
 }

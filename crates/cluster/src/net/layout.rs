@@ -4,10 +4,9 @@ use std::collections::BTreeSet;
 
 use super::path::{NetPath, Role};
 use crate::objects::{Apart, Container, Member, PodOptions};
+use crate::placed::ZONE;
 
 const OF_NODES: &str = "kubernetes.io/hostname";
-/// The label of nodes that says their zone.
-pub(super) const OF_ZONES: &str = "topology.kubernetes.io/zone";
 
 /// Where the two ends are to be.
 #[derive(Debug, Clone, Default)]
@@ -39,7 +38,7 @@ impl Layout {
 
     /// The pods for which the cluster chooses nodes, unless the user did.
     pub(super) fn leaders(&self, ends: &Ends, options: &PodOptions) -> Vec<Member> {
-        let topology = if ends.are_across_zones { OF_ZONES } else { OF_NODES };
+        let topology = if ends.are_across_zones { ZONE } else { OF_NODES };
         let of = |role: &Role| {
             let node = if role.is_far() { &ends.to } else { &ends.from };
             let mut member = member(*role, node.clone(), options);

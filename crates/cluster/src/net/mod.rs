@@ -36,7 +36,7 @@ use self::far::FarEnd;
 pub use self::host::NetHost;
 pub use self::layout::Ends;
 use self::layout::{Layout, member};
-use self::nodes::{Nodes, node};
+use self::nodes::Nodes;
 pub use self::path::NetPath;
 use self::path::Role;
 use crate::agent::PodAgent;
@@ -44,6 +44,7 @@ use crate::connect::Cluster;
 use crate::error::Error;
 use crate::note::Note;
 use crate::objects::{Member, PodOptions};
+use crate::placed::{node, on_node};
 use crate::session::Session;
 use crate::wait::wait;
 
@@ -160,7 +161,9 @@ impl Opening<'_, '_> {
         };
         let host = |(remote, arms): (Remote, Vec<usize>)| {
             let record = remote.host().clone();
+            let near = nodes.of_role(self.request.paths[arms[0]].near());
             let mut host = NetHost {
+                placed: on_node(self.cluster, Some(&near.name), near.zone.clone()),
                 sites: vec![iotax_record::Site::default(); arms.len()],
                 facts: arms.iter().map(of_arm).collect(),
                 far_of: arms.iter().map(|arm| self.request.paths[*arm].far()).collect(),
@@ -182,7 +185,7 @@ impl Opening<'_, '_> {
         let [mut near, mut far] = [None, None];
         for ((role, member), pod) in layout.leaders.iter().zip(&mut leaders).zip(&pods) {
             // Made again, it is to be where it was.
-            (member.node, member.apart) = (node(pod), None);
+            (member.node, member.apart) = (node(pod).map(str::to_owned), None);
             let end = if role.is_far() { &mut far } else { &mut near };
             end.clone_from(&member.node);
         }

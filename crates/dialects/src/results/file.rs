@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use iotax_record::{JobRecord, LoadRecord, Outcome};
+use iotax_record::{JobRecord, LoadRecord, Outcome, Placed};
 use iotax_spec::Job;
 
 /// One result that was read.
@@ -17,6 +17,8 @@ pub(super) struct ResultFile {
     pub id: Option<String>,
     /// When it began, RFC 3339.
     pub started: Option<String>,
+    /// Where in Kubernetes it was measured, as far as that is one place.
+    pub placed: Option<Placed>,
     /// For people.
     pub warnings: Vec<String>,
     /// Whether its latencies count from submission, even at an offered rate.

@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use indexmap::IndexSet;
-use iotax_record::{End, Experiment, FORMAT, Site, Trial};
+use iotax_record::{End, Experiment, FORMAT, Placed, Site, Trial};
 use iotax_spec::{Arm, Design, Spec, Stop, Target, Workload};
 use jiff::Timestamp;
 
@@ -275,10 +275,15 @@ fn site(arm: &Arm, reads: &[ResultFile], index: usize) -> Site {
         ),
         _ => None,
     };
+    let placed: IndexSet<&Placed> = own().filter_map(|read| read.placed.as_ref()).collect();
+    let places = placed.iter().map(|placed| format!("in Kubernetes: {}", placed.told()));
+    let places: Vec<String> = places.collect();
+    let placed = placed.first().filter(|_| placed.len() == 1).map(|placed| (*placed).clone());
     Site {
         kind: "results".to_owned(),
         target: arm.target.to_string(),
-        notes: std::iter::once(tools(own())).chain(latency).chain(warnings).collect(),
+        notes: std::iter::once(tools(own())).chain(places).chain(latency).chain(warnings).collect(),
+        placed,
         ..Site::default()
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use iotax_record::{Experiment, LoadRecord, Outcome, Reader, SearchHead, Trial};
+use iotax_record::{Experiment, LoadRecord, Outcome, Placed, Reader, SearchHead, Trial};
 use iotax_spec::units::format_duration;
 use iotax_spec::{Job, Workload};
 
@@ -78,6 +78,7 @@ pub(super) fn read(
                 // Each of the results in it is a run of its own.
                 id: head.id.clone().filter(|_| !is_of_results),
                 started,
+                placed: placed(&head, of),
                 warnings: std::mem::take(&mut warnings),
                 counts_from_submission: is_of_results || head.spec.counts_from_submission(),
                 jobs,
@@ -92,6 +93,16 @@ pub(super) fn read(
         return Err(Error::Incomparable { what, advice: "its run was ended before the first" });
     }
     Ok(files.into_iter().map(|(_, file)| file).collect())
+}
+
+/// Where in Kubernetes all arms were measured, or the one that is asked for.
+fn placed(head: &Experiment, of: Option<&str>) -> Option<Placed> {
+    let arms = head.spec.arms.iter().zip(&head.sites);
+    let mut places = arms
+        .filter(|(arm, _)| of.is_none_or(|of| of == arm.name))
+        .map(|(_, site)| site.placed.as_ref());
+    let first = places.next()??;
+    places.all(|place| place == Some(first)).then(|| first.clone())
 }
 
 /// Each job of each arm and phase, named so that what is the same elsewhere has the same name: the

@@ -54,11 +54,7 @@ fn files_become_trials_and_their_jobs_the_workload() {
 fn a_record_of_it_can_be_written_and_read() {
     let dir = tempfile::tempdir().unwrap();
     let results = try_read(&[arm("a", &["diskspd/before.xml"])]).unwrap();
-    let mut writer = iotax_record::Writer::create(dir.path(), &results.experiment).unwrap();
-    for trial in &results.trials {
-        writer.append(trial).unwrap();
-    }
-    writer.finish(&results.end).unwrap();
+    write(dir.path(), &results);
     let reader = iotax_record::Reader::<Experiment>::open(dir.path()).unwrap();
     assert_eq!(reader.head, results.experiment);
     let trials: Vec<Trial> = reader.lines().unwrap().collect::<Result<_, _>>().unwrap();
@@ -67,6 +63,29 @@ fn a_record_of_it_can_be_written_and_read() {
         summary.quantiles.iter().find(|(q, _)| (q - 0.99).abs() < 1e-9).map(|(_, ns)| *ns)
     };
     assert_eq!((p99(&trials), p99(&results.trials)), (Some(3_954_000), Some(3_954_000)));
+}
+
+fn write(directory: &Path, results: &Results) {
+    let mut writer = iotax_record::Writer::create(directory, &results.experiment).unwrap();
+    for trial in &results.trials {
+        writer.append(trial).unwrap();
+    }
+    writer.finish(&results.end).unwrap();
+}
+
+#[test]
+fn the_clusters_that_records_were_made_in_are_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut results = try_read(&[arm("a", &["diskspd/before.xml"])]).unwrap();
+    let cluster = "7ae4b69388bc9b3ba296aabf97921f47".to_owned();
+    let placed = Placed { cluster, class: Some("fast".to_owned()), ..Placed::default() };
+    results.experiment.sites[0].placed = Some(placed.clone());
+    write(dir.path(), &results);
+    let there = Arm::new("there", Target::Results(vec![dir.path().to_owned()]));
+    let read = try_read(&[there, arm("here", &["diskspd/before.xml"])]).unwrap();
+    let [there, here] = read.experiment.sites.as_slice() else { panic!("two arms") };
+    assert_eq!(there.notes[1], "in Kubernetes: cluster 7ae4b693, class fast");
+    assert_eq!((&there.placed, &here.placed), (&Some(placed), &None));
 }
 
 #[test]

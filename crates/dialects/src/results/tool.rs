@@ -32,5 +32,16 @@ pub(super) fn of(arm: usize, file: &Path, found: Imported) -> ResultFile {
     let file = file.to_owned();
     // Service time is what fio and DiskSpd know, and what `run --format json` calls clat.
     let counts_from_submission = true;
-    ResultFile { arm, block: 0, file, tool, id, started, warnings, counts_from_submission, jobs }
+    ResultFile {
+        arm,
+        block: 0,
+        file,
+        tool,
+        id,
+        started,
+        placed: None,
+        warnings,
+        counts_from_submission,
+        jobs,
+    }
 }

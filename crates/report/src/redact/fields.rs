@@ -113,6 +113,7 @@ const RULES: &[(&str, &str, Rule)] = &[
     ("sites site", "device", Rule::Whole(Kind::Device)),
     ("sites site", "device_model", Rule::Device),
     ("sites site", "device_id", Rule::Always(Kind::Device)),
+    ("placed", "cluster node zone class", Rule::Always(Kind::Host)),
     ("known", "scope", Rule::Text(Kind::Word)),
     ("known", "of", Rule::Whole(Kind::Path)),
     ("known", "direction", Rule::Format),

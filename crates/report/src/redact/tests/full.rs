@@ -6,7 +6,7 @@ use iotax_record::{
     Busiest, BusyOne, Counters, DeviceCounters, DirectionRecord, Experiment, HostRecord, HostRole,
     InterfaceCounters, JobRecord, LatencyHistogram, LoadRecord, NamedSite, NfsClientCounters,
     NfsCounters, NfsGranted, NfsOperation, NfsTransportCounters, OperationRecord, Outcome, PathEnd,
-    Pressure, QdiscCounters, Site, Slow, SystemCounters, Trial,
+    Placed, Pressure, QdiscCounters, Site, Slow, SystemCounters, Trial,
 };
 use iotax_spec::layers::{
     CgroupIo, Cloud, CloudDisk, CloudDisks, CloudOptions, Dev, Dir, Dmcrypt, File, FileSystem,
@@ -56,6 +56,7 @@ pub(super) fn experiment() -> Experiment {
             device: some(),
             device_model: some(),
             device_id: some(),
+            placed: Some(Placed { cluster: t(), node: some(), zone: some(), class: some() }),
             host: 0,
             direct: Some(true),
             has_device: true,

@@ -1,0 +1,47 @@
+use serde::{Deserialize, Serialize};
+
+/// Where in Kubernetes an arm was. What is a name there is an identifier here ([`crate::stable_id`]), the
+/// same in every record of the same cluster or node.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+pub struct Placed {
+    /// Of its certificate authority; of its address, where it has none of its own.
+    pub cluster: String,
+    /// Of cluster and name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
+    /// As the cloud calls it, as far as it may be seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zone: Option<String>,
+    /// Storage class of its volume.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<String>,
+}
+
+impl Placed {
+    /// Digits that tell a few clusters or nodes apart.
+    const SHORT: usize = 8;
+
+    /// `cluster 7ae4b693, node 01234567, zone westeurope-1, class fast`.
+    pub fn told(&self) -> String {
+        let short = |id: &str| id.chars().take(Self::SHORT).collect::<String>();
+        let parts = [
+            Some(format!("cluster {}", short(&self.cluster))),
+            self.node.as_deref().map(|node| format!("node {}", short(node))),
+            self.zone.as_deref().map(|zone| format!("zone {zone}")),
+            self.class.as_deref().map(|class| format!("class {class}")),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_known_of_a_place_is_told() {
+        let cluster = "7ae4b69388bc9b3ba296aabf97921f47".to_owned();
+        let placed = Placed { cluster, class: Some("fast".to_owned()), ..Placed::default() };
+        assert_eq!(placed.told(), "cluster 7ae4b693, class fast");
+    }
+}
