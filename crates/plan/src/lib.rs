@@ -110,6 +110,7 @@ mod tests {
 
     fn plan(arms: usize, seed: u64) -> Plan {
         Plan {
+            at_once: 1,
             arms,
             min_blocks: 3,
             max_blocks: 40,

@@ -89,6 +89,7 @@ fn spec() -> Spec {
     let several = Target::Several(vec![NamedTarget { name: t(), target: Target::Path(T.into()) }]);
     let targets = [Target::Path(T.into()), Target::Results(vec![T.into()]), stack, several];
     Spec {
+        at_once: 2,
         workload: workload(),
         then: vec![workload()],
         suite: some(),
