@@ -275,15 +275,15 @@ fn site(arm: &Arm, reads: &[ResultFile], index: usize) -> Site {
         ),
         _ => None,
     };
-    let placed: IndexSet<&Placed> = own().filter_map(|read| read.placed.as_ref()).collect();
-    let places = placed.iter().map(|placed| format!("in Kubernetes: {}", placed.told()));
-    let places: Vec<String> = places.collect();
-    let placed = placed.first().filter(|_| placed.len() == 1).map(|placed| (*placed).clone());
+    let clusters: IndexSet<&Placed> = own().filter_map(|read| read.placed.as_ref()).collect();
+    let told = clusters.iter().map(|placed| format!("in Kubernetes: {}", placed.told()));
+    let told: Vec<String> = told.collect();
+    let only = clusters.first().filter(|_| clusters.len() == 1);
     Site {
         kind: "results".to_owned(),
         target: arm.target.to_string(),
-        notes: std::iter::once(tools(own())).chain(places).chain(latency).chain(warnings).collect(),
-        placed,
+        notes: std::iter::once(tools(own())).chain(told).chain(latency).chain(warnings).collect(),
+        placed: only.map(|placed| (*placed).clone()),
         ..Site::default()
     }
 }

@@ -78,7 +78,7 @@ pub(super) fn read(
                 // Each of the results in it is a run of its own.
                 id: head.id.clone().filter(|_| !is_of_results),
                 started,
-                placed: placed(&head, of),
+                placed: placed(head, of),
                 warnings: std::mem::take(&mut warnings),
                 counts_from_submission: is_of_results || head.spec.counts_from_submission(),
                 jobs,
