@@ -1,12 +1,14 @@
 //! Programs for an image: for which machine they are, and which libraries they take.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use object::read::elf::{ElfFile64, ProgramHeader as _};
-use object::{Architecture, Endianness, Object as _, elf};
+use object::{Architecture, Endianness, Object as _};
 
 use crate::archive::{File, Platform};
 
@@ -17,10 +19,11 @@ use crate::archive::{File, Platform};
 pub fn own() -> io::Result<Platform> {
     let program = std::env::current_exe()?;
     let content = fs::read(&program)?;
-    let architecture = facts(&content)?.architecture;
+    let Facts { architecture, loader } = facts(&content)?;
     let maps = fs::read_to_string("/proc/self/maps")?;
     let mut files = vec![File::program(content)];
-    for path in libraries(&maps, &program) {
+    // The program asks for it by a name that may be a link to where it is mapped from.
+    for path in libraries(&maps, &program).into_iter().chain(loader) {
         let inside = path.strip_prefix("/").expect("it is absolute").display().to_string();
         files.push(File { path: inside, content: fs::read(&path)? });
     }
@@ -33,8 +36,8 @@ pub fn own() -> io::Result<Platform> {
 /// If it cannot be read, is no program for Linux, or takes libraries that are not known.
 pub fn of_file(path: &Path) -> io::Result<Platform> {
     let content = fs::read(path)?;
-    let Facts { architecture, is_static } = facts(&content)?;
-    if !is_static {
+    let Facts { architecture, loader } = facts(&content)?;
+    if loader.is_some() {
         return Err(io::Error::other(
             "it is not static, so its libraries would be missing; take the one of a release",
         ));
@@ -56,7 +59,8 @@ fn libraries(maps: &str, program: &Path) -> BTreeSet<PathBuf> {
 struct Facts {
     /// As Go and Debian call it.
     architecture: String,
-    is_static: bool,
+    /// What loads its libraries; `None` of a static program.
+    loader: Option<PathBuf>,
 }
 
 fn facts(content: &[u8]) -> io::Result<Facts> {
@@ -67,11 +71,14 @@ fn facts(content: &[u8]) -> io::Result<Facts> {
         Architecture::Aarch64 => "arm64",
         other => return Err(io::Error::other(format!("it is for a machine of kind {other:?}"))),
     };
-    let asks_for_a_loader = file
+    let loader = file
         .elf_program_headers()
         .iter()
-        .any(|header| header.p_type(file.endian()) == elf::PT_INTERP);
-    Ok(Facts { architecture: architecture.to_owned(), is_static: !asks_for_a_loader })
+        .find_map(|header| header.interpreter(file.endian(), content).transpose())
+        .transpose()
+        .map_err(no_program)?
+        .map(|path| PathBuf::from(OsStr::from_bytes(path)));
+    Ok(Facts { architecture: architecture.to_owned(), loader })
 }
 
 #[cfg(test)]
@@ -83,7 +90,8 @@ mod tests {
         let own = own().unwrap();
         assert_eq!(own.files[0].content, fs::read("/proc/self/exe").unwrap());
         let has = |what: &str| own.files.iter().any(|file| file.path.contains(what));
-        assert!(has("libc.so") && has("ld-linux"), "tests are linked dynamically");
+        let loader = facts(&own.files[0].content).unwrap().loader.unwrap();
+        assert!(has("libc.so") && has(loader.to_str().unwrap().trim_start_matches('/')));
         let why = of_file(&std::env::current_exe().unwrap()).unwrap_err();
         assert!(why.to_string().contains("not static"), "{why}");
         assert!(of_file(Path::new("/etc/passwd")).is_err());
