@@ -10,7 +10,7 @@ set -euo pipefail
 HERE=$(cd "$(dirname "$0")" && pwd)
 BIN=${BIN:-/tmp/k8s/bin} CACHE=${CACHE:-/tmp/k8s/cache} IMAGES_DIR=${IMAGES_DIR:-/tmp/k8s/images}
 PACKAGES="containerd runc containernetworking-plugins nftables iptables conntrack socat iproute2
-  openssl util-linux bc e2fsprogs fuse3 gcc libc6-dev"
+  openssl util-linux bc jq e2fsprogs fuse3 gcc libc6-dev"
 
 missing=$(for package in $PACKAGES; do
   [ "$(dpkg-query -W -f '${Status}' "$package" 2>/dev/null)" = "install ok installed" ] || echo "$package"
