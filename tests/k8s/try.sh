@@ -5,7 +5,7 @@
 # usage: IOTAX=PROGRAM IMAGE_TAR=FILE [BIN=DIR] [IMAGES_DIR=DIR] try.sh [PART...]
 #   IOTAX      the program, with the feature `kubernetes`
 #   IMAGE_TAR  OCI archive of its image, which containerd calls docker.io/library/iotax:VERSION
-#   PART       a function of parts/ (default: all of them, in the order below)
+#   PART       a function of parts/ (default: all of them, in the order below); one may be named again
 set -euo pipefail
 HERE=$(cd "$(dirname "$0")" && pwd)
 export IOTAX=${IOTAX:?} BIN=${BIN:-/tmp/k8s/bin} RUN=${RUN:-/tmp/k8s/run}
@@ -117,5 +117,8 @@ done
 until_true 30 kubectl -n bench get serviceaccount default
 release
 everything >"$W/before"
-for part in "${PARTS[@]}"; do "part_$part"; done
+for part in "${PARTS[@]}"; do
+  "part_$part"
+  rm -rf "${W:?}"/*/
+done
 echo "all passed in ${SECONDS} s"
