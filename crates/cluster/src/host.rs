@@ -75,67 +75,80 @@ fn hosts(
     session: &Arc<Session>,
     request: Request<'_>,
 ) -> Result<Opened, Error> {
-    let Request { spec, places, options, stop, live, note, making } = request;
+    let Request { spec, places, options, .. } = request;
     for place in places {
         refuse_unusable(cluster, &place.volume)?;
     }
     let of_arm = |(number, (arm, place))| Member::of_arm(number, arm, place, options);
     let names = spec.arms.iter().map(|arm| arm.name.as_str());
-    let members: Vec<Member> = names.zip(places).enumerate().map(of_arm).collect();
+    let mut members: Vec<Member> = names.zip(places).enumerate().map(of_arm).collect();
     for member in &members {
-        making(&spec.arms[member.number].name);
+        (request.making)(&spec.arms[member.number].name);
         session.make(member, options)?;
     }
-    let pods = wait(cluster, session.run(), &members, options.wait, (stop, &note))?;
+    let told = (&**request.stop, &request.note);
+    let pods = wait(cluster, session.run(), &members, options.wait, told)?;
+    for (member, pod) in members.iter_mut().zip(&pods) {
+        // Made again, it is to be where the record says it is.
+        member.node = node(pod).map(str::to_owned);
+    }
     let mut hosts = Vec::new();
-    for (arm, (place, pod)) in places.iter().zip(&pods).enumerate() {
-        let open = |container, spec| {
-            let agent = PodAgent {
-                session: Arc::clone(session),
-                member: members[arm].clone(),
-                container,
-                options: options.clone(),
-                stop: Arc::clone(stop),
-                note: Arc::clone(&note),
-            };
-            let remote = Remote::open(RemoteOptions {
-                agent: Box::new(agent),
-                spec,
-                work_dir: place.volume.path(),
-                given_up: place.volume.given_up(),
-                secrets: PeerSecrets::new(),
-                stop: Arc::clone(stop),
-                live: Arc::clone(live),
-            });
-            remote.map_err(|error| advised(error, &place.volume))
-        };
-        let of_arm = Spec { arms: vec![spec.arms[arm].clone()], ..spec.clone() };
-        let (agents, record): (Box<dyn Host + Send>, _) = if options.driver.is_some() {
-            let [driving, searching] = pair::divided_spec(&of_arm)?;
-            let pair = Pair { driver: open(0, driving)?, searcher: open(1, searching)? };
-            let record = pair.searcher.host().clone();
-            (Box::new(pair), record)
-        } else {
-            let remote = open(0, of_arm)?;
-            let record = remote.host().clone();
-            (Box::new(remote), record)
-        };
-        let claim = session.run().claim_of(arm, &place.volume);
+    for ((place, pod), member) in places.iter().zip(&pods).zip(&members) {
+        let (agents, record) = agents(session, member, place, &request)?;
+        let claim = session.run().claim_of(member.number, &place.volume);
         let claimed = claim.map_or_else(Claimed::default, |claim| claimed(cluster, &claim));
         let note = described(&place.volume, claimed.volume.as_deref(), pod);
         let placed = placed(cluster, pod, claimed.class);
-        let site = agents.site(0).clone();
-        let on = node(pod).map(str::to_owned);
-        let mut host =
-            PodHost { agents, site, note, placed, node: on, session: Arc::clone(session) };
+        let (site, node) = (agents.site(0).clone(), member.node.clone());
+        let mut host = PodHost { agents, site, note, placed, node, session: Arc::clone(session) };
         host.look();
         hosts.push((host, record));
     }
     // Whoever chose the nodes knows of them.
     if places.iter().any(|place| place.node.is_none()) {
-        tell_nodes(&pods, &note);
+        tell_nodes(&pods, &request.note);
     }
     Ok(hosts)
+}
+
+/// The agents in the pod of an arm: one, or one that writes and one that reads.
+fn agents(
+    session: &Arc<Session>,
+    member: &Member,
+    place: &Place,
+    request: &Request<'_>,
+) -> Result<(Box<dyn Host + Send>, HostRecord), Error> {
+    let Request { spec, options, stop, live, note, .. } = request;
+    let open = |container, spec| {
+        let agent = PodAgent {
+            session: Arc::clone(session),
+            member: member.clone(),
+            container,
+            options: (*options).clone(),
+            stop: Arc::clone(stop),
+            note: Arc::clone(note),
+        };
+        let remote = Remote::open(RemoteOptions {
+            agent: Box::new(agent),
+            spec,
+            work_dir: place.volume.path(),
+            given_up: place.volume.given_up(),
+            secrets: PeerSecrets::new(),
+            stop: Arc::clone(stop),
+            live: Arc::clone(live),
+        });
+        remote.map_err(|error| advised(error, &place.volume))
+    };
+    let of_arm = Spec { arms: vec![spec.arms[member.number].clone()], ..(*spec).clone() };
+    if options.driver.is_none() {
+        let remote = open(0, of_arm)?;
+        let record = remote.host().clone();
+        return Ok((Box::new(remote), record));
+    }
+    let [driving, searching] = pair::divided_spec(&of_arm)?;
+    let pair = Pair { driver: open(0, driving)?, searcher: open(1, searching)? };
+    let record = pair.searcher.host().clone();
+    Ok((Box::new(pair), record))
 }
 
 /// An error that has to do with users of a volume, and what helps.
@@ -202,8 +215,7 @@ impl Arms for PodHost {
     fn down(self: Box<Self>) -> Result<(), Error> {
         let Self { agents, session, .. } = *self;
         let down = agents.down();
-        let removed = Arc::into_inner(session).map_or(Ok(()), Session::end);
-        down.and(removed.map_err(Error::from))
+        down.and(Session::left(session).map_err(Error::from))
     }
 }
 

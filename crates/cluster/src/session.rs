@@ -114,7 +114,7 @@ impl Session {
 
     /// Removes everything of a run that did not come about, and says why it did not.
     pub(crate) fn gave_up(session: Arc<Self>, error: iotax_run::Error) -> iotax_run::Error {
-        match Arc::into_inner(session).map_or(Ok(()), Self::end) {
+        match Self::left(session) {
             Ok(()) => error,
             Err(left) => AgentError::Failed {
                 error: format!("{error}\n{left}"),
@@ -122,6 +122,11 @@ impl Session {
             }
             .into(),
         }
+    }
+
+    /// Leaves the run: with the last who has a part in it, everything of it is removed.
+    pub(crate) fn left(session: Arc<Self>) -> Result<(), Error> {
+        Arc::into_inner(session).map_or(Ok(()), Self::end)
     }
 
     /// Removes everything of the run.

@@ -22,6 +22,26 @@ part_cut() {
   nothing_left cut
 }
 
+# nodes_of_run: where its pods run.
+nodes_of_run() {
+  kubectl -n bench get pods -l app.kubernetes.io/managed-by=iotax --field-selector status.phase=Running \
+    --sort-by .metadata.name -o 'jsonpath={range .items[*]}{.metadata.name}={.spec.nodeName} {end}'
+}
+
+# Pods that are removed are made again on the nodes that they were on.
+part_evicted() {
+  begun evicted a=emptydir b=emptydir
+  local before
+  before=$(nodes_of_run)
+  kubectl -n bench delete pod -l app.kubernetes.io/managed-by=iotax --wait=false >/dev/null
+  are_back() { [ "$(nodes_of_run)" = "$before" ] && [ "$(grep -c "another one is made" "$W/said")" -ge 2 ]; }
+  until_true 60 are_back || { cat "$W/said"; fail "evicted: $before before, $(nodes_of_run) now"; }
+  kill -INT "$running"
+  wait "$shell" || true
+  ok "pods that are removed are made again where they were"
+  nothing_left evicted
+}
+
 part_interrupted() {
   begun interrupted a=class:fast b=class:slow
   kill -INT "$running"

@@ -73,8 +73,7 @@ impl Arms for NetHost {
         let Self { remote, far_ends, session, .. } = *self;
         let down = Box::new(remote).down();
         drop(far_ends);
-        let removed = Arc::into_inner(session).map_or(Ok(()), Session::end);
-        down.and(removed.map_err(Error::from))
+        down.and(Session::left(session).map_err(Error::from))
     }
 }
 
