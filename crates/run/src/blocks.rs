@@ -56,7 +56,8 @@ fn blocks(trials: &mut Trials<'_, '_>) -> Result<String, Error> {
 /// for; false if the user stopped it.
 fn run_block(trials: &mut Trials<'_, '_>, block: u32, open: &[Vec<bool>]) -> Result<bool, Error> {
     let plan = trials.setup.plan;
-    let turns = turns(plan, block, open);
+    let host = &trials.setup.host;
+    let turns = turns(plan, block, open, &|arm| host.site(arm).device_id.as_deref());
     let (mut place, count) = (0, turns.iter().map(Vec::len).sum());
     for together in turns {
         if trials.is_stopped() {
@@ -72,18 +73,28 @@ fn run_block(trials: &mut Trials<'_, '_>, block: u32, open: &[Vec<bool>]) -> Res
 }
 
 /// The trials of a block, arm and phase, in their order; those that are performed at the same time are
-/// of different arms, and of one phase.
-fn turns(plan: &Plan, block: u32, open: &[Vec<bool>]) -> Vec<Vec<(usize, usize)>> {
-    let order = plan.order(block, |arm| open.iter().any(|open| open[arm]));
-    let phases = |arms: &[usize]| {
-        let arms = arms.to_vec();
-        let of = move |phase: usize| {
-            let arms = arms.iter().filter(|arm| open[phase][**arm]);
-            arms.map(|arm| (*arm, phase)).collect::<Vec<_>>()
-        };
-        (0..plan.phases.len()).map(of)
+/// of different arms, of one phase, and on no device that `device` says to be the same.
+fn turns<'a>(
+    plan: &Plan,
+    block: u32,
+    open: &[Vec<bool>],
+    device: &dyn Fn(usize) -> Option<&'a str>,
+) -> Vec<Vec<(usize, usize)>> {
+    let mut together: Vec<Vec<usize>> = Vec::new();
+    for arm in plan.order(block, |arm| open.iter().any(|open| open[arm])) {
+        let shares = |other: &usize| device(arm).is_some_and(|own| device(*other) == Some(own));
+        match together.last_mut() {
+            Some(last) if last.len() < plan.at_once && !last.iter().any(shares) => last.push(arm),
+            _ => together.push(vec![arm]),
+        }
+    }
+    let of_phase = |arms: &[usize], phase: usize| -> Vec<(usize, usize)> {
+        let arms = arms.iter().filter(|arm| open[phase][**arm]);
+        arms.map(|arm| (*arm, phase)).collect()
     };
-    let turns = order.chunks(plan.at_once).flat_map(phases);
+    let phases = 0..plan.phases.len();
+    let turns =
+        together.iter().flat_map(|arms| phases.clone().map(move |phase| of_phase(arms, phase)));
     turns.filter(|together| !together.is_empty()).collect()
 }
 
@@ -99,9 +110,8 @@ mod tests {
         let first = Workload::preset("randread-4k").unwrap();
         let mut spec = Spec::compare(first, arms, Stop::default(), 7).unwrap();
         spec.then = vec![Workload::preset("etcd-wal").unwrap()];
-        let taken = |at_once: u32, open: &[Vec<bool>]| {
-            turns(&Plan::new(&Spec { at_once, ..spec.clone() }), 0, open)
-        };
+        let plan = |at_once: u32| Plan::new(&Spec { at_once, ..spec.clone() });
+        let taken = |at_once, open: &[Vec<bool>]| turns(&plan(at_once), 0, open, &|_| None);
         let all = vec![vec![true; 3]; 2];
         let order: Vec<usize> = taken(1, &all).iter().step_by(2).map(|turn| turn[0].0).collect();
         let [a, b, c] = order[..] else { panic!("{order:?}") };
@@ -109,6 +119,10 @@ mod tests {
         assert_eq!(taken(1, &all), one_by_one);
         let two = [vec![(a, 0), (b, 0)], vec![(a, 1), (b, 1)], vec![(c, 0)], vec![(c, 1)]];
         assert_eq!(taken(2, &all), two);
+        // Those on one device do not.
+        let device = |arm| (arm != c).then_some("one disk");
+        let apart = [vec![(a, 0)], vec![(a, 1)], vec![(b, 0), (c, 0)], vec![(b, 1), (c, 1)]];
+        assert_eq!(turns(&plan(2), 0, &all, &device), apart);
         let mut open = all;
         open[0][b] = false;
         open[1][c] = false;

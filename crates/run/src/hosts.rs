@@ -83,6 +83,9 @@ impl Runner for Hosts {
 
     /// One host performs one trial after the other.
     fn trials(&mut self, requests: &[TrialRequest]) -> Vec<Result<Measured, Error>> {
+        if let [request] = requests {
+            return vec![self.trial(request)];
+        }
         let mut asked: Vec<Vec<TrialRequest>> = vec![Vec::new(); self.hosts.len()];
         for request in requests {
             let (host, arm) = self.arms[request.arm];
