@@ -14,9 +14,7 @@ use iotax_vdisk::PeerSecrets;
 use crate::args::LoadArgs;
 use crate::exit::Usage;
 #[cfg(feature = "kubernetes")]
-use crate::in_cluster::InCluster;
-#[cfg(feature = "kubernetes")]
-use crate::in_cluster_net::NetInCluster;
+use crate::in_cluster::{InCluster, NetInCluster};
 use crate::session::{Flags, Session};
 
 /// What serves some of the arms: this process, or the agent of this command.

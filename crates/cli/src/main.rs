@@ -15,8 +15,6 @@ mod hosts;
 mod hung;
 #[cfg(feature = "kubernetes")]
 mod in_cluster;
-#[cfg(feature = "kubernetes")]
-mod in_cluster_net;
 mod instance;
 mod iostat;
 mod key_file;

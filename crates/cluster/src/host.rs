@@ -62,20 +62,20 @@ pub struct PodHost {
 /// # Errors
 /// If something cannot be made, a pod does not start, an agent refuses its target; if the user
 /// stopped it. Then everything is removed again.
-pub fn open(cluster: Cluster, request: Request<'_>) -> Result<Opened, Error> {
+pub fn open(cluster: Cluster, mut request: Request<'_>) -> Result<Opened, Error> {
     let cluster = Arc::new(cluster);
     let session = Session::begin(Arc::clone(&cluster), Arc::clone(&request.note))?;
     let session = Arc::new(session);
-    let opened = hosts(&cluster, &session, request);
+    let opened = hosts(&cluster, &session, &mut request);
     opened.map_err(|error| Session::gave_up(session, error))
 }
 
 fn hosts(
     cluster: &Arc<Cluster>,
     session: &Arc<Session>,
-    request: Request<'_>,
+    request: &mut Request<'_>,
 ) -> Result<Opened, Error> {
-    let Request { spec, places, options, .. } = request;
+    let Request { spec, places, options, .. } = *request;
     for place in places {
         refuse_unusable(cluster, &place.volume)?;
     }
@@ -94,13 +94,19 @@ fn hosts(
     }
     let mut hosts = Vec::new();
     for ((place, pod), member) in places.iter().zip(&pods).zip(&members) {
-        let (agents, record) = agents(session, member, place, &request)?;
+        let (agents, record) = agents(session, member, place, request)?;
         let claim = session.run().claim_of(member.number, &place.volume);
         let claimed = claim.map_or_else(Claimed::default, |claim| claimed(cluster, &claim));
         let note = described(&place.volume, claimed.volume.as_deref(), pod);
         let placed = placed(cluster, pod, claimed.class);
-        let (site, node) = (agents.site(0).clone(), member.node.clone());
-        let mut host = PodHost { agents, site, note, placed, node, session: Arc::clone(session) };
+        let mut host = PodHost {
+            site: agents.site(0).clone(),
+            node: member.node.clone(),
+            session: Arc::clone(session),
+            agents,
+            note,
+            placed,
+        };
         host.look();
         hosts.push((host, record));
     }

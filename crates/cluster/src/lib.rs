@@ -54,7 +54,7 @@ pub use job::{JobOptions, job};
 pub use net::{
     Ends, NetHost, NetOpened, NetPath, NetRequest, PORT, host_network_refused, open_net,
 };
-pub use nodes::{NodeSeen, nodes};
+pub use nodes::{FleetNode, nodes};
 pub use note::Note;
 pub use objects::{Amounts, PodOptions, Toleration};
 pub use pending::{Cause, Pending};

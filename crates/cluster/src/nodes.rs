@@ -9,7 +9,7 @@ use crate::objects::Toleration;
 
 /// A node, and why no pod goes to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NodeSeen {
+pub struct FleetNode {
     /// Its name.
     pub name: String,
     /// `None`: it takes pods.
@@ -24,7 +24,7 @@ pub fn nodes(
     cluster: &Cluster,
     selector: Option<&str>,
     tolerations: &[Toleration],
-) -> Result<Vec<NodeSeen>, Error> {
+) -> Result<Vec<FleetNode>, Error> {
     let which = selector.map_or_else(ListParams::default, |s| ListParams::default().labels(s));
     let nodes = cluster.api_of_all::<Node>();
     let listed = cluster.ask(Call::new("list", "nodes"), nodes.list(&which));
@@ -32,14 +32,14 @@ pub fn nodes(
         Error::Forbidden { message, .. } => Error::NodesForbidden { message },
         other => other,
     })?;
-    let mut seen: Vec<NodeSeen> = listed.into_iter().map(|node| look(node, tolerations)).collect();
+    let mut seen: Vec<FleetNode> = listed.into_iter().map(|node| look(node, tolerations)).collect();
     seen.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(seen)
 }
 
-fn look(node: Node, tolerations: &[Toleration]) -> NodeSeen {
+fn look(node: Node, tolerations: &[Toleration]) -> FleetNode {
     let refuses = refuses(&node, tolerations);
-    NodeSeen { name: node.metadata.name.unwrap_or_default(), refuses }
+    FleetNode { name: node.metadata.name.unwrap_or_default(), refuses }
 }
 
 fn refuses(node: &Node, tolerations: &[Toleration]) -> Option<String> {

@@ -15,7 +15,8 @@ mod searched;
 mod suspect;
 
 pub use cluster::{
-    Placed, Subject, choice_of, claim_disk, cluster_findings, documented_limits, unknown, vm_limits,
+    Subject, VolumeInUse, choice_of, claim_disk, cluster_findings, documented_limits, unknown,
+    vm_limits,
 };
 pub use machine::{Certainty, Finding, Observation, findings, named_causes};
 pub use measured::{of_arms, reasons};

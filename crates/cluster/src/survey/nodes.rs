@@ -6,10 +6,11 @@ use iotax_record::cluster::{NodeSeen, Trouble};
 use k8s_openapi::api::core::v1::{Node, NodeCondition, Taint};
 
 use super::objects::Objects;
+use crate::placed::ZONE;
 
 /// Names of labels; the older ones are on older clusters alone.
 const TYPE: [&str; 2] = ["node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type"];
-const ZONE: [&str; 2] = ["topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"];
+const ZONES: [&str; 2] = [ZONE, "failure-domain.beta.kubernetes.io/zone"];
 const REGION: [&str; 2] =
     ["topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/region"];
 /// The condition that should hold; of all others it is a trouble if they do.
@@ -36,7 +37,7 @@ fn node(node: &Node, objects: &Objects) -> NodeSeen {
     let conditions = status.conditions.unwrap_or_default();
     NodeSeen {
         instance_type: label(TYPE),
-        zone: label(ZONE),
+        zone: label(ZONES),
         region: label(REGION),
         provider: spec.provider_id.clone(),
         kubelet: told(|info| &info.kubelet_version),

@@ -8,7 +8,7 @@ use super::disks::{caching_word, disk_name};
 
 /// A volume that was made: its class, its size, and the node that it is used from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Placed {
+pub struct VolumeInUse {
     /// Its class, if it has one.
     pub class: Option<String>,
     /// What was asked for.
@@ -18,8 +18,8 @@ pub struct Placed {
 }
 
 /// The disks of these volumes, if all are known, and the VM size of their nodes, if it is one.
-pub fn choice_of(seen: &ClusterSeen, volumes: &[Placed]) -> CloudChoice {
-    let disk = |placed: &Placed| {
+pub fn choice_of(seen: &ClusterSeen, volumes: &[VolumeInUse]) -> CloudChoice {
+    let disk = |placed: &VolumeInUse| {
         let class = seen.class(placed.class.as_deref()?)?;
         let name = disk_name(class, placed.bytes)?;
         Some(match caching_word(class) {
@@ -29,7 +29,7 @@ pub fn choice_of(seen: &ClusterSeen, volumes: &[Placed]) -> CloudChoice {
         })
     };
     let disks: Option<Vec<String>> = volumes.iter().map(disk).collect();
-    let size = |placed: &Placed| seen.node(placed.node.as_deref()?)?.instance_type.clone();
+    let size = |placed: &VolumeInUse| seen.node(placed.node.as_deref()?)?.instance_type.clone();
     let sizes: Option<Vec<String>> = volumes.iter().map(size).collect();
     let one = sizes.and_then(|mut sizes| {
         sizes.dedup();
@@ -61,7 +61,7 @@ mod tests {
             nodes: nodes.map(node).to_vec(),
             ..ClusterSeen::default()
         };
-        let placed = nodes.map(|(name, _)| Placed {
+        let placed = nodes.map(|(name, _)| VolumeInUse {
             class: Some("c".to_owned()),
             bytes: 100 << 30,
             node: Some(name.to_owned()),

@@ -32,7 +32,7 @@ use std::cmp::Reverse;
 
 use iotax_record::cluster::ClusterSeen;
 
-pub use self::choice::{Placed, choice_of};
+pub use self::choice::{VolumeInUse, choice_of};
 pub use self::disks::{claim_disk, documented_limits};
 use self::focus::Focus;
 pub use self::focus::{Subject, unknown};

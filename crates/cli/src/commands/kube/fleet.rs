@@ -1,11 +1,11 @@
 use anyhow::Result;
-use iotax_cluster::{Cluster, NodeSeen, Toleration, nodes};
+use iotax_cluster::{FleetNode, Toleration, nodes};
 use iotax_spec::{Design, Spec};
 
 use crate::args::{ClusterArgs, CompareArgs, KubeFleetArgs, MatrixArgs, MeasureArgs};
 use crate::exit::{Exit, usage};
 use crate::hosts::Where;
-use crate::in_cluster::{InCluster, refuse_elsewhere};
+use crate::in_cluster::{InCluster, connect, refuse_elsewhere};
 use crate::measure::measure_at;
 use crate::resolve;
 
@@ -52,8 +52,7 @@ fn as_fleet(spec: &mut Spec, asks_for_rounds: bool) {
 /// The nodes that are meant: two or more.
 fn names(text: &str, cluster: &ClusterArgs, tolerations: &[Toleration]) -> Result<Vec<String>> {
     let names = if text == "all" || text.contains('=') {
-        let ClusterArgs { context, namespace } = cluster;
-        let cluster = Cluster::connect(context.as_deref(), namespace.as_deref())?;
+        let cluster = connect(cluster)?;
         let selector = (text != "all").then_some(text);
         let seen = nodes(&cluster, selector, tolerations).map_err(iotax_run::Error::from)?;
         let (names, left_out) = divided(seen);
@@ -86,9 +85,9 @@ fn by_name(text: &str) -> Result<Vec<String>> {
 }
 
 /// Those that take pods, and what is said of the others.
-fn divided(seen: Vec<NodeSeen>) -> (Vec<String>, Vec<String>) {
+fn divided(seen: Vec<FleetNode>) -> (Vec<String>, Vec<String>) {
     let (mut names, mut told) = (Vec::new(), Vec::new());
-    for NodeSeen { name, refuses } in seen {
+    for FleetNode { name, refuses } in seen {
         match refuses {
             None => names.push(name),
             Some(why) => told.push(format!("node {name} is left out: {why}")),
@@ -105,7 +104,7 @@ mod tests {
     fn nodes_are_named_once_and_those_left_out_are_told() {
         assert_eq!(by_name("n1,n2").unwrap(), ["n1", "n2"]);
         insta::assert_snapshot!(by_name("n1,n2,n1").unwrap_err(), @"--nodes n1,n2,n1: n1 is named twice");
-        let seen = |name: &str, refuses: Option<&str>| NodeSeen {
+        let seen = |name: &str, refuses: Option<&str>| FleetNode {
             name: name.to_owned(),
             refuses: refuses.map(str::to_owned),
         };

@@ -1,20 +1,18 @@
 use anyhow::Result;
-use iotax_cluster::{Cluster, Place, Volume, survey};
-use iotax_diagnose::{Placed, choice_of};
+use iotax_cluster::{Place, Volume, survey};
+use iotax_diagnose::{VolumeInUse, choice_of};
 use iotax_documented::named;
 use iotax_spec::{CloudChoice, Search, SearchTarget, parse_arms};
 
 use crate::args::{GateArgs, KubeLimitsArgs};
 use crate::commands::limits::{burst, refuse_small, search_at};
 use crate::exit::Exit;
-use crate::in_cluster::InCluster;
+use crate::in_cluster::{InCluster, connect, usable_bytes};
 use crate::session::Session;
 use crate::{documented, gate, resolve};
 
 /// Size of the file that is read, if there is room for it.
 const USUAL_BYTES: u64 = 1 << 30;
-/// File systems take a part of a volume for themselves.
-const ROOM: (u64, u64) = (7, 8);
 
 /// `iotax kube limits`
 pub(super) fn limits(args: &KubeLimitsArgs) -> Result<Exit> {
@@ -45,8 +43,7 @@ fn search(args: &KubeLimitsArgs, size_bytes: u64) -> Result<Search> {
     let targets: Vec<String> = args.class.as_ref().map_or_else(|| args.targets.clone(), of_class);
     let arms = parse_arms(targets.iter().map(String::as_str))?;
     let cloud = documented::choice(&args.documented, arms.len())?;
-    let (part, of) = ROOM;
-    let span_bytes = USUAL_BYTES.min(size_bytes / of * part);
+    let span_bytes = USUAL_BYTES.min(usable_bytes(size_bytes));
     let target = |arm| SearchTarget { arm, span_bytes, known: Vec::new() };
     Ok(Search {
         targets: arms.into_iter().map(target).collect(),
@@ -71,12 +68,11 @@ fn complete(cloud: &mut CloudChoice, asked: &InCluster<'_>, nodes: Vec<Option<St
             }
             Volume::EmptyDir | Volume::Claim { .. } | Volume::HostPath(_) => None,
         };
-        Placed { class, bytes: asked.options.size_bytes, node }
+        VolumeInUse { class, bytes: asked.options.size_bytes, node }
     };
-    let placed: Vec<Placed> = asked.places.iter().zip(nodes).map(placed).collect();
-    let args = asked.cluster;
-    let cluster = Cluster::connect(args.context.as_deref(), args.namespace.as_deref());
-    let seen = cluster.and_then(|cluster| survey(&cluster, Some(cluster.namespace())));
+    let placed: Vec<VolumeInUse> = asked.places.iter().zip(nodes).map(placed).collect();
+    let seen =
+        connect(asked.cluster).and_then(|cluster| Ok(survey(&cluster, Some(cluster.namespace()))?));
     // Only what stands beside the measurement depends on it.
     let told = match seen {
         Ok(seen) => choice_of(&seen, &placed),

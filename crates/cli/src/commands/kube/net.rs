@@ -7,8 +7,7 @@ use iotax_spec::{Driver, Engine, Spec};
 use crate::args::{CompareArgs, KubeNetArgs, MatrixArgs, MeasureArgs, RunArgs};
 use crate::exit::{Exit, usage};
 use crate::hosts::Where;
-use crate::in_cluster::{options, refuse_elsewhere};
-use crate::in_cluster_net::NetInCluster;
+use crate::in_cluster::{NetInCluster, connect, options, refuse_elsewhere};
 use crate::measure::measure_at;
 use crate::resolve::{self, Resolved};
 
@@ -19,8 +18,7 @@ pub(super) fn net(args: KubeNetArgs) -> Result<Exit> {
     refuse_elsewhere(&measure.load)?;
     let options = options(&pods)?;
     let asked = asked(&paths)?;
-    let cluster = Cluster::connect(cluster.context.as_deref(), cluster.namespace.as_deref())
-        .map_err(iotax_run::Error::from)?;
+    let cluster = connect(&cluster)?;
     let paths = possible(asked, !paths.is_empty(), &cluster, &options)?;
     let (resolved, measure) = resolved(&paths, workload, measure)?;
     refuse_ports_of_their_own(&resolved.spec, &paths)?;

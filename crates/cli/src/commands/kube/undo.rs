@@ -2,18 +2,17 @@ use std::fmt::Write as _;
 use std::thread;
 
 use anyhow::Result;
-use iotax_cluster::{Cluster, Undone};
+use iotax_cluster::Undone;
 use serde_json::json;
 
 use crate::args::{ClusterArgs, Listing};
 use crate::exit::Exit;
+use crate::in_cluster::connect;
 use crate::output::{say, say_json};
 
 /// `iotax undo --cluster`
 pub(crate) fn undo(args: &ClusterArgs, format: Listing) -> Result<Exit> {
-    let ClusterArgs { context, namespace } = args;
-    let cluster = Cluster::connect(context.as_deref(), namespace.as_deref())
-        .map_err(iotax_run::Error::from)?;
+    let cluster = connect(args)?;
     let undone = iotax_cluster::undo(&cluster, &mut |time| {
         eprintln!("note: looking on for {} s, to see which runs are alive", time.as_secs());
         thread::sleep(time);

@@ -1,23 +1,24 @@
-//! Arms in Kubernetes: what is asked for, and its hosts.
+//! Arms on volumes of a cluster: what is asked for, and their hosts.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::{Context as _, Result};
-use iotax_cluster::{Amounts, Cluster, Place, PodOptions, Request, Toleration, Volume};
+use iotax_cluster::{Place, PodOptions, Request, Volume};
 use iotax_record::HostRecord;
 use iotax_rig::Progress;
 use iotax_run::{Host, Hosts};
-use iotax_spec::units::{parse_bytes, parse_duration};
 use iotax_spec::{Layer, Spec, Stack, Target};
 
-use crate::args::{ClusterArgs, Containers, LoadArgs, PodArgs};
+use super::connect::connect;
+use super::pods;
+use crate::args::{ClusterArgs, Containers, PodArgs};
 use crate::exit::usage;
 use crate::session::Flags;
 
-/// File systems take a part of a volume for themselves.
-const ROOM: (u64, u64) = (7, 8);
+/// Of a volume of so many bytes: file systems take a part for themselves.
+pub(crate) const fn usable_bytes(size_bytes: u64) -> u64 {
+    size_bytes / 8 * 7
+}
 
 /// What is asked of a cluster.
 pub(crate) struct InCluster<'a> {
@@ -29,8 +30,8 @@ pub(crate) struct InCluster<'a> {
 
 impl<'a> InCluster<'a> {
     /// Without arms yet.
-    pub(crate) fn new(cluster: &'a ClusterArgs, pods: &PodArgs) -> Result<Self> {
-        Ok(Self { cluster, options: options(pods)?, places: Vec::new() })
+    pub(crate) fn new(cluster: &'a ClusterArgs, asked: &PodArgs) -> Result<Self> {
+        Ok(Self { cluster, options: pods::options(asked)?, places: Vec::new() })
     }
 
     /// Puts arms where they are in their pods.
@@ -38,7 +39,8 @@ impl<'a> InCluster<'a> {
         self.places = place(spec, self.options.size_bytes, &pods.write_to)?;
         let has_index = spec.phases().any(|phase| phase.index.is_some());
         let is_two = pods.containers.map_or(has_index, |asked| asked == Containers::Two);
-        self.options.driver = is_two.then(|| driver(pods, &self.options.amounts)).transpose()?;
+        self.options.driver =
+            is_two.then(|| pods::driver(pods, &self.options.amounts)).transpose()?;
         refuse_driver_of_nobody(pods, is_two)?;
         let is_raw = |place: &&Place| matches!(place.volume, Volume::Block(_));
         if let Some(raw) = self.places.iter().find(is_raw)
@@ -77,10 +79,8 @@ impl<'a> InCluster<'a> {
         (stop, live): Flags<'_>,
         progress: &mut dyn FnMut(&Progress<'_>),
     ) -> Result<(Hosts, Vec<HostRecord>, Vec<Option<String>>)> {
-        let ClusterArgs { context, namespace } = self.cluster;
-        let cluster = Cluster::connect(context.as_deref(), namespace.as_deref())?;
         let opened = iotax_cluster::open(
-            cluster,
+            connect(self.cluster)?,
             Request {
                 spec,
                 places: &self.places,
@@ -132,8 +132,7 @@ fn place(spec: &mut Spec, size_bytes: u64, write_to: &[String]) -> Result<Vec<Pl
             "--write-to {vain}: no arm is on it; check it, or leave it out"
         )));
     }
-    let (part, of) = ROOM;
-    spec.fit(Some((0, size_bytes / of * part)));
+    spec.fit(Some((0, usable_bytes(size_bytes))));
     Ok(places)
 }
 
@@ -149,49 +148,6 @@ fn as_written(target: &Target) -> String {
     }
 }
 
-/// What pods are like, by the options.
-pub(crate) fn options(args: &PodArgs) -> Result<PodOptions> {
-    let user = match args.user.as_str() {
-        "cluster" => None,
-        id => Some(id.parse().ok().filter(|id| *id != 0).ok_or_else(|| {
-            usage(format!("--user {id}: write the number of a user that is not root, or cluster"))
-        })?),
-    };
-    let mut node_selector = BTreeMap::new();
-    for text in &args.node_selector {
-        let Some((key, value)) = text.split_once('=') else {
-            let example = "kubernetes.io/hostname=NODE";
-            return Err(usage(format!("--node-selector {text}: write KEY=VALUE, as in {example}")));
-        };
-        node_selector.insert(key.to_owned(), value.to_owned());
-    }
-    let memory_bytes = parse_bytes(&args.memory).context("option --memory")?;
-    let amounts = Amounts { cpu: args.cpu.clone(), memory_bytes };
-    let wait_ns = parse_duration(&args.wait).context("option --wait")?;
-    Ok(PodOptions {
-        image: args.image.clone(),
-        pull_secrets: args.pull_secret.clone(),
-        size_bytes: parse_bytes(&args.size).context("option --size")?,
-        driver: None,
-        amounts,
-        node_selector,
-        tolerations: args.toleration.iter().map(|text| toleration(text)).collect::<Result<_>>()?,
-        user,
-        wait: Duration::from_nanos(wait_ns),
-    })
-}
-
-/// Refuses options of this machine and of other hosts.
-pub(crate) fn refuse_elsewhere(load: &LoadArgs) -> Result<()> {
-    if load.agent.is_empty() && load.destroy.is_empty() {
-        return Ok(());
-    }
-    Err(usage(
-        "in a cluster, agents are started in pods, and volumes are made: leave out --agent and \
-         --destroy",
-    ))
-}
-
 fn refuse_driver_of_nobody(args: &PodArgs, is_two: bool) -> Result<()> {
     let asked = [("cpu", &args.driver_cpu), ("memory", &args.driver_memory)];
     match asked.into_iter().find(|(_, value)| value.is_some()) {
@@ -199,65 +155,5 @@ fn refuse_driver_of_nobody(args: &PodArgs, is_two: bool) -> Result<()> {
             Err(usage(format!("--driver-{name} is for two containers: add --containers two")))
         }
         _ => Ok(()),
-    }
-}
-
-/// What the container that writes has.
-fn driver(args: &PodArgs, other: &Amounts) -> Result<Amounts> {
-    let memory = args.driver_memory.as_deref().map(parse_bytes).transpose();
-    let memory = memory.context("option --driver-memory")?;
-    Ok(Amounts {
-        cpu: args.driver_cpu.clone().unwrap_or_else(|| other.cpu.clone()),
-        memory_bytes: memory.unwrap_or(other.memory_bytes),
-    })
-}
-
-/// What a taint may do.
-const EFFECTS: [&str; 3] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
-
-/// Reads a taint as `kubectl taint` writes it, or the part of it that is to be borne.
-fn toleration(text: &str) -> Result<Toleration> {
-    let unreadable = || {
-        usage(format!(
-            "--toleration {text}: write KEY, KEY=VALUE or either with :EFFECT, one of {}; `all` \
-             bears all taints",
-            EFFECTS.join(", ")
-        ))
-    };
-    let (taint, effect) = match text.split_once(':') {
-        Some((taint, effect)) if EFFECTS.contains(&effect) => (taint, Some(effect.to_owned())),
-        Some(_) => return Err(unreadable()),
-        None => (text, None),
-    };
-    let (key, value) = match taint.split_once('=') {
-        Some((key, value)) => (key, Some(value.to_owned())),
-        None => (taint, None),
-    };
-    let is_all = key == "all";
-    if key.is_empty() || is_all && value.is_some() {
-        return Err(unreadable());
-    }
-    let key = (!is_all).then(|| key.to_owned());
-    Ok(Toleration { key, value, effect })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tolerations_are_read_as_taints_are_written() {
-        let read = |text: &str| {
-            let Toleration { key, value, effect } = toleration(text).unwrap();
-            [key, value, effect].map(|part| part.unwrap_or_else(|| "-".to_owned())).join(" ")
-        };
-        assert_eq!(read("dedicated=disks:NoSchedule"), "dedicated disks NoSchedule");
-        assert_eq!(read("dedicated"), "dedicated - -");
-        assert_eq!(read("example.org/spot:NoExecute"), "example.org/spot - NoExecute");
-        assert_eq!(read("all"), "- - -");
-        for text in ["", "=a", ":NoSchedule", "all=a", "a:b", "a:NoSchedule:NoExecute"] {
-            assert!(toleration(text).is_err(), "{text}");
-        }
-        insta::assert_snapshot!(toleration("a:noschedule").unwrap_err(), @"--toleration a:noschedule: write KEY, KEY=VALUE or either with :EFFECT, one of NoSchedule, PreferNoSchedule, NoExecute; `all` bears all taints");
     }
 }
