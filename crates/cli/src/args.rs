@@ -15,6 +15,7 @@ mod measure;
 mod output;
 mod peer;
 mod run;
+mod search;
 
 #[cfg(feature = "kubernetes")]
 use std::ffi::OsString;

@@ -14,6 +14,10 @@ const PLUGIN: &str = "kubectl-iotax";
 /// What kubectl asks for the completion of a plugin's words.
 const COMPLETER: &str = "kubectl_complete-iotax";
 
+/// How commands are written, by each name.
+const OF_ITSELF: &str = "iotax kube ";
+const OF_PLUGIN: &str = "kubectl iotax ";
+
 /// What the program is asked for if it is called by one of these names; ends with help or an error.
 pub(crate) fn read() -> Option<Command> {
     let mut words = std::env::args_os();
@@ -78,14 +82,16 @@ impl From<PluginCommand> for Command {
     }
 }
 
-/// Examples are those of `iotax kube`, in the words of whoever types `kubectl iotax`.
+/// Usage and examples are those of `iotax kube`, in the words of whoever types `kubectl iotax`.
 fn command() -> Clap {
-    Plugin::command().mut_subcommands(|subcommand| {
+    Plugin::command().mut_subcommands(|mut subcommand| {
+        let usage = subcommand.render_usage().to_string();
+        if let Some((_, usage)) = usage.split_once(OF_ITSELF) {
+            subcommand = subcommand.override_usage(format!("{OF_PLUGIN}{usage}"));
+        }
         let Some(help) = subcommand.get_after_help() else { return subcommand };
-        let help = help.to_string();
-        let help = help.replace("iotax kube ", "kubectl iotax ");
-        let help = help.replace("iotax undo --cluster", "kubectl iotax undo");
-        subcommand.after_help(help)
+        let help = help.to_string().replace(OF_ITSELF, OF_PLUGIN);
+        subcommand.after_help(help.replace("iotax undo --cluster", "kubectl iotax undo"))
     })
 }
 

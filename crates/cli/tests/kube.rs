@@ -127,6 +127,10 @@ fn kubectl_finds_a_plugin_in_a_program_of_that_name() {
     std::os::unix::fs::symlink(assert_cmd::cargo::cargo_bin!("iotax"), &plugin).unwrap();
     let said = std::process::Command::new(&plugin).arg("--help").output().unwrap();
     insta::assert_snapshot!(String::from_utf8(said.stdout).unwrap());
+    let said = std::process::Command::new(&plugin).args(["fleet", "--help"]).output().unwrap();
+    let said = String::from_utf8(said.stdout).unwrap();
+    assert!(said.contains("Usage: kubectl iotax fleet [OPTIONS] <--class"), "{said}");
+    assert!(!said.contains("iotax kube"), "{said}");
     let manifest = |program: &std::path::Path, words: &[&str]| {
         std::process::Command::new(program).args(words).output().unwrap().stdout
     };
@@ -162,4 +166,12 @@ fn the_help_of_paths_fits_and_names_no_option_of_elsewhere() {
     for hidden in ["--agent", "--destroy", "--size", "--dir ", "--precondition"] {
         assert!(!said.out.contains(hidden), "{hidden}: {said}");
     }
+}
+
+#[test]
+fn a_job_is_for_what_measures() {
+    let desk = Desk::new();
+    let said = desk.run(&["kube", "manifest", "--", "doctor"]);
+    insta::assert_snapshot!(said.err, @"error: a job measures: write compare, fleet, run, net or limits after the --");
+    assert_eq!(said.code, 2);
 }

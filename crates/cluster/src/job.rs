@@ -31,7 +31,9 @@ pub fn job(options: &JobOptions) -> String {
     let JobOptions { namespace, image, pull_secrets, results, words } = options;
     let mut args = vec!["kube".to_owned()];
     args.extend(words.iter().cloned());
-    let given = |option: &str| words.iter().any(|word| word == option);
+    let given = |option: &str| {
+        words.iter().any(|word| word.split_once('=').map_or(&**word, |(name, _)| name) == option)
+    };
     for (option, value) in [("--namespace", namespace.as_str()), ("--image", image)] {
         if !given(option) {
             args.extend([option.to_owned(), value.to_owned()]);
@@ -106,9 +108,10 @@ mod tests {
             words: words.map(str::to_owned).to_vec(),
         };
         insta::assert_snapshot!(job(&options));
-        let kept = JobOptions { results: None, words: vec!["--out".to_owned()], ..options };
-        let told = job(&kept);
+        let words =
+            ["run", "a", "--class=b", "--out=/tmp/c", "--image=d"].map(str::to_owned).to_vec();
+        let told = job(&JobOptions { results: None, words, ..options });
         assert!(told.contains("- {name: results, emptyDir: {}}"), "{told}");
-        assert!(!told.contains("/results/iotax"), "{told}");
+        assert!(!told.contains("/results/iotax") && !told.contains("\"--image\""), "{told}");
     }
 }

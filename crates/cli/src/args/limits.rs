@@ -5,6 +5,7 @@ use clap::Args;
 use super::documented::DocumentedArgs;
 use super::gate::CapGateArgs;
 use super::output::OutputArgs;
+use super::search::SearchArgs;
 
 /// `iotax limits`
 #[derive(Debug, Args)]
@@ -30,22 +31,8 @@ pub(crate) struct LimitsArgs {
     /// Directory, file, block device or stack, with or without NAME= before it
     #[arg(value_name = "TARGET", required = true)]
     pub targets: Vec<String>,
-    /// Fewer points, shorter windows, wider intervals
-    #[arg(long, help_heading = "Search")]
-    pub quick: bool,
-    /// Load each target until a burst has run out, at most so long [default:
-    /// 10m]
-    #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, default_missing_value = "10m", help_heading = "Search")]
-    pub burst: Option<String>,
-    /// With --burst: pauses after which to look what has come back
-    #[arg(
-        long,
-        value_name = "TIME,TIME",
-        default_value = "30s,2m",
-        requires = "burst",
-        help_heading = "Search"
-    )]
-    pub pauses: String,
+    #[command(flatten)]
+    pub search: SearchArgs,
     #[command(flatten)]
     pub documented: DocumentedArgs,
     /// Write instead of reading; only to directories and stacks
@@ -55,9 +42,6 @@ pub(crate) struct LimitsArgs {
     /// is room for]
     #[arg(long, value_name = "SIZE", help_heading = "Search")]
     pub size: Option<String>,
-    /// Seed of every random choice [default: drawn, and recorded]
-    #[arg(long, value_name = "N", help_heading = "Search")]
-    pub seed: Option<u64>,
     /// Where scratch files go (stacks on `file` without a path)
     #[arg(long, value_name = "DIR", default_value = ".", help_heading = "Search")]
     pub dir: PathBuf,

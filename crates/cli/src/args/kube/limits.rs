@@ -5,6 +5,7 @@ use super::pods::PodArgs;
 use crate::args::documented::DocumentedArgs;
 use crate::args::gate::CapGateArgs;
 use crate::args::output::OutputArgs;
+use crate::args::search::SearchArgs;
 
 /// `iotax kube limits`
 #[derive(Debug, Args)]
@@ -47,30 +48,13 @@ pub(crate) struct KubeLimitsArgs {
     pub cluster: ClusterArgs,
     #[command(flatten)]
     pub pods: PodArgs,
-    /// Fewer points, shorter windows, wider intervals
-    #[arg(long, help_heading = "Search")]
-    pub quick: bool,
-    /// Load each target until a burst has run out, at most so long [default:
-    /// 10m]
-    #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, default_missing_value = "10m", help_heading = "Search")]
-    pub burst: Option<String>,
-    /// With --burst: pauses after which to look what has come back
-    #[arg(
-        long,
-        value_name = "TIME,TIME",
-        default_value = "30s,2m",
-        requires = "burst",
-        help_heading = "Search"
-    )]
-    pub pauses: String,
+    #[command(flatten)]
+    pub search: SearchArgs,
     #[command(flatten)]
     pub documented: DocumentedArgs,
     /// Write instead of reading
     #[arg(long, help_heading = "Search")]
     pub write: bool,
-    /// Seed of every random choice [default: drawn, and recorded]
-    #[arg(long, value_name = "N", help_heading = "Search")]
-    pub seed: Option<u64>,
     #[command(flatten)]
     pub gate: CapGateArgs,
     #[command(flatten)]

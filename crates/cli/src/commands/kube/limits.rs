@@ -48,11 +48,11 @@ fn search(args: &KubeLimitsArgs, size_bytes: u64) -> Result<Search> {
     Ok(Search {
         targets: arms.into_iter().map(target).collect(),
         writes: args.write,
-        quick: args.quick,
-        burst: burst(args.burst.as_deref(), &args.pauses)?,
+        quick: args.search.quick,
+        burst: burst(args.search.burst.as_deref(), &args.search.pauses)?,
         cloud,
         fail_if: Vec::new(),
-        seed: resolve::seed(args.seed),
+        seed: resolve::seed(args.search.seed),
     })
 }
 

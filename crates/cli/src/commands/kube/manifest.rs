@@ -2,8 +2,8 @@ use anyhow::Result;
 use clap::Parser as _;
 use iotax_cluster::{JobOptions, job};
 
-use crate::args::{Cli, KubeManifestArgs};
-use crate::exit::Exit;
+use crate::args::{Cli, Command, KubeCommand, KubeManifestArgs};
+use crate::exit::{Exit, usage};
 use crate::output::say;
 
 /// `iotax kube manifest`
@@ -15,13 +15,24 @@ pub(super) fn manifest(args: KubeManifestArgs) -> Result<Exit> {
         iotax_cluster::manifest(&namespace)
     };
     if !words.is_empty() {
-        // What is wrong with it is told now, and not by a pod.
-        let command = ["iotax", "kube"].into_iter().chain(words.iter().map(String::as_str));
-        if let Err(error) = Cli::try_parse_from(command) {
-            error.exit();
-        }
+        refuse_what_no_job_does(&words)?;
         text += &job(&JobOptions { namespace, image, pull_secrets: pull_secret, results, words });
     }
     say(&text)?;
     Ok(Exit::Done)
+}
+
+/// What is wrong with a command is told now, and not by a pod.
+fn refuse_what_no_job_does(words: &[String]) -> Result<()> {
+    let command = ["iotax", "kube"].into_iter().chain(words.iter().map(String::as_str));
+    match Cli::try_parse_from(command).unwrap_or_else(|error| error.exit()).command {
+        Command::Kube(
+            KubeCommand::Compare(_)
+            | KubeCommand::Fleet(_)
+            | KubeCommand::Run(_)
+            | KubeCommand::Net(_)
+            | KubeCommand::Limits(_),
+        ) => Ok(()),
+        _ => Err(usage("a job measures: write compare, fleet, run, net or limits after the --")),
+    }
 }

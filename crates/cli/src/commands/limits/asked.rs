@@ -19,7 +19,7 @@ pub(super) fn asked(args: &LimitsArgs) -> Result<Search> {
     let mut arms = parse_arms(args.targets.iter().map(String::as_str))?;
     let size = resolve::option("--size", args.size.as_deref(), parse_bytes)?;
     let cloud = documented::choice(&args.documented, arms.len())?;
-    let burst = burst(args.burst.as_deref(), &args.pauses)?;
+    let burst = burst(args.search.burst.as_deref(), &args.search.pauses)?;
     let (directory, home) = (std::env::current_dir()?, std::env::home_dir());
     for arm in &mut arms {
         arm.target.resolve_paths(&directory, home.as_deref());
@@ -33,11 +33,11 @@ pub(super) fn asked(args: &LimitsArgs) -> Result<Search> {
     let mut search = Search {
         targets: targets.collect(),
         writes: args.write,
-        quick: args.quick,
+        quick: args.search.quick,
         burst,
         cloud,
         fail_if: Vec::new(),
-        seed: resolve::seed(args.seed),
+        seed: resolve::seed(args.search.seed),
     };
     if size.is_none() {
         fit(&mut search, &args.dir);
