@@ -21,6 +21,7 @@ use std::time::Duration;
 use course::Course;
 use iotax_testing::{needs_fuse, needs_program, skipped};
 use runs::Run;
+use rustix::process::{Pid, Signal, kill_process};
 use scene::{Scene, machine_and_files};
 use serde_json::Value;
 use support::{Desk, catches_ctrl_c, wait_for};
@@ -155,6 +156,47 @@ fn two_runs_at_a_time_do_not_disturb_each_other() {
         assert!([Some(0), Some(3)].contains(&code), "{err}");
     }
     assert_eq!(machine_and_files(&desk), before);
+}
+
+/// `mkfs.btrfs` looks at all devices that are mounted, and cannot where a server has gone.
+#[test]
+fn a_run_waits_until_another_that_was_killed_is_undone() {
+    if !needs_fuse() || !needs_program("mkfs.btrfs") {
+        return;
+    }
+    let (killed, waits) = (Desk::new(), Desk::new());
+    let before = machine_and_files(&killed);
+    let stack = r#"vdisk(stack="file(size=32M) + aes") + ext4"#;
+    let endless = ["run", "randwrite-4k", stack, "--time", "30s", "--set", "size=1M"];
+    let start = |desk: &Desk, arguments: &[&str]| {
+        desk.command(arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let mut child = start(&killed, &endless);
+    let is_mounted = || {
+        let mounts = std::fs::read_to_string("/proc/mounts").unwrap();
+        let path = killed.path().to_str().unwrap();
+        mounts.lines().any(|line| line.contains(path) && line.contains(" ext4 "))
+    };
+    wait_for("the mount", || is_mounted() || child.try_wait().unwrap().is_some());
+    if child.try_wait().unwrap().is_some() {
+        return skipped("this machine lacks something: iotax layers");
+    }
+    for (process, _) in machine::processes(killed.path()) {
+        kill_process(Pid::from_raw(process).unwrap(), Signal::KILL).unwrap();
+    }
+    child.wait().unwrap();
+    let brief = ["--time", "50ms", "--ramp", "0", "--set", "size=1M"];
+    let made = [&["run", "randwrite-4k", "file(size=128M) + btrfs"][..], &brief].concat();
+    let mut run = start(&waits, &made);
+    wait_for("mkfs", || {
+        let processes = machine::processes(waits.path());
+        let is_at_work = processes.iter().any(|(_, line)| line.contains("mkfs.btrfs "));
+        is_at_work || run.try_wait().unwrap().is_some()
+    });
+    killed.run(&["undo"]);
+    let output = run.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(machine_and_files(&killed), before);
 }
 
 /// Whether a run ended before it made anything, for lack of a program or a right. A run that did may

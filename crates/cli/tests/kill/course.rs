@@ -1,6 +1,7 @@
 //! What a run does that nobody kills, and moments of it.
 
-use std::process::Child;
+use std::io;
+use std::process::{Child, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -24,7 +25,8 @@ impl Course {
         let (desk, arguments) = (&scene.desk, run.arguments());
         let before = scene.state();
         let started = Instant::now();
-        let mut child = scene.start(&arguments);
+        let mut command = desk.command(&arguments);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let (mut lines, mut is_under_way) = (0, false);
         wait_for("what was started", || {
             let has_ended = has_ended(&mut child);
@@ -43,7 +45,8 @@ impl Course {
         assert!(matches!(code, None | Some(0 | 3)), "{arguments:?}: {code:?}");
         assert_eq!(scene.state(), before, "{arguments:?}, once: {told}");
         if !is_under_way {
-            skipped(&format!("{arguments:?}: exit code {code:?}"));
+            let said = io::read_to_string(child.stderr.take().unwrap()).unwrap();
+            skipped(&format!("{arguments:?}: exit code {code:?}: {said}"));
         }
         is_under_way.then_some(Self { span, lines })
     }

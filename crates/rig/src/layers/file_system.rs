@@ -1,5 +1,8 @@
 //! File systems, made and mounted.
 
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
 use iotax_spec::layers::{FileSystem, FileSystemKind};
 
 use crate::build_context::BuildContext;
@@ -9,6 +12,8 @@ use crate::mounts;
 use crate::programs::Program;
 
 const MIB: u64 = 1 << 20;
+/// How long a run of somebody else's that was killed may take to be undone.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 impl System for FileSystem {
     fn least_bytes(&self) -> u64 {
@@ -39,29 +44,57 @@ impl System for FileSystem {
     }
 
     fn make(&self, below: Top, build_context: &mut BuildContext<'_>) -> Result<Top, Error> {
-        let further = self.mkfs.iter().flat_map(|text| text.split_whitespace());
-        let mkfs = match self.kind {
-            // Nothing is left to be initialised in the background of a measurement, and nothing is
-            // discarded: holes in the layer below would be measured as fast reads.
-            FileSystemKind::Ext4 => Program::new("mkfs.ext4")
-                .args(["-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0,nodiscard"])
-                .args(self.encrypt.then_some(["-O", "encrypt"]).into_iter().flatten()),
-            FileSystemKind::Xfs => Program::new("mkfs.xfs").args(["-q", "-f", "-K"]),
-            FileSystemKind::Btrfs => Program::new("mkfs.btrfs").args(["-q", "-f", "-K"]),
-        };
         // Last, so that no further argument can give it another identity.
         let uuid = build_context.uuid()?;
         let identity = match self.kind {
             FileSystemKind::Ext4 | FileSystemKind::Btrfs => ["-U".to_owned(), uuid],
             FileSystemKind::Xfs => ["-m".to_owned(), format!("uuid={uuid}")],
         };
-        let mkfs = mkfs.args(further).args(identity).arg(&below.path);
+        let own_dir = build_context.own_dir;
         // A bare name among the further arguments can mean nothing but what is in there.
-        build_context.run(mkfs.within(build_context.own_dir))?;
+        let mkfs = || mkfs_of(self).args(&identity).arg(&below.path).within(own_dir);
+        run_beside_servers_that_end(mkfs, build_context)?;
         let at = build_context.mount_point(self.kind.name())?;
         mounts::mount(&below.path, &at, self.kind.name(), self.mount.as_deref().unwrap_or(""))?;
         Ok(Top::directory(at))
     }
+}
+
+fn mkfs_of(made: &FileSystem) -> Program {
+    let further = made.mkfs.iter().flat_map(|text| text.split_whitespace());
+    let mkfs = match made.kind {
+        // Nothing is left to be initialised in the background of a measurement, and nothing is
+        // discarded: holes in the layer below would be measured as fast reads.
+        FileSystemKind::Ext4 => Program::new("mkfs.ext4")
+            .args(["-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0,nodiscard"])
+            .args(made.encrypt.then_some(["-O", "encrypt"]).into_iter().flatten()),
+        FileSystemKind::Xfs => Program::new("mkfs.xfs").args(["-q", "-f", "-K"]),
+        FileSystemKind::Btrfs => Program::new("mkfs.btrfs").args(["-q", "-f", "-K"]),
+    };
+    mkfs.args(further)
+}
+
+/// Runs mkfs, again if a server of somebody else's has gone: `mkfs.btrfs` looks at all devices that
+/// are mounted, and gives up at one on a FUSE file system whose server was killed, until that is
+/// unmounted.
+fn run_beside_servers_that_end(
+    mkfs: impl Fn() -> Program,
+    build_context: &BuildContext<'_>,
+) -> Result<(), Error> {
+    let started = Instant::now();
+    loop {
+        let Err(error) = build_context.run(mkfs()) else {
+            return Ok(());
+        };
+        if !is_of_a_server_that_has_gone(&error) || started.elapsed() > PATIENCE {
+            return Err(error);
+        }
+        sleep(PATIENCE / 100);
+    }
+}
+
+fn is_of_a_server_that_has_gone(error: &Error) -> bool {
+    matches!(error, Error::Program { said, .. } if said.contains("endpoint is not connected"))
 }
 
 /// The first of the further arguments of mkfs that names a file or device. Several kinds take more
