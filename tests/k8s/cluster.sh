@@ -16,6 +16,7 @@
 #   KUBELET_EXTRA='cpuManagerPolicy: static'   lines to add to each KubeletConfiguration
 #   DEVICE_OWNERSHIP=true   whether raw volumes belong to the user of their pod
 #   NODE_GRACE=50s   silence after which a node is NotReady
+#   NO_IO_URING=n2   nodes whose pods may not use io_uring
 #   KEEP_LOGS=1      with stop: keep the logs in $RUN.last
 # What it needs, tests/k8s/build.sh installs and builds. Mounts that are there when it starts are
 # seen by its nodes, those that are made later are not.
@@ -23,7 +24,7 @@ set -euo pipefail
 HERE=$(cd "$(dirname "$0")" && pwd)
 export NODES=${NODES:-2} BIN=${BIN:-/tmp/k8s/bin} RUN=${RUN:-/tmp/k8s/run}
 export PROXY_MODE=${PROXY_MODE:-nftables} API_PORT=${API_PORT:-6443}
-export KUBELET_EXTRA=${KUBELET_EXTRA:-} NODE_GRACE=${NODE_GRACE:-50s}
+export KUBELET_EXTRA=${KUBELET_EXTRA:-} NODE_GRACE=${NODE_GRACE:-50s} NO_IO_URING=${NO_IO_URING:-}
 export IMAGES=${IMAGES:-/tmp/k8s/images/pause.tar}
 PKI=$RUN/pki LOG=$RUN/log PIDS=$RUN/pids
 KUBECONFIG_HOST=$RUN/admin.kubeconfig
@@ -117,7 +118,7 @@ control_plane() {
   bg etcd nsenter --net=/run/netns/k8s-cp "$BIN/etcd" --data-dir "$RUN/etcd" --unsafe-no-fsync \
     --listen-client-urls http://127.0.0.1:2379 --advertise-client-urls http://127.0.0.1:2379 \
     --listen-peer-urls http://127.0.0.1:2380 --log-level warn
-  bg kube-apiserver nsenter --net=/run/netns/k8s-cp "$BIN/kube-apiserver" \
+  bg kube-apiserver "$HERE/again.sh" nsenter --net=/run/netns/k8s-cp "$BIN/kube-apiserver" \
     --etcd-servers=http://127.0.0.1:2379 --advertise-address=10.77.0.1 --bind-address=0.0.0.0 \
     --secure-port=6443 --service-cluster-ip-range=10.96.0.0/16 --authorization-mode=Node,RBAC \
     --enable-admission-plugins=NodeRestriction --allow-privileged=true \
@@ -157,8 +158,10 @@ start() {
       [ ! -e "/sys/fs/cgroup/cpuset/cpuset.$f" ] ||
         cat "/sys/fs/cgroup/cpuset/cpuset.$f" >"/sys/fs/cgroup/cpuset/k8s-n$i/cpuset.$f"
     done
+    local node=("$HERE/node.sh" "$i")
+    [[ " $NO_IO_URING " != *" n$i "* ]] || node=("$HERE/without_io_uring.py" "${node[@]}")
     bg "n$i" nsenter --net="/run/netns/k8s-n$i" \
-      unshare --mount --uts --ipc --pid --fork --kill-child --mount-proc "$HERE/node.sh" "$i"
+      unshare --mount --uts --ipc --pid --fork --kill-child --mount-proc "${node[@]}"
   done
   control_plane
   if [ "$NODES" -gt 0 ]; then
@@ -179,7 +182,7 @@ stop() {
   for f in "$PIDS"/*; do
     [ -e "$f" ] || continue
     p=$(cat "$f")
-    kill -KILL "$p" 2>/dev/null || true
+    kill -KILL -- "-$p" 2>/dev/null || true
     for _ in $(seq 100); do alive "$p" || break; sleep 0.1; done
     rm -f "$f"
   done
@@ -209,5 +212,5 @@ case "${1:-}" in
   stop) stop ;;
   status) status ;;
   env) echo "export KUBECONFIG=$KUBECONFIG_HOST PATH=$BIN:\$PATH" ;;
-  *) sed -n '2,22p' "$0"; exit 2 ;;
+  *) sed -n '2,23p' "$0"; exit 2 ;;
 esac

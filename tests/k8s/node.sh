@@ -87,7 +87,7 @@ containerd -c "$D/containerd.toml" >"$RUN/log/$NODE-containerd.log" 2>&1 &
 for _ in $(seq 100); do ctr version >/dev/null 2>&1 && break; sleep 0.1; done
 for t in $IMAGES; do ctr -n k8s.io images import "$t"; done
 
-"$BIN/kubelet" --config="$D/kubelet.yaml" --kubeconfig="$RUN/$NODE.kubeconfig" \
+"$(dirname "$0")/again.sh" "$BIN/kubelet" --config="$D/kubelet.yaml" --kubeconfig="$RUN/$NODE.kubeconfig" \
   --hostname-override="$NODE" --node-ip="10.77.0.1$I" >"$RUN/log/$NODE-kubelet.log" 2>&1 &
 if [ "$PROXY_MODE" != none ]; then
   "$BIN/kube-proxy" --config="$D/proxy.yaml" >"$RUN/log/$NODE-kube-proxy.log" 2>&1 &

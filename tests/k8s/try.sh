@@ -5,14 +5,16 @@
 # usage: IOTAX=PROGRAM IMAGE_TAR=FILE [BIN=DIR] [IMAGES_DIR=DIR] try.sh [PART...]
 #   IOTAX      the program, with the feature `kubernetes`
 #   IMAGE_TAR  OCI archive of its image, which containerd calls docker.io/library/iotax:VERSION
-#   PART       a function of parts/ (default: all of them, in the order below); one may be named again
+#   PART       a function of parts/ (default: all of them, in the order below); one may be named again.
+#              sandboxed  alone: on node n2, pods may not use io_uring
 set -euo pipefail
 HERE=$(cd "$(dirname "$0")" && pwd)
 export IOTAX=${IOTAX:?} BIN=${BIN:-/tmp/k8s/bin} RUN=${RUN:-/tmp/k8s/run}
 export STORAGE=${STORAGE:-/tmp/k8s/storage} KUBECONFIG=$RUN/admin.kubeconfig PATH=$BIN:$PATH
 export IMAGES="${IMAGES_DIR:-/tmp/k8s/images}/pause.tar ${IMAGE_TAR:?}"
 PARTS=("$@")
-[ ${#PARTS[@]} -gt 0 ] || PARTS=(class itself emptydir ephemeral nodes claim hostpath block containers fleet net netless doctor limits rights inside reasons cut evicted interrupted killed)
+[ ${#PARTS[@]} -gt 0 ] || PARTS=(class itself emptydir ephemeral nodes claim hostpath block containers fleet net netless doctor limits rights inside reasons faults cut evicted interrupted killed)
+[ "${PARTS[*]}" != sandboxed ] || export NO_IO_URING=n2
 W=$(mktemp -d)
 VOLUMES=(fast-1=2000 fast-2=2000 slow-1=1000 raw-1=2000 fleet-1=2000 fleet-2=1400 even-1=2000 even-2=2000)
 PLANTED=50
@@ -23,6 +25,9 @@ down() {
   rm -rf "$W"
 }
 trap down EXIT
+# Nothing ends silently.
+set -E
+trap 'echo "failed: $BASH_COMMAND (${BASH_SOURCE[0]##*/}:$LINENO)" >&2' ERR
 
 fail() { echo "FAIL $*" >&2; exit 1; }
 ok() { printf '%4ds ok   %s\n' "$SECONDS" "$*"; }

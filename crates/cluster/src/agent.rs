@@ -2,16 +2,21 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use iotax_run::AgentError;
 use iotax_run::agent::{Launch, Launched};
 
 use crate::error::Error;
-use crate::exec::exec;
+use crate::exec::{can_exec, exec};
 use crate::note::Note;
 use crate::objects::{Member, PodOptions};
 use crate::session::Session;
+
+/// Between two tries with a cluster that does not answer.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// What starts the agents of a container.
 pub(crate) struct PodAgent {
@@ -29,11 +34,33 @@ impl PodAgent {
         self.session.run().member(self.member.number)
     }
 
-    /// Starts a program in the container, after the pod where that is gone.
+    /// Starts a program in the container, after the pod where that is gone, once the cluster
+    /// answers.
     pub(crate) fn start(&self, words: &[&str]) -> Result<Launched, Error> {
+        let started = Instant::now();
+        let mut is_told = false;
+        loop {
+            let error = match self.start_now(words) {
+                Err(error) if error.may_pass() => error,
+                done => return done,
+            };
+            if self.stop.load(Ordering::Relaxed) || started.elapsed() > self.options.wait {
+                return Err(error);
+            }
+            if !is_told {
+                (self.note)(&format!("{}: {error}; waiting until it does", self.member.told_as));
+                is_told = true;
+            }
+            thread::sleep(LOOK);
+        }
+    }
+
+    fn start_now(&self, words: &[&str]) -> Result<Launched, Error> {
         let Self { session, member, options, stop, note, .. } = self;
         session.make_again_if_gone(member, options, (stop, note))?;
-        exec(session.cluster(), &self.pod(), &member.containers[self.container].name, words)
+        let (pod, container) = (self.pod(), &member.containers[self.container].name);
+        can_exec(session.cluster(), &pod, container)?;
+        exec(session.cluster(), &pod, container, words)
     }
 }
 

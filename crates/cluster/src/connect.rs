@@ -106,7 +106,7 @@ impl Cluster {
             match tokio::time::timeout(PATIENCE, answer).await {
                 Ok(answer) => answer.map_err(|error| call.failed(&self.namespace, &error)),
                 Err(_) => Err(Error::Unreachable {
-                    doing: format!("{} {}", call.verb, call.resource),
+                    doing: call.to_string(),
                     why: format!("it said nothing for {PATIENCE:?}"),
                 }),
             }

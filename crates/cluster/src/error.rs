@@ -1,5 +1,6 @@
 //! What a cluster does not do, and what to do then.
 
+use std::fmt;
 use std::net::IpAddr;
 
 use iotax_run::{AgentError, FailureKind};
@@ -224,6 +225,17 @@ impl From<Error> for iotax_run::Error {
     }
 }
 
+impl Error {
+    /// Whether the same question may have an answer a little later: an API server, or the kubelet
+    /// behind it, that is being restarted.
+    pub(crate) fn may_pass(&self) -> bool {
+        matches!(self, Self::Unreachable { .. })
+    }
+}
+
+/// Codes of servers, and of what is before them, that cannot answer now.
+const OVERLOADED: [u16; 4] = [429, 502, 503, 504];
+
 /// Something that is asked of a cluster.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Call {
@@ -238,22 +250,29 @@ impl Call {
 
     /// The error that a failure of it is.
     pub(crate) fn failed(self, namespace: &str, error: &kube::Error) -> Error {
-        let Self { verb, resource } = self;
-        let doing = format!("{verb} {resource}");
+        let doing = self.to_string();
         match error {
+            kube::Error::Api(status) if OVERLOADED.contains(&status.code) => {
+                Error::Unreachable { doing, why: status.message.clone() }
+            }
             kube::Error::Api(status) => self.refused(namespace, status),
             other => Error::Unreachable { doing, why: causes(other) },
         }
     }
 
     fn refused(self, namespace: &str, status: &Status) -> Error {
-        let Self { verb, resource } = self;
         let (namespace, message) = (namespace.to_owned(), status.message.clone());
         // Admission says no with the same code as authorization, which names what is missing.
         if let Some((verb, resource)) = missing(&message) {
             return Error::Forbidden { verb, resource, namespace, message };
         }
-        Error::Refused { doing: format!("{verb} {resource}"), advice: advice(&message), message }
+        Error::Refused { doing: self.to_string(), advice: advice(&message), message }
+    }
+}
+
+impl fmt::Display for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.verb, self.resource)
     }
 }
 

@@ -63,6 +63,23 @@ pub(crate) fn exec(
     })
 }
 
+/// Starts a program that ends at once, and waits for its end: API servers say yes before they have
+/// asked the kubelet.
+///
+/// # Errors
+/// [`Error::Unreachable`] with what it came to.
+pub(crate) fn can_exec(cluster: &Cluster, pod: &str, container: &str) -> Result<(), Error> {
+    let pods = cluster.api::<Pod>();
+    let call = Call::new("create", "pods/exec");
+    let how = AttachParams::default().container(container).stdout(true).stderr(false);
+    let status = cluster.ask(call, async {
+        let mut attached = pods.exec(pod, ["iotax", "--version"], &how).await?;
+        Ok(attached.take_status().expect("nobody has taken it").await)
+    })?;
+    let Ended { success, status: why } = how_it_ended(status, false, b"");
+    if success { Ok(()) } else { Err(Error::Unreachable { doing: call.to_string(), why }) }
+}
+
 /// Hands on what an agent says until it has ended. A connection that is cut ends no stream, but its
 /// status comes to nothing.
 async fn relay(

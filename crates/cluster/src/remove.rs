@@ -23,7 +23,7 @@ const LOOK: Duration = Duration::from_millis(200);
 /// that whatever interrupts this can be taken up again. What was there is returned.
 pub(crate) fn remove(cluster: &Cluster, run: &Run) -> Result<Vec<String>, Error> {
     let started = Instant::now();
-    let mut removed = Vec::new();
+    let mut removed: Vec<String> = Vec::new();
     let all: [&dyn Fn() -> Result<Vec<String>, Error>; 4] = [
         &|| delete::<Pod>(cluster, run, "pods"),
         &|| delete::<Service>(cluster, run, "services"),
@@ -32,18 +32,19 @@ pub(crate) fn remove(cluster: &Cluster, run: &Run) -> Result<Vec<String>, Error>
     ];
     for delete in all {
         loop {
-            let there = delete().map_err(|error| left(cluster, run, error.to_string()))?;
-            if there.is_empty() {
-                break;
-            }
-            for what in &there {
-                if !removed.contains(what) {
-                    removed.push(what.clone());
+            let remains = match delete() {
+                Ok(there) if there.is_empty() => break,
+                Ok(there) => {
+                    let what = format!("{} is still being deleted", there.join(", "));
+                    let new = there.into_iter().filter(|what| !removed.contains(what));
+                    removed.extend(new.collect::<Vec<String>>());
+                    what
                 }
-            }
+                Err(error) if error.may_pass() => error.to_string(),
+                Err(error) => return Err(left(cluster, run, error.to_string())),
+            };
             if started.elapsed() > PATIENCE {
-                let what = format!("{} is still being deleted", there.join(", "));
-                return Err(left(cluster, run, what));
+                return Err(left(cluster, run, remains));
             }
             thread::sleep(LOOK);
         }

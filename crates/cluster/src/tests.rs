@@ -181,6 +181,18 @@ fn what_cannot_be_deleted_is_told_with_the_way_to_remove_it() {
 }
 
 #[test]
+fn what_a_cluster_does_not_answer_is_asked_again_in_the_end() {
+    let server = Server::new();
+    let session = run(&cluster(&server)).unwrap();
+    server.overload(3);
+    session.end().unwrap();
+    assert_eq!(ALL.map(|what| server.count(what)), [0; 4]);
+    server.overload(1);
+    let error = run(&cluster(&server)).err().unwrap();
+    insta::assert_snapshot!(error, @"the cluster does not answer (create leases): apiserver is shutting down");
+}
+
+#[test]
 fn a_pod_that_cannot_start_ends_the_wait_with_its_reason() {
     let server = Server::new();
     let cluster = cluster(&server);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use http::{Method, Request, Response, StatusCode};
@@ -19,6 +20,8 @@ pub(super) struct Server {
     asked: Mutex<Vec<String>>,
     /// Verb and resource, and what is said.
     refused: Mutex<BTreeMap<String, String>>,
+    /// How many questions more it cannot answer.
+    overloaded: AtomicUsize,
     /// What is said of pods on the hosts' network.
     host_network: Mutex<Option<String>>,
 }
@@ -84,6 +87,11 @@ impl Server {
         self.refused.lock().unwrap().insert(format!("{verb} {resource}"), message.to_owned());
     }
 
+    /// So many questions are not answered.
+    pub(super) fn overload(&self, questions: usize) {
+        self.overloaded.store(questions, Ordering::Relaxed);
+    }
+
     pub(super) fn refuse_host_network(&self, message: &str) {
         *self.host_network.lock().unwrap() = Some(message.to_owned());
     }
@@ -128,6 +136,11 @@ impl Server {
         };
         let asked = format!("{verb} {resource}");
         self.asked.lock().unwrap().push(asked.clone());
+        let fewer = |questions: usize| questions.checked_sub(1);
+        if self.overloaded.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fewer).is_ok() {
+            let message = "apiserver is shutting down";
+            return status(StatusCode::SERVICE_UNAVAILABLE, "ServiceUnavailable", message);
+        }
         if let Some(message) = self.refused.lock().unwrap().get(&asked) {
             return status(StatusCode::FORBIDDEN, "Forbidden", message);
         }
