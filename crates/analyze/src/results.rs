@@ -1,9 +1,9 @@
 //! Arms that are saved results: independent samples instead of blocks. The unit is the result: the
 //! trials of a record share a day and a machine, so their spread is not that of results.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use iotax_spec::{Pace, Spec, Workload};
+use iotax_spec::{Engine, Pace, Spec, Workload};
 use iotax_stats::holm;
 use iotax_stats::rci::Interval;
 use iotax_stats::sample::mean;
@@ -60,21 +60,27 @@ pub(crate) struct Sample {
     values: Vec<f64>,
     /// Logarithms; a record has several trials, which are one result, and no more than that.
     trials: Vec<f64>,
+    /// What drove its primary job.
+    engines: BTreeSet<String>,
 }
 
 impl Sample {
     pub(crate) fn of(trials: &[TrialFacts], arm: usize, metric: Metric) -> Self {
         let usable = trials.iter().filter(|trial| trial.usable && trial.arm == Some(arm));
-        let known = usable.filter_map(|trial| Some((trial.block, metric.of(trial)?)));
+        let known = usable.filter_map(|trial| Some((trial, metric.of(trial)?)));
         let mut results: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
-        for (block, value) in known {
-            results.entry(block).or_default().push(value.ln());
+        let mut engines = BTreeSet::new();
+        for (trial, value) in known {
+            results.entry(trial.block).or_default().push(value.ln());
+            let primary = trial.jobs.iter().filter(|job| job.is_primary);
+            engines.extend(primary.map(|job| job.engine.clone()));
         }
         let typical = |logs: &Vec<f64>| mean(logs).exp();
         Self {
             blocks: results.keys().copied().collect(),
             values: results.values().map(typical).collect(),
             trials: results.into_values().flatten().collect(),
+            engines,
         }
     }
 
@@ -116,6 +122,10 @@ pub(crate) fn conclude(
     });
     family(method, &contrasts.collect::<Vec<_>>())
 }
+
+/// A difference that may be that of the engines.
+const STAND_IN: &str = "one was driven with io_uring, and the other with libaio, as where a sandbox \
+                        forbids io_uring: measure both with engine=libaio";
 
 /// Conclusions on a family of contrasts: Holm's procedure runs over them.
 pub(crate) fn family(method: &Method, contrasts: &[Contrast<'_>]) -> Vec<Conclusion> {
@@ -160,6 +170,16 @@ impl Contrast<'_> {
         }
     }
 
+    /// Whether some were driven with `io_uring`, and others with what stands in for it where a sandbox
+    /// forbids it.
+    fn has_stand_ins(&self) -> bool {
+        let of = |engine: Engine| {
+            let is_of = |sample: &&Sample| sample.engines.contains(engine.name());
+            self.pairs.iter().flatten().any(is_of)
+        };
+        of(Engine::IoUring) && of(Engine::Libaio)
+    }
+
     /// Mean logarithm of the ratio, if every sample has a value.
     fn point(&self) -> Option<f64> {
         let ratios: Option<Vec<f64>> = (self.pairs.iter())
@@ -182,8 +202,11 @@ impl Contrast<'_> {
         let cost = log_ratio.map(|interval| goal.cost(interval));
         let holds = test.is_some() && adjusted_p <= method.alpha;
         let own = cost.map_or(Verdict::Undecided, |cost| Verdict::of(&cost, method.margin));
-        let withheld =
-            (own.is_signed() && !method.simultaneous && !holds).then_some(NOT_AFTER_HOLM);
+        let withheld = if self.has_stand_ins() {
+            Some(STAND_IN)
+        } else {
+            (own.is_signed() && !method.simultaneous && !holds).then_some(NOT_AFTER_HOLM)
+        };
         let verdict = match withheld {
             Some(_) => Verdict::Undecided,
             None if self.is_gated => Verdict::InsufficientTailSamples,
@@ -257,5 +280,48 @@ impl Contrast<'_> {
             .map(|[base, with]| [base.values.as_slice(), with.values.as_slice()])
             .collect();
         Some(Unpaired::over(&values)?.interval(alpha).into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use iotax_spec::{Arm, Stop, Target};
+
+    use super::*;
+
+    fn sample(values: [f64; 3], engine: Engine) -> Sample {
+        Sample {
+            blocks: vec![0, 1, 2],
+            values: values.to_vec(),
+            trials: values.iter().map(|value| value.ln()).collect(),
+            engines: [engine.name().to_owned()].into(),
+        }
+    }
+
+    fn concluded(engines: [Engine; 2]) -> (Verdict, Option<&'static str>) {
+        let arm = |name: &str| Arm::new(name, Target::parse("mem(size=1M)").unwrap());
+        let workload = Workload::preset("randread-4k").unwrap();
+        let arms = vec![arm("a"), arm("b")];
+        let spec = Spec::compare(workload, arms, Stop::default(), 1).unwrap();
+        let [base, with] = [
+            sample([1000.0, 1001.0, 1002.0], engines[0]),
+            sample([500.0, 501.0, 502.0], engines[1]),
+        ];
+        let contrast = Contrast {
+            metric: Metric::THROUGHPUT,
+            subject: (Some("b".to_owned()), None, None),
+            pairs: vec![[&base, &with]],
+            is_gated: false,
+        };
+        let conclusion = family(&Method::new(&spec), &[contrast]).remove(0);
+        (conclusion.comparison.verdict, conclusion.withheld)
+    }
+
+    #[test]
+    fn what_stood_in_for_io_uring_is_not_compared_with_it() {
+        use Engine::{IoUring, Libaio};
+        assert_eq!(concluded([IoUring, IoUring]), (Verdict::Slower, None));
+        assert_eq!(concluded([Libaio, Libaio]), (Verdict::Slower, None));
+        assert_eq!(concluded([IoUring, Libaio]), (Verdict::Undecided, Some(STAND_IN)));
     }
 }

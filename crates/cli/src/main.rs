@@ -30,6 +30,7 @@ mod same_storage;
 mod saved;
 mod session;
 mod signals;
+mod stand_in;
 mod workload;
 
 use std::process::ExitCode;

@@ -19,7 +19,7 @@ use crate::iostat::{self, Shown};
 use crate::progress::ProgressLine;
 use crate::resolve::Resolved;
 use crate::session::Session;
-use crate::{fit, gate, instance, output, same_storage};
+use crate::{fit, gate, instance, output, same_storage, stand_in};
 
 /// Runs `spec` and shows what came of it. `name` is the command, for the default directory.
 /// `documented`: how the cloud may be asked which VM this is.
@@ -53,6 +53,7 @@ pub(crate) fn measure_at(
     let opened = place.open(&mut spec, session.flags(), &mut preparing);
     let (mut host, known) = fit::advised(opened, advice.as_deref())?;
     refuse_to_precondition_in_vain(&spec, &host)?;
+    stand_in::tell(&spec, &known)?;
     let laid_out = session.lay_out(&spec, &mut host, &|done, total| line.laying_out(done, total));
     if !fit::advised(laid_out, advice.as_deref())? {
         return Ok(Exit::Interrupted);

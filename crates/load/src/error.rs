@@ -141,6 +141,17 @@ pub enum Error {
         /// What to do.
         advice: &'static str,
     },
+    /// The kernel gives no context for its older asynchronous I/O.
+    #[error(
+        "job `{job}`: libaio is not available: {source}; raise the limit of the machine (sysctl \
+         fs.aio-max-nr), lower the queue depth, or use `engine = \"psync\"`"
+    )]
+    NoLibaio {
+        /// The job.
+        job: String,
+        /// What the kernel said.
+        source: std::io::Error,
+    },
     /// The first version of the index could not be written or loaded.
     #[error(
         "cannot set up the index to search: {source}; check that the target is writable and has room for two versions of it"
@@ -268,6 +279,10 @@ mod tests {
         insta::assert_snapshot!(
             Error::NoIoUring { job: "job".into(), source: source(), advice: "use it less" },
             @"job `job`: io_uring is not available: Cannot allocate memory (os error 12); use it less"
+        );
+        insta::assert_snapshot!(
+            Error::NoLibaio { job: "job".into(), source: source() },
+            @r#"job `job`: libaio is not available: Cannot allocate memory (os error 12); raise the limit of the machine (sysctl fs.aio-max-nr), lower the queue depth, or use `engine = "psync"`"#
         );
         insta::assert_snapshot!(
             Error::Index { source: source() },

@@ -17,6 +17,7 @@
 //! | `native::drive` | the loop that issues I/Os: the hot path |
 //! | `native::engines::*` | one file per engine: null, psync, mmap, `io_uring`, vdisk, `tcp_stream`, ... |
 //! | `native::access::*` | what comes next: one file per kind of order, sizes, marks between I/Os |
+//! | `native::ring` | rings of `io_uring`, and whether there may be any |
 //! | `native::pace`, `window` | when, and what is counted |
 //! | `native::fill` | one pass over all that a workload uses |
 //! | `native::affinity`, `warm` | before the start: CPUs, and a warm cache |
@@ -64,7 +65,7 @@ pub use error::Error;
 pub use fio::{Fio, refuse_with_fio};
 pub use iperf3::{Iperf3, refuse_with_iperf3};
 pub use live::{LoadProgress, WindowState};
-pub use native::{Filler, Native, calibrate};
+pub use native::{Filler, Native, calibrate, io_uring_is_allowed};
 pub use peer::{
     PathEnds, ends as path_ends, handshake as peer_handshake, new_secret as new_peer_secret,
     probe_path, serve as serve_peer,

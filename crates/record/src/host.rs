@@ -23,6 +23,10 @@ pub struct HostRecord {
     /// CPU time the load generator itself needs per I/O, in nanoseconds, measured at the start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generator_ns_per_io: Option<f64>,
+    /// Whether `io_uring` may be used there: sandboxes forbid it, and direct I/O is driven with
+    /// `libaio` then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub io_uring: Option<bool>,
     /// What was seen under the targets that are paths, before the first trial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<Box<Machine>>,

@@ -55,7 +55,7 @@ pub(crate) fn host(experiment: &Experiment, place: usize) -> Item {
         load_average,
         cgroup_cpus,
     } = &host.environment;
-    let HostRecord { role, generator_ns_per_io, .. } = host;
+    let HostRecord { role, generator_ns_per_io, io_uring, .. } = host;
     let unit = experiment.spec.workload.unit();
     let generator = generator_ns_per_io.map(|ns| format!("{} of CPU per {unit}", format::time(ns)));
     let facts = [
@@ -65,6 +65,7 @@ pub(crate) fn host(experiment: &Experiment, place: usize) -> Item {
         ("operating system", os.clone()),
         ("kernel", kernel.clone()),
         ("CPU", cpu_model.clone()),
+        ("io_uring", (*io_uring == Some(false)).then(|| "forbidden".to_owned())),
         ("CPUs online", Some(cpus.to_string())),
         ("CPUs allowed (cgroup)", cgroup_cpus.map(|n| iotax_words::fixed(n, 2))),
         ("AES instructions", cpu_aes.map(|yes| if yes { "yes" } else { "no" }.to_owned())),

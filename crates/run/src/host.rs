@@ -102,6 +102,7 @@ pub fn here(arms: &[Arm], role: HostRole) -> HostRecord {
         role,
         environment,
         generator_ns_per_io: Some(iotax_load::calibrate()),
+        io_uring: Some(iotax_load::io_uring_is_allowed()),
         machine,
         instance: None,
     }

@@ -126,6 +126,8 @@ engines! {
         fio: Ok("io_uring"),
         ..PLAIN
     },
+    /// The kernel's older asynchronous I/O; buffered, one I/O at a time.
+    Libaio: EngineInfo { name: "libaio", is_async: true, fio: Ok("libaio"), ..PLAIN },
     /// In-process virtual disk.
     Vdisk: EngineInfo {
         name: "vdisk",

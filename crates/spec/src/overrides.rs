@@ -368,11 +368,11 @@ mod tests {
           ^^^^^ column 1
         write KEY=VALUE or JOB.KEY=VALUE, as in mmap_read.threads=4
         ");
-        let of_engine = error("download.engine=libaio");
+        let of_engine = error("download.engine=posixaio");
         assert_snapshot!(of_engine.replace(&Engine::NAMES.join(", "), "ALL"), @"
-        `libaio` is not offered here: write ALL
-          download.engine=libaio
-                          ^^^^^^ column 17
+        `posixaio` is not offered here: write ALL
+          download.engine=posixaio
+                          ^^^^^^^^ column 17
         ");
         assert_snapshot!(published().scale(-1.0).unwrap_err(), @"
         scale: -1 is no factor

@@ -261,6 +261,12 @@ impl Job {
         self.submit_batch.unwrap_or(USUAL)
     }
 
+    /// Whether `libaio` may stand in for its engine where a sandbox forbids `io_uring`: buffered, that
+    /// does one I/O at a time, and it has no thread of the kernel's that polls.
+    pub fn may_be_stood_in_for(&self) -> bool {
+        self.engine == Engine::IoUring && self.direct && !self.sqpoll
+    }
+
     /// Names of the files that a thread has in a directory.
     pub fn file_names(&self, thread: u32) -> Vec<String> {
         let several = self.files_per_thread > 1;

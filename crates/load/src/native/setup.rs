@@ -14,6 +14,7 @@ use super::buffers::Buffers;
 use super::drive::{Slots, Worker};
 use super::io_errors::IoErrors;
 use super::pace::Schedule;
+use super::ring::io_uring_is_allowed;
 use super::span::Span;
 use super::window::Tally;
 use crate::error::Error;
@@ -199,6 +200,8 @@ pub(crate) fn effective_engine(job: &Job, target: IoTarget<'_>) -> EngineKind {
     match target {
         // No disk can do trees: that is refused by name.
         IoTarget::Disk(_) if !job.engine.has_tree() => EngineKind::Vdisk,
+        // Buffered, libaio does one I/O at a time, which is another load.
+        _ if job.may_be_stood_in_for() && !io_uring_is_allowed() => EngineKind::Libaio,
         _ => job.engine,
     }
 }

@@ -9,6 +9,7 @@ use rustix::io::Errno;
 use super::affinity;
 use super::drive::{Worker, drive};
 use super::engines::io_uring::{Made, Uring};
+use super::engines::libaio::Libaio;
 use super::engines::mmap::Mmap;
 use super::engines::null::Null;
 use super::engines::psync::Psync;
@@ -73,6 +74,9 @@ pub(super) fn perform(
         }
         (_, EngineKind::Psync) => {
             drive_with((shared, &shared.clock), thread, ticket, Psync::of(thread)?)
+        }
+        (_, EngineKind::Libaio) => {
+            drive_with((shared, &shared.clock), thread, ticket, Libaio::of(thread)?)
         }
         (_, EngineKind::Mmap) => {
             drive_with((shared, &shared.clock), thread, ticket, Mmap::of(thread)?)

@@ -2,28 +2,22 @@
 
 use std::fs::File;
 use std::io;
-use std::num::NonZeroU64;
 use std::os::fd::AsRawFd as _;
 
 use io_uring::types::{Fixed, FsyncFlags, SubmitArgs, Timespec};
 use io_uring::{IoUring as Ring, opcode, squeue};
 use rustix::io::Errno;
-use rustix::thread::set_current_timer_slack;
 
-use super::{Deadline, Engine, Submitted, forget_pages};
+use super::{Deadline, Engine, Submitted, end_waits_on_time, forget_pages};
 use crate::error::Error;
 use crate::native::buffers::Buffers;
 use crate::native::io::{Io, Op, Outcome};
+use crate::native::ring::build;
 use crate::native::setup::Thread;
 use crate::native::span::Span;
 
 /// The kernel registers up to 16384 buffers, two for each I/O in flight.
 const MAX_URING_DEPTH: u16 = 8192;
-/// How long the kernel's polling thread stays awake without work.
-const SQPOLL_IDLE_MS: u32 = 1000;
-/// The last stretch before an intended start is polled through, because a sleeping thread is
-/// woken late: by 20 to 60 us in a virtual machine.
-const POLL_NS: u64 = 60_000;
 /// See the module. `FIXED` is whether the buffers could be registered too.
 pub(crate) struct Uring<const FIXED: bool> {
     // Dropped before the buffers that the kernel may still be working on; see `drop`.
@@ -89,32 +83,8 @@ pub(crate) fn make(
         Err(error) if error.raw_os_error() == Some(libc::ENOMEM) => false,
         Err(error) => return Err(error),
     };
-    // So that waiting for the next intended start ends on time; it works without, by polling.
-    let _ = set_current_timer_slack(NonZeroU64::new(1));
+    end_waits_on_time();
     Ok(Made { ring, buffers, depth, files, fixed })
-}
-
-/// The best ring this kernel gives: completions delivered when we ask (6.1), else without
-/// interrupting us (5.19), else any (5.1).
-fn build(entries: u32, sqpoll: bool) -> io::Result<Ring> {
-    if sqpoll {
-        return Ring::builder().setup_sqpoll(SQPOLL_IDLE_MS).build(entries);
-    }
-    let best = Ring::builder()
-        .setup_single_issuer()
-        .setup_coop_taskrun()
-        .setup_defer_taskrun()
-        .build(entries);
-    let unknown_flag = |error: &io::Error| error.raw_os_error() == Some(libc::EINVAL);
-    match best {
-        Err(error) if unknown_flag(&error) => {
-            match Ring::builder().setup_coop_taskrun().build(entries) {
-                Err(error) if unknown_flag(&error) => Ring::builder().build(entries),
-                other => other,
-            }
-        }
-        other => other,
-    }
 }
 
 /// What to do about a ring that cannot be had, in words.
@@ -225,12 +195,10 @@ impl<const FIXED: bool> Engine for Uring<FIXED> {
 
     #[inline]
     fn wait(&mut self, deadline: Deadline) {
-        let left_ns = deadline.until_ns.saturating_sub(deadline.now_ns);
-        let timeout_ns = if deadline.precise { left_ns.saturating_sub(POLL_NS) } else { left_ns };
         self.held = 0;
         // ETIME is the deadline and EINTR a signal; after EBUSY and EAGAIN there are completions
         // to reap first. In every case the loop comes back.
-        let _ = self.enter(timeout_ns);
+        let _ = self.enter(deadline.sleep_ns());
     }
 
     #[inline]

@@ -45,6 +45,7 @@ pub(super) fn experiment() -> Experiment {
             id: some(),
             role: HostRole::Agent,
             environment: environment(),
+            io_uring: Some(true),
             generator_ns_per_io: Some(1.0),
             machine: Some(Box::new(machine())),
             instance: Some(instance()),
