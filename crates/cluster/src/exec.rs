@@ -130,12 +130,20 @@ fn how_it_ended(status: Option<Status>, is_meant: bool, complaint: &[u8]) -> End
     let success = status.status.as_deref() == Some("Success");
     let code = status.details.and_then(|details| details.causes).and_then(|causes| {
         let cause = causes.into_iter().find(|cause| cause.reason.as_deref() == Some("ExitCode"));
-        cause?.message.map(|code| format!("exit status: {code}"))
+        cause?.message.map(|code| told(&code))
     });
     let complaint = String::from_utf8_lossy(complaint);
     let parts = [code.or(status.message), Some(complaint.trim().to_owned())];
     let parts: Vec<String> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
     Ended { success, status: parts.join(", ") }
+}
+
+/// An exit status, for people.
+fn told(code: &str) -> String {
+    const KILLED: &str = "137";
+    let why =
+        if code == KILLED { " (killed: its pod was ended, or had no memory left)" } else { "" };
+    format!("exit status: {code}{why}")
 }
 
 /// What an agent is told.
@@ -225,6 +233,7 @@ mod tests {
             "details": { "causes": [{ "reason": "ExitCode", "message": "3" }] },
         });
         assert_eq!(ended(&status, true), (false, "exit status: 3, error: no space".to_owned()));
+        assert!(told("137").ends_with("(killed: its pod was ended, or had no memory left)"));
         let status = json!({ "status": "Failure", "message": "container not found" });
         let said = "container not found, error: no space".to_owned();
         assert_eq!(ended(&status, true), (false, said));

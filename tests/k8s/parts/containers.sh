@@ -3,7 +3,7 @@
 # searched ARGS...: the search engine's disk in a pod.
 searched() {
   release
-  "$IOTAX" kube run driver-searcher --scale 0.002 --namespace bench --size 200M --cpu 500m --memory 256M \
+  "$IOTAX" kube run driver-searcher --scale 0.002 --namespace bench --size 200M --cpu "${CPU:-500m}" --memory "${MEMORY:-256M}" \
     --wait 60s --seed 1 "$@"
 }
 
@@ -34,4 +34,29 @@ part_containers() {
   need "limits of a driver that is not there" "add --containers two" "$W/said"
   refused_run block:raw
   need "two containers on a volume without a file system" "has no file system" "$W/said"
+}
+
+# row NAME: what the report counts of loads, for a table.
+row() {
+  awk -v where="$1" '$2 == "load" { sub(/^ *[^ ]+ +load +/, ""); print "| " where " | " $0 " |"; exit }' "$W/said"
+}
+
+# The same load and volume: on the host, in one container, in two.
+part_side_by_side() {
+  local where rows=()
+  local limits=(--driver-cpu 500m --driver-memory 256M)
+  for where in host one two host one two; do
+    release
+    rm -rf "$STORAGE"/fast-1/*/ "$W/side"
+    case $where in
+      host) "$IOTAX" run driver-searcher --scale 0.002 --seed 1 "$STORAGE/fast-1" --out "$W/side" >"$W/said" ;;
+      one) CPU=1 MEMORY=512M searched --class fast --containers one --out "$W/side" >"$W/said" ;;
+      two) searched --class fast "${limits[@]}" --out "$W/side" >"$W/said" ;;
+    esac
+    cp "$W/said" "${KEEP:-$W}/side-$where-${#rows[@]}"
+    all_ends "$where"
+    rows+=("$(row "$where")")
+  done
+  printf '%s\n' "${rows[@]}"
+  nothing_left "side by side"
 }

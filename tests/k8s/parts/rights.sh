@@ -48,3 +48,16 @@ part_inside() {
   ! "$IOTAX" kube manifest --namespace bench -- compare --wokload a 2>"$W/said" || fail "a job with a misspelt option"
   need "a misspelt option of a job" "tip: a similar argument exists: '--workload'" "$W/said"
 }
+
+# A new user, with a cluster that has the image: what docs/kubernetes.md says, and nothing else.
+part_first_verdict() {
+  local began=$SECONDS
+  "$IOTAX" kube manifest --namespace bench | kubectl apply -f - >/dev/null
+  account
+  release
+  KUBECONFIG=$W/account "$IOTAX" kube compare -w randread-4k --namespace bench --size 200M \
+    a=class:fast b=class:slow --out "$W/first" >"$W/said"
+  need "a verdict, $((SECONDS - began)) s after nothing was there" "b is slower than a" "$W/said"
+  "$IOTAX" kube manifest --namespace bench | kubectl delete -f - >/dev/null
+  nothing_left "the first verdict"
+}
