@@ -164,6 +164,8 @@ fn main() {
         Contender::Batch(1, 32),
         Contender::Batch(32, 32),
         Contender::Bare(Engine::IoUring, 32),
+        Contender::Ours(Engine::Libaio, 32),
+        Contender::Fio(Engine::Libaio, 32),
     ];
     let laid_out = workload(Engine::Psync, 1, seconds);
     let go_on = AtomicBool::new(false);
@@ -192,6 +194,7 @@ fn main() {
         ("iotax io_uring / fio io_uring", 5, 6, "at most 0.7"),
         ("iotax io_uring, 1 at once / fio io_uring", 7, 6, "at most 0.85"),
         ("iotax io_uring, 32 at once / bare loop", 8, 9, "at most 1.05"),
+        ("iotax libaio / fio libaio", 10, 11, "at most 1"),
     ] {
         println!("| {name} | {:.3} | {goal} |", ratio(&results[above], &results[below]));
     }
