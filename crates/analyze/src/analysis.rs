@@ -23,7 +23,7 @@ pub use caps::{ArmDepths, ArmDrain, Cap, DepthLevel, DepthResponse};
 pub use comparison::{Comparison, EffectChange, Stalls};
 pub use estimate::Estimate;
 pub use matrix::{FactorEffect, FactorEffects, FactorInteraction, FactorShift};
-pub use outliers::{FleetCost, Outlier, Outliers};
+pub use outliers::{ArmTax, FleetCost, Outlier, Outliers};
 pub use precondition::{ArmPrecondition, Steadiness};
 pub use rule::Judgment;
 

@@ -39,7 +39,7 @@ mod taken;
 mod targets;
 
 pub use analysis::{
-    Analysis, ArmDepths, ArmDrain, ArmPrecondition, ArmSummary, Attribution, Cap, Check,
+    Analysis, ArmDepths, ArmDrain, ArmPrecondition, ArmSummary, ArmTax, Attribution, Cap, Check,
     Comparison, DepthLevel, DepthResponse, EffectChange, Ending, Estimate, FORMAT, FactorEffect,
     FactorEffects, FactorInteraction, FactorShift, FleetCost, Interaction, JobSummary, Judgment,
     LayerCost, NetworkLoad, NetworkSummary, OperationSummary, Outlier, Outliers, QuantilePoint,

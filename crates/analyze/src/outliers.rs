@@ -4,7 +4,7 @@ use iotax_spec::{Design, Spec};
 use iotax_stats::fleet::{Fleet, MIN_NODES, Node, Probes};
 use iotax_stats::sample::median;
 
-use crate::analysis::{Outlier, Outliers};
+use crate::analysis::{ArmTax, Outlier, Outliers};
 use crate::facts::TrialFacts;
 use crate::metrics::{Better, Metric};
 use crate::screened;
@@ -42,8 +42,8 @@ fn found(
     (judged, fleet): (&[usize], Fleet),
 ) -> Outliers {
     let rate = spec.stop.alpha;
-    let mut slow: Vec<(usize, Node)> =
-        judged.iter().copied().zip(fleet.nodes).filter(|(_, node)| node.is_slow).collect();
+    let (mut slow, others): (Vec<(usize, Node)>, Vec<(usize, Node)>) =
+        judged.iter().copied().zip(fleet.nodes).partition(|(_, node)| node.is_slow);
     slow.sort_by(|(_, a), (_, b)| a.raw.total_cmp(&b.raw));
     let figures = |arm: &usize| {
         let own = trials.iter().filter(|trial| trial.usable && trial.arm == Some(*arm));
@@ -64,6 +64,10 @@ fn found(
         spread: fleet.spread.exp_m1(),
         rate,
         slow: slow.into_iter().map(outlier).collect(),
+        others: others
+            .into_iter()
+            .map(|(arm, node)| ArmTax { arm: names[arm].clone(), tax: tax(node.raw) })
+            .collect(),
         left_out: (0..names.len())
             .filter(|arm| !judged.contains(arm))
             .map(|arm| names[arm].clone())

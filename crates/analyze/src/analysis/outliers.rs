@@ -19,6 +19,9 @@ pub struct Outliers {
     pub rate: f64,
     /// Those that are slow, the slowest first.
     pub slow: Vec<Outlier>,
+    /// The tax of every other arm that was judged, against the median arm, in the order of the spec.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<ArmTax>,
     /// Arms that have too few trials to be judged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
@@ -35,6 +38,15 @@ pub struct Outlier {
     pub shrunken: f64,
     /// Chance of a healthy arm to be as slow.
     pub p: f64,
+}
+
+/// How far an arm is from the median one. It is an estimate, and no verdict.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ArmTax {
+    /// Its name.
+    pub arm: String,
+    /// As a fraction; less than 0 if it is better.
+    pub tax: f64,
 }
 
 /// What a look at the nodes of a fleet cost.

@@ -37,6 +37,12 @@ fn two_slow_arms_of_fifty_are_named_and_nobody_else() {
     assert!(0.15 < slow.shrunken && slow.shrunken < slow.tax && slow.tax < 0.32, "{slow:?}");
     assert!((found.median / 1000.0 - 1.0).abs() < 0.02, "{found:?}");
     assert_eq!((found.arms, found.left_out.len()), (50, 0));
+    let others: Vec<&str> = found.others.iter().map(|other| other.arm.as_str()).collect();
+    assert_eq!(others.len(), 48);
+    assert!(!others.contains(&"node-11") && others.contains(&"node-12"));
+    assert!(found.others.iter().all(|other| other.tax.abs() < 0.15), "{:?}", found.others);
+    let worse = found.others.iter().filter(|other| other.tax > 0.0).count();
+    assert!((15..=30).contains(&worse), "the median arm has arms on both sides: {worse}");
 }
 
 #[test]
