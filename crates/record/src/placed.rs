@@ -21,12 +21,20 @@ impl Placed {
     /// Digits that tell a few clusters or nodes apart.
     const SHORT: usize = 8;
 
+    /// The cluster, as far as it takes to tell a few apart.
+    pub fn short_cluster(&self) -> String {
+        Self::short(&self.cluster)
+    }
+
+    fn short(id: &str) -> String {
+        id.chars().take(Self::SHORT).collect()
+    }
+
     /// `cluster 7ae4b693, node 01234567, zone westeurope-1, class fast`.
     pub fn told(&self) -> String {
-        let short = |id: &str| id.chars().take(Self::SHORT).collect::<String>();
         let parts = [
-            Some(format!("cluster {}", short(&self.cluster))),
-            self.node.as_deref().map(|node| format!("node {}", short(node))),
+            Some(format!("cluster {}", self.short_cluster())),
+            self.node.as_deref().map(|node| format!("node {}", Self::short(node))),
             self.zone.as_deref().map(|zone| format!("zone {zone}")),
             self.class.as_deref().map(|class| format!("class {class}")),
         ];

@@ -43,7 +43,7 @@ fn size(found: &Outliers, slow: &Outlier) -> String {
     effect.map(|effect| effect.size(found.metric.name())).unwrap_or_default()
 }
 
-fn chance(p: f64) -> String {
+pub(crate) fn chance(p: f64) -> String {
     if p < 0.001 { "< 0.001".to_owned() } else { fixed(p, 3) }
 }
 

@@ -194,6 +194,39 @@ fn caps_are_drawn() {
 }
 
 #[test]
+fn nodes_are_told_to_those_who_use_keys() {
+    let Some(browser) = chromium() else { return };
+    let (experiment, analysis) = common::fleet::nodes(300);
+    let keys = "<script>document.querySelector('.nodes li').focus(); for (const key of ['ArrowRight', \
+                'ArrowDown', 'ArrowUp']) document.activeElement.dispatchEvent(new KeyboardEvent(\
+                'keydown', { key, bubbles: true }));</script></body>";
+    let page = html(&experiment, &analysis).replacen("</body>", keys, 1);
+    for width in [390, 1200] {
+        let Visit { dom, requests } = visit(&browser, &page, width);
+        assert_eq!(attribute(&dom, "data-errors"), "", "no script failed, nothing was blocked");
+        assert_eq!(requests, [""; 0], "nothing was fetched");
+        let told = dom.split("class=\"told").nth(1).and_then(|rest| rest.split(['>', '<']).nth(1));
+        assert!(told.unwrap().starts_with("gke-eu-disks-7f3a-n4: 0."), "{told:?}");
+        assert_eq!(dom.matches("tabindex=\"0\"").count(), 1, "one of them is in the order of tabs");
+    }
+}
+
+#[test]
+fn hostile_names_of_nodes_do_nothing() {
+    let Some(browser) = chromium() else { return };
+    for count in [3, 24, 70] {
+        let names: Vec<String> = (0..count).map(|n| format!("{n}{}", common::HOSTILE)).collect();
+        let (experiment, analysis) = common::fleet::of_names(&names);
+        let hover = "<script>document.querySelector('.nodes li').focus();</script></body>";
+        let page = html(&experiment, &analysis).replacen("</body>", hover, 1);
+        let Visit { dom, requests } = visit(&browser, &page, 390);
+        assert_eq!(attribute(&dom, "data-errors"), "");
+        assert!(!dom.contains("<img"), "no element came of a name");
+        assert_eq!(requests, [""; 0], "nothing was fetched");
+    }
+}
+
+#[test]
 fn what_is_folded_is_drawn_when_a_link_leads_there() {
     let Some(browser) = chromium() else { return };
     let page = iotax_report::html(&common::suite::suite());

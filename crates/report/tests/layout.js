@@ -31,6 +31,9 @@ addEventListener("load", () => {
         }
       });
     }
+    for (const tile of document.querySelectorAll(".nodes li")) {
+      if (tile.scrollWidth > tile.clientWidth || tile.scrollHeight > tile.clientHeight) found.push(`map: "${tile.textContent}" is cut`);
+    }
     return found.slice(0, 20);
   }
 });

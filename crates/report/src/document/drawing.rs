@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use iotax_analyze::Analysis;
 use serde::Serialize;
 
+use super::nodes::NodeMap;
 use super::table::{Cell, Head};
 
 /// Something drawn.
@@ -14,6 +15,8 @@ pub(crate) enum Drawing {
     Tiles(Vec<Tile>),
     /// Rows of figures with an interval drawn beside each, under the head of their first column.
     Forest(&'static str, Vec<Group>),
+    /// A tile for each node of a fleet.
+    Nodes(NodeMap),
     /// How charts show each of these, if there are several.
     Legend(Vec<LegendEntry>),
     /// Charts, the small ones side by side.

@@ -5,11 +5,13 @@
 //! is measured.
 
 mod drawing;
+mod nodes;
 mod table;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use self::drawing::{Chart, Charts, Drawing, Group, LegendEntry, Row, Tile};
+pub(crate) use self::nodes::{NodeGroup, NodeMap, NodeTile, Standing};
 pub(crate) use self::table::{Cell, Head, Table};
 use crate::notices::Notice;
 

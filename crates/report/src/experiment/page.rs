@@ -47,8 +47,27 @@ pub(super) fn targets(analysis: &Analysis) -> Option<Section> {
 
 /// The key figures, where nothing is compared: else its drawing shows them.
 pub(super) fn tiles(analysis: &Analysis) -> Option<Section> {
-    let tiles = if analysis.comparisons.is_empty() { figures::tiles(analysis) } else { Vec::new() };
+    let is_single = analysis.comparisons.is_empty() && analysis.fleet.is_none();
+    let tiles = if is_single { figures::tiles(analysis) } else { Vec::new() };
     (!tiles.is_empty()).then(|| section("", [Item::Drawing(Drawing::Tiles(tiles))]))
+}
+
+/// The nodes of a fleet.
+pub(super) fn nodes(experiment: &Experiment, analysis: &Analysis) -> Option<Section> {
+    let map = figures::map(experiment, analysis)?;
+    let others = match (&analysis.outliers, analysis.arms.len()) {
+        (Some(_), _) => "the median node",
+        (None, 2) => "the other one",
+        (None, _) => "the mean of the others",
+    };
+    let caption = format!(
+        "Colour: the difference from {others}. Border and sign: the verdict. The tables have the \
+         figures of all nodes."
+    );
+    let common = figures::in_common(experiment, analysis);
+    let items = [Item::Drawing(Drawing::Nodes(map)), Item::Note(caption)];
+    let items = common.into_iter().map(Item::Paragraph).chain(items);
+    Some(section("Map of nodes", items.collect::<Vec<_>>()))
 }
 
 /// The comparisons with their intervals drawn.
@@ -68,6 +87,8 @@ pub(super) fn forest(
             "Square: Shapley value, the mean over all orders of adding the layers. Open circle: \
              added first, to the bare stack. Dot: taken off the full stack last.",
         )
+    } else if experiment.spec.design == Design::Fleet {
+        ("Each against the others", "node", "Square: estimate.")
     } else {
         ("Against the baseline", "arm", "Square: estimate.")
     };
@@ -113,7 +134,10 @@ pub(super) fn heat(analysis: &Analysis, drawn: &Drawn) -> Option<Section> {
 
 /// Each block's own difference from the baseline.
 pub(super) fn blocks(experiment: &Experiment, analysis: &Analysis) -> Option<Section> {
-    let is_compared = analysis.arms.len() > 1 && !experiment.spec.is_of_results();
+    // The first node of a fleet is no baseline.
+    let is_compared = analysis.arms.len() > 1
+        && !experiment.spec.is_of_results()
+        && experiment.spec.design != Design::Fleet;
     let what = if tables::is_led_by_syncs(analysis) { "The time of a sync" } else { "Throughput" };
     let caption = format!(
         "{what} against {}, block by block. Dashed: the mean. Band: the margin. Hollow: not used. \
@@ -169,7 +193,10 @@ pub(super) fn schedule(
             " The first {shown} of {blocks} blocks are drawn; the CSV output has all of them."
         ));
     }
-    let mut sections = vec![section("Schedule", [legend(analysis), chart("schedule", caption)])];
+    // A row for each of very many says nothing.
+    let is_drawn = !analysis.fleet.is_some_and(|fleet| fleet.is_population);
+    let drawing = || section("Schedule", [legend(analysis), chart("schedule", caption)]);
+    let mut sections: Vec<Section> = is_drawn.then(drawing).into_iter().collect();
     let (troubles, more) = facts::troubles(analysis);
     if !troubles.rows.is_empty() {
         let more = (more > 0).then(|| Item::Note(format!("And {more} more.")));

@@ -34,7 +34,11 @@ pub(crate) fn groups(analysis: &Analysis) -> Vec<Group> {
     }
     let of = |metric: Metric| analysis.comparisons.iter().filter(move |c| c.metric == metric);
     let has_own = analysis.comparisons.iter().any(|comparison| comparison.against.is_some());
-    let baseline = if has_own { "its baseline" } else { &analysis.baseline };
+    let baseline = match analysis.fleet {
+        Some(_) => "the other nodes",
+        None if has_own => "its baseline",
+        None => &analysis.baseline,
+    };
     let against = words::printable(baseline);
     groups.extend(metrics.into_iter().map(|metric| {
         let compared: Vec<&Comparison> = of(metric).collect();

@@ -3,10 +3,12 @@
 mod data;
 mod forest;
 mod machine;
+mod nodes;
 mod operations;
 mod shown;
 mod tiles;
 
 pub(crate) use self::data::{Drawn, drawn, of_forest};
 pub(crate) use self::forest::{groups, number, of_effects, over_phases};
+pub(crate) use self::nodes::{in_common, map};
 pub(crate) use self::tiles::tiles;

@@ -19,10 +19,11 @@ const LIBRARIES: [&str; 2] =
 const LICENSES: [&str; 2] =
     [include_str!("../../assets/LICENSE-d3"), include_str!("../../assets/LICENSE-plot")];
 /// What draws with them: what they share first, and last what starts them.
-const SCRIPTS: [&str; 7] = [
+const SCRIPTS: [&str; 8] = [
     include_str!("charts/look.js"),
     include_str!("charts/forest.js"),
     include_str!("charts/machine.js"),
+    include_str!("charts/nodes.js"),
     include_str!("charts/operations.js"),
     include_str!("charts/experiment.js"),
     include_str!("charts/search.js"),

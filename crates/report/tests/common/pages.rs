@@ -4,7 +4,12 @@ use iotax_report::{Document, SearchResult, experiment, search};
 
 use super::{analyses, fleet, machine, matrix, suite, troubled};
 
-pub(crate) fn all() -> [(&'static str, Document); 11] {
+fn nodes(count: usize) -> Document {
+    let (head, found) = fleet::nodes(count);
+    experiment(&head, &found)
+}
+
+pub(crate) fn all() -> [(&'static str, Document); 15] {
     let (compare, peel) = (super::compare(), super::peel());
     let (head, caps) = &super::search::search(&[]);
     let (path_head, path_caps) = &super::search::path();
@@ -18,6 +23,10 @@ pub(crate) fn all() -> [(&'static str, Document); 11] {
         ("suite", suite::suite()),
         ("matrix", experiment(&matrix::compare(), &matrix::found())),
         ("fleet", experiment(&fleet::compare(), &fleet::found())),
+        ("nodes-2", nodes(2)),
+        ("nodes-5", nodes(5)),
+        ("nodes-24", nodes(24)),
+        ("nodes-300", nodes(300)),
         ("limits", search(SearchResult { head, caps, end: None })),
         ("paths", search(SearchResult { head: path_head, caps: path_caps, end: None })),
     ]

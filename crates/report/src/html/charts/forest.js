@@ -18,6 +18,16 @@ function forestCharts(root, { forest }) {
     return ticks;
   }
 
+  // Round values, but for those whose labels would be cut at either end.
+  function plainTicks([low, high], width) {
+    const count = Math.max(3, Math.round(width / 70));
+    const room = (16 * (high - low)) / width;
+    return {
+      ticks: d3.ticks(low, high, count).filter((tick) => tick >= low + room && tick <= high - room),
+      tickFormat: d3.scaleLinear([low, high], [0, width]).tickFormat(count),
+    };
+  }
+
   function factorLabel(log, [better, worse]) {
     if (log === 0) return "1x";
     return `${d3.format(",")(Math.round(Math.exp(Math.abs(log))))}x ${log < 0 ? better : worse}`;
@@ -94,13 +104,14 @@ function forestCharts(root, { forest }) {
         continue;
       }
       const width = cell.clientWidth - padding(cell);
-      const ticks = group.ways ? factorTicks(group.domain, width) : Math.max(3, Math.round(width / 70));
-      const tickFormat = group.ways ? { tickFormat: (log) => factorLabel(log, group.ways) } : {};
+      const ticks = group.ways
+        ? { ticks: factorTicks(group.domain, width), tickFormat: (log) => factorLabel(log, group.ways) }
+        : plainTicks(group.domain, width);
       cell.replaceChildren(Plot.plot({
         width, height: 48, marginTop: 0, marginBottom: 46, marginLeft: 0, marginRight: 0, style,
         ariaLabel: group.axis, x: { domain: group.domain, label: null },
         marks: [
-          Plot.axisX({ ...axisText, ticks, ...tickFormat, label: group.axis, labelAnchor: "center", labelOffset: 36, labelArrow: "none" }),
+          Plot.axisX({ ...axisText, ...ticks, label: group.axis, labelAnchor: "center", labelOffset: 36, labelArrow: "none" }),
         ],
       }));
       cell.firstChild.setAttribute("role", "img");

@@ -1,0 +1,297 @@
+//! The map of the nodes of a fleet: which is slow, by how much, and where they are.
+
+use std::collections::BTreeSet;
+
+use iotax_analyze::{Analysis, ArmSummary, Comparison, Metric, Outliers, Verdict};
+use iotax_record::{Experiment, Site};
+use iotax_spec::Design;
+use iotax_words::{Effect, On, percent};
+
+use crate::comparison::{change, size, tax};
+use crate::document::{NodeGroup, NodeMap, NodeTile, Standing};
+use crate::{format, outliers, words};
+
+/// Nodes up to which a tile says its name.
+const MAX_NAMED: usize = 60;
+/// Where colours change, in margins.
+const EDGES: [f64; 3] = [1.0, 2.0, 5.0];
+
+/// Of a fleet.
+pub(crate) fn map(experiment: &Experiment, analysis: &Analysis) -> Option<NodeMap> {
+    if experiment.spec.design != Design::Fleet || analysis.arms.is_empty() {
+        return None;
+    }
+    let arms = analysis.arms.iter().enumerate();
+    let all: Vec<NodeTile> =
+        arms.map(|(at, arm)| tile(analysis, arm, experiment.sites.get(at))).collect();
+    let marks = Standing::ALL.into_iter().filter(|one| all.iter().any(|n| n.standing == *one));
+    let marks = marks.map(|standing| (standing, meaning(standing, analysis))).collect();
+    Some(NodeMap {
+        is_dense: all.len() > MAX_NAMED,
+        groups: grouped(experiment, all),
+        colours: (-3..=3).rev().map(|step| (step, range(step, analysis.margin))).collect(),
+        marks,
+    })
+}
+
+/// What the slow nodes have in common that not all nodes have; nothing of a single one.
+pub(crate) fn in_common(experiment: &Experiment, analysis: &Analysis) -> Vec<String> {
+    type Fact = fn(&Site) -> Option<&String>;
+    let facts: [(&str, Fact); 5] = [
+        ("in zone", |site| site.placed.as_ref()?.zone.as_ref()),
+        ("in cluster", |site| Some(&site.placed.as_ref()?.cluster)),
+        ("of storage class", |site| site.placed.as_ref()?.class.as_ref()),
+        ("on a device of model", |site| site.device_model.as_ref()),
+        ("on device", |site| site.device_id.as_ref()),
+    ];
+    let nodes: Vec<(bool, &Site)> = (analysis.arms.iter().zip(&experiment.sites))
+        .map(|(arm, site)| (Finding::of(analysis, arm).standing == Standing::Slow, site))
+        .collect();
+    let (slow, others): (Vec<_>, Vec<_>) = nodes.into_iter().partition(|(is_slow, _)| *is_slow);
+    let [(_, first), _, ..] = slow.as_slice() else { return Vec::new() };
+    let shared = |(what, of): &(&str, Fact)| {
+        let value = of(first)?;
+        let has = |(_, site): &&(bool, &Site)| of(site) == Some(value);
+        let too = others.iter().filter(has).count();
+        (slow.iter().all(|node| has(&node)) && too < others.len()).then(|| {
+            let value = words::printable(value);
+            let all = match slow.len() {
+                2 => "Both".to_owned(),
+                many => format!("All {many}"),
+            };
+            let too = match too {
+                0 => "none is".to_owned(),
+                1 => "1 is".to_owned(),
+                many => format!("{many} are"),
+            };
+            format!("{all} slow nodes are {what} {value}; of the other {}, {too}.", others.len())
+        })
+    };
+    facts.iter().filter_map(shared).collect()
+}
+
+/// What was found of one node.
+struct Finding {
+    standing: Standing,
+    word: String,
+    tax: Option<f64>,
+    size: String,
+    said: String,
+}
+
+impl Finding {
+    fn unjudged(why: &str) -> Self {
+        let (word, said) = ("not judged".to_owned(), format!("not judged: {why}"));
+        Self { standing: Standing::Unjudged, word, tax: None, size: String::new(), said }
+    }
+
+    fn of(analysis: &Analysis, arm: &ArmSummary) -> Self {
+        if analysis.fleet.is_some_and(|fleet| fleet.is_population) {
+            let found = analysis.outliers.as_ref();
+            return found.map_or_else(
+                || Self::unjudged("the run ended before the rounds that it takes were run"),
+                |found| Self::of_many(found, &arm.name),
+            );
+        }
+        let is_own = |c: &&Comparison| c.arm.as_ref() == Some(&arm.name);
+        match analysis.comparisons.iter().find(is_own) {
+            Some(comparison) if arm.trials > 0 => Self::of_few(comparison),
+            _ => Self::unjudged("no usable trial"),
+        }
+    }
+
+    fn of_many(found: &Outliers, name: &str) -> Self {
+        let said = |tax, verdict: &str| {
+            let effect = Effect::new(found.metric.on(), Some(tax), None, None);
+            let size = effect.map(|effect| effect.size(found.metric.name())).unwrap_or_default();
+            format!("{size} than the median node; {verdict}")
+        };
+        let finding = |standing, word: &str, tax, verdict: &str| Self {
+            standing,
+            word: word.to_owned(),
+            tax: Some(tax),
+            size: changed(found.metric, tax),
+            said: said(tax, verdict),
+        };
+        if let Some(slow) = found.slow.iter().find(|slow| slow.arm == name) {
+            let chance = outliers::chance(slow.p);
+            let verdict = format!("named slow (chance if healthy: {chance})");
+            return finding(Standing::Slow, "slow", slow.tax, &verdict);
+        }
+        match found.others.iter().find(|other| other.arm == name) {
+            Some(other) => finding(Standing::Unnamed, "not named", other.tax, "not named slow"),
+            None => Self::unjudged("fewer than two usable trials"),
+        }
+    }
+
+    fn of_few(found: &Comparison) -> Self {
+        let standing = match found.verdict {
+            Verdict::Slower => Standing::Slow,
+            Verdict::Faster => Standing::Faster,
+            Verdict::Equivalent => Standing::Same,
+            _ => Standing::Open,
+        };
+        let is_plain = found.stalls.is_none() && found.verdict != Verdict::EffectChanged;
+        let against = found.against.as_deref().map(words::printable).unwrap_or_default();
+        let than = |size| format!("{size} than {against}; ");
+        let size = size(found).filter(|_| is_plain);
+        Self {
+            standing,
+            word: found.verdict.to_string(),
+            tax: found.tax.filter(|_| is_plain),
+            size: match found.tax {
+                Some(of) if is_plain => changed(found.metric, of),
+                _ => tax(found),
+            },
+            said: size.map(than).unwrap_or_default() + &words::verdict_phrase(found),
+        }
+    }
+}
+
+/// `−30 %`: what the node does, against the others.
+fn changed(metric: Metric, tax: f64) -> String {
+    change(if metric.on() == On::Rate { 1.0 - tax } else { 1.0 + tax })
+}
+
+fn tile(analysis: &Analysis, arm: &ArmSummary, site: Option<&Site>) -> NodeTile {
+    let found = Finding::of(analysis, arm);
+    let name = words::printable(&arm.name);
+    let mut said = format!("{name}: {}; {}", found.said, format::counted(arm.trials, "trial"));
+    if arm.failed_trials > 0 {
+        said.push_str(&format!(", {} failed", arm.failed_trials));
+    }
+    if let Some(placed) = site.and_then(|site| site.placed.as_ref()) {
+        said.push_str(&format!("; {}", words::printable(&placed.told())));
+    }
+    let (size, word) = (found.size, found.word);
+    let step = found.tax.map(|tax| step(tax, analysis.margin));
+    NodeTile { name, size, word, standing: found.standing, step, said }
+}
+
+/// The colour of a tax.
+fn step(tax: f64, margin: f64) -> i8 {
+    let steps: i8 = EDGES.iter().map(|edge| i8::from(tax.abs() >= edge * margin)).sum();
+    if tax < 0.0 { -steps } else { steps }
+}
+
+/// What a colour means.
+fn range(step: i8, margin: f64) -> String {
+    let edge = |at: usize| percent(EDGES[at] * margin);
+    let way = if step > 0 { "worse" } else { "better" };
+    let between = |low: usize| {
+        format!("{}\u{2013}{} {way}", edge(low).trim_end_matches([' ', '%']), edge(low + 1))
+    };
+    match step.unsigned_abs() {
+        0 => format!("less than {} apart", edge(0)),
+        1 => between(0),
+        2 => between(1),
+        _ => format!("{} {way} or more", edge(2)),
+    }
+}
+
+fn meaning(standing: Standing, analysis: &Analysis) -> String {
+    let others = if analysis.arms.len() == 2 { "the other one" } else { "the others" };
+    match (standing, &analysis.outliers) {
+        (Standing::Slow, Some(found)) => {
+            format!(
+                "named slow; of those named, {} at most are false, on average",
+                percent(found.rate)
+            )
+        }
+        (Standing::Slow, None) => format!("slower than {others}"),
+        (Standing::Faster, _) => format!("faster than {others}"),
+        (Standing::Same, _) => {
+            format!("equivalent: differs by less than {}", percent(analysis.margin))
+        }
+        (Standing::Unnamed, _) => "not named, which does not prove that it is healthy".to_owned(),
+        (Standing::Open, _) => "no verdict: undecided, or figures that give none".to_owned(),
+        (Standing::Unjudged, _) => "not judged: too few usable trials".to_owned(),
+    }
+}
+
+/// By cluster and by zone, where there are several, each in the order of names.
+fn grouped(experiment: &Experiment, tiles: Vec<NodeTile>) -> Vec<NodeGroup> {
+    let sites = &experiment.sites;
+    let placed = |at: usize| sites.get(at).and_then(|site| site.placed.as_ref());
+    let all = || (0..tiles.len()).filter_map(placed);
+    let clusters: BTreeSet<&str> = all().map(|placed| placed.cluster.as_str()).collect();
+    let zones: BTreeSet<&str> = all().filter_map(|placed| placed.zone.as_deref()).collect();
+    let part = |what: &str, name: Option<&str>, count: usize| {
+        let known = |name| format!("{what} {}", words::printable(name));
+        (count > 1).then(|| name.map_or_else(|| format!("{what} not known"), known))
+    };
+    let headings: Vec<String> = (0..tiles.len())
+        .map(|at| {
+            let cluster = placed(at).map(|placed| placed.short_cluster());
+            let zone = placed(at).and_then(|placed| placed.zone.as_deref());
+            let parts = [
+                part("cluster", cluster.as_deref(), clusters.len()),
+                part("zone", zone, zones.len()),
+            ];
+            parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+        })
+        .collect();
+    let mut groups: Vec<NodeGroup> = Vec::new();
+    for (heading, tile) in headings.into_iter().zip(tiles) {
+        match groups.iter_mut().find(|group| group.heading == heading) {
+            Some(group) => group.nodes.push(tile),
+            None => groups.push(NodeGroup { heading, nodes: vec![tile] }),
+        }
+    }
+    // What is not known comes last.
+    let rank = |group: &NodeGroup| group.heading.ends_with("not known");
+    groups.sort_by(|a, b| {
+        let by_name = || natural(&a.heading).cmp(&natural(&b.heading));
+        rank(a).cmp(&rank(b)).then_with(by_name)
+    });
+    for group in &mut groups {
+        group.nodes.sort_by(|a, b| natural(&a.name).cmp(&natural(&b.name)));
+        group.heading = counted(group);
+    }
+    groups
+}
+
+/// `zone a: 8 nodes, 2 slow`, or nothing where there is one group.
+fn counted(group: &NodeGroup) -> String {
+    if group.heading.is_empty() {
+        return String::new();
+    }
+    let slow = group.nodes.iter().filter(|node| node.standing == Standing::Slow).count();
+    let slow = if slow > 0 { format!(", {slow} slow") } else { String::new() };
+    format!("{}: {}{slow}", group.heading, format::counted(group.nodes.len() as u64, "node"))
+}
+
+/// Sorts `n2` before `n10`: texts, and numbers of any length by length, then by digits.
+fn natural(name: &str) -> Vec<(&str, usize, &str)> {
+    let mut parts = Vec::new();
+    let mut rest = name;
+    while !rest.is_empty() {
+        let is_digit = |c: char| c.is_ascii_digit();
+        let (text, after) = rest.split_at(rest.find(is_digit).unwrap_or(rest.len()));
+        let end = after.find(|c| !is_digit(c)).unwrap_or(after.len());
+        let number = after[..end].trim_start_matches('0');
+        parts.push((text, number.len(), number));
+        rest = &after[end..];
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_in_names_are_ordered_by_what_they_count() {
+        let mut names = ["n10", "n2", "m9", "n1-b", "n1-a", "n", "n99999999999999999999"];
+        names.sort_by(|a, b| natural(a).cmp(&natural(b)));
+        assert_eq!(names, ["m9", "n", "n1-a", "n1-b", "n2", "n10", "n99999999999999999999"]);
+    }
+
+    #[test]
+    fn colours_change_at_margins_and_tell_worse_from_better() {
+        let steps = [0.3, 0.25, 0.1, 0.06, 0.04, -0.04, -0.07, -1.0].map(|tax| step(tax, 0.05));
+        assert_eq!(steps, [3, 3, 2, 1, 0, 0, -1, -3]);
+        assert_eq!(range(2, 0.05), "10\u{2013}25 % worse");
+        assert_eq!(range(-3, 0.05), "25 % better or more");
+    }
+}
