@@ -41,8 +41,9 @@ fn found(
     metric: Metric,
     (judged, fleet): (&[usize], Fleet),
 ) -> Outliers {
+    type Judged = Vec<(usize, Node)>;
     let rate = spec.stop.alpha;
-    let (mut slow, others): (Vec<(usize, Node)>, Vec<(usize, Node)>) =
+    let (mut slow, others): (Judged, Judged) =
         judged.iter().copied().zip(fleet.nodes).partition(|(_, node)| node.is_slow);
     slow.sort_by(|(_, a), (_, b)| a.raw.total_cmp(&b.raw));
     let figures = |arm: &usize| {

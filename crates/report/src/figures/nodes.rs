@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use iotax_analyze::{Analysis, ArmSummary, Comparison, Metric, Outliers, Verdict};
-use iotax_record::{Experiment, Site};
+use iotax_record::{Experiment, Placed, Site};
 use iotax_spec::Design;
 use iotax_words::{Effect, On, percent};
 
@@ -163,9 +163,14 @@ fn tile(analysis: &Analysis, arm: &ArmSummary, site: Option<&Site>) -> NodeTile 
     if let Some(placed) = site.and_then(|site| site.placed.as_ref()) {
         said.push_str(&format!("; {}", words::printable(&placed.told())));
     }
-    let (size, word) = (found.size, found.word);
-    let step = found.tax.map(|tax| step(tax, analysis.margin));
-    NodeTile { name, size, word, standing: found.standing, step, said }
+    NodeTile {
+        name,
+        size: found.size,
+        word: found.word,
+        standing: found.standing,
+        step: found.tax.map(|tax| step(tax, analysis.margin)),
+        said,
+    }
 }
 
 /// The colour of a tax.
@@ -222,7 +227,7 @@ fn grouped(experiment: &Experiment, tiles: Vec<NodeTile>) -> Vec<NodeGroup> {
     };
     let headings: Vec<String> = (0..tiles.len())
         .map(|at| {
-            let cluster = placed(at).map(|placed| placed.short_cluster());
+            let cluster = placed(at).map(Placed::short_cluster);
             let zone = placed(at).and_then(|placed| placed.zone.as_deref());
             let parts = [
                 part("cluster", cluster.as_deref(), clusters.len()),
