@@ -53,7 +53,8 @@ pub(crate) fn measure_at(
     let opened = place.open(&mut spec, session.flags(), &mut preparing);
     let (mut host, known) = fit::advised(opened, advice.as_deref())?;
     refuse_to_precondition_in_vain(&spec, &host)?;
-    stand_in::tell(&spec, &known)?;
+    stand_in::refuse_on_some(&spec, &known)?;
+    stand_in::tell(&spec, &known);
     let laid_out = session.lay_out(&spec, &mut host, &|done, total| line.laying_out(done, total));
     if !fit::advised(laid_out, advice.as_deref())? {
         return Ok(Exit::Interrupted);

@@ -1,40 +1,46 @@
 //! Where a sandbox forbids `io_uring`, as container runtimes do by default, `libaio` stands in for it.
 
+use std::collections::BTreeSet;
+
 use anyhow::Result;
 use iotax_record::HostRecord;
 use iotax_spec::{Job, Spec};
 
-use crate::exit::Usage;
+use crate::exit::usage;
 
 /// Says so if it does.
-///
-/// # Errors
-/// If it would on some hosts only: arms would differ by their engines.
-pub(crate) fn tell(spec: &Spec, hosts: &[HostRecord]) -> Result<()> {
-    let all = spec.all_at_once();
-    let jobs: Vec<&Job> = all.jobs.iter().filter(|job| job.may_be_stood_in_for()).collect();
-    let is_forbidden = |host: &&HostRecord| host.io_uring == Some(false);
-    let forbidding = hosts.iter().filter(is_forbidden).count();
-    if jobs.is_empty() || forbidding == 0 {
-        return Ok(());
-    }
-    if forbidding == hosts.len() {
+pub(crate) fn tell(spec: &Spec, hosts: &[HostRecord]) {
+    if forbidding(hosts) > 0 && !jobs(spec).is_empty() {
         eprintln!(
             "note: a sandbox forbids io_uring here, as container runtimes do: libaio drives direct I/O \
              in its place"
         );
+    }
+}
+
+/// Refuses a comparison that would have it on some hosts only: arms would differ by their engines.
+pub(crate) fn refuse_on_some(spec: &Spec, hosts: &[HostRecord]) -> Result<()> {
+    let (forbidding, jobs) = (forbidding(hosts), jobs(spec));
+    if forbidding == 0 || forbidding == hosts.len() || jobs.is_empty() {
         return Ok(());
     }
-    let mut names: Vec<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
-    names.dedup();
-    let set: Vec<String> = names.iter().map(|name| format!("--set {name}.engine=libaio")).collect();
-    Err(Usage(format!(
+    let set: Vec<String> = jobs.iter().map(|job| format!("--set {job}.engine=libaio")).collect();
+    Err(usage(format!(
         "a sandbox forbids io_uring on {forbidding} of {} hosts, so arms would be driven by different \
          engines; have all driven by the same with {}",
         hosts.len(),
         set.join(" ")
-    ))
-    .into())
+    )))
+}
+
+fn forbidding(hosts: &[HostRecord]) -> usize {
+    hosts.iter().filter(|host| host.io_uring == Some(false)).count()
+}
+
+/// The names of those that it may stand in for.
+fn jobs(spec: &Spec) -> BTreeSet<String> {
+    let jobs = spec.all_at_once().jobs.into_iter();
+    jobs.filter(Job::may_be_stood_in_for).map(|job| job.name).collect()
 }
 
 #[cfg(test)]
@@ -49,7 +55,7 @@ mod tests {
         let spec = Spec::single(workload, arm, Stop::default(), 1).unwrap();
         let host =
             |io_uring: &bool| HostRecord { io_uring: Some(*io_uring), ..HostRecord::default() };
-        tell(&spec, &allowed.iter().map(host).collect::<Vec<_>>())
+        refuse_on_some(&spec, &allowed.iter().map(host).collect::<Vec<_>>())
     }
 
     #[test]

@@ -22,7 +22,7 @@ use crate::args::{Color, Format, GateArgs, LimitsArgs, OutputArgs, Undecided};
 use crate::exit::Exit;
 use crate::progress::SearchLine;
 use crate::session::{Flags, Session};
-use crate::{gate, hosts, instance, output, recorded, same_storage};
+use crate::{gate, hosts, instance, output, recorded, same_storage, stand_in};
 
 /// `iotax limits`
 pub(crate) fn limits(args: &LimitsArgs) -> Result<Exit> {
@@ -68,6 +68,7 @@ pub(super) fn search_at(
     let (mut host, known) = open(&mut search, session.flags(), &mut making)?;
     refuse_small(&search)?;
     let spec = search.spec();
+    stand_in::tell(&spec, &known);
     if !session.lay_out(&spec, &mut *host, &|done, total| line.laying_out(done, total))? {
         return Ok(Exit::Interrupted);
     }
