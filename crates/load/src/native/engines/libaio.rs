@@ -119,10 +119,8 @@ impl Libaio {
     /// The engine of a thread.
     pub(crate) fn of(thread: &Thread<'_>) -> Result<Self, Error> {
         let (depth, batch) = (thread.depth(), thread.job.submit_batch());
-        let job = || thread.job.name.clone();
-        let (files, buffers) = (thread.open()?, thread.buffers()?);
-        Self::new(files, buffers, depth, batch)
-            .map_err(|source| Error::NoLibaio { job: job(), source })
+        let made = Self::new(thread.open()?, thread.buffers()?, depth, batch);
+        made.map_err(|source| Error::NoLibaio { job: thread.job.name.clone(), source })
     }
 
     fn new(files: Vec<File>, buffers: Buffers, depth: u32, batch: u32) -> io::Result<Self> {
@@ -157,10 +155,10 @@ impl Libaio {
     }
 
     /// The kernel refuses the first of those that are held: it is over.
-    #[expect(unsafe_code, reason = "one of ours is found by its address")]
     fn fail_first(&mut self, error: &io::Error) {
-        // SAFETY: it is one of `self.iocbs`.
-        let data = unsafe { (*self.held.remove(0)).data };
+        let first = self.held.remove(0);
+        let is_first = |iocb: &&Iocb| ptr::eq(*iocb, first);
+        let data = self.iocbs.iter().find(is_first).expect("one of ours").data;
         let result = -i64::from(error.raw_os_error().unwrap_or(libc::EIO));
         self.events[self.ready] = Event { data, result, ..Event::default() };
         self.ready += 1;
