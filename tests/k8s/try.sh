@@ -25,6 +25,7 @@ down() {
   rm -rf "$W"
 }
 trap down EXIT
+trap 'exit 130' INT TERM
 # Nothing ends silently.
 set -E
 trap 'echo "failed: $BASH_COMMAND (${BASH_SOURCE[0]##*/}:$LINENO)" >&2' ERR
