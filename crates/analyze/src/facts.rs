@@ -68,6 +68,8 @@ pub(crate) struct JobFacts {
     pub job: usize,
     pub is_primary: bool,
     pub engine: String,
+    /// It stood in for another, which a sandbox forbids.
+    pub stands_in: bool,
     pub threads: u32,
     pub queue_depth: u32,
     pub active_ns: u64,
@@ -233,6 +235,7 @@ impl JobFacts {
             job: index,
             is_primary,
             engine: record.engine.clone(),
+            stands_in: record.instead_of.is_some(),
             threads: record.threads,
             queue_depth: record.queue_depth,
             active_ns: record.active_ns,

@@ -34,6 +34,7 @@ mod screened;
 mod seconds;
 mod spread;
 mod stalled;
+mod stand_in;
 mod summary;
 mod taken;
 mod targets;

@@ -122,20 +122,10 @@ impl Factors {
                 let contrast = |level: &Level| {
                     let Setting { factor, level: name } = self.setting(*level);
                     let pairs = known(level).known;
-                    let of_pair = |pair: &[usize; 2]| {
-                        let [with, base] = *pair;
-                        [&samples[base], &samples[with]]
-                    };
-                    let is_gated = pairs.iter().flatten().any(|arm| {
-                        let own = trials.iter().filter(|t| t.usable && t.arm == Some(*arm));
-                        !compare::has_tail(*metric, own)
-                    });
-                    Contrast {
-                        metric: *metric,
-                        subject: (None, Some(format!("{factor}={name}")), None),
-                        pairs: pairs.iter().map(of_pair).collect(),
-                        is_gated,
-                    }
+                    let pairs: Vec<[usize; 2]> =
+                        pairs.into_iter().map(|[with, base]| [base, with]).collect();
+                    let subject = (None, Some(format!("{factor}={name}")), None);
+                    Contrast::of(trials, (*metric, subject), &samples, &pairs)
                 };
                 results::family(
                     &self.effects,

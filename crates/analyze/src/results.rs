@@ -1,9 +1,9 @@
 //! Arms that are saved results: independent samples instead of blocks. The unit is the result: the
 //! trials of a record share a day and a machine, so their spread is not that of results.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use iotax_spec::{Engine, Pace, Spec, Workload};
+use iotax_spec::{Pace, Spec, Workload};
 use iotax_stats::holm;
 use iotax_stats::rci::Interval;
 use iotax_stats::sample::mean;
@@ -17,6 +17,7 @@ use crate::conclude::{Conclusion, NOT_AFTER_HOLM, word};
 use crate::facts::TrialFacts;
 use crate::method::Method;
 use crate::metrics::Metric;
+use crate::stand_in;
 
 /// What is compared: throughput, and what all results know besides. Latencies only where the job
 /// was held to a rate: elsewhere a slower arm got less load, and its tail is that of another load.
@@ -60,27 +61,21 @@ pub(crate) struct Sample {
     values: Vec<f64>,
     /// Logarithms; a record has several trials, which are one result, and no more than that.
     trials: Vec<f64>,
-    /// What drove its primary job.
-    engines: BTreeSet<String>,
 }
 
 impl Sample {
     pub(crate) fn of(trials: &[TrialFacts], arm: usize, metric: Metric) -> Self {
         let usable = trials.iter().filter(|trial| trial.usable && trial.arm == Some(arm));
-        let known = usable.filter_map(|trial| Some((trial, metric.of(trial)?)));
+        let known = usable.filter_map(|trial| Some((trial.block, metric.of(trial)?)));
         let mut results: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
-        let mut engines = BTreeSet::new();
-        for (trial, value) in known {
-            results.entry(trial.block).or_default().push(value.ln());
-            let primary = trial.jobs.iter().filter(|job| job.is_primary);
-            engines.extend(primary.map(|job| job.engine.clone()));
+        for (block, value) in known {
+            results.entry(block).or_default().push(value.ln());
         }
         let typical = |logs: &Vec<f64>| mean(logs).exp();
         Self {
             blocks: results.keys().copied().collect(),
             values: results.values().map(typical).collect(),
             trials: results.into_values().flatten().collect(),
-            engines,
         }
     }
 
@@ -104,28 +99,17 @@ pub(crate) fn conclude(
 ) -> Vec<Conclusion> {
     let samples: Vec<Sample> =
         (0..spec.arms.len()).map(|arm| Sample::of(trials, arm, metric)).collect();
-    let is_gated = |[base, with]: &[usize; 2]| {
-        [*base, *with].into_iter().any(|arm| {
-            let of_arm = trials.iter().filter(|t| t.usable && t.arm == Some(arm));
-            !compare::has_tail(metric, of_arm)
-        })
-    };
     let contrasts = pairs.iter().map(|pair| {
         let arm = &spec.arms[pair[1]];
         let subject = (Some(arm.name.clone()), None, arm.against.clone());
-        Contrast {
-            metric,
-            subject,
-            pairs: vec![pair.map(|arm| &samples[arm])],
-            is_gated: is_gated(pair),
-        }
+        Contrast::of(trials, (metric, subject), &samples, &[*pair])
     });
     family(method, &contrasts.collect::<Vec<_>>())
 }
 
 /// A difference that may be that of the engines.
-const STAND_IN: &str = "one was driven with io_uring, and the other with libaio, as where a sandbox \
-                        forbids io_uring: measure both with engine=libaio";
+const STAND_IN: &str = "libaio drove one of them, for a sandbox forbade io_uring there: measure both \
+                        with engine=libaio";
 
 /// Conclusions on a family of contrasts: Holm's procedure runs over them.
 pub(crate) fn family(method: &Method, contrasts: &[Contrast<'_>]) -> Vec<Conclusion> {
@@ -146,13 +130,35 @@ type Named = (Option<String>, Option<String>, Option<String>);
 
 /// Pairs of samples, the baseline first, and what is asked of them.
 pub(crate) struct Contrast<'a> {
-    pub(crate) metric: Metric,
-    pub(crate) subject: Named,
-    pub(crate) pairs: Vec<[&'a Sample; 2]>,
-    pub(crate) is_gated: bool,
+    metric: Metric,
+    subject: Named,
+    pairs: Vec<[&'a Sample; 2]>,
+    is_gated: bool,
+    mixes_engines: bool,
 }
 
-impl Contrast<'_> {
+impl<'a> Contrast<'a> {
+    /// Of pairs of arms, the baseline first.
+    pub(crate) fn of(
+        trials: &[TrialFacts],
+        (metric, subject): (Metric, Named),
+        samples: &'a [Sample],
+        pairs: &[[usize; 2]],
+    ) -> Self {
+        let arms = || pairs.iter().flatten();
+        let usable = |arm: &usize| {
+            let arm = Some(*arm);
+            trials.iter().filter(move |trial| trial.usable && trial.arm == arm)
+        };
+        Self {
+            metric,
+            subject,
+            pairs: pairs.iter().map(|pair| pair.map(|arm| &samples[arm])).collect(),
+            is_gated: arms().any(|arm| !compare::has_tail(metric, usable(arm))),
+            mixes_engines: stand_in::mixes_engines(arms().flat_map(usable)),
+        }
+    }
+
     /// With enough results of all of them.
     fn test(&self) -> Option<Unpaired> {
         let logs: Vec<[Vec<f64>; 2]> =
@@ -168,16 +174,6 @@ impl Contrast<'_> {
             }
             _ => None,
         }
-    }
-
-    /// Whether some were driven with `io_uring`, and others with what stands in for it where a sandbox
-    /// forbids it.
-    fn has_stand_ins(&self) -> bool {
-        let of = |engine: Engine| {
-            let is_of = |sample: &&Sample| sample.engines.contains(engine.name());
-            self.pairs.iter().flatten().any(is_of)
-        };
-        of(Engine::IoUring) && of(Engine::Libaio)
     }
 
     /// Mean logarithm of the ratio, if every sample has a value.
@@ -202,7 +198,7 @@ impl Contrast<'_> {
         let cost = log_ratio.map(|interval| goal.cost(interval));
         let holds = test.is_some() && adjusted_p <= method.alpha;
         let own = cost.map_or(Verdict::Undecided, |cost| Verdict::of(&cost, method.margin));
-        let withheld = if self.has_stand_ins() {
+        let withheld = if self.mixes_engines {
             Some(STAND_IN)
         } else {
             (own.is_signed() && !method.simultaneous && !holds).then_some(NOT_AFTER_HOLM)
@@ -289,29 +285,26 @@ mod tests {
 
     use super::*;
 
-    fn sample(values: [f64; 3], engine: Engine) -> Sample {
+    fn sample(values: [f64; 3]) -> Sample {
         Sample {
             blocks: vec![0, 1, 2],
             values: values.to_vec(),
             trials: values.iter().map(|value| value.ln()).collect(),
-            engines: [engine.name().to_owned()].into(),
         }
     }
 
-    fn concluded(engines: [Engine; 2]) -> (Verdict, Option<&'static str>) {
+    fn concluded(mixes_engines: bool) -> (Verdict, Option<&'static str>) {
         let arm = |name: &str| Arm::new(name, Target::parse("mem(size=1M)").unwrap());
         let workload = Workload::preset("randread-4k").unwrap();
         let arms = vec![arm("a"), arm("b")];
         let spec = Spec::compare(workload, arms, Stop::default(), 1).unwrap();
-        let [base, with] = [
-            sample([1000.0, 1001.0, 1002.0], engines[0]),
-            sample([500.0, 501.0, 502.0], engines[1]),
-        ];
+        let [base, with] = [sample([1000.0, 1001.0, 1002.0]), sample([500.0, 501.0, 502.0])];
         let contrast = Contrast {
             metric: Metric::THROUGHPUT,
             subject: (Some("b".to_owned()), None, None),
             pairs: vec![[&base, &with]],
             is_gated: false,
+            mixes_engines,
         };
         let conclusion = family(&Method::new(&spec), &[contrast]).remove(0);
         (conclusion.comparison.verdict, conclusion.withheld)
@@ -319,9 +312,7 @@ mod tests {
 
     #[test]
     fn what_stood_in_for_io_uring_is_not_compared_with_it() {
-        use Engine::{IoUring, Libaio};
-        assert_eq!(concluded([IoUring, IoUring]), (Verdict::Slower, None));
-        assert_eq!(concluded([Libaio, Libaio]), (Verdict::Slower, None));
-        assert_eq!(concluded([IoUring, Libaio]), (Verdict::Undecided, Some(STAND_IN)));
+        assert_eq!(concluded(false), (Verdict::Slower, None));
+        assert_eq!(concluded(true), (Verdict::Undecided, Some(STAND_IN)));
     }
 }

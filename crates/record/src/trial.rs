@@ -100,6 +100,9 @@ pub struct JobRecord {
     pub name: String,
     /// Engine really used.
     pub engine: String,
+    /// The engine that was asked for, where a sandbox forbids that and `engine` stands in for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instead_of: Option<String>,
     /// Threads.
     pub threads: u32,
     /// Queue depth of each thread.

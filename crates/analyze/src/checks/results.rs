@@ -1,12 +1,13 @@
-use iotax_spec::{Design, Engine};
+use iotax_spec::Design;
 
 use crate::analysis::{Check, Warning};
 use crate::evidence::Evidence;
+use crate::stand_in;
 
 /// Results of other tools: were they made by the same job, and how were the runs arranged?
 pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
     let mut warnings = other_jobs(evidence);
-    warnings.extend(stand_in(evidence));
+    warnings.extend(other_engines(evidence));
     warnings.extend(not_interleaved(evidence));
     warnings
 }
@@ -29,14 +30,12 @@ fn other_jobs(evidence: &Evidence<'_>) -> Vec<Warning> {
 
 /// Where a sandbox forbids `io_uring`, something else drives what is direct: another load, and no
 /// verdict.
-fn stand_in(evidence: &Evidence<'_>) -> Option<Warning> {
-    let jobs = || evidence.trials.iter().flat_map(|trial| &trial.jobs);
-    let is_there = |engine: Engine| jobs().any(|job| job.engine == engine.name());
-    (is_there(Engine::IoUring) && is_there(Engine::Libaio)).then(|| Warning {
+fn other_engines(evidence: &Evidence<'_>) -> Option<Warning> {
+    stand_in::mixes_engines(evidence.trials.iter().copied()).then(|| Warning {
         check: Check::AnotherJob,
         arm: None,
-        message: "some results were driven with io_uring, and others with libaio, as where a \
-                  sandbox forbids io_uring: what differs may be the engines"
+        message: "some results were driven with libaio, for a sandbox forbade io_uring there, and \
+                  others with another engine: what differs may be the engines"
             .to_owned(),
         advice: "Between them there is no verdict. Measure all with engine=libaio.".to_owned(),
         trials: 0,

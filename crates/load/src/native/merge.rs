@@ -11,7 +11,7 @@ use iotax_spec::{Engine, Job};
 use super::counts::Counts;
 use super::drive::Worker;
 use super::engines::OfFlow;
-use super::setup::{Thread, effective_depth, effective_engine};
+use super::setup::{Thread, effective_depth, effective_engine, stands_in};
 use super::shared_state::SharedState;
 use super::usage::Usage;
 use super::window::{Tally, Window};
@@ -158,6 +158,7 @@ fn empty(job: &Job, engine: Engine) -> JobRecord {
     JobRecord {
         name: job.name.clone(),
         engine: engine.name().to_owned(),
+        instead_of: stands_in(job, engine).then(|| job.engine.name().to_owned()),
         threads: job.threads,
         queue_depth: effective_depth(job, engine),
         read: direction(),

@@ -206,6 +206,11 @@ pub(crate) fn effective_engine(job: &Job, target: IoTarget<'_>) -> EngineKind {
     }
 }
 
+/// Whether `engine` drives a job because a sandbox forbids the one that it asks for.
+pub(crate) fn stands_in(job: &Job, engine: EngineKind) -> bool {
+    engine == EngineKind::Libaio && job.engine == EngineKind::IoUring
+}
+
 /// I/Os that each thread of `job` keeps in flight with `engine`.
 pub(crate) fn effective_depth(job: &Job, engine: EngineKind) -> u32 {
     if engine.is_async() { job.queue_depth.max(1) } else { 1 }

@@ -98,7 +98,9 @@ impl Redactor {
         }
         for job in &mut load.jobs {
             job.name = self.names.whole(Kind::Job, &job.name);
-            self.text(Kind::Word, &mut job.engine);
+            for engine in [&mut job.engine].into_iter().chain(&mut job.instead_of) {
+                self.text(Kind::Word, engine);
+            }
             self.texts(&mut job.first_error);
         }
         let of_jobs = load.jobs.iter_mut().flat_map(|job| &mut job.operations);

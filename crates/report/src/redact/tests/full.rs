@@ -303,6 +303,7 @@ fn job_record() -> JobRecord {
         udp: None,
         name: t(),
         engine: t(),
+        instead_of: some(),
         threads: 1,
         queue_depth: 1,
         active_ns: 1,
