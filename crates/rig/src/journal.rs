@@ -241,8 +241,9 @@ impl Open {
         }
     }
 
-    /// As [`Open::lock`]. A run that was killed while it started a program leaves the lock to that
-    /// program for the moment until it has begun: a locked journal of a dead run is waited for.
+    /// As [`Open::lock`]. A run that is being killed holds the lock until it is gone, and one that was
+    /// killed while it started a program leaves it to that program for the moment until it has begun:
+    /// a locked journal of a dead run is waited for.
     fn lock_dead(&self) -> io::Result<bool> {
         let started = Instant::now();
         loop {
@@ -256,10 +257,10 @@ impl Open {
         }
     }
 
-    /// Whether the process that wrote the journal runs; true if that cannot be told.
+    /// Whether the process that wrote the journal runs, and goes on; true if that cannot be told.
     fn owner_lives(&self) -> bool {
         let Ok((Some(head), _)) = self.read() else { return true };
-        head.host != host() || lives(head.pid)
+        head.host != host() || lives(head.pid) && !is_ending(head.pid)
     }
 
     fn append(&mut self, entry: Entry) -> io::Result<()> {
@@ -304,10 +305,36 @@ pub(crate) fn own() -> Vec<(Arc<Held>, OsString)> {
 
 /// Whether a process of this number runs.
 pub(crate) fn lives(pid: u32) -> bool {
+    // A zombie has ended and only waits to be noticed.
+    !matches!(stat(pid).first().map(String::as_str), None | Some("Z" | "X"))
+}
+
+/// Whether a process that runs is on its way out: until it is gone, it holds what it has locked.
+fn is_ending(pid: u32) -> bool {
+    /// Of the kernel's flags of a process: it exits.
+    const PF_EXITING: u64 = 0x4;
+    const FLAGS: usize = 6;
+    let flags = stat(pid).get(FLAGS).and_then(|flags| flags.parse::<u64>().ok());
+    flags.is_some_and(|flags| flags & PF_EXITING != 0) || is_being_killed(pid)
+}
+
+/// Whether SIGKILL has been sent, which no process outlives.
+fn is_being_killed(pid: u32) -> bool {
+    const SIGKILL: u64 = 1 << 8;
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let pending = |line: &str| {
+        line.strip_prefix("SigPnd:")
+            .or(line.strip_prefix("ShdPnd:"))
+            .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+    };
+    status.lines().filter_map(pending).any(|mask| mask & SIGKILL != 0)
+}
+
+/// What `/proc` says of a process after its name: state, parent, ...; nothing if it is gone.
+fn stat(pid: u32) -> Vec<String> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    // `pid (name) state ...`; a zombie has ended and only waits to be noticed.
-    let state = stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().next());
-    !matches!(state, None | Some("Z" | "X"))
+    let after = stat.rsplit_once(')').map_or("", |(_, after)| after);
+    after.split_whitespace().map(str::to_owned).collect()
 }
 
 /// Process and entries of each journal whose run lives on this host. What is no journal, or not
