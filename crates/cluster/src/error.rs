@@ -26,6 +26,12 @@ pub enum Error {
         /// As it was written.
         text: String,
     },
+    /// What is to be added to pods cannot be.
+    #[error("this cannot be added to pods: {why}")]
+    PodOverrides {
+        /// Why not.
+        why: String,
+    },
     /// It is not known which node's directory is meant.
     #[error("`{text}` is a directory of which node? Write {text}@NODE")]
     NoNode {
@@ -84,6 +90,29 @@ pub enum Error {
     NodesForbidden {
         /// In the cluster's words.
         message: String,
+    },
+    /// The user may not make a namespace.
+    #[error(
+        "not allowed to {verb} {resource}, which takes a right in the whole cluster: {message}\n\
+         leave --create-namespace out, and name a namespace that is there with --namespace"
+    )]
+    NamespaceForbidden {
+        /// What must be allowed.
+        verb: String,
+        /// On what.
+        resource: String,
+        /// In the cluster's words.
+        message: String,
+    },
+    /// A namespace that was just made cannot be used yet.
+    #[error(
+        "namespace {namespace} has no service account after {seconds} s, so that no pod can be made"
+    )]
+    NoServiceAccount {
+        /// Its name.
+        namespace: String,
+        /// How long it was waited for.
+        seconds: u64,
     },
     /// What was asked for breaks a rule of the cluster: quota, limits, Pod Security, a webhook.
     #[error("the cluster refuses to {doing}: {message}\n{advice}")]
@@ -212,6 +241,7 @@ impl From<Error> for iotax_run::Error {
     fn from(error: Error) -> Self {
         let kind = match error {
             Error::Target { .. }
+            | Error::PodOverrides { .. }
             | Error::NoNode { .. }
             | Error::OtherNamespace { .. }
             | Error::NoClaim { .. }
@@ -294,7 +324,7 @@ fn advice(message: &str) -> &'static str {
             "the namespace asks for more than Pod Security `restricted`; choose another one"
         }
         () if says("namespaces ") && says(" not found") => {
-            "make the namespace first, or name another one with --namespace"
+            "make it with --create-namespace, or name another one with --namespace"
         }
         () if says("is being terminated") => "choose a namespace that stays",
         () if says("maximum ") || says("minimum ") => {

@@ -16,7 +16,7 @@ use crate::agent::PodAgent;
 use crate::claims::{Claimed, claimed, refuse_unusable};
 use crate::connect::Cluster;
 use crate::note::Note;
-use crate::objects::{Member, PodOptions};
+use crate::objects::{Member, PodOptions, PodSecurity};
 use crate::pair::{self, Pair};
 use crate::place::{Place, Volume};
 use crate::placed::{node, placed};
@@ -64,7 +64,11 @@ pub struct PodHost {
 /// stopped it. Then everything is removed again.
 pub fn open(cluster: Cluster, mut request: Request<'_>) -> Result<Opened, Error> {
     let cluster = Arc::new(cluster);
-    let session = Session::begin(Arc::clone(&cluster), Arc::clone(&request.note))?;
+    let is_of_node = |place: &Place| matches!(place.volume, Volume::HostPath(_));
+    let security = PodSecurity::enough_for(request.places.iter().any(is_of_node));
+    let new_namespace = request.options.create_namespace.then_some(security);
+    let note = Arc::clone(&request.note);
+    let session = Session::begin(Arc::clone(&cluster), new_namespace, note)?;
     let session = Arc::new(session);
     let opened = hosts(&cluster, &session, &mut request);
     opened.map_err(|error| Session::gave_up(session, error))
@@ -97,7 +101,7 @@ fn hosts(
         let (agents, record) = agents(session, member, place, request)?;
         let claim = session.run().claim_of(member.number, &place.volume);
         let claimed = claim.map_or_else(Claimed::default, |claim| claimed(cluster, &claim));
-        let note = described(&place.volume, claimed.volume.as_deref(), pod);
+        let note = described(&place.volume, claimed.volume.as_deref(), pod, request.options);
         let placed = placed(cluster, pod, claimed.class);
         let mut host = PodHost {
             site: agents.site(0).clone(),
@@ -169,10 +173,14 @@ fn advised(error: Error, volume: &Volume) -> Error {
     }
 }
 
-fn described(asked: &Volume, volume: Option<&str>, pod: &Pod) -> String {
+fn described(asked: &Volume, volume: Option<&str>, pod: &Pod, options: &PodOptions) -> String {
     let volume = volume.map_or_else(String::new, |volume| format!(", volume {volume}"));
     let node = node(pod).map_or_else(String::new, |node| format!(", node {node}"));
-    format!("in Kubernetes: {asked}{volume}{node}")
+    let set = match options.overrides.fields() {
+        [] => String::new(),
+        fields => format!(", pods with {} of the user's own", fields.join(", ")),
+    };
+    format!("in Kubernetes: {asked}{volume}{node}{set}")
 }
 
 /// A difference between nodes looks like one between volumes.

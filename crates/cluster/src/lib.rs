@@ -17,6 +17,7 @@
 //! | `remove`, `undo` | removes what belongs to a run; which runs are dead |
 //! | `agent` | starts agents in a pod, and the pod again where it is gone |
 //! | `exec` | an agent in a pod, as a pair of blocking streams |
+//! | `namespace` | one that a run makes for itself |
 //! | `net` | paths between pods, nodes and Services |
 //! | `survey` | what a cluster is like, for the doctor: read, never changed |
 //! | `pair` | two containers of a pod that do a workload together |
@@ -30,6 +31,7 @@ mod error;
 mod exec;
 mod host;
 mod job;
+mod namespace;
 mod net;
 mod nodes;
 mod note;
@@ -56,7 +58,7 @@ pub use net::{
 };
 pub use nodes::{FleetNode, nodes};
 pub use note::Note;
-pub use objects::{Amounts, PodOptions, Toleration};
+pub use objects::{Amounts, PodOptions, PodOverrides, Toleration};
 pub use pending::{Cause, Pending};
 pub use place::{Place, Volume};
 pub use rights::{manifest, reader_manifest};

@@ -15,8 +15,9 @@ use tokio::task::JoinHandle;
 
 use crate::connect::Cluster;
 use crate::error::{Call, Error};
+use crate::namespace;
 use crate::note::Note;
-use crate::objects::{Member, PodOptions, Run};
+use crate::objects::{Member, PodOptions, PodSecurity, Run};
 use crate::remove::{remove, remove_pod};
 use crate::wait::{is_up, wait};
 
@@ -30,18 +31,34 @@ pub(crate) struct Session {
     /// It owns everything else. It is made first, so that nothing is without it.
     owner: Lease,
     renewal: JoinHandle<()>,
+    /// Whether the namespace is its own.
+    has_made_namespace: bool,
     note: Note,
     is_over: AtomicBool,
 }
 
 impl Session {
-    pub(crate) fn begin(cluster: Arc<Cluster>, note: Note) -> Result<Self, Error> {
+    /// `new_namespace`: what pods may be in the namespace, if it is not there and is to be made.
+    pub(crate) fn begin(
+        cluster: Arc<Cluster>,
+        new_namespace: Option<PodSecurity>,
+        note: Note,
+    ) -> Result<Self, Error> {
         let run = Run::new();
+        let has_made_namespace = match new_namespace {
+            Some(security) => namespace::make(&cluster, &run, security)?,
+            None => false,
+        };
+        let owner = match own(&cluster, &run, has_made_namespace) {
+            Ok(owner) => owner,
+            Err(error) => {
+                if has_made_namespace && let Err(left) = namespace::remove(&cluster, &run) {
+                    note(&left.to_string());
+                }
+                return Err(error);
+            }
+        };
         let leases = cluster.api::<Lease>();
-        let lease = run.lease(Timestamp::now());
-        let how = PostParams::default();
-        let made = leases.create(&how, &lease);
-        let owner = cluster.ask(Call::new("create", "leases"), made)?;
         let name = run.name();
         let renewal = cluster.runtime().spawn(async move {
             loop {
@@ -52,7 +69,7 @@ impl Session {
             }
         });
         let is_over = AtomicBool::new(false);
-        Ok(Self { cluster, run, owner, renewal, note, is_over })
+        Ok(Self { cluster, run, owner, renewal, has_made_namespace, note, is_over })
     }
 
     pub(crate) fn cluster(&self) -> &Cluster {
@@ -137,8 +154,24 @@ impl Session {
     fn remove(&self) -> Result<(), Error> {
         self.is_over.store(true, Ordering::Relaxed);
         self.renewal.abort();
-        remove(&self.cluster, &self.run).map(drop)
+        remove(&self.cluster, &self.run)?;
+        if self.has_made_namespace {
+            namespace::remove(&self.cluster, &self.run)?;
+        }
+        Ok(())
     }
+}
+
+/// Makes the lease of a run.
+fn own(cluster: &Cluster, run: &Run, is_namespace_new: bool) -> Result<Lease, Error> {
+    if is_namespace_new {
+        namespace::wait_for_account(cluster)?;
+    }
+    let leases = cluster.api::<Lease>();
+    let lease = run.lease(Timestamp::now());
+    let how = PostParams::default();
+    let made = leases.create(&how, &lease);
+    cluster.ask(Call::new("create", "leases"), made)
 }
 
 impl Drop for Session {

@@ -14,11 +14,13 @@ use crate::connect::Cluster;
 use crate::error::Error;
 use crate::nodes::nodes;
 use crate::note::Note;
-use crate::objects::{Amounts, Apart, Member, PodOptions, Run, Toleration};
+use crate::objects::{
+    Amounts, Apart, Member, PodOptions, PodOverrides, PodSecurity, Run, Toleration,
+};
 use crate::place::Place;
 use crate::rights::RIGHTS;
 use crate::session::Session;
-use crate::undo::undo;
+use crate::undo::{Undone, undo};
 use crate::wait::wait;
 
 /// What a run makes.
@@ -33,6 +35,8 @@ pub(crate) fn options() -> PodOptions {
         amounts: Amounts { cpu: "500m".to_owned(), memory_bytes: 512 << 20 },
         driver: None,
         node_selector: [("pool".to_owned(), "disks".to_owned())].into(),
+        overrides: PodOverrides::default(),
+        create_namespace: false,
         tolerations: vec![Toleration {
             key: Some("dedicated".to_owned()),
             value: None,
@@ -57,7 +61,7 @@ fn cluster(server: &Arc<Server>) -> Arc<Cluster> {
 
 /// A run with everything that a comparison makes.
 fn run(cluster: &Arc<Cluster>) -> Result<Session, Error> {
-    let session = Session::begin(Arc::clone(cluster), silent())?;
+    let session = Session::begin(Arc::clone(cluster), None, silent())?;
     for member in members() {
         session.make(&member, &options())?;
     }
@@ -121,12 +125,15 @@ fn all_that_a_run_asks_is_in_the_role_and_nothing_else_is() {
     server.set_running();
     waited(&cluster, session.run(), Duration::from_secs(9)).unwrap();
     session.end().unwrap();
+    server.forbid("get", "namespaces");
     undo(&cluster, &mut |_| ()).unwrap();
     let allowed: Vec<String> = RIGHTS
         .iter()
         .flat_map(|(_, resource, verbs)| verbs.iter().map(move |verb| format!("{verb} {resource}")))
         .collect();
-    for asked in server.asked() {
+    // Whether its namespace was made by a run; who may not look has made none.
+    let asked = server.asked().into_iter().filter(|asked| asked != "get namespaces");
+    for asked in asked {
         assert!(allowed.contains(&asked), "{asked}");
     }
     // Of a session that ends at once nothing is renewed, no pod needs a reason, and no agent starts.
@@ -134,6 +141,49 @@ fn all_that_a_run_asks_is_in_the_role_and_nothing_else_is() {
     for right in allowed.iter().filter(|right| !unasked.contains(&right.as_str())) {
         assert!(server.asked().contains(right), "{right}");
     }
+}
+
+#[test]
+fn a_namespace_that_a_run_makes_goes_with_it_unless_others_are_in_it() {
+    let server = Server::new();
+    let cluster = cluster(&server);
+    server.put("serviceaccounts", &json!({ "metadata": { "name": "default" } }));
+    let begin = || Session::begin(Arc::clone(&cluster), Some(PodSecurity::Restricted), silent());
+    let first = begin().unwrap();
+    let label = "pod-security.kubernetes.io/enforce";
+    assert_eq!(server.objects("namespaces")[0]["metadata"]["labels"][label], "restricted");
+    let second = begin().unwrap();
+    let refused = first.end().unwrap_err().to_string();
+    assert!(
+        refused.contains("the namespace stays, since others use it: Lease iotax-"),
+        "{refused}"
+    );
+    second.end().unwrap();
+    assert_eq!(server.count("namespaces"), 1);
+    let undone = undo(&cluster, &mut |_| ()).unwrap();
+    assert_eq!(undone.removed, ["Namespace bench"]);
+    begin().unwrap().end().unwrap();
+    assert_eq!(server.count("namespaces"), 0);
+    server.put("namespaces", &json!({ "metadata": { "name": "bench" } }));
+    begin().unwrap().end().unwrap();
+    assert_eq!(undo(&cluster, &mut |_| ()).unwrap(), Undone::default());
+    assert_eq!(server.count("namespaces"), 1);
+}
+
+#[test]
+fn a_namespace_that_cannot_be_used_is_removed_again_and_one_that_cannot_be_made_is_told() {
+    let server = Server::new();
+    let cluster = cluster(&server);
+    server.put("serviceaccounts", &json!({ "metadata": { "name": "default" } }));
+    let begin = || Session::begin(Arc::clone(&cluster), Some(PodSecurity::Privileged), silent());
+    server.forbid("create", "leases");
+    assert!(begin().is_err());
+    assert_eq!(server.count("namespaces"), 0);
+    server.forbid("create", "namespaces");
+    insta::assert_snapshot!(begin().err().unwrap(), @r#"
+    not allowed to create namespaces, which takes a right in the whole cluster: namespaces is forbidden: User "eve" cannot create resource "namespaces" in API group "" in the namespace "bench"
+    leave --create-namespace out, and name a namespace that is there with --namespace
+    "#);
 }
 
 #[test]

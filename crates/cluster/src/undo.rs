@@ -9,12 +9,13 @@ use k8s_openapi::NamespaceResourceScope;
 use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod, Service};
 use kube::Resource;
-use kube::api::{ListParams, ObjectMeta};
+use kube::api::ListParams;
 use serde::de::DeserializeOwned;
 
 use crate::connect::Cluster;
 use crate::error::{Call, Error};
-use crate::objects::{LEASE, MANAGED, RUN, Run};
+use crate::namespace;
+use crate::objects::{LEASE, MANAGED, Run, run_of};
 use crate::remove::remove;
 use crate::session::RENEWAL;
 
@@ -37,9 +38,12 @@ pub struct Undone {
 pub fn undo(cluster: &Cluster, wait: &mut dyn FnMut(Duration)) -> Result<Undone, Error> {
     let mut undone = Undone::default();
     let before = renewals(cluster)?;
-    if !before.is_empty() {
-        let looked_on = before.values().map(|renewed| look_on(*renewed)).max();
-        wait(looked_on.unwrap_or_default());
+    let maker = namespace::maker(cluster)?;
+    // A run makes its namespace before its lease: it may be about to.
+    let begins = maker.as_ref().is_some_and(|maker| !before.contains_key(maker));
+    let looked_on = before.values().map(|renewed| look_on(*renewed));
+    if let Some(looked_on) = looked_on.chain(begins.then_some(2 * RENEWAL)).max() {
+        wait(looked_on);
     }
     // Before the leases: of a run that begins meanwhile, the lease is made first.
     let runs = runs(cluster)?;
@@ -53,6 +57,15 @@ pub fn undo(cluster: &Cluster, wait: &mut dyn FnMut(Duration)) -> Result<Undone,
         }
         match remove(cluster, &Run { id }) {
             Ok(removed) => undone.removed.extend(removed),
+            Err(error) => undone.problems.push(error.to_string()),
+        }
+    }
+    // Others may be in it, whose end it would be.
+    if let Some(id) = maker
+        && undone.live.is_empty()
+    {
+        match namespace::remove(cluster, &Run { id }) {
+            Ok(removed) => undone.removed.push(removed),
             Err(error) => undone.problems.push(error.to_string()),
         }
     }
@@ -74,7 +87,7 @@ fn renewals(cluster: &Cluster) -> Result<BTreeMap<String, Option<Timestamp>>, Er
     let leases = cluster.ask(Call::new("list", "leases"), leases.list(&which))?;
     let of = |lease: Lease| {
         let renewed = lease.spec.and_then(|spec| Some(spec.renew_time?.0));
-        Some((run(&lease.metadata)?, renewed))
+        Some((run_of(&lease.metadata)?, renewed))
     };
     Ok(leases.into_iter().filter_map(of).collect())
 }
@@ -97,9 +110,5 @@ where
     let objects = cluster.api::<K>();
     let which = ListParams::default().labels(MANAGED);
     let listed = cluster.ask(Call::new("list", resource), objects.list(&which))?;
-    Ok(listed.into_iter().filter_map(|object| run(object.meta())).collect())
-}
-
-fn run(metadata: &ObjectMeta) -> Option<String> {
-    metadata.labels.as_ref()?.get(RUN).cloned()
+    Ok(listed.into_iter().filter_map(|object| run_of(object.meta())).collect())
 }

@@ -1,10 +1,12 @@
 //! What pods are like, by the options.
 
 use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
-use iotax_cluster::{Amounts, PodOptions, Toleration};
+use iotax_cluster::{Amounts, PodOptions, PodOverrides, Toleration};
 use iotax_spec::units::{parse_bytes, parse_duration};
 
 use crate::args::PodArgs;
@@ -37,9 +39,21 @@ pub(crate) fn options(args: &PodArgs) -> Result<PodOptions> {
         amounts,
         node_selector,
         tolerations: args.toleration.iter().map(|text| toleration(text)).collect::<Result<_>>()?,
+        overrides: args
+            .pod_overrides
+            .as_deref()
+            .map_or_else(|| Ok(PodOverrides::default()), overrides)?,
+        create_namespace: args.create_namespace,
         user,
         wait: Duration::from_nanos(wait_ns),
     })
+}
+
+/// What a file adds to pods.
+fn overrides(path: &Path) -> Result<PodOverrides> {
+    let option = || format!("--pod-overrides {}", path.display());
+    let text = fs::read_to_string(path).with_context(option)?;
+    PodOverrides::parse(&text).map_err(iotax_run::Error::from).with_context(option)
 }
 
 /// What the container that writes has.

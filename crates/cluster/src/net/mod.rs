@@ -43,7 +43,7 @@ use crate::agent::PodAgent;
 use crate::connect::Cluster;
 use crate::error::Error;
 use crate::note::Note;
-use crate::objects::{Member, PodOptions};
+use crate::objects::{Member, PodOptions, PodSecurity};
 use crate::placed::{node, on_node};
 use crate::session::Session;
 use crate::wait::wait;
@@ -93,7 +93,10 @@ pub fn open_net(
     {
         return Err(Error::OneNode { node: from.clone() }.into());
     }
-    let session = Session::begin(Arc::clone(cluster), Arc::clone(&request.note))?;
+    let security = PodSecurity::enough_for(request.paths.contains(&NetPath::Node));
+    let new_namespace = request.options.create_namespace.then_some(security);
+    let note = Arc::clone(&request.note);
+    let session = Session::begin(Arc::clone(cluster), new_namespace, note)?;
     let session = Arc::new(session);
     let opened = Opening { cluster, session: &session, request }.open();
     opened.map_err(|error| Session::gave_up(session, error))

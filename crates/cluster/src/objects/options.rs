@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use super::overrides::PodOverrides;
+
 /// What pods are like.
 #[derive(Debug, Clone)]
 pub struct PodOptions {
@@ -18,6 +20,10 @@ pub struct PodOptions {
     pub driver: Option<Amounts>,
     /// Labels that nodes must have.
     pub node_selector: BTreeMap<String, String>,
+    /// What else users have said of them.
+    pub overrides: PodOverrides,
+    /// Whether the namespace is to be made, if it is not there, and removed in the end.
+    pub create_namespace: bool,
     /// Taints of nodes that do not keep them off.
     pub tolerations: Vec<Toleration>,
     /// The user that everything runs as; `None` if the cluster chooses, as OpenShift does.

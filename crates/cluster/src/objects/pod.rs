@@ -121,7 +121,7 @@ impl Run {
         if *is_on_host_network {
             pod["spec"]["hostNetwork"] = json!(true);
         }
-        serde_json::from_value(pod).expect("it is a pod")
+        options.overrides.applied_to(serde_json::from_value(pod).expect("it is a pod"))
     }
 
     /// On the node that was asked for. Others are compared on one where their volumes allow it.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use k8s_openapi::api::coordination::v1::Lease;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{MicroTime, ObjectMeta};
 use serde_json::{Value, json};
 
 /// The label of everything that iotax makes.
@@ -17,6 +17,11 @@ pub(crate) const MEMBER: &str = "iotax/member";
 pub(crate) const LEASE: Duration = Duration::from_mins(1);
 /// Of the hash that tells runs apart.
 const ID_LETTERS: usize = 10;
+
+/// The run that an object is of.
+pub(crate) fn run_of(metadata: &ObjectMeta) -> Option<String> {
+    metadata.labels.as_ref()?.get(RUN).cloned()
+}
 
 /// A run, and what everything of it is called.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -161,10 +161,17 @@ impl Server {
             }
             ("create", _) => {
                 let name = body["metadata"]["name"].as_str().expect("a name").to_owned();
+                if objects.contains_key(&(resource.to_owned(), name.clone())) {
+                    return status(StatusCode::CONFLICT, "AlreadyExists", "already exists");
+                }
                 body["metadata"]["uid"] = json!(format!("uid of {name}"));
                 objects.insert((resource.to_owned(), name), body.clone());
                 (StatusCode::CREATED, body)
             }
+            ("get", Some(name)) => match objects.get(&(resource.to_owned(), name.to_owned())) {
+                Some(object) => (StatusCode::OK, object.clone()),
+                None => status(StatusCode::NOT_FOUND, "NotFound", "not found"),
+            },
             ("delete", Some(name)) => {
                 match objects.remove(&(resource.to_owned(), name.to_owned())) {
                     Some(object) => (StatusCode::OK, object),
@@ -181,7 +188,7 @@ fn named(path: &str) -> (&str, Option<&str>) {
     let Some((_, path)) = path.split_once("/namespaces/") else {
         return (path.rsplit('/').next().unwrap_or_default(), None);
     };
-    let (_, path) = path.split_once('/').expect("of a namespace");
+    let Some((_, path)) = path.split_once('/') else { return ("namespaces", Some(path)) };
     path.split_once('/').map_or((path, None), |(resource, name)| (resource, Some(name)))
 }
 

@@ -1,3 +1,5 @@
+use std::path::PathBuf;
+
 use clap::{Args, ValueEnum};
 
 /// How many containers a pod has.
@@ -44,6 +46,15 @@ pub(crate) struct PodArgs {
     /// Taint of nodes that does not keep pods off, `all` for each; repeat for several
     #[arg(long, value_name = "KEY[=VALUE][:EFFECT]", help_heading = "Kubernetes")]
     pub toleration: Vec<String>,
+    /// YAML or JSON that is merged into every pod, for what has no option of its own: affinity,
+    /// runtimeClassName, priorityClassName, securityContext, annotations and labels, as in
+    /// `spec: {runtimeClassName: gvisor}`
+    #[arg(long, value_name = "FILE", help_heading = "Kubernetes")]
+    pub pod_overrides: Option<PathBuf>,
+    /// Make the namespace if it is not there, and delete it in the end; this takes rights in the whole
+    /// cluster
+    #[arg(long, help_heading = "Kubernetes")]
+    pub create_namespace: bool,
     /// User id of everything in a pod, or `cluster` where the cluster chooses it, as
     /// OpenShift does
     #[arg(long, value_name = "UID", default_value = "65532", help_heading = "Kubernetes")]
