@@ -286,6 +286,10 @@ pub(crate) struct AgentArgs {
     /// was none for so long
     #[arg(long, value_name = "TIME")]
     pub keep: Option<String>,
+    /// Finish a trial though the connection is cut, and keep its result for the agent that is
+    /// started next
+    #[arg(long, conflicts_with = "keep")]
+    pub finish_trials: bool,
 }
 
 /// `iotax undo`

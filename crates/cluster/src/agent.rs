@@ -69,8 +69,12 @@ impl Launch for PodAgent {
         format!("iotax agent in pod {}/{}", self.session.cluster().namespace(), self.pod())
     }
 
+    fn finishes_trials(&self) -> bool {
+        true
+    }
+
     fn launch(&mut self) -> Result<Launched, AgentError> {
-        self.start(&["iotax", "agent"]).map_err(|error| AgentError::Start {
+        self.start(&["iotax", "agent", "--finish-trials"]).map_err(|error| AgentError::Start {
             command: self.name(),
             source: io::Error::other(error.to_string()),
         })

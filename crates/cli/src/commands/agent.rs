@@ -23,8 +23,11 @@ pub(crate) fn agent(args: &AgentArgs) -> Result<Exit> {
                    --agent 'ssh HOST iotax agent' to run, compare or peel";
         return Err(Usage(why.to_owned()).into());
     }
-    let options =
-        AgentOptions { program: std::env::current_exe()?, state_dir: iotax_rig::state_dir() };
+    let options = AgentOptions {
+        program: std::env::current_exe()?,
+        state_dir: iotax_rig::state_dir(),
+        finishes_trials: args.finish_trials,
+    };
     serve(io::stdin(), io::stdout(), &options)
         .context("the agent cannot speak with whoever started it")?;
     Ok(Exit::Done)

@@ -11,6 +11,12 @@ pub trait Launch: Send {
     /// What messages call the agent, such as its command.
     fn name(&self) -> String;
 
+    /// Whether one whose connection is cut finishes its trial, and the next one knows what it came to
+    /// ([`AgentOptions::finishes_trials`](super::AgentOptions::finishes_trials)).
+    fn finishes_trials(&self) -> bool {
+        false
+    }
+
     /// Starts one.
     ///
     /// # Errors

@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::host::{Measured, TrialRequest};
 
 /// Version of what is said here; it changes with every change of these types or of those in them.
-pub(crate) const PROTOCOL: u32 = 4;
+pub(crate) const PROTOCOL: u32 = 5;
 
 /// To the agent. Each is answered, but for `Stop`, before the next is sent.
 #[derive(Debug, Serialize, Deserialize)]
@@ -33,8 +33,11 @@ pub(crate) enum Command {
     Up { arm: usize },
     /// Lay out files.
     Prepare { arm: usize, driver: Driver, workloads: Vec<Workload> },
-    /// Perform a trial.
-    Trial(Box<TrialRequest>),
+    /// Perform a trial, which has this number among those of whoever asks.
+    Trial { number: u64, request: Box<TrialRequest> },
+    /// Say what that trial came to, which an agent performed that was lost meanwhile; wait for its end, so
+    /// long at most.
+    Fetch { number: u64, patience_ns: u64 },
     /// Take all arms down.
     Down,
     /// Break off what is under way; it is answered all the same.
@@ -103,6 +106,8 @@ pub(crate) enum Reply {
     Prepared,
     /// What came of a trial.
     Measured(Box<Measured>),
+    /// It is not known what came of it.
+    NotKept,
     /// All arms are down.
     Down,
     /// It could not be done.

@@ -6,6 +6,7 @@
 //! | `frame` | how it is carried: length, checksum, JSON |
 //! | `serve` | the agent: a rig and load drivers on its machine |
 //! | `timing` | how long the two wait for each other |
+//! | `kept` | what a trial came to whose connection was cut |
 //! | `keep` | a container that waits for agents |
 //! | `launch` | how an agent is started and ended: as a child of this process, or as another crate does |
 //! | `reach` | how the peer of a path is reached from where the agent is |
@@ -14,6 +15,7 @@
 
 mod frame;
 mod keep;
+mod kept;
 mod launch;
 mod message;
 mod reach;

@@ -30,6 +30,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 const LAST_WAIT: Duration = Duration::from_secs(30);
 
 const ENDED: &str = "it ended";
+const CUT: &str = "the connection with its agent was cut, and its result read afterwards";
 
 /// What a host behind an agent is given.
 pub struct RemoteOptions {
@@ -63,6 +64,8 @@ pub struct Remote {
     host: HostRecord,
     /// Arms whose files the agent of today has not laid out.
     missing: Vec<bool>,
+    /// How many it was asked for.
+    trials: u64,
     /// An agent was lost, and what it made was not removed since.
     leaves_something: bool,
 }
@@ -85,6 +88,7 @@ impl Remote {
             sites: Vec::new(),
             made_anew: Vec::new(),
             host: HostRecord::default(),
+            trials: 0,
             leaves_something: false,
         };
         remote.connect()?;
@@ -154,6 +158,24 @@ impl Remote {
         }
     }
 
+    /// Has another agent say what the lost one's trial came to.
+    fn fetch(&mut self, number: u64, patience: Duration) -> Option<Measured> {
+        if self.stop.load(Ordering::Relaxed) {
+            return None;
+        }
+        let patience_ns = nanos(patience);
+        let command = Command::Fetch { number, patience_ns };
+        let fetched =
+            self.connect().and_then(|()| self.ask(&command, Some(patience + GRACE), &|_, _| ()));
+        // The next arm that is brought up begins anew, as after any loss.
+        let _ = self.connection.take().map(Connection::end);
+        let Ok(Reply::Measured(mut measured)) = fetched else { return None };
+        if let Ok(load) = &mut measured.load {
+            load.warnings.push(CUT.to_owned());
+        }
+        Some(*measured)
+    }
+
     /// Sends a command, and waits for what it comes to; at most so long, if that is known.
     fn ask(
         &mut self,
@@ -186,6 +208,10 @@ impl Remote {
 
 impl Arms for Remote {
     fn up(&mut self, arm: usize) -> Result<Files, Error> {
+        if self.connection.as_mut().is_some_and(Connection::has_ended) {
+            // Between two trials: none has failed.
+            let _ = self.lost(ENDED);
+        }
         if self.connection.is_none() {
             self.connect()?;
             // What cannot be removed now need not be in the way; it is tried again in the end.
@@ -255,10 +281,17 @@ impl Runner for Remote {
     fn trial(&mut self, request: &TrialRequest) -> Result<Measured, Error> {
         let asked_ns = request.ramp_ns.saturating_add(request.time_ns);
         let limit = Duration::from_nanos(asked_ns.saturating_add(LONGEST_LOOKS_NS)) + GRACE;
-        let command = Command::Trial(Box::new(request.clone()));
-        match self.ask(&command, Some(limit), &|_, _| ())? {
-            Reply::Measured(measured) => Ok(*measured),
-            _ => Err(self.out_of_turn()),
+        self.trials += 1;
+        let number = self.trials;
+        let command = Command::Trial { number, request: Box::new(request.clone()) };
+        let asked = Instant::now();
+        match self.ask(&command, Some(limit), &|_, _| ()) {
+            Ok(Reply::Measured(measured)) => Ok(*measured),
+            Ok(_) => Err(self.out_of_turn()),
+            Err(lost) if self.connection.is_none() && self.agent.finishes_trials() => {
+                self.fetch(number, limit.saturating_sub(asked.elapsed())).ok_or(lost)
+            }
+            Err(error) => Err(error),
         }
     }
 }
@@ -332,6 +365,10 @@ impl Connection {
             io::ErrorKind::BrokenPipe => ENDED.to_owned(),
             _ => error.to_string(),
         })
+    }
+
+    fn has_ended(&mut self) -> bool {
+        !matches!(self.process.try_wait(), Ok(None))
     }
 
     /// Ends it; says how it ended.

@@ -14,6 +14,7 @@ use iotax_rig::Options;
 use iotax_spec::Workload;
 
 use super::frame::{receive, send};
+use super::kept::{self, Place};
 use super::message::{Command, Open, PROTOCOL, Reply};
 use super::reach::reach;
 use super::timing::HEARTBEAT;
@@ -29,6 +30,17 @@ pub struct AgentOptions {
     pub program: PathBuf,
     /// Where the undo journal is kept.
     pub state_dir: Option<PathBuf>,
+    /// Whether to finish a trial though the connection is cut, and keep what it came to in the same
+    /// directory, for the agent that is started next.
+    pub finishes_trials: bool,
+}
+
+impl AgentOptions {
+    /// `None`: without a place for what it comes to.
+    fn place_for(&self, trial: u64) -> Option<Place> {
+        let directory = self.state_dir.as_deref().filter(|_| self.finishes_trials)?;
+        Place::for_trial(directory, trial).ok()
+    }
 }
 
 /// Serves whoever speaks on `input`, until that ends; then whatever is up is taken down.
@@ -43,18 +55,26 @@ pub fn serve(
     let (stop, live) = (Arc::new(AtomicBool::new(false)), Arc::new(LoadProgress::default()));
     let (commands, asked) = channel();
     let stopped = Arc::clone(&stop);
+    // Whether the command under way is finished though the connection is cut, and whether it is cut.
+    let (is_finishing, is_cut) =
+        (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+    let (finishing, cut) = (Arc::clone(&is_finishing), Arc::clone(&is_cut));
+    let finishes_trials = options.finishes_trials;
     // Not waited for: it may be at a read that never ends.
     thread::spawn(move || {
         loop {
             match receive(&mut input) {
                 Ok(Some(Command::Stop)) => stopped.store(true, Ordering::Relaxed),
                 Ok(Some(command)) => {
+                    let is_trial = matches!(command, Command::Trial { .. });
+                    finishing.store(finishes_trials && is_trial, Ordering::Relaxed);
                     if commands.send(Ok(command)).is_err() {
                         return;
                     }
                 }
                 ended => {
-                    stopped.store(true, Ordering::Relaxed);
+                    let gone = if finishing.load(Ordering::Relaxed) { &cut } else { &stopped };
+                    gone.store(true, Ordering::Relaxed);
                     // Whoever served may be gone.
                     let _ = ended.map_err(|error| commands.send(Err(error)));
                     return;
@@ -72,6 +92,9 @@ pub fn serve(
         let mut agent = Agent { options, stop, live, open: None, local: None };
         let served = asked.into_iter().try_for_each(|command| {
             let reply = agent.reply(command?, &tell);
+            if is_cut.load(Ordering::Relaxed) {
+                return Ok(());
+            }
             tell(&reply.unwrap_or_else(|error| Reply::failed(&error)))
         });
         drop(over);
@@ -110,6 +133,9 @@ impl Agent<'_> {
         if let Command::Undo = command {
             return Ok(undo(self.options.state_dir.as_deref()));
         }
+        if let Command::Fetch { number, patience_ns } = command {
+            return Ok(self.fetch(number, Duration::from_nanos(patience_ns)));
+        }
         if let Command::Open(open) = command {
             let opened = self.open(&open);
             self.open = Some(open);
@@ -136,19 +162,35 @@ impl Agent<'_> {
                 local.prepare(arm, driver, &workloads, &show)?;
                 Reply::Prepared
             }
-            Command::Trial(request) => Reply::Measured(Box::new(local.trial(&request)?)),
+            Command::Trial { number, request } => {
+                let place = self.options.place_for(number);
+                let measured = local.trial(&request)?;
+                if let Some(place) = place {
+                    // The connection is the first way.
+                    let _ = place.keep(&measured);
+                }
+                Reply::Measured(Box::new(measured))
+            }
             Command::Down => {
                 self.local.take().map_or(Ok(()), Arms::down)?;
                 Reply::Down
             }
             Command::Hello { .. }
             | Command::Undo
+            | Command::Fetch { .. }
             | Command::Open(_)
             | Command::Reach { .. }
             | Command::Stop => {
                 unreachable!("answered before, or by the thread that reads")
             }
         })
+    }
+
+    fn fetch(&self, number: u64, patience: Duration) -> Reply {
+        let directory = self.options.state_dir.as_deref();
+        let fetch = |directory| kept::fetch(directory, number, patience, &self.stop);
+        let kept = directory.and_then(|directory| fetch(directory).ok().flatten());
+        kept.map_or(Reply::NotKept, |kept| Reply::Measured(Box::new(kept)))
     }
 
     fn open(&mut self, open: &Open) -> Result<Reply, Error> {

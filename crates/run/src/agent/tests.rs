@@ -1,3 +1,5 @@
+mod finished;
+
 use std::io::{PipeReader, PipeWriter, pipe};
 use std::thread;
 
@@ -18,7 +20,8 @@ struct Served {
 impl Served {
     fn start() -> Self {
         let ((input, to), (from, output)) = (pipe().unwrap(), pipe().unwrap());
-        let options = AgentOptions { program: "iotax".into(), state_dir: None };
+        let options =
+            AgentOptions { program: "iotax".into(), state_dir: None, finishes_trials: false };
         let agent = thread::spawn(move || serve(input, output, &options));
         Self { to, from, agent }
     }
