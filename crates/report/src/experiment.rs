@@ -39,7 +39,7 @@ pub fn experiment(experiment: &Experiment, analysis: &Analysis) -> Document {
     document.extend_on(Answer, page::tiles(analysis));
     document.extend_on(Answer, matrix::sections(analysis, effects));
     document.extend_on(Answer, page::nodes(experiment, analysis));
-    document.extend_on(Answer, outliers::section(analysis.outliers.as_ref()));
+    document.extend_on(Answer, outliers::section(analysis));
     document.extend_on(Answer, page::forest(experiment, analysis, forest));
     document.extend_on(Answer, comparisons(experiment, analysis));
     for (title, table) in caps::all(analysis, &experiment.spec.design) {

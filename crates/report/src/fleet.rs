@@ -5,7 +5,8 @@ use iotax_words::{fixed, list, percent};
 
 use crate::against::{against, baseline_of};
 use crate::comparison::{primary_of_each, subject};
-use crate::{format, outliers, words};
+use crate::outliers::{self, Member};
+use crate::{format, words};
 
 /// Nodes up to which the rule for few nodes was simulated.
 const MAX_SIMULATED: usize = 5;
@@ -13,7 +14,7 @@ const MAX_SIMULATED: usize = 5;
 /// `n2 is slower than n1: 30 % less throughput [28, 32].`
 pub(crate) fn sentences(analysis: &Analysis) -> Vec<String> {
     let mut sentences = match &analysis.outliers {
-        Some(found) => outliers::sentences(found),
+        Some(found) => outliers::sentences(found, Member::Node),
         None if analysis.fleet.is_some_and(|fleet| fleet.is_population) => vec![
             "No node is judged: the run ended before the rounds that it takes were run.".to_owned(),
         ],

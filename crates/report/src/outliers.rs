@@ -1,6 +1,6 @@
 //! Which of many arms lie outside of the others.
 
-use iotax_analyze::{Outlier, Outliers};
+use iotax_analyze::{Analysis, Outlier, Outliers};
 use iotax_words::{Effect, fixed, list, percent};
 
 use crate::document::{Item, Section, Table};
@@ -9,11 +9,32 @@ use crate::{format, words};
 /// Arms up to which each is named in the sentence.
 const MAX_NAMED: usize = 6;
 
+/// What a population is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Member {
+    Arm,
+    Node,
+}
+
+impl Member {
+    pub(crate) fn of(analysis: &Analysis) -> Self {
+        if analysis.fleet.is_some() { Self::Node } else { Self::Arm }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Arm => "arm",
+            Self::Node => "node",
+        }
+    }
+}
+
 /// `2 of 50 arms lie outside of the others: node-11 (27 % less throughput than the median arm) and
 /// node-42 (24 %).`
-pub(crate) fn sentences(found: &Outliers) -> Vec<String> {
+pub(crate) fn sentences(found: &Outliers, member: Member) -> Vec<String> {
+    let member = member.name();
     let metric = found.metric.name();
-    let all = format::counted(found.arms, "arm");
+    let all = format::counted(found.arms, member);
     let mut sentences = Vec::new();
     if found.slow.is_empty() {
         sentences.push(format!("None of {all} lies outside of the others in {metric}."));
@@ -28,11 +49,11 @@ pub(crate) fn sentences(found: &Outliers) -> Vec<String> {
         let named = list(&named.iter().map(String::as_str).collect::<Vec<_>>());
         let (count, verb) = (found.slow.len(), if found.slow.len() == 1 { "lies" } else { "lie" });
         sentences.push(format!(
-            "{count} of {all} {verb} outside of the others, against the median arm: {named}."
+            "{count} of {all} {verb} outside of the others, against the median {member}: {named}."
         ));
     }
     if !found.left_out.is_empty() {
-        let left_out = format::counted(found.left_out.len() as u64, "arm");
+        let left_out = format::counted(found.left_out.len() as u64, member);
         sentences.push(format!("{left_out} with fewer than two usable trials left out of that."));
     }
     sentences
@@ -48,21 +69,22 @@ pub(crate) fn chance(p: f64) -> String {
 }
 
 /// What speaks for each.
-pub(crate) fn section(found: Option<&Outliers>) -> Option<Section> {
-    let found = found?;
+pub(crate) fn section(analysis: &Analysis) -> Option<Section> {
+    let found = analysis.outliers.as_ref()?;
+    let member = Member::of(analysis).name();
     let mut items = Vec::new();
     if !found.slow.is_empty() {
         let rows = Table::of(&found.slow)
-            .word("arm", |slow| words::printable(&slow.arm))
+            .word(member, |slow| words::printable(&slow.arm))
             .figure("tax", |slow| percent(slow.tax))
             .figure("allowing for chance", |slow| percent(slow.shrunken))
             .figure("chance if healthy", |slow| chance(slow.p));
         items.push(Item::Table(rows.table));
     }
     items.push(Item::Note(format!(
-        "Against the median of {}: {} ({}). Healthy arms differ by {} (one standard deviation); of \
+        "Against the median of {}: {} ({}). Healthy {member}s differ by {} (one standard deviation); of \
          those named, {} at most are false, on average.",
-        format::counted(found.arms, "arm"),
+        format::counted(found.arms, member),
         format::figure(found.metric.unit(), found.median),
         found.metric.name(),
         percent(found.spread),

@@ -123,7 +123,9 @@ fn compare(analysis: &Analysis) -> Vec<String> {
         return vec!["Nothing could be compared.".to_owned()];
     }
     if primary.len() > MAX_SENTENCES {
-        let outside = analysis.outliers.iter().flat_map(outliers::sentences);
+        let outside = analysis.outliers.iter();
+        let outside =
+            outside.flat_map(|found| outliers::sentences(found, outliers::Member::of(analysis)));
         let has_own = primary.iter().any(|c| c.against.is_some());
         let baseline = if has_own { "their baselines" } else { &analysis.baseline };
         return outside.chain([tally(&primary, baseline)]).collect();

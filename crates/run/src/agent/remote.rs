@@ -208,8 +208,9 @@ impl Remote {
 
 impl Arms for Remote {
     fn up(&mut self, arm: usize) -> Result<Files, Error> {
-        if self.connection.as_mut().is_some_and(Connection::has_ended) {
-            // Between two trials: none has failed.
+        let has_ended = self.connection.as_mut().is_some_and(Connection::has_ended);
+        if has_ended && self.agent.finishes_trials() {
+            // Cut between two trials, as it may be there: none has failed.
             let _ = self.lost(ENDED);
         }
         if self.connection.is_none() {

@@ -26,7 +26,7 @@ pub(crate) struct KubeManifestArgs {
     /// Claim for the results of the job [default: none; then what it prints is all]
     #[arg(long, value_name = "CLAIM")]
     pub results: Option<String>,
-    /// Command of `iotax kube` for a job, with its options
+    /// Command that a job runs, with its options, as in `compare -w randread-4k a=class:x b=class:y`
     #[arg(last = true, value_name = "COMMAND")]
     pub words: Vec<String>,
 }
