@@ -59,14 +59,15 @@ fn fuse() -> Result<()> {
 fn kubernetes() -> Result<()> {
     let place = target().join("k8s");
     let (program, image) = dist::for_cluster(&place)?;
-    for script in ["build.sh", "try.sh"] {
-        let mut command = Command::new(root().join("tests/k8s").join(script));
-        command.env("IOTAX", &program).env("IMAGE_TAR", &image);
+    // The last part is of a cluster of its own, in which pods may not use io_uring.
+    for script in [&["build.sh"][..], &["try.sh"], &["try.sh", "sandboxed"]] {
+        let mut command = Command::new(root().join("tests/k8s").join(script[0]));
+        command.args(&script[1..]).env("IOTAX", &program).env("IMAGE_TAR", &image);
         for (name, directory) in [("BIN", "bin"), ("CACHE", "cache"), ("IMAGES_DIR", "images")] {
             command.env(name, place.join(directory));
         }
-        let status = command.status().with_context(|| format!("starting {script}"))?;
-        ensure!(status.success(), "{script} failed: {status}");
+        let status = command.status().with_context(|| format!("starting {}", script[0]))?;
+        ensure!(status.success(), "{} failed: {status}", script.join(" "));
     }
     Ok(())
 }
