@@ -1,12 +1,21 @@
 //! Private directories being made: where test files are laid out.
 
+use std::fs;
 use std::path::Path;
+use std::time::{Duration, SystemTime};
 
 use crate::entry::Entry;
 use crate::entry::directory::marker_name;
 use crate::error::Error;
 use crate::held::Held;
 use crate::journal::{Journal, token};
+
+/// What the names of all begin with.
+const PREFIX: &str = ".iotax-";
+/// Those of the run that looks are not as old.
+const OLD: Duration = Duration::from_mins(1);
+/// A directory with more in it is not read to its end.
+const MAX_READ: usize = 10_000;
 
 const ACTION: &str = "make a private directory in it";
 
@@ -18,7 +27,7 @@ pub(crate) fn make(parent: &Path, journal: &mut Journal) -> Result<Held, Error> 
 /// Makes a private directory in a directory that is held.
 pub(crate) fn make_in(parent: &Held, journal: &mut Journal) -> Result<Held, Error> {
     let failed = Error::cannot(ACTION, parent.shown());
-    let name = format!(".iotax-{}", token().map_err(failed)?);
+    let name = format!("{PREFIX}{}", token().map_err(failed)?);
     let token = token().map_err(failed)?;
     journal.announce(Entry::Directory {
         path: parent.shown().join(&name),
@@ -26,4 +35,43 @@ pub(crate) fn make_in(parent: &Held, journal: &mut Journal) -> Result<Held, Erro
         parent_inode: parent.inode().map_err(failed)?,
     })?;
     parent.make_private(&name, &marker_name(&token)).map_err(failed)
+}
+
+/// The names of private directories in `parent` that were there before: of runs that are under way, or of
+/// some whose journal is lost, as with a node.
+pub(crate) fn of_earlier_runs(parent: &Path, now: SystemTime) -> Vec<String> {
+    let Ok(entries) = fs::read_dir(parent) else { return Vec::new() };
+    let mut names: Vec<String> = entries
+        .take(MAX_READ)
+        .flatten()
+        .filter_map(|entry| Some((entry.file_name().into_string().ok()?, entry)))
+        .filter(|(name, _)| name.starts_with(PREFIX))
+        .filter(|(_, entry)| {
+            let changed = entry.metadata().ok().filter(fs::Metadata::is_dir);
+            let changed = changed.and_then(|known| known.modified().ok());
+            changed.and_then(|at| now.duration_since(at).ok()).is_some_and(|age| age > OLD)
+        })
+        .map(|(name, _)| name)
+        .collect();
+    names.sort_unstable();
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_private_directories_that_were_there_before_are_of_earlier_runs() {
+        let parent = tempfile::TempDir::new().unwrap();
+        for name in [".iotax-b", ".iotax-a", "data"] {
+            fs::create_dir(parent.path().join(name)).unwrap();
+        }
+        fs::write(parent.path().join(".iotax-file"), "").unwrap();
+        let now = SystemTime::now();
+        assert_eq!(of_earlier_runs(parent.path(), now), Vec::<String>::new());
+        let later = now + 2 * OLD;
+        assert_eq!(of_earlier_runs(parent.path(), later), [".iotax-a", ".iotax-b"]);
+        assert_eq!(of_earlier_runs(&parent.path().join("none"), later), Vec::<String>::new());
+    }
 }

@@ -1,5 +1,7 @@
 //! What the record says about each arm's target.
 
+use std::time::SystemTime;
+
 use iotax_inspect::{Facts, Kind};
 use iotax_record::{NamedSite, Site};
 use iotax_spec::{Arm, Base, Layer, Target, Workload};
@@ -8,6 +10,7 @@ use iotax_vdisk::VirtualDisk;
 use crate::assembly::{Assembly, Reached};
 use crate::layers::maker::Top;
 use crate::resolved_target::ResolvedTarget;
+use crate::scratch;
 use crate::size::readable;
 
 /// The facts about an arm on `resolved`; `disk` is its open stack, if it is one.
@@ -37,6 +40,9 @@ pub(crate) fn describe(
             "{} cannot bypass the page cache: the bottom of the stack may be read from memory",
             facts.file_system.as_deref().unwrap_or("the file system")
         ));
+    }
+    if matches!(resolved, ResolvedTarget::Directory(_)) {
+        notes.extend(earlier_runs(facts));
     }
     if matches!(resolved, ResolvedTarget::Thin(_)) {
         notes.push("thin: data that were never written are read without any device".to_owned());
@@ -208,6 +214,18 @@ fn notes(facts: &Facts) -> Vec<String> {
         }
     }
     notes
+}
+
+/// Nothing that is read here tells a run on another host from one that is dead.
+fn earlier_runs(facts: &Facts) -> Option<String> {
+    let names = scratch::of_earlier_runs(&facts.path, SystemTime::now());
+    (!names.is_empty()).then(|| {
+        format!(
+            "{} was there before: if no run is under way, it is of one whose host was lost, and may be \
+             removed",
+            names.join(", ")
+        )
+    })
 }
 
 /// Jobs that would use more than there is work on all there is.
