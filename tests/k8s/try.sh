@@ -6,7 +6,8 @@
 #   IOTAX      the program, with the feature `kubernetes`
 #   IMAGE_TAR  OCI archive of its image, which containerd calls docker.io/library/iotax:VERSION
 #   PART       a function of parts/ (default: all of them, in the order below); one may be named again.
-#              sandboxed  alone: on node n2, pods may not use io_uring
+#              sandboxed   alone: on node n2, pods may not use io_uring
+#              population  alone: on a cluster of 20 nodes, or of as many as NODES says
 set -euo pipefail
 HERE=$(cd "$(dirname "$0")" && pwd)
 export IOTAX=${IOTAX:?} BIN=${BIN:-/tmp/k8s/bin} RUN=${RUN:-/tmp/k8s/run}
@@ -17,6 +18,13 @@ PARTS=("$@")
 [ "${PARTS[*]}" != sandboxed ] || export NO_IO_URING=n2
 W=$(mktemp -d)
 VOLUMES=(fast-1=2000 fast-2=2000 slow-1=1000 raw-1=2000 fleet-1=2000 fleet-2=1400 even-1=2000 even-2=2000)
+# The slow one of a population.
+SLOW=7
+if [ "${PARTS[*]}" = population ]; then
+  export NODES=${NODES:-20}
+  VOLUMES=()
+  for number in $(seq "$NODES"); do VOLUMES+=("many-$number=$((number == SLOW ? 1400 : 2000))"); done
+fi
 PLANTED=50
 
 down() {
@@ -56,6 +64,7 @@ Y
 volume() {
   local mode=Filesystem node=n1
   [[ $1 != fleet-2 && $1 != even-2 ]] || node=n2
+  [[ $1 != many-* ]] || node=n${1#many-}
   [[ $1 != raw-* ]] || mode=Block
   cat <<Y
 apiVersion: v1
@@ -116,6 +125,7 @@ done
   class raw
   class fleet
   class even
+  class many
   for pair in "${VOLUMES[@]}"; do volume "${pair%=*}"; done
   printf 'apiVersion: v1\nkind: Namespace\nmetadata:\n  name: bench\n  labels: {%s: restricted}\n' \
     pod-security.kubernetes.io/enforce

@@ -1,4 +1,4 @@
-# The slow one of two nodes, and of two that are alike nobody. Sourced by try.sh.
+# The slow one of two nodes, and of two that are alike nobody; the slow one of many. Sourced by try.sh.
 # The volumes fleet-1 and even-1 are on n1, fleet-2 and even-2 on n2; fleet-2 is slower by 30 %.
 
 # nodes_of CLASS ARGS...: the fleet of both nodes, on volumes that are free.
@@ -7,7 +7,7 @@ nodes_of() {
   shift
   release
   "$IOTAX" kube fleet --class "$class" -w randread-4k --set size=64M --set depth=8 --time 1s --ramp 200ms \
-    --namespace bench --size 200M --cpu 500m --memory 256M --wait 60s "$@"
+    --namespace bench --size 200M --cpu 500m --memory 256M --wait 120s "$@"
 }
 
 part_fleet() {
@@ -25,4 +25,13 @@ part_fleet() {
     ok "run $run of nodes that are alike: $(sed -n 3p "$W/said")"
     nothing_left "even-$run"
   done
+}
+
+# As many nodes as make a population, of which one is slower by 30 %.
+part_population() {
+  nodes_of many --out "$W/many" >"$W/said"
+  cat "$W/said"
+  need "the slow one of $NODES is named, and no other" "1 of $NODES nodes lies outside of the others" "$W/said"
+  need "it is the one" "n$SLOW (3" "$W/said"
+  nothing_left population
 }

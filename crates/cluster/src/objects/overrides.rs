@@ -218,4 +218,21 @@ spec:
             }
         }
     }
+
+    #[test]
+    fn a_text_that_unfolds_to_more_than_there_is_memory_for_is_refused() {
+        let mut text = "spec:\n  a0: &a0 [x]\n".to_owned();
+        for at in 1..40 {
+            let before = at - 1;
+            text += &format!("  a{at}: &a{at} [*a{before}, *a{before}, *a{before}, *a{before}]\n");
+        }
+        assert!(PodOverrides::parse(&text).is_err());
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn whatever_anybody_writes_is_read_or_refused(text in "(metadata|spec|affinity|[ \\n:{}\\[\\],&*!|>-]|[a-z0-9]){0,60}") {
+            let _ = PodOverrides::parse(&text);
+        }
+    }
 }
