@@ -166,7 +166,7 @@ start() {
   control_plane
   if [ "$NODES" -gt 0 ]; then
     # shellcheck disable=SC2046
-    wait_for 120 "nodes Ready" k wait --for=condition=Ready $(seq -f 'node/n%g' "$NODES") --timeout=1s
+    wait_for $((90 + 15 * NODES)) "nodes Ready" k wait --for=condition=Ready $(seq -f 'node/n%g' "$NODES") --timeout=1s
     say "$NODES nodes Ready"
   fi
   wait_for 60 "default service account" k get serviceaccount default
