@@ -14,6 +14,7 @@ use iotax_rig::Options;
 use iotax_spec::Workload;
 
 use super::frame::{receive, send};
+use super::look::looked;
 use super::message::{Command, Open, PROTOCOL, Reply};
 use super::reach::reach;
 use super::timing::HEARTBEAT;
@@ -110,6 +111,9 @@ impl Agent<'_> {
         if let Command::Undo = command {
             return Ok(undo(self.options.state_dir.as_deref()));
         }
+        if let Command::Look(look) = command {
+            return Ok(Reply::Looked(Box::new(looked(&look)?)));
+        }
         if let Command::Open(open) = command {
             let opened = self.open(&open);
             self.open = Some(open);
@@ -143,6 +147,7 @@ impl Agent<'_> {
             }
             Command::Hello { .. }
             | Command::Undo
+            | Command::Look(_)
             | Command::Open(_)
             | Command::Reach { .. }
             | Command::Stop => {
