@@ -19,6 +19,7 @@
 //! | `exec` | an agent in a pod, as a pair of blocking streams |
 //! | `net` | paths between pods, nodes and Services |
 //! | `survey` | what a cluster is like, for the doctor: read, never changed |
+//! | `look` | what a pod, or its node, sees under a volume |
 //! | `pair` | two containers of a pod that do a workload together |
 //! | `host` | an arm's pod as a [`iotax_run::Host`] |
 #![forbid(unsafe_code)]
@@ -30,6 +31,7 @@ mod error;
 mod exec;
 mod host;
 mod job;
+mod look;
 mod net;
 mod nodes;
 mod note;
@@ -51,6 +53,7 @@ pub use connect::Cluster;
 pub use error::Error;
 pub use host::{Opened, PodHost, Request, open};
 pub use job::{JobOptions, job};
+pub use look::{LookRequest, Looked, View, look};
 pub use net::{
     Ends, NetHost, NetOpened, NetPath, NetRequest, PORT, host_network_refused, open_net,
 };

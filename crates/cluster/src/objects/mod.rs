@@ -6,6 +6,7 @@
 //! | `options` | what is asked of pods |
 //! | `volume` | their volumes, and claims |
 //! | `pod` | the pods themselves |
+//! | `sight` | those that only look |
 //! | `service` | what their network ports are reached by |
 //! | `quantity` | sizes as Kubernetes writes them |
 
@@ -14,9 +15,11 @@ mod pod;
 mod quantity;
 mod run;
 mod service;
+mod sight;
 mod volume;
 
 pub use options::{Amounts, PodOptions, Toleration};
 pub(crate) use pod::{Apart, Container, Member};
 pub(crate) use quantity::bytes_of;
 pub(crate) use run::{LEASE, MANAGED, RUN, Run};
+pub(crate) use sight::{NODE_ROOT, Sight};
