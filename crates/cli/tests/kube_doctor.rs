@@ -82,6 +82,25 @@ fn every_command_that_is_printed_is_understood() {
 }
 
 #[test]
+fn the_help_fits_and_says_what_a_probe_does_to_a_claim() {
+    let said = Desk::new().run(&["kube", "doctor", "--help"]);
+    assert!(said.out.lines().all(|line| line.chars().count() <= 80), "{said}");
+    insta::assert_snapshot!("help", said);
+}
+
+/// Nothing is made by mistake, and least of all a privileged pod.
+#[test]
+fn a_probe_is_asked_for_with_what_it_is_to_look_at() {
+    let refused = |args: &[&str]| Desk::new().run(&[&["kube", "doctor"], args].concat()).err;
+    let privileged = refused(&["class:fast", "--privileged"]);
+    assert!(privileged.contains("--probe"), "{privileged}");
+    let user = refused(&["class:fast", "--probe", "--privileged", "--user", "7"]);
+    assert!(user.contains("'--privileged' cannot be used with '--user <UID>'"), "{user}");
+    let nothing = refused(&["--probe"]);
+    assert!(nothing.contains("[SUBJECT]") || nothing.contains("<SUBJECT>"), "{nothing}");
+}
+
+#[test]
 fn what_is_not_there_or_cannot_be_read_is_said() {
     let refused = |args: &[&str]| Desk::new().run(args).to_string();
     let eks = objects("eks");

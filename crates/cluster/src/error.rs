@@ -320,6 +320,16 @@ fn advice(message: &str) -> &'static str {
         () if says("exceeded quota") => {
             "ask for less with --size, --cpu and --memory, or have the quota raised"
         }
+        () if says("privileged=true") => {
+            "a namespace allows privileged pods with the label \
+             pod-security.kubernetes.io/enforce=privileged.\nA new volume of a class can be looked at \
+             in a namespace of its own, with --namespace; a claim in its own alone. Without \
+             --privileged nothing has to be allowed, and less is seen"
+        }
+        () if says("Privileged containers are not allowed") => {
+            "--privileged takes an account that may use the security context constraint privileged; \
+             without it, less is seen"
+        }
         () if says("violates PodSecurity") => {
             "the namespace asks for more than Pod Security `restricted`; choose another one"
         }

@@ -20,6 +20,7 @@
 //! | `namespace` | one that a run makes for itself |
 //! | `net` | paths between pods, nodes and Services |
 //! | `survey` | what a cluster is like, for the doctor: read, never changed |
+//! | `look` | what a pod, or its node, sees under a volume |
 //! | `pair` | two containers of a pod that do a workload together |
 //! | `host` | an arm's pod as a [`iotax_run::Host`] |
 #![forbid(unsafe_code)]
@@ -31,6 +32,7 @@ mod error;
 mod exec;
 mod host;
 mod job;
+mod look;
 mod namespace;
 mod net;
 mod nodes;
@@ -53,6 +55,7 @@ pub use connect::Cluster;
 pub use error::Error;
 pub use host::{Opened, PodHost, Request, open};
 pub use job::{JobOptions, job};
+pub use look::{LookRequest, Looked, View, look};
 pub use net::{
     Ends, NetHost, NetOpened, NetPath, NetRequest, PORT, host_network_refused, open_net,
 };

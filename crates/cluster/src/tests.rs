@@ -1,5 +1,6 @@
 //! Runs against an API server that is a map in memory.
 
+mod look;
 mod server;
 mod survey;
 

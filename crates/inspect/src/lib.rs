@@ -19,6 +19,7 @@
 //! | `block` | a block device: model, size, users |
 //! | `site` | all of the above for one path |
 //! | `stack` | the layers under a path, all the way down: mounts and devices |
+//! | `root` | another root directory, and what paths are called there |
 //! | `storage` | of these, the devices and NFS mounts whose counters are read |
 //! | `probe` | all that the doctor goes by: the record's `Machine` |
 //! | `counters` | what the kernel counts: devices, CPUs, pressure, memory, NFS, network interfaces |
@@ -37,6 +38,7 @@ mod machine;
 mod memory;
 mod mounts;
 mod probe;
+mod root;
 mod secrets;
 mod site;
 mod stack;
@@ -57,5 +59,6 @@ pub use machine::{MachineSize, available_memory_bytes, environment, machine_size
 pub use memory::memory_copy_bytes_per_s;
 pub use mounts::{Mount, mounts, parse_mountinfo};
 pub use probe::{NetworkSubject, ProbeOptions, machine};
+pub use root::enter;
 pub use site::{Facts, Kind, site};
 pub use storage::{Part, Storage, storage};

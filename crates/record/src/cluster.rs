@@ -175,6 +175,8 @@ pub struct ClaimSeen {
     pub volume: Option<String>,
     /// What it asks for.
     pub bytes: Option<u64>,
+    /// `Filesystem` or `Block`.
+    pub mode: String,
     /// Access modes.
     pub access: Vec<String>,
     /// Pods that use it, and the nodes that these are on.

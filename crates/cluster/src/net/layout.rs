@@ -59,6 +59,7 @@ pub(super) fn member(role: Role, node: Option<String>, options: &PodOptions) -> 
         node,
         apart: None,
         is_on_host_network: role.is_on_host_network(),
+        sight: None,
         containers: vec![Container::only(&options.amounts)],
     }
 }

@@ -8,6 +8,7 @@
 //! | `overrides` | what users add to them |
 //! | `volume` | their volumes, and claims |
 //! | `pod` | the pods themselves |
+//! | `sight` | those that only look |
 //! | `service` | what their network ports are reached by |
 //! | `quantity` | sizes as Kubernetes writes them |
 
@@ -18,6 +19,7 @@ mod pod;
 mod quantity;
 mod run;
 mod service;
+mod sight;
 mod volume;
 
 pub(crate) use namespace::PodSecurity;
@@ -26,3 +28,4 @@ pub use overrides::PodOverrides;
 pub(crate) use pod::{Apart, Container, Member};
 pub(crate) use quantity::bytes_of;
 pub(crate) use run::{LEASE, MANAGED, Run, run_of};
+pub(crate) use sight::{NODE_ROOT, Sight};

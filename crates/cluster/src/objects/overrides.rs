@@ -221,11 +221,11 @@ spec:
 
     #[test]
     fn a_text_that_unfolds_to_more_than_there_is_memory_for_is_refused() {
-        let mut text = "spec:\n  a0: &a0 [x]\n".to_owned();
-        for at in 1..40 {
-            let before = at - 1;
-            text += &format!("  a{at}: &a{at} [*a{before}, *a{before}, *a{before}, *a{before}]\n");
-        }
+        let rows = (1..40).map(|at| {
+            let four = vec![format!("*a{}", at - 1); 4].join(", ");
+            format!("  a{at}: &a{at} [{four}]\n")
+        });
+        let text = format!("spec:\n  a0: &a0 [x]\n{}", rows.collect::<String>());
         assert!(PodOverrides::parse(&text).is_err());
     }
 

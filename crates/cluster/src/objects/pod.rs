@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::options::{Amounts, PodOptions, Toleration};
 use super::quantity::quantity;
 use super::run::{LEASE, MEMBER, RUN, Run};
+use super::sight::{self, Sight};
 use super::volume::VOLUME;
 use crate::place::{Place, Volume};
 
@@ -37,6 +38,8 @@ pub(crate) struct Member {
     pub(crate) apart: Option<Apart>,
     /// Whether its network is the node's own.
     pub(crate) is_on_host_network: bool,
+    /// How it looks, if that is all that is done in it: what was there before is mounted read only.
+    pub(crate) sight: Option<Sight>,
     /// One or more; agents are started in any of them.
     pub(crate) containers: Vec<Container>,
 }
@@ -52,6 +55,7 @@ impl Member {
             node: place.node.clone(),
             apart: None,
             is_on_host_network: false,
+            sight: None,
             containers: match driver {
                 None => vec![Container::only(amounts)],
                 Some(driver) => {
@@ -59,6 +63,19 @@ impl Member {
                 }
             },
         }
+    }
+}
+
+impl Member {
+    /// Whether its volume was there before, and is only looked at.
+    fn is_kept_as_it_is(&self) -> bool {
+        self.sight.is_some() && self.volume.as_ref().is_some_and(Volume::is_theirs)
+    }
+
+    /// Whether its volume is a device, without a file system.
+    fn has_device(&self) -> bool {
+        let is_raw = self.sight.is_some_and(|sight| sight.is_raw);
+        is_raw || matches!(self.volume, Some(Volume::Block(_)))
     }
 }
 
@@ -95,7 +112,10 @@ impl Run {
     /// ends with the connection of whoever started it.
     pub(crate) fn pod(&self, member: &Member, options: &PodOptions, owner: &Lease) -> Pod {
         let Member { number, volume, is_on_host_network, .. } = member;
-        let volumes = volume.iter().map(|volume| self.volume(*number, volume, options.size_bytes));
+        let volumes = volume.iter().map(|volume| {
+            let volume = self.volume(*number, volume, options.size_bytes);
+            if member.is_kept_as_it_is() { sight::read_only(volume) } else { volume }
+        });
         let secrets: Vec<Value> =
             options.pull_secrets.iter().map(|name| json!({ "name": name })).collect();
         let tolerations: Vec<Value> = options.tolerations.iter().map(toleration).collect();
@@ -120,6 +140,9 @@ impl Run {
         pod["metadata"]["labels"][MEMBER] = json!(number.to_string());
         if *is_on_host_network {
             pod["spec"]["hostNetwork"] = json!(true);
+        }
+        if member.sight.is_some_and(|sight| sight.is_privileged) {
+            sight::privilege(&mut pod["spec"]);
         }
         options.overrides.applied_to(serde_json::from_value(pod).expect("it is a pod"))
     }
@@ -177,15 +200,17 @@ fn container(container: &Container, member: &Member, options: &PodOptions) -> Va
             "capabilities": { "drop": ["ALL"] },
         },
     });
-    match &member.volume {
-        Some(volume @ Volume::Block(_)) => {
+    if let Some(volume) = &member.volume {
+        if member.has_device() {
             let device = json!({ "name": VOLUME, "devicePath": volume.path() });
             container["volumeDevices"] = json!([device]);
+        } else {
+            let mut mount = json!({ "name": VOLUME, "mountPath": volume.path() });
+            if member.is_kept_as_it_is() {
+                mount["readOnly"] = json!(true);
+            }
+            container["volumeMounts"] = json!([mount]);
         }
-        Some(volume) => {
-            container["volumeMounts"] = json!([{ "name": VOLUME, "mountPath": volume.path() }]);
-        }
-        None => {}
     }
     container
 }

@@ -143,6 +143,7 @@ pub(super) fn claim(claim: &PersistentVolumeClaim, pods: &[Pod]) -> ClaimSeen {
         class: spec.storage_class_name.clone(),
         volume: spec.volume_name.clone().filter(|name| !name.is_empty()),
         bytes: storage(asked),
+        mode: spec.volume_mode.clone().unwrap_or_else(|| "Filesystem".to_owned()),
         access: spec.access_modes.clone().unwrap_or_default(),
         pods: users.map(user).collect(),
         namespace,

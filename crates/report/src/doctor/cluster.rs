@@ -6,8 +6,8 @@ use iotax_words::{count, list, two_digits};
 use serde_json::json;
 
 use super::findings::{Detail, write_found};
-use super::host::{HostFindings, write as write_host};
-use super::json::{finding, host as of_host};
+use super::json::finding;
+use super::probed::Probed;
 use crate::document::{Document, Item, Node, Point, Section};
 use crate::json::text::json_text;
 
@@ -15,15 +15,6 @@ use crate::json::text::json_text;
 const FORMAT: u32 = 1;
 /// Claims, and nodes that are well, that are told of if nobody asked about any of them.
 const MOST: usize = 8;
-
-/// What was seen in a pod.
-#[derive(Debug)]
-pub struct Probed {
-    /// Its volume, and its node: `class fast, node n1`.
-    pub name: String,
-    /// What lies under the volume there.
-    pub host: HostFindings,
-}
 
 /// What lies under the claims that are asked about, classes, nodes, the network, what was found and
 /// what could not be seen.
@@ -34,7 +25,7 @@ pub fn cluster_doctor(
     detail: Detail,
 ) -> Document {
     let mut page = Document::default();
-    write_claims(&mut page, seen, subjects, detail);
+    write_claims(&mut page, seen, (subjects, pods), detail);
     write_classes(&mut page, seen, subjects);
     write_nodes(&mut page, seen, subjects, detail);
     if subjects.is_empty() && is_seen(seen) {
@@ -49,9 +40,8 @@ pub fn cluster_doctor(
     } else {
         write_found(&mut page, findings, detail);
     }
-    for Probed { name, host } in pods {
-        page.add(Section::new(format!("In a pod: {name}"), []));
-        write_host(&mut page, host, detail);
+    for pod in pods {
+        pod.write(&mut page, detail);
     }
     let unseen = seen.unseen.iter().map(|unseen| format!("{}: {}", unseen.what, unseen.how));
     page.add_list("Not seen", unseen.collect());
@@ -60,11 +50,10 @@ pub fn cluster_doctor(
 
 /// One JSON object: `findings`, `cluster`, all that was seen of it, and `pods`, what was seen in each.
 pub fn cluster_doctor_json(seen: &ClusterSeen, findings: &[Finding], pods: &[Probed]) -> String {
-    let pod = |Probed { name, host }: &Probed| json!({ "name": name, "host": of_host(host) });
     json_text(&json!({
         "format": FORMAT,
         "findings": findings.iter().map(finding).collect::<Vec<_>>(),
-        "pods": pods.iter().map(pod).collect::<Vec<_>>(),
+        "pods": pods.iter().map(Probed::json).collect::<Vec<_>>(),
         "unseen": seen.unseen,
         "cluster": seen,
     }))
@@ -74,7 +63,12 @@ fn is_seen(seen: &ClusterSeen) -> bool {
     seen.knows_classes || !seen.nodes.is_empty() || !seen.claims.is_empty()
 }
 
-fn write_claims(page: &mut Document, seen: &ClusterSeen, subjects: &[Subject], detail: Detail) {
+fn write_claims(
+    page: &mut Document,
+    seen: &ClusterSeen,
+    (subjects, pods): (&[Subject], &[Probed]),
+    detail: Detail,
+) {
     let is_asked = |claim: &&ClaimSeen| {
         subjects.is_empty() || subjects.iter().any(|subject| subject.has_claim(seen, claim))
     };
@@ -83,7 +77,7 @@ fn write_claims(page: &mut Document, seen: &ClusterSeen, subjects: &[Subject], d
         detail == Detail::Whole || subjects.iter().any(|one| matches!(one, Subject::Claim(_)));
     let shown = if is_whole { claims.len() } else { claims.len().min(MOST) };
     for claim in &claims[..shown] {
-        page.add(Section::of(Item::Tree(tree(seen, claim))));
+        page.add(Section::of(Item::Tree(tree(seen, pods, claim))));
     }
     if shown < claims.len() {
         let more = count((claims.len() - shown) as u64, "claim");
@@ -91,8 +85,9 @@ fn write_claims(page: &mut Document, seen: &ClusterSeen, subjects: &[Subject], d
     }
 }
 
-/// The claim, its volume, what that is for the driver, the class that made it, and the nodes.
-fn tree(seen: &ClusterSeen, claim: &ClaimSeen) -> Node {
+/// The claim, its volume, what that is for the driver, the class that made it, the nodes, and what was
+/// seen from one of them.
+fn tree(seen: &ClusterSeen, pods: &[Probed], claim: &ClaimSeen) -> Node {
     let volume = claim.volume.as_deref().and_then(|name| seen.volume(name));
     let class = claim.class.as_deref().and_then(|name| seen.class(name));
     let nodes = seen.nodes_of(claim).into_iter().map(|node| under_node(seen, claim, node));
@@ -101,7 +96,8 @@ fn tree(seen: &ClusterSeen, claim: &ClaimSeen) -> Node {
         about: joined([asked(class), documented(seen, claim)]),
         ..Node::default()
     });
-    let below: Vec<Node> = class.into_iter().chain(nodes).collect();
+    let looked = pods.iter().filter_map(|pod| pod.under(claim));
+    let below: Vec<Node> = class.into_iter().chain(nodes).chain(looked).collect();
     let below = match volume {
         Some(volume) => vec![under_volume(volume, below)],
         None => below,

@@ -17,10 +17,15 @@ pub struct HostFindings {
 
 /// Its layers, what is around them, the findings, and what was not seen.
 pub(super) fn write(page: &mut Document, host: &HostFindings, detail: findings::Detail) {
-    let HostFindings { machine, findings, .. } = host;
-    for path in &machine.paths {
-        page.add(Section::of(Item::Tree(tree::under(machine, path))));
+    for path in &host.machine.paths {
+        page.add(Section::of(Item::Tree(tree::under(&host.machine, path))));
     }
+    write_around(page, host, detail);
+}
+
+/// All of it but its layers.
+pub(super) fn write_around(page: &mut Document, host: &HostFindings, detail: findings::Detail) {
+    let HostFindings { machine, findings, .. } = host;
     page.add_facts(surroundings::facts(machine));
     findings::write(page, machine, findings, detail);
     let unseen = machine.unseen.iter().map(|unseen| format!("{}: {}", unseen.what, unseen.how));

@@ -10,6 +10,7 @@
 //! | `findings` | findings in words |
 //! | `diagnoses` | what a measurement points to |
 //! | `cluster` | a cluster: what lies under claims, classes, nodes |
+//! | `probed` | what a pod, or its node, sees under a volume |
 //! | `cause` | a known cause, explained |
 //! | `json` | the same for programs |
 
@@ -21,6 +22,7 @@ mod host;
 mod json;
 mod layer;
 mod network;
+mod probed;
 mod surroundings;
 mod tree;
 
@@ -28,10 +30,11 @@ use iotax_diagnose::Diagnosis;
 use iotax_record::HostRole;
 
 pub use self::cause::{cause_json, explained, known_causes};
-pub use self::cluster::{Probed, cluster_doctor, cluster_doctor_json};
+pub use self::cluster::{cluster_doctor, cluster_doctor_json};
 pub use self::findings::Detail;
 pub use self::host::HostFindings;
 pub use self::json::doctor_json;
+pub use self::probed::Probed;
 use crate::document::{Document, Section};
 
 /// What a measurement points to, if there is one; of each host the layers, what is around them, and

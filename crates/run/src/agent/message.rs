@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use iotax_record::{HostRecord, Site};
+use iotax_record::{HostRecord, Machine, Site};
 use iotax_rig::GivenUp;
 use iotax_spec::{Driver, Spec, Workload};
 use iotax_vdisk::PeerSecrets;
@@ -25,6 +25,8 @@ pub(crate) enum Command {
     Hello { protocol: u32 },
     /// Remove what dead runs left on this host.
     Undo,
+    /// Look at what lies under paths, and do nothing to them.
+    Look(Look),
     /// Make ready to bring these arms up.
     Open(Box<Open>),
     /// Wait until the peer of an arm answers, as long as this, and say how it is reached.
@@ -42,6 +44,16 @@ pub(crate) enum Command {
     Down,
     /// Break off what is under way; it is answered all the same.
     Stop,
+}
+
+/// What an agent looks at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Look {
+    /// As they are called where it is started.
+    pub paths: Vec<PathBuf>,
+    /// Where the root directory of the machine that its container is on is mounted, if it is to look
+    /// from there; then it stays there.
+    pub root: Option<PathBuf>,
 }
 
 /// What an agent works on.
@@ -89,6 +101,8 @@ pub(crate) enum Reply {
     LayingOut { done: u64, total: u64 },
     /// What could not be removed.
     Undone { problems: Vec<String> },
+    /// What was seen.
+    Looked(Box<Machine>),
     /// The arms are known.
     Opened {
         /// One per arm.

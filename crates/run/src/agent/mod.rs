@@ -9,14 +9,18 @@
 //! | `kept` | what a trial came to whose connection was cut |
 //! | `keep` | a container that waits for agents |
 //! | `launch` | how an agent is started and ended: as a child of this process, or as another crate does |
+//! | `connection` | an agent that was started, and what is asked of it |
+//! | `look` | what lies under paths where the agent is |
 //! | `reach` | how the peer of a path is reached from where the agent is |
 //! | `secrets` | what is known of peers, as it is said |
 //! | `remote` | the other side: a [`crate::Host`] that may die, and is started again |
 
+mod connection;
 mod frame;
 mod keep;
 mod kept;
 mod launch;
+mod look;
 mod message;
 mod reach;
 mod remote;
@@ -30,6 +34,7 @@ pub use iotax_rig::GivenUp;
 pub use iotax_vdisk::{PeerSecret, PeerSecrets};
 pub use keep::keep;
 pub use launch::{ChildAgent, Ended, Launch, Launched, Process};
-pub use message::Reached;
+pub use look::look;
+pub use message::{Look, Reached};
 pub use remote::{Remote, RemoteOptions};
 pub use serve::{AgentOptions, serve};

@@ -15,6 +15,7 @@ use iotax_spec::Workload;
 
 use super::frame::{receive, send};
 use super::kept::{self, Place};
+use super::look::looked;
 use super::message::{Command, Open, PROTOCOL, Reply};
 use super::reach::reach;
 use super::timing::HEARTBEAT;
@@ -136,6 +137,9 @@ impl Agent<'_> {
         if let Command::Fetch { number, patience_ns } = command {
             return Ok(self.fetch(number, Duration::from_nanos(patience_ns)));
         }
+        if let Command::Look(look) = command {
+            return Ok(Reply::Looked(Box::new(looked(&look)?)));
+        }
         if let Command::Open(open) = command {
             let opened = self.open(&open);
             self.open = Some(open);
@@ -178,6 +182,7 @@ impl Agent<'_> {
             Command::Hello { .. }
             | Command::Undo
             | Command::Fetch { .. }
+            | Command::Look(_)
             | Command::Open(_)
             | Command::Reach { .. }
             | Command::Stop => {

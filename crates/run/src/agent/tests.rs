@@ -6,7 +6,7 @@ use std::thread;
 use iotax_spec::{Arm, Spec, Stop, Target, Workload};
 
 use super::frame::{receive, send};
-use super::message::{Command, Open, PROTOCOL, Reply};
+use super::message::{Command, Look, Open, PROTOCOL, Reply};
 use super::{AgentOptions, GivenUp, PeerSecret, serve};
 use crate::agent_error::FailureKind;
 
@@ -57,6 +57,24 @@ fn an_agent_without_arms_says_what_is_wrong() {
     let Reply::Failed { error, kind } = served.ask(&Command::Up { arm: 0 }) else { panic!() };
     assert_eq!(kind, FailureKind::Usage);
     insta::assert_snapshot!(error, @"the agent was asked for a trial before it was given arms");
+}
+
+#[test]
+fn an_agent_looks_at_paths_without_arms() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().to_owned();
+    let look = |paths, root| Served::start().ask(&Command::Look(Look { paths, root }));
+    let Reply::Looked(seen) = look(vec![path.clone()], None) else { panic!() };
+    assert_eq!(seen.paths[0].path, path.display().to_string());
+    assert!(seen.paths[0].top.is_some() && !seen.nodes.is_empty());
+    // Nothing is left there.
+    assert_eq!(std::fs::read_dir(&path).unwrap().count(), 0);
+    // What is not below a root is not looked at, and nobody goes there.
+    let Reply::Failed { error, kind } = look(vec!["/".into()], Some(path.clone())) else {
+        panic!()
+    };
+    assert_eq!(kind, FailureKind::Environment);
+    assert_eq!(error, format!("/: it is not found below {}", path.display()));
 }
 
 #[test]

@@ -15,14 +15,15 @@ use crate::output::{say, style};
 
 /// `iotax kube doctor`
 pub(super) fn doctor(args: &KubeDoctorArgs) -> Result<Exit> {
-    let (seen, namespace) = look(args)?;
+    let (mut seen, namespace) = look(args)?;
     let subjects = args.subjects.iter().map(|text| subject(text, &namespace));
     let subjects = subjects.collect::<Result<Vec<_>>>()?;
     if let Some(problem) = unknown(&seen, &subjects) {
         return Err(usage(problem));
     }
     let findings = cluster_findings(&seen, &subjects);
-    let pods = if args.probe { probe(args, &seen, &subjects)? } else { Vec::new() };
+    let pods =
+        if args.probe { probe(args, &mut seen, (&subjects, &namespace))? } else { Vec::new() };
     say(&match args.format {
         Listing::Text => {
             let detail = if args.all { DoctorDetail::Whole } else { DoctorDetail::Folded };

@@ -1,84 +1,99 @@
-//! What a pod sees under a new volume of a class.
+//! What a pod, or its node, sees under claims that are there, and under a new volume of a class.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use anyhow::Result;
+use iotax_cluster::{LookRequest, Looked, View, look};
 use iotax_diagnose::{Subject, findings};
 use iotax_record::cluster::ClusterSeen;
-use iotax_record::{HostRecord, HostRole, Machine};
+use iotax_record::{HostRole, Machine};
 use iotax_report::{HostFindings, Probed};
-use iotax_run::Arms as _;
-use iotax_spec::{CloudChoice, Search, SearchTarget, parse_arms};
+use iotax_spec::CloudChoice;
 
 use crate::args::{ClusterArgs, KubeDoctorArgs};
 use crate::exit::usage;
-use crate::in_cluster::InCluster;
+use crate::in_cluster::{connect, options};
 use crate::signals;
 
 /// Limits of the pod itself, which are those of `--cpu` and `--memory`.
 const OWN: [&str; 2] = ["cpu-quota", "cgroup-memory"];
 
-/// Makes a volume of each class that is asked about, looks at it from a pod, and removes both.
+/// Looks at claims and classes from pods, and removes those. `namespace`: where pods are that look at
+/// classes; claims are used in their own. What nobody may look at is added to what was not seen.
 pub(super) fn probe(
     args: &KubeDoctorArgs,
-    seen: &ClusterSeen,
-    subjects: &[Subject],
+    seen: &mut ClusterSeen,
+    (subjects, namespace): (&[Subject], &str),
 ) -> Result<Vec<Probed>> {
-    let classes = classes(seen, subjects);
-    if classes.is_empty() {
+    let options = options(&args.pods)?;
+    let places = views(seen, subjects, namespace)?;
+    let stop = signals::stop_flag()?;
+    let mut probed = Vec::new();
+    for (namespace, viewed) in places {
+        let cluster = ClusterArgs { context: args.context.clone(), namespace: Some(namespace) };
+        let (subjects, views): (Vec<Subject>, Vec<View>) = viewed.into_iter().unzip();
+        let request = LookRequest {
+            views: &views,
+            is_privileged: args.privileged,
+            options: &options,
+            stop: &stop,
+            note: Arc::new(|told| eprintln!("note: {told}")),
+        };
+        let looked = look(connect(&cluster)?, &request)?;
+        let of = |(subject, Looked { node, machine })| Probed {
+            subject,
+            node,
+            is_privileged: args.privileged,
+            host: host(machine),
+        };
+        probed.extend(subjects.into_iter().zip(looked).map(of));
+    }
+    Ok(probed)
+}
+
+/// What there is to look at, by namespace.
+fn views(
+    seen: &mut ClusterSeen,
+    subjects: &[Subject],
+    namespace: &str,
+) -> Result<BTreeMap<String, Vec<(Subject, View)>>> {
+    let mut places: BTreeMap<String, Vec<(Subject, View)>> = BTreeMap::new();
+    let mut asked: Vec<&Subject> = Vec::new();
+    for subject in subjects {
+        let (namespace, view) = match subject {
+            Subject::Class(name) => (namespace, View::of_class(name)),
+            Subject::Claim(name) => {
+                let Some(claim) = seen.claims.iter().find(|claim| claim.full_name() == *name)
+                else {
+                    continue;
+                };
+                match View::of_claim(seen, claim) {
+                    Ok(view) => (claim.namespace.as_str(), view),
+                    Err(unseen) => {
+                        seen.unseen.push(unseen);
+                        asked.push(subject);
+                        continue;
+                    }
+                }
+            }
+            Subject::Node(_) => continue,
+        };
+        if !asked.contains(&subject) {
+            places.entry(namespace.to_owned()).or_default().push((subject.clone(), view));
+            asked.push(subject);
+        }
+    }
+    if asked.is_empty() {
         return Err(usage(
-            "--probe looks at a new volume of a class: name one with class:CLASS, or with \
-             pvc:CLAIM that of a claim",
+            "--probe looks under a claim, or under a new volume of a class: name one with \
+             pvc:CLAIM or class:CLASS",
         ));
     }
-    let (mut spec, cluster) = (spec(&classes)?, cluster(args));
-    let mut asked = InCluster::new(&cluster, &args.pods)?;
-    asked.place(&mut spec, &args.pods)?;
-    let (stop, live) = (signals::stop_flag()?, Arc::default());
-    let (hosts, known, nodes) = asked.open_on_nodes(&spec, (&stop, &live), &mut |_| ())?;
-    Box::new(hosts).down()?;
-    let of = |((class, record), node): ((String, HostRecord), Option<String>)| {
-        let on = node.map_or_else(String::new, |node| format!(", node {node}"));
-        Probed { name: format!("class {class}{on}"), host: host(record) }
-    };
-    Ok(classes.into_iter().zip(known).zip(nodes).map(of).collect())
+    Ok(places)
 }
 
-fn classes(seen: &ClusterSeen, subjects: &[Subject]) -> BTreeSet<String> {
-    let class = |subject: &Subject| match subject {
-        Subject::Class(name) => Some(name.clone()),
-        Subject::Claim(name) => {
-            seen.claims.iter().find(|claim| claim.full_name() == *name)?.class.clone()
-        }
-        Subject::Node(_) => None,
-    };
-    subjects.iter().filter_map(class).collect()
-}
-
-fn cluster(args: &KubeDoctorArgs) -> ClusterArgs {
-    ClusterArgs { context: args.context.clone(), namespace: args.namespace.clone() }
-}
-
-/// An arm for each; no load is driven.
-fn spec(classes: &BTreeSet<String>) -> Result<iotax_spec::Spec> {
-    let texts: Vec<String> = classes.iter().map(|class| format!("class:{class}")).collect();
-    let arms = parse_arms(texts.iter().map(String::as_str))?;
-    let target = |arm| SearchTarget { arm, span_bytes: 1, known: Vec::new() };
-    let search = Search {
-        targets: arms.into_iter().map(target).collect(),
-        writes: false,
-        quick: true,
-        burst: None,
-        cloud: CloudChoice::default(),
-        fail_if: Vec::new(),
-        seed: 0,
-    };
-    Ok(search.spec())
-}
-
-fn host(record: HostRecord) -> HostFindings {
-    let machine = record.machine.map_or_else(Machine::default, |machine| *machine);
+fn host(machine: Machine) -> HostFindings {
     let mut findings = findings(&machine, &CloudChoice::default());
     findings.retain(|finding| !OWN.contains(&finding.cause.as_str()));
     HostFindings { role: HostRole::Agent, machine, findings }

@@ -1,0 +1,186 @@
+//! What a pod, or its node, sees under a volume.
+
+use iotax_diagnose::Subject;
+use iotax_record::cluster::ClaimSeen;
+use iotax_words::capital;
+use serde_json::{Value, json};
+
+use super::findings::Detail;
+use super::host::{HostFindings, write as write_host, write_around};
+use super::{json, tree};
+use crate::document::{Document, Node, Section};
+
+/// What was seen in a pod.
+#[derive(Debug)]
+pub struct Probed {
+    /// A claim, or the class of a new volume.
+    pub subject: Subject,
+    /// The node that the pod was on.
+    pub node: Option<String>,
+    /// Whether it saw that as root.
+    pub is_privileged: bool,
+    /// What lies under the volume there.
+    pub host: HostFindings,
+}
+
+impl Probed {
+    /// What lies under a claim, if it is that.
+    pub(super) fn under(&self, claim: &ClaimSeen) -> Option<Node> {
+        let is_it = matches!(&self.subject, Subject::Claim(name) if *name == claim.full_name());
+        let machine = &self.host.machine;
+        let path = machine.paths.first().filter(|_| is_it)?;
+        let mut seen = tree::under(machine, path);
+        if !self.is_privileged && path.problem.is_none() {
+            // Else it would seem to be so for its users.
+            "read only, for the look".clone_into(&mut seen.about);
+        }
+        Some(Node { name: self.seen_from(), ..seen })
+    }
+
+    /// What was seen, without the layers of a claim, which are in its tree.
+    pub(super) fn write(&self, page: &mut Document, detail: Detail) {
+        page.add(Section::new(format!("{}: {}", capital(&self.seen_from()), self.seen()), []));
+        match self.subject {
+            Subject::Claim(_) => write_around(page, &self.host, detail),
+            _ => write_host(page, &self.host, detail),
+        }
+    }
+
+    pub(super) fn json(&self) -> Value {
+        let node = self.node.as_ref().map_or_else(String::new, |node| format!(", node {node}"));
+        json!({
+            "name": format!("{}{node}", self.seen()),
+            "node": self.node,
+            "privileged": self.is_privileged,
+            "host": json::host(&self.host),
+        })
+    }
+
+    fn seen(&self) -> String {
+        match &self.subject {
+            Subject::Claim(name) => format!("claim {name}"),
+            Subject::Class(name) => format!("class {name}"),
+            Subject::Node(name) => format!("node {name}"),
+        }
+    }
+
+    fn seen_from(&self) -> String {
+        match (&self.node, self.is_privileged) {
+            (Some(node), false) => format!("in a pod on node {node}"),
+            (None, false) => "in a pod".to_owned(),
+            (Some(node), true) => format!("as root on node {node}"),
+            (None, true) => "as root on its node".to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use iotax_record::cluster::{ClusterSeen, VolumeSeen};
+    use iotax_record::machine::{Device, Node as Layer, PathSeen, SeenLayer};
+    use iotax_record::{HostRole, Machine};
+
+    use super::*;
+    use crate::doctor::{cluster_doctor, cluster_doctor_json};
+    use crate::text::{Style, text};
+
+    fn probed(subject: Subject, is_privileged: bool) -> Probed {
+        let device = |name: &str, below| Layer {
+            layer: SeenLayer::Device(Device { name: name.to_owned(), ..Device::default() }),
+            below,
+        };
+        let path = PathSeen { path: "/volumes/x".to_owned(), top: Some(0), ..PathSeen::default() };
+        let machine = Machine {
+            paths: vec![path],
+            nodes: vec![device("dm-0", vec![1]), device("sda", vec![])],
+            ..Machine::default()
+        };
+        let host = HostFindings { role: HostRole::Agent, machine, findings: Vec::new() };
+        Probed { subject, node: Some("n1".to_owned()), is_privileged, host }
+    }
+
+    #[test]
+    fn what_lies_under_a_claim_is_in_its_tree_and_nowhere_else() {
+        let claim = |name: &str| ClaimSeen {
+            namespace: "shop".to_owned(),
+            name: name.to_owned(),
+            phase: "Bound".to_owned(),
+            volume: Some(format!("pv-{name}")),
+            ..ClaimSeen::default()
+        };
+        let volume = |name: &str| VolumeSeen {
+            name: name.to_owned(),
+            source: "local".to_owned(),
+            handle: "/disks/a".to_owned(),
+            reclaim: "Retain".to_owned(),
+            ..VolumeSeen::default()
+        };
+        let seen = ClusterSeen {
+            knows_classes: true,
+            claims: vec![claim("data"), claim("logs")],
+            volumes: vec![volume("pv-data"), volume("pv-logs")],
+            ..ClusterSeen::default()
+        };
+        let subjects = ["shop/data", "shop/logs"].map(|name| Subject::Claim(name.to_owned()));
+        let pods = [
+            probed(subjects[0].clone(), true),
+            probed(subjects[1].clone(), false),
+            probed(Subject::Class("fast".to_owned()), false),
+        ];
+        let page = cluster_doctor(&seen, &[], (&subjects, &pods), Detail::Folded);
+        insta::assert_snapshot!(text(&page, Style::default()), @"
+        claim shop/data
+          Bound, no class, used by nobody
+        └─ volume pv-data
+           │  Retain when released
+           └─ local
+              │  /disks/a
+              └─ as root on node n1
+                 └─ dm-0, disk
+                    │  0 B
+                    └─ sda, disk
+                          0 B
+
+        claim shop/logs
+          Bound, no class, used by nobody
+        └─ volume pv-logs
+           │  Retain when released
+           └─ local
+              │  /disks/a
+              └─ in a pod on node n1
+                 │  read only, for the look
+                 └─ dm-0, disk
+                    │  0 B
+                    └─ sda, disk
+                          0 B
+
+        Nothing that is known to hurt was seen.
+
+        As root on node n1: claim shop/data
+
+        Nothing that is known to hurt was seen.
+
+        In a pod on node n1: claim shop/logs
+
+        Nothing that is known to hurt was seen.
+
+        In a pod on node n1: class fast
+
+        /volumes/x
+        └─ dm-0, disk
+           │  0 B
+           └─ sda, disk
+                 0 B
+
+        Nothing that is known to hurt was seen.
+        ");
+        let json = cluster_doctor_json(&seen, &[], &pods);
+        let json: Value = serde_json::from_str(&json).unwrap();
+        let told = |key| {
+            json["pods"].as_array().unwrap().iter().map(|pod| pod[key].clone()).collect::<Vec<_>>()
+        };
+        let names = ["claim shop/data, node n1", "claim shop/logs, node n1", "class fast, node n1"];
+        assert_eq!(told("name"), names);
+        assert_eq!(told("privileged"), [true, false, false]);
+    }
+}

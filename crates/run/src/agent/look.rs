@@ -1,0 +1,64 @@
+//! What lies under paths where an agent is: nothing is opened, made or driven there.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use iotax_inspect::{ProbeOptions, enter, machine};
+use iotax_load::LoadProgress;
+use iotax_record::Machine;
+
+use super::connection::Connection;
+use super::launch::Launch;
+use super::message::{Command, Look, PROTOCOL, Reply};
+use crate::agent_error::{AgentError, FailureKind};
+use crate::error::Error;
+
+/// Where a machine has its programs: the search path is that of the container.
+const PROGRAMS: [&str; 6] =
+    ["/usr/local/sbin", "/usr/sbin", "/sbin", "/usr/bin", "/bin", "/run/current-system/sw/bin"];
+
+/// Starts an agent, has it look, and lets it end.
+///
+/// # Errors
+/// If it cannot be started, is of another version, or does not find a path; if the user stopped it.
+pub fn look(agent: &mut dyn Launch, asked: Look, stop: &AtomicBool) -> Result<Machine, Error> {
+    let command = agent.name();
+    let lost = |why: String| AgentError::Lost { command: command.clone(), why };
+    let mut connection = Connection::start(agent)?;
+    let live = LoadProgress::default();
+    let mut ask = |what: &Command| match connection.ask(what, None, (stop, &live), &|_, _| ()) {
+        Ok(Reply::Failed { error, kind }) => Err(AgentError::Failed { error, kind }),
+        told => told.map_err(lost),
+    };
+    let told = ask(&Command::Hello { protocol: PROTOCOL }).and_then(|hello| match hello {
+        Reply::Hello { protocol: PROTOCOL, .. } => ask(&Command::Look(asked)),
+        Reply::Hello { protocol: theirs, .. } => {
+            Err(AgentError::Version { command: command.clone(), theirs, ours: PROTOCOL })
+        }
+        other => Ok(other),
+    });
+    let machine = match told? {
+        Reply::Looked(machine) => *machine,
+        _ => return Err(lost("it answered what was not asked".to_owned()).into()),
+    };
+    connection.end().map_err(lost)?;
+    Ok(machine)
+}
+
+/// What is seen of this machine, and of what lies under the paths.
+pub(super) fn looked(asked: &Look) -> Result<Machine, Error> {
+    let mut how = ProbeOptions::default();
+    let paths = if let Some(root) = &asked.root {
+        how.programs = PROGRAMS.map(PathBuf::from).to_vec();
+        enter(root, &asked.paths).map_err(|error| AgentError::Failed {
+            error: error.to_string(),
+            kind: FailureKind::Environment,
+        })?
+    } else {
+        // The network of a container may lead elsewhere, or nowhere.
+        how.metadata = None;
+        asked.paths.clone()
+    };
+    let paths: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
+    Ok(machine(&paths, &[], &how))
+}
