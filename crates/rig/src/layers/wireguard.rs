@@ -1,5 +1,6 @@
 //! WireGuard: the kernel's, or wireguard-go, a daemon at each end.
 
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 
 use base64::Engine as _;
@@ -77,9 +78,15 @@ fn interfaces(
         let program = end.program("wireguard-go").args(["--foreground", &end.interface]);
         let socket = Path::new(SOCKETS).join(format!("{}.sock", end.interface));
         build_context.socket(&socket)?;
-        build_context.serve(program, || socket.exists())?;
+        build_context.serve(program, || answers(&socket))?;
     }
     Ok("wireguard-go, in user space")
+}
+
+/// Whether somebody listens. A socket has its name before that, and `wg` then takes it for one whose
+/// daemon is gone: it removes it, and asks the kernel.
+fn answers(socket: &Path) -> bool {
+    UnixStream::connect(socket).is_ok()
 }
 
 /// What packets of a tunnel may have: 60 bytes of headers over IPv4 less, and 20 more that IPv6 would
@@ -98,4 +105,22 @@ fn private_key(build_context: &BuildContext<'_>) -> Result<Zeroizing<String>, Er
 fn public_key(private: &str, build_context: &BuildContext<'_>) -> Result<String, Error> {
     let public = Program::new("wg").arg("pubkey").input(private.as_bytes());
     Ok(build_context.run(public)?.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixListener;
+
+    use super::*;
+
+    #[test]
+    fn a_socket_that_has_only_its_name_does_not_answer() {
+        let directory = tempfile::TempDir::new().unwrap();
+        let socket = directory.path().join("wg0.sock");
+        assert!(!answers(&socket));
+        let listener = UnixListener::bind(&socket).unwrap();
+        assert!(answers(&socket));
+        drop(listener);
+        assert!(socket.exists() && !answers(&socket));
+    }
 }
