@@ -22,27 +22,31 @@ gcc -Os -static -s -o "$W/rootfs/pause" "$W/pause.c"
 
 # Keeps standard input as a blob; prints its digest and size.
 blob() {
-  local file=$W/blob digest
+  local file digest
+  file=$(mktemp -p "$W")
   cat >"$file"
   digest=$(sha256sum <"$file" | cut -d' ' -f1)
-  echo "$digest $(stat -c %s "$file")"
   mv "$file" "$W/oci/blobs/sha256/$digest"
+  echo "$digest $(stat -c %s "$W/oci/blobs/sha256/$digest")"
 }
 type=application/vnd.oci.image
 architecture=$(dpkg --print-architecture)
-read -r layer layer_size < <(
-  tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -C "$W/rootfs" -cf - . | blob)
-read -r config config_size < <(blob <<J
+# Each is waited for: the next one has its digest in it.
+kept=$(tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -C "$W/rootfs" -cf - . | blob)
+read -r layer layer_size <<<"$kept"
+kept=$(blob <<J
 {"architecture":"$architecture","os":"linux","config":{"Cmd":["/pause"]},
  "rootfs":{"type":"layers","diff_ids":["sha256:$layer"]}}
 J
 )
-read -r manifest manifest_size < <(blob <<J
+read -r config config_size <<<"$kept"
+kept=$(blob <<J
 {"schemaVersion":2,"mediaType":"$type.manifest.v1+json",
  "config":{"mediaType":"$type.config.v1+json","digest":"sha256:$config","size":$config_size},
  "layers":[{"mediaType":"$type.layer.v1.tar","digest":"sha256:$layer","size":$layer_size}]}
 J
 )
+read -r manifest manifest_size <<<"$kept"
 cat >"$W/oci/index.json" <<J
 {"schemaVersion":2,"manifests":[{"mediaType":"$type.manifest.v1+json",
  "digest":"sha256:$manifest","size":$manifest_size,
