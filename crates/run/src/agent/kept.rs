@@ -55,6 +55,12 @@ impl Place {
     }
 }
 
+/// Waits until no trial of an earlier agent is under way, or `stop` is set: another one beside it would
+/// measure both.
+pub(super) fn wait_for_end(directory: &Path, stop: &AtomicBool) -> io::Result<()> {
+    held(directory, Duration::MAX, stop).map(drop)
+}
+
 /// What a trial of an earlier agent came to, once it is over; `None` if that is not known within
 /// `patience`, or `stop` is set.
 pub(super) fn fetch(
@@ -63,6 +69,13 @@ pub(super) fn fetch(
     patience: Duration,
     stop: &AtomicBool,
 ) -> io::Result<Option<Measured>> {
+    let Some(file) = held(directory, patience, stop)? else { return Ok(None) };
+    let kept: Option<Kept> = receive(&mut BufReader::new(file))?;
+    Ok(kept.filter(|kept| kept.number == number).map(|kept| kept.measured))
+}
+
+/// The file, once nobody is to write to it any more; `None` if there is none, or nobody waits longer.
+fn held(directory: &Path, patience: Duration, stop: &AtomicBool) -> io::Result<Option<File>> {
     let started = Instant::now();
     let file = match File::open(path(directory)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -70,7 +83,7 @@ pub(super) fn fetch(
     };
     loop {
         match flock(&file, FlockOperation::NonBlockingLockShared) {
-            Ok(()) => break,
+            Ok(()) => return Ok(Some(file)),
             Err(Errno::WOULDBLOCK) => {}
             Err(error) => return Err(error.into()),
         }
@@ -79,8 +92,6 @@ pub(super) fn fetch(
         }
         thread::sleep(LOOK);
     }
-    let kept: Option<Kept> = receive(&mut BufReader::new(file))?;
-    Ok(kept.filter(|kept| kept.number == number).map(|kept| kept.measured))
 }
 
 fn path(directory: &Path) -> PathBuf {

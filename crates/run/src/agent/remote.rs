@@ -151,13 +151,19 @@ impl Remote {
 
     /// Has another agent say what the lost one's trial came to.
     fn fetch(&mut self, number: u64, patience: Duration) -> Option<Measured> {
-        if self.stop.load(Ordering::Relaxed) {
-            return None;
-        }
-        let patience_ns = nanos(patience);
-        let command = Command::Fetch { number, patience_ns };
-        let fetched =
-            self.connect().and_then(|()| self.ask(&command, Some(patience + GRACE), &|_, _| ()));
+        let started = Instant::now();
+        let fetched = loop {
+            if self.stop.load(Ordering::Relaxed) || self.connect().is_err() {
+                return None;
+            }
+            let patience = patience.saturating_sub(started.elapsed());
+            let command = Command::Fetch { number, patience_ns: nanos(patience) };
+            let fetched = self.ask(&command, Some(patience + GRACE), &|_, _| ());
+            // Else it was cut once more, while its trial may go on.
+            if self.connection.is_some() || patience.is_zero() {
+                break fetched;
+            }
+        };
         // The next arm that is brought up begins anew, as after any loss.
         let _ = self.connection.take().map(Connection::end);
         let Ok(Reply::Measured(mut measured)) = fetched else { return None };

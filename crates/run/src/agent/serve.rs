@@ -200,6 +200,11 @@ impl Agent<'_> {
 
     fn open(&mut self, open: &Open) -> Result<Reply, Error> {
         let Open { spec, work_dir, given_up, secrets } = open;
+        let state_dir = self.options.state_dir.as_deref();
+        if let Some(directory) = state_dir.filter(|_| self.options.finishes_trials) {
+            // What cannot be looked at is nobody's.
+            let _ = kept::wait_for_end(directory, &self.stop);
+        }
         let options = Options {
             work_dir,
             state_dir: self.options.state_dir.clone(),

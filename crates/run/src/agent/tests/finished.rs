@@ -11,7 +11,7 @@ use iotax_load::LoadProgress;
 use iotax_spec::{Arm, Driver, Engine, IndexEnds, Spec, Stop, Target, Workload};
 use tempfile::TempDir;
 
-use super::super::kept::{Place, fetch};
+use super::super::kept::{Place, fetch, wait_for_end};
 use super::super::launch::{Ended, Launch, Launched, Process};
 use super::super::remote::{Remote, RemoteOptions};
 use super::super::{AgentOptions, GivenUp, PeerSecrets, serve};
@@ -181,4 +181,23 @@ fn another_trials_result_and_that_of_an_agent_that_died_are_not_taken() {
     assert!(Place::for_trial(directory.path(), 3).is_err());
     drop(under_way);
     assert_eq!(kept(2), None);
+}
+
+#[test]
+fn no_trial_begins_beside_one_that_is_being_finished() {
+    let (directory, stop) = (TempDir::new().unwrap(), AtomicBool::new(false));
+    wait_for_end(directory.path(), &stop).unwrap();
+    let under_way = Place::for_trial(directory.path(), 1).unwrap();
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            wait_for_end(directory.path(), &stop).unwrap();
+            assert!(is_over.load(Ordering::SeqCst));
+        });
+        is_over.store(true, Ordering::SeqCst);
+        drop(under_way);
+    });
+    let _under_way = Place::for_trial(directory.path(), 2).unwrap();
+    stop.store(true, Ordering::Relaxed);
+    wait_for_end(directory.path(), &stop).unwrap();
 }
