@@ -25,6 +25,9 @@ pub(crate) struct PodAgent {
     /// Its place among the containers of its pod.
     pub(crate) container: usize,
     pub(crate) options: PodOptions,
+    /// Whether a trial goes on whose connection is cut. Not where another is at work on the other end
+    /// of it, which may be cut as well.
+    pub(crate) finishes_trials: bool,
     pub(crate) stop: Arc<AtomicBool>,
     pub(crate) note: Note,
 }
@@ -70,13 +73,13 @@ impl Launch for PodAgent {
     }
 
     fn finishes_trials(&self) -> bool {
-        true
+        self.finishes_trials
     }
 
     fn launch(&mut self) -> Result<Launched, AgentError> {
-        self.start(&["iotax", "agent", "--finish-trials"]).map_err(|error| AgentError::Start {
-            command: self.name(),
-            source: io::Error::other(error.to_string()),
+        let words = ["iotax", "agent", "--finish-trials"];
+        self.start(if self.finishes_trials { &words } else { &words[..2] }).map_err(|error| {
+            AgentError::Start { command: self.name(), source: io::Error::other(error.to_string()) }
         })
     }
 }

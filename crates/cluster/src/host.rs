@@ -135,6 +135,7 @@ fn agents(
             member: member.clone(),
             container,
             options: (*options).clone(),
+            finishes_trials: options.driver.is_none(),
             stop: Arc::clone(stop),
             note: Arc::clone(note),
         };

@@ -77,6 +77,7 @@ fn all(session: &Arc<Session>, request: &LookRequest<'_>) -> Result<Vec<Looked>,
             member: Member { node: node.clone(), ..member },
             container: 0,
             options: (*options).clone(),
+            finishes_trials: false,
             stop: Arc::clone(stop),
             note: Arc::clone(note),
         };

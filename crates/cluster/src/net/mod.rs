@@ -251,6 +251,7 @@ impl Opening<'_, '_> {
             member: member.clone(),
             container: 0,
             options: self.request.options.clone(),
+            finishes_trials: false,
             stop: Arc::clone(self.request.stop),
             note: Arc::clone(&self.request.note),
         }

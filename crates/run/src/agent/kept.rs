@@ -1,11 +1,11 @@
-//! Results of trials whose connection was cut: kept by the agent that performed them, for the next.
+//! What trials came to whose connection was cut: kept by the agent that performed them, for the next.
 //!
-//! The file is held while its trial is under way, so that whoever waits for the result sees an agent
-//! that has died. Like a message it has a length and a checksum.
+//! An agent that finishes its trial is still there when the next one is started in the same place. One
+//! alone has arms there, which is held by a lock that the kernel lets go of with its process.
 
 use std::fs::{self, File};
-use std::io::{self, BufReader, BufWriter, Seek as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::io::{self, BufReader, ErrorKind};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -15,85 +15,129 @@ use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use super::frame::{receive, send};
-use crate::host::Measured;
+use super::message::Reply;
 
-const NAME: &str = "last-trial";
+const RESULT: &str = "last-trial";
+const UNFINISHED_RESULT: &str = "last-trial.new";
+const LOCK: &str = "agent.lock";
 /// Between two looks.
 const LOOK: Duration = Duration::from_millis(200);
 
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct Kept<R> {
     /// Of the trial, as it was asked for.
     number: u64,
-    measured: Measured,
+    reply: R,
 }
 
-/// The place for the result of a trial that is under way.
-pub(super) struct Place {
-    file: File,
-    number: u64,
+/// Keeps what a trial came to, instead of that of the one before. Like a message it has a length and a
+/// checksum.
+pub(super) fn keep(directory: &Path, number: u64, reply: &Reply) -> io::Result<()> {
+    let unfinished = directory.join(UNFINISHED_RESULT);
+    send(&mut File::create(&unfinished)?, &Kept { number, reply })?;
+    fs::rename(unfinished, directory.join(RESULT))
 }
 
-impl Place {
-    /// For a trial that begins; what is there of another is removed.
-    pub(super) fn for_trial(directory: &Path, number: u64) -> io::Result<Self> {
-        fs::create_dir_all(directory)?;
-        let file =
-            File::options().create(true).write(true).truncate(false).open(path(directory))?;
-        flock(&file, FlockOperation::NonBlockingLockExclusive)?;
-        file.set_len(0)?;
-        Ok(Self { file, number })
-    }
-
-    /// Keeps what it came to.
-    pub(super) fn keep(mut self, measured: &Measured) -> io::Result<()> {
-        self.file.rewind()?;
-        let kept = Kept { number: self.number, measured: measured.clone() };
-        let mut out = BufWriter::new(self.file);
-        send(&mut out, &kept)?;
-        out.flush()
-    }
-}
-
-/// Waits until no trial of an earlier agent is under way, or `stop` is set: another one beside it would
-/// measure both.
-pub(super) fn wait_for_end(directory: &Path, stop: &AtomicBool) -> io::Result<()> {
-    held(directory, Duration::MAX, stop).map(drop)
-}
-
-/// What a trial of an earlier agent came to, once it is over; `None` if that is not known within
-/// `patience`, or `stop` is set.
+/// What a trial of an earlier agent came to; `None` if that agent has ended without it, or it is not
+/// there within `patience`, or `stop` is set.
 pub(super) fn fetch(
     directory: &Path,
     number: u64,
     patience: Duration,
     stop: &AtomicBool,
-) -> io::Result<Option<Measured>> {
-    let Some(file) = held(directory, patience, stop)? else { return Ok(None) };
-    let kept: Option<Kept> = receive(&mut BufReader::new(file))?;
-    Ok(kept.filter(|kept| kept.number == number).map(|kept| kept.measured))
-}
-
-/// The file, once nobody is to write to it any more; `None` if there is none, or nobody waits longer.
-fn held(directory: &Path, patience: Duration, stop: &AtomicBool) -> io::Result<Option<File>> {
+) -> io::Result<Option<Reply>> {
     let started = Instant::now();
-    let file = match File::open(path(directory)) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        opened => opened?,
-    };
     loop {
-        match flock(&file, FlockOperation::NonBlockingLockShared) {
-            Ok(()) => return Ok(Some(file)),
-            Err(Errno::WOULDBLOCK) => {}
-            Err(error) => return Err(error.into()),
+        // Looked at first: with its end, an agent has kept all that it will.
+        let has_ended = Alone::try_be(directory)?.is_some();
+        if let Some(kept) = read(directory)?.filter(|kept| kept.number == number) {
+            return Ok(Some(kept.reply));
         }
-        if started.elapsed() > patience || stop.load(Ordering::Relaxed) {
+        if has_ended || started.elapsed() > patience || stop.load(Ordering::Relaxed) {
             return Ok(None);
         }
         thread::sleep(LOOK);
     }
 }
 
-fn path(directory: &Path) -> PathBuf {
-    directory.join(NAME)
+fn read(directory: &Path) -> io::Result<Option<Kept<Reply>>> {
+    match File::open(directory.join(RESULT)) {
+        Ok(file) => receive(&mut BufReader::new(file)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Being the one that has arms, until it is dropped.
+pub(super) struct Alone {
+    _lock: File,
+}
+
+impl Alone {
+    /// Waits for an earlier agent to end; `None` if it does not within `patience`, or `stop` is set.
+    pub(super) fn be(
+        directory: &Path,
+        patience: Duration,
+        stop: &AtomicBool,
+    ) -> io::Result<Option<Self>> {
+        let started = Instant::now();
+        loop {
+            if let Some(alone) = Self::try_be(directory)? {
+                return Ok(Some(alone));
+            }
+            if started.elapsed() > patience || stop.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
+            thread::sleep(LOOK);
+        }
+    }
+
+    fn try_be(directory: &Path) -> io::Result<Option<Self>> {
+        fs::create_dir_all(directory)?;
+        let path = directory.join(LOCK);
+        let lock = File::options().create(true).append(true).open(path)?;
+        match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(Some(Self { _lock: lock })),
+            Err(Errno::WOULDBLOCK) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::agent_error::FailureKind;
+
+    #[test]
+    fn another_trials_result_and_that_of_an_agent_that_died_are_not_taken() {
+        let (directory, stop) = (TempDir::new().unwrap(), AtomicBool::new(false));
+        let directory = directory.path();
+        let fetched = |number| fetch(directory, number, Duration::ZERO, &stop).unwrap();
+        assert!(fetched(1).is_none());
+        let reply = Reply::Failed { error: "no".to_owned(), kind: FailureKind::Environment };
+        let agent = Alone::be(directory, Duration::ZERO, &stop).unwrap().unwrap();
+        keep(directory, 1, &reply).unwrap();
+        // While it removes what it had made, its result is there.
+        assert!(matches!(fetched(1), Some(Reply::Failed { error, .. }) if error == "no"));
+        assert!(fetched(2).is_none());
+        drop(agent);
+        assert!(fetched(1).is_some());
+        let torn = fs::read(directory.join(RESULT)).unwrap();
+        fs::write(directory.join(RESULT), &torn[..torn.len() - 1]).unwrap();
+        assert!(fetch(directory, 1, Duration::ZERO, &stop).is_err());
+    }
+
+    #[test]
+    fn one_alone_has_arms_until_it_ends() {
+        let (directory, stop) = (TempDir::new().unwrap(), AtomicBool::new(false));
+        let be = || Alone::be(directory.path(), Duration::ZERO, &stop).unwrap();
+        let first = be();
+        assert!(first.is_some());
+        assert!(be().is_none());
+        drop(first);
+        assert!(be().is_some());
+    }
 }

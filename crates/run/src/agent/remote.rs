@@ -14,11 +14,10 @@ use iotax_vdisk::PeerSecrets;
 use super::connection::{Connection, ENDED};
 use super::launch::Launch;
 use super::message::{Command, Open, PROTOCOL, Reached, Reply};
-use super::timing::GRACE;
+use super::timing::{GRACE, longest};
 use crate::agent_error::AgentError;
 use crate::error::Error;
 use crate::host::{Arms, Files, Measured, Runner, TrialRequest};
-use crate::local::LONGEST_LOOKS_NS;
 use crate::nanos::nanos;
 
 const CUT: &str = "the connection with its agent was cut, and its result read afterwards";
@@ -149,8 +148,8 @@ impl Remote {
         }
     }
 
-    /// Has another agent say what the lost one's trial came to.
-    fn fetch(&mut self, number: u64, patience: Duration) -> Option<Measured> {
+    /// Has another agent say what the lost one's trial came to, if that is known.
+    fn fetch(&mut self, number: u64, patience: Duration) -> Option<Result<Measured, Error>> {
         let started = Instant::now();
         let fetched = loop {
             if self.stop.load(Ordering::Relaxed) || self.connect().is_err() {
@@ -164,13 +163,19 @@ impl Remote {
                 break fetched;
             }
         };
+        let is_answered = self.connection.is_some();
         // The next arm that is brought up begins anew, as after any loss.
         let _ = self.connection.take().map(Connection::end);
-        let Ok(Reply::Measured(mut measured)) = fetched else { return None };
-        if let Ok(load) = &mut measured.load {
-            load.warnings.push(CUT.to_owned());
+        match fetched {
+            Ok(Reply::Measured(mut measured)) => {
+                if let Ok(load) = &mut measured.load {
+                    load.warnings.push(CUT.to_owned());
+                }
+                Some(Ok(*measured))
+            }
+            Err(error) if !error.is_interrupted() && is_answered => Some(Err(error)),
+            _ => None,
         }
-        Some(*measured)
     }
 
     /// Sends a command, and waits for what it comes to; at most so long, if that is known.
@@ -277,8 +282,7 @@ impl Runner for Remote {
     }
 
     fn trial(&mut self, request: &TrialRequest) -> Result<Measured, Error> {
-        let asked_ns = request.ramp_ns.saturating_add(request.time_ns);
-        let limit = Duration::from_nanos(asked_ns.saturating_add(LONGEST_LOOKS_NS)) + GRACE;
+        let limit = longest(request);
         self.trials += 1;
         let number = self.trials;
         let command = Command::Trial { number, request: Box::new(request.clone()) };
@@ -287,7 +291,8 @@ impl Runner for Remote {
             Ok(Reply::Measured(measured)) => Ok(*measured),
             Ok(_) => Err(self.out_of_turn()),
             Err(lost) if self.connection.is_none() && self.agent.finishes_trials() => {
-                self.fetch(number, limit.saturating_sub(asked.elapsed())).ok_or(lost)
+                let patience = limit.saturating_sub(asked.elapsed());
+                self.fetch(number, patience).unwrap_or(Err(lost))
             }
             Err(error) => Err(error),
         }

@@ -3,10 +3,10 @@
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use iotax_load::LoadProgress;
 use iotax_record::HostRole;
@@ -14,12 +14,12 @@ use iotax_rig::Options;
 use iotax_spec::Workload;
 
 use super::frame::{receive, send};
-use super::kept::{self, Place};
+use super::kept::{self, Alone};
 use super::look::looked;
 use super::message::{Command, Open, PROTOCOL, Reply};
 use super::reach::reach;
-use super::timing::HEARTBEAT;
-use crate::agent_error::FailureKind;
+use super::timing::{GRACE, HEARTBEAT, longest};
+use crate::agent_error::{AgentError, FailureKind};
 use crate::error::Error;
 use crate::host::{Arms, Runner, here};
 use crate::local::Local;
@@ -37,10 +37,9 @@ pub struct AgentOptions {
 }
 
 impl AgentOptions {
-    /// `None`: without a place for what it comes to.
-    fn place_for(&self, trial: u64) -> Option<Place> {
-        let directory = self.state_dir.as_deref().filter(|_| self.finishes_trials)?;
-        Place::for_trial(directory, trial).ok()
+    /// Where results are kept, if trials are finished.
+    fn kept_in(&self) -> Option<&Path> {
+        self.state_dir.as_deref().filter(|_| self.finishes_trials)
     }
 }
 
@@ -55,33 +54,18 @@ pub fn serve(
 ) -> io::Result<()> {
     let (stop, live) = (Arc::new(AtomicBool::new(false)), Arc::new(LoadProgress::default()));
     let (commands, asked) = channel();
-    let stopped = Arc::clone(&stop);
-    // Whether the command under way is finished though the connection is cut, and whether it is cut.
-    let (is_finishing, is_cut) =
-        (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
-    let (finishing, cut) = (Arc::clone(&is_finishing), Arc::clone(&is_cut));
-    let finishes_trials = options.finishes_trials;
+    let is_cut = Arc::new(AtomicBool::new(false));
+    let mut listener = Listener {
+        commands,
+        stop: Arc::clone(&stop),
+        is_cut: Arc::clone(&is_cut),
+        finishes_trials: options.kept_in().is_some(),
+        finish_until: None,
+    };
     // Not waited for: it may be at a read that never ends.
     thread::spawn(move || {
-        loop {
-            match receive(&mut input) {
-                Ok(Some(Command::Stop)) => stopped.store(true, Ordering::Relaxed),
-                Ok(Some(command)) => {
-                    let is_trial = matches!(command, Command::Trial { .. });
-                    finishing.store(finishes_trials && is_trial, Ordering::Relaxed);
-                    if commands.send(Ok(command)).is_err() {
-                        return;
-                    }
-                }
-                ended => {
-                    let gone = if finishing.load(Ordering::Relaxed) { &cut } else { &stopped };
-                    gone.store(true, Ordering::Relaxed);
-                    // Whoever served may be gone.
-                    let _ = ended.map_err(|error| commands.send(Err(error)));
-                    return;
-                }
-            }
-        }
+        while listener.hear(receive(&mut input)) {}
+        listener.end();
     });
     let output = Mutex::new(output);
     let tell =
@@ -90,7 +74,7 @@ pub fn serve(
         let (over, is_over) = channel();
         let counters = Arc::clone(&live);
         scope.spawn(move || beat(&tell, &counters, &is_over));
-        let mut agent = Agent { options, stop, live, open: None, local: None };
+        let mut agent = Agent { options, stop, live, open: None, local: None, alone: None };
         let served = asked.into_iter().try_for_each(|command| {
             let reply = agent.reply(command?, &tell);
             if is_cut.load(Ordering::Relaxed) {
@@ -112,6 +96,54 @@ fn beat(tell: &dyn Fn(&Reply) -> io::Result<()>, live: &LoadProgress, is_over: &
     }
 }
 
+/// Hands on what an agent is told.
+struct Listener {
+    commands: Sender<io::Result<Command>>,
+    stop: Arc<AtomicBool>,
+    /// The connection ended while there was something to finish: nobody is to be told of it.
+    is_cut: Arc<AtomicBool>,
+    finishes_trials: bool,
+    /// When the trial that was asked for last is over at the latest.
+    finish_until: Option<Instant>,
+}
+
+impl Listener {
+    /// Whether there is more to be heard.
+    fn hear(&mut self, heard: io::Result<Option<Command>>) -> bool {
+        let command = match heard {
+            Ok(Some(Command::Stop)) => {
+                self.stop.store(true, Ordering::Relaxed);
+                return true;
+            }
+            Ok(Some(command)) => Ok(command),
+            Ok(None) => return false,
+            Err(error) => Err(error),
+        };
+        self.finish_until = match &command {
+            Ok(Command::Trial { request, .. }) if self.finishes_trials => {
+                Some(Instant::now() + longest(request))
+            }
+            Ok(_) => None,
+            // What is no command ends it, and not the trial before it.
+            Err(_) => self.finish_until,
+        };
+        let goes_on = command.is_ok();
+        // Whoever served may be gone.
+        self.commands.send(command).is_ok() && goes_on
+    }
+
+    /// Has the agent end: at once, or with its trial, which does not take for ever.
+    fn end(self) {
+        let Self { commands, stop, is_cut, finish_until, .. } = self;
+        if let Some(until) = finish_until {
+            is_cut.store(true, Ordering::Relaxed);
+            drop(commands);
+            thread::sleep(until.saturating_duration_since(Instant::now()));
+        }
+        stop.store(true, Ordering::Relaxed);
+    }
+}
+
 struct Agent<'a> {
     options: &'a AgentOptions,
     stop: Arc<AtomicBool>,
@@ -119,6 +151,8 @@ struct Agent<'a> {
     /// What it works on.
     open: Option<Box<Open>>,
     local: Option<Box<Local>>,
+    /// Dropped last.
+    alone: Option<Alone>,
 }
 
 impl Agent<'_> {
@@ -130,6 +164,9 @@ impl Agent<'_> {
         if let Command::Hello { .. } = command {
             let iotax_version = env!("CARGO_PKG_VERSION").to_owned();
             return Ok(Reply::Hello { protocol: PROTOCOL, iotax_version });
+        }
+        if let Command::Undo | Command::Open(_) = command {
+            self.be_alone()?;
         }
         if let Command::Undo = command {
             return Ok(undo(self.options.state_dir.as_deref()));
@@ -167,13 +204,14 @@ impl Agent<'_> {
                 Reply::Prepared
             }
             Command::Trial { number, request } => {
-                let place = self.options.place_for(number);
-                let measured = local.trial(&request)?;
-                if let Some(place) = place {
+                let measured = local.trial(&request);
+                let reply = measured.map(|measured| Reply::Measured(Box::new(measured)));
+                let reply = reply.unwrap_or_else(|error| Reply::failed(&error));
+                if let Some(directory) = self.options.kept_in() {
                     // The connection is the first way.
-                    let _ = place.keep(&measured);
+                    let _ = kept::keep(directory, number, &reply);
                 }
-                Reply::Measured(Box::new(measured))
+                reply
             }
             Command::Down => {
                 self.local.take().map_or(Ok(()), Arms::down)?;
@@ -192,19 +230,28 @@ impl Agent<'_> {
     }
 
     fn fetch(&self, number: u64, patience: Duration) -> Reply {
-        let directory = self.options.state_dir.as_deref();
         let fetch = |directory| kept::fetch(directory, number, patience, &self.stop);
-        let kept = directory.and_then(|directory| fetch(directory).ok().flatten());
-        kept.map_or(Reply::NotKept, |kept| Reply::Measured(Box::new(kept)))
+        let kept = self.options.kept_in().and_then(|directory| fetch(directory).ok().flatten());
+        kept.unwrap_or(Reply::NotKept)
+    }
+
+    /// Two at a time would measure each other.
+    fn be_alone(&mut self) -> Result<(), Error> {
+        let Some(directory) = self.options.kept_in().filter(|_| self.alone.is_none()) else {
+            return Ok(());
+        };
+        let failed = |error: String| AgentError::Failed { error, kind: FailureKind::Environment };
+        self.alone = Alone::be(directory, GRACE, &self.stop)
+            .map_err(|error| failed(format!("{}: {error}", directory.display())))?;
+        if self.alone.is_none() {
+            let what = "the trial of an earlier agent in this container does not end";
+            return Err(failed(what.to_owned()).into());
+        }
+        Ok(())
     }
 
     fn open(&mut self, open: &Open) -> Result<Reply, Error> {
         let Open { spec, work_dir, given_up, secrets } = open;
-        let state_dir = self.options.state_dir.as_deref();
-        if let Some(directory) = state_dir.filter(|_| self.options.finishes_trials) {
-            // What cannot be looked at is nobody's.
-            let _ = kept::wait_for_end(directory, &self.stop);
-        }
         let options = Options {
             work_dir,
             state_dir: self.options.state_dir.clone(),

@@ -5,13 +5,11 @@ use std::io::{self, PipeReader, PipeWriter, Read, Write, pipe};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
-use std::time::Duration;
 
 use iotax_load::LoadProgress;
 use iotax_spec::{Arm, Driver, Engine, IndexEnds, Spec, Stop, Target, Workload};
 use tempfile::TempDir;
 
-use super::super::kept::{Place, fetch, wait_for_end};
 use super::super::launch::{Ended, Launch, Launched, Process};
 use super::super::remote::{Remote, RemoteOptions};
 use super::super::{AgentOptions, GivenUp, PeerSecrets, serve};
@@ -165,39 +163,4 @@ fn elsewhere_a_trial_ends_with_its_connection() {
     let lost = measured.unwrap_err().to_string();
     assert!(lost.contains("was lost"), "{lost}");
     assert_eq!(agents, 2);
-}
-
-#[test]
-fn another_trials_result_and_that_of_an_agent_that_died_are_not_taken() {
-    let (directory, stop) = (TempDir::new().unwrap(), AtomicBool::new(false));
-    let kept = |number| fetch(directory.path(), number, Duration::ZERO, &stop).unwrap();
-    let measured = Measured { drained_ns: 7, load: Err("no".to_owned()), counters: None };
-    assert_eq!(kept(1), None);
-    Place::for_trial(directory.path(), 1).unwrap().keep(&measured).unwrap();
-    assert_eq!(kept(1), Some(measured.clone()));
-    assert_eq!(kept(2), None);
-    let under_way = Place::for_trial(directory.path(), 2).unwrap();
-    assert_eq!(kept(2), None);
-    assert!(Place::for_trial(directory.path(), 3).is_err());
-    drop(under_way);
-    assert_eq!(kept(2), None);
-}
-
-#[test]
-fn no_trial_begins_beside_one_that_is_being_finished() {
-    let (directory, stop) = (TempDir::new().unwrap(), AtomicBool::new(false));
-    wait_for_end(directory.path(), &stop).unwrap();
-    let under_way = Place::for_trial(directory.path(), 1).unwrap();
-    let is_over = AtomicBool::new(false);
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            wait_for_end(directory.path(), &stop).unwrap();
-            assert!(is_over.load(Ordering::SeqCst));
-        });
-        is_over.store(true, Ordering::SeqCst);
-        drop(under_way);
-    });
-    let _under_way = Place::for_trial(directory.path(), 2).unwrap();
-    stop.store(true, Ordering::Relaxed);
-    wait_for_end(directory.path(), &stop).unwrap();
 }
