@@ -5,13 +5,25 @@ use kube::api::ListParams;
 
 use crate::connect::Cluster;
 use crate::error::{Call, Error};
+use crate::objects::PodOverrides;
 use crate::place::Volume;
 
 /// Refuses a claim of the user's that a pod of the run could not use, or only destroy.
 ///
 /// # Errors
 /// Those, and whatever keeps it from being seen.
-pub(crate) fn refuse_unusable(cluster: &Cluster, volume: &Volume) -> Result<(), Error> {
+pub(crate) fn refuse_unusable(
+    cluster: &Cluster,
+    volume: &Volume,
+    overrides: &PodOverrides,
+) -> Result<(), Error> {
+    if let Some(field) = overrides.changing_files().filter(|_| volume.is_theirs()) {
+        let why = format!(
+            "spec.securityContext.{field} would change all files on {volume}, which are somebody's; \
+             leave it out, and use supplementalGroups or --user"
+        );
+        return Err(Error::PodOverrides { why });
+    }
     let Volume::Claim { namespace, name } = volume else { return Ok(()) };
     let own = cluster.namespace();
     if let Some(theirs) = namespace.as_ref().filter(|theirs| *theirs != own) {

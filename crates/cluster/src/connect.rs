@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::future::Future;
+use std::sync::Arc;
 use std::time::Duration;
 
 use k8s_openapi::{ClusterResourceScope, NamespaceResourceScope};
@@ -20,7 +21,7 @@ pub struct Cluster {
     /// The same, however it is reached.
     id: String,
     namespace: String,
-    runtime: Runtime,
+    runtime: Arc<Runtime>,
 }
 
 impl Cluster {
@@ -59,6 +60,13 @@ impl Cluster {
         let client = make();
         drop(inside);
         let id = iotax_record::stable_id("cluster", &["test"]);
+        Self { client, id, namespace: namespace.to_owned(), runtime }
+    }
+
+    /// The same cluster, in another namespace.
+    pub(crate) fn at(&self, namespace: &str) -> Self {
+        let (client, id, runtime) =
+            (self.client.clone(), self.id.clone(), Arc::clone(&self.runtime));
         Self { client, id, namespace: namespace.to_owned(), runtime }
     }
 
@@ -147,6 +155,6 @@ impl fmt::Debug for Cluster {
 }
 
 /// One thread for everything that is awaited while nobody blocks: streams of agents, the lease.
-fn runtime() -> Result<Runtime, Error> {
-    Ok(Builder::new_multi_thread().worker_threads(1).enable_all().build()?)
+fn runtime() -> Result<Arc<Runtime>, Error> {
+    Ok(Arc::new(Builder::new_multi_thread().worker_threads(1).enable_all().build()?))
 }

@@ -104,7 +104,7 @@ pub enum Error {
         /// In the cluster's words.
         message: String,
     },
-    /// A namespace that was just made cannot be used yet.
+    /// A namespace that was just made cannot be used.
     #[error(
         "namespace {namespace} has no service account after {seconds} s, so that no pod can be made"
     )]

@@ -63,25 +63,21 @@ pub struct PodHost {
 /// If something cannot be made, a pod does not start, an agent refuses its target; if the user
 /// stopped it. Then everything is removed again.
 pub fn open(cluster: Cluster, mut request: Request<'_>) -> Result<Opened, Error> {
-    let cluster = Arc::new(cluster);
     let is_of_node = |place: &Place| matches!(place.volume, Volume::HostPath(_));
     let security = PodSecurity::enough_for(request.places.iter().any(is_of_node));
     let new_namespace = request.options.create_namespace.then_some(security);
     let note = Arc::clone(&request.note);
-    let session = Session::begin(Arc::clone(&cluster), new_namespace, note)?;
+    let session = Session::begin(&Arc::new(cluster), new_namespace, note)?;
     let session = Arc::new(session);
-    let opened = hosts(&cluster, &session, &mut request);
+    let opened = hosts(&session, &mut request);
     opened.map_err(|error| Session::gave_up(session, error))
 }
 
-fn hosts(
-    cluster: &Arc<Cluster>,
-    session: &Arc<Session>,
-    request: &mut Request<'_>,
-) -> Result<Opened, Error> {
+fn hosts(session: &Arc<Session>, request: &mut Request<'_>) -> Result<Opened, Error> {
+    let cluster = session.cluster();
     let Request { spec, places, options, .. } = *request;
     for place in places {
-        refuse_unusable(cluster, &place.volume)?;
+        refuse_unusable(cluster, &place.volume, &options.overrides)?;
     }
     let of_arm = |(number, (arm, place))| Member::of_arm(number, arm, place, options);
     let names = spec.arms.iter().map(|arm| arm.name.as_str());

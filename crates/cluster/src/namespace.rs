@@ -1,113 +1,126 @@
-//! A namespace that a run makes for itself, and removes again.
+//! A namespace that a run makes for itself, and removes again with all that is in it.
 
-use std::fmt::Debug;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use k8s_openapi::NamespaceResourceScope;
-use k8s_openapi::api::coordination::v1::Lease;
-use k8s_openapi::api::core::v1::{Namespace, PersistentVolumeClaim, Pod, ServiceAccount};
-use kube::Resource;
-use kube::api::{DeleteParams, ListParams, PostParams};
-use serde::de::DeserializeOwned;
+use k8s_openapi::api::core::v1::{Namespace, ServiceAccount};
+use kube::api::{DeleteParams, ListParams, PostParams, Preconditions};
 
 use crate::connect::Cluster;
 use crate::error::{Call, Error};
-use crate::objects::{PodSecurity, Run, run_of};
+use crate::objects::{MANAGED, PodSecurity, Run, run_of};
 
-/// So long may a cluster take to make it ready, and to remove it.
+/// So long may a cluster take to make it ready.
+const ACCOUNT_PATIENCE: Duration = Duration::from_secs(30);
+/// And to remove it.
 const PATIENCE: Duration = Duration::from_secs(90);
 const LOOK: Duration = Duration::from_millis(200);
 /// Pods are of this account if they name none.
 const ACCOUNT: &str = "default";
 
-/// Makes the cluster's namespace, if it is not there: whether it was made. Then pods wait for their
-/// account.
-pub(crate) fn make(cluster: &Cluster, run: &Run, security: PodSecurity) -> Result<bool, Error> {
+/// One that a run has made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Made {
+    pub(crate) name: String,
+    /// Another one may come to have its name.
+    uid: String,
+    /// The run that made it.
+    pub(crate) run: String,
+}
+
+impl Made {
+    fn of(namespace: Namespace) -> Option<Self> {
+        let run = run_of(&namespace.metadata)?;
+        let metadata = namespace.metadata;
+        Some(Self { name: metadata.name?, uid: metadata.uid?, run })
+    }
+}
+
+/// Makes the cluster's namespace, and waits for the account of pods in it, without which they are
+/// refused.
+pub(crate) fn make(cluster: &Cluster, run: &Run, security: PodSecurity) -> Result<Made, Error> {
     let namespaces = cluster.api_of_all::<Namespace>();
     let namespace = run.namespace(cluster.namespace(), security);
     let how = PostParams::default();
-    let made = cluster.ask(Call::new("create", "namespaces"), async {
-        match namespaces.create(&how, &namespace).await {
-            Err(kube::Error::Api(status)) if status.is_already_exists() => Ok(false),
-            other => other.map(|_| true),
+    let made = namespaces.create(&how, &namespace);
+    let made = cluster.ask(Call::new("create", "namespaces"), made).map_err(in_all_of_it)?;
+    let made = Made::of(made).expect("it is named and labelled");
+    match wait_for_account(cluster) {
+        Ok(()) => Ok(made),
+        Err(error) => {
+            remove(cluster, &made)?;
+            Err(error)
         }
-    });
-    made.map_err(in_all_of_it)
+    }
 }
 
-/// Waits for the account of pods in a new namespace, without which they are refused.
-pub(crate) fn wait_for_account(cluster: &Cluster) -> Result<(), Error> {
+fn wait_for_account(cluster: &Cluster) -> Result<(), Error> {
     let accounts = cluster.api::<ServiceAccount>();
     let started = Instant::now();
     loop {
         let account = accounts.get(ACCOUNT);
-        if cluster.ask_of(Call::new("get", "serviceaccounts"), account)?.is_some() {
-            return Ok(());
+        match cluster.ask_of(Call::new("get", "serviceaccounts"), account) {
+            Ok(Some(_)) => return Ok(()),
+            Ok(None) => {}
+            Err(error) if error.may_pass() => {}
+            Err(error) => return Err(error),
         }
-        if started.elapsed() > PATIENCE {
+        if started.elapsed() > ACCOUNT_PATIENCE {
             let namespace = cluster.namespace().to_owned();
-            return Err(Error::NoServiceAccount { namespace, seconds: PATIENCE.as_secs() });
+            return Err(Error::NoServiceAccount { namespace, seconds: ACCOUNT_PATIENCE.as_secs() });
         }
         thread::sleep(LOOK);
     }
 }
 
-/// The run that made the cluster's namespace; `None` if it is somebody's, is not there, or may not be
-/// looked at, as by users who cannot make any.
-pub(crate) fn maker(cluster: &Cluster) -> Result<Option<String>, Error> {
+/// Those that runs have made, in all of the cluster; none for users who may not look, and cannot have
+/// made any.
+pub(crate) fn all(cluster: &Cluster) -> Result<Vec<Made>, Error> {
     let namespaces = cluster.api_of_all::<Namespace>();
-    let namespace = namespaces.get(cluster.namespace());
-    match cluster.ask_of(Call::new("get", "namespaces"), namespace) {
-        Ok(namespace) => Ok(namespace.and_then(|namespace| run_of(&namespace.metadata))),
-        Err(Error::Forbidden { .. }) => Ok(None),
+    let which = ListParams::default().labels(MANAGED);
+    match cluster.ask(Call::new("list", "namespaces"), namespaces.list(&which)) {
+        Ok(listed) => Ok(listed.into_iter().filter_map(Made::of).collect()),
+        Err(Error::Forbidden { .. }) => Ok(Vec::new()),
         Err(error) => Err(error),
     }
 }
 
-/// Removes the namespace that a run made, when nothing of anybody is in it any more, and waits until
-/// it is gone.
-pub(crate) fn remove(cluster: &Cluster, run: &Run) -> Result<String, Error> {
-    let mut left = names::<Pod>(cluster, "pods")?;
-    left.extend(names::<PersistentVolumeClaim>(cluster, "persistentvolumeclaims")?);
-    left.extend(names::<Lease>(cluster, "leases")?);
-    let remains = |what: String| Error::Left {
-        namespace: cluster.namespace().to_owned(),
-        run: run.id.clone(),
-        what,
-    };
-    if !left.is_empty() {
-        let left = left.join(", ");
-        return Err(remains(format!("the namespace stays, since others use it: {left}")));
-    }
-    let (namespaces, how) = (cluster.api_of_all::<Namespace>(), DeleteParams::background());
+/// Removes one that a run made, and waits until it is gone.
+pub(crate) fn remove(cluster: &Cluster, made: &Made) -> Result<String, Error> {
+    let namespaces = cluster.api_of_all::<Namespace>();
+    let this_one = Preconditions { uid: Some(made.uid.clone()), resource_version: None };
+    let how = DeleteParams { preconditions: Some(this_one), ..DeleteParams::background() };
     let started = Instant::now();
+    let mut is_asked = false;
     loop {
-        let gone = namespaces.delete(cluster.namespace(), &how);
-        if cluster.ask_of(Call::new("delete", "namespaces"), gone).map_err(in_all_of_it)?.is_none()
-        {
-            return Ok(format!("Namespace {}", cluster.namespace()));
-        }
+        let remains = match is_there(cluster, made) {
+            Ok(false) => return Ok(format!("Namespace {}", made.name)),
+            Ok(true) if is_asked => "the namespace is still being deleted".to_owned(),
+            Ok(true) => {
+                let gone = namespaces.delete(&made.name, &how);
+                match cluster.ask_of(Call::new("delete", "namespaces"), gone) {
+                    Ok(_) => is_asked = true,
+                    Err(error) if error.may_pass() => {}
+                    Err(error) => return Err(in_all_of_it(error)),
+                }
+                continue;
+            }
+            Err(error) if error.may_pass() => error.to_string(),
+            Err(error) => return Err(in_all_of_it(error)),
+        };
         if started.elapsed() > PATIENCE {
-            return Err(remains("the namespace is still being deleted".to_owned()));
+            let (namespace, run) = (made.name.clone(), made.run.clone());
+            return Err(Error::Left { namespace, run, what: remains });
         }
         thread::sleep(LOOK);
     }
 }
 
-/// What there is of one kind, whoever's it is.
-fn names<K>(cluster: &Cluster, resource: &'static str) -> Result<Vec<String>, Error>
-where
-    K: Resource<Scope = NamespaceResourceScope, DynamicType = ()>
-        + Clone
-        + DeserializeOwned
-        + Debug,
-{
-    let objects = cluster.api::<K>();
-    let which = ListParams::default();
-    let listed = cluster.ask(Call::new("list", resource), objects.list(&which))?;
-    let name = |object: K| Some(format!("{} {}", K::kind(&()), object.meta().name.as_ref()?));
-    Ok(listed.into_iter().filter_map(name).collect())
+fn is_there(cluster: &Cluster, made: &Made) -> Result<bool, Error> {
+    let namespaces = cluster.api_of_all::<Namespace>();
+    let there = namespaces.get(&made.name);
+    let there = cluster.ask_of(Call::new("get", "namespaces"), there)?;
+    Ok(there.and_then(Made::of).as_ref() == Some(made))
 }
 
 /// No role of a namespace gives this right.

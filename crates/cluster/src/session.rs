@@ -15,7 +15,7 @@ use tokio::task::JoinHandle;
 
 use crate::connect::Cluster;
 use crate::error::{Call, Error};
-use crate::namespace;
+use crate::namespace::{self, Made};
 use crate::note::Note;
 use crate::objects::{Member, PodOptions, PodSecurity, Run};
 use crate::remove::{remove, remove_pod};
@@ -31,33 +31,40 @@ pub(crate) struct Session {
     /// It owns everything else. It is made first, so that nothing is without it.
     owner: Lease,
     renewal: JoinHandle<()>,
-    /// Whether the namespace is its own.
-    has_made_namespace: bool,
+    /// Its namespace, if it has one of its own.
+    namespace: Option<Made>,
     note: Note,
     is_over: AtomicBool,
 }
 
 impl Session {
-    /// `new_namespace`: what pods may be in the namespace, if it is not there and is to be made.
+    /// `new_namespace`: if the run is to have one of its own, what pods in it may be.
     pub(crate) fn begin(
-        cluster: Arc<Cluster>,
+        cluster: &Arc<Cluster>,
         new_namespace: Option<PodSecurity>,
         note: Note,
     ) -> Result<Self, Error> {
         let run = Run::new();
-        let has_made_namespace = match new_namespace {
-            Some(security) => namespace::make(&cluster, &run, security)?,
-            None => false,
+        let Some(security) = new_namespace else {
+            let owner = own(cluster, &run)?;
+            return Ok(Self::owned((Arc::clone(cluster), run, owner), None, note));
         };
-        let owner = match own(&cluster, &run, has_made_namespace) {
-            Ok(owner) => owner,
+        let cluster = Arc::new(cluster.at(&run.name()));
+        let made = namespace::make(&cluster, &run, security)?;
+        match own(&cluster, &run) {
+            Ok(owner) => Ok(Self::owned((cluster, run, owner), Some(made), note)),
             Err(error) => {
-                if has_made_namespace && let Err(left) = namespace::remove(&cluster, &run) {
-                    note(&left.to_string());
-                }
-                return Err(error);
+                namespace::remove(&cluster, &made)?;
+                Err(error)
             }
-        };
+        }
+    }
+
+    fn owned(
+        (cluster, run, owner): (Arc<Cluster>, Run, Lease),
+        namespace: Option<Made>,
+        note: Note,
+    ) -> Self {
         let leases = cluster.api::<Lease>();
         let name = run.name();
         let renewal = cluster.runtime().spawn(async move {
@@ -69,10 +76,11 @@ impl Session {
             }
         });
         let is_over = AtomicBool::new(false);
-        Ok(Self { cluster, run, owner, renewal, has_made_namespace, note, is_over })
+        Self { cluster, run, owner, renewal, namespace, note, is_over }
     }
 
-    pub(crate) fn cluster(&self) -> &Cluster {
+    /// The cluster, where everything of the run is.
+    pub(crate) fn cluster(&self) -> &Arc<Cluster> {
         &self.cluster
     }
 
@@ -155,18 +163,15 @@ impl Session {
         self.is_over.store(true, Ordering::Relaxed);
         self.renewal.abort();
         remove(&self.cluster, &self.run)?;
-        if self.has_made_namespace {
-            namespace::remove(&self.cluster, &self.run)?;
+        if let Some(made) = &self.namespace {
+            namespace::remove(&self.cluster, made)?;
         }
         Ok(())
     }
 }
 
 /// Makes the lease of a run.
-fn own(cluster: &Cluster, run: &Run, is_namespace_new: bool) -> Result<Lease, Error> {
-    if is_namespace_new {
-        namespace::wait_for_account(cluster)?;
-    }
+fn own(cluster: &Cluster, run: &Run) -> Result<Lease, Error> {
     let leases = cluster.api::<Lease>();
     let lease = run.lease(Timestamp::now());
     let how = PostParams::default();

@@ -21,7 +21,7 @@ use crate::objects::{
 use crate::place::Place;
 use crate::rights::RIGHTS;
 use crate::session::Session;
-use crate::undo::{Undone, undo};
+use crate::undo::undo;
 use crate::wait::wait;
 
 /// What a run makes.
@@ -62,7 +62,7 @@ fn cluster(server: &Arc<Server>) -> Arc<Cluster> {
 
 /// A run with everything that a comparison makes.
 fn run(cluster: &Arc<Cluster>) -> Result<Session, Error> {
-    let session = Session::begin(Arc::clone(cluster), None, silent())?;
+    let session = Session::begin(cluster, None, silent())?;
     for member in members() {
         session.make(&member, &options())?;
     }
@@ -126,14 +126,14 @@ fn all_that_a_run_asks_is_in_the_role_and_nothing_else_is() {
     server.set_running();
     waited(&cluster, session.run(), Duration::from_secs(9)).unwrap();
     session.end().unwrap();
-    server.forbid("get", "namespaces");
+    server.forbid("list", "namespaces");
     undo(&cluster, &mut |_| ()).unwrap();
     let allowed: Vec<String> = RIGHTS
         .iter()
         .flat_map(|(_, resource, verbs)| verbs.iter().map(move |verb| format!("{verb} {resource}")))
         .collect();
     // Whether its namespace was made by a run; who may not look has made none.
-    let asked = server.asked().into_iter().filter(|asked| asked != "get namespaces");
+    let asked = server.asked().into_iter().filter(|asked| asked != "list namespaces");
     for asked in asked {
         assert!(allowed.contains(&asked), "{asked}");
     }
@@ -144,44 +144,59 @@ fn all_that_a_run_asks_is_in_the_role_and_nothing_else_is() {
     }
 }
 
-#[test]
-fn a_namespace_that_a_run_makes_goes_with_it_unless_others_are_in_it() {
-    let server = Server::new();
-    let cluster = cluster(&server);
+/// Begins a run in a namespace of its own.
+fn run_of_its_own(server: &Arc<Server>) -> Result<Session, Error> {
     server.put("serviceaccounts", &json!({ "metadata": { "name": "default" } }));
-    let begin = || Session::begin(Arc::clone(&cluster), Some(PodSecurity::Restricted), silent());
-    let first = begin().unwrap();
-    let label = "pod-security.kubernetes.io/enforce";
-    assert_eq!(server.objects("namespaces")[0]["metadata"]["labels"][label], "restricted");
-    let second = begin().unwrap();
-    let refused = first.end().unwrap_err().to_string();
-    assert!(
-        refused.contains("the namespace stays, since others use it: Lease iotax-"),
-        "{refused}"
-    );
-    second.end().unwrap();
-    assert_eq!(server.count("namespaces"), 1);
-    let undone = undo(&cluster, &mut |_| ()).unwrap();
-    assert_eq!(undone.removed, ["Namespace bench"]);
-    begin().unwrap().end().unwrap();
+    Session::begin(&cluster(server), Some(PodSecurity::Restricted), silent())
+}
+
+#[test]
+fn a_namespace_that_a_run_makes_goes_with_it() {
+    let server = Server::new();
+    let session = run_of_its_own(&server).unwrap();
+    let name = session.run().name();
+    let made = &server.objects("namespaces")[0]["metadata"];
+    assert_eq!(made["name"], name);
+    assert_eq!(made["labels"]["pod-security.kubernetes.io/enforce"], "restricted");
+    assert_eq!(session.cluster().namespace(), name);
+    session.end().unwrap();
     assert_eq!(server.count("namespaces"), 0);
-    server.put("namespaces", &json!({ "metadata": { "name": "bench" } }));
-    begin().unwrap().end().unwrap();
-    assert_eq!(undo(&cluster, &mut |_| ()).unwrap(), Undone::default());
-    assert_eq!(server.count("namespaces"), 1);
+}
+
+#[test]
+fn undo_removes_namespaces_of_dead_runs_and_none_of_anybody_else() {
+    let server = Server::new();
+    server.put("namespaces", &json!({ "metadata": { "name": "bench", "uid": "1" } }));
+    let dead = run_of_its_own(&server).unwrap();
+    let (lease, namespace) = (dead.run().name(), dead.run().name());
+    std::mem::forget(dead);
+    let live = run_of_its_own(&server).unwrap();
+    let renew = live.run().name();
+    let undone = undo(&cluster(&server), &mut |_| server.renew(&renew)).unwrap();
+    assert_eq!(undone.removed, [format!("Lease {lease}"), format!("Namespace {namespace}")]);
+    assert_eq!(undone.live, [live.run().id.clone()]);
+    assert_eq!(undone.problems, Vec::<String>::new());
+    assert_eq!(server.count("namespaces"), 2);
+    // One that has no lease yet is waited for.
+    server.remove_all("leases");
+    let mut waited = Duration::ZERO;
+    let undone = undo(&cluster(&server), &mut |time| waited = time).unwrap();
+    assert_eq!(waited, Duration::from_mins(1));
+    assert_eq!(undone.removed, [format!("Namespace {renew}")]);
+    // Another one that came to have its name is somebody's.
+    server.put("namespaces", &json!({ "metadata": { "name": renew, "uid": "2" } }));
+    live.end().unwrap();
+    assert_eq!(server.count("namespaces"), 2);
 }
 
 #[test]
 fn a_namespace_that_cannot_be_used_is_removed_again_and_one_that_cannot_be_made_is_told() {
     let server = Server::new();
-    let cluster = cluster(&server);
-    server.put("serviceaccounts", &json!({ "metadata": { "name": "default" } }));
-    let begin = || Session::begin(Arc::clone(&cluster), Some(PodSecurity::Privileged), silent());
     server.forbid("create", "leases");
-    assert!(begin().is_err());
+    assert!(run_of_its_own(&server).is_err());
     assert_eq!(server.count("namespaces"), 0);
     server.forbid("create", "namespaces");
-    insta::assert_snapshot!(begin().err().unwrap(), @r#"
+    insta::assert_snapshot!(run_of_its_own(&server).err().unwrap(), @r#"
     not allowed to create namespaces, which takes a right in the whole cluster: namespaces is forbidden: User "eve" cannot create resource "namespaces" in API group "" in the namespace "bench"
     leave --create-namespace out, and name a namespace that is there with --namespace
     "#);

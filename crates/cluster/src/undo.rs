@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 
 use crate::connect::Cluster;
 use crate::error::{Call, Error};
-use crate::namespace;
+use crate::namespace::{self, Made};
 use crate::objects::{LEASE, MANAGED, Run, run_of};
 use crate::remove::remove;
 use crate::session::RENEWAL;
@@ -30,46 +30,72 @@ pub struct Undone {
     pub problems: Vec<String>,
 }
 
-/// Removes what runs that are dead left in the namespace. A run is dead if its lease is not renewed
-/// while this looks on, for which it calls `wait`, or is gone; clocks that differ do not matter.
+/// Somewhere to look, and when each run there had renewed its lease.
+struct Place {
+    cluster: Cluster,
+    /// If a run has made it.
+    made: Option<Made>,
+    before: Renewals,
+}
+
+type Renewals = BTreeMap<String, Option<Timestamp>>;
+
+/// Removes what runs that are dead left in the namespace, and the namespaces that such runs have made. A
+/// run is dead if its lease is not renewed while this looks on, for which it calls `wait`, or is gone;
+/// clocks that differ do not matter.
 ///
 /// # Errors
 /// If it cannot be seen what there is.
 pub fn undo(cluster: &Cluster, wait: &mut dyn FnMut(Duration)) -> Result<Undone, Error> {
-    let mut undone = Undone::default();
-    let before = renewals(cluster)?;
-    let maker = namespace::maker(cluster)?;
-    // A run makes its namespace before its lease: it may be about to.
-    let begins = maker.as_ref().is_some_and(|maker| !before.contains_key(maker));
-    let looked_on = before.values().map(|renewed| look_on(*renewed));
-    if let Some(looked_on) = looked_on.chain(begins.then_some(2 * RENEWAL)).max() {
+    let made = namespace::all(cluster)?;
+    let here = made.iter().all(|made| made.name != cluster.namespace());
+    let here = here.then(|| (cluster.namespace().to_owned(), None));
+    let names = made.into_iter().map(|made| (made.name.clone(), Some(made)));
+    let place = |(name, made): (String, Option<Made>)| {
+        let cluster = cluster.at(&name);
+        let before = renewals(&cluster)?;
+        Ok::<_, Error>(Place { cluster, made, before })
+    };
+    let places = here.into_iter().chain(names).map(place);
+    let places: Vec<Place> = places.collect::<Result<_, Error>>()?;
+    if let Some(looked_on) = places.iter().flat_map(Place::look_on).max() {
         wait(looked_on);
     }
-    // Before the leases: of a run that begins meanwhile, the lease is made first.
-    let runs = runs(cluster)?;
-    let after = renewals(cluster)?;
-    let is_live = |run: &String| after.get(run).is_some_and(|now| before.get(run) != Some(now));
-    let runs: BTreeSet<String> = runs.into_iter().chain(after.keys().cloned()).collect();
-    for id in runs {
-        if is_live(&id) {
-            undone.live.push(id);
-            continue;
-        }
-        match remove(cluster, &Run { id }) {
-            Ok(removed) => undone.removed.extend(removed),
-            Err(error) => undone.problems.push(error.to_string()),
-        }
-    }
-    // Others may be in it, whose end it would be.
-    if let Some(id) = maker
-        && undone.live.is_empty()
-    {
-        match namespace::remove(cluster, &Run { id }) {
-            Ok(removed) => undone.removed.push(removed),
-            Err(error) => undone.problems.push(error.to_string()),
-        }
+    let mut undone = Undone::default();
+    for place in &places {
+        place.undo(&mut undone)?;
     }
     Ok(undone)
+}
+
+impl Place {
+    /// How long to look on, for each run. One that has a namespace and no lease may be about to begin.
+    fn look_on(&self) -> impl Iterator<Item = Duration> {
+        let begins = self.made.as_ref().is_some_and(|made| !self.before.contains_key(&made.run));
+        self.before.values().map(|renewed| look_on(*renewed)).chain(begins.then_some(LEASE))
+    }
+
+    fn undo(&self, undone: &mut Undone) -> Result<(), Error> {
+        let Self { cluster, made, before } = self;
+        // Before the leases: of a run that begins meanwhile, the lease is made first.
+        let runs = runs(cluster)?;
+        let after = renewals(cluster)?;
+        let is_live = |run: &String| after.get(run).is_some_and(|now| before.get(run) != Some(now));
+        let runs: BTreeSet<String> = runs.into_iter().chain(after.keys().cloned()).collect();
+        let (live, dead): (Vec<String>, Vec<String>) = runs.into_iter().partition(is_live);
+        let removed = dead.into_iter().map(|id| remove(cluster, &Run { id }));
+        // Whoever else was given a namespace that a run has made, still needs it.
+        let gone = made.iter().filter(|_| live.is_empty());
+        let gone = gone.map(|made| namespace::remove(cluster, made).map(|removed| vec![removed]));
+        for removed in removed.chain(gone) {
+            match removed {
+                Ok(removed) => undone.removed.extend(removed),
+                Err(error) => undone.problems.push(error.to_string()),
+            }
+        }
+        undone.live.extend(live);
+        Ok(())
+    }
 }
 
 /// How long a lease is to be looked on to know whether anybody renews it: two renewals if it is over
@@ -81,7 +107,7 @@ fn look_on(renewed: Option<Timestamp>) -> Duration {
 }
 
 /// When each run's lease was renewed.
-fn renewals(cluster: &Cluster) -> Result<BTreeMap<String, Option<Timestamp>>, Error> {
+fn renewals(cluster: &Cluster) -> Result<Renewals, Error> {
     let leases = cluster.api::<Lease>();
     let which = ListParams::default().labels(MANAGED);
     let leases = cluster.ask(Call::new("list", "leases"), leases.list(&which))?;

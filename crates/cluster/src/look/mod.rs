@@ -50,8 +50,11 @@ pub struct Looked {
 /// left; if the user stopped it.
 pub fn look(cluster: Cluster, request: &LookRequest<'_>) -> Result<Vec<Looked>, Error> {
     let security = PodSecurity::enough_for(request.is_privileged);
-    let new_namespace = request.options.create_namespace.then_some(security);
-    let session = Session::begin(Arc::new(cluster), new_namespace, Arc::clone(&request.note))?;
+    // Claims are used in the namespace that they are in.
+    let has_claims = request.views.iter().any(|view| view.place.volume.is_theirs());
+    let is_new = request.options.create_namespace && !has_claims;
+    let new_namespace = is_new.then_some(security);
+    let session = Session::begin(&Arc::new(cluster), new_namespace, Arc::clone(&request.note))?;
     let session = Arc::new(session);
     match all(&session, request) {
         Ok(looked) => Session::left(session).map(|()| looked).map_err(Error::from),

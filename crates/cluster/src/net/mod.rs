@@ -96,9 +96,9 @@ pub fn open_net(
     let security = PodSecurity::enough_for(request.paths.contains(&NetPath::Node));
     let new_namespace = request.options.create_namespace.then_some(security);
     let note = Arc::clone(&request.note);
-    let session = Session::begin(Arc::clone(cluster), new_namespace, note)?;
+    let session = Session::begin(cluster, new_namespace, note)?;
     let session = Arc::new(session);
-    let opened = Opening { cluster, session: &session, request }.open();
+    let opened = Opening { cluster: session.cluster(), session: &session, request }.open();
     opened.map_err(|error| Session::gave_up(session, error))
 }
 

@@ -32,7 +32,7 @@ impl PodSecurity {
 }
 
 impl Run {
-    /// The namespace that it is in, if it makes one. Nothing in it can own it: its label says whose it is.
+    /// A namespace of its own. Nothing in it can own it: its label says whose it is.
     pub(crate) fn namespace(&self, name: &str, security: PodSecurity) -> Namespace {
         let mut namespace = json!({ "metadata": { "name": name, "labels": self.labels() } });
         namespace["metadata"]["labels"][ENFORCED] = json!(security.name());

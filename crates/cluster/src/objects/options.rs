@@ -22,7 +22,7 @@ pub struct PodOptions {
     pub node_selector: BTreeMap<String, String>,
     /// What else users have said of them.
     pub overrides: PodOverrides,
-    /// Whether the namespace is to be made, if it is not there, and removed in the end.
+    /// Whether the run is to have a namespace of its own.
     pub create_namespace: bool,
     /// Taints of nodes that do not keep them off.
     pub tolerations: Vec<Toleration>,

@@ -74,6 +74,17 @@ impl PodOverrides {
         &self.fields
     }
 
+    /// The field of it that has the owner or the label of all files on a volume changed, if there is one.
+    pub(crate) fn changing_files(&self) -> Option<&'static str> {
+        let context = self.part.spec.as_ref()?.security_context.as_ref()?;
+        let fields = [
+            ("fsGroup", context.fs_group.is_some()),
+            ("fsGroupChangePolicy", context.fs_group_change_policy.is_some()),
+            ("seLinuxOptions", context.se_linux_options.is_some()),
+        ];
+        fields.into_iter().find_map(|(field, is_set)| is_set.then_some(field))
+    }
+
     /// The pod with it. What makes it a member of its run, and keeps it on its node and apart from
     /// others, stays.
     pub(super) fn applied_to(&self, ours: Pod) -> Pod {
@@ -205,6 +216,18 @@ spec:
         insta::assert_snapshot!(refused("spec: {containers: []}"), @"this cannot be added to pods: `spec.containers` cannot be set; these can: metadata.annotations, metadata.labels, spec.affinity, spec.dnsConfig, spec.dnsPolicy, spec.hostAliases, spec.overhead, spec.preemptionPolicy, spec.priorityClassName, spec.runtimeClassName, spec.schedulerName, spec.securityContext, spec.serviceAccountName, spec.topologySpreadConstraints");
         insta::assert_snapshot!(refused("spec: {affinity: {nodeAfinity: {}}}"), @"this cannot be added to pods: a pod has no `spec.affinity.nodeAfinity`");
         insta::assert_snapshot!(refused("spec"), @"this cannot be added to pods: this has no fields; write a part of a pod, as in spec: {priorityClassName: high}");
+    }
+
+    #[test]
+    fn what_changes_files_is_known() {
+        let of = |text: &str| PodOverrides::parse(text).unwrap().changing_files();
+        assert_eq!(of("spec: {securityContext: {fsGroup: 7}}"), Some("fsGroup"));
+        assert_eq!(
+            of("spec: {securityContext: {seLinuxOptions: {level: a}}}"),
+            Some("seLinuxOptions")
+        );
+        assert_eq!(of("spec: {securityContext: {supplementalGroups: [7]}}"), None);
+        assert_eq!(PodOverrides::default().changing_files(), None);
     }
 
     #[test]

@@ -125,7 +125,7 @@ impl Server {
         query: &str,
         mut body: Value,
     ) -> (StatusCode, Value) {
-        let (resource, name) = named(path);
+        let (namespace, resource, name) = named(path);
         let verb = match (method, name) {
             (&Method::GET, None) => "list",
             (&Method::GET, Some(_)) => "get",
@@ -154,7 +154,13 @@ impl Server {
             ("create", _) if query.contains("dryRun=All") => (StatusCode::CREATED, body),
             ("list", _) => {
                 let selected = |object: &&Value| is_selected(object, query);
-                let of_kind = objects.iter().filter(|((kind, _), _)| kind == resource);
+                let is_here = |object: &Value| {
+                    let theirs = object["metadata"]["namespace"].as_str();
+                    namespace.is_none() || theirs.is_none() || theirs == namespace
+                };
+                let of_kind = objects
+                    .iter()
+                    .filter(|((kind, _), object)| kind == resource && is_here(object));
                 let items: Vec<&Value> =
                     of_kind.map(|(_, object)| object).filter(selected).collect();
                 (StatusCode::OK, json!({ "metadata": {}, "items": items }))
@@ -164,6 +170,7 @@ impl Server {
                 if objects.contains_key(&(resource.to_owned(), name.clone())) {
                     return status(StatusCode::CONFLICT, "AlreadyExists", "already exists");
                 }
+                body["metadata"]["namespace"] = json!(namespace);
                 body["metadata"]["uid"] = json!(format!("uid of {name}"));
                 objects.insert((resource.to_owned(), name), body.clone());
                 (StatusCode::CREATED, body)
@@ -183,13 +190,19 @@ impl Server {
     }
 }
 
-/// The resource, and the name of an object; what is in no namespace, or in any, is listed only.
-fn named(path: &str) -> (&str, Option<&str>) {
+/// The namespace, the resource, and the name of an object; what is in no namespace, or in any, is
+/// listed only.
+fn named(path: &str) -> (Option<&str>, &str, Option<&str>) {
     let Some((_, path)) = path.split_once("/namespaces/") else {
-        return (path.rsplit('/').next().unwrap_or_default(), None);
+        return (None, path.rsplit('/').next().unwrap_or_default(), None);
     };
-    let Some((_, path)) = path.split_once('/') else { return ("namespaces", Some(path)) };
-    path.split_once('/').map_or((path, None), |(resource, name)| (resource, Some(name)))
+    let Some((namespace, path)) = path.split_once('/') else {
+        return (None, "namespaces", Some(path));
+    };
+    match path.split_once('/') {
+        Some((resource, name)) => (Some(namespace), resource, Some(name)),
+        None => (Some(namespace), path, None),
+    }
 }
 
 fn status(code: StatusCode, reason: &str, message: &str) -> (StatusCode, Value) {

@@ -51,9 +51,9 @@ pub(crate) struct PodArgs {
     /// `spec: {runtimeClassName: gvisor}`
     #[arg(long, value_name = "FILE", help_heading = "Kubernetes")]
     pub pod_overrides: Option<PathBuf>,
-    /// Make the namespace if it is not there, and delete it in the end; this takes rights in the whole
-    /// cluster
-    #[arg(long, help_heading = "Kubernetes")]
+    /// Make a namespace for this run alone, and delete it in the end with all that is in it; this takes
+    /// rights in the whole cluster
+    #[arg(long, conflicts_with = "namespace", help_heading = "Kubernetes")]
     pub create_namespace: bool,
     /// User id of everything in a pod, or `cluster` where the cluster chooses it, as
     /// OpenShift does

@@ -24,6 +24,11 @@ pub(super) fn manifest(args: KubeManifestArgs) -> Result<Exit> {
 
 /// What is wrong with a command is told now, and not by a pod.
 fn refuse_what_no_job_does(words: &[String]) -> Result<()> {
+    if words.iter().any(|word| word == "--create-namespace") {
+        return Err(usage(
+            "the account of a job has rights in its own namespace only: leave --create-namespace out",
+        ));
+    }
     let command = ["iotax", "kube"].into_iter().chain(words.iter().map(String::as_str));
     match Cli::try_parse_from(command).unwrap_or_else(|error| error.exit()).command {
         Command::Kube(

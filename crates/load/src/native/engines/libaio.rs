@@ -76,7 +76,7 @@ impl Context {
     #[inline]
     fn wait(&self, events: &mut [Event], timeout_ns: u64) -> io::Result<usize> {
         let timeout = libc::timespec {
-            tv_sec: (timeout_ns / 1_000_000_000).try_into().unwrap_or(libc::time_t::MAX),
+            tv_sec: (timeout_ns / 1_000_000_000).try_into().unwrap_or(i64::MAX),
             tv_nsec: (timeout_ns % 1_000_000_000).try_into().expect("below 10^9"),
         };
         let (first, most) = (events.as_mut_ptr(), events.len());
