@@ -28,10 +28,11 @@ up() {
 down() {
   local disk device disks=()
   for disk in "$STORAGE"/disks/*; do
-    [ -e "$disk/disk" ] || continue
+    # By the mounts and the kernel's list: the server of a disk may have been killed.
+    grep -qF " $disk " /proc/self/mounts || continue
     disks+=("$disk")
     ! mountpoint -q "$STORAGE/${disk##*/}" || umount "$STORAGE/${disk##*/}"
-    for device in $(losetup --noheadings --output NAME --associated "$disk/disk"); do
+    for device in $(losetup --noheadings --output NAME,BACK-FILE | awk -v f="$disk/disk" '$2 == f { print $1 }'); do
       losetup -d "$device"
     done
   done
@@ -40,8 +41,8 @@ down() {
     ! losetup --noheadings --output BACK-FILE | grep -qF "$STORAGE/disks/" || sleep 0.2
   done
   # A mount namespace that was made meanwhile, by whomever, has copies of the mounts: nobody uses them.
-  [ ${#disks[@]} = 0 ] || "$IOTAX" disk down --force "${disks[@]}" >/dev/null
-  rm -rf "$STORAGE"
+  [ ${#disks[@]} = 0 ] || "$IOTAX" disk down --force "${disks[@]}" >/dev/null || "$IOTAX" undo
+  rm -rf --one-file-system "$STORAGE"
 }
 
 "$@"
