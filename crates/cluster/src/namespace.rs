@@ -15,6 +15,7 @@ const ACCOUNT_PATIENCE: Duration = Duration::from_secs(30);
 /// And to remove it.
 const PATIENCE: Duration = Duration::from_secs(90);
 const LOOK: Duration = Duration::from_millis(200);
+const BEING_DELETED: &str = "the namespace is still being deleted";
 /// Pods are of this account if they name none.
 const ACCOUNT: &str = "default";
 
@@ -95,15 +96,17 @@ pub(crate) fn remove(cluster: &Cluster, made: &Made) -> Result<String, Error> {
     loop {
         let remains = match is_there(cluster, made) {
             Ok(false) => return Ok(format!("Namespace {}", made.name)),
-            Ok(true) if is_asked => "the namespace is still being deleted".to_owned(),
+            Ok(true) if is_asked => BEING_DELETED.to_owned(),
             Ok(true) => {
                 let gone = namespaces.delete(&made.name, &how);
                 match cluster.ask_of(Call::new("delete", "namespaces"), gone) {
-                    Ok(_) => is_asked = true,
-                    Err(error) if error.may_pass() => {}
+                    Ok(_) => {
+                        is_asked = true;
+                        BEING_DELETED.to_owned()
+                    }
+                    Err(error) if error.may_pass() => error.to_string(),
                     Err(error) => return Err(in_all_of_it(error)),
                 }
-                continue;
             }
             Err(error) if error.may_pass() => error.to_string(),
             Err(error) => return Err(in_all_of_it(error)),

@@ -30,8 +30,9 @@ It only reads; without --probe it makes nothing at all. With --probe, naming
 a claim is consent to a pod that mounts it for a few seconds, read only, on
 the node where it is used; one that nobody uses is attached for that, as for
 any pod, and its driver may make a file system on it if it never had one. iotax
-reads no file of it, writes and changes nothing, and removes the pod. What the account may not list, it says; iotax kube manifest
---cluster-reader prints a role for all of it.")]
+reads no file of it, writes and changes nothing, and removes the pod. What the
+account may not list, it says; iotax kube manifest --cluster-reader prints a
+role for all of it.")]
 #[command(mut_args(|arg| {
     // Of workloads.
     let is_elsewhere = ["containers", "driver_cpu", "driver_memory", "write_to"];
