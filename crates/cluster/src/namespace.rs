@@ -9,13 +9,11 @@ use kube::api::{DeleteParams, ListParams, PostParams, Preconditions};
 use crate::connect::Cluster;
 use crate::error::{Call, Error};
 use crate::objects::{MANAGED, PodSecurity, Run, run_of};
+use crate::remove::until_gone;
 
 /// So long may a cluster take to make it ready.
-const ACCOUNT_PATIENCE: Duration = Duration::from_secs(30);
-/// And to remove it.
-const PATIENCE: Duration = Duration::from_secs(90);
+const PATIENCE: Duration = Duration::from_secs(30);
 const LOOK: Duration = Duration::from_millis(200);
-const BEING_DELETED: &str = "the namespace is still being deleted";
 /// Pods are of this account if they name none.
 const ACCOUNT: &str = "default";
 
@@ -41,7 +39,7 @@ impl Made {
 /// refused.
 pub(crate) fn make(cluster: &Cluster, run: &Run, security: PodSecurity) -> Result<Made, Error> {
     let namespaces = cluster.api_of_all::<Namespace>();
-    let namespace = run.namespace(cluster.namespace(), security);
+    let namespace = run.namespace(security);
     let how = PostParams::default();
     let made = namespaces.create(&how, &namespace);
     let made = cluster.ask(Call::new("create", "namespaces"), made).map_err(in_all_of_it)?;
@@ -66,9 +64,9 @@ fn wait_for_account(cluster: &Cluster) -> Result<(), Error> {
             Err(error) if error.may_pass() => {}
             Err(error) => return Err(error),
         }
-        if started.elapsed() > ACCOUNT_PATIENCE {
+        if started.elapsed() > PATIENCE {
             let namespace = cluster.namespace().to_owned();
-            return Err(Error::NoServiceAccount { namespace, seconds: ACCOUNT_PATIENCE.as_secs() });
+            return Err(Error::NoServiceAccount { namespace, seconds: PATIENCE.as_secs() });
         }
         thread::sleep(LOOK);
     }
@@ -91,32 +89,20 @@ pub(crate) fn remove(cluster: &Cluster, made: &Made) -> Result<String, Error> {
     let namespaces = cluster.api_of_all::<Namespace>();
     let this_one = Preconditions { uid: Some(made.uid.clone()), resource_version: None };
     let how = DeleteParams { preconditions: Some(this_one), ..DeleteParams::background() };
-    let started = Instant::now();
+    let told_as = format!("Namespace {}", made.name);
     let mut is_asked = false;
-    loop {
-        let remains = match is_there(cluster, made) {
-            Ok(false) => return Ok(format!("Namespace {}", made.name)),
-            Ok(true) if is_asked => BEING_DELETED.to_owned(),
-            Ok(true) => {
-                let gone = namespaces.delete(&made.name, &how);
-                match cluster.ask_of(Call::new("delete", "namespaces"), gone) {
-                    Ok(_) => {
-                        is_asked = true;
-                        BEING_DELETED.to_owned()
-                    }
-                    Err(error) if error.may_pass() => error.to_string(),
-                    Err(error) => return Err(in_all_of_it(error)),
-                }
-            }
-            Err(error) if error.may_pass() => error.to_string(),
-            Err(error) => return Err(in_all_of_it(error)),
-        };
-        if started.elapsed() > PATIENCE {
-            let (namespace, run) = (made.name.clone(), made.run.clone());
-            return Err(Error::Left { namespace, run, what: remains });
+    until_gone(&made.name, &made.run, Instant::now(), || {
+        if !is_there(cluster, made).map_err(in_all_of_it)? {
+            return Ok(Vec::new());
         }
-        thread::sleep(LOOK);
-    }
+        if !is_asked {
+            let gone = namespaces.delete(&made.name, &how);
+            cluster.ask_of(Call::new("delete", "namespaces"), gone).map_err(in_all_of_it)?;
+            is_asked = true;
+        }
+        Ok(vec![told_as.clone()])
+    })?;
+    Ok(told_as)
 }
 
 fn is_there(cluster: &Cluster, made: &Made) -> Result<bool, Error> {

@@ -31,25 +31,34 @@ pub(crate) fn remove(cluster: &Cluster, run: &Run) -> Result<Vec<String>, Error>
         &|| delete::<Lease>(cluster, run, "leases"),
     ];
     for delete in all {
-        loop {
-            let remains = match delete() {
-                Ok(there) if there.is_empty() => break,
-                Ok(there) => {
-                    let what = format!("{} is still being deleted", there.join(", "));
-                    let new = there.into_iter().filter(|what| !removed.contains(what));
-                    removed.extend(new.collect::<Vec<String>>());
-                    what
-                }
-                Err(error) if error.may_pass() => error.to_string(),
-                Err(error) => return Err(left(cluster, run, error.to_string())),
-            };
-            if started.elapsed() > PATIENCE {
-                return Err(left(cluster, run, remains));
-            }
-            thread::sleep(LOOK);
-        }
+        until_gone(cluster.namespace(), &run.id, started, || {
+            let there = delete()?;
+            let new = there.iter().filter(|what| !removed.contains(what)).cloned();
+            removed.extend(new.collect::<Vec<String>>());
+            Ok(there)
+        })?;
     }
     Ok(removed)
+}
+
+/// Asks again and again for what is still there, until it is nothing.
+pub(crate) fn until_gone(
+    namespace: &str,
+    run: &str,
+    started: Instant,
+    mut still_there: impl FnMut() -> Result<Vec<String>, Error>,
+) -> Result<(), Error> {
+    loop {
+        let (what, may_pass) = match still_there() {
+            Ok(there) if there.is_empty() => return Ok(()),
+            Ok(there) => (format!("{} is still being deleted", there.join(", ")), true),
+            Err(error) => (error.to_string(), error.may_pass()),
+        };
+        if !may_pass || started.elapsed() > PATIENCE {
+            return Err(Error::Left { namespace: namespace.to_owned(), run: run.to_owned(), what });
+        }
+        thread::sleep(LOOK);
+    }
 }
 
 /// Deletes a pod, and waits until it is gone.
@@ -67,10 +76,6 @@ pub(crate) fn remove_pod(cluster: &Cluster, run: &Run, member: &Member) -> Resul
         }
         thread::sleep(LOOK);
     }
-}
-
-fn left(cluster: &Cluster, run: &Run, what: String) -> Error {
-    Error::Left { namespace: cluster.namespace().to_owned(), run: run.id.clone(), what }
 }
 
 /// Deletes objects of one kind that are not being deleted yet; those that are still there.

@@ -45,26 +45,19 @@ impl Session {
         note: Note,
     ) -> Result<Self, Error> {
         let run = Run::new();
-        let Some(security) = new_namespace else {
-            let owner = own(cluster, &run)?;
-            return Ok(Self::owned((Arc::clone(cluster), run, owner), None, note));
-        };
-        let cluster = Arc::new(cluster.at(&run.name()));
-        let made = namespace::make(&cluster, &run, security)?;
-        match own(&cluster, &run) {
-            Ok(owner) => Ok(Self::owned((cluster, run, owner), Some(made), note)),
+        let own_place = new_namespace.map(|_| Arc::new(cluster.at(&run.name())));
+        let cluster = own_place.unwrap_or_else(|| Arc::clone(cluster));
+        let make = |security| namespace::make(&cluster, &run, security);
+        let namespace = new_namespace.map(make).transpose()?;
+        let owner = match own(&cluster, &run) {
+            Ok(owner) => owner,
             Err(error) => {
-                namespace::remove(&cluster, &made)?;
-                Err(error)
+                if let Some(made) = &namespace {
+                    namespace::remove(&cluster, made)?;
+                }
+                return Err(error);
             }
-        }
-    }
-
-    fn owned(
-        (cluster, run, owner): (Arc<Cluster>, Run, Lease),
-        namespace: Option<Made>,
-        note: Note,
-    ) -> Self {
+        };
         let leases = cluster.api::<Lease>();
         let name = run.name();
         let renewal = cluster.runtime().spawn(async move {
@@ -76,7 +69,7 @@ impl Session {
             }
         });
         let is_over = AtomicBool::new(false);
-        Self { cluster, run, owner, renewal, namespace, note, is_over }
+        Ok(Self { cluster, run, owner, renewal, namespace, note, is_over })
     }
 
     /// The cluster, where everything of the run is.

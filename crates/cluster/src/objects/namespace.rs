@@ -33,8 +33,8 @@ impl PodSecurity {
 
 impl Run {
     /// A namespace of its own. Nothing in it can own it: its label says whose it is.
-    pub(crate) fn namespace(&self, name: &str, security: PodSecurity) -> Namespace {
-        let mut namespace = json!({ "metadata": { "name": name, "labels": self.labels() } });
+    pub(crate) fn namespace(&self, security: PodSecurity) -> Namespace {
+        let mut namespace = json!({ "metadata": { "name": self.name(), "labels": self.labels() } });
         namespace["metadata"]["labels"][ENFORCED] = json!(security.name());
         serde_json::from_value(namespace).expect("it is a namespace")
     }

@@ -79,7 +79,6 @@ impl PodOverrides {
         let context = self.part.spec.as_ref()?.security_context.as_ref()?;
         let fields = [
             ("fsGroup", context.fs_group.is_some()),
-            ("fsGroupChangePolicy", context.fs_group_change_policy.is_some()),
             ("seLinuxOptions", context.se_linux_options.is_some()),
         ];
         fields.into_iter().find_map(|(field, is_set)| is_set.then_some(field))
