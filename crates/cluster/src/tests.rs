@@ -144,6 +144,22 @@ fn all_that_a_run_asks_is_in_the_role_and_nothing_else_is() {
     }
 }
 
+#[test]
+fn undo_leaves_out_namespaces_in_which_it_may_not_look() {
+    let server = Server::new();
+    let theirs = run_of_its_own(&server).unwrap();
+    server.forbid_in(theirs.cluster().namespace(), "list", "leases");
+    let cluster = cluster(&server);
+    let ours = Session::begin(&cluster, None, silent()).unwrap();
+    let lease = ours.run().name();
+    std::mem::forget(ours);
+    let undone = undo(&cluster, &mut |_| ()).unwrap();
+    assert_eq!(undone.removed, [format!("Lease {lease}")]);
+    assert_eq!(undone.problems, Vec::<String>::new());
+    assert_eq!(server.count("namespaces"), 1);
+    std::mem::forget(theirs);
+}
+
 /// Begins a run in a namespace of its own.
 fn run_of_its_own(server: &Arc<Server>) -> Result<Session, Error> {
     server.put("serviceaccounts", &json!({ "metadata": { "name": "default" } }));

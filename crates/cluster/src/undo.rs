@@ -48,16 +48,20 @@ type Renewals = BTreeMap<String, Option<Timestamp>>;
 /// If it cannot be seen what there is.
 pub fn undo(cluster: &Cluster, wait: &mut dyn FnMut(Duration)) -> Result<Undone, Error> {
     let made = namespace::all(cluster)?;
-    let here = made.iter().all(|made| made.name != cluster.namespace());
-    let here = here.then(|| (cluster.namespace().to_owned(), None));
-    let names = made.into_iter().map(|made| (made.name.clone(), Some(made)));
-    let place = |(name, made): (String, Option<Made>)| {
-        let cluster = cluster.at(&name);
-        let before = renewals(&cluster)?;
-        Ok::<_, Error>(Place { cluster, made, before })
-    };
-    let places = here.into_iter().chain(names).map(place);
-    let places: Vec<Place> = places.collect::<Result<_, Error>>()?;
+    let mut places = Vec::new();
+    if made.iter().all(|made| made.name != cluster.namespace()) {
+        let here = cluster.at(cluster.namespace());
+        places.push(Place { before: renewals(&here)?, cluster: here, made: None });
+    }
+    for made in made {
+        let there = cluster.at(&made.name);
+        match renewals(&there) {
+            Ok(before) => places.push(Place { before, cluster: there, made: Some(made) }),
+            // Whoever may not look there has not made it.
+            Err(Error::Forbidden { .. }) if made.name != cluster.namespace() => {}
+            Err(error) => return Err(error),
+        }
+    }
     if let Some(looked_on) = places.iter().flat_map(Place::look_on).max() {
         wait(looked_on);
     }

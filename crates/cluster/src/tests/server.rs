@@ -83,6 +83,11 @@ impl Server {
         self.refuse(verb, resource, &message);
     }
 
+    /// In a namespace of others.
+    pub(super) fn forbid_in(&self, namespace: &str, verb: &str, resource: &str) {
+        self.forbid(verb, &format!("{resource} in {namespace}"));
+    }
+
     pub(super) fn refuse(&self, verb: &str, resource: &str, message: &str) {
         self.refused.lock().unwrap().insert(format!("{verb} {resource}"), message.to_owned());
     }
@@ -141,7 +146,9 @@ impl Server {
             let message = "apiserver is shutting down";
             return status(StatusCode::SERVICE_UNAVAILABLE, "ServiceUnavailable", message);
         }
-        if let Some(message) = self.refused.lock().unwrap().get(&asked) {
+        let asked_there = format!("{asked} in {}", namespace.unwrap_or_default());
+        let refused = self.refused.lock().unwrap();
+        if let Some(message) = refused.get(&asked).or_else(|| refused.get(&asked_there)) {
             return status(StatusCode::FORBIDDEN, "Forbidden", message);
         }
         if let Some(message) = &*self.host_network.lock().unwrap()
