@@ -88,24 +88,41 @@ pub(crate) fn explain(error: &anyhow::Error) -> String {
 }
 
 /// What the user wrote is wrong, as opposed to what the machine allows.
-fn is_usage(error: &anyhow::Error) -> bool {
+pub(crate) fn is_usage(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
-        let dialects = cause.downcast_ref::<iotax_dialects::Error>();
-        let record = cause.downcast_ref::<iotax_record::Error>();
-        let run = cause.downcast_ref::<iotax_run::Error>();
-        cause.is::<iotax_spec::Error>()
-            || cause.is::<iotax_dialects::fio::Beyond>()
-            || dialects.is_some_and(iotax_dialects::Error::is_usage)
-            || run.is_some_and(iotax_run::Error::is_usage)
-            || cause.is::<Usage>()
+        let is = |is_usage: Option<bool>| is_usage == Some(true);
+        cause.is::<Usage>()
+            || cause.is::<iotax_spec::Error>()
             || cause.is::<iotax_catalog::Error>()
-            || record.is_some_and(iotax_record::Error::is_usage)
+            || cause.is::<iotax_dialects::fio::Beyond>()
+            || is(cause.downcast_ref().map(iotax_dialects::Error::is_usage))
+            || is(cause.downcast_ref().map(iotax_inspect::Error::is_not_found))
+            || is(cause.downcast_ref().map(iotax_load::Error::is_usage))
+            || is(cause.downcast_ref().map(iotax_record::Error::is_usage))
+            || is(cause.downcast_ref().map(iotax_rig::Error::is_usage))
+            || is(cause.downcast_ref().map(iotax_run::Error::is_usage))
+            || is(cause.downcast_ref().map(iotax_vdisk::Error::is_usage))
     })
 }
 
 /// Arguments that clap accepts but that make no sense together.
 #[derive(Debug)]
 pub(crate) struct Usage(pub String);
+
+/// What came of reading a file that an argument names: one that is not there, or holds no text, is a
+/// wrong argument.
+pub(crate) fn read_argument<T>(
+    read: io::Result<T>,
+    context: impl FnOnce() -> String,
+) -> anyhow::Result<T> {
+    use io::ErrorKind::{InvalidData, IsADirectory, NotADirectory, NotFound};
+    read.map_err(|error| match error.kind() {
+        NotFound | NotADirectory | IsADirectory | InvalidData => {
+            usage(format!("{}: {error}", context()))
+        }
+        _ => anyhow::Error::new(error).context(context()),
+    })
+}
 
 pub(crate) fn usage(text: impl Into<String>) -> anyhow::Error {
     Usage(text.into()).into()

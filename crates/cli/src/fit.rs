@@ -41,7 +41,8 @@ pub(crate) fn fit(spec: &mut Spec, load: &LoadArgs) -> Option<String> {
 pub(crate) fn advised<T>(result: Result<T>, advice: Option<&str>) -> Result<T> {
     result.map_err(|error| match advice {
         Some(advice) if is_for_want_of_space(&error) => {
-            anyhow!("{}\n{advice}", exit::explain(&error))
+            let text = format!("{}\n{advice}", exit::explain(&error));
+            if exit::is_usage(&error) { exit::usage(text) } else { anyhow!(text) }
         }
         _ => error,
     })

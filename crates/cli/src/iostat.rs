@@ -23,8 +23,8 @@ impl Observer for Shown<'_> {
     fn on(&mut self, event: &Event<'_>) {
         if let (Event::TrialEnded(trial), true) = (event, self.iostat) {
             let tables = iotax_report::iostat(self.experiment, trial);
-            // Nobody reads any more, perhaps; that ends the tables, not the measurement. The
-            // results, printed at the end, meet the same error and report it.
+            // A closed pipe is not an error (`say`). Another one ends the tables, not the
+            // measurement; the results, printed at the end, meet it again and report it.
             self.iostat = self.line.aside(|| say(&tables)).is_ok();
         }
         self.line.on(event);

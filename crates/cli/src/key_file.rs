@@ -5,9 +5,11 @@ use std::io::{ErrorKind, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 use iotax_record::Location;
 use iotax_report::Redactor;
+
+use crate::exit::usage;
 
 /// For nobody else.
 const MODE: u32 = 0o600;
@@ -30,7 +32,8 @@ pub(crate) fn write(file: &Location, redactor: &Redactor) -> Result<()> {
     options.write(true).create_new(true).mode(MODE);
     match options.open(file.at()).and_then(|mut key| key.write_all(text.as_bytes())) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            bail!("{} exists already: name another file", file.shown().display())
+            let file = file.shown().display();
+            Err(usage(format!("{file} exists already: name another file")))
         }
         written => {
             written.with_context(|| format!("cannot write the key {}", file.shown().display()))

@@ -14,6 +14,7 @@ use rustix::fs::{Access, access};
 use serde_json::Value;
 
 use crate::args::{Color, Format, Undecided};
+use crate::exit::usage;
 
 /// Columns of text at most, and at least: narrower columns would hold a word each.
 const WIDEST: usize = 80;
@@ -116,11 +117,12 @@ pub(crate) fn refuse_occupied(dir: &Path) -> Result<()> {
         Writer::<Experiment>::refuse_occupied(side.directory(dir))?;
     }
     let report = dir.join(REPORT);
-    anyhow::ensure!(
-        fs::symlink_metadata(&report).is_err(),
-        "{} exists already; results are never overwritten: name another directory with --out",
-        report.display()
-    );
+    if fs::symlink_metadata(&report).is_ok() {
+        return Err(usage(format!(
+            "{} exists already; results are never overwritten: name another directory with --out",
+            report.display()
+        )));
+    }
     refuse_unwritable(dir)
 }
 

@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use crate::args::{
     CapArgs, CertaintyArgs, CompareArgs, LoadArgs, MatrixArgs, MeasureArgs, PeelArgs, RunArgs,
 };
-use crate::exit::usage;
+use crate::exit::{read_argument, usage};
 use crate::workload::{self, Load};
 use crate::{documented, fit, gate, saved};
 
@@ -202,8 +202,9 @@ fn experiment_file(
             "the arms are those of the file: write --matrix into it, as [matrix]".to_owned(),
         ));
     }
-    let text = std::fs::read_to_string(path)
-        .with_context(|| format!("cannot read the experiment file {}", path.display()))?;
+    let text = read_argument(std::fs::read_to_string(path), || {
+        format!("cannot read the experiment file {}", path.display())
+    })?;
     let beside = workload::beside(path);
     let mut spec = Spec::from_toml(&path.display().to_string(), &text, &|entry| {
         fio::from_entry(entry, &beside)

@@ -11,7 +11,7 @@ use iotax_dialects::fio::{self, Machine, Outside};
 use iotax_dialects::importers::{self, Tool};
 use iotax_spec::{Factor, Spec, Workload, varied};
 
-use crate::exit::Usage;
+use crate::exit::{Usage, read_argument, usage};
 
 /// A job file is text that people write; nobody has written this much.
 const MAX_JOB_FILE_BYTES: u64 = 1 << 20;
@@ -168,16 +168,17 @@ impl Outside for Beside {
 
 fn job_text(path: &Path) -> Result<String> {
     let context = || format!("cannot read the job file {}", path.display());
-    let facts = fs::metadata(path).with_context(context)?;
-    anyhow::ensure!(facts.is_file(), "{}: it is not a regular file", context());
+    let refused = |why: &str| usage(format!("{}: {why}", context()));
+    let facts = read_argument(fs::metadata(path), context)?;
+    if !facts.is_file() {
+        return Err(refused("it is not a regular file"));
+    }
     let mut text = String::new();
-    let mut file = File::open(path).with_context(context)?.take(MAX_JOB_FILE_BYTES + 1);
-    file.read_to_string(&mut text).with_context(context)?;
-    anyhow::ensure!(
-        text.len() as u64 <= MAX_JOB_FILE_BYTES,
-        "{}: it is larger than 1 MiB, which no job file is",
-        context()
-    );
+    let mut file = read_argument(File::open(path), context)?.take(MAX_JOB_FILE_BYTES + 1);
+    read_argument(file.read_to_string(&mut text), context)?;
+    if text.len() as u64 > MAX_JOB_FILE_BYTES {
+        return Err(refused("it is larger than 1 MiB, which no job file is"));
+    }
     Ok(text)
 }
 

@@ -13,6 +13,7 @@ fn refused(args: &[&str]) -> String {
     let desk = Desk::new();
     let said = desk.run(args);
     assert_eq!(said.out, "", "errors go to stderr");
+    assert_eq!(said.code, 2, "{said}");
     assert_eq!(desk.names(), Vec::<String>::new(), "a refused command leaves nothing behind");
     said.to_string()
 }
@@ -139,7 +140,7 @@ fn a_report_of_someone_else_is_never_overwritten() {
     let report = desk.path().join("report.html");
     fs::write(&report, "mine").unwrap();
     let said = desk.run(&["run", "randread-4k", "mem(size=4M)", "--out", "."]);
-    assert_eq!(said.code, 3, "{said}");
+    assert_eq!(said.code, 2, "{said}");
     assert!(said.err.contains("report.html exists already"), "{said}");
     assert_eq!(fs::read_to_string(report).unwrap(), "mine");
     assert_eq!(desk.names(), ["report.html"]);
@@ -155,7 +156,7 @@ fn a_negative_value_is_refused_in_its_own_words() {
 #[test]
 fn a_name_cannot_drive_the_terminal_through_an_error() {
     let said = Desk::new().run(&["run", "randread-4k", "/no/\x1b[31mred"]);
-    assert_eq!(said.code, 3, "{said}");
+    assert_eq!(said.code, 2, "{said}");
     assert!(!said.err.contains('\x1b'), "{said}");
 }
 

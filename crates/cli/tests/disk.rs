@@ -291,7 +291,7 @@ fn no_disk_hides_another_at_the_same_place() {
     let mount = "vm=mem(size=1M)";
     assert_snapshot!(desk.run(&["disk", "up", mount, mount]).to_string(), @"
     error: DESK/vm: another virtual disk is being mounted here; name a directory for each
-    [exit 3]
+    [exit 2]
     ");
     // All at the same time.
     let ups = std::thread::scope(|scope| {
@@ -302,7 +302,7 @@ fn no_disk_hides_another_at_the_same_place() {
     assert_eq!(ups.iter().filter(|code| **code == 0).count(), 1, "{ups:?}");
     assert_snapshot!(desk.run(&["disk", "up", mount]).to_string(), @"
     error: DESK/vm: a file system is mounted here already; name another directory, or take it down: iotax disk down if it is a virtual disk, else umount
-    [exit 3]
+    [exit 2]
     ");
     let status = desk.run(&["disk", "status", "--format", "json"]);
     let status: Value = serde_json::from_str(&status.out).unwrap();
@@ -350,11 +350,11 @@ fn mistakes_are_named_before_anything_is_made() {
     ");
     assert_snapshot!(said(&["disk", "up", "none=file(size=1M)"]), @"
     error: DESK/none: does not exist; make the directory first, or check the spelling
-    [exit 3]
+    [exit 2]
     ");
     assert_snapshot!(said(&["disk", "up", "full=file(size=1M)"]), @"
     error: DESK/full: is not empty; name an empty directory
-    [exit 3]
+    [exit 2]
     ");
     assert_snapshot!(said(&["disk", "up", "full=file(size=1M) + ext4"]), @"
     error: file(size=1M) + loop + ext4: a virtual disk has layers of iotax's own process only; see `iotax layers`

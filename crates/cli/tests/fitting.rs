@@ -70,7 +70,7 @@ fn what_was_asked_for_is_refused_with_what_would_do() {
         assert_eq!(plan["spec"]["fitted"], Value::Null);
         let refused = plan["refused_here"][0].as_str().unwrap().to_owned();
         let shown = refused.replace(&desk.path().display().to_string(), "DESK");
-        assert_eq!((run.code, run.err.trim_end()), (3, format!("error: {shown}").as_str()));
+        assert_eq!((run.code, run.err.trim_end()), (2, format!("error: {shown}").as_str()));
         // Who may not make file systems is told that, too.
         let lines = refused.lines().filter(|line| !line.contains("needs root"));
         lines.map(|line| line.trim_start().to_owned() + "\n").collect::<String>()

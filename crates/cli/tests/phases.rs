@@ -105,6 +105,6 @@ fn a_workload_that_is_nothing_is_said_to_be_nothing() {
     let said = desk.run(&["run", "tow.fio", "mem"]);
     insta::assert_snapshot!(said, @"
     error: cannot read the job file tow.fio: No such file or directory (os error 2)
-    [exit 3]
+    [exit 2]
     ");
 }

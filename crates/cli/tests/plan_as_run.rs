@@ -37,11 +37,11 @@ fn what_a_run_refuses_a_plan_refuses_in_the_same_words() {
     }
     assert_snapshot!(desk.run(&["plan", "run", "trace.fio", "data", "--engine", "fio"]), @"
     error: arm target: job `replay`: option read_iolog (trace.fio, line 2) is not handed to fio: it reaches outside the target; take it out
-    [exit 3]
+    [exit 2]
     ");
     assert_snapshot!(desk.run(&["plan", "run", "net.fio", "data", "--engine", "fio"]), @"
     error: arm target: job `net`: option ioengine (net.fio, line 2) is not handed to fio: it uses the network; take it out
-    [exit 3]
+    [exit 2]
     ");
 }
 
@@ -51,7 +51,7 @@ fn what_this_machine_lacks_is_said_in_the_plan() {
     let arms = ["-w", "randread-4k", "a=data", "b=/no/such/b", "c=/no/such/c", "--seed", "1"];
     let run = desk.run(&[&["compare"], &arms[..]].concat());
     let planned = desk.run(&[&["plan", "compare"], &arms[..], &["--format", "json"]].concat());
-    assert_eq!((run.code, planned.code), (3, 0), "{run}\n{planned}");
+    assert_eq!((run.code, planned.code), (2, 0), "{run}\n{planned}");
     let plan: Value = serde_json::from_str(&planned.out).unwrap();
     let said = plan["refused_here"][0].as_str().unwrap();
     let told = desk.path().display().to_string();

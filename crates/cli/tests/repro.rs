@@ -265,7 +265,7 @@ fn nothing_is_written_over() {
     record(&desk);
     assert_eq!(desk.run(&["repro", "rec", "--out", "bundle"]).code, 0);
     let again = desk.run(&["repro", "rec", "--out", "bundle"]);
-    assert_eq!(again.code, 3);
+    assert_eq!(again.code, 2);
     insta::assert_snapshot!(again.err, @"error: bundle exists already; a bundle is never written over anything: name another with --out");
     if !needs_program("fio") {
         return;

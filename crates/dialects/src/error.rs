@@ -36,8 +36,12 @@ pub enum Error {
 
 impl Error {
     /// Whether what the user named is wrong, and not what is on this machine.
-    pub const fn is_usage(&self) -> bool {
-        matches!(self, Self::NotAResult { .. } | Self::Report { .. } | Self::Incomparable { .. })
+    pub fn is_usage(&self) -> bool {
+        match self {
+            Self::Read { source, .. } => source.kind() == io::ErrorKind::NotFound,
+            Self::Record(error) => error.is_usage(),
+            _ => true,
+        }
     }
 }
 

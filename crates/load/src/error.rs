@@ -240,6 +240,23 @@ impl Error {
         move |source| Self::Path { action, path, source }
     }
 
+    /// Whether what was asked for is wrong, as opposed to what the machine allows.
+    pub fn is_usage(&self) -> bool {
+        match self {
+            Self::IndexOnDevice { .. }
+            | Self::WouldWrite { .. }
+            | Self::NotOurs { .. }
+            | Self::TooShort { .. }
+            | Self::SpanTooSmall { .. }
+            | Self::NoTarget { .. }
+            | Self::DirectRefused { .. }
+            | Self::Unsuitable { .. }
+            | Self::NotWithFio { .. } => true,
+            Self::Disk { source, .. } => source.is_usage(),
+            _ => false,
+        }
+    }
+
     /// Whether the user stopped it.
     pub fn is_interrupted(&self) -> bool {
         matches!(self, Self::Interrupted)

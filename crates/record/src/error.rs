@@ -127,8 +127,12 @@ pub enum Error {
 
 impl Error {
     /// Whether what the user named is wrong, and not what is on this machine.
-    pub const fn is_usage(&self) -> bool {
-        matches!(self, Self::NotAMachine { .. } | Self::AbsurdNumber { .. } | Self::Occupied { .. })
+    pub fn is_usage(&self) -> bool {
+        match self {
+            Self::Read { source, .. } => source.kind() == io::ErrorKind::NotFound,
+            Self::Save { .. } | Self::Write { .. } => false,
+            _ => true,
+        }
     }
 
     pub(crate) fn read(path: &Path, source: io::Error) -> Self {

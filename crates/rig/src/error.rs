@@ -279,6 +279,17 @@ impl Error {
         Self::Remove { path: path.to_owned(), source: source.into(), journal: journal.to_owned() }
     }
 
+    /// Whether what was asked for is wrong, as opposed to what the machine allows.
+    pub fn is_usage(&self) -> bool {
+        match self {
+            Self::Refused { refusals } => refusals.iter().any(|it| it.obstacle.is_usage()),
+            Self::Stack { source, .. } => source.is_usage(),
+            Self::Arm { source, .. } => source.is_usage(),
+            Self::OneAtATime { .. } => true,
+            _ => false,
+        }
+    }
+
     /// Whether the user asked for the end.
     pub fn is_interrupted(&self) -> bool {
         matches!(self, Self::Interrupted)

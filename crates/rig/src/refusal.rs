@@ -317,6 +317,23 @@ impl Obstacle {
     pub(crate) const fn is_for_want_of_space(&self) -> bool {
         matches!(self, Self::NoSpace { .. } | Self::FilesTooLarge { .. } | Self::TooSmall { .. })
     }
+
+    /// Whether another argument is the way out, as opposed to another machine, more rights, or more
+    /// room.
+    pub(crate) const fn is_usage(&self) -> bool {
+        match self {
+            Self::Unreachable(_)
+            | Self::Lacks { .. }
+            | Self::DeadDisk
+            | Self::Unprobed { .. }
+            | Self::Unreadable(_)
+            | Self::Unwritable(_)
+            | Self::NoSpace { .. }
+            | Self::NoMemory { .. } => false,
+            Self::Stack(error) => error.is_usage(),
+            _ => true,
+        }
+    }
 }
 
 /// One line for one reason, a list for several.

@@ -42,7 +42,8 @@ impl Error {
     pub fn is_usage(&self) -> bool {
         match self {
             Self::Record(error) => error.is_usage(),
-            Self::Rig(_) | Self::Load(_) => false,
+            Self::Rig(error) => error.is_usage(),
+            Self::Load(error) => error.is_usage(),
             Self::Agent(error) => error.is_usage(),
         }
     }

@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 use iotax_analyze::Phases;
 use iotax_plan::Plan;
 use iotax_record::{Experiment, Location, Outcome, Reader};
@@ -16,7 +16,7 @@ use iotax_rig::Held;
 
 use crate::args::{Listing, ReproArgs};
 use crate::destination::Destination;
-use crate::exit::Exit;
+use crate::exit::{Exit, usage};
 use crate::{key_file, output, recorded};
 
 const PROGRAM: u32 = 0o755;
@@ -131,11 +131,11 @@ impl Files {
         if let Destination::Asked(dir) = destination
             && let Some(path) = is_there(dir).then_some(dir.as_path()).or(names(dir).taken())
         {
-            bail!(
+            return Err(usage(format!(
                 "{} exists already; a bundle is never written over anything: name another with \
                  --out",
                 path.display()
-            );
+            )));
         }
         let (parent, dir) = destination.claim_new(|dir| names(dir).taken().is_none())?;
         let name = dir.shown().file_name().unwrap_or_default();

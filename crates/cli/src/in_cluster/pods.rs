@@ -10,7 +10,7 @@ use iotax_cluster::{Amounts, PodOptions, PodOverrides, Toleration};
 use iotax_spec::units::{parse_bytes, parse_duration};
 
 use crate::args::PodArgs;
-use crate::exit::usage;
+use crate::exit::{read_argument, usage};
 
 /// All but what a workload decides.
 pub(crate) fn options(args: &PodArgs) -> Result<PodOptions> {
@@ -52,7 +52,7 @@ pub(crate) fn options(args: &PodArgs) -> Result<PodOptions> {
 /// What a file adds to pods.
 fn overrides(path: &Path) -> Result<PodOverrides> {
     let option = || format!("--pod-overrides {}", path.display());
-    let text = fs::read_to_string(path).with_context(option)?;
+    let text = read_argument(fs::read_to_string(path), option)?;
     PodOverrides::parse(&text).map_err(iotax_run::Error::from).with_context(option)
 }
 

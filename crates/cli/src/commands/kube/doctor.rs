@@ -10,7 +10,7 @@ use iotax_report::{self as report, DoctorDetail};
 
 use self::probe::probe;
 use crate::args::{KubeDoctorArgs, Listing};
-use crate::exit::{Exit, usage};
+use crate::exit::{Exit, read_argument, usage};
 use crate::output::{say, style};
 
 /// `iotax kube doctor`
@@ -40,7 +40,7 @@ pub(super) fn doctor(args: &KubeDoctorArgs) -> Result<Exit> {
 fn look(args: &KubeDoctorArgs) -> Result<(ClusterSeen, String)> {
     if let Some(file) = &args.objects {
         let about = || file.display().to_string();
-        let text = fs::read_to_string(file).with_context(about)?;
+        let text = read_argument(fs::read_to_string(file), about)?;
         return Ok((survey_of_file(&text).with_context(about)?, "default".to_owned()));
     }
     let (context, namespace) = (args.context.as_deref(), args.namespace.as_deref());
