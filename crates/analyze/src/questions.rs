@@ -159,7 +159,7 @@ fn imprecise(evidence: &Evidence<'_>) -> Vec<String> {
             let c = &conclusion.comparison;
             let (lo, hi, blocks) = (c.lo?, c.hi?, c.blocks_needed?);
             Some(format!(
-                "All that is known of the tax of {} is {}; the precision asked for takes about \
+                "The effect of {} is not known better than {}; the precision asked for takes about \
                  {blocks} blocks at this noise.",
                 conclusion.subject(),
                 c.metric.range([lo, hi])

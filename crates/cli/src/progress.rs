@@ -127,10 +127,8 @@ impl ProgressLine {
             .iter()
             .filter_map(|arm| arm.tax.map(|tax| (arm, tax)))
             .map(|(ArmProgress { name, verdict, .. }, tax)| {
-                // A factor says which way it goes.
-                let is_said = tax.is_factor() && verdict.is_signed();
-                let word = if is_said { String::new() } else { format!(" {verdict}") };
-                format!(" · {name}{word}: {}", tax.tax())
+                let word = if verdict.is_signed() { String::new() } else { format!(" {verdict}") };
+                format!(" · {name}{word}: {}", tax.in_words())
             })
             .collect();
         self.looked = intervals.concat();

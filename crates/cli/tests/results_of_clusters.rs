@@ -19,11 +19,11 @@ fn clusters_of_knb_are_compared_in_each_cell() {
       One result each: how much of a difference is chance cannot be told.
 
     By job
-      job                                   gke / aks
-      pod2pod tcp  17.3 Gbit/s / 17.8 Gbit/s (−3.0 %)
-      pod2pod udp   14.4 Gbit/s / 12.4 Gbit/s (+16 %)
-      pod2svc tcp   17.8 Gbit/s / 20.7 Gbit/s (−14 %)
-      pod2svc udp   11.0 Gbit/s / 13.9 Gbit/s (−21 %)
+      job                                         gke / aks
+      pod2pod tcp  17.3 Gbit/s / 17.8 Gbit/s (3.0 % slower)
+      pod2pod udp   14.4 Gbit/s / 12.4 Gbit/s (16 % faster)
+      pod2svc tcp   17.8 Gbit/s / 20.7 Gbit/s (14 % slower)
+      pod2svc udp   11.0 Gbit/s / 13.9 Gbit/s (21 % slower)
       The arm's figure, the baseline's, and in brackets the difference; a verdict
       beside it, if there is one.
 
@@ -56,13 +56,13 @@ fn clusters_of_knb_are_compared_in_each_cell() {
     Job 1 of 4
     pod2pod tcp: 2 results of knb 1.5.0
 
-      gke: 3.0 % less bandwidth than aks; one result each, so nothing says how much
-      of it is chance.
+      gke: 3.0 % slower than aks in bandwidth; one result each, so nothing says how
+      much of it is chance.
       Nothing was run here: the figures are those of the files.
 
     Tax
-      arm  metric       tax  n  verdict
-      gke  bandwidth  3.0 %  1  undecided
+      arm  metric           effect  n  verdict
+      gke  bandwidth  3.0 % slower  1  undecided
       Without an interval; n: results of the arm that has fewer.
 
     Arms
@@ -76,13 +76,13 @@ fn clusters_of_knb_are_compared_in_each_cell() {
     Job 2 of 4
     pod2pod udp: 2 results of knb 1.5.0
 
-      gke: 16 % more bandwidth than aks; one result each, so nothing says how much
-      of it is chance.
+      gke: 16 % faster than aks in bandwidth; one result each, so nothing says how
+      much of it is chance.
       Nothing was run here: the figures are those of the files.
 
     Tax
-      arm  metric       tax  n  verdict
-      gke  bandwidth  −16 %  1  undecided
+      arm  metric          effect  n  verdict
+      gke  bandwidth  16 % faster  1  undecided
       Without an interval; n: results of the arm that has fewer.
 
     Arms
@@ -96,13 +96,13 @@ fn clusters_of_knb_are_compared_in_each_cell() {
     Job 3 of 4
     pod2svc tcp: 2 results of knb 1.5.0
 
-      gke: 14 % less bandwidth than aks; one result each, so nothing says how much
-      of it is chance.
+      gke: 14 % slower than aks in bandwidth; one result each, so nothing says how
+      much of it is chance.
       Nothing was run here: the figures are those of the files.
 
     Tax
-      arm  metric      tax  n  verdict
-      gke  bandwidth  14 %  1  undecided
+      arm  metric          effect  n  verdict
+      gke  bandwidth  14 % slower  1  undecided
       Without an interval; n: results of the arm that has fewer.
 
     Arms
@@ -116,13 +116,13 @@ fn clusters_of_knb_are_compared_in_each_cell() {
     Job 4 of 4
     pod2svc udp: 2 results of knb 1.5.0
 
-      gke: 21 % less bandwidth than aks; one result each, so nothing says how much
-      of it is chance.
+      gke: 21 % slower than aks in bandwidth; one result each, so nothing says how
+      much of it is chance.
       Nothing was run here: the figures are those of the files.
 
     Tax
-      arm  metric      tax  n  verdict
-      gke  bandwidth  21 %  1  undecided
+      arm  metric          effect  n  verdict
+      gke  bandwidth  21 % slower  1  undecided
       Without an interval; n: results of the arm that has fewer.
 
     Arms
@@ -151,10 +151,10 @@ fn rows_of_k8s_netperf_are_jobs() {
       One result each: how much of a difference is chance cannot be told.
 
     By job
-      job                                      encrypted / plain
-      netperf TCP_STREAM 1024x1  437 Mbit/s / 874 Mbit/s (−50 %)
-      netperf TCP_STREAM 8192x1    744 Mbit/s / 744 Mbit/s (0 %)
-      netperf UDP_STREAM 1024x1    789 Mbit/s / 789 Mbit/s (0 %)
+      job                                           encrypted / plain
+      netperf TCP_STREAM 1024x1   437 Mbit/s / 874 Mbit/s (2x slower)
+      netperf TCP_STREAM 8192x1  744 Mbit/s / 744 Mbit/s (0 % slower)
+      netperf UDP_STREAM 1024x1  789 Mbit/s / 789 Mbit/s (0 % slower)
       The arm's figure, the baseline's, and in brackets the difference; a verdict
       beside it, if there is one.
 
@@ -185,13 +185,13 @@ fn rows_of_k8s_netperf_are_jobs() {
     Job 1 of 3
     netperf TCP_STREAM 1024x1: 2 results of k8s-netperf v0.1.30
 
-      encrypted: 2x slower in bandwidth than plain; one result each, so nothing says
+      encrypted: 2x slower than plain in bandwidth; one result each, so nothing says
       how much of it is chance.
       Nothing was run here: the figures are those of the files.
 
     Tax
-      arm        metric     tax or factor  n  verdict
-      encrypted  bandwidth      2x slower  1  undecided
+      arm        metric        effect  n  verdict
+      encrypted  bandwidth  2x slower  1  undecided
       Without an interval; n: results of the arm that has fewer.
 
     Arms
@@ -205,13 +205,13 @@ fn rows_of_k8s_netperf_are_jobs() {
     Job 2 of 3
     netperf TCP_STREAM 8192x1: 2 results of k8s-netperf v0.1.30
 
-      encrypted: 0 % less bandwidth than plain; one result each, so nothing says how
-      much of it is chance.
+      encrypted: 0 % slower than plain in bandwidth; one result each, so nothing
+      says how much of it is chance.
       Nothing was run here: the figures are those of the files.
 
     Tax
-      arm        metric     tax  n  verdict
-      encrypted  bandwidth  0 %  1  undecided
+      arm        metric         effect  n  verdict
+      encrypted  bandwidth  0 % slower  1  undecided
       Without an interval; n: results of the arm that has fewer.
 
     Arms
@@ -225,13 +225,13 @@ fn rows_of_k8s_netperf_are_jobs() {
     Job 3 of 3
     netperf UDP_STREAM 1024x1: 2 results of k8s-netperf v0.1.30
 
-      encrypted: 0 % less bandwidth than plain; one result each, so nothing says how
-      much of it is chance.
+      encrypted: 0 % slower than plain in bandwidth; one result each, so nothing
+      says how much of it is chance.
       Nothing was run here: the figures are those of the files.
 
     Tax
-      arm        metric     tax  n  verdict
-      encrypted  bandwidth  0 %  1  undecided
+      arm        metric         effect  n  verdict
+      encrypted  bandwidth  0 % slower  1  undecided
       Without an interval; n: results of the arm that has fewer.
 
     Arms

@@ -20,13 +20,13 @@ fn three_of_each_give_a_verdict_in_bandwidth() {
     assert_snapshot!(desk().compared(&[PLAIN, WINDOW]), @"
     tcp: 6 results of iperf3 3.12
 
-      window is slower than plain: 33 % [14, 48] less bandwidth.
+      window is 33 % slower [14, 48] than plain in bandwidth.
       Nothing was run here: the figures are those of the files.
 
     Tax
-      arm     metric        tax [95 % CI]  n  verdict
-      window  bandwidth     33 % [14, 48]  3  slower
-      window  CPU per MiB  42 % [−7, 117]  3  undecided
+      arm     metric           effect [95 % CI]  n  verdict
+      window  bandwidth    33 % slower [14, 48]  3  slower
+      window  CPU per MiB   42 % more [−7, 117]  3  undecided
       Each interval alone holds with 95 % if the results are independent of each
       other; n: results of the arm that has fewer; margin 5 %.
 
@@ -44,7 +44,7 @@ fn three_of_each_give_a_verdict_in_bandwidth() {
 
     Not concluded
       - CPU per MiB of window: undecided; from 3 and 3 results all that is known of
-        the tax is −7 to 117 %. More results of each narrow it.
+        the effect is 7 % less to 117 % more. More results of each narrow it.
       - Not checked, because such results do not tell: whether CPUs were busy with
         others or stolen, whether the path was the same, and whether a burst ended
         on the way.
@@ -59,8 +59,8 @@ fn datagrams_at_a_rate_are_compared_in_what_came() {
     assert_snapshot!(desk().compared(&["udp.json", "udprev.json"]), @"
     udp: 2 results of iperf3 3.12
 
-      udprev: 0.3 % less datagram delivery than udp; one result each, so nothing
-      says how much of it is chance.
+      udprev: 0.3 % slower than udp in datagram delivery; one result each, so
+      nothing says how much of it is chance.
       Nothing was run here: the figures are those of the files.
 
     Warning, unlike results:
@@ -72,10 +72,10 @@ fn datagrams_at_a_rate_are_compared_in_what_came() {
       comparison of the jobs too.
 
     Tax
-      arm     metric             tax or factor  n  verdict
-      udprev  datagram delivery          0.3 %  1  undecided
-      udprev  jitter               2.9x slower  1  undecided
-      udprev  CPU per MiB               −7.3 %  1  undecided
+      arm     metric                   effect  n  verdict
+      udprev  datagram delivery  0.3 % slower  1  undecided
+      udprev  jitter              2.9x slower  1  undecided
+      udprev  CPU per MiB          7.3 % less  1  undecided
       Without an interval; n: results of the arm that has fewer.
 
     Arms

@@ -29,13 +29,13 @@ fn one_result_each_is_a_difference_without_an_interval() {
     assert_snapshot!(desk().compared(&["before.xml", "after.xml"]), @"
     diskspd: 2 results of DiskSpd 2.2.0
 
-      after: 25 % less throughput than before; one result each, so nothing says how
-      much of it is chance.
+      after: 25 % slower than before in throughput; one result each, so nothing says
+      how much of it is chance.
       Nothing was run here: the figures are those of the files.
 
     Tax
-      arm    metric       tax  n  verdict
-      after  throughput  25 %  1  undecided
+      arm    metric           effect  n  verdict
+      after  throughput  25 % slower  1  undecided
       Without an interval; n: results of the arm that has fewer.
 
     Arms
@@ -74,8 +74,8 @@ fn results_of_other_jobs_say_so() {
     assert_snapshot!(desk().compared(&["before=before1.json", "after=blocks8k.json"]), @"
     randread: 2 results of fio 3.33
 
-      after: 0.5 % less throughput than before; one result each, so nothing says how
-      much of it is chance.
+      after: 0.5 % slower than before in throughput; one result each, so nothing
+      says how much of it is chance.
       Nothing was run here: the figures are those of the files. Mean latency is what
       fio calls clat, from submission to completion.
 
@@ -86,11 +86,11 @@ fn results_of_other_jobs_say_so() {
       comparison of the jobs too.
 
     Tax
-      arm    metric        tax or factor  n  verdict
-      after  throughput            0.5 %  1  undecided
-      after  mean latency    3.3x slower  1  undecided
-      after  p99 latency               –  1  insufficient tail samples
-      after  CPU per I/O        11x more  1  undecided
+      arm    metric              effect  n  verdict
+      after  throughput    0.5 % slower  1  undecided
+      after  mean latency   3.3x slower  1  undecided
+      after  p99 latency              –  1  insufficient tail samples
+      after  CPU per I/O       11x more  1  undecided
       Without an interval; n: results of the arm that has fewer.
 
     Arms
@@ -138,7 +138,7 @@ fn several_results_have_an_interval() {
     assert_snapshot!(desk().compared(&[before, after]), @"
     randread: 6 results of fio 3.33
 
-      after is slower than before: 25.1 % [24.9, 25.3] less throughput.
+      after is 25.1 % slower [24.9, 25.3] than before in throughput.
       Nothing was run here: the figures are those of the files. Mean latency is what
       fio calls clat, from submission to completion.
 
@@ -149,9 +149,9 @@ fn several_results_have_an_interval() {
       comparison of the jobs too.
 
     Tax
-      arm    metric                tax or factor [95 % CI]  n  verdict
-      after  throughput                25.1 % [24.9, 25.3]  3  slower
-      after  mean latency                  90 % [−56, 725]  3  undecided
+      arm    metric                       effect [95 % CI]  n  verdict
+      after  throughput         25.1 % slower [24.9, 25.3]  3  slower
+      after  mean latency           90 % slower [−56, 725]  3  undecided
       after  p99 latency                                 –  3  insufficient tail
                                                                samples
       after  CPU per I/O   2.2x more [24x less, 114x more]  3  undecided
@@ -177,11 +177,11 @@ fn several_results_have_an_interval() {
 
     Not concluded
       - Mean latency of after: undecided; from 3 and 3 results all that is known of
-        the tax is −56 to 725 %. More results of each narrow it.
+        the effect is 56 % faster to 725 % slower. More results of each narrow it.
       - P99 latency of after: insufficient tail samples; a p99 needs 10000 I/Os
         per run.
       - CPU per I/O of after: undecided; from 3 and 3 results all that is known of
-        the tax is 24x less to 114x more. More results of each narrow it.
+        the effect is 24x less to 114x more. More results of each narrow it.
       - Latencies of fio and DiskSpd begin when an I/O is submitted, not when the
         rate asked for it: what waited for a free place in the queue looks faster
         than it was.
@@ -316,11 +316,11 @@ fn what_makes_no_sense_says_why() {
     ");
     assert_snapshot!(run(&["compare", "before1.json", "broken.json"]), @"
     error: broken.json: line 1: the JSON that begins here is cut off: what wrote it was ended before it was done
-    [exit 3]
+    [exit 2]
     ");
     assert_snapshot!(run(&["compare", "before1.json", "missing.json"]), @"
     error: cannot read missing.json: No such file or directory (os error 2)
-    [exit 3]
+    [exit 2]
     ");
     assert_snapshot!(run(&["compare", "a=before1.json", "a=after1.json"]), @"
     error: there is nothing to compare a with; iotax report shows it alone
@@ -332,7 +332,7 @@ fn what_makes_no_sense_says_why() {
     ");
     assert_snapshot!(run(&["compare", "interrupted.xml", "before.xml"]), @"
     error: interrupted.xml: it holds no measurement of DiskSpd: The test was interrupted before the measurements began. No results are displayed.
-    [exit 3]
+    [exit 2]
     ");
     assert_snapshot!(run(&["plan", "compare", "before1.json", "after1.json"]), @"
     error: these are results, and nothing would be run; iotax compare shows them

@@ -128,9 +128,9 @@ fn every_job_has_its_verdict_and_the_gate_looks_at_all_of_them() {
       Left out, because only new has it: verify.
 
     By job
-      job                               new / old
-      read   2,002 / 2,002 IOPS (0 %), equivalent
-      write      702 / 1,002 IOPS (−30 %), slower
+      job                                      new / old
+      read   2,002 / 2,002 IOPS (0 % slower), equivalent
+      write               702 / 1,002 IOPS (30 % slower)
       The arm's figure, the baseline's, and in brackets the difference; a verdict
       beside it, if there is one. Bandwidth where I/Os are of 64 KiB or more.
 
@@ -179,9 +179,9 @@ fn jobs_of_other_names_are_matched_by_what_they_do() {
       Job seq of b.json is taken for the same as w of a.json: no other does that.
 
     By job
-      job                      b / a
-      r         100 / 100 IOPS (0 %)
-      w    2.50 / 3.12 MiB/s (−20 %)
+      job                            b / a
+      r        100 / 100 IOPS (0 % slower)
+      w    2.50 / 3.12 MiB/s (20 % slower)
       The arm's figure, the baseline's, and in brackets the difference; a verdict
       beside it, if there is one. Bandwidth where I/Os are of 64 KiB or more.
 
@@ -227,16 +227,16 @@ fn each_group_has_a_baseline_of_its_own() {
     assert_snapshot!(said.out.split("Arms").next().unwrap(), @"
     read: 4 results of fio 3.35
 
-      c-gcp: 10 % less throughput than gke; one result each, so nothing says how
-      much of it is chance.
-      c-azure: 0.3 % more throughput than aks; one result each, so nothing says how
-      much of it is chance.
+      c-gcp: 10 % slower than gke in throughput; one result each, so nothing says
+      how much of it is chance.
+      c-azure: 0.3 % faster than aks in throughput; one result each, so nothing says
+      how much of it is chance.
       Nothing was run here: the figures are those of the files.
 
     Tax
-      arm            metric         tax  n  verdict
-      c-azure / aks  throughput  −0.3 %  1  undecided
-      c-gcp / gke    throughput    10 %  1  undecided
+      arm            metric            effect  n  verdict
+      c-azure / aks  throughput  0.3 % faster  1  undecided
+      c-gcp / gke    throughput   10 % slower  1  undecided
       Without an interval; n: results of the arm that has fewer.
     ");
     let result = compared(&desk.run(&["report", "out", "--format", "json"]));
@@ -280,8 +280,8 @@ fn recorded_cells_make_a_matrix() {
     read: 15 results of fio 3.35
 
       sec=krb5p is 3.32x slower [3.22, 3.42] than sec=sys in throughput.
-      nconnect=4 is faster than nconnect=1: 60 % [58, 61] more throughput.
-      sec=krb5 is slower than sec=sys: 30.0 % [29.3, 30.6] less throughput.
+      nconnect=4 is 60 % faster [58, 61] than nconnect=1 in throughput.
+      sec=krb5 is 30.0 % slower [29.3, 30.6] than sec=sys in throughput.
       Nothing was run here: the figures are those of the files.
 
     Warning, unlike results: no result of sec=krb5p, nconnect=4: there is no
@@ -291,17 +291,17 @@ fn recorded_cells_make_a_matrix() {
       comparison of the jobs too.
 
     By factor
-      sec          nconnect=1         nconnect=4
-      sys           1002 IOPS  1602 IOPS (+60 %)
-      krb5   702 IOPS (−30 %)  1122 IOPS (+12 %)
-      krb5p  302 IOPS (−70 %)
+      sec                nconnect=1               nconnect=4
+      sys                 1002 IOPS  1602 IOPS (60 % faster)
+      krb5   702 IOPS (30 % slower)  1122 IOPS (12 % faster)
+      krb5p  302 IOPS (3.3x slower)
       Throughput, and its difference from the first arm.
 
     Effects
-      effect      metric        tax or factor [95 % CI]  n  verdict
-      sec=krb5    throughput        30.0 % [29.3, 30.6]  3  slower
-      sec=krb5p   throughput  3.32x slower [3.22, 3.42]  3  slower
-      nconnect=4  throughput           −60 % [−61, −58]  3  faster
+      setting     metric                effect [95 % CI]  n  verdict
+      sec=krb5    throughput  30.0 % slower [29.3, 30.6]  3  slower
+      sec=krb5p   throughput   3.32x slower [3.22, 3.42]  3  slower
+      nconnect=4  throughput        60 % faster [58, 61]  3  faster
       A level against the first of its factor, the mean over all pairs of arms that
       differ in nothing else (sec=krb5: 2 pairs; sec=krb5p: 1 pair; nconnect=4: 2
       pairs). The intervals of a metric hold all at once with 95 %.
@@ -419,14 +419,14 @@ fn eight_cells_of_encrypted_volumes_come_from_four_results() {
     let args = ["compare", "--pair", "aks,c-azure", "--pair", "gke,c-gcp"];
     let files = ["aks.json", "c-azure.json", "gke.json", "c-gcp.json"];
     let cells = [
-        "588 / 586 IOPS (+0.3 %)",
-        "5,344 / 5,949 IOPS (−10 %)",
-        "579 / 566 IOPS (+2.3 %)",
-        "5,251 / 5,931 IOPS (−11 %)",
-        "120 / 145 MiB/s (−17 %)",
-        "240 / 241 MiB/s (−0.4 %)",
-        "121 / 143 MiB/s (−15 %)",
-        "238 / 241 MiB/s (−1.2 %)",
+        "588 / 586 IOPS (0.3 % faster)",
+        "5,344 / 5,949 IOPS (10 % slower)",
+        "579 / 566 IOPS (2.3 % faster)",
+        "5,251 / 5,931 IOPS (11 % slower)",
+        "120 / 145 MiB/s (17 % slower)",
+        "240 / 241 MiB/s (0.4 % slower)",
+        "121 / 143 MiB/s (15 % slower)",
+        "238 / 241 MiB/s (1.2 % slower)",
     ];
     example("encrypted-volumes", &[&args[..], &files].concat(), &cells);
 }

@@ -3,13 +3,11 @@
 use std::collections::BTreeSet;
 
 use iotax_analyze::{Analysis, Comparison, Verdict};
-use iotax_words::Effect;
 
 use crate::comparison::{self, size, subject};
-use crate::format::ABSENT;
 use crate::{caps, format, stalls, tables};
 
-/// `slow is slower than base: 23 % [21, 25] less throughput.` `baseline` can be printed.
+/// `slow is 23 % slower [21, 25] than base in throughput.` `baseline` can be printed.
 pub(crate) fn against(comparison: &Comparison, baseline: &str, analysis: &Analysis) -> String {
     let margin = analysis.margin;
     let name = subject(comparison);
@@ -33,22 +31,15 @@ pub(crate) fn against(comparison: &Comparison, baseline: &str, analysis: &Analys
         };
     };
     match comparison.verdict {
-        word @ (Verdict::Slower | Verdict::Faster) => {
-            let since = since(comparison);
-            match comparison.effect().filter(|effect| effect.is_factor()) {
-                Some(effect) => {
-                    format!("{name} is {} than {baseline} in {metric}{since}.", effect.tax())
-                }
-                None => format!("{name} is {word} than {baseline}: {size}{since}."),
-            }
+        Verdict::Slower | Verdict::Faster => {
+            format!("{name} is {} in {metric}{}.", than(comparison, baseline), since(comparison))
         }
         Verdict::Equivalent => format!(
             "{name} and {baseline} are equivalent: {metric} differs by less than {} ({size}).",
             format::percent(margin)
         ),
         Verdict::Undecided => {
-            let tax = tax(comparison);
-            format!("{name} against {baseline} is undecided: {tax}{}.", still_needed(comparison))
+            format!("{name} against {baseline} is undecided: {size}{}.", still_needed(comparison))
         }
         Verdict::Masked => format!(
             "{name} against {baseline} is masked: both sit on the same cap{}, so throughput cannot \
@@ -71,8 +62,13 @@ pub(crate) fn against(comparison: &Comparison, baseline: &str, analysis: &Analys
     }
 }
 
-/// `slow against base: its effect on throughput changed after block 7: a tax of 40 % [38, 42]
-/// before, a tax of 5 % [3, 7] since.`
+/// `23 % slower [21, 25] than base`
+fn than(comparison: &Comparison, baseline: &str) -> String {
+    format!("{} than {baseline}", comparison::effect(comparison))
+}
+
+/// `slow against base: its effect on throughput changed after block 7: 40 % slower [38, 42] before,
+/// 5 % slower [3, 7] since.`
 fn changed(comparison: &Comparison, baseline: &str) -> String {
     let metric = comparison.metric.name();
     let what =
@@ -88,7 +84,7 @@ fn changed(comparison: &Comparison, baseline: &str) -> String {
     }
 }
 
-/// ` since block 8 (a tax of 40 % [38, 42] before)`: of a verdict that rests on a part of the run.
+/// ` since block 8 (40 % slower [38, 42] before)`: of a verdict that rests on a part of the run.
 fn since(comparison: &Comparison) -> String {
     comparison.change.as_ref().map_or_else(String::new, |change| {
         format!(
@@ -109,16 +105,16 @@ pub(crate) fn baseline_of<'a>(comparison: &'a Comparison, analysis: &'a Analysis
     comparison.against.as_deref().unwrap_or(&analysis.baseline)
 }
 
-/// `after: 23 % less throughput than before; one result each, so nothing says how much of it is
+/// `after: 23 % slower than before in throughput; one result each, so nothing says how much of it is
 /// chance.`
 fn without_interval(comparison: &Comparison, baseline: &str, analysis: &Analysis) -> String {
     let arm = comparison.arm.as_deref();
-    let size = comparison.effect().map(|effect| effect.size(comparison.metric.name()));
-    let size = size.unwrap_or_default();
+    let metric = comparison.metric.name();
+    let size = format!("{} in {metric}", than(comparison, baseline));
     let Some(arm) = arm else {
         // Of a factor: several arms, of which some has one result.
         return format!(
-            "{}: {size} than {baseline}; one result of some, so nothing says how much of it is \
+            "{}: {size}; one result of some, so nothing says how much of it is \
              chance.",
             subject(comparison),
         );
@@ -129,11 +125,11 @@ fn without_interval(comparison: &Comparison, baseline: &str, analysis: &Analysis
         _ => format!("one result of {baseline}"),
     };
     let within = comparison.within.map(|within| {
-        let within = comparison.effect_of(within).clause();
+        let within = comparison.effect_of(within).in_words();
         format!("; within these two {within}, and nothing says what another run would give")
     });
     let chance = within.unwrap_or_else(|| ", so nothing says how much of it is chance".to_owned());
-    format!("{}: {size} than {baseline}; {few}{chance}.", subject(comparison))
+    format!("{}: {size}; {few}{chance}.", subject(comparison))
 }
 
 /// Saved results of an arm: the trials of one share a block.
@@ -146,15 +142,4 @@ pub(crate) fn still_needed(comparison: &Comparison) -> String {
     comparison.blocks_needed.map_or_else(String::new, |blocks| {
         format!("; a decision would probably take {} in all", format::counted(blocks, "block"))
     })
-}
-
-/// `a tax of 4 % [−2, 9] on throughput`: without a direction, where there is none.
-pub(crate) fn tax(comparison: &Comparison) -> String {
-    let tax = comparison.effect().map_or_else(|| ABSENT.to_owned(), Effect::clause);
-    let link = if is_factor(comparison) { "in" } else { "on" };
-    format!("{tax} {link} {}", comparison.metric.name())
-}
-
-pub(crate) fn is_factor(comparison: &Comparison) -> bool {
-    comparison.effect().is_some_and(Effect::is_factor)
 }

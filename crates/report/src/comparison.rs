@@ -81,41 +81,37 @@ pub(crate) fn known(comparison: &Comparison) -> Option<Effect> {
     comparison.tax.and(comparison.lo).and_then(|_| comparison.effect())
 }
 
-/// `23 % [21, 25] less throughput`, `30 % [25, 35] more p99 latency`, `5.0x slower [4.2, 6.0] in
-/// throughput`.
+/// `23 % slower [21, 25] in throughput`, `20 % more [15, 25] CPU per I/O`.
 pub(crate) fn size(comparison: &Comparison) -> Option<String> {
     Some(known(comparison)?.size(comparison.metric.name()))
 }
 
-/// `12 % [10, 14]`; `10 to 14 %` where one number would hide that it depends; `40 % [38, 42], then
-/// 5 % [3, 7]` where it changed; `at least 17x` where trials stalled; or a dash.
-pub(crate) fn tax(comparison: &Comparison) -> String {
+/// `12 % slower [10, 14]`; `10 to 14 % slower` where one number would hide that it depends; `40 %
+/// slower, then 5 % slower` where it changed; `at least 17x` where trials stalled; or
+/// a dash.
+pub(crate) fn effect(comparison: &Comparison) -> String {
     if let (Verdict::EffectChanged, Some(change)) = (comparison.verdict, &comparison.change) {
         let part = |tax: Option<Estimate>| {
-            let tax = tax.map(|tax| comparison.effect_of(tax).tax());
-            tax.unwrap_or_else(|| ABSENT.to_owned())
+            let effect = tax.and_then(|tax| comparison.effect_of(tax).without_interval());
+            effect.map_or_else(|| ABSENT.to_owned(), Effect::in_words)
         };
         return format!("{}, then {}", part(change.before), part(change.since));
     }
     if let Some(size) = comparison.stalls.as_ref().and_then(stalls::size) {
         return size;
     }
-    comparison.effect().map_or_else(|| ABSENT.to_owned(), Effect::tax)
+    comparison.effect().map_or_else(|| ABSENT.to_owned(), Effect::in_words)
 }
 
-/// Whether [`tax`] has a factor in it.
-pub(crate) fn has_factor(comparison: &Comparison) -> bool {
-    let change = comparison.change.filter(|_| comparison.verdict == Verdict::EffectChanged);
-    let parts = change.into_iter().flat_map(|change| [change.before, change.since]).flatten();
-    let mut effects = parts.map(|part| comparison.effect_of(part)).chain(comparison.effect());
-    comparison.stalls.is_some_and(|stalls| stalls.factor.is_some())
-        || effects.any(Effect::is_factor)
+/// `23 % slower`: the same without its interval; or a dash.
+pub(crate) fn short_effect(comparison: &Comparison) -> String {
+    comparison.effect().map_or_else(|| ABSENT.to_owned(), Effect::in_short)
 }
 
-/// The tax of one part of the run, in a sentence.
+/// The effect in one part of the run, in a sentence.
 pub(crate) fn part(comparison: &Comparison, tax: Option<Estimate>) -> String {
-    let tax = tax.map(|tax| comparison.effect_of(tax).clause());
-    tax.unwrap_or_else(|| "a tax of unknown size".to_owned())
+    let tax = tax.map(|tax| comparison.effect_of(tax).in_words());
+    tax.unwrap_or_else(|| "an effect of unknown size".to_owned())
 }
 
 /// `−23 %`, `+4 %`, `2.4x`, `67x less`: what became of a figure. Percents near a hundred tell nothing.

@@ -6,7 +6,7 @@ use iotax_analyze::{
 use iotax_words::{Effect, log_factor};
 
 use crate::changes::{self, Changes};
-use crate::comparison::{by_size, change, primary_effects, primary_of_each};
+use crate::comparison::{by_size, primary_effects, primary_of_each, short_effect};
 use crate::document::{Cell, Drawing, Group, Head, Item, Place, Section, Table};
 use crate::format::{self, ABSENT};
 use crate::words::printable;
@@ -72,8 +72,8 @@ fn difference(found: &FactorInteraction) -> f64 {
     (log(found.at) - log(found.at_first)).abs()
 }
 
-/// `The cost of sec=krb5p depends on nconnect: 60 % [55, 64] less throughput at nconnect=4, 30 % [25,
-/// 35] less throughput at nconnect=1.`
+/// `The cost of sec=krb5p depends on nconnect: 60 % slower [55, 64] in throughput at nconnect=4, 30 %
+/// slower [25, 35] in throughput at nconnect=1.`
 fn of_interaction(found: &FactorInteraction) -> String {
     let FactorInteraction { setting, with, metric, .. } = found;
     let size = |cost: Estimate| {
@@ -99,7 +99,7 @@ pub(crate) fn sections(analysis: &Analysis, drawn: Vec<Group>) -> Vec<Section> {
     let comparisons = matrix.effects.iter().map(|effect| &effect.comparison);
     let confidence = format::percent(1.0 - analysis.alpha);
     let mut sections = vec![by_axes(matrix, analysis)];
-    if let Some(table) = tables::taxes("effect", comparisons, analysis.alpha) {
+    if let Some(table) = tables::effects("setting", comparisons, analysis.alpha) {
         let has_intervals = matrix.effects.iter().any(|effect| effect.comparison.lo.is_some());
         let intervals = if has_intervals {
             format!("The intervals of a metric hold all at once with {confidence}.")
@@ -186,7 +186,7 @@ fn level_cells(matrix: &FactorEffects, levels: &[usize]) -> Vec<Cell> {
     matrix.factors.iter().zip(levels).map(name).collect()
 }
 
-/// `3803 IOPS (-23 %)`; of the first arm, which the others are compared with, its figure alone.
+/// `3803 IOPS (23 % slower)`; of the first arm, which the others are compared with, its figure alone.
 fn figure(arm: usize, comparisons: &[&Comparison], analysis: &Analysis) -> String {
     let of = |comparison: &Comparison, value: f64| format::figure(comparison.metric.unit(), value);
     let name = &analysis.arms[arm].name;
@@ -195,9 +195,9 @@ fn figure(arm: usize, comparisons: &[&Comparison], analysis: &Analysis) -> Strin
         return known.unwrap_or_else(|| ABSENT.to_owned());
     }
     let own = comparisons.iter().find(|c| c.arm.as_ref() == Some(name));
-    let known = own.and_then(|c| Some((c, c.base?, c.with?)));
+    let known = own.and_then(|c| Some((c, c.with?)));
     known.map_or_else(
         || ABSENT.to_owned(),
-        |(comparison, base, with)| format!("{} ({})", of(comparison, with), change(with / base)),
+        |(comparison, with)| format!("{} ({})", of(comparison, with), short_effect(comparison)),
     )
 }

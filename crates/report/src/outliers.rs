@@ -60,8 +60,7 @@ pub(crate) fn sentences(found: &Outliers, member: Member) -> Vec<String> {
 }
 
 fn size(found: &Outliers, slow: &Outlier) -> String {
-    let effect = Effect::new(found.metric.on(), Some(slow.tax), None, None);
-    effect.map(|effect| effect.size(found.metric.name())).unwrap_or_default()
+    Effect::sized(found.metric.on(), slow.tax).size(found.metric.name())
 }
 
 pub(crate) fn chance(p: f64) -> String {
@@ -74,10 +73,11 @@ pub(crate) fn section(analysis: &Analysis) -> Option<Section> {
     let member = Member::of(analysis).name();
     let mut items = Vec::new();
     if !found.slow.is_empty() {
+        let short = |tax| Effect::sized(found.metric.on(), tax).in_short();
         let rows = Table::of(&found.slow)
             .word(member, |slow| words::printable(&slow.arm))
-            .figure("tax", |slow| percent(slow.tax))
-            .figure("allowing for chance", |slow| percent(slow.shrunken))
+            .figure("effect", |slow| short(slow.tax))
+            .figure("allowing for chance", |slow| short(slow.shrunken))
             .figure("chance if healthy", |slow| chance(slow.p));
         items.push(Item::Table(rows.table));
     }

@@ -99,8 +99,7 @@ fn found(judgment: &Judgment) -> Option<(&'static str, String)> {
         (Condition::SlowerBy(_), metric) => {
             let metric = metric?;
             let effect = Effect::of(metric.on(), found.value, [found.lo, found.hi]);
-            let verb = if effect.is_factor() { "is" } else { "has" };
-            Some((verb, effect.size(metric.name())))
+            Some(("is", effect.size(metric.name())))
         }
         // No rule of trials.
         (Condition::BelowDocumented(_), _) => None,
@@ -179,7 +178,7 @@ mod tests {
     #[test]
     fn a_rule_is_told_with_what_was_found_and_what_is_missing() {
         let broken = judged("slower by 5%", RuleOutcome::Fail, Some((0.23, 0.21, 0.25)));
-        insta::assert_snapshot!(told_of(&broken), @"Rule broken: `slower by 5%`: new has 23 % [21, 25] less throughput after 10 blocks.");
+        insta::assert_snapshot!(told_of(&broken), @"Rule broken: `slower by 5%`: new is 23 % slower [21, 25] in throughput after 10 blocks.");
         let far = judged("slower by 5%", RuleOutcome::Fail, Some((0.8, 0.75, 0.84)));
         insta::assert_snapshot!(told_of(&far), @"Rule broken: `slower by 5%`: new is 5.0x slower [4.0, 6.2] in throughput after 10 blocks.");
         let kept = judged("sync.p99 > 10ms", RuleOutcome::Pass, Some((4.1e6, 3.9e6, 4.4e6)));
@@ -187,7 +186,7 @@ mod tests {
         let open = judged("iops < 5000", RuleOutcome::Undecided, Some((5_010., 4_800., 5_300.)));
         insta::assert_snapshot!(told_of(&Judgment { needed: Some(90), ..open }), @"Rule undecided: `iops < 5000`: new has 5010 IOPS [4800, 5300] over 10 trials; about 90 would decide it.");
         let gain = judged("slower by 5%", RuleOutcome::Pass, Some((-0.1, -0.12, -0.08)));
-        insta::assert_snapshot!(told_of(&gain), @"Rule kept: `slower by 5%`: new has 10 % [8, 12] more throughput after 10 blocks.");
+        insta::assert_snapshot!(told_of(&gain), @"Rule kept: `slower by 5%`: new is 10 % faster [8, 12] in throughput after 10 blocks.");
         let stalled = judged("p99 > 1ms", RuleOutcome::Fail, None);
         insta::assert_snapshot!(told_of(&stalled), @"Rule broken: `latency.p99 > 1ms`: new completed nothing in some trials, over 10 trials.");
         let early = judged("p99 > 1ms", RuleOutcome::Undecided, None);

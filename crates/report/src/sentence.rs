@@ -6,7 +6,7 @@ use iotax_documented::Documented;
 use iotax_record::Experiment;
 use iotax_spec::Design;
 
-use crate::against::{against, baseline_of, capped, is_factor, still_needed, tax};
+use crate::against::{against, baseline_of, capped, still_needed};
 use crate::comparison::{self, is_interaction, is_layer, primary_of_each, size, subject};
 use crate::doctor::diagnoses;
 use crate::{
@@ -162,7 +162,7 @@ fn cpu(analysis: &Analysis) -> Option<String> {
     (!clauses.is_empty()).then(|| format!("Clearer in CPU time: {}.", clauses.join("; ")))
 }
 
-/// `3 of 6 arms are slower than base (most: x, 40 % [38, 42] less throughput), 2 equivalent.`
+/// `3 of 6 arms are slower than base (most: x, 40 % slower [38, 42] in throughput), 2 equivalent.`
 fn tally(primary: &[&Comparison], baseline: &str) -> String {
     let with = |word: Verdict| primary.iter().filter(move |c| c.verdict == word);
     let slower = with(Verdict::Slower).count();
@@ -215,10 +215,7 @@ fn whole_stack(total: &Comparison, margin: f64) -> String {
         return stalls::sentence("The full stack", "the bare one", total.verdict, found);
     }
     match (total.verdict, size(total)) {
-        (Verdict::Slower, Some(size)) => {
-            let verb = if is_factor(total) { "make it" } else { "cost" };
-            format!("The layers together {verb} {size}.")
-        }
+        (Verdict::Slower, Some(size)) => format!("The layers together make it {size}."),
         (Verdict::Faster, Some(size)) => {
             format!("The full stack is faster than the bare one, which is suspicious: {size}.")
         }
@@ -233,34 +230,29 @@ fn whole_stack(total: &Comparison, margin: f64) -> String {
         (Verdict::EffectChanged, _) => {
             format!(
                 "What the layers cost together changed during the run: {}.",
-                comparison::tax(total)
+                comparison::effect(total)
             )
         }
-        (word, Some(_)) => {
-            let tax = tax(total);
-            format!("What the layers cost together is {word}: {tax}{}.", still_needed(total))
+        (word, Some(size)) => {
+            format!("What the layers cost together is {word}: {size}{}.", still_needed(total))
         }
         (_, None) => "What the layers cost together could not be measured.".to_owned(),
     }
 }
 
-/// `aes 12 % [10, 14] slower`, `aes 5.0x slower [4.2, 6.0]`, `aes 2.5x slower [1.2x faster, 7.5x
+/// `aes 12 % slower [10, 14]`, `aes 5.0x slower [4.2, 6.0]`, `aes 2.5x slower [1.2x faster, 7.5x
 /// slower] (undecided)`.
 fn layer_clause(comparison: &Comparison) -> String {
     let name = subject(comparison);
     if comparison.verdict == Verdict::EffectChanged {
-        return format!("{name} {} ({})", comparison::tax(comparison), comparison.verdict);
+        return format!("{name} {} ({})", comparison::effect(comparison), comparison.verdict);
     }
     let known = comparison.lo.and_then(|_| comparison.effect());
     let Some(effect) = known else { return format!("{name} could not be measured") };
     let word = comparison.verdict;
     match word {
-        Verdict::Slower | Verdict::Faster if effect.is_factor() => {
-            format!("{name} {}", effect.tax())
-        }
-        _ if effect.is_factor() => format!("{name} {} ({word})", effect.tax()),
-        Verdict::Faster => format!("{name} {} {word}", effect.amount()),
-        _ => format!("{name} {} {word}", effect.tax()),
+        Verdict::Slower | Verdict::Faster => format!("{name} {}", effect.in_words()),
+        _ => format!("{name} {} ({word})", effect.in_words()),
     }
 }
 

@@ -7,11 +7,10 @@ use iotax_analyze::{
 use iotax_record::Slow;
 use iotax_spec::units::format_duration;
 use iotax_spec::{Design, Engine, Workload};
-use iotax_words::Effect;
 
 use crate::bandwidth::{self, MEASURED};
 use crate::cells::{known_time, quantile};
-use crate::comparison::{self, pair_name, row_name, tax};
+use crate::comparison::{effect, pair_name, row_name};
 use crate::document::{Cell, Head, Table};
 use crate::format::{self, ABSENT, or_absent};
 use crate::network;
@@ -20,14 +19,14 @@ use crate::words::{self, Tone};
 /// Quantiles worth a column; those the analysis does not have are left out.
 const SHOWN_QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
 
-/// Arms (or layers) against the baseline: the tax of each and the word it earned.
+/// Arms (or layers) against the baseline: the effect of each, and its verdict.
 pub(crate) fn comparisons(analysis: &Analysis, design: &Design) -> Option<Table> {
     let compared = if matches!(design, Design::Peel { .. }) { "layer" } else { "arm" };
-    taxes(compared, &analysis.comparisons, analysis.alpha)
+    effects(compared, &analysis.comparisons, analysis.alpha)
 }
 
-/// The tax of each and the word it earned, under a word for what is compared.
-pub(crate) fn taxes<'a>(
+/// The effect of each and its verdict, under a word for what is compared.
+pub(crate) fn effects<'a>(
     compared: &str,
     comparisons: impl IntoIterator<Item = &'a Comparison>,
     alpha: f64,
@@ -36,25 +35,18 @@ pub(crate) fn taxes<'a>(
     if comparisons.is_empty() {
         return None;
     }
-    let head = tax_head(comparisons.iter().copied());
     let confidence = if comparisons.iter().any(|c| c.lo.is_some()) {
-        format!("{head} [{} CI]", format::percent(1.0 - alpha))
+        format!("effect [{} CI]", format::percent(1.0 - alpha))
     } else {
-        head.to_owned()
+        "effect".to_owned()
     };
     let table = Table::of(comparisons)
         .word(compared, row_name)
         .word("metric", |comparison| comparison.metric.name())
-        .figure(&confidence, tax)
+        .figure(&confidence, effect)
         .figure("n", |comparison| comparison.blocks.to_string())
         .word("verdict", verdict);
     Some(table.table)
-}
-
-/// The head of a column of taxes, some of which may be said as factors.
-pub(crate) fn tax_head<'a>(comparisons: impl IntoIterator<Item = &'a Comparison>) -> &'static str {
-    let has_factor = comparisons.into_iter().any(comparison::has_factor);
-    if has_factor { "tax or factor" } else { "tax" }
 }
 
 fn verdict(comparison: &Comparison) -> Cell {
@@ -299,21 +291,14 @@ pub(crate) fn add_what_lasts<'a>(
     }
 }
 
-/// The tax with its interval, and the word, unless the tax says it: `12 % [10, 14] slower`, `5.0x
-/// slower [4.2, 6.0]`, `2.5x slower [1.2x faster, 7.5x slower], undecided`.
-pub(crate) fn tax_in_a_word(comparison: &Comparison) -> Cell {
+/// The effect, and the verdict unless that is `slower` or `faster`: `12 % slower [10, 14]`, `2.5x
+/// slower [1.2x faster, 7.5x slower], undecided`.
+pub(crate) fn effect_and_verdict(comparison: &Comparison) -> Cell {
     let Cell { text, tone } = verdict(comparison);
-    let tax = tax(comparison);
-    let is_factor = comparison.effect().is_some_and(Effect::is_factor);
     let word = comparison.verdict.to_string();
-    Cell::toned(
-        match text.strip_prefix(&word) {
-            Some(rest) if is_factor && comparison.verdict.is_signed() => format!("{tax}{rest}"),
-            _ if is_factor => format!("{tax}, {text}"),
-            _ => format!("{tax} {text}"),
-        },
-        tone,
-    )
+    let rest = text.strip_prefix(&word).filter(|_| comparison.verdict.is_signed());
+    let rest = rest.map_or_else(|| format!(", {text}"), str::to_owned);
+    Cell::toned(format!("{}{rest}", effect(comparison)), tone)
 }
 
 /// Latency percentiles of each arm, pooled over its trials.

@@ -1,7 +1,6 @@
 //! The words of a report: one place for each name, so that all formats say the same.
 
 use iotax_analyze::{Check, Comparison, Verdict};
-use iotax_words::Effect;
 
 use crate::stalls;
 
@@ -49,17 +48,10 @@ pub(crate) const fn verdict_tone(verdict: Verdict) -> Tone {
     }
 }
 
-/// How a verdict with its size reads after a name: `slower`, `equivalent (1.2 % slower)`,
-/// `slower (stalls: 7 of 7 against 0 of 7)`.
+/// How a verdict reads after a name: `slower`, `slower (stalls: 7 of 7 against 0 of 7)`.
 pub(crate) fn verdict_phrase(comparison: &Comparison) -> String {
     let word = comparison.verdict;
-    if let Some(stalls) = &comparison.stalls {
-        return stalls::phrase(word, stalls);
-    }
-    match comparison.effect().and_then(Effect::without_interval) {
-        Some(effect) if comparison.sign.is_some() => format!("{word} ({})", effect.in_short()),
-        _ => word.to_string(),
-    }
+    comparison.stalls.as_ref().map_or_else(|| word.to_string(), |it| stalls::phrase(word, it))
 }
 
 /// A check's title, and whether it puts the figures themselves in doubt (rather than their

@@ -14,10 +14,10 @@ fn rules_come_first_in_every_format() {
     insta::assert_snapshot!(up_to(&shown, "\nTax"), @"
     randread-4k: 12 blocks, 60 trials in 5 min 40 s
 
-      Rule broken: `slower by 5%`: luks has 34 % [31, 37] less throughput after
+      Rule broken: `slower by 5%`: luks is 34 % slower [31, 37] in throughput after
       12 blocks.
-      Rule undecided: `slower by 5%`: a|b has 4 % [2, 6] less throughput after 12
-      blocks; about 90 would decide it.
+      Rule undecided: `slower by 5%`: a|b is 4 % slower [2, 6] in throughput after
+      12 blocks; about 90 would decide it.
       Rule undecided: `sync.p99 > 10ms`: nothing is known of luks over 12 trials; no
       trial has a sync p99.
       Rule kept: `latency.p99 > 10ms`: luks has a latency p99 of 4.1 ms [3.9, 4.4]
@@ -26,19 +26,20 @@ fn rules_come_first_in_every_format() {
       trials; unfit if sync.p99 > 10ms: https://etcd.io/docs/v3.5/faq/ (p99 of
       wal_fsync_duration_seconds below 10 ms)
       cap is 2.13x slower [2.11, 2.15] than base in throughput.
-      luks is slower than base: 23 % [21, 25] less throughput.
-      queue against base is undecided: a tax of 4 % [−2, 9] on throughput; a
-      decision would probably take 31 blocks in all.
-      same and base are equivalent: throughput differs by less than 5 % (1.1 % [0.3,
-      1.9] more throughput).
+      luks is 23 % slower [21, 25] than base in throughput.
+      queue against base is undecided: 4 % slower [−2, 9] in throughput; a decision
+      would probably take 31 blocks in all.
+      same and base are equivalent: throughput differs by less than 5 % (1.1 %
+      faster [0.3, 1.9] in throughput).
       Stopped: every arm has a verdict, precise enough. Switching between arms took
       2 s (0.4 %).
 
     Rules
       slower by 5%  luks
-        outcome broken, found 34 % [31, 37] less throughput, trials 12
+        outcome broken, found 34 % slower [31, 37] in throughput, trials 12
       slower by 5%  a|b
-        outcome undecided, found 4 % [2, 6] less throughput, trials 12, needed 90
+        outcome undecided, found 4 % slower [2, 6] in throughput, trials 12, needed
+        90
       latency.p99 > 10ms  luks
         outcome kept, found a latency p99 of 4.1 ms [3.9, 4.4], trials 12
       sync.p99 > 10ms  luks
@@ -55,10 +56,10 @@ fn rules_come_first_in_every_format() {
     <testsuites name="job" tests="4" skipped="2" failures="1" errors="0">
         <testsuite name="randread-4k" tests="4" skipped="2" errors="0" failures="1">
             <testcase name="luks: not slower by 5%">
-                <failure message="Rule broken: `slower by 5%`: luks has 34 % [31, 37] less throughput after 12 blocks."/>
+                <failure message="Rule broken: `slower by 5%`: luks is 34 % slower [31, 37] in throughput after 12 blocks."/>
             </testcase>
             <testcase name="a|b: not slower by 5%">
-                <skipped message="Rule undecided: `slower by 5%`: a|b has 4 % [2, 6] less throughput after 12 blocks; about 90 would decide it."/>
+                <skipped message="Rule undecided: `slower by 5%`: a|b is 4 % slower [2, 6] in throughput after 12 blocks; about 90 would decide it."/>
             </testcase>
             <testcase name="luks: not latency.p99 &gt; 10ms"/>
             <testcase name="luks: not sync.p99 &gt; 10ms">
@@ -68,8 +69,8 @@ fn rules_come_first_in_every_format() {
     </testsuites>
     "#);
     insta::assert_snapshot!(iotax_report::github(&rulings, true), @"
-    ::error title=iotax::Rule broken: `slower by 5%25`: luks has 34 %25 [31, 37] less throughput after 12 blocks.
-    ::error title=iotax::Rule undecided: `slower by 5%25`: a|b has 4 %25 [2, 6] less throughput after 12 blocks; about 90 would decide it.
+    ::error title=iotax::Rule broken: `slower by 5%25`: luks is 34 %25 slower [31, 37] in throughput after 12 blocks.
+    ::error title=iotax::Rule undecided: `slower by 5%25`: a|b is 4 %25 slower [2, 6] in throughput after 12 blocks; about 90 would decide it.
     ::notice title=iotax::Rule kept: `latency.p99 > 10ms`: luks has a latency p99 of 4.1 ms [3.9, 4.4] over 12 trials.
     ::error title=iotax::Rule undecided: `sync.p99 > 10ms`: nothing is known of luks over 12 trials; no trial has a sync p99.
     ");
@@ -83,26 +84,26 @@ fn a_matrix_is_shown_by_its_axes_and_by_the_effect_of_each_level() {
     randread-4k: 12 blocks, 72 trials in 5 min 40 s
 
       sec=krb5p is 2.8x slower [2.6, 2.9] than sec=sys in throughput.
-      sec=krb5 is slower than sec=sys: 18 % [16, 20] less throughput.
+      sec=krb5 is 18 % slower [16, 20] than sec=sys in throughput.
       nconnect=4 and nconnect=1 are equivalent: throughput differs by less than 5 %
-      (1 % [−1, 3] less throughput).
+      (1 % slower [−1, 3] in throughput).
       The cost of sec=krb5p depends on nconnect: 3.6x slower [3.2, 4.0] in
-      throughput at nconnect=4, 41 % [38, 44] less throughput at nconnect=1.
+      throughput at nconnect=4, 41 % slower [38, 44] in throughput at nconnect=1.
       Stopped: every arm has a verdict, precise enough. Switching between arms took
       2 s (0.4 %).
 
     By factor
-      sec             nconnect=1            nconnect=4
-      sys            85.3 k IOPS  88.1 k IOPS (+3.3 %)
-      krb5   70.0 k IOPS (−18 %)   71.3 k IOPS (−16 %)
-      krb5p  41.0 k IOPS (−52 %)   24.2 k IOPS (−72 %)
+      sec                   nconnect=1                  nconnect=4
+      sys                  85.3 k IOPS  88.1 k IOPS (3.3 % faster)
+      krb5   70.0 k IOPS (18 % slower)   71.3 k IOPS (16 % slower)
+      krb5p  41.0 k IOPS (2.1x slower)   24.2 k IOPS (3.5x slower)
       Throughput, and its difference from the first arm.
 
     Effects
-      effect      metric      tax or factor [95 % CI]   n  verdict
-      sec=krb5    throughput            18 % [16, 20]  12  slower
-      sec=krb5p   throughput   2.8x slower [2.6, 2.9]  12  slower
-      nconnect=4  throughput              1 % [−1, 3]  12  equivalent
+      setting     metric            effect [95 % CI]   n  verdict
+      sec=krb5    throughput    18 % slower [16, 20]  12  slower
+      sec=krb5p   throughput  2.8x slower [2.6, 2.9]  12  slower
+      nconnect=4  throughput      1 % slower [−1, 3]  12  equivalent
       A level against the first of its factor, the mean over all pairs of arms that
       differ in nothing else (sec=krb5: 2 pairs; sec=krb5p: 2 pairs; nconnect=4: 3
       pairs). The intervals of a metric hold all at once with 95 %.
@@ -129,17 +130,17 @@ fn a_fleet_is_of_nodes() {
     randread-4k: 12 blocks, 288 trials in 5 min 40 s
 
       2 of 23 nodes lie outside of the others, against the median node:
-      gke-eu-disks-7f3a-n2 (31 % less throughput) and gke-eu-disks-7f3a-n5 (22 %
-      less throughput).
+      gke-eu-disks-7f3a-n2 (31 % slower in throughput) and gke-eu-disks-7f3a-n5 (22
+      % slower in throughput).
       1 node with fewer than two usable trials left out of that.
       That cost 62.0 minutes of load, of 24 nodes together.
       Stopped: every arm has a verdict, precise enough. Switching between arms took
       2 s (0.4 %).
 
     Outliers
-      node                   tax  allowing for chance  chance if healthy
-      gke-eu-disks-7f3a-n2  31 %                 25 %            < 0.001
-      gke-eu-disks-7f3a-n5  22 %                 18 %            < 0.001
+      node                       effect  allowing for chance  chance if healthy
+      gke-eu-disks-7f3a-n2  31 % slower          25 % slower            < 0.001
+      gke-eu-disks-7f3a-n5  22 % slower          18 % slower            < 0.001
       Against the median of 23 nodes: 84.7 k IOPS (throughput). Healthy nodes differ
       by 2.5 % (one standard deviation); of those named, 5 % at most are false,
       on average.
@@ -154,16 +155,16 @@ fn arms_outside_of_a_fleet_are_named_first() {
     randread-4k: 12 blocks, 240 trials in 5 min 40 s
 
       2 of 20 arms lie outside of the others, against the median arm: node-7 (34 %
-      less throughput) and node-13 (18 % less throughput).
-      2 of 19 arms are slower than node-1 (most: node-7, 34 % [32, 36] less
+      slower in throughput) and node-13 (18 % slower in throughput).
+      2 of 19 arms are slower than node-1 (most: node-7, 34 % slower [32, 36] in
       throughput), 17 equivalent.
       Stopped: every arm has a verdict, precise enough. Switching between arms took
       2 s (0.4 %).
 
     Outliers
-      arm       tax  allowing for chance  chance if healthy
-      node-7   34 %                 27 %            < 0.001
-      node-13  18 %                 14 %            < 0.001
+      arm           effect  allowing for chance  chance if healthy
+      node-7   34 % slower          27 % slower            < 0.001
+      node-13  18 % slower          14 % slower            < 0.001
       Against the median of 20 arms: 84.7 k IOPS (throughput). Healthy arms differ
       by 2.5 % (one standard deviation); of those named, 5 % at most are false,
       on average.

@@ -17,20 +17,19 @@ fn effects_on_a_terminal() {
       luks is 7.1x slower [3.4, 14] than base in throughput.
       cap against base is undecided: 4.0x slower [1.2x faster, 20x slower] in
       throughput.
-      same and base are equivalent: throughput differs by less than 5 % (1.2 % [0.4,
-      2.0] less throughput).
+      same and base are equivalent: throughput differs by less than 5 % (1.2 %
+      slower [0.4, 2.0] in throughput).
       Stopped: every arm has a verdict, precise enough. Switching between arms took
       2 s (0.4 %).
 
     Tax
-      arm    metric                     tax or factor [95 % CI]   n  verdict
+      arm    metric                            effect [95 % CI]   n  verdict
       luks   throughput                   7.1x slower [3.4, 14]  12  slower
       luks   CPU per I/O                   2.5x more [2.3, 2.7]  12  slower
       queue  throughput                   28x faster [6.4, 120]  12  faster
       queue  CPU per I/O        2.2x more [25x less, 114x more]  12  undecided
       cap    throughput   4.0x slower [1.2x faster, 20x slower]  12  undecided
-      same   throughput                        1.2 % [0.4, 2.0]  12  equivalent (1.2
-                                                                     % slower)
+      same   throughput                 1.2 % slower [0.4, 2.0]  12  equivalent
       Each interval alone holds with 95 %, whenever the run stopped; n: blocks;
       margin 5 %.
     ");
@@ -41,14 +40,14 @@ fn effects_in_markdown() {
     let shown = markdown(&common::compare(), &analyses::factors());
     let table = shown.split("### Tax\n\n").nth(1).and_then(|rest| rest.split("\n\n").next());
     insta::assert_snapshot!(table.unwrap(), @"
-    | arm | metric | tax or factor [95 % CI] | n | verdict |
+    | arm | metric | effect [95 % CI] | n | verdict |
     | --- | --- | ---: | ---: | --- |
     | luks | throughput | 7.1x slower [3.4, 14] | 12 | slower |
     | luks | CPU per I/O | 2.5x more [2.3, 2.7] | 12 | slower |
     | queue | throughput | 28x faster [6.4, 120] | 12 | faster |
     | queue | CPU per I/O | 2.2x more [25x less, 114x more] | 12 | undecided |
     | cap | throughput | 4.0x slower [1.2x faster, 20x slower] | 12 | undecided |
-    | same | throughput | 1.2 % [0.4, 2.0] | 12 | equivalent (1.2 % slower) |
+    | same | throughput | 1.2 % slower [0.4, 2.0] | 12 | equivalent |
     ");
 }
 
@@ -58,7 +57,7 @@ fn effects_on_a_page() {
     for text in [
         "<h1>queue is 28x\u{a0}faster\u{a0}[6.4,\u{a0}120] than base in throughput.</h1>",
         ">28x faster [6.4, 120]</td>",
-        "data-head=\"tax or factor\"",
+        "data-head=\"effect\"",
         "\"axis\":\"factor in throughput\"",
         "\"ways\":[\"less\",\"more\"]",
     ] {

@@ -41,20 +41,20 @@ fn stalls_and_changed_effects_in_every_format() {
       operation, baseline 0 of 3; at least 17x slower in each; 4 more such blocks
       decide).
       cap against base: no information: both stalled in all 3 blocks.
-      same against base: its effect on throughput changed after block 9: a tax of 40
-      % [38, 42] before, a tax of 5 % [3, 7] since.
+      same against base: its effect on throughput changed after block 9: 40 % slower
+      [38, 42] before, 5 % slower [3, 7] since.
       Stopped: every arm has a verdict, precise enough. Switching between arms took
       2 s (0.4 %).
 
     Tax
-      arm    metric                       tax or factor   n  verdict
-      luks   throughput                 at least 4,190x   7  slower (stalls: 7 of 7
-                                                             against 0 of 7)
-      queue  throughput                               –   3  undecided (stalls: 3 of
-                                                             3 against 0 of 3)
-      cap    throughput                               –   3  no information (stalls:
-                                                             3 of 3 against 3 of 3)
-      same   throughput  40 % [38, 42], then 5 % [3, 7]  12  effect changed
+      arm    metric                            effect   n  verdict
+      luks   throughput               at least 4,190x   7  slower (stalls: 7 of 7
+                                                           against 0 of 7)
+      queue  throughput                             –   3  undecided (stalls: 3 of 3
+                                                           against 0 of 3)
+      cap    throughput                             –   3  no information (stalls: 3
+                                                           of 3 against 3 of 3)
+      same   throughput  40 % slower, then 5 % slower  12  effect changed
       Each interval alone holds with 95 %, whenever the run stopped; n: blocks;
       margin 5 %.
 
@@ -73,18 +73,18 @@ fn stalls_and_changed_effects_in_every_format() {
     **luks against base: slower (stalls): 7 of 7 trials without a completed operation, baseline 0 of 7; at least 4,190x slower.**
     queue against base: undecided (stalls: 3 of 3 trials without a completed operation, baseline 0 of 3; at least 17x slower in each; 4 more such blocks decide).
     cap against base: no information: both stalled in all 3 blocks.
-    same against base: its effect on throughput changed after block 9: a tax of 40 % [38, 42] before, a tax of 5 % [3, 7] since.
+    same against base: its effect on throughput changed after block 9: 40 % slower [38, 42] before, 5 % slower [3, 7] since.
 
     12 blocks, 60 trials in 5 min 40 s. Stopped: every arm has a verdict, precise enough. Switching between arms took 2 s (0.4 %).
 
     ### Tax
 
-    | arm | metric | tax or factor | n | verdict |
+    | arm | metric | effect | n | verdict |
     | --- | --- | ---: | ---: | --- |
     | luks | throughput | at least 4,190x | 7 | slower (stalls: 7 of 7 against 0 of 7) |
     | queue | throughput | – | 3 | undecided (stalls: 3 of 3 against 0 of 3) |
     | cap | throughput | – | 3 | no information (stalls: 3 of 3 against 3 of 3) |
-    | same | throughput | 40 % [38, 42], then 5 % [3, 7] | 12 | effect changed |
+    | same | throughput | 40 % slower, then 5 % slower | 12 | effect changed |
 
     Each interval alone holds with 95 %, whenever the run stopped; n: blocks; margin 5 %.
     ");
@@ -209,9 +209,9 @@ fn an_undecided_peel_claims_no_direction() {
         layer.delta_p99_ns = None;
     }
     let shown = text(&common::peel(), &analysis, Style::default());
-    insta::assert_snapshot!(shown.lines().skip(2).take(2).collect::<Vec<_>>().join("\n"), @r"
-    What the layers cost together is undecided: a tax of −4 % [−12, 3] on
-    throughput.
+    insta::assert_snapshot!(shown.lines().skip(2).take(2).collect::<Vec<_>>().join("\n"), @"
+    What the layers cost together is undecided: 4 % faster [−3, 12] in throughput.
+    By layer: aes 4 % faster [−3, 12] (undecided); aes#2 4 % faster [−3, 12]
     ");
     assert!(!shown.contains("Δ p99"), "no column without a figure");
 }
@@ -313,6 +313,17 @@ fn rules_of_a_search_are_told_first_with_what_they_were_held_against() {
 fn trials_are_csv_rows() {
     let shown = csv([&analyses::run()]);
     insta::assert_snapshot!(shown);
+}
+
+/// A column that the docs lack, or have in another place, is one that a reader of them misreads.
+#[test]
+fn the_docs_list_the_columns_of_csv_in_order() {
+    let docs = include_str!("../../../docs/json.md").split("\n## CSV\n").nth(1).unwrap();
+    let docs = docs.split("\n## ").next().unwrap();
+    let cells = docs.lines().filter(|line| line.starts_with("| `"));
+    let firsts = cells.filter_map(|line| line.split(" | ").next());
+    let columns = firsts.flat_map(|cell| cell.split('`').skip(1).step_by(2));
+    assert_eq!(columns.collect::<Vec<_>>(), CSV_COLUMNS);
 }
 
 #[test]

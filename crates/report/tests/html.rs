@@ -56,7 +56,7 @@ fn a_reader_meets_the_conclusion_first_and_the_method_last() {
 fn tables_alone_tell_the_result() {
     let shown = markup(&peel());
     for text in [
-        "The layers together cost 24\u{a0}%\u{a0}[23,\u{a0}25] less throughput.",
+        "The layers together make it 24\u{a0}%\u{a0}slower\u{a0}[23,\u{a0}25] in throughput.",
         "4.9 µs [4.4, 5.4]",
         "aes x aes#2",
         "AMD EPYC 7B13",

@@ -144,7 +144,7 @@ fn a_comparison_says_who_against_whom_in_what() {
     assert_eq!((&overloaded["tax"], &overloaded["verdict"]), (&Value::Null, &"overloaded".into()));
     // What differs most comes first.
     assert_eq!(root["verdict"][0], "cap is 2.13x slower [2.11, 2.15] than base in throughput.");
-    assert_eq!(root["verdict"][1], "luks is slower than base: 23 % [21, 25] less throughput.");
+    assert_eq!(root["verdict"][1], "luks is 23 % slower [21, 25] than base in throughput.");
 
     let peel = parse(&json_compare(&common::peel(), &analyses::peel()));
     assert_eq!((&peel["kind"], &peel["comparisons"][0]["layer"]), (&"peel".into(), &"aes".into()));

@@ -1,13 +1,14 @@
-//! Effects in words, by one rule: from a factor of two on an effect is a factor, `5.0x slower
-//! [4.2, 6.0]`, and below that a tax in percent, `23 % [21, 25]`.
+//! Effects in words, by one rule: an effect is a positive number and the way it goes, `23 % slower
+//! [21, 25]`, and from a factor of two on a factor, `5.0x slower [4.2, 6.0]`.
 //!
 //! A tax of throughput is `1 - with / without`, so 80 % are a fifth of the throughput, "5x slower",
 //! and -100 % twice of it, "2x faster"; a tax of a time is `with / without - 1`, so 100 % are "2x
 //! slower". Percents of these two mean different things, and beyond a factor of two neither is read
 //! right. The estimate decides, so that a figure and its interval are in one unit; without an
 //! estimate the middle of the range does. An interval that reaches beyond a factor of ten is one of
-//! factors in any case. Ends are bare if they are on the side of the estimate, and say theirs
-//! otherwise: `4.0x slower [1.2x faster, 20x slower]`.
+//! factors in any case. Ends of percents go the way of the estimate, and are negative on the other
+//! side: `2 % faster [−4, 9]`. Ends of factors name their way there: `4.0x slower [1.2x faster, 20x
+//! slower]`.
 
 use crate::number::{fixed, grouped, interval, interval_decimals, percent, significant, whole};
 
@@ -51,6 +52,11 @@ impl Effect {
         Self { on, tax: Some(tax), ends: Some(ends) }
     }
 
+    /// An estimate alone.
+    pub fn sized(on: On, tax: f64) -> Self {
+        Self { on, tax: Some(tax), ends: None }
+    }
+
     /// What is known of it; `None` if that is nothing.
     pub fn new(on: On, tax: Option<f64>, lo: Option<f64>, hi: Option<f64>) -> Option<Self> {
         let ends = lo.zip(hi).map(Into::into);
@@ -68,52 +74,47 @@ impl Effect {
         self.factors().is_some()
     }
 
-    /// With its sign, for a column of taxes: `23 % [21, 25]`, `−2 % [−9, 4]`, `10 to 14 %`, `5.0x
-    /// slower [4.2, 6.0]`.
-    pub fn tax(self) -> String {
-        self.factors().unwrap_or_else(|| percents(self.tax, self.ends))
+    /// How far and which way: `23 % slower [21, 25]`, `2 % faster [−4, 9]`, `20 % more [15, 25]`,
+    /// `10 to 14 % slower`, `5.0x slower [4.2, 6.0]`.
+    pub fn in_words(self) -> String {
+        self.factors().unwrap_or_else(|| self.percents())
     }
 
-    /// Without its sign, for a sentence that says which way it goes: `23 % [21, 25]`.
-    pub fn amount(self) -> String {
-        self.factors().unwrap_or_else(|| {
-            if self.is_gain() {
-                percents(self.tax.map(|tax| -tax), self.ends.map(|[lo, hi]| [-hi, -lo]))
-            } else {
-                percents(self.tax, self.ends)
-            }
-        })
-    }
-
-    /// As part of a sentence: `a tax of 23 % [21, 25]`, `5.0x slower [4.2, 6.0]`.
-    pub fn clause(self) -> String {
-        if self.is_factor() { self.tax() } else { format!("a tax of {}", self.tax()) }
-    }
-
-    /// With what it is on: `23 % [21, 25] less throughput`, `5.0x slower [4.2, 6.0] in throughput`,
-    /// `2.5x more [2.3, 2.7] CPU per I/O`.
+    /// The same with what it is on: `23 % slower [21, 25] in throughput`, `2.5x more [2.3, 2.7] CPU
+    /// per I/O`.
     pub fn size(self, what: &str) -> String {
-        let link = match (self.is_factor(), self.on) {
-            (true, On::Cost) => "",
-            (true, _) => " in",
-            (false, _) => {
-                if (self.on == On::Rate) == self.is_gain() {
-                    " more"
-                } else {
-                    " less"
-                }
-            }
-        };
-        format!("{}{link} {what}", self.amount())
+        let link = if self.on == On::Cost { "" } else { " in" };
+        format!("{}{link} {what}", self.in_words())
     }
 
     /// Which way it goes and how far, without the interval: `1.2 % slower`, `5x slower`.
     pub fn in_short(self) -> String {
-        let size = Self { ends: None, ..self };
-        if size.is_factor() {
-            return size.tax();
+        Self { ends: None, ..self }.in_words()
+    }
+
+    /// In percent of the way it goes; ends on the other side are below zero. With an estimate its
+    /// digits are those that the interval bears.
+    fn percents(self) -> String {
+        let is_gain = self.is_gain();
+        let way = self.way(is_gain);
+        let size = |tax: f64| if is_gain { -tax } else { tax };
+        let ends = self.ends.map(|[lo, hi]| if is_gain { [-hi, -lo] } else { [lo, hi] });
+        match (self.tax, ends) {
+            (Some(tax), Some([lo, hi])) => {
+                let text = interval(size(tax), lo, hi, 0.01);
+                text.replacen(' ', &format!(" % {way} "), 1)
+            }
+            (Some(tax), None) => format!("{} {way}", percent(size(tax))),
+            (None, Some(ends)) => {
+                let [lo, hi] = ends.map(|end| 100.0 * end);
+                let decimals = interval_decimals(lo, hi);
+                let [near, far] = [lo.abs(), hi].map(|end| fixed(end, decimals));
+                let between =
+                    if lo < 0.0 { format!(" % {}", self.way(!is_gain)) } else { String::new() };
+                format!("{near}{between} to {far} % {way}")
+            }
+            (None, None) => String::new(),
         }
-        format!("{} {}", size.amount(), self.way(self.is_gain()))
     }
 
     fn is_gain(self) -> bool {
@@ -210,20 +211,6 @@ fn plain(factor: f64, digits: usize) -> String {
     if factor >= 999.5 { grouped(whole(factor)) } else { significant(factor, digits) }
 }
 
-/// Taxes in percent; with an estimate its digits are those that the interval bears.
-fn percents(tax: Option<f64>, ends: Option<[f64; 2]>) -> String {
-    match (tax, ends) {
-        (Some(tax), Some([lo, hi])) => interval(tax, lo, hi, 0.01).replacen(' ', " % ", 1),
-        (Some(tax), None) => percent(tax),
-        (None, Some(ends)) => {
-            let [lo, hi] = ends.map(|end| 100.0 * end);
-            let decimals = interval_decimals(lo, hi);
-            format!("{} to {} %", fixed(lo, decimals), fixed(hi, decimals))
-        }
-        (None, None) => String::new(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -233,7 +220,7 @@ mod tests {
     }
 
     fn taxes<const N: usize>(on: On, effects: [[f64; 3]; N]) -> [String; N] {
-        effects.map(|numbers| effect(on, numbers).tax())
+        effects.map(|numbers| effect(on, numbers).in_words())
     }
 
     #[test]
@@ -245,10 +232,10 @@ mod tests {
         assert_eq!(
             shown,
             [
-                "12 % [10, 14]",
-                "\u{2212}2 % [\u{2212}9, 4]",
-                "49 % [20, 80]",
-                "\u{2212}95 % [\u{2212}150, \u{2212}50]"
+                "12 % slower [10, 14]",
+                "2 % faster [\u{2212}4, 9]",
+                "49 % slower [20, 80]",
+                "95 % faster [50, 150]"
             ]
         );
     }
@@ -281,7 +268,7 @@ mod tests {
         );
         assert_eq!(
             taxes(On::Time, [[0.9, -0.56, 7.25], [0.06, -0.95, 19.0]]),
-            ["90 % [\u{2212}56, 725]", "1.1x slower [20x faster, 20x slower]"],
+            ["90 % slower [\u{2212}56, 725]", "1.1x slower [20x faster, 20x slower]"],
             "as far as it can be read in percent"
         );
     }
@@ -296,11 +283,13 @@ mod tests {
         let alone = |on, tax| Effect::new(on, Some(tax), None, None).unwrap();
         let shown = [(On::Rate, 0.25), (On::Rate, 0.75), (On::Time, -0.005), (On::Time, 2.5)];
         assert_eq!(
-            shown.map(|(on, tax)| alone(on, tax).tax()),
-            ["25 %", "4x slower", "\u{2212}0.5 %", "3.5x slower"]
+            shown.map(|(on, tax)| alone(on, tax).in_words()),
+            ["25 % slower", "4x slower", "0.5 % faster", "3.5x slower"]
         );
-        let range = |lo, hi| Effect::new(On::Rate, None, Some(lo), Some(hi)).unwrap().tax();
-        assert_eq!(range(0.1, 0.14), "10 to 14 %");
+        let range = |lo, hi| Effect::new(On::Rate, None, Some(lo), Some(hi)).unwrap().in_words();
+        assert_eq!(range(0.1, 0.14), "10 to 14 % slower");
+        assert_eq!(range(-0.03, 0.04), "3 % faster to 4 % slower");
+        assert_eq!(range(-0.04, -0.03), "3.0 to 4.0 % faster");
         assert_eq!(range(0.1, 0.9), "1.1 to 10x slower");
         assert_eq!(range(-1.5, -0.9), "1.9 to 2.5x faster");
         assert_eq!(range(-0.2, 0.95), "1.2x faster to 20x slower");
@@ -309,25 +298,26 @@ mod tests {
 
     #[test]
     fn what_is_no_tax_stays_percent() {
-        assert_eq!(taxes(On::Rate, [[1.0, 0.5, 1.5]]), ["100 % [50, 150]"]);
+        assert_eq!(taxes(On::Rate, [[1.0, 0.5, 1.5]]), ["100 % slower [50, 150]"]);
     }
 
     #[test]
     fn sentences_say_which_way() {
         let slower = effect(On::Rate, [0.23, 0.21, 0.25]);
-        assert_eq!(slower.size("throughput"), "23 % [21, 25] less throughput");
-        assert_eq!(slower.clause(), "a tax of 23 % [21, 25]");
+        assert_eq!(slower.size("throughput"), "23 % slower [21, 25] in throughput");
         assert_eq!(slower.in_short(), "23 % slower");
         let faster = effect(On::Rate, [-0.3, -0.35, -0.25]);
-        assert_eq!(faster.size("throughput"), "30 % [25, 35] more throughput");
-        assert_eq!(faster.amount(), "30 % [25, 35]");
+        assert_eq!(faster.size("throughput"), "30 % faster [25, 35] in throughput");
         let longer = effect(On::Time, [0.3, 0.25, 0.35]);
-        assert_eq!(longer.size("p99 latency"), "30 % [25, 35] more p99 latency");
-        assert_eq!(effect(On::Time, [-0.3, -0.35, -0.25]).size("x"), "30 % [25, 35] less x");
+        assert_eq!(longer.size("p99 latency"), "30 % slower [25, 35] in p99 latency");
+        assert_eq!(effect(On::Time, [-0.3, -0.35, -0.25]).size("x"), "30 % faster [25, 35] in x");
         let factor = effect(On::Rate, [0.8, 0.75, 0.83]);
         assert_eq!(factor.size("throughput"), "5.0x slower [4.0, 5.9] in throughput");
-        assert_eq!(factor.clause(), "5.0x slower [4.0, 5.9]");
         assert_eq!(factor.in_short(), "5x slower");
+        assert_eq!(
+            effect(On::Cost, [-0.2, -0.8, 0.65]).size("CPU"),
+            "20 % less [\u{2212}65, 80] CPU"
+        );
         let dearer = effect(On::Cost, [1.5, 1.3, 1.7]);
         assert_eq!(dearer.size("CPU per I/O"), "2.5x more [2.3, 2.7] CPU per I/O");
     }

@@ -62,7 +62,7 @@ fn of_one(comparison: &Comparison, change: &EffectChange) -> Warning {
 
 fn tax(comparison: &Comparison, part: Option<Estimate>) -> String {
     let tax = part.and_then(|part| comparison.effect_of(part).without_interval());
-    tax.map_or_else(|| "a tax of unknown size".to_owned(), Effect::clause)
+    tax.map_or_else(|| "an effect of unknown size".to_owned(), Effect::in_words)
 }
 
 /// The level of all arms: comparisons are within blocks, so it moves none of them.

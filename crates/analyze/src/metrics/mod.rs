@@ -140,9 +140,9 @@ impl Metric {
         }
     }
 
-    /// What is known of a tax in it beside any estimate: `10 to 14 %`, `2.1 to 4.5x slower`.
+    /// What is known of a tax in it beside any estimate: `10 to 14 % slower`, `2.1 to 4.5x slower`.
     pub(crate) fn range(self, [lo, hi]: [f64; 2]) -> String {
-        Effect::new(self.on(), None, Some(lo), Some(hi)).map_or_else(String::new, Effect::tax)
+        Effect::new(self.on(), None, Some(lo), Some(hi)).map_or_else(String::new, Effect::in_words)
     }
 
     /// Whether its figure is the speed of the storage, not what a host spends on it.

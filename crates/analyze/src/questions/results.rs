@@ -73,7 +73,7 @@ fn without_answer(evidence: &Evidence<'_>, conclusion: &Conclusion) -> Option<St
     let why = conclusion.withheld.map_or_else(String::new, |why| format!(" ({why})"));
     Some(format!(
         "{metric} of {subject}: undecided{why}; from {base} and {with} results all that is \
-         known of the tax is {range}. More results of each narrow it.",
+         known of the effect is {range}. More results of each narrow it.",
     ))
 }
 

@@ -8,7 +8,7 @@ use iotax_analyze::{Analysis, Attribution, Comparison, Estimate, Metric, Unit};
 use iotax_words::{Effect, log_factor};
 
 use crate::against::baseline_of;
-use crate::comparison::{is_interaction, pair_name, primary_of_each, row_name, subject, tax};
+use crate::comparison::{effect, is_interaction, pair_name, primary_of_each, row_name, subject};
 use crate::document::{Cell, Group, Head, Row};
 use crate::format::{self, ABSENT};
 use crate::{doubts, tables, words};
@@ -102,11 +102,11 @@ pub(crate) fn over_phases<'a>(phases: impl Iterator<Item = &'a Analysis>) -> Vec
             caption: format!("{name}{against}"),
             heads: vec![
                 Head::word("of"),
-                Head::figure(tables::tax_head(own.iter().map(|(_, c)| *c))),
+                Head::figure("effect"),
                 Head::word("verdict"),
                 Head::figure("n"),
             ],
-            axis: if scale == Scale::Percent { "tax (%)" } else { "factor" }.to_owned(),
+            axis: scale.axis_of_all(first.metric),
             ways: scale.ways(first.metric),
             scale: if scale == Scale::Percent { 0.01 } else { 1.0 },
             shared: true,
@@ -167,11 +167,10 @@ fn by_layer(analysis: &Analysis, attribution: &Attribution) -> Group {
     // A throughput tax m is a time per I/O of bare / (1 - m), so of bare * m / (1 - m) more.
     let what = tables::unit_of_work(analysis);
     let (bare, m) = (attribution.bare_ns, analysis.margin);
-    let of_layers = analysis.comparisons.iter().filter(|c| c.metric.adds_up());
     Group {
         place: 0,
         caption: format!("Time per {what} that each layer adds"),
-        heads: heads(&[tables::tax_head(of_layers), &format!("time per {what}"), "Δ p99"]),
+        heads: heads(&["effect", &format!("time per {what}"), "Δ p99"]),
         axis: format!("added time per {what} ({unit})"),
         ways: None,
         shared: false,
@@ -222,7 +221,6 @@ fn by_metric(
 ) -> Group {
     let is_rate = metric.unit() == Unit::IosPerSecond;
     let compared = || compared.iter().copied();
-    let head = tables::tax_head(compared());
     let scale = Scale::of(compared());
     let rows = compared().map(|comparison| {
         let shown = if is_rate { p99_of_same(analysis, comparison) } else { Some(comparison) };
@@ -246,8 +244,8 @@ fn by_metric(
     });
     Group {
         place: 0,
-        caption: format!("{}{against}", scale.caption(metric)),
-        heads: heads(&[head, if is_rate { "Δ p99" } else { "difference" }]),
+        caption: format!("{}{against}", Scale::caption(metric)),
+        heads: heads(&["effect", if is_rate { "Δ p99" } else { "difference" }]),
         axis: scale.axis(metric),
         ways: scale.ways(metric),
         shared: false,
@@ -284,18 +282,22 @@ impl Scale {
         }
     }
 
-    fn caption(self, metric: Metric) -> String {
-        let name = metric.name();
-        match self {
-            Self::Percent => format!("Tax in {name}"),
-            Self::Factors => format!("Effect on {name}"),
-        }
+    fn caption(metric: Metric) -> String {
+        format!("Effect on {}", metric.name())
     }
 
     fn axis(self, metric: Metric) -> String {
         match self {
-            Self::Percent => format!("tax in {} (%)", metric.name()),
+            Self::Percent => format!("{}: {}", metric.name(), self.axis_of_all(metric)),
             Self::Factors => format!("factor in {}", metric.name()),
+        }
+    }
+
+    fn axis_of_all(self, metric: Metric) -> String {
+        let [better, worse] = metric.on().ways();
+        match self {
+            Self::Percent => format!("% {worse} (below 0: {better})"),
+            Self::Factors => "factor".to_owned(),
         }
     }
 
@@ -314,7 +316,7 @@ fn p99_of_same<'a>(analysis: &'a Analysis, other: &Comparison) -> Option<&'a Com
 /// Tax, verdict, blocks, regime.
 fn figures(comparison: &Comparison) -> [Cell; 4] {
     [
-        Cell::new(tax(comparison)),
+        Cell::new(effect(comparison)),
         Cell {
             text: words::verdict_phrase(comparison),
             tone: words::verdict_tone(comparison.verdict),

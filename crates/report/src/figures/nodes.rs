@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use iotax_analyze::{Analysis, ArmSummary, Comparison, Metric, Outliers, Verdict};
+use iotax_analyze::{Analysis, ArmSummary, Comparison, Outliers, Verdict};
 use iotax_record::{Experiment, Placed, Site};
 use iotax_spec::Design;
-use iotax_words::{Effect, On, percent};
+use iotax_words::{Effect, percent};
 
-use crate::comparison::{change, size, tax};
+use crate::comparison::{effect, short_effect, size};
 use crate::document::{NodeGroup, NodeMap, NodeTile, Standing};
 use crate::{format, outliers, words};
 
@@ -101,17 +101,16 @@ impl Finding {
     }
 
     fn of_many(found: &Outliers, name: &str) -> Self {
-        let said = |tax, verdict: &str| {
-            let effect = Effect::new(found.metric.on(), Some(tax), None, None);
-            let size = effect.map(|effect| effect.size(found.metric.name())).unwrap_or_default();
-            format!("{size} than the median node; {verdict}")
-        };
-        let finding = |standing, word: &str, tax, verdict: &str| Self {
-            standing,
-            word: word.to_owned(),
-            tax: Some(tax),
-            size: changed(found.metric, tax),
-            said: said(tax, verdict),
+        let finding = |standing, word: &str, tax, verdict: &str| {
+            let effect = Effect::sized(found.metric.on(), tax);
+            let size = effect.size(found.metric.name());
+            Self {
+                standing,
+                word: word.to_owned(),
+                tax: Some(tax),
+                size: effect.in_short(),
+                said: format!("{size} than the median node; {verdict}"),
+            }
         };
         if let Some(slow) = found.slow.iter().find(|slow| slow.arm == name) {
             let chance = outliers::chance(slow.p);
@@ -139,18 +138,10 @@ impl Finding {
             standing,
             word: found.verdict.to_string(),
             tax: found.tax.filter(|_| is_plain),
-            size: match found.tax {
-                Some(of) if is_plain => changed(found.metric, of),
-                _ => tax(found),
-            },
+            size: if is_plain { short_effect(found) } else { effect(found) },
             said: size.map(than).unwrap_or_default() + &words::verdict_phrase(found),
         }
     }
-}
-
-/// `−30 %`: what the node does, against the others.
-fn changed(metric: Metric, tax: f64) -> String {
-    change(if metric.on() == On::Rate { 1.0 - tax } else { 1.0 + tax })
 }
 
 fn tile(analysis: &Analysis, arm: &ArmSummary, site: Option<&Site>) -> NodeTile {

@@ -3,7 +3,7 @@
 /// Units that stay beside their number.
 const UNITS: [&str; 10] = ["%", "k", "M", "IOPS", "ns", "µs", "ms", "s", "MB/s", "MiB/s"];
 
-/// What follows a factor.
+/// What follows the size of an effect.
 const WAYS: [&str; 4] = ["slower", "faster", "more", "less"];
 
 /// Makes the spaces inside `12 % [10, 14]`, `5.0x slower [4.2, 6.0]` and `85.3 k IOPS` unbreakable.
@@ -15,7 +15,7 @@ pub(super) fn unbroken(text: &str) -> String {
         let bare = word.trim_end_matches([',', '.', ';', ']']);
         let unit = UNITS.contains(&bare);
         let amount = before.ends_with(|c: char| c.is_ascii_digit()) || UNITS.contains(&before);
-        let is_way = WAYS.contains(&bare) && is_factor(before);
+        let is_way = WAYS.contains(&bare) && (before == "%" || is_factor(before));
         let is_interval = word.starts_with('[') && (amount || WAYS.contains(&before));
         // Two ends with a word each are too long for one line.
         let is_end = before.strip_suffix(',').is_some_and(|end| WAYS.contains(&end));

@@ -83,8 +83,7 @@ fn shown(comparison: &Comparison, analysis: &Analysis, in_words: bool) -> Cell {
     let size = comparison.effect().and_then(iotax_words::Effect::without_interval);
     let text = if in_words {
         match size {
-            Some(size) if is_signed && size.is_factor() => size.tax(),
-            Some(size) if is_signed => format!("{} {word}", size.amount()),
+            Some(size) if is_signed => size.in_words(),
             _ => word,
         }
     } else {

@@ -106,10 +106,9 @@ pub(crate) fn overview(parts: &[Part]) -> Table {
     let words: &[&str] = if has_arms { &[phase, "arm"] } else { &[phase] };
     let mut table = Table::new(words, &tables::RATES);
     // What saved results show against each other has a table of its own.
-    let has_tax = has_arms && !is_of_results;
-    if has_tax {
-        let compared = parts.iter().flat_map(|(_, analysis)| &analysis.comparisons);
-        table.heads.push(Head::word(tables::tax_head(compared)));
+    let has_effect = has_arms && !is_of_results;
+    if has_effect {
+        table.heads.push(Head::word("effect"));
     }
     let arms = parts.iter().flat_map(|(_, analysis)| &analysis.arms);
     for (_, analysis) in parts {
@@ -117,10 +116,10 @@ pub(crate) fn overview(parts: &[Part]) -> Table {
             let mut row = vec![Cell::new(&analysis.workload)];
             row.extend(has_arms.then(|| Cell::new(&arm.name)));
             row.extend(tables::rates(arm));
-            if has_tax {
+            if has_effect {
                 let is_of = |c: &&iotax_analyze::Comparison| c.arm.as_deref() == Some(&arm.name);
                 let found = analysis.comparisons.iter().find(is_of);
-                let found = found.map_or_else(|| Cell::new(""), tables::tax_in_a_word);
+                let found = found.map_or_else(|| Cell::new(""), tables::effect_and_verdict);
                 row.push(doubts::marked(found, analysis, &arm.name));
             }
             table.rows.push(row);

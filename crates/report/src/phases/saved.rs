@@ -146,7 +146,7 @@ fn cell(comparison: &Comparison, analysis: &Analysis) -> Cell {
             _ => format::figure(unit, figure),
         });
         let figures = figures.join(" / ");
-        return toned(comparison, &figures, with / of);
+        return toned(comparison, &figures);
     }
     let (with, of, unit) = if is_large(base) && tables::bandwidth(base).is_some() {
         (arm.bytes_per_s, base.bytes_per_s, bandwidth::MEASURED.word())
@@ -160,14 +160,14 @@ fn cell(comparison: &Comparison, analysis: &Analysis) -> Cell {
             bandwidth::measured(value)
         }
     };
-    toned(comparison, &format!("{} / {} {unit}", text(with), text(of)), with / of)
+    toned(comparison, &format!("{} / {} {unit}", text(with), text(of)))
 }
 
-fn toned(comparison: &Comparison, figures: &str, ratio: f64) -> Cell {
+fn toned(comparison: &Comparison, figures: &str) -> Cell {
     let verdict = match comparison.verdict {
-        Verdict::Undecided => String::new(),
+        Verdict::Undecided | Verdict::Slower | Verdict::Faster => String::new(),
         verdict => format!(", {verdict}"),
     };
-    let text = format!("{figures} ({}){verdict}", comparison::change(ratio));
+    let text = format!("{figures} ({}){verdict}", comparison::short_effect(comparison));
     Cell::toned(text, words::verdict_tone(comparison.verdict))
 }
