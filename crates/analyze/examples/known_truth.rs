@@ -54,7 +54,7 @@ fn equal(runs: u32) {
     ] {
         let cell = |mode| {
             let tally = Scenario { arms, ..Scenario::of(mode, noise, disturbance) }.tally(runs);
-            format!("{:.1} / {:.1} %", tally.share(tally.signed), tally.share(tally.any_signed))
+            format!("{:.1} / {:.1} %", percent(tally.signed, runs), percent(tally.any_signed, runs))
         };
         let [quick, usual, tight] = MODES.map(cell);
         println!("| {noise} | {disturbance} | {arms} | {quick} | {usual} | {tight} |");
@@ -77,10 +77,10 @@ fn planted(runs: u32) {
                 let tally = Scenario { tax, ..Scenario::of(mode, noise, disturbance) }.tally(runs);
                 format!(
                     "{:.0} %, {:.1} ({}), {:.1}",
-                    tally.share(tally.slower),
+                    percent(tally.slower, runs),
                     tally.mean_blocks(),
-                    tally.median_blocks(),
-                    tally.share(tally.missed),
+                    tally.blocks[tally.blocks.len() / 2],
+                    percent(tally.missed, runs),
                 )
             };
             let [quick, usual, tight] = MODES.map(cell);
@@ -90,4 +90,8 @@ fn planted(runs: u32) {
             );
         }
     }
+}
+
+fn percent(count: u32, runs: u32) -> f64 {
+    100.0 * f64::from(count) / f64::from(runs)
 }

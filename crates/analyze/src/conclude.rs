@@ -43,7 +43,8 @@ pub(crate) const NOT_AFTER_HOLM: &str =
     "it holds alone, but not after Holm's correction for all comparisons";
 
 /// A difference that only independent blocks bear.
-const NOT_IF_DEPENDENT: &str = "it would not hold if successive blocks depended on each other";
+pub(crate) const NOT_IF_DEPENDENT: &str =
+    "it would not hold if successive blocks depended on each other";
 
 /// A difference beside one that the place of the trials makes.
 const NOT_TAKEN_OUT: &str =
@@ -133,6 +134,7 @@ impl Row {
             cost: None,
             dependence: None,
             stop,
+            holds_if_dependent: true,
             is_guarded: false,
             projection: None,
         };

@@ -250,6 +250,7 @@ impl<'a> Contrast<'a> {
             sign,
             log_ratio,
             cost,
+            holds_if_dependent: true,
             is_guarded: false,
             dependence: None,
             stop: Some(StopReason::LastLook),

@@ -96,21 +96,21 @@ pub fn dependence(d: &[f64]) -> Option<Dependence> {
 }
 
 /// Correlation that is assumed of blocks too few to show theirs.
-const ASSUMED: f64 = 0.6;
+const ASSUMED: f64 = 0.75;
 
-/// One-sided 90 % quantile of the standard normal distribution.
-const Z_90: f64 = 1.282;
+/// One-sided 95 % quantile of the standard normal distribution.
+const Z_95: f64 = 1.645;
 
 /// How much wider the interval of `d` would have to be if its blocks depended on each other as much
-/// as they well may: `sqrt((1 + r) / (1 - r))`, where r is the upper 90 % bound of what they show
-/// (standard error `1 / sqrt(n)`), and .6 below `MIN_BLOCKS`.
+/// as they well may: `sqrt((1 + r) / (1 - r))`, where r is the upper 95 % bound of what they show
+/// (standard error `1 / sqrt(n)`), and .75 below `MIN_BLOCKS`.
 ///
 /// A quick run stops at its first verdict, and dependent blocks agree with each other by chance
 /// above all while they are few: at rho = .6 37 % of runs on equal arms ended with a sign before
 /// they were asked to hold that wide. `cargo run --release -p iotax-stats --example quick`.
 pub fn widening(d: &[f64]) -> f64 {
     let n = d.len() as f64;
-    let shown = || lag1_autocorrelation(d) + 1.0 / n + Z_90 / n.sqrt();
+    let shown = || lag1_autocorrelation(d) + 1.0 / n + Z_95 / n.sqrt();
     let r = if d.len() < MIN_BLOCKS { ASSUMED } else { shown().clamp(0.0, 0.9) };
     ((1.0 + r) / (1.0 - r)).sqrt()
 }

@@ -70,8 +70,9 @@ pub struct Decision {
     pub log_ratio: Option<Interval>,
     /// The same as a cost: a fraction, positive when the arm is worse.
     pub cost: Option<Interval>,
-    /// A `--quick` verdict was taken back, since it would not hold if the blocks depended on each
-    /// other.
+    /// Whether the verdict would hold if the blocks depended on each other as much as they well may.
+    pub holds_if_dependent: bool,
+    /// A sign of a quick run was taken back, since it would not.
     pub is_guarded: bool,
     /// Set when the verdict is `not independent`.
     pub dependence: Option<Dependence>,
@@ -184,12 +185,8 @@ impl Sequential {
         }
     }
 
-    /// A quick run has a verdict only if that would hold if the blocks depended on each other as much
-    /// as they well may. Other modes ask for precision, which takes them far enough.
-    fn is_safe(&self, d: &[f64], log_ratio: Interval, verdict: Verdict) -> bool {
-        if self.goal.mode != Mode::Quick {
-            return true;
-        }
+    /// Whether the verdict is the same in an interval that bears dependent blocks.
+    fn holds_if_dependent(&self, d: &[f64], log_ratio: Interval, verdict: Verdict) -> bool {
         let wide = Interval::around(log_ratio.mean, log_ratio.half_width() * widening(d));
         Verdict::of(&self.goal.cost(wide), self.goal.margin) == verdict
     }
@@ -204,6 +201,7 @@ impl Sequential {
                 sign: None,
                 log_ratio: None,
                 cost: None,
+                holds_if_dependent: true,
                 is_guarded: false,
                 dependence: None,
                 stop: at_last_look.then_some(StopReason::LastLook),
@@ -217,7 +215,9 @@ impl Sequential {
             Some(_) => Verdict::NotIndependent,
             None => Verdict::of(&cost, self.goal.margin),
         };
-        let is_safe = self.is_safe(d, log_ratio, verdict);
+        // Other modes ask for precision, which takes them far enough.
+        let holds_if_dependent = self.holds_if_dependent(d, log_ratio, verdict);
+        let is_safe = holds_if_dependent || self.goal.mode != Mode::Quick;
         let is_guarded = verdict.is_signed() && !is_safe;
         // Too narrow an interval must not end the run; later blocks may clear it.
         let has_goal = dependence.is_none() && self.goal.reached(&cost);
@@ -236,6 +236,7 @@ impl Sequential {
             sign: Sign::of(&cost),
             log_ratio: Some(log_ratio),
             cost: Some(cost),
+            holds_if_dependent,
             is_guarded,
             dependence,
             stop,

@@ -139,16 +139,8 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    pub(crate) fn share(&self, count: u32) -> f64 {
-        100.0 * f64::from(count) / f64::from(self.runs)
-    }
-
     pub(crate) fn mean_blocks(&self) -> f64 {
         f64::from(self.blocks.iter().sum::<u32>()) / f64::from(self.runs)
-    }
-
-    pub(crate) fn median_blocks(&self) -> u32 {
-        self.blocks[self.blocks.len() / 2]
     }
 }
 
