@@ -20,7 +20,7 @@ pub use arm::{
     SyncSummary, TargetSummary, Work,
 };
 pub use caps::{ArmDepths, ArmDrain, Cap, DepthLevel, DepthResponse};
-pub use comparison::{Comparison, EffectChange, Stalls};
+pub use comparison::{Comparison, EffectChange, PlaceEffect, Stalls};
 pub use estimate::Estimate;
 pub use matrix::{FactorEffect, FactorEffects, FactorInteraction, FactorShift};
 pub use outliers::{ArmTax, FleetCost, Outlier, Outliers};
@@ -239,6 +239,8 @@ pub enum Check {
     NotGranted,
     /// The level of all arms, or the effect of one, changed at some time.
     RegimeShift,
+    /// It made a difference which trial came first in a block.
+    PlaceEffect,
     /// Writes were not at steady state.
     NotSteady,
     /// Block differences depend on each other.

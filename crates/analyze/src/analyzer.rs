@@ -23,7 +23,7 @@ use crate::metrics::{Metric, Role};
 use crate::pool::ArmPool;
 use crate::progress::{self, Kind, Progress};
 use crate::rules::{self, Judged, RuleContext};
-use crate::{bound, nodes, outliers, questions, results, row, screened, stalled, summary};
+use crate::{bound, family, nodes, outliers, questions, results, row, screened, stalled, summary};
 
 /// Collects the trials of an experiment and draws conclusions from them.
 ///
@@ -164,15 +164,21 @@ impl Analyzer {
     /// decide are concluded on.
     pub fn decide(&self) -> Progress {
         let spec = &self.experiment.spec;
-        let mut metrics = self.metrics();
-        metrics.retain(|metric| metric.role() != Role::Beside);
+        let metrics = self.deciding();
         let blocks = self.blocks();
-        let subjects = by_subject(&metrics, |metric| self.subjects(&blocks, metric));
+        let by_subject = |conclude: &dyn Fn(Metric) -> Vec<Conclusion>| {
+            let mut subjects = by_subject(self.method.alpha, &metrics, conclude);
+            for subject in &mut subjects {
+                subject.retain(|c| c.comparison.metric.role() != Role::Beside);
+            }
+            subjects
+        };
+        let subjects = by_subject(&|metric| self.subjects(&blocks, metric));
         let begun = self.trials.iter().map(|t| t.block + 1).max().unwrap_or(0);
         let arms = self.names.len();
         let mut progress = match &self.factors {
             Some(factors) => {
-                let effects = by_subject(&metrics, |metric| factors.conclude(&blocks, metric));
+                let effects = by_subject(&|metric| factors.conclude(&blocks, metric));
                 progress::progress(Kind::Effects, &spec.stop, arms, begun, &effects)
             }
             None if screened::is_population(spec) => {
@@ -333,13 +339,22 @@ impl Analyzer {
         }
     }
 
+    /// Those that decide when a run ends; all of them, where the word of one of a family is waited for.
+    fn deciding(&self) -> Vec<Metric> {
+        let metrics = self.metrics();
+        let is_waited_for = metrics.iter().any(|metric| metric.role() == Role::NeedsWord);
+        let decides = |metric: &Metric| is_waited_for || metric.role() != Role::Beside;
+        metrics.into_iter().filter(decides).collect()
+    }
+
     /// All conclusions, those of one arm or layer side by side with its primary metric first.
     fn conclusions(
         &self,
         blocks: &Blocks<'_>,
     ) -> (Vec<Conclusion>, Option<crate::analysis::Attribution>) {
         let metrics = self.metrics();
-        let by_subject = by_subject(&metrics, |metric| self.subjects(blocks, metric));
+        let by_subject =
+            by_subject(self.method.alpha, &metrics, |metric| self.subjects(blocks, metric));
         let mut all: Vec<Conclusion> = by_subject.into_iter().flatten().collect();
         let attribution = self.peel(blocks).map(|peel| {
             // One says it all: the others tell of the same time per I/O.
@@ -412,12 +427,14 @@ impl Analyzer {
     }
 }
 
-/// Conclusions on each subject, side by side by metric.
+/// Conclusions on each subject, side by side by metric, as one family.
 fn by_subject(
+    alpha: f64,
     metrics: &[Metric],
     conclude: impl Fn(Metric) -> Vec<Conclusion>,
 ) -> Vec<Vec<Conclusion>> {
-    let by_metric: Vec<Vec<Conclusion>> = metrics.iter().map(|metric| conclude(*metric)).collect();
+    let mut by_metric: Vec<Vec<Conclusion>> = metrics.iter().map(|m| conclude(*m)).collect();
+    family::correct(alpha, &mut by_metric);
     let of_subject = |at| by_metric.iter().filter_map(|rows| rows.get(at).cloned()).collect();
     (0..by_metric.first().map_or(0, Vec::len)).map(of_subject).collect()
 }

@@ -15,9 +15,11 @@ mod in_memory;
 mod io_errors;
 mod layer_cache;
 mod little;
+mod narrow;
 mod noise;
 mod one_core;
 mod other_programs;
+mod place;
 mod regime;
 mod results;
 mod schedule;
@@ -39,7 +41,7 @@ type SelfCheck = fn(&Evidence<'_>) -> Vec<Warning>;
 
 /// All checks, the worst findings first: wrong data, then wrong figures, then figures that mean
 /// something else than they seem to, then mere doubt. Their warnings are shown in this order.
-const CHECKS: [SelfCheck; 27] = [
+const CHECKS: [SelfCheck; 29] = [
     verify::check,
     io_errors::check,
     failed_trials::check,
@@ -60,6 +62,7 @@ const CHECKS: [SelfCheck; 27] = [
     one_core::check,
     regime::check,
     steady_state::check,
+    place::check,
     dependence::check,
     steal::check,
     other_programs::check,
@@ -67,6 +70,7 @@ const CHECKS: [SelfCheck; 27] = [
     tail_samples::check,
     depth::check,
     noise::check,
+    narrow::check,
 ];
 
 /// What can be checked of results that other tools have made. The others need to know the machine,

@@ -1,14 +1,15 @@
 //! From per-block values to comparisons with verdicts: the one place where they are formed.
 
 use iotax_stats::holm;
-use iotax_stats::rci::{Interval, Summary};
-use iotax_stats::sequential::Decision;
+use iotax_stats::rci::Interval;
+use iotax_stats::sequential::{Decision, Series};
 use iotax_stats::verdict::{Sign, Verdict};
 
-use crate::analysis::Comparison;
+use crate::analysis::{Comparison, PlaceEffect};
 use crate::change::{self, Change};
 use crate::method::Method;
 use crate::metrics::Better;
+use crate::place;
 use crate::row::{Row, Subject};
 use crate::stalled::Judged;
 
@@ -41,11 +42,21 @@ impl Conclusion {
 pub(crate) const NOT_AFTER_HOLM: &str =
     "it holds alone, but not after Holm's correction for all comparisons";
 
+/// A difference that only independent blocks bear.
+pub(crate) const NOT_IF_DEPENDENT: &str =
+    "it would not hold if successive blocks depended on each other";
+
+/// A difference beside one that the place of the trials makes.
+const NOT_TAKEN_OUT: &str =
+    "it matters which trial comes first in a block, and these blocks are too few to take that out";
+
 /// Concludes on the rows of one family (one metric, all arms or all layers): Holm's procedure
 /// runs over them.
 pub(crate) fn conclude(method: &Method, mut rows: Vec<Row>) -> Vec<Conclusion> {
     let Some(metric) = rows.first().map(|row| row.metric) else { return Vec::new() };
     let sequential = method.sequential(metric);
+    let places: Vec<Option<PlaceEffect>> =
+        rows.iter_mut().map(|row| place::take_out(method, row)).collect();
     let changes: Vec<Option<Change>> =
         rows.iter_mut().map(|row| change::split(method, row)).collect();
     let family = rows.len();
@@ -55,35 +66,58 @@ pub(crate) fn conclude(method: &Method, mut rows: Vec<Row>) -> Vec<Conclusion> {
         .collect();
     let p_of = |(row, (change, judged)): (&Row, (&Option<Change>, &Option<Judged>))| match judged {
         Some(judged) => judged.p,
-        None => sequential.sequential_p_after(&row.log_ratios, Change::spent(change.as_ref())),
+        None => {
+            let series = row.series();
+            let unspent = Change::spent(change.as_ref()) + 1;
+            sequential.sequential_p(Series { first_look: series.first_look.max(unspent), ..series })
+        }
     };
     let p: Vec<f64> = rows.iter().zip(changes.iter().zip(&judged)).map(p_of).collect();
     let adjusted = holm::adjusted(&p);
     let mut decisions: Vec<Decision> =
-        rows.iter().map(|row| sequential.conclude(&row.log_ratios)).collect();
+        rows.iter().map(|row| sequential.conclude(row.series())).collect();
     if !method.simultaneous {
         // Else each interval already pays for all of them.
         sequential.withhold_by_family(&mut decisions, &adjusted);
     }
     rows.into_iter()
         .zip(decisions.into_iter().zip(changes).zip(judged))
-        .zip(p.into_iter().zip(adjusted))
-        .map(|((row, ((mut decision, change), judged)), (p, adjusted))| {
+        .zip(p.into_iter().zip(adjusted).zip(places))
+        .map(|((row, ((mut decision, change), judged)), ((p, adjusted), place))| {
             let holds = adjusted <= method.alpha;
             if let Some(judged) = &judged {
                 return row.stalled(method, decision, judged, holds);
             }
-            let own = decision.cost.map(|cost| Verdict::of(&cost, method.margin));
-            let by_family = decision.verdict == Verdict::Undecided
-                && own.is_some_and(|own| own != Verdict::Undecided);
+            let withheld = withheld(method, &mut decision, place.as_ref());
             if let Some(change) = &change {
                 change.restrict(&mut decision);
             }
             let p = (decision.blocks > 0).then_some(p);
-            let withheld = by_family.then_some(NOT_AFTER_HOLM);
-            Conclusion { withheld, ..row.conclusion(method, decision, p, holds, change) }
+            let mut conclusion = row.conclusion(method, decision, p, holds, change);
+            conclusion.comparison.place = place;
+            Conclusion { withheld, ..conclusion }
         })
         .collect()
+}
+
+/// Why the interval's own verdict does not stand; where the place of the trials is why, it is taken
+/// back here.
+fn withheld(
+    method: &Method,
+    decision: &mut Decision,
+    place: Option<&PlaceEffect>,
+) -> Option<&'static str> {
+    if decision.verdict.is_signed() && place.is_some_and(|place| !place.taken_out) {
+        method.withhold(decision);
+        return Some(NOT_TAKEN_OUT);
+    }
+    if decision.is_guarded {
+        return Some(NOT_IF_DEPENDENT);
+    }
+    let own = decision.cost.map(|cost| Verdict::of(&cost, method.margin));
+    let by_family =
+        decision.verdict == Verdict::Undecided && own.is_some_and(|own| own != Verdict::Undecided);
+    by_family.then_some(NOT_AFTER_HOLM)
 }
 
 impl Row {
@@ -100,6 +134,8 @@ impl Row {
             cost: None,
             dependence: None,
             stop,
+            holds_if_dependent: true,
+            is_guarded: false,
             projection: None,
         };
         let is_rate = self.metric.better() == Better::Higher;
@@ -137,7 +173,13 @@ impl Row {
         let verdict = self.gate.unwrap_or(decision.verdict);
         let has_size = self.gate.is_none() && verdict != Verdict::EffectChanged;
         let cost = decision.cost.filter(|_| has_size);
-        let difference_ns = method.estimate(&self.differences_ns).filter(|_| has_size);
+        // At the same look as the tax.
+        let differences = self.differences_ns.get(..decision.blocks).unwrap_or_default();
+        let difference_ns = method.estimate(differences).filter(|_| has_size);
+        let series = self.series();
+        let spread = series.summary(decision.blocks).map(|summary| summary.sd);
+        let bounds = method.bounds(self.metric, series, decision.blocks);
+        let blocks = self.blocks[..shown].to_vec();
         let (arm, layer) = match self.subject {
             Subject::Arm(name) => (Some(name), None),
             Subject::Layer(label) => (None, Some(label)),
@@ -165,12 +207,10 @@ impl Row {
                 .and_then(|projection| u32::try_from(projection.total_blocks).ok()),
             regime: change.map(|_| change::SINCE.to_owned()).filter(|_| has_size),
             change: change.map(|change| change.effect),
+            place: None,
             stalls: None,
             cap: None,
         };
-        let spread = Summary::of(&self.log_ratios[..decision.blocks]).map(|summary| summary.sd);
-        let blocks = self.blocks[..shown].to_vec();
-        let bounds = method.bounds(self.metric, &self.log_ratios[..decision.blocks]);
         Conclusion {
             comparison,
             decision,

@@ -16,6 +16,8 @@ use crate::taken::{Taken, taken};
 pub(crate) struct TrialFacts {
     pub block: u32,
     pub slot: u32,
+    /// Its place in the order of all trials; `None` where several run at the same time.
+    pub place: Option<u32>,
     /// Index of the arm in the spec; `None` if the spec has no arm of this name.
     pub arm: Option<usize>,
     pub arm_name: String,
@@ -122,6 +124,7 @@ impl TrialFacts {
         let mut facts = Self {
             block: trial.block,
             slot: trial.slot,
+            place: (spec.at_once <= 1).then_some(trial.slot),
             arm,
             arm_name: trial.arm.clone(),
             started_ns: trial.started_ns,

@@ -15,6 +15,7 @@ mod described;
 mod drain;
 mod evidence;
 mod facts;
+mod family;
 mod masked;
 mod matrix;
 mod method;
@@ -23,10 +24,12 @@ mod network;
 mod nodes;
 mod outliers;
 mod phases;
+mod place;
 mod pool;
 mod precondition;
 mod progress;
 mod questions;
+mod resolution;
 mod results;
 mod row;
 mod rules;
@@ -43,8 +46,9 @@ pub use analysis::{
     Analysis, ArmDepths, ArmDrain, ArmPrecondition, ArmSummary, ArmTax, Attribution, Cap, Check,
     Comparison, DepthLevel, DepthResponse, EffectChange, Ending, Estimate, FORMAT, FactorEffect,
     FactorEffects, FactorInteraction, FactorShift, FleetCost, Interaction, JobSummary, Judgment,
-    LayerCost, NetworkLoad, NetworkSummary, OperationSummary, Outlier, Outliers, QuantilePoint,
-    Rates, Stalls, Steadiness, SyncSummary, TargetPoint, TargetSummary, TrialPoint, Warning, Work,
+    LayerCost, NetworkLoad, NetworkSummary, OperationSummary, Outlier, Outliers, PlaceEffect,
+    QuantilePoint, Rates, Stalls, Steadiness, SyncSummary, TargetPoint, TargetSummary, TrialPoint,
+    Warning, Work,
 };
 pub use analyzer::Analyzer;
 pub use counters::{

@@ -13,6 +13,7 @@ use crate::blocks::Blocks;
 use crate::compare;
 use crate::conclude::{Conclusion, conclude};
 use crate::facts::{JobFacts, TrialFacts};
+use crate::family;
 use crate::method::Method;
 use crate::metrics::Metric;
 use crate::results::{self, Contrast, Sample};
@@ -89,8 +90,9 @@ impl Factors {
         metrics: &[Metric],
         arms: &[Comparison],
     ) -> FactorEffects {
-        let by_metric: Vec<Vec<Conclusion>> =
+        let mut by_metric: Vec<Vec<Conclusion>> =
             metrics.iter().map(|metric| self.conclude(blocks, *metric)).collect();
+        family::correct(self.effects.alpha, &mut by_metric);
         let interactions = metrics.first().map_or_else(Vec::new, |metric| {
             let of = |pair: &[Level; 2]| self.interaction(blocks, *pair, *metric);
             self.pairs_of_levels.iter().filter_map(of).collect()

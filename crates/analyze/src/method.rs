@@ -5,11 +5,15 @@ use iotax_spec::{Design as Arms, Spec, StopMode};
 use iotax_stats::design::Design;
 use iotax_stats::rci::{CriticalValues, Interval};
 use iotax_stats::regime;
-use iotax_stats::sequential::Sequential;
+use iotax_stats::sequential::{Decision, Sequential, Series};
 use iotax_stats::stopping::Mode;
 
 use crate::analysis::Estimate;
 use crate::metrics::{Better, Metric, Trait};
+
+/// The first look at the blocks of a comparison. Until then some order of its trials was there once or
+/// not at all, and three tosses of a coin agree in one of four runs.
+pub(crate) const FIRST_LOOK: usize = 4;
 
 /// How every metric of an experiment is concluded on.
 #[derive(Debug, Clone)]
@@ -84,20 +88,30 @@ impl Method {
         }
     }
 
+    /// Takes back a sign; the goals of all metrics are alike.
+    pub(crate) fn withhold(&self, decision: &mut Decision) {
+        self.higher_is_better.withhold(decision);
+    }
+
     pub(crate) fn design(&self) -> Design {
         self.higher_is_better.design()
     }
 
-    /// What the arm costs by `log_ratios`, one per block up to a look, between two bounds each of
-    /// which holds at the error rate of a rule.
-    pub(crate) fn bounds(&self, metric: Metric, log_ratios: &[f64]) -> Option<Interval> {
-        let log_ratio = self.one_sided.as_ref()?.rci(log_ratios)?;
+    /// What the arm costs by the first `blocks` of `series`, between two bounds each of which holds at
+    /// the error rate of a rule.
+    pub(crate) fn bounds(
+        &self,
+        metric: Metric,
+        series: Series<'_>,
+        blocks: usize,
+    ) -> Option<Interval> {
+        let log_ratio = self.one_sided.as_ref()?.interval(&series.summary(blocks)?);
         Some(self.sequential(metric).goal().cost(log_ratio))
     }
 
     /// Interval of the mean of logarithms of ratios, one per block, at the latest look.
     pub(crate) fn interval(&self, log_ratios: &[f64]) -> Option<Interval> {
-        let look = self.design().look_at_or_before(log_ratios.len())?;
+        let look = self.look(log_ratios)?;
         self.critical().rci(&log_ratios[..look])
     }
 
@@ -106,13 +120,17 @@ impl Method {
         self.sequential(metric).goal().cost(log_ratio)
     }
 
-    fn critical(&self) -> &CriticalValues {
+    fn look(&self, values: &[f64]) -> Option<usize> {
+        self.design().look_at_or_before(values.len()).filter(|look| *look >= FIRST_LOOK)
+    }
+
+    pub(crate) fn critical(&self) -> &CriticalValues {
         self.higher_is_better.critical()
     }
 
     /// Interval of the mean of `contrasts`, one per block, at the latest look; in their unit.
     pub(crate) fn estimate(&self, contrasts: &[f64]) -> Option<Estimate> {
-        let look = self.design().look_at_or_before(contrasts.len())?;
+        let look = self.look(contrasts)?;
         self.critical().rci(&contrasts[..look]).map(Estimate::from)
     }
 }

@@ -50,7 +50,7 @@ pub(crate) fn conclude(
 /// A node against the geometric mean of the others.
 fn row(blocks: &Blocks<'_>, names: &[String], node: usize, metric: Metric) -> Row {
     let mut row = Row::new(Subject::Arm(names[node].clone()), metric);
-    let mut known = Vec::new();
+    let (mut known, mut orders) = (Vec::new(), Vec::new());
     for block in &blocks.all {
         let logs: Option<Vec<f64>> =
             others(block, node).map(|trial| Some(metric.of(trial?)?.ln())).collect();
@@ -59,13 +59,23 @@ fn row(blocks: &Blocks<'_>, names: &[String], node: usize, metric: Metric) -> Ro
         if let (Some(logs), Some(own)) = (logs, own) {
             row.push(block.block, mean(&logs).exp(), own);
             known.push(block.trials.iter().flatten().copied().collect::<Vec<_>>());
+            orders.push(is_last_half(block, node));
         }
     }
+    row.in_order(orders.into_iter());
     row.gate = compare::gate(metric, &known);
     if metric.has(Trait::Stalls) {
         row.stalled = StalledBlocks::of(&pairs(blocks, node, metric));
     }
     row
+}
+
+/// Whether the others came, on average, before this node; unknown if all ran at the same time.
+fn is_last_half(block: &Block<'_>, node: usize) -> Option<bool> {
+    let own = f64::from(block.trials[node]?.place?);
+    let places: Option<Vec<f64>> =
+        others(block, node).map(|trial| Some(f64::from(trial?.place?))).collect();
+    Some(mean(&places?) < own)
 }
 
 fn others<'a>(block: &Block<'a>, node: usize) -> impl Iterator<Item = Option<&'a TrialFacts>> {

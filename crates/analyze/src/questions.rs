@@ -13,6 +13,7 @@ use crate::attribution::Peel;
 use crate::checks;
 use crate::conclude::Conclusion;
 use crate::evidence::Evidence;
+use crate::method::FIRST_LOOK;
 
 /// The open questions of an experiment.
 pub(crate) fn open(
@@ -126,7 +127,10 @@ fn reason(evidence: &Evidence<'_>, group: &[&Conclusion]) -> String {
         _ if blocks == 0 => {
             let complete = group.iter().map(|c| c.blocks.len()).max().unwrap_or(0);
             let complete = count(complete as u64, "complete block");
-            format!("undecided after {complete}; the first look needs 3.")
+            format!(
+                "undecided after {complete}; the first look needs {FIRST_LOOK}, and each order of \
+                 the arms twice."
+            )
         }
         _ => {
             let price = checks::price(group).map_or_else(String::new, |price| format!("; {price}"));

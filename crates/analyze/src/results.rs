@@ -240,6 +240,7 @@ impl<'a> Contrast<'a> {
             blocks_needed: None,
             regime: None,
             change: None,
+            place: None,
             stalls: None,
             cap: None,
         };
@@ -249,6 +250,8 @@ impl<'a> Contrast<'a> {
             sign,
             log_ratio,
             cost,
+            holds_if_dependent: true,
+            is_guarded: false,
             dependence: None,
             stop: Some(StopReason::LastLook),
             projection: None,

@@ -1,11 +1,14 @@
 //! The blocks of one comparison, as figures to conclude from.
 
+use iotax_stats::sequential::Series;
 use iotax_stats::verdict::Verdict;
 
 use crate::blocks::Blocks;
 use crate::compare;
 use crate::facts::TrialFacts;
+use crate::method::FIRST_LOOK;
 use crate::metrics::{Metric, Trait};
+use crate::resolution;
 use crate::stalled::StalledBlocks;
 
 /// What a row is about.
@@ -27,6 +30,11 @@ pub(crate) struct Row {
     pub log_ratios: Vec<f64>,
     /// Logarithms of the baseline's figures; empty where there is no single one.
     pub log_base: Vec<f64>,
+    /// Whether the baseline's trial came before the arm's; empty where that is not known, or where more
+    /// than two trials make a difference.
+    pub base_first: Vec<bool>,
+    /// Standard deviation of a block difference that the single trials bear at best.
+    pub resolution: f64,
     /// With minus without, for times; empty for throughput.
     pub differences_ns: Vec<f64>,
     /// A word that overrules the interval.
@@ -47,6 +55,8 @@ impl Row {
             blocks: Vec::new(),
             log_ratios: Vec::new(),
             log_base: Vec::new(),
+            base_first: Vec::new(),
+            resolution: 0.0,
             differences_ns: Vec::new(),
             gate: None,
             is_pair: true,
@@ -65,8 +75,34 @@ impl Row {
                 known.push([*base, *with]);
             }
         }
+        self.in_order(known.iter().map(|[base, with]| Some(base.place? < with.place?)));
+        self.resolution = resolution::of(self.metric, &known);
         self.gate = compare::gate(self.metric, &known);
         self.stalled = if self.metric.has(Trait::Stalls) { StalledBlocks::of(pairs) } else { None };
+    }
+
+    /// Says of each block whether the baseline came first, if that is known of all.
+    pub(crate) fn in_order(&mut self, base_first: impl Iterator<Item = Option<bool>>) {
+        self.base_first = base_first.collect::<Option<Vec<bool>>>().unwrap_or_default();
+    }
+
+    /// The number of blocks before which nothing is concluded: by then each order was there twice, so
+    /// that a trial's place in its block cannot pass for a difference.
+    pub(crate) fn first_look(&self) -> usize {
+        let both_twice = |n: usize| {
+            let base = self.base_first[..n].iter().filter(|first| **first).count();
+            base >= 2 && n - base >= 2
+        };
+        let blocks = self.base_first.len();
+        if blocks == 0 {
+            return FIRST_LOOK;
+        }
+        (FIRST_LOOK..=blocks).find(|n| both_twice(*n)).unwrap_or(usize::MAX)
+    }
+
+    /// Its differences, as far as they may be looked at.
+    pub(crate) fn series(&self) -> Series<'_> {
+        Series { d: &self.log_ratios, first_look: self.first_look(), least_sd: self.resolution }
     }
 
     /// Adds a block with the baseline's and the arm's positive figures.
@@ -85,6 +121,7 @@ impl Row {
         self.log_ratios.drain(..count);
         // Some rows have no figures of these kinds.
         self.log_base.drain(..count.min(self.log_base.len()));
+        self.base_first.drain(..count.min(self.base_first.len()));
         self.differences_ns.drain(..count.min(self.differences_ns.len()));
     }
 

@@ -78,6 +78,7 @@ pub(crate) const fn check(check: Check) -> (&'static str, bool) {
         Check::SharedStorage => ("same storage", false),
         Check::NotGranted => ("granted otherwise than asked", false),
         Check::RegimeShift => ("shift of regime", false),
+        Check::PlaceEffect => ("the order of trials matters", true),
         Check::NotSteady => ("not at steady state", true),
         Check::Dependence => ("dependent blocks", false),
         Check::Precision => ("precision", false),

@@ -35,7 +35,7 @@ impl Default for Stop {
             alpha: 0.05,
             simultaneous: false,
             max_blocks: 40,
-            min_blocks: 3,
+            min_blocks: 4,
             max_time_ns: None,
         }
     }

@@ -60,7 +60,7 @@ fn series(sd: f64, tax: f64, rho: f64, rng: &mut Xoshiro256PlusPlus) -> Vec<f64>
 
 /// To its stop; not guarded: to its first verdict, if that comes before.
 fn run(procedure: &Sequential, d: &[f64], is_guarded: bool) -> Decision {
-    let looks = procedure.design().looks().iter();
+    let looks = procedure.design().looks().iter().filter(|look| **look >= 4);
     let mut decisions = looks.map(|look| procedure.conclude(&d[..*look]));
     let is_end = |decision: &Decision| {
         decision.stop.is_some() || (!is_guarded && decision.verdict.is_decided())

@@ -18,6 +18,7 @@
 //! | [`measuring_time`] | how long one measurement should take |
 //! | [`sequential`] | all of the above, in order, for one arm or a family of arms |
 //! | [`holm`] | several arms against one baseline |
+//! | [`place`] | does it matter which arm came first in a block |
 //! | [`dependence`] | are the blocks independent |
 //! | [`tail`] | are there enough samples behind a percentile |
 //! | [`stalls`] | which arm is slower if some measurements completed nothing |
@@ -43,6 +44,7 @@ pub mod gate;
 pub mod holm;
 pub mod matrix;
 pub mod measuring_time;
+pub mod place;
 pub mod plateau;
 pub mod rci;
 pub mod regime;

@@ -84,6 +84,12 @@ impl Summary {
         (mean.is_finite() && sd.is_finite()).then_some(Self { blocks: d.len(), mean, sd })
     }
 
+    /// With a spread of at least `sd`.
+    #[must_use]
+    pub fn at_least(self, sd: f64) -> Self {
+        Self { sd: self.sd.max(sd), ..self }
+    }
+
     /// Standard error of the mean, `sd / sqrt(blocks)`.
     pub fn standard_error(&self) -> f64 {
         self.sd / (self.blocks as f64).sqrt()

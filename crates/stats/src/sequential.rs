@@ -27,6 +27,36 @@ pub enum StopReason {
     LastLook,
 }
 
+/// The block differences of one comparison, and what is known of them beside their values.
+#[derive(Debug, Clone, Copy)]
+pub struct Series<'a> {
+    /// One per complete block.
+    pub d: &'a [f64],
+    /// No look before so many blocks.
+    pub first_look: usize,
+    /// Standard deviation that they have at least, however well they agree: that of the measurement.
+    pub least_sd: f64,
+}
+
+impl<'a> From<&'a [f64]> for Series<'a> {
+    fn from(d: &'a [f64]) -> Self {
+        Self { d, first_look: 0, least_sd: 0.0 }
+    }
+}
+
+impl<'a> From<&'a Vec<f64>> for Series<'a> {
+    fn from(d: &'a Vec<f64>) -> Self {
+        d.as_slice().into()
+    }
+}
+
+impl Series<'_> {
+    /// Mean and spread of the first `blocks`; `None` for degenerate input.
+    pub fn summary(&self, blocks: usize) -> Option<Summary> {
+        Some(Summary::of(&self.d[..blocks])?.at_least(self.least_sd))
+    }
+}
+
 /// What one look says.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Decision {
@@ -40,6 +70,10 @@ pub struct Decision {
     pub log_ratio: Option<Interval>,
     /// The same as a cost: a fraction, positive when the arm is worse.
     pub cost: Option<Interval>,
+    /// Whether the verdict would hold if the blocks depended on each other as much as they well may.
+    pub holds_if_dependent: bool,
+    /// A sign of a quick run was taken back, since it would not.
+    pub is_guarded: bool,
     /// Set when the verdict is `not independent`.
     pub dependence: Option<Dependence>,
     /// Why to stop here, if so.
@@ -95,26 +129,25 @@ impl Sequential {
     pub fn decide(&self, d: &[f64]) -> Option<Decision> {
         let design = self.design();
         let look = d.len().min(design.last_look());
-        design.is_look(look).then(|| self.analyse(&d[..look]))
+        design.is_look(look).then(|| self.analyse(d.into(), look))
     }
 
     /// The decision at the latest look within `d`: what a run that ended between two looks
     /// may claim. Before the first look it is `undecided` with no interval.
-    pub fn conclude(&self, d: &[f64]) -> Decision {
-        let look = self.design().look_at_or_before(d.len()).unwrap_or(0);
-        self.analyse(&d[..look])
+    pub fn conclude<'a>(&self, d: impl Into<Series<'a>>) -> Decision {
+        let series = d.into();
+        let look = self.design().look_at_or_before(series.d.len()).unwrap_or(0);
+        self.analyse(series, if look < series.first_look { 0 } else { look })
     }
 
     /// Sequential p-value of `d`: from the smallest paired-t p-value of all looks within it.
-    pub fn sequential_p(&self, d: &[f64]) -> f64 {
-        self.sequential_p_after(d, 0)
-    }
-
-    /// As [`Self::sequential_p`], from the looks beyond `last_look` only.
-    pub fn sequential_p_after(&self, d: &[f64], last_look: usize) -> f64 {
-        let looks = self.design().looks().iter().take_while(|&&n| n <= d.len());
-        let unused = looks.filter(|&&n| n > last_look);
-        let p_values = unused.filter_map(|&n| Summary::of(&d[..n])).map(|s| s.p_value());
+    pub fn sequential_p<'a>(&self, d: impl Into<Series<'a>>) -> f64 {
+        let series = d.into();
+        let looks = self.design().looks().iter().take_while(|&&n| n <= series.d.len());
+        let p_values = looks
+            .filter(|&&n| n >= series.first_look)
+            .filter_map(|&n| series.summary(n))
+            .map(|summary| summary.p_value());
         self.design().sequential_p(p_values.fold(1.0, f64::min))
     }
 
@@ -122,8 +155,8 @@ impl Sequential {
     /// Give every arm its differences so far, those already stopped included: they keep
     /// their place in the family. Arms may have different numbers of blocks.
     pub fn conclude_family(&self, arms: &[&[f64]]) -> Vec<Decision> {
-        let mut decisions: Vec<Decision> = arms.iter().map(|d| self.conclude(d)).collect();
-        let p: Vec<f64> = arms.iter().map(|d| self.sequential_p(d)).collect();
+        let mut decisions: Vec<Decision> = arms.iter().map(|d| self.conclude(*d)).collect();
+        let p: Vec<f64> = arms.iter().map(|d| self.sequential_p(*d)).collect();
         self.withhold_by_family(&mut decisions, &holm::adjusted(&p));
         decisions
     }
@@ -141,9 +174,9 @@ impl Sequential {
         }
     }
 
-    /// Takes back a sign that the family does not support. The projection goes with it: it
-    /// speaks of one comparison.
-    fn withhold(&self, decision: &mut Decision) {
+    /// Takes back a sign that something beside the comparison's own blocks does not support. The
+    /// projection goes with it: it speaks of these blocks alone.
+    pub fn withhold(&self, decision: &mut Decision) {
         decision.verdict = Verdict::Undecided;
         decision.projection = None;
         if decision.stop == Some(StopReason::GoalReached) && self.goal.mode != Mode::Tight {
@@ -152,25 +185,24 @@ impl Sequential {
         }
     }
 
-    /// A quick run stops at a verdict only if that would hold if the blocks depended on each other
-    /// as much as they well may. Other modes ask for precision, which takes them far enough.
-    fn is_safe_to_stop(&self, d: &[f64], log_ratio: Interval, verdict: Verdict) -> bool {
-        if self.goal.mode != Mode::Quick {
-            return true;
-        }
+    /// Whether the verdict is the same in an interval that bears dependent blocks.
+    fn holds_if_dependent(&self, d: &[f64], log_ratio: Interval, verdict: Verdict) -> bool {
         let wide = Interval::around(log_ratio.mean, log_ratio.half_width() * widening(d));
         Verdict::of(&self.goal.cost(wide), self.goal.margin) == verdict
     }
 
-    fn analyse(&self, d: &[f64]) -> Decision {
+    fn analyse(&self, series: Series<'_>, look: usize) -> Decision {
+        let d = &series.d[..look];
         let at_last_look = d.len() == self.design().last_look();
-        let Some(summary) = Summary::of(d) else {
+        let Some(summary) = series.summary(look) else {
             return Decision {
                 blocks: d.len(),
                 verdict: Verdict::Undecided,
                 sign: None,
                 log_ratio: None,
                 cost: None,
+                holds_if_dependent: true,
+                is_guarded: false,
                 dependence: None,
                 stop: at_last_look.then_some(StopReason::LastLook),
                 projection: None,
@@ -183,9 +215,13 @@ impl Sequential {
             Some(_) => Verdict::NotIndependent,
             None => Verdict::of(&cost, self.goal.margin),
         };
+        // Other modes ask for precision, which takes them far enough.
+        let holds_if_dependent = self.holds_if_dependent(d, log_ratio, verdict);
+        let is_safe = holds_if_dependent || self.goal.mode != Mode::Quick;
+        let is_guarded = verdict.is_signed() && !is_safe;
         // Too narrow an interval must not end the run; later blocks may clear it.
         let has_goal = dependence.is_none() && self.goal.reached(&cost);
-        let reached = has_goal && self.is_safe_to_stop(d, log_ratio, verdict);
+        let reached = has_goal && is_safe;
         let stop = if reached {
             Some(StopReason::GoalReached)
         } else if at_last_look {
@@ -196,10 +232,12 @@ impl Sequential {
         let project = !has_goal && dependence.is_none();
         Decision {
             blocks: d.len(),
-            verdict,
+            verdict: if is_guarded { Verdict::Undecided } else { verdict },
             sign: Sign::of(&cost),
             log_ratio: Some(log_ratio),
             cost: Some(cost),
+            holds_if_dependent,
+            is_guarded,
             dependence,
             stop,
             projection: project.then(|| self.projector.project(&summary, &self.goal)).flatten(),
@@ -244,11 +282,49 @@ mod tests {
 
     #[test]
     fn before_the_first_look_nothing_is_claimed() {
-        let decision = sequential(Mode::Quick).conclude(&[-0.7, -0.7]);
+        let decision = sequential(Mode::Quick).conclude(&[-0.7, -0.7][..]);
         assert_eq!(
             (decision.verdict, decision.cost, decision.stop),
             (Verdict::Undecided, None, None)
         );
+    }
+
+    #[test]
+    fn no_look_comes_before_the_first_that_is_allowed() {
+        let d = series(8, -0.7, 0.02);
+        let conclude = |n: usize, first_look| {
+            let series = Series { d: &d[..n], first_look, least_sd: 0.0 };
+            let procedure = sequential(Mode::Quick);
+            (procedure.conclude(series).blocks, procedure.sequential_p(series) < 0.05)
+        };
+        assert_eq!(conclude(3, 3), (3, true));
+        assert_eq!(conclude(3, 4), (0, false));
+        assert_eq!(conclude(7, 7), (0, false), "6 was the latest");
+        assert_eq!(conclude(8, 7), (8, true));
+    }
+
+    #[test]
+    fn blocks_that_agree_by_chance_are_no_more_precise_than_what_they_are_made_of() {
+        let d = [-0.36; 4];
+        let width = |least_sd| {
+            let series = Series { d: &d, first_look: 4, least_sd };
+            sequential(Mode::Quick).conclude(series).log_ratio.unwrap().half_width()
+        };
+        assert!(width(0.0) < 1e-12);
+        assert!((width(0.01) - 6.516 * 0.005).abs() < 1e-4, "{}", width(0.01));
+    }
+
+    #[test]
+    fn a_quick_verdict_that_dependent_blocks_would_not_bear_is_none() {
+        let d = series(4, -0.2, 0.045);
+        let of = |mode| sequential(mode).conclude(&d);
+        assert_eq!(
+            (of(Mode::Default).verdict, of(Mode::Default).is_guarded),
+            (Verdict::Slower, false)
+        );
+        let quick = of(Mode::Quick);
+        assert_eq!((quick.verdict, quick.is_guarded, quick.stop), (Verdict::Undecided, true, None));
+        assert_eq!(quick.cost, of(Mode::Default).cost, "the interval stays");
     }
 
     #[test]
@@ -285,7 +361,7 @@ mod tests {
 
     #[test]
     fn family_of_one_is_the_plain_decision_and_a_large_one_asks_for_more() {
-        let procedure = sequential(Mode::Quick);
+        let procedure = sequential(Mode::Default);
         let barely = series(4, -0.2, 0.05);
         let alone = procedure.conclude(&barely);
         assert_eq!(alone.verdict, Verdict::Slower);

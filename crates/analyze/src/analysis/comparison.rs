@@ -58,6 +58,9 @@ pub struct Comparison {
     /// The effect changed in the middle of the run: its two parts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change: Option<EffectChange>,
+    /// It made a difference which of the two came first in a block.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<PlaceEffect>,
     /// Some trials completed nothing in their window: the counts, and what they say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stalls: Option<Stalls>,
@@ -91,6 +94,23 @@ pub struct EffectChange {
     pub before: Option<Estimate>,
     /// The tax since.
     pub since: Option<Estimate>,
+}
+
+/// A difference that depends on which trial came first in a block: something belongs to the place of a
+/// trial, not to its arm.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct PlaceEffect {
+    /// The tax in blocks in which the baseline came first.
+    pub base_first: f64,
+    /// In those in which the arm did.
+    pub arm_first: f64,
+    /// Blocks of each kind.
+    pub blocks: [u32; 2],
+    /// Two-sided p-value for "both are the same".
+    pub p: f64,
+    /// The comparison's interval is that without it. Else there were too few blocks for that: the
+    /// interval counts it as noise, and there is no `slower` or `faster`.
+    pub taken_out: bool,
 }
 
 /// Trials that completed nothing in their window, of an arm and its baseline. They have no size,
@@ -138,6 +158,7 @@ impl Comparison {
             blocks_needed: None,
             regime: None,
             change: None,
+            place: None,
             stalls: None,
             cap: None,
         }

@@ -8,8 +8,9 @@ use iotax_stats::verdict::Verdict;
 use super::depths::MOST_BLOCKS as CHECK_BLOCKS;
 use super::judge::candidates;
 use crate::analysis::Analysis;
+use crate::method::FIRST_LOOK;
 
-/// Blocks before the first look.
+/// Blocks of a depth check at least.
 const FEWEST_BLOCKS: u32 = 3;
 /// Longest ramp and window of a depth check: it asks for a level, not for a tail.
 const CHECK_RAMP_NS: u64 = 1_000_000_000;
@@ -81,10 +82,10 @@ fn at_loads<'a>(
         let short = |load| if tail_needs_time(&load) { load } else { shortened(load) };
         loads = loads.into_iter().map(short).collect();
         // The first look needs so many blocks.
-        if fit(&loads) < u64::from(FEWEST_BLOCKS) {
+        if fit(&loads) < FIRST_LOOK as u64 {
             loads = loads.into_iter().map(shortened).collect();
         }
-        let fewest = FEWEST_BLOCKS.max(spec.stop.min_blocks);
+        let fewest = spec.stop.min_blocks.max(FIRST_LOOK as u32);
         let fit = u32::try_from(fit(&loads)).unwrap_or(u32::MAX);
         max_blocks = max_blocks.min(fit.max(fewest));
     }
@@ -194,10 +195,10 @@ mod tests {
         assert_eq!(longest(&spec(StopMode::Default, 2)), (16, 448));
         assert_eq!(longest(&spec(StopMode::Quick, 2)), (10, 120));
         assert_eq!(longest(&spec(StopMode::Quick, 4)), (5, 120));
-        // Three blocks are the least.
-        assert_eq!(longest(&spec(StopMode::Quick, 8)), (3, 144));
+        // Four blocks are the least.
+        assert_eq!(longest(&spec(StopMode::Quick, 8)), (4, 192));
         let mut few = spec(StopMode::Quick, 2);
-        few.stop.max_blocks = 3;
+        (few.stop.min_blocks, few.stop.max_blocks) = (3, 3);
         assert_eq!(longest(&few), (3, 36));
     }
 

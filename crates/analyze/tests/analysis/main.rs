@@ -8,6 +8,7 @@ mod open_loop;
 mod outliers;
 mod peel;
 mod phases;
+mod place;
 mod questions;
 mod regime;
 mod robust;

@@ -11,7 +11,8 @@ fn offered(offered: f64, blocks: u32, latency_us: [f64; 2]) -> (Bed, Vec<Trial>)
     let mut bed = Bed::compare(&["base", "slow"]).offer(offered);
     let mut trials = Vec::new();
     for block in 0..blocks {
-        for (arm, latency_us) in latency_us.iter().enumerate() {
+        for arm in bed.order(block) {
+            let latency_us = latency_us[arm];
             let wobble = 1.0 + 0.01 * f64::from((block * 7 + u32::from(arm == 1) * 3) % 5);
             trials.push(bed.trial_with(block, arm, offered, latency_us * 1e3 * wobble));
         }
@@ -175,7 +176,8 @@ fn an_error_beside_the_jobs_is_told_and_counted_in_no_rate() {
     let before = rates(&trials);
     let mut loads = operation(IndexLoads::LOAD);
     (loads.errors, loads.first_error) = (2, Some("index: load: Input/output error".to_owned()));
-    load(&mut trials[0]).operations = vec![loads];
+    let base = trials.iter().position(|trial| trial.arm == "base").unwrap();
+    load(&mut trials[base]).operations = vec![loads];
     assert_eq!(rates(&trials), before);
     let said = crate::warnings::said(&bed.analyze(&trials), Check::IoErrors);
     let message = "something beside the counted I/Os failed; the first error: index: load: \

@@ -88,13 +88,15 @@ fn layers_that_hide_behind_each_other_are_called_cheaper() {
 #[test]
 fn no_arm_is_dropped_before_all_layers_are_resolved() {
     let (bed, mut trials) =
-        peel(&["clear", "vague"], 3, |mask| 1000.0 + if mask & 1 == 0 { 0.0 } else { 1500.0 });
+        peel(&["clear", "vague"], 4, |mask| 1000.0 + if mask & 1 == 0 { 0.0 } else { 1500.0 });
     let mut other = Bed::peel(&["clear", "vague"]);
     for trial in &mut trials {
         let mask: usize = trial.arm.trim_start_matches("mask ").parse().unwrap();
-        let wobble = [0.6, 1.4, 1.0][trial.block as usize];
+        let wobble = [0.6, 1.4, 1.0, 0.9][trial.block as usize];
+        let slot = trial.slot;
         let rate = if mask & 1 == 0 { 1000.0 } else { 400.0 };
-        *trial = other.trial(trial.block, mask, rate * if mask & 2 == 0 { 1.0 } else { wobble });
+        let rate = rate * if mask & 2 == 0 { 1.0 } else { wobble };
+        *trial = Trial { slot, ..other.trial(trial.block, mask, rate) };
     }
     let progress = bed.decide(&trials);
     assert_eq!((progress.open, progress.stop), (vec![true; 4], None));
@@ -111,11 +113,11 @@ fn a_peel_stops_when_every_layer_has_a_verdict() {
 
 #[test]
 fn one_failed_trial_costs_the_whole_block() {
-    let (bed, mut trials) = peel(&["a"], 4, |mask| 1000.0 + 400.0 * f64::from(mask));
+    let (bed, mut trials) = peel(&["a"], 6, |mask| 1000.0 + 400.0 * f64::from(mask));
     trials[0] = failed(trials[0].clone());
     let analysis = bed.analyze(&trials);
-    assert_eq!(of(&analysis, "a", Metric::THROUGHPUT).blocks, 3);
-    assert_eq!(costs(&analysis).blocks, 3);
+    assert_eq!(of(&analysis, "a", Metric::THROUGHPUT).blocks, 5);
+    assert_eq!(costs(&analysis).blocks, 5);
 }
 
 #[test]

@@ -9,8 +9,8 @@ use crate::support::Bed;
 /// Two phases, of which the second is noisier than the margin.
 fn two_phases() -> (Bed, Vec<Trial>) {
     let mut bed = Bed::compare(&["base", "slow"]);
-    let mut trials = bed.blocks(3, &[1000.0, 700.0], 0.005);
-    let mut noisy = bed.blocks(3, &[1000.0, 990.0], 0.3);
+    let mut trials = bed.blocks(4, &[1000.0, 700.0], 0.005);
+    let mut noisy = bed.blocks(4, &[1000.0, 990.0], 0.3);
     for trial in &mut noisy {
         trial.phase = 1;
     }

@@ -146,8 +146,8 @@ fn an_empty_record_is_open_in_every_respect() {
     insta::assert_snapshot!(analysis.ending.reason, @"the record was cut off: the program was killed or the machine went down");
     insta::assert_snapshot!(analysis.open_questions.join("\n"), @"
     The record has no end: the program was killed or the machine went down, and the trials up to then are all there is.
-    Throughput of other: undecided after 0 complete blocks; the first look needs 3.
-    CPU per I/O of other: undecided after 0 complete blocks; the first look needs 3.
+    Throughput of other: undecided after 0 complete blocks; the first look needs 4, and each order of the arms twice.
+    CPU per I/O of other: undecided after 0 complete blocks; the first look needs 4, and each order of the arms twice.
     Tails are described, not compared: in a closed loop a slower arm gets less load. For a verdict on p99 offer all arms the same rate, 0.7 times the throughput of the slowest (--set rate=...).
     ");
 }

@@ -20,7 +20,7 @@ fn judged(bed: &Bed, trials: &[Trial]) -> Vec<Judgment> {
 #[test]
 fn a_difference_is_held_against_the_share_of_each_rule() {
     let rules = ["slower by 5%", "slower by 30%", "slower by 20%"];
-    let mut bed = ruled(Bed::compare(&["old", "new"]), &rules);
+    let mut bed = ruled(Bed::compare(&["old", "new"]), &rules).seed(9);
     let trials = bed.blocks(10, &[400.0, 320.0], 0.02);
     let judged = judged(&bed, &trials);
     let outcomes: Vec<RuleOutcome> = judged.iter().map(|judgment| judgment.outcome).collect();

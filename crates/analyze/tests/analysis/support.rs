@@ -1,6 +1,7 @@
 //! Experiments that never happened: records with known truth and seeded noise.
 
 use iotax_analyze::{Analysis, Analyzer, Comparison, Metric, Progress};
+use iotax_plan::Plan;
 use iotax_record::{
     DirectionRecord, End, Environment, Experiment, HostRecord, JobRecord, LatencyHistogram,
     LoadRecord, Outcome, Site, Trial,
@@ -9,7 +10,6 @@ use iotax_spec::layers::{Aes, Mem};
 use iotax_spec::{
     Arm, Design, Engine, Job, Layer, Pace, Pattern, Spec, Stack, Stop, StopMode, Target, Workload,
 };
-use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -112,14 +112,23 @@ impl Bed {
         self
     }
 
-    /// Blocks of trials in random order within a block. `iops[arm]` is the truth, `noise` the
+    /// The arms of a block in the order of the plan.
+    pub(crate) fn order(&self, block: u32) -> Vec<usize> {
+        Plan::new(&self.experiment.spec).order(block, |_| true)
+    }
+
+    /// One trial of each arm, at these rates.
+    pub(crate) fn block(&mut self, block: u32, iops: &[f64]) -> Vec<Trial> {
+        let order = self.order(block);
+        order.into_iter().map(|arm| self.trial(block, arm, iops[arm])).collect()
+    }
+
+    /// Blocks of trials in the order of the plan. `iops[arm]` is the truth, `noise` the
     /// standard deviation of the logarithm of a trial's rate.
     pub(crate) fn blocks(&mut self, blocks: u32, iops: &[f64], noise: f64) -> Vec<Trial> {
         let mut trials = Vec::new();
         for block in 0..blocks {
-            let mut order: Vec<usize> = (0..iops.len()).collect();
-            order.shuffle(&mut self.rng);
-            for arm in order {
+            for arm in self.order(block) {
                 let z: f64 = StandardNormal.sample(&mut self.rng);
                 trials.push(self.trial(block, arm, iops[arm] * (noise * z).exp()));
             }
