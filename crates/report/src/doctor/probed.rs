@@ -95,7 +95,12 @@ mod tests {
             nodes: vec![device("dm-0", vec![1]), device("sda", vec![])],
             ..Machine::default()
         };
-        let host = HostFindings { role: HostRole::Agent, machine, findings: Vec::new() };
+        let host = HostFindings {
+            role: HostRole::Agent,
+            machine,
+            findings: Vec::new(),
+            coverage: Vec::new(),
+        };
         Probed { subject, node: Some("n1".to_owned()), is_privileged, host }
     }
 
