@@ -8,6 +8,8 @@ use crate::machine::snapshot::{Snapshot, own_address};
 
 /// The port of the kernel's own NFS server.
 const NFS_PORT: &str = "2049";
+/// Programs that encrypt what goes through them.
+const TLS_PROXIES: [&str; 3] = ["efs-proxy", "stunnel", "ghostunnel"];
 
 /// CPUs that a process has used, on average since it started.
 fn cpus(listener: &Listener) -> Option<f64> {
@@ -32,9 +34,16 @@ pub(super) fn local(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<F
     let used = listener
         .and_then(cpus)
         .map(|cpus| format!(" It used {} of a CPU since it started.", percent(cpus)));
+    let does = match listener.map(|by| by.program.as_str()) {
+        Some(name) if TLS_PROXIES.iter().any(|known| name.contains(known)) => {
+            "encrypts it with TLS and sends it on"
+        }
+        Some(_) => "answers it or sends it on",
+        None => "sends it on, with TLS if it is efs-proxy or stunnel",
+    };
     let why = format!(
-        "{who} takes each call of {} at {address}, port {port}, and sends it on, with TLS in user space if it is \
-         efs-proxy or stunnel: all data are copied through that one process, and its CPU is the limit.{}{}",
+        "{who} takes each call of {} at {address}, port {port}, and {does}. All data are copied through that one \
+         process, and its CPU is the limit.{}{}",
         mount.mount_point,
         threads.unwrap_or_default(),
         used.unwrap_or_default()
