@@ -8,7 +8,7 @@ use iotax_diagnose::{Certainty, Finding, LayerCoverage, coverage, findings};
 use iotax_record::Machine;
 use iotax_record::machine::{Device, Listener, MountSeen, ZfsSeen};
 use iotax_spec::CloudChoice;
-use machines::text;
+use machines::{ALL, text};
 
 fn machine(name: &str) -> Machine {
     serde_json::from_str(&text(name)).unwrap()
@@ -108,6 +108,7 @@ fn what_goes_to_a_process_here_is_not_the_networks() {
     way(&mut machine).listener = Some(listener("efs-proxy"));
     let told = why(&machine).unwrap();
     assert!(told.starts_with("efs-proxy takes each call"), "{told}");
+    assert!(told.contains("encrypts it with TLS"), "{told}");
     assert!(told.ends_with("It has 1 thread. It used 20 % of a CPU since it started."), "{told}");
     // The kernel's own server listens at its own port, and no process does.
     way(&mut machine).listener = None;
@@ -253,4 +254,21 @@ fn layers_without_rules_are_told() {
     assert!(known.iter().all(|one| one.missing.is_empty()), "{known:?}");
     assert_eq!(missing("efs-local-proxy", "/srv"), ["which process listens at its port (as root)"]);
     assert_eq!(missing("report-lvmcache-smr", "sda").len(), 1);
+}
+
+#[test]
+fn every_machine_says_of_each_layer_whether_there_are_rules() {
+    for name in ALL {
+        let machine = machine(name);
+        let layers = coverage(&machine, &choice(None));
+        let is_network = machine.interfaces().next().is_some();
+        assert!(!layers.is_empty() || is_network, "{name}");
+        // Only those that were made for it lack rules.
+        let lacks = layers.iter().any(|one| !one.has_rules);
+        assert_eq!(
+            lacks,
+            ["unknown-layers", "report-lvmcache-smr"].contains(&name),
+            "{name}: {layers:?}"
+        );
+    }
 }

@@ -8,8 +8,11 @@ use iotax_record::machine::{MountSeen, ZfsSeen, ZfsVdev};
 use super::programs::Programs;
 use crate::block::{disk_of, number_in};
 
-/// Properties that rules look at, in the order in which they are asked for.
-const PROPERTIES: &str = "recordsize,primarycache,sync,compression,special_small_blocks";
+/// Properties that rules look at; all of them, and those that versions before 0.8 know.
+const PROPERTIES: [&str; 2] = [
+    "recordsize,primarycache,sync,compression,special_small_blocks",
+    "recordsize,primarycache,sync,compression",
+];
 /// Headings of `zpool status` under which vdevs stand that hold no data of their own.
 const ROLES: [&str; 5] = ["logs", "special", "dedup", "cache", "spares"];
 /// No pool has more; a program that prints them is no `zpool`.
@@ -28,8 +31,10 @@ pub(super) fn fill<'a>(
         if pool.is_empty() || dataset.starts_with('-') {
             continue;
         }
-        let get = ["get", "-Hp", "-o", "property,value", PROPERTIES, dataset];
-        let Some(properties) = programs.output("zfs", &get) else { continue };
+        let get = |names: &&str| {
+            programs.output("zfs", &["get", "-Hp", "-o", "property,value", names, dataset])
+        };
+        let Some(properties) = PROPERTIES.iter().find_map(get) else { continue };
         let ashift = programs.output("zpool", &["get", "-Hp", "-o", "value", "ashift", pool]);
         let status = programs.output("zpool", &["status", "-P", pool]);
         let rotates = |device: &str| rotates(Path::new(device), sysfs);

@@ -2,10 +2,10 @@
 
 use iotax_record::machine::{
     Confidential, Conntrack, ControlGroups, Counting, CpuThrottling, Crypt, Device, DeviceKind,
-    GroupIoLimits, GroupMemory, Interface, InterfaceCounters, KernelSettings, LoopFile,
+    GroupIoLimits, GroupMemory, Interface, InterfaceCounters, KernelSettings, Listener, LoopFile,
     MappedTarget, Mapping, MemorySeen, MountSeen, NetworkPath, NetworkSeen, NfsSeen, NfsTransport,
-    Node, Offloads, PathKind, PathProbe, PathSeen, Qdisc, Queue, Ring, Route, SeenLayer, Softnet,
-    Swap, TcpSettings, Unseen, UsedAs, WritebackSettings,
+    Node, Offloads, PathKind, PathProbe, PathSeen, Qdisc, Queue, RaidSeen, Ring, Route, SeenLayer,
+    Softnet, Swap, TcpSettings, Unseen, UsedAs, WritebackSettings, ZfsSeen, ZfsVdev,
 };
 use iotax_record::{CloudDisk, CloudInstance, Environment, Machine};
 
