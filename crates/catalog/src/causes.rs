@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::lookup::near;
 
 /// The files of causes, in the order in which they are listed.
-const FILES: [&str; 9] = [
+const FILES: [&str; 10] = [
     include_str!("../data/causes/1-azure.toml"),
     include_str!("../data/causes/2-encryption.toml"),
     include_str!("../data/causes/3-nfs.toml"),
@@ -19,6 +19,7 @@ const FILES: [&str; 9] = [
     include_str!("../data/causes/7-linux.toml"),
     include_str!("../data/causes/8-measured.toml"),
     include_str!("../data/causes/9-kubernetes.toml"),
+    include_str!("../data/causes/10-stacks.toml"),
 ];
 const SOURCES: &str = include_str!("../data/causes/sources.toml");
 
@@ -139,12 +140,13 @@ mod tests {
     }
 
     /// The groups of causes. One with several has a letter behind each of their numbers.
-    const GROUPS: [&str; 58] = [
+    const GROUPS: [&str; 66] = [
         "1.1", "1.2", "1.3", "1.4", "1.5", "2.1", "2.2", "2.3", "2.4", "2.5", "3.1", "3.2", "3.3",
         "4.1", "4.2", "5.1", "5.2", "5.3", "5.4", "5.5", "5.6", "5.7", "5.8", "5.9", "6.1", "6.2",
         "6.3", "6.4", "6.5", "6.6", "7.1", "7.2", "7.3", "7.4", "7.5", "7.6", "7.7", "8.1", "8.2",
         "8.3", "8.4", "8.5", "8.6", "8.7", "8.8", "8.9", "8.10", "8.11", "8.12", "8.13", "8.14",
-        "9.1", "9.2", "9.3", "9.4", "9.5", "9.6", "9.7",
+        "9.1", "9.2", "9.3", "9.4", "9.5", "9.6", "9.7", "10.1", "10.2", "10.3", "10.4", "10.5",
+        "10.6", "10.7", "10.8",
     ];
 
     #[test]

@@ -18,6 +18,7 @@ mod expect;
 mod gcp;
 mod limit;
 mod lookup;
+mod shingled;
 mod table;
 mod text;
 mod units;
@@ -35,4 +36,5 @@ pub use limit::{Burst, Cloud, Direction, Fact, Limit, Rate, Scope, Source};
 pub use lookup::{
     attachable, attached_disk, azure_disk_of, disk, disk_names, vm, vm_names, vm_of, vms_like,
 };
+pub use shingled::{Shingled, shingled};
 pub use vm::{Conflict, LocalStorage, Vm};

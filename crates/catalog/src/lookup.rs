@@ -126,8 +126,9 @@ fn found(parameters: &mut Parameters) -> Result<Disk, Error> {
 }
 
 fn named(cloud: Cloud, name: &str) -> Option<Vec<Vm>> {
-    let wanted = short(name);
-    Some(rows(cloud, |known| short(known) == wanted)).filter(|found| !found.is_empty())
+    let wanted = bare(name);
+    let is_it = |known: &str| bare(known).eq_ignore_ascii_case(wanted);
+    Some(rows(cloud, is_it)).filter(|found| !found.is_empty())
 }
 
 fn rows(cloud: Cloud, wanted: impl Fn(&str) -> bool) -> Vec<Vm> {
@@ -144,10 +145,17 @@ fn unknown_vm(name: &str, cloud: Option<Cloud>) -> Error {
     Error::UnknownVm { name: name.to_owned(), cloud, near: near(name, known) }
 }
 
+/// A name without what every size of Azure begins with.
+fn bare(name: &str) -> &str {
+    let name = name.trim();
+    let has_prefix = |start: &str| start.eq_ignore_ascii_case(AZURE_PREFIX);
+    let rest = name.get(..AZURE_PREFIX.len()).filter(|start| has_prefix(start));
+    rest.map_or(name, |start| &name[start.len()..])
+}
+
 /// A name as it is compared.
 pub(crate) fn short(name: &str) -> String {
-    let lower = name.trim().to_ascii_lowercase();
-    lower.strip_prefix(AZURE_PREFIX).map_or(lower.clone(), str::to_owned)
+    bare(name).to_ascii_lowercase()
 }
 
 /// The known names that were probably meant: at most a third of them mistyped, the closest first.

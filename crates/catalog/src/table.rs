@@ -40,6 +40,8 @@ pub(crate) static GCP_NETWORKS: Table =
     Table::new("gcp_networks.csv", include_str!("../data/gcp_networks.csv"));
 pub(crate) static CONFLICTS: Table =
     Table::new("conflicts.csv", include_str!("../data/conflicts.csv"));
+pub(crate) static SHINGLED: Table =
+    Table::new("shingled_drives.csv", include_str!("../data/shingled_drives.csv"));
 
 impl Table {
     const fn new(name: &'static str, text: &'static str) -> Self {

@@ -18,7 +18,9 @@ pub use cluster::{
     Subject, VolumeInUse, choice_of, claim_disk, cluster_findings, documented_limits, unknown,
     vm_limits,
 };
-pub use machine::{Certainty, Finding, Observation, findings, named_causes};
+pub use machine::{
+    Certainty, Finding, LayerCoverage, Observation, coverage, findings, named_causes,
+};
 pub use measured::{of_arms, reasons};
 pub use searched::of_search;
 pub use suspect::{Confidence, Diagnosis, Reason, Reasons, Suspect};

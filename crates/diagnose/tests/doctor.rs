@@ -23,6 +23,8 @@ fn choice(name: &str) -> CloudChoice {
         "aws-c5-large-io2" => "io2:size=1000G,iops=16000",
         "aws-m5-large-gp2" => "gp2:size=100G",
         "aws-m5-large-st1" => "st1:size=2T",
+        "aws-m7g-xlarge-gp3" => "gp3:size=10G,iops=4000,bw=750M",
+        "report-ec2-gp2-burst" => "gp2:size=200G",
         _ => return CloudChoice::default(),
     };
     CloudChoice { disks: vec![disk.to_owned()], ..CloudChoice::default() }

@@ -58,7 +58,7 @@ pub use interfaces::encrypting_interfaces;
 pub use machine::{MachineSize, available_memory_bytes, environment, machine_size};
 pub use memory::memory_copy_bytes_per_s;
 pub use mounts::{Mount, mounts, parse_mountinfo};
-pub use probe::{NetworkSubject, ProbeOptions, machine};
+pub use probe::{NetworkSubject, ProbeOptions, listening, machine, vdevs};
 pub use root::enter;
 pub use site::{Facts, Kind, site};
 pub use storage::{Part, Storage, storage};

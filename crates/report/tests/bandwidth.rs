@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 use common::{analyses, troubled};
 use iotax_analyze::Analysis;
 use iotax_catalog::{Caching, Cloud, Setup, attached_disk, disk, disk_names, expect, vms_like};
-use iotax_diagnose::findings;
+use iotax_diagnose::{coverage, findings};
 use iotax_record::{Experiment, HostRole};
 use iotax_report::bundle::{Step, bundle};
 use iotax_report::{
@@ -155,7 +155,8 @@ fn the_doctor_has_one_unit() {
         let machine = std::fs::read(entry.path()).unwrap();
         let machine = serde_json::from_slice(&machine).unwrap();
         let findings = findings(&machine, &CloudChoice::default());
-        let host = HostFindings { role: HostRole::Local, machine, findings };
+        let coverage = coverage(&machine, &CloudChoice::default());
+        let host = HostFindings { role: HostRole::Local, machine, findings, coverage };
         let page = doctor(&[host], None, DoctorDetail::Whole);
         let page = text(&page, Style::default());
         let units = units(&page);

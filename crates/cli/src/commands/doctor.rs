@@ -32,7 +32,8 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit> {
     }
     let with_findings = |(role, machine): (HostRole, Machine)| {
         let findings = diagnose::findings(&machine, &choice);
-        HostFindings { role, machine, findings }
+        let coverage = diagnose::coverage(&machine, &choice);
+        HostFindings { role, machine, findings, coverage }
     };
     let hosts: Vec<HostFindings> = hosts.into_iter().map(with_findings).collect();
     say(&printed(&hosts, (diagnoses.as_deref(), &gaps), args))?;

@@ -5,6 +5,7 @@
 //! catalogue. To add one: its function, and its line in the table of its file.
 
 mod commands;
+mod coverage;
 mod finding;
 mod rules;
 mod snapshot;
@@ -15,6 +16,7 @@ use iotax_record::Machine;
 use iotax_spec::CloudChoice;
 use iotax_words::list;
 
+pub use self::coverage::{LayerCoverage, coverage};
 pub use self::finding::{Certainty, Finding, Observation};
 use self::snapshot::Snapshot;
 

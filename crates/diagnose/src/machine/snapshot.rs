@@ -3,6 +3,8 @@
 mod cloud;
 mod documents;
 
+use std::net::IpAddr;
+
 use iotax_record::Machine;
 use iotax_record::machine::{
     Device, DeviceKind, Interface, MountSeen, Node, PathKind, PathSeen, Route, SeenLayer,
@@ -127,6 +129,19 @@ impl<'a> Snapshot<'a> {
         devices.collect()
     }
 
+    /// What a device is made of directly.
+    pub(super) fn members(&self, device: &Device) -> Vec<&'a Device> {
+        let is_it =
+            |layer: &SeenLayer| layer.device().is_some_and(|other| other.name == device.name);
+        let below = self.node(is_it).into_iter().flat_map(|node| &node.below);
+        below.filter_map(|place| self.machine.nodes.get(*place)?.layer.device()).collect()
+    }
+
+    /// Whether disks are what they say: neither a cloud's nor a hypervisor's.
+    pub(super) fn is_bare_metal(&self) -> bool {
+        self.provider().is_none() && self.machine.environment.hypervisor.is_none()
+    }
+
     /// What lies under a device, down to the disks.
     pub(super) fn below(&self, device: &Device) -> Vec<&'a Device> {
         let is_it =
@@ -174,6 +189,15 @@ impl<'a> Snapshot<'a> {
             Some((pick(&node.layer)?, path.path.as_str()))
         })
     }
+}
+
+/// Where the calls of a mount go to, if that is this machine.
+pub(super) fn own_address(mount: &MountSeen) -> Option<&str> {
+    let nfs = mount.nfs.as_ref()?;
+    let option = || nfs.option("addr").or_else(|| mount.option("addr"));
+    let address = nfs.network.as_ref().map(|way| way.server.as_str()).or_else(option)?;
+    let is_own = address.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+    is_own.then_some(address)
 }
 
 /// `since boot, 12 days before`, if it is known how long.

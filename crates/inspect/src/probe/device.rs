@@ -7,6 +7,7 @@ use iotax_record::machine::{Device, DeviceKind, LoopFile, Mapping};
 
 use super::interrupts::per_cpu;
 use super::queue::queue;
+use super::raid::raid;
 use crate::block::{file_name, model, number_in, size_bytes, text_in};
 use crate::stack::device_name;
 
@@ -34,6 +35,7 @@ pub(super) fn device(node: &Path, interrupts: &str) -> Device {
     device.mapping = mapping(node);
     device.loop_file = loop_file(node);
     device.raid_level = text_in(&node.join("md/level"));
+    device.raid = raid(node);
     // Levels without stripes say 0.
     device.stripe_bytes = number_in(&node.join("md/chunk_size")).filter(|bytes| *bytes > 0);
     device.virtio_access_platform = node

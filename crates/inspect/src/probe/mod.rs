@@ -7,10 +7,11 @@
 //! | module | reads |
 //! |---|---|
 //! | `paths`, `place` | the paths, and each itself |
-//! | `mount`, `ext4` | a mounted file system |
+//! | `mount`, `ext4`, `contents` | a mounted file system |
+//! | `zfs` | a ZFS dataset and its pool |
 //! | `nfs` | an NFS mount, and the way to its server |
 //! | `network` | the way to a peer, and network interfaces |
-//! | `device`, `queue`, `interrupts` | a block device |
+//! | `device`, `queue`, `raid`, `interrupts` | a block device |
 //! | `mapped` | device mapper tables, without their keys |
 //! | `ebs`, `nvme` | what the controller of an EBS volume counts |
 //! | `group` | control groups: limits, and what they have cost |
@@ -21,6 +22,7 @@
 //! | `programs` | programs that tell what files do not |
 
 mod confidential;
+mod contents;
 mod device;
 mod ebs;
 mod ext4;
@@ -38,9 +40,11 @@ mod place;
 mod pressure;
 mod programs;
 mod queue;
+mod raid;
 #[cfg(test)]
 mod scripts;
 mod watch;
+mod zfs;
 
 use std::fs;
 use std::net::SocketAddr;
@@ -56,8 +60,10 @@ use iotax_record::{Environment, Machine};
 use self::network::Network;
 pub use self::network::NetworkSubject;
 pub(crate) use self::network::OF_PLUGINS;
+pub use self::nfs::listening;
 use self::programs::Programs;
 use self::watch::Watch;
+pub use self::zfs::vdevs;
 use crate::cloud::attached::{Links, used_as};
 use crate::cloud::{METADATA_ADDRESS, cloud_instance_at};
 use crate::machine::environment;
@@ -128,6 +134,7 @@ pub fn machine(paths: &[&Path], network: &[NetworkSubject], look: &ProbeOptions)
     });
     let programs = Programs::new(&look.programs, PROGRAMS_LIMIT);
     nfs::fill(mounts_of(&mut nodes), &programs, &mut unseen);
+    zfs::fill(mounts_of(&mut nodes), sysfs, &programs);
     mapped::fill(devices_of(&mut nodes), &programs, &mut unseen);
     ebs::fill(devices_of(&mut nodes), &mut unseen);
     let groups = group::groups(&seen, &nodes, &mounts);

@@ -4,14 +4,19 @@ use std::path::Path;
 
 use iotax_record::machine::MountSeen;
 
+use super::contents::contents;
 use super::ext4::features;
 use crate::block::number_in;
 use crate::mounts::Mount;
+
+/// What udev knows of devices.
+const UDEV: &str = "/run/udev/data";
 
 /// The mount as mountinfo has it. `sysfs` knows the backing devices of file systems that are on no
 /// block device of their own; `device` is the name of the one directly below.
 pub(super) fn mount(mount: &Mount, sysfs: &Path, device: Option<&str>) -> MountSeen {
     let is_ext4 = mount.file_system == "ext4";
+    let is_served = mount.file_system == "fuseblk";
     let node = device.filter(|_| is_ext4).map(|name| Path::new("/dev").join(name));
     MountSeen {
         mount_point: mount.mount_point.display().to_string(),
@@ -23,6 +28,10 @@ pub(super) fn mount(mount: &Mount, sysfs: &Path, device: Option<&str>) -> MountS
         read_ahead_bytes: read_ahead(mount, sysfs),
         number: Some(mount.device.to_string()),
         nfs: None,
+        zfs: None,
+        contents: is_served
+            .then(|| contents(mount.device, &mount.source, Path::new(UDEV)))
+            .flatten(),
     }
 }
 

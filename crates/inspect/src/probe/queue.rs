@@ -17,6 +17,7 @@ pub(super) fn queue(disk: &Path) -> Queue {
     let queues = names_in(&disk.join("mq"));
     Queue {
         rotational: flag("rotational"),
+        zoned: text("zoned"),
         logical_block_bytes: number("logical_block_size"),
         physical_block_bytes: number("physical_block_size"),
         scheduler: text("scheduler").and_then(|text| chosen(&text)),

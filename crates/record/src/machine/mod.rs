@@ -10,6 +10,8 @@
 //! | `mapped` | device mapper tables |
 //! | `network` | routes to peers, and the interfaces below them |
 //! | `nfs` | NFS mounts, and the way to their server |
+//! | `raid` | software RAIDs |
+//! | `zfs` | datasets of ZFS, and their pool |
 //! | `group` | control groups: limits, and what they have cost |
 //! | `system` | memory, virtual machine, kernel settings |
 //! | `counting` | how long counters have counted |
@@ -21,8 +23,10 @@ mod group;
 mod mapped;
 mod network;
 mod nfs;
+mod raid;
 mod stack;
 mod system;
+mod zfs;
 
 use serde::{Deserialize, Serialize};
 
@@ -33,13 +37,15 @@ pub use network::{
     Conntrack, Interface, InterfaceCounters, NetworkSeen, Offloads, PathProbe, Qdisc, Ring, Route,
     Softnet, TcpSettings,
 };
-pub use nfs::{NetworkPath, NfsSeen, NfsTransport};
+pub use nfs::{Listener, NetworkPath, NfsSeen, NfsTransport};
+pub use raid::RaidSeen;
 pub use stack::{
     Device, DeviceKind, EbsCounters, LoopFile, MountSeen, Node, Queue, SeenLayer, UsedAs,
 };
 pub use system::{
     Confidential, KernelSettings, MemorySeen, PressureAverages, Swap, Swiotlb, WritebackSettings,
 };
+pub use zfs::{ZfsSeen, ZfsVdev};
 
 use crate::cloud::CloudInstance;
 use crate::environment::Environment;

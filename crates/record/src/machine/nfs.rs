@@ -72,4 +72,21 @@ pub struct NetworkPath {
     pub kind: Option<String>,
     /// Whether `IPsec` policies hold for traffic to the server; `None` if that may not be read.
     pub ipsec: Option<bool>,
+    /// What listens at the server's port, if the server is this machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub listener: Option<Listener>,
+}
+
+/// A process of this machine that listens where a mount sends its calls: a proxy, or a server.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Listener {
+    /// `/proc/PID/comm`.
+    pub program: String,
+    /// Threads that it has: `/proc/PID/stat`.
+    pub threads: Option<u64>,
+    /// CPU time that it has used, in milliseconds.
+    pub cpu_ms: Option<u64>,
+    /// For how long it has run, in milliseconds.
+    pub age_ms: Option<u64>,
 }

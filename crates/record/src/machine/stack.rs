@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::mapped::Mapping;
 use super::network::{Interface, Route};
 use super::nfs::NfsSeen;
+use super::raid::RaidSeen;
+use super::zfs::ZfsSeen;
 
 /// One layer under a path.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -122,6 +124,12 @@ pub struct MountSeen {
     /// Of NFS mounts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nfs: Option<NfsSeen>,
+    /// Of ZFS, where its programs tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub zfs: Option<ZfsSeen>,
+    /// What a file system in a process finds on its device: `ntfs`, `exfat`, from udev or the device.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub contents: Option<String>,
 }
 
 impl MountSeen {
@@ -200,6 +208,9 @@ pub struct Device {
     /// Of software RAIDs: `md/chunk_size`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stripe_bytes: Option<u64>,
+    /// Of software RAIDs: how they are doing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub raid: Option<RaidSeen>,
     /// Of Amazon EBS volumes: log page 0xD0 of their controller.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ebs: Option<EbsCounters>,
@@ -219,6 +230,9 @@ pub struct Device {
 pub struct Queue {
     /// `rotational`; many hypervisors say 1 of anything.
     pub rotational: Option<bool>,
+    /// `zoned`: `none`, `host-aware`, `host-managed`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub zoned: Option<String>,
     /// `logical_block_size`.
     pub logical_block_bytes: Option<u64>,
     /// `physical_block_size`.

@@ -33,7 +33,7 @@ pub fn cluster_doctor(
     }
     if findings.is_empty() {
         page.add_paragraph(if is_seen(seen) {
-            "Nothing that is known to hurt was seen."
+            "None of the known causes was found in the cluster's objects."
         } else {
             "Nothing could be looked at."
         });

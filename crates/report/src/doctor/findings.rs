@@ -1,8 +1,9 @@
 use iotax_catalog::cause;
-use iotax_diagnose::{Certainty, Finding};
+use iotax_diagnose::{Certainty, Finding, LayerCoverage};
 use iotax_record::Machine;
 
 use super::cause::dated;
+use super::coverage;
 use crate::document::{Document, Item, Point, Section};
 
 /// How much is told of findings that are yet to be tested.
@@ -15,17 +16,18 @@ pub enum Detail {
 }
 
 /// Each finding: what, where, how sure, and why; then what was seen, and what to do.
-pub(super) fn write(page: &mut Document, machine: &Machine, findings: &[Finding], detail: Detail) {
+pub(super) fn write(
+    page: &mut Document,
+    (machine, coverage): (&Machine, &[LayerCoverage]),
+    findings: &[Finding],
+    detail: Detail,
+) {
     if findings.is_empty() {
-        let seen = machine.paths.iter().any(|path| path.top.is_some());
-        page.add_paragraph(match (seen, machine.paths.is_empty()) {
-            (true, _) => "Nothing that is known to hurt was seen.",
-            (false, false) => "Nothing could be looked at.",
-            (false, true) => "It is not recorded what lay under the targets.",
-        });
-        return;
+        page.add_paragraph(coverage::nothing_found(machine, coverage));
+    } else {
+        write_found(page, findings, detail);
     }
-    write_found(page, findings, detail);
+    page.add_list("Not checked", coverage::not_checked(coverage));
 }
 
 /// The same where there are some.

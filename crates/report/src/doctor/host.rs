@@ -1,4 +1,4 @@
-use iotax_diagnose::Finding;
+use iotax_diagnose::{Finding, LayerCoverage};
 use iotax_record::{HostRole, Machine};
 
 use super::{findings, surroundings, tree};
@@ -13,6 +13,8 @@ pub struct HostFindings {
     pub machine: Machine,
     /// What was found there.
     pub findings: Vec<Finding>,
+    /// Which of its layers there are rules for.
+    pub coverage: Vec<LayerCoverage>,
 }
 
 /// Its layers, what is around them, the findings, and what was not seen.
@@ -25,9 +27,9 @@ pub(super) fn write(page: &mut Document, host: &HostFindings, detail: findings::
 
 /// All of it but its layers.
 pub(super) fn write_around(page: &mut Document, host: &HostFindings, detail: findings::Detail) {
-    let HostFindings { machine, findings, .. } = host;
+    let HostFindings { machine, findings, coverage, .. } = host;
     page.add_facts(surroundings::facts(machine));
-    findings::write(page, machine, findings, detail);
+    findings::write(page, (machine, coverage), findings, detail);
     let unseen = machine.unseen.iter().map(|unseen| format!("{}: {}", unseen.what, unseen.how));
     page.add_list("Not seen", unseen.collect());
 }

@@ -11,8 +11,8 @@ use crate::json::text::json_text;
 const FORMAT: u32 = 2;
 
 /// One JSON object: `causes` (what a measurement points to; null without one), `hosts` (of each:
-/// `stack`, a tree for each path; `findings`; `machine`, all that was seen), `gaps` (what the record
-/// lacks).
+/// `stack`, a tree for each path; `findings`; `coverage`, which layers there are rules for, and what
+/// these lacked; `machine`, all that was seen), `gaps` (what the record lacks).
 pub fn doctor_json(
     hosts: &[HostFindings],
     diagnoses: Option<&[Diagnosis]>,
@@ -28,13 +28,14 @@ pub fn doctor_json(
 }
 
 pub(super) fn host(host: &HostFindings) -> Value {
-    let HostFindings { role, machine, findings } = host;
+    let HostFindings { role, machine, findings, coverage } = host;
     json!({
         "role": role,
         "iotax": machine.iotax_version,
         "taken": machine.taken,
         "stack": machine.paths.iter().map(|path| stack(machine, path)).collect::<Vec<_>>(),
         "findings": findings.iter().map(finding).collect::<Vec<_>>(),
+        "coverage": coverage,
         "unseen": machine.unseen,
         "machine": machine,
     })

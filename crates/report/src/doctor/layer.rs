@@ -1,7 +1,8 @@
 //! One layer in words: what it is, and the facts that I/O feels.
 
 use iotax_record::machine::{
-    Crypt, Device, DeviceKind, MappedTarget, MountSeen, NfsSeen, Queue, SeenLayer, UsedAs,
+    Crypt, Device, DeviceKind, MappedTarget, MountSeen, NfsSeen, Queue, RaidSeen, SeenLayer,
+    UsedAs, ZfsSeen,
 };
 
 use super::network;
@@ -63,6 +64,8 @@ fn of_mount(mount: &MountSeen) -> Vec<String> {
     if !mount.features.is_empty() {
         facts.push(format!("features {}", mount.features.join(" ")));
     }
+    facts.extend(mount.contents.as_ref().map(|kind| format!("{kind} on the device")));
+    facts.extend(mount.zfs.as_ref().map(of_zfs));
     facts.extend(mount.read_ahead_bytes.map(|bytes| format!("read-ahead {}", size(bytes))));
     facts.retain(|fact| !fact.is_empty());
     facts
@@ -95,9 +98,43 @@ fn of_nfs(nfs: &NfsSeen) -> Vec<String> {
         let kind = way.kind.as_deref().map(|kind| format!(" ({kind})")).unwrap_or_default();
         let mtu = way.mtu_bytes.map(|mtu| format!(", MTU {mtu}")).unwrap_or_default();
         let ipsec = if way.ipsec == Some(true) { ", IPsec" } else { "" };
-        facts.push(format!("{} through {}{kind}{mtu}{ipsec}", way.server, way.interface));
+        let by = way.listener.as_ref().map(|by| format!(", to {}", by.program)).unwrap_or_default();
+        facts.push(format!("{} through {}{kind}{mtu}{ipsec}{by}", way.server, way.interface));
     }
     facts
+}
+
+fn of_zfs(zfs: &ZfsSeen) -> String {
+    let told = |name: &str, value: Option<String>| value.map(|value| format!("{name} {value}"));
+    let vdevs = zfs.vdevs.iter().map(|vdev| {
+        let kind = match vdev.kind.as_str() {
+            "disk" => "disk".to_owned(),
+            kind => format!("{kind} of {}", vdev.devices),
+        };
+        if vdev.role == "data" { kind } else { format!("{}: {kind}", vdev.role) }
+    });
+    let facts = [
+        told("records of", zfs.record_bytes.map(size)),
+        told("primarycache", zfs.primary_cache.clone()),
+        told("sync", zfs.sync.clone()),
+        told("ashift", zfs.ashift.map(|shift| shift.to_string())),
+    ];
+    facts.into_iter().flatten().chain(vdevs).collect::<Vec<_>>().join(", ")
+}
+
+fn of_raid(raid: &RaidSeen) -> Vec<String> {
+    let missing = raid.missing.filter(|missing| *missing > 0);
+    let action = raid.action.clone().filter(|action| action != "idle");
+    [
+        raid.members.map(|members| format!("{members} members")),
+        missing.map(|missing| format!("{missing} missing")),
+        action,
+        raid.bitmap.clone().filter(|at| at != "none").map(|at| format!("bitmap at {at}")),
+        raid.stripe_cache.map(|entries| format!("stripe cache {entries}")),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 fn of_device(device: &Device) -> Vec<String> {
@@ -119,6 +156,7 @@ fn of_device(device: &Device) -> Vec<String> {
         });
     }
     facts.extend(device.stripe_bytes.map(|bytes| format!("stripes of {}", size(bytes))));
+    facts.extend(device.raid.iter().flat_map(of_raid));
     // Partitions have their disk's queue.
     if device.kind != DeviceKind::Partition {
         facts.extend(of_queue(&device.queue));
@@ -151,6 +189,7 @@ fn of_queue(queue: &Queue) -> Vec<String> {
     let told = |name: &str, value: Option<u64>| value.map(|value| format!("{name} {value}"));
     [
         queue.rotational.filter(|rotates| *rotates).map(|_| "says it rotates".to_owned()),
+        queue.zoned.clone().filter(|zoned| zoned != "none"),
         queue.scheduler.as_ref().map(|name| format!("scheduler {name}")),
         told("queue depth", queue.depth),
         told("requests", queue.requests),

@@ -95,7 +95,12 @@ mod tests {
             nodes: vec![device("dm-0", vec![1]), device("sda", vec![])],
             ..Machine::default()
         };
-        let host = HostFindings { role: HostRole::Agent, machine, findings: Vec::new() };
+        let host = HostFindings {
+            role: HostRole::Agent,
+            machine,
+            findings: Vec::new(),
+            coverage: Vec::new(),
+        };
         Probed { subject, node: Some("n1".to_owned()), is_privileged, host }
     }
 
@@ -154,15 +159,15 @@ mod tests {
                     └─ sda, disk
                           0 B
 
-        Nothing that is known to hurt was seen.
+        None of the known causes was found in the cluster's objects.
 
         As root on node n1: claim shop/data
 
-        Nothing that is known to hurt was seen.
+        None of the known causes was found.
 
         In a pod on node n1: claim shop/logs
 
-        Nothing that is known to hurt was seen.
+        None of the known causes was found.
 
         In a pod on node n1: class fast
 
@@ -172,7 +177,7 @@ mod tests {
            └─ sda, disk
                  0 B
 
-        Nothing that is known to hurt was seen.
+        None of the known causes was found.
         ");
         let json = cluster_doctor_json(&seen, &[], &pods);
         let json: Value = serde_json::from_str(&json).unwrap();

@@ -3,6 +3,7 @@
 
 use std::sync::LazyLock;
 
+use iotax_catalog::shingled;
 use regex::Regex;
 
 use super::names::{Kind, Names};
@@ -68,7 +69,9 @@ pub(super) fn device(names: &mut Names, text: &str) -> String {
               (?:-[A-Z0-9]{1,8})? | \d{1,4}(?:[GT]B?)? | 0x[0-9a-f]{4} | [PS]\d{4}",
         )
     });
-    family(names, text, |word| is_listed(DEVICES, word) || SERIES.is_match(word))
+    let is_known =
+        |word: &str| is_listed(DEVICES, word) || SERIES.is_match(word) || shingled(word).is_some();
+    family(names, text, is_known)
 }
 
 /// The words up to the first that is not known, and a pseudonym for what comes then.

@@ -11,6 +11,8 @@ const JOURNALLED: [&str; 5] = ["ext3", "ext4", "xfs", "btrfs", "jfs"];
 /// File systems in a process that stand for object storage.
 const OBJECT_STORES: [&str; 8] =
     ["gcsfuse", "blobfuse", "s3fs", "mountpoint", "goofys", "rclone", "geesefs", "juicefs"];
+/// File systems in a process that stand for another machine.
+const REMOTE: [&str; 4] = ["sshfs", "glusterfs", "curlftpfs", "davfs"];
 
 fn about(mount: &MountSeen) -> String {
     format!("{} ({})", mount.mount_point, mount.file_system)
@@ -127,15 +129,58 @@ pub(super) fn strict_atime(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> O
     is_it.then_some(finding)
 }
 
+/// Whether a process serves a mount. Docker's and VMware's shares of the host have a rule of their own.
+fn is_fuse(mount: &MountSeen) -> bool {
+    let kind = mount.file_system.as_str();
+    let is_share = matches!(kind, "fuse.vmhgfs-fuse" | "fuse.grpcfuse" | "fuse.osxfs");
+    (kind == "fuse" || kind == "fuseblk" || kind.starts_with("fuse.")) && !is_share
+}
+
+/// What shows that a process serves NTFS, if one does.
+fn ntfs_in(mount: &MountSeen) -> Option<Observation> {
+    let kind = mount.file_system.as_str();
+    let contents = mount.contents.as_deref().filter(|contents| *contents == "ntfs");
+    let on_device = contents.filter(|_| kind == "fuseblk");
+    on_device
+        .map(|contents| Observation::mount(mount, "file system on the device", contents))
+        .or_else(|| kind.contains("ntfs").then(|| Observation::mount(mount, "type", kind)))
+        .filter(|_| is_fuse(mount))
+}
+
+/// NTFS that a process serves.
+pub(super) fn ntfs(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<Finding> {
+    let observation = ntfs_in(mount)?;
+    let has_big_writes = mount.option("big_writes").is_some();
+    let pieces = if has_big_writes {
+        ""
+    } else {
+        " Without big_writes older versions write 4 KiB at a time."
+    };
+    let why = format!(
+        "One process (ntfs-3g) serves all of {}: each operation goes to it and back, and one CPU is the limit.{pieces}",
+        mount.mount_point
+    );
+    Some(
+        Finding::new("ntfs-fuse", about(mount), Certainty::Likely, why)
+            .observed(Observation::mount(mount, "type", mount.file_system.as_str()))
+            .observed(observation)
+            .run("seqwrite-1m", path, "--set direct=false")
+            .run("git-status", path, ""),
+    )
+}
+
 /// File systems in a process.
 pub(super) fn fuse(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<Finding> {
     let kind = &mount.file_system;
-    let is_fuse = kind == "fuse" || kind == "fuseblk" || kind.starts_with("fuse.");
     let names = [kind.to_ascii_lowercase(), mount.source.to_ascii_lowercase()];
-    let is_object_store =
-        OBJECT_STORES.iter().any(|store| names.iter().any(|name| name.contains(store)));
-    let (certainty, stands_for) = if is_object_store {
+    let is_one_of =
+        |known: &[&str]| known.iter().any(|one| names.iter().any(|name| name.contains(one)));
+    let (certainty, stands_for) = if is_one_of(&OBJECT_STORES) {
         (Certainty::Likely, ", here one that stands for object storage in the network")
+    } else if is_one_of(&REMOTE) {
+        (Certainty::Likely, ", here one that stands for another machine: a round trip for each")
+    } else if kind == "fuseblk" {
+        (Certainty::ToBeTested, ", here on a device: mostly ntfs-3g or exfat-fuse")
     } else {
         (Certainty::ToBeTested, "")
     };
@@ -144,5 +189,5 @@ pub(super) fn fuse(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<Fi
         .observed(Observation::mount(mount, "type", kind.as_str()))
         .run("randread-4k", path, "--set direct=false")
         .run("git-status", path, "");
-    is_fuse.then_some(finding)
+    (is_fuse(mount) && ntfs_in(mount).is_none()).then_some(finding)
 }

@@ -3,10 +3,13 @@
 mod azure;
 mod confidential;
 mod device;
+mod drive;
 mod ebs;
 mod encryption;
 mod file_system;
+mod gcp;
 mod groups;
+mod guest;
 mod interface;
 mod limits;
 mod memory;
@@ -14,6 +17,10 @@ mod network;
 mod nfs;
 mod packets;
 mod path;
+mod proxy;
+mod raid;
+mod smb;
+mod zfs;
 
 use iotax_catalog::DiskExpectation;
 use iotax_record::machine::{self, GroupIoLimits, MountSeen};
@@ -86,7 +93,7 @@ const fn rule(causes: &'static [&'static str], finder: Finder) -> Rule {
 }
 
 /// All rules, in the order of the catalogue's causes.
-pub(super) const ALL: [Rule; 77] = [
+pub(super) const ALL: [Rule; 98] = [
     rule(&["double-encryption"], Disk(azure::double_encryption)),
     rule(&["azure-guest-encryption"], Disk(azure::guest_encryption)),
     rule(&["host-cache-outgrown"], NetworkDisk(azure::host_cache)),
@@ -174,4 +181,25 @@ pub(super) const ALL: [Rule; 77] = [
     rule(&["hdd-volume-snapshot"], All(device::hdd_snapshots)),
     rule(&["shared-os-disk"], NetworkDisk(device::os_disk)),
     rule(&["cpu-quota"], Once(groups::cpu_quota)),
+    rule(&["parity-raid"], Device(raid::parity)),
+    rule(&["raid-bitmap"], Device(raid::bitmap)),
+    rule(&["raid-rebuild"], Device(raid::rebuild)),
+    rule(&["raid-unlike-members"], Device(raid::unlike)),
+    rule(&["rotating-drive"], Disk(drive::rotating)),
+    rule(&["shingled-drive"], Disk(drive::shingled_drive)),
+    rule(&["smb-encryption"], Mount(smb::encryption)),
+    rule(&["smb-single-channel"], Mount(smb::channels)),
+    rule(&["smb-cache"], Mount(smb::cache)),
+    rule(&["smb-small-requests"], Mount(smb::requests)),
+    rule(&["9p-round-trips"], Mount(guest::ninep)),
+    rule(&["shared-folder"], Mount(guest::shared_folder)),
+    rule(&["ntfs-fuse"], Mount(file_system::ntfs)),
+    rule(&["zfs-recordsize"], Mount(zfs::record_size)),
+    rule(&["zfs-primarycache"], Mount(zfs::primary_cache)),
+    rule(&["zfs-sync"], Mount(zfs::sync)),
+    rule(&["zfs-ashift"], Mount(zfs::ashift)),
+    rule(&["zfs-special-vdev"], Mount(zfs::special)),
+    rule(&["zfs-raidz"], Mount(zfs::raidz)),
+    rule(&["nfs-local-proxy"], Mount(proxy::local)),
+    rule(&["gcp-unnamed-disk"], NetworkDisk(gcp::unnamed)),
 ];

@@ -4,7 +4,7 @@ use iotax_catalog::Cloud;
 use iotax_record::machine::{Device, MountSeen, NetworkPath};
 
 use crate::machine::finding::{Certainty, Finding, Observation};
-use crate::machine::snapshot::Snapshot;
+use crate::machine::snapshot::{Snapshot, own_address};
 
 /// What Ethernet carries without a tunnel.
 const ETHERNET_MTU: u32 = 1500;
@@ -80,7 +80,8 @@ pub(super) fn shared(seen: &Snapshot<'_>) -> Vec<Finding> {
             .run("seqwrite-1m", path, "--set depth=16")
     };
     let of_mount = |(mount, path): (&MountSeen, &str)| {
-        let way = way(mount)?;
+        // What goes to a process of this machine is told of that process.
+        let way = way(mount).filter(|_| own_address(mount).is_none())?;
         let why = format!("{} shares the network limit of {vm} with all else.", mount.mount_point);
         let cause = "storage-shares-network";
         Some(

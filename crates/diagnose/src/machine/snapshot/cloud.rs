@@ -158,24 +158,27 @@ impl<'a> Snapshot<'a> {
                 let tier = told.tier.clone().filter(|tier| disk(tier).is_ok());
                 tier.or_else(|| tier_of(told.kind.as_deref()?, told.size_bytes?))
             }
-            // Which data disk is which is not told: it is known only where all are of a kind.
             Cloud::Gcp => {
-                let is_os = device.used_as == Some(UsedAs::Os);
-                let disks = self.machine.cloud.iter().flat_map(|cloud| &cloud.disks);
-                let disks: Vec<_> = disks
-                    .filter(|disk| disk.is_os == is_os && disk.is_ephemeral != Some(true))
-                    .collect();
-                let kind = disks.first()?.kind.as_deref()?;
-                let same = disks.iter().all(|disk| disk.kind.as_deref() == Some(kind));
-                let kind = match kind {
+                let kind = match self.kind_told(device)? {
                     "PERSISTENT-SSD" => "pd-ssd",
                     "PERSISTENT-BALANCED" => "pd-balanced",
                     _ => return None,
                 };
-                same.then(|| format!("{kind}:size={}G", device.size_bytes / GIB))
+                Some(format!("{kind}:size={}G", device.size_bytes / GIB))
             }
             Cloud::Aws => None,
         }
+    }
+
+    /// What Google Cloud says that a disk is. Which data disk is which is not told: it is known only
+    /// where all are of a kind.
+    pub(crate) fn kind_told(&self, device: &Device) -> Option<&'a str> {
+        let is_os = device.used_as == Some(UsedAs::Os);
+        let disks = self.machine.cloud.iter().flat_map(|cloud| &cloud.disks);
+        let disks: Vec<_> =
+            disks.filter(|disk| disk.is_os == is_os && disk.is_ephemeral != Some(true)).collect();
+        let kind = disks.first()?.kind.as_deref()?;
+        disks.iter().all(|disk| disk.kind.as_deref() == Some(kind)).then_some(kind)
     }
 
     /// What the host caches of a device.

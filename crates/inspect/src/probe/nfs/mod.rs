@@ -1,15 +1,22 @@
 //! NFS mounts: what the kernel counts of them, and the way to their server.
 
+mod listener;
 mod network;
 
+pub use self::listener::listening;
 pub(super) use self::network::is_covered;
 
 use std::fs;
+use std::net::IpAddr;
+use std::path::Path;
 
 use iotax_record::machine::{MountSeen, NfsSeen, NfsTransport, Unseen};
 
 use super::programs::Programs;
 use crate::counters::{NfsMount, NfsTransportStats, nfs_mounts};
+
+/// The port of NFS where a mount names none.
+const NFS_PORT: &str = "2049";
 
 /// Reads `/proc/self/mountstats` for those of `mounts` that are NFS.
 pub(super) fn fill<'a>(
@@ -30,7 +37,13 @@ pub(super) fn fill<'a>(
         // Addresses of link-local networks have the interface behind them.
         let server = mount.option("addr").map(|addr| addr.split('%').next().unwrap_or_default());
         let server = server.and_then(|server| server.parse().ok());
+        let is_own = server.map(|server: IpAddr| server.is_loopback());
         seen.network = server.and_then(|server| network::path(server, programs, unseen));
+        let port = seen.option("port").or_else(|| mount.option("port")).unwrap_or(NFS_PORT);
+        let port = port.parse().ok();
+        if let (Some(way), Some(true), Some(port)) = (&mut seen.network, is_own, port) {
+            way.listener = listener::listener(Path::new("/proc"), port);
+        }
         mount.nfs = Some(seen);
     }
 }

@@ -36,6 +36,7 @@ pub(super) fn path(
         mtu_bytes: number_in(&directory.join("mtu")).and_then(|mtu| u32::try_from(mtu).ok()),
         kind: uevent.lines().find_map(|line| line.strip_prefix("DEVTYPE=")).map(str::to_owned),
         ipsec: policies.map(|policies| is_covered(&policies, server)),
+        listener: None,
     })
 }
 

@@ -2,10 +2,10 @@
 
 use iotax_record::machine::{
     Confidential, Conntrack, ControlGroups, Counting, CpuThrottling, Crypt, Device, DeviceKind,
-    GroupIoLimits, GroupMemory, Interface, InterfaceCounters, KernelSettings, LoopFile,
+    GroupIoLimits, GroupMemory, Interface, InterfaceCounters, KernelSettings, Listener, LoopFile,
     MappedTarget, Mapping, MemorySeen, MountSeen, NetworkPath, NetworkSeen, NfsSeen, NfsTransport,
-    Node, Offloads, PathKind, PathProbe, PathSeen, Qdisc, Queue, Ring, Route, SeenLayer, Softnet,
-    Swap, TcpSettings, Unseen, UsedAs, WritebackSettings,
+    Node, Offloads, PathKind, PathProbe, PathSeen, Qdisc, Queue, RaidSeen, Ring, Route, SeenLayer,
+    Softnet, Swap, TcpSettings, Unseen, UsedAs, WritebackSettings, ZfsSeen, ZfsVdev,
 };
 use iotax_record::{CloudDisk, CloudInstance, Environment, Machine};
 
@@ -71,6 +71,12 @@ fn mount() -> MountSeen {
         mtu_bytes: Some(1),
         kind: some(),
         ipsec: Some(true),
+        listener: Some(Listener {
+            program: t(),
+            threads: Some(1),
+            cpu_ms: Some(1),
+            age_ms: Some(1),
+        }),
     };
     MountSeen {
         mount_point: t(),
@@ -91,6 +97,16 @@ fn mount() -> MountSeen {
             sent_again_while_watched: Some(1),
             network: Some(network),
         }),
+        zfs: Some(ZfsSeen {
+            record_bytes: Some(1),
+            primary_cache: some(),
+            sync: some(),
+            compression: some(),
+            special_small_bytes: Some(1),
+            ashift: Some(1),
+            vdevs: vec![ZfsVdev { role: t(), kind: t(), devices: 1, rotates: Some(true) }],
+        }),
+        contents: some(),
     }
 }
 
@@ -175,6 +191,15 @@ fn device() -> Device {
         loop_file: Some(LoopFile { path: t(), is_direct: Some(true) }),
         raid_level: some(),
         stripe_bytes: Some(1),
+        raid: Some(RaidSeen {
+            members: Some(1),
+            missing: Some(1),
+            action: some(),
+            bitmap: some(),
+            policy: some(),
+            stripe_cache: Some(1),
+            threads: Some(1),
+        }),
         ebs: None,
         virtio_access_platform: Some(true),
         interrupts_per_cpu: vec![1],
@@ -184,6 +209,7 @@ fn device() -> Device {
 fn queue() -> Queue {
     Queue {
         rotational: Some(true),
+        zoned: some(),
         logical_block_bytes: Some(1),
         physical_block_bytes: Some(1),
         scheduler: some(),

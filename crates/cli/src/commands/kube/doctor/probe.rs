@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use iotax_cluster::{LookRequest, Looked, View, look};
-use iotax_diagnose::{Subject, findings};
+use iotax_diagnose::{Subject, coverage, findings};
 use iotax_record::cluster::ClusterSeen;
 use iotax_record::{HostRole, Machine};
 use iotax_report::{HostFindings, Probed};
@@ -96,5 +96,6 @@ fn views(
 fn host(machine: Machine) -> HostFindings {
     let mut findings = findings(&machine, &CloudChoice::default());
     findings.retain(|finding| !OWN.contains(&finding.cause.as_str()));
-    HostFindings { role: HostRole::Agent, machine, findings }
+    let coverage = coverage(&machine, &CloudChoice::default());
+    HostFindings { role: HostRole::Agent, machine, findings, coverage }
 }
