@@ -303,9 +303,14 @@ impl JobFacts {
         Some(udp.received as f64 / udp.sent as f64)
     }
 
+    /// Bits that came.
+    pub(crate) fn bits(&self) -> f64 {
+        8.0 * self.bytes() as f64 * self.delivered().unwrap_or(1.0)
+    }
+
     /// Bits per second that came.
     pub(crate) fn bits_per_s(&self) -> f64 {
-        8.0 * self.bytes_per_s() * self.delivered().unwrap_or(1.0)
+        if self.active_ns == 0 { 0.0 } else { self.bits() * 1e9 / self.active_ns as f64 }
     }
 
     pub(crate) fn bytes(&self) -> u64 {

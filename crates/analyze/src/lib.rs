@@ -24,6 +24,7 @@ mod nodes;
 mod outliers;
 mod phases;
 mod pool;
+mod pooled;
 mod precondition;
 mod progress;
 mod questions;
