@@ -2,6 +2,7 @@
 
 mod compare;
 mod files;
+mod little;
 mod matrix;
 mod nodes;
 mod open_loop;
