@@ -20,7 +20,7 @@ pub use arm::{
     SyncSummary, TargetSummary, Work,
 };
 pub use caps::{ArmDepths, ArmDrain, Cap, DepthLevel, DepthResponse};
-pub use comparison::{Comparison, EffectChange, Stalls};
+pub use comparison::{Comparison, EffectChange, Missing, Stalls};
 pub use estimate::Estimate;
 pub use matrix::{FactorEffect, FactorEffects, FactorInteraction, FactorShift};
 pub use outliers::{ArmTax, FleetCost, Outlier, Outliers};

@@ -23,7 +23,7 @@ use crate::metrics::{Metric, Role};
 use crate::pool::ArmPool;
 use crate::progress::{self, Kind, Progress};
 use crate::rules::{self, Judged, RuleContext};
-use crate::{bound, nodes, outliers, questions, results, row, screened, stalled, summary};
+use crate::{bound, missing, nodes, outliers, questions, results, row, screened, stalled, summary};
 
 /// Collects the trials of an experiment and draws conclusions from them.
 ///
@@ -228,6 +228,9 @@ impl Analyzer {
         let blocks = self.blocks();
         let (mut conclusions, attribution) = self.conclusions(&blocks);
         let depths = self.depths();
+        let shifts = masked::shifts(&blocks, &self.levels);
+        let method = (self.names.as_slice(), &self.method);
+        masked::withhold(&mut conclusions, method, &blocks, &self.levels, &shifts);
         masked::judge(&mut conclusions, &self.names, &self.levels, &depths);
         let arms = summary::arms(&self.experiment, &trials, &self.pools);
         let mut drained = self.drained.clone();
@@ -241,6 +244,7 @@ impl Analyzer {
             conclusions: &conclusions,
             method: &self.method,
             depths: &depths,
+            shifts: &shifts,
             drained: &drained,
             preconditioned: &self.preconditioned,
             is_measured_below_cap: !self.below_cap.is_empty(),
@@ -356,6 +360,13 @@ impl Analyzer {
 
     /// One conclusion per arm but the first, or per layer and the total.
     fn subjects(&self, blocks: &Blocks<'_>, metric: Metric) -> Vec<Conclusion> {
+        let mut conclusions = self.of_those_there_are(blocks, metric);
+        missing::withhold(&mut conclusions, &self.trials, (&self.names, self.method.margin));
+        conclusions
+    }
+
+    /// The same of the trials that there are alone.
+    fn of_those_there_are(&self, blocks: &Blocks<'_>, metric: Metric) -> Vec<Conclusion> {
         match &self.experiment.spec.design {
             Design::Single => Vec::new(),
             Design::Compare if self.experiment.spec.is_of_results() => {

@@ -165,6 +165,7 @@ impl Row {
                 .and_then(|projection| u32::try_from(projection.total_blocks).ok()),
             regime: change.map(|_| change::SINCE.to_owned()).filter(|_| has_size),
             change: change.map(|change| change.effect),
+            missing: None,
             stalls: None,
             cap: None,
         };

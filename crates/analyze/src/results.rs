@@ -240,6 +240,7 @@ impl<'a> Contrast<'a> {
             blocks_needed: None,
             regime: None,
             change: None,
+            missing: None,
             stalls: None,
             cap: None,
         };

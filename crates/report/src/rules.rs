@@ -168,6 +168,7 @@ mod tests {
             found: found.map(|(value, lo, hi)| Estimate { value, lo, hi }),
             trials: 10,
             needed: None,
+            missing: None,
             why: None,
         }
     }

@@ -58,6 +58,9 @@ pub struct Comparison {
     /// The effect changed in the middle of the run: its two parts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change: Option<EffectChange>,
+    /// Some trials gave nothing: how many, and whether a verdict on the others stands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<Missing>,
     /// Some trials completed nothing in their window: the counts, and what they say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stalls: Option<Stalls>,
@@ -91,6 +94,25 @@ pub struct EffectChange {
     pub before: Option<Estimate>,
     /// The tax since.
     pub since: Option<Estimate>,
+    /// The change was seen after the run: `since` is what the depth check found at the same depth.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_depth_check: bool,
+}
+
+/// Trials, or saved results, that failed or completed nothing, of an arm and its baseline. Those that
+/// are left may be the easy ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Missing {
+    /// Missing trials of the arm.
+    pub arm: u32,
+    /// Its trials in all.
+    pub of_arm: u32,
+    /// Missing trials of the baseline.
+    pub base: u32,
+    /// Its trials in all.
+    pub of_base: u32,
+    /// They leave no verdict: those that are missing could turn it around, or are too many.
+    pub decides: bool,
 }
 
 /// Trials that completed nothing in their window, of an arm and its baseline. They have no size,
@@ -138,6 +160,7 @@ impl Comparison {
             blocks_needed: None,
             regime: None,
             change: None,
+            missing: None,
             stalls: None,
             cap: None,
         }

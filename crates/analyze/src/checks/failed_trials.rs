@@ -19,11 +19,13 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
                 reason.unwrap_or_else(|| "no I/O of the primary job completed".to_owned())
             ),
             advice: if evidence.is_of_results() {
-                "These results are left out.".to_owned()
+                "Figures are of the other results. A verdict on these stands only if it would with \
+                 those that are missing counted as results that did nothing."
+                    .to_owned()
             } else {
-                "The blocks of these trials are left out of the comparison. If trials fail under \
-                 load rather than by accident, what is left is the easy part: solve the error and \
-                 measure again."
+                "The blocks of these trials are left out of the comparison. A verdict on the others \
+                 stands only if it would with the missing trials counted as trials that did \
+                 nothing: solve the error and measure again."
                     .to_owned()
             },
             trials,

@@ -2,12 +2,14 @@
 
 mod context;
 mod difference;
+mod fewest;
 mod figure;
 mod progress;
 
 use iotax_spec::rule::Condition;
 
 pub(crate) use self::context::RuleContext;
+pub use self::fewest::fewest;
 pub(crate) use self::progress::progress;
 use crate::analysis::Judgment;
 

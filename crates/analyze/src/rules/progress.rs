@@ -3,6 +3,7 @@
 use iotax_spec::Stop;
 
 use crate::analysis::Judgment;
+use crate::missing;
 use crate::progress::Progress;
 
 /// Trials before which no rule is given up.
@@ -38,6 +39,13 @@ pub(crate) fn progress(progress: Progress, judged: &[Judgment], stop: &Stop) -> 
 
 /// Whether more trials may decide it.
 fn is_open(judgment: &Judgment, stop: &Stop) -> bool {
+    // Those that are missing may become few among more.
+    let may_be_few = judgment.missing.filter(|missing| {
+        f64::from(missing.arm.max(missing.base)) <= missing::MOST * f64::from(stop.max_blocks)
+    });
+    if judgment.is_undecided() && may_be_few.is_some() {
+        return true;
+    }
     judgment.is_undecided()
         && judgment.why.is_none()
         && (judgment.trials < PATIENCE

@@ -33,6 +33,7 @@ pub(crate) fn stalled() -> Analysis {
     let total = Stalls { factor: Some(4_190.6), ..counts(7, 0, 7) };
     let early = Stalls { each: Some(17.2), more_blocks: Some(4), ..counts(3, 0, 3) };
     let change = EffectChange {
+        in_depth_check: false,
         after_block: 9,
         blocks: [9, 7],
         before: estimate(0.4, 0.02),
@@ -205,6 +206,7 @@ pub(crate) fn ruled() -> Analysis {
             found: found.map(|[value, lo, hi]| Estimate { value, lo, hi }),
             trials: 12,
             needed: None,
+            missing: None,
             why: None,
         }
     };
