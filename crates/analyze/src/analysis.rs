@@ -201,6 +201,8 @@ impl TrialPoint {
 pub enum Check {
     /// Trials failed.
     FailedTrials,
+    /// Trials in which the load generator itself did not run for a while.
+    Paused,
     /// Trials in which the primary job completed nothing.
     StalledTrials,
     /// Single I/Os failed.

@@ -18,6 +18,7 @@ mod little;
 mod noise;
 mod one_core;
 mod other_programs;
+mod paused;
 mod regime;
 mod results;
 mod schedule;
@@ -39,10 +40,11 @@ type SelfCheck = fn(&Evidence<'_>) -> Vec<Warning>;
 
 /// All checks, the worst findings first: wrong data, then wrong figures, then figures that mean
 /// something else than they seem to, then mere doubt. Their warnings are shown in this order.
-const CHECKS: [SelfCheck; 27] = [
+const CHECKS: [SelfCheck; 28] = [
     verify::check,
     io_errors::check,
     failed_trials::check,
+    paused::check,
     stalls::check_whole_trials,
     little::check,
     impossible_speed::check,

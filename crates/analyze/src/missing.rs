@@ -6,13 +6,13 @@
 //! That bounds the harm from below alone, so beyond [`MOST`] no verdict stands.
 
 use iotax_stats::rci::Interval;
+use iotax_stats::sequential::StopReason;
 use iotax_stats::verdict::Verdict;
 
 use crate::analysis::Missing;
 use crate::conclude::Conclusion;
-use crate::facts::TrialFacts;
+use crate::facts::{PAUSED, TrialFacts};
 use crate::metrics::Better;
-use iotax_stats::sequential::StopReason;
 
 /// Share of an arm's trials beyond which those that are left say nothing of all.
 pub(crate) const MOST: f64 = 0.2;
@@ -59,8 +59,10 @@ impl Missing {
 
 /// How many trials of an arm are missing, and how many there are with them.
 fn counted<'a>(trials: impl Iterator<Item = &'a TrialFacts>) -> [u32; 2] {
+    // What held the load generator up has nothing to do with how fast an arm is.
+    let counts = |trial: &&TrialFacts| !matches!(trial.outcome, "interrupted" | PAUSED);
     trials
-        .filter(|trial| trial.outcome != "interrupted")
+        .filter(counts)
         .fold([0, 0], |[missing, of], trial| [missing + u32::from(!trial.usable), of + 1])
 }
 

@@ -7,7 +7,7 @@ use crate::analysis::{
     ArmSummary, JobSummary, OperationSummary, QuantilePoint, SyncSummary, TrialPoint, Work,
 };
 use crate::counters::{self, IntervalBudget};
-use crate::facts::{JobFacts, TrialFacts};
+use crate::facts::{JobFacts, PAUSED, TrialFacts};
 use crate::metrics::Metric;
 use crate::pool::{ArmPool, Described};
 use crate::{network, pooled, targets};
@@ -36,7 +36,7 @@ pub(crate) fn arms(
     let site = |arm: usize| experiment.sites.get(arm).map(|site| site.target.clone());
     (spec.arms.iter().enumerate().zip(pools).zip(&by_arm))
         .map(|(((i, arm), pool), trials)| {
-            let usable: Vec<&TrialFacts> = trials.iter().copied().filter(|t| t.usable).collect();
+            let usable = shown(trials);
             let primary = spec.workload.jobs.iter().position(|j| j.name == spec.workload.primary);
             let throughputs: Vec<f64> = pooled::primary(&usable).map(JobFacts::iops).collect();
             let ios = |trial: &TrialFacts| trial.primary().map_or(0.0, |job| job.ios as f64);
@@ -46,7 +46,9 @@ pub(crate) fn arms(
                     .filter(|target| !target.is_empty())
                     .unwrap_or_else(|| arm.target.to_string()),
                 trials: count(usable.len()),
-                failed_trials: count(trials.len() - usable.len()),
+                failed_trials: count(
+                    trials.iter().filter(|t| !t.usable && t.outcome != PAUSED).count(),
+                ),
                 stalled_trials: count(
                     usable.iter().filter(|trial| trial.stalled_below.is_some()).count(),
                 ),
@@ -69,6 +71,17 @@ pub(crate) fn arms(
             }
         })
         .collect()
+}
+
+/// The trials that figures are of: the usable ones; where the load generator was held up in all there
+/// are, these, for something was measured.
+fn shown<'a>(trials: &[&'a TrialFacts]) -> Vec<&'a TrialFacts> {
+    let usable: Vec<&TrialFacts> = trials.iter().copied().filter(|t| t.usable).collect();
+    if usable.is_empty() {
+        trials.iter().copied().filter(|trial| trial.outcome == PAUSED).collect()
+    } else {
+        usable
+    }
 }
 
 /// Sums over the usable trials of one arm.

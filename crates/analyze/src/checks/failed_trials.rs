@@ -2,12 +2,14 @@ use iotax_words::count;
 
 use crate::analysis::{Check, Warning};
 use crate::evidence::Evidence;
+use crate::facts::{PAUSED, TrialFacts};
 
 /// Trials that yielded nothing usable, other than by the user's interruption.
 pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
     let per_arm = evidence.names.iter().enumerate().filter_map(|(arm, name)| {
         let of_arm = || evidence.trials.iter().filter(|trial| trial.arm == Some(arm));
-        let failed = || of_arm().filter(|trial| !trial.usable && trial.outcome != "interrupted");
+        let is_other = |trial: &&&TrialFacts| matches!(trial.outcome, "interrupted" | PAUSED);
+        let failed = || of_arm().filter(|trial| !trial.usable && !is_other(trial));
         let trials = u32::try_from(failed().count()).unwrap_or(u32::MAX);
         let reason = failed().find_map(|trial| trial.why.clone());
         (trials > 0).then(|| Warning {

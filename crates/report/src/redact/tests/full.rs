@@ -6,7 +6,7 @@ use iotax_record::{
     Busiest, BusyOne, Counters, DeviceCounters, DirectionRecord, Experiment, HostRecord, HostRole,
     InterfaceCounters, JobRecord, LatencyHistogram, LoadRecord, NamedSite, NfsClientCounters,
     NfsCounters, NfsGranted, NfsOperation, NfsTransportCounters, OperationRecord, Outcome, PathEnd,
-    Placed, Pressure, QdiscCounters, Site, Slow, SystemCounters, Trial,
+    PauseRecord, Placed, Pressure, QdiscCounters, Site, Slow, SystemCounters, Trial,
 };
 use iotax_spec::layers::{
     CgroupIo, Cloud, CloudDisk, CloudDisks, CloudOptions, Dev, Dir, Dmcrypt, File, FileSystem,
@@ -293,6 +293,7 @@ fn load() -> LoadRecord {
         jobs: vec![job_record()],
         operations: vec![operation()],
         system: SystemCounters::default(),
+        paused: Some(PauseRecord::default()),
         warnings: vec![t()],
     }
 }
