@@ -231,7 +231,7 @@ impl Analyzer {
         let shifts = masked::shifts(&blocks, &self.levels);
         let method = (self.names.as_slice(), &self.method);
         masked::withhold(&mut conclusions, method, &blocks, &self.levels, &shifts);
-        masked::judge(&mut conclusions, &self.names, &self.levels, &depths);
+        masked::judge(&mut conclusions, (&self.names, self.method.margin), &self.levels, &depths);
         let arms = summary::arms(&self.experiment, &trials, &self.pools);
         let mut drained = self.drained.clone();
         let iops: Vec<f64> = arms.iter().map(|arm| arm.iops).collect();
@@ -249,13 +249,14 @@ impl Analyzer {
             preconditioned: &self.preconditioned,
             is_measured_below_cap: !self.below_cap.is_empty(),
         };
-        let Judged { rules, requirements } = rules::judge(&RuleContext {
+        let Judged { mut rules, requirements } = rules::judge(&RuleContext {
             spec,
             names: &self.names,
             trials: &trials,
             conclusions: &conclusions.iter().collect::<Vec<_>>(),
             method: &self.method,
         });
+        rules::keep_none_of_a_part(&mut rules, end, self.trials.len());
         let work = |arm| summary::work(&evidence.usable(arm).collect::<Vec<_>>());
         let work = (0..self.names.len()).map(work).collect();
         let of_arms: Vec<Comparison> = conclusions.iter().map(|c| c.comparison.clone()).collect();

@@ -20,7 +20,8 @@ pub(crate) fn against(comparison: &Comparison, baseline: &str, analysis: &Analys
     if comparison.verdict == Verdict::EffectChanged {
         return changed(comparison, baseline);
     }
-    if let Some(missing) = comparison.missing.filter(|missing| missing.decides) {
+    let has_size = comparison.lo.is_some();
+    if let Some(missing) = comparison.missing.filter(|missing| missing.decides && has_size) {
         return without_the_missing(comparison, baseline, &missing);
     }
     if let (Some(_), None) = (comparison.tax, comparison.lo) {
@@ -82,8 +83,8 @@ pub(crate) fn against(comparison: &Comparison, baseline: &str, analysis: &Analys
 fn without_the_missing(comparison: &Comparison, baseline: &str, missing: &Missing) -> String {
     let name = subject(comparison);
     let lost = lost(missing, &name, baseline);
-    let size = comparison.effect().map(|effect| effect.size(comparison.metric.name()));
-    let shown = size.map_or_else(String::new, |size| format!("; they alone show {size}"));
+    let shown =
+        size(comparison).map_or_else(String::new, |size| format!("; they alone show {size}"));
     format!(
         "{name} against {baseline} is undecided: {lost}, and those that are left may be the easy \
          ones{shown}."

@@ -30,6 +30,13 @@ impl Ruling {
     }
 }
 
+impl Ruling {
+    /// Of one of several phases.
+    pub(crate) fn in_phase(self, name: &str) -> Self {
+        Self { sentence: format!("{name}: {}", self.sentence), ..self }
+    }
+}
+
 /// What became of the rules that were set for an experiment.
 pub fn rulings(analysis: &Analysis) -> Vec<Ruling> {
     analysis.rules.iter().map(ruling).collect()

@@ -7,7 +7,7 @@ use iotax_stats::student::critical_t;
 use iotax_stats::verdict::Verdict;
 
 use super::depths::{Level, interval};
-use super::judge::candidates;
+use super::judge::{candidates, may_be_masked};
 use crate::analysis::{EffectChange, Estimate};
 use crate::blocks::Blocks;
 use crate::conclude::Conclusion;
@@ -60,7 +60,8 @@ pub(crate) fn withhold(
     let is_shifted = |arm: usize| shifts.iter().any(|shift| shift.arm == arm);
     for conclusion in conclusions {
         let comparison = &conclusion.comparison;
-        if !comparison.verdict.is_decided() || !candidates(comparison) {
+        let is_said = comparison.verdict.is_decided() && candidates(comparison);
+        if !is_said && !may_be_masked(comparison, method.margin) {
             continue;
         }
         // What a layer costs is a contrast of all arms: one that changed is enough.

@@ -1,13 +1,14 @@
 //! The experiments that follow one whose arms turned out equal.
 
 use iotax_record::Experiment;
+use iotax_spec::rule::Condition;
 use iotax_spec::{Depth, Design, Job, SideRuns, Spec, StopMode, Workload};
 use iotax_stats::tail::samples_needed;
 use iotax_stats::verdict::Verdict;
 
 use super::depths::MOST_BLOCKS as CHECK_BLOCKS;
-use super::judge::candidates;
-use crate::analysis::Analysis;
+use super::judge::{candidates, may_be_masked};
+use crate::analysis::{Analysis, Judgment};
 
 /// Blocks before the first look.
 const FEWEST_BLOCKS: u32 = 3;
@@ -26,7 +27,7 @@ const QUICK_NS: u64 = 120_000_000_000;
 /// the depth, the same and twice the depth. `None` if nothing was equal in a closed loop, or no
 /// depth can be changed.
 pub fn depth_check(spec: &Spec, parts: &[(Experiment, Analysis)]) -> Option<Spec> {
-    let equal = parts.iter().filter(|(_, analysis)| has(analysis, Verdict::Equivalent));
+    let equal = parts.iter().filter(|(_, analysis)| may_hide_something(analysis));
     at_depths(spec, equal.map(|(experiment, _)| &experiment.spec.workload))
 }
 
@@ -111,6 +112,15 @@ fn tail_needs_time(load: &Workload) -> bool {
 fn comparable(spec: &Spec) -> impl Iterator<Item = &Workload> {
     let compares = spec.design != Design::Single;
     spec.phases().filter(move |phase| compares && !phase.is_open_loop())
+}
+
+/// Whether some comparison of throughput found the arms equal, or keeps a rule.
+fn may_hide_something(analysis: &Analysis) -> bool {
+    let is_about_speed =
+        |judged: &Judgment| matches!(judged.rule.condition, Condition::SlowerBy(_));
+    let has_rule = analysis.rules.iter().any(is_about_speed);
+    let margin = if has_rule { analysis.margin } else { f64::NEG_INFINITY };
+    analysis.comparisons.iter().any(|c| may_be_masked(c, margin))
 }
 
 /// Whether some comparison of throughput earned this word.

@@ -15,6 +15,14 @@ pub(super) fn candidates(comparison: &Comparison) -> bool {
     comparison.metric.has(Trait::Capped) && !is_pair_of_layers(comparison)
 }
 
+/// Whether a cap may be why the arm is not slower: it is equal, or the interval leaves no room for a
+/// tax of the margin, which is enough to keep a rule.
+pub(super) fn may_be_masked(comparison: &Comparison, margin: f64) -> bool {
+    let is_kept = comparison.hi.is_some_and(|hi| hi < margin);
+    let is_open = comparison.verdict == Verdict::Undecided && is_kept;
+    candidates(comparison) && (comparison.verdict == Verdict::Equivalent || is_open)
+}
+
 /// An interaction compares differences: a cap hides the layers themselves first.
 fn is_pair_of_layers(comparison: &Comparison) -> bool {
     comparison.layer.as_deref().is_some_and(|layer| layer.contains(" x "))
@@ -24,22 +32,22 @@ fn is_pair_of_layers(comparison: &Comparison) -> bool {
 /// machine did not set. `levels` and `arms`: by arm, in the order of `names`.
 pub(crate) fn judge(
     conclusions: &mut [Conclusion],
-    names: &[String],
+    (names, margin): (&[String], f64),
     levels: &[Vec<Level>],
     arms: &[ArmDepths],
 ) {
     for conclusion in conclusions {
-        judge_one(&mut conclusion.comparison, names, levels, arms);
+        judge_one(&mut conclusion.comparison, (names, margin), levels, arms);
     }
 }
 
 fn judge_one(
     comparison: &mut Comparison,
-    names: &[String],
+    (names, margin): (&[String], f64),
     levels: &[Vec<Level>],
     arms: &[ArmDepths],
 ) {
-    if comparison.verdict != Verdict::Equivalent || !candidates(comparison) {
+    if !may_be_masked(comparison, margin) {
         return;
     }
     let involved = involved(comparison, names);
@@ -113,7 +121,7 @@ mod tests {
         let levels = [vec![level.clone()], vec![level.clone()], vec![level]];
         let arm =
             |response| ArmDepths { arm: String::new(), response, busy: None, levels: Vec::new() };
-        judge_one(&mut comparison, &names, &levels, &responses.map(arm));
+        judge_one(&mut comparison, (&names, 0.05), &levels, &responses.map(arm));
         comparison
     }
 
@@ -141,9 +149,13 @@ mod tests {
     #[test]
     fn arms_on_different_caps_differ_and_are_not_masked() {
         for verdict in [Verdict::Slower, Verdict::Faster, Verdict::Undecided] {
-            let found = judged(comparison(verdict, Some("b"), None), [Plateau; 3]);
+            let wide = Comparison { hi: Some(0.1), ..comparison(verdict, Some("b"), None) };
+            let found = judged(wide, [Plateau; 3]);
             assert_eq!((found.verdict, found.cap), (verdict, None));
         }
+        // No room for a tax of the margin: the cap may be why.
+        let kept = comparison(Verdict::Undecided, Some("b"), None);
+        assert_eq!(judged(kept, [Plateau; 3]).verdict, Verdict::Masked);
     }
 
     #[test]
