@@ -2,6 +2,7 @@
 
 use iotax_record::{End, Experiment, Trial};
 use iotax_spec::Design;
+use iotax_spec::rule::Condition;
 use iotax_stats::sample::mean;
 
 use crate::analysis::{
@@ -229,7 +230,7 @@ impl Analyzer {
         let (mut conclusions, attribution) = self.conclusions(&blocks);
         let depths = self.depths();
         let shifts = masked::shifts(&blocks, &self.levels);
-        let method = (self.names.as_slice(), &self.method);
+        let method = (self.names.as_slice(), &self.method, self.room());
         masked::withhold(&mut conclusions, method, &blocks, &self.levels, &shifts);
         masked::judge(&mut conclusions, (&self.names, self.method.margin), &self.levels, &depths);
         let arms = summary::arms(&self.experiment, &trials, &self.pools);
@@ -256,7 +257,7 @@ impl Analyzer {
             conclusions: &conclusions.iter().collect::<Vec<_>>(),
             method: &self.method,
         });
-        rules::keep_none_of_a_part(&mut rules, end, self.trials.len());
+        rules::keep_none_of_a_part(&mut rules, spec, (end, self.trials.len()));
         let work = |arm| summary::work(&evidence.usable(arm).collect::<Vec<_>>());
         let work = (0..self.names.len()).map(work).collect();
         let of_arms: Vec<Comparison> = conclusions.iter().map(|c| c.comparison.clone()).collect();
@@ -301,6 +302,15 @@ impl Analyzer {
             open_questions,
             ending: ending(&spec.design, &trials, &blocks, end),
         }
+    }
+
+    /// The largest tax that counts as none, or keeps a rule.
+    fn room(&self) -> f64 {
+        let shares = self.experiment.spec.fail_if.iter().filter_map(|rule| match rule.condition {
+            Condition::SlowerBy(share) => Some(share),
+            _ => None,
+        });
+        shares.fold(self.method.margin, f64::max)
     }
 
     /// How each arm answers to its depth; empty without a depth check.

@@ -51,7 +51,7 @@ pub(crate) fn shifts(blocks: &Blocks<'_>, levels: &[Vec<Level>]) -> Vec<LevelShi
 /// Takes verdicts back with which the depth check disagrees.
 pub(crate) fn withhold(
     conclusions: &mut [Conclusion],
-    (names, method): (&[String], &Method),
+    (names, method, room): (&[String], &Method, f64),
     blocks: &Blocks<'_>,
     levels: &[Vec<Level>],
     shifts: &[LevelShift],
@@ -61,7 +61,7 @@ pub(crate) fn withhold(
     for conclusion in conclusions {
         let comparison = &conclusion.comparison;
         let is_said = comparison.verdict.is_decided() && candidates(comparison);
-        if !is_said && !may_be_masked(comparison, method.margin) {
+        if !is_said && !may_be_masked(conclusion, room) {
             continue;
         }
         // What a layer costs is a contrast of all arms: one that changed is enough.

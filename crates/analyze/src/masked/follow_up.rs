@@ -1,14 +1,14 @@
 //! The experiments that follow one whose arms turned out equal.
 
 use iotax_record::Experiment;
-use iotax_spec::rule::Condition;
+use iotax_spec::rule::{Condition, RuleOutcome};
 use iotax_spec::{Depth, Design, Job, SideRuns, Spec, StopMode, Workload};
 use iotax_stats::tail::samples_needed;
 use iotax_stats::verdict::Verdict;
 
 use super::depths::MOST_BLOCKS as CHECK_BLOCKS;
-use super::judge::{candidates, may_be_masked};
-use crate::analysis::{Analysis, Judgment};
+use super::judge::candidates;
+use crate::analysis::{Analysis, Comparison, Judgment};
 
 /// Blocks before the first look.
 const FEWEST_BLOCKS: u32 = 3;
@@ -114,13 +114,17 @@ fn comparable(spec: &Spec) -> impl Iterator<Item = &Workload> {
     spec.phases().filter(move |phase| compares && !phase.is_open_loop())
 }
 
-/// Whether some comparison of throughput found the arms equal, or keeps a rule.
+/// Whether some comparison of throughput found the arms equal, or a rule about their speed is kept.
 fn may_hide_something(analysis: &Analysis) -> bool {
-    let is_about_speed =
-        |judged: &Judgment| matches!(judged.rule.condition, Condition::SlowerBy(_));
-    let has_rule = analysis.rules.iter().any(is_about_speed);
-    let margin = if has_rule { analysis.margin } else { f64::NEG_INFINITY };
-    analysis.comparisons.iter().any(|c| may_be_masked(c, margin))
+    let is_kept = |judged: &Judgment| {
+        let is_about_speed = matches!(judged.rule.condition, Condition::SlowerBy(_));
+        is_about_speed && judged.outcome == RuleOutcome::Pass
+    };
+    let has_kept = analysis.rules.iter().any(is_kept);
+    let may_hide = |c: &Comparison| {
+        c.verdict == Verdict::Equivalent || has_kept && c.verdict == Verdict::Undecided
+    };
+    analysis.comparisons.iter().any(|c| may_hide(c) && candidates(c))
 }
 
 /// Whether some comparison of throughput earned this word.

@@ -15,11 +15,12 @@ pub(super) fn candidates(comparison: &Comparison) -> bool {
     comparison.metric.has(Trait::Capped) && !is_pair_of_layers(comparison)
 }
 
-/// Whether a cap may be why the arm is not slower: it is equal, or the interval leaves no room for a
-/// tax of the margin, which is enough to keep a rule.
-pub(super) fn may_be_masked(comparison: &Comparison, margin: f64) -> bool {
-    let is_kept = comparison.hi.is_some_and(|hi| hi < margin);
-    let is_open = comparison.verdict == Verdict::Undecided && is_kept;
+/// Whether a cap may be why the arm is not slower: it is equal, or its interval leaves no `room` for a
+/// tax that breaks a rule.
+pub(super) fn may_be_masked(conclusion: &Conclusion, room: f64) -> bool {
+    let comparison = &conclusion.comparison;
+    let hi = conclusion.bounds.map(|bounds| bounds.hi).or(comparison.hi);
+    let is_open = comparison.verdict == Verdict::Undecided && hi.is_some_and(|hi| hi < room);
     candidates(comparison) && (comparison.verdict == Verdict::Equivalent || is_open)
 }
 
@@ -32,24 +33,21 @@ fn is_pair_of_layers(comparison: &Comparison) -> bool {
 /// machine did not set. `levels` and `arms`: by arm, in the order of `names`.
 pub(crate) fn judge(
     conclusions: &mut [Conclusion],
-    (names, margin): (&[String], f64),
+    (names, room): (&[String], f64),
     levels: &[Vec<Level>],
     arms: &[ArmDepths],
 ) {
-    for conclusion in conclusions {
-        judge_one(&mut conclusion.comparison, (names, margin), levels, arms);
+    for conclusion in conclusions.iter_mut().filter(|c| may_be_masked(c, room)) {
+        judge_one(&mut conclusion.comparison, names, levels, arms);
     }
 }
 
 fn judge_one(
     comparison: &mut Comparison,
-    (names, margin): (&[String], f64),
+    names: &[String],
     levels: &[Vec<Level>],
     arms: &[ArmDepths],
 ) {
-    if !may_be_masked(comparison, margin) {
-        return;
-    }
     let involved = involved(comparison, names);
     let on_plateau =
         |arm: &usize| arms.get(*arm).is_some_and(|found| found.response == DepthResponse::Plateau);
@@ -114,15 +112,16 @@ mod tests {
     }
 
     /// The verdict on `comparison` where the arms `a`, `b` and `c` answer to their depths so.
-    fn judged(mut comparison: Comparison, responses: [DepthResponse; 3]) -> Comparison {
+    fn judged(comparison: Comparison, responses: [DepthResponse; 3]) -> Comparison {
         let names = ["a", "b", "c"].map(str::to_owned);
         let trials = (0..4).map(|block| (block, 4000.0, 16_384_000.0, 2e6)).collect();
         let level = Level { in_flight: 8, is_own: true, trials, busy: None };
         let levels = [vec![level.clone()], vec![level.clone()], vec![level]];
         let arm =
             |response| ArmDepths { arm: String::new(), response, busy: None, levels: Vec::new() };
-        judge_one(&mut comparison, (&names, 0.05), &levels, &responses.map(arm));
-        comparison
+        let mut conclusion = Conclusion::example(comparison);
+        judge(std::slice::from_mut(&mut conclusion), (&names, 0.05), &levels, &responses.map(arm));
+        conclusion.comparison
     }
 
     use DepthResponse::{LocalBottleneck, Plateau, Scales};

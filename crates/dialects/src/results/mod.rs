@@ -88,6 +88,8 @@ pub fn read(
     });
     spec.workload = workloads.next().expect("there is a job, or else an error");
     spec.then = workloads.collect();
+    spec.unmatched_jobs =
+        u32::try_from(partners::names(&reads).len() - names.len()).unwrap_or(u32::MAX);
     spec.suite = (names.len() > 1).then(|| suite(&names));
     let sites = (0..spec.arms.len()).map(|arm| site(&spec.arms[arm], &reads, arm)).collect();
     let starts = starts(&reads);

@@ -113,6 +113,7 @@ fn spec() -> Spec {
             precondition: true,
             drain_ns: Some(1),
         },
+        unmatched_jobs: 1,
         fitted: Some(Fitted {
             arm: 1,
             free_bytes: 1,
