@@ -20,7 +20,7 @@ pub use arm::{
     SyncSummary, TargetSummary, Work,
 };
 pub use caps::{ArmDepths, ArmDrain, Cap, DepthLevel, DepthResponse};
-pub use comparison::{Comparison, EffectChange, PlaceEffect, Stalls};
+pub use comparison::{Comparison, EffectChange, Missing, PlaceEffect, Stalls};
 pub use estimate::Estimate;
 pub use matrix::{FactorEffect, FactorEffects, FactorInteraction, FactorShift};
 pub use outliers::{ArmTax, FleetCost, Outlier, Outliers};
@@ -201,6 +201,8 @@ impl TrialPoint {
 pub enum Check {
     /// Trials failed.
     FailedTrials,
+    /// Trials in which the load generator itself did not run for a while.
+    Paused,
     /// Trials in which the primary job completed nothing.
     StalledTrials,
     /// Single I/Os failed.

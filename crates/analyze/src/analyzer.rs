@@ -2,6 +2,7 @@
 
 use iotax_record::{End, Experiment, Trial};
 use iotax_spec::Design;
+use iotax_spec::rule::Condition;
 use iotax_stats::sample::mean;
 
 use crate::analysis::{
@@ -23,7 +24,9 @@ use crate::metrics::{Metric, Role};
 use crate::pool::ArmPool;
 use crate::progress::{self, Kind, Progress};
 use crate::rules::{self, Judged, RuleContext};
-use crate::{bound, family, nodes, outliers, questions, results, row, screened, stalled, summary};
+use crate::{
+    bound, family, missing, nodes, outliers, questions, results, row, screened, stalled, summary,
+};
 
 /// Collects the trials of an experiment and draws conclusions from them.
 ///
@@ -234,7 +237,10 @@ impl Analyzer {
         let blocks = self.blocks();
         let (mut conclusions, attribution) = self.conclusions(&blocks);
         let depths = self.depths();
-        masked::judge(&mut conclusions, &self.names, &self.levels, &depths);
+        let shifts = masked::shifts(&blocks, &self.levels);
+        let method = (self.names.as_slice(), &self.method, self.room());
+        masked::withhold(&mut conclusions, method, &blocks, &self.levels, &shifts);
+        masked::judge(&mut conclusions, (&self.names, self.method.margin), &self.levels, &depths);
         let arms = summary::arms(&self.experiment, &trials, &self.pools);
         let mut drained = self.drained.clone();
         let iops: Vec<f64> = arms.iter().map(|arm| arm.iops).collect();
@@ -247,17 +253,19 @@ impl Analyzer {
             conclusions: &conclusions,
             method: &self.method,
             depths: &depths,
+            shifts: &shifts,
             drained: &drained,
             preconditioned: &self.preconditioned,
             is_measured_below_cap: !self.below_cap.is_empty(),
         };
-        let Judged { rules, requirements } = rules::judge(&RuleContext {
+        let Judged { mut rules, requirements } = rules::judge(&RuleContext {
             spec,
             names: &self.names,
             trials: &trials,
             conclusions: &conclusions.iter().collect::<Vec<_>>(),
             method: &self.method,
         });
+        rules::keep_none_of_a_part(&mut rules, spec, (end, self.trials.len()));
         let work = |arm| summary::work(&evidence.usable(arm).collect::<Vec<_>>());
         let work = (0..self.names.len()).map(work).collect();
         let of_arms: Vec<Comparison> = conclusions.iter().map(|c| c.comparison.clone()).collect();
@@ -302,6 +310,15 @@ impl Analyzer {
             open_questions,
             ending: ending(&spec.design, &trials, &blocks, end),
         }
+    }
+
+    /// The largest tax that counts as none, or keeps a rule.
+    fn room(&self) -> f64 {
+        let shares = self.experiment.spec.fail_if.iter().filter_map(|rule| match rule.condition {
+            Condition::SlowerBy(share) => Some(share),
+            _ => None,
+        });
+        shares.fold(self.method.margin, f64::max)
     }
 
     /// How each arm answers to its depth; empty without a depth check.
@@ -371,6 +388,13 @@ impl Analyzer {
 
     /// One conclusion per arm but the first, or per layer and the total.
     fn subjects(&self, blocks: &Blocks<'_>, metric: Metric) -> Vec<Conclusion> {
+        let mut conclusions = self.of_those_there_are(blocks, metric);
+        missing::withhold(&mut conclusions, &self.trials, (&self.names, self.method.margin));
+        conclusions
+    }
+
+    /// The same of the trials that there are alone.
+    fn of_those_there_are(&self, blocks: &Blocks<'_>, metric: Metric) -> Vec<Conclusion> {
         match &self.experiment.spec.design {
             Design::Single => Vec::new(),
             Design::Compare if self.experiment.spec.is_of_results() => {

@@ -37,6 +37,7 @@ pub(crate) fn split(method: &Method, row: &mut Row) -> Option<Change> {
         blocks: [before.len(), since.len()].map(count),
         before: tax(before),
         since: tax(since),
+        in_depth_check: false,
     };
     let design = method.design();
     let spent = design.look_before(found.seen_at);

@@ -19,6 +19,7 @@ mod narrow;
 mod noise;
 mod one_core;
 mod other_programs;
+mod paused;
 mod place;
 mod regime;
 mod results;
@@ -41,10 +42,11 @@ type SelfCheck = fn(&Evidence<'_>) -> Vec<Warning>;
 
 /// All checks, the worst findings first: wrong data, then wrong figures, then figures that mean
 /// something else than they seem to, then mere doubt. Their warnings are shown in this order.
-const CHECKS: [SelfCheck; 29] = [
+const CHECKS: [SelfCheck; 30] = [
     verify::check,
     io_errors::check,
     failed_trials::check,
+    paused::check,
     stalls::check_whole_trials,
     little::check,
     impossible_speed::check,

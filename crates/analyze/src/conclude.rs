@@ -38,6 +38,32 @@ impl Conclusion {
     }
 }
 
+#[cfg(test)]
+impl Conclusion {
+    /// That rests on nothing, for tests.
+    pub(crate) fn example(comparison: Comparison) -> Self {
+        let decision = Decision {
+            blocks: 3,
+            verdict: comparison.verdict,
+            sign: None,
+            log_ratio: None,
+            cost: None,
+            dependence: None,
+            stop: None,
+            projection: None,
+        };
+        Self {
+            comparison,
+            decision,
+            blocks: vec![0, 1, 2],
+            spread: None,
+            bounds: None,
+            withheld: None,
+            is_interaction: false,
+        }
+    }
+}
+
 /// A difference that the family of comparisons does not support.
 pub(crate) const NOT_AFTER_HOLM: &str =
     "it holds alone, but not after Holm's correction for all comparisons";
@@ -208,6 +234,7 @@ impl Row {
             regime: change.map(|_| change::SINCE.to_owned()).filter(|_| has_size),
             change: change.map(|change| change.effect),
             place: None,
+            missing: None,
             stalls: None,
             cap: None,
         };

@@ -7,6 +7,7 @@ use crate::analysis::{ArmDepths, ArmDrain, ArmPrecondition};
 use crate::blocks::Blocks;
 use crate::conclude::Conclusion;
 use crate::facts::{JobFacts, TrialFacts};
+use crate::masked::LevelShift;
 use crate::method::Method;
 
 /// Everything a check may look at.
@@ -20,6 +21,8 @@ pub(crate) struct Evidence<'a> {
     pub method: &'a Method,
     /// How each arm answers to its depth; empty if that was not measured.
     pub depths: &'a [ArmDepths],
+    /// Arms whose level was another one in the depth check.
+    pub shifts: &'a [LevelShift],
     /// What was seen while burst credits were spent; empty if that was not asked for.
     pub drained: &'a [ArmDrain],
     /// How the arms were preconditioned; empty if that was not asked for.

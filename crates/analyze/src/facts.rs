@@ -1,8 +1,8 @@
 //! What the analysis keeps of a trial: a few hundred bytes instead of its histograms.
 
 use iotax_record::{
-    Busiest, DirectionRecord, FarEndRecord, JobRecord, LoadRecord, Outcome, SystemCounters,
-    TcpRecord, Trial, UdpRecord,
+    Busiest, DirectionRecord, FarEndRecord, JobRecord, LoadRecord, Outcome, PauseRecord,
+    SystemCounters, TcpRecord, Trial, UdpRecord,
 };
 use iotax_spec::{Job, Spec, Workload};
 
@@ -23,7 +23,7 @@ pub(crate) struct TrialFacts {
     pub arm_name: String,
     pub started_ns: u64,
     pub switch_ns: u64,
-    /// `completed`, `degraded`, `stalled`, `failed` or `interrupted`.
+    /// `completed`, `degraded`, `stalled`, `paused`, `failed` or `interrupted`.
     pub outcome: &'static str,
     pub why: Option<String>,
     pub window_ns: u64,
@@ -57,6 +57,8 @@ pub(crate) struct TrialFacts {
     /// If its primary job completed nothing although it was at it: the I/Os per second that it
     /// stayed below. Slower than could be measured, and no failure.
     pub stalled_below: Option<f64>,
+    /// How long the load generator was held up in its window, which is no fact about storage.
+    pub paused: Option<PauseRecord>,
     /// Streams that go both ways count together.
     pub both_ways: bool,
     /// Some arm of the experiment has layers of the system.
@@ -109,6 +111,9 @@ pub(crate) struct JobFacts {
     pub waits_for_syncs: bool,
 }
 
+/// The word for a trial in which the load generator was held up.
+pub(crate) const PAUSED: &str = "paused";
+
 /// Trials whose spread of latencies is kept, the first ones of all phases.
 const MAX_SPREADS: u32 = 480;
 
@@ -157,12 +162,17 @@ impl TrialFacts {
             both_ways: workload.goes_both_ways(),
             taken: load.map_or_else(Vec::new, |load| taken(load, spec)),
             usable: false,
+            paused: load.and_then(|load| load.paused),
             // What another tool did in its time is not known so well.
             stalled_below: load
                 .filter(|_| !spec.is_of_results())
                 .and_then(|load| load.stalled_below(&workload.primary)),
         };
-        if facts.stalled_below.is_some() && outcome != "interrupted" {
+        if facts.paused.is_some() && measured {
+            facts.outcome = PAUSED;
+            facts.why = facts.paused.map(told);
+            facts.stalled_below = None;
+        } else if facts.stalled_below.is_some() && outcome != "interrupted" {
             facts.outcome = "stalled";
             facts.usable = arm.is_some();
         } else {
@@ -306,9 +316,14 @@ impl JobFacts {
         Some(udp.received as f64 / udp.sent as f64)
     }
 
+    /// Bits that came.
+    pub(crate) fn bits(&self) -> f64 {
+        8.0 * self.bytes() as f64 * self.delivered().unwrap_or(1.0)
+    }
+
     /// Bits per second that came.
     pub(crate) fn bits_per_s(&self) -> f64 {
-        8.0 * self.bytes_per_s() * self.delivered().unwrap_or(1.0)
+        if self.active_ns == 0 { 0.0 } else { self.bits() * 1e9 / self.active_ns as f64 }
     }
 
     pub(crate) fn bytes(&self) -> u64 {
@@ -338,6 +353,13 @@ fn jobs(load: &LoadRecord, workload: &Workload, from_submission: bool) -> Vec<Jo
             Some(JobFacts::of(record, (i, job), is_primary, from_submission))
         })
         .collect()
+}
+
+fn told(paused: PauseRecord) -> String {
+    format!(
+        "the load generator itself was paused for {}",
+        iotax_words::time(paused.total_ns as f64)
+    )
 }
 
 fn beside(load: &LoadRecord) -> Vec<(String, f64)> {

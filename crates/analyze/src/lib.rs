@@ -20,12 +20,14 @@ mod masked;
 mod matrix;
 mod method;
 mod metrics;
+mod missing;
 mod network;
 mod nodes;
 mod outliers;
 mod phases;
 mod place;
 mod pool;
+mod pooled;
 mod precondition;
 mod progress;
 mod questions;
@@ -46,9 +48,9 @@ pub use analysis::{
     Analysis, ArmDepths, ArmDrain, ArmPrecondition, ArmSummary, ArmTax, Attribution, Cap, Check,
     Comparison, DepthLevel, DepthResponse, EffectChange, Ending, Estimate, FORMAT, FactorEffect,
     FactorEffects, FactorInteraction, FactorShift, FleetCost, Interaction, JobSummary, Judgment,
-    LayerCost, NetworkLoad, NetworkSummary, OperationSummary, Outlier, Outliers, PlaceEffect,
-    QuantilePoint, Rates, Stalls, Steadiness, SyncSummary, TargetPoint, TargetSummary, TrialPoint,
-    Warning, Work,
+    LayerCost, Missing, NetworkLoad, NetworkSummary, OperationSummary, Outlier, Outliers,
+    PlaceEffect, QuantilePoint, Rates, Stalls, Steadiness, SyncSummary, TargetPoint, TargetSummary,
+    TrialPoint, Warning, Work,
 };
 pub use analyzer::Analyzer;
 pub use counters::{
@@ -64,5 +66,6 @@ pub use metrics::{Better, Metric, Unit};
 pub use phases::{Phases, Sustained};
 pub use precondition::{PASSES, precondition_spec};
 pub use progress::{ArmProgress, Progress};
+pub use rules::fewest;
 pub use seconds::{Spread, thinned};
 pub use spread::LatencySpread;

@@ -1,12 +1,14 @@
 //! What passed over a network path, as figures to show.
 
+use std::collections::BTreeSet;
+
 use iotax_record::{TcpRecord, UdpRecord};
 use iotax_spec::Workload;
-use iotax_stats::sample::mean;
 
 use crate::analysis::{NetworkLoad, NetworkSummary};
 use crate::facts::{JobFacts, TrialFacts};
 use crate::metrics::Metric;
+use crate::pooled;
 
 const GIB: f64 = 1_073_741_824.0;
 
@@ -23,43 +25,46 @@ pub(crate) fn summary(workload: &Workload, trials: &[&TrialFacts]) -> Option<Net
     } else {
         return None;
     };
-    let jobs = || trials.iter().filter_map(|trial| trial.primary());
-    let of = |figure: &dyn Fn(&JobFacts) -> Option<f64>| {
-        let figures: Vec<f64> = jobs().filter_map(figure).collect();
-        (!figures.is_empty()).then(|| mean(&figures))
+    let jobs = || pooled::primary(trials);
+    let tcp = || jobs().filter_map(|job| Some((job.tcp.as_ref()?, job)));
+    let of_tcp = |part: fn(&(&TcpRecord, &JobFacts)) -> f64, whole: fn(&JobFacts) -> f64| {
+        tcp().next().is_some().then(|| pooled::ratio(tcp(), part, |(_, job)| whole(job)))
     };
-    let of_tcp = |figure: fn(&TcpRecord, &JobFacts) -> f64| {
-        of(&|job| job.tcp.as_ref().map(|tcp| figure(tcp, job)))
-    };
-    let of_udp = |figure: fn(&UdpRecord) -> f64| {
-        of(&|job| job.udp.as_ref().filter(|udp| udp.sent > 0).map(figure))
-    };
-    let metric = |metric: Metric| {
-        let figures: Vec<f64> = trials.iter().filter_map(|trial| metric.of(trial)).collect();
-        mean(&figures)
+    let udp = || jobs().filter_map(|job| job.udp.as_ref()).filter(|udp| udp.sent > 0);
+    let of_udp = |part: fn(&&UdpRecord) -> f64, whole: fn(&&UdpRecord) -> f64| {
+        udp().next().is_some().then(|| pooled::ratio(udp(), part, whole))
     };
     // To the peer, and from it.
     let ways = [false, true].map(|back| {
-        let of_trial = |trial: &&TrialFacts| {
-            let flows = trial.flows().filter(|job| (job.read_bytes > 0) == back);
-            flows.map(JobFacts::bits_per_s).sum()
-        };
-        mean(&trials.iter().map(of_trial).collect::<Vec<f64>>())
+        let flows = || trials.iter().flat_map(|trial| trial.flows());
+        let own = || flows().filter(|job| (job.read_bytes > 0) == back);
+        let indices: BTreeSet<usize> = own().map(|job| job.job).collect();
+        let rate = |index| pooled::rate(own().filter(|job| job.job == index), JobFacts::bits);
+        indices.into_iter().map(rate).sum()
     });
-    let cpu = if load.moves_bytes() { Metric::CPU_PER_MIB } else { Metric::CPU_PER_REQUEST };
+    let zero_copy = || jobs().filter_map(|job| job.tcp?.zero_copy);
+    let cpu_ns = if load.moves_bytes() {
+        let bytes = |trial: &TrialFacts| trial.flows().map(JobFacts::bits).sum();
+        pooled::mean(trials, Metric::CPU_PER_MIB, bytes)
+    } else {
+        let requests = |trial: &TrialFacts| trial.primary().map_or(0.0, |job| job.ios as f64);
+        pooled::mean(trials, Metric::CPU_PER_REQUEST, requests)
+    };
     Some(NetworkSummary {
         load,
         bits_per_s: ways.iter().sum(),
         each_way: workload.goes_both_ways().then_some(ways),
-        cpu_ns: metric(cpu),
-        retransmits_per_gib: of_tcp(|tcp, job| tcp.retransmits as f64 / (job.bytes() as f64 / GIB)),
-        rtt_ns: of_tcp(|tcp, _| tcp.rtt_ns as f64),
-        lost: of_udp(|udp| 1.0 - udp.received as f64 / udp.sent as f64),
-        reordered: of_udp(|udp| udp.reordered as f64 / udp.received.max(1) as f64),
-        jitter_ns: of_udp(|udp| udp.jitter_ns as f64),
-        copied: of(&|job| {
-            let zero_copy = job.tcp?.zero_copy?;
-            Some(zero_copy.copied as f64 / zero_copy.sends.max(1) as f64)
+        cpu_ns,
+        retransmits_per_gib: of_tcp(
+            |(tcp, _)| tcp.retransmits as f64,
+            |job| job.bytes() as f64 / GIB,
+        ),
+        rtt_ns: of_tcp(|(tcp, _)| tcp.rtt_ns as f64, |_| 1.0),
+        lost: of_udp(|udp| udp.sent as f64 - udp.received as f64, |udp| udp.sent as f64),
+        reordered: of_udp(|udp| udp.reordered as f64, |udp| udp.received as f64),
+        jitter_ns: of_udp(|udp| udp.jitter_ns as f64, |_| 1.0),
+        copied: zero_copy().next().is_some().then(|| {
+            pooled::ratio(zero_copy(), |copies| copies.copied as f64, |copies| copies.sends as f64)
         }),
     })
 }

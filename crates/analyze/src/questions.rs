@@ -111,8 +111,14 @@ fn reason(evidence: &Evidence<'_>, group: &[&Conclusion]) -> String {
              (--time) may show how slow they are.",
             count(u64::from(blocks), "block")
         ),
+        Verdict::Undecided if group.iter().any(|c| has_lost(c)) => LOST.to_owned(),
         Verdict::Undecided if group.iter().any(|c| c.comparison.stalls.is_some()) => {
             stalls_undecided(group)
+        }
+        Verdict::EffectChanged if group.iter().any(|c| is_seen_afterwards(c)) => {
+            "effect changed; the depth check that followed shows another one at the same depth. \
+             --drain measures what lasts."
+                .to_owned()
         }
         Verdict::EffectChanged => {
             "effect changed; the blocks are of two kinds, and those since are too few for a verdict \
@@ -137,6 +143,19 @@ fn reason(evidence: &Evidence<'_>, group: &[&Conclusion]) -> String {
             format!("undecided after {}{price}.", count(u64::from(blocks), "block"))
         }
     }
+}
+
+/// Why the trials that gave something decide nothing.
+pub(crate) const LOST: &str = "undecided; some trials gave nothing, and counted as trials that did \
+                               nothing they would turn the verdict around, or they are too many. \
+                               Find out why they failed, and measure again.";
+
+fn has_lost(conclusion: &Conclusion) -> bool {
+    conclusion.comparison.missing.is_some_and(|missing| missing.decides)
+}
+
+fn is_seen_afterwards(conclusion: &Conclusion) -> bool {
+    conclusion.comparison.change.is_some_and(|change| change.in_depth_check)
 }
 
 /// Stalled trials have no size: only blocks that go on like those so far can decide.

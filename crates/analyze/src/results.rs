@@ -241,6 +241,7 @@ impl<'a> Contrast<'a> {
             regime: None,
             change: None,
             place: None,
+            missing: None,
             stalls: None,
             cap: None,
         };

@@ -7,10 +7,10 @@ use crate::analysis::{
     ArmSummary, JobSummary, OperationSummary, QuantilePoint, SyncSummary, TrialPoint, Work,
 };
 use crate::counters::{self, IntervalBudget};
-use crate::facts::{JobFacts, TrialFacts};
+use crate::facts::{JobFacts, PAUSED, TrialFacts};
 use crate::metrics::Metric;
 use crate::pool::{ArmPool, Described};
-use crate::{network, targets};
+use crate::{network, pooled, targets};
 
 /// Quantiles of the latency curves.
 const LADDER: [f64; 24] = [
@@ -36,24 +36,27 @@ pub(crate) fn arms(
     let site = |arm: usize| experiment.sites.get(arm).map(|site| site.target.clone());
     (spec.arms.iter().enumerate().zip(pools).zip(&by_arm))
         .map(|(((i, arm), pool), trials)| {
-            let usable: Vec<&TrialFacts> = trials.iter().copied().filter(|t| t.usable).collect();
+            let usable = shown(trials);
             let primary = spec.workload.jobs.iter().position(|j| j.name == spec.workload.primary);
-            let throughputs = values(&usable, JobFacts::iops);
+            let throughputs: Vec<f64> = pooled::primary(&usable).map(JobFacts::iops).collect();
+            let ios = |trial: &TrialFacts| trial.primary().map_or(0.0, |job| job.ios as f64);
             ArmSummary {
                 name: arm.name.clone(),
                 target: site(i)
                     .filter(|target| !target.is_empty())
                     .unwrap_or_else(|| arm.target.to_string()),
                 trials: count(usable.len()),
-                failed_trials: count(trials.len() - usable.len()),
+                failed_trials: count(
+                    trials.iter().filter(|t| !t.usable && t.outcome != PAUSED).count(),
+                ),
                 stalled_trials: count(
                     usable.iter().filter(|trial| trial.stalled_below.is_some()).count(),
                 ),
-                iops: mean(&throughputs),
-                bytes_per_s: mean(&values(&usable, JobFacts::bytes_per_s)),
+                iops: pooled::iops(pooled::primary(&usable)),
+                bytes_per_s: pooled::bytes_per_s(pooled::primary(&usable)),
                 throughput_cv: coefficient_of_variation(&throughputs),
-                cpu_ns_per_io: mean(&metric(&usable, Metric::CPU_PER_IO)),
-                mean_latency_ns: mean(&metric(&usable, Metric::LATENCY)),
+                cpu_ns_per_io: pooled::mean(&usable, Metric::CPU_PER_IO, ios),
+                mean_latency_ns: pooled::latency_ns(pooled::primary(&usable)),
                 latency: primary.map_or_else(Vec::new, |job| curve_of(pool, job)),
                 latency_ios: primary.map_or(0, |job| latency_ios(pool, job)),
                 sync: primary.and_then(|job| syncs(&spec.workload, &usable, pool, job)),
@@ -70,6 +73,17 @@ pub(crate) fn arms(
         .collect()
 }
 
+/// The trials that figures are of: the usable ones; where the load generator was held up in all there
+/// are, these, for something was measured.
+fn shown<'a>(trials: &[&'a TrialFacts]) -> Vec<&'a TrialFacts> {
+    let usable: Vec<&TrialFacts> = trials.iter().copied().filter(|t| t.usable).collect();
+    if usable.is_empty() {
+        trials.iter().copied().filter(|trial| trial.outcome == PAUSED).collect()
+    } else {
+        usable
+    }
+}
+
 /// Sums over the usable trials of one arm.
 pub(crate) fn work(trials: &[&TrialFacts]) -> Work {
     let bytes = |is_primary: bool| {
@@ -78,27 +92,23 @@ pub(crate) fn work(trials: &[&TrialFacts]) -> Work {
         bytes.fold(0, u64::saturating_add)
     };
     let rate = |bytes: fn(&JobFacts) -> u64| {
-        let per_trial = trials.iter().map(|trial| {
-            let bytes = trial.jobs.iter().map(bytes).fold(0, u64::saturating_add);
-            bytes as f64 * 1e9 / trial.window_ns.max(1) as f64
-        });
-        mean(&per_trial.collect::<Vec<_>>())
+        let moved = |trial: &&TrialFacts| {
+            trial.jobs.iter().map(bytes).fold(0, u64::saturating_add) as f64 * 1e9
+        };
+        pooled::ratio(trials.iter().copied(), moved, |trial| trial.window_ns as f64)
     };
     let sum = |time: fn(&SystemCounters) -> Option<u64>| {
         let mut times = trials.iter().map(|trial| time(&trial.system));
         times.try_fold(0, |sum: u64, time| Some(sum.saturating_add(time?)))
     };
-    let flush_share = |job: &JobFacts| {
-        let threads = f64::from(job.threads.max(1));
-        job.sync_sum_ns / (threads * job.active_ns.max(1) as f64)
-    };
+    let threads_ns = |job: &&JobFacts| f64::from(job.threads.max(1)) * job.active_ns as f64;
     Work {
         bytes: bytes(true),
         other_bytes: bytes(false),
         read_bytes_per_s: rate(|job| job.read_bytes),
         write_bytes_per_s: rate(|job| job.write_bytes),
-        flush_share: mean(&values(trials, flush_share)),
-        flush_ns: mean(&values(trials, |job| job.sync_sum_ns / job.syncs.max(1) as f64)),
+        flush_share: pooled::ratio(pooled::primary(trials), |job| job.sync_sum_ns, threads_ns),
+        flush_ns: pooled::sync_ns(pooled::primary(trials)),
         cpu_busy_ns: sum(|system| system.cpu_busy_ns),
         process_cpu_ns: sum(|system| system.process_cpu_ns),
     }
@@ -152,25 +162,15 @@ fn other_jobs(
 ) -> Vec<JobSummary> {
     let jobs = experiment.spec.workload.jobs.iter().enumerate();
     jobs.filter(|(i, _)| Some(*i) != primary)
-        .map(|(i, job)| {
-            let of_job = |value: fn(&JobFacts) -> f64| {
-                let facts = usable.iter().filter_map(|t| t.jobs.iter().find(|f| f.job == i));
-                mean(&facts.map(value).collect::<Vec<_>>())
-            };
-            JobSummary {
-                name: job.name.clone(),
-                target: job.target.clone(),
-                iops: of_job(JobFacts::iops),
-                bytes_per_s: of_job(JobFacts::bytes_per_s),
-                mean_latency_ns: if pool.jobs[i].count() > 0 {
-                    pool.jobs[i].mean_ns()
-                } else {
-                    of_job(|facts| facts.mean_latency_ns)
-                },
-                p99_latency_ns: quantile_of(pool, i, 0.99),
-                p999_latency_ns: quantile_of(pool, i, 0.999),
-                sync: syncs(&experiment.spec.workload, usable, pool, i),
-            }
+        .map(|(i, job)| JobSummary {
+            name: job.name.clone(),
+            target: job.target.clone(),
+            iops: pooled::iops(pooled::job(usable, i)),
+            bytes_per_s: pooled::bytes_per_s(pooled::job(usable, i)),
+            mean_latency_ns: pooled::latency_ns(pooled::job(usable, i)),
+            p99_latency_ns: quantile_of(pool, i, 0.99),
+            p999_latency_ns: quantile_of(pool, i, 0.999),
+            sync: syncs(&experiment.spec.workload, usable, pool, i),
         })
         .collect()
 }
@@ -184,14 +184,12 @@ fn syncs(
 ) -> Option<SyncSummary> {
     let job = &workload.jobs[index];
     job.fsync_every?;
-    let facts = usable.iter().filter_map(|t| t.jobs.iter().find(|f| f.job == index));
-    let with: Vec<&JobFacts> = facts.filter(|job| job.syncs > 0).collect();
-    let means = with.iter().map(|job| job.sync_sum_ns / job.syncs as f64);
+    let with: Vec<&JobFacts> = pooled::job(usable, index).filter(|job| job.syncs > 0).collect();
     let histogram = &pool.syncs[index];
     (!with.is_empty()).then(|| SyncSummary {
         leads: job.waits_for_syncs(),
         count: with.iter().map(|job| job.syncs).sum(),
-        mean_ns: mean(&means.collect::<Vec<_>>()),
+        mean_ns: pooled::sync_ns(with.iter().copied()),
         latency: if histogram.count() > 0 {
             curve(histogram)
         } else {
@@ -271,14 +269,6 @@ fn curve(latency: &LatencyHistogram) -> Vec<QuantilePoint> {
         QuantilePoint { q, latency_ns }
     };
     LADDER.into_iter().filter(supported).map(point).collect()
-}
-
-fn values(trials: &[&TrialFacts], value: impl Fn(&JobFacts) -> f64) -> Vec<f64> {
-    trials.iter().filter_map(|trial| trial.primary()).map(value).collect()
-}
-
-fn metric(trials: &[&TrialFacts], metric: Metric) -> Vec<f64> {
-    trials.iter().filter_map(|trial| metric.of(trial)).collect()
 }
 
 /// 0 for no values.

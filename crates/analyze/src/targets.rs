@@ -1,5 +1,7 @@
 //! What the jobs on each of several targets did.
 
+use std::collections::BTreeSet;
+
 use iotax_catalog::Direction;
 use iotax_documented::named;
 use iotax_record::{Experiment, LatencyHistogram, Site};
@@ -8,6 +10,7 @@ use iotax_spec::{Arm, Job, KnownLimit, Layer, NamedTarget, Target};
 use crate::analysis::{Rates, TargetPoint, TargetSummary};
 use crate::facts::{JobFacts, TrialFacts};
 use crate::pool::ArmPool;
+use crate::pooled;
 
 /// What sets a limit that a stack of ours has.
 pub(crate) const THROTTLE: &str = "throttle";
@@ -38,12 +41,8 @@ pub(crate) fn of_arm(
         for job in &jobs {
             latency.merge(&pool.jobs[*job]);
         }
-        let mean_latency_ns = if latency.count() > 0 {
-            latency.mean_ns()
-        } else {
-            let facts = usable.iter().flat_map(|trial| &trial.jobs);
-            mean(facts.filter(|job| jobs.contains(&job.job)).map(|job| job.mean_latency_ns))
-        };
+        let facts = usable.iter().flat_map(|trial| &trial.jobs);
+        let mean_latency_ns = pooled::latency_ns(facts.filter(|job| jobs.contains(&job.job)));
         Some(TargetSummary {
             name: named.name.clone(),
             target: named.target.to_string(),
@@ -98,21 +97,15 @@ fn jobs_on(experiment: &Experiment, target: &str) -> Vec<usize> {
     jobs.filter(|(_, job)| job.target.as_deref() == Some(target)).map(|(at, _)| at).collect()
 }
 
-/// Means over trials of the sums over jobs.
+/// Sums over jobs of what each did in all these trials.
 fn rates(trials: &[&TrialFacts], is_counted: impl Fn(&JobFacts) -> bool) -> Rates {
-    let of = |rate: fn(&JobFacts) -> f64| {
-        let sum = |trial: &&TrialFacts| {
-            trial.jobs.iter().filter(|job| is_counted(job)).map(rate).sum::<f64>()
-        };
-        mean(trials.iter().map(sum))
-    };
-    Rates { iops: of(JobFacts::iops), bytes_per_s: of(JobFacts::bytes_per_s) }
-}
-
-/// 0 for no values.
-fn mean(values: impl Iterator<Item = f64>) -> f64 {
-    let (sum, count) = values.fold((0.0, 0_u32), |(sum, count), value| (sum + value, count + 1));
-    sum / f64::from(count.max(1))
+    let counted = || trials.iter().flat_map(|trial| &trial.jobs).filter(|job| is_counted(job));
+    let jobs: BTreeSet<usize> = counted().map(|job| job.job).collect();
+    let each = || jobs.iter().map(|index| counted().filter(|job| job.job == *index));
+    Rates {
+        iops: each().map(pooled::iops).sum(),
+        bytes_per_s: each().map(pooled::bytes_per_s).sum(),
+    }
 }
 
 /// What is known of a target: the throttles in its stack, by the name of their group or the

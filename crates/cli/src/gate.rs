@@ -1,5 +1,7 @@
 //! From rules to the exit code.
 
+mod decidable;
+
 use anyhow::{Context as _, Error, Result};
 use clap::ValueEnum as _;
 use iotax_report::{Part, Ruling, rulings};
@@ -9,6 +11,8 @@ use iotax_spec::{Rule, Search, Spec};
 use crate::args::{Color, Format, GateArgs, Undecided};
 use crate::exit::{Exit, Usage};
 use crate::output::Printing;
+
+pub(crate) use decidable::{refuse_undecidable, refuse_undecided_by};
 
 const OPTION: &str = "option --fail-if";
 
@@ -85,5 +89,26 @@ pub(crate) fn ruled(exit: Exit, rulings: &[Ruling], args: &GateArgs, format: For
             eprintln!("{}", ruling.sentence);
         }
     }
-    if broken.is_empty() { exit } else { Exit::GateFailed }
+    if !broken.is_empty() {
+        return Exit::GateFailed;
+    }
+    warn_of_undecided(rulings);
+    exit
+}
+
+/// That an exit code of 0 does not mean that all rules are kept.
+fn warn_of_undecided(rulings: &[Ruling]) {
+    let undecided = || rulings.iter().filter(|r| r.outcome == RuleOutcome::Undecided);
+    let count = undecided().count();
+    if count == 0 {
+        return;
+    }
+    for ruling in undecided() {
+        eprintln!("{}", ruling.sentence);
+    }
+    let are = if count == 1 { "rule is" } else { "rules are" };
+    eprintln!(
+        "warning: {count} {are} undecided, neither broken nor kept: exit code 0 does not mean \
+         that nothing got slower. --undecided fail makes it 1."
+    );
 }

@@ -349,6 +349,7 @@ pub(crate) fn seed(asked: Option<u64>) -> u64 {
 /// Names what drives each arm, and fits test files to the room there is. Paths count from
 /// `directory`, so that a record says where it was measured.
 fn finish(mut spec: Spec, args: &LoadArgs, directory: &Path) -> Result<Resolved> {
+    gate::refuse_undecidable(&spec)?;
     let one_target = spec.bind_targets()?;
     engines(&mut spec.arms, &args.engine)?;
     fio::check_drivers(&spec)?;

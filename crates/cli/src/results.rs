@@ -199,6 +199,7 @@ pub(crate) fn compare(Arms { arms, notes }: Arms, args: &CompareArgs) -> Result<
     }
     let gate = &args.measure.gate;
     gate::set(&mut results.experiment.spec, gate, args.measure.output.format)?;
+    gate::refuse_undecided_by(&results.experiment.spec, &results.trials)?;
     let parts = analyze(&results);
     let destination = Destination::new("compare", args.measure.output.out.as_deref());
     let dir = keep(&destination, &results)?;
@@ -221,6 +222,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit> {
     let arm = Arm::new(name, Target::Results(args.paths.clone()));
     let mut results = read(vec![arm], Stop::default())?;
     gate::set(&mut results.experiment.spec, &args.gate, args.format)?;
+    gate::refuse_undecided_by(&results.experiment.spec, &results.trials)?;
     let parts = analyze(&results);
     let spec = &results.experiment.spec;
     match &args.out {

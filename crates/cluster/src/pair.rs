@@ -3,7 +3,7 @@
 use std::thread;
 
 use iotax_load::Progress;
-use iotax_record::{LoadRecord, Site, SystemCounters};
+use iotax_record::{LoadRecord, PauseRecord, Site, SystemCounters};
 use iotax_run::agent::Remote;
 use iotax_run::{
     AgentError, Arms, Error, FailureKind, Files, Measured, Runner, Task, TrialRequest,
@@ -146,6 +146,7 @@ fn merged(workload: &Workload, driven: LoadRecord, searched: LoadRecord) -> Load
         driver: searched.driver,
         far_end: searched.far_end,
         busiest: searched.busiest,
+        paused: [searched.paused, driven.paused].into_iter().flatten().reduce(PauseRecord::and),
     }
 }
 

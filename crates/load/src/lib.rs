@@ -30,6 +30,7 @@
 //! | `peer` | the two ends of a network path: handshake, what the far end does, counters |
 //! | `sockopt` | options of sockets |
 //! | `child` | another program, started, watched and ended |
+//! | `pause` | whether load was held up by something else than the storage |
 //! | `counters`, `watch`, `live` | the machine's counters over the window; progress while it runs |
 //!
 //! # To add an engine
@@ -54,6 +55,7 @@ mod live;
 mod names;
 mod native;
 mod parts;
+mod pause;
 mod peer;
 mod sockopt;
 mod tree;

@@ -50,5 +50,6 @@ pub use stable_id::stable_id;
 pub use store::{Reader, Record, Writer};
 pub use trial::{
     Busiest, BusyOne, DirectionRecord, FarEndRecord, JobRecord, LatencySummary, LoadRecord,
-    OperationRecord, Outcome, Slow, SystemCounters, TcpRecord, Trial, UdpRecord, ZeroCopyRecord,
+    OperationRecord, Outcome, PauseRecord, Slow, SystemCounters, TcpRecord, Trial, UdpRecord,
+    ZeroCopyRecord,
 };

@@ -72,6 +72,10 @@ pub struct LoadRecord {
     /// Of a network path: at each end the thread and the CPU that had the most to do in the window.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub busiest: Vec<Busiest>,
+    /// The load generator itself was held up in the window: stopped by a signal, frozen, or with its
+    /// machine. Rates and latencies then tell of that, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paused: Option<PauseRecord>,
     /// What the driver said that is no failure: warnings of another tool, for people.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
@@ -90,6 +94,29 @@ impl LoadRecord {
         // fio does not tell what is in flight, but a job of it that has nothing to do ends.
         let was_at_it = job.in_flight_io_ns > 0 || self.driver != "native";
         (was_at_it && job.active_ns > 0).then(|| 1e9 / job.active_ns as f64)
+    }
+}
+
+/// Times in which a load generator did not run, though it could have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct PauseRecord {
+    /// How many there were.
+    pub count: u32,
+    /// All together, in nanoseconds.
+    pub total_ns: u64,
+    /// The longest, in nanoseconds.
+    pub longest_ns: u64,
+}
+
+impl PauseRecord {
+    /// Both of one trial.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            count: self.count.saturating_add(other.count),
+            total_ns: self.total_ns.saturating_add(other.total_ns),
+            longest_ns: self.longest_ns.max(other.longest_ns),
+        }
     }
 }
 

@@ -54,6 +54,7 @@ mod tests {
             found: found.map(|(value, lo, hi)| Estimate { value, lo, hi }),
             trials: 5,
             needed,
+            missing: None,
             why: None,
         };
         sentence(&judgment, &etcd)

@@ -30,6 +30,13 @@ impl Ruling {
     }
 }
 
+impl Ruling {
+    /// Of one of several phases.
+    pub(crate) fn in_phase(self, name: &str) -> Self {
+        Self { sentence: format!("{name}: {}", self.sentence), ..self }
+    }
+}
+
 /// What became of the rules that were set for an experiment.
 pub fn rulings(analysis: &Analysis) -> Vec<Ruling> {
     analysis.rules.iter().map(ruling).collect()
@@ -167,6 +174,7 @@ mod tests {
             found: found.map(|(value, lo, hi)| Estimate { value, lo, hi }),
             trials: 10,
             needed: None,
+            missing: None,
             why: None,
         }
     }

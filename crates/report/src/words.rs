@@ -59,6 +59,7 @@ pub(crate) fn verdict_phrase(comparison: &Comparison) -> String {
 pub(crate) const fn check(check: Check) -> (&'static str, bool) {
     match check {
         Check::FailedTrials => ("failed trials", true),
+        Check::Paused => ("paused load generator", true),
         Check::StalledTrials => ("stalled trials", true),
         Check::IoErrors => ("I/O errors", true),
         Check::VerifyMismatch => ("data did not read back", true),

@@ -162,7 +162,7 @@ fn outputs_keep_to_their_schemas() {
             validator.iter_errors(output).map(|e| format!("{}: {e}", e.instance_path())).collect();
         assert_eq!(errors, [""; 0]);
     };
-    let all: [fn() -> (Experiment, Analysis); 14] = [
+    let all: [fn() -> (Experiment, Analysis); 15] = [
         || (common::peel(), analyses::peel()),
         || (common::compare(), analyses::compare()),
         || (common::compare(), troubled::warned()),
@@ -170,6 +170,7 @@ fn outputs_keep_to_their_schemas() {
         || (common::compare(), troubled::ruled()),
         || (common::compare(), analyses::on_files()),
         || (common::compare(), troubled::stalled()),
+        || (common::compare(), troubled::withheld()),
         || (common::compare(), common::machine::compare()),
         || (common::hostile(), troubled::hostile()),
         || (common::matrix::compare(), common::matrix::found()),

@@ -178,6 +178,7 @@ impl Spec {
             side_runs: crate::side_runs::SideRuns::default(),
             fail_if: Vec::new(),
             at_once: 1,
+            unmatched_jobs: 0,
             fitted: None,
         }
     }

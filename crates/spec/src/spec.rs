@@ -45,9 +45,17 @@ pub struct Spec {
     /// How many trials of a block are performed at the same time, on hosts of their own.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub at_once: u32,
+    /// Of saved results: jobs that one side of a comparison alone has, which are left out.
+    #[serde(default, skip_serializing_if = "is_none_of_them")]
+    pub unmatched_jobs: u32,
     /// How its test files were fitted to the room there is, if they were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fitted: Option<Fitted>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+const fn is_none_of_them(count: &u32) -> bool {
+    *count == 0
 }
 
 const fn one() -> u32 {

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::counters::CounterSummary;
 
-/// One arm over all its usable trials.
+/// One arm over all its usable trials: I/Os over time, and summed latency over I/Os, so that rate and
+/// mean latency agree by Little's law.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ArmSummary {
     /// Name of the arm.
@@ -21,9 +22,9 @@ pub struct ArmSummary {
     /// Those of the used ones in which the primary job completed nothing; they count as 0 in rates.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub stalled_trials: u32,
-    /// Mean I/Os per second of the primary job.
+    /// I/Os per second of the primary job.
     pub iops: f64,
-    /// Mean bytes per second of the primary job.
+    /// Bytes per second of the primary job.
     pub bytes_per_s: f64,
     /// Coefficient of variation of the trials' throughput.
     pub throughput_cv: f64,
@@ -110,9 +111,9 @@ pub struct JobSummary {
     /// What it calls its target, where there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
-    /// Mean I/Os per second.
+    /// I/Os per second.
     pub iops: f64,
-    /// Mean bytes per second.
+    /// Bytes per second.
     pub bytes_per_s: f64,
     /// Mean latency in nanoseconds.
     pub mean_latency_ns: f64,
@@ -138,7 +139,7 @@ pub struct TargetSummary {
     pub device: Option<String>,
     /// The jobs that work on it.
     pub jobs: Vec<String>,
-    /// Mean rates of all of them together.
+    /// Rates of all of them together.
     pub rates: Rates,
     /// Mean latency, in nanoseconds.
     pub mean_latency_ns: f64,
@@ -208,7 +209,7 @@ impl NetworkLoad {
     }
 }
 
-/// The primary job of an arm that is a network path; means over the trials.
+/// The primary job of an arm that is a network path, over all trials.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct NetworkSummary {
     /// What it is about.

@@ -61,6 +61,9 @@ pub struct Comparison {
     /// It made a difference which of the two came first in a block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<PlaceEffect>,
+    /// Some trials gave nothing: how many, and whether a verdict on the others stands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<Missing>,
     /// Some trials completed nothing in their window: the counts, and what they say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stalls: Option<Stalls>,
@@ -94,6 +97,25 @@ pub struct EffectChange {
     pub before: Option<Estimate>,
     /// The tax since.
     pub since: Option<Estimate>,
+    /// The change was seen after the run: `since` is what the depth check found at the same depth.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_depth_check: bool,
+}
+
+/// Trials, or saved results, that failed or completed nothing, of an arm and its baseline. Those that
+/// are left may be the easy ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Missing {
+    /// Missing trials of the arm.
+    pub arm: u32,
+    /// Its trials in all.
+    pub of_arm: u32,
+    /// Missing trials of the baseline.
+    pub base: u32,
+    /// Its trials in all.
+    pub of_base: u32,
+    /// They leave no verdict: those that are missing could turn it around, or are too many.
+    pub decides: bool,
 }
 
 /// A difference that depends on which trial came first in a block: something belongs to the place of a
@@ -159,6 +181,7 @@ impl Comparison {
             regime: None,
             change: None,
             place: None,
+            missing: None,
             stalls: None,
             cap: None,
         }

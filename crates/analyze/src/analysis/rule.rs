@@ -4,6 +4,7 @@ use iotax_spec::Rule;
 use iotax_spec::rule::RuleOutcome;
 use serde::{Deserialize, Serialize};
 
+use super::comparison::Missing;
 use super::estimate::Estimate;
 use crate::metrics::Metric;
 
@@ -27,6 +28,9 @@ pub struct Judgment {
     /// How many would probably decide it, those included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub needed: Option<u32>,
+    /// Trials that gave nothing, if there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<Missing>,
     /// Why nothing is decided, where it is not for want of trials.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,

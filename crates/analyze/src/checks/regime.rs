@@ -1,6 +1,6 @@
 use iotax_spec::Design;
 use iotax_stats::regime::{LEVEL, monitor};
-use iotax_words::{Effect, count, fell_or_rose};
+use iotax_words::{Effect, count, fell_or_rose, grouped, list, whole};
 
 use crate::analysis::{Check, Comparison, EffectChange, Estimate, Warning};
 use crate::evidence::Evidence;
@@ -31,12 +31,51 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
         .filter(|comparison| Some(comparison.metric) == primary)
         .filter_map(|comparison| Some(of_one(comparison, comparison.change.as_ref()?)))
         .collect();
-    if changed.is_empty() { of_all(evidence).into_iter().collect() } else { changed }
+    let mut warnings =
+        if changed.is_empty() { of_all(evidence).into_iter().collect() } else { changed };
+    warnings.extend(since_then(evidence));
+    warnings
+}
+
+/// Arms that the depth check found at another level.
+fn since_then(evidence: &Evidence<'_>) -> Option<Warning> {
+    let first = evidence.shifts.first()?;
+    let each: Vec<String> = (evidence.shifts.iter())
+        .map(|shift| {
+            let [before, since] = shift.iops.map(|iops| format!("{} IOPS", grouped(whole(iops))));
+            format!("{} at {since} where it had {before}", evidence.names[shift.arm])
+        })
+        .collect();
+    let is_worse = first.iops[1] < first.iops[0];
+    Some(Warning {
+        check: Check::RegimeShift,
+        arm: None,
+        message: format!(
+            "the depth check, which followed, found another level at the same depth: {}",
+            list(&each.iter().map(String::as_str).collect::<Vec<_>>())
+        ),
+        advice: match is_worse {
+            true => {
+                "Burst credits or a cache were used up, or another load began: verdicts are about \
+                 the level before that. Use --drain to compare what lasts; `iotax limits` measures \
+                 bursts."
+            }
+            false => {
+                "Another load ended, or credits came back: run again for a verdict at the level \
+                 that lasts."
+            }
+        }
+        .to_owned(),
+        trials: u32::try_from(first.trials).unwrap_or(u32::MAX),
+    })
 }
 
 /// The effect of one arm (or layer).
 fn of_one(comparison: &Comparison, change: &EffectChange) -> Warning {
     let [before, since] = change.blocks;
+    if change.in_depth_check {
+        return after_the_run(comparison, change);
+    }
     let rests = if comparison.verdict.is_decided() {
         "the verdict rests on those since"
     } else {
@@ -57,6 +96,26 @@ fn of_one(comparison: &Comparison, change: &EffectChange) -> Warning {
         ),
         advice: CHANGED.to_owned(),
         trials: since,
+    }
+}
+
+fn after_the_run(comparison: &Comparison, change: &EffectChange) -> Warning {
+    Warning {
+        check: Check::RegimeShift,
+        arm: comparison.arm.clone().or_else(|| comparison.layer.clone()),
+        message: format!(
+            "the depth check, at the same depth, disagrees with the comparison: the effect on {} \
+             was {} in its {}, and {} in the {} of the check",
+            comparison.metric.name(),
+            tax(comparison, change.before),
+            count(change.blocks[0].into(), "block"),
+            tax(comparison, change.since),
+            count(change.blocks[1].into(), "block"),
+        ),
+        advice: "Something ended in between: burst credits, a cache, another load. Compare what \
+                 lasts with --drain, or measure bursts with `iotax limits`."
+            .to_owned(),
+        trials: change.blocks[1],
     }
 }
 

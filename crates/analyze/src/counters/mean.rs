@@ -6,17 +6,22 @@ use super::figures::{
 };
 use super::interfaces::{InterfaceFigures, QdiscFigures, WayFigures};
 
-/// Figures that are means or rates, so that trials of equal length can be averaged.
+/// Figures that are rates, or means per operation.
 pub(super) trait Figures: Copy + Default {
     /// Every figure.
     fn each(&mut self, visit: &mut dyn FnMut(&mut f64));
+
+    /// Every figure that is a mean per operation, with how many operations there were per second.
+    /// Trials that did little say little of it: what is summed is the rate of its total.
+    fn each_per_operation(&mut self, _visit: &mut dyn FnMut(&mut f64, f64)) {}
 }
 
-/// The mean over all; `None` of none.
+/// The mean over all, of trials of equal length; `None` of none.
 pub(super) fn mean<T: Figures>(all: impl IntoIterator<Item = T>) -> Option<T> {
     let mut sum = T::default();
     let mut n = 0_u32;
     for mut figures in all {
+        figures.each_per_operation(&mut |value, per_s| *value *= per_s);
         let mut values = Vec::new();
         figures.each(&mut |value| values.push(*value));
         let mut values = values.into_iter();
@@ -24,6 +29,9 @@ pub(super) fn mean<T: Figures>(all: impl IntoIterator<Item = T>) -> Option<T> {
         n += 1;
     }
     sum.each(&mut |total| *total /= f64::from(n));
+    sum.each_per_operation(&mut |total, per_s| {
+        *total = if per_s > 0.0 { *total / per_s } else { 0.0 }
+    });
     (n > 0).then_some(sum)
 }
 
@@ -38,7 +46,6 @@ macro_rules! figures {
 }
 
 figures! {
-    DirectionFigures { per_s, mib_per_s, merged_per_s, merged_percent, await_ms, size_kib }
     CpuFigures {
         user_percent, nice_percent, system_percent, iowait_percent, steal_percent, idle_percent,
         interrupt_percent,
@@ -48,15 +55,48 @@ figures! {
         major_faults_per_s, dirty_bytes, writeback_bytes, cached_bytes, dirty_threshold_bytes,
         refault_bytes_per_s,
     }
-    NfsFigures {
-        per_s, kib_per_s, retransmissions_per_s, queue_ms, rtt_ms, execute_ms, errors_per_s,
-    }
     NfsTransportFigures { sends_per_s, in_flight, backlog, sending, reconnects }
     WayFigures { bits_per_s, packets_per_s, dropped_per_s, errors_per_s }
     QdiscFigures {
         bits_per_s, packets_per_s, drops_per_s, overlimits_per_s, requeues_per_s, backlog_bytes,
     }
     NfsClientFigures { calls_per_s, retransmissions_per_s, credentials_again }
+}
+
+impl Figures for DirectionFigures {
+    fn each(&mut self, visit: &mut dyn FnMut(&mut f64)) {
+        let Self { per_s, mib_per_s, merged_per_s, merged_percent, await_ms, size_kib } = self;
+        for figure in [per_s, mib_per_s, merged_per_s, merged_percent, await_ms, size_kib] {
+            visit(figure);
+        }
+    }
+
+    fn each_per_operation(&mut self, visit: &mut dyn FnMut(&mut f64, f64)) {
+        let (completed, queued) = (self.per_s, self.per_s + self.merged_per_s);
+        visit(&mut self.merged_percent, queued);
+        visit(&mut self.await_ms, completed);
+        visit(&mut self.size_kib, completed);
+    }
+}
+
+impl Figures for NfsFigures {
+    fn each(&mut self, visit: &mut dyn FnMut(&mut f64)) {
+        let Self { per_s, kib_per_s, retransmissions_per_s, .. } = self;
+        for figure in [per_s, kib_per_s, retransmissions_per_s] {
+            visit(figure);
+        }
+        let Self { queue_ms, rtt_ms, execute_ms, errors_per_s, .. } = self;
+        for figure in [queue_ms, rtt_ms, execute_ms, errors_per_s] {
+            visit(figure);
+        }
+    }
+
+    fn each_per_operation(&mut self, visit: &mut dyn FnMut(&mut f64, f64)) {
+        let operations = self.per_s;
+        for time in [&mut self.queue_ms, &mut self.rtt_ms, &mut self.execute_ms] {
+            visit(time, operations);
+        }
+    }
 }
 
 impl Figures for InterfaceFigures {
@@ -77,6 +117,16 @@ impl Figures for DeviceFigures {
         visit(&mut self.util_percent);
         visit(&mut self.await_ms);
     }
+
+    fn each_per_operation(&mut self, visit: &mut dyn FnMut(&mut f64, f64)) {
+        let mut all = 0.0;
+        for direction in [&mut self.read, &mut self.write, &mut self.discard] {
+            all += direction.per_s;
+            direction.each_per_operation(visit);
+        }
+        visit(&mut self.flush_await_ms, self.flushes_per_s);
+        visit(&mut self.await_ms, all);
+    }
 }
 
 #[cfg(test)]
@@ -88,6 +138,28 @@ mod tests {
         let of = |some_percent, full_percent| StallFigures { some_percent, full_percent };
         assert_eq!(mean([of(1.0, 10.0), of(2.0, 30.0)]), Some(of(1.5, 20.0)));
         assert_eq!(mean(Vec::<StallFigures>::new()), None);
+    }
+
+    #[test]
+    fn times_weigh_by_the_requests_that_took_them() {
+        let of = |per_s, await_ms| DirectionFigures {
+            per_s,
+            await_ms,
+            size_kib: 4.0,
+            ..DirectionFigures::default()
+        };
+        // One under way all the time: rate x time stays 1.
+        let found = mean([of(1000.0, 1.0), of(10.0, 100.0), of(0.0, 0.0)]).unwrap();
+        assert!((found.per_s * found.await_ms / 1000.0 - 2.0 / 3.0).abs() < 1e-12, "{found:?}");
+        assert!((found.size_kib - 4.0).abs() < 1e-12);
+        let device = |read| DeviceFigures {
+            read,
+            queue_size: 1.0,
+            await_ms: read.await_ms,
+            ..Default::default()
+        };
+        let found = mean([device(of(1000.0, 1.0)), device(of(10.0, 100.0))]).unwrap();
+        assert!((found.queue_size * 1000.0 / found.read.per_s - found.await_ms).abs() < 1e-9);
     }
 
     #[test]

@@ -152,23 +152,12 @@ pub(crate) fn of_arm(trials: &[&CounterSummary]) -> Option<CounterSummary> {
         Some(DeviceSummary { figures: mean(same)?, ..device.clone() })
     });
     let nfs = operations.into_iter().filter_map(|(source, operation)| {
-        // A trial that did not use an operation used it 0 times per second; its times are those of
-        // the trials that did.
-        let used: Vec<NfsFigures> = trials
-            .iter()
-            .flat_map(|trial| &trial.nfs)
-            .filter(|summary| summary.source == source && summary.operation == operation)
-            .map(|summary| summary.figures)
-            .collect();
-        let share = used.len() as f64 / trials.len() as f64;
-        let times = mean(used)?;
-        let figures = NfsFigures {
-            per_s: times.per_s * share,
-            kib_per_s: times.kib_per_s * share,
-            retransmissions_per_s: times.retransmissions_per_s * share,
-            errors_per_s: times.errors_per_s * share,
-            ..times
+        // A trial that did not use an operation used it 0 times per second.
+        let of_trial = |trial: &&CounterSummary| {
+            let same = |seen: &&NfsSummary| seen.source == source && seen.operation == operation;
+            trial.nfs.iter().find(same).map(|seen| seen.figures).unwrap_or_default()
         };
+        let figures = mean(trials.iter().map(of_trial))?;
         Some(NfsSummary { source: source.to_owned(), operation: operation.to_owned(), figures })
     });
     let nfs_mounts = first.nfs_mounts.iter().enumerate().map(|(place, mount)| {

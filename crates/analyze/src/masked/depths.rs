@@ -38,12 +38,16 @@ pub(crate) struct Level {
 /// What the levels of one arm, by ascending depth, say.
 pub(crate) fn arm(name: &str, levels: &[Level]) -> ArmDepths {
     let busy = levels.iter().find(|level| level.is_own).and_then(|level| level.busy);
-    let shown = |level: &Level| DepthLevel {
-        in_flight: level.in_flight,
-        iops: mean_of(level, |(_, iops, ..)| iops),
-        bytes_per_s: mean_of(level, |(_, _, bytes, _)| bytes),
-        mean_latency_ns: mean_of(level, |(.., latency)| latency),
-        is_own: level.is_own,
+    let shown = |level: &Level| {
+        let iops = mean_of(level, |(_, iops, ..)| iops);
+        DepthLevel {
+            in_flight: level.in_flight,
+            iops,
+            bytes_per_s: mean_of(level, |(_, _, bytes, _)| bytes),
+            // By the I/Os behind it, in windows of one length.
+            mean_latency_ns: mean_of(level, |(_, iops, _, latency)| latency * iops) / iops,
+            is_own: level.is_own,
+        }
     };
     ArmDepths {
         arm: name.to_owned(),

@@ -1,13 +1,14 @@
 //! The experiments that follow one whose arms turned out equal.
 
 use iotax_record::Experiment;
+use iotax_spec::rule::{Condition, RuleOutcome};
 use iotax_spec::{Depth, Design, Job, SideRuns, Spec, StopMode, Workload};
 use iotax_stats::tail::samples_needed;
 use iotax_stats::verdict::Verdict;
 
 use super::depths::MOST_BLOCKS as CHECK_BLOCKS;
 use super::judge::candidates;
-use crate::analysis::Analysis;
+use crate::analysis::{Analysis, Comparison, Judgment};
 use crate::method::FIRST_LOOK;
 
 /// Blocks of a depth check at least.
@@ -27,7 +28,7 @@ const QUICK_NS: u64 = 120_000_000_000;
 /// the depth, the same and twice the depth. `None` if nothing was equal in a closed loop, or no
 /// depth can be changed.
 pub fn depth_check(spec: &Spec, parts: &[(Experiment, Analysis)]) -> Option<Spec> {
-    let equal = parts.iter().filter(|(_, analysis)| has(analysis, Verdict::Equivalent));
+    let equal = parts.iter().filter(|(_, analysis)| may_hide_something(analysis));
     at_depths(spec, equal.map(|(experiment, _)| &experiment.spec.workload))
 }
 
@@ -112,6 +113,19 @@ fn tail_needs_time(load: &Workload) -> bool {
 fn comparable(spec: &Spec) -> impl Iterator<Item = &Workload> {
     let compares = spec.design != Design::Single;
     spec.phases().filter(move |phase| compares && !phase.is_open_loop())
+}
+
+/// Whether some comparison of throughput found the arms equal, or a rule about their speed is kept.
+fn may_hide_something(analysis: &Analysis) -> bool {
+    let is_kept = |judged: &Judgment| {
+        let is_about_speed = matches!(judged.rule.condition, Condition::SlowerBy(_));
+        is_about_speed && judged.outcome == RuleOutcome::Pass
+    };
+    let has_kept = analysis.rules.iter().any(is_kept);
+    let may_hide = |c: &Comparison| {
+        c.verdict == Verdict::Equivalent || has_kept && c.verdict == Verdict::Undecided
+    };
+    analysis.comparisons.iter().any(|c| may_hide(c) && candidates(c))
 }
 
 /// Whether some comparison of throughput earned this word.

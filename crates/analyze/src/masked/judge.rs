@@ -15,6 +15,15 @@ pub(super) fn candidates(comparison: &Comparison) -> bool {
     comparison.metric.has(Trait::Capped) && !is_pair_of_layers(comparison)
 }
 
+/// Whether a cap may be why the arm is not slower: it is equal, or its interval leaves no `room` for a
+/// tax that breaks a rule.
+pub(super) fn may_be_masked(conclusion: &Conclusion, room: f64) -> bool {
+    let comparison = &conclusion.comparison;
+    let hi = conclusion.bounds.map(|bounds| bounds.hi).or(comparison.hi);
+    let is_open = comparison.verdict == Verdict::Undecided && hi.is_some_and(|hi| hi < room);
+    candidates(comparison) && (comparison.verdict == Verdict::Equivalent || is_open)
+}
+
 /// An interaction compares differences: a cap hides the layers themselves first.
 fn is_pair_of_layers(comparison: &Comparison) -> bool {
     comparison.layer.as_deref().is_some_and(|layer| layer.contains(" x "))
@@ -24,11 +33,11 @@ fn is_pair_of_layers(comparison: &Comparison) -> bool {
 /// machine did not set. `levels` and `arms`: by arm, in the order of `names`.
 pub(crate) fn judge(
     conclusions: &mut [Conclusion],
-    names: &[String],
+    (names, room): (&[String], f64),
     levels: &[Vec<Level>],
     arms: &[ArmDepths],
 ) {
-    for conclusion in conclusions {
+    for conclusion in conclusions.iter_mut().filter(|c| may_be_masked(c, room)) {
         judge_one(&mut conclusion.comparison, names, levels, arms);
     }
 }
@@ -39,9 +48,6 @@ fn judge_one(
     levels: &[Vec<Level>],
     arms: &[ArmDepths],
 ) {
-    if comparison.verdict != Verdict::Equivalent || !candidates(comparison) {
-        return;
-    }
     let involved = involved(comparison, names);
     let on_plateau =
         |arm: &usize| arms.get(*arm).is_some_and(|found| found.response == DepthResponse::Plateau);
@@ -106,15 +112,16 @@ mod tests {
     }
 
     /// The verdict on `comparison` where the arms `a`, `b` and `c` answer to their depths so.
-    fn judged(mut comparison: Comparison, responses: [DepthResponse; 3]) -> Comparison {
+    fn judged(comparison: Comparison, responses: [DepthResponse; 3]) -> Comparison {
         let names = ["a", "b", "c"].map(str::to_owned);
         let trials = (0..4).map(|block| (block, 4000.0, 16_384_000.0, 2e6)).collect();
         let level = Level { in_flight: 8, is_own: true, trials, busy: None };
         let levels = [vec![level.clone()], vec![level.clone()], vec![level]];
         let arm =
             |response| ArmDepths { arm: String::new(), response, busy: None, levels: Vec::new() };
-        judge_one(&mut comparison, &names, &levels, &responses.map(arm));
-        comparison
+        let mut conclusion = Conclusion::example(comparison);
+        judge(std::slice::from_mut(&mut conclusion), (&names, 0.05), &levels, &responses.map(arm));
+        conclusion.comparison
     }
 
     use DepthResponse::{LocalBottleneck, Plateau, Scales};
@@ -141,9 +148,13 @@ mod tests {
     #[test]
     fn arms_on_different_caps_differ_and_are_not_masked() {
         for verdict in [Verdict::Slower, Verdict::Faster, Verdict::Undecided] {
-            let found = judged(comparison(verdict, Some("b"), None), [Plateau; 3]);
+            let wide = Comparison { hi: Some(0.1), ..comparison(verdict, Some("b"), None) };
+            let found = judged(wide, [Plateau; 3]);
             assert_eq!((found.verdict, found.cap), (verdict, None));
         }
+        // No room for a tax of the margin: the cap may be why.
+        let kept = comparison(Verdict::Undecided, Some("b"), None);
+        assert_eq!(judged(kept, [Plateau; 3]).verdict, Verdict::Masked);
     }
 
     #[test]

@@ -2,12 +2,14 @@
 //!
 //! A comparison whose arms are equal in a closed loop says nothing about a layer if both arms sit
 //! on the same cap. Whether they do is measured afterwards, at half and twice the depth
-//! ([`depth_check`]); where they do, other loads can show the tax ([`below_the_cap`]).
+//! ([`depth_check`]); where that disagrees with the comparison itself, there is no verdict; where they do, other loads can show the tax ([`below_the_cap`]).
 
+mod agree;
 mod depths;
 mod follow_up;
 mod judge;
 
+pub(crate) use agree::{LevelShift, shifts, withhold};
 pub(crate) use depths::{Level, arm};
 pub use follow_up::{below_the_cap, depth_check, longest_below_the_cap, longest_depth_check};
 pub(crate) use judge::{even_one_at_a_time, judge};

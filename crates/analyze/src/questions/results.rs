@@ -52,6 +52,9 @@ fn without_answer(evidence: &Evidence<'_>, conclusion: &Conclusion) -> Option<St
     if comparison.verdict.is_decided() {
         return None;
     }
+    if comparison.missing.is_some_and(|missing| missing.decides) {
+        return Some(format!("{metric} of {subject}: {}", super::LOST));
+    }
     let arm = evidence.names.iter().position(|name| name == subject).unwrap_or(0);
     let results = |arm: usize| {
         let blocks = evidence.usable(arm).map(|trial| trial.block);

@@ -5,10 +5,13 @@ use iotax_stats::gate::{Outcome, blocks_needed};
 use iotax_stats::rci::{Interval, Summary};
 use iotax_stats::verdict::Verdict;
 
-use super::context::{RuleContext, count, word};
+use super::context::{RuleContext, count, lost, word};
 use crate::analysis::{Estimate, Judgment};
 use crate::conclude::Conclusion;
 use crate::metrics::{Better, Role};
+
+const MASKED: &str = "a cap hides what is compared";
+const NO_TAIL: &str = "too few operations lie beyond the percentile";
 
 /// The rule about every arm or layer that it is about; of a peel the total, unless one is named.
 pub(super) fn judge(context: &RuleContext<'_>, rule: &Rule, share: f64) -> Vec<Judgment> {
@@ -20,13 +23,34 @@ pub(super) fn judge(context: &RuleContext<'_>, rule: &Rule, share: f64) -> Vec<J
     };
     let mut judged: Vec<Judgment> = Vec::new();
     for conclusion in context.conclusions.iter().filter(is_about) {
-        let decides = conclusion.comparison.metric.role() == Role::Decides
-            && conclusion.comparison.verdict != Verdict::InsufficientTailSamples;
-        if decides && judged.iter().all(|done| done.of != conclusion.subject()) {
-            judged.push(of_subject(context, rule, share, conclusion));
+        let decides = conclusion.comparison.metric.role() == Role::Decides;
+        if !decides {
+            continue;
+        }
+        let judgment = of_subject(context, rule, share, conclusion);
+        match judged.iter_mut().find(|done| done.of == judgment.of) {
+            None => judged.push(judgment),
+            // The next metric decides where the first has too few samples in its tail.
+            Some(done) if done.has_no_tail() => *done = judgment,
+            Some(_) => {}
         }
     }
-    judged
+    if judged.is_empty() { vec![of_nothing(rule)] } else { judged }
+}
+
+/// A rule that nothing was held against is not kept.
+fn of_nothing(rule: &Rule) -> Judgment {
+    Judgment {
+        rule: rule.clone(),
+        of: rule.of.clone().unwrap_or_else(|| "every arm".to_owned()),
+        outcome: word(Outcome::Undecided),
+        metric: None,
+        found: None,
+        trials: 0,
+        needed: None,
+        missing: None,
+        why: Some("nothing was compared".to_owned()),
+    }
 }
 
 fn of_subject(
@@ -52,10 +76,22 @@ fn of_subject(
             (Outcome::Undecided, Some("the effect changed during the run"))
         }
         (Verdict::NoInformation, _) => (Outcome::Undecided, Some("neither arm completes anything")),
+        (Verdict::Masked, _) => (Outcome::Undecided, Some(MASKED)),
+        (Verdict::InsufficientTailSamples, _) => (Outcome::Undecided, Some(NO_TAIL)),
         (_, None) => (Outcome::Undecided, None),
         (_, Some(bounds)) => (Outcome::of(&bounds, share), None),
     };
     let is_open = outcome == Outcome::Undecided && why.is_none();
+    // What is missing may hide a slow arm, and makes none look slow.
+    let lacks = c.missing.filter(|missing| {
+        let wide = bounds.map(|cost| missing.widen(cost, c.metric.better()));
+        let stands = wide.is_none_or(|cost| Outcome::of(&cost, share) == Outcome::Pass);
+        outcome == Outcome::Pass && (missing.are_too_many() || !stands)
+    });
+    let (outcome, why) = match lacks {
+        Some(missing) => (Outcome::Undecided, Some(lost(&missing, conclusion.subject()))),
+        None => (outcome, why.map(str::to_owned)),
+    };
     Judgment {
         rule: rule.clone(),
         of: conclusion.subject().to_owned(),
@@ -64,7 +100,14 @@ fn of_subject(
         found: bounds.map(Estimate::from),
         trials: c.blocks,
         needed: needed(context, share, conclusion).filter(|_| is_open),
-        why: why.map(str::to_owned),
+        missing: c.missing,
+        why,
+    }
+}
+
+impl Judgment {
+    fn has_no_tail(&self) -> bool {
+        self.why.as_deref() == Some(NO_TAIL)
     }
 }
 

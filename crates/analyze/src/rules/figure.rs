@@ -9,8 +9,8 @@ use iotax_stats::sample::mean;
 use iotax_stats::tail::samples_needed;
 use iotax_words::count as counted;
 
-use super::context::{RuleContext, count, word};
-use crate::analysis::{Estimate, Judgment};
+use super::context::{RuleContext, count, lost, word};
+use crate::analysis::{Estimate, Judgment, Missing};
 use crate::facts::TrialFacts;
 use crate::taken::Taken;
 
@@ -31,10 +31,26 @@ pub(super) fn judge(context: &RuleContext<'_>, rule: &Rule, limit: &Limit<'_>) -
     let judged = |arm: usize| {
         let own = |trial: &&&TrialFacts| trial.usable && trial.arm == Some(arm);
         let trials: Vec<&TrialFacts> = context.trials.iter().filter(own).copied().collect();
-        let judged = limit.of_arm(context, rule, &trials, alpha);
-        Judgment { of: context.names[arm].clone(), ..judged }
+        let all = context.trials.iter().filter(|trial| trial.arm == Some(arm)).copied();
+        let missing = Missing::of_arm(all);
+        let (judged, worst) = limit.of_arm(context, rule, &trials, alpha);
+        let judged = Judgment { of: context.names[arm].clone(), missing, ..judged };
+        match missing.filter(|missing| stands_not(&judged, missing, worst)) {
+            Some(missing) => {
+                let why = Some(lost(&missing, &judged.of));
+                Judgment { outcome: RuleOutcome::Undecided, why, needed: None, ..judged }
+            }
+            None => judged,
+        }
     };
     arms.into_iter().map(judged).collect()
+}
+
+/// Whether a rule that is kept would not be with what is missing. `worst`: the upper end of the
+/// excess, where there is one.
+fn stands_not(judged: &Judgment, missing: &Missing, worst: Option<f64>) -> bool {
+    let is_beyond = worst.is_some_and(|excess| excess + missing.log_loss() >= 0.0);
+    judged.outcome == RuleOutcome::Pass && (missing.are_too_many() || is_beyond)
 }
 
 impl Limit<'_> {
@@ -62,7 +78,7 @@ impl Limit<'_> {
         rule: &Rule,
         trials: &[&TrialFacts],
         alpha: f64,
-    ) -> Judgment {
+    ) -> (Judgment, Option<f64>) {
         let blank = Judgment {
             rule: rule.clone(),
             // Set by the caller.
@@ -72,6 +88,7 @@ impl Limit<'_> {
             found: None,
             trials: 0,
             needed: None,
+            missing: None,
             why: None,
         };
         let taken = |trial: &TrialFacts| trial.taken.get(self.at).copied().flatten();
@@ -85,21 +102,21 @@ impl Limit<'_> {
             let excesses: Vec<f64> = trials.iter().filter_map(excess).collect();
             let seen = count(excesses.len());
             let outcome = word(by_sign(excesses, 0.0, alpha));
-            return Judgment { outcome, trials: seen, ..blank };
+            return (Judgment { outcome, trials: seen, ..blank }, None);
         }
         let taken: Vec<Taken> = trials.iter().filter_map(|trial| taken(trial)).collect();
         if taken.is_empty() {
             let why =
                 (!trials.is_empty()).then(|| format!("no trial has a {}", self.figure.name()));
-            return Judgment { why, ..blank };
+            return (Judgment { why, ..blank }, None);
         }
         let excesses: Vec<f64> = taken.iter().map(|taken| self.excess(taken.value)).collect();
         let Some(look) = design.look_at_or_before(excesses.len()) else {
-            return Judgment { trials: count(excesses.len()), ..blank };
+            return (Judgment { trials: count(excesses.len()), ..blank }, None);
         };
         let excesses = &excesses[..look];
         let Some(interval) = bounds(excesses, design, alpha) else {
-            return Judgment { trials: count(look), ..blank };
+            return (Judgment { trials: count(look), ..blank }, None);
         };
         // Successive trials of one arm may well depend on each other: levels drift.
         let factor = dependence(excesses).map_or(1.0, |_| widening(excesses));
@@ -113,14 +130,15 @@ impl Limit<'_> {
             .map(|summary| Summary { sd: summary.sd * factor, ..summary })
             .and_then(|summary| blocks_needed(&summary, summary.mean, alpha))
             .filter(|_| outcome == Outcome::Undecided && why.is_none());
-        Judgment {
+        let judgment = Judgment {
             outcome: word(outcome),
             found: Some(self.estimate(interval)),
             trials: count(look),
             needed: needed.map(count),
             why,
             ..blank
-        }
+        };
+        (judgment, Some(interval.hi))
     }
 
     /// Why quantiles below the limit are not to be taken at their word: with few operations beyond

@@ -1,13 +1,17 @@
 //! Rules that were set beforehand, by the user and by the workload: which are broken, which are kept.
 
 mod context;
+mod cut;
 mod difference;
+mod fewest;
 mod figure;
 mod progress;
 
 use iotax_spec::rule::Condition;
 
 pub(crate) use self::context::RuleContext;
+pub(crate) use self::cut::keep_none_of_a_part;
+pub use self::fewest::fewest;
 pub(crate) use self::progress::progress;
 use crate::analysis::Judgment;
 

@@ -1,8 +1,11 @@
 //! Made-up records through the analyzer.
 
+mod agree;
 mod compare;
 mod files;
+mod little;
 mod matrix;
+mod missing;
 mod nodes;
 mod open_loop;
 mod outliers;

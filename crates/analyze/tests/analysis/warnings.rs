@@ -68,7 +68,7 @@ fn failed_trials() {
     });
     insta::assert_snapshot!(said(&analysis, Check::FailedTrials), @"
     [other, 2 trials] 2 of 4 trials failed: /dev/sdx: no such device
-      -> The blocks of these trials are left out of the comparison. If trials fail under load rather than by accident, what is left is the easy part: solve the error and measure again.
+      -> The blocks of these trials are left out of the comparison. A verdict on the others stands only if it would with the missing trials counted as trials that did nothing: solve the error and measure again.
     ");
 }
 

@@ -70,13 +70,15 @@ impl<'a> Case<'a> {
     ) -> Option<Self> {
         let summary = analysis.arms.get(arm).filter(|arm| arm.trials > 0)?;
         let is_own = |trial: &&TrialPoint| trial.arm == summary.name && trial.is_usable();
+        let trials: Vec<&TrialPoint> = analysis.trials.iter().filter(is_own).collect();
+        (!trials.is_empty()).then_some(())?;
         Some(Self {
             experiment,
             summary,
             work: analysis.work.get(arm)?,
             counters: summary.counters.as_ref(),
             job: experiment.spec.workload.primary_job()?,
-            trials: analysis.trials.iter().filter(is_own).collect(),
+            trials,
             site: experiment.sites.get(arm),
             target: experiment.spec.arms.get(arm).map(|arm| &arm.target),
             arm,

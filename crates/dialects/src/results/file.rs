@@ -15,6 +15,8 @@ pub(super) struct ResultFile {
     pub tool: String,
     /// Which run of iotax it is, if it is one.
     pub id: Option<String>,
+    /// The one arm of it that is meant, if one is named.
+    pub of: Option<String>,
     /// When it began, RFC 3339.
     pub started: Option<String>,
     /// Where in Kubernetes it was measured, as far as that is one place.
@@ -87,6 +89,29 @@ impl ResultFile {
         }
     }
 
+    /// Whether both hold one measurement, though they are results of two arms: the same of everything
+    /// that was counted and timed, whatever the files say of names and dates.
+    pub(super) fn is_copy_of(&self, other: &Self) -> bool {
+        let is_same_record = self.id.is_some() && self.id == other.id && self.of == other.of;
+        let [own, others] = [self, other].map(|read| read.busy().collect::<Vec<_>>());
+        let is_same = |(one, other): (&&JobRecord, &&JobRecord)| {
+            one.read == other.read
+                && one.write == other.write
+                && one.sync == other.sync
+                && one.active_ns == other.active_ns
+        };
+        is_same_record
+            || own.iter().any(|record| is_timed(record))
+                && own.len() == others.len()
+                && own.iter().zip(&others).all(is_same)
+    }
+
+    /// The records of all jobs that did something.
+    fn busy(&self) -> impl Iterator<Item = &JobRecord> {
+        let records = self.jobs.iter().flat_map(Measured::records);
+        records.filter(|record| record.read.ios + record.write.ios > 0)
+    }
+
     /// Lets latencies count from submission; whether any counted from elsewhere.
     pub(super) fn forget_response(&mut self) -> bool {
         let runs = self.jobs.iter_mut().flat_map(|job| &mut job.runs);
@@ -99,4 +124,13 @@ impl ResultFile {
         }
         is_changed
     }
+}
+
+/// Whether it has times, or figures of each second: totals alone agree in all runs of one size or rate.
+fn is_timed(record: &JobRecord) -> bool {
+    [&record.read, &record.write].into_iter().any(|direction| {
+        direction.service.count() > 0
+            || direction.summary.is_some()
+            || direction.per_second_bytes.len() > 1
+    })
 }

@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use indexmap::IndexSet;
-use iotax_record::{End, Experiment, FORMAT, Placed, Site, Trial};
+use iotax_record::{End, Experiment, FORMAT, Outcome, Placed, Site, Trial};
 use iotax_spec::{Arm, Design, Spec, Stop, Target, Workload};
 use jiff::Timestamp;
 
@@ -88,6 +88,8 @@ pub fn read(
     });
     spec.workload = workloads.next().expect("there is a job, or else an error");
     spec.then = workloads.collect();
+    spec.unmatched_jobs =
+        u32::try_from(partners::names(&reads).len() - names.len()).unwrap_or(u32::MAX);
     spec.suite = (names.len() > 1).then(|| suite(&names));
     let sites = (0..spec.arms.len()).map(|arm| site(&spec.arms[arm], &reads, arm)).collect();
     let starts = starts(&reads);
@@ -137,7 +139,8 @@ fn read_file(arm: usize, path: &Path) -> Result<Vec<ResultFile>, Error> {
     }
 }
 
-/// A run in two files, its directory and its JSON or a result and its copy, is one measurement.
+/// A run in two files, its directory and its JSON or a result and its copy, is one measurement: it
+/// counts once, and differs from itself by nothing.
 fn refuse_copies(arms: &[Arm], reads: &[ResultFile]) -> Result<(), Error> {
     for (at, read) in reads.iter().enumerate() {
         let is_same = |other: &&ResultFile| other.arm == read.arm && other.is_same_run(read);
@@ -146,6 +149,17 @@ fn refuse_copies(arms: &[Arm], reads: &[ResultFile]) -> Result<(), Error> {
             let what =
                 format!("arm {name} has one run twice: {} and {}", one.display(), two.display());
             return Err(incomparable(what, "a run is one measurement: name it once"));
+        }
+        let is_copy = |other: &&ResultFile| other.arm != read.arm && other.is_copy_of(read);
+        if let Some(other) = reads[..at].iter().find(is_copy) {
+            let what = format!(
+                "{} of arm {} and {} of arm {} are the same measurement",
+                other.file.display(),
+                arms[other.arm].name,
+                read.file.display(),
+                arms[read.arm].name
+            );
+            return Err(incomparable(what, "name results of different runs"));
         }
     }
     Ok(())
@@ -301,7 +315,7 @@ fn trials(spec: &Spec, reads: Vec<ResultFile>, starts: Option<&[Timestamp]>) -> 
         u64::try_from(seconds).unwrap_or(0).saturating_mul(1_000_000_000)
     };
     let phases: Vec<&str> = spec.phases().map(|phase| phase.name.as_str()).collect();
-    let mut trials = Vec::new();
+    let mut trials = lacking(spec, &reads, &phases, since);
     for (i, read) in reads.into_iter().enumerate() {
         for job in read.jobs {
             let Some(phase) = phases.iter().position(|name| *name == job.name) else { continue };
@@ -324,6 +338,37 @@ fn trials(spec: &Spec, reads: Vec<ResultFile>, starts: Option<&[Timestamp]>) -> 
         trial.slot = slot;
     }
     trials
+}
+
+/// A failed trial for each result that lacks a job which others of its arm have: it is missing, and
+/// those that are there may be there for a reason.
+fn lacking(
+    spec: &Spec,
+    reads: &[ResultFile],
+    phases: &[&str],
+    since: impl Fn(usize) -> u64,
+) -> Vec<Trial> {
+    let has = |read: &ResultFile, name: &str| read.jobs.iter().any(|job| job.name == name);
+    let of_phase = |(phase, name): (u32, &&str)| {
+        let is_of_others = |arm: usize| reads.iter().any(|read| read.arm == arm && has(read, name));
+        let lack = reads.iter().enumerate();
+        let lack = lack.filter(|(_, read)| !has(read, name) && is_of_others(read.arm));
+        let trial = |(i, read): (usize, &ResultFile)| Trial {
+            block: read.block,
+            slot: 0,
+            arm: spec.arms[read.arm].name.clone(),
+            phase,
+            counters: None,
+            started_ns: since(i),
+            switch_ns: 0,
+            outcome: Outcome::Failed {
+                error: format!("{} has no job {name}", read.file.display()),
+            },
+            load: None,
+        };
+        lack.map(trial).collect::<Vec<_>>()
+    };
+    (0..).zip(phases).flat_map(of_phase).collect()
 }
 
 #[cfg(test)]

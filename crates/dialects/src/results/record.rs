@@ -77,6 +77,7 @@ pub(super) fn read(
                 tool,
                 // Each of the results in it is a run of its own.
                 id: head.id.clone().filter(|_| !is_of_results),
+                of: of.map(str::to_owned),
                 started,
                 placed: placed(head, of),
                 warnings: std::mem::take(&mut warnings),

@@ -82,7 +82,7 @@ fn the_clusters_that_records_were_made_in_are_told() {
     results.experiment.sites[0].placed = Some(placed.clone());
     write(dir.path(), &results);
     let there = Arm::new("there", Target::Results(vec![dir.path().to_owned()]));
-    let read = try_read(&[there, arm("here", &["diskspd/before.xml"])]).unwrap();
+    let read = try_read(&[there, arm("here", &["diskspd/after.xml"])]).unwrap();
     let [there, here] = read.experiment.sites.as_slice() else { panic!("two arms") };
     assert_eq!(there.notes[1], "in Kubernetes: cluster 7ae4b693, class fast");
     assert_eq!((&there.placed, &here.placed), (&Some(placed), &None));
@@ -97,7 +97,89 @@ fn another_load_is_named() {
     job diskspd of diskspd/before.xml is taken for the same as clones of fio/fio-3.33-clones.json: each result has one job
     the results were not made by the same job: iodepth 1 in before, 8 in after; numjobs 3 in before, 2 in after; direct 0 in before, 1 in after; sync 0 in before, 1 in after; runtime none in before, 10 in after
     ");
-    assert_snapshot!(diskspd(TWO_JOBS, TWO_JOBS), @"");
+}
+
+/// A result of before.json as JSON of another shape: keys in another order, no white space, another day.
+fn rewritten(directory: &Path, change: impl Fn(&mut serde_json::Value)) -> PathBuf {
+    let text = std::fs::read_to_string(fixture(CLONES_PLUS)).unwrap();
+    let mut json: serde_json::Value = serde_json::from_str(&text).unwrap();
+    change(&mut json);
+    let path = directory.join("copy.json");
+    std::fs::write(&path, serde_json::to_vec(&json).unwrap()).unwrap();
+    path
+}
+
+#[test]
+fn a_result_is_not_compared_with_its_own_copy() {
+    let dir = tempfile::tempdir().unwrap();
+    let against = |path: &Path| {
+        let after = Arm::new("after", Target::Results(vec![path.to_owned()]));
+        let read = try_read(&[arm("before", &[CLONES_PLUS]), after]);
+        read.map(drop).map_err(|error| error.replace(&dir.path().display().to_string(), ""))
+    };
+    let copied = |change: &dyn Fn(&mut serde_json::Value)| {
+        against(&rewritten(dir.path(), change)).unwrap_err()
+    };
+    assert_snapshot!(copied(&|_| ()), @"fio/fio-3.33-clones-json-plus.json of arm before and /copy.json of arm after are the same measurement; name results of different runs");
+    let same = copied(&|_| ());
+    assert_eq!(copied(&|json| json["timestamp"] = 1_700_000_000.into()), same, "another day");
+    let renamed = |json: &mut serde_json::Value| {
+        for job in json["jobs"].as_array_mut().unwrap() {
+            job["jobname"] = "x".into();
+        }
+    };
+    assert_eq!(copied(&renamed), same, "another name");
+    // A record of it, the same record twice, and a copy of that.
+    let results = try_read(&[arm("a", &[CLONES_PLUS])]).unwrap();
+    let (one, other) = (dir.path().join("one"), dir.path().join("other"));
+    [&one, &other].into_iter().for_each(|dir| write(dir, &results));
+    assert!(against(&one).is_err());
+    let records = |a: &Path, b: &Path| {
+        let arm = |name, path: &Path| Arm::new(name, Target::Results(vec![path.to_owned()]));
+        try_read(&[arm("a", a), arm("b", b)])
+    };
+    assert!(records(&one, &one).is_err() && records(&one, &other).is_err());
+    // Another run of the same size has the same totals, and other times.
+    let another = rewritten(dir.path(), |json| {
+        for job in json["jobs"].as_array_mut().unwrap() {
+            for direction in ["read", "write"] {
+                job[direction].as_object_mut().unwrap().remove("clat_ns");
+                job[direction]["lat_ns"]["mean"] = 1234.5.into();
+            }
+        }
+    });
+    assert!(against(&another).is_ok());
+}
+
+#[test]
+fn a_result_that_lacks_a_job_of_its_arm_is_a_failed_trial_of_it() {
+    let dir = tempfile::tempdir().unwrap();
+    // Other runs of the same two jobs.
+    let another = |name: &str, change: &dyn Fn(&mut Vec<serde_json::Value>)| {
+        let text = std::fs::read_to_string(fixture(TWO_JOBS)).unwrap();
+        let mut json: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let jobs = json["jobs"].as_array_mut().unwrap();
+        for job in jobs.iter_mut() {
+            job["job_runtime"] = 1234.into();
+            job["read"]["runtime"] = (1000 + name.len()).into();
+            job["write"]["runtime"] = (1000 + name.len()).into();
+        }
+        change(jobs);
+        let path = dir.path().join(name);
+        std::fs::write(&path, serde_json::to_vec(&json).unwrap()).unwrap();
+        path
+    };
+    let lacks = another("lacks", &|jobs| drop(jobs.pop()));
+    let whole = another("is-whole", &|_| ());
+    let before = Arm::new("before", Target::Results(vec![fixture(TWO_JOBS), lacks]));
+    let after = Arm::new("after", Target::Results(vec![whole]));
+    let results = try_read(&[before, after]).unwrap();
+    let failed: Vec<&Trial> = (results.trials.iter())
+        .filter(|trial| matches!(trial.outcome, Outcome::Failed { .. }))
+        .collect();
+    let [failed] = failed.as_slice() else { panic!("{failed:?}") };
+    assert_eq!((failed.arm.as_str(), failed.block, failed.phase), ("before", 1, 1));
+    assert_eq!(results.end.trials, Some(6));
 }
 
 #[test]

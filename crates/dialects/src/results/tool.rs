@@ -38,6 +38,7 @@ pub(super) fn of(arm: usize, file: &Path, found: Imported) -> ResultFile {
         file,
         tool,
         id,
+        of: None,
         started,
         placed: None,
         warnings,

@@ -19,7 +19,7 @@ pub(super) fn of(
     names: &[Option<String>],
     found: Imported,
     errors: &str,
-    watch: Watch,
+    mut watch: Watch,
 ) -> LoadRecord {
     let mut load = found.into_load();
     let mut reported = std::mem::take(&mut load.jobs);
@@ -30,6 +30,7 @@ pub(super) fn of(
             of_job(job, at.map(|at| reported.swap_remove(at)))
         })
         .collect();
+    load.paused = watch.paused();
     load.system = watch.counters();
     let lines = errors.lines().map(str::trim).filter(|line| !line.is_empty());
     load.warnings.extend(lines.take(MOST_WARNINGS).map(str::to_owned));

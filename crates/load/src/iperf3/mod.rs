@@ -163,8 +163,9 @@ impl FarEdges {
     }
 }
 
-fn record(job: &Job, found: Imported, edges: Edges) -> LoadRecord {
+fn record(job: &Job, found: Imported, mut edges: Edges) -> LoadRecord {
     let mut load = found.into_load();
+    load.paused = edges.watch.paused();
     load.system = edges.watch.counters();
     if let (Some(far_end), Some((counted, [_, cpu]))) = (&mut load.far_end, edges.far_end.counted())
     {

@@ -8,6 +8,7 @@ use std::time::Duration;
 use iotax_record::{LoadRecord, OperationRecord};
 use iotax_spec::Workload;
 use iotax_vdisk::{Clock as _, IoTarget};
+use rustix::time::ClockId;
 
 use super::gate::Ticket;
 use super::index_threads;
@@ -21,6 +22,7 @@ use crate::driver::{LoadDriver, Progress, Request};
 use crate::error::Error;
 use crate::index::Published;
 use crate::parts::{PlacedParts, parts};
+use crate::pause::{Pulse, nanoseconds};
 use crate::peer::client::FarEnd;
 use crate::{layout, tree};
 
@@ -207,13 +209,14 @@ fn watch(
     ends: Option<&Ends>,
 ) -> Watched {
     let window = shared.window(start_ns);
-    wait(shared, window.open_ns);
+    let mut pulse = Pulse::start();
+    wait(shared, window.open_ns, &mut pulse);
     let before = Reading::now();
     let far_before = far_end.as_mut().and_then(|far_end| far_end.now());
     let busy_before = ends.map(Ends::now);
     let live = shared.request.live;
     live.inspect(|live| live.window_opens());
-    wait(shared, window.close_ns);
+    wait(shared, window.close_ns, &mut pulse);
     let system = Reading::now().since(&before);
     let far_after = far_end.and_then(FarEnd::now);
     let busy = ends.map(Ends::now).zip(busy_before);
@@ -226,16 +229,23 @@ fn watch(
         let seen = far.since(&far_before);
         (near.since(&near_before), [told.unwrap_or_default(), seen])
     });
-    Watched { system, far_end, busiest }
+    let paused = pulse.since(window_opened(shared, window.open_ns));
+    Watched { system, far_end, busiest, paused }
 }
 
-fn wait(shared: &SharedState<'_>, until_ns: u64) {
+/// When the window opened on the monotonic clock: whoever waits for it may be late.
+fn window_opened(shared: &SharedState<'_>, open_ns: u64) -> u64 {
+    let since_ns = shared.clock.now_ns().saturating_sub(open_ns);
+    nanoseconds(ClockId::Monotonic).saturating_sub(since_ns)
+}
+
+fn wait(shared: &SharedState<'_>, until_ns: u64, pulse: &mut Pulse) {
     loop {
         let left_ns = until_ns.saturating_sub(shared.clock.now_ns());
         if left_ns == 0 || shared.flags().raised() || shared.all_are_through() {
             return;
         }
-        thread::sleep(POLL_INTERVAL.min(Duration::from_nanos(left_ns)));
+        pulse.sleep(POLL_INTERVAL.min(Duration::from_nanos(left_ns)));
     }
 }
 

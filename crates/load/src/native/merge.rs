@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use iotax_record::{
     BusyOne, DirectionRecord, FarEndRecord, JobRecord, LatencyHistogram, LoadRecord,
-    OperationRecord, SystemCounters,
+    OperationRecord, PauseRecord, SystemCounters,
 };
 use iotax_spec::{Engine, Job};
 
@@ -99,6 +99,7 @@ pub(crate) struct Watched {
     pub far_end: Option<FarEndRecord>,
     /// On network paths: programs at the near end; the far end as it tells, and as it is seen.
     pub busiest: Option<(OfEnd, [OfEnd; 2])>,
+    pub paused: Option<PauseRecord>,
 }
 
 /// One record of all jobs.
@@ -146,6 +147,7 @@ pub(crate) fn merge(
         system: watched.system,
         far_end: watched.far_end,
         busiest,
+        paused: watched.paused,
         warnings: Vec::new(),
     }
 }

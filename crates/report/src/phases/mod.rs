@@ -17,7 +17,17 @@ use crate::document::{
 };
 use crate::experiment::{Part, experiment};
 use crate::json::kind;
-use crate::{doubts, facts, figures, format, nfs, paths, tables};
+use crate::{doubts, facts, figures, format, nfs, paths, rules, tables, words};
+
+/// What was asked is answered first, of whatever phase.
+fn ruled(parts: &[Part]) -> Vec<String> {
+    let of_part = |(head, analysis): &Part| {
+        let name = words::printable(&head.spec.workload.name);
+        let rulings = rules::rulings(analysis).into_iter();
+        rulings.map(move |ruling| ruling.in_phase(&name)).collect::<Vec<_>>()
+    };
+    rules::sentences(&parts.iter().flat_map(of_part).collect::<Vec<_>>())
+}
 
 /// All phases: those of one experiment, under its name.
 ///
@@ -37,7 +47,10 @@ pub fn experiments(name: &str, parts: &[Part]) -> Document {
         kind: kind(&first.spec.design),
         subject: name.to_owned(),
         counts: if is_of_results { saved::counts(parts) } else { phases_and_time(parts) },
-        sentences: if is_of_results { saved::sentences(parts) } else { sentence::sentences(parts) },
+        sentences: ruled(parts)
+            .into_iter()
+            .chain(if is_of_results { saved::sentences(parts) } else { sentence::sentences(parts) })
+            .collect(),
         origin: facts::origin(&first.started, &first.hosts),
         ..Lead::default()
     };

@@ -2,7 +2,7 @@
 
 use iotax_analyze::{
     Analysis, ArmDepths, Cap, Check, Comparison, DepthLevel, DepthResponse, EffectChange, Estimate,
-    JobSummary, Judgment, Metric, Stalls, Verdict, Warning,
+    JobSummary, Judgment, Metric, Missing, Stalls, Verdict, Warning,
 };
 use iotax_spec::Rule;
 use iotax_spec::rule::{Condition, RuleOutcome};
@@ -33,6 +33,7 @@ pub(crate) fn stalled() -> Analysis {
     let total = Stalls { factor: Some(4_190.6), ..counts(7, 0, 7) };
     let early = Stalls { each: Some(17.2), more_blocks: Some(4), ..counts(3, 0, 3) };
     let change = EffectChange {
+        in_depth_check: false,
         after_block: 9,
         blocks: [9, 7],
         before: estimate(0.4, 0.02),
@@ -52,6 +53,49 @@ pub(crate) fn stalled() -> Analysis {
         changed,
     ];
     (analysis.arms[1].trials, analysis.arms[1].stalled_trials, analysis.arms[1].iops) = (7, 7, 0.0);
+    analysis.open_questions.clear();
+    analysis
+}
+
+/// Arms of which trials failed, and one with which the depth check disagrees.
+pub(crate) fn withheld() -> Analysis {
+    let mut analysis = compare();
+    let of = |name: &str, tax: [f64; 3], verdict| Comparison {
+        holds_after_holm: false,
+        ..of_arm(name, comparison(Metric::THROUGHPUT, tax, verdict))
+    };
+    let missing = |arm, base| Missing { arm, of_arm: 9, base, of_base: 9, decides: true };
+    let change = EffectChange {
+        in_depth_check: true,
+        after_block: 6,
+        blocks: [6, 3],
+        before: estimate(0.01, 0.02),
+        since: estimate(0.8, 0.02),
+    };
+    analysis.comparisons = vec![
+        Comparison {
+            missing: Some(missing(6, 0)),
+            ..of("luks", [-0.2, -0.22, -0.18], Verdict::Undecided)
+        },
+        Comparison {
+            missing: Some(missing(1, 2)),
+            ..of("queue", [0.1, 0.08, 0.12], Verdict::Undecided)
+        },
+        Comparison {
+            missing: Some(missing(9, 0)),
+            tax: None,
+            lo: None,
+            hi: None,
+            ..of("same", [0.0; 3], Verdict::Undecided)
+        },
+        Comparison {
+            tax: None,
+            lo: None,
+            hi: None,
+            change: Some(change),
+            ..of("cap", [0.0; 3], Verdict::EffectChanged)
+        },
+    ];
     analysis.open_questions.clear();
     analysis
 }
@@ -205,6 +249,7 @@ pub(crate) fn ruled() -> Analysis {
             found: found.map(|[value, lo, hi]| Estimate { value, lo, hi }),
             trials: 12,
             needed: None,
+            missing: None,
             why: None,
         }
     };

@@ -27,11 +27,12 @@ pub(super) fn one_at_a_time(case: &Case<'_>) -> Option<Suspect> {
     let direct = !case.is_buffered() && is_closed && in_flight <= FEW;
     (direct && case.latency_ms() > SLOW_IO_MS).then_some(())?;
     case.share_at_disk().is_none_or(|share| share > AT_DISK).then_some(())?;
+    let latency_ns = case.summary.mean_latency_ns;
     let evidence = format!(
-        "with {in_flight} in flight each waits for the one before: {in_flight} / {} are {:.0} \
-         IOPS, whatever the disk could do",
-        time(case.summary.mean_latency_ns),
-        case.summary.iops
+        "with {in_flight} in flight each I/O waits for the one before: throughput cannot exceed \
+         {in_flight} / {}, which is {:.0} IOPS, however fast the disk is",
+        time(latency_ns),
+        f64::from(in_flight) * 1e9 / latency_ns
     );
     Some(Suspect::new("too-little-parallelism", Confidence::Likely, evidence))
 }

@@ -6,7 +6,7 @@ use iotax_record::{
     Busiest, BusyOne, Counters, DeviceCounters, DirectionRecord, Experiment, HostRecord, HostRole,
     InterfaceCounters, JobRecord, LatencyHistogram, LoadRecord, NamedSite, NfsClientCounters,
     NfsCounters, NfsGranted, NfsOperation, NfsTransportCounters, OperationRecord, Outcome, PathEnd,
-    Placed, Pressure, QdiscCounters, Site, Slow, SystemCounters, Trial,
+    PauseRecord, Placed, Pressure, QdiscCounters, Site, Slow, SystemCounters, Trial,
 };
 use iotax_spec::layers::{
     CgroupIo, Cloud, CloudDisk, CloudDisks, CloudOptions, Dev, Dir, Dmcrypt, File, FileSystem,
@@ -113,6 +113,7 @@ fn spec() -> Spec {
             precondition: true,
             drain_ns: Some(1),
         },
+        unmatched_jobs: 1,
         fitted: Some(Fitted {
             arm: 1,
             free_bytes: 1,
@@ -293,6 +294,7 @@ fn load() -> LoadRecord {
         jobs: vec![job_record()],
         operations: vec![operation()],
         system: SystemCounters::default(),
+        paused: Some(PauseRecord::default()),
         warnings: vec![t()],
     }
 }

@@ -1,0 +1,17 @@
+//! What it takes to decide a rule at all, whatever is measured.
+
+use iotax_spec::rule::Condition;
+use iotax_spec::{Rule, Spec};
+use iotax_stats::design::Design;
+use iotax_stats::unpaired::MIN_RESULTS;
+
+/// Blocks of a run, of saved results results of an arm, below which nothing decides a rule.
+pub fn fewest(spec: &Spec, rule: &Rule) -> u32 {
+    let fewest = match rule.condition {
+        Condition::SlowerBy(_) if spec.is_of_results() => MIN_RESULTS,
+        Condition::SlowerBy(_) | Condition::Figure { .. } | Condition::BelowDocumented(_) => {
+            Design::with_max_blocks(spec.stop.max_blocks as usize).looks()[0]
+        }
+    };
+    u32::try_from(fewest).unwrap_or(u32::MAX)
+}

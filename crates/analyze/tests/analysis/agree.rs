@@ -1,0 +1,101 @@
+//! A depth check that disagrees with the comparison which it follows.
+
+use iotax_analyze::{Analysis, Check, Metric, Phases, Verdict, depth_check};
+use iotax_record::{Experiment, Trial};
+use iotax_spec::Rule;
+use iotax_spec::rule::RuleOutcome;
+
+use crate::support::{Bed, end, of};
+use crate::warnings::said;
+
+/// Equal arms, and what a depth check finds of them: rates by arm, block and depth.
+fn checked(iops: impl Fn(usize, u32, u32) -> f64) -> Analysis {
+    let mut bed = Bed::compare(&["a", "b"]);
+    let spec = &mut bed.experiment.spec;
+    spec.workload.set("depth=8").unwrap();
+    spec.fail_if = vec![Rule::parse("slower by 5%").unwrap()];
+    let trials = bed.blocks(6, &[970.0, 970.0], 0.01);
+    let mut phases = Phases::new(&bed.experiment);
+    trials.iter().for_each(|trial| phases.add(trial));
+    let parts = phases.finish(Some(&end()));
+    assert_eq!(of(&parts[0].1, "b", Metric::THROUGHPUT).verdict, Verdict::Equivalent);
+    let spec = depth_check(&bed.experiment.spec, &parts).unwrap();
+    let head = Experiment { spec, ..bed.experiment.clone() };
+    let mut check = Phases::of_depth_check(&head, &phases);
+    for block in 0..3 {
+        for (phase, arm) in (0..3).flat_map(|phase| [(phase, 0), (phase, 1)]) {
+            let rate = iops(arm, block, phase);
+            let trial = bed.trial_with(block, arm, rate, 8e9 / rate * f64::from(1 << phase) / 2.0);
+            check.add(&Trial { phase, ..trial });
+        }
+    }
+    phases.checked_at_depths(&check);
+    phases.finish(Some(&end())).remove(0).1
+}
+
+fn verdict(analysis: &Analysis) -> Verdict {
+    of(analysis, "b", Metric::THROUGHPUT).verdict
+}
+
+#[test]
+fn credits_that_ran_out_for_one_arm_take_the_verdict_back() {
+    let analysis = checked(|arm, block, _| match (arm, block) {
+        (1, _) | (0, 2) => 190.0,
+        _ => 970.0,
+    });
+    assert_eq!(verdict(&analysis), Verdict::EffectChanged);
+    let found = of(&analysis, "b", Metric::THROUGHPUT);
+    let change = found.change.unwrap();
+    assert!(change.in_depth_check && change.blocks == [6, 3]);
+    assert_eq!((found.tax, found.lo, found.cap), (None, None, None));
+    assert_eq!(analysis.rules[0].outcome, RuleOutcome::Undecided);
+    insta::assert_snapshot!(said(&analysis, Check::RegimeShift));
+    insta::assert_snapshot!(analysis.open_questions[0], @"Throughput of b: effect changed; the depth check that followed shows another one at the same depth. --drain measures what lasts.");
+}
+
+/// Both sit on a plateau, each on its own: no cap that they share.
+#[test]
+fn arms_on_plateaus_of_their_own_are_not_masked() {
+    let analysis = checked(|arm, block, _| [970.0, 190.0][arm] * (1.0 + 0.001 * f64::from(block)));
+    assert_eq!(verdict(&analysis), Verdict::EffectChanged);
+    assert_eq!(of(&analysis, "b", Metric::THROUGHPUT).cap, None);
+}
+
+#[test]
+fn a_difference_at_the_same_level_is_one() {
+    let analysis =
+        checked(|arm, block, _| [970.0, 850.0][arm] * (1.0 + 0.003 * f64::from(block * 7 % 3)));
+    assert_eq!(verdict(&analysis), Verdict::EffectChanged);
+}
+
+#[test]
+fn a_level_that_fell_for_both_is_said_and_the_verdict_stands() {
+    let analysis =
+        checked(|_, block, phase| 190.0 * (1.0 + 0.002 * f64::from(block)) * f64::from(1 + phase));
+    assert_eq!(verdict(&analysis), Verdict::Equivalent);
+    assert_eq!(analysis.rules[0].outcome, RuleOutcome::Pass);
+    insta::assert_snapshot!(said(&analysis, Check::RegimeShift));
+}
+
+#[test]
+fn a_check_that_agrees_or_is_noisy_changes_nothing() {
+    let agrees = checked(|_, block, phase| {
+        970.0 * (1.0 + 0.01 * f64::from(block)) * f64::from(1 + phase) / 2.0
+    });
+    assert_eq!(verdict(&agrees), Verdict::Equivalent);
+    assert_eq!(said(&agrees, Check::RegimeShift), "");
+    let noisy = checked(|arm, block, phase| {
+        let noise = [[0.8, 1.1, 0.9], [1.1, 0.8, 1.0]][arm][block as usize];
+        970.0 * noise * f64::from(1 + phase) / 2.0
+    });
+    assert_eq!(verdict(&noisy), Verdict::Equivalent);
+}
+
+#[test]
+fn on_a_cap_that_both_share_a_rule_is_undecided() {
+    let analysis = checked(|_, block, _| 970.0 * (1.0 + 0.001 * f64::from(block)));
+    assert_eq!(verdict(&analysis), Verdict::Masked);
+    let judged = &analysis.rules[0];
+    assert_eq!(judged.outcome, RuleOutcome::Undecided);
+    assert_eq!(judged.why.as_deref(), Some("a cap hides what is compared"));
+}

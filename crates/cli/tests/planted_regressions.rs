@@ -1,0 +1,22 @@
+//! No gate over a planted regression passes without a word; all 200 are in `tests/measure`.
+#![allow(
+    clippy::unwrap_used,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "tests"
+)]
+
+mod planted;
+mod support;
+
+use planted::{Kind, Verdict, gate};
+
+#[test]
+fn no_gate_over_a_regression_of_20_percent_passes_silently() {
+    for kind in Kind::ALL {
+        for number in 0..5 {
+            let (verdict, said) = gate(kind, number);
+            assert_ne!(verdict, Verdict::Silent, "{kind:?} {number}: {said}");
+        }
+    }
+}
