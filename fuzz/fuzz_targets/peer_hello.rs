@@ -11,8 +11,10 @@ use iotax_vdisk::PeerSecret;
 use libfuzzer_sys::fuzz_target;
 use sha2::Sha256;
 
-/// What it is to speak its magic word and a nonce.
-const GREETING_BYTES: usize = 48;
+/// The magic word.
+const GREETING_BYTES: usize = 16;
+/// That somebody may come in, and a nonce.
+const ADMITTED_BYTES: usize = 33;
 /// A nonce, and what is wanted.
 const HELLO_BYTES: usize = 40;
 /// A session, and a code.
@@ -41,24 +43,35 @@ impl Write for Stranger<'_> {
     }
 }
 
-/// Its code over a hello is right, whatever that wants.
+/// Its codes over a hello are right, whatever that wants.
 struct Acquainted<'a> {
     says: &'a [u8; HELLO_BYTES],
-    code: Vec<u8>,
+    to_say: Vec<u8>,
+    knocked: bool,
     heard: Vec<u8>,
+}
+
+impl Acquainted<'_> {
+    fn code(&self, end: &[u8], far: &[u8]) -> Vec<u8> {
+        let mut code = Hmac::<Sha256>::new_from_slice(&SECRET.0).unwrap();
+        let magic = &self.heard[..GREETING_BYTES];
+        [magic, end, far, self.says].iter().for_each(|part| code.update(part));
+        code.finalize().into_bytes().to_vec()
+    }
 }
 
 impl Read for Acquainted<'_> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        if self.code.is_empty() {
-            let mut code = Hmac::<Sha256>::new_from_slice(&SECRET.0).unwrap();
-            let (magic, nonce) = self.heard.split_at(16);
-            [magic, b"near", nonce, self.says].iter().for_each(|part| code.update(part));
-            self.code = [self.says.as_slice(), &code.finalize().into_bytes()].concat();
+        if !self.knocked {
+            self.knocked = true;
+            self.to_say = [self.says.as_slice(), &self.code(b"knock", &[])].concat();
+        } else if self.to_say.is_empty() {
+            let far = &self.heard[GREETING_BYTES + 1..GREETING_BYTES + ADMITTED_BYTES];
+            self.to_say = self.code(b"near", far);
         }
-        let said = bytes.len().min(self.code.len());
-        bytes[..said].copy_from_slice(&self.code[..said]);
-        self.code.drain(..said);
+        let said = bytes.len().min(self.to_say.len());
+        bytes[..said].copy_from_slice(&self.to_say[..said]);
+        self.to_say.drain(..said);
         Ok(said)
     }
 }
@@ -77,11 +90,12 @@ impl Write for Acquainted<'_> {
 fuzz_target!(|bytes: &[u8]| {
     let mut stranger = Stranger { says: Cursor::new(bytes), heard: 0 };
     assert!(peer_handshake(&mut stranger, &SECRET).is_err());
-    assert_eq!(stranger.heard, GREETING_BYTES);
+    assert!([GREETING_BYTES, GREETING_BYTES + 1].contains(&stranger.heard));
     if let Some(says) = bytes.first_chunk() {
-        let mut acquainted = Acquainted { says, code: Vec::new(), heard: Vec::new() };
+        let mut acquainted =
+            Acquainted { says, to_say: Vec::new(), knocked: false, heard: Vec::new() };
         let is_served = peer_handshake(&mut acquainted, &SECRET).is_ok();
         let answer = if is_served { ANSWER_BYTES } else { 0 };
-        assert_eq!(acquainted.heard.len(), GREETING_BYTES + answer);
+        assert_eq!(acquainted.heard.len(), GREETING_BYTES + ADMITTED_BYTES + answer);
     }
 });

@@ -60,7 +60,7 @@ pub(crate) fn code(result: anyhow::Result<Exit>) -> ExitCode {
 }
 
 /// Errors quote names and paths as they are, and those may hold sequences that drive a terminal.
-fn printable(text: &str) -> String {
+pub(crate) fn printable(text: &str) -> String {
     let harmless = |c: char| c == '\n' || !iotax_report::is_unprintable(c);
     text.chars().map(|c| if harmless(c) { c } else { char::REPLACEMENT_CHARACTER }).collect()
 }

@@ -7,12 +7,12 @@ mod support;
 use std::fs;
 use std::process::Stdio;
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use iotax_testing::needs_fuse;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use support::Desk;
+use support::{Desk, wait_for};
 
 fn signal(pid: u64, signal: Signal) {
     kill_process(Pid::from_raw(i32::try_from(pid).unwrap()).unwrap(), signal).unwrap();
@@ -37,6 +37,12 @@ fn signal_if_there(pid: u64) {
     let _ = kill_process(pid, Signal::CONT);
 }
 
+/// What a process is doing, as the kernel has it.
+fn state(pid: u64) -> Option<char> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat.rsplit_once(") ")?.1.chars().next()
+}
+
 #[test]
 fn ctrl_c_ends_a_run_whose_disk_does_not_answer() {
     if !needs_fuse() {
@@ -57,13 +63,14 @@ fn ctrl_c_ends_a_run_whose_disk_does_not_answer() {
         assert!(run.try_wait().unwrap().is_none(), "it ended before it was to be stopped");
         sleep(Duration::from_millis(20));
     }
-    // Into the load: the record is begun right before it.
-    sleep(Duration::from_millis(500));
     signal(asleep.server, Signal::STOP);
-    sleep(Duration::from_millis(200));
+    wait_for("the server to stand still", || state(asleep.server) == Some('T'));
+    let stopped = Instant::now();
     signal(run.id().into(), Signal::INT);
     let said = desk.said(&run.wait_with_output().unwrap());
     assert_eq!(said.code, 4, "{said}");
+    // A run whose I/O comes back ends at once: this one was given the time that it has for that.
+    assert!(stopped.elapsed() >= Duration::from_secs(20), "nothing hung: {said}");
     drop(asleep);
     let undone = desk.run(&["undo"]);
     assert_eq!(undone.code, 0, "{undone}");

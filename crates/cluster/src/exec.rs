@@ -3,7 +3,6 @@
 use std::io::{self, ErrorKind, Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc;
 
 use iotax_run::agent::{Ended, Launched, Process};
 use k8s_openapi::api::core::v1::Pod;
@@ -11,13 +10,15 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Status;
 use kube::api::{AttachParams, AttachedProcess};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::runtime::Handle;
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 
 use crate::connect::Cluster;
 use crate::error::{Call, Error};
 
-/// What is on its way in each direction at most.
+/// What is read and written at a time, and kept for that, at most.
 const BUFFER_BYTES: usize = 1 << 18;
+/// Pieces of what an agent says that wait for whoever reads them; the rest waits where the agent is.
+const MOST_PIECES: usize = 4;
 /// Of what an agent complains of, so much is kept.
 const COMPLAINT_BYTES: usize = 4 << 10;
 
@@ -45,7 +46,7 @@ pub(crate) fn exec(
     let (tell, ended) = watch::channel(None);
     let closed = Arc::new(AtomicBool::new(false));
     let is_closed = Arc::clone(&closed);
-    let (pieces, output) = mpsc::channel();
+    let (pieces, output) = mpsc::channel(MOST_PIECES);
     cluster.runtime().spawn(async move {
         let (complaint, status) = relay(stdout, stderr, status, &pieces).await;
         // API servers before 1.30 cannot be told of an input's end without ending the connection.
@@ -80,8 +81,8 @@ pub(crate) fn can_exec(cluster: &Cluster, pod: &str, container: &str) -> Result<
     if success { Ok(()) } else { Err(Error::Unreachable { doing: call.to_string(), why }) }
 }
 
-/// Hands on what an agent says until it has ended. A connection that is cut ends no stream, but its
-/// status comes to nothing.
+/// Hands on what an agent says until it has ended, as fast as it is taken. A connection that is cut ends
+/// no stream, but its status comes to nothing.
 async fn relay(
     mut stdout: impl AsyncRead + Unpin,
     mut stderr: impl AsyncRead + Unpin,
@@ -92,11 +93,16 @@ async fn relay(
     let mut complaint = Vec::new();
     let (mut said, mut complained) = (vec![0; BUFFER_BYTES], vec![0; COMPLAINT_BYTES]);
     let (mut is_out, mut is_err) = (true, true);
+    let mut waiting = None;
     let ended = loop {
         tokio::select! {
-            read = stdout.read(&mut said), if is_out => match read {
-                // Nobody may be listening any more.
-                Ok(count) if count > 0 => drop(pieces.send(said[..count].to_vec())),
+            room = pieces.reserve(), if waiting.is_some() => match (room, waiting.take()) {
+                (Ok(room), Some(piece)) => room.send(piece),
+                // Nobody listens any more.
+                _ => is_out = false,
+            },
+            read = stdout.read(&mut said), if is_out && waiting.is_none() => match read {
+                Ok(count) if count > 0 => waiting = Some(said[..count].to_vec()),
                 _ => is_out = false,
             },
             read = stderr.read(&mut complained), if is_err => match read {
@@ -106,9 +112,12 @@ async fn relay(
             ended = &mut status => break ended,
         }
     };
+    if let Some(piece) = waiting {
+        let _ = pieces.send(piece).await;
+    }
     if ended.is_some() {
         while let Some(count) = stdout.read(&mut said).await.ok().filter(|count| *count > 0) {
-            let _ = pieces.send(said[..count].to_vec());
+            let _ = pieces.send(said[..count].to_vec()).await;
         }
         while let Some(count) = stderr.read(&mut complained).await.ok().filter(|count| *count > 0) {
             keep_end(&mut complaint, &complained[..count]);
@@ -188,7 +197,7 @@ struct Output {
 impl Read for Output {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.rest.is_empty() {
-            self.rest = self.pieces.recv().unwrap_or_default();
+            self.rest = self.pieces.blocking_recv().unwrap_or_default();
         }
         let count = self.rest.len().min(buffer.len());
         buffer[..count].copy_from_slice(&self.rest[..count]);
@@ -259,7 +268,7 @@ mod tests {
     #[test]
     fn all_that_an_agent_said_is_handed_on_and_a_cut_ends_it() {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let (pieces, output) = mpsc::channel();
+        let (pieces, output) = mpsc::channel(MOST_PIECES);
         let said = vec![7; 3 * BUFFER_BYTES];
         let status = async { Some(Status::default()) };
         let (complaint, _) = runtime.block_on(relay(said.as_slice(), &b"oh"[..], status, &pieces));
@@ -270,5 +279,50 @@ mod tests {
         Output { pieces: output, rest: Vec::new() }.read_to_end(&mut heard).unwrap();
         assert_eq!((heard, complaint), (said, b"oh".to_vec()));
         assert!(status.is_none());
+    }
+
+    /// Says something for ever, and counts it.
+    struct Endless(usize);
+
+    impl AsyncRead for Endless {
+        fn poll_read(
+            mut self: std::pin::Pin<&mut Self>,
+            _: &mut std::task::Context<'_>,
+            buffer: &mut tokio::io::ReadBuf<'_>,
+        ) -> std::task::Poll<io::Result<()>> {
+            self.0 += buffer.remaining();
+            let room = buffer.remaining();
+            buffer.put_slice(&vec![7; room]);
+            std::task::Poll::Ready(Ok(()))
+        }
+    }
+
+    /// An agent that says more than anybody reads.
+    #[test]
+    fn what_nobody_reads_waits_where_the_agent_is() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let (pieces, output) = mpsc::channel(MOST_PIECES);
+        let mut endless = Endless(0);
+        // It ends long after the pieces that may wait were read.
+        let status = async {
+            for _ in 0..1000 {
+                tokio::task::yield_now().await;
+            }
+            None
+        };
+        let relayed = async {
+            let relay = relay(&mut endless, &b""[..], status, &pieces);
+            let mut relay = std::pin::pin!(relay);
+            for _ in 0..1000 {
+                tokio::select! {
+                    biased;
+                    _ = &mut relay => return,
+                    () = tokio::task::yield_now() => {}
+                }
+            }
+        };
+        runtime.block_on(relayed);
+        assert!(output.len() <= MOST_PIECES);
+        assert!(endless.0 <= (MOST_PIECES + 2) * BUFFER_BYTES, "{} bytes were read", endless.0);
     }
 }

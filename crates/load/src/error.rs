@@ -3,6 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
+use iotax_vdisk::AvailableMemory;
+
 use crate::names::shown;
 
 /// Why a load could not be prepared or run.
@@ -160,6 +162,28 @@ pub enum Error {
         /// Why not.
         source: std::io::Error,
     },
+    /// Buffers of a workload need more memory than there is.
+    #[error(
+        "the buffers of the workload need {} of memory (job `{job}`: threads {threads}, queue depth {depth}, \
+         blocks of {}), but only {} are available{}; use `{fitting}`",
+        size(*needed_bytes), size(*block_bytes), size(available.bytes), available.limit
+    )]
+    Buffers {
+        /// The job with the most.
+        job: String,
+        /// Its threads.
+        threads: u64,
+        /// I/Os that each of them keeps in flight.
+        depth: u64,
+        /// Its largest block.
+        block_bytes: u64,
+        /// Of all jobs.
+        needed_bytes: u64,
+        /// What there is.
+        available: AvailableMemory,
+        /// Options with which the job fits.
+        fitting: String,
+    },
     /// Memory for buffers could not be had.
     #[error(
         "cannot get {bytes} bytes of memory for I/O buffers: {source}; lower the block size, the queue depth or the number of threads"
@@ -224,6 +248,15 @@ pub enum Error {
     /// The user stopped the preparation.
     #[error("interrupted while laying out the test files")]
     Interrupted,
+}
+
+/// A size, for people.
+fn size(bytes: u64) -> String {
+    let units = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let unit = (bytes.max(1).ilog2() / 10).min(4);
+    let scaled = bytes as f64 / (1_u64 << (10 * unit)) as f64;
+    let decimals = usize::from(scaled < 10.0 && scaled.fract() != 0.0);
+    format!("{scaled:.decimals$} {}", units[unit as usize])
 }
 
 impl Error {

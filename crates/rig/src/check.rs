@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-use iotax_inspect::{Facts, Kind, available_memory_bytes};
+use iotax_inspect::{Facts, Kind};
 use iotax_spec::layers::File;
 use iotax_spec::{
     Arm, Base, BlockSizes, Form, Job, Layer, PageCache, Spec, Stack, Target, Workload,
@@ -82,7 +82,7 @@ pub(crate) fn check(
     }
     if refusals.is_empty() {
         let needed = space_needed(spec, spec.arms.iter().zip(&resolved_targets));
-        refusals = needed.refusals(available_memory_bytes());
+        refusals = needed.refusals(iotax_vdisk::available_memory());
     }
     if refusals.is_empty() { Ok(resolved_targets) } else { Err(Error::Refused { refusals }) }
 }

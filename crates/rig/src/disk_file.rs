@@ -14,7 +14,7 @@ use rustix::io::Errno;
 use crate::entry::Entry;
 use crate::error::Error;
 use crate::held::Held;
-use crate::identity::Identity;
+use crate::identity::{FileSystem, Identity};
 use crate::journal::Journal;
 use crate::scratch;
 
@@ -86,6 +86,7 @@ pub(crate) fn make(path: &Path, journal: &mut Journal) -> Result<DiskFile, Error
         path: path.to_owned(),
         identity: Identity::within(&cradle, BORN).map_err(|error| failed(error.into()))?,
         parent_inode: parent.inode().map_err(failed)?,
+        file_system: FileSystem::of(&parent).ok(),
     })?;
     match renameat_with(&cradle, BORN, &parent, name, RenameFlags::NOREPLACE) {
         // File systems that do not know the flag (NFS): a hard link replaces nothing either.

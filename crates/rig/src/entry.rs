@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::held::Held;
-use crate::identity::Identity;
+use crate::identity::{FileSystem, Identity};
 use crate::signatures::{self, Mark, Spot};
 use crate::undone::Undone;
 use crate::{marked, mounts};
@@ -33,6 +33,9 @@ pub(crate) enum Entry {
         token: String,
         /// Inode number of the directory it is in.
         parent_inode: u64,
+        /// What that is on. Earlier versions did not write it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        file_system: Option<FileSystem>,
     },
     /// A file at a path that the user named.
     File {
@@ -42,6 +45,9 @@ pub(crate) enum Entry {
         identity: Identity,
         /// Inode number of the directory it is in.
         parent_inode: u64,
+        /// What that is on. Earlier versions did not write it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        file_system: Option<FileSystem>,
     },
     /// Whatever is mounted at a place in a private directory.
     Mount {
@@ -105,13 +111,17 @@ impl Entry {
     /// errors.
     pub(crate) fn undo(&self, journal: &Path) -> Result<Undone, Error> {
         match self {
-            Self::Directory { path, token, parent_inode } => {
-                let parent = in_sight(path, *parent_inode, journal)?;
-                directory::remove(&parent, path, token, journal)
+            Self::Directory { path, token, parent_inode, file_system } => {
+                match in_sight(path, *parent_inode, *file_system, journal)? {
+                    Some(parent) => directory::remove(&parent, path, token, journal),
+                    None => Ok(Undone::Lost),
+                }
             }
-            Self::File { path, identity, parent_inode } => {
-                let parent = in_sight(path, *parent_inode, journal)?;
-                file::remove(&parent, path, *identity, journal)
+            Self::File { path, identity, parent_inode, file_system } => {
+                match in_sight(path, *parent_inode, *file_system, journal)? {
+                    Some(parent) => file::remove(&parent, path, *identity, journal),
+                    None => Ok(Undone::Lost),
+                }
             }
             Self::Mount { path } => mounts::undo(path, journal),
             Self::Disk { path, name, .. } => mounts::undo_named(path, name, journal),
@@ -149,15 +159,30 @@ impl fmt::Display for Entry {
     }
 }
 
-/// Holds the directory something was made in, if that is the one to be seen now. Without this, a
-/// file system that is not mounted again yet after a reboot would look like a job done.
-fn in_sight(path: &Path, parent_inode: u64, journal: &Path) -> Result<Held, Error> {
-    let parent = Held::directory(path.parent().unwrap_or(Path::new("/")));
-    let is_it = |parent: &Held| parent.inode().is_ok_and(|inode| inode == parent_inode);
-    parent
-        .ok()
-        .filter(is_it)
-        .ok_or_else(|| Error::OutOfSight { path: path.to_owned(), journal: journal.to_owned() })
+/// Holds the directory something was made in, if that can be seen now, by whatever name its owner has
+/// given it there. A file system that is not mounted again yet after a reboot must not look like a job
+/// done: `None`, that the directory is gone with all that was in it, only where its file system is seen
+/// in its place.
+fn in_sight(
+    path: &Path,
+    parent_inode: u64,
+    file_system: Option<FileSystem>,
+    journal: &Path,
+) -> Result<Option<Held>, Error> {
+    let parent = path.parent().unwrap_or(Path::new("/"));
+    let is_it = |found: &Held| {
+        found.inode().is_ok_and(|inode| inode == parent_inode)
+            && file_system.is_none_or(|wanted| FileSystem::of(found) == Ok(wanted))
+    };
+    if let Some(found) = Held::directory(parent).ok().filter(is_it) {
+        return Ok(Some(found));
+    }
+    let around = parent.ancestors().skip(1).find_map(|above| Held::directory(above).ok());
+    let is_seen = |held: &Held| file_system.is_some() && FileSystem::of(held).ok() == file_system;
+    match around.filter(is_seen) {
+        Some(around) => Ok(around.directory_with(is_it)),
+        None => Err(Error::OutOfSight { path: path.to_owned(), journal: journal.to_owned() }),
+    }
 }
 
 /// Inode number of the directory that `path` is in.

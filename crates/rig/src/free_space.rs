@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use iotax_inspect::{DeviceNumber, Facts};
+use iotax_vdisk::AvailableMemory;
 
 use crate::error::{Obstacle, Refusal};
 
@@ -63,17 +64,18 @@ impl SpaceNeeded {
     }
 
     /// Everything that does not fit.
-    pub(crate) fn refusals(self, available_memory_bytes: Option<u64>) -> Vec<Refusal> {
+    pub(crate) fn refusals(self, available_memory: Option<AvailableMemory>) -> Vec<Refusal> {
         let disks = self.volumes.into_values().filter_map(|demand| {
             let free_bytes = demand.free_bytes?;
             let needed_bytes = demand.needed_bytes();
             let obstacle = Obstacle::NoSpace { needed_bytes, free_bytes };
             (needed_bytes > free_bytes).then(|| demand.refuse(obstacle))
         });
-        let memory = available_memory_bytes.and_then(|available_bytes| {
+        let memory = available_memory.and_then(|available| {
             let needed_bytes = self.memory.needed_bytes();
-            let obstacle = Obstacle::NoMemory { needed_bytes, available_bytes };
-            (needed_bytes > available_bytes).then(|| self.memory.refuse(obstacle))
+            let is_more = needed_bytes > available.bytes;
+            let obstacle = Obstacle::NoMemory { needed_bytes, available };
+            is_more.then(|| self.memory.refuse(obstacle))
         });
         disks.chain(memory).collect()
     }

@@ -11,6 +11,7 @@ use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
 
 use iotax_record::Location;
@@ -207,6 +208,13 @@ impl Held {
         // A directory that may not be listed tells of no other.
         let all = open_directory(self, ".").and_then(list).unwrap_or_default();
         all.into_iter().map(|(name, _)| name).find(|name| is_it(name))
+    }
+
+    /// Holds the directory in this one that is the one.
+    pub(crate) fn directory_with(&self, is_it: impl Fn(&Self) -> bool) -> Option<Self> {
+        let all = open_directory(self, ".").and_then(list).unwrap_or_default();
+        let hold = |name: Vec<u8>| self.hold(Path::new(OsStr::from_bytes(&name))).ok();
+        all.into_iter().filter_map(|(name, _)| hold(name)).find(is_it)
     }
 
     /// Makes a file in this directory, where nothing of that name may be.

@@ -3,7 +3,7 @@
 use std::os::fd::AsFd;
 use std::path::Path;
 
-use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
+use rustix::fs::{AtFlags, CWD, StatxFlags, fstat, fstatvfs, statx};
 use rustix::path::Arg;
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +15,21 @@ pub(crate) struct Identity {
     /// Birth in nanoseconds since 1970, where the file system keeps it: inode numbers are used
     /// again, birth times are not.
     pub(crate) born_ns: Option<i64>,
+}
+
+/// Tells a file system from others, as long as it is not made anew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct FileSystem {
+    device: u64,
+    /// Of most file systems this follows from their UUID.
+    id: u64,
+}
+
+impl FileSystem {
+    /// That of what is open.
+    pub(crate) fn of(file: impl AsFd) -> rustix::io::Result<Self> {
+        Ok(Self { device: fstat(&file)?.st_dev, id: fstatvfs(&file)?.f_fsid })
+    }
 }
 
 impl Identity {

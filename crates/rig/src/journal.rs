@@ -418,7 +418,8 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let mut journal = Journal::new(Some(root.path().to_owned()));
         let path = PathBuf::from("/no/such/parent/.iotax-x");
-        let entry = Entry::Directory { path, token: "t".into(), parent_inode: 1 };
+        let entry =
+            Entry::Directory { path, token: "t".into(), parent_inode: 1, file_system: None };
         journal.announce(entry.clone()).unwrap();
         let file =
             fs::read_dir(root.path().join(DIRECTORY)).unwrap().next().unwrap().unwrap().path();
@@ -453,7 +454,7 @@ mod tests {
             let mut ends = vec![text.len()];
             for number in 0..entries {
                 let path = PathBuf::from(format!("/x/{number}"));
-                let entry = Entry::Directory { path, token: "t".into(), parent_inode: number };
+                let entry = Entry::Directory { path, token: "t".into(), parent_inode: number, file_system: None };
                 text.extend(serde_json::to_vec(&entry).unwrap());
                 text.push(b'\n');
                 ends.push(text.len());

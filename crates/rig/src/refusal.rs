@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
+use iotax_vdisk::AvailableMemory;
+
 use crate::size::readable;
 
 /// One reason why an arm's target cannot be used.
@@ -300,15 +302,15 @@ pub enum Obstacle {
     Stack(#[from] iotax_vdisk::Error),
     /// All stacks in memory together are too large.
     #[error(
-        "{} of memory are needed for all stacks on `mem` together, but only {} are available; \
+        "{} of memory are needed for all stacks on `mem` together, but only {} are available{}; \
          choose smaller sizes, or `file` as the base",
-        readable(*needed_bytes), readable(*available_bytes)
+        readable(*needed_bytes), readable(available.bytes), available.limit
     )]
     NoMemory {
         /// For all arms together.
         needed_bytes: u64,
-        /// What can be had without swapping.
-        available_bytes: u64,
+        /// What can be taken without swapping or being killed.
+        available: AvailableMemory,
     },
 }
 
@@ -353,6 +355,8 @@ pub(crate) fn list(refusals: &[Refusal]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use iotax_vdisk::MemoryLimit;
+
     use super::*;
 
     /// What cannot be brought about in a test that must also run as root, or on any file system.
@@ -378,7 +382,10 @@ mod tests {
             told(Obstacle::NoSpace { needed_bytes: 2 << 30, free_bytes: 1 << 30 }), @"arm b: /mnt/x: needs 2 GiB of free space, but only 1 GiB are available; free some space, or choose smaller sizes");
         let (files_bytes, size_bytes) = (110 << 30, 2 << 30);
         insta::assert_snapshot!(told(Obstacle::FilesTooLarge { files_bytes, size_bytes }), @"arm b: /mnt/x: test files of 110 GiB do not fit a stack of 2 GiB");
-        let memory = Obstacle::NoMemory { needed_bytes: 2 << 30, available_bytes: 1 << 30 };
+        let memory = Obstacle::NoMemory {
+            needed_bytes: 2 << 30,
+            available: AvailableMemory { bytes: 1 << 30, limit: MemoryLimit::Machine },
+        };
         insta::assert_snapshot!(
             Refusal { arm: "a, b".into(), path: None, obstacle: memory }, @"arm a, b: 2 GiB of memory are needed for all stacks on `mem` together, but only 1 GiB are available; choose smaller sizes, or `file` as the base");
     }

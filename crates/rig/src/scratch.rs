@@ -8,6 +8,7 @@ use crate::entry::Entry;
 use crate::entry::directory::marker_name;
 use crate::error::Error;
 use crate::held::Held;
+use crate::identity::FileSystem;
 use crate::journal::{Journal, token};
 
 /// What the names of all begin with.
@@ -33,6 +34,7 @@ pub(crate) fn make_in(parent: &Held, journal: &mut Journal) -> Result<Held, Erro
         path: parent.shown().join(&name),
         token: token.clone(),
         parent_inode: parent.inode().map_err(failed)?,
+        file_system: FileSystem::of(parent).ok(),
     })?;
     parent.make_private(&name, &marker_name(&token)).map_err(failed)
 }

@@ -12,6 +12,8 @@ use crate::undone::Undone;
 pub struct UndoReport {
     /// What was removed now, in words.
     pub removed: Vec<String>,
+    /// What was forgotten, since the directory that it was in is gone.
+    pub lost: Vec<String>,
     /// Journals whose run is still alive (or being undone by someone else): left alone.
     pub live: usize,
     /// The processes of these runs.
@@ -38,11 +40,11 @@ fn undo_all(state_dir: &Path, report: &mut UndoReport) -> Result<(), Error> {
     for name in journals(&directory)? {
         match Open::found(&directory, &name) {
             Ok(Found::Dead(open)) => {
-                let removed = &mut report.removed;
-                let errors = open.unwind(&mut |entry, undone| {
-                    if undone == Undone::Removed {
-                        removed.push(entry.to_string());
-                    }
+                let UndoReport { removed, lost, .. } = report;
+                let errors = open.unwind(&mut |entry, undone| match undone {
+                    Undone::Removed => removed.push(entry.to_string()),
+                    Undone::Lost => lost.push(entry.to_string()),
+                    Undone::Absent => {}
                 });
                 report.problems.extend(errors);
             }
@@ -208,10 +210,50 @@ mod tests {
         let elsewhere = dead.root.path().join("elsewhere");
         fs::rename(dead.target(), &elsewhere).unwrap();
         fs::create_dir(dead.root.path().join("target")).unwrap();
-        insta::assert_snapshot!(dead.problem(), @"target/.iotax-RANDOM: cannot be looked at, because its file system is not mounted or its directory is gone. Mount it and undo again, or delete state/undo/JOURNAL to forget about it");
+        // As if it had been on another file system, or nobody knew on which.
+        let original = fs::read_to_string(dead.journal()).unwrap();
+        let start = original.find(",\"file_system\":{").unwrap();
+        let end = start + original[start..].find('}').unwrap();
+        let other = ",\"file_system\":{\"device\":1,\"id\":2";
+        for on in [other, ""] {
+            let end = if on.is_empty() { end + 1 } else { end };
+            dead.rewrite(|_| format!("{}{on}{}", &original[..start], &original[end..]));
+            insta::allow_duplicates! {
+                insta::assert_snapshot!(dead.problem(), @"target/.iotax-RANDOM: cannot be looked at, because its file system is not mounted or its directory is gone. Mount it and undo again, or delete state/undo/JOURNAL to forget about it");
+            }
+        }
+        dead.rewrite(|_| original.clone());
         fs::remove_dir(dead.target()).unwrap();
         fs::rename(&elsewhere, dead.root.path().join("target")).unwrap();
         assert_eq!(undo(&dead.state()).removed, [made.display().to_string()]);
+    }
+
+    /// Its owner did so; what was in it is gone, and no later undo has to say it again.
+    #[test]
+    fn what_was_in_a_target_that_is_gone_is_forgotten() {
+        for is_made_again in [false, true] {
+            let (dead, made) = Dead::with_directory();
+            fs::remove_dir_all(dead.target()).unwrap();
+            if is_made_again {
+                fs::create_dir(dead.target()).unwrap();
+            }
+            let report = undo(&dead.state());
+            assert_eq!((report.removed.len(), report.problems.len()), (0, 0), "{report:?}");
+            // An inode may be used again at once: then it is as good as the old one, and empty.
+            assert!(report.lost.is_empty() || report.lost == [made.display().to_string()]);
+            assert!(is_made_again || !report.lost.is_empty());
+            let again = undo(&dead.state());
+            assert_eq!((again.lost.len(), again.problems.len()), (0, 0));
+        }
+    }
+
+    #[test]
+    fn a_target_that_was_renamed_is_found() {
+        let (dead, made) = Dead::with_directory();
+        let renamed = dead.root.path().join("renamed");
+        fs::rename(dead.target(), &renamed).unwrap();
+        assert_eq!(undo(&dead.state()).removed, [made.display().to_string()]);
+        assert_eq!(fs::read_dir(renamed).unwrap().count(), 0);
     }
 
     #[test]
@@ -251,7 +293,9 @@ mod tests {
         identity.born_ns = identity.born_ns.map(|born| born + 1);
         let mut journal = Journal::new(Some(dead.state()));
         let parent_inode = inode_of_parent(&path).unwrap();
-        journal.announce(Entry::File { path: path.clone(), identity, parent_inode }).unwrap();
+        journal
+            .announce(Entry::File { path: path.clone(), identity, parent_inode, file_system: None })
+            .unwrap();
         journal.die();
         if identity.born_ns.is_none() {
             return iotax_testing::skipped("this file system keeps no birth times");

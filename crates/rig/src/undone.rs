@@ -7,4 +7,6 @@ pub(crate) enum Undone {
     Removed,
     /// It was never made, or is gone already.
     Absent,
+    /// The directory that it was in is gone: its owner removed it, or moved it away.
+    Lost,
 }

@@ -16,13 +16,24 @@ pub enum Error {
     /// An agent did not do what was asked.
     #[error(transparent)]
     Agent(#[from] AgentError),
+    /// Load at the same time on arms that one host has.
+    #[error(
+        "{first} and {second} are on the same host, which performs one trial at a time: put each on a host of \
+         its own (`--agent ARM=COMMAND`)"
+    )]
+    SameHost {
+        /// The target of an arm.
+        first: String,
+        /// That of another.
+        second: String,
+    },
 }
 
 impl Error {
     /// Whether the user stopped it.
     pub fn is_interrupted(&self) -> bool {
         match self {
-            Self::Record(_) => false,
+            Self::Record(_) | Self::SameHost { .. } => false,
             Self::Rig(error) => error.is_interrupted(),
             Self::Load(error) => error.is_interrupted(),
             Self::Agent(error) => error.is_interrupted(),
@@ -32,7 +43,7 @@ impl Error {
     /// Whether smaller test files, or more space for them, would help.
     pub fn is_for_want_of_space(&self) -> bool {
         match self {
-            Self::Record(_) | Self::Agent(_) => false,
+            Self::Record(_) | Self::Agent(_) | Self::SameHost { .. } => false,
             Self::Rig(error) => error.is_for_want_of_space(),
             Self::Load(error) => error.is_space(),
         }
@@ -44,6 +55,7 @@ impl Error {
             Self::Record(error) => error.is_usage(),
             Self::Rig(error) => error.is_usage(),
             Self::Load(error) => error.is_usage(),
+            Self::SameHost { .. } => true,
             Self::Agent(error) => error.is_usage(),
         }
     }

@@ -150,6 +150,14 @@ pub enum Task {
     Fill(Workload),
 }
 
+impl Task {
+    /// How many jobs the workload has.
+    pub(crate) fn jobs(&self) -> usize {
+        let (Self::Run(workload) | Self::Fill(workload)) = self;
+        workload.jobs.len()
+    }
+}
+
 /// What a load came to, or why there is none.
 pub type Load = Result<LoadRecord, String>;
 

@@ -1,6 +1,6 @@
 //! Several hosts that pass for one: each has some of the arms.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::thread;
 
 use iotax_load::Progress;
@@ -116,8 +116,13 @@ impl Runner for Hosts {
 impl SideBySide for Hosts {
     /// Each on a host of its own: an agent performs one trial after the other.
     fn together(&mut self, requests: &[TrialRequest]) -> Result<Vec<Load>, Error> {
-        let hosts: BTreeSet<usize> = requests.iter().map(|one| self.arms[one.arm].0).collect();
-        assert_eq!(hosts.len(), requests.len(), "one host, one trial at a time");
+        let mut taken = BTreeMap::new();
+        for TrialRequest { arm, .. } in requests {
+            if let Some(other) = taken.insert(self.place(*arm), *arm) {
+                let [first, second] = [other, *arm].map(|arm| self.site(arm).target.clone());
+                return Err(Error::SameHost { first, second });
+            }
+        }
         let measured = self.trials(requests).into_iter();
         measured.map(|measured| Ok(measured?.load)).collect()
     }
@@ -175,16 +180,13 @@ mod tests {
         }
     }
 
-    #[test]
-    fn trials_on_hosts_of_their_own_are_under_way_at_the_same_time() {
-        let barrier = Arc::new(Barrier::new(2));
-        let host = |arm: usize| {
-            let site = Site { target: arm.to_string(), ..Site::default() };
-            let meeting = Meeting { barrier: Arc::clone(&barrier), site };
-            (Box::new(meeting) as Box<dyn Host + Send>, vec![arm])
-        };
-        let mut hosts = Hosts::new(vec![host(0), host(1), host(2)]);
-        let request = |arm: usize| TrialRequest {
+    fn host(arms: &[usize], barrier: &Arc<Barrier>) -> (Box<dyn Host + Send>, Vec<usize>) {
+        let site = Site { target: format!("/disk-{}", arms[0]), ..Site::default() };
+        (Box::new(Meeting { barrier: Arc::clone(barrier), site }), arms.to_vec())
+    }
+
+    fn request(arm: usize) -> TrialRequest {
+        TrialRequest {
             arm,
             driver: Driver::Native,
             task: Task::Run(Workload::preset("randread-4k").unwrap()),
@@ -193,10 +195,26 @@ mod tests {
             time_ns: 0,
             seed: 10 + arm as u64,
             sustained_iops: None,
-        };
+        }
+    }
+
+    #[test]
+    fn trials_on_hosts_of_their_own_are_under_way_at_the_same_time() {
+        let barrier = Arc::new(Barrier::new(2));
+        let mut hosts = Hosts::new([0, 1, 2].map(|arm| host(&[arm], &barrier)).into());
         // One after the other they would wait for each other for ever.
         let measured = hosts.trials(&[request(2), request(0)]);
         let of = |measured: Result<Measured, Error>| measured.unwrap().load.unwrap().window_ns;
         assert_eq!(measured.into_iter().map(of).collect::<Vec<_>>(), [12, 10]);
+    }
+
+    #[test]
+    fn load_at_the_same_time_on_one_host_is_refused() {
+        let barrier = Arc::new(Barrier::new(1));
+        let mut hosts = Hosts::new(vec![host(&[0], &barrier), host(&[1, 2], &barrier)]);
+        assert_eq!(hosts.together(&[request(2), request(0)]).unwrap().len(), 2);
+        let error = hosts.together(&[request(2), request(1)]).unwrap_err();
+        assert!(error.is_usage() && !error.is_interrupted());
+        insta::assert_snapshot!(error, @"/disk-1 and /disk-1 are on the same host, which performs one trial at a time: put each on a host of its own (`--agent ARM=COMMAND`)");
     }
 }

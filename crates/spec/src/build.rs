@@ -1,12 +1,13 @@
 //! Putting an experiment together: one arm, several arms, or the subsets of one stack's layers.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use crate::engine::{Engine, Place};
 use crate::error::{Error, Subject};
 use crate::layers::{Form, Layer, Stack};
 use crate::spec::{Arm, Design, Spec, Stop, StopMode, Target};
-use crate::target::numbered;
+use crate::target::{numbered, refuse_too_many};
 use crate::units::format_bytes;
 use crate::workload::{Job, Workload};
 
@@ -230,8 +231,10 @@ impl Spec {
     pub fn validate(&self) -> Result<(), Error> {
         self.validate_phases()?;
         self.stop.validate()?;
-        for (i, arm) in self.arms.iter().enumerate() {
-            if self.arms[..i].iter().any(|other| other.name == arm.name) {
+        refuse_too_many(self.arms.len())?;
+        let mut names = HashSet::new();
+        for arm in &self.arms {
+            if !names.insert(arm.name.as_str()) {
                 return Err(Error::Duplicate { what: "arm", name: arm.name.clone() });
             }
         }

@@ -2,6 +2,7 @@
 //!
 //! Syntax only: whether a path exists, and what it is, is found out on the machine.
 
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
 use crate::error::Error;
@@ -113,29 +114,49 @@ impl Arm {
 /// `/mnt/a`, `/mnt/a#2`.
 pub fn parse_arms<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<Vec<Arm>, Error> {
     let mut arms: Vec<Arm> = Vec::new();
+    let (mut taken, mut numbers) = (HashSet::new(), HashMap::new());
     for text in texts {
+        refuse_too_many(arms.len() + 1)?;
         let mut arm = Arm::parse(text)?;
-        let is_taken = |name: &str| arms.iter().any(|other| other.name == name);
-        if is_taken(&arm.name) {
+        if taken.contains(&arm.name) {
             if split_name(text.trim(), "arm")?.0.is_some() {
                 return Err(Error::Duplicate { what: "arm", name: arm.name });
             }
-            arm.name = numbered(&arm.name, is_taken);
+            // The numbers before are taken by those before.
+            let number = numbers.entry(arm.name.clone()).or_insert(2);
+            (arm.name, *number) = numbered_from(*number, &arm.name, |name| taken.contains(name));
         }
+        taken.insert(arm.name.clone());
         arms.push(arm);
     }
     Ok(arms)
 }
 
+/// Arms of one comparison, at most: a plan has a trial of each in every block.
+const MAX_ARMS: usize = 4096;
+
+pub(crate) fn refuse_too_many(arms: usize) -> Result<(), Error> {
+    if arms <= MAX_ARMS {
+        return Ok(());
+    }
+    let problem = format!("more than {MAX_ARMS} arms");
+    Err(Error::syntax(problem, "compare fewer at a time, or leave out levels of a matrix"))
+}
+
 /// `name#2`, or the first number that is free.
 pub(crate) fn numbered(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
-    let mut number = 2_u32;
+    numbered_from(2, name, is_taken).0
+}
+
+/// The same from a number on; and the number after it.
+fn numbered_from(first: u32, name: &str, is_taken: impl Fn(&str) -> bool) -> (String, u32) {
+    let mut number = first;
     loop {
         let candidate = format!("{name}#{number}");
-        if !is_taken(&candidate) {
-            return candidate;
-        }
         number += 1;
+        if !is_taken(&candidate) {
+            return (candidate, number);
+        }
     }
 }
 
@@ -156,6 +177,21 @@ mod tests {
         for text in ["mem", "mem(size=64M)", "mem + aes", "mem+aes", "file(path=/mnt/a) + aes"] {
             assert!(is_stack(text), "{text}");
         }
+    }
+
+    #[test]
+    fn many_arms_are_numbered_and_too_many_refused() {
+        let arms = parse_arms(std::iter::repeat_n("mem", MAX_ARMS)).unwrap();
+        assert_eq!(arms[MAX_ARMS - 1].name, format!("mem#{MAX_ARMS}"));
+        assert_snapshot!(parse_arms(std::iter::repeat_n("mem", 40_000)).unwrap_err(), @"
+        more than 4096 arms
+        compare fewer at a time, or leave out levels of a matrix
+        ");
+        let names: HashSet<_> = arms.iter().map(|arm| &arm.name).collect();
+        assert_eq!(names.len(), MAX_ARMS);
+        // A name that somebody gave is not given again.
+        let arms = parse_arms(["mem", "mem#2=mem", "mem"]).unwrap();
+        assert_eq!(arms[2].name, "mem#3");
     }
 
     #[test]

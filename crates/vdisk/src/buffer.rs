@@ -15,9 +15,10 @@ pub(crate) struct AlignedBuffer {
 }
 
 impl AlignedBuffer {
-    /// At least `len_bytes` bytes, rounded up to whole pages.
-    pub(crate) fn zeroed(len_bytes: usize) -> Self {
-        Self { pages: bytemuck::zeroed_vec(len_bytes.div_ceil(PAGE_BYTES)) }
+    /// At least `len_bytes` bytes, rounded up to whole pages; `None` if there is no memory for that.
+    pub(crate) fn zeroed(len_bytes: usize) -> Option<Self> {
+        let pages = bytemuck::try_zeroed_vec(len_bytes.div_ceil(PAGE_BYTES)).ok()?;
+        Some(Self { pages })
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
@@ -36,10 +37,11 @@ mod tests {
     #[test]
     fn a_buffer_is_page_aligned_zeroed_and_whole_pages() {
         for len in [0, 1, 512, 4096, 4097] {
-            let buffer = AlignedBuffer::zeroed(len);
+            let buffer = AlignedBuffer::zeroed(len).unwrap();
             assert_eq!(buffer.bytes().as_ptr().addr() % PAGE_BYTES, 0);
             assert_eq!(buffer.bytes().len(), len.div_ceil(PAGE_BYTES) * PAGE_BYTES);
             assert!(buffer.bytes().iter().all(|&byte| byte == 0));
         }
+        assert!(AlignedBuffer::zeroed(isize::MAX as usize / 2).is_none());
     }
 }

@@ -159,7 +159,8 @@ impl VirtualDisk {
         self.0.stack.layers.iter().try_for_each(|layer| layer.drop_caches())
     }
 
-    pub(crate) fn needs_scratch(&self) -> bool {
+    /// Whether a layer needs a second buffer of each I/O, for what it transforms.
+    pub fn needs_scratch(&self) -> bool {
         self.0.needs_scratch
     }
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
+use crate::memory::AvailableMemory;
 use crate::names::shown;
 use crate::text::Bytes;
 
@@ -61,15 +62,27 @@ pub enum Error {
     #[error(
         "`{layer}`: size={} does not fit in memory{}: choose a smaller size",
         Bytes(*size_bytes),
-        available_bytes.map_or(String::new(), |bytes| format!(" ({} MiB available)", bytes >> 20))
+        available.as_ref().map_or(String::new(), |available| format!(" ({available})"))
     )]
     NoMemory {
         /// The layer.
         layer: &'static str,
         /// The size asked for, bytes.
         size_bytes: u64,
-        /// What is available, bytes, if known.
-        available_bytes: Option<u64>,
+        /// What is available, if known.
+        available: Option<AvailableMemory>,
+    },
+
+    /// Memory for the I/Os of a session could not be had.
+    #[error(
+        "{depth} I/Os of {} each do not fit in memory: lower the queue depth or the block size",
+        Bytes(*io_bytes as u64)
+    )]
+    NoMemoryForIo {
+        /// I/Os in flight.
+        depth: usize,
+        /// Bytes of each.
+        io_bytes: usize,
     },
 
     /// A parameter outside its range.

@@ -105,8 +105,8 @@ impl Io {
         scratch_bytes: usize,
         port: Arc<dyn Port>,
         clock: Arc<dyn Clock>,
-    ) -> Self {
-        Self {
+    ) -> Option<Self> {
+        Some(Self {
             request: Request::flush(),
             result: Ok(0),
             extra_ns: 0,
@@ -115,12 +115,12 @@ impl Io {
             slot,
             deepest: 0,
             notes: vec![0; layers].into_boxed_slice(),
-            data: AlignedBuffer::zeroed(data_bytes),
-            scratch: AlignedBuffer::zeroed(scratch_bytes),
+            data: AlignedBuffer::zeroed(data_bytes)?,
+            scratch: AlignedBuffer::zeroed(scratch_bytes)?,
             in_scratch: false,
             port,
             clock,
-        }
+        })
     }
 
     pub(crate) fn start(&mut self, request: Request) {

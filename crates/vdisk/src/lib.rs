@@ -84,6 +84,7 @@ pub use layers::{
     AesConfig, CacheConfig, DelayConfig, FaultConfig, FileConfig, FlashConfig, LayerConfig,
     MemConfig, QueueConfig, ThrottleConfig, TierConfig, Trigger,
 };
+pub use memory::{AvailableMemory, MemoryLimit, available_memory};
 pub use monotonic_clock::{MonotonicClock, sleep_until};
 pub use names::shown;
 pub use namespace::{enter_namespace, within_namespace};

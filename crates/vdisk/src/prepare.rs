@@ -52,7 +52,8 @@ impl VirtualDisk {
         let mut seed = [0; 32];
         xts::random(&mut seed);
         let mut random = Xoshiro256PlusPlus::from_seed(seed);
-        let mut buffer = AlignedBuffer::zeroed(CHUNK_BYTES);
+        let mut buffer = AlignedBuffer::zeroed(CHUNK_BYTES)
+            .ok_or_else(|| failed(0, rustix::io::Errno::NOMEM))?;
         for offset in (0..size_bytes).step_by(CHUNK_BYTES) {
             if cancel.load(Ordering::Relaxed) {
                 return Ok(Prepared::Cancelled);

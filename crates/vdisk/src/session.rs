@@ -56,20 +56,15 @@ impl Session {
         }
         let port = Arc::new(Handoff::with_capacity(depth));
         let scratch_bytes = if disk.needs_scratch() { max_io_bytes } else { 0 };
+        let no_memory = || Error::NoMemoryForIo { depth, io_bytes: max_io_bytes };
         let slots = (0..depth)
             .map(|slot| {
                 let port = Arc::clone(&port) as Arc<dyn Port>;
                 let clock = Arc::clone(disk.clock());
-                Some(Box::new(Io::new(
-                    slot,
-                    layers.len(),
-                    max_io_bytes,
-                    scratch_bytes,
-                    port,
-                    clock,
-                )))
+                let io = Io::new(slot, layers.len(), max_io_bytes, scratch_bytes, port, clock);
+                io.map(|io| Some(Box::new(io))).ok_or_else(no_memory)
             })
-            .collect();
+            .collect::<Result<_, _>>()?;
         let shard = disk.0.add_shard();
         Ok(Self { disk: disk.clone(), slots, port, shard, in_flight: 0, max_io_bytes })
     }

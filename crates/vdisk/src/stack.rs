@@ -100,7 +100,8 @@ mod tests {
 
     fn parcel(slot: usize, port: &Arc<Handoff<Box<Io>>>) -> Parcel {
         let clock = Arc::new(ManualClock::default());
-        let mut io = Io::new(slot, 2, 0, 0, Arc::clone(port) as Arc<dyn Port>, clock);
+        let port = Arc::clone(port) as Arc<dyn Port>;
+        let mut io = Io::new(slot, 2, 0, 0, port, clock).unwrap();
         io.start(Request::flush());
         Parcel::new(Box::new(io))
     }

@@ -79,18 +79,27 @@ impl Cipher {
     /// of the same length, a multiple of the sector size.
     pub(crate) fn transform(&mut self, offset: u64, source: &[u8], target: &mut [u8]) {
         assert_eq!(source.len(), target.len());
-        self.transform_raw(offset, source.as_ptr(), target.as_mut_ptr(), source.len());
+        // SAFETY: both are slices of this length, and nothing overlaps what is borrowed mutably.
+        unsafe { self.transform_raw(offset, source.as_ptr(), target.as_mut_ptr(), source.len()) }
     }
 
     /// As [`Cipher::transform`], from `bytes` to `bytes`.
     pub(crate) fn transform_in_place(&mut self, offset: u64, bytes: &mut [u8]) {
         let (bytes, len) = (bytes.as_mut_ptr(), bytes.len());
-        self.transform_raw(offset, bytes, bytes, len);
+        // SAFETY: a slice of this length, which is source and target.
+        unsafe { self.transform_raw(offset, bytes, bytes, len) }
     }
 
-    /// `source` must be readable and `target` writable for `len` bytes; they are the same or do
-    /// not overlap.
-    fn transform_raw(&mut self, offset: u64, source: *const u8, target: *mut u8, len: usize) {
+    /// # Safety
+    /// `source` must be readable and `target` writable for `len` bytes; they are the same or do not
+    /// overlap.
+    unsafe fn transform_raw(
+        &mut self,
+        offset: u64,
+        source: *const u8,
+        target: *mut u8,
+        len: usize,
+    ) {
         assert!(len.is_multiple_of(self.sector_bytes));
         let mut tweak = [0_u8; 16];
         for start in (0..len).step_by(self.sector_bytes) {

@@ -1,12 +1,12 @@
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::{self, BufRead as _, Read as _};
+use std::io::{self, BufRead as _, Read as _, Write as _};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::thread;
 
 use anyhow::{Context as _, Result};
 use iotax_load::{new_peer_secret, serve_peer};
+use iotax_rig::read_token;
 use iotax_vdisk::PeerSecret;
 
 use crate::args::PeerArgs;
@@ -57,19 +57,23 @@ fn is_input(path: &Path) -> bool {
 
 /// Reads a token from a file, or the first line of standard input.
 fn token(path: &Path) -> Result<PeerSecret> {
+    if !is_input(path) {
+        let shown = path.display();
+        let read =
+            read_token(path).map_err(|error| Usage(format!("--token-file {shown}: {error}")))?;
+        if let Some(warning) = read.warning {
+            let _ = writeln!(io::stderr(), "warning: {}", exit::printable(&warning));
+        }
+        return Ok(read.secret);
+    }
     let mut text = String::new();
-    let read = if is_input(path) {
-        io::stdin().lock().take(MAX_TOKEN_BYTES).read_line(&mut text)
-    } else {
-        File::open(path).and_then(|file| file.take(MAX_TOKEN_BYTES).read_to_string(&mut text))
-    };
-    read.with_context(|| format!("cannot read the token in {}", path.display()))?;
+    io::stdin()
+        .lock()
+        .take(MAX_TOKEN_BYTES)
+        .read_line(&mut text)
+        .context("cannot read the token on standard input")?;
     PeerSecret::parse(&text).ok_or_else(|| {
-        Usage(format!(
-            "--token-file {}: holds no token, which is 64 hexadecimal digits as `iotax peer` prints \
-             them",
-            path.display()
-        ))
-        .into()
+        Usage("--token-file -: standard input has no token, which is 64 hexadecimal digits".into())
+            .into()
     })
 }

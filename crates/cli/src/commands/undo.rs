@@ -21,6 +21,7 @@ pub(crate) fn undo(args: &UndoArgs) -> Result<Exit> {
         Listing::Text => say(&text(&report))?,
         Listing::Json => say_json(&json!({
             "removed": report.removed,
+            "forgotten": report.lost,
             "running": report.processes,
             "problems": problems,
         }))?,
@@ -38,7 +39,11 @@ fn text(report: &UndoReport) -> String {
     for removed in &report.removed {
         let _ = writeln!(out, "removed {removed}");
     }
+    for lost in &report.lost {
+        let _ = writeln!(out, "forgot {lost}: the directory that it was in was removed");
+    }
     let _ = match (report.removed.len(), report.problems.len()) {
+        (0, 0) if !report.lost.is_empty() => writeln!(out, "Nothing is left to undo."),
         (0, 0) => writeln!(out, "Nothing to undo: no dead run left anything behind."),
         (0, problems) => writeln!(out, "Nothing was removed; {}.", left(problems)),
         (removed, 0) => writeln!(out, "{} removed, nothing is left.", things(removed)),
@@ -71,10 +76,20 @@ mod tests {
     fn told(removed: &[&str], processes: &[u32]) -> String {
         text(&UndoReport {
             removed: removed.iter().map(|what| (*what).to_owned()).collect(),
+            lost: Vec::new(),
             live: processes.len(),
             processes: processes.iter().copied().collect(),
             problems: Vec::new(),
         })
+    }
+
+    #[test]
+    fn what_is_forgotten_is_said_once_and_is_no_problem() {
+        let report = UndoReport { lost: vec!["/data/.iotax-x".to_owned()], ..Default::default() };
+        insta::assert_snapshot!(text(&report), @"
+        forgot /data/.iotax-x: the directory that it was in was removed
+        Nothing is left to undo.
+        ");
     }
 
     #[test]

@@ -40,7 +40,7 @@ impl NetInCluster {
                 options,
                 stop,
                 live,
-                note: Arc::new(|told| eprintln!("note: {told}")),
+                note: Arc::new(|told| eprintln!("note: {}", crate::exit::printable(told))),
                 making: &mut |what| progress(&Progress::Making { arm: what }),
             },
         )?;

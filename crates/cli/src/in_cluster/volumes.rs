@@ -87,7 +87,7 @@ impl<'a> InCluster<'a> {
                 options: &self.options,
                 stop,
                 live,
-                note: Arc::new(|told| eprintln!("note: {told}")),
+                note: Arc::new(|told| eprintln!("note: {}", crate::exit::printable(told))),
                 making: &mut |arm| progress(&Progress::Making { arm }),
             },
         )?;

@@ -12,6 +12,7 @@ use rustix::time::ClockId;
 
 use super::gate::Ticket;
 use super::index_threads;
+use super::memory;
 use super::merge::{ThreadRecord, Watched, merge};
 use super::setup::{Thread, effective_engine};
 use super::shared_state::{POLL_INTERVAL, SharedState};
@@ -43,6 +44,7 @@ impl LoadDriver for Native {
         stop: &AtomicBool,
     ) -> Result<(), Error> {
         let parts = parts(workload, target)?;
+        memory::check(parts.iter().map(|part| (&*part.workload, part.target)))?;
         // A far end that is not there, or refuses the token, is told before the first trial.
         for part in &parts {
             if let IoTarget::Peer(peer) = part.target {
@@ -56,6 +58,8 @@ impl LoadDriver for Native {
     }
 
     fn run(&self, request: &Request<'_>) -> Result<LoadRecord, Error> {
+        let whole = parts(request.workload, request.target)?;
+        memory::check(whole.iter().map(|part| (&*part.workload, part.target)))?;
         let parts = PlacedParts::resolve(request.workload, request.target)?;
         let threads = threads(request, &parts)?;
         run_threads(request, &parts, &threads)

@@ -27,6 +27,7 @@ mod calibrate;
 mod coordinator;
 mod fill;
 mod index_threads;
+mod memory;
 #[cfg(test)]
 pub(crate) mod testing;
 mod warm;

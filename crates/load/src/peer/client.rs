@@ -1,8 +1,9 @@
 //! The near end: connections to a peer.
 
-use std::io::{self, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use iotax_record::FarEndRecord;
 use iotax_vdisk::{Peer, enter_namespace, within_namespace};
@@ -15,30 +16,94 @@ use super::roles::{self, ASK};
 use super::tls;
 use super::told::Told;
 use super::udp::Received;
+use super::until::Until;
 use crate::busiest::OfEnd;
 use crate::error::Error;
 use crate::sockopt::{known_mtu, set_timeouts};
 
 /// How long a path may take to answer before it counts as broken.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How long it may take to connect, all in all.
+const TO_CONNECT: Duration = Duration::from_secs(15);
+/// How long one attempt may take: on a path that loses packets, a new one is soon faster than what
+/// the kernel waits for longer and longer.
+const ATTEMPT: Duration = Duration::from_secs(5);
+/// Before the next attempt where the one before was cut.
+const PAUSE: Duration = Duration::from_millis(200);
 
 /// A connection in `role`, and what the far end calls it.
 pub(crate) fn connect(peer: &Peer, role: Role) -> Result<(Flow, u64), Error> {
+    within_namespace(peer.namespace.as_deref(), || connect_within(peer, role, TO_CONNECT, ATTEMPT))
+        .map_err(|source| Error::Peer { peer: peer.to_string(), source })
+}
+
+fn connect_within(
+    peer: &Peer,
+    role: Role,
+    longest: Duration,
+    attempt: Duration,
+) -> io::Result<(Flow, u64)> {
+    let end = Instant::now() + longest;
+    let (mut attempts, mut heard) = (0_u32, 0);
+    loop {
+        attempts += 1;
+        let until = end.min(Instant::now() + attempt);
+        let failed = match meet(peer, role, until, &mut heard) {
+            Err(error) if may_pass(&error) => error,
+            met => return met,
+        };
+        if Instant::now() + PAUSE >= end {
+            return Err(not_in_time(&failed, longest, attempts, heard));
+        }
+        if failed.kind() != ErrorKind::TimedOut {
+            thread::sleep(PAUSE);
+        }
+    }
+}
+
+/// One attempt; adds what came to `heard`.
+fn meet(peer: &Peer, role: Role, until: Instant, heard: &mut u64) -> io::Result<(Flow, u64)> {
     let tls = if role.is_control() { Some(tls::CONTROL) } else { peer.tls };
     let wanted = Wanted { role, tls: tls.map(|tls| tls.by) };
-    let connect = || -> io::Result<(Flow, u64)> {
-        let mut stream = TcpStream::connect_timeout(&peer.address, PATIENCE)?;
-        stream.set_nodelay(true)?;
-        set_timeouts(&stream, PATIENCE)?;
-        let met = hello::greet(&mut stream, &peer.secret, hello::nonce()?, wanted)?;
-        let flow = match tls {
-            Some(tls) => tls::connect(stream, tls, &met.keys)?,
-            None => Flow::Bare(stream),
-        };
-        Ok((flow, met.session))
+    let left = until.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
+    let stream = TcpStream::connect_timeout(&peer.address, left)?;
+    stream.set_nodelay(true)?;
+    let mut bounded = Until::new(&stream, until);
+    let met = hello::greet(&mut bounded, &peer.secret, hello::nonce()?, wanted);
+    *heard += bounded.heard;
+    let met = met?;
+    let flow = match tls {
+        Some(tls) => tls::connect(stream, tls, &met.keys, until)?,
+        None => Flow::Bare(stream),
     };
-    within_namespace(peer.namespace.as_deref(), connect)
-        .map_err(|source| Error::Peer { peer: peer.to_string(), source })
+    set_timeouts(flow.socket(), PATIENCE)?;
+    Ok((flow, met.session))
+}
+
+/// Whether another attempt may do better: packets were lost, or the peer had others to see to.
+fn may_pass(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::TimedOut
+            | ErrorKind::WouldBlock
+            | ErrorKind::UnexpectedEof
+            | ErrorKind::ConnectionReset
+            | ErrorKind::ConnectionAborted
+            | ErrorKind::BrokenPipe
+    )
+}
+
+fn not_in_time(last: &io::Error, longest: Duration, attempts: u32, heard: u64) -> io::Error {
+    let what = match last.kind() {
+        ErrorKind::TimedOut | ErrorKind::WouldBlock => "did not answer",
+        _ => "closed each connection before it had answered, or the path cut it,",
+    };
+    let plural = if attempts == 1 { "" } else { "s" };
+    let why = format!(
+        "it {what} within {longest:?} ({attempts} attempt{plural}, {heard} bytes received); check \
+         that `iotax peer` runs there, and that nothing on the path drops or cuts its connections"
+    );
+    io::Error::new(ErrorKind::TimedOut, why)
 }
 
 /// Has the peer take connections with requests of so many bytes, as long as what comes first is

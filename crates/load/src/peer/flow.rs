@@ -44,19 +44,27 @@ impl Flow {
 
 impl Read for Flow {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        Ok(self.recv(bytes, RecvFlags::empty())?)
+        self.recv(bytes, RecvFlags::empty()).map_err(said)
     }
 }
 
 impl Write for Flow {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        Ok(self.send(bytes, SendFlags::NOSIGNAL)?)
+        self.send(bytes, SendFlags::NOSIGNAL).map_err(said)
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
             Self::Bare(_) => Ok(()),
-            Self::Tls(encrypted) => Ok(encrypted.flush(SendFlags::NOSIGNAL)?),
+            Self::Tls(encrypted) => encrypted.flush(SendFlags::NOSIGNAL).map_err(said),
         }
+    }
+}
+
+/// A socket whose time is up says that it should be tried again.
+fn said(errno: Errno) -> io::Error {
+    match errno {
+        Errno::AGAIN => io::Error::new(io::ErrorKind::TimedOut, "it did not answer in time"),
+        errno => errno.into(),
     }
 }

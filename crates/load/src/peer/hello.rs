@@ -1,8 +1,12 @@
 //! The first bytes of every connection.
 //!
-//! The far end greets with a nonce; the near end answers with a nonce of its own, what it wants, and
-//! a code over all of that (HMAC-SHA256 with the secret); the far end proves that it knows the secret
-//! likewise. A recorded hello is worth nothing: the next greeting has another nonce.
+//! The far end says its name. The near end knocks, without waiting for that: a nonce, what it wants,
+//! and a code over both (HMAC-SHA256 with the secret). Only then the far end says a nonce of its own;
+//! the near end proves, by a code over all of that, that it has not repeated what somebody else said;
+//! the far end proves itself likewise.
+//!
+//! So the far end waits for a stranger only as long as a knock is under way, which comes with the
+//! packet that opens the connection, and what was recorded is worth nothing: the next nonce is another.
 
 use std::io::{self, Read, Write};
 
@@ -14,10 +18,18 @@ use zeroize::Zeroizing;
 use super::tls::Keys;
 
 /// What a peer says first, with its version.
-const MAGIC: &[u8; 16] = b"iotax peer 0003\n";
+pub(super) const MAGIC: &[u8; 16] = b"iotax peer 0004\n";
 const NONCE_BYTES: usize = 32;
 const WANTED_BYTES: usize = 8;
 const CODE_BYTES: usize = 32;
+/// What the near end says to be let in.
+const KNOCK_BYTES: usize = NONCE_BYTES + WANTED_BYTES + CODE_BYTES;
+/// What the far end says of itself when it has met the near one.
+const ANSWER_BYTES: usize = 8 + CODE_BYTES;
+/// What the far end says to a knock; a nonce follows the first of them.
+const COME_IN: u8 = b'+';
+const UNKNOWN: u8 = b'-';
+const FULL: u8 = b'!';
 /// Blocks and datagrams are at most so large.
 const MAX_BLOCK_BYTES: u32 = 64 << 20;
 
@@ -152,19 +164,18 @@ fn refused(why: &str) -> io::Error {
     io::Error::new(io::ErrorKind::PermissionDenied, why)
 }
 
-/// The code by which one end proves what it knows.
-fn code(secret: &PeerSecret, end: &[u8], far: &Nonce, near: &Nonce, rest: &[u8]) -> Hmac<Sha256> {
+/// The code by which one end proves what it knows. No two uses have as many bytes.
+fn code(secret: &PeerSecret, parts: &[&[u8]]) -> Hmac<Sha256> {
     let mut code = Hmac::<Sha256>::new_from_slice(&secret.0).expect("HMAC takes keys of any size");
-    for part in [MAGIC.as_slice(), end, far, near, rest] {
-        code.update(part);
-    }
+    code.update(MAGIC);
+    parts.iter().for_each(|part| code.update(part));
     code
 }
 
 /// What the two ends of a connection know each other by when it is encrypted.
 fn keys(secret: &PeerSecret, far: &Nonce, near: &Nonce) -> Keys {
     let seed = |end: &[u8]| {
-        Zeroizing::new(<[u8; 32]>::from(code(secret, end, far, near, &[]).finalize().into_bytes()))
+        Zeroizing::new(<[u8; 32]>::from(code(secret, &[end, far, near]).finalize().into_bytes()))
     };
     Keys { near: seed(b"near, TLS"), far: seed(b"far, TLS") }
 }
@@ -177,23 +188,111 @@ pub fn handshake(stream: &mut (impl Read + Write), secret: &PeerSecret) -> io::R
     accept(stream, secret, nonce()?, 0).map(drop)
 }
 
-/// The far end of a handshake: greets, checks, proves itself. `nonce` must be new.
-pub(super) fn accept(
+fn accept(
     stream: &mut (impl Read + Write),
     secret: &PeerSecret,
     nonce: Nonce,
     session: u64,
 ) -> io::Result<Met> {
-    stream.write_all(&[MAGIC.as_slice(), &nonce].concat())?;
-    let (near, wanted) = (read::<NONCE_BYTES>(stream)?, read::<WANTED_BYTES>(stream)?);
-    let proof = read::<CODE_BYTES>(stream)?;
-    let expected = code(secret, b"near", &nonce, &near, &wanted);
-    expected.verify_slice(&proof).map_err(|_| refused("it does not know the token"))?;
-    let wanted = Wanted::decode(wanted).ok_or_else(|| refused("it wants something unknown"))?;
-    let told = session.to_le_bytes();
-    let answer = code(secret, b"far", &nonce, &near, &told).finalize().into_bytes();
-    stream.write_all(&[told.as_slice(), &answer].concat())?;
-    Ok(Met { wanted, session, keys: keys(secret, &nonce, &near) })
+    stream.write_all(MAGIC)?;
+    let mut accepting = Accepting::default();
+    loop {
+        stream.read_exact(accepting.room())?;
+        let room = accepting.room().len();
+        match accepting.hears(room, secret, || Ok(Some((nonce, session))))? {
+            Step::More => {}
+            Step::Admit(says) => stream.write_all(&says)?,
+            Step::Refuse(status) => {
+                stream.write_all(&[status])?;
+                return Err(refused("it does not know the token"));
+            }
+            Step::Meet(says, met) => {
+                stream.write_all(&says)?;
+                return Ok(*met);
+            }
+        }
+    }
+}
+
+/// What the far end does next.
+pub(super) enum Step {
+    /// Hears more.
+    More,
+    /// Says this: the knock was right, and now the near end has to prove itself.
+    Admit([u8; 1 + NONCE_BYTES]),
+    /// Says this, and no more.
+    Refuse(u8),
+    /// Says this, and both ends have met.
+    Meet([u8; ANSWER_BYTES], Box<Met>),
+}
+
+/// The far end of a handshake as far as it has come. Whoever has it reads and writes, and says
+/// [`MAGIC`] first.
+pub(super) struct Accepting {
+    heard: [u8; KNOCK_BYTES],
+    filled: usize,
+    /// The nonces of both ends, and the session, once the near end has knocked.
+    knocked: Option<(Nonce, Nonce, u64, [u8; WANTED_BYTES])>,
+}
+
+impl Default for Accepting {
+    fn default() -> Self {
+        Self { heard: [0; KNOCK_BYTES], filled: 0, knocked: None }
+    }
+}
+
+impl Accepting {
+    /// Where what comes next goes.
+    pub(super) fn room(&mut self) -> &mut [u8] {
+        let end = if self.knocked.is_none() { KNOCK_BYTES } else { CODE_BYTES };
+        &mut self.heard[self.filled..end]
+    }
+
+    /// Takes so many bytes in that came to its room. `admit` has a new nonce and a name for the session,
+    /// or none if there are too many.
+    pub(super) fn hears(
+        &mut self,
+        bytes: usize,
+        secret: &PeerSecret,
+        admit: impl FnOnce() -> io::Result<Option<(Nonce, u64)>>,
+    ) -> io::Result<Step> {
+        self.filled += bytes;
+        if !self.room().is_empty() {
+            return Ok(Step::More);
+        }
+        self.filled = 0;
+        let Some((far, near, session, wants)) = self.knocked else {
+            return self.is_knocked_at(secret, admit);
+        };
+        let proof = &self.heard[..CODE_BYTES];
+        let expected = code(secret, &[b"near", &far, &near, &wants]);
+        expected.verify_slice(proof).map_err(|_| refused("it does not know the token"))?;
+        let wanted = Wanted::decode(wants).ok_or_else(|| refused("it wants something unknown"))?;
+        let told = session.to_le_bytes();
+        let proof = code(secret, &[b"far", &far, &near, &told]).finalize().into_bytes();
+        let mut answer = [0; ANSWER_BYTES];
+        answer[..8].copy_from_slice(&told);
+        answer[8..].copy_from_slice(&proof);
+        let keys = keys(secret, &far, &near);
+        Ok(Step::Meet(answer, Box::new(Met { wanted, session, keys })))
+    }
+
+    fn is_knocked_at(
+        &mut self,
+        secret: &PeerSecret,
+        admit: impl FnOnce() -> io::Result<Option<(Nonce, u64)>>,
+    ) -> io::Result<Step> {
+        let (near, rest) = self.heard.split_first_chunk().expect("a knock is longer");
+        let (wants, proof) = rest.split_first_chunk().expect("a knock is longer");
+        if code(secret, &[b"knock", near, wants]).verify_slice(proof).is_err() {
+            return Ok(Step::Refuse(UNKNOWN));
+        }
+        let Some((far, session)) = admit()? else { return Ok(Step::Refuse(FULL)) };
+        self.knocked = Some((far, *near, session, *wants));
+        let mut says = [COME_IN; 1 + NONCE_BYTES];
+        says[1..].copy_from_slice(&far);
+        Ok(Step::Admit(says))
+    }
 }
 
 /// The near end of a handshake. `nonce` must be new.
@@ -203,21 +302,21 @@ pub(super) fn greet(
     nonce: Nonce,
     wanted: Wanted,
 ) -> io::Result<Met> {
+    let wants = wanted.encode();
+    let knock = code(secret, &[b"knock", &nonce, &wants]).finalize().into_bytes();
+    stream.write_all(&[nonce.as_slice(), &wants, &knock].concat())?;
     if read::<16>(stream)? != *MAGIC {
         return Err(refused("it is no iotax peer, or one of another version"));
     }
-    let far = read::<NONCE_BYTES>(stream)?;
-    let wants = wanted.encode();
-    let proof = code(secret, b"near", &far, &nonce, &wants).finalize().into_bytes();
-    stream.write_all(&[nonce.as_slice(), &wants, &proof].concat())?;
-    let session: [u8; 8] = read(stream).map_err(|error| match error.kind() {
-        // It closes without a word whatever does not prove itself.
-        io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset => {
-            refused("it refuses the token, or has too many connections")
-        }
-        _ => error,
-    })?;
-    let expected = code(secret, b"far", &far, &nonce, &session);
+    let far: Nonce = match read(stream)? {
+        [COME_IN] => read(stream)?,
+        [FULL] => return Err(refused("it has as many connections as it takes")),
+        _ => return Err(refused("it refuses the token")),
+    };
+    let proof = code(secret, &[b"near", &far, &nonce, &wants]).finalize().into_bytes();
+    stream.write_all(&proof)?;
+    let session: [u8; 8] = read(stream)?;
+    let expected = code(secret, &[b"far", &far, &nonce, &session]);
     let answer = read::<CODE_BYTES>(stream)?;
     expected.verify_slice(&answer).map_err(|_| refused("it does not know the token either"))?;
     let session = u64::from_le_bytes(session);
@@ -280,8 +379,9 @@ mod tests {
         Script { input: Cursor::new(input), said: Vec::new() }
     }
 
+    /// A knock, and the proof to who says that nonce.
     fn hello(secret: &PeerSecret, far: Nonce, wanted: Wanted) -> Vec<u8> {
-        let mut near = hears([MAGIC.as_slice(), &far].concat());
+        let mut near = hears([MAGIC.as_slice(), &[COME_IN], &far].concat());
         greet(&mut near, secret, [2; NONCE_BYTES], wanted).map(drop).unwrap_err();
         near.said
     }
@@ -316,12 +416,59 @@ mod tests {
         let other = PeerSecret([8; PeerSecret::BYTES]);
         let wrong = said(&other, [1; NONCE_BYTES]);
         let replayed = said(&SECRET, [9; NONCE_BYTES]);
-        for hello in [wrong, replayed] {
+        let of_wrong = [MAGIC.as_slice(), &[UNKNOWN]].concat();
+        let of_replayed = [MAGIC.as_slice(), &[COME_IN], &[1; NONCE_BYTES]].concat();
+        for (hello, heard) in [(wrong, of_wrong), (replayed, of_replayed)] {
             let mut far = hears(hello);
             let refused = accept(&mut far, &SECRET, [1; NONCE_BYTES], 42).map(drop).unwrap_err();
             assert_eq!(refused.to_string(), "it does not know the token");
-            assert_eq!(far.said.len(), MAGIC.len() + NONCE_BYTES, "only the greeting was said");
+            assert_eq!(far.said, heard);
         }
+    }
+
+    #[test]
+    fn the_near_end_is_told_why_it_is_not_let_in() {
+        for (status, why) in
+            [(UNKNOWN, "it refuses the token"), (FULL, "it has as many connections as it takes")]
+        {
+            let mut far = hears([MAGIC.as_slice(), &[status]].concat());
+            let error = greet(&mut far, &SECRET, [2; NONCE_BYTES], BARE).map(drop).unwrap_err();
+            assert_eq!(
+                (error.kind(), error.to_string().as_str()),
+                (io::ErrorKind::PermissionDenied, why)
+            );
+        }
+    }
+
+    #[test]
+    fn bytes_may_come_one_by_one() {
+        let hello = hello(&SECRET, [1; NONCE_BYTES], BARE);
+        let mut accepting = Accepting::default();
+        let mut steps = String::new();
+        for byte in hello {
+            accepting.room()[0] = byte;
+            steps.push(
+                match accepting.hears(1, &SECRET, || Ok(Some(([1; NONCE_BYTES], 42)))).unwrap() {
+                    Step::More => '.',
+                    Step::Admit(_) => 'a',
+                    Step::Refuse(_) => 'r',
+                    Step::Meet(..) => 'm',
+                },
+            );
+        }
+        assert_eq!(
+            steps,
+            format!("{}a{}m", ".".repeat(KNOCK_BYTES - 1), ".".repeat(CODE_BYTES - 1))
+        );
+    }
+
+    #[test]
+    fn one_more_than_are_served_is_told_so() {
+        let mut accepting = Accepting::default();
+        let hello = hello(&SECRET, [1; NONCE_BYTES], BARE);
+        accepting.room().copy_from_slice(&hello[..KNOCK_BYTES]);
+        let step = accepting.hears(KNOCK_BYTES, &SECRET, || Ok(None)).unwrap();
+        assert!(matches!(step, Step::Refuse(FULL)));
     }
 
     #[test]

@@ -8,6 +8,7 @@
 
 pub(crate) mod client;
 mod connects;
+mod door;
 mod encrypted;
 mod ends;
 mod flow;
@@ -15,13 +16,14 @@ mod hello;
 mod iperf3;
 mod ktls;
 mod path;
-mod pending;
 mod roles;
 mod serve;
 mod tls;
 mod told;
 mod udp;
 mod udp_back;
+mod until;
+mod waiting;
 
 pub use self::client::ends;
 pub(crate) use self::connects::COOKIE_BYTES;

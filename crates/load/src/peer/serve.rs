@@ -1,7 +1,7 @@
 //! The far end of a network path, for as long as its process lives.
 
 use std::io;
-use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::net::{SocketAddr, TcpListener, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -9,9 +9,8 @@ use std::time::Duration;
 
 use iotax_vdisk::PeerSecret;
 
+use super::door::{Arrived, Door};
 use super::flow::Flow;
-use super::hello::{self, Met, Nonce};
-use super::pending::Pending;
 use super::roles;
 use super::tls;
 use super::udp::Flows;
@@ -20,8 +19,6 @@ use crate::sockopt::set_timeouts;
 
 /// Connections that have proved themselves, at most.
 const MAX_CONNECTIONS: usize = 1024;
-/// How long a step of a handshake may take.
-const HANDSHAKE_STEP: Duration = Duration::from_secs(5);
 /// How long a connection that has proved itself may be silent, or take nothing.
 const SILENCE: Duration = Duration::from_mins(2);
 /// Threads do little, and there may be many.
@@ -30,8 +27,6 @@ const STACK_BYTES: usize = 256 << 10;
 const TRIES: u32 = 16;
 
 struct Peer {
-    secret: PeerSecret,
-    pending: Pending,
     flows: Flows,
     connections: AtomicUsize,
     ended: Ended,
@@ -48,26 +43,22 @@ pub fn serve(
     ready: impl FnOnce(SocketAddr) -> io::Result<()>,
 ) -> io::Result<()> {
     let (listener, datagrams) = listen(address)?;
+    let own_address = listener.local_addr()?;
     let peer = Arc::new(Peer {
-        secret,
-        pending: Pending::default(),
         flows: Flows::on(datagrams),
         connections: AtomicUsize::new(0),
         ended: Ended::default(),
     });
     let receiver = Arc::clone(&peer);
     spawn("datagrams", move || receiver.flows.receive())?;
-    ready(listener.local_addr()?)?;
-    loop {
-        match listener.accept() {
-            Ok((stream, _)) => {
-                // Whatever is wrong with one connection concerns no other.
-                let _ = take(&peer, stream);
-            }
-            // Out of descriptors, or a connection that is gone: the next may do better.
-            Err(_) => thread::sleep(Duration::from_millis(10)),
-        }
-    }
+    let door = Door::new(listener, &secret)?;
+    ready(own_address)?;
+    let is_full = || peer.connections.load(Ordering::Relaxed) >= MAX_CONNECTIONS;
+    door.serve(is_full, |arrived| {
+        let one = One::of(&peer);
+        // Whoever goes is not asked why; where there is no thread for it, it goes at once.
+        let _ = spawn("peer", move || drop(one.serve(arrived)));
+    })
 }
 
 /// The same port for both protocols.
@@ -87,42 +78,31 @@ fn listen(address: SocketAddr) -> io::Result<(TcpListener, UdpSocket)> {
     }
 }
 
-fn take(peer: &Arc<Peer>, stream: TcpStream) -> io::Result<()> {
-    let nonce = hello::nonce()?;
-    let session = u64::from_le_bytes(*hello::nonce()?.first_chunk().expect("it is longer"));
-    set_timeouts(&stream, HANDSHAKE_STEP)?;
-    peer.pending.arrives(session, &stream)?;
-    let own = Arc::clone(peer);
-    let spawned = spawn("peer", move || {
-        // Whoever is refused, or goes, is not told and not asked why.
-        let _ = own.serve(stream, nonce, session);
-    });
-    spawned.inspect_err(|_| peer.pending.leaves(session))
-}
+/// One connection that has proved itself, counted for as long as it lasts.
+struct One(Arc<Peer>);
 
-impl Peer {
-    fn serve(&self, mut stream: TcpStream, nonce: Nonce, session: u64) -> io::Result<()> {
-        let met = hello::accept(&mut stream, &self.secret, nonce, session);
-        self.pending.leaves(session);
-        let met = met?;
-        let served = if self.connections.fetch_add(1, Ordering::Relaxed) < MAX_CONNECTIONS {
-            let served = self.perform(stream, &met);
-            self.ended.now();
-            served
-        } else {
-            Ok(())
-        };
-        self.connections.fetch_sub(1, Ordering::Relaxed);
-        served
+impl One {
+    fn of(peer: &Arc<Peer>) -> Self {
+        peer.connections.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(peer))
     }
 
-    fn perform(&self, stream: TcpStream, met: &Met) -> io::Result<()> {
+    fn serve(&self, Arrived { stream, met, until }: Arrived) -> io::Result<()> {
         let flow = match met.wanted.tls {
-            Some(by) => tls::accept(stream, by, &met.keys)?,
+            Some(by) => tls::accept(stream, by, &met.keys, until)?,
             None => Flow::Bare(stream),
         };
         set_timeouts(flow.socket(), SILENCE)?;
-        roles::perform(flow, met.wanted.role, met.session, &self.flows, &self.ended)
+        let Peer { flows, ended, .. } = &*self.0;
+        let served = roles::perform(flow, met.wanted.role, met.session, flows, ended);
+        ended.now();
+        served
+    }
+}
+
+impl Drop for One {
+    fn drop(&mut self) {
+        self.0.connections.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -5,6 +5,7 @@
 use std::io::{self, Read as _, Write as _};
 use std::net::TcpStream;
 use std::sync::Arc;
+use std::time::Instant;
 
 use iotax_vdisk::{Tls, TlsBy, TlsCipher};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -26,6 +27,7 @@ use zeroize::Zeroizing;
 use super::encrypted::Encrypted;
 use super::flow::Flow;
 use super::ktls;
+use super::until::Until;
 
 /// For what the far end says of itself.
 pub(super) const CONTROL: Tls = Tls { by: TlsBy::Process, cipher: TlsCipher::Aes256Gcm };
@@ -40,8 +42,13 @@ pub(super) struct Keys {
     pub far: Zeroizing<[u8; 32]>,
 }
 
-/// The near end of TLS on a connection.
-pub(super) fn connect(socket: TcpStream, tls: Tls, keys: &Keys) -> io::Result<Flow> {
+/// The near end of TLS on a connection, which has to be agreed on by `until`.
+pub(super) fn connect(
+    socket: TcpStream,
+    tls: Tls,
+    keys: &Keys,
+    until: Instant,
+) -> io::Result<Flow> {
     let suite = match tls.cipher {
         TlsCipher::Aes128Gcm => cipher_suite::TLS13_AES_128_GCM_SHA256,
         TlsCipher::Aes256Gcm => cipher_suite::TLS13_AES_256_GCM_SHA384,
@@ -61,14 +68,20 @@ pub(super) fn connect(socket: TcpStream, tls: Tls, keys: &Keys) -> io::Result<Fl
     // It stands in no certificate, and is not sent where there is only an address.
     let name = ServerName::from(std::net::Ipv4Addr::LOCALHOST);
     let connection = ClientConnection::new(Arc::new(config), name).map_err(io::Error::other)?;
-    let mut flow = agreed(socket, connection.into(), tls.by)?;
+    let mut flow = agreed(socket, connection.into(), tls.by, until)?;
+    Until::new(flow.socket(), until).set_timeouts()?;
     let mut said = [0];
     flow.read_exact(&mut said)?;
     if said == [READY] { Ok(flow) } else { Err(io::ErrorKind::InvalidData.into()) }
 }
 
 /// The far end of it: takes whatever cipher the near one wants.
-pub(super) fn accept(socket: TcpStream, by: TlsBy, keys: &Keys) -> io::Result<Flow> {
+pub(super) fn accept(
+    socket: TcpStream,
+    by: TlsBy,
+    keys: &Keys,
+    until: Instant,
+) -> io::Result<Flow> {
     let provider = default_provider();
     let other = Other::of(&keys.near, &provider)?;
     let config = ServerConfig::builder_with_provider(Arc::new(provider))
@@ -80,16 +93,23 @@ pub(super) fn accept(socket: TcpStream, by: TlsBy, keys: &Keys) -> io::Result<Fl
     config.send_tls13_tickets = 0;
     config.enable_secret_extraction = by == TlsBy::Kernel;
     let connection = ServerConnection::new(Arc::new(config)).map_err(io::Error::other)?;
-    let mut flow = agreed(socket, connection.into(), by)?;
+    let mut flow = agreed(socket, connection.into(), by, until)?;
+    Until::new(flow.socket(), until).set_timeouts()?;
     flow.write_all(&[READY])?;
     flow.flush()?;
     Ok(flow)
 }
 
 /// A connection whose ends have agreed on keys.
-fn agreed(mut socket: TcpStream, mut connection: Connection, by: TlsBy) -> io::Result<Flow> {
+fn agreed(
+    socket: TcpStream,
+    mut connection: Connection,
+    by: TlsBy,
+    until: Instant,
+) -> io::Result<Flow> {
+    let mut bounded = Until::new(&socket, until);
     while connection.is_handshaking() || connection.wants_write() {
-        connection.complete_io(&mut socket)?;
+        connection.complete_io(&mut bounded)?;
     }
     match by {
         TlsBy::Kernel => ktls::hand_over(socket, connection).map(Flow::Bare),
@@ -213,6 +233,7 @@ impl ClientCertVerifier for Other {
 mod tests {
     use std::net::TcpListener;
     use std::thread;
+    use std::time::Duration;
 
     use rustix::io::Errno;
     use rustix::net::{RecvFlags, SendFlags, send};
@@ -233,9 +254,10 @@ mod tests {
     fn meet(near: &Keys, far: &Keys, by: TlsBy) -> (io::Result<Flow>, io::Result<Flow>) {
         let (near_socket, far_socket) = pair();
         let tls = Tls { by, ..CONTROL };
+        let until = Instant::now() + Duration::from_mins(1);
         thread::scope(|scope| {
-            let far = scope.spawn(|| accept(far_socket, by, far));
-            (connect(near_socket, tls, near), far.join().unwrap())
+            let far = scope.spawn(|| accept(far_socket, by, far, until));
+            (connect(near_socket, tls, near, until), far.join().unwrap())
         })
     }
 

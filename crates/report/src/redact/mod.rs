@@ -11,6 +11,7 @@
 //! | `names` | which pseudonym a word gets |
 
 mod fields;
+mod grouped;
 mod models;
 mod names;
 mod text;

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use iotax_catalog::shingled;
 use regex::Regex;
 
+use super::grouped::grouped_numbers;
 use super::names::{Kind, Names};
 use super::words::regex;
 
@@ -78,9 +79,12 @@ pub(super) fn device(names: &mut Names, text: &str) -> String {
 fn family(names: &mut Names, text: &str, is_known: impl Fn(&str) -> bool) -> String {
     let mut known: Vec<String> = Vec::new();
     let mut rest = text.trim();
+    // Numbers of a family are single ones.
+    let number = grouped_numbers(rest).first().map_or(rest.len(), |number| number.start);
     while !rest.is_empty() {
         let (word, after) = rest.split_once(' ').unwrap_or((rest, ""));
-        if !word.is_empty() && !is_known(word) {
+        let is_number = text.trim().len() - rest.len() >= number;
+        if !word.is_empty() && (is_number || !is_known(word)) {
             known.push(names.always(Kind::Model, rest));
             break;
         }

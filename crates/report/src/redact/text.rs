@@ -3,6 +3,9 @@
 //! A text is words with blanks, brackets, quotes, commas and `=` between them. A word is a path, a
 //! name at a host, a number, or anything else, which leaves only if it is on the list.
 
+use std::ops::Range;
+
+use super::grouped::grouped_numbers;
 use super::names::{Kind, Names};
 use super::words::{is_long_number, is_name, is_sentence, may_leave, takes_text};
 
@@ -58,14 +61,25 @@ impl Names {
         let mut told = String::with_capacity(text.len());
         let mut option = None;
         let mut rest = text;
+        // Within a word, it is the word that does not leave.
+        let is_of_words = |number: &Range<usize>| text[number.clone()].contains(separates);
+        let mut grouped = grouped_numbers(text).into_iter().filter(is_of_words).peekable();
         while let Some(next) = rest.chars().next() {
+            let at = text.len() - rest.len();
+            if let Some(number) = grouped.next_if(|number| number.start <= at) {
+                told.push_str(&self.always(kind, &text[number.clone()]));
+                rest = &text[number.end..];
+                continue;
+            }
             if separates(next) {
                 option = option.filter(|_| next == '=');
                 told.push(if next.is_ascii() { next } else { ' ' });
                 rest = &rest[next.len_utf8()..];
                 continue;
             }
-            let (word, after) = rest.split_at(rest.find(separates).unwrap_or(rest.len()));
+            let next_number = grouped.peek().map_or(rest.len(), |number| number.start - at);
+            let end = rest.find(separates).unwrap_or(rest.len()).min(next_number);
+            let (word, after) = rest.split_at(end);
             told.push_str(&match option {
                 Some(option) => self.value(kind, option, word),
                 None => self.word(kind, word),
@@ -103,7 +117,8 @@ impl Names {
         let is_count = !takes_text(option);
         let is_plain =
             |part: &str| part.is_empty() || may_leave(part) || (is_count && is_long_number(part));
-        if is_name(option) && value.split([':', ',', '/', '-']).all(is_plain) {
+        let is_open = is_count || grouped_numbers(value).is_empty();
+        if is_open && is_name(option) && value.split([':', ',', '/', '-']).all(is_plain) {
             return value.to_owned();
         }
         self.always(Kind::Word, value)

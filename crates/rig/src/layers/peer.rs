@@ -2,15 +2,16 @@
 
 use std::net::ToSocketAddrs;
 use std::path::{Path, PathBuf};
-use std::{env, fs, io};
+use std::{env, io};
 
 use iotax_spec::layers::Peer;
-use iotax_vdisk::{PeerSecret, PeerSecrets};
+use iotax_vdisk::PeerSecrets;
 
 use crate::build_context::BuildContext;
 use crate::error::Error;
 use crate::layers::maker::{Made, Maker};
 use crate::network::{Base, NetworkBase};
+use crate::token::{Token, read_token};
 
 /// Names the file with the token, where the stack does not.
 const TOKEN_FILE: &str = "IOTAX_TOKEN_FILE";
@@ -24,7 +25,10 @@ impl Made for Peer {
 impl NetworkBase for Peer {
     fn make(&self, build_context: &mut BuildContext<'_>) -> Result<Base, Error> {
         let known = &build_context.surroundings.secrets;
-        let peer = peer_elsewhere(self, known)?;
+        let (peer, warning) = known_peer(self, known)?;
+        if let Some(warning) = warning {
+            build_context.note(warning);
+        }
         // Whoever made the peer knows of its host.
         if !known.contains_key(&self.address) {
             let address = peer.address;
@@ -49,23 +53,28 @@ fn token_file(peer: &Peer) -> Option<PathBuf> {
 /// # Errors
 /// If it has no address, or there is no token.
 pub fn peer_elsewhere(peer: &Peer, known: &PeerSecrets) -> Result<iotax_vdisk::Peer, Error> {
+    known_peer(peer, known).map(|(peer, _)| peer)
+}
+
+/// The same, and what to say of the token's file.
+fn known_peer(
+    peer: &Peer,
+    known: &PeerSecrets,
+) -> Result<(iotax_vdisk::Peer, Option<String>), Error> {
     let place = Path::new(&peer.address);
     let mut found =
         peer.address.to_socket_addrs().map_err(Error::cannot("find the address of", place))?;
     let address = found.next().ok_or(io::ErrorKind::NotFound);
     let address = address.map_err(Error::cannot("find the address of", place))?;
     if let Some(secret) = known.get(&peer.address) {
-        return Ok(iotax_vdisk::Peer::at(address, secret.clone()));
+        return Ok((iotax_vdisk::Peer::at(address, secret.clone()), None));
     }
     let Some(path) = token_file(peer) else {
-        let why = "it wants the token that `iotax peer` printed there: write it to a file, and \
+        let why = "it needs the token that `iotax peer` printed there: write it to a file, and \
                    token=FILE into the target, or set IOTAX_TOKEN_FILE";
         return Err(Error::cannot("use the peer", place)(io::Error::other(why)));
     };
-    let text = fs::read_to_string(&path).map_err(Error::cannot("read the token", &path))?;
-    let secret = PeerSecret::parse(&text).ok_or_else(|| {
-        let why = "it holds no token, which is 64 hexadecimal digits";
-        Error::cannot("use the token", &path)(io::Error::other(why))
-    })?;
-    Ok(iotax_vdisk::Peer::at(address, secret))
+    let Token { secret, warning } =
+        read_token(&path).map_err(Error::cannot("use the token in", &path))?;
+    Ok((iotax_vdisk::Peer::at(address, secret), warning))
 }

@@ -42,7 +42,9 @@ impl Dead {
         let mut journal = Journal::new(Some(dead.state()));
         let identity = Identity::of(&made).unwrap();
         let parent_inode = inode_of_parent(&made).unwrap();
-        journal.announce(Entry::File { path: made, identity, parent_inode }).unwrap();
+        journal
+            .announce(Entry::File { path: made, identity, parent_inode, file_system: None })
+            .unwrap();
         dead.journal = journal.path();
         journal.die();
         dead

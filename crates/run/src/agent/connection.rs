@@ -2,13 +2,15 @@
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use iotax_load::{LoadProgress, Progress};
+use zeroize::Zeroizing;
 
-use super::frame::{receive, send};
+use super::frame::{Limit, framed, receive};
 use super::launch::{Ended, Launch, Launched, Process};
 use super::message::{Command, Reply};
 use super::timing::SILENCE;
@@ -21,30 +23,54 @@ const LAST_WAIT: Duration = Duration::from_secs(30);
 
 pub(super) const ENDED: &str = "it ended";
 
+/// Replies that wait to be looked at; the next ones wait where the agent is.
+const MOST_REPLIES: usize = 8;
+/// How long an agent may take to answer once the user has had enough.
+const STOPPING: Duration = Duration::from_secs(15);
+/// The same where it removes what it has made.
+const REMOVING: Duration = Duration::from_mins(2);
+
 /// An agent that lives, as far as is known.
 pub(super) struct Connection {
     process: Box<dyn Process>,
-    input: Box<dyn Write + Send>,
+    /// Written by a thread of its own: an agent that does not read must not hold up who asks it.
+    commands: SyncSender<Zeroizing<Vec<u8>>>,
     replies: Receiver<io::Result<Reply>>,
+    /// What its next reply may come to.
+    limit: Arc<Mutex<Limit>>,
     /// I/Os and bytes that it had done at its last sign of life.
     done: (u64, u64),
 }
 
 impl Connection {
     pub(super) fn start(agent: &mut dyn Launch) -> Result<Self, AgentError> {
-        let Launched { input, mut output, process } = agent.launch()?;
-        let (tell, replies) = channel();
+        let Launched { mut input, mut output, process } = agent.launch()?;
+        let limit = Arc::new(Mutex::new(Limit::PLAIN));
+        let of_reply = Arc::clone(&limit);
+        let (tell, replies) = sync_channel(MOST_REPLIES);
         thread::spawn(move || {
-            while let Some(reply) = receive(&mut output).transpose() {
+            let limit = || *of_reply.lock().unwrap_or_else(PoisonError::into_inner);
+            while let Some(reply) = receive(&mut output, limit).transpose() {
                 let is_last = reply.is_err();
                 if tell.send(reply).is_err() || is_last {
                     return;
                 }
             }
         });
-        Ok(Self { process, input, replies, done: (0, 0) })
+        // One command, and that it is to stop.
+        let (commands, to_write) = sync_channel::<Zeroizing<Vec<u8>>>(2);
+        thread::spawn(move || {
+            // What cannot be written is known by what is not answered.
+            let _ = to_write.iter().try_for_each(|frame| {
+                input.write_all(&frame)?;
+                input.flush()
+            });
+        });
+        Ok(Self { process, commands, replies, limit, done: (0, 0) })
     }
 
+    /// Sends a command, and waits for what it comes to: at most so long, if that is known, and no longer
+    /// than a moment once `stop` is set.
     pub(super) fn ask(
         &mut self,
         command: &Command,
@@ -52,9 +78,10 @@ impl Connection {
         (stop, live): (&AtomicBool, &LoadProgress),
         progress: &Progress<'_>,
     ) -> Result<Reply, String> {
+        *self.limit.lock().unwrap_or_else(PoisonError::into_inner) = command.limit();
         self.send(command)?;
         let asked = Instant::now();
-        let (mut heard, mut is_told_to_stop) = (asked, false);
+        let (mut heard, mut stopped) = (asked, None);
         loop {
             match self.replies.recv_timeout(POLL_INTERVAL) {
                 Ok(Ok(Reply::Alive { ios, bytes })) => {
@@ -71,12 +98,16 @@ impl Connection {
                 Err(RecvTimeoutError::Disconnected) => return Err(ENDED.to_owned()),
                 Err(RecvTimeoutError::Timeout) => {}
             }
-            if stop.load(Ordering::Relaxed) && !is_told_to_stop {
+            if stop.load(Ordering::Relaxed) && stopped.is_none() {
                 self.send(&Command::Stop)?;
-                is_told_to_stop = true;
+                stopped = Some(Instant::now());
             }
             if heard.elapsed() > SILENCE {
                 return Err(format!("it said nothing for {SILENCE:?}"));
+            }
+            let patience = if command.removes() { REMOVING } else { STOPPING };
+            if stopped.is_some_and(|stopped| stopped.elapsed() > patience) {
+                return Err(format!("it did not stop within {patience:?}"));
             }
             if limit.is_some_and(|limit| asked.elapsed() > limit) {
                 let limit = limit.unwrap_or_default();
@@ -85,10 +116,13 @@ impl Connection {
         }
     }
 
+    /// Hands a command to who writes; where an agent reads nothing, it is given up, since each is
+    /// answered before the next.
     fn send(&mut self, command: &Command) -> Result<(), String> {
-        send(&mut self.input, command).map_err(|error| match error.kind() {
-            io::ErrorKind::BrokenPipe => ENDED.to_owned(),
-            _ => error.to_string(),
+        let frame = framed(command).map_err(|error| error.to_string())?;
+        self.commands.try_send(frame).map_err(|error| match error {
+            TrySendError::Full(_) => "it reads nothing".to_owned(),
+            TrySendError::Disconnected(_) => ENDED.to_owned(),
         })
     }
 
@@ -101,17 +135,20 @@ impl Connection {
         self.process.kill()
     }
 
-    /// Lets it end by itself.
-    pub(super) fn end(self) -> Result<(), String> {
-        let Self { mut process, input, .. } = self;
-        drop(input);
+    /// Lets it end by itself; it has less time once `stop` is set.
+    pub(super) fn end(self, stop: &AtomicBool) -> Result<(), String> {
+        let Self { mut process, commands, .. } = self;
+        drop(commands);
         let waiting = Instant::now();
         loop {
             match process.try_wait() {
                 Ok(Some(Ended { success: true, .. })) => return Ok(()),
                 Ok(Some(Ended { status, .. })) => return Err(status),
                 Err(error) => return Err(error.to_string()),
-                Ok(None) if waiting.elapsed() > LAST_WAIT => {
+                Ok(None)
+                    if waiting.elapsed() > LAST_WAIT
+                        || stop.load(Ordering::Relaxed) && waiting.elapsed() > STOPPING =>
+                {
                     let _ = process.kill();
                     return Err("it did not end".to_owned());
                 }

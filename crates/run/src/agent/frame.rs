@@ -1,4 +1,7 @@
 //! Messages on a stream: length and checksum, four bytes each with the lowest first, then JSON.
+//!
+//! Whoever is on the other side may lie. So a length takes no memory before its bytes are there, and a
+//! message is measured before it is decoded: what it takes decoded may be a thousand times its bytes.
 
 use std::io::{self, ErrorKind, Read, Write};
 
@@ -6,38 +9,76 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use zeroize::Zeroizing;
 
-/// No message is longer: what claims to be is no message.
-const LONGEST_BYTES: u32 = 256 << 20;
 /// Read at once, so that a claimed length takes no memory before the bytes are there.
 const PIECE_BYTES: usize = 1 << 16;
+/// What an object or an array takes decoded, at most: the largest type in a message, and its place in a list.
+const OBJECT_BYTES: u64 = 1 << 10;
+/// What a value of a list takes, and a text beside its bytes.
+const VALUE_BYTES: u64 = 32;
+/// What a latency histogram takes, and how its text begins: the magic number of `HdrHistogram`, in base64.
+pub(crate) const HISTOGRAM_BYTES: u64 = 328 << 10;
+const HISTOGRAM: &[u8] = b"HISTF";
+
+/// How large a message may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Limit {
+    /// On the stream.
+    pub bytes: u32,
+    /// Decoded.
+    pub memory_bytes: u64,
+}
+
+impl Limit {
+    /// Of whatever has no samples and no histograms.
+    pub(crate) const PLAIN: Self = Self { bytes: 16 << 20, memory_bytes: 128 << 20 };
+    /// Of a file that this program wrote.
+    pub(crate) const KEPT: Self = Self { bytes: 256 << 20, memory_bytes: 4 << 30 };
+}
 
 /// Writes one message, whole.
 pub(crate) fn send(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
+    to.write_all(&framed(message)?)?;
+    to.flush()
+}
+
+/// A message as it goes over a stream.
+pub(crate) fn framed(message: &impl Serialize) -> io::Result<Zeroizing<Vec<u8>>> {
     // Some messages hold secrets.
     let body = Zeroizing::new(serde_json::to_vec(message)?);
-    let length = u32::try_from(body.len()).ok().filter(|length| *length <= LONGEST_BYTES);
+    let most = Limit::KEPT.bytes;
+    let length = u32::try_from(body.len()).ok().filter(|length| *length <= most);
     let length = length.ok_or_else(|| invalid(format!("a message of {} bytes", body.len())))?;
     let mut frame = Zeroizing::new(Vec::with_capacity(body.len() + 8));
     frame.extend(length.to_le_bytes());
     frame.extend(crc32c::crc32c(&body).to_le_bytes());
     frame.extend(body.iter());
-    to.write_all(&frame)?;
-    to.flush()
+    Ok(frame)
 }
 
-/// Reads one message; `None` at the end of the stream.
+/// Reads one message; `None` at the end of the stream. `limit` is asked for once it has begun.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidData`] for what is no message; [`ErrorKind::UnexpectedEof`] for half of one.
-pub(crate) fn receive<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<Option<T>> {
+/// [`ErrorKind::InvalidData`] for what is no message, or too large; [`ErrorKind::UnexpectedEof`] for half
+/// of one.
+pub(crate) fn receive<T: DeserializeOwned>(
+    from: &mut impl Read,
+    limit: impl FnOnce() -> Limit,
+) -> io::Result<Option<T>> {
     let mut head = [0; 8];
     if !fill(from, &mut head)? {
         return Ok(None);
     }
+    let limit = limit();
     let [length, sum] =
         [0, 4].map(|at| u32::from_le_bytes(head[at..at + 4].try_into().expect("4")));
-    if length > LONGEST_BYTES {
-        return Err(invalid("it says something that is not of the protocol".to_owned()));
+    if length > Limit::KEPT.bytes {
+        return Err(invalid("it sent something that is not of the protocol".to_owned()));
+    }
+    if length > limit.bytes {
+        let most = limit.bytes;
+        return Err(invalid(format!(
+            "it announced a message of {length} bytes, where at most {most} can follow"
+        )));
     }
     let mut body = Zeroizing::new(Vec::new());
     while body.len() < length as usize {
@@ -48,8 +89,46 @@ pub(crate) fn receive<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<O
     if crc32c::crc32c(&body) != sum {
         return Err(invalid("a message was damaged on its way".to_owned()));
     }
+    let needed = decoded_bytes(&body);
+    if needed > limit.memory_bytes {
+        let most = limit.memory_bytes >> 20;
+        return Err(invalid(format!(
+            "it sent a message of {length} bytes that needs {} MiB of memory, where at most {most} are expected",
+            needed >> 20
+        )));
+    }
     let message = serde_json::from_slice(&body);
     message.map(Some).map_err(|error| invalid(format!("a message that is not known: {error}")))
+}
+
+/// What a text of JSON takes decoded, at most, whatever it says.
+fn decoded_bytes(body: &[u8]) -> u64 {
+    let (mut bytes, mut at) = (body.len() as u64, 0);
+    while let Some(byte) = body.get(at) {
+        at += 1;
+        bytes += match byte {
+            b'{' | b'[' => OBJECT_BYTES,
+            b',' => VALUE_BYTES,
+            b'"' => {
+                let text = &body[at..];
+                at += end_of(text);
+                if text.starts_with(HISTOGRAM) { HISTOGRAM_BYTES } else { 0 }
+            }
+            _ => 0,
+        };
+    }
+    bytes
+}
+
+/// How long a text is, with the quotation mark at its end.
+fn end_of(text: &[u8]) -> usize {
+    let mut is_escaped = false;
+    let end = text.iter().position(|byte| {
+        let is_end = *byte == b'"' && !is_escaped;
+        is_escaped = *byte == b'\\' && !is_escaped;
+        is_end
+    });
+    end.map_or(text.len(), |end| end + 1)
 }
 
 /// Fills `buffer`; false if the stream ended before its first byte.
@@ -84,24 +163,45 @@ mod tests {
         let mut stream = frame("one");
         stream.extend(frame(&"two".repeat(100_000)));
         let mut stream = stream.as_slice();
-        assert_eq!(receive::<String>(&mut stream).unwrap().unwrap(), "one");
-        assert_eq!(receive::<String>(&mut stream).unwrap().unwrap().len(), 300_000);
-        assert_eq!(receive::<String>(&mut stream).unwrap(), None);
+        assert_eq!(receive::<String>(&mut stream, || Limit::PLAIN).unwrap().unwrap(), "one");
+        assert_eq!(
+            receive::<String>(&mut stream, || Limit::PLAIN).unwrap().unwrap().len(),
+            300_000
+        );
+        assert_eq!(receive::<String>(&mut stream, || Limit::PLAIN).unwrap(), None);
     }
 
     #[test]
     fn a_length_alone_takes_no_memory() {
-        let mut claims = LONGEST_BYTES.to_le_bytes().to_vec();
+        let read = |bytes: &[u8]| receive::<String>(&mut &*bytes, || Limit::PLAIN).unwrap_err();
+        let mut claims = Limit::PLAIN.bytes.to_le_bytes().to_vec();
         claims.extend([0; 100]);
-        assert_eq!(
-            receive::<String>(&mut claims.as_slice()).unwrap_err().kind(),
-            ErrorKind::UnexpectedEof
-        );
-        let claims = [0xff; 100];
-        assert_eq!(
-            receive::<String>(&mut claims.as_slice()).unwrap_err().kind(),
-            ErrorKind::InvalidData
-        );
+        assert_eq!(read(&claims).kind(), ErrorKind::UnexpectedEof);
+        claims[..4].copy_from_slice(&(Limit::PLAIN.bytes + 1).to_le_bytes());
+        insta::assert_snapshot!(read(&claims), @"it announced a message of 16777217 bytes, where at most 16777216 can follow");
+        insta::assert_snapshot!(read(&[0xff; 100]), @"it sent something that is not of the protocol");
+    }
+
+    /// A few bytes that become many are refused before they do.
+    #[test]
+    fn what_would_grow_is_not_decoded() {
+        let needs = |text: &str| {
+            let stream = frame_of(text.as_bytes());
+            receive::<serde_json::Value>(&mut stream.as_slice(), || Limit::PLAIN).unwrap_err()
+        };
+        insta::assert_snapshot!(needs(&format!("[{}0]", "{},".repeat(1 << 18))), @"it sent a message of 786435 bytes that needs 264 MiB of memory, where at most 128 are expected");
+        insta::assert_snapshot!(needs(&format!("[{}0]", "0,".repeat(5 << 20))), @"it sent a message of 10485763 bytes that needs 170 MiB of memory, where at most 128 are expected");
+        insta::assert_snapshot!(needs(&format!("[{}0]", "\"HISTFAAA\",".repeat(1000))), @"it sent a message of 11003 bytes that needs 320 MiB of memory, where at most 128 are expected");
+        // What stands in a text is text.
+        assert_eq!(decoded_bytes(br#""{[,{[\"{\\""#), 12);
+        assert_eq!(decoded_bytes(br#"{"a":"#), 5 + OBJECT_BYTES);
+    }
+
+    fn frame_of(body: &[u8]) -> Vec<u8> {
+        let mut frame = u32::try_from(body.len()).unwrap().to_le_bytes().to_vec();
+        frame.extend(crc32c::crc32c(body).to_le_bytes());
+        frame.extend(body);
+        frame
     }
 
     proptest! {
@@ -110,13 +210,13 @@ mod tests {
             let mut frame = frame("twenty-four bytes, or so");
             let at = at.min(frame.len() - 1);
             frame[at] ^= 1 << bit;
-            prop_assert!(receive::<String>(&mut frame.as_slice()).is_err());
+            prop_assert!(receive::<String>(&mut frame.as_slice(), || Limit::PLAIN).is_err());
         }
 
         #[test]
         fn what_anybody_writes_is_read_without_panic(bytes: Vec<u8>) {
             let mut stream = bytes.as_slice();
-            while let Ok(Some(_)) = receive::<String>(&mut stream) {}
+            while let Ok(Some(_)) = receive::<String>(&mut stream, || Limit::PLAIN) {}
         }
     }
 }

@@ -14,7 +14,7 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use super::frame::{receive, send};
+use super::frame::{Limit, receive, send};
 use super::message::Reply;
 
 const RESULT: &str = "last-trial";
@@ -62,7 +62,7 @@ pub(super) fn fetch(
 
 fn read(directory: &Path) -> io::Result<Option<Kept<Reply>>> {
     match File::open(directory.join(RESULT)) {
-        Ok(file) => receive(&mut BufReader::new(file)),
+        Ok(file) => receive(&mut BufReader::new(file), || Limit::KEPT),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
     }

@@ -41,7 +41,7 @@ pub fn look(agent: &mut dyn Launch, asked: Look, stop: &AtomicBool) -> Result<Ma
         Reply::Looked(machine) => *machine,
         _ => return Err(lost("it answered what was not asked".to_owned()).into()),
     };
-    connection.end().map_err(lost)?;
+    connection.end(stop).map_err(lost)?;
     Ok(machine)
 }
 

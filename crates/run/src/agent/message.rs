@@ -9,6 +9,7 @@ use iotax_spec::{Driver, Spec, Workload};
 use iotax_vdisk::PeerSecrets;
 use serde::{Deserialize, Serialize};
 
+use super::frame::{HISTOGRAM_BYTES, Limit};
 use super::secrets;
 use crate::agent_error::FailureKind;
 use crate::error::Error;
@@ -44,6 +45,36 @@ pub(crate) enum Command {
     Down,
     /// Break off what is under way; it is answered all the same.
     Stop,
+}
+
+impl Command {
+    /// What its answer may come to: samples of each second, and histograms of each job.
+    pub(crate) fn limit(&self) -> Limit {
+        let (seconds, jobs) = match self {
+            Self::Trial { request, .. } => {
+                let asked_ns = request.ramp_ns.saturating_add(request.time_ns);
+                (asked_ns / 1_000_000_000, request.task.jobs() as u64)
+            }
+            // Whatever the trial was, an agent of ours has kept it.
+            Self::Fetch { .. } => return Limit::KEPT,
+            _ => return Limit::PLAIN,
+        };
+        let of = |of_second: u64, of_job: u64| {
+            seconds.saturating_mul(of_second).saturating_add(jobs.saturating_mul(of_job))
+        };
+        let bytes = u64::from(Limit::PLAIN.bytes).saturating_add(of(64 << 10, 1 << 20));
+        let memory_bytes =
+            Limit::PLAIN.memory_bytes.saturating_add(of(512 << 10, 16 * HISTOGRAM_BYTES));
+        Limit {
+            bytes: u32::try_from(bytes).unwrap_or(u32::MAX).min(Limit::KEPT.bytes),
+            memory_bytes: memory_bytes.min(Limit::KEPT.memory_bytes),
+        }
+    }
+
+    /// Whether it has the agent remove what was made, which is not broken off.
+    pub(crate) fn removes(&self) -> bool {
+        matches!(self, Self::Undo | Self::Down)
+    }
 }
 
 /// What an agent looks at.

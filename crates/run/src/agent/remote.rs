@@ -56,6 +56,8 @@ pub struct Remote {
     missing: Vec<bool>,
     /// How many it was asked for.
     trials: u64,
+    /// The agent of today was given arms.
+    has_arms: bool,
     /// An agent was lost, and what it made was not removed since.
     leaves_something: bool,
 }
@@ -79,6 +81,7 @@ impl Remote {
             made_anew: Vec::new(),
             host: HostRecord::default(),
             trials: 0,
+            has_arms: false,
             leaves_something: false,
         };
         remote.connect()?;
@@ -112,6 +115,7 @@ impl Remote {
 
     fn connect(&mut self) -> Result<(), Error> {
         self.connection = Some(Connection::start(&mut *self.agent)?);
+        self.has_arms = false;
         match self.ask(&Command::Hello { protocol: PROTOCOL }, None, &|_, _| ())? {
             Reply::Hello { protocol: PROTOCOL, .. } => Ok(()),
             Reply::Hello { protocol: theirs, .. } => {
@@ -124,6 +128,7 @@ impl Remote {
 
     fn open_arms(&mut self) -> Result<(), Error> {
         self.missing.fill(true);
+        self.has_arms = true;
         match self.ask(&Command::Open(Box::new(self.open.clone())), None, &|_, _| ())? {
             Reply::Opened { sites, made_anew, host }
                 if [sites.len(), made_anew.len()] == [self.missing.len(); 2] =>
@@ -165,7 +170,7 @@ impl Remote {
         };
         let is_answered = self.connection.is_some();
         // The next arm that is brought up begins anew, as after any loss.
-        let _ = self.connection.take().map(Connection::end);
+        let _ = self.connection.take().map(|connection| connection.end(&self.stop));
         match fetched {
             Ok(Reply::Measured(mut measured)) => {
                 if let Ok(load) = &mut measured.load {
@@ -201,7 +206,7 @@ impl Remote {
     }
 
     fn lost(&mut self, why: &str) -> Error {
-        self.leaves_something |= self.connection.is_some();
+        self.leaves_something |= self.connection.is_some() && self.has_arms;
         let end = self.connection.take().and_then(Connection::kill);
         let why = end.map_or_else(|| why.to_owned(), |end| format!("{why} ({end})"));
         AgentError::Lost { command: self.agent.name(), why }.into()
@@ -259,7 +264,7 @@ impl Arms for Remote {
         }
         self.connection
             .take()
-            .map_or(Ok(()), |connection| connection.end().map_err(|why| self.lost(&why)))
+            .map_or(Ok(()), |connection| connection.end(&self.stop).map_err(|why| self.lost(&why)))
     }
 }
 
@@ -307,7 +312,7 @@ impl Drop for Remote {
         }
         // Its input ends, and so it takes down what is up.
         if let Some(connection) = self.connection.take() {
-            let _ = connection.end();
+            let _ = connection.end(&self.stop);
         }
     }
 }

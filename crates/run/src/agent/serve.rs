@@ -3,7 +3,7 @@
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use iotax_record::HostRole;
 use iotax_rig::Options;
 use iotax_spec::Workload;
 
-use super::frame::{receive, send};
+use super::frame::{Limit, receive, send};
 use super::kept::{self, Alone};
 use super::look::looked;
 use super::message::{Command, Open, PROTOCOL, Reply};
@@ -53,7 +53,8 @@ pub fn serve(
     options: &AgentOptions,
 ) -> io::Result<()> {
     let (stop, live) = (Arc::new(AtomicBool::new(false)), Arc::new(LoadProgress::default()));
-    let (commands, asked) = channel();
+    // One is answered before the next is sent: more of them can wait where they are.
+    let (commands, asked) = sync_channel(1);
     let is_cut = Arc::new(AtomicBool::new(false));
     let mut listener = Listener {
         commands,
@@ -64,7 +65,7 @@ pub fn serve(
     };
     // Not waited for: it may be at a read that never ends.
     thread::spawn(move || {
-        while listener.hear(receive(&mut input)) {}
+        while listener.hear(receive(&mut input, || Limit::PLAIN)) {}
         listener.end();
     });
     let output = Mutex::new(output);
@@ -98,7 +99,7 @@ fn beat(tell: &dyn Fn(&Reply) -> io::Result<()>, live: &LoadProgress, is_over: &
 
 /// Hands on what an agent is told.
 struct Listener {
-    commands: Sender<io::Result<Command>>,
+    commands: SyncSender<io::Result<Command>>,
     stop: Arc<AtomicBool>,
     /// The connection ended while there was something to finish: nobody is to be told of it.
     is_cut: Arc<AtomicBool>,

@@ -1,11 +1,12 @@
 mod finished;
+mod lying;
 
 use std::io::{PipeReader, PipeWriter, pipe};
 use std::thread;
 
 use iotax_spec::{Arm, Spec, Stop, Target, Workload};
 
-use super::frame::{receive, send};
+use super::frame::{Limit, receive, send};
 use super::message::{Command, Look, Open, PROTOCOL, Reply};
 use super::{AgentOptions, GivenUp, PeerSecret, serve};
 use crate::agent_error::FailureKind;
@@ -29,7 +30,7 @@ impl Served {
     /// What it says next that is no sign of life.
     fn reply(&mut self) -> Option<Reply> {
         loop {
-            match receive(&mut self.from).unwrap() {
+            match receive(&mut self.from, || Limit::PLAIN).unwrap() {
                 Some(Reply::Alive { .. }) => {}
                 other => return other,
             }
@@ -83,7 +84,7 @@ fn an_agent_that_is_told_garbage_ends() {
     std::io::Write::write_all(&mut served.to, &[0xff; 64]).unwrap();
     assert!(served.reply().is_none());
     let error = served.agent.join().unwrap().unwrap_err();
-    insta::assert_snapshot!(error, @"it says something that is not of the protocol");
+    insta::assert_snapshot!(error, @"it sent something that is not of the protocol");
 }
 
 /// What is known of peers goes over the streams, and nowhere else.
@@ -101,7 +102,10 @@ fn secrets_of_peers_come_over_whole_and_are_not_shown() {
     assert!(!serde_json::to_string(&open.spec).unwrap().contains("abab"));
     let mut stream = Vec::new();
     send(&mut stream, &Command::Open(Box::new(open))).unwrap();
-    let Some(Command::Open(heard)) = receive(&mut stream.as_slice()).unwrap() else { panic!() };
+    let Some(Command::Open(heard)) = receive(&mut stream.as_slice(), || Limit::PLAIN).unwrap()
+    else {
+        panic!()
+    };
     assert_eq!(heard.secrets["10.0.0.2:7474"], secret);
     // What is no token is refused, and not repeated.
     let text = String::from_utf8(stream[8..].to_vec()).unwrap().replacen("abab", "xyxy", 1);

@@ -5,9 +5,9 @@ use insta::assert_snapshot;
 
 use super::*;
 use crate::{
-    AesConfig, Burst, CacheConfig, DelayConfig, FaultConfig, FileConfig, FlashConfig, LayerConfig,
-    ManualClock, MemConfig, QueueConfig, RateLimit, Session, ThrottleConfig, TierConfig, Trigger,
-    VirtualDisk,
+    AesConfig, AvailableMemory, Burst, CacheConfig, DelayConfig, FaultConfig, FileConfig,
+    FlashConfig, LayerConfig, ManualClock, MemConfig, MemoryLimit, QueueConfig, RateLimit, Session,
+    ThrottleConfig, TierConfig, Trigger, VirtualDisk,
 };
 
 fn open(layers: &[LayerConfig]) -> Result<VirtualDisk, Error> {
@@ -55,9 +55,9 @@ fn impossible_sizes() {
 
 #[test]
 fn more_memory_than_there_is() {
-    let error =
-        |available_bytes| Error::NoMemory { layer: "mem", size_bytes: 1 << 40, available_bytes };
-    assert_snapshot!(error(Some(3 << 30)), @"`mem`: size=1T does not fit in memory (3072 MiB available): choose a smaller size");
+    let error = |available| Error::NoMemory { layer: "mem", size_bytes: 1 << 40, available };
+    let some = AvailableMemory { bytes: 3 << 30, limit: MemoryLimit::Machine };
+    assert_snapshot!(error(Some(some)), @"`mem`: size=1T does not fit in memory (3072 MiB available): choose a smaller size");
     assert_snapshot!(error(None), @"`mem`: size=1T does not fit in memory: choose a smaller size");
     assert!(!error(None).is_usage());
 }

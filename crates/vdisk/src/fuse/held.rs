@@ -171,7 +171,8 @@ mod tests {
 
     fn io(slot: usize, ready_at_ns: u64) -> Box<Io> {
         let port = Arc::new(Handoff::with_capacity(1));
-        let mut io = Box::new(Io::new(slot, 1, 0, 0, port, Arc::new(ManualClock::default())));
+        let mut io =
+            Box::new(Io::new(slot, 1, 0, 0, port, Arc::new(ManualClock::default())).unwrap());
         io.ready_at_ns = ready_at_ns;
         io
     }

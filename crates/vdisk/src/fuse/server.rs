@@ -180,7 +180,9 @@ impl Server {
             let port = Arc::clone(self) as Arc<dyn Port>;
             let (io, scratch) = (self.io_bytes, self.scratch_bytes);
             let layers = self.stack.layers.len();
-            Box::new(Io::new(slot, layers, io, scratch, port, Arc::clone(&self.clock)))
+            let made = Io::new(slot, layers, io, scratch, port, Arc::clone(&self.clock));
+            // The kernel's I/Os are of a MiB at most.
+            Box::new(made.expect("memory for one I/O"))
         })
     }
 

@@ -91,7 +91,7 @@ mod tests {
 
     fn io(slot: usize) -> Box<Io> {
         let port = Arc::new(Handoff::with_capacity(1));
-        Box::new(Io::new(slot, 1, 0, 0, port, Arc::new(ManualClock::default())))
+        Box::new(Io::new(slot, 1, 0, 0, port, Arc::new(ManualClock::default())).unwrap())
     }
 
     #[test]

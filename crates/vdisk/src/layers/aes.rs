@@ -164,7 +164,8 @@ mod tests {
         let build = || AesConfig::default().build(&place).unwrap();
         let port: Arc<dyn crate::io::Port> = Arc::new(crate::handoff::Handoff::with_capacity(1));
         let coded = |layer: &dyn Layer| {
-            let mut io = Io::new(0, 1, 4096, 4096, Arc::clone(&port), Arc::clone(&clock));
+            let made = Io::new(0, 1, 4096, 4096, Arc::clone(&port), Arc::clone(&clock));
+            let mut io = made.unwrap();
             io.start(crate::io::Request::write(0, 4096));
             let Flow::Next(io) = layer.down(Parcel::new(Box::new(io))) else { unreachable!() };
             assert!(io.data.bytes().iter().all(|&byte| byte == 0), "the submitter's data changed");

@@ -64,9 +64,10 @@ impl Recipe for CacheConfig {
         let shards = (0..shards)
             .map(|index| {
                 let share = pages / shards + usize::from(index < pages % shards);
-                CachePadded::new(Mutex::new(Shard::new(share)))
+                let shard = Shard::new(share).ok_or_else(|| memory::lacking(NAME, bytes))?;
+                Ok(CachePadded::new(Mutex::new(shard)))
             })
-            .collect();
+            .collect::<Result<_, Error>>()?;
         Ok(Box::new(Cache {
             index: place.index,
             shards,

@@ -186,7 +186,7 @@ fn available(file: &StdFile) -> Option<u64> {
 fn go_direct(file: &StdFile, size_bytes: u64) -> Option<u32> {
     let flags = fcntl_getfl(file).ok()?;
     fcntl_setfl(file, flags | OFlags::DIRECT).ok()?;
-    let mut probe = AlignedBuffer::zeroed(4096);
+    let mut probe = AlignedBuffer::zeroed(4096)?;
     let works = [512_u32, 4096].into_iter().find(|&block_bytes| {
         size_bytes.is_multiple_of(u64::from(block_bytes))
             && pread(file, &mut probe.bytes_mut()[..block_bytes as usize], 0).is_ok()

@@ -48,11 +48,7 @@ impl Recipe for MemConfig {
     fn build(&self, _place: &Place<'_>) -> Result<Box<dyn Layer>, Error> {
         Error::check_size(NAME, self.size_bytes, BLOCK_BYTES)?;
         let len = memory::check(NAME, self.size_bytes)?;
-        let memory = MmapMut::map_anon(len).map_err(|_| Error::NoMemory {
-            layer: NAME,
-            size_bytes: self.size_bytes,
-            available_bytes: memory::available_bytes(),
-        })?;
+        let memory = MmapMut::map_anon(len).map_err(|_| memory::lacking(NAME, len))?;
         // Fewer TLB misses where the kernel has huge pages to give; nothing depends on it.
         let _ = memory.advise(Advice::HugePage);
         Ok(Box::new(Mem { memory }))

@@ -36,9 +36,18 @@ fn everything_else_gets_a_pseudonym_of_its_kind() {
     insta::assert_snapshot!(told("addr=10.0.0.1,username=root,password=1234,uid=1000"), @"addr=host-1,username=root,word-1=word-2,uid=user-1");
     insta::assert_snapshot!(told("/dev/mapper/vg-acme /dev/disk/by-id/ata-S4E /home/eve/x"), @"/dev/mapper/device-1 /dev/disk/by-id/device-2 /home/user-1/x");
     insta::assert_snapshot!(told("https://eve@files.example/s3?sig=x#y jdoe@db7"), @"https://user-1@host-1/path-1=word-1 user-2@host-2");
-    insta::assert_snapshot!(told("10.1.2.3 fd00::1 52:54:00:11:22:33 123456 1234-5678 db7:5432"), @"word-1 word-2 word-3 word-4 word-5 word-6:5432");
+    insta::assert_snapshot!(told("10.1.2.3 fd00::1 52:54:00:11:22:33 123456 1234-5678 db7:5432"), @"word-1 word-2 word-3 word-4 word-5:5432");
     insta::assert_snapshot!(told("name=48213377,seed=48213377,data:48213377"), @"name=word-1,seed=48213377,word-2");
     insta::assert_snapshot!(told("host-1 is not path-3"), @"word-1 is not word-2");
+}
+
+#[test]
+fn numbers_in_groups_get_one_pseudonym() {
+    insta::assert_snapshot!(told("card 4111 1111 1111 1111, size 4096, depth 32"), @"card word-1, size 4096, depth 32");
+    insta::assert_snapshot!(told("from 10,47,113,9 cpus 0,1,2,3,4,5,6,7"), @"from word-1 cpus 0,1,2,3,4,5,6,7");
+    let mut names = Names::default();
+    assert_eq!(names.value_of_fio("description", "10,47,113,9"), "word-1");
+    assert_eq!(names.value_of_fio("cpus_allowed", "8,9,10,11"), "8,9,10,11");
 }
 
 #[test]

@@ -38,15 +38,21 @@ pub(super) struct Shard {
 }
 
 impl Shard {
-    pub(super) fn new(pages: usize) -> Self {
-        Self {
-            // Twice the room, so that the map tidies up in place and never allocates.
-            frames_by_page: HashMap::with_capacity_and_hasher(2 * pages, FxBuildHasher),
-            frames: vec![Frame::default(); pages].into_boxed_slice(),
-            data: AlignedBuffer::zeroed(pages * PAGE_BYTES),
+    /// `None` if there is no memory for that.
+    pub(super) fn new(pages: usize) -> Option<Self> {
+        let mut frames_by_page = HashMap::with_hasher(FxBuildHasher);
+        // Twice the room, so that the map tidies up in place and never allocates.
+        frames_by_page.try_reserve(2 * pages).ok()?;
+        let mut frames = Vec::new();
+        frames.try_reserve_exact(pages).ok()?;
+        frames.resize(pages, Frame::default());
+        Some(Self {
+            frames_by_page,
+            frames: frames.into_boxed_slice(),
+            data: AlignedBuffer::zeroed(pages * PAGE_BYTES)?,
             hand: 0,
             stripes: vec![Stripe::default(); 256].into_boxed_slice(),
-        }
+        })
     }
 
     /// Copies from a cached page; `false` if it is not cached.

@@ -84,7 +84,7 @@ fn a_loop_through_more_than_the_capacity_evicts_and_the_rest_stays() {
 
 /// Drives a read and a write of one page step by step in a given order, as threads would.
 fn race(order: &str) -> Option<u8> {
-    let mut shard = Shard::new(4);
+    let mut shard = Shard::new(4).unwrap();
     let (mut below, mut seq, mut noted, mut begun) = (0_u8, 10_u64, 0, 0);
     let mut fetched = 0;
     for step in order.chars() {
@@ -137,7 +137,7 @@ fn no_interleaving_of_a_read_and_a_write_leaves_a_stale_page() {
 
 #[test]
 fn overlapping_or_failed_writes_leave_nothing() {
-    let mut shard = Shard::new(4);
+    let mut shard = Shard::new(4).unwrap();
     let cached = |shard: &mut Shard| shard.read(7, 0, &mut [0]);
     shard.begin_write(7, 1, 0, &[1; PAGE_BYTES]);
     shard.begin_write(7, 2, 0, &[2; PAGE_BYTES]);

@@ -35,9 +35,12 @@ impl Presence {
         let words = device_bytes.div_ceil(PAGE_BYTES).div_ceil(WORD_BITS);
         // Both bitmaps.
         let words = memory::check(layer, 2 * 8 * words)? / 16;
-        let empty = || vec![0; words].into_boxed_slice();
+        let empty = || -> Result<Box<[u64]>, Error> {
+            let empty = bytemuck::try_zeroed_slice_box(words);
+            empty.map_err(|()| memory::lacking(layer, 16 * words))
+        };
         let capacity_pages = tier_bytes / PAGE_BYTES;
-        Ok(Self { held: empty(), used: empty(), held_pages: 0, capacity_pages, hand: 0 })
+        Ok(Self { held: empty()?, used: empty()?, held_pages: 0, capacity_pages, hand: 0 })
     }
 
     /// Whether all pages of the range are held; they are used then.
