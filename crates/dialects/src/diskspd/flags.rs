@@ -5,9 +5,10 @@ use std::ops::Range;
 use iotax_spec::Error;
 
 use super::line::{Given, Hints, Line, Throttle};
-use super::split::{Command, Word};
+use super::split::Command;
 use super::values::{block, count, percent, size};
 use super::{caching, unoffered};
+use crate::shell::Word;
 
 /// An error, and the bytes it is about.
 pub(super) type Placed<T> = Result<T, (Range<usize>, Box<Error>)>;

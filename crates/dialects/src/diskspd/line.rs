@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::split::Word;
+use crate::shell::{Start, Word};
 
 /// A value and the bytes of its flag in the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,6 +73,7 @@ pub(super) struct Line {
     pub notes: Vec<String>,
     /// Flags were typed as `/b4K`.
     pub slashes: bool,
+    pub start: Start,
 }
 
 impl Line {

@@ -9,7 +9,9 @@ use super::from_command;
 const PUBLISHED: &str = r"diskspd -b256k -d30 -o10 -t1 -Sh -w100 -L -Z1G -c2G e:\io.tst.bin";
 
 fn read(text: &str) -> Workload {
-    let workload = from_command(text).unwrap();
+    let mut phases = from_command(text).unwrap();
+    assert_eq!(phases.len(), 1, "{text}");
+    let workload = phases.remove(0);
     workload.validate().unwrap();
     workload
 }
@@ -50,7 +52,7 @@ fn four_published_commands_are_one_workload() {
     let workload = read(&four.join(" & "));
     let names: Vec<_> = workload.jobs.iter().map(|job| job.name.as_str()).collect();
     assert_eq!(names, ["e_io.tst.bin", "f_io.tst.bin", "g_io.tst.bin", "h_io.tst.bin"]);
-    assert_eq!(read(&four.join("\n")).jobs, workload.jobs);
+    assert_eq!(read(&four.join(" &\n")).jobs, workload.jobs);
     assert_snapshot!(told(&workload), @"
     every trial: 5s ramp, then 30s measured
     e_io.tst.bin (decides): 1 thread, sequential writes of 256k, over 2G of `e_io.tst.bin` on e, io_uring 10 deep direct, write-through
@@ -59,6 +61,34 @@ fn four_published_commands_are_one_workload() {
     h_io.tst.bin: 1 thread, sequential writes of 256k, over 2G of `h_io.tst.bin` on h, io_uring 10 deep direct, write-through
     -L: latencies are always measured
     -Z1G: what is written is random data, made before the measurement
+    ");
+}
+
+#[test]
+fn lines_of_a_batch_file_run_one_after_the_other() {
+    let text = "@echo off\r\nset DIR=e:\r\nREM the warm-up\r\n:: and the rest\r\n\
+                diskspd -c1G -b4K -W0 -d5 ^\r\n    -r e:\\a.dat > a.xml\r\ntimeout /t 10 /nobreak\r\n\
+                start \"two\" /b diskspd -c1G e:\\a.dat\r\ntimeout /t 2\r\n\
+                diskspd -c1G f:\\b.dat\r\necho done & diskspd -c1G g:\\c.dat\r\n";
+    let phases = from_command(text).unwrap();
+    let told = |phase: &Workload| {
+        let jobs = phase.jobs.iter().map(|job| {
+            let at = job.start_delay_ns / 1_000_000_000;
+            format!("{} on {} at {at} s", job.name, job.target.as_deref().unwrap_or("-"))
+        });
+        let (ramp, time) = (phase.ramp_ns / 1_000_000_000, phase.time_ns / 1_000_000_000);
+        format!("{}: {}; {ramp} s + {time} s", phase.name, jobs.collect::<Vec<_>>().join(", "))
+    };
+    assert_snapshot!(phases.iter().map(told).collect::<Vec<_>>().join("\n"), @"
+    a.dat: a.dat on e at 0 s; 0 s + 5 s
+    a.dat + b.dat: a.dat on e at 0 s, b.dat on f at 2 s; 7 s + 8 s
+    c.dat: c.dat on g at 0 s; 5 s + 10 s
+    ");
+    assert_snapshot!(phases[0].notes.join("\n"), @"
+    @echo off: iotax reports in its own way
+    set DIR=e:: it is about the shell itself
+    > a.xml: iotax reports in its own way
+    echo done: iotax reports in its own way
     ");
 }
 
@@ -135,7 +165,8 @@ fn threads_that_start_apart_are_for_fio() {
 fn commands_are_split_as_by_a_shell() {
     let text = "\"C:\\Program Files\\diskspd.exe\" -c1G \"d:\\my files\\io 1.dat\" > out.txt\r\n\
                 diskspd -c1G ^\n 'other.dat' &";
-    let names: Vec<_> = read(text).jobs.into_iter().map(|job| job.name).collect();
+    let phases = from_command(text).unwrap();
+    let names: Vec<_> = phases.iter().map(|phase| phase.jobs[0].name.as_str()).collect();
     assert_eq!(names, ["io_1.dat", "other.dat"]);
     let twice = read("-c1G a & -c1G a");
     assert_eq!(twice.jobs[1].name, "a-2");
@@ -187,7 +218,7 @@ proptest! {
         ".*",
         "(diskspd| |-[a-zA-Z?][0-9]{0,3}[KMGTbi]?|-rs50|-Suw|a\\\\b|e:x|&|\n|\")*",
     ]) {
-        if let Ok(workload) = from_command(&text) {
+        for workload in from_command(&text).into_iter().flatten() {
             let _ = workload.validate();
             prop_assert!(!workload.explain().is_empty());
         }

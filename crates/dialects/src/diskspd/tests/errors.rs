@@ -310,7 +310,7 @@ fn values_are_named_where_they_are_wrong() {
 
 #[test]
 fn structure_is_named_where_it_is_wrong() {
-    let texts = " / diskspd / diskspd -c1G / sleep 2 & diskspd -c1G a / diskspd -c1G a && diskspd b / diskspd -c1G a -t2 / diskspd \"a / diskspd a | more / diskspd a >";
+    let texts = " / diskspd / diskspd -c1G / format e: & diskspd -c1G a / diskspd -c1G a || diskspd b / diskspd -c1G a -t2 / diskspd \"a / diskspd a | diskspd b / diskspd -c1G %T%";
     assert_snapshot!(all(texts, str::to_owned), @r#"
     there is no command
     write for example diskspd -b4K -r -o32 -d10 -Sh -c1G io.dat
@@ -325,15 +325,15 @@ fn structure_is_named_where_it_is_wrong() {
               ^^^^ column 9
     end the command with a file, as in diskspd -c1G io.dat
 
-    `sleep` is no command of DiskSpd
-      sleep 2 & diskspd -c1G a
-      ^^^^^ column 1
-    begin every command with diskspd, and join commands by & or line breaks
+    `format` changes the machine, and iotax does not run it
+      format e: & diskspd -c1G a
+      ^^^^^^ column 1
+    leave it out; run it yourself before, if the test needs it
 
-    commands joined by && run one after the other
-      diskspd -c1G a && diskspd b
-                     ^^ column 16
-    join commands that run together by one & or a line break; run others one after the other
+    this runs only if the command before it fails
+      diskspd -c1G a || diskspd b
+                        ^^^^^^^ column 19
+    leave it out, or join the commands by `;`
 
     -t2 stands behind the target a
       diskspd -c1G a -t2
@@ -343,16 +343,16 @@ fn structure_is_named_where_it_is_wrong() {
     this quote is never closed
       diskspd "a
               ^^ column 9
-    put a " behind the value
+    put the same quote behind the value
 
-    `|` means nothing here
-      diskspd a | more
-                ^ column 11
-    join commands by & or line breaks
+    this diskspd reads what another one prints
+      diskspd a | diskspd b
+                  ^^^^^^^ column 13
+    join the commands by `;` or `&`
 
-    output goes nowhere
-      diskspd a >
-                ^ column 11
-    leave this out
+    `%T%` is a variable of the shell, which is not known here
+      diskspd -c1G %T%
+                   ^^^ column 14
+    write its value, or put it in single quotes if it is meant for fio
     "#);
 }
