@@ -121,6 +121,13 @@ impl<'a> Draft<'a> {
                     return Ok(());
                 }
                 let size = format_bytes(self.job.size_bytes);
+                if let Some(setting) = self.chosen.get("size")
+                    && setting.amount()? == Amount::Percent(100)
+                {
+                    let note = format!("all of the target in fio; {size} here: --set size=SIZE");
+                    self.note(setting, &note);
+                    return Ok(());
+                }
                 let (place, name) = (self.place().words(), &self.job.name);
                 let note = format!("{place}: job `{name}` has no size: {size} of the target");
                 self.notes.push(note);
