@@ -36,7 +36,7 @@ fn a_published_command_reads_as_it_was_meant() {
     assert_eq!(job.block_sizes, BlockSizes::Fixed(256 << 10));
     assert_eq!((job.engine, job.queue_depth, job.threads), (Engine::IoUring, 10, 1));
     assert_eq!((job.direct, job.write_through, job.read_percent), (true, true, 0));
-    assert_eq!((job.size_bytes, job.pattern), (2 << 30, Pattern::Sequential));
+    assert_eq!((job.size_bytes, &job.pattern), (2 << 30, &Pattern::Sequential));
     assert_snapshot!(told(&workload), @"
     every trial: 5s ramp, then 30s measured
     io.tst.bin: 1 thread, sequential writes of 256k, over 2G of `io.tst.bin` on e, io_uring 10 deep direct, write-through
@@ -116,7 +116,7 @@ fn sizes_may_count_in_blocks_wherever_the_block_size_stands() {
 fn order_rate_and_bursts_are_kept() {
     let job = |text: &str| read(text).jobs.remove(0);
     let random = job("-b64K -r4K -c1G x");
-    assert_eq!((random.pattern, random.align_bytes), (Pattern::Random, Some(4096)));
+    assert_eq!((&random.pattern, random.align_bytes), (&Pattern::Random, Some(4096)));
     assert_eq!(job("-rs25 -c1G x").pattern, Pattern::Runs(RunLength::Geometric(4.0)));
     assert_eq!(job("-rs0 -c1G x").pattern, Pattern::Sequential);
     assert_eq!(job("-r -s128K -c1G x").pattern, Pattern::Random);

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use iotax_spec::{Engine as EngineKind, Job, Pace, Pattern};
+use iotax_spec::{Engine as EngineKind, Job, Pace};
 use iotax_vdisk::{IoTarget, Peer};
 use rustix::fs::{Advice, fadvise};
 use rustix::io::Errno;
@@ -81,7 +81,7 @@ impl Thread<'_> {
     /// The same for so many slots.
     pub(crate) fn buffers_for(&self, slots: u32) -> Result<Buffers, Error> {
         let job = self.job;
-        let block_bytes = job.block_sizes.max_bytes();
+        let block_bytes = job.max_block_bytes();
         let seed = self.seed ^ SEED_OF_DATA;
         let reads = job.reads() || job.verify || job.pre_read;
         Buffers::new(slots, block_bytes, reads, job.writes(), seed)
@@ -113,7 +113,7 @@ impl Thread<'_> {
     }
 
     fn advise(&self, file: &File, path: &Path) -> Result<(), Error> {
-        let advice = if self.jumps() { Advice::Random } else { Advice::Sequential };
+        let advice = if self.job.jumps() { Advice::Random } else { Advice::Sequential };
         match fadvise(file, 0, None, advice) {
             // Devices and file systems that take no advice do without.
             Ok(()) | Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => Ok(()),
@@ -122,14 +122,6 @@ impl Thread<'_> {
                 Err(Error::path("advise the kernel about", path)(source))
             }
         }
-    }
-
-    /// What fio's `rw=rand...` stands for, whatever else it says about the order.
-    pub(crate) fn jumps(&self) -> bool {
-        !matches!(
-            self.job.pattern,
-            Pattern::Sequential | Pattern::Strided(_) | Pattern::Backward(_)
-        )
     }
 
     /// Everything but the engine. `tally` is made when the start is known.
