@@ -119,7 +119,11 @@ impl Job {
             Pattern::Skewed(_) | Pattern::Zoned(_) => {
                 format!("{order} ({}) {operations}", format_pattern(&self.pattern))
             }
-            Pattern::Strided(stride) | Pattern::Backward(stride) => {
+            Pattern::Staggered { step_bytes, apart_bytes } => {
+                let (step, apart) = (format_bytes(*step_bytes), format_bytes(*apart_bytes));
+                format!("{order} {operations} every {step}, each thread from {apart} further on")
+            }
+            Pattern::Strided(stride) | Pattern::Interlocked(stride) | Pattern::Backward(stride) => {
                 format!("{order} {operations} every {}", format_bytes(*stride))
             }
             Pattern::Runs(RunLength::Fixed(length)) => {

@@ -19,6 +19,17 @@ pub enum Pattern {
     Sequential,
     /// Ascending by this many bytes from the start of one I/O to the start of the next.
     Strided(u64),
+    /// The same for each thread, which begins further behind the start of the span than the one before
+    /// it (`-T` of `DiskSpd`).
+    Staggered {
+        /// Bytes from the start of one I/O of a thread to the start of the next.
+        step_bytes: u64,
+        /// Bytes from where a thread begins to where the next one does.
+        apart_bytes: u64,
+    },
+    /// Ascending by this many bytes, in one sequence from which all threads of the job take their
+    /// offsets (`-si` of `DiskSpd`).
+    Interlocked(u64),
     /// Descending by this many bytes from the start of one I/O to the start of the next, from the
     /// end of the span again when its start is reached (fio: `read:-8k`).
     Backward(u64),
@@ -85,6 +96,8 @@ impl Pattern {
             Self::Zoned(_) => "zoned",
             Self::Sequential => "sequential",
             Self::Strided(_) => "strided",
+            Self::Staggered { .. } => "staggered",
+            Self::Interlocked(_) => "interlocked",
             Self::Backward(_) => "backward",
             Self::Runs(_) => "runs",
             Self::Mixed { .. } => "mixed",
@@ -96,12 +109,28 @@ impl Pattern {
         matches!(self, Self::Skewed(_) | Self::Zoned(_))
     }
 
+    /// Bytes from the start of one I/O to the start of the next, where these are fixed.
+    pub const fn step_bytes(&self) -> Option<u64> {
+        match self {
+            Self::Strided(step)
+            | Self::Staggered { step_bytes: step, .. }
+            | Self::Interlocked(step)
+            | Self::Backward(step) => Some(*step),
+            _ => None,
+        }
+    }
+
     /// Whether most offsets do not follow from the one before.
     pub const fn is_random(&self) -> bool {
         match self {
             Self::Random | Self::Shuffled | Self::Skewed(_) | Self::Zoned(_) => true,
             Self::Mixed { random_percent } => *random_percent >= 50,
-            Self::Sequential | Self::Strided(_) | Self::Backward(_) | Self::Runs(_) => false,
+            Self::Sequential
+            | Self::Strided(_)
+            | Self::Staggered { .. }
+            | Self::Interlocked(_)
+            | Self::Backward(_)
+            | Self::Runs(_) => false,
         }
     }
 }

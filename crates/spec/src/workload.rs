@@ -278,9 +278,8 @@ impl Job {
 
     /// What fio's `rw=rand...` stands for, whatever else it says about the order.
     pub fn jumps(&self) -> bool {
-        self.patterns().any(|pattern| {
-            !matches!(pattern, Pattern::Sequential | Pattern::Strided(_) | Pattern::Backward(_))
-        })
+        self.patterns()
+            .any(|pattern| *pattern != Pattern::Sequential && pattern.step_bytes().is_none())
     }
 
     /// The smallest of its I/Os.
@@ -296,8 +295,8 @@ impl Job {
     /// The largest power of two that divides every offset in the span and every size.
     pub fn granule_bytes(&self) -> u64 {
         let of_pattern = |pattern: &Pattern| match pattern {
-            Pattern::Strided(stride) | Pattern::Backward(stride) => *stride,
-            _ => 0,
+            Pattern::Staggered { step_bytes, apart_bytes } => step_bytes | apart_bytes,
+            pattern => pattern.step_bytes().unwrap_or(0),
         };
         let of_sizes = |sizes: &BlockSizes| match sizes {
             BlockSizes::Fixed(bytes) | BlockSizes::Range { min: bytes, .. } => u64::from(*bytes),

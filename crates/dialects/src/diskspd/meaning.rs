@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use indexmap::IndexSet;
 use iotax_spec::units::format_bytes;
 use iotax_spec::{
-    BlockSizes, Engine, Error, Files, FioOption, Job, Pace, Pattern, RunLength, Think, Workload,
+    BlockSizes, Engine, Error, Files, Job, Pace, Pattern, RunLength, Think, Workload,
 };
 
 use super::line::{Line, Throttle};
@@ -118,7 +118,7 @@ fn job(line: &Line, name: String, file: String, notes: &mut IndexSet<String>) ->
     if caching.remote_only {
         notes.insert("-Sr: O_DIRECT, past this machine's cache; a server's own cache stays".into());
     }
-    if line.interlocked.is_some() {
+    if line.interlocked.is_some() && threads == 1 {
         notes.insert("-si: one thread has no other to share its offset with".into());
     }
     Job {
@@ -147,7 +147,6 @@ fn job(line: &Line, name: String, file: String, notes: &mut IndexSet<String>) ->
             .hints
             .as_ref()
             .is_some_and(|given| given.value.random != given.value.sequential),
-        fio: thread_stride(line),
         ..Job::new(name)
     }
 }
@@ -155,12 +154,20 @@ fn job(line: &Line, name: String, file: String, notes: &mut IndexSet<String>) ->
 fn pattern(line: &Line) -> Pattern {
     let block = u64::from(line.block_bytes());
     let stride = line.sequential.as_ref().and_then(|given| given.value);
-    match (line.random_percent(), stride) {
-        (100, _) => Pattern::Random,
-        (0, Some(stride)) if stride != block => Pattern::Strided(stride),
-        (0, _) => Pattern::Sequential,
+    let step_bytes = stride.unwrap_or(block);
+    let several = line.threads_on_target() > 1;
+    match line.random_percent() {
+        100 => {
+            line.zones.as_ref().map_or(Pattern::Random, |zones| Pattern::Zoned(zones.value.clone()))
+        }
+        0 if several && line.interlocked.is_some() => Pattern::Interlocked(step_bytes),
+        0 if let Some(apart) = &line.thread_stride_bytes => {
+            Pattern::Staggered { step_bytes, apart_bytes: apart.value }
+        }
+        0 if step_bytes != block => Pattern::Strided(step_bytes),
+        0 => Pattern::Sequential,
         // Each I/O is random with this probability: runs between them have this mean.
-        (percent, _) => Pattern::Runs(RunLength::Geometric(100.0 / f64::from(percent))),
+        percent => Pattern::Runs(RunLength::Geometric(100.0 / f64::from(percent))),
     }
 }
 
@@ -190,17 +197,6 @@ fn pace(line: &Line, threads: u32, notes: &mut IndexSet<String>) -> Pace {
         }
     };
     Pace::Even { iops: of_thread * f64::from(threads) }
-}
-
-/// `-T`, which fio has a word for and the native engines have not.
-fn thread_stride(line: &Line) -> Vec<FioOption> {
-    let Some(stride) = &line.thread_stride_bytes else { return Vec::new() };
-    vec![FioOption {
-        name: "offset_increment".into(),
-        value: Some(stride.value.to_string()),
-        place: format!("-T{}", stride.value),
-        beyond: Some("each thread would start at an offset of its own".into()),
-    }]
 }
 
 /// A file name for every target: the last part of its path, or all of it where that would not

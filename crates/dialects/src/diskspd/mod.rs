@@ -18,6 +18,7 @@ mod meaning;
 mod split;
 mod unoffered;
 mod values;
+mod zones;
 
 use std::ops::Range;
 

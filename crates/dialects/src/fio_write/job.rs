@@ -63,7 +63,9 @@ fn accesses(job: &Job, options: &mut Options) {
     };
     let random = if job.jumps() { "rand" } else { "" };
     let step = match &job.pattern {
-        Pattern::Strided(stride) => skip(*stride, job.block_sizes.max_bytes()),
+        Pattern::Strided(stride)
+        | Pattern::Staggered { step_bytes: stride, .. }
+        | Pattern::Interlocked(stride) => skip(*stride, job.block_sizes.max_bytes()),
         Pattern::Backward(step) => {
             format!(":-{}", size(step.saturating_add(job.block_sizes.max_bytes().into())))
         }
@@ -104,6 +106,8 @@ fn order(job: &Job, options: &mut Options) {
         Pattern::Shuffled
         | Pattern::Sequential
         | Pattern::Strided(_)
+        | Pattern::Staggered { .. }
+        | Pattern::Interlocked(_)
         | Pattern::Backward(_)
         | Pattern::Mixed { .. }
         | Pattern::Runs(_) => {}

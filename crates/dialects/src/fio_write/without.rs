@@ -47,6 +47,17 @@ fn of_job(job: &Job) -> Vec<String> {
             "sequential runs have their mean length of {mean}, not varying ones{and}"
         ));
     }
+    if job.threads > 1 {
+        match job.pattern {
+            Pattern::Staggered { .. } => {
+                lost.push("all threads begin at the start of the file, not apart".into());
+            }
+            Pattern::Interlocked(_) => {
+                lost.push("each thread goes through the file alone, not in turns".into());
+            }
+            _ => {}
+        }
+    }
     if let Some(writes) = &job.write_pattern {
         let are_zones = |pattern: &Pattern| matches!(pattern, Pattern::Zoned(_));
         let both = |is: fn(&Pattern) -> bool| is(&job.pattern) && is(writes);

@@ -9,6 +9,7 @@ use iotax_record::{LoadRecord, OperationRecord};
 use iotax_spec::Workload;
 use iotax_vdisk::{Clock as _, IoTarget};
 
+use super::access::Seat;
 use super::gate::Ticket;
 use super::index_threads;
 use super::merge::{ThreadRecord, Watched, merge};
@@ -167,6 +168,7 @@ fn threads<'a>(
     let mut all = Vec::new();
     for (job_index, job) in request.workload.jobs.iter().enumerate() {
         let (target, places, places_of_job) = parts.of_job(job_index);
+        let seat = Seat::default();
         for (index, place) in (0..).zip(places_of_job) {
             let number = u16::try_from(all.len()).map_err(|_| {
                 Error::unsuitable(job, "more than 65535 threads; ask for fewer".to_owned())
@@ -175,6 +177,7 @@ fn threads<'a>(
                 job,
                 job_index,
                 index,
+                seat: Seat { index, ..seat.clone() },
                 target,
                 engine: effective_engine(job, target),
                 files: place.files.iter().map(|file| &places.files[*file]).collect(),

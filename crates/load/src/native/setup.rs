@@ -9,7 +9,7 @@ use iotax_vdisk::{IoTarget, Peer};
 use rustix::fs::{Advice, fadvise};
 use rustix::io::Errno;
 
-use super::access::Accesses;
+use super::access::{Accesses, Seat};
 use super::buffers::Buffers;
 use super::drive::{Slots, Worker};
 use super::io_errors::IoErrors;
@@ -29,6 +29,8 @@ pub(crate) struct Thread<'a> {
     /// Its position in the workload.
     pub job_index: usize,
     pub index: u32,
+    /// What decides which of its job's I/Os are its own.
+    pub seat: Seat,
     /// What it works on.
     pub target: IoTarget<'a>,
     /// The engine really used: on a virtual disk, `vdisk` whatever the job says.
@@ -127,7 +129,7 @@ impl Thread<'_> {
     /// Everything but the engine. `tally` is made when the start is known.
     pub(crate) fn worker<'t>(&self, start_ns: u64, tally: Tally<'t>) -> Worker<'t> {
         Worker {
-            accesses: Accesses::new(self.job, self.span, self.seed),
+            accesses: Accesses::of_thread(self.job, self.span, self.seed, &self.seat),
             // A peer that sends paces itself.
             schedule: self.schedule(start_ns).filter(|_| !self.takes_datagrams()),
             tally,

@@ -7,7 +7,8 @@ use crate::units::{self, Unit};
 use crate::workload::{Pattern, RunLength, Skew, Think};
 
 const PATTERN_ADVICE: &str = "write random, shuffled, sequential, zipf:1.2, pareto:0.2, normal:10, \
-                              zoned:80/10%:20/rest, strided:64k, runs:8, geometric:4 or mixed:30";
+                              zoned:80/10%:20/rest, strided:64k, staggered:4k/1M, \
+                              interlocked:4k, runs:8, geometric:4 or mixed:30";
 
 /// A word, or a word and its number: `random`, `zipf:1.2`, `strided:64k`.
 pub(super) fn pattern(text: &str) -> Result<Pattern, Error> {
@@ -25,8 +26,18 @@ pub(super) fn pattern(text: &str) -> Result<Pattern, Error> {
         if text == "zoned" {
             return refuse("its zones are missing".to_owned());
         }
-        let takes_number =
-            ["zipf", "pareto", "normal", "strided", "backward", "runs", "geometric", "mixed"];
+        let takes_number = [
+            "zipf",
+            "pareto",
+            "normal",
+            "strided",
+            "staggered",
+            "interlocked",
+            "backward",
+            "runs",
+            "geometric",
+            "mixed",
+        ];
         let number = takes_number.contains(&text);
         return refuse(if number { "its number is missing" } else { "unknown order" }.to_owned());
     };
@@ -36,6 +47,8 @@ pub(super) fn pattern(text: &str) -> Result<Pattern, Error> {
         "normal" => Pattern::Skewed(Skew::Normal(number(value)?)),
         "zoned" => Pattern::Zoned(zones(value)?),
         "strided" => Pattern::Strided(units::parse_bytes(value)?),
+        "staggered" => staggered(value)?,
+        "interlocked" => Pattern::Interlocked(units::parse_bytes(value)?),
         "backward" => Pattern::Backward(units::parse_bytes(value)?),
         "runs" => Pattern::Runs(RunLength::Fixed(small(value)?)),
         "geometric" => Pattern::Runs(RunLength::Geometric(number(value)?)),
@@ -53,11 +66,26 @@ pub(crate) fn format_pattern(pattern: &Pattern) -> String {
         Pattern::Skewed(Skew::Normal(percent)) => format!("normal:{percent}"),
         Pattern::Zoned(zones) => format!("zoned:{}", format_zones(zones)),
         Pattern::Strided(stride) => format!("strided:{}", units::format_bytes(*stride)),
+        Pattern::Staggered { step_bytes, apart_bytes } => {
+            let (step, apart) = (*step_bytes, *apart_bytes);
+            format!("staggered:{}/{}", units::format_bytes(step), units::format_bytes(apart))
+        }
+        Pattern::Interlocked(step) => format!("interlocked:{}", units::format_bytes(*step)),
         Pattern::Backward(step) => format!("backward:{}", units::format_bytes(*step)),
         Pattern::Runs(RunLength::Fixed(length)) => format!("runs:{length}"),
         Pattern::Runs(RunLength::Geometric(mean)) => format!("geometric:{mean}"),
         Pattern::Mixed { random_percent } => format!("mixed:{random_percent}"),
     }
+}
+
+/// `4k/1M`: each I/O of a thread so far from the last one, each thread so far from the last one.
+fn staggered(text: &str) -> Result<Pattern, Error> {
+    let Some((step, apart)) = text.split_once('/') else {
+        let problem = "it does not say how far threads are apart";
+        return Err(Unit::Pattern.refuse(text, problem, "write STEP/APART, as in staggered:4k/1M"));
+    };
+    let (step_bytes, apart_bytes) = (units::parse_bytes(step)?, units::parse_bytes(apart)?);
+    Ok(Pattern::Staggered { step_bytes, apart_bytes })
 }
 
 fn number(text: &str) -> Result<f64, Error> {
@@ -140,6 +168,9 @@ mod tests {
         assert_eq!(pattern("shuffled"), Ok(Pattern::Shuffled));
         assert_eq!(pattern("zipf:1.2"), Ok(Pattern::Skewed(Skew::Zipf(1.2))));
         assert_eq!(pattern("strided:64k"), Ok(Pattern::Strided(65_536)));
+        let staggered = Pattern::Staggered { step_bytes: 4096, apart_bytes: 1 << 20 };
+        assert_eq!(pattern("staggered:4k/1M"), Ok(staggered));
+        assert_eq!(pattern("interlocked:4k"), Ok(Pattern::Interlocked(4096)));
         assert_eq!(pattern("geometric:4"), Ok(Pattern::Runs(RunLength::Geometric(4.0))));
         assert_eq!(pattern("mixed:30%"), Ok(Pattern::Mixed { random_percent: 30 }));
     }
@@ -157,15 +188,15 @@ mod tests {
     fn values_say_what_is_wrong() {
         assert_snapshot!(pattern("zipf").unwrap_err(), @"
         `zipf` is not a pattern: its number is missing
-        write random, shuffled, sequential, zipf:1.2, pareto:0.2, normal:10, zoned:80/10%:20/rest, strided:64k, runs:8, geometric:4 or mixed:30
+        write random, shuffled, sequential, zipf:1.2, pareto:0.2, normal:10, zoned:80/10%:20/rest, strided:64k, staggered:4k/1M, interlocked:4k, runs:8, geometric:4 or mixed:30
         ");
         assert_snapshot!(pattern("randomly").unwrap_err(), @"
         `randomly` is not a pattern: unknown order
-        write random, shuffled, sequential, zipf:1.2, pareto:0.2, normal:10, zoned:80/10%:20/rest, strided:64k, runs:8, geometric:4 or mixed:30
+        write random, shuffled, sequential, zipf:1.2, pareto:0.2, normal:10, zoned:80/10%:20/rest, strided:64k, staggered:4k/1M, interlocked:4k, runs:8, geometric:4 or mixed:30
         ");
         assert_snapshot!(pattern("normalish:3").unwrap_err(), @"
         `normalish:3` is not a pattern: unknown order `normalish`
-        write random, shuffled, sequential, zipf:1.2, pareto:0.2, normal:10, zoned:80/10%:20/rest, strided:64k, runs:8, geometric:4 or mixed:30
+        write random, shuffled, sequential, zipf:1.2, pareto:0.2, normal:10, zoned:80/10%:20/rest, strided:64k, staggered:4k/1M, interlocked:4k, runs:8, geometric:4 or mixed:30
         ");
         assert_snapshot!(pattern("zipf:inf").unwrap_err(), @"
         `inf` is not a pattern: a number is expected there
@@ -212,6 +243,11 @@ mod tests {
             super::super::zones::tests::any_zones().prop_map(Pattern::Zoned),
             any::<u64>().prop_map(Pattern::Strided),
             any::<u64>().prop_map(Pattern::Backward),
+            any::<u64>().prop_map(Pattern::Interlocked),
+            any::<(u64, u64)>().prop_map(|(step_bytes, apart_bytes)| Pattern::Staggered {
+                step_bytes,
+                apart_bytes
+            }),
             any::<u32>().prop_map(|length| Pattern::Runs(RunLength::Fixed(length))),
             (1.0..1e9).prop_map(|mean| Pattern::Runs(RunLength::Geometric(mean))),
             (0..=100_u8).prop_map(|random_percent| Pattern::Mixed { random_percent }),

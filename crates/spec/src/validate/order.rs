@@ -5,7 +5,7 @@ use crate::engine::PageCache;
 use crate::error::Error;
 use crate::job_options::format_block_sizes;
 use crate::units::format_bytes;
-use crate::workload::{BlockSizes, Bound, Extent, Job, Pattern, RunLength, Skew, Zone};
+use crate::workload::{BlockSizes, Bound, Extent, Files, Job, Pattern, RunLength, Skew, Zone};
 
 /// Offsets of files are signed numbers of 64 bits.
 const MAX_OFFSET_BYTES: u64 = i64::MAX as u64;
@@ -59,6 +59,14 @@ impl Job {
                 refuse(problem, "write 0 or more, and less than 100")
             }
             Pattern::Strided(stride) | Pattern::Backward(stride) => self.validate_stride(stride),
+            Pattern::Staggered { step_bytes, apart_bytes } => {
+                self.validate_stride(step_bytes)?;
+                self.validate_stagger(apart_bytes)
+            }
+            Pattern::Interlocked(step_bytes) => {
+                self.validate_stride(step_bytes)?;
+                self.validate_threads_together()
+            }
             Pattern::Runs(RunLength::Fixed(0)) => {
                 refuse("runs of no I/O".into(), "write at least 1")
             }
@@ -122,6 +130,40 @@ impl Job {
         Ok(())
     }
 
+    /// Threads that begin apart from each other, in one file.
+    fn validate_stagger(&self, apart_bytes: u64) -> Result<(), Error> {
+        let refuse = |problem: String, advice| Err(self.refuse("pattern", problem, advice));
+        self.validate_threads_together()?;
+        if self.direct && !is_aligned(apart_bytes) {
+            let problem = "direct I/O goes to whole sectors of 512 bytes";
+            return refuse(problem.into(), "write a multiple of 512, or direct=false");
+        }
+        let last = apart_bytes.checked_mul(u64::from(self.threads.saturating_sub(1)));
+        let end = last.and_then(|last| last.checked_add(self.max_block_bytes().into()));
+        if end.is_none_or(|end| end > self.size_bytes) {
+            let (apart, size) = (format_bytes(apart_bytes), format_bytes(self.size_bytes));
+            let problem = format!("{} threads {apart} apart do not fit {size}", self.threads);
+            return refuse(problem, "make size larger, or use fewer threads");
+        }
+        Ok(())
+    }
+
+    /// Threads whose places depend on each other.
+    fn validate_threads_together(&self) -> Result<(), Error> {
+        let refuse = |problem: &str, advice| Err(self.refuse("pattern", problem, advice));
+        if !matches!(self.files, Files::Shared(_)) {
+            return refuse("threads with a file each have no order together", "use one file");
+        }
+        if self.files_per_thread > 1 {
+            return refuse("this order is for one file", "use one file for each thread");
+        }
+        if self.bound == Bound::Span {
+            let problem = "threads that share a span do not end with it";
+            return refuse(problem, "use io-size or time, or another pattern");
+        }
+        Ok(())
+    }
+
     fn validate_alignment(&self) -> Result<(), Error> {
         let Some(align) = self.align_bytes else { return Ok(()) };
         let refuse = |problem: String, advice| Err(self.refuse("align", problem, advice));
@@ -133,7 +175,7 @@ impl Job {
             let problem = "direct I/O goes to whole sectors of 512 bytes";
             return refuse(problem.into(), "write a multiple of 512, or direct=false");
         }
-        if matches!(self.pattern, Pattern::Strided(_) | Pattern::Backward(_)) {
+        if self.pattern.step_bytes().is_some() {
             return refuse("the stride says where I/Os begin".into(), "leave it out");
         }
         if self.pattern == Pattern::Shuffled && align != u64::from(min) && align < max.into() {

@@ -12,6 +12,9 @@ mod sizes;
 mod skew;
 mod zoned;
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
 use iotax_spec::{BlockSizes, Bound, Job, Pattern, RunLength, Skew};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng as _;
@@ -19,7 +22,7 @@ use rand_xoshiro::rand_core::SeedableRng as _;
 use super::io::Io;
 use super::span::Span;
 use generator::{Bounded, ByDirection, Draw, Generator, Source};
-use order::{Backward, Jumps, Once, Order, Runs, Sequential, Strided, Turns, Uniform};
+use order::{Backward, Interlocked, Jumps, Once, Order, Runs, Sequential, Strided, Turns, Uniform};
 use shuffle::{Shuffled, ShuffledParts};
 use sizes::{FixedSize, RangeSizes, Sizes, SplitSizes};
 use skew::{Normal, Pareto, Skewed, Zipf};
@@ -32,7 +35,7 @@ const BATCH: usize = 64;
 pub(crate) fn unit_bytes(job: &Job) -> u64 {
     match (&job.pattern, job.align_bytes) {
         // Strides are what is aligned, and they may be any number of bytes.
-        (Pattern::Strided(_), _) => 1,
+        (Pattern::Strided(_) | Pattern::Staggered { .. } | Pattern::Interlocked(_), _) => 1,
         // So that the first one, at the end of the span, is aligned as all others.
         (Pattern::Backward(_), _) => job.granule_bytes(),
         (_, Some(align_bytes)) => align_bytes,
@@ -40,9 +43,19 @@ pub(crate) fn unit_bytes(job: &Job) -> u64 {
     }
 }
 
+/// Which thread of its job it is, and what all of them share.
+#[derive(Clone, Default)]
+pub(crate) struct Seat {
+    pub index: u32,
+    /// I/Os that the threads have taken together, where they take them in turns.
+    pub turn: Arc<AtomicU64>,
+}
+
 /// The I/Os of one thread, in order.
 pub(crate) struct Accesses {
     batch: [Io; BATCH],
+    /// I/Os that are drawn ahead: one where other threads draw from the same sequence.
+    most: usize,
     next: usize,
     len: usize,
     started: bool,
@@ -50,31 +63,38 @@ pub(crate) struct Accesses {
 }
 
 impl Accesses {
-    /// The accesses of one thread of `job` within `span` of each of its files.
+    /// The accesses of the only thread of `job`.
+    #[cfg(test)]
     pub(crate) fn new(job: &Job, span: Span, seed: u64) -> Self {
+        Self::of_thread(job, span, seed, &Seat::default())
+    }
+
+    /// The accesses of one thread of `job` within `span` of each of its files.
+    pub(crate) fn of_thread(job: &Job, span: Span, seed: u64, seat: &Seat) -> Self {
         let rng = Xoshiro256PlusPlus::seed_from_u64(seed);
         let place = (span, unit_bytes(job));
         let draw = match job.by_direction() {
-            None => Thread { job, span, rng }.make(Draws { job, place }),
+            None => Thread { job, span, rng, seat }.make(Draws { job, place }),
             Some(directions) => {
                 let mut sources = rng.clone();
                 let of_one = |alone: &Job| {
                     // Other bits for each of them.
                     sources.jump();
-                    Thread { job: alone, span, rng: sources.clone() }.make(Boxed)
+                    Thread { job: alone, span, rng: sources.clone(), seat }.make(Boxed)
                 };
                 let [reads, writes] = directions.each_ref().map(of_one);
                 Draws { job, place }.make(ByDirection::new(job, [reads, writes], rng))
             }
         };
-        Self { batch: [Io::SYNC; BATCH], next: 0, len: 0, started: false, draw }
+        let most = if matches!(job.pattern, Pattern::Interlocked(_)) { 1 } else { BATCH };
+        Self { batch: [Io::SYNC; BATCH], most, next: 0, len: 0, started: false, draw }
     }
 
     /// The next I/O, or `None` when a size-bound thread has moved its bytes.
     #[inline]
     pub(crate) fn next(&mut self) -> Option<Io> {
         if self.next == self.len {
-            self.len = self.draw.fill(&mut self.batch);
+            self.len = self.draw.fill(&mut self.batch[..self.most]);
             self.started = true;
             self.next = 0;
             if self.len == 0 {
@@ -102,6 +122,7 @@ struct Thread<'a> {
     job: &'a Job,
     span: Span,
     rng: Xoshiro256PlusPlus,
+    seat: &'a Seat,
 }
 
 /// What becomes of a generator whose type is known.
@@ -156,6 +177,18 @@ impl Thread<'_> {
             Pattern::Strided(stride) => {
                 let units = stride / unit;
                 self.of_order(make, |_| Strided::new(positions, units))
+            }
+            Pattern::Staggered { step_bytes, apart_bytes } => {
+                let (step, apart) = (step_bytes / unit, apart_bytes / unit);
+                let start = apart.saturating_mul(self.seat.index.into());
+                self.of_order(make, |_| Strided::from(positions, step, start))
+            }
+            Pattern::Interlocked(step) => {
+                let (step, covered) = (step / unit, largest.div_ceil(unit));
+                let turn = &self.seat.turn;
+                self.of_order(make, |_| {
+                    Interlocked::new(positions, step, covered, Arc::clone(turn))
+                })
             }
             Pattern::Backward(step) => {
                 let units = step / unit;
