@@ -102,9 +102,10 @@ impl From<Workload> for Load {
     }
 }
 
-/// Whether a workload or a suite has this name.
-pub(crate) fn is_built_in(name: &str) -> bool {
-    Workload::preset_names().any(|known| known == name) || is_suite(name)
+/// Whether a text is the name of a workload or a suite, or a command line: it cannot be a target.
+pub(crate) fn is_workload(text: &str) -> bool {
+    let is_built_in = Workload::preset_names().any(|known| known == text) || is_suite(text);
+    is_built_in || tool(text).is_some() && !Path::new(text).exists()
 }
 
 fn is_suite(name: &str) -> bool {

@@ -138,3 +138,50 @@ fn is_iperf3(pid: u32) -> bool {
     let program = fs::read_link(format!("/proc/{pid}/exe"));
     program.is_ok_and(|program| program.file_name() == Path::new("iperf3").file_name())
 }
+
+/// fio is recommended only if the fio that is here can do it on this target.
+#[test]
+fn fio_is_recommended_where_it_can_do_the_job() {
+    if !needs_program("fio") {
+        return;
+    }
+    let desk = Desk::new();
+    fs::create_dir(desk.path().join("d")).unwrap();
+    let line = "fio --name=a --rw=read --size=50% --runtime=1 --time_based";
+    let plan = |target: &str| desk.run(&["plan", "run", line, target]);
+    assert_snapshot!(plan("d"), @"");
+    assert_snapshot!(plan("mem(size=64M)"), @"");
+    let newer = "fio --name=a --rw=read --size=50% --runtime=1 --time_based --fadvise_hint=noreuse";
+    assert_snapshot!(desk.run(&["plan", "run", newer, "d"]), @"");
+    let mut command = desk.command(&["plan", "run", line, "d"]);
+    let said = command.env("PATH", "").output().unwrap();
+    let said = String::from_utf8(said.stderr).unwrap();
+    assert!(!said.contains("--engine fio") && said.contains("fio cannot do it here"), "{said}");
+}
+
+/// A line of several programs is read wherever a workload is named.
+#[test]
+fn a_pasted_line_is_read_wherever_a_workload_is_named() {
+    let desk = Desk::new();
+    for name in ["a", "b"] {
+        fs::create_dir(desk.path().join(name)).unwrap();
+    }
+    let line = "root@host:/mnt# sudo numactl -N 0 /usr/bin/fio --name=t --filename=/dev/sdX \
+                --rw=randread --size=1M --runtime=1 --time_based > /tmp/out.txt 2>&1 && rm -f x";
+    assert_snapshot!(desk.run(&["plan", "run", line, "a", "--seed", "1"]), @"");
+    let dashes = "fio \u{2013}name=t \u{2013}rw=randread \u{2013}size=1M \u{2013}filename=/mnt/x";
+    for args in [
+        &["run", dashes, "a"][..],
+        &["plan", "run", dashes, "a"],
+        &["compare", "-w", dashes, "a", "b"],
+        &["compare", dashes, "a", "b"],
+        &["plan", "compare", "-w", dashes, "a", "b"],
+        &["peel", "mem(size=8M) + aes", "-w", dashes],
+    ] {
+        let said = desk.run(args);
+        assert_eq!(said.code, 2, "{said}");
+        assert!(said.err.contains("`\u{2013}` is an en dash (U+2013)"), "{said}");
+    }
+    let said = desk.run(&["compare", "-w", line, "a", "b", "--max-blocks", "1", "--time", "50ms"]);
+    assert_eq!(said.code, 0, "{said}");
+}

@@ -33,7 +33,10 @@ pub(super) fn commands(text: &str) -> Result<(Vec<Command>, Vec<String>), Error>
             let error = Error::syntax("a command without flags and target", advice);
             return Err(error.at(text, run.span));
         }
-        let slashes = words.iter_mut().fold(false, |slashes, word| switch(word) || slashes);
+        let mut slashes = false;
+        for word in &mut words {
+            slashes |= switch(word);
+        }
         commands.push(Command { words, start: run.start, slashes });
     }
     if commands.is_empty() {

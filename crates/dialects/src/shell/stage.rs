@@ -54,7 +54,7 @@ impl Stage<'_> {
         let mut notes = Vec::new();
         let mut at_once = false;
         let mut rest = command.words.as_slice();
-        if let Some(fault) = self.typeset(rest) {
+        if let Some(fault) = typeset(rest) {
             return Err(fault);
         }
         while let [first, behind @ ..] = rest {
@@ -106,13 +106,6 @@ impl Stage<'_> {
             };
         }
         self.other(command, rest, notes)
-    }
-
-    /// What a web page has changed in a command of the tool.
-    fn typeset(&self, words: &[Word]) -> Option<Error> {
-        words.iter().find(|word| tool_of(word).is_some())?;
-        let odd = words.iter().find(|word| word.typeset)?;
-        odd.fault.as_deref().cloned()
     }
 
     /// A line of `DiskSpd` without its program.
@@ -190,7 +183,7 @@ impl Stage<'_> {
             return Err((**fault).clone());
         }
         let name = name(first);
-        let fate = match (self.to_kernel(command, words), self.wrapper(first)) {
+        let fate = match (to_kernel(command, words), self.wrapper(first)) {
             (Some(fate), _) => Some(fate),
             (None, None) => beside::find(&name),
             (None, Some(wrapper)) => match wrapper.fate {
@@ -260,18 +253,25 @@ impl Stage<'_> {
         }
         Err(refused::quotes(self.text, word))
     }
+}
 
-    /// What becomes of a command that sets something of the kernel.
-    fn to_kernel(&self, command: &Simple, words: &[Word]) -> Option<beside::Fate> {
-        let written = command.redirects.iter().filter(|redirect| !redirect.reads);
-        let files = words.iter().skip(1).filter(|_| name(&words[0]) == "tee");
-        let dropped = words.iter().any(|word| word.text.starts_with("vm.drop_caches"));
-        let mut targets = written
-            .map(|redirect| redirect.target.as_str())
-            .chain(files.map(|word| word.text.as_str()))
-            .chain(dropped.then_some("/proc/sys/vm/drop_caches"));
-        targets.find_map(beside::of_kernel)
-    }
+/// What a web page has changed in a command of the tool.
+fn typeset(words: &[Word]) -> Option<Error> {
+    words.iter().find(|word| tool_of(word).is_some())?;
+    let odd = words.iter().find(|word| word.typeset)?;
+    odd.fault.as_deref().cloned()
+}
+
+/// What becomes of a command that sets something of the kernel.
+fn to_kernel(command: &Simple, words: &[Word]) -> Option<beside::Fate> {
+    let written = command.redirects.iter().filter(|redirect| !redirect.reads);
+    let files = words.iter().skip(1).filter(|_| name(&words[0]) == "tee");
+    let dropped = words.iter().any(|word| word.text.starts_with("vm.drop_caches"));
+    let mut targets = written
+        .map(|redirect| redirect.target.as_str())
+        .chain(files.map(|word| word.text.as_str()))
+        .chain(dropped.then_some("/proc/sys/vm/drop_caches"));
+    targets.find_map(beside::of_kernel)
 }
 
 /// Whether an option of a shell says that a command follows: `-c`, `-lc`, `/c`, `-Command`.

@@ -4,6 +4,7 @@ use super::tool::{Tool, tool_where};
 use super::{prompt, word};
 
 /// How a text is split into commands.
+#[expect(clippy::struct_excessive_bools, reason = "independent habits of shells")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Style {
     /// A backslash is a part of paths, and `^` and a backquote continue a line.

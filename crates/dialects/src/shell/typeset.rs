@@ -104,7 +104,7 @@ pub(super) fn plain(line: &str, short_options: bool) -> String {
         while chars.next_if(|(_, c)| is_dash(*c)).is_some() {}
         meant.truncate(meant.trim_end_matches('-').len());
         let rest = chars.peek().map_or("", |(at, _)| &line[*at..]);
-        let letters = rest.chars().take_while(|c| c.is_ascii_alphabetic()).count();
+        let letters = rest.chars().take_while(char::is_ascii_alphabetic).count();
         let is_alone = rest.is_empty() || rest.starts_with(char::is_whitespace) || at == line.len();
         meant.push_str(if short_options || letters < 2 || is_alone { "-" } else { "--" });
     }

@@ -26,8 +26,8 @@ pub(super) fn warning(jobs: &[RawJob], global: &Global) -> Option<String> {
             return unmoved(job, &options);
         };
         let asked_s = seconds(asked)?;
-        let ran_ms = directions(job).into_iter().filter_map(|way| way.runtime.float());
-        let ran_s = ran_ms.fold(0.0, f64::max) / 1e3;
+        let ways_ms = directions(job).into_iter().filter_map(|way| way.runtime.float());
+        let ran_s = ways_ms.fold(0.0, f64::max) / 1e3;
         let is_short = ran_s < asked_s * KEPT && left(job, &options).is_some();
         is_short.then(|| format!("job {name} ran for {ran_s:.1} s of {asked_s} s (runtime)"))
     })?;

@@ -22,10 +22,10 @@ fn read_as(text: &str, expected: Tool) -> String {
     for run in &pasted.runs {
         let words: Vec<&str> = run.words.iter().map(|word| word.text.as_str()).collect();
         let Start { phase, offset_ns, .. } = run.start;
-        let _ = write!(told, "[{phase}+{}] {}\n", offset_ns / 1_000_000_000, words.join(" "));
+        let _ = writeln!(told, "[{phase}+{}] {}", offset_ns / 1_000_000_000, words.join(" "));
     }
     for note in &pasted.notes {
-        let _ = write!(told, "  {}: {}\n", shown(&text[note.span.clone()]), note.why);
+        let _ = writeln!(told, "  {}: {}", shown(&text[note.span.clone()]), note.why);
     }
     told.trim_end().to_owned()
 }

@@ -55,38 +55,7 @@ fn what_stands_around_diskspd_is_left_out() {
         "@echo off\ndiskspd -c1G a & diskspd -c1G b",
         "diskspd -c1G a &\nStart-Sleep -Seconds 5\ndiskspd -c1G b",
     ];
-    assert_snapshot!(all(&several, Tool::DiskSpd), @r"
-    > diskspd -c1G a
-    diskspd -c1G b
-    [0+0] -c1G a
-    [1+0] -c1G b
-    > diskspd -c1G a & diskspd -c1G b
-    [0+0] -c1G a
-    [0+0] -c1G b
-    > C:\>diskspd -c1G a & diskspd -c1G b
-    [0+0] -c1G a
-    [1+0] -c1G b
-    > diskspd -c1G a && diskspd -c1G b
-    [0+0] -c1G a
-    [1+0] -c1G b
-    > diskspd -c1G a; diskspd -c1G b
-    [0+0] -c1G a
-    [1+0] -c1G b
-    > start diskspd -c1G a
-    start diskspd -c1G b
-    [0+0] -c1G a
-    [0+0] -c1G b
-    > @echo off
-    diskspd -c1G a & diskspd -c1G b
-    [0+0] -c1G a
-    [1+0] -c1G b
-      @echo off: iotax reports in its own way
-    > diskspd -c1G a &
-    Start-Sleep -Seconds 5
-    diskspd -c1G b
-    [0+0] -c1G a
-    [0+5] -c1G b
-    ");
+    assert_snapshot!("windows_several", all(&several, Tool::DiskSpd));
     let refused = [
         "diskspd -c1G %TARGET%",
         "diskspd -c1G $target",
@@ -100,46 +69,5 @@ fn what_stands_around_diskspd_is_left_out() {
     for text in refused {
         assert!(read_as(text, Tool::DiskSpd).starts_with("refused:"), "{text}");
     }
-    assert_snapshot!(all(&refused, Tool::DiskSpd), @r"
-    > diskspd -c1G %TARGET%
-    refused: `%TARGET%` is a variable of the shell, which is not known here
-      diskspd -c1G %TARGET%
-                   ^^^^^^^^ column 14
-    write its value, or put it in single quotes if it is meant for fio
-    > diskspd -c1G $target
-    refused: `$target` is a variable of the shell, which is not known here
-      diskspd -c1G $target
-                   ^^^^^^^ column 14
-    write its value, or put it in single quotes if it is meant for fio
-    > foreach ($i in 1..3) { diskspd -c1G a }
-    refused: `foreach` runs diskspd several times, and iotax does not
-      foreach ($i in 1..3) { diskspd -c1G a }
-      ^^^^^^^ column 1
-    paste the diskspd command alone; iotax repeats trials itself (-n), and varies options with --matrix
-    > for %%i in (1 2) do diskspd -c1G a
-    refused: `for` runs diskspd several times, and iotax does not
-      for %%i in (1 2) do diskspd -c1G a
-      ^^^ column 1
-    paste the diskspd command alone; iotax repeats trials itself (-n), and varies options with --matrix
-    > psexec \\host diskspd -c1G a
-    refused: `psexec` runs diskspd on another machine, and iotax does not
-      psexec \\host diskspd -c1G a
-      ^^^^^^ column 1
-    start iotax on that machine, or have an agent there measure (--agent 'ssh HOST iotax agent'); or begin at `diskspd -c1G a` to run it here
-    > Invoke-Command -ComputerName h -ScriptBlock { diskspd -c1G a }
-    refused: `invoke-command` runs diskspd on another machine, and iotax does not
-      Invoke-Command -ComputerName h -ScriptBlock { diskspd -c1G a }
-      ^^^^^^^^^^^^^^ column 1
-    start iotax on that machine, or have an agent there measure (--agent 'ssh HOST iotax agent'); or begin at `diskspd -c1G a }` to run it here
-    > format e: /q & diskspd -c1G a
-    refused: `format` changes the machine, and iotax does not run it
-      format e: /q & diskspd -c1G a
-      ^^^^^^ column 1
-    leave it out; run it yourself before, if the test needs it
-    > Measure-Command { diskspd -c1G a }
-    refused: `measure-command` is for a shell, and no shell reads this
-      Measure-Command { diskspd -c1G a }
-      ^^^^^^^^^^^^^^^ column 1
-    paste the diskspd command alone
-    ");
+    assert_snapshot!("windows_refused", all(&refused, Tool::DiskSpd));
 }
