@@ -379,7 +379,11 @@ fn for_fio(beyond: Beyond, spec: &Spec, args: &LoadArgs) -> Beyond {
     let arms = || spec.arms.iter().filter(|arm| arm.driver != Driver::Fio);
     let refused = spec.phases().find_map(|phase| arms().find_map(|arm| check(phase, arm).err()));
     match refused {
-        Some(why) => beyond.without_fio(why.to_string()),
+        // The engines that cannot do it are the native ones.
+        Some(why) => {
+            let why = why.to_string();
+            beyond.without_fio(why.trim_end_matches(", or use --engine native").to_owned())
+        }
         None => beyond,
     }
 }
