@@ -5,7 +5,7 @@ use iotax_dialects::diskspd;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
-    if let Ok(workload) = diskspd::from_command(text) {
+    for workload in diskspd::from_command(text).into_iter().flatten() {
         let _ = workload.validate();
         let _ = workload.explain();
     }

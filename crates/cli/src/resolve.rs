@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use iotax_dialects::fio;
+use iotax_dialects::fio::{self, Beyond};
 use iotax_spec::units::{parse_duration, parse_share};
 use iotax_spec::{
     Arm, Changes, Driver, Factor, Form, Matrix, SideRuns, Spec, Stack, Stop, StopMode, Subsets,
@@ -352,7 +352,7 @@ fn finish(mut spec: Spec, args: &LoadArgs, directory: &Path) -> Result<Resolved>
     gate::refuse_undecidable(&spec)?;
     let one_target = spec.bind_targets()?;
     engines(&mut spec.arms, &args.engine)?;
-    fio::check_drivers(&spec)?;
+    fio::check_drivers(&spec).map_err(|beyond| for_fio(beyond, &spec, args))?;
     spec.validate_precondition()?;
     refuse_with_programs(&spec)?;
     let directory = std::path::absolute(directory)?;
@@ -363,6 +363,31 @@ fn finish(mut spec: Spec, args: &LoadArgs, directory: &Path) -> Result<Resolved>
     }
     let advice = fit::fit(&mut spec, args);
     Ok(Resolved { spec, advice, one_target })
+}
+
+/// Recommends fio for what native engines cannot do only where the fio that is here can do it.
+fn for_fio(beyond: Beyond, spec: &Spec, args: &LoadArgs) -> Beyond {
+    let check = |workload: &Workload, arm: &Arm| {
+        let mut workload = workload.clone();
+        // That one is left out, says the advice.
+        workload.jobs.iter_mut().for_each(|job| job.verify = false);
+        // The fio of another machine may be another one.
+        if args.agent.is_empty() {
+            iotax_load::Fio::find()?.check(&workload, &arm.target)
+        } else {
+            iotax_load::refuse_with_fio(&workload, &arm.target)
+        }
+    };
+    let arms = || spec.arms.iter().filter(|arm| arm.driver != Driver::Fio);
+    let refused = spec.phases().find_map(|phase| arms().find_map(|arm| check(phase, arm).err()));
+    match refused {
+        // The engines that cannot do it are the native ones.
+        Some(why) => {
+            let why = why.to_string();
+            beyond.without_fio(why.trim_end_matches(", or use --engine native").to_owned())
+        }
+        None => beyond,
+    }
 }
 
 /// What another program cannot do, or must not, is known before it is looked for.

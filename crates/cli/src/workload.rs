@@ -6,9 +6,9 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
-use iotax_dialects::diskspd;
 use iotax_dialects::fio::{self, Machine, Outside};
-use iotax_dialects::importers::{self, Tool};
+use iotax_dialects::importers::{self, Tool as Source};
+use iotax_dialects::{Tool, diskspd, tool};
 use iotax_spec::{Factor, Spec, Workload, varied};
 
 use crate::exit::{Usage, read_argument, usage};
@@ -24,11 +24,9 @@ pub(crate) struct Load {
 }
 
 impl Load {
-    /// Reads what the user wrote for WORKLOAD.
+    /// Reads what the user wrote for WORKLOAD. A name that is built in comes first, then a file that
+    /// exists, then a command line.
     pub(crate) fn read(text: &str) -> Result<Self> {
-        if let Some(program) = program(text) {
-            return Self::command(program, text);
-        }
         if Workload::preset_names().any(|name| name == text) {
             return Ok(Workload::preset(text)?.into());
         }
@@ -36,8 +34,13 @@ impl Load {
             return Ok(Self::new(Workload::suite(text)?, text));
         }
         let path = Path::new(text);
-        let looks_like_file = text.contains('/') || path.extension().is_some();
-        if looks_like_file || path.is_file() {
+        if path.exists() {
+            return Self::job_file(path);
+        }
+        if let Some(tool) = tool(text) {
+            return Self::command(tool, text);
+        }
+        if text.contains('/') || path.extension().is_some() {
             return Self::job_file(path);
         }
         Err(Usage(unknown(text)).into())
@@ -48,22 +51,26 @@ impl Load {
         Self { phases, suite }
     }
 
-    fn command(program: Program, text: &str) -> Result<Self> {
-        Ok(match program {
-            Program::Fio => Self::new(fio::from_command(text, &beside(Path::new("")))?, "fio"),
-            Program::DiskSpd => diskspd::from_command(text)?.into(),
-        })
+    fn command(tool: Tool, text: &str) -> Result<Self> {
+        let phases = match tool {
+            Tool::Fio => fio::from_command(text, &beside(Path::new("")))?,
+            Tool::DiskSpd => diskspd::from_command(text)?,
+        };
+        Ok(Self::new(phases, tool.name()))
     }
 
-    /// A job file, or a script of fio's command lines; what it includes lies beside it, as fio has it.
+    /// A job file, or a script of command lines; what it includes is beside it, as fio has it.
     fn job_file(path: &Path) -> Result<Self> {
         let text = job_text(path)?;
         let name = path.display().to_string();
         if let Some(tool) = importers::sniff(text.as_bytes()) {
             return Err(Usage(result_instead(&name, tool)).into());
         }
-        let read = if is_script(path, &text) { fio::from_script } else { fio::from_job_file };
-        let phases = read(&name, &text, &beside(path))?;
+        let phases = match tool(&text).filter(|_| is_script(path, &text)) {
+            Some(Tool::Fio) => fio::from_script(&name, &text, &beside(path))?,
+            Some(Tool::DiskSpd) => diskspd::from_script(&name, &text)?,
+            None => fio::from_job_file(&name, &text, &beside(path))?,
+        };
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         Ok(Self::new(phases, &stem))
     }
@@ -95,46 +102,21 @@ impl From<Workload> for Load {
     }
 }
 
-/// Whether a workload or a suite has this name.
-pub(crate) fn is_built_in(name: &str) -> bool {
-    Workload::preset_names().any(|known| known == name) || is_suite(name)
+/// Whether a text is the name of a workload or a suite, or a command line: it cannot be a target.
+pub(crate) fn is_workload(text: &str) -> bool {
+    let is_built_in = Workload::preset_names().any(|known| known == text) || is_suite(text);
+    is_built_in || tool(text).is_some() && !Path::new(text).exists()
 }
 
 fn is_suite(name: &str) -> bool {
     Workload::suite_names().any(|suite| suite == name)
 }
 
-/// Whose command lines are understood.
-#[derive(Clone, Copy)]
-enum Program {
-    Fio,
-    DiskSpd,
-}
-
-/// The program that a pasted text runs: that of its first line, or, where it is a script, of the
-/// first line that runs one of them.
-fn program(text: &str) -> Option<Program> {
-    let text = text.trim_start_matches('\u{feff}').replace("\\\r\n", " ").replace("\\\n", " ");
-    program_of(&text).or_else(|| text.lines().find_map(program_of))
-}
-
-/// The first word, with arguments behind it.
-fn program_of(text: &str) -> Option<Program> {
-    let (word, rest) = text.trim_start().split_once(char::is_whitespace)?;
-    let word = word.trim_matches(['"', '\'']);
-    let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
-    match name.to_ascii_lowercase().trim_end_matches(".exe") {
-        _ if rest.trim().is_empty() => None,
-        "fio" => Some(Program::Fio),
-        "diskspd" => Some(Program::DiskSpd),
-        _ => None,
-    }
-}
-
-/// Whether a file is a shell's, by its name or its first line.
+/// Whether a file is a script, by its name or its first line.
 fn is_script(path: &Path, text: &str) -> bool {
-    let is_named_so = path.extension().is_some_and(|name| name == "sh" || name == "bash");
-    is_named_so || text.trim_start_matches('\u{feff}').starts_with("#!")
+    let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
+    ["sh", "bash", "bat", "cmd", "ps1"].iter().any(|known| extension == *known)
+        || text.trim_start_matches('\u{feff}').starts_with("#!")
 }
 
 /// What a file names: files that lie beside it, variables and facts of this machine.
@@ -182,21 +164,15 @@ fn job_text(path: &Path) -> Result<String> {
     Ok(text)
 }
 
-/// Words in front of a command: what a shell makes of them is not read here.
-fn command_behind(text: &str) -> Option<&str> {
-    let mut starts = text.match_indices(' ').map(|(at, _)| &text[at + 1..]);
-    starts.find(|rest| program(rest).is_some())
-}
-
 /// What is said of a result in the place of a job file.
-fn result_instead(name: &str, tool: Tool) -> String {
+fn result_instead(name: &str, tool: Source) -> String {
     match tool {
-        Tool::Fio | Tool::Iperf3 | Tool::Knb | Tool::K8sNetperf => format!(
+        Source::Fio | Source::Iperf3 | Source::Knb | Source::K8sNetperf => format!(
             "{name} is a result of {}, and no job file; iotax report {name} shows it, and iotax \
              compare puts two of them side by side",
             tool.name()
         ),
-        Tool::Diskspd => format!(
+        Source::Diskspd => format!(
             "{name} is a result of DiskSpd, and no job file; results in XML (diskspd -Rxml) are \
              shown by iotax report, and compared by iotax compare"
         ),
@@ -206,13 +182,6 @@ fn result_instead(name: &str, tool: Tool) -> String {
 fn unknown(text: &str) -> String {
     if matches!(text, "fio" | "diskspd") {
         return format!("`{text}` alone does nothing; paste its options, too: '{text} ...'");
-    }
-    if let Some(command) = command_behind(text) {
-        let shown: String = command.chars().take(40).collect();
-        return format!(
-            "a command must begin with fio or diskspd; what stands before it is for a shell: begin \
-             at '{shown}...'"
-        );
     }
     let error = Workload::preset(text).expect_err("looked for before");
     let suites: Vec<&str> = Workload::suite_names().collect();
@@ -228,9 +197,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_shell_would_do_is_named() {
-        assert!(unknown("sudo fio --name=a").contains("begin at 'fio --name=a"));
-        assert!(unknown("SZ=4M taskset -c 0 fio --name=a").contains("begin at 'fio --name=a"));
+    fn a_name_that_is_not_known_is_answered() {
         assert!(unknown("fio").contains("paste its options"));
         assert!(unknown("fiona").contains("suites:"));
     }
@@ -251,15 +218,25 @@ mod tests {
     }
 
     #[test]
-    fn command_lines_are_told_by_their_first_word() {
-        let is = |text: &str| program(text).is_some();
-        assert!(is("fio --name=a") && is("/usr/bin/fio --name=a") && is(" fio a.fio"));
-        assert!(is("diskspd -b4K x") && is("C:\\tools\\DiskSpd.exe -b4K x"));
-        assert!(
-            is("# writer (\"driver\")\nfio --name=a &\nsleep 2\n")
-                && is("#!/bin/sh\nfio \\\n --name=a")
-        );
-        assert!(!is("# a comment") && !is("a\nb"));
-        assert!(!is("fio") && !is("fio ") && !is("randread-4k") && !is("fiona --name=a"));
+    fn a_file_that_exists_is_a_file_whatever_its_name() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["fio --name=a", "sudo fio -x", "diskspd -b4K x", "$ fio a"] {
+            let path = dir.path().join(name);
+            fs::write(&path, "[of-the-file]\nrw=randread\nsize=1m\nruntime=1\ntime_based\n")
+                .unwrap();
+            let load = Load::read(path.to_str().unwrap()).unwrap();
+            assert_eq!(load.phases[0].jobs[0].name, "of-the-file", "{name}");
+        }
+    }
+
+    #[test]
+    fn a_batch_file_is_read_as_its_shell_reads_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("all.BAT");
+        let text = "@echo off\r\nREM two lines\r\ndiskspd -c1M -b4K -d1 ^\r\n  a.dat\r\ndiskspd -c1M -d1 b.dat\r\n";
+        fs::write(&path, text).unwrap();
+        let load = Load::read(path.to_str().unwrap()).unwrap();
+        let names: Vec<&str> = load.phases.iter().map(|phase| phase.name.as_str()).collect();
+        assert_eq!(names, ["a.dat", "b.dat"]);
     }
 }

@@ -19,13 +19,23 @@ fn objects(cluster: &str) -> String {
     format!("{}/tests/fixtures/clusters/{cluster}.json", env!("CARGO_MANIFEST_DIR"))
 }
 
-const CLUSTERS: [&str; 4] = ["eks", "aks", "gke", "k3s"];
+const CLUSTERS: [&str; 6] = ["eks", "aks", "gke", "k3s", "azure-provisioned", "azure-attributes"];
 
 #[test]
 fn each_cluster_is_told_with_what_hurts_on_it() {
     for cluster in CLUSTERS {
         insta::assert_snapshot!(cluster, told(cluster, &[]));
     }
+}
+
+/// What a class, or a class of attributes, provisions is what the catalogue is asked about.
+#[test]
+fn provisioned_disks_are_known_to_the_catalogue() {
+    let provisioned = told("azure-provisioned", &[]);
+    assert!(provisioned.contains("premium-v2:size=100G,iops=4000,bw=500M"), "{provisioned}");
+    let changed = told("azure-attributes", &[]);
+    assert!(changed.contains("premium-v2:size=256G,iops=16000,bw=1000M"), "{changed}");
+    assert!(changed.contains("16000 IOPS, 1000 MB/s"), "{changed}");
 }
 
 #[test]

@@ -138,3 +138,94 @@ fn is_iperf3(pid: u32) -> bool {
     let program = fs::read_link(format!("/proc/{pid}/exe"));
     program.is_ok_and(|program| program.file_name() == Path::new("iperf3").file_name())
 }
+
+/// fio is recommended only if the fio that is here can do it on this target.
+#[test]
+fn fio_is_recommended_where_it_can_do_the_job() {
+    if !needs_program("fio") {
+        return;
+    }
+    let desk = Desk::new();
+    fs::create_dir(desk.path().join("d")).unwrap();
+    let line = "fio --name=a --rw=read --size=50% --runtime=1 --time_based";
+    let plan = |target: &str| desk.run(&["plan", "run", line, target]);
+    assert_snapshot!(plan("d"), @"
+    error: iotax's own engines cannot do size=50%
+      a command line: size=50%
+        a share of a size that only the target knows
+    run it with fio itself: --engine fio
+    [exit 2]
+    ");
+    assert_snapshot!(plan("mem(size=64M)"), @"
+    error: iotax's own engines cannot do size=50%
+      a command line: size=50%
+        a share of a size that only the target knows
+    fio cannot do it here: mem(size=64M) is a virtual disk inside iotax, which fio cannot drive: mount it (iotax disk up) and name that path
+    [exit 2]
+    ");
+    let newer = "fio --name=a --rw=read --size=50% --runtime=1 --time_based --fadvise_hint=noreuse";
+    assert_snapshot!(desk.run(&["plan", "run", newer, "d"]), @"
+    error: iotax's own engines cannot do 2 options of this
+      a command line: size=50%
+        a share of a size that only the target knows
+      a command line: fadvise_hint=noreuse
+        advice that is not that of its own pattern; came with fio 3.35
+    fio cannot do it here: job `a`: this fio is 3.33, and `fadvise_hint=noreuse` (a command line) came with fio 3.35; take it out, or install a newer fio
+    [exit 2]
+    ");
+    let mut command = desk.command(&["plan", "run", line, "d"]);
+    let said = command.env("PATH", "").output().unwrap();
+    let said = String::from_utf8(said.stderr).unwrap();
+    assert!(!said.contains("--engine fio") && said.contains("fio cannot do it here"), "{said}");
+}
+
+/// A line of several programs is read wherever a workload is named.
+#[test]
+fn a_pasted_line_is_read_wherever_a_workload_is_named() {
+    let desk = Desk::new();
+    for name in ["a", "b"] {
+        fs::create_dir(desk.path().join(name)).unwrap();
+    }
+    let line = "root@host:/mnt# sudo numactl -N 0 /usr/bin/fio --name=t --filename=/dev/sdX \
+                --rw=randread --size=1M --runtime=1 --time_based > /tmp/out.txt 2>&1 && rm -f x";
+    assert_snapshot!(desk.run(&["plan", "run", line, "a", "--seed", "1"]), @"
+    Workload t
+      every trial: 0s ramp, then 1s measured
+      t: 1 thread, shuffled reads of 4k, over 1M of `sdX`, psync buffered with a
+        cold cache
+      a command line: filename=/dev/sdX: TARGET takes its place
+      a command line: sudo: start iotax itself as root if the target needs it
+      a command line: numactl -N 0: iotax binds nothing to these CPUs or nodes;
+        start iotax itself under it to have that
+      a command line: > /tmp/out.txt: iotax reports in its own way
+      a command line: 2>&1: iotax reports in its own way
+      a command line: rm -f x: not run; iotax makes its test files itself, and
+        removes them
+
+    Arms
+      target  DESK/a
+
+    Stops
+      after 1 trial of each arm
+
+    Schedule, seed 1
+      1 block of 1 trial, 1s without switching
+      block  1: target
+    [exit 0]
+    ");
+    let dashes = "fio \u{2013}name=t \u{2013}rw=randread \u{2013}size=1M \u{2013}filename=/mnt/x";
+    for args in [
+        &["run", dashes, "a"][..],
+        &["plan", "run", dashes, "a"],
+        &["compare", "-w", dashes, "a", "b"],
+        &["compare", dashes, "a", "b"],
+        &["plan", "compare", "-w", dashes, "a", "b"],
+        &["peel", "mem(size=8M) + aes", "-w", dashes],
+    ] {
+        let said = desk.run(args);
+        assert_eq!(said.code, 2, "{said}");
+        assert!(said.err.contains("`\u{2013}` is an en dash (U+2013)"), "{said}");
+    }
+    let said = desk.run(&["compare", "-w", line, "a", "b", "--max-blocks", "1", "--time", "50ms"]);
+    assert_eq!(said.code, 0, "{said}");
+}

@@ -10,8 +10,11 @@ mod error;
 pub mod fio;
 pub mod fio_write;
 pub mod importers;
+mod lines;
 mod names;
 pub mod results;
+mod shell;
 mod targets;
 
 pub use error::Error;
+pub use shell::{Tool, tool};

@@ -74,7 +74,7 @@ mod tests {
     }
 
     fn of_command(text: &str) -> String {
-        let jobs = diskspd::from_command(text).unwrap().jobs;
+        let jobs = diskspd::from_command(text).unwrap().remove(0).jobs;
         jobs.iter().map(|job| job.target.as_deref().unwrap_or("-")).collect::<Vec<_>>().join(" ")
     }
 

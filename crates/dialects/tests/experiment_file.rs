@@ -23,6 +23,12 @@ fn a_job_file_of_fio_is_a_workload() {
     assert_eq!(jobs, [("a".to_owned(), 1), ("b".to_owned(), 2)]);
     let command = "workload = { fio = \"fio --name=x --size=1m --runtime=5\" }\narms.a = \"/a\"\n";
     assert_eq!(with_jobs(command, "").unwrap().name(), "x");
+    for front in ["sudo ", "# ", "numactl -N 0 /usr/bin/", "/opt/fio/", "root@h:~# sudo "] {
+        let pasted = command.replace("fio --", &format!("{front}fio --"));
+        assert_eq!(with_jobs(&pasted, "").unwrap().name(), "x", "{pasted}");
+    }
+    let path = "workload.fio = \"my fio jobs/job.fio\"\narms.a = \"/mnt/a\"\n";
+    assert!(with_jobs(path, "").unwrap_err().to_string().contains("cannot read `my fio jobs"));
 }
 
 /// What is read from fio may be changed as any workload.

@@ -4,16 +4,33 @@
 
 use iotax_dialects::fio::from_job_file;
 use iotax_dialects::fio_write::{sections, text};
-use iotax_spec::{BlockSizes, Bound, Engine, Job, Pattern, RunLength, Share, Think, Workload};
+use iotax_spec::{
+    BlockSizes, Bound, Engine, Extent, Job, Pattern, RunLength, Share, Think, Workload, Zone,
+};
 use proptest::prelude::*;
 
 fn patterns() -> impl Strategy<Value = Pattern> {
     prop_oneof![
         Just(Pattern::Random),
         Just(Pattern::Shuffled),
+        zones().prop_map(Pattern::Zoned),
         Just(Pattern::Sequential),
         (2..9u64).prop_map(|blocks| Pattern::Strided(blocks * 8192)),
         (2..9u32).prop_map(|ios| Pattern::Runs(RunLength::Fixed(ios))),
+    ]
+}
+
+fn zones() -> impl Strategy<Value = Vec<Zone>> {
+    let zone = |accesses_percent, extent| Zone { accesses_percent, extent };
+    prop_oneof![
+        (1..99u8, 1..99u8).prop_map(move |(accesses, part)| vec![
+            zone(accesses, Extent::Percent(part)),
+            zone(100 - accesses, Extent::Percent(100 - part)),
+        ]),
+        (1..99u8, 1..99u64).prop_map(move |(accesses, part)| vec![
+            zone(accesses, Extent::Bytes(part << 16)),
+            zone(100 - accesses, Extent::Bytes(1 << 20)),
+        ]),
     ]
 }
 
@@ -26,6 +43,14 @@ fn sizes() -> impl Strategy<Value = BlockSizes> {
             Share { bytes: 65_536, percent: 100 - percent },
         ])),
     ]
+}
+
+fn same_kind(a: &BlockSizes, b: &BlockSizes) -> bool {
+    std::mem::discriminant(a) == std::mem::discriminant(b)
+}
+
+fn in_bytes(zones: &[Zone]) -> bool {
+    zones.iter().any(|zone| matches!(zone.extent, Extent::Bytes(_)))
 }
 
 prop_compose! {
@@ -44,6 +69,9 @@ prop_compose! {
         think in proptest::option::of((1..900u64, 1..9u32)),
         bytes in proptest::option::of(1..9u64),
         cpus in proptest::collection::btree_set(0..4u32, 0..3),
+        (write_sizes, write_zones, write_random) in (
+            proptest::option::of(sizes()), proptest::option::of(zones()), 1..99u8
+        ),
     ) -> Job {
         let fixed = matches!(block_sizes, BlockSizes::Fixed(_));
         let pattern = match pattern {
@@ -52,8 +80,29 @@ prop_compose! {
             Pattern::Shuffled if !fixed => Pattern::Random,
             pattern => pattern,
         };
+        let is_both = read_percent > 0 && read_percent < 100;
+        // Of the other kind of sizes fio has no words.
+        let write_block_sizes = write_sizes
+            .filter(|sizes| is_both && *sizes != block_sizes && same_kind(sizes, &block_sizes));
+        let pattern = match pattern {
+            Pattern::Strided(_) | Pattern::Shuffled if write_block_sizes.is_some() => {
+                Pattern::Random
+            }
+            pattern => pattern,
+        };
+        let write_pattern = match &pattern {
+            Pattern::Zoned(zones) => write_zones
+                .filter(|writes| is_both && writes != zones && in_bytes(writes) == in_bytes(zones))
+                .map(Pattern::Zoned),
+            Pattern::Sequential if is_both => {
+                Some(Pattern::Mixed { random_percent: write_random })
+            }
+            _ => None,
+        };
         Job {
             pattern,
+            write_pattern,
+            write_block_sizes,
             block_sizes,
             read_percent,
             threads,

@@ -134,7 +134,7 @@ impl Places {
         let verified = |job: &Job| job.verify && job.writes() && touches(job);
         for (job, places) in workload.jobs.iter().zip(&mut self.by_job) {
             if verified(job) && shared(places) {
-                let unit = job.align_bytes.unwrap_or(job.block_sizes.min_bytes().into()).max(1);
+                let unit = job.align_bytes.unwrap_or(job.min_block_bytes().into()).max(1);
                 let part = places[0].span.bytes / places.len() as u64;
                 let part = part - part % unit;
                 for (index, place) in (0..).zip(places) {
@@ -173,7 +173,7 @@ impl Places {
 
     fn refuse_small(&self, workload: &Workload) -> Result<(), Error> {
         for (job, places) in workload.jobs.iter().zip(&self.by_job) {
-            let block_bytes = job.block_sizes.max_bytes();
+            let block_bytes = job.max_block_bytes();
             for place in places {
                 if let Some(align) = job.align_bytes
                     && place.span.bytes < align

@@ -44,7 +44,7 @@ fn every_pattern_moves_its_bytes_and_reads_back_what_it_wrote() {
         for pattern in PATTERNS {
             for threads in [1, 2] {
                 let mut job = job(engine);
-                (job.pattern, job.queue_depth, job.threads) = (pattern, 4, threads);
+                (job.pattern, job.queue_depth, job.threads) = (pattern.clone(), 4, threads);
                 (job.read_percent, job.verify) = (40, true);
                 let record = run(&bound(job, MIB));
                 let job = &record.jobs[0];
@@ -242,12 +242,12 @@ fn a_cold_cache_is_cold_again_at_the_end_of_every_pass() {
     }
     for engine in ON_FILES {
         for pattern in [Pattern::Sequential, Pattern::Shuffled] {
-            if (engine, pattern) == (Engine::Mmap, Pattern::Sequential) {
+            if (engine, &pattern) == (Engine::Mmap, &Pattern::Sequential) {
                 // Reads ahead as far as the device says, which may be the whole file at once.
                 continue;
             }
             let mut job = job(engine);
-            (job.pattern, job.invalidate) = (pattern, true);
+            (job.pattern, job.invalidate) = (pattern.clone(), true);
             // A whole pass is cached; the first block of the next one drops all of it.
             let path = directory.path().join("job.0");
             let after_one = || {

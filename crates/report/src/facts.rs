@@ -2,7 +2,7 @@
 
 use iotax_analyze::Analysis;
 use iotax_record::{Environment, Experiment, HostRecord, HostRole};
-use iotax_spec::{BlockSizes, Bound, FioOption, Job, Pace};
+use iotax_spec::{BlockSizes, Bound, FioOption, Job, Pace, Pattern};
 
 use crate::document::{Head, Item, Table};
 use crate::{bandwidth, format};
@@ -135,7 +135,10 @@ pub(crate) fn jobs(experiment: &Experiment) -> Table {
     Table::of(&workload.jobs)
         .word("job", |job| format!("{}{}", job.name, if is_first(job) { " (primary)" } else { "" }))
         .word("access", access)
-        .word("block size", |job| sizes(&job.block_sizes))
+        .word("block size", |job| {
+            let all = job.all_block_sizes().map(sizes);
+            all.collect::<Vec<_>>().join("; writes ")
+        })
         .word("threads × depth", |job| format!("{} × {}", job.threads, job.queue_depth))
         .column(Head::word("span"), |job| {
             (!job.engine.is_network()).then(|| format::bytes(job.size_bytes as f64))
@@ -154,7 +157,8 @@ fn access(job: &Job) -> String {
         }
         .to_owned();
     }
-    let order = job.pattern.name();
+    let orders: Vec<_> = job.patterns().map(Pattern::name).collect();
+    let order = orders.join("; writes ");
     match job.read_percent {
         100 => format!("{order} read"),
         0 => format!("{order} write"),

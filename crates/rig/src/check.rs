@@ -237,7 +237,7 @@ fn path_target(facts: Facts, workload: &Workload) -> Result<ResolvedTarget, Obst
         Kind::File | Kind::BlockDevice => {}
     }
     readable(&facts)?;
-    let largest = workload.jobs.iter().map(|job| job.block_sizes.max_bytes()).max();
+    let largest = workload.jobs.iter().map(Job::max_block_bytes).max();
     large_enough(
         &facts,
         largest.unwrap_or(1).into(),
@@ -330,7 +330,8 @@ fn direct_jobs(workload: &Workload, facts: &Facts, direct: DirectIo) -> Result<(
     }
     let Some(align_bytes) = direct.align_bytes else { return Ok(()) };
     let unaligned = jobs.find_map(|job| {
-        let odd = block_sizes(&job.block_sizes).into_iter().find(|size| size % align_bytes != 0)?;
+        let odd =
+            job.all_block_sizes().flat_map(block_sizes).find(|size| size % align_bytes != 0)?;
         Some(Obstacle::Unaligned { align_bytes, job: job.name.clone(), block_bytes: odd })
     });
     unaligned.map_or(Ok(()), Err)

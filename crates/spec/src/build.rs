@@ -245,7 +245,7 @@ impl Spec {
         let subject = |job: &str| Subject::Arm { arm: arm.name.clone(), job: job.to_owned() };
         let is_there = |job: &&Job| arm.part.is_none() || arm.part == job.target;
         for job in self.phases().flat_map(|phase| &phase.jobs).filter(is_there) {
-            let largest = u64::from(job.block_sizes.max_bytes());
+            let largest = u64::from(job.max_block_bytes());
             let (engine, at) = (job.engine.name(), job.engine.info().at);
             arm.validate_network(job)?;
             match &arm.target {

@@ -104,6 +104,10 @@ impl Job {
     }
 
     fn explain_operations(&self) -> String {
+        if let Some([reads, writes]) = self.by_direction() {
+            let (share, reads) = (self.read_percent, reads.explain_operations());
+            return format!("{share} % {reads}, the others {}", writes.explain_operations());
+        }
         let operations = match self.read_percent {
             100 => "reads".to_owned(),
             0 => "writes".to_owned(),
@@ -111,12 +115,16 @@ impl Job {
         };
         let operations = format!("{operations} of {}", format_block_sizes(&self.block_sizes));
         let order = self.pattern.name();
-        match self.pattern {
-            Pattern::Skewed(_) => {
-                format!("{order} ({}) {operations}", format_pattern(self.pattern))
+        match &self.pattern {
+            Pattern::Skewed(_) | Pattern::Zoned(_) => {
+                format!("{order} ({}) {operations}", format_pattern(&self.pattern))
             }
-            Pattern::Strided(stride) | Pattern::Backward(stride) => {
-                format!("{order} {operations} every {}", format_bytes(stride))
+            Pattern::Staggered { step_bytes, apart_bytes } => {
+                let (step, apart) = (format_bytes(*step_bytes), format_bytes(*apart_bytes));
+                format!("{order} {operations} every {step}, each thread from {apart} further on")
+            }
+            Pattern::Strided(stride) | Pattern::Interlocked(stride) | Pattern::Backward(stride) => {
+                format!("{order} {operations} every {}", format_bytes(*stride))
             }
             Pattern::Runs(RunLength::Fixed(length)) => {
                 format!("random runs of {length} sequential {operations}")

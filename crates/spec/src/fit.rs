@@ -185,7 +185,7 @@ impl Job {
     fn cap(&mut self, bytes: u64) {
         const MIB: u64 = 1 << 20;
         let bytes = if bytes >= 16 * MIB { bytes - bytes % MIB } else { bytes };
-        let block = u64::from(self.block_sizes.max_bytes()).max(self.align_bytes.unwrap_or(0));
+        let block = u64::from(self.max_block_bytes()).max(self.align_bytes.unwrap_or(0));
         let unit = block.saturating_mul(self.files_per_thread.into()).max(1);
         if self.size_bytes > bytes {
             self.size_bytes = (bytes / unit).max(1).saturating_mul(unit);

@@ -20,6 +20,7 @@ pub mod layers;
 mod load_factors;
 mod matrix;
 mod network;
+mod order;
 mod overrides;
 mod pairs;
 mod phases;
@@ -62,6 +63,6 @@ pub use spec::{Arm, Design, Driver, NamedTarget, Spec, Stop, StopMode, Target};
 pub use target::parse_arms;
 pub use tree::{Operation, OperationShare, Tree};
 pub use workload::{
-    BlockSizes, Bound, Files, FioOption, IndexLoads, Job, Pace, Pattern, Requirement, RunLength,
-    Share, Skew, Think, Workload,
+    BlockSizes, Bound, Extent, Files, FioOption, IndexLoads, Job, Pace, Pattern, Requirement,
+    RunLength, Share, Skew, Think, Workload, Zone,
 };

@@ -70,7 +70,7 @@ impl Workload {
         self.ramp_ns = self.scaled_time(self.ramp_ns, factor, LEAST_RAMP_VERSIONS);
         for job in &mut self.jobs {
             job.scale_threads(factor);
-            let block = u64::from(job.block_sizes.max_bytes());
+            let block = u64::from(job.max_block_bytes());
             let unit = block.max(job.align_bytes.unwrap_or(0));
             let files = u64::from(job.files_per_thread);
             job.size_bytes = scaled(job.size_bytes, factor, unit.saturating_mul(files));
@@ -317,7 +317,7 @@ mod tests {
         workload.set("mmap_read.engine=io-uring").unwrap();
         let job = &workload.jobs[1];
         assert_eq!(
-            (job.pattern, job.read_percent, job.engine),
+            (job.pattern.clone(), job.read_percent, job.engine),
             (Pattern::Random, 50, Engine::IoUring)
         );
     }
@@ -342,7 +342,7 @@ mod tests {
         unknown key `treads`; did you mean `threads`?
           treads=4
           ^^^^^^ column 1
-        known keys: engine, threads, depth, rw, read-percent, pattern, block-size, size, target, file, rate, io-size, start-delay, end-after, direct, invalidate, fsync-every, end-fsync, verify, sqpoll, advise, files, files-per-directory, file-size, operations, align, offset, write-through, think, cpus, files-per-thread, pre-read, ends-all, submit-batch, uncached, fresh, zero-copy, time, ramp, primary, index
+        known keys: engine, threads, depth, rw, read-percent, pattern, block-size, write-block-size, write-pattern, size, target, file, rate, io-size, start-delay, end-after, direct, invalidate, fsync-every, end-fsync, verify, sqpoll, advise, files, files-per-directory, file-size, operations, align, offset, write-through, think, cpus, files-per-thread, pre-read, ends-all, submit-batch, uncached, fresh, zero-copy, time, ramp, primary, index
         ");
         assert_snapshot!(error("mmap_raed.threads=4"), @"
         unknown job `mmap_raed`; did you mean `mmap_read`?

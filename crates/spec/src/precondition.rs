@@ -174,8 +174,8 @@ mod tests {
         let fill = workload.fill().unwrap();
         let [job] = fill.jobs.as_slice() else { panic!("{fill:?}") };
         assert_eq!(
-            (job.read_percent, job.pattern, job.bound),
-            (0, Pattern::Sequential, Bound::Span)
+            (job.read_percent, &job.pattern, job.bound),
+            (0, &Pattern::Sequential, Bound::Span)
         );
         assert_eq!(
             (job.block_sizes.clone(), job.size_bytes),

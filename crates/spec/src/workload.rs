@@ -10,6 +10,8 @@ use crate::fitted::Yields;
 use crate::rule::Rule;
 use crate::tree::Tree;
 
+pub use crate::order::{Extent, Pattern, RunLength, Skew, Zone};
+
 /// What to run in every trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Workload {
@@ -96,6 +98,13 @@ pub struct Job {
     pub pattern: Pattern,
     /// Sizes of single I/Os.
     pub block_sizes: BlockSizes,
+    /// Sizes of writes, where a job that reads too has others for them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_block_sizes: Option<BlockSizes>,
+    /// Order of the writes, where a job that reads too has another one for them. Reads and writes
+    /// then advance each on their own, as they do where their sizes differ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_pattern: Option<Pattern>,
     /// Which file each thread works on.
     pub files: Files,
     /// Bytes of file (or of device, or of vdisk) each thread's offsets span; the whole target
@@ -235,18 +244,68 @@ impl Job {
         self.read_percent > 0
     }
 
+    /// The job's reads and its writes as jobs of their own, where each has sizes or an order of its
+    /// own.
+    pub fn by_direction(&self) -> Option<[Self; 2]> {
+        if self.write_block_sizes.is_none() && self.write_pattern.is_none() {
+            return None;
+        }
+        let alone = |read_percent| Self {
+            read_percent,
+            write_block_sizes: None,
+            write_pattern: None,
+            ..self.clone()
+        };
+        let mut writes = alone(0);
+        if let Some(sizes) = &self.write_block_sizes {
+            writes.block_sizes = sizes.clone();
+        }
+        if let Some(pattern) = &self.write_pattern {
+            writes.pattern = pattern.clone();
+        }
+        Some([alone(100), writes])
+    }
+
+    /// Sizes of its I/Os: all, or those of reads and those of writes.
+    pub fn all_block_sizes(&self) -> impl Iterator<Item = &BlockSizes> {
+        [&self.block_sizes].into_iter().chain(&self.write_block_sizes)
+    }
+
+    /// Orders of its I/Os: of all, or of reads and of writes.
+    pub fn patterns(&self) -> impl Iterator<Item = &Pattern> {
+        [&self.pattern].into_iter().chain(&self.write_pattern)
+    }
+
+    /// What fio's `rw=rand...` stands for, whatever else it says about the order.
+    pub fn jumps(&self) -> bool {
+        self.patterns()
+            .any(|pattern| *pattern != Pattern::Sequential && pattern.step_bytes().is_none())
+    }
+
+    /// The smallest of its I/Os.
+    pub fn min_block_bytes(&self) -> u32 {
+        self.all_block_sizes().map(BlockSizes::min_bytes).min().unwrap_or(0)
+    }
+
+    /// The largest of its I/Os: buffers are this long.
+    pub fn max_block_bytes(&self) -> u32 {
+        self.all_block_sizes().map(BlockSizes::max_bytes).max().unwrap_or(0)
+    }
+
     /// The largest power of two that divides every offset in the span and every size.
     pub fn granule_bytes(&self) -> u64 {
-        let stride = match self.pattern {
-            Pattern::Strided(stride) | Pattern::Backward(stride) => stride,
-            _ => 0,
+        let of_pattern = |pattern: &Pattern| match pattern {
+            Pattern::Staggered { step_bytes, apart_bytes } => step_bytes | apart_bytes,
+            pattern => pattern.step_bytes().unwrap_or(0),
         };
-        let sizes = match &self.block_sizes {
+        let of_sizes = |sizes: &BlockSizes| match sizes {
             BlockSizes::Fixed(bytes) | BlockSizes::Range { min: bytes, .. } => u64::from(*bytes),
             BlockSizes::Split(shares) => {
                 shares.iter().fold(0, |all, share| all | u64::from(share.bytes))
             }
         };
+        let sizes = self.all_block_sizes().map(of_sizes).fold(0, |all, bytes| all | bytes);
+        let stride = self.patterns().map(of_pattern).fold(0, |all, bytes| all | bytes);
         let all = sizes | self.align_bytes.unwrap_or(0) | stride;
         // The lowest bit that is set in any of them.
         all & all.wrapping_neg()
@@ -278,80 +337,6 @@ impl Job {
             Files::PerThread => vec![format!("{}.{thread}", self.name)],
             Files::Shared(name) if several => files.map(|file| format!("{name}-{file}")).collect(),
             Files::Shared(name) => vec![name.clone()],
-        }
-    }
-}
-
-/// Order of offsets within the span.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Pattern {
-    /// Uniformly random, aligned to the smallest block size.
-    Random,
-    /// Random, but every block once before any comes again (fio's default, `norandommap=0`).
-    Shuffled,
-    /// Some blocks far more often than others.
-    Skewed(Skew),
-    /// Ascending, wrapping at the end of the span.
-    Sequential,
-    /// Ascending by this many bytes from the start of one I/O to the start of the next.
-    Strided(u64),
-    /// Descending by this many bytes from the start of one I/O to the start of the next, from the
-    /// end of the span again when its start is reached (fio: `read:-8k`).
-    Backward(u64),
-    /// Sequential runs from random places: so many I/Os each.
-    Runs(RunLength),
-    /// Each I/O random with this probability in percent, else next to the last one.
-    Mixed {
-        /// Percentage of random offsets.
-        random_percent: u8,
-    },
-}
-
-/// How accesses are spread over blocks, as fio draws them: by rank, and the ranks scattered over
-/// the span by a hash, so that the frequent blocks do not lie side by side.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Skew {
-    /// Zipf's law with this exponent (fio: `zipf:1.2`).
-    Zipf(f64),
-    /// Pareto with this power, below 1 (fio: `pareto:0.2`).
-    Pareto(f64),
-    /// What fio calls normal: around the middle rank, with this deviation in percent of the span.
-    Normal(f64),
-}
-
-/// How long sequential runs are, in I/Os.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RunLength {
-    /// Always the same (fio: `randread:8`).
-    Fixed(u32),
-    /// Geometric with this mean, and each run is all reads or all writes (`-rs` of `DiskSpd`).
-    Geometric(f64),
-}
-
-impl Pattern {
-    /// The word used in reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Random => "random",
-            Self::Shuffled => "shuffled",
-            Self::Skewed(_) => "skewed",
-            Self::Sequential => "sequential",
-            Self::Strided(_) => "strided",
-            Self::Backward(_) => "backward",
-            Self::Runs(_) => "runs",
-            Self::Mixed { .. } => "mixed",
-        }
-    }
-
-    /// Whether most offsets do not follow from the one before.
-    pub const fn is_random(self) -> bool {
-        match self {
-            Self::Random | Self::Shuffled | Self::Skewed(_) => true,
-            Self::Mixed { random_percent } => random_percent >= 50,
-            Self::Sequential | Self::Strided(_) | Self::Backward(_) | Self::Runs(_) => false,
         }
     }
 }

@@ -53,7 +53,7 @@ impl CompareArgs {
     /// With a workload in its place that stands before the arms.
     #[must_use]
     pub(crate) fn settled(mut self) -> Self {
-        if self.workload.is_none() && self.arms.len() > 1 && workload::is_built_in(&self.arms[0]) {
+        if self.workload.is_none() && self.arms.len() > 1 && workload::is_workload(&self.arms[0]) {
             self.workload = Some(self.arms.remove(0));
         }
         self

@@ -4,12 +4,13 @@ use std::fmt::Debug;
 
 use iotax_record::machine::Unseen;
 use k8s_openapi::api::core::v1::ConfigMap;
+use k8s_openapi::api::storage::v1::VolumeAttributesClass;
 use k8s_openapi::{ClusterResourceScope, NamespaceResourceScope};
-use kube::api::ListParams;
+use kube::api::{ApiResource, DynamicObject, GroupVersionKind, ListParams};
 use kube::{Api, Resource};
 use serde::de::DeserializeOwned;
 
-use super::objects::Objects;
+use super::objects::{Objects, of_any_version};
 use crate::connect::Cluster;
 use crate::error::{Call, Error};
 
@@ -47,7 +48,7 @@ const SETTINGS: [(&str, &str); 7] = [
 pub(super) fn look(cluster: &Cluster, namespace: Option<&str>) -> Result<Objects, Error> {
     let mut seen = Look { cluster, unseen: Vec::new() };
     let (classes, knows_classes) = seen.known(&seen.everywhere(), "storageclasses")?;
-    let attributes = seen.all("volumeattributesclasses")?;
+    let attributes = seen.attributes()?;
     let drivers = seen.all("csidrivers")?;
     let csi_nodes = seen.all("csinodes")?;
     let attachments = seen.all("volumeattachments")?;
@@ -73,6 +74,7 @@ pub(super) fn look(cluster: &Cluster, namespace: Option<&str>) -> Result<Objects
         sets,
         maps,
         unseen,
+        ..Objects::default()
     })
 }
 
@@ -135,7 +137,7 @@ impl Look<'_> {
     }
 
     /// What there is, page by page, and whether it could be looked at.
-    fn known<K: Listed>(
+    fn known<K: Clone + DeserializeOwned + Debug>(
         &mut self,
         api: &Api<K>,
         resource: &'static str,
@@ -166,6 +168,44 @@ impl Look<'_> {
     fn unseen<K>(&mut self, what: &str, how: String) -> (Vec<K>, bool) {
         self.unseen.push(Unseen { what: what.to_owned(), how });
         (Vec::new(), false)
+    }
+
+    /// Classes of attributes, of the newest version that the cluster serves.
+    fn attributes(&mut self) -> Result<Vec<VolumeAttributesClass>, Error> {
+        let resource = "volumeattributesclasses";
+        let mut found = Vec::new();
+        for version in ["v1", "v1beta1", "v1alpha1"] {
+            let kind = GroupVersionKind::gvk("storage.k8s.io", version, "VolumeAttributesClass");
+            let kind = ApiResource::from_gvk_with_plural(&kind, resource);
+            let api: Api<DynamicObject> = Api::all_with(self.cluster.client(), &kind);
+            let told = self.unseen.len();
+            let (objects, are_known) = self.known(&api, resource)?;
+            found = objects;
+            // What is forbidden in one version is in all of them.
+            let is_missing = self.unseen.get(told).is_some_and(|one| one.how.starts_with("this"));
+            if are_known || !is_missing {
+                break;
+            }
+            if version != "v1alpha1" {
+                self.unseen.truncate(told);
+            }
+        }
+        let read = |object: DynamicObject| {
+            let value = serde_json::to_value(&object).map_err(|error| error.to_string())?;
+            of_any_version(value)
+        };
+        let mut classes = Vec::new();
+        for object in found {
+            let name = object.metadata.name.clone().unwrap_or_default();
+            match read(object) {
+                Ok(class) => classes.push(class),
+                Err(why) => self.unseen.push(Unseen {
+                    what: format!("VolumeAttributesClass {name}"),
+                    how: format!("could not be read: {why}"),
+                }),
+            }
+        }
+        Ok(classes)
     }
 
     /// Settings of network plugins, as far as there are any.

@@ -1,6 +1,7 @@
 //! The objects of a cluster that are looked at.
 
 use iotax_record::machine::Unseen;
+use k8s_openapi::Resource;
 use k8s_openapi::api::apps::v1::DaemonSet;
 use k8s_openapi::api::core::v1::{ConfigMap, Node, PersistentVolume, PersistentVolumeClaim, Pod};
 use k8s_openapi::api::storage::v1::{
@@ -29,15 +30,29 @@ pub(crate) struct Objects {
     pub(crate) sets: Vec<DaemonSet>,
     pub(crate) maps: Vec<ConfigMap>,
     pub(crate) unseen: Vec<Unseen>,
+    /// Objects that could not be read, each with why.
+    pub(super) broken: Vec<(String, String)>,
 }
 
+/// Objects that could not be read and are named.
+const NAMED: usize = 8;
+
 impl Objects {
-    /// Objects and lists of them, as `kubectl get -o json` prints them, one after the other.
+    /// Objects and lists of them, as `kubectl get -o json` prints them, one after the other. One that
+    /// cannot be read is named, and the others are read.
     pub(crate) fn read(text: &str) -> Result<Self, Error> {
         let mut objects = Self::default();
+        let mut taken = 0_usize;
         for value in serde_json::Deserializer::from_str(text).into_iter::<Value>() {
-            objects.take(value.map_err(|error| unreadable(&error))?)?;
+            match value {
+                Ok(value) => taken += objects.take(value),
+                Err(error) => objects.broken.push(("what follows".to_owned(), error.to_string())),
+            }
         }
+        if let Some((_, why)) = objects.broken.first().filter(|_| taken == 0) {
+            return Err(Error::NoObjects { why: why.clone() });
+        }
+        objects.name_broken();
         objects.knows_classes = !objects.classes.is_empty();
         let found = [
             ("storage classes", objects.classes.len()),
@@ -58,23 +73,38 @@ impl Objects {
         Ok(objects)
     }
 
-    fn take(&mut self, value: Value) -> Result<(), Error> {
+    /// Says which objects could not be read.
+    fn name_broken(&mut self) {
+        let more = self.broken.len().saturating_sub(NAMED);
+        for (what, why) in self.broken.drain(..).take(NAMED) {
+            self.unseen.push(Unseen { what, how: format!("could not be read: {why}") });
+        }
+        if more > 0 {
+            let how = "could not be read either".to_owned();
+            self.unseen.push(Unseen { what: format!("{more} more objects"), how });
+        }
+    }
+
+    /// Takes an object, or those of a list; how many were read.
+    fn take(&mut self, mut value: Value) -> usize {
         let kind = value["kind"].as_str().unwrap_or_default().to_owned();
-        if let Value::Array(items) = &value["items"] {
+        if let Some(Value::Array(items)) = value.get_mut("items").map(Value::take) {
             // A list of one kind does not say it again of each.
             let of_one = kind.strip_suffix("List").filter(|kind| !kind.is_empty());
-            for item in items {
-                let mut item = item.clone();
+            let with_kind = |mut item: Value| {
                 if item["kind"].is_null()
                     && let (Some(kind), Some(fields)) = (of_one, item.as_object_mut())
                 {
                     fields.insert("kind".to_owned(), kind.into());
                 }
-                self.take(item)?;
-            }
-            return Ok(());
+                item
+            };
+            let items: Vec<Value> = items.into_iter().map(with_kind).collect();
+            // An empty list was read, too.
+            return 1 + items.into_iter().map(|item| self.take(item)).sum::<usize>();
         }
-        match kind.as_str() {
+        let name = value["metadata"]["name"].as_str().unwrap_or("without a name").to_owned();
+        let read = match kind.as_str() {
             "StorageClass" => add(&mut self.classes, value),
             "VolumeAttributesClass" => add(&mut self.attributes, value),
             "CSIDriver" => add(&mut self.drivers, value),
@@ -86,17 +116,31 @@ impl Objects {
             "Pod" => add(&mut self.pods, value),
             "DaemonSet" => add(&mut self.sets, value),
             "ConfigMap" => add(&mut self.maps, value),
-            "" => Err(Error::NoObjects { why: "something in it has no `kind`".to_owned() }),
+            "" => Err("something in it has no `kind`".to_owned()),
             _ => Ok(()),
+        };
+        match read {
+            Ok(()) => 1,
+            Err(why) => {
+                self.broken.push((format!("{kind} {name}").trim_start().to_owned(), why));
+                0
+            }
         }
     }
 }
 
-fn add<K: DeserializeOwned>(objects: &mut Vec<K>, value: Value) -> Result<(), Error> {
-    objects.push(K::deserialize(value).map_err(|error| unreadable(&error))?);
-    Ok(())
+/// Reads an object of whichever version its cluster serves: fields that are looked at have the same
+/// names in all of them.
+pub(super) fn of_any_version<K: DeserializeOwned + Resource>(value: Value) -> Result<K, String> {
+    let mut value = value;
+    if let Some(fields) = value.as_object_mut() {
+        fields.insert("apiVersion".to_owned(), K::API_VERSION.into());
+        fields.insert("kind".to_owned(), K::KIND.into());
+    }
+    K::deserialize(value).map_err(|error| error.to_string())
 }
 
-fn unreadable(error: &serde_json::Error) -> Error {
-    Error::NoObjects { why: error.to_string() }
+fn add<K: DeserializeOwned + Resource>(objects: &mut Vec<K>, value: Value) -> Result<(), String> {
+    objects.push(of_any_version(value)?);
+    Ok(())
 }

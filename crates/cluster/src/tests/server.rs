@@ -24,6 +24,8 @@ pub(super) struct Server {
     overloaded: AtomicUsize,
     /// What is said of pods on the hosts' network.
     host_network: Mutex<Option<String>>,
+    /// Resources that it serves in one version only.
+    versions: Mutex<BTreeMap<String, String>>,
 }
 
 impl Server {
@@ -49,6 +51,11 @@ impl Server {
             }
         });
         Client::new(service, "bench")
+    }
+
+    /// Serves a resource in this version only.
+    pub(super) fn serve_only(&self, resource: &str, version: &str) {
+        self.versions.lock().unwrap().insert(resource.to_owned(), version.to_owned());
     }
 
     pub(super) fn objects(&self, resource: &str) -> Vec<Value> {
@@ -145,6 +152,11 @@ impl Server {
         if self.overloaded.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fewer).is_ok() {
             let message = "apiserver is shutting down";
             return status(StatusCode::SERVICE_UNAVAILABLE, "ServiceUnavailable", message);
+        }
+        if let Some(version) = self.versions.lock().unwrap().get(resource)
+            && !path.contains(&format!("/{version}/"))
+        {
+            return status(StatusCode::NOT_FOUND, "NotFound", "the server could not find it");
         }
         let asked_there = format!("{asked} in {}", namespace.unwrap_or_default());
         let refused = self.refused.lock().unwrap();

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::cluster;
 use super::server::Server;
-use crate::survey::{READS, survey};
+use crate::survey::{READS, survey, survey_of_file};
 
 fn server() -> Arc<Server> {
     let server = Server::new();
@@ -90,4 +90,98 @@ fn a_look_only_reads_and_asks_for_no_more_than_the_printed_role_allows() {
         assert!(asked.contains(right), "{right}");
     }
     insta::assert_snapshot!(crate::reader_manifest("bench"));
+}
+
+#[test]
+fn a_class_of_attributes_is_read_in_any_version_that_is_served() {
+    let class = json!({
+        "metadata": { "name": "fast" }, "driverName": "d", "parameters": { "iops": "9" },
+    });
+    for version in ["v1", "v1beta1", "v1alpha1"] {
+        let server = server();
+        server.put("volumeattributesclasses", &class);
+        server.serve_only("volumeattributesclasses", version);
+        let seen = survey(&cluster(&server), None).unwrap();
+        assert!(seen.unseen.is_empty(), "{version}: {:?}", seen.unseen);
+        assert_eq!((seen.attributes.len(), seen.attributes[0].driver.as_str()), (1, "d"));
+    }
+    let server = server();
+    server.serve_only("volumeattributesclasses", "v2");
+    let told = |server: &Arc<Server>| survey(&cluster(server), None).unwrap().unseen;
+    assert_eq!(told(&server).len(), 1, "{:?}", told(&server));
+    assert_eq!(told(&server)[0].how, "this cluster has no volumeattributesclasses");
+    let server = self::server();
+    server.forbid("list", "volumeattributesclasses");
+    assert_eq!(told(&server).len(), 1, "{:?}", told(&server));
+    assert_eq!(told(&server)[0].how, "may not list volumeattributesclasses");
+}
+
+/// A list with these objects beside a class that is well.
+fn dump(objects: &[serde_json::Value]) -> String {
+    let class = json!({
+        "apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": { "name": "fast" },
+        "provisioner": "x",
+    });
+    let items: Vec<_> = std::iter::once(&class).chain(objects).collect();
+    json!({ "apiVersion": "v1", "kind": "List", "items": items }).to_string()
+}
+
+#[test]
+fn objects_of_any_version_are_read_from_a_file() {
+    let kinds = [
+        ("StorageClass", "storage.k8s.io/v1beta1", json!({ "provisioner": "p" })),
+        ("VolumeAttributesClass", "storage.k8s.io/v1beta1", json!({ "driverName": "d" })),
+        ("VolumeAttributesClass", "storage.k8s.io/v1alpha1", json!({ "driverName": "d" })),
+        ("CSIDriver", "storage.k8s.io/v1beta1", json!({ "spec": {} })),
+        ("CSINode", "storage.k8s.io/v1beta1", json!({ "spec": { "drivers": [] } })),
+        ("DaemonSet", "extensions/v1beta1", json!({})),
+        ("DaemonSet", "apps/v1beta2", json!({})),
+        ("VolumeSnapshotClass", "snapshot.storage.k8s.io/v1beta1", json!({ "driver": 7 })),
+        ("VolumeSnapshot", "snapshot.storage.k8s.io/v1", json!({ "spec": "x" })),
+        ("Widget", "example.com/v9", json!({})),
+    ];
+    for (kind, version, mut fields) in kinds {
+        fields["kind"] = kind.into();
+        fields["apiVersion"] = version.into();
+        fields["metadata"] = json!({ "name": "n" });
+        let seen = survey_of_file(&dump(&[fields])).unwrap();
+        let broken = seen.unseen.iter().filter(|one| one.how.contains("could not be read"));
+        assert_eq!(broken.count(), 0, "{kind} {version}: {:?}", seen.unseen);
+        assert!(seen.class("fast").is_some());
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_named_and_the_rest_is_read() {
+    let broken = [
+        json!({ "kind": "StorageClass", "metadata": { "name": "slow" } }),
+        json!({ "kind": "VolumeAttributesClass", "metadata": { "name": "v" }, "driverName": 7 }),
+        json!({ "kind": "Node", "metadata": { "name": "n" }, "spec": { "taints": "none" } }),
+        json!({ "kind": "PersistentVolume", "metadata": [] }),
+        json!({ "metadata": { "name": "of no kind" } }),
+        json!("text"),
+    ];
+    for one in &broken {
+        let seen = survey_of_file(&dump(std::slice::from_ref(one))).unwrap();
+        assert!(seen.class("fast").is_some(), "{one}");
+    }
+    let named = |text: &str| {
+        let seen = survey_of_file(text).unwrap();
+        let told = seen.unseen.iter().map(|one| format!("{}: {}", one.what, one.how));
+        let told: Vec<_> = told.filter(|told| told.contains("could not")).collect();
+        told.join("\n")
+    };
+    insta::assert_snapshot!(named(&dump(&broken)), @r#"
+    VolumeAttributesClass v: could not be read: invalid type: integer `7`, expected a string
+    Node n: could not be read: invalid type: string "none", expected a sequence
+    PersistentVolume without a name: could not be read: invalid type: sequence, expected ObjectMeta
+    of no kind: could not be read: something in it has no `kind`
+    without a name: could not be read: something in it has no `kind`
+    "#);
+    // A second file that was cut off while it was written.
+    insta::assert_snapshot!(named(&format!("{}\n{{\"kind\": \"Li", dump(&[]))), @"what follows: could not be read: EOF while parsing a string at line 2 column 12");
+    let many: Vec<_> = (0..20).map(|_| broken[1].clone()).collect();
+    assert!(named(&dump(&many)).ends_with("12 more objects: could not be read either"));
+    assert!(survey_of_file(&broken[1].to_string()).is_err(), "nothing of it is read");
+    assert!(survey_of_file("kind: List").is_err());
 }

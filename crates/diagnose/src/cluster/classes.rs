@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use iotax_record::cluster::{ClaimSeen, ClassSeen, ClusterSeen};
 use iotax_words::list;
 
-use super::disks::{is_zonal, parameter};
+use super::disks::{is_true, is_zonal, parameter};
 use super::found::{Found, Of};
 use crate::machine::{Certainty, Finding, Observation};
 
@@ -31,6 +31,20 @@ const OF_SERVER: [&str; 11] = [
     "nfs-subdir-external-provisioner",
     "nfs-client",
     "csi.juicefs.com",
+];
+/// Provisioners that encrypt a volume on the node that uses it, if they are asked to; a prefix may
+/// stand before them.
+const ON_ITS_NODE: [&str; 10] = [
+    "driver.longhorn.io",
+    "rbd.csi.ceph.com",
+    "lvm.driver.harvesterhci.io",
+    "driver.harvesterhci.io",
+    "lvm.csi.metal-stack.io",
+    "linstor.csi.linbit.com",
+    "pxd.portworx.com",
+    "topolvm.io",
+    "topolvm.cybozu.com",
+    "local.csi.openebs.io",
 ];
 /// Names of programs that wait for each of their small writes.
 const DATABASES: [&str; 13] = [
@@ -183,11 +197,14 @@ fn of_server(seen: &ClusterSeen, class: &ClassSeen) -> Option<Finding> {
 /// Drivers that encrypt each volume on its node, and the parameter that asks for it.
 fn encrypts(seen: &ClusterSeen, class: &ClassSeen) -> Option<Finding> {
     let provisioner = class.provisioner.as_str();
-    let is_luks = provisioner == "driver.longhorn.io"
-        || provisioner == "rbd.csi.ceph.com"
-        || provisioner.ends_with(".rbd.csi.ceph.com");
+    let is_luks = ON_ITS_NODE.contains(&provisioner)
+        || ON_ITS_NODE.iter().any(|known| provisioner.ends_with(&format!(".{known}")));
     let asks = |(key, value): &(&String, &String)| {
-        *value == "true" && (key.ends_with("luks-encrypted") || is_luks && *key == "encrypted")
+        // `linstor.csi.linbit.com/encryption` is what others call `encryption`.
+        let name = key.rsplit('/').next().unwrap_or(key).to_ascii_lowercase();
+        let is_asked = name.ends_with("luks-encrypted")
+            || is_luks && ["encrypted", "encryption", "secure"].contains(&name.as_str());
+        is_asked && is_true(value)
     };
     let (key, value) = class.parameters.iter().find(asks)?;
     let plain = seen.classes.iter().find(|other| {

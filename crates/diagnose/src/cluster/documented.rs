@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use iotax_catalog::{Cloud, Disk};
+use iotax_catalog::{Cloud, Disk, disk};
 use iotax_record::cluster::{ClassSeen, ClusterSeen};
 use iotax_words::span;
 
 use super::classes::{claims, field, of_class};
-use super::disks::{documented, kind};
+use super::disks::{disk_name, disk_of, kind};
 use super::figures::figures;
 use super::found::{Found, Of};
 use crate::machine::{Certainty, Finding, Observation};
@@ -27,19 +27,18 @@ pub(super) fn find(seen: &ClusterSeen) -> Found {
 
 fn of_one(seen: &ClusterSeen, class: &ClassSeen) -> Option<Finding> {
     let (kind, said_by) = kind(class)?;
-    // Sizes in use, each with its claims; the smallest first.
-    let mut sizes: BTreeMap<u64, Vec<String>> = BTreeMap::new();
+    // Disks in use, each with its claims; the smallest first.
+    let mut used: BTreeMap<(u64, String), Vec<String>> = BTreeMap::new();
     for claim in claims(seen, class) {
-        let volume = claim.volume.as_deref().and_then(|name| seen.volume(name));
-        let Some(bytes) = volume.and_then(|volume| volume.bytes).or(claim.bytes) else { continue };
-        sizes.entry(bytes).or_default().push(claim.full_name());
+        let Some(disk) = disk_of(seen, claim) else { continue };
+        used.entry(disk).or_default().push(claim.full_name());
     }
-    if sizes.is_empty() {
-        sizes.insert(EXAMPLE_BYTES, Vec::new());
+    if used.is_empty() {
+        used.insert((EXAMPLE_BYTES, disk_name(class, EXAMPLE_BYTES)?), Vec::new());
     }
-    let disks: Vec<(u64, Vec<String>, Disk)> = sizes
+    let disks: Vec<(u64, Vec<String>, Disk)> = used
         .into_iter()
-        .filter_map(|(bytes, claims)| Some((bytes, claims, documented(class, bytes)?)))
+        .filter_map(|((bytes, name), claims)| Some((bytes, claims, disk(&name).ok()?)))
         .collect();
     let (bytes, _, smallest) = disks.first()?;
     let burst = burst(smallest);

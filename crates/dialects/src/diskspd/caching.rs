@@ -3,7 +3,7 @@
 use iotax_spec::Error;
 
 use super::line::{Caching, Given};
-use super::split::Word;
+use crate::shell::Word;
 
 const ADVICE: &str = "write -Sb (cached), -Su (O_DIRECT), -Sw (write through), -Sh (both), \
                       -Sm (mapped) or -Sr (no local cache)";

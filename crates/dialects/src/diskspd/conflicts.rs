@@ -6,9 +6,13 @@ use iotax_spec::Error;
 use super::flags::Placed;
 use super::line::{Given, Hints, Line};
 
+/// What direct I/O is a multiple of.
+const SECTOR_BYTES: u64 = 512;
+
 /// Refuses them, pointing at the one to take away.
 pub(super) fn refuse(line: &Line) -> Placed<()> {
     threads_and_queues(line)?;
+    ranges(line)?;
     let order = if line.random_percent() > 0 { random } else { sequential };
     order(line)?;
     range(line)?;
@@ -50,6 +54,21 @@ fn threads_and_queues(line: &Line) -> Placed<()> {
     Ok(())
 }
 
+/// `-rd` says where random I/Os go.
+fn ranges(line: &Line) -> Placed<()> {
+    match line.random_percent() {
+        0 => {
+            without("-rd means nothing where offsets are sequential", "add -r", line.zones.as_ref())
+        }
+        100 => Ok(()),
+        _ => {
+            let problem = "-rd beside -rs: offsets by ranges with sequential ones between them are not \
+                           offered";
+            without(problem, "write -r instead of -rs, or leave -rd out", line.zones.as_ref())
+        }
+    }
+}
+
 fn random(line: &Line) -> Placed<()> {
     let advice = "leave one of them out";
     let stride = line.thread_stride_bytes.as_ref();
@@ -71,14 +90,17 @@ fn sequential(line: &Line) -> Placed<()> {
         if line.random_percent.is_some() {
             return clash("-si and -rs exclude each other", "keep one of them", interlocked);
         }
-        if several {
-            let problem = "-si: threads that share one offset are not offered";
-            return clash(problem, "write one thread and a larger -o", interlocked);
-        }
     }
-    let stride = line.thread_stride_bytes.as_ref().filter(|_| !several);
+    let alone = line.thread_stride_bytes.as_ref().filter(|_| !several);
     let problem = "-T has no effect unless several threads use a target";
-    without(problem, "leave it out, or give -t", stride)
+    without(problem, "leave it out, or give -t", alone)?;
+    let Some(stride) = &line.thread_stride_bytes else { return Ok(()) };
+    let is_direct = line.caching().unbuffered || line.caching().remote_only;
+    if is_direct && !stride.value.is_multiple_of(SECTOR_BYTES) {
+        let problem = "-T: threads that bypass the cache begin at whole sectors of 512 bytes";
+        return clash(problem, "write a multiple of 512, as in -T4K", stride);
+    }
+    Ok(())
 }
 
 fn range(line: &Line) -> Placed<()> {

@@ -5,9 +5,10 @@ use std::ops::Range;
 use iotax_spec::Error;
 
 use super::line::{Given, Hints, Line, Throttle};
-use super::split::{Command, Word};
+use super::split::Command;
 use super::values::{block, count, percent, size};
-use super::{caching, unoffered};
+use super::{caching, unoffered, zones};
+use crate::shell::Word;
 
 /// An error, and the bytes it is about.
 pub(super) type Placed<T> = Result<T, (Range<usize>, Box<Error>)>;
@@ -165,10 +166,10 @@ fn random(line: &mut Line, word: &Word, value: &str) -> Result<(), Error> {
         line.random_percent = given(word, needed(word, share).and_then(percent)?);
         return Ok(());
     }
-    if value.starts_with('d') {
-        let problem = format!("{}: distributions of ranges are not offered", word.text);
-        let advice = "leave it out for uniformly random offsets";
-        return Err(Error::syntax(problem, advice));
+    if let Some(distribution) = value.strip_prefix('d') {
+        let blocks = u64::from(line.block_bytes());
+        line.zones = given(word, zones::read(word, distribution, blocks)?);
+        return Ok(());
     }
     let align = match value {
         "" => None,

@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use super::split::Word;
+use iotax_spec::Zone;
+
+use crate::shell::{Start, Word};
 
 /// A value and the bytes of its flag in the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,6 +56,8 @@ pub(super) struct Line {
     /// Alignment, where one is written.
     pub random: Option<Given<Option<u64>>>,
     pub random_percent: Option<Given<u8>>,
+    /// `-rd`: shares of the random I/Os for parts of the target.
+    pub zones: Option<Given<Vec<Zone>>>,
     /// Stride, where one is written.
     pub sequential: Option<Given<Option<u64>>>,
     pub interlocked: Option<Given<()>>,
@@ -73,6 +77,7 @@ pub(super) struct Line {
     pub notes: Vec<String>,
     /// Flags were typed as `/b4K`.
     pub slashes: bool,
+    pub start: Start,
 }
 
 impl Line {

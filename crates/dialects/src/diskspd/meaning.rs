@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use indexmap::IndexSet;
 use iotax_spec::units::format_bytes;
 use iotax_spec::{
-    BlockSizes, Engine, Error, Files, FioOption, Job, Pace, Pattern, RunLength, Think, Workload,
+    BlockSizes, Engine, Error, Files, Job, Pace, Pattern, RunLength, Think, Workload,
 };
 
 use super::line::{Line, Throttle};
@@ -22,10 +22,27 @@ const DEFAULT_OUTSTANDING: u32 = 2;
 /// machine knows.
 const UNKNOWN_BYTES: u64 = 1 << 30;
 
-/// All lines together, started at the same time.
-pub(super) fn workload(text: &str, lines: &[Line]) -> Result<Workload, Error> {
-    let (ramp_ns, time_ns) = window(text, lines)?;
+/// A phase for the lines that run together.
+pub(super) fn phases(text: &str, lines: &[Line]) -> Result<Vec<Workload>, Error> {
     let files = file_names(lines);
+    let mut phases = Vec::new();
+    for together in lines.chunk_by(|a, b| a.start.phase == b.start.phase) {
+        phases.push(workload(text, together, &files)?);
+    }
+    if phases.len() > 1 {
+        let mut names = Names::default();
+        for phase in &mut phases {
+            let jobs: Vec<&str> = phase.jobs.iter().map(|job| job.name.as_str()).collect();
+            phase.name = names.take(&jobs.join(" + "));
+        }
+    }
+    shorten(&mut phases);
+    Ok(phases)
+}
+
+/// All lines together, started at the same time.
+fn workload(text: &str, lines: &[Line], files: &BTreeMap<&str, String>) -> Result<Workload, Error> {
+    let (ramp_ns, time_ns) = window(text, lines)?;
     // What holds for several lines or targets is said once.
     let mut notes = IndexSet::new();
     let mut jobs: Vec<Job> = Vec::new();
@@ -40,7 +57,7 @@ pub(super) fn workload(text: &str, lines: &[Line]) -> Result<Workload, Error> {
             notes.extend(own.iter().map(|note| as_typed(note, line.slashes)));
         }
     }
-    let mut workload = Workload {
+    Ok(Workload {
         name: "diskspd".into(),
         about: one_line(text),
         ramp_ns,
@@ -52,9 +69,7 @@ pub(super) fn workload(text: &str, lines: &[Line]) -> Result<Workload, Error> {
         origin: Some("a DiskSpd command line".into()),
         notes: notes.into_iter().collect(),
         yields: None,
-    };
-    shorten(std::slice::from_mut(&mut workload));
-    Ok(workload)
+    })
 }
 
 fn one_line(text: &str) -> String {
@@ -63,11 +78,17 @@ fn one_line(text: &str) -> String {
 
 /// Ramp and measured time. Lines that differ are measured while all of them are.
 fn window(text: &str, lines: &[Line]) -> Result<(u64, u64), Error> {
-    let warm_up = |line: &Line| u64::from(line.warm_up_seconds.unwrap_or(DEFAULT_WARM_UP_SECONDS));
-    let seconds =
-        |line: &Line| u64::from(line.seconds.as_ref().map_or(DEFAULT_SECONDS, |given| given.value));
-    let start = lines.iter().map(warm_up).max().unwrap_or_default();
-    let end = lines.iter().map(|line| warm_up(line) + seconds(line)).min().unwrap_or_default();
+    let warm_up_ns = |line: &Line| {
+        let seconds = u64::from(line.warm_up_seconds.unwrap_or(DEFAULT_WARM_UP_SECONDS));
+        line.start.offset_ns.saturating_add(seconds * SECOND_NS)
+    };
+    let seconds_ns = |line: &Line| {
+        let seconds = line.seconds.as_ref().map_or(DEFAULT_SECONDS, |given| given.value);
+        u64::from(seconds) * SECOND_NS
+    };
+    let end_ns = |line: &Line| warm_up_ns(line).saturating_add(seconds_ns(line));
+    let start = lines.iter().map(warm_up_ns).max().unwrap_or_default();
+    let end = lines.iter().map(end_ns).min().unwrap_or_default();
     if end <= start {
         let last = lines.iter().rev().find_map(|line| line.seconds.as_ref());
         let span = last.map_or(0..text.len(), |given| given.span.clone());
@@ -75,7 +96,7 @@ fn window(text: &str, lines: &[Line]) -> Result<(u64, u64), Error> {
         let advice = "give them the same -d and -W";
         return Err(Error::syntax(problem, advice).at(text, span));
     }
-    Ok((start.saturating_mul(SECOND_NS), (end - start).saturating_mul(SECOND_NS)))
+    Ok((start, end - start))
 }
 
 fn job(line: &Line, name: String, file: String, notes: &mut IndexSet<String>) -> Job {
@@ -97,7 +118,7 @@ fn job(line: &Line, name: String, file: String, notes: &mut IndexSet<String>) ->
     if caching.remote_only {
         notes.insert("-Sr: O_DIRECT, past this machine's cache; a server's own cache stays".into());
     }
-    if line.interlocked.is_some() {
+    if line.interlocked.is_some() && threads == 1 {
         notes.insert("-si: one thread has no other to share its offset with".into());
     }
     Job {
@@ -118,6 +139,7 @@ fn job(line: &Line, name: String, file: String, notes: &mut IndexSet<String>) ->
         }),
         direct: caching.unbuffered || caching.remote_only,
         write_through: caching.write_through,
+        start_delay_ns: line.start.offset_ns,
         cpus: line.cpus.clone(),
         // As DiskSpd issues them.
         submit_batch: (engine == Engine::IoUring).then_some(1),
@@ -125,7 +147,6 @@ fn job(line: &Line, name: String, file: String, notes: &mut IndexSet<String>) ->
             .hints
             .as_ref()
             .is_some_and(|given| given.value.random != given.value.sequential),
-        fio: thread_stride(line),
         ..Job::new(name)
     }
 }
@@ -133,12 +154,20 @@ fn job(line: &Line, name: String, file: String, notes: &mut IndexSet<String>) ->
 fn pattern(line: &Line) -> Pattern {
     let block = u64::from(line.block_bytes());
     let stride = line.sequential.as_ref().and_then(|given| given.value);
-    match (line.random_percent(), stride) {
-        (100, _) => Pattern::Random,
-        (0, Some(stride)) if stride != block => Pattern::Strided(stride),
-        (0, _) => Pattern::Sequential,
+    let step_bytes = stride.unwrap_or(block);
+    let several = line.threads_on_target() > 1;
+    match line.random_percent() {
+        100 => {
+            line.zones.as_ref().map_or(Pattern::Random, |zones| Pattern::Zoned(zones.value.clone()))
+        }
+        0 if several && line.interlocked.is_some() => Pattern::Interlocked(step_bytes),
+        0 if let Some(apart) = &line.thread_stride_bytes => {
+            Pattern::Staggered { step_bytes, apart_bytes: apart.value }
+        }
+        0 if step_bytes != block => Pattern::Strided(step_bytes),
+        0 => Pattern::Sequential,
         // Each I/O is random with this probability: runs between them have this mean.
-        (percent, _) => Pattern::Runs(RunLength::Geometric(100.0 / f64::from(percent))),
+        percent => Pattern::Runs(RunLength::Geometric(100.0 / f64::from(percent))),
     }
 }
 
@@ -168,17 +197,6 @@ fn pace(line: &Line, threads: u32, notes: &mut IndexSet<String>) -> Pace {
         }
     };
     Pace::Even { iops: of_thread * f64::from(threads) }
-}
-
-/// `-T`, which fio has a word for and the native engines have not.
-fn thread_stride(line: &Line) -> Vec<FioOption> {
-    let Some(stride) = &line.thread_stride_bytes else { return Vec::new() };
-    vec![FioOption {
-        name: "offset_increment".into(),
-        value: Some(stride.value.to_string()),
-        place: format!("-T{}", stride.value),
-        beyond: Some("each thread would start at an offset of its own".into()),
-    }]
 }
 
 /// A file name for every target: the last part of its path, or all of it where that would not

@@ -9,7 +9,9 @@ use super::from_command;
 const PUBLISHED: &str = r"diskspd -b256k -d30 -o10 -t1 -Sh -w100 -L -Z1G -c2G e:\io.tst.bin";
 
 fn read(text: &str) -> Workload {
-    let workload = from_command(text).unwrap();
+    let mut phases = from_command(text).unwrap();
+    assert_eq!(phases.len(), 1, "{text}");
+    let workload = phases.remove(0);
     workload.validate().unwrap();
     workload
 }
@@ -34,7 +36,7 @@ fn a_published_command_reads_as_it_was_meant() {
     assert_eq!(job.block_sizes, BlockSizes::Fixed(256 << 10));
     assert_eq!((job.engine, job.queue_depth, job.threads), (Engine::IoUring, 10, 1));
     assert_eq!((job.direct, job.write_through, job.read_percent), (true, true, 0));
-    assert_eq!((job.size_bytes, job.pattern), (2 << 30, Pattern::Sequential));
+    assert_eq!((job.size_bytes, &job.pattern), (2 << 30, &Pattern::Sequential));
     assert_snapshot!(told(&workload), @"
     every trial: 5s ramp, then 30s measured
     io.tst.bin: 1 thread, sequential writes of 256k, over 2G of `io.tst.bin` on e, io_uring 10 deep direct, write-through
@@ -50,7 +52,7 @@ fn four_published_commands_are_one_workload() {
     let workload = read(&four.join(" & "));
     let names: Vec<_> = workload.jobs.iter().map(|job| job.name.as_str()).collect();
     assert_eq!(names, ["e_io.tst.bin", "f_io.tst.bin", "g_io.tst.bin", "h_io.tst.bin"]);
-    assert_eq!(read(&four.join("\n")).jobs, workload.jobs);
+    assert_eq!(read(&four.join(" &\n")).jobs, workload.jobs);
     assert_snapshot!(told(&workload), @"
     every trial: 5s ramp, then 30s measured
     e_io.tst.bin (decides): 1 thread, sequential writes of 256k, over 2G of `e_io.tst.bin` on e, io_uring 10 deep direct, write-through
@@ -59,6 +61,34 @@ fn four_published_commands_are_one_workload() {
     h_io.tst.bin: 1 thread, sequential writes of 256k, over 2G of `h_io.tst.bin` on h, io_uring 10 deep direct, write-through
     -L: latencies are always measured
     -Z1G: what is written is random data, made before the measurement
+    ");
+}
+
+#[test]
+fn lines_of_a_batch_file_run_one_after_the_other() {
+    let text = "@echo off\r\nset DIR=e:\r\nREM the warm-up\r\n:: and the rest\r\n\
+                diskspd -c1G -b4K -W0 -d5 ^\r\n    -r e:\\a.dat > a.xml\r\ntimeout /t 10 /nobreak\r\n\
+                start \"two\" /b diskspd -c1G e:\\a.dat\r\ntimeout /t 2\r\n\
+                diskspd -c1G f:\\b.dat\r\necho done & diskspd -c1G g:\\c.dat\r\n";
+    let phases = from_command(text).unwrap();
+    let told = |phase: &Workload| {
+        let jobs = phase.jobs.iter().map(|job| {
+            let at = job.start_delay_ns / 1_000_000_000;
+            format!("{} on {} at {at} s", job.name, job.target.as_deref().unwrap_or("-"))
+        });
+        let (ramp, time) = (phase.ramp_ns / 1_000_000_000, phase.time_ns / 1_000_000_000);
+        format!("{}: {}; {ramp} s + {time} s", phase.name, jobs.collect::<Vec<_>>().join(", "))
+    };
+    assert_snapshot!(phases.iter().map(told).collect::<Vec<_>>().join("\n"), @"
+    a.dat: a.dat on e at 0 s; 0 s + 5 s
+    a.dat + b.dat: a.dat on e at 0 s, b.dat on f at 2 s; 7 s + 8 s
+    c.dat: c.dat on g at 0 s; 5 s + 10 s
+    ");
+    assert_snapshot!(phases[0].notes.join("\n"), @"
+    @echo off: iotax reports in its own way
+    set DIR=e:: it is about the shell itself
+    > a.xml: iotax reports in its own way
+    echo done: iotax reports in its own way
     ");
 }
 
@@ -86,7 +116,7 @@ fn sizes_may_count_in_blocks_wherever_the_block_size_stands() {
 fn order_rate_and_bursts_are_kept() {
     let job = |text: &str| read(text).jobs.remove(0);
     let random = job("-b64K -r4K -c1G x");
-    assert_eq!((random.pattern, random.align_bytes), (Pattern::Random, Some(4096)));
+    assert_eq!((&random.pattern, random.align_bytes), (&Pattern::Random, Some(4096)));
     assert_eq!(job("-rs25 -c1G x").pattern, Pattern::Runs(RunLength::Geometric(4.0)));
     assert_eq!(job("-rs0 -c1G x").pattern, Pattern::Sequential);
     assert_eq!(job("-r -s128K -c1G x").pattern, Pattern::Random);
@@ -122,20 +152,117 @@ fn threads_count_per_target_or_in_all() {
 }
 
 #[test]
-fn threads_that_start_apart_are_for_fio() {
-    let option = read("-t2 -T1M -c1G a").jobs[0].fio[0].clone();
-    assert_eq!(
-        (option.name.as_str(), option.value.as_deref()),
-        ("offset_increment", Some("1048576"))
-    );
-    assert!(option.beyond.is_some());
+fn threads_begin_apart_or_take_turns() {
+    let job = |text: &str| read(text).jobs.remove(0);
+    let staggered = |step_bytes, apart_bytes| Pattern::Staggered { step_bytes, apart_bytes };
+    assert_eq!(job("-t2 -T1M -c1G a").pattern, staggered(64 << 10, 1 << 20));
+    let wiki = "diskspd -c2G -b4K -F8 -T1b -s8b -o32 -W60 -d60 -Sh testfile.dat";
+    let wiki = read(wiki);
+    assert_eq!((wiki.jobs[0].threads, &wiki.jobs[0].pattern), (8, &staggered(32 << 10, 4096)));
+    let share = r"diskspd -c256M -d120 -si -w0 -t2 -o8 -b4K -h -L \\srv\share\t.dat";
+    let share = read(share);
+    assert_eq!((share.jobs[0].threads, &share.jobs[0].pattern), (2, &Pattern::Interlocked(4096)));
+    assert_eq!(job("-t3 -si64K -b4K -c1G a").pattern, Pattern::Interlocked(64 << 10));
+    assert_eq!(job("-t1 -si -b4K -c1G a").pattern, Pattern::Sequential);
+    assert_snapshot!(told(&wiki), @"
+    every trial: 1m ramp, then 1m measured
+    testfile.dat: 8 threads, staggered reads of 4k every 32k, each thread from 4k further on, over 2G of `testfile.dat`, io_uring 32 deep direct, write-through
+    ");
+    assert_snapshot!(told(&share), @"
+    every trial: 5s ramp, then 2m measured
+    t.dat: 2 threads, interlocked reads of 4k every 4k, over 256M of `t.dat` on share, io_uring 8 deep direct, write-through
+    -L: latencies are always measured
+    ");
+}
+
+#[test]
+fn ranges_get_shares_of_the_random_ios() {
+    let zones = |flags: &str| {
+        let job = read(&format!("diskspd -b4K -r {flags} -c64G a")).jobs.remove(0);
+        let Pattern::Zoned(zones) = job.pattern else { panic!("{flags}: {:?}", job.pattern) };
+        let told = zones.iter().map(|zone| format!("{} {:?}", zone.accesses_percent, zone.extent));
+        told.collect::<Vec<_>>().join(", ")
+    };
+    assert_snapshot!(zones("-rdpct90/10:0/10:5/20"), @"90 Percent(10), 0 Percent(10), 5 Percent(20), 5 Rest");
+    assert_snapshot!(zones("-rdabs90/10G:0/10G:5/20G"), @"90 Bytes(10737418240), 0 Bytes(10737418240), 5 Bytes(21474836480), 5 Rest");
+    assert_snapshot!(zones("-rdpct10/10:90/90"), @"10 Percent(10), 90 Percent(90)");
+    assert_snapshot!(zones("-rdabs100/8b"), @"100 Bytes(32768)");
+    let fleet = "diskspd -b8K -t1 -o8 -Suw -L -r -rdpct95/5:4/10 -w30 -c10G -d60 -W15 x.dat";
+    assert_snapshot!(told(&read(fleet)), @"
+    every trial: 15s ramp, then 1m measured
+    x.dat: 1 thread, zoned (zoned:95/5%:4/10%:1/rest) I/Os (70 % reads) of 8k, over 10G of `x.dat`, io_uring 8 deep direct, write-through
+    -L: latencies are always measured
+    ");
+    let refused = "-rdpct90/10:20/90 / -rdpct90/90:5/20 / -rdpct90/10:5/90 / -rdpct100/90 / -rdpct90/0 / -rdabs90/1K / -rdfoo / -rdpct90 / -rdpctx/5 / -rdpct90/10 -rs50";
+    let errors: Vec<_> = refused
+        .split(" / ")
+        .map(|flags| error(&format!("diskspd -b4K -r {flags} -c1G a")))
+        .collect();
+    assert_snapshot!(errors.join("\n\n"), @"
+    -rdpct90/10:20/90: more than 100 % of the I/Os
+      diskspd -b4K -r -rdpct90/10:20/90 -c1G a
+                      ^^^^^^^^^^^^^^^^^ column 17
+    write percent of the I/Os and of the target, as in -rdpct90/10:5/20, or a size, as in -rdabs90/10G:5/20G
+
+    -rdpct90/90:5/20: more than 100 % of the target
+      diskspd -b4K -r -rdpct90/90:5/20 -c1G a
+                      ^^^^^^^^^^^^^^^^ column 17
+    write percent of the I/Os and of the target, as in -rdpct90/10:5/20, or a size, as in -rdabs90/10G:5/20G
+
+    -rdpct90/10:5/90: all of the target has its share, and 5 % of the I/Os none
+      diskspd -b4K -r -rdpct90/10:5/90 -c1G a
+                      ^^^^^^^^^^^^^^^^ column 17
+    write percent of the I/Os and of the target, as in -rdpct90/10:5/20, or a size, as in -rdabs90/10G:5/20G
+
+    -rdpct100/90: 10 % of the target have no share of the I/Os
+      diskspd -b4K -r -rdpct100/90 -c1G a
+                      ^^^^^^^^^^^^ column 17
+    write percent of the I/Os and of the target, as in -rdpct90/10:5/20, or a size, as in -rdabs90/10G:5/20G
+
+    -rdpct90/0: `90/0` has no part of the target
+      diskspd -b4K -r -rdpct90/0 -c1G a
+                      ^^^^^^^^^^ column 17
+    write percent of the I/Os and of the target, as in -rdpct90/10:5/20, or a size, as in -rdabs90/10G:5/20G
+
+    -rdabs90/1K: `90/1K` is smaller than a block
+      diskspd -b4K -r -rdabs90/1K -c1G a
+                      ^^^^^^^^^^^ column 17
+    write percent of the I/Os and of the target, as in -rdpct90/10:5/20, or a size, as in -rdabs90/10G:5/20G
+
+    -rdfoo: it names neither pct nor abs
+      diskspd -b4K -r -rdfoo -c1G a
+                      ^^^^^^ column 17
+    write percent of the I/Os and of the target, as in -rdpct90/10:5/20, or a size, as in -rdabs90/10G:5/20G
+
+    -rdpct90: `90` is not IO%/TARGET
+      diskspd -b4K -r -rdpct90 -c1G a
+                      ^^^^^^^^ column 17
+    write percent of the I/Os and of the target, as in -rdpct90/10:5/20, or a size, as in -rdabs90/10G:5/20G
+
+    `x` is not a whole number: it is not all digits
+      diskspd -b4K -r -rdpctx/5 -c1G a
+                      ^^^^^^^^^ column 17
+    write it in digits, right behind the letter
+
+    -rd beside -rs: offsets by ranges with sequential ones between them are not offered
+      diskspd -b4K -r -rdpct90/10 -rs50 -c1G a
+                      ^^^^^^^^^^^ column 17
+    write -r instead of -rs, or leave -rd out
+    ");
+    assert_snapshot!(error("diskspd -b4K -rdpct90/10 -c1G a"), @"
+    -rd means nothing where offsets are sequential
+      diskspd -b4K -rdpct90/10 -c1G a
+                   ^^^^^^^^^^^ column 14
+    add -r
+    ");
 }
 
 #[test]
 fn commands_are_split_as_by_a_shell() {
     let text = "\"C:\\Program Files\\diskspd.exe\" -c1G \"d:\\my files\\io 1.dat\" > out.txt\r\n\
                 diskspd -c1G ^\n 'other.dat' &";
-    let names: Vec<_> = read(text).jobs.into_iter().map(|job| job.name).collect();
+    let phases = from_command(text).unwrap();
+    let names: Vec<_> = phases.iter().map(|phase| phase.jobs[0].name.as_str()).collect();
     assert_eq!(names, ["io_1.dat", "other.dat"]);
     let twice = read("-c1G a & -c1G a");
     assert_eq!(twice.jobs[1].name, "a-2");
@@ -187,7 +314,7 @@ proptest! {
         ".*",
         "(diskspd| |-[a-zA-Z?][0-9]{0,3}[KMGTbi]?|-rs50|-Suw|a\\\\b|e:x|&|\n|\")*",
     ]) {
-        if let Ok(workload) = from_command(&text) {
+        for workload in from_command(&text).into_iter().flatten() {
             let _ = workload.validate();
             prop_assert!(!workload.explain().is_empty());
         }

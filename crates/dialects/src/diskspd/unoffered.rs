@@ -3,7 +3,7 @@
 use iotax_spec::Error;
 
 use super::line::Line;
-use super::split::Word;
+use crate::shell::Word;
 
 /// Flags that change nothing that is measured here, and why.
 const WITHOUT_EFFECT: [(&str, &str); 12] = [

@@ -18,6 +18,8 @@ pub struct Beyond {
     pub options: Vec<FioOption>,
     /// A job verifies what it writes, which fio is not asked to do.
     verifies: bool,
+    /// Why fio cannot do it either, on this target or as it is installed.
+    no_fio: Option<String>,
 }
 
 /// Refuses an experiment with jobs that the native engines cannot do, if they are to drive some
@@ -45,7 +47,7 @@ pub fn require_native<'a>(phases: impl IntoIterator<Item = &'a Workload>) -> Res
             options.push(option.clone());
         }
     }
-    if options.is_empty() { Ok(()) } else { Err(Beyond { options, verifies }) }
+    if options.is_empty() { Ok(()) } else { Err(Beyond { options, verifies, no_fio: None }) }
 }
 
 /// Whether iotax keeps fio from it, too.
@@ -54,6 +56,12 @@ fn is_refused(option: &FioOption) -> bool {
 }
 
 impl Beyond {
+    /// The same where fio cannot do it, so that it is not recommended.
+    #[must_use]
+    pub fn without_fio(self, why: String) -> Self {
+        Self { no_fio: Some(why), ..self }
+    }
+
     /// Whether fio may do all of it.
     pub fn needs_fio(&self) -> bool {
         !self.options.iter().any(is_refused)
@@ -62,7 +70,7 @@ impl Beyond {
 
 impl fmt::Display for Beyond {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { options, verifies } = self;
+        let Self { options, verifies, no_fio } = self;
         let cannot = "iotax's own engines cannot do";
         match options.as_slice() {
             [one] => write!(f, "{cannot} {}", written(one, 40))?,
@@ -82,7 +90,11 @@ impl fmt::Display for Beyond {
         if options.len() > MOST_LISTED {
             write!(f, "\n  and more")?;
         }
-        match options.iter().filter(|option| is_refused(option)).count() {
+        let refused = options.iter().filter(|option| is_refused(option)).count();
+        if let Some(why) = no_fio.as_ref().filter(|_| refused < options.len()) {
+            return write!(f, "\nfio cannot do it here: {why}");
+        }
+        match refused {
             0 if *verifies => write!(
                 f,
                 "\nrun it with fio itself, without verifying, which fio would do in the measured \

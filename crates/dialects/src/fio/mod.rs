@@ -21,7 +21,7 @@ use iotax_spec::{Error, Workload};
 pub use beyond::{Beyond, check_drivers, require_native};
 pub use outside::{Include, Machine, Outside};
 pub use place::Place;
-pub use section::Section;
+pub use section::{Ignored, Section};
 pub use setting::Setting;
 
 /// The phases of a job file; `stonewall` separates them.

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use iotax_spec::{Error, FilePlace};
 
+use crate::lines::{by_line, line_at};
+
 /// What a command line is called where a file has its name.
 pub(super) const COMMAND_LINE: &str = "a command line";
 
@@ -42,7 +44,12 @@ impl Place {
     /// Puts a position on this line to an error; `part` is in bytes of the line.
     pub(crate) fn mark_part(&self, error: Error, part: Range<usize>) -> Error {
         if self.line == 0 {
-            return by_line(error.at(&self.text, part), &self.source);
+            let error = error.at(&self.text, part);
+            return if &*self.source == COMMAND_LINE {
+                error
+            } else {
+                by_line(error, &self.source)
+            };
         }
         if matches!(error, Error::InFile { .. }) {
             return error;
@@ -58,33 +65,5 @@ impl Place {
             key: String::new(),
         };
         Error::InFile { source: Box::new(error), place: Box::new(place) }
-    }
-}
-
-/// The number of the line with this byte, from 1, and where that line begins.
-fn line_at(text: &str, at: usize) -> (usize, usize) {
-    let before = &text[..text.floor_char_boundary(at.min(text.len()))];
-    (before.matches('\n').count() + 1, before.rfind('\n').map_or(0, |end| end + 1))
-}
-
-/// An error in a script, with the line in question instead of the whole text.
-pub(super) fn by_line(error: Error, source: &str) -> Error {
-    match error {
-        Error::InText { source: error, text, start, end } if source != COMMAND_LINE => {
-            let (line, begins) = line_at(&text, start);
-            let line_text = text[begins..].lines().next().unwrap_or_default();
-            let before = text.get(begins..start).unwrap_or_default();
-            let part = text.get(start..end).unwrap_or_default();
-            let place = FilePlace {
-                file: source.to_owned(),
-                line,
-                column: before.chars().count() + 1,
-                width: part.lines().next().map_or(1, |part| part.chars().count()).max(1),
-                line_text: line_text.to_owned(),
-                key: String::new(),
-            };
-            Error::InFile { source: error, place: Box::new(place) }
-        }
-        error => error,
     }
 }

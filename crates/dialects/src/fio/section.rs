@@ -20,7 +20,15 @@ pub struct Section {
     pub phase: u32,
     /// Start of its command line after the start of its phase, from `sleep` between them.
     pub start_offset_ns: u64,
-    /// Options about fio's own output on the same command line (`--output=x`), at its first
-    /// section.
-    pub ignored: Vec<Arc<Place>>,
+    /// What is left out of the same command line (`--output=x`, `sudo`), at its first section.
+    pub ignored: Vec<Ignored>,
+}
+
+/// A part of a command line that is left out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ignored {
+    /// Where it is written.
+    pub place: Arc<Place>,
+    /// Why, or what it would have done.
+    pub why: &'static str,
 }

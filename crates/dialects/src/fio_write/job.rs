@@ -2,7 +2,9 @@
 
 use std::fmt::Display;
 
-use iotax_spec::{BlockSizes, Bound, Engine, Files, Job, Pace, Pattern, RunLength, Skew, Think};
+use iotax_spec::{
+    BlockSizes, Bound, Engine, Extent, Files, Job, Pace, Pattern, RunLength, Skew, Think, Zone,
+};
 
 use super::values::{can_stand, duration, file_name, size};
 
@@ -59,28 +61,31 @@ fn accesses(job: &Job, options: &mut Options) {
         0 => "write",
         _ => "rw",
     };
-    let random = matches!(
-        job.pattern,
-        Pattern::Random
-            | Pattern::Shuffled
-            | Pattern::Skewed(_)
-            | Pattern::Runs(_)
-            | Pattern::Mixed { .. }
-    );
-    let random = if random { "rand" } else { "" };
-    let step = match job.pattern {
-        Pattern::Strided(stride) => skip(stride, job.block_sizes.max_bytes()),
+    let random = if job.jumps() { "rand" } else { "" };
+    let step = match &job.pattern {
+        Pattern::Strided(stride)
+        | Pattern::Staggered { step_bytes: stride, .. }
+        | Pattern::Interlocked(stride) => skip(*stride, job.block_sizes.max_bytes()),
         Pattern::Backward(step) => {
             format!(":-{}", size(step.saturating_add(job.block_sizes.max_bytes().into())))
         }
-        Pattern::Runs(length) => format!(":{}", run_length(length)),
+        Pattern::Runs(length) => format!(":{}", run_length(*length)),
         _ => String::new(),
     };
     options.give("rw", format!("{random}{direction}{step}"));
     if direction == "rw" {
         options.give("rwmixread", job.read_percent);
     }
-    match job.pattern {
+    order(job, options);
+    block_sizes(job, options);
+    if let Some(align) = job.align_bytes {
+        options.give("blockalign", size(align));
+    }
+}
+
+/// How random offsets are drawn.
+fn order(job: &Job, options: &mut Options) {
+    match &job.pattern {
         // Native random offsets are drawn anew each time; fio's default visits all blocks once.
         Pattern::Random => options.give("norandommap", 1),
         Pattern::Skewed(Skew::Zipf(theta)) => {
@@ -92,17 +97,66 @@ fn accesses(job: &Job, options: &mut Options) {
         Pattern::Skewed(Skew::Normal(deviation)) => {
             options.give("random_distribution", format!("normal:{deviation}"));
         }
-        Pattern::Mixed { random_percent } => options.give("percentage_random", random_percent),
+        // Of the other direction there may be zones.
+        Pattern::Zoned(_) if job.write_pattern.is_some() => {}
+        Pattern::Zoned(zones) => give_zones(job, zones, None, options),
+        Pattern::Mixed { random_percent } if job.write_pattern.is_none() => {
+            options.give("percentage_random", random_percent);
+        }
         Pattern::Shuffled
         | Pattern::Sequential
         | Pattern::Strided(_)
+        | Pattern::Staggered { .. }
+        | Pattern::Interlocked(_)
         | Pattern::Backward(_)
+        | Pattern::Mixed { .. }
         | Pattern::Runs(_) => {}
     }
-    block_sizes(&job.block_sizes, options);
-    if let Some(align) = job.align_bytes {
-        options.give("blockalign", size(align));
+    let Some(writes) = &job.write_pattern else { return };
+    match (&job.pattern, writes) {
+        (Pattern::Zoned(zones), Pattern::Zoned(writes)) => {
+            give_zones(job, zones, Some(writes), options);
+        }
+        (reads, writes) => {
+            if let (Some(reads), Some(writes)) = (random_percent(reads), random_percent(writes)) {
+                options.give("percentage_random", format!("{reads},{writes}"));
+            }
+        }
     }
+}
+
+/// What percentage of an order's offsets is uniformly random, if that is all there is to it.
+pub(super) fn random_percent(pattern: &Pattern) -> Option<u8> {
+    match pattern {
+        Pattern::Random | Pattern::Shuffled => Some(100),
+        Pattern::Mixed { random_percent } => Some(*random_percent),
+        Pattern::Sequential => Some(0),
+        _ => None,
+    }
+}
+
+/// In percent, or all in bytes if any of them is.
+fn give_zones(job: &Job, zones: &[Zone], writes: Option<&[Zone]>, options: &mut Options) {
+    let mut all = zones.iter().chain(writes.into_iter().flatten());
+    let in_bytes = all.any(|zone| matches!(zone.extent, Extent::Bytes(_)));
+    let whole = if in_bytes { job.size_bytes } else { 100 };
+    let of = |zones: &[Zone]| {
+        let mut left = whole;
+        let zone = |zone: &Zone| {
+            let part = match zone.extent {
+                Extent::Percent(percent) => whole / 100 * u64::from(percent),
+                Extent::Bytes(bytes) => bytes,
+                Extent::Rest => left,
+            };
+            left = left.saturating_sub(part);
+            let part = if in_bytes { size(part) } else { part.to_string() };
+            format!("{}/{part}", zone.accesses_percent)
+        };
+        zones.iter().map(zone).collect::<Vec<_>>().join(":")
+    };
+    let word = if in_bytes { "zoned_abs" } else { "zoned" };
+    let writes = writes.map(|writes| format!(",{}", of(writes))).unwrap_or_default();
+    options.give("random_distribution", format!("{word}:{}{writes}", of(zones)));
 }
 
 /// fio counts the gap from the end of one I/O to the start of the next.
@@ -123,19 +177,33 @@ fn run_length(length: RunLength) -> u32 {
     }
 }
 
-fn block_sizes(sizes: &BlockSizes, options: &mut Options) {
-    match sizes {
-        BlockSizes::Fixed(bytes) => options.give("bs", size((*bytes).into())),
-        BlockSizes::Range { min, max } => {
-            options.give("bsrange", format!("{}-{}", size((*min).into()), size((*max).into())));
-        }
-        BlockSizes::Split(shares) => {
-            let share = |share: &iotax_spec::Share| {
-                format!("{}/{}", size(share.bytes.into()), share.percent)
-            };
-            options.give("bssplit", shares.iter().map(share).collect::<Vec<_>>().join(":"));
-        }
+/// Of reads and, behind a comma, of writes where those differ.
+fn block_sizes(job: &Job, options: &mut Options) {
+    let all = || job.all_block_sizes();
+    let joined = |of: fn(&BlockSizes) -> String| all().map(of).collect::<Vec<_>>().join(",");
+    if all().all(|sizes| matches!(sizes, BlockSizes::Fixed(_))) {
+        options.give("bs", joined(|sizes| size(sizes.max_bytes().into())));
+    } else if all().any(|sizes| matches!(sizes, BlockSizes::Split(_))) {
+        options.give("bssplit", joined(split));
+    } else {
+        let range = |sizes: &BlockSizes| {
+            format!("{}-{}", size(sizes.min_bytes().into()), size(sizes.max_bytes().into()))
+        };
+        options.give("bsrange", joined(range));
     }
+}
+
+/// Sizes with their shares; of a range, all that it has, as far as fio takes so many.
+fn split(sizes: &BlockSizes) -> String {
+    let share = |(bytes, percent): (u32, u8)| format!("{}/{percent}", size(bytes.into()));
+    let shares: Vec<String> = match sizes {
+        BlockSizes::Split(shares) => {
+            shares.iter().map(|one| share((one.bytes, one.percent))).collect()
+        }
+        BlockSizes::Fixed(bytes) => vec![share((*bytes, 100))],
+        BlockSizes::Range { min, max } => vec![share((*min, 50)), share((*max, 50))],
+    };
+    shares.join(":")
 }
 
 fn parallel(job: &Job, options: &mut Options) {

@@ -3,7 +3,7 @@
 use iotax_spec::units::{format_bytes, format_duration};
 use iotax_spec::{BlockSizes, Engine, Job, Pattern, RunLength, Workload};
 
-use super::job::offered_by_fio;
+use super::job::{offered_by_fio, random_percent};
 use super::values::can_stand;
 
 /// A rate that is rounded by less is the same rate.
@@ -46,6 +46,30 @@ fn of_job(job: &Job) -> Vec<String> {
         lost.push(format!(
             "sequential runs have their mean length of {mean}, not varying ones{and}"
         ));
+    }
+    if job.threads > 1 {
+        match job.pattern {
+            Pattern::Staggered { .. } => {
+                lost.push("all threads begin at the start of the file, not apart".into());
+            }
+            Pattern::Interlocked(_) => {
+                lost.push("each thread goes through the file alone, not in turns".into());
+            }
+            _ => {}
+        }
+    }
+    if let Some(writes) = &job.write_pattern {
+        let are_zones = |pattern: &Pattern| matches!(pattern, Pattern::Zoned(_));
+        let both = |is: fn(&Pattern) -> bool| is(&job.pattern) && is(writes);
+        if !both(are_zones) && !both(|pattern| random_percent(pattern).is_some()) {
+            lost.push("writes have the order of the reads, not one of their own".into());
+        }
+    }
+    let is = |is: fn(&BlockSizes) -> bool| job.all_block_sizes().any(is);
+    if is(|sizes| matches!(sizes, BlockSizes::Range { .. }))
+        && is(|sizes| matches!(sizes, BlockSizes::Split(_)))
+    {
+        lost.push("of a range of sizes beside a split there are its two ends only".into());
     }
     if job.uncached {
         lost.push(

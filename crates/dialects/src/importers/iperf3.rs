@@ -10,10 +10,10 @@ use jiff::Timestamp;
 
 use super::error::Error;
 use super::imported::Imported;
-use super::json;
 use super::number::{Number, whole};
 use raw::{Interval, Root, Stream, Sum};
 
+mod events;
 mod raw;
 
 /// Seconds that an interval may be off and still count as one.
@@ -36,11 +36,8 @@ pub(super) fn is_start(text: &str) -> bool {
 /// [`Error::CutOff`] or [`Error::Json`] for what is no whole JSON, [`Error::Nothing`] for a run that
 /// failed or measured nothing, [`Error::Number`] for a figure that cannot be.
 pub fn read(text: &str) -> Result<Imported, Error> {
-    let (root, rest) = json::first::<Root>(text, '{')?;
-    if root.event.is_some() {
-        return Err(none("this is --json-stream, a line per event; run iperf3 with -J instead"));
-    }
-    if rest.contains('{') {
+    let (root, has_more) = events::read(text)?;
+    if has_more {
         return Err(none("it holds several results; keep each in a file of its own"));
     }
     if let Some(why) = root.error {
@@ -176,13 +173,20 @@ fn datagrams(
         jitter_ns: nanoseconds(sum.jitter_ms, 1e6, job, "jitter_ms")?,
         ..UdpRecord::default()
     };
-    if !(0.0..=sent as f64).contains(&lost) || came > sent {
-        result.warnings.push(format!(
-            "{job}: iperf3 counts {lost} of {sent} datagrams as lost, which cannot be; counted by \
-             what came, {} did",
-            udp.received
-        ));
-    }
+    let percents = [Some(sum), received].into_iter().flatten();
+    let percents = percents.filter_map(|sum| sum.lost_percent.float());
+    let impossible = percents.into_iter().find(|percent| !(0.0..=100.0).contains(percent));
+    let claim = if !(0.0..=sent as f64).contains(&lost) || came > sent {
+        format!("counts {lost} of {sent} datagrams as lost")
+    } else if let Some(percent) = impossible {
+        format!("counts {percent:.0} % of the datagrams as lost")
+    } else {
+        return Ok(udp);
+    };
+    result.warnings.push(format!(
+        "{job}: iperf3 {claim}, which cannot be; counted by what came, {} did",
+        udp.received
+    ));
     Ok(udp)
 }
 

@@ -11,6 +11,7 @@ pub mod k8s_netperf;
 pub mod knb;
 mod number;
 mod sniff;
+mod tidy;
 mod xml;
 
 pub use error::Error;

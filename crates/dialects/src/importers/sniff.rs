@@ -45,8 +45,9 @@ impl Tool {
 pub fn sniff(start: &[u8]) -> Option<Tool> {
     let text = decoded(start);
     let text = text.trim_start();
-    if text.starts_with('<') {
-        return text.contains("<Results").then_some(Tool::Diskspd);
+    // A client of fio begins its lines with the server's name in the same brackets.
+    if text.starts_with('<') && text.contains("<Results") {
+        return Some(Tool::Diskspd);
     }
     // It is not read, but told from what is no result at all.
     if diskspd::is_text(text) {
@@ -154,6 +155,10 @@ mod tests {
     #[test]
     fn a_result_is_known_by_what_is_in_it() {
         assert_eq!(sniff(b"fio: a warning\n{\n  \"fio version\" : \"fio-3.33\","), Some(Tool::Fio));
+        assert_eq!(
+            sniff(b"<vm> j: (g=0)\n\n{\n  \"fio version\" : \"fio-3.33\","),
+            Some(Tool::Fio)
+        );
         assert_eq!(sniff(XML.as_bytes()), Some(Tool::Diskspd));
         assert_eq!(sniff(b"{\"start\":{\"version\":\t\"iperf 3.12\","), Some(Tool::Iperf3));
         for other in ["", "{}", "<html>", "\0\0\0", "{\"json_format\": 1}", "{\"version\": \"3\"}"]

@@ -43,7 +43,7 @@ fn files_become_trials_and_their_jobs_the_workload() {
     assert_eq!(experiment.sites[0].notes[1], clat);
     assert_eq!((trials.len(), end.trials), (2, Some(2)));
     let job = &spec.workload.jobs[0];
-    assert_eq!((job.threads, job.queue_depth, job.pattern), (3, 1, iotax_spec::Pattern::Random));
+    assert_eq!((job.threads, job.queue_depth, &job.pattern), (3, 1, &iotax_spec::Pattern::Random));
     assert!(job.fio.iter().any(|o| o.name == "bs" && o.value.as_deref() == Some("4k")));
     assert!(trials.iter().all(|trial| trial.load.as_ref().unwrap().jobs[0].read.ios == 300));
     let slots: Vec<u32> = trials.iter().map(|trial| trial.slot).collect();

@@ -19,8 +19,8 @@ use std::time::Duration;
 use iotax_dialects::fio::options::Version;
 use iotax_dialects::importers::fio as result;
 use iotax_record::LoadRecord;
-use iotax_spec::Workload;
 use iotax_spec::units::format_duration;
+use iotax_spec::{Target, Workload};
 use iotax_vdisk::IoTarget;
 
 use crate::child::{self, Child, Ending};
@@ -49,6 +49,15 @@ pub struct Fio {
 }
 
 impl Fio {
+    /// Whether this fio can do a workload on a target, before anything is made.
+    ///
+    /// # Errors
+    /// What it cannot do there, or only a newer one can.
+    pub fn check(&self, workload: &Workload, target: &Target) -> Result<(), Error> {
+        refuse_with_fio(workload, target)?;
+        refusal::check_versions(workload, self.version)
+    }
+
     /// The fio that a shell would run.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use iotax_dialects::fio::options::{Version, came};
 use iotax_dialects::fio::reach::refused_by_driver;
-use iotax_spec::{FioOption, Form, Job, NamedTarget, Target, Workload};
+use iotax_spec::{FioOption, Form, Job, NamedTarget, Pattern, Target, Workload};
 use iotax_vdisk::IoTarget;
 
 use crate::error::Error;
@@ -49,9 +49,7 @@ pub(super) fn check(
         Some(_) => Place::File,
     };
     check_at(workload, &place)?;
-    version.map_or(Ok(()), |version| {
-        workload.jobs.iter().try_for_each(|job| check_version(job, version))
-    })
+    check_versions(workload, version)
 }
 
 fn check_at(workload: &Workload, place: &Place) -> Result<(), Error> {
@@ -71,6 +69,13 @@ fn check_at(workload: &Workload, place: &Place) -> Result<(), Error> {
         workload.jobs.iter().try_for_each(check_offsets)?;
     }
     workload.jobs.iter().try_for_each(check_job)
+}
+
+/// What is newer than the fio that is there, if its version is known.
+pub(super) fn check_versions(workload: &Workload, version: Option<Version>) -> Result<(), Error> {
+    version.map_or(Ok(()), |version| {
+        workload.jobs.iter().try_for_each(|job| check_version(job, version))
+    })
 }
 
 /// What is newer than the fio that is there.
@@ -118,6 +123,16 @@ fn check_job(job: &Job) -> Result<(), Error> {
     });
     let cannot = cannot.or_else(|| {
         job.uncached.then_some("fio drops nothing from the page cache; set uncached=false")
+    });
+    let several = job.threads > 1;
+    let cannot = cannot.or(match job.pattern {
+        Pattern::Staggered { .. } if several => {
+            Some("fio does not begin threads apart in one file; leave --engine fio out")
+        }
+        Pattern::Interlocked(_) if several => {
+            Some("fio's threads do not take turns in one file; leave --engine fio out")
+        }
+        _ => None,
     });
     if let Some(what) = cannot {
         return Err(Error::unsuitable(job, what.to_owned()));

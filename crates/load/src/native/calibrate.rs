@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use iotax_spec::{Engine, Job, Pattern};
 use iotax_vdisk::{Clock as _, IoTarget};
 
+use super::access::Seat;
 use super::clock::TscClock;
 use super::drive::drive;
 use super::engines::null::Null;
@@ -44,6 +45,7 @@ fn measure() -> Result<f64, Error> {
         job: &job,
         job_index: 0,
         index: 0,
+        seat: Seat::default(),
         target: IoTarget::Path(&file.path),
         engine: Engine::Null,
         files: vec![&file],

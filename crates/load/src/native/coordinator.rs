@@ -10,6 +10,7 @@ use iotax_spec::Workload;
 use iotax_vdisk::{Clock as _, IoTarget};
 use rustix::time::ClockId;
 
+use super::access::Seat;
 use super::gate::Ticket;
 use super::index_threads;
 use super::memory;
@@ -173,6 +174,7 @@ fn threads<'a>(
     let mut all = Vec::new();
     for (job_index, job) in request.workload.jobs.iter().enumerate() {
         let (target, places, places_of_job) = parts.of_job(job_index);
+        let seat = Seat::default();
         for (index, place) in (0..).zip(places_of_job) {
             let number = u16::try_from(all.len()).map_err(|_| {
                 Error::unsuitable(job, "more than 65535 threads; ask for fewer".to_owned())
@@ -181,6 +183,7 @@ fn threads<'a>(
                 job,
                 job_index,
                 index,
+                seat: Seat { index, ..seat.clone() },
                 target,
                 engine: effective_engine(job, target),
                 files: place.files.iter().map(|file| &places.files[*file]).collect(),

@@ -11,6 +11,7 @@ use iotax_record::LoadRecord;
 use iotax_spec::{Job, Workload};
 use iotax_vdisk::IoTarget;
 
+use super::access::Seat;
 use super::coordinator::{Native, run_threads, seed_of};
 use super::setup::{Thread, effective_engine};
 use super::span::Span;
@@ -63,6 +64,7 @@ fn fill(request: &Request<'_>, of: &Workload) -> Result<LoadRecord, Error> {
             job,
             job_index: 0,
             index: number.into(),
+            seat: Seat::default(),
             target: request.target,
             engine: effective_engine(job, request.target),
             files: group.files.iter().map(|file| &places.files[*file]).collect(),

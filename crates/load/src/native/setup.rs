@@ -4,12 +4,12 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use iotax_spec::{Engine as EngineKind, Job, Pace, Pattern};
+use iotax_spec::{Engine as EngineKind, Job, Pace};
 use iotax_vdisk::{IoTarget, Peer};
 use rustix::fs::{Advice, fadvise};
 use rustix::io::Errno;
 
-use super::access::Accesses;
+use super::access::{Accesses, Seat};
 use super::buffers::Buffers;
 use super::drive::{Slots, Worker};
 use super::io_errors::IoErrors;
@@ -29,6 +29,8 @@ pub(crate) struct Thread<'a> {
     /// Its position in the workload.
     pub job_index: usize,
     pub index: u32,
+    /// What decides which of its job's I/Os are its own.
+    pub seat: Seat,
     /// What it works on.
     pub target: IoTarget<'a>,
     /// The engine really used: on a virtual disk, `vdisk` whatever the job says.
@@ -81,7 +83,7 @@ impl Thread<'_> {
     /// The same for so many slots.
     pub(crate) fn buffers_for(&self, slots: u32) -> Result<Buffers, Error> {
         let job = self.job;
-        let block_bytes = job.block_sizes.max_bytes();
+        let block_bytes = job.max_block_bytes();
         let seed = self.seed ^ SEED_OF_DATA;
         let reads = job.reads() || job.verify || job.pre_read;
         Buffers::new(slots, block_bytes, reads, job.writes(), seed)
@@ -113,7 +115,7 @@ impl Thread<'_> {
     }
 
     fn advise(&self, file: &File, path: &Path) -> Result<(), Error> {
-        let advice = if self.jumps() { Advice::Random } else { Advice::Sequential };
+        let advice = if self.job.jumps() { Advice::Random } else { Advice::Sequential };
         match fadvise(file, 0, None, advice) {
             // Devices and file systems that take no advice do without.
             Ok(()) | Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => Ok(()),
@@ -124,18 +126,10 @@ impl Thread<'_> {
         }
     }
 
-    /// What fio's `rw=rand...` stands for, whatever else it says about the order.
-    pub(crate) fn jumps(&self) -> bool {
-        !matches!(
-            self.job.pattern,
-            Pattern::Sequential | Pattern::Strided(_) | Pattern::Backward(_)
-        )
-    }
-
     /// Everything but the engine. `tally` is made when the start is known.
     pub(crate) fn worker<'t>(&self, start_ns: u64, tally: Tally<'t>) -> Worker<'t> {
         Worker {
-            accesses: Accesses::new(self.job, self.span, self.seed),
+            accesses: Accesses::of_thread(self.job, self.span, self.seed, &self.seat),
             // A peer that sends paces itself.
             schedule: self.schedule(start_ns).filter(|_| !self.takes_datagrams()),
             tally,

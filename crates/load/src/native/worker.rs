@@ -112,7 +112,7 @@ fn drive_with<E: Engine, C: Clock + ?Sized>(
 ) -> Result<Option<ThreadRecord>, Error> {
     let through = shared.through(thread.job_index);
     if thread.job.pre_read {
-        let block_bytes = thread.job.block_sizes.max_bytes();
+        let block_bytes = thread.job.max_block_bytes();
         let (place, flags) = ((thread.span, thread.file_count()), shared.flags());
         pre_read(&mut engine, clock, place, block_bytes, flags);
     }
@@ -194,7 +194,7 @@ fn verify<E: Engine, C: Clock + ?Sized>(
     while !shared.jobs_are_through() && !shared.flags().abandoned() {
         thread::sleep(POLL_INTERVAL);
     }
-    let size = (thread.depth(), thread.job.block_sizes.max_bytes());
+    let size = (thread.depth(), thread.job.max_block_bytes());
     let mut findings = Findings::default();
     for ((index, test_file), write_log) in (0..).zip(&thread.files).zip(write_logs) {
         let path = &test_file.path;

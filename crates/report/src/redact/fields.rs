@@ -102,7 +102,8 @@ const RULES: &[(&str, &str, Rule)] = &[
     ("workload then", "about notes origin", Rule::Text(Kind::Word)),
     // See `Redactor::experiment`.
     ("requires", "rule source", Rule::Drop),
-    ("jobs", "engine pattern files pace bound", Rule::Format),
+    ("jobs", "engine pattern write_pattern files pace bound", Rule::Format),
+    ("zoned", "extent", Rule::Format),
     ("jobs", "name", Rule::Whole(Kind::Job)),
     ("files", "shared", Rule::Whole(Kind::File)),
     ("operations", "operation", Rule::Format),

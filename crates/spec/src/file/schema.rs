@@ -9,7 +9,7 @@ use crate::units::Unit;
 const DURATION: &str = r"^[0-9]+(\.[0-9]+)? ?(ns|us|ms|s|m|h)$|^0$";
 const SIZE: &str = r"^[0-9]+(\.[0-9]+)? ?([kKmMgGtT]([iI][bB]?)?|B)?$";
 const SHARE: &str = r"^[0-9]+(\.[0-9]+)? ?%?$";
-const PATTERN: &str = r"^(random|shuffled|sequential|(zipf|pareto|normal|geometric):[0-9]+(\.[0-9]+)?|strided:[0-9].*|runs:[0-9]+|mixed:[0-9]+%?)$";
+const PATTERN: &str = r"^(random|shuffled|sequential|(zipf|pareto|normal|geometric):[0-9]+(\.[0-9]+)?|zoned:[0-9]+%?/.+|strided:[0-9].*|runs:[0-9]+|mixed:[0-9]+%?)$";
 const THINK: &str = r"^[0-9]+(\.[0-9]+)? ?(ns|us|ms|s|m|h)(/[0-9]+)?$|^0$";
 const CPUS: &str = r"^(any|[0-9]+(-[0-9]+)?( ?, ?[0-9]+(-[0-9]+)?)*)$";
 

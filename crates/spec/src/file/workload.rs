@@ -32,9 +32,21 @@ pub struct FioWorkload {
 }
 
 impl FioWorkload {
-    /// Whether it is a command line.
+    /// Whether it is a command line, perhaps with other programs or a prompt in front of it: it runs
+    /// fio with options.
     pub fn is_command(&self) -> bool {
-        self.fio.trim_start().starts_with("fio ")
+        let words: Vec<&str> = self.fio.split_whitespace().collect();
+        let is_fio = |word: &&str| {
+            let name = word.trim_matches(['"', '\'']).rsplit(['/', '\\']).next();
+            name.is_some_and(|name| matches!(name, "fio" | "fio.exe"))
+        };
+        let behind = words.iter().position(is_fio).map(|at| (at, &words[at + 1..]));
+        behind.is_some_and(|(at, behind)| {
+            // A path may have blanks, too.
+            let has_options =
+                behind.iter().any(|word| word.starts_with(['-', '\u{2013}', '\u{2014}']));
+            !behind.is_empty() && (at == 0 || has_options)
+        })
     }
 }
 

@@ -6,6 +6,7 @@
 mod patterns;
 mod tree;
 mod values;
+mod zones;
 
 use crate::engine::Engine;
 use crate::error::Error;
@@ -59,7 +60,7 @@ const fn option<T>(
 }
 
 /// The options of a job, apart from its name.
-pub(crate) static JOB_OPTIONS: [JobOption<Job>; 37] = [
+pub(crate) static JOB_OPTIONS: [JobOption<Job>; 39] = [
     option(
         "engine",
         Some("ioengine"),
@@ -89,6 +90,20 @@ pub(crate) static JOB_OPTIONS: [JobOption<Job>; 37] = [
     option("block-size", Some("bs"), Unit::BlockSizes, "size of single I/Os", |job, text| {
         block_sizes(text).map(|sizes| job.block_sizes = sizes)
     }),
+    option(
+        "write-block-size",
+        None,
+        Unit::BlockSizes,
+        "size of single writes, where reads have another",
+        |job, text| block_sizes(text).map(|sizes| job.write_block_sizes = Some(sizes)),
+    ),
+    option(
+        "write-pattern",
+        None,
+        Unit::Pattern,
+        "order of writes, where reads have another",
+        |job, text| pattern(text).map(|pattern| job.write_pattern = Some(pattern)),
+    ),
     option("size", None, Unit::Size, "bytes each thread's offsets span", |job, text| {
         units::parse_bytes(text).map(|bytes| job.size_bytes = bytes)
     }),
@@ -326,7 +341,7 @@ fn engine(job: &mut Job, text: &str) -> Result<(), Error> {
 }
 
 fn direction(job: &mut Job, text: &str) -> Result<(), Error> {
-    let (_, pattern, read_percent) = DIRECTIONS[choose(DIRECTION_NAMES, text)?];
-    (job.pattern, job.read_percent) = (pattern, read_percent);
+    let (_, pattern, read_percent) = &DIRECTIONS[choose(DIRECTION_NAMES, text)?];
+    (job.pattern, job.read_percent) = (pattern.clone(), *read_percent);
     Ok(())
 }

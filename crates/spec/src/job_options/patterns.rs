@@ -1,12 +1,14 @@
 //! Orders of offsets, pauses and lists of CPUs, as users write them.
 
 use super::values::{percent, small};
+use super::zones::{format_zones, zones};
 use crate::error::Error;
 use crate::units::{self, Unit};
 use crate::workload::{Pattern, RunLength, Skew, Think};
 
 const PATTERN_ADVICE: &str = "write random, shuffled, sequential, zipf:1.2, pareto:0.2, normal:10, \
-                              strided:64k, runs:8, geometric:4 or mixed:30";
+                              zoned:80/10%:20/rest, strided:64k, staggered:4k/1M, \
+                              interlocked:4k, runs:8, geometric:4 or mixed:30";
 
 /// A word, or a word and its number: `random`, `zipf:1.2`, `strided:64k`.
 pub(super) fn pattern(text: &str) -> Result<Pattern, Error> {
@@ -21,8 +23,21 @@ pub(super) fn pattern(text: &str) -> Result<Pattern, Error> {
         return Ok(pattern);
     }
     let Some((word, value)) = text.split_once(':') else {
-        let takes_number =
-            ["zipf", "pareto", "normal", "strided", "backward", "runs", "geometric", "mixed"];
+        if text == "zoned" {
+            return refuse("its zones are missing".to_owned());
+        }
+        let takes_number = [
+            "zipf",
+            "pareto",
+            "normal",
+            "strided",
+            "staggered",
+            "interlocked",
+            "backward",
+            "runs",
+            "geometric",
+            "mixed",
+        ];
         let number = takes_number.contains(&text);
         return refuse(if number { "its number is missing" } else { "unknown order" }.to_owned());
     };
@@ -30,7 +45,10 @@ pub(super) fn pattern(text: &str) -> Result<Pattern, Error> {
         "zipf" => Pattern::Skewed(Skew::Zipf(number(value)?)),
         "pareto" => Pattern::Skewed(Skew::Pareto(number(value)?)),
         "normal" => Pattern::Skewed(Skew::Normal(number(value)?)),
+        "zoned" => Pattern::Zoned(zones(value)?),
         "strided" => Pattern::Strided(units::parse_bytes(value)?),
+        "staggered" => staggered(value)?,
+        "interlocked" => Pattern::Interlocked(units::parse_bytes(value)?),
         "backward" => Pattern::Backward(units::parse_bytes(value)?),
         "runs" => Pattern::Runs(RunLength::Fixed(small(value)?)),
         "geometric" => Pattern::Runs(RunLength::Geometric(number(value)?)),
@@ -40,18 +58,34 @@ pub(super) fn pattern(text: &str) -> Result<Pattern, Error> {
 }
 
 /// The text that [`pattern`] reads back.
-pub(crate) fn format_pattern(pattern: Pattern) -> String {
+pub(crate) fn format_pattern(pattern: &Pattern) -> String {
     match pattern {
         Pattern::Random | Pattern::Shuffled | Pattern::Sequential => pattern.name().to_owned(),
         Pattern::Skewed(Skew::Zipf(theta)) => format!("zipf:{theta}"),
         Pattern::Skewed(Skew::Pareto(power)) => format!("pareto:{power}"),
         Pattern::Skewed(Skew::Normal(percent)) => format!("normal:{percent}"),
-        Pattern::Strided(stride) => format!("strided:{}", units::format_bytes(stride)),
-        Pattern::Backward(step) => format!("backward:{}", units::format_bytes(step)),
+        Pattern::Zoned(zones) => format!("zoned:{}", format_zones(zones)),
+        Pattern::Strided(stride) => format!("strided:{}", units::format_bytes(*stride)),
+        Pattern::Staggered { step_bytes, apart_bytes } => {
+            let (step, apart) = (*step_bytes, *apart_bytes);
+            format!("staggered:{}/{}", units::format_bytes(step), units::format_bytes(apart))
+        }
+        Pattern::Interlocked(step) => format!("interlocked:{}", units::format_bytes(*step)),
+        Pattern::Backward(step) => format!("backward:{}", units::format_bytes(*step)),
         Pattern::Runs(RunLength::Fixed(length)) => format!("runs:{length}"),
         Pattern::Runs(RunLength::Geometric(mean)) => format!("geometric:{mean}"),
         Pattern::Mixed { random_percent } => format!("mixed:{random_percent}"),
     }
+}
+
+/// `4k/1M`: each I/O of a thread so far from the last one, each thread so far from the last one.
+fn staggered(text: &str) -> Result<Pattern, Error> {
+    let Some((step, apart)) = text.split_once('/') else {
+        let problem = "it does not say how far threads are apart";
+        return Err(Unit::Pattern.refuse(text, problem, "write STEP/APART, as in staggered:4k/1M"));
+    };
+    let (step_bytes, apart_bytes) = (units::parse_bytes(step)?, units::parse_bytes(apart)?);
+    Ok(Pattern::Staggered { step_bytes, apart_bytes })
 }
 
 fn number(text: &str) -> Result<f64, Error> {
@@ -134,6 +168,9 @@ mod tests {
         assert_eq!(pattern("shuffled"), Ok(Pattern::Shuffled));
         assert_eq!(pattern("zipf:1.2"), Ok(Pattern::Skewed(Skew::Zipf(1.2))));
         assert_eq!(pattern("strided:64k"), Ok(Pattern::Strided(65_536)));
+        let staggered = Pattern::Staggered { step_bytes: 4096, apart_bytes: 1 << 20 };
+        assert_eq!(pattern("staggered:4k/1M"), Ok(staggered));
+        assert_eq!(pattern("interlocked:4k"), Ok(Pattern::Interlocked(4096)));
         assert_eq!(pattern("geometric:4"), Ok(Pattern::Runs(RunLength::Geometric(4.0))));
         assert_eq!(pattern("mixed:30%"), Ok(Pattern::Mixed { random_percent: 30 }));
     }
@@ -151,15 +188,15 @@ mod tests {
     fn values_say_what_is_wrong() {
         assert_snapshot!(pattern("zipf").unwrap_err(), @"
         `zipf` is not a pattern: its number is missing
-        write random, shuffled, sequential, zipf:1.2, pareto:0.2, normal:10, strided:64k, runs:8, geometric:4 or mixed:30
+        write random, shuffled, sequential, zipf:1.2, pareto:0.2, normal:10, zoned:80/10%:20/rest, strided:64k, staggered:4k/1M, interlocked:4k, runs:8, geometric:4 or mixed:30
         ");
         assert_snapshot!(pattern("randomly").unwrap_err(), @"
         `randomly` is not a pattern: unknown order
-        write random, shuffled, sequential, zipf:1.2, pareto:0.2, normal:10, strided:64k, runs:8, geometric:4 or mixed:30
+        write random, shuffled, sequential, zipf:1.2, pareto:0.2, normal:10, zoned:80/10%:20/rest, strided:64k, staggered:4k/1M, interlocked:4k, runs:8, geometric:4 or mixed:30
         ");
         assert_snapshot!(pattern("normalish:3").unwrap_err(), @"
         `normalish:3` is not a pattern: unknown order `normalish`
-        write random, shuffled, sequential, zipf:1.2, pareto:0.2, normal:10, strided:64k, runs:8, geometric:4 or mixed:30
+        write random, shuffled, sequential, zipf:1.2, pareto:0.2, normal:10, zoned:80/10%:20/rest, strided:64k, staggered:4k/1M, interlocked:4k, runs:8, geometric:4 or mixed:30
         ");
         assert_snapshot!(pattern("zipf:inf").unwrap_err(), @"
         `inf` is not a pattern: a number is expected there
@@ -203,8 +240,14 @@ mod tests {
             (0.0..1e9).prop_map(|theta| Pattern::Skewed(Skew::Zipf(theta))),
             (0.0..1.0).prop_map(|power| Pattern::Skewed(Skew::Pareto(power))),
             (0.0..100.0).prop_map(|percent| Pattern::Skewed(Skew::Normal(percent))),
+            super::super::zones::tests::any_zones().prop_map(Pattern::Zoned),
             any::<u64>().prop_map(Pattern::Strided),
             any::<u64>().prop_map(Pattern::Backward),
+            any::<u64>().prop_map(Pattern::Interlocked),
+            any::<(u64, u64)>().prop_map(|(step_bytes, apart_bytes)| Pattern::Staggered {
+                step_bytes,
+                apart_bytes
+            }),
             any::<u32>().prop_map(|length| Pattern::Runs(RunLength::Fixed(length))),
             (1.0..1e9).prop_map(|mean| Pattern::Runs(RunLength::Geometric(mean))),
             (0..=100_u8).prop_map(|random_percent| Pattern::Mixed { random_percent }),
@@ -219,7 +262,7 @@ mod tests {
             after_ios: u32,
             some in proptest::collection::btree_set(0..=MAX_CPU, 0..9),
         ) {
-            prop_assert_eq!(pattern(&format_pattern(order)), Ok(order));
+            prop_assert_eq!(pattern(&format_pattern(&order)), Ok(order));
             let pause = Think { time_ns, after_ios };
             prop_assert_eq!(think(&format_think(pause)), Ok(Some(pause)));
             let some: Vec<u32> = some.into_iter().collect();

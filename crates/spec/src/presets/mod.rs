@@ -95,6 +95,8 @@ impl Job {
             read_percent: 100,
             pattern: Pattern::Sequential,
             block_sizes: BlockSizes::Fixed(4 * KIB),
+            write_block_sizes: None,
+            write_pattern: None,
             files: Files::PerThread,
             size_bytes: GIB,
             pace: Pace::Closed,

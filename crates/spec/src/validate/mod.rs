@@ -142,22 +142,10 @@ impl Job {
 
     fn validate_blocks(&self) -> Result<(), Error> {
         let refuse = |problem: String, advice| Err(self.refuse("block-size", problem, advice));
-        match &self.block_sizes {
-            BlockSizes::Range { min, max } if min > max => {
-                return refuse(
-                    format!("the range {} runs downwards", format_block_sizes(&self.block_sizes)),
-                    "swap its ends",
-                );
-            }
-            BlockSizes::Split(shares) => {
-                let sum: u32 = shares.iter().map(|share| u32::from(share.percent)).sum();
-                if sum != 100 {
-                    return refuse(format!("the percentages add up to {sum}, not 100"), "");
-                }
-            }
-            _ => {}
+        for sizes in self.all_block_sizes() {
+            self.validate_sizes(sizes)?;
         }
-        let (min, max) = (self.block_sizes.min_bytes(), self.block_sizes.max_bytes());
+        let (min, max) = (self.min_block_bytes(), self.max_block_bytes());
         if min == 0 {
             return refuse("an I/O of 0 bytes does nothing".into(), "write for example 4k");
         }
@@ -169,8 +157,28 @@ impl Job {
         if self.bound == Bound::Bytes(0) {
             return Err(self.refuse("io-size", "the job would end before its first I/O", ""));
         }
+        Ok(())
+    }
+
+    fn validate_sizes(&self, sizes: &BlockSizes) -> Result<(), Error> {
+        let refuse = |problem: String, advice| Err(self.refuse("block-size", problem, advice));
+        match sizes {
+            BlockSizes::Range { min, max } if min > max => {
+                return refuse(
+                    format!("the range {} runs downwards", format_block_sizes(sizes)),
+                    "swap its ends",
+                );
+            }
+            BlockSizes::Split(shares) => {
+                let sum: u32 = shares.iter().map(|share| u32::from(share.percent)).sum();
+                if sum != 100 {
+                    return refuse(format!("the percentages add up to {sum}, not 100"), "");
+                }
+            }
+            _ => {}
+        }
         let misaligned = |bytes: u32| !bytes.is_multiple_of(DIRECT_ALIGNMENT_BYTES);
-        let odd = match &self.block_sizes {
+        let odd = match sizes {
             BlockSizes::Fixed(size) => misaligned(*size),
             BlockSizes::Range { min, .. } => misaligned(*min),
             BlockSizes::Split(shares) => shares.iter().any(|share| misaligned(share.bytes)),

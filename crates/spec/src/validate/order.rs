@@ -5,23 +5,45 @@ use crate::engine::PageCache;
 use crate::error::Error;
 use crate::job_options::format_block_sizes;
 use crate::units::format_bytes;
-use crate::workload::{BlockSizes, Job, Pattern, RunLength, Skew};
+use crate::workload::{BlockSizes, Bound, Extent, Files, Job, Pattern, RunLength, Skew, Zone};
 
 /// Offsets of files are signed numbers of 64 bits.
 const MAX_OFFSET_BYTES: u64 = i64::MAX as u64;
 /// Each I/O names its file in 16 bits.
 const MAX_FILES: u32 = 65_535;
+/// As many as fio takes.
+const MAX_ZONES: usize = 256;
 
 impl Job {
     pub(super) fn validate_order(&self) -> Result<(), Error> {
+        self.validate_directions()?;
         self.validate_pattern()?;
         self.validate_alignment()?;
         self.validate_span()?;
         self.validate_switches()
     }
 
+    /// Sizes and an order of their own for writes.
+    fn validate_directions(&self) -> Result<(), Error> {
+        let Some([_, writes]) = self.by_direction() else { return Ok(()) };
+        let key = if self.write_pattern.is_some() { "write-pattern" } else { "write-block-size" };
+        if !(self.reads() && self.writes()) {
+            let problem = "only a job that reads and writes has two of them";
+            return Err(self.refuse(key, problem, "leave it out, or read and write"));
+        }
+        if self.bound == Bound::Span {
+            let problem = "reads and writes that each advance on their own have no end together";
+            return Err(self.refuse(key, problem, "leave it out, or use io-size"));
+        }
+        writes.validate_pattern()?;
+        writes.validate_alignment()
+    }
+
     fn validate_pattern(&self) -> Result<(), Error> {
         let refuse = |problem: String, advice| Err(self.refuse("pattern", problem, advice));
+        if let Pattern::Zoned(zones) = &self.pattern {
+            return self.validate_zones(zones);
+        }
         match self.pattern {
             Pattern::Skewed(Skew::Zipf(theta)) if !(theta.is_finite() && theta > 0.0) => {
                 refuse(format!("{theta} is no exponent of a zipf distribution"), "1.2 is usual")
@@ -37,6 +59,14 @@ impl Job {
                 refuse(problem, "write 0 or more, and less than 100")
             }
             Pattern::Strided(stride) | Pattern::Backward(stride) => self.validate_stride(stride),
+            Pattern::Staggered { step_bytes, apart_bytes } => {
+                self.validate_stride(step_bytes)?;
+                self.validate_stagger(apart_bytes)
+            }
+            Pattern::Interlocked(step_bytes) => {
+                self.validate_stride(step_bytes)?;
+                self.validate_threads_together()
+            }
             Pattern::Runs(RunLength::Fixed(0)) => {
                 refuse("runs of no I/O".into(), "write at least 1")
             }
@@ -46,6 +76,38 @@ impl Job {
             Pattern::Mixed { random_percent } if random_percent > 100 => {
                 let problem = format!("{random_percent} % of I/Os cannot be random");
                 refuse(problem, "write 0 to 100")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn validate_zones(&self, zones: &[Zone]) -> Result<(), Error> {
+        let refuse = |problem: String, advice| Err(self.refuse("pattern", problem, advice));
+        if zones.len() > MAX_ZONES {
+            return refuse(format!("{} zones; possible are {MAX_ZONES}", zones.len()), "");
+        }
+        let accesses: u32 = zones.iter().map(|zone| u32::from(zone.accesses_percent)).sum();
+        if accesses != 100 {
+            let advice = "let them add up to 100";
+            return refuse(format!("its zones get {accesses} % of the accesses"), advice);
+        }
+        let percent = |zone: &Zone| match zone.extent {
+            Extent::Percent(percent) => u32::from(percent),
+            Extent::Bytes(_) | Extent::Rest => 0,
+        };
+        let covered: u32 = zones.iter().map(percent).sum();
+        if covered > 100 {
+            let advice = "let them add up to 100 % at most";
+            return refuse(format!("its zones are {covered} % of the span"), advice);
+        }
+        let none = |zone: &&Zone| matches!(zone.extent, Extent::Percent(0) | Extent::Bytes(0));
+        if let Some(zone) = zones.iter().filter(none).find(|zone| zone.accesses_percent > 0) {
+            let problem = format!("{} % of the accesses have no place", zone.accesses_percent);
+            return refuse(problem, "give each zone a part of the span");
+        }
+        match zones.iter().position(|zone| zone.extent == Extent::Rest) {
+            Some(at) if at + 1 < zones.len() => {
+                refuse("a zone follows the rest of the span".into(), "write rest last")
             }
             _ => Ok(()),
         }
@@ -68,10 +130,44 @@ impl Job {
         Ok(())
     }
 
+    /// Threads that begin apart from each other, in one file.
+    fn validate_stagger(&self, apart_bytes: u64) -> Result<(), Error> {
+        let refuse = |problem: String, advice| Err(self.refuse("pattern", problem, advice));
+        self.validate_threads_together()?;
+        if self.direct && !is_aligned(apart_bytes) {
+            let problem = "direct I/O goes to whole sectors of 512 bytes";
+            return refuse(problem.into(), "write a multiple of 512, or direct=false");
+        }
+        let last = apart_bytes.checked_mul(u64::from(self.threads.saturating_sub(1)));
+        let end = last.and_then(|last| last.checked_add(self.max_block_bytes().into()));
+        if end.is_none_or(|end| end > self.size_bytes) {
+            let (apart, size) = (format_bytes(apart_bytes), format_bytes(self.size_bytes));
+            let problem = format!("{} threads {apart} apart do not fit {size}", self.threads);
+            return refuse(problem, "make size larger, or use fewer threads");
+        }
+        Ok(())
+    }
+
+    /// Threads whose places depend on each other.
+    fn validate_threads_together(&self) -> Result<(), Error> {
+        let refuse = |problem: &str, advice| Err(self.refuse("pattern", problem, advice));
+        if !matches!(self.files, Files::Shared(_)) {
+            return refuse("threads with a file each have no order together", "use one file");
+        }
+        if self.files_per_thread > 1 {
+            return refuse("this order is for one file", "use one file for each thread");
+        }
+        if self.bound == Bound::Span {
+            let problem = "threads that share a span do not end with it";
+            return refuse(problem, "use io-size or time, or another pattern");
+        }
+        Ok(())
+    }
+
     fn validate_alignment(&self) -> Result<(), Error> {
         let Some(align) = self.align_bytes else { return Ok(()) };
         let refuse = |problem: String, advice| Err(self.refuse("align", problem, advice));
-        let (min, max) = (self.block_sizes.min_bytes(), self.block_sizes.max_bytes());
+        let (min, max) = (self.min_block_bytes(), self.max_block_bytes());
         if align == 0 {
             return refuse("offsets cannot be multiples of 0".into(), "write for example 4k");
         }
@@ -79,7 +175,7 @@ impl Job {
             let problem = "direct I/O goes to whole sectors of 512 bytes";
             return refuse(problem.into(), "write a multiple of 512, or direct=false");
         }
-        if matches!(self.pattern, Pattern::Strided(_) | Pattern::Backward(_)) {
+        if self.pattern.step_bytes().is_some() {
             return refuse("the stride says where I/Os begin".into(), "leave it out");
         }
         if self.pattern == Pattern::Shuffled && align != u64::from(min) && align < max.into() {
@@ -104,7 +200,7 @@ impl Job {
         if !(1..=MAX_FILES).contains(&files) {
             return refuse(format!("{files} files; possible are 1 to {MAX_FILES}"), "");
         }
-        let largest = u64::from(self.block_sizes.max_bytes());
+        let largest = u64::from(self.max_block_bytes());
         if largest > self.bytes_per_file() {
             let (block, size) = (format_bytes(largest), format_bytes(self.size_bytes));
             let problem = format!("blocks of {block} do not fit {size} divided by {files} files");
@@ -176,7 +272,7 @@ fn is_aligned(bytes: u64) -> bool {
 mod tests {
     use insta::assert_snapshot;
 
-    use crate::workload::{Job, Pattern, RunLength, Skew, Think, Workload};
+    use crate::workload::{Extent, Job, Pattern, RunLength, Skew, Think, Workload, Zone};
 
     fn error(changes: &[&str]) -> String {
         let mut workload = Workload::preset("randread-4k").unwrap();
@@ -217,6 +313,30 @@ mod tests {
         assert_snapshot!(error(&["pattern=geometric:0.5"]), @"
         job `io`: pattern: runs of 0.5 I/Os on average
         write at least 1
+        ");
+        assert_snapshot!(error(&["pattern=zoned:50/5%:40/rest"]), @"
+        job `io`: pattern: its zones get 90 % of the accesses
+        let them add up to 100
+        ");
+        assert_snapshot!(error(&["pattern=zoned:50/60%:50/50%"]), @"
+        job `io`: pattern: its zones are 110 % of the span
+        let them add up to 100 % at most
+        ");
+        assert_snapshot!(error(&["pattern=zoned:50/0%:50/50%"]), @"
+        job `io`: pattern: 50 % of the accesses have no place
+        give each zone a part of the span
+        ");
+        assert_snapshot!(error(&["pattern=zoned:50/rest:50/50%"]), @"
+        job `io`: pattern: a zone follows the rest of the span
+        write rest last
+        ");
+        assert_snapshot!(error(&["write-block-size=8k"]), @"
+        job `io`: write-block-size: only a job that reads and writes has two of them
+        leave it out, or read and write
+        ");
+        assert_snapshot!(error(&["rw=randrw", "write-pattern=zipf:1"]), @"
+        job `io`: pattern: the method has no answer for exponent 1
+        write 0.99 or 1.01
         ");
         assert_snapshot!(error(&["pattern=strided:0"]), @"
         job `io`: pattern: a stride of 0 bytes stays where it is
@@ -313,6 +433,10 @@ mod tests {
             Pattern::Skewed(Skew::Zipf(0.9)),
             Pattern::Skewed(Skew::Pareto(0.2)),
             Pattern::Skewed(Skew::Normal(0.0)),
+            Pattern::Zoned(vec![
+                Zone { accesses_percent: 80, extent: Extent::Percent(10) },
+                Zone { accesses_percent: 20, extent: Extent::Rest },
+            ]),
             Pattern::Strided(65_536),
             Pattern::Runs(RunLength::Fixed(1)),
             Pattern::Runs(RunLength::Geometric(1.0)),

@@ -12,7 +12,7 @@ fn all(texts: &str, around: impl Fn(&str) -> String) -> String {
 
 #[test]
 fn flags_that_cannot_be_had_are_named() {
-    let texts = "-Xrun.xml / -ePROCESS / -ysstart / -Nv / -? / -rdpct90/10:10/90 / -p / -t2 -si / -I1 / -ag1,0 / -Rptext / -q / -Q5 / -Lx / -fx / -r -fs / -F2 -O4";
+    let texts = "-Xrun.xml / -ePROCESS / -ysstart / -Nv / -? / -p / -I1 / -ag1,0 / -Rptext / -q / -Q5 / -Lx / -fx / -r -fs / -F2 -O4";
     assert_snapshot!(all(texts, |flag| format!("diskspd {flag} -c1G io.dat b")), @"
     -Xrun.xml: a profile in XML describes a run of its own
       diskspd -Xrun.xml -c1G io.dat b
@@ -39,20 +39,10 @@ fn flags_that_cannot_be_had_are_named() {
               ^^ column 9
     see `iotax run --help`
 
-    -rdpct90/10:10/90: distributions of ranges are not offered
-      diskspd -rdpct90/10:10/90 -c1G io.dat b
-              ^^^^^^^^^^^^^^^^^ column 9
-    leave it out for uniformly random offsets
-
     -p: sequential I/Os at the same offset are not offered
       diskspd -p -c1G io.dat b
               ^^ column 9
     leave it out
-
-    -si: threads that share one offset are not offered
-      diskspd -t2 -si -c1G io.dat b
-                  ^^^ column 13
-    write one thread and a larger -o
 
     -I1: I/Os have no priorities here
       diskspd -I1 -c1G io.dat b
@@ -103,7 +93,7 @@ fn flags_that_cannot_be_had_are_named() {
 
 #[test]
 fn threads_queues_and_orders_conflict_as_in_diskspd() {
-    let texts = "-F2 -t2 / -O4 / -F2 -o2 -O4 / -F2 -O4 -g5 / -F2 -O4 -i1 -j1 / -F2 -O2 -p / -r -T4K -t2 / -r -si / -r -p / -si -T4K -t2 / -si -p / -si -rs0 / -T4K";
+    let texts = "-F2 -t2 / -O4 / -F2 -o2 -O4 / -F2 -O4 -g5 / -F2 -O4 -i1 -j1 / -F2 -O2 -p / -r -T4K -t2 / -r -si / -r -p / -si -T4K -t2 / -si -p / -si -rs0 / -T4K / -t2 -T100 -Sh / -rdpct90/10";
     assert_snapshot!(all(texts, |flag| format!("diskspd {flag} -c1G io.dat")), @"
     -t and -F exclude each other
       diskspd -F2 -t2 -c1G io.dat
@@ -169,6 +159,16 @@ fn threads_queues_and_orders_conflict_as_in_diskspd() {
       diskspd -T4K -c1G io.dat
               ^^^^ column 9
     leave it out, or give -t
+
+    -T: threads that bypass the cache begin at whole sectors of 512 bytes
+      diskspd -t2 -T100 -Sh -c1G io.dat
+                  ^^^^^ column 13
+    write a multiple of 512, as in -T4K
+
+    -rd means nothing where offsets are sequential
+      diskspd -rdpct90/10 -c1G io.dat
+              ^^^^^^^^^^^ column 9
+    add -r
     ");
 }
 
@@ -310,7 +310,7 @@ fn values_are_named_where_they_are_wrong() {
 
 #[test]
 fn structure_is_named_where_it_is_wrong() {
-    let texts = " / diskspd / diskspd -c1G / sleep 2 & diskspd -c1G a / diskspd -c1G a && diskspd b / diskspd -c1G a -t2 / diskspd \"a / diskspd a | more / diskspd a >";
+    let texts = " / diskspd / diskspd -c1G / format e: & diskspd -c1G a / diskspd -c1G a || diskspd b / diskspd -c1G a -t2 / diskspd \"a / diskspd a | diskspd b / diskspd -c1G %T%";
     assert_snapshot!(all(texts, str::to_owned), @r#"
     there is no command
     write for example diskspd -b4K -r -o32 -d10 -Sh -c1G io.dat
@@ -325,15 +325,15 @@ fn structure_is_named_where_it_is_wrong() {
               ^^^^ column 9
     end the command with a file, as in diskspd -c1G io.dat
 
-    `sleep` is no command of DiskSpd
-      sleep 2 & diskspd -c1G a
-      ^^^^^ column 1
-    begin every command with diskspd, and join commands by & or line breaks
+    `format` changes the machine, and iotax does not run it
+      format e: & diskspd -c1G a
+      ^^^^^^ column 1
+    leave it out; run it yourself before, if the test needs it
 
-    commands joined by && run one after the other
-      diskspd -c1G a && diskspd b
-                     ^^ column 16
-    join commands that run together by one & or a line break; run others one after the other
+    this runs only if the command before it fails
+      diskspd -c1G a || diskspd b
+                        ^^^^^^^ column 19
+    leave it out, or join the commands by `;`
 
     -t2 stands behind the target a
       diskspd -c1G a -t2
@@ -343,16 +343,16 @@ fn structure_is_named_where_it_is_wrong() {
     this quote is never closed
       diskspd "a
               ^^ column 9
-    put a " behind the value
+    put the same quote behind the value
 
-    `|` means nothing here
-      diskspd a | more
-                ^ column 11
-    join commands by & or line breaks
+    this diskspd reads what another one prints
+      diskspd a | diskspd b
+                  ^^^^^^^ column 13
+    join the commands by `;` or `&`
 
-    output goes nowhere
-      diskspd a >
-                ^ column 11
-    leave this out
+    `%T%` is a variable of the shell, which is not known here
+      diskspd -c1G %T%
+                   ^^^ column 14
+    write its value, or put it in single quotes if it is meant for fio
     "#);
 }

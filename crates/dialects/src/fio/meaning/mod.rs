@@ -16,8 +16,8 @@ mod window;
 use indexmap::IndexSet;
 use iotax_spec::{Error, Workload};
 
-use super::section::Section;
-use crate::targets;
+use super::section::{Ignored, Section};
+use crate::{shell, targets};
 use draft::Draft;
 
 /// The phases that the sections describe, in their order. `origin` is the file's name, or `a fio
@@ -63,9 +63,9 @@ fn workload(mut drafts: Vec<Draft<'_>>, origin: &str, name: Option<&str>) -> Wor
         jobs.push(draft.job);
         // What stands in [global] is said once.
         notes.extend(draft.notes);
-        for place in &draft.chosen.section.ignored {
+        for Ignored { place, why } in &draft.chosen.section.ignored {
             let written = place.text.get(place.span.clone()).unwrap_or_default();
-            notes.insert(format!("{}: {written}: iotax reports in its own way", place.words()));
+            notes.insert(format!("{}: {}: {why}", place.words(), shell::shown(written)));
         }
     }
     Workload {

@@ -11,8 +11,9 @@ mod split;
 #[cfg(test)]
 mod tests;
 mod unreadable;
+mod zones;
 
-use iotax_spec::Error;
+use iotax_spec::{Error, Zone};
 
 use super::options::{Kind, Unit};
 use super::setting::Setting;
@@ -89,6 +90,13 @@ impl Setting {
     /// fio's: rounded down where they are shared out, so that they need not add up to 100.
     pub fn split(&self) -> Result<[Vec<(u64, u32)>; 3], Error> {
         self.marked(split::split(self.text(), self.kb_base))
+    }
+
+    /// The zones of `random_distribution=zoned` or `zoned_abs`, for reads, writes and trims.
+    pub(crate) fn zones(&self) -> Result<[Vec<Zone>; 3], Error> {
+        let (word, detail) = self.choice()?;
+        let parts = if word == "zoned" { zones::Parts::Percents } else { zones::Parts::Sizes };
+        self.marked(zones::zones(detail.unwrap_or_default(), parts, self.kb_base))
     }
 
     /// Numbers of CPUs, ascending (`cpus_allowed=0-3,8`).

@@ -10,12 +10,12 @@ use super::budget::Budget;
 use super::collect::{Collector, Raw};
 use super::ini;
 use super::program::{self, Fate, ProgramOption, Takes};
-use super::shell::Word;
 use crate::fio::options::{self, Kind, OptionInfo};
 use crate::fio::outside::Include;
 use crate::fio::place::Place;
-use crate::fio::section::Section;
+use crate::fio::section::{Ignored, Section};
 use crate::fio::setting::Setting;
+use crate::shell::Word;
 
 /// What a name on the command line stands for.
 enum Meaning {
@@ -63,7 +63,7 @@ struct Arguments<'a> {
     files: Vec<(String, Range<usize>)>,
     /// Sections of job files to run; all where it is empty.
     wanted: HashSet<String>,
-    ignored: Vec<Arc<Place>>,
+    ignored: Vec<Ignored>,
 }
 
 impl Arguments<'_> {
@@ -166,7 +166,10 @@ impl Arguments<'_> {
             (Fate::Section, Some((section, _))) => {
                 self.wanted.insert(section);
             }
-            (Fate::Section | Fate::Ignored, _) => self.ignored.push(self.place(word)),
+            (Fate::Section | Fate::Ignored, _) => {
+                let why = "iotax reports in its own way";
+                self.ignored.push(Ignored { place: self.place(word), why });
+            }
             (Fate::Refused(why), _) => {
                 let problem = format!("--{} {why}", option.name);
                 return Err(self.refuse(problem, "leave it out".to_owned(), word));

@@ -7,7 +7,6 @@ mod collect;
 mod command;
 mod ini;
 mod program;
-mod shell;
 #[cfg(test)]
 mod tests;
 mod variables;
@@ -15,8 +14,9 @@ mod variables;
 use iotax_spec::Error;
 
 use super::outside::Include;
-use super::place::{self, COMMAND_LINE};
+use super::place::COMMAND_LINE;
 use super::section::Section;
+use crate::lines::by_line;
 
 /// Reads a job file.
 ///
@@ -52,5 +52,6 @@ pub(crate) fn read_script(
     include: Include<'_>,
 ) -> Result<Vec<Section>, Error> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    command::read(name, text, include).map_err(|error| place::by_line(error, name))
+    let read = command::read(name, text, include);
+    read.map_err(|error| if name == COMMAND_LINE { error } else { by_line(error, name) })
 }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::importers::error::Error;
+use crate::importers::tidy::tidy;
 
 /// Lines beside the JSON that are kept: the normal report may stand there too.
 const MOST_LINES: usize = 20;
@@ -74,7 +75,7 @@ impl Around {
             return Err(Error::CutOff { line });
         }
         self.lines.push(format!(
-            "the JSON that begins in line {line} is cut off; the one before it is used"
+            "the JSON that begins in line {line} is cut off; the one before it, an interim snapshot, is used"
         ));
         Ok(())
     }
@@ -116,62 +117,9 @@ fn newlines(text: &str) -> usize {
     text.bytes().filter(|byte| *byte == b'\n').count()
 }
 
-/// fio writes floats with `%f`, so a mean over nothing may be `nan` or `-nan`, which is no JSON;
-/// and older versions did not escape control characters. The former become `null`, the latter
-/// blanks.
-fn tidy(json: &str) -> Cow<'_, str> {
-    let bytes = json.as_bytes();
-    let (mut out, mut copied) = (String::new(), 0);
-    let (mut i, mut in_string) = (0, false);
-    while i < bytes.len() {
-        let (end, instead) = match bytes[i] {
-            b'\\' if in_string => (i + 2, None),
-            b'"' => {
-                in_string = !in_string;
-                (i + 1, None)
-            }
-            0..0x20 if in_string => (i + 1, Some(" ")),
-            b'-' | b'a'..=b'z' | b'A'..=b'Z' if !in_string => {
-                let end = i + 1 + word_length(&bytes[i + 1..]);
-                (end, is_no_number(&bytes[i..end]).then_some("null"))
-            }
-            _ => (i + 1, None),
-        };
-        if let Some(instead) = instead {
-            out.push_str(&json[copied..i]);
-            out.push_str(instead);
-            copied = end;
-        }
-        i = end;
-    }
-    if copied == 0 {
-        return Cow::Borrowed(json);
-    }
-    out.push_str(&json[copied..]);
-    Cow::Owned(out)
-}
-
-fn word_length(bytes: &[u8]) -> usize {
-    bytes.iter().take_while(|byte| byte.is_ascii_alphabetic()).count()
-}
-
-fn is_no_number(word: &[u8]) -> bool {
-    let word = word.strip_prefix(b"-").unwrap_or(word);
-    [&b"nan"[..], b"inf", b"infinity"].iter().any(|no| word.eq_ignore_ascii_case(no))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_what_is_no_number_is_replaced() {
-        let json = r#"{"a": nan, "b": -nan, "c": [inf], "nan": "a nan \" nan", "d": -1}"#;
-        let tidied = r#"{"a": null, "b": null, "c": [null], "nan": "a nan \" nan", "d": -1}"#;
-        assert_eq!(tidy(json), tidied);
-        assert_eq!(tidy("{\"a\": \"x\ty\"}"), "{\"a\": \"x y\"}");
-        assert!(matches!(tidy(tidied), Cow::Borrowed(_)));
-    }
 
     #[test]
     fn the_last_whole_object_counts_and_lines_around_are_kept() {
@@ -182,7 +130,7 @@ mod tests {
             "note: a",
             "b",
             "d",
-            "the JSON that begins in line 8 is cut off; the one before it is used",
+            "the JSON that begins in line 8 is cut off; the one before it, an interim snapshot, is used",
         ]
         "#);
     }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use iotax_record::{DirectionRecord, JobRecord, LatencySummary};
 
 use super::job;
-use super::raw::RawJob;
+use super::raw::{Global, RawJob};
 use crate::importers::error::Error;
 use crate::importers::imported::Imported;
 use crate::importers::number::MOST;
@@ -21,25 +21,36 @@ type Options = [(String, String)];
 pub(super) fn into(
     imported: &mut Imported,
     raws: Vec<RawJob>,
-    global: &Options,
+    global: &Global,
 ) -> Result<(), Error> {
     let copies = copies(&raws);
     let mut places: HashMap<(String, u32), usize> = HashMap::new();
     let mut names = HashSet::new();
+    // I/Os that the jobs may have in flight, where all their clients say it.
+    let mut slots: Vec<Option<u64>> = Vec::new();
     for raw in raws {
         let group = group(&raw)?;
         let cloned = copies[&key(&raw, group)] > 1;
-        let options: Vec<_> = global.iter().chain(&raw.options.0).cloned().collect();
+        let options: Vec<_> = global.of(&raw).iter().chain(&raw.options.0).cloned().collect();
         // Without clones beside it, an entry has all threads of the job (group_reporting).
         let threads = if cloned { 1 } else { number(&options, "numjobs") };
         let mut record = job::read(&raw, threads, &mut imported.warnings)?;
         value(&options, "ioengine").unwrap_or("psync").clone_into(&mut record.engine);
         record.queue_depth = depth(&options);
+        let own = u64::from(record.threads) * u64::from(record.queue_depth);
+        let own = Some(own).filter(|own| *own > 0);
         let place = (raw.jobname, group);
         if let Some(at) = places.get(&place) {
-            add(&mut imported.jobs[*at], record)?;
+            let job = &mut imported.jobs[*at];
+            add(job, record)?;
+            slots[*at] = slots[*at].zip(own).map(|(all, own)| all + own);
+            // Clients of different depths: what they have in flight together counts.
+            job.queue_depth = slots[*at].map_or(0, |all| {
+                u32::try_from(all.div_ceil(u64::from(job.threads.max(1)))).unwrap_or(u32::MAX)
+            });
             continue;
         }
+        slots.push(own);
         if imported.jobs.len() == MOST_JOBS {
             return Err(Error::TooManyJobs { limit: MOST_JOBS });
         }
@@ -55,10 +66,11 @@ pub(super) fn into(
     Ok(())
 }
 
-type Key = (String, u32, String);
+/// A job's name, its group, and the server that it ran on: its host and port.
+type Key = (String, u32, String, Option<u64>);
 
 fn key(raw: &RawJob, group: u32) -> Key {
-    (raw.jobname.clone(), group, raw.hostname.clone())
+    (raw.jobname.clone(), group, raw.hostname.clone(), raw.port.whole())
 }
 
 fn copies(raws: &[RawJob]) -> HashMap<Key, u32> {
@@ -92,7 +104,7 @@ fn depth(options: &Options) -> u32 {
 }
 
 /// The last of an option counts, as in fio.
-fn value<'a>(options: &'a Options, name: &str) -> Option<&'a str> {
+pub(super) fn value<'a>(options: &'a Options, name: &str) -> Option<&'a str> {
     options.iter().rev().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
 }
 

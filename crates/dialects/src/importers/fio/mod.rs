@@ -17,6 +17,7 @@
 //! | 3.8 | `job_runtime` |
 //! | 3.18 | `N` |
 //! | 3.36 | `job_start` |
+//! | 3.39 | `global options` of a client are a list, an object for each server |
 //!
 //! **Service time is fio's `clat`.** fio splits the life of an I/O in submission (`slat`), from its
 //! submission to its end (`clat`), and the whole (`lat`). iotax's service time is completion minus
@@ -25,6 +26,7 @@
 
 mod bins;
 mod document;
+mod interim;
 mod job;
 mod merge;
 mod phases;
@@ -34,7 +36,7 @@ use jiff::Timestamp;
 
 use super::error::Error;
 use super::imported::Imported;
-use raw::{RawJob, Root};
+use raw::{RawJob, RawRun, Root};
 
 /// Text longer than this is not read: a thousand jobs with full bins are 60 MB.
 const LONGEST_BYTES: usize = 64 << 20;
@@ -72,13 +74,15 @@ pub fn read(text: &str) -> Result<Imported, Error> {
     };
     let mut imported = Imported {
         tool,
-        id: iotax.and_then(|run| run.id.or_else(|| run.phases.into_iter().find_map(|own| own.id))),
+        id: iotax.as_ref().and_then(RawRun::any_id),
         version,
         started,
         warnings: found.around,
         ..Imported::default()
     };
-    merge::into(&mut imported, jobs, &global.0)?;
+    let interim = if iotax.is_some() { None } else { interim::warning(&jobs, &global) };
+    merge::into(&mut imported, jobs, &global)?;
+    imported.warnings.extend(interim);
     imported.window_ns = imported.jobs.iter().map(|job| job.active_ns).max().unwrap_or(0);
     Ok(imported)
 }

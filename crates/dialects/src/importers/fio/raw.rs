@@ -3,7 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::{self, IgnoredAny, MapAccess};
+use serde::de::{self, IgnoredAny, MapAccess, SeqAccess};
 use serde::{Deserialize, Deserializer};
 
 use super::document::Document;
@@ -18,11 +18,19 @@ pub(super) struct Root {
     pub timestamp: Number,
     pub timestamp_ms: Number,
     #[serde(rename = "global options")]
-    pub global: Options,
+    pub global: Global,
     pub jobs: Option<Vec<RawJob>>,
     pub client_stats: Option<Vec<RawJob>>,
     /// Of a run of iotax, which prints this shape, too.
     pub iotax: Option<RawRun>,
+}
+
+impl RawRun {
+    /// Which run it is: its own identifier, or that of a phase.
+    pub(super) fn any_id(&self) -> Option<String> {
+        let of_phase = || self.phases.iter().find_map(|phase| phase.id.clone());
+        self.id.clone().or_else(of_phase)
+    }
 }
 
 /// What iotax adds to the shape: which jobs are of which phase.
@@ -59,6 +67,7 @@ pub(super) struct RawJob {
     pub majf: Number,
     pub minf: Number,
     pub hostname: String,
+    pub port: Number,
     #[serde(rename = "job options")]
     pub options: Options,
     pub read: RawDirection,
@@ -97,14 +106,86 @@ pub(super) struct RawLatency {
     pub bins: Pairs<Number>,
 }
 
+/// Options that all jobs have: of one fio, or from 3.39 on of each server of a client.
+#[derive(Default)]
+pub(super) struct Global(Vec<Options>);
+
+impl Global {
+    /// Those of the server that a job ran on.
+    pub(super) fn of(&self, job: &RawJob) -> &[(String, String)] {
+        let is_its_own = |options: &&Options| {
+            let says = |name: &str, value: &str| {
+                options.0.iter().all(|(key, known)| key != name || known == value)
+            };
+            let port = job.port.whole().map(|port| port.to_string());
+            says("hostname", &job.hostname) && port.is_none_or(|port| says("port", &port))
+        };
+        let all = &self.0;
+        let found = all.iter().find(is_its_own).or(if all.len() == 1 { all.first() } else { None });
+        found.map_or(&[], |options| &options.0)
+    }
+}
+
+struct GlobalVisitor;
+
+impl<'de> de::Visitor<'de> for GlobalVisitor {
+    type Value = Global;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the options of all jobs")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Global, A::Error> {
+        let one = Options::deserialize(de::value::MapAccessDeserializer::new(map))?;
+        Ok(Global(vec![one]))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut servers: A) -> Result<Global, A::Error> {
+        let mut all = Vec::new();
+        while let Some(options) = servers.next_element()? {
+            all.push(options);
+        }
+        Ok(Global(all))
+    }
+}
+
+impl<'de> Deserialize<'de> for Global {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(GlobalVisitor)
+    }
+}
+
 /// Names and values of options, in their order.
 #[derive(Default)]
 pub(super) struct Options(pub Vec<(String, String)>);
 
+/// A value of an option: fio writes texts, and a number for a server's port.
+struct Text(String);
+
+impl<'de> Deserialize<'de> for Text {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Ok(Self(match Scalar::deserialize(from)? {
+            Scalar::Text(text) => text,
+            Scalar::Number(number) => number.to_string(),
+            Scalar::Switch(switch) => u8::from(switch).to_string(),
+            Scalar::Nothing => String::new(),
+        }))
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "a text or a number")]
+enum Scalar {
+    Text(String),
+    Number(serde_json::Number),
+    Switch(bool),
+    Nothing,
+}
+
 impl<'de> Deserialize<'de> for Options {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let Pairs(pairs) = Pairs::<Option<String>>::deserialize(from)?;
-        Ok(Self(pairs.into_iter().map(|(k, v)| (k, v.unwrap_or_default())).collect()))
+        let Pairs(pairs) = Pairs::<Text>::deserialize(from)?;
+        Ok(Self(pairs.into_iter().map(|(name, Text(value))| (name, value)).collect()))
     }
 }
 

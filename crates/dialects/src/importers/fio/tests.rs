@@ -122,6 +122,94 @@ fn clients_are_threads_and_their_sum_is_not_counted_again() {
     );
 }
 
+const CLIENTS: &str = include_str!("../../../tests/fixtures/fio/fio-3.41-clients.json");
+
+/// fio from 3.39 on: the options of all jobs are a list, an object for each server.
+#[test]
+fn a_client_of_the_newest_fio_is_read() {
+    let imported = read(CLIENTS).unwrap();
+    let [job] = imported.jobs.as_slice() else { panic!("{:?}", imported.jobs) };
+    assert_eq!((job.name.as_str(), job.threads, job.read.ios), ("j", 4, 870_552));
+    let iops = job.read.ios as f64 / (job.active_ns as f64 / 1e9);
+    assert!((iops - 217_638.0).abs() < 1.0, "{iops}");
+    let option = |name: &str| imported.options[0].iter().find(|(key, _)| key == name).cloned();
+    assert_eq!(option("bs").unwrap().1, "4k");
+    let warnings = imported.warnings.join("\n");
+    assert!(
+        warnings.starts_with("job j: no percentiles") && !warnings.contains('\n'),
+        "{warnings}"
+    );
+}
+
+/// A job of a client, on a server with options of its own.
+fn client(port: u16, options: &str) -> String {
+    format!(
+        "{{\"jobname\": \"j\", \"hostname\": \"localhost\", \"port\": {port}, \"job options\": {{{options}}}, \
+         \"read\": {{\"total_ios\": 10, \"runtime\": 1000}}}}"
+    )
+}
+
+fn clients(global: &str, jobs: &[String]) -> iotax_record::JobRecord {
+    let jobs = jobs.join(",");
+    let text = format!(
+        "{{\"fio version\": \"fio-3.41\", \"global options\": {global}, \"client_stats\": [{jobs}]}}"
+    );
+    read(&text).unwrap().jobs.remove(0)
+}
+
+#[test]
+fn clients_together_have_the_sum_of_their_depths_in_flight() {
+    let libaio = |depth: u32| {
+        format!("\"ioengine\": \"libaio\", \"iodepth\": \"{depth}\", \"numjobs\": \"2\"")
+    };
+    for (first, second) in [(16, 4), (4, 16), (4, 4)] {
+        let job = clients("{}", &[client(1, &libaio(first)), client(2, &libaio(second))]);
+        assert_eq!(job.threads, 4, "two on each of two servers");
+        assert_eq!(job.threads * job.queue_depth, 2 * (first + second));
+    }
+    // Of each server the options that are its own.
+    let global = format!(
+        "[{{{}, \"hostname\": \"localhost\", \"port\": 2}}, {{{}, \"hostname\": \"localhost\", \"port\": 1}}]",
+        libaio(4),
+        libaio(16)
+    );
+    let job = clients(&global, &[client(1, ""), client(2, "")]);
+    assert_eq!((job.threads, job.queue_depth), (4, 10));
+    // What one of them does not tell is not known of both.
+    let job = clients("{}", &[client(1, &libaio(4)), client(2, "\"ioengine\": \"libaio\"")]);
+    assert_eq!(job.queue_depth, 0);
+}
+
+#[test]
+fn an_interim_snapshot_is_warned_of() {
+    let warned = |options: &str, read: &str| {
+        let members = format!("\"job options\" : {{{options}}}, \"read\" : {{{read}}}");
+        super::read(&with(&members)).unwrap().warnings.join("\n")
+    };
+    let ran = "\"total_ios\" : 10, \"io_bytes\" : 40960, \"runtime\" : 1900";
+    insta::assert_snapshot!(warned("\"runtime\" : \"60\", \"size\" : \"1g\"", ran), @"job a ran for 1.9 s of 60 s (runtime): this is an interim snapshot of --status-interval, or fio ended early; of a run that is over, the last result counts");
+    for complete in [
+        "\"runtime\" : \"2\", \"size\" : \"1g\"",
+        "\"runtime\" : \"1900ms\", \"size\" : \"1g\"",
+        "\"runtime\" : \"60\", \"size\" : \"40k\"",
+        "\"runtime\" : \"60\", \"size\" : \"100%\"",
+        "\"size\" : \"1g\", \"number_ios\" : \"10\"",
+        "\"size\" : \"1g\", \"rw\" : \"read:8k\"",
+        "",
+    ] {
+        assert_eq!(warned(complete, ran), "", "{complete}");
+    }
+    let whole = include_str!("../../../tests/fixtures/fio/fio-3.33-status-interval.json");
+    let of = |text: &str| read(text).unwrap().warnings.join("\n");
+    assert_eq!(of(whole), "");
+    let at = |n: usize| whole.match_indices("\n}\n").nth(n).unwrap().0 + 3;
+    insta::assert_snapshot!(of(&whole[..at(0)]), @"job paced ran for 0.9 s of 3 s (runtime): this is an interim snapshot of --status-interval, or fio ended early; of a run that is over, the last result counts");
+    insta::assert_snapshot!(of(&whole[..at(1) + 40]), @"
+    the JSON that begins in line 547 is cut off; the one before it, an interim snapshot, is used
+    job paced ran for 1.9 s of 3 s (runtime): this is an interim snapshot of --status-interval, or fio ended early; of a run that is over, the last result counts
+    ");
+}
+
 proptest! {
     #[test]
     fn clones_together_are_what_one_report_of_both_would_be(

@@ -76,6 +76,8 @@ pub(super) struct Sum {
     pub jitter_ms: Number,
     /// May be negative, or more than there are.
     pub lost_packets: Number,
+    /// May exceed 100.
+    pub lost_percent: Number,
     pub packets: Number,
     /// Part of `-O`.
     pub omitted: bool,

@@ -120,6 +120,82 @@ fn datagrams_are_counted_by_what_came() {
     assert_eq!(udp(&old(&more_than_all)).received, 0);
 }
 
+/// What 3.7 writes: the members of the way back have the names of those of the way there.
+#[test]
+fn both_directions_may_have_the_same_names() {
+    assert_snapshot!(shown(fixture!("bidir-3.7")), @"
+    tcp: 1000.00 Mbit/s; ioengine=tcp_stream rw=write bs=131072 numjobs=1 runtime=5
+    tcp reverse: 500.00 Mbit/s; ioengine=tcp_stream rw=read bs=131072 numjobs=1 runtime=5
+    ");
+    let newer = fixture!("bidir");
+    let older = newer.replace("_bidir_reverse", "");
+    assert!(serde_json::from_str::<Root>(&older).is_err());
+    assert_eq!(read(&older).unwrap().jobs, read(newer).unwrap().jobs);
+    // Whichever comes first.
+    let mut whole: serde_json::Value = serde_json::from_str(newer).unwrap();
+    let end = whole["end"].as_object_mut().unwrap();
+    let names = ["sum_sent", "sum_received"];
+    let sums: Vec<_> = ["_bidir_reverse", ""]
+        .iter()
+        .flat_map(|way| names.map(|name| (name, end.remove(&format!("{name}{way}")).unwrap())))
+        .collect();
+    let members = sums.iter().map(|(name, sum)| format!("\"{name}\":{sum},"));
+    let swapped = whole
+        .to_string()
+        .replace("\"end\":{", &format!("\"end\":{{{}", members.collect::<String>()));
+    let rates = |text: &str| read(text).unwrap().jobs.iter().map(bits_per_s).collect::<Vec<_>>();
+    assert_eq!(rates(&swapped), rates(newer));
+}
+
+#[test]
+fn figures_that_are_none_are_absent() {
+    for nothing in ["nan", "-nan", "NaN", "inf", "-inf"] {
+        let udp = UDP.replace("\"lost_percent\":\t0,", &format!("\"lost_percent\":\t{nothing},"));
+        let udp = udp.replace("\"jitter_ms\":\t0,", &format!("\"jitter_ms\":\t{nothing},"));
+        assert_ne!(udp, UDP);
+        assert_eq!(read(&udp).unwrap(), read(UDP).unwrap(), "{nothing}");
+    }
+}
+
+/// The result of `-J` as `--json-stream` prints it.
+fn streamed(text: &str) -> String {
+    let whole: serde_json::Value = serde_json::from_str(text).unwrap();
+    let event = |name: &str, data: &serde_json::Value| {
+        format!("{}\n", serde_json::json!({ "event": name, "data": data }))
+    };
+    let intervals = whole["intervals"].as_array().unwrap().iter();
+    let intervals: String = intervals.map(|data| event("interval", data)).collect();
+    format!("{}{intervals}{}", event("start", &whole["start"]), event("end", &whole["end"]))
+}
+
+#[test]
+fn a_line_for_each_event_is_the_same_result() {
+    for text in [TCP, UDP, fixture!("bidir"), fixture!("omit"), fixture!("rev")] {
+        assert_eq!(read(&streamed(text)).unwrap(), read(text).unwrap());
+        let noted = format!(
+            "iperf3: a warning\n{}{{\"event\":\"server_output_text\",\"data\":\"x\"}}\n",
+            streamed(text)
+        );
+        assert_eq!(read(&noted).unwrap(), read(text).unwrap());
+    }
+    let text = streamed(TCP);
+    let error = |text: &str| read(text).unwrap_err().to_string();
+    let without_end = &text[..text.rfind("{\"data\"").unwrap()];
+    assert_snapshot!(error(without_end), @"it holds no measurement of iperf3: it has no end.sum_received: it ended too early");
+    assert_snapshot!(error(&format!("{without_end}{{\"event\":\"error\",\"data\":\"the server has terminated\"}}")), @r#"it holds no measurement of iperf3: it failed with "the server has terminated", so nothing whole was measured: run it again"#);
+    assert_snapshot!(error(&text[..text.len() - 20]), @"it holds no measurement of iperf3: it has no end.sum_received: it ended too early");
+}
+
+#[test]
+fn a_loss_above_all_that_was_sent_is_warned_of() {
+    let warned = |text: &str| read(text).unwrap().warnings.join("\n");
+    assert_eq!(warned(UDP), "");
+    let percent = UDP.replace("\"lost_percent\":\t1.3", "\"lost_percent\":\t131.3");
+    assert_ne!(percent, UDP);
+    assert_snapshot!(warned(&percent), @"udp: iperf3 counts 131 % of the datagrams as lost, which cannot be; counted by what came, 375 did");
+    assert_snapshot!(warned(&UDP.replace("\"lost_percent\":\t1.3", "\"lost_percent\":\t-1.3")), @"udp: iperf3 counts -1 % of the datagrams as lost, which cannot be; counted by what came, 375 did");
+}
+
 #[test]
 fn what_is_no_measurement_says_why() {
     let error = |text: &str| read(text).unwrap_err().to_string();
@@ -128,7 +204,7 @@ fn what_is_no_measurement_says_why() {
     assert_snapshot!(error(&TCP[..1500]), @"line 1: the JSON that begins here is cut off: what wrote it was ended before it was done");
     assert_snapshot!(error(""), @"line 1: the JSON that begins here is cut off: what wrote it was ended before it was done");
     assert_snapshot!(error(r#"{"start": {"version": "iperf 3.12"}}"#), @"it holds no measurement of iperf3: it ended before the test began");
-    assert_snapshot!(error(r#"{"event":"start","data":{"version":"iperf 3.17"}}"#), @"it holds no measurement of iperf3: this is --json-stream, a line per event; run iperf3 with -J instead");
+    assert_snapshot!(error(r#"{"event":"start","data":{"version":"iperf 3.17"}}"#), @"it holds no measurement of iperf3: it ended before the test began");
     assert_snapshot!(error(&TCP.replace("\"TCP\"", "\"SCTP\"")), @"it holds no measurement of iperf3: SCTP is not read, only TCP and UDP are");
     assert_snapshot!(error(&TCP.replace("sum_received", "other")), @"it holds no measurement of iperf3: it has no end.sum_received: it ended too early");
     assert_snapshot!(error(&TCP.replace("\"seconds\":\t2.005351", "\"seconds\":\t0")), @"job tcp: seconds is 0, but should be more than 0 and less than ten years");

@@ -16,6 +16,12 @@ pub(super) trait Draw: Send {
     fn fill(&mut self, batch: &mut [Io]) -> usize;
 }
 
+/// Draws one I/O at a time.
+pub(super) trait Source: Send {
+    /// The next I/O, and whether it begins another pass.
+    fn draw(&mut self) -> (Io, bool);
+}
+
 /// See the module.
 pub(super) struct Generator<O, S> {
     rng: Xoshiro256PlusPlus,
@@ -28,8 +34,11 @@ pub(super) struct Generator<O, S> {
     read_share: u64,
     /// What the last I/O was.
     last: Op,
-    marks: Option<Marks>,
-    bytes_left: Option<u64>,
+}
+
+/// Reads in 2^32 of a job's I/Os.
+fn read_share(job: &Job) -> u64 {
+    (u64::from(job.read_percent) << 32) / 100
 }
 
 impl<O: Order, S: Sizes> Generator<O, S> {
@@ -47,21 +56,13 @@ impl<O: Order, S: Sizes> Generator<O, S> {
             sizes,
             start: span.start,
             unit,
-            read_share: (u64::from(job.read_percent) << 32) / 100,
+            read_share: read_share(job),
             last: Op::Read,
-            marks: Marks::of(job),
-            bytes_left: match job.bound {
-                Bound::Time => None,
-                Bound::Bytes(bytes) => Some(bytes),
-                // What is left at the end is less than can be chosen.
-                Bound::Span => {
-                    Some((span.bytes - span.bytes % unit) * u64::from(job.files_per_thread.max(1)))
-                }
-            },
         }
     }
+}
 
-    /// The next I/O, and whether it begins another pass.
+impl<O: Order, S: Sizes> Source for Generator<O, S> {
     #[inline]
     fn draw(&mut self) -> (Io, bool) {
         let word = self.rng.next_u64();
@@ -83,7 +84,59 @@ impl<O: Order, S: Sizes> Generator<O, S> {
     }
 }
 
-impl<O: Order, S: Sizes> Draw for Generator<O, S> {
+/// Reads and writes that advance each on their own.
+pub(super) struct ByDirection {
+    rng: Xoshiro256PlusPlus,
+    read_share: u64,
+    reads: Box<dyn Source>,
+    writes: Box<dyn Source>,
+}
+
+impl ByDirection {
+    /// The I/Os of one thread of `job`, from these.
+    pub(super) fn new(
+        job: &Job,
+        [reads, writes]: [Box<dyn Source>; 2],
+        rng: Xoshiro256PlusPlus,
+    ) -> Self {
+        Self { rng, read_share: read_share(job), reads, writes }
+    }
+}
+
+impl Source for ByDirection {
+    #[inline]
+    fn draw(&mut self) -> (Io, bool) {
+        let is_read = self.rng.next_u64() >> 32 < self.read_share;
+        if is_read { self.reads.draw() } else { self.writes.draw() }
+    }
+}
+
+/// What a source gives, until the job's bytes are moved, and what comes between its I/Os.
+pub(super) struct Bounded<G> {
+    source: G,
+    marks: Option<Marks>,
+    bytes_left: Option<u64>,
+}
+
+impl<G: Source> Bounded<G> {
+    /// The I/Os of one thread of `job`, at multiples of `unit` from the start of `span`.
+    pub(super) fn new(job: &Job, (span, unit): (Span, u64), source: G) -> Self {
+        Self {
+            source,
+            marks: Marks::of(job),
+            bytes_left: match job.bound {
+                Bound::Time => None,
+                Bound::Bytes(bytes) => Some(bytes),
+                // What is left at the end is less than can be chosen.
+                Bound::Span => {
+                    Some((span.bytes - span.bytes % unit) * u64::from(job.files_per_thread.max(1)))
+                }
+            },
+        }
+    }
+}
+
+impl<G: Source> Draw for Bounded<G> {
     fn fill(&mut self, batch: &mut [Io]) -> usize {
         for (index, next) in batch.iter_mut().enumerate() {
             if let Some(mark) = self.marks.as_mut().and_then(Marks::due) {
@@ -93,7 +146,7 @@ impl<O: Order, S: Sizes> Draw for Generator<O, S> {
             if self.bytes_left == Some(0) {
                 return index;
             }
-            let (io, wrapped) = self.draw();
+            let (io, wrapped) = self.source.draw();
             if let Some(left) = &mut self.bytes_left {
                 *left = left.saturating_sub(u64::from(io.bytes));
             }

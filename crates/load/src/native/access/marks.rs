@@ -33,7 +33,10 @@ impl Marks {
         let sync_every = job.fsync_every.unwrap_or(0);
         let think_every = job.think.map_or(0, |think| think.after_ios);
         // These never come to an end of a pass.
-        let endless = matches!(job.pattern, Pattern::Random | Pattern::Skewed(_));
+        let is_endless = |pattern: &Pattern| {
+            matches!(pattern, Pattern::Random | Pattern::Skewed(_) | Pattern::Zoned(_))
+        };
+        let endless = job.patterns().any(is_endless);
         let forgets = job.invalidate && !job.direct && !endless;
         (sync_every > 0 || think_every > 0 || forgets || job.uncached).then(|| Self {
             sync_every,

@@ -3,6 +3,9 @@
 //! Positions are counted in units, the distance between offsets that can be chosen: the smallest
 //! block, or what the job aligns to.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::Rng as _;
 
@@ -119,12 +122,20 @@ pub(super) struct Strided {
     positions: u64,
     stride: u64,
     cursor: u64,
+    /// Where a pass begins.
+    first: u64,
 }
 
 impl Strided {
     /// From the start of so many units, so many units apart.
     pub(super) fn new(positions: u64, stride: u64) -> Self {
-        Self { positions, stride, cursor: 0 }
+        Self::from(positions, stride, 0)
+    }
+
+    /// The same from another unit. A pass begins at the first unit that the last one has not left out,
+    /// as `DiskSpd` has it.
+    pub(super) fn from(positions: u64, stride: u64, start: u64) -> Self {
+        Self { positions, stride, cursor: start, first: start % stride.max(1) }
     }
 }
 
@@ -132,9 +143,35 @@ impl Order for Strided {
     #[inline]
     fn next(&mut self, _: u64, covered: u64, _: &mut Xoshiro256PlusPlus) -> Spot {
         let wrapped = self.cursor + covered > self.positions;
-        let at = if wrapped { 0 } else { self.cursor };
+        let at = if wrapped { self.first } else { self.cursor };
         self.cursor = at + self.stride;
         Spot { wrapped, ..Spot::new(at, covered) }
+    }
+}
+
+/// At fixed distances, in one sequence with the other threads.
+pub(super) struct Interlocked {
+    /// Places of a pass.
+    places: u64,
+    stride: u64,
+    turn: Arc<AtomicU64>,
+}
+
+impl Interlocked {
+    /// From the start of so many units, so many units apart, for I/Os that cover so many.
+    pub(super) fn new(positions: u64, stride: u64, covered: u64, turn: Arc<AtomicU64>) -> Self {
+        let places = positions.saturating_sub(covered) / stride.max(1) + 1;
+        Self { places, stride, turn }
+    }
+}
+
+impl Order for Interlocked {
+    #[inline]
+    fn next(&mut self, _: u64, covered: u64, _: &mut Xoshiro256PlusPlus) -> Spot {
+        let turn = self.turn.fetch_add(1, Ordering::Relaxed);
+        let place = turn % self.places;
+        let wrapped = place == 0 && turn > 0;
+        Spot { wrapped, ..Spot::new(place * self.stride, covered) }
     }
 }
 

@@ -1,8 +1,10 @@
 //! Every pattern against what it promises.
 
+mod threads;
+
 use std::collections::BTreeSet;
 
-use iotax_spec::{Bound, Share, Think};
+use iotax_spec::{Bound, Extent, Share, Think, Zone};
 use proptest::prelude::*;
 
 use super::*;
@@ -20,6 +22,13 @@ fn sizes() -> impl Strategy<Value = BlockSizes> {
     ]
 }
 
+/// Percent of accesses and of the span.
+fn zones<const N: usize>(parts: [(u8, u8); N]) -> Vec<Zone> {
+    let zone =
+        |(accesses_percent, percent)| Zone { accesses_percent, extent: Extent::Percent(percent) };
+    parts.map(zone).into()
+}
+
 fn patterns() -> impl Strategy<Value = Pattern> {
     prop_oneof![
         Just(Pattern::Random),
@@ -29,6 +38,7 @@ fn patterns() -> impl Strategy<Value = Pattern> {
         Just(Pattern::Skewed(Skew::Zipf(0.8))),
         Just(Pattern::Skewed(Skew::Pareto(0.2))),
         Just(Pattern::Skewed(Skew::Normal(10.0))),
+        Just(Pattern::Zoned(zones([(50, 10), (20, 30), (30, 60)]))),
         (1..9_u32).prop_map(|length| Pattern::Runs(RunLength::Fixed(length))),
         (1.0..9.0).prop_map(|mean| Pattern::Runs(RunLength::Geometric(mean))),
         (0..=100_u8).prop_map(|random_percent| Pattern::Mixed { random_percent }),
@@ -47,7 +57,7 @@ proptest! {
     ) {
         let mut job = job();
         job.block_sizes = sizes;
-        job.pattern = pattern;
+        job.pattern = pattern.clone();
         job.files_per_thread = files;
         job.read_percent = 50;
         let smallest = u64::from(job.block_sizes.min_bytes());
@@ -238,7 +248,7 @@ fn mixtures_and_runs_jump_as_often_as_asked() {
         (Pattern::Random, 1.0),
         (Pattern::Sequential, 0.0),
     ] {
-        let share = jumps(pattern);
+        let share = jumps(pattern.clone());
         assert!((share - expected).abs() < 0.022, "{pattern:?}: {share}");
     }
 }
@@ -365,7 +375,7 @@ fn the_end_of_a_pass_is_marked_where_the_cache_is_to_be_cold() {
         (Pattern::Backward(8192), BlockSizes::Fixed(4096)),
     ] {
         let mut job = job();
-        (job.pattern, job.block_sizes, job.invalidate) = (pattern, sizes, true);
+        (job.pattern, job.block_sizes, job.invalidate) = (pattern.clone(), sizes, true);
         job.files_per_thread = 2;
         let mut accesses = Accesses::new(&job, Span { start: 0, bytes: 64 << 10 }, 3);
         let mut seen = [BTreeSet::new(), BTreeSet::new()];
@@ -386,4 +396,55 @@ fn the_end_of_a_pass_is_marked_where_the_cache_is_to_be_cold() {
         let mut accesses = Accesses::new(&job, Span { start: 0, bytes: 64 << 10 }, 3);
         assert!((0..500).all(|_| accesses.next().unwrap().op != Op::Forget));
     }
+}
+
+/// Whether `seen` of `draws` is as likely as `share`, to five standard deviations.
+fn is_share(seen: usize, draws: usize, share: f64) -> bool {
+    let (seen, draws) = (seen as f64, draws as f64);
+    (seen - draws * share).abs() <= 5.0 * (draws * share * (1.0 - share)).sqrt()
+}
+
+#[test]
+fn reads_and_writes_have_sizes_places_and_alignment_of_their_own() {
+    const DRAWS: usize = 50_000;
+    let mut job = job();
+    job.read_percent = 30;
+    let split = |shares: [(u32, u8); 2]| {
+        BlockSizes::Split(shares.map(|(bytes, percent)| Share { bytes, percent }).into())
+    };
+    job.block_sizes = split([(512, 40), (4096, 60)]);
+    job.write_block_sizes = Some(split([(8192, 90), (65_536, 10)]));
+    job.pattern = Pattern::Zoned(zones([(80, 10), (20, 90)]));
+    job.write_pattern = Some(Pattern::Zoned(zones([(50, 50), (50, 50)])));
+    let span = Span { start: 4096, bytes: 64 << 20 };
+    let mut accesses = Accesses::new(&job, span, 3);
+    let ios: Vec<Io> = (0..DRAWS).map(|_| accesses.next().unwrap()).collect();
+    let (reads, writes): (Vec<Io>, Vec<Io>) = ios.into_iter().partition(|io| io.op == Op::Read);
+    assert!(is_share(reads.len(), DRAWS, 0.3));
+    let of = |ios: &[Io], is: &dyn Fn(&Io) -> bool| ios.iter().filter(|io| is(io)).count();
+    assert!(is_share(of(&reads, &|io| io.bytes == 512), reads.len(), 0.4));
+    assert!(is_share(of(&writes, &|io| io.bytes == 65_536), writes.len(), 0.1));
+    let below = |percent: u64| move |io: &Io| io.offset - 4096 < (64 << 20) / 100 * percent;
+    assert!(is_share(of(&reads, &below(10)), reads.len(), 0.8));
+    assert!(is_share(of(&writes, &below(50)), writes.len(), 0.5));
+    assert!(reads.iter().all(|io| (io.offset - 4096).is_multiple_of(512)));
+    assert!(writes.iter().all(|io| (io.offset - 4096).is_multiple_of(8192)));
+    assert!(reads.iter().any(|io| !(io.offset - 4096).is_multiple_of(8192)));
+}
+
+#[test]
+fn reads_and_writes_of_two_sizes_each_advance_on_their_own() {
+    let mut job = job();
+    (job.read_percent, job.bound) = (50, Bound::Bytes(1 << 20));
+    job.pattern = Pattern::Sequential;
+    (job.block_sizes, job.write_block_sizes) =
+        (BlockSizes::Fixed(4096), Some(BlockSizes::Fixed(16_384)));
+    let mut accesses = Accesses::new(&job, Span { start: 0, bytes: 1 << 30 }, 3);
+    let (mut next, mut bytes) = ([0, 0], 0);
+    while let Some(io) = accesses.next() {
+        assert_eq!(io.offset, next[io.op as usize]);
+        next[io.op as usize] += u64::from(io.bytes);
+        bytes += io.bytes;
+    }
+    assert!((1 << 20..(1 << 20) + 16_384).contains(&bytes), "{bytes}");
 }

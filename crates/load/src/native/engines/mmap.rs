@@ -35,7 +35,7 @@ struct Mapped {
 impl Mmap {
     /// The engine of a thread.
     pub(crate) fn of(thread: &Thread<'_>) -> Result<Self, Error> {
-        let advice = thread.job.advise.then_some(if thread.jumps() {
+        let advice = thread.job.advise.then_some(if thread.job.jumps() {
             Advice::Random
         } else {
             Advice::Sequential

@@ -58,7 +58,7 @@ impl Vdisk {
                 ),
             ));
         }
-        let block_bytes = job.block_sizes.max_bytes();
+        let block_bytes = job.max_block_bytes();
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(thread.seed ^ SEED_OF_DATA);
         let random = (job.reads() && job.writes()).then(|| {
             let mut data = vec![0; block_bytes as usize].into_boxed_slice();

@@ -152,14 +152,11 @@ fn options(job: &spec::Job) -> BTreeMap<&'static str, String> {
     if job.reads() && job.writes() {
         options.insert("rwmixread", job.read_percent.to_string());
     }
-    match &job.block_sizes {
-        BlockSizes::Fixed(size) => options.insert("bs", size.to_string()),
-        BlockSizes::Range { min, max } => options.insert("bsrange", format!("{min}-{max}")),
-        BlockSizes::Split(shares) => {
-            let shares = shares.iter().map(|s| format!("{}/{}", s.bytes, s.percent));
-            options.insert("bssplit", shares.collect::<Vec<_>>().join(":"))
-        }
-    };
+    // Those of reads and, behind a comma, those of writes where they differ.
+    for sizes in job.all_block_sizes() {
+        let (name, sizes) = block_sizes(sizes);
+        options.entry(name).and_modify(|all| *all = format!("{all},{sizes}")).or_insert(sizes);
+    }
     if let Some(iops) = job.pace.offered_iops() {
         // fio's limit is per thread.
         options.insert("rate_iops", format!("{}", iops / f64::from(job.threads.max(1))));
@@ -171,6 +168,17 @@ fn options(job: &spec::Job) -> BTreeMap<&'static str, String> {
         options.insert("fdatasync", every.to_string());
     }
     options
+}
+
+fn block_sizes(sizes: &BlockSizes) -> (&'static str, String) {
+    match sizes {
+        BlockSizes::Fixed(size) => ("bs", size.to_string()),
+        BlockSizes::Range { min, max } => ("bsrange", format!("{min}-{max}")),
+        BlockSizes::Split(shares) => {
+            let shares = shares.iter().map(|s| format!("{}/{}", s.bytes, s.percent));
+            ("bssplit", shares.collect::<Vec<_>>().join(":"))
+        }
+    }
 }
 
 fn direction(job: &spec::Job) -> String {

@@ -13,10 +13,10 @@ use iotax_spec::layers::{
     FileSystemKind, Gocryptfs, Nfs, Part, PartLayer, Throttle, Vdisk,
 };
 use iotax_spec::{
-    Arm, BlockSizes, Bound, CloudChoice, Design, DiskRole, Driver, Engine, Files, FioOption,
-    Fitted, IndexLoads, Job, KnownLimit, Layer, NamedTarget, Operation, OperationShare, Pace,
-    Pattern, Requirement, SideRuns, Spec, Stack, Stop, StopMode, Target, Think, Tree, Workload,
-    Yields,
+    Arm, BlockSizes, Bound, CloudChoice, Design, DiskRole, Driver, Engine, Extent, Files,
+    FioOption, Fitted, IndexLoads, Job, KnownLimit, Layer, NamedTarget, Operation, OperationShare,
+    Pace, Pattern, Requirement, SideRuns, Spec, Stack, Stop, StopMode, Target, Think, Tree,
+    Workload, Yields, Zone,
 };
 
 use super::machine::{environment, instance, machine};
@@ -228,6 +228,11 @@ fn job() -> Job {
         read_percent: 50,
         pattern: Pattern::Random,
         block_sizes: BlockSizes::Fixed(4096),
+        write_block_sizes: Some(BlockSizes::Fixed(8192)),
+        write_pattern: Some(Pattern::Zoned(vec![Zone {
+            accesses_percent: 100,
+            extent: Extent::Rest,
+        }])),
         files: Files::Shared(t()),
         size_bytes: 1 << 20,
         pace: Pace::Closed,

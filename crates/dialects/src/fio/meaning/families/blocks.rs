@@ -10,10 +10,10 @@ const DEFAULT_BYTES: u64 = 4096;
 const TOO_LARGE: &str = "blocks of 4G and more";
 /// fio cuts I/Os short where their end was done before.
 const UNMAPPED: &str = "places are drawn anew each time, since blocks differ in size";
-const DIFFERENT: &str = "reads and writes of different sizes";
+const TOGETHER: &str = "reads and writes advance together; in fio each on its own";
 
 /// Sizes of fio's own width, before they are known to fit.
-type Wide = [Option<(u64, u64)>; 3];
+type Wide = [(u64, u64); 3];
 
 impl Draft<'_> {
     /// In fio `bssplit` wins over `bsrange`, and that over `bs`.
@@ -27,36 +27,53 @@ impl Draft<'_> {
                 self.read_plain(setting, directions)?;
             }
         }
-        let fixed = match self.job.block_sizes {
-            BlockSizes::Fixed(bytes) => Some(u64::from(bytes)),
-            _ => None,
-        };
-        match (self.job.pattern, fixed) {
-            (Pattern::Strided(skip), Some(bytes)) => {
-                self.job.pattern = Pattern::Strided(skip.saturating_add(bytes));
+        let of_writes = self.job.write_block_sizes.clone();
+        let is_mapped = of_writes.is_none() && fixed(&self.job.block_sizes).is_some();
+        if self.job.patterns().any(|pattern| *pattern == Pattern::Shuffled) && !is_mapped {
+            let anew = |pattern: &mut Pattern| {
+                if *pattern == Pattern::Shuffled {
+                    *pattern = Pattern::Random;
+                }
+            };
+            anew(&mut self.job.pattern);
+            self.job.write_pattern.as_mut().map(anew);
+            if let Some(setting) = self.chosen.get("rw") {
+                self.note(setting, UNMAPPED);
             }
-            // Back over the block itself and the rest of the way.
-            (Pattern::Backward(back), Some(bytes)) if back > bytes => {
-                self.job.pattern = Pattern::Backward(back - bytes);
+        }
+        self.read_skips(of_writes.as_ref());
+        if self.job.reads()
+            && self.job.writes()
+            && !self.job.jumps()
+            && self.job.by_direction().is_none()
+            && let Some(setting) = self.chosen.get("rw")
+        {
+            self.note(setting, TOGETHER);
+        }
+        self.read_alignment(directions)
+    }
+
+    /// fio skips from the end of a block, each direction from its own.
+    fn read_skips(&mut self, of_writes: Option<&BlockSizes>) {
+        let skip = self.job.pattern.clone();
+        if !matches!(skip, Pattern::Strided(_) | Pattern::Backward(_)) {
+            return;
+        }
+        let stepped = stepped(&skip, &self.job.block_sizes);
+        let writes = of_writes.map(|sizes| self::stepped(&skip, sizes));
+        match (stepped, writes) {
+            (Some(pattern), None) => self.job.pattern = pattern,
+            (Some(pattern), Some(Some(writes))) => {
+                self.job.pattern = pattern;
+                self.job.write_pattern = Some(writes);
             }
-            (Pattern::Backward(back), Some(bytes)) if back < bytes => {
-                self.job.pattern = Pattern::Strided(bytes - back);
-            }
-            (Pattern::Strided(_) | Pattern::Backward(_), _) => {
+            _ => {
                 self.job.pattern = Pattern::Sequential;
                 if let Some(setting) = self.chosen.get("rw") {
                     self.beyond(setting, "skips in a way of its own");
                 }
             }
-            (Pattern::Shuffled, None) => {
-                self.job.pattern = Pattern::Random;
-                if let Some(setting) = self.chosen.get("rw") {
-                    self.note(setting, UNMAPPED);
-                }
-            }
-            _ => {}
         }
-        self.read_alignment(directions)
     }
 
     /// `bs` or `bsrange`; a direction without a value has that of `bs`, or fio's default.
@@ -66,54 +83,35 @@ impl Draft<'_> {
         for (size, range) in sizes.iter_mut().zip(self.chosen.ranges("bsrange")?) {
             *size = range.or(*size);
         }
-        let Some((min, max)) = self.only_one(setting, directions, sizes) else { return Ok(()) };
-        let (Ok(min), Ok(max)) = (u32::try_from(min), u32::try_from(max)) else {
-            self.beyond(setting, TOO_LARGE);
-            return Ok(());
+        let sizes: Wide = sizes.map(|size| size.unwrap_or((DEFAULT_BYTES, DEFAULT_BYTES)));
+        let of_one = |(min, max): (u64, u64)| {
+            let (min, max) = (u32::try_from(min).ok()?, u32::try_from(max).ok()?);
+            Some(if min == max { BlockSizes::Fixed(min) } else { BlockSizes::Range { min, max } })
         };
-        self.job.block_sizes =
-            if min == max { BlockSizes::Fixed(min) } else { BlockSizes::Range { min, max } };
+        let used: Option<Vec<_>> = directions.used(sizes).into_iter().map(of_one).collect();
+        match used {
+            Some(used) => self.set_sizes(used),
+            None => self.beyond(setting, TOO_LARGE),
+        }
         Ok(())
     }
 
-    /// The sizes of the directions in use, if they are the same.
-    fn only_one(
-        &mut self,
-        setting: &Setting,
-        directions: Directions,
-        sizes: Wide,
-    ) -> Option<(u64, u64)> {
-        let sizes = sizes.map(|size| size.unwrap_or((DEFAULT_BYTES, DEFAULT_BYTES)));
-        let used = directions.used(sizes);
-        if used.iter().any(|size| *size != used[0]) {
-            self.beyond(setting, DIFFERENT);
-            return None;
+    /// Of the directions in use.
+    fn set_sizes(&mut self, used: Vec<BlockSizes>) {
+        let mut used = used.into_iter();
+        if let Some(first) = used.next() {
+            self.job.write_block_sizes = used.next().filter(|writes| *writes != first);
+            self.job.block_sizes = first;
         }
-        used.first().copied()
     }
 
     fn read_split(&mut self, setting: &Setting, directions: Directions) -> Result<(), Error> {
         let splits = setting.split()?;
-        let used = directions.used(splits.each_ref());
-        if used.iter().any(|split| *split != used[0]) {
-            self.beyond(setting, DIFFERENT);
-            return Ok(());
-        }
-        let Some(split) = used.first() else { return Ok(()) };
-        let (mut shares, alone) = (Vec::new(), split.len() == 1);
-        for (bytes, percent) in split.iter().filter(|(_, percent)| *percent > 0 || alone) {
-            let Ok(bytes) = u32::try_from(*bytes) else {
-                self.beyond(setting, TOO_LARGE);
-                return Ok(());
-            };
-            let percent = if alone { 100 } else { u8::try_from(*percent).unwrap_or(u8::MAX) };
-            shares.push(Share { bytes, percent });
-        }
-        let sum: u32 = shares.iter().map(|share| u32::from(share.percent)).sum();
-        match shares.as_slice() {
-            _ if sum != 100 => self.beyond(setting, "percentages that do not add up to 100"),
-            [one] => self.job.block_sizes = BlockSizes::Fixed(one.bytes),
-            _ => self.job.block_sizes = BlockSizes::Split(shares),
+        let used: Result<Vec<_>, _> =
+            directions.used(splits.each_ref()).into_iter().map(|split| shares(split)).collect();
+        match used {
+            Ok(used) => self.set_sizes(used),
+            Err(why) => self.beyond(setting, why),
         }
         Ok(())
     }
@@ -126,11 +124,11 @@ impl Draft<'_> {
         );
         let Some(setting) = self.chosen.get("ba").filter(|_| is_random) else { return Ok(()) };
         let used = directions.used(self.chosen.numbers("ba")?);
-        let smallest = u64::from(self.job.block_sizes.min_bytes());
+        let smallest = u64::from(self.job.min_block_bytes());
         match (used[0], used.last().copied().flatten()) {
             (None | Some(0), None | Some(0)) => {}
             (Some(one), Some(other)) if one == other => {
-                if one != smallest {
+                if one != smallest || self.job.write_block_sizes.is_some() {
                     self.job.align_bytes = Some(one);
                     if self.job.pattern == Pattern::Shuffled {
                         self.job.pattern = Pattern::Random;
@@ -140,5 +138,44 @@ impl Draft<'_> {
             _ => self.beyond(setting, "reads and writes aligned differently"),
         }
         Ok(())
+    }
+}
+
+/// The one size of all blocks.
+fn fixed(sizes: &BlockSizes) -> Option<u64> {
+    match sizes {
+        BlockSizes::Fixed(bytes) => Some(u64::from(*bytes)),
+        _ => None,
+    }
+}
+
+/// From start to start, where `skip` is from the end of a block; `None` where that varies or stays.
+fn stepped(skip: &Pattern, sizes: &BlockSizes) -> Option<Pattern> {
+    match (skip, fixed(sizes)?) {
+        (Pattern::Strided(skip), bytes) => Some(Pattern::Strided(skip.saturating_add(bytes))),
+        // Back over the block itself and the rest of the way.
+        (Pattern::Backward(back), bytes) if *back > bytes => Some(Pattern::Backward(back - bytes)),
+        (Pattern::Backward(back), bytes) if *back < bytes => Some(Pattern::Strided(bytes - back)),
+        _ => None,
+    }
+}
+
+/// Sizes of one direction, or why iotax does not have them.
+fn shares(split: &[(u64, u32)]) -> Result<BlockSizes, &'static str> {
+    let (mut shares, alone) = (Vec::new(), split.len() == 1);
+    for (bytes, percent) in split.iter().filter(|(_, percent)| *percent > 0 || alone) {
+        let bytes = u32::try_from(*bytes).map_err(|_| TOO_LARGE)?;
+        let percent = if alone { 100 } else { u8::try_from(*percent).unwrap_or(u8::MAX) };
+        shares.push(Share { bytes, percent });
+    }
+    let sum: u32 = shares.iter().map(|share| u32::from(share.percent)).sum();
+    // What the shares leave has the last size: where fio's search for one ends.
+    if let (Some(last), Ok(left)) = (shares.last_mut(), u8::try_from(100_u32.saturating_sub(sum))) {
+        last.percent += left;
+    }
+    match shares.as_slice() {
+        [] => Err("sizes that never occur"),
+        [one] => Ok(BlockSizes::Fixed(one.bytes)),
+        _ => Ok(BlockSizes::Split(shares)),
     }
 }

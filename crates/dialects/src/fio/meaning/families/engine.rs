@@ -72,6 +72,11 @@ impl<'a> Draft<'a> {
                 self.keep(setting);
                 self.note(setting, "io_uring here");
             }
+            // fio on this system does not have it, so it is not handed on.
+            "windowsaio" => {
+                self.job.engine = Engine::IoUring;
+                self.note(setting, "io_uring here");
+            }
             _ => self.beyond(setting, "is an engine that only fio has"),
         }
     }

@@ -47,9 +47,7 @@ impl Draft<'_> {
             self.read_mix()?;
         }
         if random {
-            self.job.pattern = self.read_random(directions)?;
-        } else if reads && writes {
-            self.note(setting, "reads and writes advance together; in fio each on its own");
+            self.read_random(directions)?;
         }
         if let Some(detail) = detail {
             self.read_detail(detail, random)?;
@@ -67,40 +65,47 @@ impl Draft<'_> {
         Ok(())
     }
 
-    fn read_random(&mut self, directions: Directions) -> Result<Pattern, Error> {
+    fn read_random(&mut self, directions: Directions) -> Result<(), Error> {
         // An LFSR comes to every block once before any comes again, map or not.
         let lfsr = self.chosen.get("random_generator").is_some_and(|s| s.word().0 == "lfsr");
         let norandommap = self.chosen.switch("norandommap", false)? && !lfsr;
         // fio's map of blocks done is of blocks of one size; `read_blocks` takes it away where
         // sizes differ.
-        let mut pattern = if norandommap { Pattern::Random } else { Pattern::Shuffled };
+        let pattern = if norandommap { Pattern::Random } else { Pattern::Shuffled };
+        let mut patterns = [pattern.clone(), pattern.clone(), pattern];
         if let Some(setting) = self.chosen.get("random_distribution") {
-            let (word, detail) = setting.word();
-            match skew(word, detail.unwrap_or_default()) {
+            match distribution(setting)? {
                 Ok(None) => {}
-                Ok(Some(skew)) => pattern = Pattern::Skewed(skew),
+                Ok(Some(distributions)) => patterns = distributions,
                 Err(why) => {
                     self.beyond(setting, why);
-                    return Ok(Pattern::Random);
+                    self.job.pattern = Pattern::Random;
+                    return Ok(());
                 }
             }
         }
         if let Some(setting) = self.chosen.get("percentage_random") {
             let percents = self.chosen.numbers("percentage_random")?;
-            let percents = directions.used(percents.map(|value| percent(value.unwrap_or(100))));
-            match (percents[0], percents.last().copied()) {
-                (one, Some(other)) if one != other => {
-                    self.beyond(setting, "reads and writes random in different proportions");
+            let percents = percents.map(|value| percent(value.unwrap_or(100)));
+            let mut in_part = patterns.iter().zip(percents).filter(|(_, percent)| *percent < 100);
+            if in_part.any(|(pattern, percent)| percent > 0 && pattern.has_hot_places()) {
+                self.beyond(setting, "a skewed distribution, in part sequential");
+            } else {
+                for (pattern, random_percent) in patterns.iter_mut().zip(percents) {
+                    match random_percent {
+                        100 => {}
+                        0 => *pattern = Pattern::Sequential,
+                        _ => *pattern = Pattern::Mixed { random_percent },
+                    }
                 }
-                (100, _) => {}
-                (0, _) => pattern = Pattern::Sequential,
-                (percent, _) if !matches!(pattern, Pattern::Skewed(_)) => {
-                    pattern = Pattern::Mixed { random_percent: percent };
-                }
-                _ => self.beyond(setting, "a skewed distribution, in part sequential"),
             }
         }
-        Ok(pattern)
+        let mut used = directions.used(patterns.each_ref()).into_iter().cloned();
+        if let Some(first) = used.next() {
+            self.job.write_pattern = used.next().filter(|writes| *writes != first);
+            self.job.pattern = first;
+        }
+        Ok(())
     }
 
     /// What follows `rw=WORD:`.
@@ -117,7 +122,8 @@ impl Draft<'_> {
                     self.beyond(setting, "the same place several times in a row");
                 }
                 (count, None)
-                    if matches!(self.job.pattern, Pattern::Shuffled | Pattern::Random) =>
+                    if self.job.write_pattern.is_none()
+                        && matches!(self.job.pattern, Pattern::Shuffled | Pattern::Random) =>
                 {
                     self.job.pattern = Pattern::Runs(RunLength::Fixed(count));
                 }
@@ -146,23 +152,29 @@ fn percent(value: u64) -> u8 {
     u8::try_from(value).unwrap_or(100).min(100)
 }
 
-/// `Ok(None)` is uniform.
-fn skew(word: &str, detail: &str) -> Result<Option<Skew>, &'static str> {
-    if word == "random" {
-        return Ok(None);
-    }
-    if word.starts_with("zoned") {
-        return Err("shares of I/O for parts of the file");
-    }
+/// The order of each direction, `Ok(None)` for uniform ones, or why iotax has none such.
+fn distribution(setting: &Setting) -> Result<Result<Option<[Pattern; 3]>, &'static str>, Error> {
+    let (word, detail) = setting.word();
+    Ok(match word {
+        "random" => Ok(None),
+        "zoned" | "zoned_abs" => Ok(Some(setting.zones()?.map(Pattern::Zoned))),
+        _ => skew(word, detail.unwrap_or_default()).map(|skew| {
+            let pattern = Pattern::Skewed(skew);
+            Some([pattern.clone(), pattern.clone(), pattern])
+        }),
+    })
+}
+
+fn skew(word: &str, detail: &str) -> Result<Skew, &'static str> {
     if detail.contains(':') {
         return Err("a distribution with a centre of its own");
     }
     let number = detail.trim().parse::<f64>().ok();
     match word {
-        "zipf" => Ok(Some(Skew::Zipf(number.unwrap_or(DEFAULT_ZIPF)))),
-        "pareto" => Ok(Some(Skew::Pareto(number.unwrap_or(DEFAULT_PARETO)))),
+        "zipf" => Ok(Skew::Zipf(number.unwrap_or(DEFAULT_ZIPF))),
+        "pareto" => Ok(Skew::Pareto(number.unwrap_or(DEFAULT_PARETO))),
         "normal" | "gauss" => match number {
-            Some(deviation) if deviation > 0.0 => Ok(Some(Skew::Normal(deviation))),
+            Some(deviation) if deviation > 0.0 => Ok(Skew::Normal(deviation)),
             _ => Err("a normal distribution of no width"),
         },
         _ => Err("a distribution that iotax does not have"),

@@ -32,13 +32,17 @@ impl Draft<'_> {
     /// A job that does both keeps both rates, whatever `rwmixread` says (`rate_ddir` in fio's
     /// `io_u.c` turns to the direction that is behind).
     fn set_rate(&mut self, setting: &Setting, rates: &[u64], poisson: bool) {
-        let fixed = match self.job.block_sizes {
-            BlockSizes::Fixed(bytes) => Some(f64::from(bytes)),
+        let sizes = self.job.all_block_sizes().map(|sizes| match sizes {
+            BlockSizes::Fixed(bytes) => Some(f64::from(*bytes)),
             _ => None,
-        };
+        });
+        let fixed: Option<Vec<f64>> = sizes.collect();
         let sum = rates.iter().map(|rate| *rate as f64).sum::<f64>();
         let iops = match (setting.name(), fixed) {
-            ("rate", Some(bytes)) => sum / bytes,
+            ("rate", Some(bytes)) => {
+                let bytes = bytes.iter().cycle();
+                rates.iter().zip(bytes).map(|(rate, bytes)| *rate as f64 / bytes).sum()
+            }
             ("rate", None) => {
                 return self.beyond(setting, "bytes per second with blocks of several sizes");
             }

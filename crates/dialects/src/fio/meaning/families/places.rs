@@ -95,7 +95,7 @@ impl<'a> Draft<'a> {
     /// whole of each of them, `offset` included (`setup_files` of fio's `filesetup.c`).
     fn read_size(&mut self) -> Result<(), Error> {
         let each = self.read_filesize()?;
-        let largest = u64::from(self.job.block_sizes.max_bytes());
+        let largest = u64::from(self.job.max_block_bytes());
         let mut whole = None;
         if let Some(setting) = self.chosen.get("size") {
             match setting.amount()? {
@@ -121,6 +121,13 @@ impl<'a> Draft<'a> {
                     return Ok(());
                 }
                 let size = format_bytes(self.job.size_bytes);
+                if let Some(setting) = self.chosen.get("size")
+                    && setting.amount()? == Amount::Percent(100)
+                {
+                    let note = format!("all of the target in fio; {size} here: --set size=SIZE");
+                    self.note(setting, &note);
+                    return Ok(());
+                }
                 let (place, name) = (self.place().words(), &self.job.name);
                 let note = format!("{place}: job `{name}` has no size: {size} of the target");
                 self.notes.push(note);
@@ -142,13 +149,13 @@ impl<'a> Draft<'a> {
         };
         let share = match self.chosen.get("size").map(Setting::amount).transpose()? {
             Some(Amount::Percent(percent)) => {
-                let blocks = u64::from(self.job.block_sizes.min_bytes()).max(1);
+                let blocks = u64::from(self.job.min_block_bytes()).max(1);
                 let share = bytes_of(Amount::Percent(percent), each).unwrap_or(each).min(behind);
                 share / blocks * blocks
             }
             _ => behind,
         };
-        if share < u64::from(self.job.block_sizes.max_bytes()) {
+        if share < u64::from(self.job.max_block_bytes()) {
             let problem = "what is left of it is below the block size, as fio says too";
             return Err(filesize.refuse_value(problem, "write a larger filesize"));
         }
@@ -173,8 +180,12 @@ impl<'a> Draft<'a> {
             Some(Amount::Bytes(bytes)) if bytes > 0 => bytes.min(self.job.size_bytes),
             _ => self.job.size_bytes,
         };
-        let BlockSizes::Fixed(block) = self.job.block_sizes else { return Ok(all) };
-        let (files, block) = (u64::from(self.job.files_per_thread.max(1)), u64::from(block).max(1));
+        let (BlockSizes::Fixed(block), None) = (&self.job.block_sizes, &self.job.write_block_sizes)
+        else {
+            return Ok(all);
+        };
+        let (files, block) =
+            (u64::from(self.job.files_per_thread.max(1)), u64::from(*block).max(1));
         let blocks = match self.job.pattern {
             Pattern::Strided(stride) => (all / files).div_ceil(stride.max(1)),
             _ => all / files / block,

@@ -45,14 +45,16 @@ impl Draft<'_> {
         let mut bytes = self.bytes_to_move()?;
         if let Some(setting) = self.chosen.get("number_ios") {
             let count = setting.whole()?.saturating_mul(self.loops()?);
-            match self.job.block_sizes {
+            match &self.job.block_sizes {
                 _ if count == 0 => {}
-                BlockSizes::Fixed(block) => bytes = bytes.min(count.saturating_mul(block.into())),
+                BlockSizes::Fixed(block) if self.job.write_block_sizes.is_none() => {
+                    bytes = bytes.min(count.saturating_mul((*block).into()));
+                }
                 _ => self.beyond(setting, "a number of I/Os with blocks of several sizes"),
             }
         }
         // fio moves at least one block.
-        self.job.bound = Bound::Bytes(bytes.max(self.job.block_sizes.min_bytes().into()));
+        self.job.bound = Bound::Bytes(bytes.max(self.job.min_block_bytes().into()));
         Ok(())
     }
 

@@ -71,14 +71,14 @@ fn orders() {
     assert_snapshot!(job("rw=randread:8\nrw_sequencer=identical"), @"pattern=shuffled [rw_sequencer=identical: the same place several times in a row] [rw=randread:8: the same place several times in a row]");
     assert_snapshot!(job("rw=randread\npercentage_random=30"), @"pattern={mixed:{random_percent:30}}");
     assert_snapshot!(job("rw=randread\npercentage_random=0"), @"as usual");
-    assert_snapshot!(job("rw=randrw\npercentage_random=100,0"), @"pattern=shuffled read_percent=50 [percentage_random=100,0: reads and writes random in different proportions]");
+    assert_snapshot!(job("rw=randrw\npercentage_random=100,0"), @"pattern=shuffled read_percent=50 write_pattern=sequential");
     assert_snapshot!(job("rw=read\npercentage_random=30"), @"as usual");
     assert_snapshot!(job("rw=randread\nrandom_distribution=zipf:1.2"), @"pattern={skewed:{zipf:1.2}}");
     assert_snapshot!(job("rw=randread\nrandom_distribution=zipf"), @"pattern={skewed:{zipf:1.1}}");
     assert_snapshot!(job("rw=randread\nrandom_distribution=pareto:0.3"), @"pattern={skewed:{pareto:0.3}}");
     assert_snapshot!(job("rw=randread\nrandom_distribution=normal:20"), @"pattern={skewed:{normal:20.0}}");
     assert_snapshot!(job("rw=randread\nrandom_distribution=zipf:1.2:0.5"), @"pattern=random [random_distribution=zipf:1.2:0.5: a distribution with a centre of its own]");
-    assert_snapshot!(job("rw=randread\nrandom_distribution=zoned:50/5:30/15:20/"), @"pattern=random [random_distribution=zoned:50/5:30/15:20/: shares of I/O for parts of the file]");
+    assert_snapshot!(job("rw=randread\nrandom_distribution=zoned:50/5:30/15:20/"), @"pattern={zoned:[{accesses_percent:50,extent:{percent:5}},{accesses_percent:30,extent:{percent:15}},{accesses_percent:20,extent:{percent:80}}]}");
 }
 
 #[test]
@@ -87,7 +87,10 @@ fn block_sizes() {
     assert_snapshot!(job("bs=64k,4k"), @"block_sizes={fixed:65536}");
     assert_snapshot!(job("rw=write\nbs=64k,4k"), @"invalidate=false read_percent=0");
     assert_snapshot!(job("rw=write\nbs=64k\nbs=,8k"), @"block_sizes={fixed:8192} invalidate=false read_percent=0");
-    assert_snapshot!(job("rw=randrw\nbs=64k,4k"), @"pattern=shuffled read_percent=50 [bs=64k,4k: reads and writes of different sizes]");
+    assert_snapshot!(job("rw=randrw\nbs=64k,4k"), @"
+    block_sizes={fixed:65536} pattern=random read_percent=50 write_block_sizes={fixed:4096}
+    note: rw=randrw: places are drawn anew each time, since blocks differ in size
+    ");
     assert_snapshot!(job("rw=randread\nbs=8k\nbsrange=4k-1M"), @"
     block_sizes={range:{max:1048576,min:4096}} pattern=random
     note: rw=randread: places are drawn anew each time, since blocks differ in size
@@ -102,8 +105,14 @@ fn block_sizes() {
     note: rw=randread: places are drawn anew each time, since blocks differ in size
     ");
     assert_snapshot!(job("rw=randread\nbssplit=8k"), @"block_sizes={fixed:8192} pattern=shuffled");
-    assert_snapshot!(job("rw=randread\nbssplit=4k/60:64k/20"), @"pattern=shuffled [bssplit=4k/60:64k/20: percentages that do not add up to 100]");
-    assert_snapshot!(job("rw=randrw\nbssplit=4k/60:64k/40,8k/100"), @"pattern=shuffled read_percent=50 [bssplit=4k/60:64k/40,8k/100: reads and writes of different sizes]");
+    assert_snapshot!(job("rw=randread\nbssplit=4k/60:64k/20"), @"
+    block_sizes={split:[{bytes:4096,percent:60},{bytes:65536,percent:40}]} pattern=random
+    note: rw=randread: places are drawn anew each time, since blocks differ in size
+    ");
+    assert_snapshot!(job("rw=randrw\nbssplit=4k/60:64k/40,8k/100"), @"
+    block_sizes={split:[{bytes:4096,percent:60},{bytes:65536,percent:40}]} pattern=random read_percent=50 write_block_sizes={fixed:8192}
+    note: rw=randrw: places are drawn anew each time, since blocks differ in size
+    ");
     assert_snapshot!(job("rw=randread\nblockalign=512"), @"align_bytes=512 pattern=random");
     assert_snapshot!(job("rw=randread\nblockalign=4k"), @"pattern=shuffled");
     assert_snapshot!(job("rw=read\nblockalign=512"), @"as usual");

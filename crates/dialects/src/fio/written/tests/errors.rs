@@ -199,10 +199,10 @@ fn errors_in_commands_underline_the_word() {
       ^^^^^^^^^^^^^ column 1
     write --name=NAME in front of a job's options, or name a job file
 
-    `for` is not a fio command
+    `for` runs fio several times, and iotax does not
       for i in 1 2; do fio --name=a; done
       ^^^ column 1
-    leave it out; only fio, sleep and wait are read here
+    paste the fio command alone; iotax repeats trials itself (-n), and varies options with --matrix
 
     `--name=a` is not a fio command
       --name=a
@@ -249,33 +249,33 @@ fn errors_in_commands_underline_the_word() {
 #[test]
 fn of_a_script_the_line_is_named() {
     let cases = [
-        "# two jobs\nfio --name=a &\nmkdir /mnt/b\nfio --name=b\n",
+        "# two jobs\nfio --name=a &\nmkfs.ext4 /mnt/b\nfio --name=b\n",
         "fio --name=a \\\n  --bs=4x \\\n  --rw=read\nwait\n",
         "fio --name=a\nfor i in 1 2; do\n  fio --name=b\ndone\n",
-        "fio --name=a\nfio --name=b > out.txt\n",
+        "fio --name=a\nfio --name=b --size=$SIZE\n",
         "set -e\nfio --rw=read\n",
     ];
     let said: Vec<_> = cases.iter().map(|text| command_error(text)).collect();
     assert_snapshot!(said.join("\n\n"), @r"
-    the script:3:1: `mkdir` is not a fio command
-      3 | mkdir /mnt/b
-        | ^^^^^
-    leave it out; only fio, sleep and wait are read here
+    the script:3:1: `mkfs.ext4` changes the machine, and iotax does not run it
+      3 | mkfs.ext4 /mnt/b
+        | ^^^^^^^^^
+    leave it out; run it yourself before, if the test needs it
 
     the script:2:8: bs: fio has no unit `x`, it would read `4x` as a bare number
       2 |   --bs=4x \
         |        ^^
     write k, m, g, t or p, or no unit
 
-    the script:2:1: `for` is not a fio command
+    the script:2:1: `for` runs fio several times, and iotax does not
       2 | for i in 1 2; do
         | ^^^
-    leave it out; only fio, sleep and wait are read here
+    paste the fio command alone; iotax repeats trials itself (-n), and varies options with --matrix
 
-    the script:2:14: a redirection is for a shell, and no shell reads this
-      2 | fio --name=b > out.txt
-        |              ^
-    leave it out
+    the script:2:21: `$SIZE` is a variable of the shell, which is not known here
+      2 | fio --name=b --size=$SIZE
+        |                     ^^^^^
+    write its value, or put it in single quotes if it is meant for fio
 
     the script:2:1: this command has no job
       2 | fio --rw=read
@@ -302,8 +302,8 @@ fn what_only_a_shell_can_do_is_named() {
         "fio --name=a --size=\"${SIZE}\"",
         "fio --name=a --size=$(cat size)",
         "fio --name=a --size=`cat size`",
-        "fio --name=a > out.txt",
-        "fio --name=a | tee out.txt",
+        "fio - < job.fio",
+        "fio - << END",
         "(fio --name=a) &",
         "{ fio --name=a; }",
         "fio --name=a --filename=/dev/nvme*n1",
@@ -332,15 +332,15 @@ fn what_only_a_shell_can_do_is_named() {
                           ^ column 21
     write what it stands for
 
-    a redirection is for a shell, and no shell reads this
-      fio --name=a > out.txt
-                   ^ column 14
-    leave it out
+    `-` reads a job file from elsewhere
+      fio - < job.fio
+          ^ column 5
+    save it as job.fio, and give that: iotax run job.fio TARGET
 
-    a pipe is for a shell, and no shell reads this
-      fio --name=a | tee out.txt
-                   ^ column 14
-    leave it out
+    the job file follows here, in lines of its own
+      fio - << END
+            ^^ column 7
+    save those lines as job.fio, and give that: iotax run job.fio TARGET
 
     a group in parentheses is for a shell, and no shell reads this
       (fio --name=a) &

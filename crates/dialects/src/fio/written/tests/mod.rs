@@ -122,7 +122,8 @@ fn options_of_the_program_are_set_aside() {
     let text = "fio --output-format=json -o out.json --minimal --name=a --eta=never --bs=4k";
     let sections = read_command(text, &no_files).unwrap();
     assert_eq!(listed(&sections), "a: bs=4k");
-    let words: Vec<_> = sections[0].ignored.iter().map(|p| &p.text[p.span.clone()]).collect();
+    let words: Vec<_> =
+        sections[0].ignored.iter().map(|p| &p.place.text[p.place.span.clone()]).collect();
     assert_eq!(words, ["--output-format=json", "-o", "--minimal", "--eta=never"]);
 }
 

@@ -1,0 +1,145 @@
+//! What iperf3 prints, as one result: `-J`, the duplicate members of `--bidir` in 3.7, and the lines of
+//! `--json-stream`.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{self, DeserializeOwned, MapAccess, SeqAccess};
+use serde::{Deserialize, Deserializer};
+use serde_json::{Map, Value};
+
+use super::raw::Root;
+use crate::importers::error::Error;
+use crate::importers::json;
+use crate::importers::tidy::tidy;
+
+/// The result, and whether more follows it.
+pub(super) fn read(text: &str) -> Result<(Root, bool), Error> {
+    let start = text.find('{').unwrap_or(text.len());
+    let text = match tidy(&text[start..]) {
+        Cow::Borrowed(_) => Cow::Borrowed(text),
+        Cow::Owned(tidied) => Cow::Owned(format!("{}{tidied}", &text[..start])),
+    };
+    let (root, rest) = match json::first::<Root>(&text, '{') {
+        Ok(found) => found,
+        Err(Error::Json { why, .. }) if why.starts_with("duplicate field") => twice(&text)?,
+        Err(error) => return Err(error),
+    };
+    if root.event.is_some() {
+        return Ok((of_events(&text)?, false));
+    }
+    Ok((root, rest.contains('{')))
+}
+
+/// iperf3 3.7 gives the sums of both directions the same names.
+fn twice<T: DeserializeOwned>(text: &str) -> Result<(T, &str), Error> {
+    let (Twice(value), rest) = json::first::<Twice>(text, '{')?;
+    let read = serde_json::from_value(value);
+    let root = read.map_err(|error| Error::Json { line: 1, column: 1, why: error.to_string() })?;
+    Ok((root, rest))
+}
+
+/// A line of `--json-stream` (3.17).
+#[derive(Deserialize)]
+#[serde(expecting = "an event")]
+struct Event {
+    event: String,
+    #[serde(default)]
+    data: Value,
+}
+
+/// Events of one test: its start, its intervals, its end.
+fn of_events(text: &str) -> Result<Root, Error> {
+    let mut whole = Map::new();
+    let mut intervals = Vec::new();
+    let mut rest = text;
+    while rest.contains('{') {
+        let (event, behind) = match json::first::<Event>(rest, '{') {
+            Ok(found) => found,
+            // What was printed last may be cut off.
+            Err(Error::CutOff { .. }) if !whole.is_empty() => break,
+            Err(error) => return Err(error),
+        };
+        rest = behind;
+        match event.event.as_str() {
+            "interval" => intervals.push(event.data),
+            "start" | "end" | "error" => {
+                whole.insert(event.event, event.data);
+            }
+            _ => {}
+        }
+    }
+    whole.insert("intervals".to_owned(), Value::Array(intervals));
+    serde_json::from_value(Value::Object(whole)).map_err(|error| Error::Json {
+        line: 1,
+        column: 1,
+        why: error.to_string(),
+    })
+}
+
+/// JSON in which a member that comes again is that of the way back.
+struct Twice(Value);
+
+struct Visitor;
+
+impl<'de> de::Visitor<'de> for Visitor {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut all = Vec::new();
+        while let Some(Twice(item)) = items.next_element()? {
+            all.push(item);
+        }
+        Ok(Value::Array(all))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
+        let mut all = Map::new();
+        while let Some((name, Twice(value))) = members.next_entry::<String, Twice>()? {
+            let Some(first) = all.get_mut(&name) else {
+                all.insert(name, value);
+                continue;
+            };
+            let back = format!("{name}_bidir_reverse");
+            // The client's own direction comes first, unless they say otherwise.
+            let is_swapped = first["sender"] == false && value["sender"] == true;
+            let second = if is_swapped { std::mem::replace(first, value) } else { value };
+            all.entry(back).or_insert(second);
+        }
+        Ok(Value::Object(all))
+    }
+}
+
+impl<'de> Deserialize<'de> for Twice {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(Visitor).map(Self)
+    }
+}

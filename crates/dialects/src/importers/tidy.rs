@@ -1,0 +1,61 @@
+//! JSON as programs in C write it, made JSON.
+
+use std::borrow::Cow;
+
+/// fio and iperf3 write floats with `%f`, so a mean over nothing may be `nan` or `-nan`, which is no
+/// JSON; and older versions of fio did not escape control characters. The former become `null`, the latter
+/// blanks.
+pub(super) fn tidy(json: &str) -> Cow<'_, str> {
+    let bytes = json.as_bytes();
+    let (mut out, mut copied) = (String::new(), 0);
+    let (mut i, mut in_string) = (0, false);
+    while i < bytes.len() {
+        let (end, instead) = match bytes[i] {
+            b'\\' if in_string => (i + 2, None),
+            b'"' => {
+                in_string = !in_string;
+                (i + 1, None)
+            }
+            0..0x20 if in_string => (i + 1, Some(" ")),
+            b'-' | b'a'..=b'z' | b'A'..=b'Z' if !in_string => {
+                let end = i + 1 + word_length(&bytes[i + 1..]);
+                (end, is_no_number(&bytes[i..end]).then_some("null"))
+            }
+            _ => (i + 1, None),
+        };
+        if let Some(instead) = instead {
+            out.push_str(&json[copied..i]);
+            out.push_str(instead);
+            copied = end;
+        }
+        i = end;
+    }
+    if copied == 0 {
+        return Cow::Borrowed(json);
+    }
+    out.push_str(&json[copied..]);
+    Cow::Owned(out)
+}
+
+fn word_length(bytes: &[u8]) -> usize {
+    bytes.iter().take_while(|byte| byte.is_ascii_alphabetic()).count()
+}
+
+fn is_no_number(word: &[u8]) -> bool {
+    let word = word.strip_prefix(b"-").unwrap_or(word);
+    [&b"nan"[..], b"inf", b"infinity"].iter().any(|no| word.eq_ignore_ascii_case(no))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_no_number_is_replaced() {
+        let json = r#"{"a": nan, "b": -nan, "c": [inf], "nan": "a nan \" nan", "d": -1}"#;
+        let tidied = r#"{"a": null, "b": null, "c": [null], "nan": "a nan \" nan", "d": -1}"#;
+        assert_eq!(tidy(json), tidied);
+        assert_eq!(tidy("{\"a\": \"x\ty\"}"), "{\"a\": \"x y\"}");
+        assert!(matches!(tidy(tidied), Cow::Borrowed(_)));
+    }
+}

@@ -1,0 +1,411 @@
+//! Splits a text into commands and words, as the shell that it was written for does.
+//!
+//! What only that shell can do (variables, patterns for file names) is noted at the word, which may
+//! be one that nobody needs.
+
+use std::ops::Range;
+
+use iotax_spec::Error;
+
+use super::prompt;
+use super::style::Style;
+use super::typeset::{self, Kind};
+use super::word::{Joint, Redirect, Simple, Word};
+
+/// fio's own variables: published commands often leave out the quotes around them.
+const FIOS: [&str; 3] = ["jobname", "jobnum", "filenum"];
+/// What cmd makes ordinary letters with `^`.
+const OF_CMD: [char; 7] = ['&', '|', '<', '>', '^', '%', '"'];
+
+/// All commands in a part of `text`.
+pub(super) fn commands(text: &str, part: Range<usize>, style: Style) -> Result<Vec<Simple>, Error> {
+    let mut lexer = Lexer { text, at: part.start, end: part.end, style, odd: None, begins: true };
+    let mut found = Vec::new();
+    while lexer.at < lexer.end {
+        let command = lexer.command()?;
+        if !command.words.is_empty() || !command.redirects.is_empty() {
+            found.push(command);
+        }
+    }
+    Ok(found)
+}
+
+struct Lexer<'a> {
+    text: &'a str,
+    at: usize,
+    end: usize,
+    style: Style,
+    /// A typeset blank in front of the next word.
+    odd: Option<usize>,
+    /// Nothing of this line was read yet.
+    begins: bool,
+}
+
+impl<'a> Lexer<'a> {
+    fn rest(&self) -> &'a str {
+        &self.text[self.at..self.end]
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    fn skip(&mut self, bytes: usize) {
+        self.at = (self.at + bytes).min(self.end);
+    }
+
+    /// The words of a command, up to what joins it to the next.
+    fn command(&mut self) -> Result<Simple, Error> {
+        let mut words: Vec<Word> = Vec::new();
+        let mut redirects: Vec<Redirect> = Vec::new();
+        let (joint, joint_span) = loop {
+            if self.begins && words.is_empty() {
+                self.line();
+            }
+            let at = self.at;
+            let Some(c) = self.peek() else { break (Joint::Sequence, at..at) };
+            if let Some(length) = self.continued() {
+                self.skip(length);
+                self.continuation();
+                continue;
+            }
+            match c {
+                '\n' if goes_on(&words, self.rest()) => self.skip(1),
+                '\n' | ';' => {
+                    self.skip(1);
+                    self.begins = c == '\n';
+                    break (Joint::Sequence, at..self.at);
+                }
+                '&' if self.rest().starts_with("&>") => redirects.push(self.redirect(at)?),
+                // PowerShell calls a quoted program so.
+                '&' if self.style.windows && words.is_empty() => self.skip(1),
+                '&' | '|' => break self.joint(),
+                '<' | '>' => redirects.push(self.redirect(at)?),
+                '#' if self.is_comment() => self.skip_line(),
+                _ if c.is_whitespace() => {
+                    let typeset = typeset::of(c).map(|_| at);
+                    self.odd = self.odd.or(typeset);
+                    self.skip(c.len_utf8());
+                }
+                _ => self.word_or_redirect(&mut words, &mut redirects)?,
+            }
+        };
+        Ok(Simple { words, redirects, joint, joint_span })
+    }
+
+    /// At the start of a line: a prompt, a comment of cmd, output that was pasted with the command.
+    fn line(&mut self) {
+        self.begins = false;
+        let rest = self.rest();
+        let line = rest.lines().next().unwrap_or_default();
+        let prompt = prompt::length(line, self.style.hash_prompts);
+        if self.style.prompts && prompt == 0 && !line.trim().is_empty() {
+            return self.skip_line();
+        }
+        self.skip(prompt);
+        let line = line[prompt..].trim_start();
+        let lower = line.to_ascii_lowercase();
+        let is_remark =
+            lower.starts_with("::") || ["rem ", "@rem "].iter().any(|r| lower.starts_with(r));
+        if self.style.windows && (is_remark || matches!(lower.trim(), "rem" | "@rem")) {
+            self.skip_line();
+        }
+    }
+
+    fn skip_line(&mut self) {
+        let length = self.rest().find('\n').unwrap_or(self.rest().len());
+        self.skip(length);
+    }
+
+    /// On Windows `#1` is a disk.
+    fn is_comment(&self) -> bool {
+        let behind = self.rest()[1..].chars().next();
+        !self.style.windows || !behind.is_some_and(|c| c.is_ascii_digit())
+    }
+
+    /// Bytes of a line break that is none; blanks before it were lost on no screen.
+    fn continued(&self) -> Option<usize> {
+        let rest = self.rest();
+        let marks: &[char] = if self.style.windows { &['\\', '^', '`'] } else { &['\\'] };
+        let behind = rest.strip_prefix(marks)?;
+        let broken = behind.trim_start_matches([' ', '\t', '\r']).strip_prefix('\n')?;
+        Some(rest.len() - broken.len())
+    }
+
+    /// What a shell prints in front of a line that goes on.
+    fn continuation(&mut self) {
+        for mark in [">> ", "> ", "More? "] {
+            if let Some(behind) = self.rest().strip_prefix(mark)
+                && behind.trim_start().starts_with(['-', '/'])
+            {
+                return self.skip(mark.len());
+            }
+        }
+    }
+
+    fn joint(&mut self) -> (Joint, Range<usize>) {
+        let start = self.at;
+        let rest = self.rest();
+        let (length, joint) = match () {
+            () if rest.starts_with("&&") => (2, Joint::Sequence),
+            () if rest.starts_with("||") => (2, Joint::OnFailure),
+            () if rest.starts_with("|&") => (2, Joint::Pipe),
+            () if rest.starts_with('|') => (1, Joint::Pipe),
+            () if self.style.ampersand_waits => (1, Joint::Sequence),
+            () => (1, Joint::Background),
+        };
+        self.skip(length);
+        (joint, start..self.at)
+    }
+
+    /// `> file`, `2>&1`, `< file`; `start` is where its number or `&` stands.
+    fn redirect(&mut self, start: usize) -> Result<Redirect, Error> {
+        self.skip(usize::from(self.peek() == Some('&')));
+        let reads = self.peek() == Some('<');
+        if self.rest().starts_with("<<") && !self.rest().starts_with("<<<") {
+            let advice = "save those lines as job.fio, and give that: iotax run job.fio TARGET";
+            let problem = "the job file follows here, in lines of its own";
+            return Err(Error::syntax(problem, advice).at(self.text, self.at..self.at + 2));
+        }
+        let marks = self.rest().len() - self.rest().trim_start_matches(['<', '>', '|']).len();
+        self.skip(marks);
+        let target = if let Some(number) = self.rest().strip_prefix('&') {
+            let digits = |c: char| c.is_ascii_digit() || c == '-';
+            self.skip(1 + number.len() - number.trim_start_matches(digits).len());
+            String::new()
+        } else {
+            let blanks = self.rest().len() - self.rest().trim_start_matches([' ', '\t']).len();
+            self.skip(blanks);
+            self.word()?.map(|word| word.text).unwrap_or_default()
+        };
+        Ok(Redirect { span: start..self.at, reads, target })
+    }
+
+    /// Digits right before `>` are its own.
+    fn word_or_redirect(
+        &mut self,
+        words: &mut Vec<Word>,
+        redirects: &mut Vec<Redirect>,
+    ) -> Result<(), Error> {
+        let start = self.at;
+        let digits = self.rest().trim_start_matches(|c: char| c.is_ascii_digit() || c == '*');
+        if digits.len() < self.rest().len() && digits.starts_with('>') {
+            self.at = self.end - digits.len();
+            redirects.push(self.redirect(start)?);
+            return Ok(());
+        }
+        words.extend(self.word()?);
+        Ok(())
+    }
+
+    fn word(&mut self) -> Result<Option<Word>, Error> {
+        let start = self.at;
+        let quoted = self.rest().starts_with(['\'', '"']);
+        let mut word =
+            Word { text: String::new(), span: start..start, quoted, fault: None, typeset: false };
+        if let Some(at) = self.odd.take() {
+            self.typeset(at, &mut word);
+        }
+        let mut is_word = false;
+        while let Some(c) = self.peek() {
+            if let Some(length) = self.continued() {
+                self.skip(length);
+                self.continuation();
+                continue;
+            }
+            if c.is_whitespace() || matches!(c, ';' | '&' | '|' | '<' | '>') {
+                break;
+            }
+            is_word = true;
+            let at = self.at;
+            self.skip(c.len_utf8());
+            match c {
+                '\\' if !self.style.windows => self.escaped(&mut word),
+                '^' if self.style.windows && self.rest().starts_with(OF_CMD) => {
+                    self.escaped(&mut word);
+                }
+                '\'' => self.quoted(at, &mut word)?,
+                '"' => self.double_quoted(at, &mut word)?,
+                '$' => self.dollar(at, &mut word),
+                '`' if !self.style.windows => self.backquote(at, &mut word),
+                '`' => self.escaped(&mut word),
+                '%' if self.style.windows => self.percent(at, &mut word),
+                _ => self.plain(at, c, &mut word),
+            }
+        }
+        word.span.end = self.at;
+        Ok(is_word.then_some(word))
+    }
+
+    fn escaped(&mut self, word: &mut Word) {
+        if let Some(c) = self.peek() {
+            word.text.push(c);
+            self.skip(c.len_utf8());
+        }
+    }
+
+    /// A letter; some of them mean something to a shell, and some were changed on the way.
+    fn plain(&mut self, at: usize, c: char, word: &mut Word) {
+        let rest = self.rest();
+        let ends = rest.is_empty() || rest.starts_with(char::is_whitespace);
+        let is_option = word.text.starts_with('-') && !word.text.contains('=');
+        let is_start = word.text.is_empty() || word.text == "@";
+        let is_odd = typeset::of(c).is_some_and(|found| match found.kind {
+            Kind::Dash => is_start || is_option,
+            Kind::SingleQuote => is_start || ends || word.text.ends_with('='),
+            Kind::Ellipsis => is_start,
+            Kind::Quote | Kind::Blank | Kind::Letter => true,
+        });
+        if is_odd {
+            self.typeset(at, word);
+        }
+        let windows = self.style.windows;
+        let what = match c {
+            '(' | ')' if !windows || is_start => Some("a group in parentheses"),
+            '{' | '}' if word.text.is_empty() => Some("a group in braces"),
+            '*' | '?' if !windows => Some("a pattern for file names"),
+            _ => None,
+        };
+        if let Some(what) = what {
+            let advice = match c {
+                '{' | '}' => "write what it stands for",
+                _ => "put the word in single quotes if it is meant for fio",
+            };
+            self.fault(word, |lexer| lexer.refuse(what, at..at + 1, advice));
+        }
+        word.text.push(c);
+    }
+
+    fn quoted(&mut self, start: usize, word: &mut Word) -> Result<(), Error> {
+        let Some(length) = self.rest().find('\'') else { return Err(self.never_closed(start)) };
+        word.text.push_str(&self.rest()[..length]);
+        self.skip(length + 1);
+        Ok(())
+    }
+
+    fn double_quoted(&mut self, start: usize, word: &mut Word) -> Result<(), Error> {
+        while let Some(c) = self.peek() {
+            let at = self.at;
+            self.skip(c.len_utf8());
+            match c {
+                '"' => return Ok(()),
+                '`' if !self.style.windows => self.backquote(at, word),
+                '$' => self.dollar(at, word),
+                '%' if self.style.windows => self.percent(at, word),
+                '\\' if !self.style.windows => match self.peek() {
+                    Some('\n') => self.skip(1),
+                    Some('$' | '`' | '"' | '\\') => self.escaped(word),
+                    _ => word.text.push('\\'),
+                },
+                _ => word.text.push(c),
+            }
+        }
+        Err(self.never_closed(start))
+    }
+
+    /// Behind a dollar: fio's own variables stay, a shell's are not known.
+    fn dollar(&mut self, start: usize, word: &mut Word) {
+        let rest = self.rest();
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == ':';
+        let name = &rest[..rest.find(|c| !is_name(c)).unwrap_or(rest.len())];
+        let is_letter = name.is_empty() && !rest.starts_with(['(', '{', '\'', '"']);
+        if FIOS.contains(&name) || is_letter || self.style.windows && self.style.ampersand_waits {
+            word.text.push('$');
+            return;
+        }
+        if rest.starts_with('(') {
+            let advice = "write what it stands for";
+            self.fault(word, |lexer| lexer.refuse("a command in $( )", start..start + 2, advice));
+            let length = closing(rest);
+            return self.skip(length);
+        }
+        // The target takes the place of every directory, so this one need not be known.
+        if let Some(here) = ["PWD", "{PWD}"].into_iter().find(|here| rest.starts_with(here))
+            && (here.starts_with('{') || name == here)
+        {
+            word.text.push('.');
+            return self.skip(here.len());
+        }
+        let length = match rest.find('}') {
+            Some(at) if rest.starts_with('{') => at + 1,
+            _ => name.len(),
+        };
+        self.variable(start..start + 1 + length, word);
+        self.skip(length);
+    }
+
+    /// `%NAME%` and `%1` of cmd; other uses of `%` are a letter.
+    fn percent(&mut self, start: usize, word: &mut Word) {
+        let rest = self.rest();
+        let name = rest.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
+        let length = rest.len() - name.len();
+        if length > 0 && name.starts_with('%') {
+            self.variable(start..start + length + 2, word);
+            return self.skip(length + 1);
+        }
+        word.text.push('%');
+    }
+
+    fn variable(&self, span: Range<usize>, word: &mut Word) {
+        let variable = &self.text[span.clone()];
+        word.text.push_str(variable);
+        self.fault(word, |lexer| {
+            Error::syntax(
+                format!("`{variable}` is a variable of the shell, which is not known here"),
+                "write its value, or put it in single quotes if it is meant for fio",
+            )
+            .at(lexer.text, span)
+        });
+    }
+
+    fn backquote(&mut self, start: usize, word: &mut Word) {
+        let what = "a command in backquotes";
+        self.fault(word, |lexer| lexer.refuse(what, start..start + 1, "write what it stands for"));
+        let length = self.rest().find('`').map_or(0, |end| end + 1);
+        self.skip(length);
+    }
+
+    fn typeset(&self, at: usize, word: &mut Word) {
+        word.typeset |= word.fault.is_none();
+        self.fault(word, |lexer| typeset::refuse(lexer.text, at, lexer.style.short_options));
+    }
+
+    /// The first fault of a word counts.
+    fn fault(&self, word: &mut Word, why: impl FnOnce(&Self) -> Error) {
+        if word.fault.is_none() {
+            word.fault = Some(Box::new(why(self)));
+        }
+    }
+
+    fn refuse(&self, what: &str, span: Range<usize>, advice: &str) -> Error {
+        let text = format!("{what} is for a shell, and no shell reads this");
+        Error::syntax(text, advice).at(self.text, span)
+    }
+
+    fn never_closed(&self, start: usize) -> Error {
+        Error::syntax("this quote is never closed", "put the same quote behind the value")
+            .at(self.text, start..self.end)
+    }
+}
+
+/// A line that begins with an option belongs to the command before it: pages that show commands
+/// often lose what continues a line.
+fn goes_on(words: &[Word], rest: &str) -> bool {
+    !words.is_empty() && rest.trim_start().starts_with('-')
+}
+
+/// Bytes up to the parenthesis that closes the first one.
+fn closing(text: &str) -> usize {
+    let mut depth = 0_usize;
+    for (at, c) in text.char_indices() {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => continue,
+        }
+        if depth == 0 {
+            return at + 1;
+        }
+    }
+    text.len()
+}

@@ -1,0 +1,366 @@
+//! One command: the tool's, with what stands in front of it; or one beside it.
+
+use std::ops::Range;
+
+use iotax_spec::Error;
+
+use super::note::Note;
+use super::style::Style;
+use super::tool::{self, Tool, is_assignment};
+use super::word::{Simple, Word, span};
+use super::wrappers::{self, Way, Wrapper};
+use super::{beside, refused};
+
+/// Longest `sleep` that makes sense between two commands: a day.
+const LONGEST_SLEEP_S: f64 = 86_400.0;
+
+const OWN_WAY: &str = "iotax reports in its own way";
+const UNREAD: &str = "the command reads nothing from it";
+const SHELL: &str = "it is about the shell itself";
+
+/// What a command is.
+pub(super) enum Found {
+    Run {
+        words: Vec<Word>,
+        span: Range<usize>,
+        at_once: bool,
+    },
+    /// More commands, within quotes.
+    Inside(Range<usize>),
+    Sleep(u64),
+    Wait,
+    Nothing,
+}
+
+/// A program that a word may be.
+pub(super) fn tool_of(word: &Word) -> Option<Tool> {
+    Tool::of_program(name(word).as_str())
+}
+
+/// In lower case; cmd's `@` and the `\` that keeps an alias away are no part of it.
+fn name(word: &Word) -> String {
+    word.program().trim_start_matches('@').to_owned()
+}
+
+pub(super) struct Stage<'a> {
+    pub text: &'a str,
+    pub tool: Tool,
+    pub style: Style,
+}
+
+impl Stage<'_> {
+    /// What the command is, and what of it is left out.
+    pub(super) fn read(&self, command: &Simple) -> Result<(Found, Vec<Note>), Error> {
+        let mut notes = Vec::new();
+        let mut at_once = false;
+        let mut rest = command.words.as_slice();
+        if let Some(fault) = typeset(rest) {
+            return Err(fault);
+        }
+        while let [first, behind @ ..] = rest {
+            if tool_of(first).is_some() || self.is_flag(first) {
+                let found = self.run(command, rest, at_once, &mut notes)?;
+                return Ok((found, notes));
+            }
+            let wrapper = self.wrapper(first);
+            let is_beside = wrapper.is_none() && beside::find(&name(first)).is_some();
+            let tool = behind.iter().find(|word| tool_of(word).is_some());
+            let Some(tool) = tool.filter(|_| !is_beside) else { break };
+            if !first.quoted && is_assignment(&first.text) {
+                self.assigned(first, tool, &mut notes)?;
+                rest = behind;
+                continue;
+            }
+            let Some(wrapper) = wrapper else {
+                let unknown = || refused::unknown_wrapper(self.text, first, tool);
+                return Err(first.fault.as_deref().cloned().unwrap_or_else(unknown));
+            };
+            rest = match wrapper.fate {
+                wrappers::Fate::Dropped(why) => {
+                    let behind = behind_options(wrapper, rest);
+                    let end = rest.len() - behind.len();
+                    notes.push(Note { span: span(&rest[..end]), why });
+                    behind
+                }
+                wrappers::Fate::Refused(does, way) => {
+                    return Err(refused::wrapper(
+                        self.text,
+                        first,
+                        does,
+                        way,
+                        (self.tool, Some(tool)),
+                    ));
+                }
+                wrappers::Fate::Shell(options) => {
+                    let at = self.command_of(options, rest)?;
+                    if at + 1 == rest.len() {
+                        break;
+                    }
+                    &rest[at..]
+                }
+                wrappers::Fate::Start => {
+                    let (behind, waits) = started(wrapper, behind);
+                    at_once = !waits;
+                    behind
+                }
+            };
+        }
+        self.other(command, rest, notes)
+    }
+
+    /// A line of `DiskSpd` without its program.
+    fn is_flag(&self, word: &Word) -> bool {
+        self.tool == Tool::DiskSpd && word.text.starts_with('-')
+    }
+
+    /// On Windows `timeout` waits, and runs nothing.
+    fn wrapper(&self, word: &Word) -> Option<&'static Wrapper> {
+        let name = name(word);
+        wrappers::find(&name).filter(|_| !(self.style.windows && name == "timeout"))
+    }
+
+    fn run(
+        &self,
+        command: &Simple,
+        words: &[Word],
+        at_once: bool,
+        notes: &mut Vec<Note>,
+    ) -> Result<Found, Error> {
+        let [program, behind @ ..] = words else { return Ok(Found::Nothing) };
+        let arguments = match tool_of(program) {
+            Some(tool) if tool != self.tool => {
+                return Err(refused::other_tool(self.text, program, self.tool));
+            }
+            Some(_) => behind,
+            None => words,
+        };
+        // A directory that nobody knows may be in front of the program's name.
+        if let Some(fault) = arguments.iter().find_map(|word| word.fault.as_deref()) {
+            return Err(fault.clone());
+        }
+        let input = arguments.iter().find(|word| self.tool == Tool::Fio && word.text == "-");
+        if let Some(word) = input {
+            return Err(refused::from_input(self.text, word));
+        }
+        for redirect in &command.redirects {
+            let why = if redirect.reads { UNREAD } else { OWN_WAY };
+            notes.push(Note { span: redirect.span.clone(), why });
+        }
+        Ok(Found::Run { words: arguments.to_vec(), span: span(words), at_once })
+    }
+
+    fn assigned(&self, word: &Word, tool: &Word, notes: &mut Vec<Note>) -> Result<(), Error> {
+        if word.text.starts_with("LD_PRELOAD=") {
+            return Err(refused::preload(self.text, word, tool));
+        }
+        notes.push(Note { span: word.span.clone(), why: "not set for iotax" });
+        Ok(())
+    }
+
+    /// Where the command of a shell begins in its words.
+    fn command_of(&self, options: &[&str], words: &[Word]) -> Result<usize, Error> {
+        match words.iter().position(|word| is_command(options, &word.text)) {
+            Some(at) if at + 1 < words.len() => Ok(at + 1),
+            _ => Err(refused::script(self.text, &words[0], words.get(1))),
+        }
+    }
+
+    /// A command that runs no tool, as far as its words tell.
+    fn other(
+        &self,
+        command: &Simple,
+        words: &[Word],
+        mut notes: Vec<Note>,
+    ) -> Result<(Found, Vec<Note>), Error> {
+        let Some(first) = words.first() else { return Ok((Found::Nothing, notes)) };
+        let whole = span(words).start..command.span().end;
+        let mut drop = |why: &'static str| notes.push(Note { span: whole.clone(), why });
+        if !first.quoted && words.iter().all(|word| is_assignment(&word.text)) {
+            drop(SHELL);
+            return Ok((Found::Nothing, notes));
+        }
+        if let Some(fault) = &first.fault {
+            return Err((**fault).clone());
+        }
+        let name = name(first);
+        let fate = match (to_kernel(command, words), self.wrapper(first)) {
+            (Some(fate), _) => Some(fate),
+            (None, None) => beside::find(&name),
+            (None, Some(wrapper)) => match wrapper.fate {
+                wrappers::Fate::Dropped(why) => {
+                    let behind = behind_options(wrapper, words);
+                    if behind.is_empty() {
+                        None
+                    } else {
+                        let end = words.len() - behind.len();
+                        notes.push(Note { span: span(&words[..end]), why });
+                        return self.other(command, behind, notes);
+                    }
+                }
+                wrappers::Fate::Shell(options) => {
+                    let at = self.command_of(options, words)?;
+                    let part = self.inside(command, &words[at])?;
+                    return Ok((Found::Inside(part), notes));
+                }
+                wrappers::Fate::Refused(does, way) => {
+                    let is_keyword = matches!(way, Way::Often | Way::Without);
+                    let has_tool = words.iter().any(|word| tool::tool(&word.text).is_some());
+                    if is_keyword || has_tool {
+                        return Err(refused::wrapper(
+                            self.text,
+                            first,
+                            does,
+                            way,
+                            (self.tool, None),
+                        ));
+                    }
+                    None
+                }
+                wrappers::Fate::Start => None,
+            },
+        };
+        let found = match fate {
+            Some(beside::Fate::Dropped(why)) => {
+                drop(why);
+                Found::Nothing
+            }
+            Some(beside::Fate::Sleep) => Found::Sleep(sleep(self.text, first, &words[1..])?),
+            Some(beside::Fate::Wait) => Found::Wait,
+            Some(beside::Fate::Refused(does)) => {
+                return Err(refused::beside(self.text, first, does));
+            }
+            None => return Err(refused::unknown(self.text, first, self.tool)),
+        };
+        Ok((found, notes))
+    }
+
+    /// The bytes of the command that a word has in quotes.
+    fn inside(&self, command: &Simple, word: &Word) -> Result<Range<usize>, Error> {
+        let Range { start, end } = word.span;
+        let raw = &self.text[start..end];
+        // cmd takes the first and the last quote away.
+        let to_end = start..command.span().end;
+        if raw.starts_with("\"\"") && self.text[to_end.clone()].ends_with('"') {
+            return Ok(start + 1..to_end.end - 1);
+        }
+        let quotes = usize::from(raw.starts_with(['\'', '"']));
+        let part = start + quotes..end.saturating_sub(quotes).max(start + quotes);
+        if self.text.get(part.clone()) == Some(word.text.as_str()) {
+            return Ok(part);
+        }
+        if let Some(fault) = &word.fault {
+            return Err((**fault).clone());
+        }
+        Err(refused::quotes(self.text, word))
+    }
+}
+
+/// What a web page has changed in a command of the tool.
+fn typeset(words: &[Word]) -> Option<Error> {
+    words.iter().find(|word| tool_of(word).is_some())?;
+    let odd = words.iter().find(|word| word.typeset)?;
+    odd.fault.as_deref().cloned()
+}
+
+/// What becomes of a command that sets something of the kernel.
+fn to_kernel(command: &Simple, words: &[Word]) -> Option<beside::Fate> {
+    let written = command.redirects.iter().filter(|redirect| !redirect.reads);
+    let files = words.iter().skip(1).filter(|_| name(&words[0]) == "tee");
+    let dropped = words.iter().any(|word| word.text.starts_with("vm.drop_caches"));
+    let mut targets = written
+        .map(|redirect| redirect.target.as_str())
+        .chain(files.map(|word| word.text.as_str()))
+        .chain(dropped.then_some("/proc/sys/vm/drop_caches"));
+    targets.find_map(beside::of_kernel)
+}
+
+/// Whether an option of a shell says that a command follows: `-c`, `-lc`, `/c`, `-Command`.
+fn is_command(options: &[&str], word: &str) -> bool {
+    let lower = word.to_ascii_lowercase();
+    let letters = word.strip_prefix('-').unwrap_or_default();
+    let is_joined = options.contains(&"-c")
+        && letters.ends_with('c')
+        && letters.len() <= 4
+        && letters.chars().all(|c| c.is_ascii_lowercase());
+    options.contains(&lower.as_str()) || is_joined
+}
+
+/// The words behind a wrapper, its options and their values.
+fn behind_options<'a>(wrapper: &Wrapper, words: &'a [Word]) -> &'a [Word] {
+    let mut at = 1;
+    while let Some(word) = words.get(at).filter(|word| word.text.starts_with('-')) {
+        at += if wrapper.valued.contains(&word.text.as_str()) { 2 } else { 1 };
+        if word.text == "--" {
+            break;
+        }
+    }
+    let runs = |word: &Word| {
+        tool_of(word).is_some()
+            || wrappers::find(&name(word)).is_some()
+            || is_assignment(&word.text)
+    };
+    if words.get(at).is_none_or(|word| !runs(word)) {
+        at += wrapper.words;
+    }
+    let is_program = |word: &Word| runs(word) || beside::find(&name(word)).is_some();
+    if words.get(at).is_none_or(|word| !is_program(word)) {
+        // An option that is not known here.
+        let tool = words.iter().skip(1).position(|word| tool_of(word).is_some());
+        at = tool.map_or(at, |tool| tool + 1);
+    }
+    words.get(at..).unwrap_or_default()
+}
+
+/// What cmd's `start` starts, and whether it waits for it.
+fn started<'a>(wrapper: &Wrapper, words: &'a [Word]) -> (&'a [Word], bool) {
+    let (mut at, mut waits) = (0, false);
+    while let Some(word) = words.get(at) {
+        let option = word.text.to_ascii_lowercase();
+        let is_title = at == 0 && word.quoted && tool_of(word).is_none();
+        if !is_title && !option.starts_with('/') {
+            break;
+        }
+        waits |= matches!(option.as_str(), "/wait" | "/w");
+        at += if wrapper.valued.contains(&option.as_str()) { 2 } else { 1 };
+    }
+    (words.get(at..).unwrap_or_default(), waits)
+}
+
+/// `sleep 1.5m`, `timeout /t 5 /nobreak`, `Start-Sleep -Seconds 5`: one time, in seconds where it has no
+/// unit.
+fn sleep(text: &str, first: &Word, arguments: &[Word]) -> Result<u64, Error> {
+    let refuse = |word: &Word| {
+        let error = Error::syntax("sleep takes one time", "write seconds: sleep 10");
+        Err(error.at(text, word.span.clone()))
+    };
+    let is_option = |word: &&Word| word.text.starts_with(['-', '/']);
+    let is_fine = arguments
+        .iter()
+        .any(|word| matches!(&*word.text.to_ascii_lowercase(), "-m" | "-milliseconds"));
+    let mut times = arguments.iter().filter(|word| !is_option(word));
+    let Some(time) = times.next() else { return refuse(first) };
+    if let Some(second) = times.next() {
+        return refuse(second);
+    }
+    let (number, unit) = match time.text.find(|c: char| c.is_ascii_alphabetic()) {
+        Some(at) => time.text.split_at(at),
+        None if is_fine => (time.text.as_str(), "ms"),
+        None => (time.text.as_str(), "s"),
+    };
+    let unit_s = match unit {
+        "ms" if is_fine => 0.001,
+        "s" => 1.0,
+        "m" => 60.0,
+        "h" => 3600.0,
+        "d" => 86_400.0,
+        _ => return refuse(time),
+    };
+    match number.parse::<f64>() {
+        Ok(number) if (0.0..=LONGEST_SLEEP_S).contains(&(number * unit_s)) => {
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range")]
+            let ns = (number * unit_s * 1e9).round() as u64;
+            Ok(ns)
+        }
+        _ => refuse(time),
+    }
+}
