@@ -32,6 +32,7 @@ mod row;
 mod rules;
 mod screened;
 mod seconds;
+mod slow_mode;
 mod spread;
 mod stalled;
 mod stand_in;
@@ -44,7 +45,8 @@ pub use analysis::{
     Comparison, DepthLevel, DepthResponse, EffectChange, Ending, Estimate, FORMAT, FactorEffect,
     FactorEffects, FactorInteraction, FactorShift, FleetCost, Interaction, JobSummary, Judgment,
     LayerCost, NetworkLoad, NetworkSummary, OperationSummary, Outlier, Outliers, QuantilePoint,
-    Rates, Stalls, Steadiness, SyncSummary, TargetPoint, TargetSummary, TrialPoint, Warning, Work,
+    Rates, SlowMode, Stalls, Steadiness, SyncSummary, TargetPoint, TargetSummary, TrialPoint,
+    Warning, Work,
 };
 pub use analyzer::Analyzer;
 pub use counters::{
