@@ -7,6 +7,7 @@ mod disk;
 mod doctor;
 mod documented;
 mod gate;
+mod host_commands;
 #[cfg(feature = "kubernetes")]
 mod kube;
 mod limits;
@@ -35,6 +36,7 @@ pub(crate) use self::disk::{
 pub(crate) use self::doctor::DoctorArgs;
 pub(crate) use self::documented::DocumentedArgs;
 pub(crate) use self::gate::{GateArgs, Undecided};
+pub(crate) use self::host_commands::HostCommandArgs;
 #[cfg(feature = "kubernetes")]
 pub(crate) use self::kube::{
     ClusterArgs, Containers, KubeCommand, KubeCompareArgs, KubeDoctorArgs, KubeFleetArgs,

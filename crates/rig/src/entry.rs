@@ -4,6 +4,7 @@
 pub(crate) mod cgroup;
 pub(crate) mod directory;
 pub(crate) mod file;
+pub(crate) mod host_command;
 pub(crate) mod loop_device;
 pub(crate) mod mapping;
 pub(crate) mod remote;
@@ -91,6 +92,8 @@ pub(crate) enum Entry {
         /// Its path; the last part is random.
         path: PathBuf,
     },
+    /// A setting of the host that a command of the user's undoes.
+    HostSetting(host_command::Setting),
     /// A daemon that bears this token in its environment.
     Daemon {
         /// The token, random.
@@ -122,6 +125,7 @@ impl Entry {
             Self::Cgroup { path, home } => cgroup::undo(path, home, journal),
             Self::Remote(mounting) => mounting.undo(),
             Self::Socket { path } => socket::remove(path, journal),
+            Self::HostSetting(setting) => setting.undo(journal),
             Self::Daemon { token, .. } if marked::end_daemon(token) => Ok(Undone::Removed),
             Self::Daemon { .. } => Ok(Undone::Absent),
         }
@@ -144,6 +148,7 @@ impl fmt::Display for Entry {
             Self::Cgroup { path, .. } => write!(f, "the cgroup {}", path.display()),
             Self::Remote(mounting) => write!(f, "what was not mounted of {mounting}"),
             Self::Socket { path } => write!(f, "the socket {}", path.display()),
+            Self::HostSetting(setting) => setting.fmt(f),
             Self::Daemon { program, .. } => write!(f, "the process {program}"),
         }
     }

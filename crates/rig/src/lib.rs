@@ -74,6 +74,7 @@ mod free_space;
 mod fuse;
 mod given_up;
 mod held;
+mod host_setting;
 mod identity;
 mod idle;
 mod journal;

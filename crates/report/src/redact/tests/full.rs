@@ -14,9 +14,9 @@ use iotax_spec::layers::{
 };
 use iotax_spec::{
     Arm, BlockSizes, Bound, CloudChoice, Design, DiskRole, Driver, Engine, Files, FioOption,
-    Fitted, IndexLoads, Job, KnownLimit, Layer, NamedTarget, Operation, OperationShare, Pace,
-    Pattern, Requirement, SideRuns, Spec, Stack, Stop, StopMode, Target, Think, Tree, Workload,
-    Yields,
+    Fitted, HostCommands, IndexLoads, Job, KnownLimit, Layer, NamedTarget, Operation,
+    OperationShare, Pace, Pattern, Requirement, SideRuns, Spec, Stack, Stop, StopMode, Target,
+    Think, Tree, Workload, Yields,
 };
 
 use super::machine::{environment, instance, machine};
@@ -188,7 +188,16 @@ fn cloud() -> Cloud {
 
 fn arm(target: Target) -> Arm {
     let levels = vec![iotax_spec::Setting { factor: t(), level: t() }];
-    Arm { name: t(), target, driver: Driver::Fio, part: some(), levels, against: some() }
+    let host_commands = Some(HostCommands { before: t(), after: some(), directory: t().into() });
+    Arm {
+        name: t(),
+        target,
+        driver: Driver::Fio,
+        part: some(),
+        levels,
+        against: some(),
+        host_commands,
+    }
 }
 
 fn rule() -> iotax_spec::Rule {
