@@ -13,6 +13,8 @@ mod kube;
 mod limits;
 mod matrix;
 mod measure;
+#[cfg(test)]
+mod mentioned;
 mod output;
 mod peer;
 mod run;

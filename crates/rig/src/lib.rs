@@ -92,6 +92,7 @@ mod own_disk;
 mod ownership;
 mod programs;
 mod progress;
+mod read_ahead;
 mod refusal;
 mod resolved_target;
 mod rig;

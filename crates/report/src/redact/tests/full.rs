@@ -134,6 +134,7 @@ fn layers() -> Vec<Layer> {
         rsize_bytes: Some(1),
         wsize_bytes: Some(1),
         xprtsec: some(),
+        read_ahead_bytes: Some(1),
     };
     let dmcrypt = Dmcrypt {
         format: t(),
@@ -153,7 +154,13 @@ fn layers() -> Vec<Layer> {
         Layer::Dev(Dev { path: T.into() }),
         Layer::Nfs(nfs),
         Layer::Dmcrypt(dmcrypt),
-        Layer::FileSystem(FileSystem { kind, encrypt: true, mkfs: some(), mount: some() }),
+        Layer::FileSystem(FileSystem {
+            kind,
+            encrypt: true,
+            mkfs: some(),
+            mount: some(),
+            read_ahead_bytes: Some(4096),
+        }),
         Layer::Gocryptfs(Gocryptfs { cipher: t() }),
         Layer::CgroupIo(CgroupIo::default()),
         Layer::Throttle(Throttle { group: some(), ..Throttle::default() }),
