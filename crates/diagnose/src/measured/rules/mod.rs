@@ -95,6 +95,6 @@ pub(super) const ALL: [Rule; 31] = [
     timed(&["flush-bound"], waiting::flushes),
     rule(&["sync-mount"], waiting::each_change),
     rule(&["throttle"], limiter::limited),
-    timed(&["slow-few"], stalls::slow_few),
+    rule(&["slow-few"], stalls::slow_few),
     timed(&["too-little-parallelism"], waiting::one_at_a_time),
 ];
