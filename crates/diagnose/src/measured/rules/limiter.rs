@@ -15,6 +15,8 @@ use crate::suspect::{Confidence, Suspect};
 const SECONDS: usize = 10;
 /// Of these, so many may have been disturbed.
 const DISTURBED: f64 = 0.1;
+/// Trials that tell the same.
+const TRIALS: usize = 3;
 /// The others lie within this of their median.
 const CONSTANT: f64 = 0.005;
 /// Fewer I/Os in a second are too coarse.
@@ -54,28 +56,55 @@ impl HeldRate {
     }
 }
 
-/// `None` unless nine in ten seconds have the same rate.
+/// `None` unless nine in ten seconds, or all of several trials, have the same rate.
 fn held_rate(case: &Case<'_>) -> Option<HeldRate> {
     // An offered rate is constant by itself, and so is memory that one thread copies.
     (case.job.pace.offered_iops().is_none() && case.job.has_single_ios()).then_some(())?;
     (case.is_on_path() || case.has_limit_of_its_own()).then_some(())?;
-    let all = case.trials.iter().flat_map(|trial| &trial.per_second_ios);
-    let mut seconds: Vec<f64> = all.map(|ios| f64::from(*ios)).collect();
+    let seconds = case.trials.iter().flat_map(|trial| &trial.per_second_ios);
+    let seconds: Vec<f64> = seconds.map(|ios| f64::from(*ios)).collect();
     let count = seconds.len();
     let typical = median(&seconds);
     (count >= SECONDS && typical >= MIN_IOS).then_some(())?;
-    seconds.sort_by(|a, b| (a - typical).abs().total_cmp(&(b - typical).abs()));
-    seconds.truncate(count - usize::try_from(whole(DISTURBED * count as f64)).ok()?);
-    let within = seconds.last().map(|furthest| (furthest - typical).abs() / typical)?;
-    (within <= CONSTANT.max(1.0 / typical)).then_some(())?;
-    let independent = latency_spread(case)? * typical.sqrt();
+    let kept = count - usize::try_from(whole(DISTURBED * count as f64)).ok()?;
+    let seconds = nearest(seconds, typical, kept);
+    let in_trial = count as f64 / case.trials.len() as f64;
+    let trials: Vec<f64> =
+        case.trials.iter().filter_map(|trial| Some(trial.iops? * in_trial)).collect();
+    let is_several = trials.len() >= TRIALS;
+    let steady = [within(&seconds, typical), within(&trials, typical * in_trial)];
+    let within = match steady {
+        [within, _] if within <= CONSTANT.max(1.0 / typical) => within,
+        [_, within] if is_several && within <= CONSTANT => within,
+        _ => return None,
+    };
+    let spread = latency_spread(case)?;
+    // Where a second has too few I/Os to tell, a trial may have enough.
+    let calm = |counts: &[f64], ios: f64| {
+        let independent = spread * ios.sqrt();
+        (independent >= COUNTED).then(|| variance(counts).sqrt() / independent)
+    };
+    let calm = calm(&seconds, typical)
+        .or_else(|| calm(&trials, typical * in_trial).filter(|_| is_several));
     Some(HeldRate {
         iops: typical,
         bytes_per_s: typical * case.summary.bytes_per_s / case.summary.iops,
         seconds: count,
         within,
-        calm: (independent >= COUNTED).then(|| variance(&seconds).sqrt() / independent),
+        calm,
     })
+}
+
+/// So many of them that are nearest to a value.
+fn nearest(mut all: Vec<f64>, to: f64, count: usize) -> Vec<f64> {
+    all.sort_by(|a, b| (a - to).abs().total_cmp(&(b - to).abs()));
+    all.truncate(count);
+    all
+}
+
+/// The largest deviation from a value, as a share of it.
+fn within(all: &[f64], of: f64) -> f64 {
+    all.iter().map(|one| (one - of).abs() / of).fold(0.0, f64::max)
 }
 
 /// Standard deviation over mean of the latencies, of most of them.
@@ -120,8 +149,10 @@ pub(super) fn limited(case: &Case<'_>) -> Option<Suspect> {
 /// The same of the slower one of two arms: the other one shows what the load can reach.
 pub(in crate::measured) fn limited_beside(case: &Case<'_>, other: &Case<'_>) -> Option<Suspect> {
     let held = held_rate(case)?;
-    // I/Os that are as independent as those of any slow disk have no limiter.
+    // I/Os that are as independent as those of any slow disk have no limiter. Where each takes as
+    // long as the other, a path that is longer looks the same.
     held.calm.is_none_or(|calm| calm <= CALMER).then_some(())?;
+    let confidence = if held.calm.is_some() { Confidence::Likely } else { Confidence::Possible };
     let slower = case.latency_ms() / other.latency_ms();
     (slower >= FASTER).then_some(())?;
     let beside = format!(
@@ -130,7 +161,7 @@ pub(in crate::measured) fn limited_beside(case: &Case<'_>, other: &Case<'_>) -> 
         grouped(whole(other.summary.iops)),
         times(slower)
     );
-    let suspect = Suspect::new("throttle", Confidence::Likely, held.told());
+    let suspect = Suspect::new("throttle", confidence, held.told());
     Some(suspect.explaining(1.0 - 1.0 / slower).and([beside]).and(test(case)))
 }
 

@@ -31,13 +31,16 @@ pub(super) fn one_at_a_time(case: &Case<'_>) -> Option<Suspect> {
     // More in flight would not make these any faster.
     let slow_few = case.summary.slow_mode.is_some_and(|mode| mode.share_of_time > AT_DISK);
     (!slow_few && !case.has_plateau).then_some(())?;
+    let cpu =
+        case.has_no_cpu_left().then(|| "all CPUs were busy: it may wait for a CPU".to_owned());
+    let confidence = if cpu.is_some() { Confidence::Possible } else { Confidence::Likely };
     let evidence = format!(
         "with {in_flight} in flight each waits for the one before: {in_flight} / {} are {:.0} \
          IOPS, whatever the disk could do",
         time(case.summary.mean_latency_ns),
         case.summary.iops
     );
-    Some(Suspect::new("too-little-parallelism", Confidence::Likely, evidence))
+    Some(Suspect::new("too-little-parallelism", confidence, evidence).but(cpu))
 }
 
 /// A mount that waits until each change is on the disk, and a disk that is written for each.
