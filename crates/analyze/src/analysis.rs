@@ -8,6 +8,7 @@ mod matrix;
 mod outliers;
 mod precondition;
 mod rule;
+mod slow_mode;
 
 use iotax_documented::Documented;
 use iotax_record::Experiment;
@@ -26,6 +27,7 @@ pub use matrix::{FactorEffect, FactorEffects, FactorInteraction, FactorShift};
 pub use outliers::{ArmTax, FleetCost, Outlier, Outliers};
 pub use precondition::{ArmPrecondition, Steadiness};
 pub use rule::Judgment;
+pub use slow_mode::SlowMode;
 
 /// Version of the analysis format that this program writes.
 pub const FORMAT: u32 = 1;

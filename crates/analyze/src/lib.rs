@@ -37,6 +37,7 @@ mod row;
 mod rules;
 mod screened;
 mod seconds;
+mod slow_mode;
 mod spread;
 mod stalled;
 mod stand_in;
@@ -49,8 +50,8 @@ pub use analysis::{
     Comparison, DepthLevel, DepthResponse, EffectChange, Ending, Estimate, FORMAT, FactorEffect,
     FactorEffects, FactorInteraction, FactorShift, FleetCost, Interaction, JobSummary, Judgment,
     LayerCost, Missing, NetworkLoad, NetworkSummary, OperationSummary, Outlier, Outliers,
-    PlaceEffect, QuantilePoint, Rates, Stalls, Steadiness, SyncSummary, TargetPoint, TargetSummary,
-    TrialPoint, Warning, Work,
+    PlaceEffect, QuantilePoint, Rates, SlowMode, Stalls, Steadiness, SyncSummary, TargetPoint,
+    TargetSummary, TrialPoint, Warning, Work,
 };
 pub use analyzer::Analyzer;
 pub use counters::{

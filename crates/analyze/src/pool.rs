@@ -1,7 +1,7 @@
 //! The latencies of all usable trials of one arm, merged as they arrive.
 
 use iotax_record::{LatencyHistogram, LoadRecord, OperationRecord};
-use iotax_spec::Workload;
+use iotax_spec::{Job, Workload};
 
 use crate::described;
 
@@ -11,6 +11,8 @@ use crate::described;
 pub(crate) struct ArmPool {
     /// One per job of the workload.
     pub jobs: Vec<LatencyHistogram>,
+    /// Reads and writes of the primary job, if these are what its latencies are of.
+    pub directions: [LatencyHistogram; 2],
     /// Operations on trees of files of the primary job.
     pub operations: Vec<OperationRecord>,
     /// Those beside the jobs.
@@ -35,6 +37,7 @@ impl ArmPool {
         let jobs = workload.jobs.len();
         Self {
             jobs: vec![LatencyHistogram::empty(); jobs],
+            directions: [LatencyHistogram::empty(), LatencyHistogram::empty()],
             described: vec![Vec::new(); jobs],
             syncs: vec![LatencyHistogram::empty(); jobs],
             described_syncs: vec![Vec::new(); jobs],
@@ -68,6 +71,11 @@ impl ArmPool {
             }
         }
         let primary = load.jobs.iter().find(|record| record.name == workload.primary);
+        let is_of_ios = workload.primary_job().is_some_and(Job::has_single_ios);
+        if let Some(record) = primary.filter(|_| is_of_ios) {
+            self.directions[0].merge(record.read.latency_from(from_submission));
+            self.directions[1].merge(record.write.latency_from(from_submission));
+        }
         for more in primary.iter().flat_map(|record| &record.operations) {
             more.add_to(&mut self.operations);
         }

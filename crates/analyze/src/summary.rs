@@ -10,7 +10,7 @@ use crate::counters::{self, IntervalBudget};
 use crate::facts::{JobFacts, PAUSED, TrialFacts};
 use crate::metrics::Metric;
 use crate::pool::{ArmPool, Described};
-use crate::{network, pooled, targets};
+use crate::{network, pooled, slow_mode, targets};
 
 /// Quantiles of the latency curves.
 const LADDER: [f64; 24] = [
@@ -59,6 +59,7 @@ pub(crate) fn arms(
                 mean_latency_ns: pooled::latency_ns(pooled::primary(&usable)),
                 latency: primary.map_or_else(Vec::new, |job| curve_of(pool, job)),
                 latency_ios: primary.map_or(0, |job| latency_ios(pool, job)),
+                slow_mode: slow_mode::of_directions(&pool.directions),
                 sync: primary.and_then(|job| syncs(&spec.workload, &usable, pool, job)),
                 network: network::summary(&spec.workload, &usable),
                 operations: operations(pool),

@@ -7,11 +7,14 @@ mod disk;
 mod doctor;
 mod documented;
 mod gate;
+mod host_commands;
 #[cfg(feature = "kubernetes")]
 mod kube;
 mod limits;
 mod matrix;
 mod measure;
+#[cfg(test)]
+mod mentioned;
 mod output;
 mod peer;
 mod run;
@@ -35,6 +38,7 @@ pub(crate) use self::disk::{
 pub(crate) use self::doctor::DoctorArgs;
 pub(crate) use self::documented::DocumentedArgs;
 pub(crate) use self::gate::{GateArgs, Undecided};
+pub(crate) use self::host_commands::HostCommandArgs;
 #[cfg(feature = "kubernetes")]
 pub(crate) use self::kube::{
     ClusterArgs, Containers, KubeCommand, KubeCompareArgs, KubeDoctorArgs, KubeFleetArgs,

@@ -41,6 +41,7 @@ pub(crate) fn measure_at(
     documented: &DocumentedArgs,
 ) -> Result<Exit> {
     iostat::refuse_unless_text(load.iostat, args.format)?;
+    refuse_host_commands_elsewhere(&spec, place)?;
     let session = place.session(name, args.out.as_deref(), &spec)?;
     if let Some(told) = one_target {
         eprintln!("warning: {told}");
@@ -84,6 +85,19 @@ pub(crate) fn measure_at(
         Exit::Done
     };
     Ok(gate::judged(exit, &parts, gate, args.format))
+}
+
+/// Commands of the host are run by this process: no agent, and no pod, runs what it is sent.
+fn refuse_host_commands_elsewhere(spec: &Spec, place: &Where<'_>) -> Result<()> {
+    match spec.with_host_commands().filter(|_| !place.is_here()) {
+        None => Ok(()),
+        Some(arm) => Err(Usage(format!(
+            "arm {} has --before and --after commands, which run on this machine only, and agents or pods measure: run \
+             iotax on the machine itself, without --agent",
+            arm.name
+        ))
+        .into()),
+    }
 }
 
 /// What is run, and where its record goes.

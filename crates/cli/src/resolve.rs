@@ -7,12 +7,13 @@ use iotax_dialects::fio::{self, Beyond};
 use iotax_spec::units::{parse_duration, parse_share};
 use iotax_spec::{
     Arm, Changes, Driver, Factor, Form, Matrix, SideRuns, Spec, Stack, Stop, StopMode, Subsets,
-    Target, Workload, of_target_and_load, parse_arms, refuse_exclusions,
+    Target, Workload, command_of_arm, of_target_and_load, parse_arms, refuse_exclusions,
 };
 use jiff::Timestamp;
 
 use crate::args::{
-    CapArgs, CertaintyArgs, CompareArgs, LoadArgs, MatrixArgs, MeasureArgs, PeelArgs, RunArgs,
+    CapArgs, CertaintyArgs, CompareArgs, HostCommandArgs, LoadArgs, MatrixArgs, MeasureArgs,
+    PeelArgs, RunArgs,
 };
 use crate::exit::{read_argument, usage};
 use crate::workload::{self, Load};
@@ -114,6 +115,7 @@ pub(crate) fn compare_placed(
     let stop = stop(&args.measure.certainty, Stop::default())?;
     let seed = seed(args.measure.load.seed);
     let mut spec = load.into_spec(|first| Spec::compare(first, arms, stop, seed))?;
+    set_host_commands(&mut spec, &args.host)?;
     place(&mut spec)?;
     let mut spec = with_caps(spec, &args.measure)?;
     gate::set(&mut spec, &args.measure.gate, args.measure.output.format)?;
@@ -224,14 +226,39 @@ fn experiment_file(
     }
     spec.validate()?;
     place(&mut spec)?;
+    // The parent of a bare file name is the empty path.
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let parent = parent.unwrap_or(Path::new("."));
+    run_in(&mut spec, parent)?;
+    set_host_commands(&mut spec, &args.host)?;
     gate::set(&mut spec, &args.measure.gate, args.measure.output.format)?;
     spec.side_runs = side_runs(spec.side_runs, &args.measure)?;
     let targets = spec.targets().count();
     spec.cloud = documented::beside_file(spec.cloud, &args.measure.documented, targets)
         .map_err(|refused| refused.placed(path, &text))?;
-    // The parent of a bare file name is the empty path.
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    finish(spec, &args.measure.load, parent.unwrap_or(Path::new(".")))
+    finish(spec, &args.measure.load, parent)
+}
+
+/// What `--before` and `--after` say, which win over a file.
+fn set_host_commands(spec: &mut Spec, args: &HostCommandArgs) -> Result<()> {
+    if args.before.is_empty() && args.after.is_empty() {
+        return Ok(());
+    }
+    let arms = spec.arms.clone();
+    let before = args.before.iter().map(|text| command_of_arm(&arms, text));
+    let before: Vec<_> = before.collect::<Result<_, _>>().context("option --before")?;
+    let after = args.after.iter().map(|text| command_of_arm(&arms, text));
+    let after: Vec<_> = after.collect::<Result<_, _>>().context("option --after")?;
+    Ok(spec.set_host_commands(before, after, &std::env::current_dir()?)?)
+}
+
+/// The directory in which commands of an experiment file run.
+fn run_in(spec: &mut Spec, directory: &Path) -> Result<()> {
+    let commands = spec.arms.iter_mut().filter_map(|arm| arm.host_commands.as_mut());
+    for commands in commands {
+        commands.directory = std::path::absolute(directory)?;
+    }
+    Ok(())
 }
 
 /// What drives each arm: later options win over earlier ones.

@@ -38,8 +38,9 @@ pub(crate) fn warn_of_targets(spec: &Spec) {
 /// Arms run in turn, so that a comparison of a thing with itself is a test of the method; who did
 /// not mean it is told.
 pub(crate) fn warn_in_comparison(arms: &[Arm]) {
-    let driver = |name: &str| arms.iter().find(|arm| arm.name == name).map(|arm| arm.driver);
-    let is_meant = |overlap: &Overlap| driver(&overlap.a) != driver(&overlap.b);
+    let known = |name: &str| arms.iter().find(|arm| arm.name == name);
+    let differs = |name: &str| known(name).map(|arm| (arm.driver, &arm.host_commands));
+    let is_meant = |overlap: &Overlap| differs(&overlap.a) != differs(&overlap.b);
     for overlap in overlaps(arms).iter().filter(|overlap| overlap.is_bare && !is_meant(overlap)) {
         let why = match overlap.what {
             Common::Partition { .. } => "a difference is one of places on that disk",

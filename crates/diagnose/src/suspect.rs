@@ -56,11 +56,26 @@ pub enum Confidence {
     Possible,
     /// It fits better than what else was looked for.
     Likely,
-    /// It was measured: counters or a test of its own say so.
+    /// Its own measurement explains most of the time: counters or a test of its own say so.
     Sure,
 }
 
+/// Share of an I/O's time that a sure cause explains.
+const MOST: f64 = 0.5;
+/// Share of an I/O's time that a likely cause explains.
+const MUCH: f64 = 0.25;
+
 impl Confidence {
+    /// The most that a cause is worth whose own measurement explains this share of an I/O's time.
+    /// A symptom alone, of which nobody measured what it costs, makes nothing sure.
+    pub(crate) fn of_share(share: Option<f64>) -> Self {
+        match share {
+            Some(share) if share >= MOST => Self::Sure,
+            Some(share) if share < MUCH => Self::Possible,
+            _ => Self::Likely,
+        }
+    }
+
     /// For people.
     pub const fn name(self) -> &'static str {
         match self {
@@ -98,6 +113,10 @@ impl Suspect {
             return;
         };
         known.confidence = known.confidence.max(new.confidence);
+        known.explains = match (known.explains, new.explains) {
+            (Some(known), Some(new)) => Some(known.max(new)),
+            (known, new) => known.or(new),
+        };
         for (known, new) in [(&mut known.evidence, new.evidence), (&mut known.against, new.against)]
         {
             let more: Vec<_> = new.into_iter().filter(|text| !known.contains(text)).collect();
@@ -118,6 +137,20 @@ impl Suspect {
 
     pub(crate) fn explaining(mut self, share: f64) -> Self {
         self.explains = share.is_finite().then(|| share.clamp(0.0, 1.0));
+        self
+    }
+
+    /// The same where that share is not known everywhere.
+    pub(crate) fn of_time(self, share: Option<f64>) -> Self {
+        match share {
+            Some(share) => self.explaining(share),
+            None => self,
+        }
+    }
+
+    /// No surer than this.
+    pub(crate) fn at_most(mut self, confidence: Confidence) -> Self {
+        self.confidence = self.confidence.min(confidence);
         self
     }
 

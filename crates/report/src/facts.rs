@@ -2,7 +2,7 @@
 
 use iotax_analyze::Analysis;
 use iotax_record::{Environment, Experiment, HostRecord, HostRole};
-use iotax_spec::{BlockSizes, Bound, FioOption, Job, Pace, Pattern};
+use iotax_spec::{BlockSizes, Bound, FioOption, HostCommands, Job, Pace, Pattern};
 
 use crate::document::{Head, Item, Table};
 use crate::{bandwidth, format};
@@ -99,10 +99,19 @@ pub(crate) fn sites(experiment: &Experiment) -> Table {
             };
             (!is_network).then_some(cache)
         })
-        .column(Head::word("notes"), |(_, site)| {
-            (!site.notes.is_empty()).then(|| site.notes.join("; "))
+        .column(Head::word("notes"), |(arm, site)| {
+            let commands = arm.host_commands.iter().map(commands);
+            let notes: Vec<String> = site.notes.iter().cloned().chain(commands).collect();
+            (!notes.is_empty()).then(|| notes.join("; "))
         })
         .table
+}
+
+/// The setting of the host that is part of an arm.
+pub(crate) fn commands(commands: &HostCommands) -> String {
+    let HostCommands { before, after, .. } = commands;
+    let after = after.as_ref().map(|after| format!(", and `{after}` after it"));
+    format!("`{before}` was run before its turn{}", after.unwrap_or_default())
 }
 
 /// The files of each arm and what made them.

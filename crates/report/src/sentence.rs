@@ -1,7 +1,7 @@
 //! The verdict in plain sentences, the same in every format.
 
-use iotax_analyze::{Analysis, Comparison, SyncSummary, Verdict};
-use iotax_diagnose::{of_arms, reasons};
+use iotax_analyze::{Analysis, ArmSummary, Comparison, SyncSummary, Verdict};
+use iotax_diagnose::{Diagnosis, of_arms, reasons};
 use iotax_documented::Documented;
 use iotax_record::Experiment;
 use iotax_spec::Design;
@@ -34,6 +34,7 @@ pub(crate) fn verdict(experiment: &Experiment, analysis: &Analysis) -> Vec<Strin
     sentences.extend(preconditioning::sentences(analysis));
     sentences.extend(caps::sentences(experiment, analysis));
     sentences.extend(analysis.documented.iter().map(documented));
+    sentences.extend(slow_few(analysis));
     sentences.extend(causes(experiment, analysis));
     if analysis.ending.interrupted {
         sentences.push(format!(
@@ -49,11 +50,24 @@ pub(crate) fn verdict(experiment: &Experiment, analysis: &Analysis) -> Vec<Strin
 fn causes(experiment: &Experiment, analysis: &Analysis) -> Vec<String> {
     if analysis.arms.len() == 1 {
         let all = of_arms(experiment, analysis);
-        let sentences = all.iter().filter_map(diagnoses::sentence);
+        // That a few I/Os take most of the time was said with their percentiles.
+        let is_new = |of: &&Diagnosis| of.suspects.first().is_none_or(|s| s.cause != "slow-few");
+        let sentences = all.iter().filter(is_new).filter_map(diagnoses::sentence);
         return sentences.map(|sentence| iotax_words::capital(&sentence)).collect();
     }
     let apart = diagnoses::merged(reasons(experiment, analysis).apart, analysis);
     apart.iter().map(diagnoses::reason).collect()
+}
+
+/// Where the time goes if a few I/Os take much of it, which neither mean nor rate shows.
+fn slow_few(analysis: &Analysis) -> Vec<String> {
+    let of_arm = |arm: &ArmSummary| {
+        let mode = arm.slow_mode?;
+        let of = if analysis.arms.len() > 1 { format!("{}: ", arm.name) } else { String::new() };
+        let percentiles = mode.percentiles(&arm.latency);
+        Some(words::printable(&format!("{of}{} ({percentiles}).", mode.sentence())))
+    };
+    analysis.arms.iter().filter_map(of_arm).take(MAX_SENTENCES).collect()
 }
 
 /// `plain: bandwidth: the VM cached limit of Standard_DS1_v2 binds, to the point.`

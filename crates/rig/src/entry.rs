@@ -4,6 +4,7 @@
 pub(crate) mod cgroup;
 pub(crate) mod directory;
 pub(crate) mod file;
+pub(crate) mod host_command;
 pub(crate) mod loop_device;
 pub(crate) mod mapping;
 pub(crate) mod remote;
@@ -17,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::Error;
 use crate::held::Held;
 use crate::identity::{FileSystem, Identity};
+use crate::read_ahead::ReadAhead;
 use crate::signatures::{self, Mark, Spot};
 use crate::undone::Undone;
 use crate::{marked, mounts};
@@ -97,6 +99,10 @@ pub(crate) enum Entry {
         /// Its path; the last part is random.
         path: PathBuf,
     },
+    /// How far the kernel reads ahead on a mount.
+    ReadAhead(ReadAhead),
+    /// A setting of the host that a command of the user's undoes.
+    HostSetting(host_command::Setting),
     /// A daemon that bears this token in its environment.
     Daemon {
         /// The token, random.
@@ -132,6 +138,8 @@ impl Entry {
             Self::Cgroup { path, home } => cgroup::undo(path, home, journal),
             Self::Remote(mounting) => mounting.undo(),
             Self::Socket { path } => socket::remove(path, journal),
+            Self::ReadAhead(read_ahead) => read_ahead.undo(),
+            Self::HostSetting(setting) => setting.undo(journal),
             Self::Daemon { token, .. } if marked::end_daemon(token) => Ok(Undone::Removed),
             Self::Daemon { .. } => Ok(Undone::Absent),
         }
@@ -154,6 +162,8 @@ impl fmt::Display for Entry {
             Self::Cgroup { path, .. } => write!(f, "the cgroup {}", path.display()),
             Self::Remote(mounting) => write!(f, "what was not mounted of {mounting}"),
             Self::Socket { path } => write!(f, "the socket {}", path.display()),
+            Self::ReadAhead(read_ahead) => read_ahead.fmt(f),
+            Self::HostSetting(setting) => setting.fmt(f),
             Self::Daemon { program, .. } => write!(f, "the process {program}"),
         }
     }

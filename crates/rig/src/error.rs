@@ -117,6 +117,38 @@ pub enum Error {
         /// The end of what it printed; may be empty.
         said: String,
     },
+    /// A command of the user's that makes a setting of the host has failed.
+    #[error("arm {arm}: its `before` command `{command}` failed: {source}")]
+    SettingFailed {
+        /// The arm.
+        arm: String,
+        /// The command.
+        command: String,
+        /// How it failed.
+        source: Box<Error>,
+    },
+    /// A command of the user's that undoes a setting of the host has failed.
+    #[error(
+        "arm {arm}: its `after` command `{command}` failed, and its setting may still be in force: {source}. Undo it by \
+         hand, or correct what keeps the command from it and run `iotax undo`; to forget about it, delete {}",
+        journal.display()
+    )]
+    SettingLeft {
+        /// The arm.
+        arm: String,
+        /// The command.
+        command: String,
+        /// The journal that remembers it.
+        journal: PathBuf,
+        /// How it failed.
+        source: Box<Error>,
+    },
+    /// Not measured, since the setting of another arm may still be in force.
+    #[error("not measured, since a setting of another arm could not be undone: {why}")]
+    AfterSettingLeft {
+        /// Why.
+        why: String,
+    },
     /// A layer came out otherwise than asked for, and would be measured under a wrong name.
     #[error("{layer} was to have {asked}, but the kernel made it with {made}; {remedy}")]
     NotAsAsked {

@@ -34,6 +34,8 @@ const ALSO_IN: &str = "/usr/local/sbin:/usr/sbin:/sbin:/usr/bin:/bin:/usr/lib/ip
 /// How long a process may take to end before it is killed, and then to be gone; and how long one
 /// that is to get ready may do nothing.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// Longest time that a command of the user's may take.
+const COMMAND: Duration = Duration::from_mins(1);
 /// Where the program of that name lies.
 pub(crate) fn find(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -57,6 +59,8 @@ pub(crate) struct Program {
     /// The other end of its standard input, held for as long as it runs.
     held: Option<PipeWriter>,
     namespace: Option<Arc<Namespace>>,
+    /// Longest time that it may take; any if `None`.
+    limit: Option<Duration>,
 }
 
 impl Program {
@@ -70,7 +74,21 @@ impl Program {
         // No udev rule is told to wait for, or to make links to, what lives for seconds.
         command.env("DM_DISABLE_UDEV", "1");
         let output = anonymous("output");
-        Self { name, command, output, input: Ok(None), held: None, namespace: None }
+        Self { name, command, output, input: Ok(None), held: None, namespace: None, limit: None }
+    }
+
+    /// A command of the user's, for the shell, as the user would run it there. Where the directory is
+    /// gone, it runs in the root directory.
+    pub(crate) fn shell(command: &str, directory: &Path) -> Self {
+        let mut shell = Self::new("/bin/sh");
+        shell.name = "the command".into();
+        shell.command.env_remove("LC_ALL").env_remove("DM_DISABLE_UDEV");
+        if let Some(own) = std::env::var_os("LC_ALL") {
+            shell.command.env("LC_ALL", own);
+        }
+        shell.limit = Some(COMMAND);
+        let directory = if directory.is_dir() { directory } else { Path::new("/") };
+        shell.within(directory).arg("-c").arg(command)
     }
 
     pub(crate) fn arg(mut self, argument: impl AsRef<OsStr>) -> Self {
@@ -145,7 +163,10 @@ impl Program {
     pub(crate) fn run(mut self, run: &str, stop: &AtomicBool) -> Result<String, Error> {
         die_with_parent(&mut self.command);
         let child = self.spawn(run, None)?;
-        let status = wait(child, stop)?;
+        let Some(status) = wait(child, stop, self.limit)? else {
+            let limit = self.limit.unwrap_or_default().as_secs();
+            return Err(self.failed(&format!("did not end within {limit} s"), &self.said()));
+        };
         let said = self.said();
         if status.success() { Ok(said) } else { Err(self.failed(&status.to_string(), &said)) }
     }
@@ -154,7 +175,7 @@ impl Program {
     /// says that it is ready. The token must have been announced.
     pub(crate) fn detach(mut self, run: &str, token: &str, stop: &AtomicBool) -> Result<(), Error> {
         let child = self.spawn(run, Some(token))?;
-        let status = wait(child, stop)?;
+        let status = wait(child, stop, None)?.expect("waited for without a limit");
         self.wipe_input();
         if status.success() { Ok(()) } else { Err(self.failed(&status.to_string(), &self.said())) }
     }
@@ -318,16 +339,29 @@ fn enter(command: &mut Command, namespace: Arc<Namespace>) {
     unsafe { command.pre_exec(enter) };
 }
 
-fn wait(mut child: Child, stop: &AtomicBool) -> Result<ExitStatus, Error> {
+/// How it ended; `None` if it had to be ended after `limit`.
+fn wait(
+    mut child: Child,
+    stop: &AtomicBool,
+    limit: Option<Duration>,
+) -> Result<Option<ExitStatus>, Error> {
+    let started = Instant::now();
     let mut pause = Duration::from_micros(200);
+    // It leads a group of its own: what it has started goes with it.
+    let end = |child: &mut Child| {
+        let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
+        let _ = child.wait();
+    };
     loop {
         match child.try_wait() {
-            Ok(Some(status)) => return Ok(status),
+            Ok(Some(status)) => return Ok(Some(status)),
             Ok(None) if stop.load(Ordering::Relaxed) => {
-                // It leads a group of its own: what it has started goes with it.
-                let _ = kill_process_group(Pid::from_child(&child), Signal::KILL);
-                let _ = child.wait();
+                end(&mut child);
                 return Err(Error::Interrupted);
+            }
+            Ok(None) if limit.is_some_and(|limit| started.elapsed() > limit) => {
+                end(&mut child);
+                return Ok(None);
             }
             Ok(None) => sleep(pause),
             Err(source) => {

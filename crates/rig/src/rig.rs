@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use iotax_inspect::DeviceNumber;
 use iotax_record::Site;
-use iotax_spec::{Form, Spec};
+use iotax_spec::{Form, HostCommands, Spec};
 use iotax_vdisk::{IoTarget, PeerSecrets};
 
 use crate::arm_state::{ArmState, Up};
@@ -22,6 +22,7 @@ use crate::error::Error;
 use crate::fill::Watch;
 use crate::given_up::GivenUp;
 use crate::held::{Held, exchanged};
+use crate::host_setting::HostSetting;
 use crate::journal::Journal;
 use crate::progress::Progress;
 use crate::site;
@@ -59,6 +60,13 @@ struct Targets {
 /// All arms of an experiment. What it made is removed when it is dropped.
 #[derive(Debug)]
 pub struct Rig {
+    /// The setting of the host that belongs to the arm whose turn it is.
+    setting: Option<HostSetting>,
+    /// Why the machine is not what other arms are measured on.
+    left: Option<String>,
+    /// Commands of each arm that make and undo a setting of the host.
+    commands: Vec<Option<HostCommands>>,
+    state_dir: Option<PathBuf>,
     /// What load is driven at, if others could exchange it meanwhile; one for each target of the
     /// arm whose turn it is.
     held: Vec<Option<Held>>,
@@ -124,7 +132,22 @@ impl Rig {
         });
         let targets = targets.collect();
         let held = Vec::new();
-        Ok(Self { held, arms, targets, _files: files, journal, driven: None, devices, stop })
+        let commands = spec.arms.iter().map(|arm| arm.host_commands.clone()).collect();
+        let (setting, left, state_dir) = (None, None, journal.state_dir().map(Path::to_owned));
+        Ok(Self {
+            setting,
+            left,
+            commands,
+            state_dir,
+            held,
+            arms,
+            targets,
+            _files: files,
+            journal,
+            driven: None,
+            devices,
+            stop,
+        })
     }
 
     /// Whether arm `arm` is made anew for its turns, so that its files must be laid out again.
@@ -156,6 +179,7 @@ impl Rig {
     /// As [`Rig::up`].
     pub fn up_all(&mut self, arm: usize) -> Result<Vec<(&str, IoTarget<'_>)>, Error> {
         self.end_turn_before(arm)?;
+        self.set_host(arm)?;
         let places = self.targets[arm].places.clone();
         for place in places.clone() {
             self.take_turn(place)?;
@@ -186,6 +210,11 @@ impl Rig {
             return Ok(vec![self.up(*arm)?]);
         }
         let places: Vec<usize> = arms.iter().map(|arm| self.targets[*arm].places.start).collect();
+        if let Some(arm) = arms.iter().find(|arm| self.commands[**arm].is_some()) {
+            return Err(Error::OneAtATime {
+                arm: self.arms[self.targets[*arm].places.start].name.clone(),
+            });
+        }
         for place in &places {
             let ArmState { name, place, .. } = &self.arms[*place];
             if matches!(place, Up::System(_) | Up::Alone(_)) && place.peer().is_none() {
@@ -204,6 +233,29 @@ impl Rig {
             assemblies.map(Assembly::leave).fold(Ok(()), Result::and)?;
         }
         self.driven = Some(arm);
+        Ok(())
+    }
+
+    /// Makes the arm's own setting of the host, if it has one, after that of another arm is undone.
+    fn set_host(&mut self, arm: usize) -> Result<(), Error> {
+        if let Some(why) = &self.left {
+            return Err(Error::AfterSettingLeft { why: why.clone() });
+        }
+        if let Some(setting) = self.setting.take_if(|setting| setting.arm != arm) {
+            setting.undo().inspect_err(|error| self.left = Some(error.to_string()))?;
+        }
+        let Some(commands) = self.commands[arm].as_ref().filter(|_| self.setting.is_none()) else {
+            return Ok(());
+        };
+        let name = &self.arms[self.targets[arm].places.start].name;
+        let state_dir = self.state_dir.clone();
+        let made = HostSetting::make((arm, name), commands, state_dir, &self.stop);
+        let made = made.inspect_err(|error| {
+            if matches!(error, Error::SettingLeft { .. }) {
+                self.left = Some(error.to_string());
+            }
+        });
+        self.setting = Some(made?);
         Ok(())
     }
 
@@ -245,10 +297,10 @@ impl Rig {
     /// The first thing that could not be removed. It stays in the journal, where
     /// [`undo`](crate::undo()) finds it.
     pub fn down(self) -> Result<(), Error> {
-        let Self { held, arms, _files: files, mut journal, devices: _devices, .. } = self;
+        let Self { setting, held, arms, _files: files, mut journal, devices: _devices, .. } = self;
         drop(held);
         // All of it, whatever fails on the way.
-        let mut first = Ok(());
+        let mut first = setting.map_or(Ok(()), HostSetting::undo);
         for arm in arms {
             first = first.and(match arm.place {
                 Up::System(assembly) => assembly.down(),

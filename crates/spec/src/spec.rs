@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cloud::CloudChoice;
 use crate::fitted::Fitted;
+use crate::host_commands::HostCommands;
 use crate::layers::{Cloud, Form, Layer, Stack};
 use crate::rule::Rule;
 use crate::setting::Setting;
@@ -88,6 +89,9 @@ pub struct Arm {
     /// The arm that it is compared with, if arms have baselines of their own: see [`Spec::pairs`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub against: Option<String>,
+    /// Commands that make and undo a setting of the host around its turns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_commands: Option<HostCommands>,
 }
 
 impl Spec {
@@ -119,6 +123,7 @@ impl Arm {
             part: None,
             levels: Vec::new(),
             against: None,
+            host_commands: None,
         }
     }
 }

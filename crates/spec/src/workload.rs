@@ -239,6 +239,13 @@ impl Job {
         self.read_percent <= 50 && self.fsync_every.is_some_and(|every| every <= FEW)
     }
 
+    /// Whether its latencies are those of single I/Os of one size: not of operations on files, nor
+    /// of flows.
+    pub fn has_single_ios(&self) -> bool {
+        let is_even = matches!(self.block_sizes, BlockSizes::Fixed(_));
+        is_even && !self.engine.has_tree() && !self.engine.is_network()
+    }
+
     /// Whether the job reads at all.
     pub fn reads(&self) -> bool {
         self.read_percent > 0

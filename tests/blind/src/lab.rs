@@ -140,6 +140,22 @@ impl Lab {
         self.block_device(&file, true)
     }
 
+    /// A block device on a file of the machine's own disk, which no program serves.
+    pub(crate) fn plain_device(&mut self, size_mib: usize) -> Result<String> {
+        let file = self.path("plain.img");
+        fs::write(&file, vec![0xa5; size_mib << 20])?;
+        fs::File::open(&file)?.sync_all()?;
+        self.block_device(&file, true)
+    }
+
+    /// So many programs that do nothing but compute.
+    pub(crate) fn burn_cpus(&mut self, per_cpu: usize) -> Result<()> {
+        let cpus = std::thread::available_parallelism()?.get();
+        // One is one, whatever the machine has.
+        let count = if per_cpu == 1 { 1 } else { cpus * per_cpu };
+        (0..count).try_for_each(|_| self.meanwhile(&["sh", "-c", "while :; do :; done"]))
+    }
+
     /// A file system on a block device, mounted.
     pub(crate) fn mounted(&mut self, device: &str, options: &str) -> Result<String> {
         let dir = self.path("mnt");

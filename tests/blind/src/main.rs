@@ -60,7 +60,10 @@ fn main() -> Result<ExitCode> {
     let asked: Vec<_> = situations().filter(is_asked).collect();
     if args.list {
         for Situation { name, causes, .. } in asked {
-            println!("{name:28} {}", causes.join(" or "));
+            println!(
+                "{name:38} {}",
+                if causes.is_empty() { "healthy".to_owned() } else { causes.join(" or ") }
+            );
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -73,6 +76,11 @@ fn main() -> Result<ExitCode> {
     }
     let mut score = Score::default();
     for situation in asked {
+        if situation.is_healthy() {
+            let outcome = situation.examine_one(&iotax, args.seed, false);
+            score.add(&situation, false, outcome, args.verbose);
+            continue;
+        }
         let outcomes = match &situation.place {
             Place::Here => situation.examine_both(&iotax, args.seed),
             Place::Guest(guest) => guest::examine(situation.name, guest, &iotax, args.seed),

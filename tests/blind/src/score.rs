@@ -8,7 +8,7 @@ pub(crate) struct Score {
     /// Faults whose cause was named first.
     found: u32,
     controls: u32,
-    /// Controls of which no cause was called sure.
+    /// Controls of which no cause was called sure, and none likely.
     quiet: u32,
     broken: u32,
 }
@@ -28,7 +28,7 @@ impl Score {
         let is_right = if is_faulty {
             named.first().is_some_and(|first| of.causes.contains(&first.cause.as_str()))
         } else {
-            named.iter().all(|named| named.confidence != "sure")
+            named.iter().all(|named| named.confidence == "possible")
         };
         let (all, right) = if is_faulty {
             (&mut self.faults, &mut self.found)
@@ -53,7 +53,7 @@ impl Score {
     /// The score in two lines, and as a table.
     pub(crate) fn print(&self) {
         println!(
-            "\n{} of {} planted causes named first\n{} of {} controls without a cause called sure",
+            "\n{} of {} planted causes named first\n{} of {} controls without a cause called sure or likely",
             self.found, self.faults, self.quiet, self.controls
         );
         println!(

@@ -10,23 +10,39 @@ use crate::outcome::{Named, Outcome};
 pub(crate) struct Situation {
     /// Its name.
     pub name: &'static str,
-    /// Names of causes, any of which is right.
+    /// Names of causes, any of which is right; none of what is healthy.
     pub causes: &'static [&'static str],
     /// Where it can be made.
     pub place: Place,
     pub plant: Plant,
 }
 
+/// Makes something healthy, and says what its user would run.
+pub(crate) type Make = fn(&mut Lab) -> Result<Complaint>;
+
 /// Makes it, with or without the fault, and says what its user would run.
-pub(crate) type Plant = fn(&mut Lab, is_faulty: bool) -> Result<Complaint>;
+pub(crate) type MakeEither = fn(&mut Lab, is_faulty: bool) -> Result<Complaint>;
+
+/// What is made.
+pub(crate) enum Plant {
+    /// A fault, or its healthy control.
+    Either(MakeEither),
+    /// Nothing but a control.
+    Healthy(Make),
+}
 
 /// One that can be made on this machine.
 pub(crate) const fn here(
     name: &'static str,
     causes: &'static [&'static str],
-    plant: Plant,
+    plant: MakeEither,
 ) -> Situation {
-    Situation { name, causes, place: Place::Here, plant }
+    Situation { name, causes, place: Place::Here, plant: Plant::Either(plant) }
+}
+
+/// Something healthy that looks as if it had a fault.
+pub(crate) const fn healthy(name: &'static str, make: Make) -> Situation {
+    Situation { name, causes: &[], place: Place::Here, plant: Plant::Healthy(make) }
 }
 
 /// Where a situation can be made.
@@ -60,6 +76,13 @@ impl Complaint {
         Self { args: own.iter().chain(more).map(|word| (*word).to_owned()).collect() }
     }
 
+    /// Two targets, the second of which is slow, or is not.
+    pub(crate) fn compare(workload: &str, arms: &[&str], more: &[&str]) -> Self {
+        let own = ["compare", "-w", workload, "--no-depth-check"];
+        let words = own.iter().chain(arms).chain(more);
+        Self { args: words.map(|word| (*word).to_owned()).collect() }
+    }
+
     /// Disks that bring less than they should.
     pub(crate) fn limits(targets: &[&str], more: &[&str]) -> Self {
         let own = ["limits", "--quick", "--no-metadata"];
@@ -71,16 +94,28 @@ impl Complaint {
 impl Situation {
     /// Its fault and its healthy control.
     pub(crate) fn examine_both(&self, iotax: &Path, seed: u64) -> [Outcome; 2] {
-        [true, false].map(|is_faulty| {
-            let lab = Lab::new(iotax, seed, self.name);
-            let outcome = lab.and_then(|mut lab| self.examine(&mut lab, is_faulty));
-            outcome.unwrap_or_else(|error| Outcome::Broken(format!("{error:#}")))
-        })
+        [true, false].map(|is_faulty| self.examine_one(iotax, seed, is_faulty))
+    }
+
+    /// One of them.
+    pub(crate) fn examine_one(&self, iotax: &Path, seed: u64, is_faulty: bool) -> Outcome {
+        let lab = Lab::new(iotax, seed, self.name);
+        let outcome = lab.and_then(|mut lab| self.examine(&mut lab, is_faulty));
+        outcome.unwrap_or_else(|error| Outcome::Broken(format!("{error:#}")))
+    }
+
+    /// Whether there is no fault of it.
+    pub(crate) fn is_healthy(&self) -> bool {
+        matches!(self.plant, Plant::Healthy(_))
     }
 
     /// Makes it, measures, and asks for the causes.
     fn examine(&self, lab: &mut Lab, is_faulty: bool) -> Result<Outcome> {
-        let complaint = (self.plant)(lab, is_faulty).context("planting")?;
+        let complaint = match self.plant {
+            Plant::Either(make) => make(lab, is_faulty),
+            Plant::Healthy(make) => make(lab),
+        };
+        let complaint = complaint.context("planting")?;
         let record = lab.path("record");
         let mut args = complaint.args;
         args.extend(["--quiet", "--format", "json", "--out", &record].map(str::to_owned));

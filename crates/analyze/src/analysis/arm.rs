@@ -5,6 +5,7 @@ use iotax_record::Slow;
 use iotax_spec::KnownLimit;
 use serde::{Deserialize, Serialize};
 
+use super::slow_mode::SlowMode;
 use crate::counters::CounterSummary;
 
 /// One arm over all its usable trials: I/Os over time, and summed latency over I/Os, so that rate and
@@ -36,6 +37,9 @@ pub struct ArmSummary {
     pub latency: Vec<QuantilePoint>,
     /// I/Os behind `latency`.
     pub latency_ios: u64,
+    /// The few I/Os of the primary job that take much of the time, if there are such.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slow_mode: Option<SlowMode>,
     /// Syncs of the primary job, if it syncs as it goes; pooled over trials.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sync: Option<SyncSummary>,

@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use super::host_commands::HostCommandArgs;
 use super::matrix::MatrixArgs;
 use super::measure::MeasureArgs;
 use crate::workload;
@@ -16,6 +17,9 @@ Examples:
   iotax compare --quick -w randread-4k \\
       base='mem(size=64M) + delay(latency=200us)' \\
       slow='mem(size=64M) + delay(latency=260us)'
+  iotax compare -w seqread-1m a=/mnt/data b=/mnt/data \
+      --before 'b=blockdev --setra 8192 /dev/vdb' \
+      --after 'b=blockdev --setra 256 /dev/vdb'
   iotax compare experiment.toml
   iotax compare monday/ tuesday/
   iotax compare old=monday/,friday/ new=fio.json,diskspd.xml
@@ -43,6 +47,8 @@ pub(crate) struct CompareArgs {
     /// repeat for several
     #[arg(long, value_name = "BASELINE,ARM", help_heading = "Saved results")]
     pub pair: Vec<String>,
+    #[command(flatten)]
+    pub host: HostCommandArgs,
     #[command(flatten)]
     pub matrix: MatrixArgs,
     #[command(flatten)]

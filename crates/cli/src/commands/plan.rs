@@ -7,7 +7,7 @@ use anyhow::Result;
 use indexmap::{IndexMap, IndexSet};
 use iotax_plan::Plan;
 use iotax_spec::units::format_duration;
-use iotax_spec::{Layer, Requirement, Spec, StopMode, Target};
+use iotax_spec::{HostCommands, Layer, Requirement, Spec, StopMode, Target};
 use serde_json::json;
 
 use crate::args::{Format, PlanCommand};
@@ -66,6 +66,11 @@ fn text(spec: &Spec, plan: &Plan) -> String {
     for (i, arm) in spec.arms.iter().enumerate() {
         let role = if i == 0 && spec.arms.len() > 1 { "  (baseline)" } else { "" };
         let _ = writeln!(out, "  {:width$}  {}{role}", arm.name, arm.target);
+        if let Some(HostCommands { before, after, .. }) = &arm.host_commands {
+            wrap(&mut out, &format!("before: {before}"), "    ", "      ");
+            let after = after.as_deref().unwrap_or("nothing needs to be undone");
+            wrap(&mut out, &format!("after: {after}"), "    ", "      ");
+        }
         for line in arm.unheeded(&spec.all_at_once()) {
             wrap(&mut out, &line, "    ", "    ");
         }

@@ -59,6 +59,25 @@ impl Finding {
         self.command(format!("iotax compare -w {workload} plain=netns with={with}"))
     }
 
+    /// With a comparison of values of a setting that is in a file, `now` and others, under the same
+    /// load on the same path: which one is best depends on the path.
+    pub(crate) fn compare_values(
+        self,
+        (workload, options): (&str, &str),
+        path: &str,
+        (file, now): (&str, &str),
+        values: &[String],
+    ) -> Self {
+        let arm = |value: &str| format!("{value}={}", quoted(path));
+        let arms = [now].into_iter().chain(values.iter().map(String::as_str)).map(arm);
+        let write = |value: &str| quoted(&format!("echo {value} > {file}"));
+        let around = values.iter().map(|value| {
+            format!("--before {value}={} --after {value}={}", write(value), write(now))
+        });
+        let words: Vec<String> = arms.chain(around).collect();
+        self.command(format!("iotax compare -w {workload}{options} {}", words.join(" ")))
+    }
+
     /// With a search for caps on a path, and what stands before it: ` --vm NAME`.
     pub(crate) fn limits(self, options: &str, path: &str) -> Self {
         self.command(format!("iotax limits{options} {}", quoted(path)))

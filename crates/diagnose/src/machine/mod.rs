@@ -19,6 +19,7 @@ use iotax_words::list;
 pub use self::coverage::{LayerCoverage, coverage};
 pub use self::finding::{Certainty, Finding, Observation};
 use self::snapshot::Snapshot;
+pub(crate) use self::snapshot::quoted;
 
 /// What is known to hurt and was seen: the surest first, then in the catalogue's order.
 ///

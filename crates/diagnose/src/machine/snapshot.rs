@@ -216,7 +216,7 @@ pub(super) fn meanwhile(more: Option<u64>, watched_ms: Option<u64>) -> Option<St
 }
 
 /// A path as a shell takes it, and as no program takes it for an option.
-pub(super) fn quoted(path: &str) -> String {
+pub(crate) fn quoted(path: &str) -> String {
     word(&as_argument(path))
 }
 

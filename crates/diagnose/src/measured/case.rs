@@ -3,18 +3,24 @@
 use std::borrow::Cow;
 
 use iotax_analyze::{
-    Analysis, ArmSummary, CounterSummary, DeviceFigures, DeviceSummary, DirectionFigures,
-    NfsFigures, NfsMountSummary, NfsSummary, TrialPoint, Work,
+    Analysis, ArmSummary, CounterSummary, DepthResponse, DeviceFigures, DeviceSummary,
+    DirectionFigures, NfsFigures, NfsMountSummary, NfsSummary, TrialPoint, Work,
 };
 use iotax_record::machine::{
     Device, Machine, MountSeen, NfsSeen, NfsTransport, Node, PathSeen, SeenLayer,
 };
 use iotax_record::{Experiment, HostRecord, Site};
 use iotax_spec::{Does, Form, Job, Layer, LayerInfo, PageCache, Pattern, Target};
-use iotax_words::list;
+use iotax_words::{list, percent};
+
+use crate::machine::quoted;
 
 /// All CPUs are busy beyond this share.
 const NO_CPU_LEFT: f64 = 0.95;
+/// Layers that a program serves.
+const PROGRAMS: [&str; 5] = ["gocryptfs", "libipsec", "openvpn", "ssh", "tls"];
+/// Other programs that take a larger share of the CPU time leave too little.
+const OTHERS: f64 = 0.5;
 
 /// A file server under an arm.
 pub(super) struct Remote<'a> {
@@ -59,6 +65,8 @@ pub(super) struct Case<'a> {
     target: Option<&'a Target>,
     /// Its place among the arms.
     pub(super) arm: usize,
+    /// More in flight brought no more: a check at other depths has shown that.
+    pub(super) has_plateau: bool,
 }
 
 impl<'a> Case<'a> {
@@ -82,6 +90,9 @@ impl<'a> Case<'a> {
             site: experiment.sites.get(arm),
             target: experiment.spec.arms.get(arm).map(|arm| &arm.target),
             arm,
+            has_plateau: analysis.depths.iter().any(|depths| {
+                depths.arm == summary.name && depths.response == DepthResponse::Plateau
+            }),
         })
     }
 
@@ -101,11 +112,56 @@ impl<'a> Case<'a> {
         self.cpu_busy().is_some_and(|busy| busy > NO_CPU_LEFT)
     }
 
-    /// CPU time of the whole machine for each byte that all jobs moved; `None` if it is unknown.
-    pub(super) fn cpu_ns_per_byte(&self) -> Option<f64> {
+    /// CPU time of the kernel for each byte that all jobs moved; of all programs, too, where it is
+    /// not known apart. `None` if nothing is known.
+    pub(super) fn kernel_ns_per_byte(&self) -> Option<f64> {
         let bytes = self.work.bytes.saturating_add(self.work.other_bytes);
-        let busy_ns = self.work.cpu_busy_ns?;
-        (bytes > 0).then(|| busy_ns as f64 / bytes as f64)
+        let busy_ns = self.work.cpu_busy_ns? as f64;
+        let of_kernel = self.counters.and_then(|counters| counters.cpu).map_or(1.0, |cpu| {
+            let programs = cpu.user_percent + cpu.nice_percent;
+            cpu.system_percent / (cpu.system_percent + programs).max(f64::MIN_POSITIVE)
+        });
+        (bytes > 0).then(|| busy_ns * of_kernel / bytes as f64)
+    }
+
+    /// Share of the busy CPU time that was not this program's: that of other programs and of the
+    /// kernel's threads, some of which may serve the load.
+    pub(super) fn cpu_of_others(&self) -> Option<f64> {
+        let (all, own) = (self.work.cpu_busy_ns?, self.work.process_cpu_ns?);
+        (all > 0).then(|| (1.0 - own as f64 / all as f64).max(0.0))
+    }
+
+    /// That no CPU was left because other programs, which have no part in the load, had taken most
+    /// of the time.
+    pub(super) fn cpu_taken(&self) -> Option<String> {
+        (self.has_no_cpu_left() && !self.is_served_by_programs()).then_some(())?;
+        let cpu = self.counters?.cpu?;
+        let busy = 100.0 - cpu.idle_percent - cpu.iowait_percent;
+        let own = (1.0 - self.cpu_of_others()?) * busy;
+        // All of this program's time is taken for time outside of the kernel, which is too much.
+        let others = (cpu.user_percent + cpu.nice_percent - own) / busy.max(f64::MIN_POSITIVE);
+        (others > OTHERS)
+            .then(|| format!("other programs took {} of the CPU time", percent(others)))
+    }
+
+    /// Whether a program serves what lies under the arm: a file system by FUSE, a layer.
+    fn is_served_by_programs(&self) -> bool {
+        let is_fuse = |mount: &&MountSeen| mount.file_system.starts_with("fuse");
+        let is_program = |layer: &Layer| PROGRAMS.contains(&layer.info().name);
+        self.mounts_seen().iter().any(is_fuse)
+            || self.layers().is_some_and(|layers| layers.iter().any(is_program))
+    }
+
+    /// Whether a layer that iotax put in holds the load back when it is too much.
+    pub(super) fn has_limit_of_its_own(&self) -> bool {
+        let limits = |layer: &Layer| layer.info().does == Does::Limits;
+        self.layers().is_some_and(|layers| layers.iter().any(limits))
+    }
+
+    /// Its target as a word of a command; `None` of several.
+    pub(super) fn target_word(&self) -> Option<String> {
+        let target = self.target.filter(|target| target.several().is_none())?;
+        Some(quoted(&target.to_string()))
     }
 
     /// Whether the page cache is in the way of this job's I/O.

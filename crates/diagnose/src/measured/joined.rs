@@ -3,6 +3,7 @@
 use iotax_record::Machine;
 
 use super::case::Case;
+use super::rules;
 use crate::machine::{Certainty, Finding, findings};
 use crate::suspect::{Confidence, Suspect};
 
@@ -33,15 +34,18 @@ pub(super) fn with_findings(case: &Case<'_>, mut suspects: Vec<Suspect>) -> Vec<
         let seen = finding.seen.iter().map(ToString::to_string);
         match suspects.iter_mut().find(|suspect| suspect.cause == finding.cause) {
             Some(known) => known.evidence.extend(seen),
-            None => suspects.extend(only_seen(&finding)),
+            None => suspects.extend(only_seen(case, &finding)),
         }
     }
     suspects
 }
 
-/// A cause that nothing measured points to.
-fn only_seen(finding: &Finding) -> Option<Suspect> {
-    let is_decided = DECIDED_BY_MEASURING.contains(&finding.cause.as_str());
+/// A cause that nothing measured points to. Where a rule would have measured it, and devices were
+/// counted, it does not act here.
+fn only_seen(case: &Case<'_>, finding: &Finding) -> Option<Suspect> {
+    let cause = finding.cause.as_str();
+    let is_measured = rules::measures(cause) && !case.devices().is_empty();
+    let is_decided = is_measured || DECIDED_BY_MEASURING.contains(&cause);
     (!is_decided && finding.certainty > Certainty::ToBeTested).then_some(())?;
     let about = format!("{}: {}", finding.about, finding.why);
     let suspect = Suspect::new(&finding.cause, Confidence::Likely, about);

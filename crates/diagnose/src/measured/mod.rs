@@ -14,7 +14,7 @@ use iotax_record::Experiment;
 
 use self::apart::Judged;
 use self::case::Case;
-use crate::suspect::{Diagnosis, Reasons, Suspect};
+use crate::suspect::{Confidence, Diagnosis, Reasons, Suspect};
 
 /// What is suspected of each arm; arms of which nothing is are left out.
 pub fn of_arms(experiment: &Experiment, analysis: &Analysis) -> Vec<Diagnosis> {
@@ -38,7 +38,42 @@ fn judged<'a>(experiment: &'a Experiment, analysis: &'a Analysis) -> Vec<Judged<
         let suspects = Suspect::sorted(joined::with_findings(&case, suspects));
         Some(Judged { case, suspects })
     };
-    (0..analysis.arms.len()).filter_map(of_arm).collect()
+    let mut arms: Vec<Judged<'a>> = (0..analysis.arms.len()).filter_map(of_arm).collect();
+    let limited: Vec<_> = arms.iter().map(|arm| beside_the_fastest(arm, &arms)).collect();
+    for (arm, limited) in arms.iter_mut().zip(limited) {
+        let mut suspects = std::mem::take(&mut arm.suspects);
+        if let Some(limited) = limited {
+            Suspect::merge(&mut suspects, limited);
+        }
+        arm.suspects = explained(Suspect::sorted(suspects));
+    }
+    arms
+}
+
+/// A limit that shows beside the arm that is fastest under the same load.
+fn beside_the_fastest(arm: &Judged<'_>, arms: &[Judged<'_>]) -> Option<Suspect> {
+    let latency = |arm: &&Judged<'_>| arm.case.latency_ms();
+    let fastest = arms.iter().min_by(|a, b| latency(a).total_cmp(&latency(b)))?;
+    rules::limited_beside(&arm.case, &fastest.case)
+}
+
+/// Causes that make some I/Os wait long and others not at all.
+const UNEVEN: [&str; 6] =
+    ["cgroup-io-max", "cpu-bound", "cpu-quota", "dirty-throttling", "neighbour", "throttle"];
+
+/// With a symptom behind the cause that it is one of.
+fn explained(mut suspects: Vec<Suspect>) -> Vec<Suspect> {
+    let makes_uneven = |suspect: &&Suspect| {
+        suspect.confidence > Confidence::Possible && UNEVEN.contains(&suspect.cause.as_str())
+    };
+    let cause = suspects.iter().find(makes_uneven).map(|suspect| suspect.cause.clone());
+    if let (Some(cause), Some(few)) =
+        (cause, suspects.iter_mut().find(|suspect| suspect.cause == "slow-few"))
+    {
+        few.confidence = Confidence::Possible;
+        few.against.push(format!("{cause} makes some I/Os wait, and others not"));
+    }
+    Suspect::sorted(suspects)
 }
 
 /// The causes that rules can name.

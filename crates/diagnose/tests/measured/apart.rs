@@ -6,7 +6,7 @@ use iotax_record::Counters;
 use iotax_spec::layers::{File, Loop, Luks};
 use iotax_spec::{Design, Engine, Layer, Stack, Target};
 
-use crate::causes::device;
+use crate::causes::{device, flushed};
 use crate::support::{Bed, SECOND_NS, SECONDS, disk_site, load};
 
 const BLOCKS: u32 = 5;
@@ -43,7 +43,11 @@ fn told_of(mut bed: Bed, arms: &[Arm], flush_ms: Option<[u64; 2]>) -> Reasons {
         for (place, arm) in arms.iter().enumerate() {
             let wobble = 1.0 + 0.01 * f64::from(block % 3);
             let mut trial = bed.trial(block, place, arm.iops as f64 * wobble);
-            let at = |name: &str, ms: f64| device(name, [arm.iops, 8], [0, 0], ms);
+            let at = |name: &str, ms: f64| {
+                let device = device(name, [arm.iops, 8], [0, 0], ms);
+                // All that a sync takes is the disk's.
+                flush_ms.map_or(device.clone(), |ms| flushed(device, 900 / ms[place], ms[place]))
+            };
             trial.counters = Some(Counters {
                 at_ns: vec![0, SECONDS * SECOND_NS],
                 window_ns: Some([0, SECONDS * SECOND_NS]),

@@ -107,7 +107,7 @@ fn layers_that_encrypt_are_named_where_the_time_passes_in_them() {
 #[test]
 fn a_cache_that_is_kept_cold_is_not_too_small() {
     let refaults = |uncached| {
-        let mut scene = scene(1, 1.0);
+        let mut scene = scene(1, 6.0);
         let job = scene.job();
         (job.engine, job.direct, job.uncached) = (Engine::Psync, false, uncached);
         scene.counters.memory.as_mut().unwrap().file_refaults =

@@ -2,6 +2,7 @@
 
 use iotax_record::Experiment;
 
+use crate::facts;
 use crate::words::printable;
 
 /// The longest word for an arm.
@@ -31,7 +32,9 @@ pub(super) fn arms(experiment: &Experiment) -> Vec<Arm> {
         }
         let site = experiment.sites.get(n);
         let kind = site.map(|site| format!("{}: ", site.kind)).unwrap_or_default();
-        let target = format!("{kind}{}", arm.target);
+        let commands = arm.host_commands.as_ref().map(facts::commands);
+        let commands = commands.map(|text| format!(" ({text}; run.sh does not)"));
+        let target = format!("{kind}{}{}", arm.target, commands.unwrap_or_default());
         arms.push(Arm { id, name: arm.name.clone(), target });
     }
     arms

@@ -78,6 +78,9 @@ const RULES: &[(&str, &str, Rule)] = &[
     ("spec", "fail_if", Rule::Drop),
     ("stop", "mode", Rule::Format),
     ("arms", "driver", Rule::Format),
+    // Commands of the user's own, with whatever is in them.
+    ("host_commands", "before after", Rule::Whole(Kind::Word)),
+    ("host_commands", "directory", Rule::Whole(Kind::Path)),
     ("arms", "name against", Rule::Text(Kind::Arm)),
     // What jobs call their targets.
     ("arms", "part", Rule::Whole(Kind::Arm)),

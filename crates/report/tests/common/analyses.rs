@@ -34,6 +34,7 @@ pub(super) fn arm(name: &str, target: &str, iops: f64) -> ArmSummary {
         mean_latency_ns,
         latency: curve.collect(),
         latency_ios: (iops * 60.0) as u64,
+        slow_mode: None,
         sync: None,
         network: None,
         operations: Vec::new(),
@@ -66,6 +67,7 @@ pub(super) fn comparison(metric: Metric, [tax, lo, hi]: [f64; 3], verdict: Verdi
         regime: None,
         change: None,
         missing: None,
+        place: None,
         stalls: None,
         cap: None,
     }

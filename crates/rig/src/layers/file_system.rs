@@ -6,10 +6,12 @@ use std::time::{Duration, Instant};
 use iotax_spec::layers::{FileSystem, FileSystemKind};
 
 use crate::build_context::BuildContext;
+use crate::entry::Entry;
 use crate::error::{Error, Obstacle};
 use crate::layers::maker::{System, Top};
 use crate::mounts;
 use crate::programs::Program;
+use crate::read_ahead::ReadAhead;
 
 const MIB: u64 = 1 << 20;
 /// How long a run of somebody else's that was killed may take to be undone.
@@ -56,6 +58,12 @@ impl System for FileSystem {
         run_beside_servers_that_end(mkfs, build_context)?;
         let at = build_context.mount_point(self.kind.name())?;
         mounts::mount(&below.path, &at, self.kind.name(), self.mount.as_deref().unwrap_or(""))?;
+        if let Some(bytes) = self.read_ahead_bytes {
+            // It is the device's, which may outlive the mount.
+            let read_ahead = ReadAhead::of(&at, bytes)?;
+            build_context.journal.announce(Entry::ReadAhead(read_ahead.clone()))?;
+            read_ahead.set(self.kind.name())?;
+        }
         Ok(Top::directory(at))
     }
 }
@@ -115,7 +123,8 @@ mod tests {
 
     fn named(mkfs: &str) -> Option<String> {
         let kind = FileSystemKind::Ext4;
-        let made = FileSystem { kind, encrypt: false, mkfs: Some(mkfs.to_owned()), mount: None };
+        let mkfs = Some(mkfs.to_owned());
+        let made = FileSystem { kind, encrypt: false, mkfs, mount: None, read_ahead_bytes: None };
         names_another(&made).map(str::to_owned)
     }
 

@@ -25,6 +25,7 @@ use crate::entry::remote::Mounting;
 use crate::error::Error;
 use crate::layers::maker::{System, Top};
 use crate::needs::{self, Missing};
+use crate::read_ahead::ReadAhead;
 use crate::{mounts, scratch};
 
 /// `retry=0`: a server that does not answer is an error after seconds, not after two minutes.
@@ -56,6 +57,7 @@ impl System for Nfs {
         };
         mounting.mount(&mounted.run, build_context.stop)?;
         build_context.note(verify(self, &mounting.find()?)?);
+        set_read_ahead(self, &mounting)?;
         let top = scratch::make(&mounting.path, build_context.journal)?;
         // Last, so that it is undone first: what is on the server can be removed only while that
         // is mounted.
@@ -82,11 +84,20 @@ impl Turn for Mounted {
             return Ok(());
         }
         self.mounting.mount(&self.run, &AtomicBool::new(false))?;
-        verify(&self.asked, &self.mounting.find()?).map(drop)
+        verify(&self.asked, &self.mounting.find()?)?;
+        set_read_ahead(&self.asked, &self.mounting)
     }
 
     fn end(&self) -> Result<(), Error> {
         mounts::undo(&self.mounting.path, &self.journal).map(drop)
+    }
+}
+
+/// The mount shares its caches with no other (`nosharecache`), and its read-ahead ends with it.
+fn set_read_ahead(nfs: &Nfs, mounting: &Mounting) -> Result<(), Error> {
+    match nfs.read_ahead_bytes {
+        Some(bytes) => ReadAhead::of(&mounting.path, bytes)?.set("nfs"),
+        None => Ok(()),
     }
 }
 
@@ -172,7 +183,6 @@ mod tests {
             nconnect: Some(4),
             rsize_bytes: Some(1 << 20),
             wsize_bytes: Some(256 << 10),
-            xprtsec: None,
             ..nfs()
         }
     }

@@ -262,6 +262,11 @@ impl Agent<'_> {
             program: &self.options.program,
             secrets,
         };
+        // Whoever may start an agent need not be one who may run any command.
+        if let Some(arm) = spec.with_host_commands() {
+            let what = format!("arm {}: agents run no commands of the host", arm.name);
+            return Err(AgentError::Failed { error: what, kind: FailureKind::Usage }.into());
+        }
         let local = Local::open(spec, options, &self.live)?;
         let arms = 0..spec.arms.len();
         let sites = arms.clone().map(|arm| local.site(arm).clone()).collect();

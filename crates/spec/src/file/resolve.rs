@@ -1,5 +1,7 @@
 //! What the file means: units read, defaults filled in, each error with the key it is about.
 
+use std::path::Path;
+
 use indexmap::IndexMap;
 
 use super::caps;
@@ -34,7 +36,9 @@ pub(super) fn resolve(file: &SpecFile, read_fio: FioReader<'_>) -> Placed<Spec> 
     let cloud = caps::cloud(file, &spec.arms)?;
     let fail_if = file.fail_if.iter().map(|text| Rule::parse(text)).collect::<Result<_, _>>();
     let fail_if = fail_if.at(&["fail-if"])?;
-    let spec = Spec { cloud, side_runs: caps::side_runs(file)?, fail_if, ..spec };
+    let mut spec = Spec { cloud, side_runs: caps::side_runs(file)?, fail_if, ..spec };
+    let key = if file.before.is_empty() { "after" } else { "before" };
+    spec.set_host_commands(words(&file.before), words(&file.after), Path::new("")).at(&[key])?;
     let mut bound = spec.clone();
     bound.bind_targets().map_err(in_arms)?;
     bound.validate_precondition().at(&["precondition"])?;
@@ -85,6 +89,11 @@ fn arms(file: &SpecFile, factors: Vec<Factor>) -> Placed<Vec<Arm>> {
         arms[..=position].rotate_right(1);
     }
     Ok(arms)
+}
+
+/// Arms and their commands.
+fn words(table: &IndexMap<String, String>) -> impl Iterator<Item = (&str, &str)> {
+    table.iter().map(|(arm, command)| (arm.as_str(), command.as_str()))
 }
 
 fn duration(key: &str, value: Option<&Scalar>) -> Placed<Option<u64>> {

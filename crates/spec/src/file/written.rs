@@ -39,6 +39,16 @@ pub(super) struct SpecFile {
     #[serde(default)]
     #[schemars(with = "std::collections::BTreeMap<String, Driver>")]
     pub engines: IndexMap<String, Driver>,
+    /// Commands of the shell that make a setting of the host, by the arm that it belongs to: each is run
+    /// when its arm's turn begins. They run in the file's directory.
+    #[serde(default)]
+    #[schemars(with = "std::collections::BTreeMap<String, String>")]
+    pub before: IndexMap<String, String>,
+    /// Commands that undo these settings, by arm: each is run when its arm's turn ends, and by
+    /// `iotax undo` if the run was killed. `none` if nothing needs to be undone.
+    #[serde(default)]
+    #[schemars(with = "std::collections::BTreeMap<String, String>")]
+    pub after: IndexMap<String, String>,
     /// Instead of `arms`: the stack to take layers off.
     pub peel: Option<String>,
     /// With `peel`: measure every subset of up to 4 layers, where by default from 4 layers on only

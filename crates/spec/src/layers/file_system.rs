@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::declared::{Arguments, Declared, Value, Values};
 use super::info::{Does, Form, LayerInfo, Parameter, Submitter, World, parameter};
 use super::need::Need;
+use super::read_ahead::{READ_AHEAD, read_ahead};
 use crate::error::Error;
 use crate::units::Unit;
 
@@ -19,6 +20,9 @@ pub struct FileSystem {
     pub mkfs: Option<String>,
     /// Mount options, separated by commas.
     pub mount: Option<String>,
+    /// How far the kernel reads ahead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_ahead_bytes: Option<u64>,
 }
 
 /// File systems that can be made.
@@ -62,7 +66,7 @@ const fn word(name: &'static str, example: &'static str, needs: &'static [Need])
         does: Does::Carries,
         submitter: Submitter::Caller,
         needs,
-        parameters: &[MKFS, MOUNT],
+        parameters: &[MKFS, MOUNT, READ_AHEAD],
     }
 }
 
@@ -73,6 +77,7 @@ impl Declared for FileSystem {
                 parameter("encrypt", Unit::Switch, Some("false"), "made for fscrypt above it"),
                 MKFS,
                 MOUNT,
+                READ_AHEAD,
             ],
             ..word("ext4", "ext4(mount=noatime)", EXT4)
         },
@@ -89,7 +94,8 @@ impl Declared for FileSystem {
         let kind = kinds.into_iter().find(|kind| kind.name() == arguments.word());
         let kind = kind.expect("each of its words is a kind");
         let encrypt = kind == FileSystemKind::Ext4 && arguments.switch("encrypt")?;
-        Ok(Self { kind, encrypt, mkfs: arguments.text("mkfs"), mount: arguments.text("mount") })
+        let (mkfs, mount) = (arguments.text("mkfs"), arguments.text("mount"));
+        Ok(Self { kind, encrypt, mkfs, mount, read_ahead_bytes: read_ahead(arguments)? })
     }
 
     fn values(&self) -> Values {
@@ -98,6 +104,7 @@ impl Declared for FileSystem {
         let options = [
             ("mkfs", self.mkfs.clone().map(Value::from)),
             ("mount", self.mount.clone().map(Value::from)),
+            ("read_ahead", self.read_ahead_bytes.map(Value::from)),
         ];
         is_ext4.then_some(encrypt).into_iter().chain(options).collect()
     }

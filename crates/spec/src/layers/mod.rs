@@ -104,6 +104,7 @@ mod offload;
 mod openvpn;
 mod peer;
 mod queue;
+mod read_ahead;
 mod remote;
 mod spelled_out;
 mod ssh;

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::declared::{Arguments, Declared, Value, Values};
 use super::info::{Does, Form, LayerInfo, Submitter, World, parameter};
 use super::need::Need;
+use super::read_ahead::{READ_AHEAD, read_ahead};
 use crate::error::Error;
 use crate::units::Unit;
 
@@ -27,6 +28,9 @@ pub struct Nfs {
     pub wsize_bytes: Option<u64>,
     /// Protection of the transport: `none`, `tls` or `mtls`.
     pub xprtsec: Option<String>,
+    /// How far the kernel reads ahead.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_ahead_bytes: Option<u64>,
 }
 
 impl Nfs {
@@ -94,6 +98,7 @@ impl Declared for Nfs {
                 None,
                 "encryption of the connection by TLS, beside or instead of Kerberos",
             ),
+            READ_AHEAD,
         ],
     }];
 
@@ -120,6 +125,7 @@ impl Declared for Nfs {
             rsize_bytes: arguments.whole_if_given("rsize"),
             wsize_bytes: arguments.whole_if_given("wsize"),
             xprtsec: arguments.text("xprtsec"),
+            read_ahead_bytes: read_ahead(arguments)?,
         })
     }
 
@@ -133,6 +139,7 @@ impl Declared for Nfs {
             ("rsize", self.rsize_bytes.map(Value::from)),
             ("wsize", self.wsize_bytes.map(Value::from)),
             ("xprtsec", self.xprtsec.clone().map(Value::from)),
+            ("read_ahead", self.read_ahead_bytes.map(Value::from)),
         ]
     }
 }

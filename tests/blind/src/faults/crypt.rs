@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use crate::lab::Lab;
-use crate::situation::{Complaint, Guest, Place, Plant, Situation};
+use crate::situation::{Complaint, Guest, MakeEither, Place, Plant, Situation};
 
 const GUEST: Guest = Guest {
     set_up: "modprobe -a dm-crypt xts",
@@ -28,8 +28,12 @@ const SEARCHER: [&str; 9] = [
     "index.query-size=4k",
 ];
 
-const fn in_guest(name: &'static str, causes: &'static [&'static str], plant: Plant) -> Situation {
-    Situation { name, causes, place: Place::Guest(GUEST), plant }
+const fn in_guest(
+    name: &'static str,
+    causes: &'static [&'static str],
+    plant: MakeEither,
+) -> Situation {
+    Situation { name, causes, place: Place::Guest(GUEST), plant: Plant::Either(plant) }
 }
 
 pub(super) const ALL: [Situation; 4] = [

@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use crate::lab::Lab;
-use crate::situation::{Complaint, Guest, Place, Plant, Situation};
+use crate::situation::{Complaint, Guest, MakeEither, Place, Plant, Situation};
 
 const GUEST: Guest = Guest {
     set_up: iotax_vm::NFS_SERVER,
@@ -11,8 +11,12 @@ const GUEST: Guest = Guest {
     memory_bytes: 512 << 20,
 };
 
-const fn in_guest(name: &'static str, causes: &'static [&'static str], plant: Plant) -> Situation {
-    Situation { name, causes, place: Place::Guest(GUEST), plant }
+const fn in_guest(
+    name: &'static str,
+    causes: &'static [&'static str],
+    plant: MakeEither,
+) -> Situation {
+    Situation { name, causes, place: Place::Guest(GUEST), plant: Plant::Either(plant) }
 }
 
 pub(super) const ALL: [Situation; 5] = [

@@ -41,5 +41,5 @@ pub(crate) struct KubeCompareArgs {
 
 /// Options of saved results, of this machine, of other hosts: nothing of that is in a cluster.
 pub(super) fn is_elsewhere(option: &str) -> bool {
-    ["pair", "agent", "dir", "destroy"].contains(&option)
+    ["pair", "agent", "dir", "destroy", "before", "after"].contains(&option)
 }

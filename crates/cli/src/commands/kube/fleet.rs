@@ -2,7 +2,9 @@ use anyhow::Result;
 use iotax_cluster::{FleetNode, Toleration, nodes};
 use iotax_spec::{Design, Spec};
 
-use crate::args::{ClusterArgs, CompareArgs, KubeFleetArgs, MatrixArgs, MeasureArgs};
+use crate::args::{
+    ClusterArgs, CompareArgs, HostCommandArgs, KubeFleetArgs, MatrixArgs, MeasureArgs,
+};
 use crate::exit::{Exit, usage};
 use crate::hosts::Where;
 use crate::in_cluster::{InCluster, connect, refuse_elsewhere};
@@ -27,6 +29,7 @@ pub(super) fn fleet(args: KubeFleetArgs) -> Result<Exit> {
         arms: names.iter().map(|name| format!("{name}={target}@{name}")).collect(),
         workload: Some(workload),
         pair: Vec::new(),
+        host: HostCommandArgs::default(),
         matrix: MatrixArgs { factors: Vec::new(), exclude: Vec::new() },
         measure,
     };

@@ -4,7 +4,7 @@ use anyhow::{Context as _, Result};
 use iotax_cluster::{Cluster, Ends, NetPath, PodOptions, host_network_refused};
 use iotax_spec::{Driver, Engine, Spec};
 
-use crate::args::{CompareArgs, KubeNetArgs, MatrixArgs, MeasureArgs, RunArgs};
+use crate::args::{CompareArgs, HostCommandArgs, KubeNetArgs, MatrixArgs, MeasureArgs, RunArgs};
 use crate::exit::{Exit, usage};
 use crate::hosts::Where;
 use crate::in_cluster::{NetInCluster, connect, options, refuse_elsewhere};
@@ -84,7 +84,14 @@ fn resolved(
     let arms = paths.iter().map(|path| format!("{path}={}", target(path))).collect();
     let matrix = MatrixArgs { factors: Vec::new(), exclude: Vec::new() };
     let workload = Some(workload);
-    let compare = CompareArgs { arms, workload, pair: Vec::new(), matrix, measure };
+    let compare = CompareArgs {
+        arms,
+        workload,
+        pair: Vec::new(),
+        host: HostCommandArgs::default(),
+        matrix,
+        measure,
+    };
     let resolved = resolve::compare(&compare)?;
     Ok((resolved, compare.measure))
 }

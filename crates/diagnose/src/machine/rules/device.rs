@@ -122,7 +122,12 @@ pub(super) fn scheduler(_: &Snapshot<'_>, disk: &Device, path: &str) -> Option<F
     Some(
         Finding::new("io-scheduler", about(disk, path), certainty, why)
             .observed(Observation::queue(disk, "scheduler", format!("[{scheduler}]")))
-            .run("randread-4k", path, "--set depth=32 --set threads=4"),
+            .compare_values(
+                ("randread-4k", " --set depth=32 --set threads=4"),
+                path,
+                (&format!("/sys/block/{}/queue/scheduler", disk.name), scheduler),
+                &["none".to_owned()],
+            ),
     )
 }
 

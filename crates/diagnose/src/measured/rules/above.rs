@@ -9,8 +9,6 @@ use crate::suspect::{Confidence, Suspect};
 
 /// Less of an I/O's time is no cause.
 const SHARE: f64 = 0.25;
-/// So much is.
-const MOST: f64 = 0.5;
 
 /// The way of I/Os from one device of the stack to the next.
 pub(super) struct Passage<'a> {
@@ -67,9 +65,8 @@ pub(super) fn time_in_loop_device(case: &Case<'_>) -> Option<Suspect> {
     let passage = passages(case).into_iter().find(is_buffered)?;
     let share = passage.inside_ms() / case.latency_ms().max(passage.above_ms);
     (share > SHARE).then_some(())?;
-    let confidence = if share > MOST { Confidence::Sure } else { Confidence::Likely };
     let evidence = passage.told(&passage, share);
-    Some(Suspect::new("loop-double-caching", confidence, evidence).explaining(share))
+    Some(Suspect::new("loop-double-caching", Confidence::Sure, evidence).explaining(share))
 }
 
 /// File systems that encrypt, in a program of their own or in the kernel.

@@ -9,8 +9,6 @@ use crate::suspect::{Confidence, Suspect};
 
 /// Less of an I/O's time is no cause.
 const SHARE: f64 = 0.25;
-/// So much is.
-const MOST: f64 = 0.5;
 /// So many times what its own encryption can have taken is not encryption.
 const WAITED: f64 = 2.0;
 /// A page is encrypted at once from this size on.
@@ -32,19 +30,18 @@ pub(super) fn time_in_dm_crypt(case: &Case<'_>) -> Option<Suspect> {
     (share > SHARE).then_some(())?;
     let own_ms = own_encryption_ms(case, first);
     let waits = own_ms.is_none_or(|own_ms| inside_ms > WAITED * own_ms);
-    let measured = if share > MOST { Confidence::Sure } else { Confidence::Likely };
     let (to_blame, confidence) = match () {
-        () if passed.len() > 1 => ("encrypted-twice", measured),
+        () if passed.len() > 1 => ("encrypted-twice", Confidence::Sure),
         // Whether it waited is known where CPU time was measured.
         () if waits && crypts.iter().any(|crypt| is_queued(case, crypt)) => {
             let most = if own_ms.is_some() { Confidence::Sure } else { Confidence::Likely };
-            ("dm-crypt-workqueues", measured.min(most))
+            ("dm-crypt-workqueues", most)
         }
         // That larger sectors would help was not measured.
         () if crypts.iter().any(|crypt| crypt.sector_bytes < WHOLE_PAGE_BYTES) => {
             ("dm-crypt-small-sectors", Confidence::Likely)
         }
-        () => ("encryption-in-path", measured),
+        () => ("encryption-in-path", Confidence::Sure),
     };
     let evidence = first.told(last, share);
     let twice = (passed.len() > 1).then(|| format!("{} layers encrypt", passed.len()));
@@ -70,5 +67,5 @@ fn is_queued(case: &Case<'_>, crypt: &Crypt) -> bool {
 fn own_encryption_ms(case: &Case<'_>, passage: &Passage<'_>) -> Option<f64> {
     let in_flight = f64::from(case.job.in_flight().max(1));
     let per_cpu = (in_flight / f64::from(case.host().environment.cpus.max(1))).max(1.0);
-    Some(case.cpu_ns_per_byte()? * passage.request_bytes * per_cpu / 1e6)
+    Some(case.kernel_ns_per_byte()? * passage.request_bytes * per_cpu / 1e6)
 }

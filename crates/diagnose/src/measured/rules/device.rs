@@ -42,7 +42,8 @@ pub(super) fn other_load(case: &Case<'_>) -> Option<Suspect> {
     );
     let busy = format!("it was busy for {} of the time", percent(util / 100.0));
     // That they are there is sure, and what they cost is not: many disks serve many at a time.
-    Some(Suspect::new("neighbour", Confidence::Likely, evidence).and([busy]))
+    let suspect = Suspect::new("neighbour", Confidence::Likely, evidence).and([busy]);
+    Some(suspect.of_time(case.share_at_disk().map(|share| share * others)))
 }
 
 /// A disk that has something to do all the time, most of it for other jobs of the same load: the
@@ -101,7 +102,13 @@ pub(super) fn group_limit(case: &Case<'_>) -> Option<Suspect> {
                  ({})",
                 limits.group, limits.file
             );
-            Suspect::new("cgroup-io-max", Confidence::Sure, evidence)
+            // What is held back waits above the disk. A rate that is near the limit by chance does not.
+            let at_disk = case.share_at_disk();
+            let but = at_disk.filter(|share| *share > MOST).map(|share| {
+                format!("{} of the time of I/Os passed at the disk itself", percent(share))
+            });
+            let suspect = Suspect::new("cgroup-io-max", Confidence::Sure, evidence);
+            suspect.of_time(at_disk.map(|share| 1.0 - share)).but(but)
         })
         .next()
 }
@@ -128,7 +135,9 @@ pub(super) fn split(case: &Case<'_>) -> Option<Suspect> {
         device.name,
         most / 1024.0,
     );
-    Some(Suspect::new("io-split", Confidence::Sure, evidence))
+    // Nobody measured what one whole request takes.
+    let share = case.share_at_disk().map(|share| share * (1.0 - 1.0 / pieces));
+    Some(Suspect::new("io-split", Confidence::Likely, evidence).of_time(share))
 }
 
 /// More in flight than the queue holds.

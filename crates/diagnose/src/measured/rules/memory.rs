@@ -60,7 +60,8 @@ pub(super) fn read_ahead_too_large(case: &Case<'_>) -> Option<Suspect> {
         bytes(reads.size_bytes()),
         bytes(window as f64)
     );
-    Some(Suspect::new("read-ahead-waste", Confidence::Sure, evidence))
+    let wasted = case.share_at_disk().map(|share| share * (1.0 - 1.0 / times));
+    Some(Suspect::new("read-ahead-waste", Confidence::Sure, evidence).of_time(wasted))
 }
 
 /// The read-ahead window of the uppermost layer that has one, in bytes, and where it stands.
@@ -99,7 +100,10 @@ pub(super) fn dirty_throttling(case: &Case<'_>) -> Option<Suspect> {
     let rates = reached.map(|reached| {
         format!("programs wrote {}/s, the disk {}/s", bytes(written), bytes(reached))
     });
-    Some(Suspect::new("dirty-throttling", Confidence::Sure, evidence).and(rates))
+    // A write that does not wait is a copy, and takes CPU time for as long as it takes.
+    let waited = 1.0 - case.summary.cpu_ns_per_io / case.summary.mean_latency_ns;
+    let suspect = Suspect::new("dirty-throttling", Confidence::Sure, evidence);
+    Some(suspect.explaining(waited).and(rates))
 }
 
 /// Pages of files that are thrown out of memory and soon read again.
@@ -126,7 +130,8 @@ pub(super) fn thrash(case: &Case<'_>) -> Option<Suspect> {
     let seen = limit.map(|(most, group)| {
         format!("the control group {} may have {}", group.group, bytes(most as f64))
     });
-    Some(Suspect::new(to_blame, Confidence::Likely, evidence).and(seen))
+    let at_disk = case.share_at_disk().map(|at_disk| at_disk * share.min(1.0));
+    Some(Suspect::new(to_blame, Confidence::Likely, evidence).of_time(at_disk).and(seen))
 }
 
 /// Reads that no device has seen.
@@ -148,6 +153,8 @@ pub(super) fn answered_by_cache(case: &Case<'_>) -> Option<Suspect> {
     Some(if is_buffered {
         Suspect::new("cache-answers", Confidence::Possible, evidence)
     } else {
-        Suspect::new("cache-answers", Confidence::Sure, evidence).explaining(1.0 - share)
+        let above = 1.0 - case.share_at_disk().unwrap_or(0.0);
+        Suspect::new("cache-answers", Confidence::Sure, evidence)
+            .explaining((1.0 - share).min(above))
     })
 }

@@ -30,7 +30,7 @@ pub(super) fn kerberos(case: &Case<'_>) -> Option<Suspect> {
     let (nfs, data) = (&remote.nfs, remote.data()?);
     let sec = nfs.option("sec").filter(|sec| ["krb5i", "krb5p"].contains(sec))?;
     let does = if sec == "krb5p" { "encrypts" } else { "computes checksums over" };
-    let per_byte_ns = case.cpu_ns_per_byte()?;
+    let per_byte_ns = case.kernel_ns_per_byte()?;
     let cpus = case.cpu_busy()? * f64::from(case.host().environment.cpus.max(1));
     (cpus > ONE_CPU && per_byte_ns > COPIED_NS).then_some(())?;
     let evidence = format!(
@@ -123,11 +123,10 @@ pub(super) fn attribute_cache(case: &Case<'_>) -> Option<Suspect> {
     (per_operation > ASKED).then_some(())?;
     let threads = f64::from(case.job.threads.max(1));
     let share = asked.per_s * asked.execute_ms / 1e3 / threads;
-    let confidence = if share > SHARE { Confidence::Sure } else { Confidence::Likely };
     let evidence = format!(
         "for each operation the server was asked {per_operation:.1} times whether what is known of a \
          file still holds (GETATTR, ACCESS, LOOKUP), {} of the time: {off} remembers nothing",
         percent(share.min(1.0))
     );
-    Some(Suspect::new("nfs-attribute-cache", confidence, evidence).explaining(share))
+    Some(Suspect::new("nfs-attribute-cache", Confidence::Sure, evidence).explaining(share))
 }

@@ -2,26 +2,26 @@
 
 use iotax_words::percent;
 
+use super::limiter;
 use super::stack::{self, between};
 use crate::measured::case::Case;
 use crate::suspect::{Confidence, Suspect};
 
 /// Less of the time held up by a quota is no cause.
 const THROTTLED: f64 = 0.05;
-/// So much is no accident.
-const SURELY_THROTTLED: f64 = 0.2;
 /// Share of CPU time that the hypervisor may take.
 const STOLEN: f64 = 0.1;
-/// Share of the CPU time that is not this program's.
+/// Share of the CPU time that is not this program's, and may be that of others who serve it.
 const OTHERS: f64 = 0.9;
 /// Share of an I/O's time that speaks against other causes.
 const MOST: f64 = 0.6;
 
 /// The control group had used up its CPU quota.
 pub(super) fn cpu_quota(case: &Case<'_>) -> Option<Suspect> {
-    let share = case.counters?.throttled_percent? / 100.0;
+    // The kernel adds up what each CPU was held up for, and so many of them can have had work.
+    let threads = case.job.threads.clamp(1, case.host().environment.cpus.max(1));
+    let share = case.counters?.throttled_percent? / 100.0 / f64::from(threads);
     (share > THROTTLED).then_some(())?;
-    let confidence = if share > SURELY_THROTTLED { Confidence::Sure } else { Confidence::Likely };
     let seen = case.machine().and_then(|machine| machine.groups.cpu.as_ref());
     let quota = seen
         .and_then(|cpu| Some(format!("{} allows {} CPUs ({})", cpu.group, cpu.cpus?, cpu.file)));
@@ -30,7 +30,7 @@ pub(super) fn cpu_quota(case: &Case<'_>) -> Option<Suspect> {
          complete then had to wait",
         percent(share.min(1.0))
     );
-    let suspect = Suspect::new("cpu-quota", confidence, evidence).explaining(share);
+    let suspect = Suspect::new("cpu-quota", Confidence::Sure, evidence).explaining(share);
     Some(suspect.and(quota).but(disk_takes_most(case)))
 }
 
@@ -55,19 +55,23 @@ pub(super) fn no_cpu_left(case: &Case<'_>) -> Option<Suspect> {
     let pressure = case.counters?.pressure.cpu.map(|cpu| {
         format!("tasks waited for a CPU for {} of the time", percent(cpu.some_percent / 100.0))
     });
-    let against = [disk_takes_most(case), layers_take_most(case), others_take_most(case)];
-    let is_doubtful = against.iter().any(Option::is_some);
-    let confidence = if is_doubtful { Confidence::Possible } else { Confidence::Likely };
-    let suspect = Suspect::new("cpu-bound", confidence, evidence).and(pressure);
-    Some(suspect.but(against.into_iter().flatten()))
+    let taken = case.cpu_taken();
+    let doubts = match taken {
+        Some(_) => [None, None],
+        None => [layers_take_most(case), others_take_most(case)],
+    };
+    let against = [disk_takes_most(case), limiter::holds_rate(case)].into_iter().chain(doubts);
+    let against: Vec<String> = against.flatten().collect();
+    let confidence = if against.is_empty() { Confidence::Likely } else { Confidence::Possible };
+    let above = case.share_at_disk().map(|share| 1.0 - share);
+    let suspect = Suspect::new("cpu-bound", confidence, evidence).of_time(above);
+    Some(suspect.and(taken).and(pressure).but(against))
 }
 
 /// What speaks against this load: other programs, some of which may serve it.
 fn others_take_most(case: &Case<'_>) -> Option<String> {
-    let (all, own) = (case.work.cpu_busy_ns?, case.work.process_cpu_ns?);
-    let others = 1.0 - own as f64 / all.max(1) as f64;
-    (others > OTHERS)
-        .then(|| format!("{} of that was other programs and the kernel's threads", percent(others)))
+    let others = case.cpu_of_others().filter(|others| *others > OTHERS)?;
+    Some(format!("{} of that was other programs and the kernel's threads", percent(others)))
 }
 
 /// What speaks against the CPU alone: layers that a stack has on purpose.

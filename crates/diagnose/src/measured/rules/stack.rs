@@ -20,8 +20,7 @@ pub(super) fn time_in_encryption(case: &Case<'_>) -> Option<Suspect> {
         _ => "encrypted-twice",
     };
     let waits_for_cpu = case.has_no_cpu_left();
-    let is_sure = between.share > MOST && !waits_for_cpu;
-    let confidence = if is_sure { Confidence::Sure } else { Confidence::Likely };
+    let confidence = if waits_for_cpu { Confidence::Likely } else { Confidence::Sure };
     let but = waits_for_cpu.then(|| "all CPUs were busy, and encryption needs them".to_owned());
     Some(Suspect::new(to_blame, confidence, between.told()).explaining(between.share).but(but))
 }

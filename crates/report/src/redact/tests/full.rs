@@ -14,9 +14,9 @@ use iotax_spec::layers::{
 };
 use iotax_spec::{
     Arm, BlockSizes, Bound, CloudChoice, Design, DiskRole, Driver, Engine, Extent, Files,
-    FioOption, Fitted, IndexLoads, Job, KnownLimit, Layer, NamedTarget, Operation, OperationShare,
-    Pace, Pattern, Requirement, SideRuns, Spec, Stack, Stop, StopMode, Target, Think, Tree,
-    Workload, Yields, Zone,
+    FioOption, Fitted, HostCommands, IndexLoads, Job, KnownLimit, Layer, NamedTarget, Operation,
+    OperationShare, Pace, Pattern, Requirement, SideRuns, Spec, Stack, Stop, StopMode, Target,
+    Think, Tree, Workload, Yields, Zone,
 };
 
 use super::machine::{environment, instance, machine};
@@ -135,6 +135,7 @@ fn layers() -> Vec<Layer> {
         rsize_bytes: Some(1),
         wsize_bytes: Some(1),
         xprtsec: some(),
+        read_ahead_bytes: Some(1),
     };
     let dmcrypt = Dmcrypt {
         format: t(),
@@ -154,7 +155,13 @@ fn layers() -> Vec<Layer> {
         Layer::Dev(Dev { path: T.into() }),
         Layer::Nfs(nfs),
         Layer::Dmcrypt(dmcrypt),
-        Layer::FileSystem(FileSystem { kind, encrypt: true, mkfs: some(), mount: some() }),
+        Layer::FileSystem(FileSystem {
+            kind,
+            encrypt: true,
+            mkfs: some(),
+            mount: some(),
+            read_ahead_bytes: Some(4096),
+        }),
         Layer::Gocryptfs(Gocryptfs { cipher: t() }),
         Layer::CgroupIo(CgroupIo::default()),
         Layer::Throttle(Throttle { group: some(), ..Throttle::default() }),
@@ -189,7 +196,16 @@ fn cloud() -> Cloud {
 
 fn arm(target: Target) -> Arm {
     let levels = vec![iotax_spec::Setting { factor: t(), level: t() }];
-    Arm { name: t(), target, driver: Driver::Fio, part: some(), levels, against: some() }
+    let host_commands = Some(HostCommands { before: t(), after: some(), directory: t().into() });
+    Arm {
+        name: t(),
+        target,
+        driver: Driver::Fio,
+        part: some(),
+        levels,
+        against: some(),
+        host_commands,
+    }
 }
 
 fn rule() -> iotax_spec::Rule {

@@ -1,0 +1,56 @@
+//! Stalls of a few I/Os.
+
+use iotax_record::machine::GroupIoLimits;
+use iotax_spec::Engine;
+
+use crate::causes::{Scene, device};
+use crate::support::SECONDS;
+
+/// One read at a time: 2 % of 20 ms, the others of 211 us.
+fn stalls() -> Scene {
+    let mut scene = Scene::healthy();
+    scene.job().queue_depth = 1;
+    scene.iops = 1654.0;
+    let ios = 1654 * SECONDS;
+    scene.latencies = vec![(211_000, ios - ios / 50), (20_000_000, ios / 50)];
+    scene.counters.devices = vec![device("vda", [1654, 8], [0, 0], 0.6)];
+    scene
+}
+
+fn told(scene: Scene) -> Vec<String> {
+    let told = |suspect: iotax_diagnose::Suspect| {
+        format!("{} {}", suspect.confidence.name(), suspect.cause)
+    };
+    scene.suspects().into_iter().map(told).collect()
+}
+
+#[test]
+fn they_are_the_cause_and_not_the_depth_of_the_load() {
+    assert_eq!(told(stalls()), ["sure slow-few"]);
+    let suspects = stalls().suspects();
+    insta::assert_snapshot!(suspects[0].evidence.join("\n"), @"
+    2.0 % of reads took 20 ms each, 66 % of all time; the others took 211 us
+    p50 211 us, p90 211 us, p99 20 ms and longest 20 ms
+    ");
+    assert!((suspects[0].explains.unwrap() - 0.66).abs() < 0.01, "{suspects:?}");
+}
+
+#[test]
+fn a_cause_that_makes_some_wait_comes_before_them() {
+    let mut scene = stalls();
+    scene.counters.devices = vec![device("vda", [1654, 8], [0, 0], 0.2)];
+    scene.machine.groups.io = vec![GroupIoLimits {
+        group: "/db".to_owned(),
+        path: "/data".to_owned(),
+        read_iops: Some(1650.0),
+        ..GroupIoLimits::default()
+    }];
+    assert_eq!(told(scene), ["sure cgroup-io-max", "possible slow-few"]);
+}
+
+#[test]
+fn of_buffered_reads_they_may_be_those_that_were_not_in_memory() {
+    let mut scene = stalls();
+    (scene.job().engine, scene.job().direct) = (Engine::Psync, false);
+    assert_eq!(told(scene), ["possible slow-few"]);
+}

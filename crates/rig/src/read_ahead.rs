@@ -1,0 +1,80 @@
+//! How far the kernel reads ahead on a mount: set, read back, and put back to what it was.
+
+use std::fmt;
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{major, minor};
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+use crate::undone::Undone;
+
+/// A mount's read-ahead, in KiB, as it was and as it is set.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ReadAhead {
+    /// The kernel's file.
+    file: PathBuf,
+    before_kib: u64,
+    set_kib: u64,
+}
+
+impl ReadAhead {
+    /// Of what is mounted at `path`, about to be set to so many bytes.
+    pub(crate) fn of(path: &Path, bytes: u64) -> Result<Self, Error> {
+        let failed = |source| Error::cannot("find the read-ahead of this mount", path)(source);
+        let number = fs::metadata(path).map_err(failed)?.dev();
+        let number = format!("{}:{}", major(number), minor(number));
+        let places = [
+            PathBuf::from(format!("/sys/class/bdi/{number}/read_ahead_kb")),
+            // A partition has that of its disk.
+            PathBuf::from(format!("/sys/dev/block/{number}/../bdi/read_ahead_kb")),
+        ];
+        let place = places.into_iter().find_map(|place| fs::canonicalize(place).ok());
+        let file = place.ok_or_else(|| failed(io::ErrorKind::NotFound.into()))?;
+        let before_kib = read(&file).map_err(Error::cannot("read this setting", &file))?;
+        Ok(Self { file, before_kib, set_kib: bytes / 1024 })
+    }
+
+    /// Sets it. A value that the kernel changes would be measured under a wrong name.
+    pub(crate) fn set(&self, layer: &'static str) -> Result<(), Error> {
+        let failed = Error::cannot("set the read-ahead", &self.file);
+        fs::write(&self.file, self.set_kib.to_string()).map_err(failed)?;
+        let made = read(&self.file).map_err(Error::cannot("read this setting", &self.file))?;
+        if made == self.set_kib {
+            return Ok(());
+        }
+        Err(Error::NotAsAsked {
+            layer,
+            asked: format!("read_ahead={}k", self.set_kib),
+            made: format!("read_ahead={made}k"),
+            remedy: "write a multiple of the kernel's page size",
+        })
+    }
+
+    /// Puts back what was there before, unless somebody else has set it since.
+    pub(crate) fn undo(&self) -> Result<Undone, Error> {
+        match read(&self.file) {
+            Ok(kib) if kib == self.set_kib && kib != self.before_kib => {
+                let failed = Error::cannot("put back the read-ahead", &self.file);
+                fs::write(&self.file, self.before_kib.to_string()).map_err(failed)?;
+                Ok(Undone::Removed)
+            }
+            // With its device it is gone.
+            _ => Ok(Undone::Absent),
+        }
+    }
+}
+
+impl fmt::Display for ReadAhead {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the read-ahead of {} KiB in {}", self.set_kib, self.file.display())
+    }
+}
+
+fn read(file: &Path) -> io::Result<u64> {
+    let text = fs::read_to_string(file)?;
+    text.trim().parse().map_err(|_| io::ErrorKind::InvalidData.into())
+}
