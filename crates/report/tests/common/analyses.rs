@@ -65,6 +65,7 @@ pub(super) fn comparison(metric: Metric, [tax, lo, hi]: [f64; 3], verdict: Verdi
         blocks_needed: None,
         regime: None,
         change: None,
+        place: None,
         stalls: None,
         cap: None,
     }
