@@ -25,6 +25,9 @@ pub(crate) const STEPS: &[Step] = &[
         table("layers", example("iotax-vdisk", "layer_speed", &[]))
     }),
     Step::new("records", "ten thousand trials, read and analysed", records),
+    Step::new("known-truth", "comparisons of simulated arms, equal and not", || {
+        table("known-truth", example("iotax-analyze", "known_truth", &["500"]))
+    }),
     Step::new("load", "rates, depths and delays of the load generator", || tests("iotax-load")),
     Step::new("vdisk", "delays of the virtual disk under FUSE", || tests("iotax-vdisk")),
     Step::new("rig", "limits of control groups", || tests("iotax-rig")),

@@ -3,6 +3,7 @@
 use iotax_stats::holm;
 use iotax_stats::rci::Interval;
 use iotax_stats::sequential::{Decision, Series};
+use iotax_stats::stopping::Mode;
 use iotax_stats::verdict::{Sign, Verdict};
 
 use crate::analysis::{Comparison, PlaceEffect};
@@ -18,6 +19,8 @@ use crate::stalled::Judged;
 pub(crate) struct Conclusion {
     pub comparison: Comparison,
     pub decision: Decision,
+    /// The p-value for "no difference" if the blocks depend on each other as much as they well may.
+    pub p_if_dependent: f64,
     /// Blocks behind it.
     pub blocks: Vec<u32>,
     /// Standard deviation of the log ratios from block to block.
@@ -69,8 +72,7 @@ pub(crate) const NOT_AFTER_HOLM: &str =
     "it holds alone, but not after Holm's correction for all comparisons";
 
 /// A difference that only independent blocks bear.
-pub(crate) const NOT_IF_DEPENDENT: &str =
-    "it would not hold if successive blocks depended on each other";
+const NOT_IF_DEPENDENT: &str = "it would not hold if successive blocks depended on each other";
 
 /// A difference beside one that the place of the trials makes.
 const NOT_TAKEN_OUT: &str =
@@ -92,24 +94,34 @@ pub(crate) fn conclude(method: &Method, mut rows: Vec<Row>) -> Vec<Conclusion> {
         .collect();
     let p_of = |(row, (change, judged)): (&Row, (&Option<Change>, &Option<Judged>))| match judged {
         Some(judged) => judged.p,
-        None => {
-            let series = row.series();
-            let unspent = Change::spent(change.as_ref()) + 1;
-            sequential.sequential_p(Series { first_look: series.first_look.max(unspent), ..series })
-        }
+        None => sequential.sequential_p(unspent(row, change.as_ref())),
     };
     let p: Vec<f64> = rows.iter().zip(changes.iter().zip(&judged)).map(p_of).collect();
     let adjusted = holm::adjusted(&p);
     let mut decisions: Vec<Decision> =
         rows.iter().map(|row| sequential.conclude(row.series())).collect();
+    let p_if_dependent: Vec<f64> = rows
+        .iter()
+        .zip(&changes)
+        .map(|(row, change)| sequential.sequential_p_if_dependent(unspent(row, change.as_ref())))
+        .collect();
+    if sequential.goal().mode == Mode::Quick {
+        // What holds for one of several comparisons may not hold for the family.
+        for (decision, adjusted) in decisions.iter_mut().zip(holm::adjusted(&p_if_dependent)) {
+            if decision.verdict.is_signed() && adjusted > method.alpha {
+                method.withhold(decision);
+                decision.is_guarded = true;
+            }
+        }
+    }
     if !method.simultaneous {
         // Else each interval already pays for all of them.
         sequential.withhold_by_family(&mut decisions, &adjusted);
     }
     rows.into_iter()
         .zip(decisions.into_iter().zip(changes).zip(judged))
-        .zip(p.into_iter().zip(adjusted).zip(places))
-        .map(|((row, ((mut decision, change), judged)), ((p, adjusted), place))| {
+        .zip(p.into_iter().zip(adjusted).zip(places.into_iter().zip(p_if_dependent)))
+        .map(|((row, ((mut decision, change), judged)), ((p, adjusted), (place, dependent)))| {
             let holds = adjusted <= method.alpha;
             if let Some(judged) = &judged {
                 return row.stalled(method, decision, judged, holds);
@@ -121,9 +133,15 @@ pub(crate) fn conclude(method: &Method, mut rows: Vec<Row>) -> Vec<Conclusion> {
             let p = (decision.blocks > 0).then_some(p);
             let mut conclusion = row.conclusion(method, decision, p, holds, change);
             conclusion.comparison.place = place;
-            Conclusion { withheld, ..conclusion }
+            Conclusion { withheld, p_if_dependent: dependent, ..conclusion }
         })
         .collect()
+}
+
+/// The blocks of a row, with the looks that were not used up before its effect changed.
+fn unspent<'a>(row: &'a Row, change: Option<&Change>) -> Series<'a> {
+    let series = row.series();
+    Series { first_look: series.first_look.max(Change::spent(change) + 1), ..series }
 }
 
 /// Why the interval's own verdict does not stand; where the place of the trials is why, it is taken
@@ -241,6 +259,7 @@ impl Row {
         Conclusion {
             comparison,
             decision,
+            p_if_dependent: 1.0,
             blocks,
             spread,
             bounds,

@@ -8,7 +8,7 @@
 use iotax_stats::holm;
 use iotax_stats::verdict::Verdict;
 
-use crate::conclude::{Conclusion, NOT_AFTER_HOLM, NOT_IF_DEPENDENT};
+use crate::conclude::{Conclusion, NOT_AFTER_HOLM};
 use crate::metrics::Role;
 
 /// Takes back what the others say of a difference, as far as their family does not support it.
@@ -24,21 +24,15 @@ pub(crate) fn correct(alpha: f64, by_metric: &mut [Vec<Conclusion>]) {
         .filter(|(metric, (_, primary))| metric != *primary)
         .map(|(_, (conclusion, _))| conclusion)
         .collect();
-    let p: Vec<f64> = others.iter().map(|c| c.comparison.p.unwrap_or(1.0)).collect();
+    let p: Vec<f64> = others.iter().map(|c| c.p_if_dependent).collect();
     for (conclusion, adjusted) in others.iter_mut().zip(holm::adjusted(&p)) {
-        let holds_if_dependent = conclusion.decision.holds_if_dependent;
         let comparison = &mut conclusion.comparison;
-        if !comparison.verdict.is_signed() || comparison.stalls.is_some() {
-            continue;
+        if adjusted > alpha && comparison.verdict.is_signed() && comparison.stalls.is_none() {
+            comparison.verdict = Verdict::Undecided;
+            comparison.holds_after_holm = false;
+            comparison.blocks_needed = None;
+            conclusion.withheld = Some(NOT_AFTER_HOLM);
         }
-        let is_rejected = adjusted <= alpha;
-        if is_rejected && holds_if_dependent {
-            continue;
-        }
-        comparison.verdict = Verdict::Undecided;
-        comparison.holds_after_holm = false;
-        comparison.blocks_needed = None;
-        conclusion.withheld = Some(if is_rejected { NOT_IF_DEPENDENT } else { NOT_AFTER_HOLM });
     }
 }
 

@@ -264,6 +264,7 @@ impl<'a> Contrast<'a> {
         Conclusion {
             comparison,
             decision,
+            p_if_dependent: test.map_or(1.0, |test| test.p_value()),
             blocks,
             spread: None,
             bounds: test.map(|test| goal.cost(test.interval(2.0 * method.rule_alpha))),

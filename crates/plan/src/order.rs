@@ -11,9 +11,8 @@
 //! *Two arms* have no more than two orders, and something that comes and goes in step with the trials
 //! can fit a few of their pairs: pairs whose first orders are independent tosses agree in one of two
 //! runs after four blocks. So the first four pairs are AB BA, BA AB, BA AB, BA AB, or the same with A
-//! and B exchanged. Of the eight ways to order four pairs this one fits an oscillation the least:
-//! whatever its period, it is taken for a difference in at most 4 % of runs (`known_truth`, the
-//! simulation of `iotax-analyze`). Later pairs are tossed.
+//! and B exchanged. Of the eight ways to order four pairs this one fits an oscillation of any period
+//! the least (the simulation `known_truth` of `iotax-analyze` plays several). Later pairs are tossed.
 
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt, SeedableRng};

@@ -8,6 +8,7 @@
 use iotax_stats::design::Design;
 use iotax_stats::sequential::{Decision, Sequential};
 use iotax_stats::stopping::Mode;
+use iotax_stats::verdict::Verdict;
 use rand::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -58,10 +59,16 @@ fn series(sd: f64, tax: f64, rho: f64, rng: &mut Xoshiro256PlusPlus) -> Vec<f64>
     (0..40).map(|_| next()).collect()
 }
 
-/// To its stop; not guarded: to its first verdict, if that comes before.
+/// To its stop; not guarded: to the first verdict of the interval itself, if that comes before.
 fn run(procedure: &Sequential, d: &[f64], is_guarded: bool) -> Decision {
     let looks = procedure.design().looks().iter().filter(|look| **look >= 4);
-    let mut decisions = looks.map(|look| procedure.conclude(&d[..*look]));
+    let mut decisions = looks.map(|look| {
+        let decision = procedure.conclude(&d[..*look]);
+        let own = decision.cost.map_or(decision.verdict, |cost| Verdict::of(&cost, 0.05));
+        let verdict =
+            if is_guarded || decision.dependence.is_some() { decision.verdict } else { own };
+        Decision { verdict, ..decision }
+    });
     let is_end = |decision: &Decision| {
         decision.stop.is_some() || (!is_guarded && decision.verdict.is_decided())
     };

@@ -142,12 +142,21 @@ impl Sequential {
 
     /// Sequential p-value of `d`: from the smallest paired-t p-value of all looks within it.
     pub fn sequential_p<'a>(&self, d: impl Into<Series<'a>>) -> f64 {
-        let series = d.into();
+        self.smallest_p(d.into(), |_| 1.0)
+    }
+
+    /// The same if the blocks depend on each other as much as they well may.
+    pub fn sequential_p_if_dependent<'a>(&self, d: impl Into<Series<'a>>) -> f64 {
+        self.smallest_p(d.into(), widening)
+    }
+
+    fn smallest_p(&self, series: Series<'_>, widening: impl Fn(&[f64]) -> f64) -> f64 {
         let looks = self.design().looks().iter().take_while(|&&n| n <= series.d.len());
-        let p_values = looks
-            .filter(|&&n| n >= series.first_look)
-            .filter_map(|&n| series.summary(n))
-            .map(|summary| summary.p_value());
+        let p_values = looks.filter(|&&n| n >= series.first_look).filter_map(|&n| {
+            let summary = series.summary(n)?;
+            let sd = summary.sd * widening(&series.d[..n]);
+            Some(Summary { sd, ..summary }.p_value())
+        });
         self.design().sequential_p(p_values.fold(1.0, f64::min))
     }
 
