@@ -118,6 +118,7 @@ fn trial(slot: u32, arm: &str, layers: usize, rng: &mut Xoshiro256PlusPlus) -> T
     let load = LoadRecord {
         far_end: None,
         busiest: Vec::new(),
+        paused: None,
         driver: "native".into(),
         window_ns: 5 * SECOND_NS,
         jobs: vec![

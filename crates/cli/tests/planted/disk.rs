@@ -1,4 +1,4 @@
-//! What the trials of two arms come to, of which the second is 20 % slower in truth.
+//! What the trials of two arms come to, of which the second is 20 % slower in truth, but for the healthy.
 
 use super::Kind;
 
@@ -58,7 +58,7 @@ impl Disk {
     }
 
     /// A trial of an arm that takes so many seconds.
-    pub(super) fn trial(&mut self, arm: usize, seconds: f64) -> Turn {
+    pub(super) fn trial(&mut self, arm: usize, depth: u32, seconds: f64) -> Turn {
         let is_new = arm == 1;
         let sustained = if is_new { BASE * LEFT } else { BASE };
         match self.kind {
@@ -68,6 +68,8 @@ impl Disk {
                 let limiter = 1.0 + 0.003 * self.random.normal();
                 Turn::Rate((burst * BURST + (1.0 - burst) * sustained) * limiter)
             }
+            // Faster with more in flight, so that no cap hides anything.
+            Kind::Healthy => Turn::Rate(BASE * f64::from(depth).sqrt() * self.noisy() / 3.0),
             Kind::Stalls => {
                 // In half of its trials the new arm does nothing for 40 % of the time.
                 let stalls = if is_new { 0.5 } else { 0.03 };

@@ -69,10 +69,11 @@ impl Runner for Scripted {
         let spent = Duration::from_nanos(request.ramp_ns + request.time_ns);
         self.time.0.set(self.time.0.get() + spent);
         let (Task::Run(workload) | Task::Fill(workload)) = &request.task;
-        let load = match self.disk.trial(request.arm, spent.as_secs_f64()) {
-            Turn::Rate(iops) => Ok(load(&workload.jobs[0], iops, request.time_ns)),
-            Turn::Dies => Err("the agent was lost: its connection is closed".to_owned()),
-        };
+        let load =
+            match self.disk.trial(request.arm, workload.jobs[0].queue_depth, spent.as_secs_f64()) {
+                Turn::Rate(iops) => Ok(load(&workload.jobs[0], iops, request.time_ns)),
+                Turn::Dies => Err("the agent was lost: its connection is closed".to_owned()),
+            };
         Ok(Measured { drained_ns: 0, load, counters: None })
     }
 }

@@ -29,10 +29,13 @@ pub(crate) enum Kind {
     DyingAgents,
     /// Of saved results of the slower arm, those that were slow completed nothing or have no such job.
     MissingResults,
+    /// Nothing is slower: what a gate must let pass.
+    Healthy,
 }
 
 impl Kind {
-    pub(crate) const ALL: [Self; 4] =
+    /// With a regression.
+    pub(crate) const PLANTED: [Self; 4] =
         [Self::Bursts, Self::Stalls, Self::DyingAgents, Self::MissingResults];
 }
 
@@ -46,7 +49,7 @@ pub(crate) enum Verdict {
     /// Nothing could be judged, and the exit code says that.
     Refused,
     /// Exit code 0 without a word.
-    Silent,
+    Passed,
 }
 
 impl fmt::Display for Verdict {
@@ -55,7 +58,7 @@ impl fmt::Display for Verdict {
             Self::Failed => "failed",
             Self::Undecided => "undecided",
             Self::Refused => "refused",
-            Self::Silent => "passed silently",
+            Self::Passed => "passed",
         })
     }
 }
@@ -80,7 +83,7 @@ fn verdict(said: &Said) -> Verdict {
     match said.code {
         1 => Verdict::Failed,
         0 if is_loud => Verdict::Undecided,
-        0 => Verdict::Silent,
+        0 => Verdict::Passed,
         _ => Verdict::Refused,
     }
 }

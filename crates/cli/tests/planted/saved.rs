@@ -12,7 +12,7 @@ pub(super) fn write(desk: &Desk, disk: &mut Disk) {
         for number in 0..disk.results() {
             let mut result = fixture();
             result["timestamp"] = json!(1_700_000_000 + 1000 * arm + number);
-            match disk.trial(arm, 60.0) {
+            match disk.trial(arm, 1, 60.0) {
                 Turn::Rate(iops) => scale(&mut result, [disk.noisy(), iops / 1000.0]),
                 Turn::Dies if disk.coin() => scale(&mut result, [disk.noisy(), 0.0]),
                 // It stopped before its second job, which is the one to compare.
