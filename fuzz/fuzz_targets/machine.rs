@@ -10,8 +10,9 @@ use libfuzzer_sys::fuzz_target;
 fuzz_target!(|text: &[u8]| {
     if let Ok(machine) = serde_json::from_slice::<Machine>(text) {
         let findings = iotax_diagnose::findings(&machine, &CloudChoice::default());
+        let coverage = iotax_diagnose::coverage(&machine, &CloudChoice::default());
         Redactor::default().machine(&machine);
-        let hosts = [HostFindings { role: HostRole::Local, machine, findings }];
+        let hosts = [HostFindings { role: HostRole::Local, machine, findings, coverage }];
         for detail in [DoctorDetail::Folded, DoctorDetail::Whole] {
             let document = iotax_report::doctor(&hosts, None, detail);
             iotax_report::text(&document, Style::default());

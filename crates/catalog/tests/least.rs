@@ -4,8 +4,8 @@
 use std::sync::OnceLock;
 
 use iotax_catalog::{
-    Bound, Caching, Cloud, Direction, Effective, Expectation, Limit, Rate, Setup, attached_disk,
-    expect, vm_names, vms_like,
+    Bound, Bucket, Caching, Cloud, Direction, Effective, Expectation, Limit, Rate, Setup,
+    attached_disk, expect, vm_names, vms_like,
 };
 use proptest::prelude::*;
 
@@ -46,34 +46,53 @@ fn side(all: &[Effective], direction: Direction) -> &Effective {
     all.iter().find(|side| side.direction.counts(direction)).unwrap()
 }
 
+/// I/Os, and bytes: the rate of a limit, and what several leave of it.
+type Quantity = (fn(&Limit) -> &Option<Rate>, fn(&Effective) -> Option<&Bound>);
+
+const QUANTITIES: [Quantity; 2] = [
+    (|limit| &limit.iops, |side| side.iops.as_ref()),
+    (|limit| &limit.bw_bytes, |side| side.bw_bytes.as_ref()),
+];
+
+fn peak(bound: &Bound) -> f64 {
+    bound.burst.as_ref().map_or(bound.sustained, |burst| burst.per_s)
+}
+
 fn assert_least(bound: Option<&Bound>, rates: &[&Rate]) {
     let least = rates.iter().map(|rate| rate.sustained).min_by(f64::total_cmp);
     assert_eq!(bound.map(|bound| bound.sustained), least);
-    let peak = rates.iter().map(|rate| rate.peak()).min_by(f64::total_cmp);
-    let expected = bound.map(|bound| bound.burst.as_ref().map_or(bound.sustained, |b| b.per_s));
-    assert_eq!(expected, peak);
+    let expected = rates.iter().map(|rate| rate.peak()).min_by(f64::total_cmp);
+    assert_eq!(bound.map(peak), expected);
+}
+
+/// A bucket leaves the least of what its disks add up to and of each of its limits.
+fn assert_bucket(bucket: &Bucket, direction: Direction, (of, left): Quantity) {
+    let Some(bound) = left(side(&bucket.effective, direction)) else { return };
+    let limits = known(&bucket.limits, direction, of);
+    let own = left(side(&bucket.of_disks, direction));
+    let sustained = limits.iter().map(|rate| rate.sustained);
+    let sustained = sustained.chain(own.map(|own| own.sustained)).fold(f64::INFINITY, f64::min);
+    assert_eq!(bound.sustained, sustained, "{bucket:?}");
+    let peaks = limits.iter().map(|rate| rate.peak()).chain(own.map(peak));
+    assert_eq!(peak(bound), peaks.fold(f64::INFINITY, f64::min), "{bucket:?}");
 }
 
 fn assert_sound(all: &Expectation) {
     for direction in [Direction::Read, Direction::Write] {
-        for disk in &all.disks {
-            let effective = side(&disk.effective, direction);
-            let iops = known(&disk.limits, direction, |limit| &limit.iops);
-            assert_least(effective.iops.as_ref(), &iops);
-            let bw = known(&disk.limits, direction, |limit| &limit.bw_bytes);
-            assert_least(effective.bw_bytes.as_ref(), &bw);
-        }
-        for bucket in &all.buckets {
-            let Some(bound) = &side(&bucket.effective, direction).iops else { continue };
-            for rate in known(&bucket.limits, direction, |limit| &limit.iops) {
-                assert!(bound.sustained <= rate.sustained, "{bucket:?}");
+        for (of, left) in QUANTITIES {
+            for disk in &all.disks {
+                let bound = left(side(&disk.effective, direction));
+                assert_least(bound, &known(&disk.limits, direction, of));
             }
-        }
-        let parts = all.buckets.iter().map(|bucket| side(&bucket.effective, direction));
-        let sum: Option<f64> = parts.map(|s| s.iops.as_ref().map(|bound| bound.sustained)).sum();
-        let together = side(&all.together, direction).iops.as_ref();
-        if let (Some(sum), Some(together)) = (sum, together) {
-            assert!(together.sustained <= sum + 1e-6, "{all:?}");
+            for bucket in &all.buckets {
+                assert_bucket(bucket, direction, (of, left));
+            }
+            let parts = all.buckets.iter().map(|bucket| left(side(&bucket.effective, direction)));
+            let sum: Option<f64> = parts.map(|bound| bound.map(|bound| bound.sustained)).sum();
+            let together = left(side(&all.together, direction));
+            if let (Some(sum), Some(together)) = (sum, together) {
+                assert!(together.sustained <= sum * (1.0 + 1e-12), "{all:?}");
+            }
         }
     }
 }

@@ -114,6 +114,9 @@ fn a_fact_that_only_the_user_knows_is_part_of_the_findings() {
 
       all in full  the same command with --all
       one cause    iotax doctor --explain NAME
+
+    Not checked
+      - nvme0n1 (nvme disk): which kind of disk it is (--fact disk=P30)
     ");
     assert!(!told(&["vm=Standard_E16d_v5", "encryption-at-host=no"]).out.contains("double"));
     assert_snapshot!(told(&["encryption=yes"]), @"
@@ -135,6 +138,31 @@ fn a_fact_that_only_the_user_knows_is_part_of_the_findings() {
     error: --fact disk was given 2 times: give it once for all targets, or once for each, in their order
     [exit 2]
     ");
+}
+
+#[test]
+fn layers_without_rules_are_named_in_text_and_json() {
+    let desk = Desk::new();
+    let text = desk.run(&["doctor", "--machine", &machine("unknown-layers")]).out;
+    let (_, said) = text.split_once("memory").unwrap();
+    let (_, said) = said.split_once("\n\n").unwrap();
+    assert_snapshot!(said, @"
+    None of the known causes was found in /vol (xfs) and nvme0n1 (nvme disk).
+
+    Not checked
+      - /shared (gfs2): iotax has no rules for gfs2
+      - dm-3 (device mapper cache): iotax has no rules for device mapper cache
+      - rbd0 (rbd): iotax has no rules for rbd
+    ");
+    let said =
+        json(&desk, &["doctor", "--machine", &machine("unknown-layers"), "--format", "json"]);
+    let layers = said["hosts"][0]["coverage"].as_array().unwrap();
+    let none: Vec<_> = layers.iter().filter(|one| one["has_rules"] == false).collect();
+    let kinds: Vec<_> = none.iter().map(|one| one["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["gfs2", "device mapper cache", "rbd"]);
+    let healthy = desk.run(&["doctor", "--machine", &machine("raid10-healthy")]).out;
+    assert!(healthy.contains("None of the known causes was found in /srv/db (xfs), md0 (raid10)"));
+    assert!(!healthy.contains("Not checked"), "{healthy}");
 }
 
 fn refused(desk: &Desk, args: &[&str]) -> String {

@@ -155,7 +155,7 @@ const CURES: [Cure; 24] = [
     ("raid6-dsync", "parity-raid", |m| device(m, "md0").raid_level = Some("raid10".to_owned())),
     ("lvm-raid6", "parity-raid", |m| {
         let mapping = device(m, "dm-8").mapping.as_mut().unwrap();
-        mapping.targets.as_mut().unwrap()[0].parameters = "raid10 3 128".to_owned();
+        "raid10 3 128".clone_into(&mut mapping.targets.as_mut().unwrap()[0].parameters);
     }),
     ("raid-faults", "raid-bitmap", |m| {
         device(m, "md127").raid.as_mut().unwrap().bitmap = Some("none".to_owned());
@@ -189,7 +189,7 @@ const CURES: [Cure; 24] = [
             options(m, point, "uid=0", "multichannel,max_channels=2,uid=0");
         }
     }),
-    ("wsl-9p", "9p-round-trips", |m| mount(m, "/mnt/e").file_system = "ext4".to_owned()),
+    ("wsl-9p", "9p-round-trips", |m| "ext4".clone_into(&mut mount(m, "/mnt/e").file_system)),
     ("report-ntfs3g-usb", "ntfs-fuse", |m| {
         mount(m, "/media/user/usb-disk").contents = Some("exfat".to_owned());
     }),
@@ -199,17 +199,17 @@ const CURES: [Cure; 24] = [
     ("report-zfs-no-log", "zfs-sync", |m| {
         let zfs = m.nodes[0].layer.mount_mut().unwrap().zfs.as_mut().unwrap();
         let mut log = zfs.vdevs[0].clone();
-        log.role = "logs".to_owned();
+        "logs".clone_into(&mut log.role);
         zfs.vdevs.push(log);
     }),
     ("zfs-faults", "zfs-ashift", |m| zfs(m).ashift = Some(12)),
     ("zfs-faults", "zfs-special-vdev", |m| zfs(m).special_small_bytes = Some(16 << 10)),
-    ("zfs-faults", "zfs-raidz", |m| zfs(m).vdevs[0].kind = "mirror".to_owned()),
+    ("zfs-faults", "zfs-raidz", |m| "mirror".clone_into(&mut zfs(m).vdevs[0].kind)),
     ("report-gke-standard-boot", "gcp-unnamed-disk", |m| {
         m.cloud.as_mut().unwrap().disks[0].kind = Some("PERSISTENT-SSD".to_owned());
     }),
     ("report-virtiofs-over-nfs", "shared-folder", |m| {
-        mount(m, "/mnt/vast").file_system = "xfs".to_owned();
+        "xfs".clone_into(&mut mount(m, "/mnt/vast").file_system);
     }),
 ];
 

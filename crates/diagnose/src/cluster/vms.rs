@@ -4,7 +4,7 @@ use iotax_catalog::{
     Bucket, Cloud, Direction, Effective, Expectation, Scope, Setup, Vm, attached_disk, expect,
 };
 use iotax_record::cluster::{ClaimSeen, ClusterSeen, NodeSeen};
-use iotax_words::{mb_per_s, mib_per_s};
+use iotax_words::{list, mb_per_s, mib_per_s, span, whole};
 
 use super::disks::claim_disk;
 use super::figures::rates;
@@ -36,10 +36,11 @@ fn of_node(seen: &ClusterSeen, node: &NodeSeen) -> Found {
     let Some((claims, expectation)) = expected(seen, node) else { return Vec::new() };
     let Some(vm) = &expectation.vm else { return Vec::new() };
     let finding = |bucket: &Bucket| {
-        let lowered = lower(bucket, vm.cloud)?;
+        let lowered = lowered(bucket, vm.cloud);
         let of: Vec<&ClaimSeen> =
             bucket.disks.iter().filter_map(|at| claims.get(*at).copied()).collect();
-        Some((Of::Node(node.name.clone()), finding(node, vm, &of, lowered)))
+        let finding = || (Of::Node(node.name.clone()), finding(node, vm, &of, &lowered));
+        (!lowered.is_empty()).then(finding)
     };
     expectation.buckets.iter().filter_map(finding).collect()
 }
@@ -66,7 +67,8 @@ fn expected<'a>(
 
 /// A rate of a bucket that the VM holds below that of its disks.
 struct Lowered {
-    what: &'static str,
+    /// `IOPS`, or `bytes of reads` where reads and writes have limits of their own.
+    what: String,
     /// What the disks may do.
     own: String,
     /// What is left of it.
@@ -74,32 +76,49 @@ struct Lowered {
     has_burst: bool,
 }
 
-/// The first such rate.
-fn lower(bucket: &Bucket, cloud: Cloud) -> Option<Lowered> {
-    let own: &Effective = bucket.of_disks.first()?;
-    let all: &Effective = bucket.effective.first()?;
+/// All such rates: of I/Os and of bytes, of reads and of writes.
+fn lowered(bucket: &Bucket, cloud: Cloud) -> Vec<Lowered> {
     let bytes = |rate| match cloud {
         Cloud::Azure => mb_per_s(rate),
         Cloud::Aws | Cloud::Gcp => mib_per_s(rate),
     };
     let iops = |rate: f64| format!("{rate:.0} IOPS");
-    let rates: [(_, _, _, &dyn Fn(f64) -> String); 2] =
-        [("IOPS", &own.iops, &all.iops, &iops), ("bytes", &own.bw_bytes, &all.bw_bytes, &bytes)];
-    rates.into_iter().find_map(|(what, own, all, said)| {
-        let (own, all) = (own.as_ref()?, all.as_ref()?);
-        let burst = all.burst.as_ref();
-        let a_while = burst.map(|burst| format!(" ({} for a while)", said(burst.per_s)));
-        let left = said(all.sustained) + &a_while.unwrap_or_default();
-        let own_said = said(own.sustained);
-        let is_lower = all.sustained < LOWER * own.sustained;
-        is_lower.then(|| Lowered { what, own: own_said, left, has_burst: burst.is_some() })
-    })
+    let mut found = Vec::new();
+    for all in &bucket.effective {
+        let is_side = |own: &&Effective| own.direction.counts(all.direction);
+        let Some(own) = bucket.of_disks.iter().find(is_side) else { continue };
+        let of = match all.direction {
+            Direction::Both => String::new(),
+            direction => format!(" of {direction}s"),
+        };
+        let rates: [(_, _, _, &dyn Fn(f64) -> String); 2] = [
+            ("IOPS", &own.iops, &all.iops, &iops),
+            ("bytes", &own.bw_bytes, &all.bw_bytes, &bytes),
+        ];
+        found.extend(rates.into_iter().filter_map(|(what, own, all, said)| {
+            let (own, all) = (own.as_ref()?, all.as_ref()?);
+            let burst = all.burst.as_ref();
+            let a_while = burst.map(|burst| {
+                let lasts = burst.lasts_s.filter(|seconds| seconds.is_finite()).map(whole);
+                let lasts = lasts.map_or("a while".to_owned(), span);
+                format!(" ({} for {lasts})", said(burst.per_s))
+            });
+            let left = format!("{}{of}{}", said(all.sustained), a_while.unwrap_or_default());
+            let is_lower = all.sustained < LOWER * own.sustained;
+            is_lower.then(|| Lowered {
+                what: format!("{what}{of}"),
+                own: said(own.sustained) + &of,
+                left,
+                has_burst: burst.is_some(),
+            })
+        }));
+    }
+    found
 }
 
-fn finding(node: &NodeSeen, vm: &Vm, claims: &[&ClaimSeen], lowered: Lowered) -> Finding {
-    let Lowered { what, own, left, has_burst } = lowered;
+fn finding(node: &NodeSeen, vm: &Vm, claims: &[&ClaimSeen], lowered: &[Lowered]) -> Finding {
     let cause = match vm.cloud {
-        Cloud::Aws if has_burst => "ebs-instance-burst",
+        Cloud::Aws if lowered.iter().any(|one| one.has_burst) => "ebs-instance-burst",
         Cloud::Aws => "ebs-instance-limit",
         Cloud::Gcp => "gcp-vm-limit",
         Cloud::Azure => "azure-vm-limit",
@@ -110,15 +129,20 @@ fn finding(node: &NodeSeen, vm: &Vm, claims: &[&ClaimSeen], lowered: Lowered) ->
         1 => ("volume is", ""),
         _ => ("volumes are", " together"),
     };
-    let (size, names) = (&vm.name, iotax_words::list(&names));
+    let each = |figure: fn(&Lowered) -> &str| list(&lowered.iter().map(figure).collect::<Vec<_>>());
+    let (own, left) = (each(|one| &one.own), each(|one| &one.left));
+    let (size, names) = (&vm.name, list(&names));
     let why = format!(
         "The {volumes} not what limits here: {names} may do {own}{together}, {size} leaves {left}."
     );
     let label = "label node.kubernetes.io/instance-type";
     let mut finding = Finding::new(cause, format!("node {}", node.name), Certainty::Likely, why)
-        .observed(Observation::field(format!("node {}", node.name), label, size.clone()))
-        .observed(Observation::documented(format!("volumes, {what}"), own))
-        .observed(Observation::documented(format!("{size}, {what}"), left));
+        .observed(Observation::field(format!("node {}", node.name), label, size.clone()));
+    for Lowered { what, own, left, .. } in lowered {
+        finding = finding
+            .observed(Observation::documented(format!("volumes, {what}"), own.as_str()))
+            .observed(Observation::documented(format!("{size}, {what}"), left.as_str()));
+    }
     let class = claims.first().and_then(|claim| claim.class.as_ref());
     finding.commands.extend(
         class.map(|class| {

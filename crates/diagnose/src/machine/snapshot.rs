@@ -35,7 +35,7 @@ impl<'a> Snapshot<'a> {
     /// The VM size: as the user says, else as the cloud does.
     pub(super) fn vm(&self) -> Option<&'a str> {
         let told = self.machine.cloud.as_ref().map(|cloud| cloud.vm.as_str());
-        self.choice.vm.as_deref().or(told)
+        self.choice.vm.as_deref().or(told).filter(|vm| !vm.is_empty())
     }
 
     /// Version of the kernel: `6.8` of `Linux 6.8.0-45-generic #45-Ubuntu SMP`.

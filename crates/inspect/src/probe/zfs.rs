@@ -182,13 +182,11 @@ config:
 errors: No known data errors
 ";
 
-    fn rotating(device: &str) -> Option<bool> {
-        Some(device.starts_with("/dev/sd"))
-    }
+    const ROTATING: fn(&str) -> Option<bool> = |device| Some(device.starts_with("/dev/sd"));
 
     #[test]
     fn vdevs_stand_under_their_role() {
-        let found = vdevs(STATUS, rotating);
+        let found = vdevs(STATUS, ROTATING);
         let told: Vec<_> = found
             .iter()
             .map(|vdev| (vdev.role.as_str(), vdev.kind.as_str(), vdev.devices, vdev.rotates))
@@ -204,7 +202,7 @@ errors: No known data errors
                 ("spares", "disk", 1, Some(true)),
             ]
         );
-        assert_eq!(vdevs("cannot open 'x': no such pool\n", rotating), []);
+        assert_eq!(vdevs("cannot open 'x': no such pool\n", ROTATING), []);
     }
 
     #[test]

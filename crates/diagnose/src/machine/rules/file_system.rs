@@ -129,7 +129,7 @@ pub(super) fn strict_atime(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> O
     is_it.then_some(finding)
 }
 
-/// Whether a process serves a mount. Docker's and VMware's shares of the host have a rule of their own.
+/// Whether a process serves a mount. Shares of the host by hypervisors have a rule of their own.
 fn is_fuse(mount: &MountSeen) -> bool {
     let kind = mount.file_system.as_str();
     let is_share = matches!(kind, "fuse.vmhgfs-fuse" | "fuse.grpcfuse" | "fuse.osxfs");

@@ -53,7 +53,7 @@ fn owner(proc: &Path, sockets: &[u64]) -> Option<std::path::PathBuf> {
     let names: Vec<_> = sockets.iter().map(|inode| format!("socket:[{inode}]")).collect();
     let until = Instant::now() + LIMIT;
     let is_process =
-        |name: &std::ffi::OsStr| name.as_encoded_bytes().iter().all(|digit| digit.is_ascii_digit());
+        |name: &std::ffi::OsStr| name.as_encoded_bytes().iter().all(u8::is_ascii_digit);
     let processes =
         fs::read_dir(proc).ok()?.flatten().filter(|entry| is_process(&entry.file_name()));
     for process in processes.take_while(|_| Instant::now() < until) {
@@ -79,12 +79,13 @@ fn told(stat: &str, up_s: Option<f64>, ticks_per_s: u64) -> Option<Listener> {
     let field = |number: usize| fields.get(number - 3)?.parse::<u64>().ok();
     let ms = |ticks: u64| ticks.saturating_mul(1_000) / ticks_per_s;
     let began_s = field(22).map(|ticks| ticks as f64 / ticks_per_s as f64);
-    let age_s = up_s.zip(began_s).map(|(up, began)| (up - began).max(0.0));
+    let age = up_s.zip(began_s).map(|(up, began)| (up - began).max(0.0));
+    let age = age.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     Some(Listener {
         program: program.to_owned(),
         threads: field(20),
         cpu_ms: field(14).zip(field(15)).map(|(user, system)| ms(user.saturating_add(system))),
-        age_ms: age_s.map(|age| (age * 1e3) as u64),
+        age_ms: age.and_then(|age| u64::try_from(age.as_millis()).ok()),
     })
 }
 
