@@ -233,134 +233,49 @@ mod tests {
         name
     }
 
+    /// Driver, parameters, GiB, and the disk's name.
+    const PROVISIONED: &str = "
+        azure | skuname=PremiumV2_LRS diskIopsReadWrite=4000 diskMbpsReadWrite=500 | 100 | premium-v2:size=100G,iops=4000,bw=500M
+        azure | skuName=PremiumV2_LRS DiskIOPSReadWrite=16000 DiskMBpsReadWrite=1000 | 256 | premium-v2:size=256G,iops=16000,bw=1000M
+        azure | storageAccountType=premiumv2_lrs | 256 | premium-v2:size=256G
+        azure | SKUNAME=PremiumV2_LRS DISKIOPSREADWRITE=5000 | 20 | premium-v2:size=20G,iops=5000
+        azure | skuName=UltraSSD_LRS DiskIOPSReadWrite=2000 diskMBpsReadWrite=320 | 64 | ultra:size=64G,iops=2000,bw=320M
+        azure | skuName=UltraSSD_LRS | 64 | ultra:size=64G,iops=500,bw=100M
+        azure | skuName=UltraSSD_LRS | 1024 | ultra:size=1024G,iops=1024,bw=100M
+        azure | skuName=UltraSSD_LRS diskIOPSReadWrite=8000 | 512 | ultra:size=512G,iops=8000,bw=100M
+        azure | skuName=Premium_LRS | 100 | P10
+        azure | skuName=Premium_ZRS DiskIOPSReadWrite=9 | 100 | P10:redundancy=zrs
+        azure | skuName=Premium_LRS enableBursting=true | 1024 | P30:burst=on
+        azure | skuName=Premium_LRS enableBursting=true | 100 | P10
+        azure |  | 100 | E10
+        gcp | type=hyperdisk-balanced provisioned-iops-on-create=7000 provisioned-throughput-on-create=250Mi | 100 | hyperdisk-balanced:size=100G,iops=7000,bw=250M
+        gcp | Type=hyperdisk-balanced Provisioned-IOPS-On-Create=7000 | 100 | hyperdisk-balanced:size=100G,iops=7000
+        gcp | type=hyperdisk-throughput provisioned-throughput-on-create=1Gi | 4096 | hyperdisk-throughput:size=4096G,bw=1024M
+        gcp | type=hyperdisk-balanced provisioned-throughput-on-create=250 | 100 | hyperdisk-balanced:size=100G,bw=250M
+        gcp | type=hyperdisk-extreme provisioned-iops-on-create=50000 | 500 | hyperdisk-extreme:size=500G,iops=50000
+        gcp | type=pd-ssd provisioned-iops-on-create=50000 | 500 | pd-ssd:size=500G
+        gcp |  | 100 | pd-standard:size=100G
+        aws | type=gp3 iops=4000 throughput=750 | 100 | gp3:size=100G,iops=4000,bw=750M
+        aws | type=gp3 IopsPerGB=50 | 100 | gp3:size=100G,iops=5000
+        aws | type=gp3 iopsPerGB=3 | 100 | gp3:size=100G,iops=3000
+        aws | type=io1 iopsPerGB=50 | 4000 | io1:size=4000G,iops=64000
+        aws | type=GP2 iops=4000 throughput=500 | 100 | gp2:size=100G
+        aws |  | 100 | gp3:size=100G";
+
     #[test]
     fn what_is_provisioned_reaches_the_catalogue() {
-        let cases: [(&str, &[(&str, &str)], u64, &str); 26] = [
-            (
-                AZURE_DISK,
-                &[
-                    ("skuname", "PremiumV2_LRS"),
-                    ("diskIopsReadWrite", "4000"),
-                    ("diskMbpsReadWrite", "500"),
-                ],
-                100,
-                "premium-v2:size=100G,iops=4000,bw=500M",
-            ),
-            (
-                AZURE_DISK,
-                &[
-                    ("skuName", "PremiumV2_LRS"),
-                    ("DiskIOPSReadWrite", "16000"),
-                    ("DiskMBpsReadWrite", "1000"),
-                ],
-                256,
-                "premium-v2:size=256G,iops=16000,bw=1000M",
-            ),
-            (AZURE_DISK, &[("storageAccountType", "premiumv2_lrs")], 256, "premium-v2:size=256G"),
-            (
-                AZURE_DISK,
-                &[("SKUNAME", "PremiumV2_LRS"), ("DISKIOPSREADWRITE", "5000")],
-                20,
-                "premium-v2:size=20G,iops=5000",
-            ),
-            (
-                AZURE_DISK,
-                &[
-                    ("skuName", "UltraSSD_LRS"),
-                    ("DiskIOPSReadWrite", "2000"),
-                    ("diskMBpsReadWrite", "320"),
-                ],
-                64,
-                "ultra:size=64G,iops=2000,bw=320M",
-            ),
-            (AZURE_DISK, &[("skuName", "UltraSSD_LRS")], 64, "ultra:size=64G,iops=500,bw=100M"),
-            (
-                AZURE_DISK,
-                &[("skuName", "UltraSSD_LRS")],
-                1024,
-                "ultra:size=1024G,iops=1024,bw=100M",
-            ),
-            (
-                AZURE_DISK,
-                &[("skuName", "UltraSSD_LRS"), ("diskIOPSReadWrite", "8000")],
-                512,
-                "ultra:size=512G,iops=8000,bw=100M",
-            ),
-            (AZURE_DISK, &[("skuName", "Premium_LRS")], 100, "P10"),
-            (
-                AZURE_DISK,
-                &[("skuName", "Premium_ZRS"), ("DiskIOPSReadWrite", "9")],
-                100,
-                "P10:redundancy=zrs",
-            ),
-            (
-                AZURE_DISK,
-                &[("skuName", "Premium_LRS"), ("enableBursting", "true")],
-                1024,
-                "P30:burst=on",
-            ),
-            (AZURE_DISK, &[("skuName", "Premium_LRS"), ("enableBursting", "true")], 100, "P10"),
-            (AZURE_DISK, &[], 100, "E10"),
-            (
-                PD,
-                &[
-                    ("type", "hyperdisk-balanced"),
-                    ("provisioned-iops-on-create", "7000"),
-                    ("provisioned-throughput-on-create", "250Mi"),
-                ],
-                100,
-                "hyperdisk-balanced:size=100G,iops=7000,bw=250M",
-            ),
-            (
-                PD,
-                &[("Type", "hyperdisk-balanced"), ("Provisioned-IOPS-On-Create", "7000")],
-                100,
-                "hyperdisk-balanced:size=100G,iops=7000",
-            ),
-            (
-                PD,
-                &[("type", "hyperdisk-throughput"), ("provisioned-throughput-on-create", "1Gi")],
-                4096,
-                "hyperdisk-throughput:size=4096G,bw=1024M",
-            ),
-            (
-                PD,
-                &[("type", "hyperdisk-balanced"), ("provisioned-throughput-on-create", "250")],
-                100,
-                "hyperdisk-balanced:size=100G,bw=250M",
-            ),
-            (
-                PD,
-                &[("type", "hyperdisk-extreme"), ("provisioned-iops-on-create", "50000")],
-                500,
-                "hyperdisk-extreme:size=500G,iops=50000",
-            ),
-            (
-                PD,
-                &[("type", "pd-ssd"), ("provisioned-iops-on-create", "50000")],
-                500,
-                "pd-ssd:size=500G",
-            ),
-            (PD, &[], 100, "pd-standard:size=100G"),
-            (
-                EBS_DISK,
-                &[("type", "gp3"), ("iops", "4000"), ("throughput", "750")],
-                100,
-                "gp3:size=100G,iops=4000,bw=750M",
-            ),
-            (EBS_DISK, &[("type", "gp3"), ("IopsPerGB", "50")], 100, "gp3:size=100G,iops=5000"),
-            (EBS_DISK, &[("type", "gp3"), ("iopsPerGB", "3")], 100, "gp3:size=100G,iops=3000"),
-            (EBS_DISK, &[("type", "io1"), ("iopsPerGB", "50")], 4000, "io1:size=4000G,iops=64000"),
-            (
-                EBS_DISK,
-                &[("type", "GP2"), ("iops", "4000"), ("throughput", "500")],
-                100,
-                "gp2:size=100G",
-            ),
-            (EBS_DISK, &[], 100, "gp3:size=100G"),
-        ];
-        for (provisioner, of, gib, expected) in cases {
-            assert_eq!(name(provisioner, of, gib), expected, "{of:?}");
+        let cases = PROVISIONED.lines().map(str::trim).filter(|line| !line.is_empty());
+        for case in cases {
+            let [driver, of, gib, expected] =
+                case.split('|').map(str::trim).collect::<Vec<_>>().try_into().unwrap();
+            let provisioner = match driver {
+                "azure" => AZURE_DISK,
+                "aws" => EBS_DISK,
+                _ => PD,
+            };
+            let of: Vec<_> =
+                of.split_whitespace().map(|one| one.split_once('=').unwrap()).collect();
+            assert_eq!(name(provisioner, &of, gib.parse().unwrap()), expected, "{case}");
         }
     }
 
