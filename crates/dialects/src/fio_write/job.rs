@@ -6,14 +6,15 @@ use iotax_spec::{
     BlockSizes, Bound, Engine, Extent, Files, Job, Pace, Pattern, RunLength, Skew, Think, Zone,
 };
 
+use super::shares::shares;
 use super::values::{can_stand, duration, file_name, size};
 
 /// Options under construction.
 #[derive(Default)]
-struct Options(Vec<(String, Option<String>)>);
+pub(super) struct Options(Vec<(String, Option<String>)>);
 
 impl Options {
-    fn give(&mut self, name: &str, value: impl Display) {
+    pub(super) fn give(&mut self, name: &str, value: impl Display) {
         self.0.push((name.to_owned(), Some(format!("{value}"))));
     }
 
@@ -31,6 +32,7 @@ pub(super) fn options(job: &Job) -> Vec<(String, Option<String>)> {
     accesses(job, &mut options);
     parallel(job, &mut options);
     place(job, &mut options);
+    shares(job, &mut options);
     durability(job, &mut options);
     timing(job, &mut options);
     options.give("group_reporting", 1);

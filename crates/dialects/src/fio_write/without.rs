@@ -4,6 +4,7 @@ use iotax_spec::units::{format_bytes, format_duration};
 use iotax_spec::{BlockSizes, Engine, Job, Pattern, RunLength, Workload};
 
 use super::job::{offered_by_fio, random_percent};
+use super::shares::has_words;
 use super::values::can_stand;
 
 /// A rate that is rounded by less is the same rate.
@@ -70,6 +71,9 @@ fn of_job(job: &Job) -> Vec<String> {
         && is(|sizes| matches!(sizes, BlockSizes::Split(_)))
     {
         lost.push("of a range of sizes beside a split there are its two ends only".into());
+    }
+    if !has_words(&job.priorities) {
+        lost.push("its I/Os have no priorities of their own".into());
     }
     if job.uncached {
         lost.push(
