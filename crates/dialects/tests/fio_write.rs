@@ -131,10 +131,6 @@ fn same_kind(a: &BlockSizes, b: &BlockSizes) -> bool {
     std::mem::discriminant(a) == std::mem::discriminant(b)
 }
 
-fn in_bytes(zones: &[Zone]) -> bool {
-    zones.iter().any(|zone| matches!(zone.extent, Extent::Bytes(_)))
-}
-
 prop_compose! {
     fn jobs()(
         pattern in patterns(),
@@ -152,9 +148,7 @@ prop_compose! {
         bytes in proptest::option::of(1..9u64),
         cpus in proptest::collection::btree_set(0..4u32, 0..3),
         (shares, increment) in (shares(), 0..9u64),
-        (write_sizes, write_zones, write_random) in (
-            proptest::option::of(sizes()), proptest::option::of(zones()), 1..99u8
-        ),
+        (write_sizes, write_random) in (proptest::option::of(sizes()), 1..99u8),
     ) -> Job {
         let fixed = matches!(block_sizes, BlockSizes::Fixed(_));
         let pattern = match pattern {
@@ -174,9 +168,6 @@ prop_compose! {
             pattern => pattern,
         };
         let write_pattern = match &pattern {
-            Pattern::Zoned(zones) => write_zones
-                .filter(|writes| is_both && writes != zones && in_bytes(writes) == in_bytes(zones))
-                .map(Pattern::Zoned),
             Pattern::Sequential if is_both => {
                 Some(Pattern::Mixed { random_percent: write_random })
             }

@@ -58,6 +58,31 @@ fn data_of_a_kind_is_verified_like_any_other() {
     }
 }
 
+/// What fio's `verify_pattern` asks for, behind a header of 32 bytes in each 4 KiB.
+#[test]
+fn a_pattern_is_on_the_target_between_the_headers() {
+    for engine in ON_FILES {
+        let directory = tempfile::tempdir().unwrap();
+        let mut job = job(engine);
+        (job.read_percent, job.pattern, job.verify) = (0, Pattern::Shuffled, true);
+        let pattern = vec![0xAA, 0x55, 0x5A, 0xA5];
+        job.content = Some(Content {
+            compress_percent: 100,
+            chunk_bytes: 4096,
+            pattern: pattern.clone(),
+            ..Content::default()
+        });
+        job.bound = Bound::Bytes(2 * MIB);
+        let mut workload = workload(job);
+        (workload.ramp_ns, workload.time_ns) = (0, 60_000 * MS);
+        let record = run_in(directory.path(), &workload);
+        assert_eq!(record.jobs[0].verify_mismatches, Some(0), "{engine:?}");
+        let data = std::fs::read(directory.path().join("job.0")).unwrap();
+        let expected: Vec<u8> = pattern.iter().copied().cycle().take(4064).collect();
+        assert!(data.chunks(4096).all(|page| page[32..] == expected), "{engine:?}");
+    }
+}
+
 /// The rule is exact for I/Os begun; those in flight at the edges of the window differ.
 #[test]
 fn jobs_keep_their_proportion() {

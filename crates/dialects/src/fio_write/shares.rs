@@ -73,7 +73,9 @@ fn give_content(job: &Job, content: &Content, options: &mut Options) {
         options.give("dedupe_percentage", content.dedupe_percent);
     }
     if !content.pattern.is_empty() {
-        options.give("buffer_pattern", content.pattern_digits());
+        // What is verified has its own word for it.
+        let name = if job.verify { "verify_pattern" } else { "buffer_pattern" };
+        options.give(name, content.pattern_digits());
     }
     if let (Some(set), true) = (content.working_set_percent, content.dedupe_percent > 0) {
         options.give("dedupe_mode", "working_set");

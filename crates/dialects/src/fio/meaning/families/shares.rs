@@ -181,6 +181,22 @@ impl Draft<'_> {
             };
             content.pattern = bytes;
         }
+        // Between the headers of what is verified; without verifying, fio does not look at it.
+        if self.job.verify
+            && let Some(setting) = self.chosen.get("verify_pattern")
+        {
+            let Some(bytes) = setting.pattern()? else {
+                self.beyond(setting, "data from a file, or that tells its offset");
+                return Ok(());
+            };
+            self.job.content = Some(Content {
+                compress_percent: 100,
+                chunk_bytes: self.job.max_block_bytes(),
+                pattern: bytes,
+                ..Content::default()
+            });
+            return Ok(());
+        }
         let zeroes = self.chosen.switch("zero_buffers", false)?;
         if is_whole && (zeroes || !content.pattern.is_empty()) {
             // The same data in every write, without random data between.

@@ -104,6 +104,20 @@ fn shares() {
     assert_snapshot!(job("rw=write\nbuffer_pattern=\"abcd\"-120xdeadface"), @"content={chunk_bytes:4096,compress_percent:100,dedupe_percent:0,pattern:[97,98,99,100,244,255,255,255,222,173,250,206],shared_set:false} invalidate=false read_percent=0");
     assert_snapshot!(job("rw=write\nbuffer_pattern='/etc/shadow'"), @"invalidate=false read_percent=0 [buffer_pattern='/etc/shadow': data from a file, or that tells its offset]");
     assert_snapshot!(job("rw=write\nbuffer_compress_percentage=50\ndedupe_percentage=30\ndedupe_mode=working_set\ndedupe_global=1"), @"content={chunk_bytes:512,compress_percent:50,dedupe_percent:30,shared_set:true,working_set_percent:5} invalidate=false read_percent=0");
+    assert_snapshot!(job("rw=write\nverify=pattern\nverify_pattern=0xaa555aa5\nverify_interval=512"), @"
+    content={chunk_bytes:4096,compress_percent:100,dedupe_percent:0,pattern:[170,85,90,165],shared_set:false} invalidate=false read_percent=0 verify=true
+    note: verify=pattern: iotax checks with a checksum of its own, after the measured window
+    note: verify_interval=512: iotax has a header in each 4k, or in each smaller block
+    ");
+    assert_snapshot!(job("rw=write\nverify=pattern\nverify_pattern=0xaa%o"), @"
+    invalidate=false read_percent=0 verify=true [verify_pattern=0xaa%o: data from a file, or that tells its offset]
+    note: verify=pattern: iotax checks with a checksum of its own, after the measured window
+    ");
+    assert_snapshot!(job("rw=read\nverify=meta\nverify_pattern=0xaa"), @"[verify=meta: checks what another job wrote]");
+    assert_snapshot!(job("rw=randread\niodepth=64\nlatency_target=500\nlatency_window=5000000\nlatency_percentile=99.9"), @"
+    latency_target={keeps_on:false,percentile:99.9,target_ns:500000,window_ns:5000000000} pattern=shuffled
+    note: iodepth=64: a synchronous engine keeps one I/O in flight, as in fio
+    ");
     assert_snapshot!(job("rw=read\nbuffer_compress_percentage=50"), @"as usual");
 }
 
@@ -132,7 +146,7 @@ fn block_sizes() {
     ");
     assert_snapshot!(job("rw=randread\nbssplit=8k"), @"block_sizes={fixed:8192} pattern=shuffled");
     assert_snapshot!(job("rw=randread\nbssplit=4k/60:64k/20"), @"
-    block_sizes={split:[{bytes:4096,percent:60},{bytes:65536,percent:40}]} pattern=random
+    block_sizes={split:[{bytes:4096,percent:80},{bytes:65536,percent:20}]} pattern=random
     note: rw=randread: places are drawn anew each time, since blocks differ in size
     ");
     assert_snapshot!(job("rw=randrw\nbssplit=4k/60:64k/40,8k/100"), @"
