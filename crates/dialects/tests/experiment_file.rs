@@ -53,10 +53,10 @@ fn what_is_wrong_with_a_job_file_is_placed_in_it() {
         | ^^
     `fio --cmdhelp=all` lists those of the fio on this machine
     ");
-    assert_snapshot!(error(file, "[a]\nsize=1m\nflow=2\n"), @r#"
-    iotax's own engines cannot do flow=2
-      job.fio, line 3: flow=2
-        keeps jobs in a proportion to each other
+    assert_snapshot!(error(file, "[a]\nsize=1m\nnice=2\n"), @r#"
+    iotax's own engines cannot do nice=2
+      job.fio, line 3: nice=2
+        changes its CPU priority
     run it with fio itself: --engine fio
     "#);
     assert_snapshot!(error("workload.fio = \"x.fio\"\narms.a = \"/mnt/a\"\n", ""), @r#"

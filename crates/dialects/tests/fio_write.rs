@@ -5,7 +5,9 @@
 use iotax_dialects::fio::from_job_file;
 use iotax_dialects::fio_write::{sections, text};
 use iotax_spec::{
-    BlockSizes, Bound, Engine, Extent, Job, Pattern, RunLength, Share, Think, Workload, Zone,
+    BlockSizes, Bound, Content, Engine, Extent, Flow, IoPriority, Job, LatencyTarget, Numa,
+    NumaMemory, Pattern, PriorityClass, PriorityShare, RunLength, Share, Stretches, Think,
+    Workload, Zone,
 };
 use proptest::prelude::*;
 
@@ -45,12 +47,88 @@ fn sizes() -> impl Strategy<Value = BlockSizes> {
     ]
 }
 
-fn same_kind(a: &BlockSizes, b: &BlockSizes) -> bool {
-    std::mem::discriminant(a) == std::mem::discriminant(b)
+/// How a job shares machine and file.
+#[derive(Debug, Clone)]
+struct Shares {
+    latency_target: Option<LatencyTarget>,
+    stretches: Option<Stretches>,
+    content: Option<Content>,
+    flow: Option<Flow>,
+    priority: Option<IoPriority>,
+    priorities: Vec<PriorityShare>,
+    numa: Option<Numa>,
 }
 
-fn in_bytes(zones: &[Zone]) -> bool {
-    zones.iter().any(|zone| matches!(zone.extent, Extent::Bytes(_)))
+fn contents() -> impl Strategy<Value = Content> {
+    let pattern = || prop_oneof![Just(vec![]), Just(vec![0xDE, 0xAD, 0xBE])];
+    prop_oneof![
+        (1..100u8, pattern()).prop_map(|(compress_percent, pattern)| Content {
+            compress_percent,
+            pattern,
+            chunk_bytes: 1024,
+            ..Content::default()
+        }),
+        (0..100u8, 1..=100u8, proptest::option::of((1..=100u8, any::<bool>()))).prop_map(
+            |(compress_percent, dedupe_percent, set)| Content {
+                compress_percent,
+                dedupe_percent,
+                working_set_percent: set.map(|(percent, _)| percent),
+                shared_set: set.is_some_and(|(_, shared)| shared),
+                ..Content::default()
+            }
+        ),
+    ]
+}
+
+fn priorities() -> impl Strategy<Value = IoPriority> {
+    (proptest::sample::select(&PriorityClass::ALL[..]), 0..8u8)
+        .prop_map(|(class, level)| IoPriority { class, level })
+}
+
+prop_compose! {
+    fn shares()(
+        stretches in proptest::option::of((1..9u64, 1..9u64, 0..9u64)),
+        content in proptest::option::of(contents()),
+        latency_target in proptest::option::of((1..9u64, 1..9u64, 1..=100u8, any::<bool>())),
+        flow in proptest::option::of((1..1000u32, 0..9u32, 0..9000u64)),
+        priority in proptest::option::of(priorities()),
+        (first, second) in (priorities(), priorities()),
+        (percent, bytes) in (1..50u8, proptest::option::of(1..9u32)),
+        numa in proptest::option::of(prop_oneof![
+            Just(Numa { cpu_nodes: vec![0, 1], memory: None }),
+            Just(Numa { cpu_nodes: vec![], memory: Some(NumaMemory::Interleave(vec![0, 1])) }),
+            Just(Numa { cpu_nodes: vec![0], memory: Some(NumaMemory::Prefer(1)) }),
+        ]),
+    ) -> Shares {
+        let of = |reads, priority| PriorityShare {
+            reads,
+            bytes: bytes.map(|kib| kib * 1024),
+            percent,
+            priority,
+        };
+        Shares {
+            stretches: stretches.map(|(bytes, range, skip)| Stretches {
+                bytes: bytes << 20,
+                range_bytes: range << 20,
+                skip_bytes: skip << 20,
+            }),
+            latency_target: latency_target.map(|(ms, window, percentile, keeps_on)| LatencyTarget {
+                target_ns: ms * 1_000_000,
+                window_ns: window * 1_000_000_000,
+                percentile: percentile.into(),
+                keeps_on,
+            }),
+            content,
+            flow: flow.map(|(weight, group, us)| Flow { weight, group, sleep_ns: us * 1000 }),
+            priority,
+            priorities: vec![of(true, first), of(false, second)],
+            numa,
+        }
+    }
+}
+
+fn same_kind(a: &BlockSizes, b: &BlockSizes) -> bool {
+    std::mem::discriminant(a) == std::mem::discriminant(b)
 }
 
 prop_compose! {
@@ -69,9 +147,8 @@ prop_compose! {
         think in proptest::option::of((1..900u64, 1..9u32)),
         bytes in proptest::option::of(1..9u64),
         cpus in proptest::collection::btree_set(0..4u32, 0..3),
-        (write_sizes, write_zones, write_random) in (
-            proptest::option::of(sizes()), proptest::option::of(zones()), 1..99u8
-        ),
+        (shares, increment) in (shares(), 0..9u64),
+        (write_sizes, write_random) in (proptest::option::of(sizes()), 1..99u8),
     ) -> Job {
         let fixed = matches!(block_sizes, BlockSizes::Fixed(_));
         let pattern = match pattern {
@@ -91,15 +168,29 @@ prop_compose! {
             pattern => pattern,
         };
         let write_pattern = match &pattern {
-            Pattern::Zoned(zones) => write_zones
-                .filter(|writes| is_both && writes != zones && in_bytes(writes) == in_bytes(zones))
-                .map(Pattern::Zoned),
             Pattern::Sequential if is_both => {
                 Some(Pattern::Mixed { random_percent: write_random })
             }
             _ => None,
         };
+        let is_plain = matches!(
+            pattern,
+            Pattern::Random | Pattern::Shuffled | Pattern::Sequential
+        );
+        let of_job = |share: &PriorityShare| {
+            if share.reads { read_percent > 0 } else { read_percent < 100 }
+        };
+        let Shares { latency_target, stretches, content, flow, priority, mut priorities, numa } = shares;
+        priorities.retain(of_job);
         Job {
+            stretches: stretches.filter(|_| is_plain && write_pattern.is_none() && write_block_sizes.is_none()),
+            content: content.filter(|_| read_percent < 100),
+            flow,
+            latency_target,
+            priority,
+            priorities: if engine == Engine::IoUring { priorities } else { Vec::new() },
+            numa,
+            offset_increment_bytes: if threads > 1 { increment << 20 } else { 0 },
             pattern,
             write_pattern,
             write_block_sizes,

@@ -278,7 +278,7 @@ fn touches_target(job: &Job) -> bool {
 
 fn in_directory(workload: &Workload, directory: &Path) -> Places {
     let mut files: Vec<TestFile> = Vec::new();
-    let mut of_file = |path: PathBuf, job: &Job| {
+    let mut of_file = |path: PathBuf, job: &Job, start: u64| {
         let index = files.iter().position(|file| file.path == path).unwrap_or_else(|| {
             files.push(TestFile {
                 path,
@@ -293,7 +293,7 @@ fn in_directory(workload: &Workload, directory: &Path) -> Places {
         });
         let file = &mut files[index];
         if touches_target(job) {
-            file.bytes = file.bytes.max(job.offset_bytes + bytes_per_file(job));
+            file.bytes = file.bytes.max(start + bytes_per_file(job));
             file.read |= job.reads();
             file.invalidate |= job.invalidate;
             file.fresh |= job.fresh;
@@ -306,13 +306,19 @@ fn in_directory(workload: &Workload, directory: &Path) -> Places {
     let places = workload.jobs.iter().map(|job| {
         let threads = (0..job.threads).map(|thread| {
             let names = job.file_names(thread).into_iter();
-            let files = names.map(|name| of_file(directory.join(name), job)).collect();
-            Place { files, span: Span { start: job.offset_bytes, bytes: bytes_per_file(job) } }
+            let start = start_of(job, thread);
+            let files = names.map(|name| of_file(directory.join(name), job, start)).collect();
+            Place { files, span: Span { start, bytes: bytes_per_file(job) } }
         });
         threads.collect()
     });
     let places = places.collect();
     Places { kind: Kind::Directory, files, by_job: places }
+}
+
+/// Where a thread's span begins in its files.
+fn start_of(job: &Job, thread: u32) -> u64 {
+    job.offset_bytes + u64::from(thread) * job.offset_increment_bytes
 }
 
 /// Bytes that each thread uses of each of its files.
@@ -390,21 +396,23 @@ fn regions(workload: &Workload) -> Vec<(String, u64)> {
 
 /// What a job would have of its file in a directory.
 fn region_bytes(job: &Job) -> u64 {
-    job.offset_bytes.saturating_add(job.size_bytes).next_multiple_of(REGION_ALIGN)
+    start_of(job, job.threads.saturating_sub(1))
+        .saturating_add(job.size_bytes)
+        .next_multiple_of(REGION_ALIGN)
 }
 
 fn apart(workload: &Workload) -> Vec<Vec<Place>> {
     let regions = regions(workload);
-    let start_of = |name: &str| -> u64 {
+    let region_of = |name: &str| -> u64 {
         regions.iter().take_while(|(known, _)| known != name).map(|(_, bytes)| bytes).sum()
     };
     let of_job = |job: &Job| {
         let threads = (0..job.threads).map(|thread| {
             let start = match &job.files {
-                Files::PerThread => start_of(&format!("{}.{thread}", job.name)),
-                Files::Shared(name) => start_of(name),
+                Files::PerThread => region_of(&format!("{}.{thread}", job.name)),
+                Files::Shared(name) => region_of(name),
             };
-            let start = start + job.offset_bytes;
+            let start = start + start_of(job, thread);
             Place { files: vec![0], span: Span { start, bytes: job.size_bytes } }
         });
         threads.collect()
@@ -417,8 +425,9 @@ fn overlaid(workload: &Workload, usable: u64) -> Vec<Vec<Place>> {
         let stride = region_bytes(job);
         let own = job.files == Files::PerThread
             && stride.checked_mul(u64::from(job.threads)).is_some_and(|all| all <= usable);
-        let threads = (0..u64::from(job.threads)).map(|thread| {
-            let start = job.offset_bytes + if own { thread * stride } else { 0 };
+        let threads = (0..job.threads).map(|thread| {
+            let own_start = if own { u64::from(thread) * stride } else { 0 };
+            let start = start_of(job, thread) + own_start;
             let bytes = job.size_bytes.min(usable.saturating_sub(start));
             Place { files: vec![0], span: Span { start, bytes } }
         });

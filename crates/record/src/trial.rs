@@ -134,6 +134,9 @@ pub struct JobRecord {
     pub threads: u32,
     /// Queue depth of each thread.
     pub queue_depth: u32,
+    /// The depth at which a job that looked for one ended; the most of its threads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub found_depth: Option<u32>,
     /// Time in the window during which the job ran, in nanoseconds (shorter than the window for a
     /// size-bound job that finished).
     pub active_ns: u64,

@@ -42,6 +42,7 @@ impl Job {
             Pace::Even { iops } => Some(format!("offered {}/s evenly", format_iops(iops))),
             Pace::Poisson { iops } => Some(format!("offered {}/s at random", format_iops(iops))),
         });
+        parts.extend(self.explain_shares());
         if let Bound::Bytes(bytes) = self.bound {
             parts.push(format!("until {} per thread", format_bytes(bytes)));
         }
@@ -163,6 +164,10 @@ impl Job {
         let offset = match self.offset_bytes {
             0 => String::new(),
             offset => format!(" behind the first {}", format_bytes(offset)),
+        };
+        let offset = match self.offset_increment_bytes {
+            0 => offset,
+            step => format!("{offset}, each thread {} further on", format_bytes(step)),
         };
         format!("{align}over {size}{whose}{files}{offset}{target}")
     }

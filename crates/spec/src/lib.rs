@@ -11,12 +11,14 @@ mod depth;
 mod engine;
 mod error;
 mod explain;
+mod explain_shares;
 pub mod file;
 mod fit;
 mod fitted;
 mod host_commands;
 mod index_ends;
 mod job_options;
+mod latency_target;
 pub mod layers;
 mod load_factors;
 mod matrix;
@@ -37,10 +39,12 @@ mod spec;
 mod target;
 mod text;
 mod tree;
+mod turns;
 mod unheeded;
 pub mod units;
 mod validate;
 mod workload;
+mod writes;
 
 pub use build::Subsets;
 pub use cloud::{CloudChoice, DiskRole};
@@ -50,6 +54,7 @@ pub use error::{Error, FilePlace, Subject};
 pub use fitted::{Fitted, Yields};
 pub use host_commands::{HostCommands, command_of_arm};
 pub use index_ends::IndexEnds;
+pub use latency_target::LatencyTarget;
 pub use layers::{Base, Does, Form, Layer, LayerInfo, Need, Parameter, Stack, Submitter, World};
 pub use load_factors::{of_target_and_load, refuse_exclusions, varied};
 pub use matrix::{Factor, Matrix};
@@ -64,7 +69,9 @@ pub use side_runs::SideRuns;
 pub use spec::{Arm, Design, Driver, NamedTarget, Spec, Stop, StopMode, Target};
 pub use target::parse_arms;
 pub use tree::{Operation, OperationShare, Tree};
+pub use turns::{Flow, IoPriority, Numa, NumaMemory, PriorityClass, PriorityShare};
 pub use workload::{
     BlockSizes, Bound, Extent, Files, FioOption, IndexLoads, Job, Pace, Pattern, Requirement,
-    RunLength, Share, Skew, Think, Workload, Zone,
+    RunLength, Share, Skew, Stretches, Think, Workload, Zone,
 };
+pub use writes::Content;

@@ -42,6 +42,17 @@ pub enum Pattern {
     },
 }
 
+/// Stretches of the span with gaps between them, one after the other (fio: `zonemode=strided`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stretches {
+    /// Bytes moved in one before the next.
+    pub bytes: u64,
+    /// How long each is (fio: `zonerange`).
+    pub range_bytes: u64,
+    /// From the end of one to the start of the next (fio: `zoneskip`).
+    pub skip_bytes: u64,
+}
+
 /// How accesses are spread over blocks, as fio draws them: by rank, and the ranks scattered over
 /// the span by a hash, so that the frequent blocks do not lie side by side.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

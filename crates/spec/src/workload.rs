@@ -10,7 +10,11 @@ use crate::fitted::Yields;
 use crate::rule::Rule;
 use crate::tree::Tree;
 
-pub use crate::order::{Extent, Pattern, RunLength, Skew, Zone};
+use crate::latency_target::LatencyTarget;
+use crate::turns::{Flow, IoPriority, Numa, PriorityShare};
+use crate::writes::Content;
+
+pub use crate::order::{Extent, Pattern, RunLength, Skew, Stretches, Zone};
 
 /// What to run in every trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -184,6 +188,31 @@ pub struct Job {
     /// Operations on trees of files instead of reads and writes; with [`Engine::Metadata`] only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<Tree>,
+    /// The order is kept to stretches of the span.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stretches: Option<Stretches>,
+    /// The span of each thread begins so many bytes after that of the one before it (fio:
+    /// `offset_increment`).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub offset_increment_bytes: u64,
+    /// What its writes carry, if that is not random data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<Content>,
+    /// It finds its depth itself, up to `queue_depth`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_target: Option<LatencyTarget>,
+    /// In proportion to other jobs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flow: Option<Flow>,
+    /// Priority of its I/Os.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<IoPriority>,
+    /// Those of them that have another one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub priorities: Vec<PriorityShare>,
+    /// NUMA nodes that it is bound to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub numa: Option<Numa>,
     /// Options of fio as they were written that iotax has no words for; handed to fio where fio
     /// drives the load.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

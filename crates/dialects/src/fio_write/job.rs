@@ -6,14 +6,15 @@ use iotax_spec::{
     BlockSizes, Bound, Engine, Extent, Files, Job, Pace, Pattern, RunLength, Skew, Think, Zone,
 };
 
+use super::shares::shares;
 use super::values::{can_stand, duration, file_name, size};
 
 /// Options under construction.
 #[derive(Default)]
-struct Options(Vec<(String, Option<String>)>);
+pub(super) struct Options(Vec<(String, Option<String>)>);
 
 impl Options {
-    fn give(&mut self, name: &str, value: impl Display) {
+    pub(super) fn give(&mut self, name: &str, value: impl Display) {
         self.0.push((name.to_owned(), Some(format!("{value}"))));
     }
 
@@ -31,6 +32,7 @@ pub(super) fn options(job: &Job) -> Vec<(String, Option<String>)> {
     accesses(job, &mut options);
     parallel(job, &mut options);
     place(job, &mut options);
+    shares(job, &mut options);
     durability(job, &mut options);
     timing(job, &mut options);
     options.give("group_reporting", 1);
@@ -97,9 +99,7 @@ fn order(job: &Job, options: &mut Options) {
         Pattern::Skewed(Skew::Normal(deviation)) => {
             options.give("random_distribution", format!("normal:{deviation}"));
         }
-        // Of the other direction there may be zones.
-        Pattern::Zoned(_) if job.write_pattern.is_some() => {}
-        Pattern::Zoned(zones) => give_zones(job, zones, None, options),
+        Pattern::Zoned(zones) => give_zones(job, zones, options),
         Pattern::Mixed { random_percent } if job.write_pattern.is_none() => {
             options.give("percentage_random", random_percent);
         }
@@ -112,16 +112,9 @@ fn order(job: &Job, options: &mut Options) {
         | Pattern::Mixed { .. }
         | Pattern::Runs(_) => {}
     }
-    let Some(writes) = &job.write_pattern else { return };
-    match (&job.pattern, writes) {
-        (Pattern::Zoned(zones), Pattern::Zoned(writes)) => {
-            give_zones(job, zones, Some(writes), options);
-        }
-        (reads, writes) => {
-            if let (Some(reads), Some(writes)) = (random_percent(reads), random_percent(writes)) {
-                options.give("percentage_random", format!("{reads},{writes}"));
-            }
-        }
+    let percents = job.write_pattern.as_ref().map(random_percent);
+    if let (Some(reads), Some(Some(writes))) = (random_percent(&job.pattern), percents) {
+        options.give("percentage_random", format!("{reads},{writes}"));
     }
 }
 
@@ -136,27 +129,23 @@ pub(super) fn random_percent(pattern: &Pattern) -> Option<u8> {
 }
 
 /// In percent, or all in bytes if any of them is.
-fn give_zones(job: &Job, zones: &[Zone], writes: Option<&[Zone]>, options: &mut Options) {
-    let mut all = zones.iter().chain(writes.into_iter().flatten());
-    let in_bytes = all.any(|zone| matches!(zone.extent, Extent::Bytes(_)));
+fn give_zones(job: &Job, zones: &[Zone], options: &mut Options) {
+    let in_bytes = zones.iter().any(|zone| matches!(zone.extent, Extent::Bytes(_)));
     let whole = if in_bytes { job.size_bytes } else { 100 };
-    let of = |zones: &[Zone]| {
-        let mut left = whole;
-        let zone = |zone: &Zone| {
-            let part = match zone.extent {
-                Extent::Percent(percent) => whole / 100 * u64::from(percent),
-                Extent::Bytes(bytes) => bytes,
-                Extent::Rest => left,
-            };
-            left = left.saturating_sub(part);
-            let part = if in_bytes { size(part) } else { part.to_string() };
-            format!("{}/{part}", zone.accesses_percent)
+    let mut left = whole;
+    let zone = |zone: &Zone| {
+        let part = match zone.extent {
+            Extent::Percent(percent) => whole / 100 * u64::from(percent),
+            Extent::Bytes(bytes) => bytes,
+            Extent::Rest => left,
         };
-        zones.iter().map(zone).collect::<Vec<_>>().join(":")
+        left = left.saturating_sub(part);
+        let part = if in_bytes { size(part) } else { part.to_string() };
+        format!("{}/{part}", zone.accesses_percent)
     };
+    let zones: Vec<String> = zones.iter().map(zone).collect();
     let word = if in_bytes { "zoned_abs" } else { "zoned" };
-    let writes = writes.map(|writes| format!(",{}", of(writes))).unwrap_or_default();
-    options.give("random_distribution", format!("{word}:{}{writes}", of(zones)));
+    options.give("random_distribution", format!("{word}:{}", zones.join(":")));
 }
 
 /// fio counts the gap from the end of one I/O to the start of the next.

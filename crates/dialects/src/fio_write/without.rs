@@ -4,6 +4,7 @@ use iotax_spec::units::{format_bytes, format_duration};
 use iotax_spec::{BlockSizes, Engine, Job, Pattern, RunLength, Workload};
 
 use super::job::{offered_by_fio, random_percent};
+use super::shares::has_words;
 use super::values::can_stand;
 
 /// A rate that is rounded by less is the same rate.
@@ -58,18 +59,19 @@ fn of_job(job: &Job) -> Vec<String> {
             _ => {}
         }
     }
-    if let Some(writes) = &job.write_pattern {
-        let are_zones = |pattern: &Pattern| matches!(pattern, Pattern::Zoned(_));
-        let both = |is: fn(&Pattern) -> bool| is(&job.pattern) && is(writes);
-        if !both(are_zones) && !both(|pattern| random_percent(pattern).is_some()) {
-            lost.push("writes have the order of the reads, not one of their own".into());
-        }
+    // fio 3.33 refuses the second list of zones that its manual has.
+    let orders: Vec<_> = job.patterns().map(random_percent).collect();
+    if orders.len() > 1 && orders.contains(&None) {
+        lost.push("writes have the order of the reads, not one of their own".into());
     }
     let is = |is: fn(&BlockSizes) -> bool| job.all_block_sizes().any(is);
     if is(|sizes| matches!(sizes, BlockSizes::Range { .. }))
         && is(|sizes| matches!(sizes, BlockSizes::Split(_)))
     {
         lost.push("of a range of sizes beside a split there are its two ends only".into());
+    }
+    if !has_words(&job.priorities) {
+        lost.push("its I/Os have no priorities of their own".into());
     }
     if job.uncached {
         lost.push(

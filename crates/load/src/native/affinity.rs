@@ -17,7 +17,7 @@ pub(super) fn bind(job: &Job, target: &IoTarget<'_>) -> Result<(), Error> {
 /// Binds the calling thread to all CPUs alike, as fio does by default
 /// (`cpus_allowed_policy=shared`). The kernel passes over CPUs that it does not have or that a
 /// container may not use; here they are an error, since another machine would be measured.
-fn bind_to(cpus: &[u32], job: &Job) -> Result<(), Error> {
+pub(super) fn bind_to(cpus: &[u32], job: &Job) -> Result<(), Error> {
     if cpus.is_empty() {
         return Ok(());
     }

@@ -52,6 +52,7 @@ fn measure() -> Result<f64, Error> {
         span: Span { start: 0, bytes: job.size_bytes },
         number: 0,
         seed: 1,
+        sharing: [].into(),
     };
     let never = AtomicBool::new(false);
     let clock = TscClock::anchored_now();

@@ -1,6 +1,7 @@
 //! One run from start to end: threads up, common start, window, threads down, one record.
 
 use std::any::Any;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::Duration;
@@ -63,7 +64,12 @@ impl LoadDriver for Native {
         memory::check(whole.iter().map(|part| (&*part.workload, part.target)))?;
         let parts = PlacedParts::resolve(request.workload, request.target)?;
         let threads = threads(request, &parts)?;
-        run_threads(request, &parts, &threads)
+        let record = run_threads(request, &parts, &threads);
+        // Data of another kind is not marked as ours.
+        if request.workload.jobs.iter().any(|job| job.content.is_some()) {
+            parts.mark_again()?;
+        }
+        record
     }
 }
 
@@ -171,7 +177,8 @@ fn threads<'a>(
     request: &'a Request<'a>,
     parts: &'a PlacedParts<'a>,
 ) -> Result<Vec<Thread<'a>>, Error> {
-    let mut all = Vec::new();
+    let mut all: Vec<Thread<'_>> = Vec::new();
+    let sharing = sharing(request);
     for (job_index, job) in request.workload.jobs.iter().enumerate() {
         let (target, places, places_of_job) = parts.of_job(job_index);
         let seat = Seat::default();
@@ -190,10 +197,25 @@ fn threads<'a>(
                 span: place.span,
                 number,
                 seed: seed_of(request, number),
+                sharing: Arc::clone(&sharing),
             });
         }
     }
     Ok(all)
+}
+
+/// The seeds of those threads that repeat data of each other.
+fn sharing(request: &Request<'_>) -> Arc<[u64]> {
+    let mut seeds = Vec::new();
+    let mut number = 0_u16;
+    for job in &request.workload.jobs {
+        let shares = job.content.as_ref().is_some_and(|content| content.shared_set);
+        for _ in 0..job.threads {
+            seeds.extend(shares.then(|| seed_of(request, number)));
+            number = number.wrapping_add(1);
+        }
+    }
+    seeds.into()
 }
 
 /// The seed of a thread: odd multiples of the golden ratio scatter small numbers over all 64 bits.

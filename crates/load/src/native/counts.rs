@@ -47,6 +47,13 @@ impl Counts {
         self.per_second_bytes.clear();
     }
 
+    /// The same within the window: its seconds so far count nothing.
+    pub(crate) fn restart(&mut self) {
+        let seconds = self.per_second_ios.len();
+        self.reset();
+        (0..seconds).for_each(|_| self.end_second());
+    }
+
     /// What was counted since the last call is one second of the series.
     pub(crate) fn end_second(&mut self) {
         let ios = self.ios - self.ios_at_second;

@@ -22,8 +22,10 @@ use super::access::Accesses;
 use iotax_vdisk::Clock;
 
 use super::engines::{Deadline, Engine, Submitted};
+use super::flow;
 use super::io::{Io, Op, Outcome};
 use super::io_errors::IoErrors;
+use super::latency_target::{Search, Step};
 use super::pace::Schedule;
 use super::span::Span;
 use super::window::{Flow, Tally};
@@ -44,6 +46,10 @@ pub(crate) struct Worker<'a> {
     pub think_ns: u64,
     /// The end of the pause that it is in; 0 if it is in none.
     pub resume_ns: u64,
+    /// Looks for its depth.
+    pub search: Option<Search>,
+    /// In proportion to other threads.
+    pub flow: Option<flow::Turn<'a>>,
 }
 
 /// An I/O in flight.
@@ -149,6 +155,12 @@ fn issue<E: Engine, C: Clock + ?Sized, const OPEN: bool>(
         if OPEN && intended_ns > *now_ns {
             return Next::Wait(worker.until_start(*now_ns, intended_ns));
         }
+        if !worker.has_room() {
+            return Next::Wait(worker.until_edge(*now_ns));
+        }
+        if let Some(wait) = worker.others_first(*now_ns) {
+            return Next::Wait(wait);
+        }
         let io = match worker.next_io(engine, slot) {
             Drawn::Io(io) => io,
             Drawn::NoMore if worker.slots.none_taken() => return Next::Over,
@@ -158,6 +170,12 @@ fn issue<E: Engine, C: Clock + ?Sized, const OPEN: bool>(
                 None => continue,
             },
         };
+        if io.op == Op::Write && worker.verifier.takes_time() {
+            // Data that takes time to make is no part of a latency.
+            let made_ns = clock.now_ns();
+            worker.tally.passed(worker.slots.in_flight, *now_ns, made_ns);
+            *now_ns = made_ns;
+        }
         match engine.submit(slot, io) {
             Submitted::Done(outcome) => {
                 let done_ns = clock.now_ns();
@@ -208,6 +226,44 @@ impl Worker<'_> {
     fn until_start(&self, now_ns: u64, intended_ns: u64) -> Deadline {
         let precise = intended_ns <= self.tally.next_edge_ns;
         Deadline { now_ns, until_ns: intended_ns.min(self.tally.next_edge_ns), precise }
+    }
+
+    /// Whether the depth that is tried lets another I/O begin.
+    #[inline]
+    fn has_room(&mut self) -> bool {
+        let taken = self.slots.all.len() - self.slots.free.len();
+        self.search.as_mut().is_none_or(|search| search.has_room(taken))
+    }
+
+    /// What an I/O that took so long says of the depth that is tried.
+    #[inline]
+    fn judge_depth(&mut self, latency_ns: u64, done_ns: u64) {
+        let Some(search) = &mut self.search else { return };
+        match search.completed(latency_ns, done_ns) {
+            Step::Same => {}
+            Step::Found => self.tally.restart(done_ns),
+            Step::Done => self.tally.give_up(),
+            Step::Missed => {
+                self.io_errors.missed_latency();
+                self.tally.give_up();
+            }
+        }
+    }
+
+    /// Until when to wait, if other threads have to catch up before this one goes on. It sleeps once
+    /// nothing is in flight any more, as in fio.
+    #[inline]
+    fn others_first(&self, now_ns: u64) -> Option<Deadline> {
+        /// fio looks again and again; a thread that is ahead can wait for as long as an I/O takes.
+        const GLANCE_NS: u64 = 10_000;
+        let flow = self.flow.as_ref()?;
+        if !flow.is_ahead() {
+            return None;
+        }
+        if flow.sleep_ns > 0 && !self.slots.none_taken() {
+            return Some(self.until_edge(now_ns));
+        }
+        Some(self.until_start(now_ns, now_ns + flow.sleep_ns.max(GLANCE_NS)))
     }
 
     /// The next I/O, with its data in place if it is a write.
@@ -263,6 +319,11 @@ impl Worker<'_> {
 
     #[inline]
     fn started<const OPEN: bool>(&mut self, io: Io, now_ns: u64, intended_ns: u64) {
+        if let Some(flow) = &mut self.flow
+            && io.op != Op::Sync
+        {
+            flow.count();
+        }
         if OPEN && io.op != Op::Sync {
             let slip_ns = now_ns - intended_ns;
             self.tally.max_slip_ns = self.tally.max_slip_ns.max(slip_ns);
@@ -287,6 +348,9 @@ impl Worker<'_> {
         }
         if outcome == Ok(io.bytes) {
             self.tally.completed::<OPEN>(io, submitted_ns, intended_ns, done_ns);
+            if io.op != Op::Sync {
+                self.judge_depth(done_ns - submitted_ns, done_ns);
+            }
             return;
         }
         if let Some(moved) = self.note_error(io, outcome) {

@@ -71,6 +71,7 @@ fn fill(request: &Request<'_>, of: &Workload) -> Result<LoadRecord, Error> {
             span: group.span,
             number,
             seed: seed_of(request, number),
+            sharing: [].into(),
         })
         .collect();
     run_threads(request, &parts, &threads)

@@ -37,6 +37,16 @@ impl IoErrors {
     }
 }
 
+impl IoErrors {
+    /// Not even one I/O at a time keeps the latency that was asked for.
+    #[cold]
+    pub(crate) fn missed_latency(&mut self) {
+        let what = "latency-target: one I/O at a time takes longer; set a longer latency, or a \
+                    percentile below 100";
+        self.first.get_or_insert_with(|| what.to_owned());
+    }
+}
+
 fn describe(target: Option<&String>, io: Io, outcome: Outcome) -> String {
     let Io { offset, bytes, op, .. } = io;
     let target = target.map_or("the target", String::as_str);

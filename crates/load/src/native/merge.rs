@@ -11,6 +11,7 @@ use iotax_spec::{Engine, Job};
 use super::counts::Counts;
 use super::drive::Worker;
 use super::engines::OfFlow;
+use super::latency_target::Search;
 use super::setup::{Thread, effective_depth, effective_engine, stands_in};
 use super::shared_state::SharedState;
 use super::usage::Usage;
@@ -30,6 +31,8 @@ pub(crate) struct ThreadRecord {
     offered_ios: Option<u64>,
     first_error: Option<String>,
     verify_mismatches: Option<u64>,
+    /// The depth that it has found.
+    found_depth: Option<u32>,
     /// On network paths only.
     pub flow: OfFlow,
     /// On trees of files only.
@@ -45,7 +48,9 @@ impl ThreadRecord {
         start_ns: u64,
     ) -> Self {
         let first_error = worker.io_errors.first.take();
-        Self::of_tally(thread, &mut worker.tally, first_error, window, start_ns)
+        let found_depth = worker.search.as_ref().map(Search::depth);
+        let record = Self::of_tally(thread, &mut worker.tally, first_error, window, start_ns);
+        Self { found_depth, ..record }
     }
 
     /// The facts that were counted, and the first failure.
@@ -75,6 +80,7 @@ impl ThreadRecord {
             offered_ios,
             first_error,
             verify_mismatches: None,
+            found_depth: None,
             flow: OfFlow::default(),
             operations: Vec::new(),
         }
@@ -180,6 +186,7 @@ fn add(job: &mut JobRecord, thread: ThreadRecord) {
     job.major_faults += thread.usage.major_faults;
     job.context_switches += thread.usage.context_switches;
     job.in_flight_io_ns += thread.in_flight_io_ns;
+    job.found_depth = job.found_depth.max(thread.found_depth);
     job.max_slip_ns = job.max_slip_ns.max(thread.max_slip_ns);
     job.offered_ios = job.offered_ios.zip(thread.offered_ios).map(|(a, b)| a + b);
     if let Some(more) = thread.verify_mismatches {

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 use iotax_spec::{Engine as EngineKind, Job, Pace};
 use iotax_vdisk::{IoTarget, Peer};
@@ -13,6 +14,7 @@ use super::access::{Accesses, Seat};
 use super::buffers::Buffers;
 use super::drive::{Slots, Worker};
 use super::io_errors::IoErrors;
+use super::latency_target::Search;
 use super::pace::Schedule;
 use super::ring::io_uring_is_allowed;
 use super::span::Span;
@@ -20,7 +22,7 @@ use super::window::Tally;
 use crate::error::Error;
 use crate::file_assignment::TestFile;
 use crate::names::shown;
-use crate::verify::{WriteLog, WriteVerifier};
+use crate::verify::{Contents, WriteLog, WriteVerifier};
 
 /// One thread of one job.
 #[derive(Clone)]
@@ -43,6 +45,8 @@ pub(crate) struct Thread<'a> {
     pub number: u16,
     /// Of this thread.
     pub seed: u64,
+    /// Of all threads that repeat data of each other.
+    pub sharing: Arc<[u64]>,
 }
 
 /// Seeds of what must be independent: mixed into the thread's own.
@@ -139,6 +143,8 @@ impl Thread<'_> {
             span: self.span,
             think_ns: self.job.think.map_or(0, |think| think.time_ns),
             resume_ns: 0,
+            search: self.job.latency_target.map(|of| Search::new(of, self.depth(), start_ns)),
+            flow: None,
         }
     }
 
@@ -164,7 +170,12 @@ impl Thread<'_> {
 
     fn verifier(&self, start_ns: u64) -> WriteVerifier {
         let seed = self.seed ^ SEED_OF_DATA;
-        if self.verifies() {
+        let contents = self.job.content.as_ref().map(|content| {
+            let sizes = self.job.write_block_sizes.as_ref().unwrap_or(&self.job.block_sizes);
+            let writes = self.job.size_bytes / u64::from(sizes.min_bytes().max(1));
+            Contents::new(content, self.seed, &self.sharing, writes)
+        });
+        let verifier = if self.verifies() {
             let granule = self.job.granule_bytes();
             // The start tells this run from earlier ones with the same seed, and the number added
             // to it one file from another.
@@ -173,7 +184,8 @@ impl Thread<'_> {
             WriteVerifier::verifying(seed, runs.map(write_log).collect())
         } else {
             WriteVerifier::new(seed)
-        }
+        };
+        verifier.with(contents)
     }
 
     /// The intended starts from `start_ns` on, in an open loop.

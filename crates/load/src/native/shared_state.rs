@@ -5,6 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::clock::TscClock;
+use super::flow::Groups;
 use super::gate::Gate;
 use super::window::{StopFlags, Window};
 use crate::driver::Request;
@@ -17,6 +18,8 @@ pub(crate) struct SharedState<'a> {
     pub request: &'a Request<'a>,
     pub clock: TscClock,
     pub gate: Gate,
+    /// Those that keep their I/Os in proportion.
+    pub flows: Groups,
     /// A thread broke down: all others end too.
     broken: AtomicBool,
     /// A job that ends all others is through.
@@ -30,13 +33,15 @@ pub(crate) struct SharedState<'a> {
 impl<'a> SharedState<'a> {
     /// For so many threads of each job, and those of the index if the workload has one.
     pub(crate) fn new(request: &'a Request<'a>, jobs: impl Iterator<Item = usize>) -> Self {
+        let jobs: Vec<usize> = jobs.collect();
         Self {
             request,
             clock: TscClock::anchored_now(),
             gate: Gate::new(),
+            flows: Groups::of(request.workload, &jobs),
             broken: AtomicBool::new(false),
             ended: AtomicBool::new(false),
-            jobs_running: jobs.map(AtomicUsize::new).collect(),
+            jobs_running: jobs.into_iter().map(AtomicUsize::new).collect(),
             index_running: AtomicUsize::new(if request.workload.index.is_some() { 2 } else { 0 }),
         }
     }

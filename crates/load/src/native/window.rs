@@ -219,6 +219,20 @@ impl<'a> Tally<'a> {
         self.next_edge_ns = 0;
     }
 
+    /// What was counted so far does not count: the thread's part of the window begins now.
+    #[cold]
+    pub(crate) fn restart(&mut self, now_ns: u64) {
+        if self.phase != Phase::Open {
+            return;
+        }
+        self.show();
+        self.shown = (0, 0);
+        self.counts.iter_mut().for_each(Counts::restart);
+        (self.in_flight_io_ns, self.max_slip_ns) = (0, 0);
+        self.active.0 = now_ns;
+        self.usage = Usage::of_this_thread();
+    }
+
     fn open(&mut self, now_ns: u64) {
         self.phase = Phase::Open;
         self.show();

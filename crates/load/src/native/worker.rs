@@ -23,6 +23,8 @@ use super::engines::{Deadline, Engine, Submitted};
 use super::gate::Ticket;
 use super::io::Io;
 use super::merge::ThreadRecord;
+use super::placement;
+use super::priorities::Priorities;
 use super::setup::Thread;
 use super::shared_state::{POLL_INTERVAL, SharedState};
 use super::warm::pre_read;
@@ -40,6 +42,7 @@ pub(super) fn perform(
 ) -> Result<Option<ThreadRecord>, Error> {
     // First of all, so that its memory is near them too.
     affinity::bind(thread.job, &thread.target)?;
+    placement::settle(thread.job)?;
     match (thread.target, thread.engine) {
         (_, EngineKind::Null) => {
             drive_with((shared, &shared.clock), thread, ticket, Null::of(thread)?)
@@ -83,15 +86,13 @@ pub(super) fn perform(
         }
         (_, EngineKind::IoUring) => {
             let (made, batch) = (Made::of(thread)?, thread.job.submit_batch());
+            let priorities = Priorities::of(thread.job, thread.seed);
             if made.fixed {
-                drive_with((shared, &shared.clock), thread, ticket, Uring::<true>::new(made, batch))
+                let engine = Uring::<true>::new(made, batch, priorities);
+                drive_with((shared, &shared.clock), thread, ticket, engine)
             } else {
-                drive_with(
-                    (shared, &shared.clock),
-                    thread,
-                    ticket,
-                    Uring::<false>::new(made, batch),
-                )
+                let engine = Uring::<false>::new(made, batch, priorities);
+                drive_with((shared, &shared.clock), thread, ticket, engine)
             }
         }
         (path, EngineKind::Vdisk) => Err(Error::unsuitable(
@@ -121,6 +122,7 @@ fn drive_with<E: Engine, C: Clock + ?Sized>(
     let turn = Turn::of(thread.job, start_ns);
     let tally = Tally::new(thread.job, window, turn, shared.flags(), shared.request.live);
     let mut worker = thread.worker(turn.start_ns, tally);
+    worker.flow = shared.flows.turn(thread.job.flow);
     if !wait_for(turn.start_ns, clock, shared.flags()) {
         // Everything is over before this job's turn.
         worker.tally.finish(clock.now_ns(), false);
@@ -129,6 +131,8 @@ fn drive_with<E: Engine, C: Clock + ?Sized>(
     } else {
         drive::<_, _, false>(&mut engine, clock, &mut worker);
     }
+    // Whoever is through holds nobody up.
+    worker.flow = None;
     if thread.job.end_fsync {
         for file in 0..thread.file_count() {
             end_fsync(&mut engine, clock, &mut worker, Io { file, ..Io::SYNC });

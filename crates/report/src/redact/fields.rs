@@ -107,6 +107,8 @@ const RULES: &[(&str, &str, Rule)] = &[
     ("requires", "rule source", Rule::Drop),
     ("jobs", "engine pattern write_pattern files pace bound", Rule::Format),
     ("zoned", "extent", Rule::Format),
+    ("priority", "class", Rule::Format),
+    ("numa", "memory", Rule::Format),
     ("jobs", "name", Rule::Whole(Kind::Job)),
     ("files", "shared", Rule::Whole(Kind::File)),
     ("operations", "operation", Rule::Format),

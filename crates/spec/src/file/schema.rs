@@ -81,13 +81,18 @@ fn of_unit(unit: Unit) -> Schema {
         Unit::Cpus => {
             json_schema!({ "type": ["integer", "string"], "minimum": 0, "pattern": CPUS })
         }
-        Unit::Path | Unit::Name => json_schema!({ "type": "string" }),
+        Unit::Path | Unit::Name | Unit::Stretches | Unit::Priority => {
+            json_schema!({ "type": "string" })
+        }
         Unit::Iops
         | Unit::BitRate
         | Unit::Bandwidth
         | Unit::BlockSizes
         | Unit::Pace
-        | Unit::Operations => {
+        | Unit::Operations
+        | Unit::Flow
+        | Unit::LatencyTarget
+        | Unit::Numa => {
             json_schema!({ "type": ["number", "string"], "minimum": 0 })
         }
     }

@@ -4,6 +4,7 @@
 //! tables. A new option is one entry here and one field in [`crate::workload`].
 
 mod patterns;
+mod shares;
 mod tree;
 mod values;
 mod zones;
@@ -14,6 +15,9 @@ use crate::units::{self, Unit};
 use crate::workload::{Bound, Files, IndexLoads, Job, Pattern};
 use patterns::{cpus, pattern, think};
 pub(crate) use patterns::{format_cpus, format_pattern};
+pub(crate) use shares::{
+    format_flow, format_latency_target, format_numa, format_priorities, format_stretches,
+};
 pub(crate) use tree::format_operations;
 pub(crate) use values::format_block_sizes;
 use values::{block_sizes, pace, percent, small};
@@ -60,7 +64,7 @@ const fn option<T>(
 }
 
 /// The options of a job, apart from its name.
-pub(crate) static JOB_OPTIONS: [JobOption<Job>; 39] = [
+pub(crate) static JOB_OPTIONS: [JobOption<Job>; 51] = [
     option(
         "engine",
         Some("ioengine"),
@@ -284,6 +288,115 @@ pub(crate) static JOB_OPTIONS: [JobOption<Job>; 39] = [
         Unit::Switch,
         "writes to files allocated anew before each trial, as a log's",
         |job, text| units::parse_switch(text).map(|on| job.fresh = on),
+    ),
+    option(
+        "stretches",
+        None,
+        Unit::Stretches,
+        "keep to stretches with gaps: bytes moved in each, its length, the gap",
+        |job, text| shares::stretches(text).map(|stretches| job.stretches = stretches),
+    ),
+    option(
+        "offset-increment",
+        Some("offset_increment"),
+        Unit::Size,
+        "the span of each thread begins so much later",
+        |job, text| units::parse_bytes(text).map(|bytes| job.offset_increment_bytes = bytes),
+    ),
+    option(
+        "compress",
+        Some("buffer_compress_percentage"),
+        Unit::Percent,
+        "how much of what is written is the same everywhere",
+        |job, text| {
+            percent(text).map(|percent| {
+                job.content.get_or_insert_default().compress_percent = percent;
+            })
+        },
+    ),
+    option(
+        "compress-chunk",
+        Some("buffer_compress_chunk"),
+        Unit::Size,
+        "of how many bytes at a time",
+        |job, text| {
+            values::small_bytes(text).map(|bytes| {
+                job.content.get_or_insert_default().chunk_bytes = bytes;
+            })
+        },
+    ),
+    option(
+        "fill-pattern",
+        Some("buffer_pattern"),
+        Unit::Name,
+        "what is the same everywhere, in hexadecimal: 0xdeadbeef",
+        |job, text| {
+            shares::bytes(text).map(|bytes| job.content.get_or_insert_default().pattern = bytes)
+        },
+    ),
+    option(
+        "dedupe",
+        Some("dedupe_percentage"),
+        Unit::Percent,
+        "how many writes repeat data of another",
+        |job, text| {
+            percent(text).map(|percent| {
+                job.content.get_or_insert_default().dedupe_percent = percent;
+            })
+        },
+    ),
+    option(
+        "dedupe-set",
+        Some("dedupe_working_set_percentage"),
+        Unit::Percent,
+        "repeat data of this part of the span; 0: that of the next write",
+        |job, text| {
+            percent(text).map(|percent| {
+                let set = (percent > 0).then_some(percent);
+                job.content.get_or_insert_default().working_set_percent = set;
+            })
+        },
+    ),
+    option(
+        "dedupe-global",
+        Some("dedupe_global"),
+        Unit::Switch,
+        "threads repeat data of each other, too",
+        |job, text| {
+            units::parse_switch(text).map(|on| {
+                job.content.get_or_insert_default().shared_set = on;
+            })
+        },
+    ),
+    option(
+        "flow",
+        None,
+        Unit::Flow,
+        "weight beside other jobs with one, group, sleep when ahead; 0: none",
+        |job, text| shares::flow(text).map(|flow| job.flow = flow),
+    ),
+    option(
+        "latency-target",
+        None,
+        Unit::LatencyTarget,
+        "find the depth at which so many I/Os take at most so long; 0: no",
+        |job, text| shares::latency_target(text).map(|target| job.latency_target = target),
+    ),
+    option(
+        "priority",
+        None,
+        Unit::Priority,
+        "priority of its I/Os to the kernel, and of some of them",
+        |job, text| {
+            shares::priorities(text).map(|(all, some)| (job.priority, job.priorities) = (all, some))
+        },
+    ),
+    option(
+        "numa",
+        None,
+        Unit::Numa,
+        "NUMA nodes of its threads, and where its memory is",
+        |job, text| shares::numa(text).map(|numa| job.numa = numa),
     ),
     option(
         "zero-copy",

@@ -126,6 +126,14 @@ impl Job {
             ends_all: false,
             submit_batch: None,
             tree: None,
+            stretches: None,
+            offset_increment_bytes: 0,
+            content: None,
+            latency_target: None,
+            flow: None,
+            priority: None,
+            priorities: Vec::new(),
+            numa: None,
             fio: Vec::new(),
         }
     }

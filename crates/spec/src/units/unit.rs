@@ -41,6 +41,16 @@ pub enum Unit {
     Think,
     /// `0-3,5`, or `any`.
     Cpus,
+    /// `256M/256M/2G`.
+    Stretches,
+    /// `8`, `8@1`, `8@1/1ms`.
+    Flow,
+    /// `500us/5s/99.9`, and `/run`.
+    LatencyTarget,
+    /// `be:4`, and `rt:0=20%` for some.
+    Priority,
+    /// `0-1`, or `0/bind:0`.
+    Numa,
 }
 
 impl Unit {
@@ -65,6 +75,11 @@ impl Unit {
             Self::Pattern => "random|shuffled|sequential|zipf:1.2|...".into(),
             Self::Think => "DURATION/IOS".into(),
             Self::Cpus => "0-3,5".into(),
+            Self::Stretches => "BYTES/LENGTH/GAP".into(),
+            Self::Flow => "WEIGHT@GROUP/SLEEP".into(),
+            Self::LatencyTarget => "LATENCY/WINDOW/PERCENTILE".into(),
+            Self::Priority => "CLASS:LEVEL,CLASS:LEVEL=PERCENT%...".into(),
+            Self::Numa => "NODES/bind:NODES".into(),
         }
     }
 
@@ -89,6 +104,11 @@ impl Unit {
             Self::Pattern => "a pattern",
             Self::Think => "a pause",
             Self::Cpus => "a list of CPUs",
+            Self::Stretches => "a length of stretches with their gap",
+            Self::Flow => "a weight",
+            Self::LatencyTarget => "a target of latency",
+            Self::Priority => "a priority",
+            Self::Numa => "a choice of NUMA nodes",
         }
     }
 }

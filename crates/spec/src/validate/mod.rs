@@ -3,6 +3,7 @@
 mod network;
 mod order;
 mod rules;
+mod shares;
 
 use std::collections::HashSet;
 
@@ -89,6 +90,7 @@ impl Job {
         self.validate_blocks()?;
         self.validate_engine()?;
         self.validate_order()?;
+        self.validate_shares()?;
         if !(1..=MAX_THREADS).contains(&self.threads) {
             let problem = format!("{} threads; possible are 1 to {MAX_THREADS}", self.threads);
             return Err(self.refuse("threads", problem, ""));

@@ -7,6 +7,8 @@ mod arithmetic;
 mod check;
 mod lists;
 mod number;
+mod pattern;
+mod priorities;
 mod split;
 #[cfg(test)]
 mod tests;
@@ -97,6 +99,27 @@ impl Setting {
         let (word, detail) = self.choice()?;
         let parts = if word == "zoned" { zones::Parts::Percents } else { zones::Parts::Sizes };
         self.marked(zones::zones(detail.unwrap_or_default(), parts, self.kb_base))
+    }
+
+    /// The first of some numbers.
+    pub(crate) fn float(&self) -> Result<f64, Error> {
+        let numbers = self.marked(lists::floats(self.text()))?;
+        numbers.first().copied().ok_or_else(|| self.missing())
+    }
+
+    /// Data written as strings and numbers; `None` where it is more than its bytes.
+    pub(crate) fn pattern(&self) -> Result<Option<Vec<u8>>, Error> {
+        self.marked(pattern::pattern(self.text()))
+    }
+
+    /// Sizes with priorities (`cmdprio_bssplit`), for reads and writes.
+    pub(crate) fn priorities(&self) -> Result<[Vec<priorities::Entry>; 2], Error> {
+        self.marked(priorities::priorities(self.text(), self.kb_base))
+    }
+
+    /// Numbers and ranges of them that are a part of the value.
+    pub(crate) fn listed(&self, part: &str) -> Result<Vec<u32>, Error> {
+        self.marked(lists::cpus(part))
     }
 
     /// Numbers of CPUs, ascending (`cpus_allowed=0-3,8`).

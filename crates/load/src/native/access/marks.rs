@@ -36,7 +36,7 @@ impl Marks {
         let is_endless = |pattern: &Pattern| {
             matches!(pattern, Pattern::Random | Pattern::Skewed(_) | Pattern::Zoned(_))
         };
-        let endless = job.patterns().any(is_endless);
+        let endless = job.stretches.is_none() && job.patterns().any(is_endless);
         let forgets = job.invalidate && !job.direct && !endless;
         (sync_every > 0 || think_every > 0 || forgets || job.uncached).then(|| Self {
             sync_every,

@@ -10,12 +10,13 @@ mod order;
 mod shuffle;
 mod sizes;
 mod skew;
+mod stretches;
 mod zoned;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use iotax_spec::{BlockSizes, Bound, Job, Pattern, RunLength, Skew};
+use iotax_spec::{BlockSizes, Bound, Job, Pattern, RunLength, Skew, Stretches};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng as _;
 
@@ -26,6 +27,7 @@ use order::{Backward, Interlocked, Jumps, Once, Order, Runs, Sequential, Strided
 use shuffle::{Shuffled, ShuffledParts};
 use sizes::{FixedSize, RangeSizes, Sizes, SplitSizes};
 use skew::{Normal, Pareto, Skewed, Zipf};
+use stretches::{InStretches, units_of_one};
 use zoned::Zoned;
 
 /// I/Os drawn by one virtual call.
@@ -161,6 +163,9 @@ impl Thread<'_> {
     fn make<M: Make>(self, make: M) -> Box<M::Made> {
         let unit = unit_bytes(self.job);
         let positions = self.span.bytes / unit;
+        if let Some(stretches) = self.job.stretches {
+            return self.in_stretches(make, stretches, positions);
+        }
         let largest = u64::from(self.job.block_sizes.max_bytes());
         match &self.job.pattern {
             Pattern::Random => self.of_order(make, |_| Uniform { positions }),
@@ -203,6 +208,22 @@ impl Thread<'_> {
             Pattern::Mixed { random_percent } => {
                 self.of_order(make, |_| Jumps::new(positions, f64::from(*random_percent) / 100.0))
             }
+        }
+    }
+
+    fn in_stretches<M: Make>(self, make: M, all: Stretches, positions: u64) -> Box<M::Made> {
+        let unit = unit_bytes(self.job);
+        let one = units_of_one(all, positions, unit);
+        let is_fixed = matches!(self.job.block_sizes, BlockSizes::Fixed(_));
+        match &self.job.pattern {
+            Pattern::Sequential => self
+                .of_order(make, |_| InStretches::new(Sequential::new(one), all, positions, unit)),
+            Pattern::Shuffled if is_fixed => self.of_order(make, |rng| {
+                InStretches::new(Shuffled::new(one, rng), all, positions, unit)
+            }),
+            _ => self.of_order(make, |_| {
+                InStretches::new(Uniform { positions: one }, all, positions, unit)
+            }),
         }
     }
 

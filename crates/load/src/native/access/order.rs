@@ -39,6 +39,10 @@ pub(super) trait Order: Send + 'static {
     /// For an I/O that covers so many units. Of `word`, 64 random bits, the upper half is free to
     /// use; the lower half chooses the direction.
     fn next(&mut self, word: u64, covered: u64, rng: &mut Xoshiro256PlusPlus) -> Spot;
+
+    /// Begins where it began at first, if it has such a place.
+    #[inline]
+    fn restart(&mut self) {}
 }
 
 /// Anywhere with the same probability.
@@ -86,6 +90,11 @@ impl Order for Sequential {
     #[inline]
     fn next(&mut self, _: u64, covered: u64, _: &mut Xoshiro256PlusPlus) -> Spot {
         self.follow(covered)
+    }
+
+    #[inline]
+    fn restart(&mut self) {
+        self.cursor = 0;
     }
 }
 

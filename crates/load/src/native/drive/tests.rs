@@ -83,6 +83,8 @@ fn simulate(job: &Job, service_ns: u64, later: bool) -> (TallyFacts, usize) {
         span: Span { start: 0, bytes: 1 << 20 },
         think_ns: job.think.map_or(0, |think| think.time_ns),
         resume_ns: 0,
+        search: job.latency_target.map(|of| Search::new(of, job.queue_depth, start_ns)),
+        flow: None,
     };
     clock.sleep_until(start_ns);
     let mut engine = Simulated {

@@ -12,6 +12,7 @@ use super::{Deadline, Engine, Submitted, end_waits_on_time, forget_pages};
 use crate::error::Error;
 use crate::native::buffers::Buffers;
 use crate::native::io::{Io, Op, Outcome};
+use crate::native::priorities::Priorities;
 use crate::native::ring::build;
 use crate::native::setup::Thread;
 use crate::native::span::Span;
@@ -30,6 +31,7 @@ pub(crate) struct Uring<const FIXED: bool> {
     depth: u16,
     can_time_out: bool,
     files: Vec<File>,
+    priorities: Priorities,
 }
 
 /// A ring, and what could be had of it.
@@ -118,11 +120,12 @@ pub(crate) fn advice(error: &io::Error) -> &'static str {
 impl<const FIXED: bool> Uring<FIXED> {
     /// An engine on a ring, whose [`Made::fixed`] has chosen `FIXED`.
     /// By one system call go at most `batch` I/Os.
-    pub(crate) fn new(made: Made, batch: u32) -> Self {
+    pub(crate) fn new(made: Made, batch: u32, priorities: Priorities) -> Self {
         let Made { ring, buffers, depth, files, fixed } = made;
         debug_assert_eq!(fixed, FIXED);
         let can_time_out = ring.params().is_feature_ext_arg();
-        Self { ring, buffers, in_flight: 0, held: 0, batch, depth, can_time_out, files }
+        let (in_flight, held) = (0, 0);
+        Self { ring, buffers, in_flight, held, batch, depth, can_time_out, files, priorities }
     }
 
     #[inline]
@@ -130,22 +133,35 @@ impl<const FIXED: bool> Uring<FIXED> {
         #[expect(clippy::cast_possible_truncation, reason = "slots are below the depth, a u16")]
         let index = slot as u16;
         let file = Fixed(io.file.into());
+        let priority = self.priorities.draw(io);
         match io.op {
             Op::Read => {
                 let buffer = self.buffers.read_mut(slot).as_mut_ptr();
                 if FIXED {
-                    opcode::ReadFixed::new(file, buffer, io.bytes, index).offset(io.offset).build()
+                    opcode::ReadFixed::new(file, buffer, io.bytes, index)
+                        .offset(io.offset)
+                        .ioprio(priority)
+                        .build()
                 } else {
-                    opcode::Read::new(file, buffer, io.bytes).offset(io.offset).build()
+                    opcode::Read::new(file, buffer, io.bytes)
+                        .offset(io.offset)
+                        .ioprio(priority)
+                        .build()
                 }
             }
             Op::Write => {
                 let buffer = self.buffers.write(slot).as_ptr();
                 if FIXED {
                     let index = self.buffers.first_write_vector(self.depth) + index;
-                    opcode::WriteFixed::new(file, buffer, io.bytes, index).offset(io.offset).build()
+                    opcode::WriteFixed::new(file, buffer, io.bytes, index)
+                        .offset(io.offset)
+                        .ioprio(priority)
+                        .build()
                 } else {
-                    opcode::Write::new(file, buffer, io.bytes).offset(io.offset).build()
+                    opcode::Write::new(file, buffer, io.bytes)
+                        .offset(io.offset)
+                        .ioprio(priority)
+                        .build()
                 }
             }
             Op::Sync => opcode::Fsync::new(file).flags(FsyncFlags::DATASYNC).build(),
@@ -251,9 +267,13 @@ mod tests {
     const DEPTH: u16 = 16;
     const FILE_BYTES: usize = 1 << 20;
 
+    fn none() -> Priorities {
+        Priorities::of(&crate::native::testing::job(), 1)
+    }
+
     fn engine(file: File) -> Uring<true> {
         let buffers = Buffers::new(DEPTH.into(), 8192, true, true, 1).unwrap();
-        Uring::new(make(vec![file], buffers, DEPTH, false).unwrap(), 3)
+        Uring::new(make(vec![file], buffers, DEPTH, false).unwrap(), 3, none())
     }
 
     proptest! {
@@ -339,7 +359,7 @@ mod tests {
         file.write_all(&[9; 8192]).unwrap();
         let buffers = Buffers::new(2, 4096, true, false, 1).unwrap();
         let made = Made { fixed: false, ..make(vec![file], buffers, 2, false).unwrap() };
-        let mut engine = Uring::<false>::new(made, 4);
+        let mut engine = Uring::<false>::new(made, 4, none());
         engine.submit(1, Io { offset: 4096, bytes: 4096, file: 0, op: Op::Read });
         let mut outcome = None;
         while outcome.is_none() {

@@ -12,6 +12,7 @@ use super::{Deadline, Engine, Submitted, end_waits_on_time, forget_pages};
 use crate::error::Error;
 use crate::native::buffers::Buffers;
 use crate::native::io::{Io, Op, Outcome};
+use crate::native::priorities::Priorities;
 use crate::native::setup::Thread;
 use crate::native::span::Span;
 
@@ -47,6 +48,9 @@ struct Event {
     result: i64,
     further: i64,
 }
+
+/// `IOCB_FLAG_IOPRIO`.
+const WITH_PRIORITY: u32 = 2;
 
 /// A queue of the kernel's; its I/Os are over when it is dropped.
 struct Context(libc::c_ulong);
@@ -113,17 +117,24 @@ pub(crate) struct Libaio {
     events: Box<[Event]>,
     ready: usize,
     files: Vec<File>,
+    priorities: Priorities,
 }
 
 impl Libaio {
     /// The engine of a thread.
     pub(crate) fn of(thread: &Thread<'_>) -> Result<Self, Error> {
         let (depth, batch) = (thread.depth(), thread.job.submit_batch());
-        let made = Self::new(thread.open()?, thread.buffers()?, depth, batch);
+        let priorities = Priorities::of(thread.job, thread.seed);
+        let made = Self::new(thread.open()?, thread.buffers()?, (depth, batch), priorities);
         made.map_err(|source| Error::NoLibaio { job: thread.job.name.clone(), source })
     }
 
-    fn new(files: Vec<File>, buffers: Buffers, depth: u32, batch: u32) -> io::Result<Self> {
+    fn new(
+        files: Vec<File>,
+        buffers: Buffers,
+        (depth, batch): (u32, u32),
+        priorities: Priorities,
+    ) -> io::Result<Self> {
         let context = Context::new(depth)?;
         end_waits_on_time();
         let slots = depth as usize;
@@ -136,6 +147,7 @@ impl Libaio {
             events: vec![Event::default(); slots].into(),
             ready: 0,
             files,
+            priorities,
         })
     }
 
@@ -189,10 +201,13 @@ impl Engine for Libaio {
             Op::Pause | Op::Forget => unreachable!("no I/O"),
         };
         let is_sync = io.op == Op::Sync;
+        let priority = self.priorities.draw(io);
         let iocb = &mut self.iocbs[slot as usize];
         *iocb = Iocb {
             data: slot.into(),
             opcode,
+            priority: priority.cast_signed(),
+            flags: if priority == 0 { 0 } else { WITH_PRIORITY },
             descriptor: self.files[usize::from(io.file)].as_raw_fd().cast_unsigned(),
             buffer: buffer.addr() as u64,
             bytes: if is_sync { 0 } else { io.bytes.into() },
@@ -248,7 +263,9 @@ mod tests {
     use super::*;
 
     fn engine(file: File) -> Libaio {
-        Libaio::new(vec![file], Buffers::new(4, 4096, true, true, 1).unwrap(), 4, 2).unwrap()
+        let buffers = Buffers::new(4, 4096, true, true, 1).unwrap();
+        let none = Priorities::of(&crate::native::testing::job(), 1);
+        Libaio::new(vec![file], buffers, (4, 2), none).unwrap()
     }
 
     fn outcomes<const N: usize>(engine: &mut Libaio) -> [Outcome; N] {

@@ -13,10 +13,11 @@ use iotax_spec::layers::{
     FileSystemKind, Gocryptfs, Nfs, Part, PartLayer, Throttle, Vdisk,
 };
 use iotax_spec::{
-    Arm, BlockSizes, Bound, CloudChoice, Design, DiskRole, Driver, Engine, Extent, Files,
-    FioOption, Fitted, HostCommands, IndexLoads, Job, KnownLimit, Layer, NamedTarget, Operation,
-    OperationShare, Pace, Pattern, Requirement, SideRuns, Spec, Stack, Stop, StopMode, Target,
-    Think, Tree, Workload, Yields, Zone,
+    Arm, BlockSizes, Bound, CloudChoice, Content, Design, DiskRole, Driver, Engine, Extent, Files,
+    FioOption, Fitted, Flow, HostCommands, IndexLoads, IoPriority, Job, KnownLimit, LatencyTarget,
+    Layer, NamedTarget, Numa, NumaMemory, Operation, OperationShare, Pace, Pattern, PriorityClass,
+    PriorityShare, Requirement, SideRuns, Spec, Stack, Stop, StopMode, Stretches, Target, Think,
+    Tree, Workload, Yields, Zone,
 };
 
 use super::machine::{environment, instance, machine};
@@ -235,6 +236,7 @@ fn workload() -> Workload {
 }
 
 fn job() -> Job {
+    let priority = IoPriority { class: PriorityClass::Idle, level: 1 };
     Job {
         name: t(),
         target: some(),
@@ -282,6 +284,19 @@ fn job() -> Job {
             file_bytes: 1,
             operations: vec![OperationShare { operation: Operation::Stat, weight: 1 }],
         }),
+        stretches: Some(Stretches { bytes: 1, range_bytes: 1, skip_bytes: 1 }),
+        offset_increment_bytes: 1,
+        content: Some(Content { pattern: vec![1], ..Content::default() }),
+        latency_target: Some(LatencyTarget {
+            target_ns: 1,
+            window_ns: 1,
+            percentile: 99.0,
+            keeps_on: false,
+        }),
+        flow: Some(Flow { weight: 1, group: 1, sleep_ns: 1 }),
+        priority: Some(priority),
+        priorities: vec![PriorityShare { reads: true, bytes: Some(1), percent: 1, priority }],
+        numa: Some(Numa { cpu_nodes: vec![1], memory: Some(NumaMemory::Local) }),
         fio: vec![FioOption { name: t(), value: some(), place: t(), beyond: some() }],
     }
 }

@@ -169,9 +169,11 @@ fn shares(split: &[(u64, u32)]) -> Result<BlockSizes, &'static str> {
         shares.push(Share { bytes, percent });
     }
     let sum: u32 = shares.iter().map(|share| u32::from(share.percent)).sum();
-    // What the shares leave has the last size: where fio's search for one ends.
-    if let (Some(last), Ok(left)) = (shares.last_mut(), u8::try_from(100_u32.saturating_sub(sum))) {
-        last.percent += left;
+    // What the shares leave has the size with the largest: fio sorts them, and its search for one
+    // ends there.
+    let largest = shares.iter_mut().max_by_key(|share| share.percent);
+    if let (Some(largest), Ok(left)) = (largest, u8::try_from(100_u32.saturating_sub(sum))) {
+        largest.percent += left;
     }
     match shares.as_slice() {
         [] => Err("sizes that never occur"),

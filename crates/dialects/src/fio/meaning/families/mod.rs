@@ -6,6 +6,7 @@ mod order;
 mod pace;
 mod places;
 mod rest;
+mod shares;
 mod times;
 
 use iotax_spec::{Error, Job};
@@ -33,6 +34,7 @@ impl<'a> Draft<'a> {
         draft.read_times()?;
         draft.read_pace(directions)?;
         draft.read_switches()?;
+        draft.read_shares(directions)?;
         draft.read_rest();
         Ok(draft)
     }

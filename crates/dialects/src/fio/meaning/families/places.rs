@@ -205,9 +205,13 @@ impl<'a> Draft<'a> {
         // The first thread's offset is the job's.
         if let Some(setting) = self.chosen.get("offset_increment")
             && self.job.threads > 1
-            && setting.amount()? != Amount::Bytes(0)
         {
-            self.beyond(setting, "an offset of its own for each thread");
+            match setting.amount()? {
+                Amount::Bytes(bytes) => self.job.offset_increment_bytes = bytes,
+                Amount::Percent(0) | Amount::Zones(0) => {}
+                Amount::Percent(_) => self.beyond(setting, PERCENT),
+                Amount::Zones(_) => self.beyond(setting, "a number of zones"),
+            }
         }
         Ok(())
     }

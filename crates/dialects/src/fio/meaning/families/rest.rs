@@ -6,6 +6,7 @@ use crate::fio::meaning::draft::Draft;
 
 /// Its own checksum, header and order.
 const VERIFY: &str = "iotax checks with a checksum of its own, after the measured window";
+const INTERVAL: &str = "iotax has a header in each 4k, or in each smaller block";
 const SYNC: &str = "fdatasync here";
 
 impl Draft<'_> {
@@ -84,6 +85,9 @@ impl Draft<'_> {
         if self.job.writes() {
             self.job.verify = true;
             self.note(setting, VERIFY);
+            if let Some(interval) = self.chosen.get("verify_interval") {
+                self.note(interval, INTERVAL);
+            }
         } else {
             self.beyond(setting, "checks what another job wrote");
         }

@@ -82,6 +82,46 @@ fn orders() {
 }
 
 #[test]
+fn shares() {
+    assert_snapshot!(job("flow=8\nflow_id=2\nflow_sleep=1000"), @"flow={group:2,sleep_ns:1000000,weight:8}");
+    assert_snapshot!(job("zonesize=1m\nzoneskip=7m"), @"stretches={bytes:1048576,range_bytes:1048576,skip_bytes:7340032}");
+    assert_snapshot!(job("zonemode=strided\nzonesize=1m\nzonerange=2m"), @"stretches={bytes:1048576,range_bytes:2097152,skip_bytes:0}");
+    assert_snapshot!(job("zonemode=none\nzonesize=1m"), @"as usual");
+    assert_snapshot!(job("zonemode=zbd\nzonesize=1m"), @"[zonemode=zbd: writes at the write pointers of a zoned disk] [zonesize=1m: writes at the write pointers of a zoned disk]");
+    assert_snapshot!(job("prio=3"), @"priority={class:best_effort,level:3}");
+    assert_snapshot!(job("prioclass=3"), @"priority={class:idle,level:0}");
+    assert_snapshot!(job("ioengine=libaio\ndirect=1\nrw=randrw\ncmdprio_percentage=20,0\ncmdprio=2"), @"
+    direct=true engine=io_uring invalidate=false pattern=shuffled priorities=[{percent:20,priority:{class:real_time,level:2},reads:true}] read_percent=50 submit_batch=1 [ioengine=libaio: kept]
+    note: ioengine=libaio: io_uring here
+    ");
+    assert_snapshot!(job("ioengine=io_uring\nrw=randrw\nbssplit=64k/40:1024k/60,1024k/100\ncmdprio_bssplit=64k/25/1/1:64k/75/3/2:1024k/0,1024k/0"), @"
+    block_sizes={split:[{bytes:65536,percent:40},{bytes:1048576,percent:60}]} engine=io_uring pattern=random priorities=[{bytes:65536,percent:25,priority:{class:real_time,level:1},reads:true},{bytes:65536,percent:75,priority:{class:idle,level:2},reads:true}] read_percent=50 submit_batch=1 write_block_sizes={fixed:1048576}
+    note: rw=randrw: places are drawn anew each time, since blocks differ in size
+    ");
+    assert_snapshot!(job("numa_cpu_nodes=0-1\nnuma_mem_policy=interleave:0-1"), @"numa={cpu_nodes:[0,1],memory:{interleave:[0,1]}}");
+    assert_snapshot!(job("numjobs=3\noffset_increment=1g\nsize=1g"), @"offset_increment_bytes=1073741824 threads=3");
+    assert_snapshot!(job("rw=write\nzero_buffers"), @"content={chunk_bytes:4096,compress_percent:100,dedupe_percent:0,shared_set:false} invalidate=false read_percent=0");
+    assert_snapshot!(job("rw=write\nbuffer_pattern=\"abcd\"-120xdeadface"), @"content={chunk_bytes:4096,compress_percent:100,dedupe_percent:0,pattern:[97,98,99,100,244,255,255,255,222,173,250,206],shared_set:false} invalidate=false read_percent=0");
+    assert_snapshot!(job("rw=write\nbuffer_pattern='/etc/shadow'"), @"invalidate=false read_percent=0 [buffer_pattern='/etc/shadow': data from a file, or that tells its offset]");
+    assert_snapshot!(job("rw=write\nbuffer_compress_percentage=50\ndedupe_percentage=30\ndedupe_mode=working_set\ndedupe_global=1"), @"content={chunk_bytes:512,compress_percent:50,dedupe_percent:30,shared_set:true,working_set_percent:5} invalidate=false read_percent=0");
+    assert_snapshot!(job("rw=write\nverify=pattern\nverify_pattern=0xaa555aa5\nverify_interval=512"), @"
+    content={chunk_bytes:4096,compress_percent:100,dedupe_percent:0,pattern:[170,85,90,165],shared_set:false} invalidate=false read_percent=0 verify=true
+    note: verify=pattern: iotax checks with a checksum of its own, after the measured window
+    note: verify_interval=512: iotax has a header in each 4k, or in each smaller block
+    ");
+    assert_snapshot!(job("rw=write\nverify=pattern\nverify_pattern=0xaa%o"), @"
+    invalidate=false read_percent=0 verify=true [verify_pattern=0xaa%o: data from a file, or that tells its offset]
+    note: verify=pattern: iotax checks with a checksum of its own, after the measured window
+    ");
+    assert_snapshot!(job("rw=read\nverify=meta\nverify_pattern=0xaa"), @"[verify=meta: checks what another job wrote]");
+    assert_snapshot!(job("rw=randread\niodepth=64\nlatency_target=500\nlatency_window=5000000\nlatency_percentile=99.9"), @"
+    latency_target={keeps_on:false,percentile:99.9,target_ns:500000,window_ns:5000000000} pattern=shuffled
+    note: iodepth=64: a synchronous engine keeps one I/O in flight, as in fio
+    ");
+    assert_snapshot!(job("rw=read\nbuffer_compress_percentage=50"), @"as usual");
+}
+
+#[test]
 fn block_sizes() {
     assert_snapshot!(job("bs=64k"), @"block_sizes={fixed:65536}");
     assert_snapshot!(job("bs=64k,4k"), @"block_sizes={fixed:65536}");
@@ -106,7 +146,7 @@ fn block_sizes() {
     ");
     assert_snapshot!(job("rw=randread\nbssplit=8k"), @"block_sizes={fixed:8192} pattern=shuffled");
     assert_snapshot!(job("rw=randread\nbssplit=4k/60:64k/20"), @"
-    block_sizes={split:[{bytes:4096,percent:60},{bytes:65536,percent:40}]} pattern=random
+    block_sizes={split:[{bytes:4096,percent:80},{bytes:65536,percent:20}]} pattern=random
     note: rw=randread: places are drawn anew each time, since blocks differ in size
     ");
     assert_snapshot!(job("rw=randrw\nbssplit=4k/60:64k/40,8k/100"), @"

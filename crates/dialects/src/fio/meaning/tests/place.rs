@@ -46,7 +46,7 @@ fn sizes_and_offsets() {
     assert_snapshot!(job("filesize=8m\nsize=90%\noffset=2m"), @"offset_bytes=2097152 size_bytes=6291456");
     assert_snapshot!(job("offset=10%"), @"[offset=10%: a share of a size that only the target knows]");
     assert_snapshot!(job("offset_increment=1g"), @"as usual");
-    assert_snapshot!(job("numjobs=2\noffset_increment=1g"), @"threads=2 [offset_increment=1g: an offset of its own for each thread]");
+    assert_snapshot!(job("numjobs=2\noffset_increment=1g"), @"offset_increment_bytes=1073741824 threads=2");
 }
 
 const MIB: u64 = 1 << 20;

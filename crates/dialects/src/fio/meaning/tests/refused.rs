@@ -4,18 +4,18 @@ use super::{error, job};
 
 #[test]
 fn what_only_fio_can_do_is_named() {
-    assert_snapshot!(error("[a]\nsize=1g\nzonemode=strided\nzonesize=1m\n"), @"
+    assert_snapshot!(error("[a]\nsize=1g\nzonemode=zbd\nzonesize=1m\n"), @"
     iotax's own engines cannot do 2 options of this
-      test.fio, line 3: zonemode=strided
-        I/O in zones
+      test.fio, line 3: zonemode=zbd
+        writes at the write pointers of a zoned disk
       test.fio, line 4: zonesize=1m
-        I/O in zones
+        writes at the write pointers of a zoned disk
     run it with fio itself: --engine fio
     ");
-    assert_snapshot!(error("[a]\nsize=1g\nflow=2\n"), @"
-    iotax's own engines cannot do flow=2
-      test.fio, line 3: flow=2
-        keeps jobs in a proportion to each other
+    assert_snapshot!(error("[a]\nsize=1g\nnice=2\n"), @"
+    iotax's own engines cannot do nice=2
+      test.fio, line 3: nice=2
+        changes its CPU priority
     run it with fio itself: --engine fio
     ");
 }
@@ -28,12 +28,12 @@ fn what_fio_may_not_do_is_named() {
         runs a program; iotax does not let fio do that either
     leave it out
     ");
-    assert_snapshot!(error("[global]\nexec_prerun=true\n[a]\nflow=1\nsize=1m\n[b]\nsize=1m"), @"
+    assert_snapshot!(error("[global]\nexec_prerun=true\n[a]\nnice=1\nsize=1m\n[b]\nsize=1m"), @"
     iotax's own engines cannot do 2 options of this
       test.fio, line 2: exec_prerun=true
         runs a program; iotax does not let fio do that either
-      test.fio, line 4: flow=1
-        keeps jobs in a proportion to each other
+      test.fio, line 4: nice=1
+        changes its CPU priority
     leave out what fio may not do; then run it with --engine fio
     ");
 }

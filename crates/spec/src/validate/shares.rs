@@ -1,0 +1,218 @@
+//! Stretches, data, weights, priorities and nodes that cannot be.
+
+use super::DIRECT_ALIGNMENT_BYTES;
+use crate::error::Error;
+use crate::units::format_bytes;
+use crate::workload::{Bound, Job, Pattern};
+
+/// As much as fio takes.
+const MAX_WEIGHT: u32 = 1000;
+const MAX_PATTERN_BYTES: usize = 512;
+
+impl Job {
+    pub(super) fn validate_shares(&self) -> Result<(), Error> {
+        self.validate_stretches()?;
+        self.validate_increment()?;
+        self.validate_content()?;
+        if let Some(flow) = self.flow
+            && !(1..=MAX_WEIGHT).contains(&flow.weight)
+        {
+            let problem = format!("a weight of {}; possible are 1 to {MAX_WEIGHT}", flow.weight);
+            return Err(self.refuse("flow", problem, ""));
+        }
+        self.validate_latency_target()?;
+        self.validate_priorities()
+    }
+
+    fn validate_latency_target(&self) -> Result<(), Error> {
+        let Some(target) = self.latency_target else { return Ok(()) };
+        let refuse = |problem: &str, advice| Err(self.refuse("latency-target", problem, advice));
+        if target.target_ns == 0 || target.window_ns == 0 {
+            return refuse(
+                "no latency, or no time to look at it",
+                "write for example 500us/5s/99.9",
+            );
+        }
+        if !(self.engine.has_span() || self.engine.does_nothing()) {
+            return refuse("it is for reads and writes of storage", "leave it out");
+        }
+        Ok(())
+    }
+
+    fn validate_stretches(&self) -> Result<(), Error> {
+        let Some(stretches) = self.stretches else { return Ok(()) };
+        let refuse = |problem: String, advice| Err(self.refuse("stretches", problem, advice));
+        let largest = u64::from(self.max_block_bytes());
+        if stretches.bytes == 0 || stretches.range_bytes < largest {
+            let problem = format!("no block of {} fits into one", format_bytes(largest));
+            return refuse(problem, "make them longer");
+        }
+        if !matches!(self.pattern, Pattern::Random | Pattern::Shuffled | Pattern::Sequential)
+            || self.by_direction().is_some()
+        {
+            let problem = format!("the order {} has none", self.pattern.name());
+            return refuse(problem, "use pattern=sequential, random or shuffled");
+        }
+        if self.bound == Bound::Span {
+            return refuse("a job that goes once over its span has no gaps".into(), "");
+        }
+        let lengths = [stretches.range_bytes, stretches.skip_bytes];
+        if self.direct && !lengths.into_iter().all(is_aligned) {
+            let problem = "direct I/O goes to whole sectors of 512 bytes";
+            return refuse(problem.into(), "write multiples of 512, or direct=false");
+        }
+        Ok(())
+    }
+
+    fn validate_increment(&self) -> Result<(), Error> {
+        let refuse = |problem: &str, advice| Err(self.refuse("offset-increment", problem, advice));
+        let increments = u64::from(self.threads.saturating_sub(1));
+        let last = self.offset_increment_bytes.checked_mul(increments);
+        let end = last.and_then(|last| last.checked_add(self.offset_bytes));
+        let end = end.and_then(|end| end.checked_add(self.size_bytes));
+        if end.is_none_or(|end| i64::try_from(end).is_err()) {
+            return refuse("the last thread begins behind the end of any file", "make it smaller");
+        }
+        if self.direct && !is_aligned(self.offset_increment_bytes) {
+            let advice = "write a multiple of 512, or direct=false";
+            return refuse("direct I/O goes to whole sectors of 512 bytes", advice);
+        }
+        Ok(())
+    }
+
+    fn validate_content(&self) -> Result<(), Error> {
+        let Some(content) = &self.content else { return Ok(()) };
+        if !self.writes() || !(self.engine.has_span() || self.engine.does_nothing()) {
+            let problem = "the job writes nothing that has data";
+            return Err(self.refuse("compress", problem, "leave it out, or write"));
+        }
+        if content.compress_percent > 100 || content.dedupe_percent > 100 {
+            return Err(self.refuse("compress", "more than 100 % of the data", ""));
+        }
+        if content.chunk_bytes == 0 {
+            return Err(self.refuse(
+                "compress-chunk",
+                "a chunk of no bytes",
+                "write for example 4k",
+            ));
+        }
+        if content.pattern.len() > MAX_PATTERN_BYTES {
+            let problem =
+                format!("{} bytes; possible are {MAX_PATTERN_BYTES}", content.pattern.len());
+            return Err(self.refuse("fill-pattern", problem, ""));
+        }
+        if content.working_set_percent.is_some_and(|percent| !(1..=100).contains(&percent)) {
+            return Err(self.refuse("dedupe-set", "a part of the span is 1 to 100 % of it", ""));
+        }
+        Ok(())
+    }
+
+    fn validate_priorities(&self) -> Result<(), Error> {
+        let refuse = |problem: String, advice| Err(self.refuse("priority", problem, advice));
+        let levels = self.priorities.iter().map(|share| share.priority).chain(self.priority);
+        if let Some(wrong) = levels.map(|priority| priority.level).find(|level| *level > 7) {
+            return refuse(format!("a level of {wrong}; possible are 0 to 7"), "");
+        }
+        if self.priorities.is_empty() {
+            return Ok(());
+        }
+        if !self.engine.info().has_queue && self.engine != crate::engine::Engine::Libaio {
+            let problem = format!("{} gives all its I/Os the same", self.engine.name());
+            return refuse(problem, "use engine=io_uring or libaio, or one priority for all");
+        }
+        for share in &self.priorities {
+            let alike = self
+                .priorities
+                .iter()
+                .filter(|other| (other.reads, other.bytes) == (share.reads, share.bytes));
+            let sum: u32 = alike.map(|share| u32::from(share.percent)).sum();
+            if sum > 100 {
+                return refuse(format!("shares of {sum} %"), "let them add up to 100 at most");
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_aligned(bytes: u64) -> bool {
+    bytes.is_multiple_of(DIRECT_ALIGNMENT_BYTES.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use crate::workload::Workload;
+
+    fn error(changes: &[&str]) -> String {
+        let mut workload = Workload::preset("randwrite-4k").unwrap();
+        for change in changes {
+            workload.set(change).unwrap();
+        }
+        workload.validate().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn impossible_shares_are_named() {
+        assert_snapshot!(error(&["stretches=1k/1k/1M"]), @"
+        job `io`: stretches: no block of 4k fits into one
+        make them longer
+        ");
+        assert_snapshot!(error(&["stretches=1M/1M/1M", "pattern=zipf:1.2"]), @"
+        job `io`: stretches: the order skewed has none
+        use pattern=sequential, random or shuffled
+        ");
+        assert_snapshot!(error(&["stretches=1M/1M/100"]), @"
+        job `io`: stretches: direct I/O goes to whole sectors of 512 bytes
+        write multiples of 512, or direct=false
+        ");
+        assert_snapshot!(error(&["offset-increment=4611686018427387904", "threads=4"]), @"
+        job `io`: offset-increment: the last thread begins behind the end of any file
+        make it smaller
+        ");
+        assert_snapshot!(error(&["offset-increment=100"]), @"
+        job `io`: offset-increment: direct I/O goes to whole sectors of 512 bytes
+        write a multiple of 512, or direct=false
+        ");
+        assert_snapshot!(error(&["compress=50", "rw=randread"]), @"
+        job `io`: compress: the job writes nothing that has data
+        leave it out, or write
+        ");
+        assert_snapshot!(error(&["compress-chunk=0"]), @"
+        job `io`: compress-chunk: a chunk of no bytes
+        write for example 4k
+        ");
+        assert_snapshot!(error(&["latency-target=1ms/0s"]), @"
+        job `io`: latency-target: no latency, or no time to look at it
+        write for example 500us/5s/99.9
+        ");
+        assert_snapshot!(error(&["flow=2000"]), @"job `io`: flow: a weight of 2000; possible are 1 to 1000");
+        assert_snapshot!(error(&["priority=rt:0=20%", "engine=psync", "depth=1"]), @"
+        job `io`: priority: psync gives all its I/Os the same
+        use engine=io_uring or libaio, or one priority for all
+        ");
+        assert_snapshot!(error(&["priority=rt:0=60%,idle:0=60%"]), @"
+        job `io`: priority: shares of 120 %
+        let them add up to 100 at most
+        ");
+    }
+
+    #[test]
+    fn shares_read_as_sentences() {
+        let mut workload = Workload::preset("randwrite-4k").unwrap();
+        for text in [
+            "stretches=256M/256M/2G",
+            "compress=50",
+            "dedupe=30",
+            "dedupe-set=5",
+            "flow=8@1/1ms",
+            "latency-target=500us/5s/99.9",
+            "priority=idle:0,rt:0=write/4k/20%",
+            "numa=0/bind:0",
+        ] {
+            workload.set(text).unwrap();
+        }
+        assert_eq!(workload.validate(), Ok(()));
+        assert_snapshot!(workload.explain()[1], @"io: 1 thread, random writes of 4k, over 1G, io_uring direct, in stretches with gaps (256M/256M/2G), data with 50 % zeroes and 30 % of writes repeating 5 % of the data of the thread, at the depth that keeps a latency (500us/5s/99.9), in proportion to other jobs (weight 8@1/1ms), priority idle:0,rt:0=write/4k/20%, on NUMA nodes 0/bind:0");
+    }
+}
