@@ -168,7 +168,9 @@ fn refused(why: &str) -> io::Error {
 fn code(secret: &PeerSecret, parts: &[&[u8]]) -> Hmac<Sha256> {
     let mut code = Hmac::<Sha256>::new_from_slice(&secret.0).expect("HMAC takes keys of any size");
     code.update(MAGIC);
-    parts.iter().for_each(|part| code.update(part));
+    for part in parts {
+        code.update(part);
+    }
     code
 }
 
