@@ -183,3 +183,12 @@ fn a_container_that_is_ended_leaves_nothing_on_its_volumes() {
     let left: Vec<_> = left.iter().filter(|name| name.starts_with(".iotax-")).collect();
     assert!(left.is_empty(), "{left:?}");
 }
+
+/// What it says is a length, and more of it than anybody has memory for.
+#[test]
+fn an_agent_that_says_anything_without_end_is_lost() {
+    let desk = Desk::new();
+    let said = desk.run(&["run", "randread-4k", "mem(size=16M)", "--agent", "yes"]);
+    assert_eq!(said.code, 3, "{said}");
+    assert!(said.err.contains("the agent `yes` was lost: it announced a message of"), "{said}");
+}

@@ -15,6 +15,9 @@ use crate::error::Error;
 const NO_LIMIT_BYTES: u64 = 1 << 60;
 const GROUPS: &str = "/sys/fs/cgroup";
 
+/// What a layer leaves for everything else that this process does.
+const RESERVE_BYTES: u64 = 256 << 20;
+
 /// What can be taken, and what limits it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AvailableMemory {
@@ -59,8 +62,20 @@ impl fmt::Display for MemoryLimit {
 
 /// `size_bytes` as a length, if that much can be had without swapping or killing.
 pub(crate) fn check(layer: &'static str, size_bytes: u64) -> Result<usize, Error> {
+    check_beside(layer, size_bytes, 0)
+}
+
+/// The same where the layer takes so many bytes beside its size.
+pub(crate) fn check_beside(
+    layer: &'static str,
+    size_bytes: u64,
+    more_bytes: u64,
+) -> Result<usize, Error> {
+    let needed_bytes = size_bytes.saturating_add(more_bytes);
     let available = available_memory();
-    let is_less = available.as_ref().is_some_and(|available| size_bytes > available.bytes);
+    let is_less = available.as_ref().is_some_and(|available| {
+        needed_bytes > available.bytes - (available.bytes / 8).min(RESERVE_BYTES)
+    });
     // Rust's allocations are at most isize::MAX long.
     match isize::try_from(size_bytes) {
         Ok(bytes) if !is_less => Ok(bytes.unsigned_abs()),

@@ -193,3 +193,73 @@ pub(crate) fn received(stream: &mut Flow, from: u64, to: u64) -> io::Result<Rece
     stream.read_exact(&mut told)?;
     Ok(Received::decode(&told))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+    use std::sync::Arc;
+
+    use iotax_vdisk::PeerSecret;
+
+    use super::*;
+
+    const SHORT: Duration = Duration::from_millis(300);
+
+    /// A peer whose connections are handled by `each`, with its number.
+    fn far(each: impl Fn(u32, TcpStream) + Send + 'static) -> Peer {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let peer = Peer::at(listener.local_addr().unwrap(), PeerSecret([7; PeerSecret::BYTES]));
+        thread::spawn(move || {
+            for (number, stream) in (0..).zip(listener.incoming().flatten()) {
+                each(number, stream);
+            }
+        });
+        peer
+    }
+
+    fn failed(peer: &Peer, attempt: Duration) -> String {
+        let met = connect_within(peer, Role::Addresses, 2 * SHORT, attempt);
+        met.map(drop).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn silence_is_told_as_such_with_what_came() {
+        let kept = Arc::new(std::sync::Mutex::new(Vec::new()));
+        let silent = far(move |_, mut stream| {
+            stream.write_all(hello::MAGIC).unwrap();
+            kept.lock().unwrap().push(stream);
+        });
+        insta::assert_snapshot!(failed(&silent, 2 * SHORT), @"it did not answer within 600ms (1 attempt, 16 bytes received); check that `iotax peer` runs there, and that nothing on the path drops or cuts its connections");
+        let told = failed(&silent, SHORT);
+        assert!(!told.contains("os error"), "{told}");
+    }
+
+    #[test]
+    fn whoever_hangs_up_is_told_from_who_is_silent() {
+        let told = failed(&far(|_, stream| drop(stream)), SHORT);
+        assert!(told.starts_with("it closed each connection before"), "{told}");
+        assert!(told.contains("0 bytes received") && !told.contains("os error"), "{told}");
+    }
+
+    /// As on a path that loses packets, or at a peer with many strangers.
+    #[test]
+    fn what_fails_once_is_tried_again() {
+        let secret = PeerSecret([7; PeerSecret::BYTES]);
+        let kept = std::sync::Mutex::new(Vec::new());
+        let peer = far(move |number, mut stream| match number {
+            0 => kept.lock().unwrap().push(stream),
+            1 => drop(stream),
+            _ => hello::handshake(&mut stream, &secret).unwrap(),
+        });
+        let role = Role::Sink;
+        connect_within(&peer, role, Duration::from_mins(1), SHORT).map(drop).unwrap();
+    }
+
+    #[test]
+    fn what_will_not_pass_is_told_at_once() {
+        let other = far(|_, mut stream| drop(stream.write_all(&[b'x'; 100])));
+        let met = connect_within(&other, Role::Sink, Duration::from_mins(10), SHORT);
+        let told = met.map(drop).unwrap_err().to_string();
+        assert_eq!(told, "it is no iotax peer, or one of another version");
+    }
+}

@@ -229,15 +229,13 @@ impl Asking {
         }
         let answer = if self.said.is_empty() { &*request } else { &self.said };
         while self.answered < bytes {
-            match moved(self.stream.write(&answer[self.answered..]))? {
-                Some(written) => self.answered += written,
-                None => {
-                    if self.said.is_empty() {
-                        self.said = request.to_vec();
-                    }
-                    return Ok(false);
+            let Some(written) = moved(self.stream.write(&answer[self.answered..]))? else {
+                if self.said.is_empty() {
+                    self.said = request.to_vec();
                 }
-            }
+                return Ok(false);
+            };
+            self.answered += written;
         }
         Ok(true)
     }
@@ -300,7 +298,7 @@ mod tests {
         let serving = thread::spawn(move || serve(&mut far, 100_000));
         let offer = Offer::read(&mut near).unwrap();
         let open = || TcpStream::connect(("127.0.0.1", offer.port)).unwrap();
-        let request = [offer.cookie.as_slice(), &[7; 100_000 - COOKIE_BYTES]].concat();
+        let request = [offer.cookie.as_slice(), &vec![7; 100_000 - COOKIE_BYTES]].concat();
         let mut strangers = Vec::new();
         for stranger in 0..3 * MOST_STRANGERS {
             let mut stream = open();

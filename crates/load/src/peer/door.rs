@@ -34,8 +34,8 @@ const AT_ONCE: usize = 64;
 const LOOK: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
 
 /// See the module.
-pub(super) struct Door<'a> {
-    secret: &'a PeerSecret,
+pub(super) struct Door {
+    secret: PeerSecret,
     listener: TcpListener,
     epoll: OwnedFd,
     /// Those who have said nothing right.
@@ -57,8 +57,8 @@ pub(super) struct Arrived {
     pub until: Instant,
 }
 
-impl<'a> Door<'a> {
-    pub(super) fn new(listener: TcpListener, secret: &'a PeerSecret) -> io::Result<Self> {
+impl Door {
+    pub(super) fn new(listener: TcpListener, secret: PeerSecret) -> io::Result<Self> {
         listener.set_nonblocking(true)?;
         rustix::net::listen(&listener, BACKLOG)?;
         // Whoever is accepted inherits it.
@@ -143,7 +143,7 @@ impl<'a> Door<'a> {
         let waiting = if has_knocked { &mut self.knocked } else { &mut self.strangers };
         let until = waiting.until(number)?;
         let visitor = waiting.get_mut(number)?;
-        match visitor.goes_on(self.secret, is_full) {
+        match visitor.goes_on(&self.secret, is_full) {
             Ok(Step::More) => None,
             Ok(Step::Admit(_)) => {
                 let visitor = waiting.leaves(number)?;

@@ -25,6 +25,16 @@ impl Flow {
         }
     }
 
+    /// A socket whose time is up says that it should be tried again.
+    fn said(&self, errno: Errno) -> io::Error {
+        if errno != Errno::AGAIN {
+            return errno.into();
+        }
+        let longest = self.socket().read_timeout().ok().flatten().unwrap_or_default();
+        let why = format!("it did not answer within {longest:?}");
+        io::Error::new(io::ErrorKind::TimedOut, why)
+    }
+
     #[inline]
     pub(crate) fn send(&mut self, bytes: &[u8], flags: SendFlags) -> Result<usize, Errno> {
         match self {
@@ -44,27 +54,39 @@ impl Flow {
 
 impl Read for Flow {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        self.recv(bytes, RecvFlags::empty()).map_err(said)
+        self.recv(bytes, RecvFlags::empty()).map_err(|errno| self.said(errno))
     }
 }
 
 impl Write for Flow {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.send(bytes, SendFlags::NOSIGNAL).map_err(said)
+        self.send(bytes, SendFlags::NOSIGNAL).map_err(|errno| self.said(errno))
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
             Self::Bare(_) => Ok(()),
-            Self::Tls(encrypted) => encrypted.flush(SendFlags::NOSIGNAL).map_err(said),
+            Self::Tls(encrypted) => {
+                let flushed = encrypted.flush(SendFlags::NOSIGNAL);
+                flushed.map_err(|errno| self.said(errno))
+            }
         }
     }
 }
 
-/// A socket whose time is up says that it should be tried again.
-fn said(errno: Errno) -> io::Error {
-    match errno {
-        Errno::AGAIN => io::Error::new(io::ErrorKind::TimedOut, "it did not answer in time"),
-        errno => errno.into(),
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn silence_is_no_error_of_the_system_s() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        near.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
+        let error = Flow::Bare(near).read_exact(&mut [0]).unwrap_err();
+        assert_eq!(error.to_string(), "it did not answer within 20ms");
     }
 }

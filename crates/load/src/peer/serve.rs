@@ -51,7 +51,7 @@ pub fn serve(
     });
     let receiver = Arc::clone(&peer);
     spawn("datagrams", move || receiver.flows.receive())?;
-    let door = Door::new(listener, &secret)?;
+    let door = Door::new(listener, secret)?;
     ready(own_address)?;
     let is_full = || peer.connections.load(Ordering::Relaxed) >= MAX_CONNECTIONS;
     door.serve(is_full, |arrived| {

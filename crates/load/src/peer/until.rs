@@ -86,7 +86,7 @@ mod tests {
             }
         });
         let mut until = Until::new(&near, Instant::now() + Duration::from_millis(100));
-        let error = until.read_exact(&mut [0; 1 << 20]).unwrap_err();
+        let error = until.read_exact(&mut vec![0; 1 << 20]).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::TimedOut);
         assert!(until.heard > 0);
         drop(near);

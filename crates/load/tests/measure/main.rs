@@ -2,6 +2,7 @@
 //! machine decides them; `cargo xtask measure` runs them.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "measurements: figures are shown")]
 
+mod flood;
 mod rates;
 #[path = "../support/mod.rs"]
 mod support;

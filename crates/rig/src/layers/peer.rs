@@ -75,6 +75,6 @@ fn known_peer(
         return Err(Error::cannot("use the peer", place)(io::Error::other(why)));
     };
     let Token { secret, warning } =
-        read_token(&path).map_err(Error::cannot("use the token in", &path))?;
+        read_token(&path).map_err(Error::cannot("read the token", &path))?;
     Ok((iotax_vdisk::Peer::at(address, secret), warning))
 }

@@ -58,13 +58,14 @@ impl Recipe for CacheConfig {
             let must_be = "a multiple of its page size, 4096 bytes, and not 0";
             return Err(Error::parameter(NAME, "size", Bytes(bytes), must_be));
         }
-        let bytes = memory::check(NAME, bytes)?;
+        // Where each page is takes a part of it as well.
+        let bytes = memory::check_beside(NAME, bytes, bytes / 32)?;
         let pages = bytes / PAGE_BYTES;
         let shards = (pages / MIN_PAGES_PER_SHARD).clamp(1, MAX_SHARDS);
         let shards = (0..shards)
             .map(|index| {
-                let share = pages / shards + usize::from(index < pages % shards);
-                let shard = Shard::new(share).ok_or_else(|| memory::lacking(NAME, bytes))?;
+                let pages = pages / shards + usize::from(index < pages % shards);
+                let shard = Shard::new(pages).ok_or_else(|| memory::lacking(NAME, bytes))?;
                 Ok(CachePadded::new(Mutex::new(shard)))
             })
             .collect::<Result<_, Error>>()?;
