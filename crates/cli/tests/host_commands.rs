@@ -32,14 +32,15 @@ impl Disk {
         let desk = Desk::new();
         fs::write(desk.path().join("disk.img"), vec![0x5a; 8 << 20]).unwrap();
         let attach = ["--find", "--show", "disk.img"];
-        let made = Command::new("losetup").args(attach).current_dir(desk.path()).output().ok()?;
-        let device = String::from_utf8_lossy(&made.stdout).trim().to_owned();
-        if !needs(made.status.success(), "a loop device") {
+        let attached =
+            Command::new("losetup").args(attach).current_dir(desk.path()).output().ok()?;
+        let device = String::from_utf8_lossy(&attached.stdout).trim().to_owned();
+        if !needs(attached.status.success(), "a loop device") {
             return None;
         }
-        let disk = Self { desk, device };
-        fs::write(disk.setting(), USUAL).unwrap();
-        Some(disk)
+        let made = Self { desk, device };
+        fs::write(made.setting(), USUAL).unwrap();
+        Some(made)
     }
 
     fn setting(&self) -> PathBuf {
