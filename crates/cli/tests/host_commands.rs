@@ -32,14 +32,15 @@ impl Disk {
         let desk = Desk::new();
         fs::write(desk.path().join("disk.img"), vec![0x5a; 8 << 20]).unwrap();
         let attach = ["--find", "--show", "disk.img"];
-        let made = Command::new("losetup").args(attach).current_dir(desk.path()).output().ok()?;
-        let device = String::from_utf8_lossy(&made.stdout).trim().to_owned();
-        if !needs(made.status.success(), "a loop device") {
+        let attached =
+            Command::new("losetup").args(attach).current_dir(desk.path()).output().ok()?;
+        let device = String::from_utf8_lossy(&attached.stdout).trim().to_owned();
+        if !needs(attached.status.success(), "a loop device") {
             return None;
         }
-        let disk = Self { desk, device };
-        fs::write(disk.setting(), USUAL).unwrap();
-        Some(disk)
+        let made = Self { desk, device };
+        fs::write(made.setting(), USUAL).unwrap();
+        Some(made)
     }
 
     fn setting(&self) -> PathBuf {
@@ -282,4 +283,37 @@ fn an_experiment_file_has_them_too_and_they_run_beside_it() {
     let said = desk.run(&["plan", "compare", "etc/x.toml"]);
     assert_eq!(said.code, 2, "{said}");
     assert!(said.err.contains("nothing undoes the `before` command of arm `b`"), "{said}");
+}
+
+/// What iotax mounts has a read-ahead of its own, which ends with the mount: on a device of the user's,
+/// too, and after a kill.
+#[test]
+fn a_mounts_read_ahead_is_set_and_put_back() {
+    let Some(disk) = Disk::new() else { return };
+    if !iotax_testing::needs_program("mkfs.ext4") {
+        return;
+    }
+    let blank = fs::File::create(disk.desk.path().join("disk.img")).unwrap();
+    blank.set_len(64 << 20).unwrap();
+    assert!(
+        Command::new("losetup").args(["--set-capacity", &disk.device]).status().unwrap().success()
+    );
+    let target = format!("dev(path={}) + ext4(read_ahead={SET}k)", disk.device);
+    let args = |time: &str| {
+        let own =
+            ["run", "randread-4k", &target, "--destroy", &disk.device, "--set", "size=4M", "--out"];
+        disk.desk.command(&[&own[..], &[&format!("out-{time}"), "--time", time]].concat())
+    };
+    let said = disk.desk.said(&args("50ms").output().unwrap());
+    assert_eq!(said.code, 0, "{said}");
+    assert_eq!(disk.is(), USUAL);
+    let mut child = args("20s").stdout(std::process::Stdio::null()).spawn().unwrap();
+    wait_for("the read-ahead", || disk.is() == SET);
+    kill_process(Pid::from_child(&child), Signal::KILL).unwrap();
+    child.wait().unwrap();
+    assert_eq!(disk.is(), SET);
+    let said = disk.desk.run(&["undo"]);
+    assert_eq!(said.code, 0, "{said}");
+    assert!(said.out.contains("removed the read-ahead of 64 KiB in "), "{said}");
+    assert_eq!((disk.is().as_str(), disk.desk.journals()), (USUAL, Vec::new()));
 }

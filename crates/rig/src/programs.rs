@@ -82,10 +82,7 @@ impl Program {
     pub(crate) fn shell(command: &str, directory: &Path) -> Self {
         let mut shell = Self::new("/bin/sh");
         shell.name = "the command".into();
-        shell.command.env_remove("LC_ALL").env_remove("DM_DISABLE_UDEV");
-        if let Some(own) = std::env::var_os("LC_ALL") {
-            shell.command.env("LC_ALL", own);
-        }
+        shell.command.env_remove("DM_DISABLE_UDEV");
         shell.limit = Some(COMMAND);
         let directory = if directory.is_dir() { directory } else { Path::new("/") };
         shell.within(directory).arg("-c").arg(command)

@@ -8,7 +8,7 @@ pub(crate) struct HostCommandArgs {
     ///
     /// The command is run by `sh -c` as you, in the working directory, within 60 s. If it fails, so does the
     /// trial, and --after is run. Several arms may have one target and differ in such a setting only: a scheduler,
-    /// read_ahead_kb, `hdparm -W`, `zfs set`.
+    /// `read_ahead_kb`, `hdparm -W`, `zfs set`.
     #[arg(long, value_name = "ARM=COMMAND", help_heading = "Settings of the host")]
     pub before: Vec<String>,
     /// Run this command each time ARM's turn ends, to undo what --before did; ARM=none if

@@ -293,8 +293,8 @@ fn options_in_messages_exist() {
     let known = options();
     let mut all = Vec::new();
     for (path, text) in texts() {
-        let is_of = |name: &&str| path.to_string_lossy().contains(&format!("crates/{name}/src"));
-        if !OF_THIS_PROGRAM.iter().any(|name| is_of(&name)) {
+        let is_of = |name: &str| path.to_string_lossy().contains(&format!("crates/{name}/src"));
+        if !OF_THIS_PROGRAM.iter().any(|name| is_of(name)) {
             continue;
         }
         let strings = text.lines().flat_map(|line| line.split('"').skip(1).step_by(2));
