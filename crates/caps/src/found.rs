@@ -42,6 +42,12 @@ pub struct TargetCaps {
     pub iops: Option<Cap>,
     /// Cap on bytes per second.
     pub bw_bytes: Option<Cap>,
+    /// Caps that the search could not come to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unreached: Vec<Unreached>,
+    /// Rates that do not hold still, and so have no cap that could be stated.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unsteady: Vec<Unsteady>,
     /// Caps of a network path, each way.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub path: Vec<PathCap>,
@@ -94,6 +100,62 @@ pub struct Cap {
     pub burst: Option<Burst>,
 }
 
+/// A cap that the search could not come to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Unreached {
+    /// `iops`, `bw_bytes`, or what a cap of a path is called.
+    pub quantity: String,
+    /// What was reached, per second: the cap is not below it.
+    pub at_least: f64,
+    /// Size of the I/Os it was reached with.
+    pub block_bytes: u32,
+    /// What was in the way.
+    pub obstacle: Obstacle,
+    /// The same for people, to be continued with the rate.
+    pub why: String,
+}
+
+/// What keeps a search from coming to a cap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Obstacle {
+    /// With the smallest I/Os the cap on bytes binds first, with the largest that on I/Os.
+    OtherCap,
+    /// This machine's CPUs did not get through more, or others had them.
+    ThisMachine,
+}
+
+/// A rate that does not hold still.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Unsteady {
+    /// `iops`, `bw_bytes`, or what a cap of a path is called.
+    pub quantity: String,
+    /// Lower end of the interval that 95 % of the windows are in, per second.
+    pub lo: f64,
+    /// Its upper end.
+    pub hi: f64,
+    /// How many windows that are.
+    pub windows: usize,
+    /// The levels that it changes between, ascending; none if there are no two.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub levels: Vec<UnsteadyLevel>,
+    /// From one change to the next of its kind, in seconds, if that is regular.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub period_s: Option<f64>,
+    /// What else may explain it, for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beside: Option<String>,
+}
+
+/// A level that an unsteady rate comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct UnsteadyLevel {
+    /// The level, per second.
+    pub per_s: f64,
+    /// Share of the time.
+    pub share: f64,
+}
+
 /// A cap of a network path.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PathCap {
@@ -134,20 +196,28 @@ pub enum PathQuantity {
 impl PathCap {
     /// What it is called where quantities have names: `bw_bytes_to`, `bw_bytes_from_flow`.
     pub const fn name(&self) -> &'static str {
-        match (self.quantity, self.is_per_flow) {
-            (PathQuantity::BytesTo, false) => "bw_bytes_to",
-            (PathQuantity::BytesFrom, false) => "bw_bytes_from",
-            (PathQuantity::PacketsTo, false) => "packets_to",
-            (PathQuantity::Requests, false) => "requests",
-            (PathQuantity::BytesTo, true) => "bw_bytes_to_flow",
-            (PathQuantity::BytesFrom, true) => "bw_bytes_from_flow",
-            (PathQuantity::PacketsTo, true) => "packets_to_flow",
-            (PathQuantity::Requests, true) => "requests_flow",
-        }
+        self.quantity.name(self.is_per_flow)
     }
 }
 
 impl PathQuantity {
+    /// What it is called where quantities have names, of one flow or of all.
+    pub const fn name(self, is_per_flow: bool) -> &'static str {
+        match (self, is_per_flow) {
+            (Self::BytesTo, false) => "bw_bytes_to",
+            (Self::BytesFrom, false) => "bw_bytes_from",
+            (Self::PacketsTo, false) => "packets_to",
+            (Self::Requests, false) => "requests",
+            (Self::BytesTo, true) => "bw_bytes_to_flow",
+            (Self::BytesFrom, true) => "bw_bytes_from_flow",
+            (Self::PacketsTo, true) => "packets_to_flow",
+            (Self::Requests, true) => "requests_flow",
+        }
+    }
+
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::BytesTo, Self::BytesFrom, Self::PacketsTo, Self::Requests];
+
     /// For people, of one flow or of all: `bandwidth to the peer`, `packets of a flow both ways`.
     pub const fn in_words(self, is_per_flow: bool) -> &'static str {
         match (self, is_per_flow) {
@@ -277,10 +347,16 @@ pub struct SizeFit {
     /// How many of them, from the first, the models are fitted to: the others are of I/Os so large
     /// that they seem to be counted as several.
     pub fitted: usize,
+    /// Sizes with which this machine's CPUs were busy.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub computed: Vec<u32>,
     /// Sizes, the smallest and the largest ones, at which this machine's CPUs set the rate, and that
     /// the models leave out because they would hide what sets it at the others.
     #[serde(default)]
     pub cpu_bound: CpuBoundSizes,
+    /// Sizes that the models leave out because they had less than the others allow.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub disturbed: Vec<u32>,
     /// The lower of a cap on I/Os and a cap on bytes: a kink.
     pub throttle: Fit,
     /// A fixed time per I/O plus a time per byte: a curve.

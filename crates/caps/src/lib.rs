@@ -13,6 +13,8 @@
 //! | `ladder` | throughput and latency over queue depth: is there a plateau? |
 //! | `sizes` | throughput over block size: a throttle's kink, or a device's curve? |
 //! | `plateau`, `kind` | the caps and what sets them, measured again until their intervals are narrow |
+//! | `estimate` | a cap from many short windows: the highest level that repeats |
+//! | `unsteady` | does the rate hold still at all? |
 //! | `processors` | or do this machine's CPUs set the rate? |
 //! | `path` | of a network path: throughput over flows, bytes and packets, each way |
 //! | `second_pass` | does something above the cap answer what was read before? |
@@ -24,6 +26,7 @@
 
 mod documented;
 mod duration;
+mod estimate;
 mod found;
 mod kind;
 mod ladder;
@@ -37,12 +40,13 @@ mod second_pass;
 mod sharing;
 mod sizes;
 mod soak;
+mod unsteady;
 
 pub use duration::expected_ns;
 pub use found::{
     Burst, Cap, CapJudgment, CapKind, Caps, CpuBoundSizes, DepthStep, Evidence, Fit, FlowStep,
-    LIMITS_ANALYSIS_FORMAT, Level, PathCap, PathQuantity, Recovery, SecondPass, Shared, Sharing,
-    SizeFit, TargetCaps, Wire,
+    LIMITS_ANALYSIS_FORMAT, Level, Obstacle, PathCap, PathQuantity, Recovery, SecondPass, Shared,
+    Sharing, SizeFit, TargetCaps, Unreached, Unsteady, UnsteadyLevel, Wire,
 };
 pub use probe::{Ended, Observation, Prober, Processors};
 pub use rules::judge;
@@ -69,7 +73,7 @@ fn all_targets(scout: &mut Scout<'_>, caps: &mut Caps) -> Result<(), Ended> {
         one_target(scout, target, found)?;
     }
     if caps.targets.len() > 1 {
-        sharing::find(scout, &caps.targets, &mut caps.sharing)?;
+        sharing::find(scout, &caps.targets, (&mut caps.sharing, &mut caps.notes))?;
     }
     Ok(())
 }
@@ -81,9 +85,11 @@ fn one_target(scout: &mut Scout<'_>, target: usize, found: &mut TargetCaps) -> R
     }
     soak::find(scout, target, found)?;
     for is_last in [false, true] {
+        scout.forget_windows(target);
         ladder::climb(scout, target, found)?;
         sizes::fit(scout, target, found)?;
         plateau::caps(scout, target, found)?;
+        unsteady::look(scout, target, found)?;
         if is_last || !plateau::has_fallen(found) {
             break;
         }

@@ -4,11 +4,14 @@
 use iotax_spec::{Engine, Traffic};
 use iotax_stats::plateau::FLAT;
 
-use crate::found::{Cap, CapKind, FlowStep, PathCap, PathQuantity, TargetCaps, Wire};
+use crate::estimate::{Estimate, Series, again};
+use crate::found::{
+    Cap, CapKind, FlowStep, Obstacle, PathCap, PathQuantity, TargetCaps, Unreached, Wire,
+};
 use crate::probe::{Ended, Observation};
 use crate::processors::Busy;
 use crate::scout::{Scout, Shape};
-use crate::{ladder, plateau, soak};
+use crate::{ladder, soak, unsteady};
 
 /// More flows than this are not tried.
 const MOST_FLOWS: u32 = 16;
@@ -18,6 +21,12 @@ const SOAK_FLOWS: u32 = 4;
 const NEARLY: f64 = 0.95;
 /// All flows carry so many times as much as one, at least, where one is held by a cap of its own.
 const MORE: f64 = 1.1;
+/// So many times as much is more, and nothing that two measurements differ by.
+const ODD: f64 = 1.02;
+/// How often what is less than with fewer flows is measured again.
+const TRIES: usize = 2;
+/// An interval that is wider, of a load that had to wait for CPUs, is no cap of what is behind them.
+const UNCERTAIN: f64 = 0.1;
 /// A limiter holds its rate: from one measurement to the next it differs by less.
 const STEADY: f64 = 0.02;
 /// Of Ethernet, in which a frame's check sequence is not counted.
@@ -92,10 +101,9 @@ pub(crate) fn find(
     let shapes: Vec<_> =
         wanted.iter().zip(&purposes).map(|(w, purpose)| w.row.shape(w.flows, purpose)).collect();
     let value = |at: usize, seen: &Observation| wanted[at].row.value(seen);
-    let measured = plateau::again(scout, target, &shapes, value, found)?;
-    for (wanted, (values, seen)) in wanted.iter().zip(measured) {
-        let all = found.path.last().map(|path| path.cap.lo);
-        found.path.extend(wanted.cap(&values, &seen, all));
+    let measured = again(scout, target, &shapes, value, found)?;
+    for (wanted, series) in wanted.iter().zip(measured) {
+        wanted.keep(&series, found);
     }
     let series = found.soak_bw_bytes.clone();
     let shape = ROWS[0].shape(SOAK_FLOWS, "");
@@ -121,7 +129,8 @@ fn soak(scout: &mut Scout<'_>, target: usize, found: &mut TargetCaps) -> Result<
     Ok(())
 }
 
-/// Twice as many flows until throughput stops to grow with them, or no CPU is left for more.
+/// Twice as many flows until throughput stops to grow with them, or no CPU is left for more. What
+/// is less than with fewer flows is measured again: it may have been disturbed.
 fn climb(
     scout: &mut Scout<'_>,
     target: usize,
@@ -133,7 +142,17 @@ fn climb(
     loop {
         let purpose = row.purpose(flows);
         let shape = row.shape(flows, &purpose);
-        let seen = soak::measure(scout, target, shape, found)?;
+        let mut seen = soak::measure(scout, target, shape, found)?;
+        let before = climbed.steps.iter().map(|step| step.per_s).fold(0.0, f64::max);
+        for _ in 0..TRIES {
+            if row.value(&seen) * ODD >= before {
+                break;
+            }
+            let again = soak::measure(scout, target, shape, found)?;
+            if row.value(&again) > row.value(&seen) {
+                seen = again;
+            }
+        }
         climbed.steps.push(FlowStep { flows, per_s: row.value(&seen) });
         climbed.is_plateau = climbed.slope().is_some_and(|slope| slope <= FLAT);
         let is_computed = Busy::of(&[seen], 0.0).is_limit().is_some() && climbed.steps.len() > 2;
@@ -183,41 +202,60 @@ impl Row {
 }
 
 impl Wanted {
-    /// One flow's is none if all flows have no more: `all` at least.
-    fn cap(&self, values: &[f64], seen: &[Observation], all: Option<f64>) -> Option<PathCap> {
-        let interval = plateau::interval(values)?;
-        let (per_s, traffic) = (interval.mean.exp(), self.row.traffic(self.flows));
-        if self.is_per_flow && all.is_none_or(|all| all < MORE * interval.hi.exp()) {
-            return None;
+    /// Takes a cap, or says why there is none to be stated. One flow's is none if all flows have no more.
+    fn keep(&self, series: &Series, found: &mut TargetCaps) {
+        let Some(estimate) = series.estimate() else { return };
+        let all = found.path.last().filter(|path| path.quantity == self.row.quantity);
+        if self.is_per_flow && all.is_none_or(|all| all.cap.lo < MORE * estimate.hi) {
+            return;
         }
-        let (kind, why) = self.kind(values, seen);
-        Some(PathCap {
+        let busy = Busy::of(&series.seen, 0.0);
+        let quantity = self.row.quantity.name(self.is_per_flow);
+        let in_the_way =
+            busy.taken().filter(|_| !estimate.is_ceiling && estimate.width() > UNCERTAIN);
+        if let Some(why) = in_the_way.filter(|_| busy.is_limit().is_none()) {
+            found.unreached.push(Unreached {
+                quantity: quantity.to_owned(),
+                at_least: series.reached(),
+                block_bytes: self.row.traffic.block_bytes,
+                obstacle: Obstacle::ThisMachine,
+                why,
+            });
+        } else if estimate.width() > unsteady::STATED {
+            found.unsteady.push(unsteady::scattered(quantity, &series.windows));
+        } else {
+            found.path.push(self.cap(series, estimate, &busy));
+        }
+    }
+
+    fn cap(&self, series: &Series, estimate: Estimate, busy: &Busy) -> PathCap {
+        let (per_s, traffic) = (estimate.rate, self.row.traffic(self.flows));
+        let (kind, why) = self.kind(series, estimate, busy);
+        PathCap {
             quantity: self.row.quantity,
             is_per_flow: self.is_per_flow,
             traffic,
-            wire: wire(self.row, seen, per_s),
+            wire: wire(self.row, &series.seen, per_s),
             is_plateau: self.climbed.is_plateau,
             flows: self.climbed.steps.clone(),
             cap: Cap {
                 cap: per_s,
-                lo: interval.lo.exp(),
-                hi: interval.hi.exp(),
-                measurements: u32::try_from(values.len()).unwrap_or(u32::MAX),
+                lo: estimate.lo,
+                hi: estimate.hi,
+                measurements: series.measurements(),
                 block_bytes: traffic.block_bytes,
                 queue_depth: 1,
                 kind,
                 why,
                 burst: None,
             },
-        })
+        }
     }
 
     /// What sets it: CPUs of either end, a limiter, or what the measurements do not tell.
-    fn kind(&self, values: &[f64], seen: &[Observation]) -> (CapKind, String) {
-        let busy = Busy::of(seen, 0.0);
-        let spread = values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
-            - values.iter().copied().fold(f64::INFINITY, f64::min);
-        let is_steady = spread <= STEADY;
+    fn kind(&self, series: &Series, estimate: Estimate, busy: &Busy) -> (CapKind, String) {
+        let spread = series.spread();
+        let is_steady = estimate.is_ceiling || spread <= STEADY;
         if let Some(why) = busy.is_limit() {
             return (CapKind::ThisMachine, why);
         }
@@ -335,7 +373,12 @@ mod tests {
         let arm: Arm = parse_arms(["netns"]).unwrap().remove(0);
         assert!(matches!(arm.target, Target::Stack(_)));
         let search = Search {
-            targets: vec![SearchTarget { arm, span_bytes: 1 << 30, known }],
+            targets: vec![SearchTarget {
+                arm,
+                span_bytes: 1 << 30,
+                smallest_io_bytes: None,
+                known,
+            }],
             writes: false,
             quick: true,
             burst: None,

@@ -13,6 +13,16 @@ struct Bound {
     per_s: f64,
 }
 
+impl Bound {
+    /// What becomes of a rule about more than this, and about less.
+    const fn outcomes(self) -> (RuleOutcome, RuleOutcome) {
+        match self.side {
+            Side::Below => (RuleOutcome::Pass, RuleOutcome::Fail),
+            Side::Above => (RuleOutcome::Fail, RuleOutcome::Pass),
+        }
+    }
+}
+
 /// The two caps of a target, by the names that they have everywhere.
 const QUANTITIES: [&str; 2] = ["iops", "bw_bytes"];
 
@@ -90,7 +100,7 @@ fn of_cap(rule: &Rule, target: &TargetCaps, quantity: &str, bound: Bound) -> Cap
         (_, None) => (target.bw_bytes.as_ref(), target.evidence.is_plateau),
     };
     let (outcome, why) = match cap {
-        None => (RuleOutcome::Undecided, Some("no cap was found".to_owned())),
+        None => without_cap(target, quantity, bound),
         Some(cap) => outcome(cap, is_plateau, bound),
     };
     CapJudgment {
@@ -108,10 +118,7 @@ fn of_cap(rule: &Rule, target: &TargetCaps, quantity: &str, bound: Bound) -> Cap
 /// and that is not this machine's.
 fn outcome(cap: &Cap, is_plateau: bool, bound: Bound) -> (RuleOutcome, Option<String>) {
     let is_most = is_plateau && cap.kind != CapKind::ThisMachine;
-    let (more, less) = match bound.side {
-        Side::Below => (RuleOutcome::Pass, RuleOutcome::Fail),
-        Side::Above => (RuleOutcome::Fail, RuleOutcome::Pass),
-    };
+    let (more, less) = bound.outcomes();
     if cap.lo > bound.per_s {
         (more, None)
     } else if cap.hi >= bound.per_s {
@@ -120,6 +127,24 @@ fn outcome(cap: &Cap, is_plateau: bool, bound: Bound) -> (RuleOutcome, Option<St
         (less, None)
     } else {
         (RuleOutcome::Undecided, Some(format!("it may give more: {}", cap.why)))
+    }
+}
+
+/// What a rate says that has no cap: the least that was reached, or what it keeps between.
+fn without_cap(target: &TargetCaps, quantity: &str, bound: Bound) -> (RuleOutcome, Option<String>) {
+    let (more, less) = bound.outcomes();
+    if let Some(cap) = target.unreached.iter().find(|cap| cap.quantity == quantity) {
+        return if cap.at_least > bound.per_s {
+            (more, None)
+        } else {
+            (RuleOutcome::Undecided, Some(format!("the cap was not reached: {}", cap.why)))
+        };
+    }
+    match target.unsteady.iter().find(|rate| rate.quantity == quantity) {
+        Some(rate) if rate.lo > bound.per_s => (more, None),
+        Some(rate) if rate.hi < bound.per_s => (less, None),
+        Some(_) => (RuleOutcome::Undecided, Some("the rate is unsteady".to_owned())),
+        None => (RuleOutcome::Undecided, Some("no cap was found".to_owned())),
     }
 }
 

@@ -62,6 +62,7 @@ pub(super) fn experiment() -> Experiment {
             direct: Some(true),
             has_device: true,
             storage_id: t(),
+            smallest_io_bytes: Some(512),
             notes: vec![t()],
             caches: vec![t()],
             known: vec![KnownLimit {
