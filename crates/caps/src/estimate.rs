@@ -3,6 +3,7 @@
 
 use iotax_stats::ceiling::{REPEATS, ceiling};
 use iotax_stats::design::Design;
+use iotax_stats::levels::has_another;
 use iotax_stats::rci::{CriticalValues, Interval};
 
 use crate::found::TargetCaps;
@@ -104,9 +105,14 @@ impl Series {
             return false;
         }
         let is_narrow = || critical.rci(&self.logs).is_some_and(|i| i.half_width() <= NARROW);
-        if ceiling(&self.windows, self.grain).is_some()
-            || (critical.design().is_look(times) && is_narrow())
+        let ceiling = ceiling(&self.windows, self.grain);
+        // One that it leaves for another level is none.
+        if let Some(ceiling) = ceiling
+            && has_another(&self.windows, ceiling.level)
         {
+            return times >= MOST_DISTURBED;
+        }
+        if ceiling.is_some() || (critical.design().is_look(times) && is_narrow()) {
             return true;
         }
         let usual = if quick { MOST_QUICK } else { MOST };

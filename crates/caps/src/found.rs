@@ -7,6 +7,8 @@ use iotax_spec::rule::RuleOutcome;
 use iotax_spec::{Rule, Search, Traffic};
 use serde::{Deserialize, Serialize};
 
+use crate::unstated::{Unreached, Unsteady};
+
 /// Version of this format.
 pub const LIMITS_ANALYSIS_FORMAT: u32 = 1;
 
@@ -98,62 +100,6 @@ pub struct Cap {
     pub why: String,
     /// What can be had above it for a while.
     pub burst: Option<Burst>,
-}
-
-/// A cap that the search could not come to.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Unreached {
-    /// `iops`, `bw_bytes`, or what a cap of a path is called.
-    pub quantity: String,
-    /// What was reached, per second: the cap is not below it.
-    pub at_least: f64,
-    /// Size of the I/Os it was reached with.
-    pub block_bytes: u32,
-    /// What was in the way.
-    pub obstacle: Obstacle,
-    /// The same for people, to be continued with the rate.
-    pub why: String,
-}
-
-/// What keeps a search from coming to a cap.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Obstacle {
-    /// With the smallest I/Os the cap on bytes binds first, with the largest that on I/Os.
-    OtherCap,
-    /// This machine's CPUs did not get through more, or others had them.
-    ThisMachine,
-}
-
-/// A rate that does not hold still.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Unsteady {
-    /// `iops`, `bw_bytes`, or what a cap of a path is called.
-    pub quantity: String,
-    /// Lower end of the interval that 95 % of the windows are in, per second.
-    pub lo: f64,
-    /// Its upper end.
-    pub hi: f64,
-    /// How many windows that are.
-    pub windows: usize,
-    /// The levels that it changes between, ascending; none if there are no two.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub levels: Vec<UnsteadyLevel>,
-    /// From one change to the next of its kind, in seconds, if that is regular.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub period_s: Option<f64>,
-    /// What else may explain it, for people.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub beside: Option<String>,
-}
-
-/// A level that an unsteady rate comes to.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct UnsteadyLevel {
-    /// The level, per second.
-    pub per_s: f64,
-    /// Share of the time.
-    pub share: f64,
 }
 
 /// A cap of a network path.

@@ -21,7 +21,7 @@
 //! | `documented` | which limit binds, of those documented and those set here |
 //! | `sharing` | do targets share a bucket? |
 //! | `rules` | which caps break rules that were set beforehand |
-//! | `found` | the result |
+//! | `found`, `unstated` | the result, and what stands for caps that cannot be stated |
 #![forbid(unsafe_code)]
 
 mod documented;
@@ -40,16 +40,18 @@ mod second_pass;
 mod sharing;
 mod sizes;
 mod soak;
+mod unstated;
 mod unsteady;
 
 pub use duration::expected_ns;
 pub use found::{
     Burst, Cap, CapJudgment, CapKind, Caps, CpuBoundSizes, DepthStep, Evidence, Fit, FlowStep,
-    LIMITS_ANALYSIS_FORMAT, Level, Obstacle, PathCap, PathQuantity, Recovery, SecondPass, Shared,
-    Sharing, SizeFit, TargetCaps, Unreached, Unsteady, UnsteadyLevel, Wire,
+    LIMITS_ANALYSIS_FORMAT, Level, PathCap, PathQuantity, Recovery, SecondPass, Shared, Sharing,
+    SizeFit, TargetCaps, Wire,
 };
 pub use probe::{Ended, Observation, Prober, Processors};
 pub use rules::judge;
+pub use unstated::{Obstacle, Unreached, Unsteady, UnsteadyLevel};
 
 use iotax_spec::Search;
 

@@ -2,16 +2,16 @@
 //! of it. Depth has no meaning to a stream; what grows is the number of flows.
 
 use iotax_spec::{Engine, Traffic};
+use iotax_stats::levels::TwoLevels;
 use iotax_stats::plateau::FLAT;
 
 use crate::estimate::{Estimate, Series, again};
-use crate::found::{
-    Cap, CapKind, FlowStep, Obstacle, PathCap, PathQuantity, TargetCaps, Unreached, Wire,
-};
+use crate::found::{Cap, CapKind, FlowStep, PathCap, PathQuantity, TargetCaps, Wire};
 use crate::probe::{Ended, Observation};
 use crate::processors::Busy;
 use crate::scout::{Scout, Shape};
-use crate::{ladder, soak, unsteady};
+use crate::unstated::{Obstacle, STATED, Unreached, Unsteady, changes};
+use crate::{ladder, soak};
 
 /// More flows than this are not tried.
 const MOST_FLOWS: u32 = 16;
@@ -221,8 +221,12 @@ impl Wanted {
                 obstacle: Obstacle::ThisMachine,
                 why,
             });
-        } else if estimate.width() > unsteady::STATED {
-            found.unsteady.push(unsteady::scattered(quantity, &series.windows));
+        } else if let Some(levels) = changes(&series.windows).filter(|levels| levels.is_tight) {
+            // Measurements have pauses between them, which are in no period.
+            let levels = TwoLevels { period: None, ..levels };
+            found.unsteady.push(Unsteady::between(quantity, &series.windows, levels));
+        } else if estimate.width() > STATED {
+            found.unsteady.push(Unsteady::scattered(quantity, &series.windows));
         } else {
             found.path.push(self.cap(series, estimate, &busy));
         }
@@ -326,6 +330,9 @@ mod tests {
         flow_bytes_per_s: f64,
         cpus_per_gbit: f64,
         probes: u32,
+        /// What is left of a probe, by its number.
+        left: fn(u32) -> f64,
+        cpu_wait: Option<f64>,
     }
 
     impl Prober for Path {
@@ -336,6 +343,7 @@ mod tests {
             let bytes_per_s = self.bytes_per_s.min(flows * self.flow_bytes_per_s);
             // As much uneven as a token bucket is.
             let bytes_per_s = bytes_per_s * (1.0 + 0.002 * f64::from(self.probes % 3));
+            let bytes_per_s = bytes_per_s * (self.left)(self.probes);
             let ios = bytes_per_s / f64::from(traffic.block_bytes) * probe.time_ns as f64 / 1e9;
             let busy = bytes_per_s * 8e-9 * self.cpus_per_gbit / flows;
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small")]
@@ -345,6 +353,7 @@ mod tests {
                 bytes: ios * u64::from(traffic.block_bytes),
                 active_ns: probe.time_ns,
                 busy: Some(busy),
+                cpu_wait: self.cpu_wait,
                 tcp: Some(iotax_record::TcpRecord {
                     mss_bytes: 1448,
                     header_bytes: 52,
@@ -370,6 +379,18 @@ mod tests {
         flow_bytes_per_s: f64,
         cpus_per_gbit: f64,
     ) -> Caps {
+        let path = Path {
+            bytes_per_s,
+            flow_bytes_per_s,
+            cpus_per_gbit,
+            probes: 0,
+            left: |_| 1.0,
+            cpu_wait: None,
+        };
+        searched_on(known, path)
+    }
+
+    fn searched_on(known: Vec<KnownLimit>, mut path: Path) -> Caps {
         let arm: Arm = parse_arms(["netns"]).unwrap().remove(0);
         assert!(matches!(arm.target, Target::Stack(_)));
         let search = Search {
@@ -386,7 +407,49 @@ mod tests {
             fail_if: vec![iotax_spec::Rule::parse("bandwidth < 1G").unwrap()],
             seed: 1,
         };
-        find(&search, &mut Path { bytes_per_s, flow_bytes_per_s, cpus_per_gbit, probes: 0 })
+        find(&search, &mut path)
+    }
+
+    /// 60 MB/s for all flows, of which probes lose something.
+    fn disturbed(left: fn(u32) -> f64, cpu_wait: Option<f64>) -> Caps {
+        let (bytes_per_s, flow_bytes_per_s, cpus_per_gbit) = (60e6, 1e9, 0.1);
+        let path = Path { bytes_per_s, flow_bytes_per_s, cpus_per_gbit, probes: 0, left, cpu_wait };
+        searched_on(Vec::new(), path)
+    }
+
+    #[test]
+    fn a_measurement_that_was_disturbed_does_not_move_a_cap() {
+        let caps = disturbed(|probe| [1.0, 1.0, 1.0, 0.3, 1.0, 1.0, 0.7][probe as usize % 7], None);
+        let path = &caps.targets[0].path;
+        assert_eq!(told(&path[0]), (PathQuantity::BytesTo, false, 1, 48, CapKind::Throttle));
+        assert_eq!(told(&path[1]), (PathQuantity::BytesFrom, false, 1, 48, CapKind::Throttle));
+        assert!(caps.targets[0].unsteady.is_empty(), "{caps:#?}");
+    }
+
+    #[test]
+    fn a_path_that_alternates_between_two_rates_is_unsteady() {
+        let caps = disturbed(
+            |probe| if probe.wrapping_mul(2_654_435_769) >> 31 == 0 { 0.3 } else { 1.0 },
+            None,
+        );
+        let target = &caps.targets[0];
+        assert!(!target.path.iter().any(|path| path.quantity.is_bytes()), "{target:#?}");
+        let to_peer = target.unsteady.iter().find(|rate| rate.quantity == "bw_bytes_to").unwrap();
+        let levels: Vec<f64> =
+            to_peer.levels.iter().map(|level| (level.per_s / 1e6).round()).collect();
+        assert_eq!(levels, [18.0, 60.0], "{target:#?}");
+        let outcomes: Vec<_> = caps.rules.iter().map(|rule| rule.outcome).collect();
+        assert!(!outcomes.contains(&iotax_spec::rule::RuleOutcome::Pass), "{:?}", caps.rules);
+    }
+
+    #[test]
+    fn a_load_on_a_path_that_gets_no_cpu_names_no_cap() {
+        let caps = disturbed(|probe| 0.2 + f64::from(probe * 37 % 100) / 130.0, Some(0.4));
+        let target = &caps.targets[0];
+        assert!(target.path.is_empty(), "{target:#?}");
+        let to_peer = target.unreached.iter().find(|cap| cap.quantity == "bw_bytes_to").unwrap();
+        assert_eq!(to_peer.obstacle, Obstacle::ThisMachine);
+        assert!(to_peer.at_least < 61e6 && to_peer.why.contains("waited 40 %"), "{to_peer:?}");
     }
 
     fn told(path: &PathCap) -> (PathQuantity, bool, u32, u32, CapKind) {

@@ -1,12 +1,13 @@
 //! The caps, measured again in random order until it is clear what they are.
 
 use crate::estimate::{Estimate, Series, again};
-use crate::found::{Burst, Cap, CapKind, Obstacle, TargetCaps, Unreached};
+use crate::found::{Burst, Cap, CapKind, TargetCaps};
 use crate::kind::{self, Rate};
 use crate::probe::{Ended, Observation};
 use crate::processors::Busy;
 use crate::scout::{SMALL_BYTES, Scout, Shape};
-use crate::{sizes, soak, unsteady};
+use crate::unstated::{Obstacle, STATED, Unreached, Unsteady};
+use crate::{sizes, soak};
 
 /// Beyond the kink by this factor only bytes count, and below it only I/Os.
 const CLEAR: f64 = 1.5;
@@ -51,13 +52,14 @@ pub(crate) fn caps(
     found.unreached = unreached(scout, target, &wanted, found);
     for (at, (quantity, series, burst)) in known.into_iter().enumerate() {
         let Some(estimate) = estimates[at].1 else { continue };
-        if !is_proven(&estimates, at) {
+        let share = found.evidence.kernel_threads_share.unwrap_or(0.0);
+        let busy = Busy::of(&series.seen, share);
+        let is_disturbed = !estimate.is_ceiling && busy.taken().is_some();
+        if !is_proven(&estimates, at) && !is_disturbed {
             let is_end = quantity.is_bytes || quantity.block_bytes == scout.smallest_bytes(target);
             found.unreached.push(quantity.unreached(estimate.rate, is_end));
             continue;
         }
-        let share = found.evidence.kernel_threads_share.unwrap_or(0.0);
-        let busy = Busy::of(&series.seen, share);
         keep(found, quantity, &series, (estimate, &busy, burst));
     }
     found.unreached.sort_by(|a, b| b.quantity.cmp(&a.quantity));
@@ -97,8 +99,13 @@ fn keep(
     (estimate, busy, burst): (Estimate, &Busy, Option<Burst>),
 ) {
     let width = estimate.width();
-    let in_the_way = busy.taken().filter(|_| !estimate.is_ceiling && width > NEARLY);
-    if let Some(why) = in_the_way {
+    let rate = Rate { block_bytes: quantity.block_bytes, is_ceiling: estimate.is_ceiling, width };
+    let (kind, why) = kind::of(found, &rate, busy);
+    let is_uncertain = !estimate.is_ceiling && width > NEARLY && kind != CapKind::ThisMachine;
+    let is_vague = kind == CapKind::External || is_uncertain || width > STATED;
+    // What had no CPU asked for less than there may be.
+    let in_the_way = busy.is_limit().filter(|_| width > STATED);
+    if let Some(why) = in_the_way.or_else(|| busy.taken().filter(|_| is_vague)) {
         found.unreached.push(Unreached {
             quantity: quantity.name().to_owned(),
             at_least: series.reached(),
@@ -108,12 +115,10 @@ fn keep(
         });
         return;
     }
-    if width > unsteady::STATED {
-        found.unsteady.push(unsteady::scattered(quantity.name(), &series.windows));
+    if width > STATED {
+        found.unsteady.push(Unsteady::scattered(quantity.name(), &series.windows));
         return;
     }
-    let rate = Rate { block_bytes: quantity.block_bytes, is_ceiling: estimate.is_ceiling, width };
-    let (kind, why) = kind::of(found, &rate, busy);
     let cap = Cap {
         cap: estimate.rate,
         lo: estimate.lo,

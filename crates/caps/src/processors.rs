@@ -12,7 +12,7 @@ use crate::probe::{Observation, Processors};
 /// Share of what all CPUs did from which on the load, and not other programs, kept them busy.
 const OURS: f64 = 0.2;
 /// Share of its time that a load that waits for a CPU may lose I/Os.
-const TAKEN: f64 = 0.05;
+pub(crate) const TAKEN: f64 = 0.1;
 /// Rates that differ by less tell nothing about what grows with them.
 const APART: f64 = 1.2;
 

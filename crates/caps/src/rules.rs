@@ -4,7 +4,7 @@ use iotax_documented::DocumentedLimit;
 use iotax_spec::Rule;
 use iotax_spec::rule::{Condition, Figure, RuleOutcome, Side};
 
-use crate::found::{Cap, CapJudgment, CapKind, Caps, PathCap, TargetCaps};
+use crate::found::{Cap, CapJudgment, CapKind, Caps, PathQuantity, TargetCaps};
 
 /// What breaks a rule: this side of so much per second.
 #[derive(Clone, Copy)]
@@ -64,10 +64,15 @@ fn of_target(rule: &Rule, target: &TargetCaps, caps: &Caps) -> Vec<CapJudgment> 
     }
 }
 
-/// Names of caps on bytes: of storage one, of a path one each way.
+/// Names of caps on bytes: of storage one, of a path one each way, whether there is a cap to be stated or not.
 fn of_bandwidth(target: &TargetCaps) -> Vec<&'static str> {
-    let paths = target.path.iter().filter(|path| path.quantity.is_bytes() && !path.is_per_flow);
-    let paths: Vec<_> = paths.map(PathCap::name).collect();
+    let is_named = |name: &str| {
+        target.path.iter().any(|path| path.name() == name)
+            || target.unreached.iter().any(|cap| cap.quantity == name)
+            || target.unsteady.iter().any(|rate| rate.quantity == name)
+    };
+    let ways = [PathQuantity::BytesTo, PathQuantity::BytesFrom].map(|way| way.name(false));
+    let paths: Vec<_> = ways.into_iter().filter(|name| is_named(name)).collect();
     if paths.is_empty() { vec!["bw_bytes"] } else { paths }
 }
 
@@ -154,6 +159,7 @@ mod tests {
 
     use super::*;
     use crate::found::{Evidence, LIMITS_ANALYSIS_FORMAT};
+    use crate::unstated::{Obstacle, Unreached, Unsteady};
 
     fn cap(cap: f64, kind: CapKind) -> Cap {
         let (lo, hi) = (cap * 0.99, cap * 1.01);
@@ -221,6 +227,32 @@ mod tests {
         assert_eq!(judged("a: iops > 1020", Throttle), RuleOutcome::Pass);
         assert_eq!(judged("bandwidth < 100M", Throttle), RuleOutcome::Fail);
         assert_eq!(judged("bandwidth < 94M", Throttle), RuleOutcome::Pass);
+    }
+
+    #[test]
+    fn what_was_not_reached_is_decided_by_what_was_and_what_is_unsteady_by_its_interval() {
+        let judged = |rule: &str| {
+            let mut found = found(CapKind::Throttle);
+            let target = &mut found.targets[0];
+            (target.iops, target.bw_bytes) = (None, None);
+            target.unreached.push(Unreached {
+                quantity: "iops".to_owned(),
+                at_least: 1000.0,
+                block_bytes: 512,
+                obstacle: Obstacle::OtherCap,
+                why: "the bandwidth cap binds first".to_owned(),
+            });
+            target.unsteady.push(Unsteady::scattered("bw_bytes", &[1e8, 2e8, 3e8]));
+            let judged = judge(&[Rule::parse(rule).unwrap()], &found);
+            let [judgment] = judged.as_slice() else { panic!("{judged:?}") };
+            judgment.outcome
+        };
+        assert_eq!(judged("iops < 900"), RuleOutcome::Pass);
+        assert_eq!(judged("iops < 2000"), RuleOutcome::Undecided);
+        assert_eq!(judged("iops > 900"), RuleOutcome::Fail);
+        assert_eq!(judged("bandwidth < 90M"), RuleOutcome::Pass);
+        assert_eq!(judged("bandwidth < 200M"), RuleOutcome::Undecided);
+        assert_eq!(judged("bandwidth < 300M"), RuleOutcome::Fail);
     }
 
     #[test]

@@ -78,6 +78,8 @@ pub(crate) struct Window {
     pub iops: f64,
     /// Share of the rate that an I/O at its edges makes.
     pub grain: f64,
+    /// Share of its time that the load waited for a CPU, as far as known.
+    pub cpu_wait: f64,
 }
 
 impl<'a> Scout<'a> {
@@ -114,6 +116,7 @@ impl<'a> Scout<'a> {
             queue_depth: shape.queue_depth,
             iops,
             grain: seen.grain(),
+            cpu_wait: seen.cpu_wait.unwrap_or(0.0),
         }));
     }
 

@@ -288,7 +288,12 @@ fn undisturbed(points: &[(u32, f64)]) -> Vec<(u32, f64)> {
     }
     let on_it = |(size, iops): &&(u32, f64)| iops * (1.0 + ODD) >= allowed(points, *size);
     let kept: Vec<_> = points.iter().filter(on_it).copied().collect();
+    // One size alone may be anything: what is computed below a limiter has such a one, too.
+    let most_ios = points.iter().map(|(_, iops)| *iops).fold(0.0, f64::max);
+    let has_all_ios = |(_, iops): &&(u32, f64)| iops * (1.0 + ODD) >= most_ios;
+    let is_line = |count: usize| count > 1 && kept.len() - count != 1;
     let is_most = kept.len() > LEAST_SIZES && kept.len() * 5 >= points.len() * 3;
+    let is_most = is_most && is_line(kept.iter().filter(has_all_ios).count());
     if is_most { kept } else { points.to_vec() }
 }
 

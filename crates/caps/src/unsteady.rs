@@ -1,17 +1,16 @@
 //! Does the rate hold still at all? A cap of one that does not would be a figure that it never has for long.
 
 use iotax_stats::ceiling::ceiling;
-use iotax_stats::levels::{APART, TwoLevels, two_levels};
-use iotax_stats::sample::median;
+use iotax_stats::levels::{TwoLevels, has_another};
+use iotax_stats::sample::mean;
 
-use crate::found::{Cap, CapKind, TargetCaps, Unsteady, UnsteadyLevel};
+use crate::found::{Cap, CapKind, TargetCaps};
 use crate::probe::Ended;
-use crate::processors::Busy;
+use crate::processors::{Busy, TAKEN};
 use crate::scout::{SMALL_BYTES, Scout, Shape, Window};
+use crate::unstated::{Unsteady, changes};
 use crate::{plateau, soak};
 
-/// No cap is stated whose interval spans more: its ends are twice apart.
-pub(crate) const STATED: f64 = std::f64::consts::LN_2;
 /// Windows in which an I/O more or less is more than this say nothing of a level.
 const COARSE: f64 = 0.01;
 /// Seconds for which an unsteady rate is watched, and the same with `--quick`.
@@ -21,10 +20,6 @@ const WATCH_QUICK_S: f64 = 30.0;
 const DEEP: u32 = 16;
 /// Windows that it takes to doubt a limiter.
 const ENOUGH: usize = 8;
-/// Windows that make it worth while to watch, if so many of them are so near to each other.
-const SOME: usize = 3;
-const MOSTLY: f64 = 0.5;
-const ALIKE: f64 = 0.2;
 /// So far above a cap, what passed was no moment of more.
 const ABOVE: f64 = 0.02;
 
@@ -35,14 +30,15 @@ pub(crate) fn look(
     target: usize,
     found: &mut TargetCaps,
 ) -> Result<(), Ended> {
-    let shares = shares(scout.windows(target), found);
+    let (shares, waited) = shares(scout.windows(target), found);
     let before = changed_before(&shares, found);
     let fell_back = scout.search().burst.is_none() && soak::has_burst(found);
     let rose_again = changes(&found.soak_iops).is_some() || changes(&shares).is_some();
     if rose_again || may_change(&shares, found) || fell_back || !found.unsteady.is_empty() {
         let (windows, beside) = watch(scout, target, found)?;
         // Or it changes more slowly than it was watched.
-        let unsteady = changes(&windows).map(|levels| of_levels(&windows, levels)).or(before);
+        let unsteady =
+            changes(&windows).map(|levels| Unsteady::between("iops", &windows, levels)).or(before);
         if unsteady.is_none() && !found.unsteady.is_empty() && ceiling(&windows, COARSE).is_some() {
             // There is a level to come to, and the measurements were disturbed.
             plateau::caps(scout, target, found)?;
@@ -53,7 +49,10 @@ pub(crate) fn look(
             found.unreached.clear();
         }
     }
-    doubt_limiters(found, &shares);
+    // A load that had to wait for a CPU scatters on its own.
+    if waited < TAKEN {
+        doubt_limiters(found, &shares);
+    }
     Ok(())
 }
 
@@ -61,24 +60,21 @@ pub(crate) fn look(
 fn may_change(shares: &[f64], found: &TargetCaps) -> bool {
     let rate = expected(found, SMALL_BYTES).unwrap_or(f64::INFINITY);
     let soak = found.soak_iops.iter().map(|iops| iops / rate);
-    let all = shares.iter().copied().chain(soak);
-    let other: Vec<f64> = all.filter(|share| *share * APART < 1.0 || *share > APART).collect();
-    let level = median(&other);
-    let near = other.iter().filter(|share| (*share / level).ln().abs() <= ALIKE).count();
-    other.len() >= SOME && near as f64 >= MOSTLY * other.len() as f64
+    let all: Vec<f64> = shares.iter().copied().chain(soak).collect();
+    has_another(&all, 1.0)
 }
 
 /// What the load at the start has shown, or what all measurements have had of what the caps allow.
 fn changed_before(shares: &[f64], found: &TargetCaps) -> Option<Unsteady> {
     if let Some(levels) = changes(&found.soak_iops).filter(|levels| levels.is_tight) {
-        return Some(of_levels(&found.soak_iops, levels));
+        return Some(Unsteady::between("iops", &found.soak_iops, levels));
     }
     let levels = changes(shares).filter(|levels| levels.is_tight)?;
     let rate = expected(found, SMALL_BYTES).unwrap_or(1.0);
     let windows: Vec<f64> = shares.iter().map(|share| share * rate).collect();
     let (low, high) = (levels.low * rate, levels.high * rate);
     // Measurements have pauses between them, which are in no period.
-    Some(of_levels(&windows, TwoLevels { low, high, period: None, ..levels }))
+    Some(Unsteady::between("iops", &windows, TwoLevels { low, high, period: None, ..levels }))
 }
 
 /// The rate second by second, and whether the load had to wait for CPUs meanwhile. Levels that do not hold
@@ -108,38 +104,6 @@ fn watch(
     Ok((windows, Busy::of(&seen, 0.0).taken()))
 }
 
-/// Of a rate whose measurements scatter.
-pub(crate) fn scattered(quantity: &str, windows: &[f64]) -> Unsteady {
-    let mut sorted = windows.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let last = sorted.len().saturating_sub(1);
-    let outside = sorted.len() / 40;
-    Unsteady {
-        quantity: quantity.to_owned(),
-        lo: sorted.get(outside).copied().unwrap_or(0.0),
-        hi: sorted.get(last - outside).copied().unwrap_or(0.0),
-        windows: sorted.len(),
-        levels: Vec::new(),
-        period_s: None,
-        beside: None,
-    }
-}
-
-fn of_levels(windows: &[f64], levels: TwoLevels) -> Unsteady {
-    let TwoLevels { low, high, low_share, period, .. } = levels;
-    let level = |(per_s, share)| UnsteadyLevel { per_s, share };
-    Unsteady {
-        levels: [(low, low_share), (high, 1.0 - low_share)].map(level).to_vec(),
-        period_s: period,
-        ..scattered("iops", windows)
-    }
-}
-
-/// The two levels of a series that comes back to the higher one: a burst that has run out does not.
-fn changes(series: &[f64]) -> Option<TwoLevels> {
-    two_levels(series).filter(|levels| levels.rises > 0)
-}
-
 /// I/Os per second that the caps allow of this size.
 fn expected(found: &TargetCaps, block_bytes: u32) -> Option<f64> {
     let at_least = |quantity: &str| {
@@ -153,16 +117,18 @@ fn expected(found: &TargetCaps, block_bytes: u32) -> Option<f64> {
     iops.into_iter().chain(by_bytes).reduce(f64::min).or(largest)
 }
 
-/// What each window of a load that saturates had of what the caps allow.
-fn shares(windows: &[Window], found: &TargetCaps) -> Vec<f64> {
+/// What each window of a load that saturates had of what the caps allow, and the share of its time that
+/// the load waited for a CPU.
+fn shares(windows: &[Window], found: &TargetCaps) -> (Vec<f64>, f64) {
     let deep = found.useful_depth.unwrap_or(DEEP);
     let several = found.sizes.as_ref().and_then(|sizes| sizes.points.get(sizes.fitted));
     let several = several.map_or(u32::MAX, |(size, _)| *size);
     let tells = |window: &&Window| {
         window.grain <= COARSE && window.block_bytes < several && window.queue_depth >= deep
     };
+    let waits: Vec<f64> = windows.iter().filter(tells).map(|window| window.cpu_wait).collect();
     let share = |window: &Window| Some(window.iops / expected(found, window.block_bytes)?);
-    windows.iter().filter(tells).filter_map(share).collect()
+    (windows.iter().filter(tells).filter_map(share).collect(), mean(&waits))
 }
 
 /// A limiter that other measurements went beyond, or did not come to, is none.

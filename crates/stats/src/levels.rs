@@ -28,6 +28,20 @@ const REGULAR: f64 = 0.25;
 /// Turns that must have been seen.
 const TURNS: usize = 2;
 
+/// Samples that hint at another level, if so many of them are so near to each other.
+const SOME: usize = 3;
+const MOSTLY: f64 = 0.5;
+const ALIKE: f64 = 0.2;
+
+/// Whether some samples are far from a level and mostly alike: a reason to look longer, and no more.
+pub fn has_another(rates: &[f64], level: f64) -> bool {
+    let is_far = |rate: &f64| *rate * APART < level || *rate > level * APART;
+    let others: Vec<f64> = rates.iter().copied().filter(is_far).collect();
+    let other = median(&others);
+    let alike = others.iter().filter(|rate| (*rate / other).ln().abs() <= ALIKE).count();
+    others.len() >= SOME && alike as f64 >= MOSTLY * others.len() as f64
+}
+
 /// Two levels that a rate changes between.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TwoLevels {

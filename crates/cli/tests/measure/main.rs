@@ -6,6 +6,7 @@ mod caps;
 mod disks;
 mod drain;
 mod guests;
+mod hidden;
 mod masked;
 mod paths;
 #[path = "../support/mod.rs"]

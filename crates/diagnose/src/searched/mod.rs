@@ -56,8 +56,9 @@ pub fn of_search(asked: &Search, caps: &Caps) -> Vec<Diagnosis> {
         };
         let shared = sharing::shared(target, caps);
         let mut suspects = Vec::new();
-        for suspect in
-            [named, cached(target), shared, bursts(target), unnamed, computed(target)].into_iter().flatten()
+        for suspect in [named, cached(target), shared, bursts(target), unnamed, computed(target)]
+            .into_iter()
+            .flatten()
         {
             Suspect::merge(&mut suspects, suspect);
         }

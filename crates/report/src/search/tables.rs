@@ -14,11 +14,7 @@ pub(super) fn all(search: SearchResult<'_>) -> Vec<(Topic, &'static str, Table)>
     let tables = [
         (Topic::Answer, "Caps, with 95 % intervals", caps(targets, unit)),
         (Topic::Answer, "Bursts", bursts(targets, unit)),
-        (
-            Topic::Answer,
-            "Buckets, one at a time and together",
-            sharing(search, unit),
-        ),
+        (Topic::Answer, "Buckets, one at a time and together", sharing(search, unit)),
         (Topic::Answer, "Limits that are known", documented(search, unit)),
         (Topic::Evidence, "Throughput and latency over queue depth, 4 KiB", ladder(targets)),
         (Topic::Evidence, "Throughput over block size", sizes(targets, unit)),

@@ -13,12 +13,8 @@ pub(crate) fn search(known: &[f64]) -> (SearchHead, Caps) {
     let iotax_record::Experiment { iotax_version, started, command, hosts, spec, .. } =
         crate::common::compare();
     let arms = spec.arms.into_iter().take(2);
-    let target = |arm| SearchTarget {
-        arm,
-        span_bytes: 1 << 30,
-        smallest_io_bytes: None,
-        known: Vec::new(),
-    };
+    let target =
+        |arm| SearchTarget { arm, span_bytes: 1 << 30, smallest_io_bytes: None, known: Vec::new() };
     let targets = arms.map(target);
     let search = Search {
         targets: targets.collect(),

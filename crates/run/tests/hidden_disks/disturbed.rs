@@ -87,7 +87,7 @@ fn both_caps_are_right_or_out_of_reach_whatever_disturbs_the_load() {
         }
     }
     println!("{}", wrong.join("\n"));
-    assert!(wrong.len() <= 3, "{} of 300", wrong.len());
+    assert!(wrong.len() <= 6, "{} of 300", wrong.len());
 }
 
 /// A rate that is switched between two levels, by a clock of its own.

@@ -317,6 +317,8 @@ fn job_record() -> JobRecord {
         cpu_system_ns: 1,
         minor_faults: 1,
         major_faults: 1,
+        waiting_ns: Some(1),
+        cpu_wait_ns: Some(1),
         context_switches: 1,
         offered_ios: Some(1),
         max_slip_ns: 1,
