@@ -87,11 +87,11 @@ impl Series {
         most - self.logs.iter().copied().fold(f64::INFINITY, f64::min)
     }
 
-    /// What was reached at least, in two windows.
+    /// What was reached at least, in two windows: less what a limiter may let pass after a pause.
     pub(crate) fn reached(&self) -> f64 {
         let mut windows = self.windows.clone();
         windows.sort_by(|a, b| b.total_cmp(a));
-        windows.get(1).or(windows.first()).copied().unwrap_or(0.0)
+        windows.get(1).or(windows.first()).map_or(0.0, |rate| rate * (1.0 - 2.0 * REPEATS))
     }
 
     /// How many measurements there are.

@@ -13,9 +13,9 @@ pub(crate) fn search(known: &[f64]) -> (SearchHead, Caps) {
     let iotax_record::Experiment { iotax_version, started, command, hosts, spec, .. } =
         crate::common::compare();
     let arms = spec.arms.into_iter().take(2);
-    let target =
+    let asked =
         |arm| SearchTarget { arm, span_bytes: 1 << 30, smallest_io_bytes: None, known: Vec::new() };
-    let targets = arms.map(target);
+    let targets = arms.map(asked);
     let search = Search {
         targets: targets.collect(),
         writes: false,
