@@ -15,6 +15,9 @@ const CLEAR: f64 = 1.5;
 const JUST_CLEAR: f64 = 1.03;
 /// As much below what it was at the start, and a burst has run out.
 const FALLEN: f64 = 1.2;
+/// Bytes are counted with the largest I/Os up to this size of which there are so many per second.
+const EASY_BYTES: u32 = 64 << 10;
+const EASY_IOPS: f64 = 500.0;
 /// How often what was measured may show that another size would have told more.
 const ROUNDS: usize = 8;
 /// An interval that is wider, of a load that had to wait for CPUs, is no cap of what is behind them.
@@ -224,9 +227,11 @@ fn quantities(found: &TargetCaps) -> Vec<Quantity> {
         wanted.push(of(false, points.iter().rfind(clear).copied().unwrap_or(first)));
     }
     if kink * JUST_CLEAR <= f64::from(last.0) {
-        // No larger than it must be: large I/Os may count as several.
+        // Large I/Os may count as several, and many small ones cost CPU.
         let clear = |(size, _): &&(u32, f64)| f64::from(*size) >= CLEAR * kink;
-        wanted.push(of(true, points.iter().find(clear).copied().unwrap_or(last)));
+        let easy = |(size, iops): &&(u32, f64)| *size <= EASY_BYTES && *iops >= EASY_IOPS;
+        let point = points.iter().filter(clear).rfind(easy).or_else(|| points.iter().find(clear));
+        wanted.push(of(true, point.copied().unwrap_or(last)));
     }
     if wanted.is_empty() {
         wanted.push(of(true, last));

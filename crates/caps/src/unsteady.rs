@@ -4,10 +4,11 @@ use iotax_stats::ceiling::ceiling;
 use iotax_stats::levels::{TwoLevels, has_another};
 use iotax_stats::sample::mean;
 
-use crate::found::{Cap, CapKind, TargetCaps};
+use crate::found::{Cap, CapKind, SizeFit, TargetCaps};
 use crate::probe::Ended;
 use crate::processors::{Busy, TAKEN};
 use crate::scout::{SMALL_BYTES, Scout, Shape, Window};
+use crate::sizes::FITS;
 use crate::unstated::{Unsteady, changes};
 use crate::{plateau, soak};
 
@@ -104,8 +105,16 @@ fn watch(
     Ok((windows, Busy::of(&seen, 0.0).taken()))
 }
 
-/// I/Os per second that the caps allow of this size.
+/// I/Os per second that the caps allow of this size, or a device's curve if that is what fits.
 fn expected(found: &TargetCaps, block_bytes: u32) -> Option<f64> {
+    if let Some(SizeFit { throttle, device, .. }) = &found.sizes
+        && device.rms <= FITS
+        && device.rms < throttle.rms
+    {
+        let per_io = device.iops.map_or(0.0, f64::recip);
+        let per_byte = device.bw_bytes.map_or(0.0, f64::recip);
+        return Some(1.0 / (per_io + per_byte * f64::from(block_bytes)));
+    }
     let at_least = |quantity: &str| {
         let unreached = found.unreached.iter().find(|unreached| unreached.quantity == quantity);
         unreached.map(|unreached| unreached.at_least)
@@ -121,10 +130,11 @@ fn expected(found: &TargetCaps, block_bytes: u32) -> Option<f64> {
 /// the load waited for a CPU.
 fn shares(windows: &[Window], found: &TargetCaps) -> (Vec<f64>, f64) {
     let deep = found.useful_depth.unwrap_or(DEEP);
-    let several = found.sizes.as_ref().and_then(|sizes| sizes.points.get(sizes.fitted));
-    let several = several.map_or(u32::MAX, |(size, _)| *size);
+    // Of sizes that are computed, or counted as several, the caps say nothing.
+    let fitted = found.sizes.as_ref().map_or(&[][..], |sizes| sizes.fitted_points());
+    let is_fitted = |bytes: u32| fitted.iter().any(|(size, _)| *size == bytes);
     let tells = |window: &&Window| {
-        window.grain <= COARSE && window.block_bytes < several && window.queue_depth >= deep
+        window.grain <= COARSE && window.queue_depth >= deep && is_fitted(window.block_bytes)
     };
     let waits: Vec<f64> = windows.iter().filter(tells).map(|window| window.cpu_wait).collect();
     let share = |window: &Window| Some(window.iops / expected(found, window.block_bytes)?);
