@@ -87,6 +87,7 @@ mod tests {
         let target = SearchTarget {
             arm: Arm::new("a", Target::Path("/a".into())),
             span_bytes: 1 << 30,
+            smallest_io_bytes: None,
             known,
         };
         Search {

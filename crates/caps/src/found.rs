@@ -7,6 +7,8 @@ use iotax_spec::rule::RuleOutcome;
 use iotax_spec::{Rule, Search, Traffic};
 use serde::{Deserialize, Serialize};
 
+use crate::unstated::{Unreached, Unsteady};
+
 /// Version of this format.
 pub const LIMITS_ANALYSIS_FORMAT: u32 = 1;
 
@@ -42,6 +44,12 @@ pub struct TargetCaps {
     pub iops: Option<Cap>,
     /// Cap on bytes per second.
     pub bw_bytes: Option<Cap>,
+    /// Caps that the search could not come to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unreached: Vec<Unreached>,
+    /// Rates that do not hold still, and so have no cap that could be stated.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unsteady: Vec<Unsteady>,
     /// Caps of a network path, each way.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub path: Vec<PathCap>,
@@ -134,20 +142,28 @@ pub enum PathQuantity {
 impl PathCap {
     /// What it is called where quantities have names: `bw_bytes_to`, `bw_bytes_from_flow`.
     pub const fn name(&self) -> &'static str {
-        match (self.quantity, self.is_per_flow) {
-            (PathQuantity::BytesTo, false) => "bw_bytes_to",
-            (PathQuantity::BytesFrom, false) => "bw_bytes_from",
-            (PathQuantity::PacketsTo, false) => "packets_to",
-            (PathQuantity::Requests, false) => "requests",
-            (PathQuantity::BytesTo, true) => "bw_bytes_to_flow",
-            (PathQuantity::BytesFrom, true) => "bw_bytes_from_flow",
-            (PathQuantity::PacketsTo, true) => "packets_to_flow",
-            (PathQuantity::Requests, true) => "requests_flow",
-        }
+        self.quantity.name(self.is_per_flow)
     }
 }
 
 impl PathQuantity {
+    /// What it is called where quantities have names, of one flow or of all.
+    pub const fn name(self, is_per_flow: bool) -> &'static str {
+        match (self, is_per_flow) {
+            (Self::BytesTo, false) => "bw_bytes_to",
+            (Self::BytesFrom, false) => "bw_bytes_from",
+            (Self::PacketsTo, false) => "packets_to",
+            (Self::Requests, false) => "requests",
+            (Self::BytesTo, true) => "bw_bytes_to_flow",
+            (Self::BytesFrom, true) => "bw_bytes_from_flow",
+            (Self::PacketsTo, true) => "packets_to_flow",
+            (Self::Requests, true) => "requests_flow",
+        }
+    }
+
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::BytesTo, Self::BytesFrom, Self::PacketsTo, Self::Requests];
+
     /// For people, of one flow or of all: `bandwidth to the peer`, `packets of a flow both ways`.
     pub const fn in_words(self, is_per_flow: bool) -> &'static str {
         match (self, is_per_flow) {
@@ -277,10 +293,16 @@ pub struct SizeFit {
     /// How many of them, from the first, the models are fitted to: the others are of I/Os so large
     /// that they seem to be counted as several.
     pub fitted: usize,
+    /// Sizes with which this machine's CPUs were busy.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub computed: Vec<u32>,
     /// Sizes, the smallest and the largest ones, at which this machine's CPUs set the rate, and that
     /// the models leave out because they would hide what sets it at the others.
     #[serde(default)]
     pub cpu_bound: CpuBoundSizes,
+    /// Sizes that the models leave out because they had less than the others allow.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub disturbed: Vec<u32>,
     /// The lower of a cap on I/Os and a cap on bytes: a kink.
     pub throttle: Fit,
     /// A fixed time per I/O plus a time per byte: a curve.

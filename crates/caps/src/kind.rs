@@ -8,28 +8,39 @@ use crate::found::{CapKind, CpuBoundSizes, SizeFit, TargetCaps};
 use crate::processors::Busy;
 use crate::sizes::FITS;
 
-/// An interval that is wider says of no rate that something holds it: its ends are twice apart.
-const UNCERTAIN: f64 = std::f64::consts::LN_2;
+/// A limiter whose rate does not repeat to the thousandth shows itself by its kink, if its interval is no
+/// wider.
+const NEARLY_STILL: f64 = 0.04;
 /// A model must fit so many times better than the other to be believed.
 const BETTER: f64 = 2.0;
 /// Over all sizes throughput changes by less than this on a flat line, and bytes on a falling one.
 const SLOPE: f64 = 0.05;
 
-/// What the measurements so far say of a cap that was measured with these CPUs busy, and how wide
-/// its interval is: the logarithm of its upper end over its lower.
-pub(crate) fn of(
-    found: &TargetCaps,
-    block_bytes: u32,
-    busy: &Busy,
-    width: f64,
-) -> (CapKind, String) {
+/// A rate that was measured.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rate {
+    pub block_bytes: u32,
+    /// Windows come to it again and again, and not beyond.
+    pub is_ceiling: bool,
+    /// The logarithm of the upper end of its interval over the lower one.
+    pub width: f64,
+}
+
+/// What the measurements so far say of a cap that was measured with these CPUs busy.
+pub(crate) fn of(found: &TargetCaps, rate: &Rate, busy: &Busy) -> (CapKind, String) {
     let (mut kind, mut why) = behind(found);
-    if let Some(computed) = computed(found, block_bytes) {
+    if let Some(computed) = computed(found, rate.block_bytes) {
         (kind, why) = (CapKind::ThisMachine, computed);
     }
-    if kind == CapKind::Throttle && width > UNCERTAIN {
+    let has_kink = found.sizes.as_ref().is_some_and(|sizes| one_line(sizes).is_none());
+    let holds = rate.is_ceiling || has_kink && rate.width <= NEARLY_STILL;
+    if kind == CapKind::Throttle && !holds {
         kind = CapKind::External;
-        why.push_str(", but a limiter holds its rate, and this one was not the same twice");
+        let spread = iotax_words::percent(rate.width.exp_m1());
+        let _ = write!(
+            why,
+            ", but a limiter holds its rate, and the interval of this one spans {spread}"
+        );
     }
     // A limiter shows itself, however much is computed below it.
     let in_turn = || busy.works_in_turn().filter(|_| kind != CapKind::Throttle);
@@ -40,7 +51,7 @@ pub(crate) fn of(
         }
         return (CapKind::ThisMachine, why);
     }
-    if let Some(others) = busy.others() {
+    if let Some(others) = busy.others().filter(|_| !rate.is_ceiling) {
         let _ = write!(why, "; {others}");
     }
     (kind, why)

@@ -9,6 +9,10 @@ use crate::{processors, soak};
 
 /// Deepest queue that is tried.
 const DEEPEST: u32 = 256;
+/// So many times as much is more, and nothing that two measurements differ by.
+const ODD: f64 = 1.02;
+/// How often what cannot be right is measured again.
+const TRIES: usize = 3;
 /// Share of the plateau that a useful depth reaches.
 const NEARLY: f64 = 0.95;
 
@@ -25,10 +29,13 @@ pub(crate) fn climb(
     climb.at(top, found)?;
     climb.at(top / 2, found)?;
     climb.at(top / 4, found)?;
+    climb.settle(top, found)?;
     while !climb.evidence(top).is_plateau && top < DEEPEST {
         top *= 2;
         climb.at(top, found)?;
+        climb.settle(top, found)?;
     }
+    climb.doubt(top, found)?;
     found.evidence = climb.evidence(top);
     climb.at(1, found)?;
     climb.knee(found)?;
@@ -67,6 +74,55 @@ impl Climb<'_, '_> {
         let (iops, mean_latency_ns) = (seen.iops(), seen.mean_latency_ns);
         self.expected_iops = Some(iops);
         self.steps.insert(at, (DepthStep { queue_depth, iops, mean_latency_ns }, seen));
+        Ok(())
+    }
+
+    /// Measures again the depths below which more was had: more I/Os in flight do not make a target slower, but
+    /// what disturbs a measurement does.
+    fn settle(&mut self, top: u32, found: &mut TargetCaps) -> Result<(), Ended> {
+        for _ in 0..TRIES {
+            let upper = || self.steps.iter().filter(|(step, _)| step.queue_depth * 4 >= top);
+            let is_odd = |step: &DepthStep| {
+                let shallower = upper().filter(|(other, _)| other.queue_depth < step.queue_depth);
+                shallower.map(|(other, _)| other.iops).fold(0.0, f64::max) > step.iops * ODD
+            };
+            let odd: Vec<u32> = upper()
+                .filter(|(step, _)| is_odd(step))
+                .map(|(step, _)| step.queue_depth)
+                .collect();
+            if odd.is_empty() {
+                break;
+            }
+            for queue_depth in odd {
+                self.again(queue_depth, found)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Measures the depths from `top` down again, if they show no plateau: it may be a disturbance that
+    /// looks like growth.
+    fn doubt(&mut self, top: u32, found: &mut TargetCaps) -> Result<(), Ended> {
+        for _ in 0..TRIES {
+            if self.evidence(top).is_plateau {
+                break;
+            }
+            for queue_depth in [top, top / 2, top / 4] {
+                self.again(queue_depth, found)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Measures a depth again, and keeps the better of both.
+    fn again(&mut self, queue_depth: u32, found: &mut TargetCaps) -> Result<(), Ended> {
+        let same = |(step, _): &(DepthStep, Observation)| step.queue_depth == queue_depth;
+        let Some(at) = self.steps.iter().position(same) else { return Ok(()) };
+        let before = self.steps.remove(at);
+        self.at(queue_depth, found)?;
+        if self.steps[at].0.iops < before.0.iops {
+            self.steps[at] = before;
+        }
         Ok(())
     }
 

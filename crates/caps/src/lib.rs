@@ -13,17 +13,20 @@
 //! | `ladder` | throughput and latency over queue depth: is there a plateau? |
 //! | `sizes` | throughput over block size: a throttle's kink, or a device's curve? |
 //! | `plateau`, `kind` | the caps and what sets them, measured again until their intervals are narrow |
+//! | `estimate` | a cap from many short windows: the highest level that repeats |
+//! | `unsteady` | does the rate hold still at all? |
 //! | `processors` | or do this machine's CPUs set the rate? |
 //! | `path` | of a network path: throughput over flows, bytes and packets, each way |
 //! | `second_pass` | does something above the cap answer what was read before? |
 //! | `documented` | which limit binds, of those documented and those set here |
 //! | `sharing` | do targets share a bucket? |
 //! | `rules` | which caps break rules that were set beforehand |
-//! | `found` | the result |
+//! | `found`, `unstated` | the result, and what stands for caps that cannot be stated |
 #![forbid(unsafe_code)]
 
 mod documented;
 mod duration;
+mod estimate;
 mod found;
 mod kind;
 mod ladder;
@@ -37,6 +40,8 @@ mod second_pass;
 mod sharing;
 mod sizes;
 mod soak;
+mod unstated;
+mod unsteady;
 
 pub use duration::expected_ns;
 pub use found::{
@@ -46,6 +51,7 @@ pub use found::{
 };
 pub use probe::{Ended, Observation, Prober, Processors};
 pub use rules::judge;
+pub use unstated::{Obstacle, Unreached, Unsteady, UnsteadyLevel};
 
 use iotax_spec::Search;
 
@@ -69,7 +75,7 @@ fn all_targets(scout: &mut Scout<'_>, caps: &mut Caps) -> Result<(), Ended> {
         one_target(scout, target, found)?;
     }
     if caps.targets.len() > 1 {
-        sharing::find(scout, &caps.targets, &mut caps.sharing)?;
+        sharing::find(scout, &caps.targets, (&mut caps.sharing, &mut caps.notes))?;
     }
     Ok(())
 }
@@ -81,9 +87,11 @@ fn one_target(scout: &mut Scout<'_>, target: usize, found: &mut TargetCaps) -> R
     }
     soak::find(scout, target, found)?;
     for is_last in [false, true] {
+        scout.forget_windows(target);
         ladder::climb(scout, target, found)?;
         sizes::fit(scout, target, found)?;
         plateau::caps(scout, target, found)?;
+        unsteady::look(scout, target, found)?;
         if is_last || !plateau::has_fallen(found) {
             break;
         }

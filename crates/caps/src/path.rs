@@ -2,13 +2,16 @@
 //! of it. Depth has no meaning to a stream; what grows is the number of flows.
 
 use iotax_spec::{Engine, Traffic};
+use iotax_stats::levels::TwoLevels;
 use iotax_stats::plateau::FLAT;
 
+use crate::estimate::{Estimate, Series, again};
 use crate::found::{Cap, CapKind, FlowStep, PathCap, PathQuantity, TargetCaps, Wire};
 use crate::probe::{Ended, Observation};
 use crate::processors::Busy;
 use crate::scout::{Scout, Shape};
-use crate::{ladder, plateau, soak};
+use crate::unstated::{Obstacle, STATED, Unreached, Unsteady, changes};
+use crate::{ladder, soak};
 
 /// More flows than this are not tried.
 const MOST_FLOWS: u32 = 16;
@@ -18,6 +21,12 @@ const SOAK_FLOWS: u32 = 4;
 const NEARLY: f64 = 0.95;
 /// All flows carry so many times as much as one, at least, where one is held by a cap of its own.
 const MORE: f64 = 1.1;
+/// So many times as much is more, and nothing that two measurements differ by.
+const ODD: f64 = 1.02;
+/// How often what is less than with fewer flows is measured again.
+const TRIES: usize = 2;
+/// An interval that is wider, of a load that had to wait for CPUs, is no cap of what is behind them.
+const UNCERTAIN: f64 = 0.1;
 /// A limiter holds its rate: from one measurement to the next it differs by less.
 const STEADY: f64 = 0.02;
 /// Of Ethernet, in which a frame's check sequence is not counted.
@@ -92,10 +101,9 @@ pub(crate) fn find(
     let shapes: Vec<_> =
         wanted.iter().zip(&purposes).map(|(w, purpose)| w.row.shape(w.flows, purpose)).collect();
     let value = |at: usize, seen: &Observation| wanted[at].row.value(seen);
-    let measured = plateau::again(scout, target, &shapes, value, found)?;
-    for (wanted, (values, seen)) in wanted.iter().zip(measured) {
-        let all = found.path.last().map(|path| path.cap.lo);
-        found.path.extend(wanted.cap(&values, &seen, all));
+    let measured = again(scout, target, &shapes, value, found)?;
+    for (wanted, series) in wanted.iter().zip(measured) {
+        wanted.keep(&series, found);
     }
     let series = found.soak_bw_bytes.clone();
     let shape = ROWS[0].shape(SOAK_FLOWS, "");
@@ -121,7 +129,8 @@ fn soak(scout: &mut Scout<'_>, target: usize, found: &mut TargetCaps) -> Result<
     Ok(())
 }
 
-/// Twice as many flows until throughput stops to grow with them, or no CPU is left for more.
+/// Twice as many flows until throughput stops to grow with them, or no CPU is left for more. What
+/// is less than with fewer flows is measured again: it may have been disturbed.
 fn climb(
     scout: &mut Scout<'_>,
     target: usize,
@@ -133,7 +142,17 @@ fn climb(
     loop {
         let purpose = row.purpose(flows);
         let shape = row.shape(flows, &purpose);
-        let seen = soak::measure(scout, target, shape, found)?;
+        let mut seen = soak::measure(scout, target, shape, found)?;
+        let before = climbed.steps.iter().map(|step| step.per_s).fold(0.0, f64::max);
+        for _ in 0..TRIES {
+            if row.value(&seen) * ODD >= before {
+                break;
+            }
+            let again = soak::measure(scout, target, shape, found)?;
+            if row.value(&again) > row.value(&seen) {
+                seen = again;
+            }
+        }
         climbed.steps.push(FlowStep { flows, per_s: row.value(&seen) });
         climbed.is_plateau = climbed.slope().is_some_and(|slope| slope <= FLAT);
         let is_computed = Busy::of(&[seen], 0.0).is_limit().is_some() && climbed.steps.len() > 2;
@@ -183,41 +202,64 @@ impl Row {
 }
 
 impl Wanted {
-    /// One flow's is none if all flows have no more: `all` at least.
-    fn cap(&self, values: &[f64], seen: &[Observation], all: Option<f64>) -> Option<PathCap> {
-        let interval = plateau::interval(values)?;
-        let (per_s, traffic) = (interval.mean.exp(), self.row.traffic(self.flows));
-        if self.is_per_flow && all.is_none_or(|all| all < MORE * interval.hi.exp()) {
-            return None;
+    /// Takes a cap, or says why there is none to be stated. One flow's is none if all flows have no more.
+    fn keep(&self, series: &Series, found: &mut TargetCaps) {
+        let Some(estimate) = series.estimate() else { return };
+        let all = found.path.last().filter(|path| path.quantity == self.row.quantity);
+        if self.is_per_flow && all.is_none_or(|all| all.cap.lo < MORE * estimate.hi) {
+            return;
         }
-        let (kind, why) = self.kind(values, seen);
-        Some(PathCap {
+        let busy = Busy::of(&series.seen, 0.0);
+        let quantity = self.row.quantity.name(self.is_per_flow);
+        let in_the_way =
+            busy.taken().filter(|_| !estimate.is_ceiling && estimate.width() > UNCERTAIN);
+        if let Some(why) = in_the_way.filter(|_| busy.is_limit().is_none()) {
+            found.unreached.push(Unreached {
+                quantity: quantity.to_owned(),
+                at_least: series.reached(),
+                block_bytes: self.row.traffic.block_bytes,
+                obstacle: Obstacle::ThisMachine,
+                why,
+            });
+        } else if let Some(levels) = changes(&series.windows).filter(|levels| levels.is_tight) {
+            // Measurements have pauses between them, which are in no period.
+            let levels = TwoLevels { period: None, ..levels };
+            found.unsteady.push(Unsteady::between(quantity, &series.windows, levels));
+        } else if estimate.width() > STATED {
+            found.unsteady.push(Unsteady::scattered(quantity, &series.windows));
+        } else {
+            found.path.push(self.cap(series, estimate, &busy));
+        }
+    }
+
+    fn cap(&self, series: &Series, estimate: Estimate, busy: &Busy) -> PathCap {
+        let (per_s, traffic) = (estimate.rate, self.row.traffic(self.flows));
+        let (kind, why) = self.kind(series, estimate, busy);
+        PathCap {
             quantity: self.row.quantity,
             is_per_flow: self.is_per_flow,
             traffic,
-            wire: wire(self.row, seen, per_s),
+            wire: wire(self.row, &series.seen, per_s),
             is_plateau: self.climbed.is_plateau,
             flows: self.climbed.steps.clone(),
             cap: Cap {
                 cap: per_s,
-                lo: interval.lo.exp(),
-                hi: interval.hi.exp(),
-                measurements: u32::try_from(values.len()).unwrap_or(u32::MAX),
+                lo: estimate.lo,
+                hi: estimate.hi,
+                measurements: series.measurements(),
                 block_bytes: traffic.block_bytes,
                 queue_depth: 1,
                 kind,
                 why,
                 burst: None,
             },
-        })
+        }
     }
 
     /// What sets it: CPUs of either end, a limiter, or what the measurements do not tell.
-    fn kind(&self, values: &[f64], seen: &[Observation]) -> (CapKind, String) {
-        let busy = Busy::of(seen, 0.0);
-        let spread = values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
-            - values.iter().copied().fold(f64::INFINITY, f64::min);
-        let is_steady = spread <= STEADY;
+    fn kind(&self, series: &Series, estimate: Estimate, busy: &Busy) -> (CapKind, String) {
+        let spread = series.spread();
+        let is_steady = estimate.is_ceiling || spread <= STEADY;
         if let Some(why) = busy.is_limit() {
             return (CapKind::ThisMachine, why);
         }
@@ -288,6 +330,9 @@ mod tests {
         flow_bytes_per_s: f64,
         cpus_per_gbit: f64,
         probes: u32,
+        /// What is left of a probe, by its number.
+        left: fn(u32) -> f64,
+        cpu_wait: Option<f64>,
     }
 
     impl Prober for Path {
@@ -298,6 +343,7 @@ mod tests {
             let bytes_per_s = self.bytes_per_s.min(flows * self.flow_bytes_per_s);
             // As much uneven as a token bucket is.
             let bytes_per_s = bytes_per_s * (1.0 + 0.002 * f64::from(self.probes % 3));
+            let bytes_per_s = bytes_per_s * (self.left)(self.probes);
             let ios = bytes_per_s / f64::from(traffic.block_bytes) * probe.time_ns as f64 / 1e9;
             let busy = bytes_per_s * 8e-9 * self.cpus_per_gbit / flows;
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small")]
@@ -307,6 +353,7 @@ mod tests {
                 bytes: ios * u64::from(traffic.block_bytes),
                 active_ns: probe.time_ns,
                 busy: Some(busy),
+                cpu_wait: self.cpu_wait,
                 tcp: Some(iotax_record::TcpRecord {
                     mss_bytes: 1448,
                     header_bytes: 52,
@@ -332,10 +379,27 @@ mod tests {
         flow_bytes_per_s: f64,
         cpus_per_gbit: f64,
     ) -> Caps {
+        let path = Path {
+            bytes_per_s,
+            flow_bytes_per_s,
+            cpus_per_gbit,
+            probes: 0,
+            left: |_| 1.0,
+            cpu_wait: None,
+        };
+        searched_on(known, path)
+    }
+
+    fn searched_on(known: Vec<KnownLimit>, mut path: Path) -> Caps {
         let arm: Arm = parse_arms(["netns"]).unwrap().remove(0);
         assert!(matches!(arm.target, Target::Stack(_)));
         let search = Search {
-            targets: vec![SearchTarget { arm, span_bytes: 1 << 30, known }],
+            targets: vec![SearchTarget {
+                arm,
+                span_bytes: 1 << 30,
+                smallest_io_bytes: None,
+                known,
+            }],
             writes: false,
             quick: true,
             burst: None,
@@ -343,7 +407,49 @@ mod tests {
             fail_if: vec![iotax_spec::Rule::parse("bandwidth < 1G").unwrap()],
             seed: 1,
         };
-        find(&search, &mut Path { bytes_per_s, flow_bytes_per_s, cpus_per_gbit, probes: 0 })
+        find(&search, &mut path)
+    }
+
+    /// 60 MB/s for all flows, of which probes lose something.
+    fn disturbed(left: fn(u32) -> f64, cpu_wait: Option<f64>) -> Caps {
+        let (bytes_per_s, flow_bytes_per_s, cpus_per_gbit) = (60e6, 1e9, 0.1);
+        let path = Path { bytes_per_s, flow_bytes_per_s, cpus_per_gbit, probes: 0, left, cpu_wait };
+        searched_on(Vec::new(), path)
+    }
+
+    #[test]
+    fn a_measurement_that_was_disturbed_does_not_move_a_cap() {
+        let caps = disturbed(|probe| [1.0, 1.0, 1.0, 0.3, 1.0, 1.0, 0.7][probe as usize % 7], None);
+        let path = &caps.targets[0].path;
+        assert_eq!(told(&path[0]), (PathQuantity::BytesTo, false, 1, 48, CapKind::Throttle));
+        assert_eq!(told(&path[1]), (PathQuantity::BytesFrom, false, 1, 48, CapKind::Throttle));
+        assert!(caps.targets[0].unsteady.is_empty(), "{caps:#?}");
+    }
+
+    #[test]
+    fn a_path_that_alternates_between_two_rates_is_unsteady() {
+        let caps = disturbed(
+            |probe| if probe.wrapping_mul(2_654_435_769) >> 31 == 0 { 0.3 } else { 1.0 },
+            None,
+        );
+        let target = &caps.targets[0];
+        assert!(!target.path.iter().any(|path| path.quantity.is_bytes()), "{target:#?}");
+        let to_peer = target.unsteady.iter().find(|rate| rate.quantity == "bw_bytes_to").unwrap();
+        let levels: Vec<f64> =
+            to_peer.levels.iter().map(|level| (level.per_s / 1e6).round()).collect();
+        assert_eq!(levels, [18.0, 60.0], "{target:#?}");
+        let outcomes: Vec<_> = caps.rules.iter().map(|rule| rule.outcome).collect();
+        assert!(!outcomes.contains(&iotax_spec::rule::RuleOutcome::Pass), "{:?}", caps.rules);
+    }
+
+    #[test]
+    fn a_load_on_a_path_that_gets_no_cpu_names_no_cap() {
+        let caps = disturbed(|probe| 0.2 + f64::from(probe * 37 % 100) / 130.0, Some(0.4));
+        let target = &caps.targets[0];
+        assert!(target.path.is_empty(), "{target:#?}");
+        let to_peer = target.unreached.iter().find(|cap| cap.quantity == "bw_bytes_to").unwrap();
+        assert_eq!(to_peer.obstacle, Obstacle::ThisMachine);
+        assert!(to_peer.at_least < 61e6 && to_peer.why.contains("waited 40 %"), "{to_peer:?}");
     }
 
     fn told(path: &PathCap) -> (PathQuantity, bool, u32, u32, CapKind) {

@@ -1,106 +1,147 @@
-//! The caps, measured again in random order until their intervals are narrow.
+//! The caps, measured again in random order until it is clear what they are.
 
-use iotax_stats::design::Design;
-use iotax_stats::rci::{CriticalValues, Interval};
-
+use crate::estimate::{Estimate, Series, again};
 use crate::found::{Burst, Cap, CapKind, TargetCaps};
-use crate::kind;
+use crate::kind::{self, Rate};
 use crate::probe::{Ended, Observation};
 use crate::processors::Busy;
 use crate::scout::{SMALL_BYTES, Scout, Shape};
+use crate::unstated::{Obstacle, STATED, Unreached, Unsteady};
 use crate::{sizes, soak};
 
-/// Half-width at which an interval is narrow enough, as a share of the cap.
-const NARROW: f64 = 0.01;
-/// Measurements at most.
-const MOST: usize = 10;
-/// Error rate of the intervals.
-const ALPHA: f64 = 0.05;
 /// Beyond the kink by this factor only bytes count, and below it only I/Os.
 const CLEAR: f64 = 1.5;
+/// The same of rates that hold still to the thousandth.
+const JUST_CLEAR: f64 = 1.03;
 /// As much below what it was at the start, and a burst has run out.
 const FALLEN: f64 = 1.2;
+/// Bytes are counted with the largest I/Os up to this size of which there are so many per second.
+const EASY_BYTES: u32 = 64 << 10;
+const EASY_IOPS: f64 = 500.0;
+/// How often what was measured may show that another size would have told more.
+const ROUNDS: usize = 8;
+/// An interval that is wider, of a load that had to wait for CPUs, is no cap of what is behind them.
+const NEARLY: f64 = 0.04;
 
-/// Measures both caps, as far as there are two.
+/// Measures both caps, as far as they are reached.
 pub(crate) fn caps(
     scout: &mut Scout<'_>,
     target: usize,
     found: &mut TargetCaps,
 ) -> Result<(), Ended> {
-    let wanted = quantities(found);
-    let mut bursts: Vec<Option<Burst>> = Vec::new();
-    for quantity in &wanted {
-        bursts.push(burst(scout, target, *quantity, found)?);
+    (found.iops, found.bw_bytes) = (None, None);
+    found.unsteady.clear();
+    let mut known: Vec<Known> = Vec::new();
+    let mut wanted = quantities(found);
+    for _ in 0..ROUNDS {
+        measure(scout, target, &wanted, (&mut known, found))?;
+        // With what is known now, the kink may be elsewhere.
+        for (quantity, series, _) in &known {
+            if let Some(of) = series.estimate().filter(|of| of.is_ceiling) {
+                sizes::correct(found, quantity.block_bytes, of.rate / quantity.unit());
+            }
+        }
+        sizes::down_to_the_kink(scout, target, found)?;
+        sizes::doubt(scout, target, found)?;
+        let next = quantities(found);
+        let is_same = next.iter().map(Quantity::id).eq(wanted.iter().map(Quantity::id));
+        if is_same {
+            break;
+        }
+        wanted = next;
     }
-    let shapes: Vec<_> = wanted.iter().map(|of| of.shape("measure the cap again")).collect();
-    let value = |at: usize, seen: &Observation| wanted[at].value(seen.iops(), seen.bytes_per_s());
-    let measured = again(scout, target, &shapes, value, found)?;
-    for ((quantity, (values, observed)), burst) in wanted.iter().zip(measured).zip(bursts) {
-        let Some(interval) = interval(&values) else { continue };
+    known.retain(|(known, ..)| wanted.iter().any(|quantity| quantity.id() == known.id()));
+    let estimates: Vec<_> = known.iter().map(|(of, series, _)| (*of, series.estimate())).collect();
+    found.unreached = unreached(scout, target, &wanted, found);
+    for (at, (quantity, series, burst)) in known.into_iter().enumerate() {
+        let Some(estimate) = estimates[at].1 else { continue };
         let share = found.evidence.kernel_threads_share.unwrap_or(0.0);
-        let (busy, width) = (Busy::of(&observed, share), interval.hi - interval.lo);
-        let (kind, why) = kind::of(found, quantity.block_bytes, &busy, width);
-        let cap = Cap {
-            cap: interval.mean.exp(),
-            lo: interval.lo.exp(),
-            hi: interval.hi.exp(),
-            measurements: u32::try_from(values.len()).unwrap_or(u32::MAX),
-            block_bytes: quantity.block_bytes,
-            queue_depth: quantity.queue_depth,
-            kind,
-            why,
-            burst,
-        };
-        let place = if quantity.is_bytes { &mut found.bw_bytes } else { &mut found.iops };
-        *place = Some(cap);
+        let busy = Busy::of(&series.seen, share);
+        let is_disturbed = !estimate.is_ceiling && busy.taken().is_some();
+        if !is_proven(&estimates, at) && !is_disturbed {
+            let is_end = quantity.is_bytes || quantity.block_bytes == scout.smallest_bytes(target);
+            found.unreached.push(quantity.unreached(estimate.rate, is_end));
+            continue;
+        }
+        keep(found, quantity, &series, (estimate, &busy, burst));
     }
+    found.unreached.sort_by(|a, b| b.quantity.cmp(&a.quantity));
     refine(found);
     Ok(())
 }
 
-/// The logarithms of a quantity, and the observations that they are of.
-pub(crate) type Measured = (Vec<f64>, Vec<Observation>);
+/// What was measured of a quantity, and its burst.
+type Known = (Quantity, Series, Option<Burst>);
 
-/// Measures each of these in random order, again and again until all of their intervals are narrow:
-/// the logarithms of what `value` makes of the observations, and these.
-pub(crate) fn again(
+/// Measures those that are not known yet.
+fn measure(
     scout: &mut Scout<'_>,
     target: usize,
-    shapes: &[Shape<'_>],
-    value: impl Fn(usize, &Observation) -> f64,
-    found: &mut TargetCaps,
-) -> Result<Vec<Measured>, Ended> {
-    let mut measured: Vec<Measured> = vec![Default::default(); shapes.len()];
-    let most = if scout.search().quick { 3 } else { MOST };
-    let critical = critical();
-    for times in 1..=most {
-        for at in scout.order(shapes.len()) {
-            let seen = soak::measure(scout, target, shapes[at], found)?;
-            measured[at].0.push(value(at, &seen).ln());
-            measured[at].1.push(seen);
-        }
-        let is_look = critical.design().is_look(times);
-        if is_look && measured.iter().all(|(values, _)| is_narrow(&critical, values)) {
-            break;
-        }
+    wanted: &[Quantity],
+    (known, found): (&mut Vec<Known>, &mut TargetCaps),
+) -> Result<(), Ended> {
+    let is_new = |of: &&Quantity| known.iter().all(|(known, ..)| known.id() != of.id());
+    let new: Vec<Quantity> = wanted.iter().filter(is_new).copied().collect();
+    let mut bursts: Vec<Option<Burst>> = Vec::new();
+    for quantity in &new {
+        bursts.push(burst(scout, target, *quantity, found)?);
     }
-    Ok(measured)
+    let shapes: Vec<_> = new.iter().map(|of| of.shape("measure the cap again")).collect();
+    let rate = |at: usize, seen: &Observation| new[at].value(seen.iops(), seen.bytes_per_s());
+    let measured = again(scout, target, &shapes, rate, found)?;
+    let new = new.into_iter().zip(measured).zip(bursts);
+    known.extend(new.map(|((quantity, series), burst)| (quantity, series, burst)));
+    Ok(())
 }
 
-fn critical() -> CriticalValues {
-    CriticalValues::new(Design::with_max_blocks(MOST), ALPHA)
-}
-
-/// Of the logarithms.
-pub(crate) fn interval(values: &[f64]) -> Option<Interval> {
-    critical().rci(values)
+/// Takes a cap, or says why there is none to be stated.
+fn keep(
+    found: &mut TargetCaps,
+    quantity: Quantity,
+    series: &Series,
+    (estimate, busy, burst): (Estimate, &Busy, Option<Burst>),
+) {
+    let width = estimate.width();
+    let rate = Rate { block_bytes: quantity.block_bytes, is_ceiling: estimate.is_ceiling, width };
+    let (kind, why) = kind::of(found, &rate, busy);
+    let is_uncertain = !estimate.is_ceiling && width > NEARLY && kind != CapKind::ThisMachine;
+    let is_vague = kind == CapKind::External || is_uncertain || width > STATED;
+    // What had no CPU asked for less than there may be.
+    let in_the_way = busy.is_limit().filter(|_| width > STATED);
+    if let Some(why) = in_the_way.or_else(|| busy.taken().filter(|_| is_vague)) {
+        found.unreached.push(Unreached {
+            quantity: quantity.name().to_owned(),
+            at_least: series.reached(),
+            block_bytes: quantity.block_bytes,
+            obstacle: Obstacle::ThisMachine,
+            why,
+        });
+        return;
+    }
+    if width > STATED {
+        found.unsteady.push(Unsteady::scattered(quantity.name(), &series.windows));
+        return;
+    }
+    let cap = Cap {
+        cap: estimate.rate,
+        lo: estimate.lo,
+        hi: estimate.hi,
+        measurements: series.measurements(),
+        block_bytes: quantity.block_bytes,
+        queue_depth: quantity.queue_depth,
+        kind,
+        why,
+        burst,
+    };
+    let place = if quantity.is_bytes { &mut found.bw_bytes } else { &mut found.iops };
+    *place = Some(cap);
 }
 
 /// Whether throughput is clearly lower now than when the search began.
 pub(crate) fn has_fallen(found: &TargetCaps) -> bool {
     let Some(cap) = &found.iops else { return false };
     let first = found.ladder.iter().map(|step| step.iops).fold(0.0, f64::max);
-    cap.burst.is_none() && first > cap.cap * FALLEN
+    found.unsteady.is_empty() && cap.burst.is_none() && first > cap.cap * FALLEN
 }
 
 /// What to measure a cap with.
@@ -124,6 +165,14 @@ impl Quantity {
         }
     }
 
+    const fn id(&self) -> (bool, u32) {
+        (self.is_bytes, self.block_bytes)
+    }
+
+    const fn name(self) -> &'static str {
+        if self.is_bytes { "bw_bytes" } else { "iops" }
+    }
+
     fn value(self, iops: f64, bytes_per_s: f64) -> f64 {
         if self.is_bytes { bytes_per_s } else { iops }
     }
@@ -132,11 +181,37 @@ impl Quantity {
     fn unit(self) -> f64 {
         if self.is_bytes { f64::from(self.block_bytes) } else { 1.0 }
     }
+
+    /// With I/Os of this size the other cap binds first, at this rate.
+    fn unreached(self, at_least: f64, is_smallest: bool) -> Unreached {
+        let size = size_text(self.block_bytes);
+        let why = match (self.is_bytes, is_smallest) {
+            (true, _) => format!("at the largest block of {size} the IOPS cap binds first"),
+            (_, true) => format!("at the smallest block of {size} the bandwidth cap binds first"),
+            (..) => format!("with blocks of {size} the bandwidth cap binds first"),
+        };
+        Unreached {
+            quantity: self.name().to_owned(),
+            at_least,
+            block_bytes: self.block_bytes,
+            obstacle: Obstacle::OtherCap,
+            why,
+        }
+    }
+}
+
+/// The sizes at either end, and the one from which on only bytes count.
+fn kink(found: &TargetCaps) -> Option<((u32, f64), (u32, f64), f64)> {
+    let points = found.sizes.as_ref()?.single_points();
+    let (first, last) = (*points.first()?, *points.last()?);
+    Some((first, last, sizes::most_bytes(points) / first.1))
 }
 
 /// The caps that the sizes show, each with I/Os of a size at which it alone binds.
 fn quantities(found: &TargetCaps) -> Vec<Quantity> {
-    let Some(sizes) = &found.sizes else { return Vec::new() };
+    let Some(((first, last, kink), sizes)) = kink(found).zip(found.sizes.as_ref()) else {
+        return Vec::new();
+    };
     let of = |is_bytes, (block_bytes, expected_iops): (u32, f64)| Quantity {
         is_bytes,
         block_bytes,
@@ -144,21 +219,78 @@ fn quantities(found: &TargetCaps) -> Vec<Quantity> {
         expected_iops,
     };
     let points = sizes.single_points();
-    let (first, last) = (points[0], points[points.len() - 1]);
-    let kink_bytes = last.1 * f64::from(last.0) / first.1;
     let mut wanted = Vec::new();
-    if kink_bytes >= CLEAR * f64::from(SMALL_BYTES) {
-        wanted.push(of(false, first));
+    if kink >= JUST_CLEAR * f64::from(first.0) {
+        // A page if that is small enough: smaller ones are unusual, and cost more CPU.
+        let clear =
+            |(size, _): &&(u32, f64)| *size <= SMALL_BYTES && f64::from(*size) * CLEAR <= kink;
+        wanted.push(of(false, points.iter().rfind(clear).copied().unwrap_or(first)));
     }
-    if kink_bytes * CLEAR <= f64::from(last.0) {
-        // No larger than it must be: large I/Os may count as several.
-        let clear = |(size, _): &&(u32, f64)| f64::from(*size) >= CLEAR * kink_bytes;
-        wanted.push(of(true, points.iter().find(clear).copied().unwrap_or(last)));
+    if kink * JUST_CLEAR <= f64::from(last.0) {
+        // Large I/Os may count as several, and many small ones cost CPU.
+        let clear = |(size, _): &&(u32, f64)| f64::from(*size) >= CLEAR * kink;
+        let easy = |(size, iops): &&(u32, f64)| *size <= EASY_BYTES && *iops >= EASY_IOPS;
+        let point = points.iter().filter(clear).rfind(easy).or_else(|| points.iter().find(clear));
+        wanted.push(of(true, point.copied().unwrap_or(last)));
     }
     if wanted.is_empty() {
         wanted.push(of(true, last));
     }
     wanted
+}
+
+/// Whether each of both rates is one that the other would not allow: by far, or a little where both
+/// hold still.
+fn is_proven(estimates: &[(Quantity, Option<Estimate>)], at: usize) -> bool {
+    let of = |is_bytes: bool| {
+        let (quantity, rate) = estimates.iter().find(|(of, _)| of.is_bytes == is_bytes)?;
+        Some((quantity, (*rate)?))
+    };
+    let Some(((of_ios, ios), (of_bytes, bytes))) = of(false).zip(of(true)) else { return true };
+    let kink = bytes.rate / ios.rate;
+    let margin = if estimates[at].0.is_bytes {
+        f64::from(of_bytes.block_bytes) / kink
+    } else {
+        kink / f64::from(of_ios.block_bytes)
+    };
+    margin >= if ios.is_ceiling && bytes.is_ceiling { JUST_CLEAR } else { CLEAR / JUST_CLEAR }
+}
+
+/// The cap that no size came to, where a plateau shows that there is another.
+fn unreached(
+    scout: &Scout<'_>,
+    target: usize,
+    wanted: &[Quantity],
+    found: &TargetCaps,
+) -> Vec<Unreached> {
+    let Some((first, last, _)) = kink(found).filter(|_| found.evidence.is_plateau) else {
+        return Vec::new();
+    };
+    let is_missing = |is_bytes: bool| wanted.iter().all(|of| of.is_bytes != is_bytes);
+    let of = |is_bytes, (block_bytes, expected_iops): (u32, f64)| Quantity {
+        is_bytes,
+        block_bytes,
+        queue_depth: 1,
+        expected_iops,
+    };
+    let mut unreached = Vec::new();
+    if is_missing(false) {
+        let is_smallest = first.0 == scout.smallest_bytes(target);
+        unreached.push(of(false, first).unreached(first.1, is_smallest));
+    }
+    if is_missing(true) {
+        unreached.push(of(true, last).unreached(last.1 * f64::from(last.0), false));
+    }
+    unreached
+}
+
+/// `512 B`, `4 KiB`: block sizes are powers of two.
+fn size_text(bytes: u32) -> String {
+    match bytes {
+        0..1024 => format!("{bytes} B"),
+        1024..1_048_576 => format!("{} KiB", bytes >> 10),
+        _ => format!("{} MiB", bytes >> 20),
+    }
 }
 
 /// The burst on a cap, if one is waited for.
@@ -171,10 +303,6 @@ fn burst(
     let series = if quantity.is_bytes { &found.soak_bw_bytes } else { &found.soak_iops };
     let (series, shape) = (series.clone(), quantity.shape(""));
     soak::burst(scout, target, shape, &series, (quantity.unit(), found))
-}
-
-fn is_narrow(critical: &CriticalValues, values: &[f64]) -> bool {
-    critical.rci(values).is_some_and(|interval| interval.half_width() <= NARROW)
 }
 
 /// A burst whose credits come back in pauses is a limiter's, whatever the sizes say.

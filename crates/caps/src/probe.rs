@@ -5,6 +5,14 @@ use std::fmt;
 use iotax_record::{Environment, JobRecord, LoadRecord, SystemCounters, TcpRecord};
 use iotax_spec::Probe;
 
+/// I/Os that a second must have to be a window of its own.
+const SECOND_IOS: f64 = 300.0;
+/// I/Os that may be in a window or beside it.
+const EDGE_IOS: f64 = 1.5;
+
+/// The same of a stream.
+const EDGE_BLOCKS: f64 = 5.0;
+
 /// Makes probes.
 pub trait Prober {
     /// Drives the load of a probe and returns one observation per place, in their order.
@@ -54,7 +62,10 @@ pub struct Observation {
     /// Share of its time that the load's busiest thread computed. `None` where waiting computes
     /// too, so that it says nothing.
     pub busy: Option<f64>,
-    /// The same of the far end of a network path, on a host of its own; on this host `busy` has the
+    /// Share of its time that the load's threads were ready to run and had to wait for a CPU, if the
+    /// kernel counts that.
+    pub cpu_wait: Option<f64>,
+    /// The same as `busy` of the far end of a network path, on a host of its own; on this host `busy` has the
     /// busier of both.
     pub far_busy: Option<f64>,
     /// What the kernel knows of its TCP connections.
@@ -76,8 +87,9 @@ impl Observation {
         let active_ns = job.active_ns.max(1) as f64;
         let threads = f64::from(job.threads.max(1));
         let cpu_ns = job.cpu_user_ns.saturating_add(job.cpu_system_ns);
-        // That engine waits for simulated time by looking at the clock.
+        // That engine waits for simulated time by looking at the clock: its CPU time says nothing.
         let is_spinning = job.engine == "vdisk";
+        let working = |waiting_ns: u64| 1.0 - (waiting_ns as f64 / (threads * active_ns)).min(1.0);
         let far = load.far_end.map(|far| (far.same_host, far.cpu_ns as f64));
         let far_here_ns = far.filter(|(same_host, _)| *same_host).map_or(0.0, |(_, ns)| ns);
         let processors = || {
@@ -99,8 +111,10 @@ impl Observation {
             active_ns: job.active_ns,
             mean_latency_ns: job.latency_from(false).mean_ns(),
             in_flight: job.in_flight_io_ns as f64 / active_ns,
-            busy: (!is_spinning).then_some(busy),
-            per_second_ios: job.per_second_ios(),
+            busy: if is_spinning { job.waiting_ns.map(working) } else { Some(busy) },
+            cpu_wait: job.cpu_wait_ns.map(|ns| ns as f64 / (threads * active_ns)),
+            // What was sent in a second says nothing of what came in it.
+            per_second_ios: if job.udp.is_some() { Vec::new() } else { job.per_second_ios() },
             errors: job.read.errors + job.write.errors,
             first_error: job.first_error.clone(),
         }
@@ -109,6 +123,27 @@ impl Observation {
     /// I/Os per second.
     pub fn iops(&self) -> f64 {
         self.ios as f64 * 1e9 / self.active_ns.max(1) as f64
+    }
+
+    /// I/Os per second of windows as short as they can be: each second, if enough I/Os end in it.
+    pub(crate) fn windows(&self) -> Vec<f64> {
+        if self.has_seconds() {
+            self.per_second_ios.iter().map(|ios| f64::from(*ios)).collect()
+        } else {
+            vec![self.iops()]
+        }
+    }
+
+    /// The share of such a window's rate that an I/O at either edge makes.
+    pub(crate) fn grain(&self) -> f64 {
+        let ios = if self.has_seconds() { self.iops() } else { self.ios as f64 };
+        // A connection's buffers take several blocks at once.
+        let edge = if self.tcp.is_some() { EDGE_BLOCKS } else { EDGE_IOS };
+        edge / ios.max(1.0)
+    }
+
+    fn has_seconds(&self) -> bool {
+        self.per_second_ios.len() > 1 && self.iops() >= SECOND_IOS
     }
 
     /// Bytes per second.

@@ -11,6 +11,8 @@ use crate::probe::{Observation, Processors};
 
 /// Share of what all CPUs did from which on the load, and not other programs, kept them busy.
 const OURS: f64 = 0.2;
+/// Share of its time that a load that waits for a CPU may lose I/Os.
+pub(crate) const TAKEN: f64 = 0.1;
 /// Rates that differ by less tell nothing about what grows with them.
 const APART: f64 = 1.2;
 
@@ -37,6 +39,8 @@ pub(crate) struct Busy {
     pub kernel_share: f64,
     /// Share of its time that the busiest thread at the far end of a path computed, on its own host.
     pub far: Option<f64>,
+    /// Share of their time that the load's threads waited for a CPU.
+    pub waited: Option<f64>,
 }
 
 impl Busy {
@@ -57,7 +61,8 @@ impl Busy {
             })
         });
         let far = mean(&|seen| seen.far_busy);
-        Self { thread: mean(&|seen| seen.busy), processors, kernel_share, far }
+        let waited = mean(&|seen| seen.cpu_wait);
+        Self { thread: mean(&|seen| seen.busy), processors, kernel_share, far, waited }
     }
 
     /// Why this machine set the rate, if it did: no CPU was left.
@@ -111,6 +116,17 @@ impl Busy {
     pub(crate) fn far_is_limit(&self) -> Option<String> {
         let busy = self.far.filter(|busy| *busy >= BUSY)?;
         Some(format!("the peer's thread computed {} of the time", percent(busy)))
+    }
+
+    /// The CPUs that the load needed were in use, so that it may have asked for less than there is.
+    pub(crate) fn taken(&self) -> Option<String> {
+        let waited = self.waited.filter(|waited| *waited >= TAKEN).map(|waited| {
+            format!("the load's threads waited {} of the time for a CPU", percent(waited))
+        });
+        waited.or_else(|| {
+            let busy = self.processors?.busy.filter(|busy| *busy >= BUSY)?;
+            Some(format!("all CPUs were busy {} of the time", percent(busy.min(1.0))))
+        })
     }
 
     /// Other programs had the CPUs, so that the rate may be theirs.

@@ -4,13 +4,23 @@ use iotax_documented::DocumentedLimit;
 use iotax_spec::Rule;
 use iotax_spec::rule::{Condition, Figure, RuleOutcome, Side};
 
-use crate::found::{Cap, CapJudgment, CapKind, Caps, PathCap, TargetCaps};
+use crate::found::{Cap, CapJudgment, CapKind, Caps, PathQuantity, TargetCaps};
 
 /// What breaks a rule: this side of so much per second.
 #[derive(Clone, Copy)]
 struct Bound {
     side: Side,
     per_s: f64,
+}
+
+impl Bound {
+    /// What becomes of a rule about more than this, and about less.
+    const fn outcomes(self) -> (RuleOutcome, RuleOutcome) {
+        match self.side {
+            Side::Below => (RuleOutcome::Pass, RuleOutcome::Fail),
+            Side::Above => (RuleOutcome::Fail, RuleOutcome::Pass),
+        }
+    }
 }
 
 /// The two caps of a target, by the names that they have everywhere.
@@ -54,10 +64,15 @@ fn of_target(rule: &Rule, target: &TargetCaps, caps: &Caps) -> Vec<CapJudgment> 
     }
 }
 
-/// Names of caps on bytes: of storage one, of a path one each way.
+/// Names of caps on bytes: of storage one, of a path one each way, whether there is a cap to be stated or not.
 fn of_bandwidth(target: &TargetCaps) -> Vec<&'static str> {
-    let paths = target.path.iter().filter(|path| path.quantity.is_bytes() && !path.is_per_flow);
-    let paths: Vec<_> = paths.map(PathCap::name).collect();
+    let is_named = |name: &str| {
+        target.path.iter().any(|path| path.name() == name)
+            || target.unreached.iter().any(|cap| cap.quantity == name)
+            || target.unsteady.iter().any(|rate| rate.quantity == name)
+    };
+    let ways = [PathQuantity::BytesTo, PathQuantity::BytesFrom].map(|way| way.name(false));
+    let paths: Vec<_> = ways.into_iter().filter(|name| is_named(name)).collect();
     if paths.is_empty() { vec!["bw_bytes"] } else { paths }
 }
 
@@ -90,7 +105,7 @@ fn of_cap(rule: &Rule, target: &TargetCaps, quantity: &str, bound: Bound) -> Cap
         (_, None) => (target.bw_bytes.as_ref(), target.evidence.is_plateau),
     };
     let (outcome, why) = match cap {
-        None => (RuleOutcome::Undecided, Some("no cap was found".to_owned())),
+        None => without_cap(target, quantity, bound),
         Some(cap) => outcome(cap, is_plateau, bound),
     };
     CapJudgment {
@@ -108,10 +123,7 @@ fn of_cap(rule: &Rule, target: &TargetCaps, quantity: &str, bound: Bound) -> Cap
 /// and that is not this machine's.
 fn outcome(cap: &Cap, is_plateau: bool, bound: Bound) -> (RuleOutcome, Option<String>) {
     let is_most = is_plateau && cap.kind != CapKind::ThisMachine;
-    let (more, less) = match bound.side {
-        Side::Below => (RuleOutcome::Pass, RuleOutcome::Fail),
-        Side::Above => (RuleOutcome::Fail, RuleOutcome::Pass),
-    };
+    let (more, less) = bound.outcomes();
     if cap.lo > bound.per_s {
         (more, None)
     } else if cap.hi >= bound.per_s {
@@ -123,12 +135,31 @@ fn outcome(cap: &Cap, is_plateau: bool, bound: Bound) -> (RuleOutcome, Option<St
     }
 }
 
+/// What a rate says that has no cap: the least that was reached, or what it keeps between.
+fn without_cap(target: &TargetCaps, quantity: &str, bound: Bound) -> (RuleOutcome, Option<String>) {
+    let (more, less) = bound.outcomes();
+    if let Some(cap) = target.unreached.iter().find(|cap| cap.quantity == quantity) {
+        return if cap.at_least > bound.per_s {
+            (more, None)
+        } else {
+            (RuleOutcome::Undecided, Some(format!("the cap was not reached: {}", cap.why)))
+        };
+    }
+    match target.unsteady.iter().find(|rate| rate.quantity == quantity) {
+        Some(rate) if rate.lo > bound.per_s => (more, None),
+        Some(rate) if rate.hi < bound.per_s => (less, None),
+        Some(_) => (RuleOutcome::Undecided, Some("the rate is unsteady".to_owned())),
+        None => (RuleOutcome::Undecided, Some("no cap was found".to_owned())),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use iotax_documented::Documented;
 
     use super::*;
     use crate::found::{Evidence, LIMITS_ANALYSIS_FORMAT};
+    use crate::unstated::{Obstacle, Unreached, Unsteady};
 
     fn cap(cap: f64, kind: CapKind) -> Cap {
         let (lo, hi) = (cap * 0.99, cap * 1.01);
@@ -196,6 +227,32 @@ mod tests {
         assert_eq!(judged("a: iops > 1020", Throttle), RuleOutcome::Pass);
         assert_eq!(judged("bandwidth < 100M", Throttle), RuleOutcome::Fail);
         assert_eq!(judged("bandwidth < 94M", Throttle), RuleOutcome::Pass);
+    }
+
+    #[test]
+    fn what_was_not_reached_is_decided_by_what_was_and_what_is_unsteady_by_its_interval() {
+        let judged = |rule: &str| {
+            let mut found = found(CapKind::Throttle);
+            let target = &mut found.targets[0];
+            (target.iops, target.bw_bytes) = (None, None);
+            target.unreached.push(Unreached {
+                quantity: "iops".to_owned(),
+                at_least: 1000.0,
+                block_bytes: 512,
+                obstacle: Obstacle::OtherCap,
+                why: "the bandwidth cap binds first".to_owned(),
+            });
+            target.unsteady.push(Unsteady::scattered("bw_bytes", &[1e8, 2e8, 3e8]));
+            let judged = judge(&[Rule::parse(rule).unwrap()], &found);
+            let [judgment] = judged.as_slice() else { panic!("{judged:?}") };
+            judgment.outcome
+        };
+        assert_eq!(judged("iops < 900"), RuleOutcome::Pass);
+        assert_eq!(judged("iops < 2000"), RuleOutcome::Undecided);
+        assert_eq!(judged("iops > 900"), RuleOutcome::Fail);
+        assert_eq!(judged("bandwidth < 90M"), RuleOutcome::Pass);
+        assert_eq!(judged("bandwidth < 200M"), RuleOutcome::Undecided);
+        assert_eq!(judged("bandwidth < 300M"), RuleOutcome::Fail);
     }
 
     #[test]

@@ -8,7 +8,9 @@ use crate::probe::{Ended, Observation, Prober};
 const SECOND_NS: u64 = 1_000_000_000;
 const MIB: u64 = 1 << 20;
 
-/// Smallest block.
+/// Smallest block that any device takes.
+const LEAST_BYTES: u32 = 512;
+/// Smallest block, unless the cap on bytes binds with it.
 pub(crate) const SMALL_BYTES: u32 = 4 << 10;
 /// Largest block.
 pub(crate) const LARGE_BYTES: u32 = 1 << 20;
@@ -64,6 +66,20 @@ pub(crate) struct Scout<'a> {
     last_iops: Vec<f64>,
     draws: u64,
     levels: Vec<Level>,
+    /// Per target: windows since it was last told to forget them, in the order of time.
+    windows: Vec<Vec<Window>>,
+}
+
+/// A short part of a measurement.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Window {
+    pub block_bytes: u32,
+    pub queue_depth: u32,
+    pub iops: f64,
+    /// Share of the rate that an I/O at its edges makes.
+    pub grain: f64,
+    /// Share of its time that the load waited for a CPU, as far as known.
+    pub cpu_wait: f64,
 }
 
 impl<'a> Scout<'a> {
@@ -71,6 +87,7 @@ impl<'a> Scout<'a> {
         let cursors = vec![0; search.targets.len()];
         let last_iops = vec![f64::INFINITY; cursors.len()];
         let allotted = cursors.clone();
+        let windows = vec![Vec::new(); cursors.len()];
         Self {
             prober,
             search,
@@ -79,11 +96,46 @@ impl<'a> Scout<'a> {
             last_iops,
             draws: search.seed,
             levels: Vec::new(),
+            windows,
         }
     }
 
     pub(crate) fn search(&self) -> &'a Search {
         self.search
+    }
+
+    /// The windows of a target since it was last told to forget them.
+    pub(crate) fn windows(&self, target: usize) -> &[Window] {
+        &self.windows[target]
+    }
+
+    /// Takes a measurement of a level that lasts into what is known of the target's windows.
+    pub(crate) fn note_windows(&mut self, target: usize, shape: Shape<'_>, seen: &Observation) {
+        self.windows[target].extend(seen.windows().into_iter().map(|iops| Window {
+            block_bytes: shape.block_bytes,
+            queue_depth: shape.queue_depth,
+            iops,
+            grain: seen.grain(),
+            cpu_wait: seen.cpu_wait.unwrap_or(0.0),
+        }));
+    }
+
+    /// Levels have changed for good.
+    pub(crate) fn forget_windows(&mut self, target: usize) {
+        self.windows[target].clear();
+    }
+
+    /// The smallest I/Os that are of use here: those of a page tell enough, as long as they come to the cap
+    /// on I/Os.
+    pub(crate) fn smallest_bytes(&self, target: usize) -> u32 {
+        let takes = self.search.targets[target].smallest_io_bytes.unwrap_or(SMALL_BYTES);
+        takes.next_power_of_two().clamp(LEAST_BYTES, SMALL_BYTES)
+    }
+
+    /// Whether a part of this length was not read yet.
+    pub(crate) fn has_fresh(&self, target: usize, bytes: f64) -> bool {
+        self.cursors[target] as f64 + bytes <= self.search.targets[target].span_bytes as f64
+            && self.allotted[target] <= self.cursors[target]
     }
 
     pub(crate) fn into_levels(self) -> Vec<Level> {

@@ -11,13 +11,16 @@ use crate::sizes;
 const CLEARLY: f64 = 1.3;
 /// Seconds that the first pass over the first span takes.
 const FIRST_S: f64 = 1.0;
+/// How often a second pass must be faster.
+const TIMES: usize = 3;
 /// By which spans grow, and how often.
 const GROWTH: u64 = 4;
 const STEPS: u32 = 3;
 /// Size of the I/Os, or the largest that was measured below it.
 const BLOCK_BYTES: u32 = 256 << 10;
 
-/// Reads a span twice; if the second pass is faster, larger spans, until one is not.
+/// Reads a span twice; if the second pass is faster than whatever was not read before, other spans of the
+/// same size, and then larger ones, until one is not.
 pub(crate) fn look(
     scout: &mut Scout<'_>,
     target: usize,
@@ -29,63 +32,142 @@ pub(crate) fn look(
     let Some(points) = found.sizes.as_ref().map(|sizes| &sizes.points) else { return Ok(()) };
     let at_size = points.iter().rev().find(|(size, _)| *size <= BLOCK_BYTES);
     let Some((block_bytes, iops)) = at_size.copied() else { return Ok(()) };
+    // An unsteady target may have been slow whenever this size was measured.
+    let of_size = scout.windows(target).iter().filter(|window| window.block_bytes == block_bytes);
+    let unsteady = found.unsteady.iter().map(|rate| match rate.quantity.as_str() {
+        "iops" => rate.hi,
+        _ => rate.hi / f64::from(block_bytes),
+    });
+    let best = of_size.map(|window| window.iops).chain(unsteady).fold(iops, f64::max);
+    let mut span = Span { bytes: iops * f64::from(block_bytes) * FIRST_S, block_bytes, iops, best };
+    let pass = repeated(scout, target, &mut span, found)?;
     let steps = if scout.search().quick { 1 } else { STEPS };
-    let mut bytes = iops * f64::from(block_bytes) * FIRST_S;
-    let span = scout.search().targets[target].span_bytes;
-    for step in 0..steps {
-        let pass = twice(scout, target, (bytes, block_bytes, iops), found)?;
-        let (hits, read) = (pass.hits, pass.holds_bytes.or(pass.evicts_bytes));
-        let before = found.second_pass.take();
-        found.second_pass = Some(match before {
-            // The first pass tells how fast hits are, later ones how much is held.
-            Some(first) if hits => SecondPass { holds_bytes: pass.holds_bytes, ..first },
-            Some(first) => SecondPass { evicts_bytes: pass.evicts_bytes, ..first },
-            None => pass,
-        });
-        bytes *= GROWTH as f64;
-        let is_last = step + 1 == steps || read.is_some_and(|read| read >= span);
-        if !hits || is_last {
+    let all = scout.search().targets[target].span_bytes;
+    let (mut held, mut hits) = (pass.holds_bytes, pass.hits);
+    found.second_pass = Some(pass);
+    for _ in 1..steps {
+        if !hits || held.is_some_and(|held| held >= all) {
             break;
+        }
+        span.bytes *= GROWTH as f64;
+        // The first pass tells how fast hits are, later ones how much is held.
+        let larger = twice(scout, target, &span, found)?;
+        (hits, held) = (larger.hits, larger.holds_bytes);
+        if let Some(first) = &mut found.second_pass {
+            first.holds_bytes = larger.holds_bytes.or(first.holds_bytes);
+            first.evicts_bytes = larger.evicts_bytes;
         }
     }
     Ok(())
 }
 
-fn twice(
+/// What is read twice.
+struct Span {
+    bytes: f64,
+    block_bytes: u32,
+    /// I/Os per second to expect.
+    iops: f64,
+    /// The most I/Os per second that there were where nothing had been read before.
+    best: f64,
+}
+
+/// A single faster pass may be chance: the target may have become faster meanwhile. So what is new is
+/// read once more in between, and it counts if every second pass was faster than anything that was new.
+fn repeated(
     scout: &mut Scout<'_>,
     target: usize,
-    (bytes, block_bytes, iops): (f64, u32, f64),
-    found: &TargetCaps,
+    span: &mut Span,
+    found: &mut TargetCaps,
 ) -> Result<SecondPass, Ended> {
-    let shape = |purpose| Shape {
+    let mut pass = twice(scout, target, span, found)?;
+    for _ in 1..TIMES {
+        if !pass.hits {
+            break;
+        }
+        for what in scout.order(2) {
+            if what == 0 {
+                fresh(scout, target, span, found)?;
+                continue;
+            }
+            let again = twice(scout, target, span, found)?;
+            if again.ratio < pass.ratio {
+                pass = again;
+            }
+        }
+        pass = judged(pass, span);
+    }
+    Ok(pass)
+}
+
+/// The same I/Os where nothing was read before, if there is such a place left.
+fn fresh(
+    scout: &mut Scout<'_>,
+    target: usize,
+    span: &mut Span,
+    found: &mut TargetCaps,
+) -> Result<(), Ended> {
+    let window_s = scout.window_s(Some(span.iops));
+    let most_iops = 2.0 * span.best;
+    if !scout.has_fresh(target, most_iops * f64::from(span.block_bytes) * (window_s + 1.0)) {
+        return Ok(());
+    }
+    let shape = Shape {
+        most_iops: Some(most_iops),
+        from_start: false,
+        ..shape(span, found, "read what is new")
+    };
+    let seen = scout.measure_for(target, shape, window_s, found)?;
+    span.best = seen.windows().into_iter().fold(span.best, f64::max);
+    Ok(())
+}
+
+fn shape<'a>(span: &Span, found: &TargetCaps, purpose: &'a str) -> Shape<'a> {
+    Shape {
         purpose,
-        block_bytes,
-        queue_depth: sizes::depth(found, Some(iops)),
-        expected_iops: Some(iops),
+        block_bytes: span.block_bytes,
+        queue_depth: sizes::depth(found, Some(span.iops)),
+        expected_iops: Some(span.iops),
         most_iops: None,
         from_start: true,
         ..Shape::default()
-    };
+    }
+}
+
+fn twice(
+    scout: &mut Scout<'_>,
+    target: usize,
+    span: &Span,
+    found: &TargetCaps,
+) -> Result<SecondPass, Ended> {
+    let Span { bytes, block_bytes, iops, .. } = *span;
     let region = scout.fresh(target, Some(bytes), block_bytes);
     // Somewhat longer, or what is missing holds up what is there.
     let pass_s = 1.2 * region.bytes as f64 / (iops * f64::from(block_bytes));
-    let first = scout.measure_at(target, region, shape("read a span once"), pass_s.max(0.5))?;
+    let once = shape(span, found, "read a span once");
+    let first = scout.measure_at(target, region, once, pass_s.max(0.5))?;
     // A busy machine may not have come to its end.
     let region = read_by(&first, region, block_bytes);
-    let again = shape("read the same span again");
+    let again = shape(span, found, "read the same span again");
     let second = scout.measure_at(target, region, again, pass_s.clamp(0.5, 2.0))?;
-    // Not over the first pass: its last I/Os still wait while those after them hit.
-    let ratio = second.iops() / iops;
-    let hits = ratio >= CLEARLY;
-    Ok(SecondPass {
-        hits,
-        ratio,
+    let pass = SecondPass {
+        hits: true,
+        ratio: 0.0,
         bw_bytes: second.bytes_per_s(),
         mean_latency_ns: second.mean_latency_ns,
         block_bytes,
-        holds_bytes: hits.then_some(region.bytes),
-        evicts_bytes: (!hits).then_some(region.bytes),
-    })
+        holds_bytes: Some(region.bytes),
+        evicts_bytes: None,
+    };
+    Ok(judged(pass, span))
+}
+
+/// Beside what is new. Not over the first pass: its last I/Os still wait while those after them hit.
+fn judged(pass: SecondPass, span: &Span) -> SecondPass {
+    let ratio = pass.bw_bytes / f64::from(span.block_bytes) / span.best;
+    let hits = ratio >= CLEARLY;
+    let read = pass.holds_bytes.or(pass.evicts_bytes);
+    let (holds_bytes, evicts_bytes) = if hits { (read, None) } else { (None, read) };
+    SecondPass { hits, ratio, holds_bytes, evicts_bytes, ..pass }
 }
 
 /// The part of a region that was read from its start on, if any was.

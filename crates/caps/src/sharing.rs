@@ -22,10 +22,18 @@ const PARTIAL: (f64, f64) = (0.1, 0.9);
 pub(crate) fn find(
     scout: &mut Scout<'_>,
     targets: &[TargetCaps],
-    sharing: &mut Vec<Sharing>,
+    (sharing, notes): (&mut Vec<Sharing>, &mut Vec<String>),
 ) -> Result<(), Ended> {
     for a in 0..targets.len() {
         for b in a + 1..targets.len() {
+            let unsteady = [a, b].into_iter().find(|at| !targets[*at].unsteady.is_empty());
+            if let Some(at) = unsteady {
+                let [a, b, at] = [a, b, at].map(|at| &targets[at].name);
+                notes.push(format!(
+                    "Whether {a} and {b} share a bucket was not tested: {at} is unsteady."
+                ));
+                continue;
+            }
             for (quantity, caps) in both(&targets[a], &targets[b], scout.search().writes) {
                 let pair = Pair { at: (a, b), quantity, caps };
                 let mut found = pair.measure(scout)?;

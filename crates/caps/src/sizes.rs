@@ -18,6 +18,12 @@ pub(crate) const FITS: f64 = 0.04;
 const LEAST_RANGE: u32 = 8;
 /// So many sizes are measured however slow the target is.
 const LEAST_SIZES: usize = 3;
+/// So much more is more, and nothing that two measurements differ by.
+const ODD: f64 = 0.02;
+/// How often what cannot be right is measured again.
+const TRIES: usize = 5;
+/// I/Os that are smaller than the kink by this factor are held by the cap on I/Os alone.
+const CLEARLY_BELOW: f64 = 1.5;
 /// An I/O shall not wait for longer than this in the queue, in seconds: a limiter may let a whole
 /// queue through at once, and that must be little beside a window.
 const LONGEST_WAIT_S: f64 = 0.1;
@@ -28,28 +34,231 @@ pub(crate) fn fit(
     target: usize,
     found: &mut TargetCaps,
 ) -> Result<(), Ended> {
-    let mut points = Vec::new();
-    let mut computed = Vec::new();
+    let mut sizes = Sizes { scout, target, points: Vec::new(), computed: Vec::new() };
     for size in SIZES {
-        add(scout, target, size, (&mut points, &mut computed), found)?;
+        sizes.add(size, found)?;
     }
-    let (small, large) = (points[0], points[points.len() - 1]);
-    let kink_bytes = large.1 * f64::from(large.0) / small.1;
-    let below = SIZES[0].max(power_of_two_below(kink_bytes));
+    let below = SIZES[0].max(power_of_two_below(sizes.kink_bytes()));
     for size in [below, below.saturating_mul(2)] {
         if size <= LARGE_BYTES {
-            add(scout, target, size, (&mut points, &mut computed), found)?;
+            sizes.add(size, found)?;
         }
     }
-    found.sizes = Some(models(points, &computed));
-    Ok(())
+    sizes.settle(found)?;
+    let Sizes { points, computed, .. } = sizes;
+    found.sizes = Some(models(points, computed));
+    down_to_the_kink(scout, target, found)
+}
+
+/// Adds smaller I/Os than those of a page, if it takes them to come to a cap on I/Os: down to a size with
+/// which it alone binds, or to the smallest that the target takes.
+pub(crate) fn down_to_the_kink(
+    scout: &mut Scout<'_>,
+    target: usize,
+    found: &mut TargetCaps,
+) -> Result<(), Ended> {
+    let smallest = scout.smallest_bytes(target);
+    with_sizes(scout, target, found, |sizes, found| {
+        while sizes.points[0].0 > smallest
+            && sizes.kink_bytes() < CLEARLY_BELOW * f64::from(sizes.points[0].0)
+        {
+            sizes.add(sizes.points[0].0 / 2, found)?;
+            sizes.confirm(0, found)?;
+        }
+        Ok(())
+    })
+}
+
+/// Measures sizes again that have less than both caps allow: a device's curve is so each time, and what
+/// was disturbed is not.
+pub(crate) fn doubt(
+    scout: &mut Scout<'_>,
+    target: usize,
+    found: &mut TargetCaps,
+) -> Result<(), Ended> {
+    let is_clear = |sizes: &SizeFit| {
+        sizes.throttle.rms <= ODD / 2.0
+            && sizes.disturbed.is_empty()
+            && sizes.fitted == sizes.points.len()
+    };
+    if found.sizes.as_ref().is_none_or(is_clear) {
+        return Ok(());
+    }
+    with_sizes(scout, target, found, |sizes, found| {
+        for at in 0..sizes.points.len() {
+            if sizes.points[at].1 * (1.0 + ODD) < allowed(&sizes.points, sizes.points[at].0) {
+                sizes.confirm(at, found)?;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// I/Os per second of a size as the most I/Os and the most bytes of all sizes allow it.
+fn allowed(points: &[(u32, f64)], size: u32) -> f64 {
+    let ios = points.iter().map(|(_, iops)| *iops).fold(0.0, f64::max);
+    ios.min(most_bytes(points) / f64::from(size))
+}
+
+/// The most bytes per second of all sizes.
+pub(crate) fn most_bytes(points: &[(u32, f64)]) -> f64 {
+    points.iter().map(|(size, iops)| f64::from(*size) * iops).fold(0.0, f64::max)
+}
+
+/// Works on the sizes that were measured, and fits the models again.
+fn with_sizes(
+    scout: &mut Scout<'_>,
+    target: usize,
+    found: &mut TargetCaps,
+    work: impl FnOnce(&mut Sizes<'_, '_>, &mut TargetCaps) -> Result<(), Ended>,
+) -> Result<(), Ended> {
+    let Some(SizeFit { points, computed, .. }) = found.sizes.take() else { return Ok(()) };
+    let mut sizes = Sizes { scout, target, points, computed };
+    let result = work(&mut sizes, found);
+    let Sizes { points, computed, .. } = sizes;
+    found.sizes = Some(models(points, computed));
+    result
+}
+
+/// What is known better of a size now.
+pub(crate) fn correct(found: &mut TargetCaps, block_bytes: u32, iops: f64) {
+    let Some(SizeFit { mut points, computed, .. }) = found.sizes.take() else { return };
+    if let Ok(at) = points.binary_search_by_key(&block_bytes, |(size, _)| *size) {
+        points[at].1 = iops;
+    }
+    found.sizes = Some(models(points, computed));
+}
+
+/// Those that were measured so far.
+struct Sizes<'s, 'a> {
+    scout: &'s mut Scout<'a>,
+    target: usize,
+    /// Block size and I/Os per second, ascending.
+    points: Vec<(u32, f64)>,
+    /// Sizes at which this machine's CPUs set the rate.
+    computed: Vec<u32>,
+}
+
+impl Sizes<'_, '_> {
+    /// Where the most bytes and the I/Os of the smallest meet.
+    fn kink_bytes(&self) -> f64 {
+        most_bytes(&self.points) / self.points[0].1
+    }
+
+    fn add(&mut self, size: u32, found: &mut TargetCaps) -> Result<(), Ended> {
+        let at = self.points.binary_search_by_key(&size, |(size, _)| *size);
+        let Err(at) = at else { return Ok(()) };
+        let plateau = found.ladder.last().map(|step| step.iops);
+        let ratio = |other: u32| f64::from(other) / f64::from(size);
+        let smaller = at.checked_sub(1).map(|at| self.points[at]);
+        // Smaller ones than any before, of which at most as many bytes pass.
+        let larger = self.points.first().filter(|(other, _)| *other < SIZES[1] && size < *other);
+        // Never fewer I/Os per second than if bytes alone counted, and never more than of smaller ones.
+        let (least, most) = match (smaller, larger) {
+            (Some((other, iops)), _) => (Some(iops * ratio(other)), Some(1.2 * iops)),
+            (None, Some((other, iops))) => (Some(*iops), Some(1.2 * iops * ratio(*other))),
+            (None, None) => (plateau, plateau.map(|iops| 1.2 * iops)),
+        };
+        // Three I/Os more or less would be a slope.
+        if self.points.len() >= LEAST_SIZES && least.is_some_and(|iops| !self.scout.can_count(iops))
+        {
+            return Ok(());
+        }
+        let iops = self.measure(size, (least, most), found)?;
+        self.points.insert(at, (size, iops));
+        Ok(())
+    }
+
+    fn measure(
+        &mut self,
+        size: u32,
+        (least_iops, most_iops): (Option<f64>, Option<f64>),
+        found: &mut TargetCaps,
+    ) -> Result<f64, Ended> {
+        let shape = Shape {
+            purpose: "throughput over block size",
+            block_bytes: size,
+            queue_depth: depth(found, least_iops),
+            expected_iops: least_iops,
+            most_iops,
+            ..Shape::default()
+        };
+        let seen = soak::measure(self.scout, self.target, shape, found)?;
+        let iops = seen.iops();
+        let busy = Busy::of(&[seen], found.evidence.kernel_threads_share.unwrap_or(0.0));
+        self.computed.retain(|computed| *computed != size);
+        if busy.is_limit().is_some() {
+            self.computed.push(size);
+        }
+        Ok(iops)
+    }
+
+    /// Measures again what cannot be right, and keeps the better of both.
+    fn settle(&mut self, found: &mut TargetCaps) -> Result<(), Ended> {
+        for _ in 0..TRIES {
+            let odd = self.odd();
+            if odd.is_empty() {
+                break;
+            }
+            for at in odd {
+                self.again(at, found)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Measures a size again, keeps the better of both, and returns the other measurement.
+    fn again(&mut self, at: usize, found: &mut TargetCaps) -> Result<f64, Ended> {
+        let (size, iops) = self.points[at];
+        let before = self.computed.clone();
+        let again = self.measure(size, (Some(iops), Some(4.0 * iops)), found)?;
+        if again > iops {
+            self.points[at].1 = again;
+        } else {
+            self.computed = before;
+        }
+        Ok(again.min(iops))
+    }
+
+    /// Measures a size again until it has what the others allow, or the best three are alike.
+    fn confirm(&mut self, at: usize, found: &mut TargetCaps) -> Result<(), Ended> {
+        let mut others = Vec::new();
+        for _ in 0..TRIES {
+            others.push(self.again(at, found)?);
+            let (size, best) = self.points[at];
+            let is_best = |iops: &&f64| **iops * (1.0 + ODD / 2.0) >= best;
+            if others.iter().filter(is_best).count() > 1
+                || best * (1.0 + ODD / 2.0) >= allowed(&self.points, size) && others.len() > 1
+            {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Where larger I/Os are more per second, or smaller ones more bytes: neither a limiter nor a device
+    /// is so, but a measurement that something disturbed is.
+    fn odd(&self) -> Vec<usize> {
+        let more = |at: usize| {
+            let (_, iops) = self.points[at];
+            1.0 + ODD + 2.0 / (iops * self.scout.window_s(Some(iops))).max(1.0)
+        };
+        let bytes = |at: usize| f64::from(self.points[at].0) * self.points[at].1;
+        let is_odd = |at: &usize| {
+            let (before, after) = (0..*at, *at + 1..self.points.len());
+            let ios = after.map(|other| self.points[other].1).fold(0.0, f64::max);
+            ios > self.points[*at].1 * more(*at)
+                || before.map(bytes).fold(0.0, f64::max) > bytes(*at) * more(*at)
+        };
+        (0..self.points.len()).filter(is_odd).collect()
+    }
 }
 
 /// Both models. Kernels and providers count a large I/O as several; where only that keeps a limiter
 /// from being seen, the largest are left out: no device does so either. Where neither model fits, those
 /// sizes at either end are left out at which this machine's CPUs set the rate (`computed`): what they
 /// do is part of neither model.
-fn models(points: Vec<(u32, f64)>, computed: &[u32]) -> SizeFit {
+fn models(points: Vec<(u32, f64)>, computed: Vec<u32>) -> SizeFit {
     let all = points.len();
     let small = points.iter().filter(|(size, _)| *size <= SURELY_ONE_BYTES).count();
     let counts_as_several = throttle(&points).rms > FITS
@@ -59,13 +268,33 @@ fn models(points: Vec<(u32, f64)>, computed: &[u32]) -> SizeFit {
     let fitted = if counts_as_several { small } else { all };
     let single = &points[..fitted];
     let cpu_bound = if throttle(single).rms > FITS && device(single).rms > FITS {
-        cpu_bound(single, computed)
+        cpu_bound(single, &computed)
     } else {
         CpuBoundSizes::default()
     };
     let waited = &single[cpu_bound.smallest..fitted - cpu_bound.largest];
-    let (throttle, device) = (throttle(waited), device(waited));
-    SizeFit { points, fitted, cpu_bound, throttle, device }
+    let kept = undisturbed(waited);
+    let (throttle, device) = (throttle(&kept), device(&kept));
+    let is_left_out = |(size, _): &&(u32, f64)| kept.iter().all(|(other, _)| size != other);
+    let disturbed = waited.iter().filter(is_left_out).map(|(size, _)| *size).collect();
+    SizeFit { points, fitted, computed, cpu_bound, disturbed, throttle, device }
+}
+
+/// The sizes that have what the most I/Os and the most bytes of all sizes allow, if these are most of them:
+/// of a device's curve few are so. What is below was disturbed each time that it was measured.
+fn undisturbed(points: &[(u32, f64)]) -> Vec<(u32, f64)> {
+    if throttle(points).rms <= FITS {
+        return points.to_vec();
+    }
+    let on_it = |(size, iops): &&(u32, f64)| iops * (1.0 + ODD) >= allowed(points, *size);
+    let kept: Vec<_> = points.iter().filter(on_it).copied().collect();
+    // One size alone may be anything: what is computed below a limiter has such a one, too.
+    let most_ios = points.iter().map(|(_, iops)| *iops).fold(0.0, f64::max);
+    let has_all_ios = |(_, iops): &&(u32, f64)| iops * (1.0 + ODD) >= most_ios;
+    let is_line = |count: usize| count > 1 && kept.len() - count != 1;
+    let is_most = kept.len() > LEAST_SIZES && kept.len() * 5 >= points.len() * 3;
+    let is_most = is_most && is_line(kept.iter().filter(has_all_ios).count());
+    if is_most { kept } else { points.to_vec() }
 }
 
 /// What to leave out, as long as enough is left to tell a line from a curve.
@@ -78,41 +307,6 @@ fn cpu_bound(points: &[(u32, f64)], computed: &[u32]) -> CpuBoundSizes {
         waited.len() >= LEAST_SIZES && last.0 >= first.0.saturating_mul(LEAST_RANGE)
     });
     if tells { CpuBoundSizes { smallest, largest } } else { CpuBoundSizes::default() }
-}
-
-fn add(
-    scout: &mut Scout<'_>,
-    target: usize,
-    size: u32,
-    (points, computed): (&mut Vec<(u32, f64)>, &mut Vec<u32>),
-    found: &mut TargetCaps,
-) -> Result<(), Ended> {
-    let Err(at) = points.binary_search_by_key(&size, |(size, _)| *size) else { return Ok(()) };
-    // Never fewer I/Os per second than if bytes alone counted.
-    let nearest = at.checked_sub(1).map(|at| points[at]);
-    let plateau = found.ladder.last().map(|step| step.iops);
-    let expected_iops =
-        nearest.map(|(smaller, iops)| iops * f64::from(smaller) / f64::from(size)).or(plateau);
-    // Three I/Os more or less would be a slope.
-    if points.len() >= LEAST_SIZES && expected_iops.is_some_and(|iops| !scout.can_count(iops)) {
-        return Ok(());
-    }
-    let shape = Shape {
-        purpose: "throughput over block size",
-        block_bytes: size,
-        queue_depth: depth(found, expected_iops),
-        expected_iops,
-        // Never more than of smaller ones.
-        most_iops: nearest.map(|(_, iops)| iops).or(plateau).map(|iops| 1.2 * iops),
-        ..Shape::default()
-    };
-    let seen = soak::measure(scout, target, shape, found)?;
-    points.insert(at, (size, seen.iops()));
-    let busy = Busy::of(&[seen], found.evidence.kernel_threads_share.unwrap_or(0.0));
-    if busy.is_limit().is_some() {
-        computed.push(size);
-    }
-    Ok(())
 }
 
 /// Deep enough to saturate, and no deeper: what waits in a queue must be waited for at the end.
@@ -202,9 +396,9 @@ mod tests {
     #[test]
     fn large_ios_that_count_as_several_do_not_hide_a_limiter() {
         let counted = points(|size| 1000.0 / (size / 400_000.0).ceil());
-        let found = models(counted, &[]);
+        let found = models(counted, Vec::new());
         assert!(found.fitted < found.points.len() && found.throttle.rms < 1e-9, "{found:?}");
-        let device = models(points(|size| 1.0 / (16e-3 + size / 80e6)), &[]);
+        let device = models(points(|size| 1.0 / (16e-3 + size / 80e6)), Vec::new());
         assert_eq!(device.fitted, device.points.len(), "{device:?}");
     }
 
@@ -213,15 +407,19 @@ mod tests {
         // 10 us for an I/O and 2 GB/s of copying, below a limit of 400 MB/s that binds from 32 KiB.
         let cpu = |size: f64| 1.0 / (15e-6 + size / 8e8);
         let points = points(|size| cpu(size).min(4e8 / size));
-        let kept = models(points.clone(), &[]);
+        let kept = models(points.clone(), Vec::new());
         assert!(kept.throttle.rms > FITS && kept.device.rms > FITS, "{kept:?}");
-        let found = models(points.clone(), &[4096, 8192]);
+        let found = models(points.clone(), vec![4096, 8192]);
         assert_eq!(found.cpu_bound, CpuBoundSizes { smallest: 2, largest: 0 });
         assert!(found.throttle.rms < 1e-9, "{found:?}");
         // With nothing much left there is no line to be told from a curve.
         let most: Vec<u32> = points.iter().map(|(size, _)| *size).take(7).collect();
-        assert_eq!(models(points.clone(), &most).cpu_bound, CpuBoundSizes::default());
-        assert_eq!(models(points, &[65_536]).cpu_bound, CpuBoundSizes::default(), "in the midst");
+        assert_eq!(models(points.clone(), most).cpu_bound, CpuBoundSizes::default());
+        assert_eq!(
+            models(points, vec![65_536]).cpu_bound,
+            CpuBoundSizes::default(),
+            "in the midst"
+        );
     }
 
     proptest! {

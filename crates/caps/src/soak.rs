@@ -55,7 +55,9 @@ pub(crate) fn measure(
 ) -> Result<Observation, Ended> {
     drain(scout, target, shape, found)?;
     let window_s = scout.window_s(shape.expected_iops);
-    scout.measure_for(target, shape, window_s, found)
+    let seen = scout.measure_for(target, shape, window_s, found)?;
+    scout.note_windows(target, shape, &seen);
+    Ok(seen)
 }
 
 /// Spends what credits have come back since the burst ran out, with I/Os of this size, for at most
@@ -93,6 +95,11 @@ pub(crate) fn drain(
         turn_s = (2.0 * turn_s).min(TURN_S);
     }
     Ok(())
+}
+
+/// Whether the load at the start has shown what looks like a burst that ran out.
+pub(crate) fn has_burst(found: &TargetCaps) -> bool {
+    spent(&found.soak_iops).is_some()
 }
 
 /// What I/Os of this size can be had per second when credits are spent, of a target that has shown
@@ -208,7 +215,7 @@ fn refill(recoveries: &[Recovery], full: f64) -> Option<f64> {
     (pause_s > 0.0).then_some(size / pause_s)
 }
 
-fn seconds(per_second_ios: &[u32]) -> Vec<f64> {
+pub(crate) fn seconds(per_second_ios: &[u32]) -> Vec<f64> {
     per_second_ios.iter().map(|ios| f64::from(*ios)).collect()
 }
 

@@ -68,6 +68,9 @@ pub struct Site {
     pub direct: Option<bool>,
     /// Whether reads of it show up in this process's device-read counter.
     pub has_device: bool,
+    /// The smallest I/O past the page cache that it takes, in bytes, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub smallest_io_bytes: Option<u32>,
     /// Arms with the same value share the same storage.
     pub storage_id: String,
     /// The device that it lies on, the same in every record of it ([`crate::stable_id`] of its serial

@@ -163,6 +163,13 @@ pub struct JobRecord {
     pub major_faults: u64,
     /// Context switches, voluntary and not.
     pub context_switches: u64,
+    /// Time that the job's threads had nothing to do but to wait for completions, where the loop counts
+    /// it; whatever an engine computes while it waits is in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting_ns: Option<u64>,
+    /// Time that the job's threads were ready to run and had to wait for a CPU, if the kernel counts it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_wait_ns: Option<u64>,
     /// Open loop: I/Os that should have started in the window.
     pub offered_ios: Option<u64>,
     /// Open loop: the longest an I/O started after its intended time, in nanoseconds.

@@ -4,6 +4,7 @@ mod common;
 
 use common::{analyses, html, markdown, text, troubled, up_to};
 use iotax_analyze::{Analysis, ArmSummary, Metric, Verdict};
+use iotax_caps::{Obstacle, Unreached, Unsteady, UnsteadyLevel};
 use iotax_report::{CSV_COLUMNS, SearchResult, Style, csv, search, search_rulings};
 use iotax_spec::Rule;
 
@@ -283,6 +284,51 @@ fn what_the_cloud_calls_the_vm_is_no_markup() {
     let found = search(SearchResult { head: &head, caps: &caps, end: None });
     let shown = iotax_report::markdown(&found);
     assert!(shown.contains("on \\<img") && !shown.contains('\u{1b}'), "{shown}");
+}
+
+#[test]
+fn caps_that_are_not_stated_are_told_in_every_format() {
+    let (head, mut caps) = common::search::search(&[]);
+    let target = &mut caps.targets[0];
+    target.iops = None;
+    target.unreached.push(Unreached {
+        quantity: "iops".to_owned(),
+        at_least: 119e3,
+        block_bytes: 512,
+        obstacle: Obstacle::OtherCap,
+        why: "at the smallest block of 512 B the bandwidth cap binds first".to_owned(),
+    });
+    let target = &mut caps.targets[1];
+    (target.iops, target.bw_bytes) = (None, None);
+    let level = |(per_s, share)| UnsteadyLevel { per_s, share };
+    target.unsteady.push(Unsteady {
+        quantity: "iops".to_owned(),
+        lo: 598.0,
+        hi: 2_003.0,
+        windows: 30,
+        levels: [(600.0, 0.4), (2_000.0, 0.6)].map(level).to_vec(),
+        period_s: Some(10.0),
+        beside: None,
+    });
+    let found = SearchResult { head: &head, caps: &caps, end: None };
+    let document = search(found);
+    let in_one_line = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let formats = [
+        iotax_report::text(&document, Style::default()),
+        iotax_report::markdown(&document),
+        iotax_report::html(&document),
+    ];
+    for text in formats.map(in_one_line) {
+        let reach = "IOPS cap unreachable: at the smallest block of 512 B the bandwidth cap binds";
+        for part in [reach, "IOPS is unsteady, so no cap is stated: it alternates between 600.0"] {
+            assert!(text.contains(part), "{text}");
+        }
+        assert!(!text.contains("no cap was found"), "{text}");
+    }
+    let json: serde_json::Value = serde_json::from_str(&iotax_report::search_json(found)).unwrap();
+    assert_eq!(json["targets"][0]["unreached"][0]["obstacle"], "other_cap");
+    assert_eq!(json["targets"][1]["unsteady"][0]["levels"][1]["per_s"], 2_000.0);
+    assert_eq!(json["targets"][1]["iops"], serde_json::Value::Null);
 }
 
 #[test]

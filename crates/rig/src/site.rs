@@ -8,10 +8,14 @@ use iotax_spec::{Arm, Base, Layer, Target, Workload};
 use iotax_vdisk::VirtualDisk;
 
 use crate::assembly::{Assembly, Reached};
+use crate::disk_file::direct_in;
 use crate::layers::maker::Top;
 use crate::resolved_target::ResolvedTarget;
 use crate::scratch;
 use crate::size::readable;
+
+/// Of direct I/O anywhere.
+const SECTOR_BYTES: u32 = 512;
 
 /// The facts about an arm on `resolved`; `disk` is its open stack, if it is one.
 pub(crate) fn describe(
@@ -27,6 +31,7 @@ pub(crate) fn describe(
             kind: "vdisk".to_owned(),
             target,
             storage_id: format!("memory of arm {}", arm.name),
+            smallest_io_bytes: disk.map(smallest_on),
             notes: unheeded,
             ..Site::default()
         };
@@ -61,6 +66,7 @@ pub(crate) fn describe(
         // Most of a thin file is on no device.
         has_device: facts.reads_counted && !matches!(resolved, ResolvedTarget::Thin(_)),
         storage_id: storage_id(resolved, facts),
+        smallest_io_bytes: disk.map_or_else(|| smallest_at(facts), |disk| Some(smallest_on(disk))),
         notes,
         ..Site::default()
     }
@@ -127,10 +133,25 @@ pub(crate) fn of_assembly(arm: &Arm, resolved: &ResolvedTarget, assembly: &Assem
         direct,
         has_device: top.as_ref().is_some_and(|facts| facts.reads_counted),
         storage_id: storage_of_stack(arm, resolved),
+        smallest_io_bytes: top.as_ref().and_then(smallest_at),
         notes: all,
         caches: assembly.caches().to_vec(),
         ..Site::default()
     }
+}
+
+/// The smallest unit of direct I/O at a path.
+fn smallest_at(facts: &Facts) -> Option<u32> {
+    match facts.kind {
+        Kind::BlockDevice => facts.block.as_ref()?.logical_block_bytes,
+        Kind::Directory => direct_in(&facts.path)?.align_bytes,
+        Kind::File | Kind::Other => facts.direct_align_bytes,
+    }
+}
+
+/// The same of a disk in this process: memory takes any size, and load drives whole sectors.
+fn smallest_on(disk: &VirtualDisk) -> u32 {
+    disk.block_bytes().max(SECTOR_BYTES)
 }
 
 fn base_text(arm: &Arm) -> String {

@@ -40,7 +40,10 @@ pub struct SearchTarget {
     pub arm: Arm,
     /// Bytes of it that may be used.
     pub span_bytes: u64,
-    /// Search that this machine itself is known to set, on the I/O that the search does.
+    /// The smallest I/O that it takes, in bytes; `None` if that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub smallest_io_bytes: Option<u32>,
+    /// Limits that this machine itself is known to set, on the I/O that the search does.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub known: Vec<KnownLimit>,
 }

@@ -25,6 +25,8 @@
 //! | [`gate`] | is a rule that was set beforehand broken or kept |
 //! | [`steady`] | has preconditioning reached steady state |
 //! | [`trend`] | did a level fall or rise steadily over the run |
+//! | [`ceiling`] | is there a highest level that repeats, as a limiter's does |
+//! | [`levels`] | does a rate change between two levels |
 //! | [`bucket`] | does one saturated run show a token bucket |
 //! | [`regime`] | did a level change in the middle of the run |
 //! | [`factorial`] | which layer costs how much, and which pairs interact |
@@ -36,12 +38,14 @@
 
 pub mod bucket;
 mod calibration;
+pub mod ceiling;
 pub mod dependence;
 pub mod design;
 pub mod factorial;
 pub mod fleet;
 pub mod gate;
 pub mod holm;
+pub mod levels;
 pub mod matrix;
 pub mod measuring_time;
 pub mod place;

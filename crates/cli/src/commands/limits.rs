@@ -106,8 +106,14 @@ fn say_how_long(search: &Search, quiet: bool) {
     }
 }
 
-fn head(search: Search, host: &dyn SideBySide, hosts: Vec<HostRecord>) -> SearchHead {
+fn head(mut search: Search, host: &dyn SideBySide, hosts: Vec<HostRecord>) -> SearchHead {
     let started = Timestamp::now().to_string();
+    for (at, target) in search.targets.iter_mut().enumerate() {
+        let site = host.site(at);
+        // A disk may answer a write of less than its own block by reading, changing and writing all of it.
+        let is_whole = !search.writes || site.kind == "vdisk";
+        target.smallest_io_bytes = site.smallest_io_bytes.filter(|_| is_whole);
+    }
     SearchHead {
         format: SEARCH_FORMAT,
         id: Some(record_id(&hosts, &started)),

@@ -12,6 +12,7 @@ mod caps;
 mod disks;
 mod drain;
 mod guests;
+mod hidden;
 mod masked;
 mod paths;
 mod planted;

@@ -8,7 +8,7 @@
 mod path;
 mod sharing;
 
-use iotax_caps::{Cap, CapKind, Caps, SecondPass, TargetCaps};
+use iotax_caps::{Cap, CapKind, Caps, Obstacle, SecondPass, TargetCaps, Unreached};
 use iotax_catalog::Cloud;
 use iotax_catalog::Cloud::{Aws, Azure, Gcp};
 use iotax_documented::Documented;
@@ -56,8 +56,9 @@ pub fn of_search(asked: &Search, caps: &Caps) -> Vec<Diagnosis> {
         };
         let shared = sharing::shared(target, caps);
         let mut suspects = Vec::new();
-        for suspect in
-            [named, cached(target), shared, bursts(target), unnamed].into_iter().flatten()
+        for suspect in [named, cached(target), shared, bursts(target), unnamed, computed(target)]
+            .into_iter()
+            .flatten()
         {
             Suspect::merge(&mut suspects, suspect);
         }
@@ -126,6 +127,13 @@ fn unnamed(target: &TargetCaps, cap: &Cap) -> Suspect {
         format!("more than {depth} in flight brought no more, and every I/O took longer")
     });
     Suspect::new(to_blame, confidence, cap.why.clone()).and(depth)
+}
+
+/// Caps that this machine was too busy to come to.
+fn computed(target: &TargetCaps) -> Vec<Suspect> {
+    let is_here = |cap: &&Unreached| cap.obstacle == Obstacle::ThisMachine;
+    let here = target.unreached.iter().filter(is_here);
+    here.map(|cap| Suspect::new("cpu-bound", Confidence::Likely, cap.why.clone())).collect()
 }
 
 /// Credits that ran out during the search.

@@ -119,6 +119,7 @@ pub(crate) fn drive<E: Engine, C: Clock + ?Sized, const OPEN: bool>(
         }
         let before_ns = std::mem::replace(&mut now_ns, clock.now_ns());
         worker.tally.passed(in_flight, before_ns, now_ns);
+        worker.tally.waited(before_ns, now_ns);
         if now_ns >= worker.tally.next_edge_ns && worker.tally.on_edge(now_ns) == Flow::Stop {
             break;
         }

@@ -27,6 +27,7 @@ pub(crate) struct ThreadRecord {
     usage: Usage,
     active: (u64, u64),
     in_flight_io_ns: u64,
+    waiting_ns: u64,
     max_slip_ns: u64,
     offered_ios: Option<u64>,
     first_error: Option<String>,
@@ -76,6 +77,7 @@ impl ThreadRecord {
             usage: tally.usage,
             active,
             in_flight_io_ns: tally.in_flight_io_ns,
+            waiting_ns: tally.waiting_ns,
             max_slip_ns: tally.max_slip_ns,
             offered_ios,
             first_error,
@@ -185,8 +187,14 @@ fn add(job: &mut JobRecord, thread: ThreadRecord) {
     job.minor_faults += thread.usage.minor_faults;
     job.major_faults += thread.usage.major_faults;
     job.context_switches += thread.usage.context_switches;
+    if let Some(more) = thread.usage.cpu_wait_ns {
+        *job.cpu_wait_ns.get_or_insert_default() += more;
+    }
     job.in_flight_io_ns += thread.in_flight_io_ns;
     job.found_depth = job.found_depth.max(thread.found_depth);
+    if thread.waiting_ns > 0 {
+        *job.waiting_ns.get_or_insert_default() += thread.waiting_ns;
+    }
     job.max_slip_ns = job.max_slip_ns.max(thread.max_slip_ns);
     job.offered_ios = job.offered_ios.zip(thread.offered_ios).map(|(a, b)| a + b);
     if let Some(more) = thread.verify_mismatches {

@@ -1,5 +1,7 @@
 //! What a thread has used of the machine, from `getrusage(RUSAGE_THREAD)`.
 
+use rustix::fs::{Mode, OFlags, open};
+use rustix::io::read;
 use rustix::time::{ClockId, clock_gettime};
 
 /// CPU time, page faults and context switches of one thread.
@@ -17,6 +19,8 @@ pub(crate) struct Usage {
     pub major_faults: u64,
     /// Voluntary and involuntary.
     pub context_switches: u64,
+    /// Ready to run, and without a CPU. `None` in a kernel that does not count it.
+    pub cpu_wait_ns: Option<u64>,
 }
 
 impl Usage {
@@ -35,6 +39,7 @@ impl Usage {
             minor_faults: raw.ru_minflt.unsigned_abs(),
             major_faults: raw.ru_majflt.unsigned_abs(),
             context_switches: raw.ru_nvcsw.unsigned_abs() + raw.ru_nivcsw.unsigned_abs(),
+            cpu_wait_ns: cpu_wait_ns(),
         }
     }
 
@@ -55,8 +60,21 @@ impl Usage {
             minor_faults: self.minor_faults - earlier.minor_faults,
             major_faults: self.major_faults - earlier.major_faults,
             context_switches: self.context_switches - earlier.context_switches,
+            cpu_wait_ns: self
+                .cpu_wait_ns
+                .zip(earlier.cpu_wait_ns)
+                .map(|(now, then)| now.saturating_sub(then)),
         }
     }
+}
+
+/// The second figure of `/proc/thread-self/schedstat`: time spent on a run queue. Read without an
+/// allocation, since that is what the loops that ask for it promise.
+fn cpu_wait_ns() -> Option<u64> {
+    let file = open("/proc/thread-self/schedstat", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
+    let mut text = [0; 64];
+    let length = read(file.ok()?, &mut text).ok()?;
+    std::str::from_utf8(&text[..length]).ok()?.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
 fn time_ns(time: libc::timeval) -> u64 {

@@ -110,6 +110,8 @@ pub(crate) struct Tally<'a> {
     /// I/O-nanoseconds in flight in the window.
     pub in_flight_io_ns: u64,
     in_flight_lately: u64,
+    /// Time in the window in which the loop did nothing but wait.
+    pub waiting_ns: u64,
     /// Latest start after the intended time, in the window.
     pub max_slip_ns: u64,
     /// The part of the window in which this thread ran.
@@ -146,6 +148,7 @@ impl<'a> Tally<'a> {
             counts: [counts(), counts(), counts()],
             in_flight_io_ns: 0,
             in_flight_lately: 0,
+            waiting_ns: 0,
             max_slip_ns: 0,
             active: (from_ns, window.close_ns.max(from_ns)),
             usage: Usage::default(),
@@ -157,6 +160,12 @@ impl<'a> Tally<'a> {
     pub(crate) fn passed(&mut self, in_flight: u64, from_ns: u64, to_ns: u64) {
         self.in_flight_io_ns += in_flight * (to_ns - from_ns);
         self.in_flight_lately = in_flight;
+    }
+
+    /// The loop waited from `from_ns` to `to_ns`.
+    #[inline]
+    pub(crate) fn waited(&mut self, from_ns: u64, to_ns: u64) {
+        self.waiting_ns += to_ns - from_ns;
     }
 
     /// Counts an I/O that moved all its bytes.
@@ -239,6 +248,7 @@ impl<'a> Tally<'a> {
         self.shown = (0, 0);
         self.counts.iter_mut().for_each(Counts::reset);
         self.in_flight_io_ns = self.in_flight_lately * (now_ns - self.window.open_ns);
+        self.waiting_ns = 0;
         self.max_slip_ns = 0;
         self.usage = Usage::of_this_thread();
     }

@@ -14,7 +14,7 @@ pub(super) enum Quantity {
     /// Bytes
     Bandwidth(Unit),
     /// What passes over a network path, of one flow or of all.
-    Path { of: PathQuantity, traffic: Traffic, is_per_flow: bool },
+    Path { of: PathQuantity, traffic: Option<Traffic>, is_per_flow: bool },
 }
 
 /// Bytes per second in Mbit/s.
@@ -50,7 +50,7 @@ impl Quantity {
     pub(super) fn load(self, cap: &Cap) -> String {
         let size = format::bytes(f64::from(cap.block_bytes));
         match self {
-            Self::Path { traffic, .. } => {
+            Self::Path { traffic: Some(traffic), .. } => {
                 format!("{size} x {}", format::counted(traffic.flows, "flow"))
             }
             _ => format!("{size} x {}", cap.queue_depth),
@@ -105,16 +105,20 @@ pub(super) fn caps(target: &TargetCaps, unit: Unit) -> Vec<(Quantity, &Cap)> {
     of_storage.chain(target.path.iter().map(|path| (of_path(path), &path.cap))).collect()
 }
 
-/// What a name in the results counts: of storage, or of a path of these targets.
-pub(super) fn named(name: &str, targets: &[TargetCaps], unit: Unit) -> Quantity {
-    let path = targets.iter().flat_map(|target| &target.path).find(|path| path.name() == name);
-    path.map_or_else(|| Quantity::new(name == "bw_bytes", unit), of_path)
+/// What a name in the results counts: of storage, or of a path.
+pub(super) fn named(name: &str, unit: Unit) -> Quantity {
+    let both = |of: PathQuantity| [(of, false), (of, true)];
+    let mut paths = PathQuantity::ALL.into_iter().flat_map(both);
+    match paths.find(|(of, is_per_flow)| of.name(*is_per_flow) == name) {
+        Some((of, is_per_flow)) => Quantity::Path { of, traffic: None, is_per_flow },
+        None => Quantity::new(name == "bw_bytes", unit),
+    }
 }
 
 /// What a cap of a path counts.
 pub(super) fn of_path(path: &PathCap) -> Quantity {
     let PathCap { quantity, traffic, is_per_flow, .. } = *path;
-    Quantity::Path { of: quantity, traffic, is_per_flow }
+    Quantity::Path { of: quantity, traffic: Some(traffic), is_per_flow }
 }
 
 /// Four digits, and thousands apart: `3.251`, `80.02`, `3,998`, `24,310`.

@@ -1,6 +1,6 @@
 //! What became of the rules that were set for a search.
 
-use iotax_caps::{CapJudgment, TargetCaps};
+use iotax_caps::CapJudgment;
 
 use super::quantity;
 use super::result::SearchResult;
@@ -12,16 +12,16 @@ use crate::words::printable;
 /// One for each rule and cap.
 pub fn search_rulings(search: SearchResult<'_>) -> Vec<Ruling> {
     let ruling = |judgment: &CapJudgment| {
-        let told = told(judgment, &search.caps.targets, search.unit());
+        let told = told(judgment, search.unit());
         Ruling::new(&judgment.of, &judgment.rule, judgment.outcome, &told)
     };
     search.caps.rules.iter().map(ruling).collect()
 }
 
 /// `/data reaches 399.8 IOPS [398.1, 401.2], 20 % below the disk limit of P10, 500 IOPS`
-fn told(judgment: &CapJudgment, targets: &[TargetCaps], unit: Unit) -> String {
+fn told(judgment: &CapJudgment, unit: Unit) -> String {
     let mut text = printable(&judgment.of);
-    let quantity = quantity::named(judgment.quantity.as_deref().unwrap_or_default(), targets, unit);
+    let quantity = quantity::named(judgment.quantity.as_deref().unwrap_or_default(), unit);
     if let Some(found) = judgment.found {
         let [cap, lo, hi] = found.map(|per_s| quantity.figure(per_s));
         text.push_str(&format!(" reaches {cap} {} [{lo}, {hi}]", quantity.head()));

@@ -1,6 +1,8 @@
 //! What was found, in sentences.
 
-use iotax_caps::{CapKind, PathCap, SecondPass, Shared, Sharing, TargetCaps};
+use iotax_caps::{
+    CapKind, Obstacle, PathCap, SecondPass, Shared, Sharing, TargetCaps, Unreached, Unsteady,
+};
 
 use iotax_diagnose::of_search;
 
@@ -17,18 +19,20 @@ pub(super) fn all(search: SearchResult<'_>) -> Vec<String> {
     let mut sentences = rules::sentences(&search_rulings(search));
     for found in &caps.targets {
         let of = of(search, found);
-        if found.path.is_empty() {
+        if found.iops.is_some() || found.bw_bytes.is_some() || has_nothing(found) {
             sentences.push(format!("{of}{}", target(found, unit)));
         }
         sentences.extend(found.path.iter().map(|cap| of.clone() + &path(cap)));
+        sentences.extend(found.unsteady.iter().map(|rate| of.clone() + &unsteady(rate, unit)));
+        sentences.extend(found.unreached.iter().map(|cap| of.clone() + &unreached(cap, unit)));
         let more = [burst(found, unit), cache(found, unit)];
         sentences.extend(more.into_iter().flatten().map(|s| of.clone() + &s));
     }
-    sentences.extend(caps.sharing.iter().map(|pair| sharing(pair, &caps.targets, unit)));
+    sentences.extend(caps.sharing.iter().map(|pair| sharing(pair, unit)));
     sentences.extend(caps.documented.iter().map(|row| {
         let target = caps.targets.iter().find(|target| target.name == row.target);
         let of = target.map_or_else(String::new, |target| of(search, target));
-        let quantity = quantity::named(&row.quantity, &caps.targets, unit).name();
+        let quantity = quantity::named(&row.quantity, unit).name();
         format!("{of}{quantity}: {}", row.says)
     }));
     sentences.extend(of_search(&search.head.search, caps).iter().filter_map(|diagnosis| {
@@ -129,6 +133,53 @@ fn target(target: &TargetCaps, unit: Unit) -> String {
     format!("{caps} {}{depth}.{latency}", found.join(" and "))
 }
 
+fn has_nothing(target: &TargetCaps) -> bool {
+    target.path.is_empty() && target.unsteady.is_empty() && target.unreached.is_empty()
+}
+
+/// `IOPS cap unreachable: at the smallest block of 512 B the bandwidth cap binds first, at 119,000 IOPS.`
+fn unreached(cap: &Unreached, unit: Unit) -> String {
+    let quantity = quantity::named(&cap.quantity, unit);
+    let (name, rate) = (quantity.name(), quantity.rate(cap.at_least));
+    match cap.obstacle {
+        Obstacle::OtherCap => format!("{name} cap unreachable: {}, at {rate}.", cap.why),
+        Obstacle::ThisMachine => format!(
+            "{name}: cap not reached. It is at least {rate}, but {}. Stop other programs, or use a \
+             machine with more CPUs, and measure again.",
+            cap.why
+        ),
+    }
+}
+
+/// `unsteady: 600 IOPS for 50 % of the time and 2,000 IOPS for 50 %, in cycles of 10 s. ...`
+fn unsteady(rate: &Unsteady, unit: Unit) -> String {
+    let quantity = quantity::named(&rate.quantity, unit);
+    let [lo, hi] = [rate.lo, rate.hi].map(|per_s| quantity.rate(per_s));
+    let within = format!("95 % of {} windows were between {lo} and {hi}", rate.windows);
+    let levels = match rate.levels.as_slice() {
+        [low, high] => {
+            let cycle = rate.period_s.map_or_else(
+                || ", without a regular cycle".to_owned(),
+                |period_s| format!(", in cycles of {} s", iotax_words::fixed(period_s, 0)),
+            );
+            format!(
+                "it alternates between {} ({} of the time) and {} ({}){cycle}; ",
+                quantity.rate(low.per_s),
+                format::percent(low.share),
+                quantity.rate(high.per_s),
+                format::percent(high.share)
+            )
+        }
+        _ => String::new(),
+    };
+    let beside = rate
+        .beside
+        .as_ref()
+        .map_or_else(String::new, |beside| format!(" Other programs may be the cause: {beside}."));
+    let name = quantity.name();
+    format!("{name} is unsteady, so no cap is stated: {levels}{within}.{beside}")
+}
+
 /// `Bandwidth to the peer: capped at 477.9 Mbit/s (throttle); one flow is enough to get there. On the
 /// wire 499.7 Mbit/s: ...`
 fn path(path: &PathCap) -> String {
@@ -168,8 +219,8 @@ fn burst(target: &TargetCaps, unit: Unit) -> Option<String> {
     (!bursts.is_empty()).then(|| format!("bursts to {}.", bursts.join(" and to ")))
 }
 
-fn sharing(pair: &Sharing, targets: &[TargetCaps], unit: Unit) -> String {
-    let quantity = quantity::named(&pair.quantity, targets, unit);
+fn sharing(pair: &Sharing, unit: Unit) -> String {
+    let quantity = quantity::named(&pair.quantity, unit);
     let [a, b, both] = [pair.a_alone, pair.b_alone, pair.together].map(|x| quantity.rate(x));
     let (one, other) = (&pair.a, &pair.b);
     let figures = format!("{a} and {b} alone, {both} together");
@@ -209,4 +260,55 @@ fn cache(target: &TargetCaps, unit: Unit) -> Option<String> {
         format::time(*mean_latency_ns),
         plain(pass.ratio)
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+    use iotax_caps::UnsteadyLevel;
+
+    use super::*;
+
+    fn cap(quantity: &str, at_least: f64, obstacle: Obstacle, why: &str) -> String {
+        let (quantity, why) = (quantity.to_owned(), why.to_owned());
+        let cap = Unreached { quantity, at_least, block_bytes: 512, obstacle, why };
+        unreached(&cap, Unit::Mib)
+    }
+
+    #[test]
+    fn a_cap_out_of_reach_is_told_with_what_is_in_the_way() {
+        let why = "at the smallest block of 512 B the bandwidth cap binds first";
+        assert_snapshot!(cap("iops", 119e3, Obstacle::OtherCap, why), @"IOPS cap unreachable: at the smallest block of 512 B the bandwidth cap binds first, at 119,000 IOPS.");
+        let why = "at the largest block of 1 MiB the IOPS cap binds first";
+        assert_snapshot!(cap("bw_bytes", 1e9, Obstacle::OtherCap, why), @"bandwidth cap unreachable: at the largest block of 1 MiB the IOPS cap binds first, at 953.7 MiB/s.");
+        let why = "the load's threads waited 23 % of the time for a CPU";
+        assert_snapshot!(cap("iops", 12e3, Obstacle::ThisMachine, why), @"IOPS: cap not reached. It is at least 12,000 IOPS, but the load's threads waited 23 % of the time for a CPU. Stop other programs, or use a machine with more CPUs, and measure again.");
+        assert_snapshot!(cap("bw_bytes_to_flow", 5e7, Obstacle::ThisMachine, why), @"bandwidth of a flow to the peer: cap not reached. It is at least 400.0 Mbit/s, but the load's threads waited 23 % of the time for a CPU. Stop other programs, or use a machine with more CPUs, and measure again.");
+    }
+
+    #[test]
+    fn an_unsteady_rate_is_told_with_its_levels_and_its_interval() {
+        let level = |(per_s, share)| UnsteadyLevel { per_s, share };
+        let mut rate = Unsteady {
+            quantity: "iops".to_owned(),
+            lo: 598.0,
+            hi: 2_003.0,
+            windows: 30,
+            levels: [(600.0, 0.4), (2_000.0, 0.6)].map(level).to_vec(),
+            period_s: Some(10.0),
+            beside: None,
+        };
+        assert_snapshot!(unsteady(&rate, Unit::Mib), @"IOPS is unsteady, so no cap is stated: it alternates between 600.0 IOPS (40 % of the time) and 2,000 IOPS (60 %), in cycles of 10 s; 95 % of 30 windows were between 598.0 IOPS and 2,003 IOPS.");
+        rate.period_s = None;
+        rate.beside = Some("the load's threads waited 23 % of the time for a CPU".to_owned());
+        assert_snapshot!(unsteady(&rate, Unit::Mib), @"IOPS is unsteady, so no cap is stated: it alternates between 600.0 IOPS (40 % of the time) and 2,000 IOPS (60 %), without a regular cycle; 95 % of 30 windows were between 598.0 IOPS and 2,003 IOPS. Other programs may be the cause: the load's threads waited 23 % of the time for a CPU.");
+        rate = Unsteady {
+            quantity: "bw_bytes".to_owned(),
+            lo: 1e8,
+            hi: 3e8,
+            levels: Vec::new(),
+            ..rate
+        };
+        assert_snapshot!(unsteady(&rate, Unit::Mib), @"bandwidth is unsteady, so no cap is stated: 95 % of 30 windows were between 95.37 MiB/s and 286.1 MiB/s. Other programs may be the cause: the load's threads waited 23 % of the time for a CPU.");
+    }
 }

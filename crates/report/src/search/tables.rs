@@ -1,6 +1,6 @@
 //! The tables of a search.
 
-use iotax_caps::{Cap, Sharing, TargetCaps};
+use iotax_caps::{Cap, Caps, Sharing, TargetCaps};
 
 use super::quantity::{self, Quantity, plain};
 use super::result::SearchResult;
@@ -14,11 +14,7 @@ pub(super) fn all(search: SearchResult<'_>) -> Vec<(Topic, &'static str, Table)>
     let tables = [
         (Topic::Answer, "Caps, with 95 % intervals", caps(targets, unit)),
         (Topic::Answer, "Bursts", bursts(targets, unit)),
-        (
-            Topic::Answer,
-            "Buckets, one at a time and together",
-            sharing(&search.caps.sharing, targets, unit),
-        ),
+        (Topic::Answer, "Buckets, one at a time and together", sharing(search, unit)),
         (Topic::Answer, "Limits that are known", documented(search, unit)),
         (Topic::Evidence, "Throughput and latency over queue depth, 4 KiB", ladder(targets)),
         (Topic::Evidence, "Throughput over block size", sizes(targets, unit)),
@@ -69,8 +65,9 @@ fn bursts(targets: &[TargetCaps], unit: Unit) -> Table {
         .table
 }
 
-fn sharing(pairs: &[Sharing], targets: &[TargetCaps], unit: Unit) -> Table {
-    let quantity = |pair: &Sharing| quantity::named(&pair.quantity, targets, unit);
+fn sharing(search: SearchResult<'_>, unit: Unit) -> Table {
+    let Caps { sharing: pairs, targets, .. } = search.caps;
+    let quantity = |pair: &Sharing| quantity::named(&pair.quantity, unit);
     let fixed = |value: f64| iotax_words::fixed(value, 2);
     Table::of(pairs)
         .word("targets", |pair| format!("{}, {}", pair.a, pair.b))
@@ -89,7 +86,7 @@ fn sharing(pairs: &[Sharing], targets: &[TargetCaps], unit: Unit) -> Table {
 
 fn documented(search: SearchResult<'_>, unit: Unit) -> Table {
     let limits = search.caps.documented.iter().flat_map(|row| {
-        let quantity = quantity::named(&row.quantity, &search.caps.targets, unit);
+        let quantity = quantity::named(&row.quantity, unit);
         (0..).zip(&row.limits).map(move |(at, limit)| (row, quantity, limit, row.binds == Some(at)))
     });
     Table::of(limits)

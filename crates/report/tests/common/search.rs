@@ -13,7 +13,9 @@ pub(crate) fn search(known: &[f64]) -> (SearchHead, Caps) {
     let iotax_record::Experiment { iotax_version, started, command, hosts, spec, .. } =
         crate::common::compare();
     let arms = spec.arms.into_iter().take(2);
-    let targets = arms.map(|arm| SearchTarget { arm, span_bytes: 1 << 30, known: Vec::new() });
+    let asked =
+        |arm| SearchTarget { arm, span_bytes: 1 << 30, smallest_io_bytes: None, known: Vec::new() };
+    let targets = arms.map(asked);
     let search = Search {
         targets: targets.collect(),
         writes: false,
@@ -96,6 +98,8 @@ fn target(name: &str) -> TargetCaps {
         sizes: Some(SizeFit {
             points: vec![(512, 4.0), (4_096, 4e3), (1 << 20, 2_900.0)],
             fitted: 3,
+            computed: Vec::new(),
+            disturbed: Vec::new(),
             cpu_bound: iotax_caps::CpuBoundSizes::default(),
             throttle: fit,
             device: fit,

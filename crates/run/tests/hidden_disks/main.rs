@@ -1,6 +1,8 @@
 //! The search for caps on disks whose parameters it is not told.
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 
+mod disturbed;
+mod model;
 mod virtual_time;
 
 use iotax_caps::{Cap, CapKind, Caps, Shared, find};
@@ -54,26 +56,30 @@ fn search_with(
     quick: bool,
     burst: Option<BurstWatch>,
 ) -> (Caps, f64) {
+    let search = search_of(stacks.len(), span_bytes, quick, burst);
+    let mut virtual_time = VirtualTime::of(stacks);
+    virtual_time.cpu = cpu;
+    let caps = find(&search, &mut virtual_time);
+    assert_eq!(caps.ended, None);
+    (caps, virtual_time.spent_ns as f64 / 1e9)
+}
+
+fn search_of(targets: usize, span_bytes: u64, quick: bool, burst: Option<BurstWatch>) -> Search {
     let target = |name: String| SearchTarget {
         arm: Arm::new(name, Target::Path("/".into())),
         span_bytes,
+        smallest_io_bytes: Some(512),
         known: Vec::new(),
     };
-    let targets = (0..stacks.len()).map(|at| target(format!("disk {at}"))).collect();
-    let search = Search {
-        targets,
+    Search {
+        targets: (0..targets).map(|at| target(format!("disk {at}"))).collect(),
         writes: false,
         quick,
         burst,
         cloud: CloudChoice::default(),
         fail_if: Vec::new(),
         seed: 7,
-    };
-    let mut virtual_time = VirtualTime::of(stacks);
-    virtual_time.cpu = cpu;
-    let caps = find(&search, &mut virtual_time);
-    assert_eq!(caps.ended, None);
-    (caps, virtual_time.spent_ns as f64 / 1e9)
+    }
 }
 
 /// From `lo` to `hi`, as likely in each octave.

@@ -44,7 +44,7 @@ fn search(args: &KubeLimitsArgs, size_bytes: u64) -> Result<Search> {
     let arms = parse_arms(targets.iter().map(String::as_str))?;
     let cloud = documented::choice(&args.documented, arms.len())?;
     let span_bytes = USUAL_BYTES.min(usable_bytes(size_bytes));
-    let target = |arm| SearchTarget { arm, span_bytes, known: Vec::new() };
+    let target = |arm| SearchTarget { arm, span_bytes, smallest_io_bytes: None, known: Vec::new() };
     Ok(Search {
         targets: arms.into_iter().map(target).collect(),
         writes: args.write,

@@ -63,6 +63,7 @@ pub(super) fn experiment() -> Experiment {
             direct: Some(true),
             has_device: true,
             storage_id: t(),
+            smallest_io_bytes: Some(512),
             notes: vec![t()],
             caches: vec![t()],
             known: vec![KnownLimit {
@@ -354,6 +355,8 @@ fn job_record() -> JobRecord {
         cpu_system_ns: 1,
         minor_faults: 1,
         major_faults: 1,
+        waiting_ns: Some(1),
+        cpu_wait_ns: Some(1),
         context_switches: 1,
         offered_ios: Some(1),
         max_slip_ns: 1,

@@ -1,0 +1,161 @@
+//! Does the rate hold still at all? A cap of one that does not would be a figure that it never has for long.
+
+use iotax_stats::ceiling::ceiling;
+use iotax_stats::levels::{TwoLevels, has_another};
+use iotax_stats::sample::mean;
+
+use crate::found::{Cap, CapKind, SizeFit, TargetCaps};
+use crate::probe::Ended;
+use crate::processors::{Busy, TAKEN};
+use crate::scout::{SMALL_BYTES, Scout, Shape, Window};
+use crate::sizes::FITS;
+use crate::unstated::{Unsteady, changes};
+use crate::{plateau, soak};
+
+/// Windows in which an I/O more or less is more than this say nothing of a level.
+const COARSE: f64 = 0.01;
+/// Seconds for which an unsteady rate is watched, and the same with `--quick`.
+const WATCH_S: f64 = 60.0;
+const WATCH_QUICK_S: f64 = 30.0;
+/// Depth from which on windows count, if it is not known where the plateau begins.
+const DEEP: u32 = 16;
+/// Windows that it takes to doubt a limiter.
+const ENOUGH: usize = 8;
+/// So far above a cap, what passed was no moment of more.
+const ABOVE: f64 = 0.02;
+
+/// Watches the rate for a while if the measurements so far differ as those of an unsteady one do, and puts
+/// what is seen in the place of caps.
+pub(crate) fn look(
+    scout: &mut Scout<'_>,
+    target: usize,
+    found: &mut TargetCaps,
+) -> Result<(), Ended> {
+    let (shares, waited) = shares(scout.windows(target), found);
+    let before = changed_before(&shares, found);
+    let fell_back = scout.search().burst.is_none() && soak::has_burst(found);
+    let rose_again = changes(&found.soak_iops).is_some() || changes(&shares).is_some();
+    if rose_again || may_change(&shares, found) || fell_back || !found.unsteady.is_empty() {
+        let (windows, beside) = watch(scout, target, found)?;
+        // Or it changes more slowly than it was watched.
+        let unsteady =
+            changes(&windows).map(|levels| Unsteady::between("iops", &windows, levels)).or(before);
+        if unsteady.is_none() && !found.unsteady.is_empty() && ceiling(&windows, COARSE).is_some() {
+            // There is a level to come to, and the measurements were disturbed.
+            plateau::caps(scout, target, found)?;
+        }
+        if let Some(unsteady) = unsteady {
+            found.unsteady = vec![Unsteady { beside, ..unsteady }];
+            (found.iops, found.bw_bytes) = (None, None);
+            found.unreached.clear();
+        }
+    }
+    // A load that had to wait for a CPU scatters on its own.
+    if waited < TAKEN {
+        doubt_limiters(found, &shares);
+    }
+    Ok(())
+}
+
+/// Whether some windows of any load so far had less than the caps allow, and all nearly the same.
+fn may_change(shares: &[f64], found: &TargetCaps) -> bool {
+    let rate = expected(found, SMALL_BYTES).unwrap_or(f64::INFINITY);
+    let soak = found.soak_iops.iter().map(|iops| iops / rate);
+    let all: Vec<f64> = shares.iter().copied().chain(soak).collect();
+    has_another(&all, 1.0)
+}
+
+/// What the load at the start has shown, or what all measurements have had of what the caps allow.
+fn changed_before(shares: &[f64], found: &TargetCaps) -> Option<Unsteady> {
+    if let Some(levels) = changes(&found.soak_iops).filter(|levels| levels.is_tight) {
+        return Some(Unsteady::between("iops", &found.soak_iops, levels));
+    }
+    let levels = changes(shares).filter(|levels| levels.is_tight)?;
+    let rate = expected(found, SMALL_BYTES).unwrap_or(1.0);
+    let windows: Vec<f64> = shares.iter().map(|share| share * rate).collect();
+    let (low, high) = (levels.low * rate, levels.high * rate);
+    // Measurements have pauses between them, which are in no period.
+    Some(Unsteady::between("iops", &windows, TwoLevels { low, high, period: None, ..levels }))
+}
+
+/// The rate second by second, and whether the load had to wait for CPUs meanwhile. Levels that do not hold
+/// still may be chance, and are watched again.
+fn watch(
+    scout: &mut Scout<'_>,
+    target: usize,
+    found: &mut TargetCaps,
+) -> Result<(Vec<f64>, Option<String>), Ended> {
+    let watch_s = if scout.search().quick { WATCH_QUICK_S } else { WATCH_S };
+    let shape = Shape {
+        purpose: "does the rate hold still?",
+        block_bytes: SMALL_BYTES,
+        queue_depth: soak::DEPTH,
+        expected_iops: found.ladder.last().map(|step| step.iops),
+        ..Shape::default()
+    };
+    let (mut windows, mut seen) = (Vec::new(), Vec::new());
+    for _ in 0..2 {
+        let watched = scout.measure_for(target, shape, watch_s, found)?;
+        windows.extend(soak::seconds(&watched.per_second_ios));
+        seen.push(watched);
+        if changes(&windows).is_none_or(|levels| levels.is_tight) {
+            break;
+        }
+    }
+    Ok((windows, Busy::of(&seen, 0.0).taken()))
+}
+
+/// I/Os per second that the caps allow of this size, or a device's curve if that is what fits.
+fn expected(found: &TargetCaps, block_bytes: u32) -> Option<f64> {
+    if let Some(SizeFit { throttle, device, .. }) = &found.sizes
+        && device.rms <= FITS
+        && device.rms < throttle.rms
+    {
+        let per_io = device.iops.map_or(0.0, f64::recip);
+        let per_byte = device.bw_bytes.map_or(0.0, f64::recip);
+        return Some(1.0 / (per_io + per_byte * f64::from(block_bytes)));
+    }
+    let at_least = |quantity: &str| {
+        let unreached = found.unreached.iter().find(|unreached| unreached.quantity == quantity);
+        unreached.map(|unreached| unreached.at_least)
+    };
+    let iops = found.iops.as_ref().map(|cap| cap.cap).or_else(|| at_least("iops"));
+    let bytes = found.bw_bytes.as_ref().map(|cap| cap.cap).or_else(|| at_least("bw_bytes"));
+    let by_bytes = bytes.map(|bytes| bytes / f64::from(block_bytes));
+    let largest = found.ladder.iter().map(|step| step.iops).reduce(f64::max);
+    iops.into_iter().chain(by_bytes).reduce(f64::min).or(largest)
+}
+
+/// What each window of a load that saturates had of what the caps allow, and the share of its time that
+/// the load waited for a CPU.
+fn shares(windows: &[Window], found: &TargetCaps) -> (Vec<f64>, f64) {
+    let deep = found.useful_depth.unwrap_or(DEEP);
+    // Of sizes that are computed, or counted as several, the caps say nothing.
+    let fitted = found.sizes.as_ref().map_or(&[][..], |sizes| sizes.fitted_points());
+    let is_fitted = |bytes: u32| fitted.iter().any(|(size, _)| *size == bytes);
+    let tells = |window: &&Window| {
+        window.grain <= COARSE && window.queue_depth >= deep && is_fitted(window.block_bytes)
+    };
+    let waits: Vec<f64> = windows.iter().filter(tells).map(|window| window.cpu_wait).collect();
+    let share = |window: &Window| Some(window.iops / expected(found, window.block_bytes)?);
+    (windows.iter().filter(tells).filter_map(share).collect(), mean(&waits))
+}
+
+/// A limiter that other measurements went beyond, or did not come to, is none.
+fn doubt_limiters(found: &mut TargetCaps, shares: &[f64]) {
+    let has_burst = |cap: &Cap| cap.burst.is_some();
+    if shares.len() < ENOUGH || [&found.iops, &found.bw_bytes].into_iter().flatten().any(has_burst)
+    {
+        return;
+    }
+    let holds = ceiling(shares, COARSE).is_some_and(|ceiling| (ceiling.level - 1.0).abs() <= ABOVE);
+    if holds {
+        return;
+    }
+    for cap in [&mut found.iops, &mut found.bw_bytes].into_iter().flatten() {
+        if cap.kind == CapKind::Throttle {
+            cap.kind = CapKind::External;
+            cap.why.push_str(", but the other measurements of this search scatter around it");
+        }
+    }
+}

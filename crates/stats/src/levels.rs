@@ -1,0 +1,221 @@
+//! Does a rate change between two levels?
+//!
+//! A limiter that is switched, a noisy neighbour with a schedule: such a rate has no level that it could
+//! be summed up by. Disturbances of a single level do not look so: what they leave scatters.
+
+use crate::sample::{all_finite, mean, median};
+
+/// Samples, at least.
+const FEWEST: usize = 12;
+/// Share of all samples that each level must have.
+const SHARE: f64 = 0.2;
+/// Smallest ratio of the levels.
+pub const APART: f64 = 1.25;
+/// Part of the distance between the levels that a sample may be from its own.
+const NEAR: f64 = 1.0 / 6.0;
+/// The most that it may be from it, as a logarithm.
+const NEAREST: f64 = 0.1;
+/// Share of a level's samples that must be near it; the others are of seconds in which it changed. Of
+/// Gaussian rates 40 % are, of uniform ones 33 %.
+const CORE: f64 = 0.6;
+/// Samples, at least, of each level.
+const FEWEST_OF_EACH: f64 = 4.0;
+/// As far as the samples of a level that holds still are from it, as a logarithm, and share of them.
+const TIGHT: f64 = 0.02;
+const TIGHT_CORE: f64 = 0.75;
+/// Turns that differ by less than this share of their mean, or by two samples, are regular.
+const REGULAR: f64 = 0.25;
+/// Turns that must have been seen.
+const TURNS: usize = 2;
+
+/// Samples that hint at another level, if so many of them are so near to each other.
+const SOME: usize = 3;
+const MOSTLY: f64 = 0.5;
+const ALIKE: f64 = 0.2;
+
+/// Whether some samples are far from a level and mostly alike: a reason to look longer, and no more.
+pub fn has_another(rates: &[f64], level: f64) -> bool {
+    let is_far = |rate: &f64| *rate * APART < level || *rate > level * APART;
+    let others: Vec<f64> = rates.iter().copied().filter(is_far).collect();
+    let other = median(&others);
+    let alike = others.iter().filter(|rate| (*rate / other).ln().abs() <= ALIKE).count();
+    others.len() >= SOME && alike as f64 >= MOSTLY * others.len() as f64
+}
+
+/// Two levels that a rate changes between.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TwoLevels {
+    /// The lower one, in the unit of the rates.
+    pub low: f64,
+    /// The higher one.
+    pub high: f64,
+    /// Share of the samples that were nearer to the lower one.
+    pub low_share: f64,
+    /// How often it rose from the lower to the higher one. A burst that runs out never does.
+    pub rises: usize,
+    /// Both levels hold still, as those of limiters do.
+    pub is_tight: bool,
+    /// Samples from one change to the next of its kind, if these are regular.
+    pub period: Option<f64>,
+}
+
+/// The two levels of a series in the order of time; `None` if it has one, or none.
+pub fn two_levels(rates: &[f64]) -> Option<TwoLevels> {
+    let n = rates.len();
+    if n < FEWEST || !all_finite(rates) || rates.iter().any(|rate| *rate <= 0.0) {
+        return None;
+    }
+    let logs: Vec<f64> = rates.iter().map(|rate| rate.ln()).collect();
+    let mut sorted = logs.clone();
+    sorted.sort_by(f64::total_cmp);
+    let at = split(&sorted);
+    let middle = f64::midpoint(median(&sorted[..at]), median(&sorted[at..]));
+    let (below, above) = sides(&logs, middle);
+    let (low, high) = (median(&below), median(&above));
+    let distance = high - low;
+    let core = |level: f64, members: &[f64], near: f64| {
+        let near = members.iter().filter(|log| (*log - level).abs() <= near).count();
+        near as f64 / members.len() as f64
+    };
+    let both = [(low, below.as_slice()), (high, above.as_slice())];
+    let least = FEWEST_OF_EACH.max(SHARE * n as f64);
+    let near = NEAREST.min(NEAR * distance);
+    let is_level = |(level, members): &(f64, &[f64])| {
+        members.len() as f64 >= least && core(*level, members, near) >= CORE
+    };
+    if distance < APART.ln() || !both.iter().all(is_level) {
+        return None;
+    }
+    let is_tight = both.iter().all(|(level, members)| core(*level, members, TIGHT) >= TIGHT_CORE);
+    let low_share = logs.iter().filter(|log| **log < middle).count() as f64 / n as f64;
+    let (rises, falls) = (changes(&logs, middle, true), changes(&logs, middle, false));
+    Some(TwoLevels {
+        low: low.exp(),
+        high: high.exp(),
+        low_share,
+        rises: rises.len(),
+        is_tight,
+        period: period([rises, falls]),
+    })
+}
+
+/// The samples below and above the middle, without those in which the level changed: of these one side is
+/// before, the other after them.
+fn sides(logs: &[f64], middle: f64) -> (Vec<f64>, Vec<f64>) {
+    let is_change = |at: usize| {
+        let around = at.checked_sub(1).and_then(|before| logs.get(before)).zip(logs.get(at + 1));
+        around.is_some_and(|(before, after)| {
+            let (low, high) = (before.min(*after), before.max(*after));
+            low < middle && middle <= high && low < logs[at] && logs[at] < high
+        })
+    };
+    let kept = (0..logs.len()).filter(|at| !is_change(*at)).map(|at| logs[at]);
+    kept.partition(|log| *log < middle)
+}
+
+/// The split of sorted values with the least squares within its parts.
+fn split(sorted: &[f64]) -> usize {
+    let (n, centre) = (sorted.len(), mean(sorted));
+    let (mut sum, mut best, mut most) = (0.0, 1, f64::NEG_INFINITY);
+    for k in 1..n {
+        sum += sorted[k - 1] - centre;
+        let between = sum * sum * (1.0 / k as f64 + 1.0 / (n - k) as f64);
+        if between > most {
+            (best, most) = (k, between);
+        }
+    }
+    best
+}
+
+/// Where a series rises beyond the middle, or falls below it.
+fn changes(logs: &[f64], middle: f64, is_rise: bool) -> Vec<usize> {
+    let is_it = |at: &usize| {
+        let (before, after) = (logs[at - 1] >= middle, logs[*at] >= middle);
+        before != after && after == is_rise
+    };
+    (1..logs.len()).filter(is_it).collect()
+}
+
+/// The mean distance of rises, or of falls, if all are alike.
+fn period(changes: [Vec<usize>; 2]) -> Option<f64> {
+    let turns = |changes: Vec<usize>| -> Vec<f64> {
+        changes.windows(2).map(|pair| (pair[1] - pair[0]) as f64).collect()
+    };
+    let turns = changes.map(turns).into_iter().max_by_key(Vec::len)?;
+    let (least, most) = turns
+        .iter()
+        .fold((f64::INFINITY, 0.0_f64), |(least, most), turn| (least.min(*turn), most.max(*turn)));
+    let is_regular = most - least <= (REGULAR * mean(&turns)).max(2.0) && least >= 2.0;
+    (turns.len() >= TURNS && is_regular).then(|| mean(&turns))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rand::SeedableRng as _;
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    use super::*;
+
+    fn toggled(seconds: usize, period: usize, share: f64) -> Vec<f64> {
+        let high = (period as f64 * (1.0 - share)).round();
+        let rate = |at: usize| if ((at % period) as f64) < high { 2000.0 } else { 600.0 };
+        (0..seconds).map(rate).collect()
+    }
+
+    #[test]
+    fn a_switched_rate_has_two_levels_and_a_period() {
+        let found = two_levels(&toggled(60, 10, 0.5)).unwrap();
+        assert!((found.low / 600.0 - 1.0).abs() < 1e-9 && (found.high / 2000.0 - 1.0).abs() < 1e-9);
+        assert!((found.low_share - 0.5).abs() < 1e-9, "{found:?}");
+        assert_eq!(found.period, Some(10.0));
+        let irregular: Vec<f64> = [3, 11, 5, 17, 4, 9]
+            .iter()
+            .zip([600.0, 2000.0].into_iter().cycle())
+            .flat_map(|(seconds, rate)| std::iter::repeat_n(rate, *seconds))
+            .collect();
+        let found = two_levels(&irregular).unwrap();
+        assert_eq!(found.period, None, "{found:?}");
+    }
+
+    #[test]
+    fn noise_and_disturbances_are_no_second_level() {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
+        let mut called = [0; 3];
+        for _ in 0..500 {
+            let mut noise = |of: &mut dyn FnMut(&mut Xoshiro256PlusPlus) -> f64| -> Vec<f64> {
+                (0..30).map(|_| of(&mut random)).collect()
+            };
+            let sum = |r: &mut Xoshiro256PlusPlus| {
+                (0..12).map(|_| r.random_range(-0.5..0.5)).sum::<f64>()
+            };
+            let series = [
+                noise(&mut |r| (0.3 * sum(r)).exp()),
+                noise(&mut |r| r.random_range(0.2..1.0)),
+                noise(&mut |r| {
+                    if r.random_range(0.0..1.0) < 0.4 { r.random_range(0.1..0.8) } else { 1.0 }
+                }),
+            ];
+            for (called, series) in called.iter_mut().zip(series) {
+                *called += u32::from(two_levels(&series).is_some());
+            }
+        }
+        assert!(called.iter().all(|called| *called <= 10), "{called:?}");
+    }
+
+    proptest! {
+        #[test]
+        fn levels_and_shares_come_out_as_they_went_in(
+            period in 6_usize..20, share in 0.35..0.65_f64, noise in 0.0..0.05_f64,
+        ) {
+            let wave = toggled(80, period, share);
+            let rates: Vec<f64> = wave.iter().enumerate()
+                .map(|(at, rate)| rate * (1.0 + noise * ((at * 7 % 5) as f64 - 2.0) / 2.0)).collect();
+            let truth = wave.iter().filter(|rate| **rate < 1000.0).count() as f64 / 80.0;
+            let found = two_levels(&rates).unwrap();
+            prop_assert!((found.low_share - truth).abs() < 1e-9, "{found:?}");
+            prop_assert!((found.high / 2000.0 - 1.0).abs() < 0.05, "{found:?}");
+            prop_assert!((found.period.unwrap() - period as f64).abs() < 0.5, "{found:?}");
+        }
+    }
+}
