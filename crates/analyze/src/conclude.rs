@@ -51,6 +51,8 @@ impl Conclusion {
             sign: None,
             log_ratio: None,
             cost: None,
+            is_guarded: false,
+            holds_if_dependent: false,
             dependence: None,
             stop: None,
             projection: None,

@@ -54,16 +54,12 @@ fn since_then(evidence: &Evidence<'_>) -> Option<Warning> {
             "the depth check, which followed, found another level at the same depth: {}",
             list(&each.iter().map(String::as_str).collect::<Vec<_>>())
         ),
-        advice: match is_worse {
-            true => {
-                "Burst credits or a cache were used up, or another load began: verdicts are about \
-                 the level before that. Use --drain to compare what lasts; `iotax limits` measures \
-                 bursts."
-            }
-            false => {
-                "Another load ended, or credits came back: run again for a verdict at the level \
-                 that lasts."
-            }
+        advice: if is_worse {
+            "Burst credits or a cache were used up, or another load began: verdicts are about the \
+             level before that. Use --drain to compare what lasts; `iotax limits` measures bursts."
+        } else {
+            "Another load ended, or credits came back: run again for a verdict at the level that \
+             lasts."
         }
         .to_owned(),
         trials: u32::try_from(first.trials).unwrap_or(u32::MAX),
