@@ -65,7 +65,9 @@ fn variance_of_means<'a>(trials: impl Iterator<Item = &'a [u32]>) -> f64 {
             series[second] = (series[second] - usual) * (count / (count - 1.0)).sqrt();
         }
     }
-    series.iter_mut().for_each(|series| series.truncate(seconds));
+    for series in &mut series {
+        series.truncate(seconds);
+    }
     pooled_long_run_variance(&series) / seconds.max(1) as f64
 }
 

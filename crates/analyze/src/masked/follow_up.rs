@@ -85,7 +85,7 @@ fn at_loads<'a>(
         if fit(&loads) < FIRST_LOOK as u64 {
             loads = loads.into_iter().map(shortened).collect();
         }
-        let fewest = spec.stop.min_blocks.max(FIRST_LOOK as u32);
+        let fewest = spec.stop.min_blocks.max(u32::try_from(FIRST_LOOK).unwrap_or(u32::MAX));
         let fit = u32::try_from(fit(&loads)).unwrap_or(u32::MAX);
         max_blocks = max_blocks.min(fit.max(fewest));
     }
