@@ -1,7 +1,7 @@
 //! Experiments that never happened, through the code that concludes on real ones: the plan orders the
 //! arms of each block, and `Phases` takes in the trials, says when to stop and what came out.
 
-use iotax_analyze::{Comparison, Metric, Phases};
+use iotax_analyze::{Comparison, Metric, Phases, Verdict};
 use iotax_plan::Plan;
 use iotax_record::{
     DirectionRecord, End, Environment, Experiment, HostRecord, JobRecord, LatencyHistogram,
@@ -34,19 +34,16 @@ pub(crate) struct Scenario {
 }
 
 /// What came of one.
+#[expect(clippy::struct_excessive_bools, reason = "each is counted on its own")]
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Came {
     /// Some arm is called slower or faster in the primary measure; in any.
     pub signed: bool,
     pub any_signed: bool,
-    /// The last arm is called slower; equivalent; faster.
+    /// The last arm is called slower.
     pub slower: bool,
-    pub equivalent: bool,
-    pub faster: bool,
     /// Its interval holds the truth, if it has one.
     pub missed: bool,
-    /// A place effect is told of.
-    pub place: bool,
     pub blocks: u32,
 }
 
@@ -89,17 +86,13 @@ impl Scenario {
 
     fn came(&self, comparisons: &[Comparison]) -> Came {
         let primary = || comparisons.iter().filter(|c| c.metric == Metric::THROUGHPUT);
-        let last = primary().last().expect("a comparison");
-        let word = last.verdict.to_string();
+        let last = primary().next_back().expect("a comparison");
         let ends = last.lo.zip(last.hi);
         Came {
             signed: primary().any(|c| c.verdict.is_signed()),
             any_signed: comparisons.iter().any(|c| c.verdict.is_signed()),
-            slower: word == "slower",
-            equivalent: word == "equivalent",
-            faster: word == "faster",
+            slower: last.verdict == Verdict::Slower,
             missed: ends.is_some_and(|(lo, hi)| self.tax < lo || self.tax > hi),
-            place: primary().any(|c| c.place.is_some()),
             blocks: last.blocks,
         }
     }
@@ -112,10 +105,7 @@ impl Scenario {
             tally.signed += u32::from(came.signed);
             tally.any_signed += u32::from(came.any_signed);
             tally.slower += u32::from(came.slower);
-            tally.equivalent += u32::from(came.equivalent);
-            tally.faster += u32::from(came.faster);
             tally.missed += u32::from(came.missed);
-            tally.place += u32::from(came.place);
             tally.blocks.push(came.blocks);
         }
         tally.blocks.sort_unstable();
@@ -130,10 +120,7 @@ pub(crate) struct Tally {
     pub signed: u32,
     pub any_signed: u32,
     pub slower: u32,
-    pub equivalent: u32,
-    pub faster: u32,
     pub missed: u32,
-    pub place: u32,
     /// Ascending.
     pub blocks: Vec<u32>,
 }
