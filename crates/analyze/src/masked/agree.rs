@@ -75,7 +75,7 @@ pub(crate) fn withhold(
             disagreement(blocks, levels, arm, (is_shifted, method.margin))
         });
         if let Some((compared, since)) = found {
-            conclusion.changed_since(method, compared, since);
+            conclusion.changed_since(method, compared, &since);
         }
     }
 }
@@ -146,11 +146,11 @@ fn median(sorted: &[f64]) -> f64 {
 
 impl Conclusion {
     /// `since`: log ratios in the depth check.
-    fn changed_since(&mut self, method: &Method, compared: usize, since: Vec<f64>) {
+    fn changed_since(&mut self, method: &Method, compared: usize, since: &[f64]) {
         let comparison = &mut self.comparison;
         let estimate = |value, lo, hi| Estimate { value, lo, hi };
         let before = comparison.tax.zip(comparison.lo.zip(comparison.hi));
-        let cost = interval(&since).map(|ratio| method.cost(comparison.metric, ratio));
+        let cost = interval(since).map(|ratio| method.cost(comparison.metric, ratio));
         let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         comparison.change = Some(EffectChange {
             after_block: self.blocks.last().map_or(0, |block| block + 1),
