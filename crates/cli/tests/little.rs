@@ -38,15 +38,20 @@ fn fixtures() -> Vec<PathBuf> {
 /// I/Os in flight by the law, of one job of one trial.
 fn in_flight(record: &JobRecord) -> Option<f64> {
     let ios = record.read.ios + record.write.ios;
-    let sum = |part: &iotax_record::DirectionRecord| {
+    let times = |part: &iotax_record::DirectionRecord| {
         let latency = part.latency();
         let described = part.summary.as_ref().map(|summary| summary.mean_ns);
-        let mean_ns = if latency.count() > 0 { latency.mean_ns() } else { described? };
-        Some(mean_ns * part.ios as f64)
+        match latency.count() {
+            0 => Some((described? * part.ios as f64, part.ios)),
+            count => Some((latency.mean_ns() * count as f64, count)),
+        }
     };
     let parts = [&record.read, &record.write].into_iter().filter(|part| part.ios > 0);
-    let total: f64 = parts.map(sum).sum::<Option<f64>>()?;
-    (ios > 0 && record.active_ns > 0).then(|| total / record.active_ns as f64)
+    let each: Vec<(f64, u64)> = parts.map(times).collect::<Option<_>>()?;
+    let sum_ns: f64 = each.iter().map(|(sum, _)| sum).sum();
+    let timed: u64 = each.iter().map(|(_, count)| count).sum();
+    let is_known = timed > 0 && record.active_ns > 0;
+    is_known.then(|| sum_ns / timed as f64 * ios as f64 / record.active_ns as f64)
 }
 
 /// How many rows keep the law, of an experiment and its trials.

@@ -16,6 +16,11 @@ const FELL_OF_WRITES: &str = "Probably burst credits ran out, or a fresh SSD had
                               burst, let the volume rest and run shorter.";
 const ROSE: &str = "Probably something else used the storage and ended, or the volume grew faster. \
                     If only the level since is of interest, run again.";
+const SINCE_FELL: &str = "Burst credits or a cache were used up, or another load began: verdicts are \
+                          about the level before that. Use --drain to compare what lasts; `iotax \
+                          limits` measures bursts.";
+const SINCE_ROSE: &str = "Another load ended, or credits came back: run again for a verdict at the \
+                          level that lasts.";
 const CHANGED: &str = "Something came or went that this arm alone has: a cache that filled up, \
                        credits of its own, a background job on its device. Run again: if the cost \
                        is what it has been since the change, that is the one that lasts.";
@@ -54,14 +59,7 @@ fn since_then(evidence: &Evidence<'_>) -> Option<Warning> {
             "the depth check, which followed, found another level at the same depth: {}",
             list(&each.iter().map(String::as_str).collect::<Vec<_>>())
         ),
-        advice: if is_worse {
-            "Burst credits or a cache were used up, or another load began: verdicts are about the \
-             level before that. Use --drain to compare what lasts; `iotax limits` measures bursts."
-        } else {
-            "Another load ended, or credits came back: run again for a verdict at the level that \
-             lasts."
-        }
-        .to_owned(),
+        advice: if is_worse { SINCE_FELL } else { SINCE_ROSE }.to_owned(),
         trials: u32::try_from(first.trials).unwrap_or(u32::MAX),
     })
 }
