@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
-use crate::memory::AvailableMemory;
+use crate::available::AvailableMemory;
 use crate::names::shown;
 use crate::text::Bytes;
 

@@ -50,6 +50,7 @@
 //! | `chance` | repeatable randomness |
 //! | `xts` | AES-XTS-256 |
 
+mod available;
 mod bucket;
 mod buffer;
 mod chance;
@@ -74,6 +75,7 @@ mod stats;
 mod text;
 mod xts;
 
+pub use available::{AvailableMemory, MemoryLimit, available_memory};
 pub use bucket::{Burst, RateLimit};
 pub use clock::{Clock, ManualClock};
 pub use disk::VirtualDisk;
@@ -84,7 +86,6 @@ pub use layers::{
     AesConfig, CacheConfig, DelayConfig, FaultConfig, FileConfig, FlashConfig, LayerConfig,
     MemConfig, QueueConfig, ThrottleConfig, TierConfig, Trigger,
 };
-pub use memory::{AvailableMemory, MemoryLimit, available_memory};
 pub use monotonic_clock::{MonotonicClock, sleep_until};
 pub use names::shown;
 pub use namespace::{enter_namespace, within_namespace};
