@@ -17,8 +17,8 @@ Examples:
   iotax compare --quick -w randread-4k \\
       base='mem(size=64M) + delay(latency=200us)' \\
       slow='mem(size=64M) + delay(latency=260us)'
-  iotax compare -w seqread-1m a=/mnt/data b=/mnt/data \
-      --before 'b=blockdev --setra 8192 /dev/vdb' \
+  iotax compare -w seqread-1m a=/mnt/data b=/mnt/data \\
+      --before 'b=blockdev --setra 8192 /dev/vdb' \\
       --after 'b=blockdev --setra 256 /dev/vdb'
   iotax compare experiment.toml
   iotax compare monday/ tuesday/
