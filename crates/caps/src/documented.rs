@@ -40,9 +40,14 @@ fn one(
     let cap = match quantity.name {
         "iops" => found.iops.as_mut(),
         _ => found.bw_bytes.as_mut(),
-    }?;
-    let row = Documented::of(&found.name, quantity.name, cap.cap, limits)?;
-    is_it(cap, &row, cap.cap);
+    };
+    let unreached = found.unreached.iter().find(|cap| cap.quantity == quantity.name);
+    let at_least = unreached.map(|unreached| unreached.at_least);
+    let measured = cap.as_ref().map(|cap| cap.cap).or(at_least)?;
+    let row = Documented::of(&found.name, quantity.name, measured, limits)?;
+    if let Some(cap) = cap {
+        is_it(cap, &row, measured);
+    }
     Some(row)
 }
 

@@ -4,7 +4,8 @@
 use iotax_stats::ceiling::{REPEATS, ceiling};
 use iotax_stats::design::Design;
 use iotax_stats::levels::has_another;
-use iotax_stats::rci::{CriticalValues, Interval};
+use iotax_stats::rci::CriticalValues;
+use iotax_stats::sample::median;
 
 use crate::found::TargetCaps;
 use crate::probe::{Ended, Observation};
@@ -69,16 +70,12 @@ impl Series {
     /// `None` for fewer than three measurements.
     pub(crate) fn estimate(&self) -> Option<Estimate> {
         let mean = critical().rci(&self.logs)?;
-        Some(match ceiling(&self.windows, self.grain) {
-            Some(found) => {
-                Estimate { rate: found.level, lo: found.lo, hi: found.hi, is_ceiling: true }
-            }
-            None => {
-                let Interval { mean, lo, hi } = mean;
-                let [rate, lo, hi] = [mean, lo, hi].map(f64::exp);
-                Estimate { rate, lo, hi, is_ceiling: false }
-            }
-        })
+        if let Some(found) = ceiling(&self.windows, self.grain) {
+            let (rate, lo, hi) = (found.level, found.lo, found.hi);
+            return Some(Estimate { rate, lo, hi, is_ceiling: true });
+        }
+        let [rate, lo, hi] = [mean.mean, mean.lo, mean.hi].map(f64::exp);
+        Some(Estimate { rate, lo, hi, is_ceiling: false })
     }
 
     /// How far the measurements are apart, as a logarithm.
@@ -87,11 +84,9 @@ impl Series {
         most - self.logs.iter().copied().fold(f64::INFINITY, f64::min)
     }
 
-    /// What was reached at least, in two windows: less what a limiter may let pass after a pause.
+    /// What was reached at least. Not the most: a window whose edges a pause has moved has more than its share.
     pub(crate) fn reached(&self) -> f64 {
-        let mut windows = self.windows.clone();
-        windows.sort_by(|a, b| b.total_cmp(a));
-        windows.get(1).or(windows.first()).map_or(0.0, |rate| rate * (1.0 - 2.0 * REPEATS))
+        median(&self.windows)
     }
 
     /// How many measurements there are.

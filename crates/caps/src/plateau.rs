@@ -200,8 +200,11 @@ impl Quantity {
     }
 }
 
+/// A block size in bytes, and I/Os per second.
+type Point = (u32, f64);
+
 /// The sizes at either end, and the one from which on only bytes count.
-fn kink(found: &TargetCaps) -> Option<((u32, f64), (u32, f64), f64)> {
+fn kink(found: &TargetCaps) -> Option<(Point, Point, f64)> {
     let points = found.sizes.as_ref()?.single_points();
     let (first, last) = (*points.first()?, *points.last()?);
     Some((first, last, sizes::most_bytes(points) / first.1))

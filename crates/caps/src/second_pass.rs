@@ -94,7 +94,7 @@ fn repeated(
                 pass = again;
             }
         }
-        pass = judged(pass, span);
+        pass = judged(&pass, span);
     }
     Ok(pass)
 }
@@ -158,16 +158,16 @@ fn twice(
         holds_bytes: Some(region.bytes),
         evicts_bytes: None,
     };
-    Ok(judged(pass, span))
+    Ok(judged(&pass, span))
 }
 
 /// Beside what is new. Not over the first pass: its last I/Os still wait while those after them hit.
-fn judged(pass: SecondPass, span: &Span) -> SecondPass {
+fn judged(pass: &SecondPass, span: &Span) -> SecondPass {
     let ratio = pass.bw_bytes / f64::from(span.block_bytes) / span.best;
     let hits = ratio >= CLEARLY;
     let read = pass.holds_bytes.or(pass.evicts_bytes);
     let (holds_bytes, evicts_bytes) = if hits { (read, None) } else { (None, read) };
-    SecondPass { hits, ratio, holds_bytes, evicts_bytes, ..pass }
+    SecondPass { hits, ratio, holds_bytes, evicts_bytes, ..pass.clone() }
 }
 
 /// The part of a region that was read from its start on, if any was.

@@ -1,7 +1,6 @@
 //! Searches that something disturbs, and disks that do not hold still.
 
-use iotax_caps::{Cap, CapKind, Caps, Obstacle, TargetCaps, find};
-use iotax_spec::{Search, SearchTarget, Target};
+use iotax_caps::{CapKind, Caps, Obstacle, TargetCaps, find};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -110,9 +109,10 @@ fn a_disk_that_is_switched_between_two_levels_is_unsteady_and_has_neither_cap_no
         let low_share = random.random_range(0.35..0.65);
         let noise = [0.0, 0.02][case % 2];
         let mut clean = switched([low, high], period_s, low_share, 1e12);
-        let mut noisy = Xoshiro256PlusPlus::seed_from_u64(case as u64);
-        let rate: Rate =
-            Box::new(move |asked| clean(asked) * (1.0 + noise * noisy.random_range(-1.0..1.0)));
+        let mut random_noise = Xoshiro256PlusPlus::seed_from_u64(case as u64);
+        let rate: Rate = Box::new(move |asked| {
+            clean(asked) * (1.0 + noise * random_noise.random_range(-1.0..1.0))
+        });
         let model = Model::of(case as u64, Disturbed::default(), rate);
         let caps = searched(1, case % 3 != 0, model);
         let found = &caps.targets[0];

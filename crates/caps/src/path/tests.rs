@@ -1,0 +1,198 @@
+use iotax_catalog::Direction;
+use iotax_spec::{Arm, CloudChoice, KnownLimit, Probe, Search, SearchTarget, Target, parse_arms};
+
+use super::*;
+use crate::{Caps, Prober, find};
+
+/// A path in no time: what all flows have, what one has, and how much of a CPU a Gbit/s costs.
+struct Path {
+    bytes_per_s: f64,
+    flow_bytes_per_s: f64,
+    cpus_per_gbit: f64,
+    probes: u32,
+    /// What is left of a probe, by its number.
+    left: fn(u32) -> f64,
+    cpu_wait: Option<f64>,
+}
+
+impl Prober for Path {
+    fn probe(&mut self, probe: &Probe) -> Result<Vec<Observation>, Ended> {
+        self.probes += 1;
+        let traffic = probe.traffic.unwrap();
+        let flows = f64::from(traffic.flows);
+        let bytes_per_s = self.bytes_per_s.min(flows * self.flow_bytes_per_s);
+        // As much uneven as a token bucket is.
+        let bytes_per_s = bytes_per_s * (1.0 + 0.002 * f64::from(self.probes % 3));
+        let bytes_per_s = bytes_per_s * (self.left)(self.probes);
+        let ios = bytes_per_s / f64::from(traffic.block_bytes) * probe.time_ns as f64 / 1e9;
+        let busy = bytes_per_s * 8e-9 * self.cpus_per_gbit / flows;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small")]
+        let ios = ios as u64;
+        let seen = Observation {
+            ios,
+            bytes: ios * u64::from(traffic.block_bytes),
+            active_ns: probe.time_ns,
+            busy: Some(busy),
+            cpu_wait: self.cpu_wait,
+            tcp: Some(iotax_record::TcpRecord {
+                mss_bytes: 1448,
+                header_bytes: 52,
+                ..iotax_record::TcpRecord::default()
+            }),
+            ..Observation::default()
+        };
+        Ok(vec![seen; probe.places.len()])
+    }
+
+    fn pause(&mut self, _: u64) -> Result<(), Ended> {
+        Ok(())
+    }
+}
+
+fn searched(bytes_per_s: f64, flow_bytes_per_s: f64, cpus_per_gbit: f64) -> Caps {
+    searched_with(Vec::new(), bytes_per_s, flow_bytes_per_s, cpus_per_gbit)
+}
+
+fn searched_with(
+    known: Vec<KnownLimit>,
+    bytes_per_s: f64,
+    flow_bytes_per_s: f64,
+    cpus_per_gbit: f64,
+) -> Caps {
+    let path = Path {
+        bytes_per_s,
+        flow_bytes_per_s,
+        cpus_per_gbit,
+        probes: 0,
+        left: |_| 1.0,
+        cpu_wait: None,
+    };
+    searched_on(known, path)
+}
+
+fn searched_on(known: Vec<KnownLimit>, mut path: Path) -> Caps {
+    let arm: Arm = parse_arms(["netns"]).unwrap().remove(0);
+    assert!(matches!(arm.target, Target::Stack(_)));
+    let search = Search {
+        targets: vec![SearchTarget { arm, span_bytes: 1 << 30, smallest_io_bytes: None, known }],
+        writes: false,
+        quick: true,
+        burst: None,
+        cloud: CloudChoice { vm: Some("m5.xlarge".to_owned()), ..CloudChoice::default() },
+        fail_if: vec![iotax_spec::Rule::parse("bandwidth < 1G").unwrap()],
+        seed: 1,
+    };
+    find(&search, &mut path)
+}
+
+/// 60 MB/s for all flows, of which probes lose something.
+fn disturbed(left: fn(u32) -> f64, cpu_wait: Option<f64>) -> Caps {
+    let (bytes_per_s, flow_bytes_per_s, cpus_per_gbit) = (60e6, 1e9, 0.1);
+    let path = Path { bytes_per_s, flow_bytes_per_s, cpus_per_gbit, probes: 0, left, cpu_wait };
+    searched_on(Vec::new(), path)
+}
+
+#[test]
+fn a_measurement_that_was_disturbed_does_not_move_a_cap() {
+    let caps = disturbed(|probe| [1.0, 1.0, 1.0, 0.3, 1.0, 1.0, 0.7][probe as usize % 7], None);
+    let path = &caps.targets[0].path;
+    assert_eq!(told(&path[0]), (PathQuantity::BytesTo, false, 1, 48, CapKind::Throttle));
+    assert_eq!(told(&path[1]), (PathQuantity::BytesFrom, false, 1, 48, CapKind::Throttle));
+    assert!(caps.targets[0].unsteady.is_empty(), "{caps:#?}");
+}
+
+#[test]
+fn a_path_that_alternates_between_two_rates_is_unsteady() {
+    let caps = disturbed(
+        |probe| if probe.wrapping_mul(2_654_435_769) >> 31 == 0 { 0.3 } else { 1.0 },
+        None,
+    );
+    let target = &caps.targets[0];
+    assert!(!target.path.iter().any(|path| path.quantity.is_bytes()), "{target:#?}");
+    let to_peer = target.unsteady.iter().find(|rate| rate.quantity == "bw_bytes_to").unwrap();
+    let levels: Vec<f64> = to_peer.levels.iter().map(|level| (level.per_s / 1e6).round()).collect();
+    assert_eq!(levels, [18.0, 60.0], "{target:#?}");
+    let outcomes: Vec<_> = caps.rules.iter().map(|rule| rule.outcome).collect();
+    assert!(!outcomes.contains(&iotax_spec::rule::RuleOutcome::Pass), "{:?}", caps.rules);
+}
+
+#[test]
+fn a_load_on_a_path_that_gets_no_cpu_names_no_cap() {
+    let caps = disturbed(|probe| 0.2 + f64::from(probe * 37 % 100) / 130.0, Some(0.4));
+    let target = &caps.targets[0];
+    assert!(target.path.is_empty(), "{target:#?}");
+    let to_peer = target.unreached.iter().find(|cap| cap.quantity == "bw_bytes_to").unwrap();
+    assert_eq!(to_peer.obstacle, Obstacle::ThisMachine);
+    assert!(to_peer.at_least < 61e6 && to_peer.why.contains("waited 40 %"), "{to_peer:?}");
+}
+
+fn told(path: &PathCap) -> (PathQuantity, bool, u32, u32, CapKind) {
+    let mbit = path.cap.cap * 8e-6;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small")]
+    (
+        path.quantity,
+        path.is_per_flow,
+        path.traffic.flows,
+        (mbit / 10.0).round() as u32,
+        path.cap.kind,
+    )
+}
+
+#[test]
+fn a_cap_on_all_flows_is_one_flows_too() {
+    let caps = searched(60e6, 1e9, 0.1);
+    let path = &caps.targets[0].path;
+    assert_eq!(told(&path[0]), (PathQuantity::BytesTo, false, 1, 48, CapKind::Throttle));
+    assert_eq!(told(&path[1]), (PathQuantity::BytesFrom, false, 1, 48, CapKind::Throttle));
+    assert_eq!(path.len(), 4, "{path:#?}");
+    let wire = path[0].wire.unwrap();
+    assert_eq!((wire.mtu_bytes, wire.frame_bytes, wire.data_bytes), (1500, 1514, 1448));
+    assert!((wire.per_s / path[0].cap.cap - 1514.0 / 1448.0).abs() < 1e-9);
+    // 1 GiB/s was asked for, each way.
+    let outcomes: Vec<_> = caps.rules.iter().map(|rule| rule.outcome).collect();
+    assert_eq!(outcomes, [iotax_spec::rule::RuleOutcome::Fail; 2]);
+}
+
+#[test]
+fn a_cap_on_a_flow_is_told_from_the_cap_on_all() {
+    let caps = searched(250e6, 100e6, 0.1);
+    let path = &caps.targets[0].path;
+    assert_eq!(told(&path[0]), (PathQuantity::BytesTo, false, 4, 200, CapKind::Throttle));
+    assert_eq!(told(&path[1]), (PathQuantity::BytesTo, true, 1, 80, CapKind::Throttle));
+}
+
+#[test]
+fn flows_that_a_cpu_holds_are_no_cap_of_the_path() {
+    let caps = searched(10e9, 125e6, 0.9);
+    let path = &caps.targets[0].path;
+    assert!(path.iter().all(|path| path.cap.kind == CapKind::ThisMachine), "{path:#?}");
+    assert!(!path[0].is_plateau);
+    insta::assert_snapshot!(path[0].cap.why, @"the load's thread computed 90 % of the time: fewer, larger I/Os or more CPUs show what is behind");
+}
+
+#[test]
+fn a_documented_network_stands_beside_what_is_on_the_wire() {
+    let caps = searched(1.25e9 / 8.0 * 1448.0 / 1514.0, 1e9, 0.1);
+    let said: Vec<_> =
+        caps.documented.iter().map(|row| format!("{}: {}", row.quantity, row.says)).collect();
+    insta::assert_snapshot!(said.join("\n"), @"
+    bw_bytes_to: the network limit of m5.xlarge binds, to the point.
+    bw_bytes_from: the network limit of m5.xlarge binds, to the point.
+    ");
+}
+#[test]
+fn a_shaper_holds_what_passes_it_and_no_single_flow() {
+    let of = "eth0".to_owned();
+    let shaper = KnownLimit {
+        scope: "tbf".to_owned(),
+        of,
+        direction: Some(Direction::Write),
+        iops: None,
+        bw_bytes: Some(250e6),
+    };
+    let caps = searched_with(vec![shaper], 250e6 * 1448.0 / 1514.0, 100e6, 0.1);
+    let of_eth0 = |row: &&iotax_documented::Documented| row.says.contains("eth0");
+    let said = caps.documented.iter().filter(of_eth0);
+    let said: Vec<_> = said.map(|row| format!("{}: {}", row.quantity, row.says)).collect();
+    assert_eq!(said, ["bw_bytes_to: the tbf limit of eth0 binds, to the point."]);
+}
