@@ -345,6 +345,7 @@ fn job_record() -> JobRecord {
         instead_of: some(),
         threads: 1,
         queue_depth: 1,
+        found_depth: Some(1),
         active_ns: 1,
         read: DirectionRecord::default(),
         write: DirectionRecord::default(),
