@@ -49,15 +49,17 @@ fn in_flight(record: &JobRecord) -> Option<f64> {
     let parts = [&record.read, &record.write].into_iter().filter(|part| part.ios > 0);
     let each: Vec<(f64, u64)> = parts.map(times).collect::<Option<_>>()?;
     let sum_ns: f64 = each.iter().map(|(sum, _)| sum).sum();
-    let timed: u64 = each.iter().map(|(_, count)| count).sum();
-    let is_known = timed > 0 && record.active_ns > 0;
-    is_known.then(|| sum_ns / timed as f64 * ios as f64 / record.active_ns as f64)
+    let counted: u64 = each.iter().map(|(_, count)| count).sum();
+    let is_known = counted > 0 && record.active_ns > 0;
+    is_known.then(|| sum_ns / counted as f64 * ios as f64 / record.active_ns as f64)
 }
 
 /// How many rows keep the law, of an experiment and its trials.
 fn check(what: &str, head: &Experiment, trials: &[Trial]) -> usize {
     let mut phases = Phases::new(head);
-    trials.iter().for_each(|trial| phases.add(trial));
+    for trial in trials {
+        phases.add(trial);
+    }
     let parts = phases.finish(None);
     (0..).zip(&parts).map(|(phase, (_, analysis))| rows(what, phase, analysis, trials)).sum()
 }
