@@ -17,12 +17,12 @@ use serde::{Deserialize, Serialize};
 use crate::counters::CounterSeries;
 use crate::spread::LatencySpread;
 pub use arm::{
-    ArmSummary, JobSummary, NetworkLoad, NetworkSummary, OperationSummary, QuantilePoint, Rates,
-    SyncSummary, TargetSummary, Work,
+    ArmSummary, JobSummary, NetworkLoad, NetworkSummary, OperationSummary, Rates, SyncSummary,
+    TargetSummary, Work,
 };
 pub use caps::{ArmDepths, ArmDrain, Cap, DepthLevel, DepthResponse};
 pub use comparison::{Comparison, EffectChange, Missing, PlaceEffect, Stalls};
-pub use estimate::Estimate;
+pub use estimate::{Estimate, QuantilePoint};
 pub use matrix::{FactorEffect, FactorEffects, FactorInteraction, FactorShift};
 pub use outliers::{ArmTax, FleetCost, Outlier, Outliers};
 pub use precondition::{ArmPrecondition, Steadiness};

@@ -64,6 +64,7 @@ impl Conclusion {
             spread: None,
             bounds: None,
             withheld: None,
+            p_if_dependent: 1.0,
             is_interaction: false,
         }
     }

@@ -111,7 +111,7 @@ fn reason(evidence: &Evidence<'_>, group: &[&Conclusion]) -> String {
              (--time) may show how slow they are.",
             count(u64::from(blocks), "block")
         ),
-        Verdict::Undecided if group.iter().any(|c| has_lost(c)) => LOST.to_owned(),
+        Verdict::Undecided if group.iter().any(|c| has_lost(c)) => results::LOST.to_owned(),
         Verdict::Undecided if group.iter().any(|c| c.comparison.stalls.is_some()) => {
             stalls_undecided(group)
         }
@@ -144,11 +144,6 @@ fn reason(evidence: &Evidence<'_>, group: &[&Conclusion]) -> String {
         }
     }
 }
-
-/// Why the trials that gave something decide nothing.
-pub(crate) const LOST: &str = "undecided; some trials gave nothing, and counted as trials that did \
-                               nothing they would turn the verdict around, or they are too many. \
-                               Find out why they failed, and measure again.";
 
 fn has_lost(conclusion: &Conclusion) -> bool {
     conclusion.comparison.missing.is_some_and(|missing| missing.decides)

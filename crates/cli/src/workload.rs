@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use iotax_dialects::fio::{self, Machine, Outside};
 use iotax_dialects::importers::{self, Tool as Source};
 use iotax_dialects::{Tool, diskspd, tool};

@@ -5,6 +5,7 @@ use iotax_record::Slow;
 use iotax_spec::KnownLimit;
 use serde::{Deserialize, Serialize};
 
+use super::estimate::QuantilePoint;
 use super::slow_mode::SlowMode;
 use crate::counters::CounterSummary;
 
@@ -96,15 +97,6 @@ pub struct Work {
     pub cpu_busy_ns: Option<u64>,
     /// CPU time of the process, in nanoseconds; `None` if that is not known of all trials.
     pub process_cpu_ns: Option<u64>,
-}
-
-/// One point of a latency percentile curve.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct QuantilePoint {
-    /// Quantile in 0..1.
-    pub q: f64,
-    /// Latency in nanoseconds.
-    pub latency_ns: u64,
 }
 
 /// A job beside the primary one.

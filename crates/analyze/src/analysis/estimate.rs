@@ -1,4 +1,4 @@
-//! How well a figure is known.
+//! Single figures: a value with its interval, a quantile with its latency.
 
 use iotax_stats::rci::Interval;
 use serde::{Deserialize, Serialize};
@@ -18,4 +18,13 @@ impl From<Interval> for Estimate {
     fn from(interval: Interval) -> Self {
         Self { value: interval.mean, lo: interval.lo, hi: interval.hi }
     }
+}
+
+/// One point of a latency percentile curve.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct QuantilePoint {
+    /// Quantile in 0..1.
+    pub q: f64,
+    /// Latency in nanoseconds.
+    pub latency_ns: u64,
 }

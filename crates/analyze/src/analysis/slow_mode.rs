@@ -3,7 +3,7 @@
 use iotax_words::{list, percent, time};
 use serde::{Deserialize, Serialize};
 
-use super::arm::QuantilePoint;
+use super::estimate::QuantilePoint;
 
 /// I/Os that take many times as long as the others, with next to none in between, and that have a
 /// large share of all time.

@@ -13,6 +13,11 @@ use crate::facts::TrialFacts;
 use crate::metrics::Metric;
 use crate::results::is_held_to_a_rate;
 
+/// Why the trials that gave something decide nothing.
+pub(super) const LOST: &str = "undecided; some trials gave nothing, and counted as trials that did \
+                               nothing they would turn the verdict around, or they are too many. \
+                               Find out why they failed, and measure again.";
+
 pub(super) fn open(evidence: &Evidence<'_>) -> Vec<String> {
     let mut questions: Vec<String> =
         evidence.conclusions.iter().filter_map(|c| without_answer(evidence, c)).collect();
@@ -53,7 +58,7 @@ fn without_answer(evidence: &Evidence<'_>, conclusion: &Conclusion) -> Option<St
         return None;
     }
     if comparison.missing.is_some_and(|missing| missing.decides) {
-        return Some(format!("{metric} of {subject}: {}", super::LOST));
+        return Some(format!("{metric} of {subject}: {LOST}"));
     }
     let arm = evidence.names.iter().position(|name| name == subject).unwrap_or(0);
     let results = |arm: usize| {

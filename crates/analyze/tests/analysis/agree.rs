@@ -16,7 +16,9 @@ fn checked(iops: impl Fn(usize, u32, u32) -> f64) -> Analysis {
     spec.fail_if = vec![Rule::parse("slower by 5%").unwrap()];
     let trials = bed.blocks(6, &[970.0, 970.0], 0.01);
     let mut phases = Phases::new(&bed.experiment);
-    trials.iter().for_each(|trial| phases.add(trial));
+    for trial in &trials {
+        phases.add(trial);
+    }
     let parts = phases.finish(Some(&end()));
     assert_eq!(of(&parts[0].1, "b", Metric::THROUGHPUT).verdict, Verdict::Equivalent);
     let spec = depth_check(&bed.experiment.spec, &parts).unwrap();

@@ -15,7 +15,9 @@ const ROUNDING: f64 = 2e-3;
 fn closed_loop(mut trial: Trial, times: &[(u64, u64)]) -> Trial {
     let record = job(&mut trial);
     let mut service = LatencyHistogram::new();
-    times.iter().for_each(|(ns, ios)| service.record_many(*ns, *ios));
+    for (ns, ios) in times {
+        service.record_many(*ns, *ios);
+    }
     let ios: u64 = times.iter().map(|(_, ios)| ios).sum();
     let busy_ns: u64 = times.iter().map(|(ns, ios)| ns * ios).sum();
     (record.read.ios, record.read.bytes, record.read.service) = (ios, ios * 4096, service);
@@ -43,11 +45,11 @@ fn a_trial_that_was_held_up_weighs_by_what_it_did() {
     let mut bed = Bed::compare(&["a", "b"]);
     let times: [&[(u64, u64)]; 3] =
         [&[(200_000, 9_000)], &[(200_000, 500), (1_900_000_000, 1)], &[(210_000, 9_000)]];
-    let trials: Vec<Trial> = (0..3)
+    let trials: Vec<Trial> = (0_u32..3)
         .flat_map(|block| [0, 1].map(|arm| (block, arm)))
         .map(|(block, arm)| {
-            let held = if arm == 0 { block } else { 0 } as usize;
-            closed_loop(bed.trial(block as u32, arm, 100.0), times[held])
+            let held = if arm == 0 { block as usize } else { 0 };
+            closed_loop(bed.trial(block, arm, 100.0), times[held])
         })
         .collect();
     let analysis = bed.analyze(&trials);
@@ -91,7 +93,7 @@ proptest! {
         let mut bed = Bed::compare(&["a", "b"]);
         on_several_targets(&mut bed);
         let make = |(at, times): (usize, &Vec<(u64, u64)>)| {
-            let mut trial = closed_loop(bed.trial(at as u32 / 2, at % 2, 10.0), times);
+            let mut trial = closed_loop(bed.trial(u32::try_from(at / 2).unwrap(), at % 2, 10.0), times);
             let own = job(&mut trial).clone();
             let mut third = closed_loop(trial.clone(), &times[..1]);
             let third = JobRecord { name: "third".into(), ..job(&mut third).clone() };
@@ -123,7 +125,9 @@ fn of_each_depth_of_a_depth_check() {
     bed.experiment.spec.workload.set("depth=8").unwrap();
     let trials = bed.blocks(4, &[400.0, 400.0], 0.001);
     let mut phases = Phases::new(&bed.experiment);
-    trials.iter().for_each(|trial| phases.add(trial));
+    for trial in &trials {
+        phases.add(trial);
+    }
     let spec = iotax_analyze::depth_check(&bed.experiment.spec, &phases.finish(Some(&end())));
     let head = iotax_record::Experiment { spec: spec.unwrap(), ..bed.experiment.clone() };
     let mut check = Phases::of_depth_check(&head, &phases);
@@ -134,11 +138,11 @@ fn of_each_depth_of_a_depth_check() {
         // All of one depth are equally long, as trials of one phase are.
         let ns = [1_000_000, 4_000_000, 250_000][block as usize] << phase;
         let load = head.spec.phase(phase as usize).unwrap().workload;
-        let depth = u64::from(load.jobs[0].queue_depth);
-        let ios = depth * 2 * SECOND_NS / ns;
+        let depth = load.jobs[0].queue_depth;
+        let ios = u64::from(depth) * 2 * SECOND_NS / ns;
         let mut trial = closed_loop(trial, &[(ns, ios)]);
         let record = job(&mut trial);
-        (record.active_ns, record.queue_depth) = (2 * SECOND_NS, depth as u32);
+        (record.active_ns, record.queue_depth) = (2 * SECOND_NS, depth);
         check.add(&trial);
     }
     phases.checked_at_depths(&check);

@@ -1,5 +1,7 @@
 //! Made-up records through the analyzer.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod agree;
 mod compare;
 mod files;

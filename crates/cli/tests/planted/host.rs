@@ -9,7 +9,7 @@ use iotax_record::{DirectionRecord, JobRecord, LatencyHistogram, LoadRecord, Sit
 use iotax_run::{Arms, Clock, Error, Event, Files, Measured, Observer, Runner, Task, TrialRequest};
 use iotax_spec::{Driver, Job, Workload};
 
-use super::disk::{Disk, Turn};
+use super::storage::{Disk, Turn};
 
 #[derive(Clone, Default)]
 pub(super) struct Time(Rc<Cell<Duration>>);
@@ -79,8 +79,8 @@ impl Runner for Scripted {
 }
 
 /// A closed loop at this rate, whatever the depth.
-fn load(job: &Job, iops: f64, window_ns: u64) -> LoadRecord {
-    let ios = (iops * window_ns as f64 / 1e9) as u64;
+fn load(job: &Job, rate: f64, window_ns: u64) -> LoadRecord {
+    let ios = (rate * window_ns as f64 / 1e9) as u64;
     let depth = u64::from(job.queue_depth);
     let mut service = LatencyHistogram::new();
     service.record_many(depth * window_ns / ios.max(1), ios);
@@ -89,7 +89,7 @@ fn load(job: &Job, iops: f64, window_ns: u64) -> LoadRecord {
         ios,
         bytes: ios * 4096,
         service,
-        per_second_ios: vec![iops as u32; seconds],
+        per_second_ios: vec![rate as u32; seconds],
         ..DirectionRecord::default()
     };
     let job = JobRecord {

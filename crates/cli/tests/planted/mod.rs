@@ -1,9 +1,9 @@
 //! Gates over a planted regression of 20 % whose trials are of every awkward kind. Trials are simulated
 //! and performed by the trial loop in virtual time; records, rules and exit codes are the program's.
 
-mod disk;
 mod host;
 mod saved;
+mod storage;
 
 use std::fmt;
 
@@ -14,8 +14,8 @@ use iotax_run::Setup;
 use iotax_spec::{Arm, Rule, SideRuns, Spec, Stop, Target, Workload};
 
 use crate::support::{Desk, Said};
-use disk::Disk;
 use host::{Scripted, Silent, Time};
+use storage::Disk;
 
 /// What makes the regression hard to see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -66,12 +66,12 @@ impl fmt::Display for Verdict {
 /// What the gate with this number makes of it, and what it said.
 pub(crate) fn gate(kind: Kind, number: u64) -> (Verdict, String) {
     let desk = Desk::new();
-    let mut disk = Disk::new(kind, number);
+    let mut storage = Disk::new(kind, number);
     let said = if kind == Kind::MissingResults {
-        saved::write(&desk, &mut disk);
+        saved::write(&desk, &mut storage);
         desk.run(&saved::arguments(&desk))
     } else {
-        record(&desk, disk);
+        record(&desk, storage);
         desk.run(&["report", "out"])
     };
     (verdict(&said), said.to_string())
@@ -89,10 +89,10 @@ fn verdict(said: &Said) -> Verdict {
 }
 
 /// Runs a comparison and the depth check that it calls for, and keeps their records.
-fn record(desk: &Desk, disk: Disk) {
+fn record(desk: &Desk, storage: Disk) {
     let spec = spec();
     let dir = desk.path().join("out");
-    let mut host = Scripted::new(disk);
+    let mut host = Scripted::new(storage);
     let head = experiment(spec.clone());
     let mut phases = Phases::new(&head);
     let end = perform(&mut host, &head, &dir, &mut phases);

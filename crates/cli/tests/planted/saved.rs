@@ -4,20 +4,20 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::disk::{Disk, Turn};
+use super::storage::{Disk, Turn};
 use crate::support::Desk;
 
-pub(super) fn write(desk: &Desk, disk: &mut Disk) {
+pub(super) fn write(desk: &Desk, storage: &mut Disk) {
     for (arm, name) in ["old", "new"].into_iter().enumerate() {
-        for number in 0..disk.results() {
+        for number in 0..storage.results() {
             let mut result = fixture();
             result["timestamp"] = json!(1_700_000_000 + 1000 * arm + number);
-            match disk.trial(arm, 1, 60.0) {
-                Turn::Rate(iops) => scale(&mut result, [disk.noisy(), iops / 1000.0]),
-                Turn::Dies if disk.coin() => scale(&mut result, [disk.noisy(), 0.0]),
+            match storage.trial(arm, 1, 60.0) {
+                Turn::Rate(iops) => scale(&mut result, [storage.noisy(), iops / 1000.0]),
+                Turn::Dies if storage.coin() => scale(&mut result, [storage.noisy(), 0.0]),
                 // It stopped before its second job, which is the one to compare.
                 Turn::Dies => {
-                    scale(&mut result, [disk.noisy(), 1.0]);
+                    scale(&mut result, [storage.noisy(), 1.0]);
                     result["jobs"].as_array_mut().unwrap().truncate(1);
                 }
             }

@@ -1,29 +1,12 @@
 //! One job as options of fio.
 
-use std::fmt::Display;
-
 use iotax_spec::{
     BlockSizes, Bound, Engine, Extent, Files, Job, Pace, Pattern, RunLength, Skew, Think, Zone,
 };
 
+use super::options::Options;
 use super::shares::shares;
 use super::values::{can_stand, duration, file_name, size};
-
-/// Options under construction.
-#[derive(Default)]
-pub(super) struct Options(Vec<(String, Option<String>)>);
-
-impl Options {
-    pub(super) fn give(&mut self, name: &str, value: impl Display) {
-        self.0.push((name.to_owned(), Some(format!("{value}"))));
-    }
-
-    fn give_if(&mut self, given: bool, name: &str) {
-        if given {
-            self.give(name, 1);
-        }
-    }
-}
 
 /// All of a job, its options of fio last; those replace ours of the same name.
 pub(super) fn options(job: &Job) -> Vec<(String, Option<String>)> {

@@ -8,6 +8,7 @@
 //! 10 x 2^20, and only `10MiB` as 10^7 (its default is `kb_base=1024`).
 
 mod job;
+mod options;
 mod shares;
 mod times;
 mod values;

@@ -2,7 +2,7 @@
 
 use iotax_spec::{Content, IoPriority, Job, NumaMemory, PriorityShare};
 
-use super::job::Options;
+use super::options::Options;
 use super::values::{duration, size};
 
 const WHOLE: u8 = 100;
