@@ -119,7 +119,7 @@ mod tests {
     fn times_in_which_it_is_stopped_are_told_as_far_as_they_reach_into_the_window() {
         let second = Duration::from_secs(1);
         let mut watch = Watch::new(1_000_000_000, 5_000_000_000);
-        let start = watch.opens - second;
+        let start = watch.opens.checked_sub(second).unwrap();
         let looks =
             [(0, true), (1, false), (2, false), (3, true), (4, true), (5, false), (8, true)];
         for (at, is_stopped) in looks {

@@ -23,7 +23,7 @@ fn path_to(far: SocketAddr, delay: Duration) -> SocketAddr {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let at = listener.local_addr().unwrap();
     let pump = move |mut from: TcpStream, mut to: TcpStream| {
-        let mut bytes = [0; 1 << 16];
+        let mut bytes = vec![0; 1 << 16];
         while let Ok(read @ 1..) = from.read(&mut bytes) {
             thread::sleep(delay);
             if to.write_all(&bytes[..read]).is_err() {
