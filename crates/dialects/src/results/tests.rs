@@ -132,7 +132,9 @@ fn a_result_is_not_compared_with_its_own_copy() {
     // A record of it, the same record twice, and a copy of that.
     let results = try_read(&[arm("a", &[CLONES_PLUS])]).unwrap();
     let (one, other) = (dir.path().join("one"), dir.path().join("other"));
-    [&one, &other].into_iter().for_each(|dir| write(dir, &results));
+    for dir in [&one, &other] {
+        write(dir, &results);
+    }
     assert!(against(&one).is_err());
     let records = |a: &Path, b: &Path| {
         let arm = |name, path: &Path| Arm::new(name, Target::Results(vec![path.to_owned()]));
