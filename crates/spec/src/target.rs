@@ -190,7 +190,7 @@ mod tests {
         let names: HashSet<_> = arms.iter().map(|arm| &arm.name).collect();
         assert_eq!(names.len(), MAX_ARMS);
         // A name that somebody gave is not given again.
-        let arms = parse_arms(["mem", "mem#2=mem", "mem"]).unwrap();
+        let arms = parse_arms(["mem", "mem#2", "mem"]).unwrap();
         assert_eq!(arms[2].name, "mem#3");
     }
 

@@ -99,14 +99,18 @@ pub fn two_levels(rates: &[f64]) -> Option<TwoLevels> {
     })
 }
 
+/// The part of the way between two levels that noise does not reach.
+const BETWEEN: f64 = 0.1;
+
 /// The samples below and above the middle, without those in which the level changed: of these one side is
-/// before, the other after them.
+/// before, the other after them, and they are at neither.
 fn sides(logs: &[f64], middle: f64) -> (Vec<f64>, Vec<f64>) {
     let is_change = |at: usize| {
         let around = at.checked_sub(1).and_then(|before| logs.get(before)).zip(logs.get(at + 1));
         around.is_some_and(|(before, after)| {
             let (low, high) = (before.min(*after), before.max(*after));
-            low < middle && middle <= high && low < logs[at] && logs[at] < high
+            let part = (logs[at] - low) / (high - low);
+            low < middle && middle <= high && BETWEEN < part && part < 1.0 - BETWEEN
         })
     };
     let kept = (0..logs.len()).filter(|at| !is_change(*at)).map(|at| logs[at]);

@@ -12,7 +12,7 @@ use iotax_catalog::causes;
 use super::Cli;
 
 /// Programs that causes name, and the options and verbs of each that they use.
-const PROGRAMS: [(&str, &[&str]); 28] = [
+const PROGRAMS: [(&str, &[&str]); 34] = [
     ("blockdev", &["--setra"]),
     ("chattr", &["+C"]),
     (
@@ -31,18 +31,22 @@ const PROGRAMS: [(&str, &[&str]); 28] = [
             "--sector-size",
         ],
     ),
+    ("curl", &["-H"]),
     ("dmesg", &[]),
     ("dmsetup", &["table"]),
     ("echo", &[]),
     ("ethtool", &["-k", "-K", "-g", "-G", "-L", "-S"]),
     ("fstrim", &[]),
+    ("gcloud", &["compute", "--zone", "--format"]),
     ("hdparm", &["-W"]),
     ("iotop", &[]),
     ("ip", &["route", "link", "xfrm", "-s"]),
     ("kubectl", &["get", "describe", "top", "uncordon", "-o"]),
     ("losetup", &["--direct-io"]),
+    ("lsblk", &["-o"]),
+    ("mdadm", &["--grow", "--bitmap", "--bitmap-chunk"]),
     ("modprobe", &[]),
-    ("mount", &["-o"]),
+    ("mount", &["-o", "-t"]),
     ("mpstat", &["-P"]),
     ("multipath", &["-ll"]),
     ("nfsstat", &["-m"]),
@@ -51,15 +55,21 @@ const PROGRAMS: [(&str, &[&str]); 28] = [
     ("pidstat", &["-d"]),
     ("ping", &["-M", "-s"]),
     ("smartctl", &["-x"]),
-    ("ss", &["-ti"]),
+    ("ss", &["-t", "-ti", "-ltnp"]),
     ("swapoff", &[]),
     ("sysctl", &["-w"]),
     ("tc", &["qdisc", "class", "filter", "-s"]),
+    ("top", &["-H", "-p"]),
     ("zfs", &["get", "set"]),
+    ("zpool", &["iostat", "list", "-v"]),
 ];
 /// Options that are named without their program, and whose they are.
-const OPTIONS_OF_OTHERS: [(&str, &str); 2] =
-    [("--sector-size", "cryptsetup"), ("--integrity-no-journal", "cryptsetup")];
+const OPTIONS_OF_OTHERS: [(&str, &str); 4] = [
+    ("--sector-size", "cryptsetup"),
+    ("--integrity-no-journal", "cryptsetup"),
+    ("--cache", "virtiofsd"),
+    ("--thread-pool-size", "virtiofsd"),
+];
 /// What programs say: no commands.
 const SAYINGS: [&str; 1] = ["swiotlb buffer is full"];
 
@@ -78,9 +88,15 @@ fn wrong(text: &str) -> Option<String> {
     if first.starts_with("--") {
         let known = options();
         let of_others = |option: &str| OPTIONS_OF_OTHERS.iter().any(|(name, _)| *name == option);
-        let unknown = |option: &&&str| !known.contains(**option) && !of_others(option);
-        let named = words.iter().filter(|word| word.starts_with("--"));
+        let unknown = |option: &&str| !known.contains(*option) && !of_others(option);
+        let named = words.iter().filter_map(|word| {
+            word.starts_with("--").then(|| word.split('=').next().unwrap_or_default())
+        });
         return named.clone().find(unknown).map(|option| format!("no option {option}"));
+    }
+    // Of a mount, wherever it is written.
+    if first == "-o" {
+        return None;
     }
     let Some((_, known)) = PROGRAMS.iter().find(|(name, _)| *name == first) else {
         let is_word =
