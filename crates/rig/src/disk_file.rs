@@ -86,7 +86,7 @@ pub(crate) fn make(path: &Path, journal: &mut Journal) -> Result<DiskFile, Error
         path: path.to_owned(),
         identity: Identity::within(&cradle, BORN).map_err(|error| failed(error.into()))?,
         parent_inode: parent.inode().map_err(failed)?,
-        file_system: FileSystem::of(&parent).ok(),
+        file_system: FileSystem::of(&parent),
     })?;
     match renameat_with(&cradle, BORN, &parent, name, RenameFlags::NOREPLACE) {
         // File systems that do not know the flag (NFS): a hard link replaces nothing either.

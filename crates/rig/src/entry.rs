@@ -182,13 +182,13 @@ fn in_sight(
     let parent = path.parent().unwrap_or(Path::new("/"));
     let is_it = |found: &Held| {
         found.inode().is_ok_and(|inode| inode == parent_inode)
-            && file_system.is_none_or(|wanted| FileSystem::of(found) == Ok(wanted))
+            && file_system.is_none_or(|wanted| FileSystem::of(found) == Some(wanted))
     };
     if let Some(found) = Held::directory(parent).ok().filter(is_it) {
         return Ok(Some(found));
     }
     let around = parent.ancestors().skip(1).find_map(|above| Held::directory(above).ok());
-    let is_seen = |held: &Held| file_system.is_some() && FileSystem::of(held).ok() == file_system;
+    let is_seen = |held: &Held| file_system.is_some() && FileSystem::of(held) == file_system;
     match around.filter(is_seen) {
         Some(around) => Ok(around.directory_with(is_it)),
         None => Err(Error::OutOfSight { path: path.to_owned(), journal: journal.to_owned() }),

@@ -3,7 +3,7 @@
 use std::os::fd::AsFd;
 use std::path::Path;
 
-use rustix::fs::{AtFlags, CWD, StatxFlags, fstat, fstatvfs, statx};
+use rustix::fs::{AtFlags, CWD, StatxFlags, fstat, fstatvfs, major, statx};
 use rustix::path::Arg;
 use serde::{Deserialize, Serialize};
 
@@ -20,15 +20,22 @@ pub(crate) struct Identity {
 /// Tells a file system from others, as long as it is not made anew.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct FileSystem {
+    /// 0 without a block device.
     device: u64,
     /// Of most file systems this follows from their UUID.
     id: u64,
 }
 
 impl FileSystem {
-    /// That of what is open.
-    pub(crate) fn of(file: impl AsFd) -> rustix::io::Result<Self> {
-        Ok(Self { device: fstat(&file)?.st_dev, id: fstatvfs(&file)?.f_fsid })
+    /// That of what is open; `None` if it could not be told again later.
+    ///
+    /// File systems without a block device (NFS, FUSE, tmpfs, btrfs) get another device number each time
+    /// that they are mounted. Those that have no id either cannot be told apart.
+    pub(crate) fn of(file: impl AsFd) -> Option<Self> {
+        let device = fstat(&file).ok()?.st_dev;
+        let device = if major(device) == 0 { 0 } else { device };
+        let id = fstatvfs(&file).ok()?.f_fsid;
+        (device != 0 || id != 0).then_some(Self { device, id })
     }
 }
 

@@ -34,7 +34,7 @@ pub(crate) fn make_in(parent: &Held, journal: &mut Journal) -> Result<Held, Erro
         path: parent.shown().join(&name),
         token: token.clone(),
         parent_inode: parent.inode().map_err(failed)?,
-        file_system: FileSystem::of(parent).ok(),
+        file_system: FileSystem::of(parent),
     })?;
     parent.make_private(&name, &marker_name(&token)).map_err(failed)
 }

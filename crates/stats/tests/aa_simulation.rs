@@ -89,22 +89,24 @@ fn equal_arms_are_called_different_in_at_most_one_run_of_twenty() {
 fn quiet_equal_arms_are_found_equivalent() {
     let shares = simulate(Mode::Quick, 0.0, 0.04, 2_000);
     assert!(shares.equivalent > 0.93, "{shares:?}");
-    assert!(shares.blocks < 18.5, "{shares:?}");
+    assert!(shares.blocks < 20.5, "{shares:?}");
 }
 
-/// Noise, tax, least share of `slower`, most blocks on average; each with some room.
+/// Noise, tax, least share of `slower`, most blocks on average; each with some room. That a verdict also
+/// holds for dependent blocks costs one block of ten where the tax is plain, and a fifth of the power where
+/// it is not; without that, one quick run of nine on dependent blocks was wrong.
 #[test]
 fn real_taxes_are_found_in_few_blocks_and_their_intervals_cover() {
     let runs = 3_000;
     for (sd, tax, power, blocks) in [
-        (0.04, 0.10, 0.99, 8.2),
-        (0.04, 0.30, 0.99, 4.0),
-        (0.14, 0.10, 0.90, 27.0),
-        (0.14, 0.30, 0.99, 8.2),
-        (0.21, 0.10, 0.57, 33.0),
-        (0.21, 0.30, 0.99, 11.5),
-        (0.28, 0.30, 0.97, 16.0),
-        (0.28, 0.53, 0.99, 8.5),
+        (0.04, 0.10, 0.99, 9.6),
+        (0.04, 0.30, 0.99, 4.4),
+        (0.14, 0.10, 0.78, 28.2),
+        (0.14, 0.30, 0.99, 9.8),
+        (0.21, 0.10, 0.34, 30.0),
+        (0.21, 0.30, 0.99, 13.2),
+        (0.28, 0.30, 0.98, 17.5),
+        (0.28, 0.53, 0.99, 9.5),
     ] {
         let shares = simulate(Mode::Quick, tax, sd, runs);
         assert!(shares.signed >= power, "{sd} {tax}: {shares:?}");
@@ -223,7 +225,7 @@ fn dependent_blocks_are_reported_instead_of_signed() {
 #[test]
 fn quick_runs_on_dependent_blocks_are_rarely_fooled() {
     let procedure = procedure(Mode::Quick);
-    for (rho, most) in [(0.3_f64, 0.07), (0.6, 0.13)] {
+    for (rho, most) in [(0.3_f64, 0.04), (0.6, 0.07)] {
         let (runs, mut rng) = (1_000, rng(12));
         let signed = (0..runs).filter(|_| {
             let mut state = normal(&mut rng);

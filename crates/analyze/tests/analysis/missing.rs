@@ -54,7 +54,7 @@ fn a_broken_rule_stays_broken_and_a_slower_arm_slower() {
     let analysis = run([400.0, 320.0], 10, |block, arm| arm == "new" && block < 2);
     assert_eq!(verdict(&analysis), Verdict::Slower);
     assert_eq!(rule(&analysis, "new", "slower").outcome, RuleOutcome::Fail);
-    let most = run([400.0, 200.0], 9, |block, arm| arm == "new" && block % 3 != 0);
+    let most = run([400.0, 200.0], 18, |block, arm| arm == "new" && block % 3 != 0);
     assert_eq!(rule(&most, "new", "slower").outcome, RuleOutcome::Fail);
 }
 
