@@ -284,10 +284,10 @@ fn files_that_are_no_machine_are_refused() {
 error: x.json is no machine: give a file that `iotax doctor --save` has written
 [exit 2]
 ");
-    assert_snapshot!(desk.run(&["doctor", "--machine", "y.json"]), @r"
-error: cannot read y.json: No such file or directory (os error 2)
-[exit 3]
-");
+    assert_snapshot!(desk.run(&["doctor", "--machine", "y.json"]), @"
+    error: cannot read y.json: No such file or directory (os error 2)
+    [exit 2]
+    ");
     assert_snapshot!(desk.run(&["doctor", "--record", "z"]), @r"
 error: z is not an iotax record: it does not exist; give the directory that a run printed as its results
 [exit 3]

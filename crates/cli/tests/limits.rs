@@ -145,7 +145,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_made() {
         format!("{}\n{}", said.code, said.err)
     };
     assert_snapshot!(refused(&["/nowhere"]), @"
-    3
+    2
     error: arm /nowhere: /nowhere: does not exist; make the directory first, or check the spelling
     ");
     assert_snapshot!(refused(&["mem + delay(latncy=1ms)"]), @"

@@ -34,7 +34,7 @@ fn a_comparison_names_arm_and_metric_and_leaves_its_results_alone() {
     let arms =
         ["base=mem(size=16M) + delay(latency=200us)", "slow=mem(size=16M) + delay(latency=400us)"];
     let options = ["compare", "--quick", "-w", "randread-4k", "--format", "json", "--out", "out"];
-    let said = desk.run(&[&options[..], &["--max-blocks", "3"], &SHORT, &arms].concat());
+    let said = desk.run(&[&options[..], &["--max-blocks", "4"], &SHORT, &arms].concat());
     assert_eq!(said.code, 0, "{said}");
     let first = &json(&said.out)["comparisons"][0];
     assert_eq!((&first["arm"], &first["metric"]), (&"slow".into(), &"throughput".into()));

@@ -32,8 +32,8 @@ fn three_of_each_give_a_verdict_in_bandwidth() {
 
     Arms
       arm            rate  CPU/MiB      RTT  retrans/GiB  spread  trials
-      plain   25.2 Gbit/s   401 µs  67.0 µs         4.72   7.6 %       3
-      window  16.8 Gbit/s   567 µs  32.0 µs         2.36   6.6 %       3
+      plain   25.2 Gbit/s   400 µs  67.0 µs         4.42   7.6 %       3
+      window  16.8 Gbit/s   569 µs  32.0 µs         2.47   6.6 %       3
 
     Warning, not interleaved: the runs were not interleaved in random order, as
       far as the results tell: whatever changed between them (neighbours, credits,

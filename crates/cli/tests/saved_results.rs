@@ -123,9 +123,9 @@ fn every_job_has_its_verdict_and_the_gate_looks_at_all_of_them() {
     assert_snapshot!(head(&said), @"
     read, write: 2 jobs of 6 results of fio 3.35
 
-      write: Rule broken: `slower by 5%`: new has 29.9 % [29.7, 30.1] less
+      write: Rule broken: `slower by 5%`: new is 29.9 % slower [29.7, 30.1] in
       throughput after 3 blocks.
-      read: Rule undecided: `slower by 5%`: new has 0.0 % [−0.1, 0.1] less
+      read: Rule undecided: `slower by 5%`: new is 0.0 % slower [−0.1, 0.1] in
       throughput after 3 blocks; 2 jobs that one side alone has could not be
       compared.
       new against old: equivalent in read; slower in write.

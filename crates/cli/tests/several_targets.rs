@@ -137,7 +137,7 @@ fn what_is_wrong_with_targets_is_said() {
     ");
     assert_snapshot!(run(&["e=e", "f=nowhere"]), @"
     error: arm f: DESK/nowhere: does not exist; make the directory first, or check the spelling
-    [exit 3]
+    [exit 2]
     ");
     assert_snapshot!(run(&["e=e", "f=f", "--precondition"]), @"
     error: preconditioning writes one target, and a trial here has several
@@ -192,7 +192,7 @@ fn arms_of_an_experiment_file_may_have_several_targets() {
         format!("{{ e = \"mem(size=4M) + throttle(iops={slow})\", f = \"mem(size=4M)\" }}")
     };
     let text = format!(
-        "workload = {{ fio = \"drives.fio\" }}\nmax-blocks = 3\nramp = \"1s\"\n\
+        "workload = {{ fio = \"drives.fio\" }}\nmax-blocks = 4\nramp = \"1s\"\n\
          [arms]\nbase = {}\nother = {}\n",
         arm(600),
         arm(300)

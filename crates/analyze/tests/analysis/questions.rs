@@ -44,7 +44,7 @@ fn open_questions_of_several_arms_that_hold_only_alone() {
 fn open_questions_about_precision() {
     let mut bed = pair().stop(|stop| stop.mode = StopMode::Tight);
     let trials = bed.blocks(6, &[500.0, 350.0], 0.05);
-    insta::assert_snapshot!(bed.analyze(&trials).open_questions[0], @"All that is known of the tax of other is 23 to 42 %; the precision asked for takes about 25 blocks at this noise.");
+    insta::assert_snapshot!(bed.analyze(&trials).open_questions[0], @"The effect of other is not known better than 23 to 42 % slower; the precision asked for takes about 25 blocks at this noise.");
 }
 
 #[test]

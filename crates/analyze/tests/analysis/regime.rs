@@ -40,7 +40,7 @@ fn a_shift_of_one_arm_changes_its_effect() {
     trials.extend(bed.blocks(16, &[1000.0, 500.0], 0.02).into_iter().skip(18));
     let analysis = bed.analyze(&trials);
     insta::assert_snapshot!(said(&analysis, Check::RegimeShift), @"
-    [other, 7 trials] the effect on throughput changed after block 9: a tax of 0.8 % in the 9 blocks up to then, 2x slower in the 7 blocks since; those since are too few for a verdict of their own
+    [other, 7 trials] the effect on throughput changed after block 9: 0.8 % slower in the 9 blocks up to then, 2x slower in the 7 blocks since; those since are too few for a verdict of their own
       -> Something came or went that this arm alone has: a cache that filled up, credits of its own, a background job on its device. Run again: if the cost is what it has been since the change, that is the one that lasts.
     ");
     let other = &analysis.comparisons[0];

@@ -29,7 +29,7 @@ sed -E 's/.*(vers=[^,]*,rsize=[0-9]*).*proto=tcp(,nconnect=.)?.*(,sec=[^,]*).*/\
 nothing_left /run/before $export
 
 echo "--- without protection, and encrypted"
-"$IOTAX" compare -w randread-4k --set size=4M --time 1s --ramp 200ms --quick --max-blocks 3 \
+"$IOTAX" compare -w randread-4k --set size=4M --time 1s --ramp 200ms --quick --max-blocks 4 \
     --format json --out kerberos "sys=nfs($server, sec=sys)" "krb5p=nfs($server, sec=krb5p)" \
     >kerberos.json
 "$IOTAX" report kerberos >&2

@@ -40,7 +40,8 @@ fn told_of(mut bed: Bed, arms: &[Arm], flush_ms: Option<[u64; 2]>) -> Reasons {
     }
     let mut trials = Vec::new();
     for block in 0..BLOCKS {
-        for (place, arm) in arms.iter().enumerate() {
+        for place in bed.order(block) {
+            let arm = &arms[place];
             let wobble = 1.0 + 0.01 * f64::from(block % 3);
             let mut trial = bed.trial(block, place, arm.iops as f64 * wobble);
             let at = |name: &str, ms: f64| {

@@ -67,7 +67,8 @@ fn beside(by: u32, spread: [u64; 3]) -> (Bed, Vec<iotax_record::Trial>) {
     (asked.engine, asked.direct, asked.queue_depth) = (Engine::IoUring, true, 4);
     let mut trials = Vec::new();
     for block in 0..5_u32 {
-        for (arm, rate) in [(0, 25_000.0 * (1.0 + 0.01 * f64::from(block % 3))), (1, 1500.0)] {
+        for arm in bed.order(block) {
+            let rate = [25_000.0 * (1.0 + 0.01 * f64::from(block % 3)), 1500.0][arm];
             let mut trial = bed.trial_with(block, arm, rate, 4e9 / rate);
             if arm == 1 {
                 let record = job(&mut trial);
