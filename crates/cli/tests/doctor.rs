@@ -290,7 +290,7 @@ error: x.json is no machine: give a file that `iotax doctor --save` has written
     ");
     assert_snapshot!(desk.run(&["doctor", "--record", "z"]), @r"
 error: z is not an iotax record: it does not exist; give the directory that a run printed as its results
-[exit 3]
+[exit 2]
 ");
 }
 

@@ -135,7 +135,7 @@ fn what_is_not_there_or_cannot_be_read_is_said() {
     std::fs::write(desk.path().join("a.json"), "{\"a\": 1}").unwrap();
     insta::assert_snapshot!(desk.run(&["kube", "doctor", "--objects", "a.json"]), @"
     error: a.json: this is not what `kubectl get -o json` prints: something in it has no `kind`
-    [exit 3]
+    [exit 2]
     ");
     std::fs::write(desk.path().join("b.json"), "{\"kind\": \"List\", \"items\": []}").unwrap();
     insta::assert_snapshot!(desk.run(&["kube", "doctor", "--objects", "b.json"]), @"

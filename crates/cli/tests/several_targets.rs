@@ -146,7 +146,7 @@ fn what_is_wrong_with_targets_is_said() {
     ");
     assert_snapshot!(run(&["e=e", "f=mem(size=4M)", "--engine", "fio"]), @"
     error: arm target: mem(size=4M) is a virtual disk inside iotax, which fio cannot drive: mount it (iotax disk up) and name that path, or use --engine native
-    [exit 3]
+    [exit 2]
     ");
     assert_snapshot!(desk.run(&["run", "randread-4k", "x=e"]), @"
     error: no job of this workload has a target called `x`

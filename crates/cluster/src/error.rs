@@ -247,7 +247,8 @@ impl From<Error> for iotax_run::Error {
             | Error::NoClaim { .. }
             | Error::Path { .. }
             | Error::OneNode { .. }
-            | Error::RawClaim { .. } => FailureKind::Usage,
+            | Error::RawClaim { .. }
+            | Error::NoObjects { .. } => FailureKind::Usage,
             Error::Interrupted => FailureKind::Interrupted,
             _ => FailureKind::Environment,
         };
