@@ -41,7 +41,10 @@ fn look(args: &KubeDoctorArgs) -> Result<(ClusterSeen, String)> {
     if let Some(file) = &args.objects {
         let about = || file.display().to_string();
         let text = read_argument(fs::read_to_string(file), about)?;
-        return Ok((survey_of_file(&text).with_context(about)?, "default".to_owned()));
+        return Ok((
+            survey_of_file(&text).map_err(iotax_run::Error::from).with_context(about)?,
+            "default".to_owned(),
+        ));
     }
     let (context, namespace) = (args.context.as_deref(), args.namespace.as_deref());
     let cluster = Cluster::connect(context, namespace)?;
