@@ -89,9 +89,8 @@ fn wrong(text: &str) -> Option<String> {
         let known = options();
         let of_others = |option: &str| OPTIONS_OF_OTHERS.iter().any(|(name, _)| *name == option);
         let unknown = |option: &&str| !known.contains(*option) && !of_others(option);
-        let named = words.iter().filter_map(|word| {
-            word.starts_with("--").then(|| word.split('=').next().unwrap_or_default())
-        });
+        let named = words.iter().filter(|word| word.starts_with("--"));
+        let named = named.map(|word| word.split('=').next().unwrap_or_default());
         return named.clone().find(unknown).map(|option| format!("no option {option}"));
     }
     // Of a mount, wherever it is written.
