@@ -141,8 +141,13 @@ pub(crate) fn refuse_unwritable(dir: &Path) -> Result<()> {
         .filter(|part| !part.as_os_str().is_empty())
         .unwrap_or_else(|| there.to_owned());
     let (dir, shown) = (dir.display(), shown.display());
+    if !there.is_dir() {
+        return Err(usage(format!(
+            "no results can be written to {dir}: {shown} is not a directory; name another place with \
+             --out"
+        )));
+    }
     let why = match access(there, Access::WRITE_OK | Access::EXEC_OK) {
-        _ if !there.is_dir() => format!("{shown} is not a directory"),
         Ok(()) => match Held::existing(there) {
             Ok(_) => return Ok(()),
             Err(error) => error.to_string(),

@@ -70,11 +70,11 @@ fn a_rule_that_nothing_can_decide_is_refused_before_anything_is_measured() {
     ");
     assert_eq!(run(&desk, &["-n", "2", "--fail-if", "iops < 100000"]).code, 2);
     assert_snapshot!(compare(&["--max-blocks", "2"]), @"
-    error: `slower by 5%` can never be decided with --max-blocks 2: it takes 3 blocks at least, and more where trials vary; use --max-blocks 10, or leave --max-blocks out
+    error: `slower by 5%` can never be decided with --max-blocks 2: it takes 4 blocks at least, and more where trials vary; use --max-blocks 10, or leave --max-blocks out
     [exit 2]
     ");
     assert_snapshot!(compare(&["--max-time", "1s"]), @"
-    error: `slower by 5%` can never be decided within --max-time 1s: it takes 3 blocks at least, which is 1800ms of load; use --max-time 6s or shorter trials (--time)
+    error: `slower by 5%` can never be decided within --max-time 1s: it takes 4 blocks at least, which is 2400ms of load; use --max-time 6s or shorter trials (--time)
     [exit 2]
     ");
     let plan = ["plan", "run", "randread-4k", "mem(size=16M)", "-n", "2", "--fail-if", "iops < 9"];

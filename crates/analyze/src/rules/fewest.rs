@@ -5,11 +5,15 @@ use iotax_spec::{Rule, Spec};
 use iotax_stats::design::Design;
 use iotax_stats::unpaired::MIN_RESULTS;
 
+use crate::method::FIRST_LOOK;
+
 /// Blocks of a run, of saved results results of an arm, below which nothing decides a rule.
 pub fn fewest(spec: &Spec, rule: &Rule) -> u32 {
     let fewest = match rule.condition {
         Condition::SlowerBy(_) if spec.is_of_results() => MIN_RESULTS,
-        Condition::SlowerBy(_) | Condition::Figure { .. } | Condition::BelowDocumented(_) => {
+        // Each order of the arms has to be there twice.
+        Condition::SlowerBy(_) => FIRST_LOOK,
+        Condition::Figure { .. } | Condition::BelowDocumented(_) => {
             Design::with_max_blocks(spec.stop.max_blocks as usize).looks()[0]
         }
     };
