@@ -8,7 +8,7 @@ pub(crate) struct Score {
     /// Faults whose cause was named first.
     found: u32,
     controls: u32,
-    /// Controls of which no cause was called sure, and none likely.
+    /// Controls of which no cause was called sure, and none likely, but what they have.
     quiet: u32,
     broken: u32,
 }
@@ -28,7 +28,8 @@ impl Score {
         let is_right = if is_faulty {
             named.first().is_some_and(|first| of.causes.contains(&first.cause.as_str()))
         } else {
-            named.iter().all(|named| named.confidence == "possible")
+            let is_true = |named: &Named| of.of_both.contains(&named.cause.as_str());
+            named.iter().all(|named| named.confidence == "possible" || is_true(named))
         };
         let (all, right) = if is_faulty {
             (&mut self.faults, &mut self.found)

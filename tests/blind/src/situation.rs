@@ -12,6 +12,8 @@ pub(crate) struct Situation {
     pub name: &'static str,
     /// Names of causes, any of which is right; none of what is healthy.
     pub causes: &'static [&'static str],
+    /// Causes that the control has, too, and that are right of it.
+    pub of_both: &'static [&'static str],
     /// Where it can be made.
     pub place: Place,
     pub plant: Plant,
@@ -37,12 +39,12 @@ pub(crate) const fn here(
     causes: &'static [&'static str],
     plant: MakeEither,
 ) -> Situation {
-    Situation { name, causes, place: Place::Here, plant: Plant::Either(plant) }
+    Situation { name, causes, of_both: &[], place: Place::Here, plant: Plant::Either(plant) }
 }
 
 /// Something healthy that looks as if it had a fault.
 pub(crate) const fn healthy(name: &'static str, make: Make) -> Situation {
-    Situation { name, causes: &[], place: Place::Here, plant: Plant::Healthy(make) }
+    Situation { name, causes: &[], of_both: &[], place: Place::Here, plant: Plant::Healthy(make) }
 }
 
 /// Where a situation can be made.

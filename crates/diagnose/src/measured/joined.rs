@@ -40,12 +40,10 @@ pub(super) fn with_findings(case: &Case<'_>, mut suspects: Vec<Suspect>) -> Vec<
     suspects
 }
 
-/// A cause that nothing measured points to. Where a rule would have measured it, and devices were
-/// counted, it does not act here.
+/// A cause that nothing measured points to. Where a rule would have measured it, it does not act.
 fn only_seen(case: &Case<'_>, finding: &Finding) -> Option<Suspect> {
     let named = finding.cause.as_str();
-    let is_measured = rules::measures(named) && !case.devices().is_empty();
-    let is_decided = is_measured || DECIDED_BY_MEASURING.contains(&named);
+    let is_decided = rules::measures(named, case) || DECIDED_BY_MEASURING.contains(&named);
     (!is_decided && finding.certainty > Certainty::ToBeTested).then_some(())?;
     let about = format!("{}: {}", finding.about, finding.why);
     let suspect = Suspect::new(&finding.cause, Confidence::Likely, about);

@@ -57,14 +57,23 @@ fn beside_the_fastest(arm: &Judged<'_>, arms: &[Judged<'_>]) -> Option<Suspect> 
     rules::limited_beside(&arm.case, &fastest.case)
 }
 
-/// Causes that make some I/Os wait long and others not at all.
-const UNEVEN: [&str; 6] =
-    ["cgroup-io-max", "cpu-bound", "cpu-quota", "dirty-throttling", "neighbour", "throttle"];
+/// Causes under which each I/O takes as long as the others: of all others, some wait long.
+const EVEN: [&str; 7] = [
+    "dm-crypt-small-sectors",
+    "encrypted-twice",
+    "encryption-in-path",
+    "io-split",
+    "nfs-kerberos",
+    "sync-mount",
+    "too-little-parallelism",
+];
 
 /// With a symptom behind the cause that it is one of.
 fn explained(mut suspects: Vec<Suspect>) -> Vec<Suspect> {
     let makes_uneven = |suspect: &&Suspect| {
-        suspect.confidence > Confidence::Possible && UNEVEN.contains(&suspect.cause.as_str())
+        suspect.confidence > Confidence::Possible
+            && suspect.cause != "slow-few"
+            && !EVEN.contains(&suspect.cause.as_str())
     };
     let cause = suspects.iter().find(makes_uneven).map(|suspect| suspect.cause.clone());
     if let (Some(cause), Some(few)) =

@@ -119,7 +119,8 @@ fn provider(asked: &Search) -> Option<Cloud> {
 fn unnamed(target: &TargetCaps, cap: &Cap) -> Suspect {
     let (to_blame, confidence) = match cap.kind {
         CapKind::Throttle => ("throttle", Confidence::Sure),
-        CapKind::SaturatedDevice => ("saturated-device", Confidence::Likely),
+        // A search drives every device to its end: that it came there accuses none.
+        CapKind::SaturatedDevice => ("saturated-device", Confidence::Possible),
         CapKind::ThisMachine => ("cpu-bound", Confidence::Likely),
         CapKind::External => ("throttle", Confidence::Possible),
     };

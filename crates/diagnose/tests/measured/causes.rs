@@ -2,8 +2,8 @@
 
 use iotax_diagnose::{Confidence, Suspect, of_arms};
 use iotax_record::machine::{
-    ControlGroups, Crypt, Device, DeviceKind, GroupIoLimits, GroupMemory, MappedTarget, Mapping,
-    MountSeen, Node, PathSeen, Queue, SeenLayer,
+    ControlGroups, Crypt, Device, DeviceKind, GroupIoLimits, GroupMemory, LoopFile, MappedTarget,
+    Mapping, MountSeen, Node, PathSeen, Queue, SeenLayer,
 };
 use iotax_record::{
     Counters, DISK_COUNTERS, DeviceCounters, JobRecord, Machine, MemoryCounters, Series,
@@ -321,6 +321,33 @@ fn a_disk_with_a_file_system_between_it_and_a_loop_device_is_the_lowest() {
     let reads = |name: &str| device(name, [1000, 8], [0, 0], 1.0);
     scene.counters.devices = vec![reads("loop0"), reads("vda")];
     assert_eq!(scene.first(), "nothing", "both saw the same reads");
+}
+
+#[test]
+fn a_loop_device_of_which_no_device_below_is_counted() {
+    let scene = |has_disk: bool| {
+        let mut scene = Scene::healthy();
+        let file = LoopFile { path: "/far/image".to_owned(), is_direct: Some(false) };
+        let looped =
+            Device { name: "loop0".to_owned(), loop_file: Some(file), ..Device::default() };
+        let disk = Device { name: "vda".to_owned(), ..Device::default() };
+        let node = |layer, below| Node { layer, below };
+        scene.machine.nodes = vec![
+            node(SeenLayer::Device(looped), vec![1]),
+            node(SeenLayer::Mount(MountSeen::default()), vec![2]),
+            node(SeenLayer::Device(disk), Vec::new()),
+        ];
+        scene.counters.devices = vec![device("loop0", [1000, 8], [0, 0], 1.0)];
+        if has_disk {
+            scene.counters.devices.push(device("vda", [1000, 8], [0, 0], 1.0));
+        } else {
+            scene.machine.nodes.truncate(2);
+            scene.machine.nodes[1].below.clear();
+        }
+        scene.first()
+    };
+    assert_eq!(scene(true), "nothing", "measured, and no time passes there");
+    assert_eq!(scene(false), "likely loop-double-caching", "seen, and not measured");
 }
 
 #[test]

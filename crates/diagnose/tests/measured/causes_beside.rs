@@ -117,3 +117,17 @@ fn a_cache_that_is_kept_cold_is_not_too_small() {
     assert_eq!(refaults(false), ["likely page-cache-thrash"]);
     assert_eq!(refaults(true), Vec::<String>::new());
 }
+
+#[test]
+fn programs_that_take_the_cpus_come_before_syncs_that_wait_for_one() {
+    // A log: each write is in memory at once, and synced; the disk has a third of that time.
+    let mut log = Scene::healthy();
+    let job = log.job();
+    (job.engine, job.direct, job.read_percent, job.queue_depth) = (Engine::Psync, false, 0, 1);
+    log.iops = 187.0;
+    log.latencies = vec![(20_000, 187 * SECONDS)];
+    log.sync_ns = Some((187 * SECONDS, 5_300_000));
+    log.process_cpu_ns = Some(SECOND_NS);
+    log.counters.devices = vec![device("vda", [0, 0], [375, 8], 0.85)];
+    assert_eq!(told(without_cpu(log)), ["likely cpu-bound", "possible flush-bound"]);
+}

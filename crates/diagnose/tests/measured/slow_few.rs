@@ -54,3 +54,30 @@ fn of_buffered_reads_they_may_be_those_that_were_not_in_memory() {
     (scene.job().engine, scene.job().direct) = (Engine::Psync, false);
     assert_eq!(told(scene), ["possible slow-few"]);
 }
+
+#[test]
+fn credits_that_ran_out_come_before_them() {
+    // Depth 16: 3,088 IOPS while credits last, 772 after them.
+    let mut scene = Scene::healthy();
+    scene.job().queue_depth = 16;
+    let (fast, slow) = (3088, 772);
+    let seconds: Vec<u32> = [vec![fast; 5], vec![slow; 15]].concat();
+    let ios = |of: u32| u64::from(of) * seconds.iter().filter(|ios| **ios == of).count() as u64;
+    scene.iops = (ios(fast) + ios(slow)) as f64 / SECONDS as f64;
+    scene.latencies = vec![(5_181_000, ios(fast)), (20_725_000, ios(slow))];
+    scene.seconds = Some(seconds);
+    scene.counters.devices = Vec::new();
+    assert_eq!(told(scene), ["likely burst-spent", "possible slow-few"]);
+}
+
+#[test]
+fn a_queue_that_is_too_short_comes_before_them() {
+    let mut scene = stalls();
+    scene.job().queue_depth = 64;
+    scene.queue().requests = Some(4);
+    let ios = 7400 * SECONDS;
+    scene.iops = 7400.0;
+    scene.latencies = vec![(735_000, ios - ios / 12), (97_000_000, ios / 12)];
+    scene.counters.devices = vec![device("vda", [7400, 8], [0, 0], 0.5)];
+    assert_eq!(told(scene), ["sure queue-too-short", "possible slow-few"]);
+}

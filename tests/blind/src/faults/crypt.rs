@@ -33,7 +33,13 @@ const fn in_guest(
     causes: &'static [&'static str],
     plant: MakeEither,
 ) -> Situation {
-    Situation { name, causes, place: Place::Guest(GUEST), plant: Plant::Either(plant) }
+    Situation {
+        name,
+        causes,
+        of_both: &[],
+        place: Place::Guest(GUEST),
+        plant: Plant::Either(plant),
+    }
 }
 
 pub(super) const ALL: [Situation; 4] = [
@@ -68,7 +74,7 @@ fn past_queues(lab: &mut Lab, layers: usize, sector_bytes: &str) -> Result<Compl
     for _ in 0..layers {
         device = encrypted(lab, &device, &options)?;
     }
-    let more = ["--set", &block_size, "--set", "depth=1", "--time", "5s"];
+    let more = ["--set", &block_size, "--set", "depth=4", "--time", "5s"];
     Ok(Complaint::run("seqread-1m", &device, &more))
 }
 

@@ -11,13 +11,17 @@ const GUEST: Guest = Guest {
     memory_bytes: 512 << 20,
 };
 
+/// One CPU is client and server: without a fault, it is what bounds the load.
 const fn in_guest(
     name: &'static str,
     causes: &'static [&'static str],
     plant: MakeEither,
 ) -> Situation {
-    Situation { name, causes, place: Place::Guest(GUEST), plant: Plant::Either(plant) }
+    let of_both = &["cpu-bound"];
+    Situation { name, causes, of_both, place: Place::Guest(GUEST), plant: Plant::Either(plant) }
 }
+
+const READS_AHEAD: &str = "NFS reads ahead too little";
 
 pub(super) const ALL: [Situation; 5] = [
     in_guest("NFS with privacy", &["nfs-kerberos"], |lab, is_faulty| {
@@ -42,18 +46,22 @@ pub(super) const ALL: [Situation; 5] = [
         let more = ["--set", "size=64M", "--set", &depth, "--time", "5s"];
         Ok(Complaint::run("randread-4k", &dir, &more))
     }),
-    in_guest("NFS reads ahead too little", &["nfs-read-ahead", "read-ahead"], |lab, is_faulty| {
-        let dir = mounted(lab, "sec=sys,rsize=262144")?;
-        let number = lab.run(&["stat", "--format", "%Hd:%Ld", &dir])?;
-        let read_ahead = format!("/sys/class/bdi/{}/read_ahead_kb", number.trim());
-        lab.set(&read_ahead, if is_faulty { "4" } else { "2048" })?;
-        // More than the guest has memory.
-        let size = format!("size={}M", lab.number(600..=700));
-        // A large read is its own read-ahead.
-        let small = ["--set", "direct=false", "--set", "block-size=4k"];
-        let more = [&small[..], &["--set", &size, "--time", "5s"]].concat();
-        Ok(Complaint::run("seqread-1m", &dir, &more))
-    }),
+    Situation {
+        // Either reads more than the guest has memory, and again what was in it.
+        of_both: &["cpu-bound", "page-cache-thrash"],
+        ..in_guest(READS_AHEAD, &["nfs-read-ahead", "read-ahead"], |lab, is_faulty| {
+            let dir = mounted(lab, "sec=sys,rsize=262144")?;
+            let number = lab.run(&["stat", "--format", "%Hd:%Ld", &dir])?;
+            let read_ahead = format!("/sys/class/bdi/{}/read_ahead_kb", number.trim());
+            lab.set(&read_ahead, if is_faulty { "4" } else { "2048" })?;
+            // More than the guest has memory.
+            let size = format!("size={}M", lab.number(600..=700));
+            // A large read is its own read-ahead.
+            let small = ["--set", "direct=false", "--set", "block-size=4k"];
+            let more = [&small[..], &["--set", &size, "--time", "5s"]].concat();
+            Ok(Complaint::run("seqread-1m", &dir, &more))
+        })
+    },
     // Files that are looked at again and again.
     in_guest("NFS remembers no attributes", &["nfs-attribute-cache"], |lab, is_faulty| {
         let off = ["noac", "actimeo=0", "lookupcache=none,actimeo=0"][lab.pick(3)];

@@ -9,7 +9,9 @@ pub(super) const ALL: [Situation; 6] = [
         if is_faulty {
             lab.set_queue(&device, "max_sectors_kb", &kib.to_string())?;
         }
-        Ok(Complaint::run("randread-4k", &device, &["--set", "bs=256k", "--time", "6s"]))
+        // Several in flight: one at a time would be a cause by itself.
+        let load = ["--set", "bs=256k", "--set", "depth=4", "--time", "6s"];
+        Ok(Complaint::run("randread-4k", &device, &load))
     }),
     here("queue too short", &["queue-too-short"], |lab, is_faulty| {
         let latency = lab.number(400..=900);

@@ -30,8 +30,8 @@ pub(super) const ALL: [Situation; 8] = [
         let dir = lab.mounted(&device, "noatime")?;
         let writer = "--name=copy --ioengine=libaio --direct=1 --rw=write --bs=1m --iodepth=8 --size=128m \
                       --time_based --runtime=8";
-        let reader = "--name=serve --ioengine=psync --direct=1 --rw=randread --bs=4k --size=64m --time_based \
-                      --runtime=8";
+        let reader = "--name=serve --ioengine=libaio --direct=1 --rw=randread --bs=4k --iodepth=4 --size=64m \
+                      --time_based --runtime=8";
         let job =
             if is_faulty { format!("fio {reader} {writer}") } else { format!("fio {reader}") };
         Ok(Complaint::run(&job, &dir, &["--time", "8s"]))

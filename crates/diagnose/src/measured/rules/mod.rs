@@ -25,6 +25,8 @@ pub(super) struct Rule {
     judge: fn(&Case<'_>) -> Option<Suspect>,
     /// What it measures is time that waiting for a CPU adds to.
     includes_cpu_wait: bool,
+    /// Whether the counters that it judges by are there.
+    is_counted: fn(&Case<'_>) -> bool,
 }
 
 impl Rule {
@@ -47,17 +49,22 @@ impl Rule {
 }
 
 const fn rule(causes: &'static [&'static str], judge: fn(&Case<'_>) -> Option<Suspect>) -> Rule {
-    Rule { causes, judge, includes_cpu_wait: false }
+    Rule { causes, judge, includes_cpu_wait: false, is_counted: counts_devices }
 }
 
 /// A rule whose measurement cannot tell its cause from waiting for a CPU.
 const fn timed(causes: &'static [&'static str], judge: fn(&Case<'_>) -> Option<Suspect>) -> Rule {
-    Rule { causes, judge, includes_cpu_wait: true }
+    Rule { causes, judge, includes_cpu_wait: true, is_counted: counts_devices }
 }
 
-/// Whether some rule measures this cause.
-pub(super) fn measures(cause: &str) -> bool {
-    ALL.iter().any(|rule| rule.causes.contains(&cause))
+fn counts_devices(case: &Case<'_>) -> bool {
+    !case.devices().is_empty()
+}
+
+/// Whether some rule would have named this cause here, if it acted.
+pub(super) fn measures(named: &str, case: &Case<'_>) -> bool {
+    let of_cause = |rule: &&Rule| rule.causes.contains(&named);
+    ALL.iter().filter(of_cause).any(|rule| (rule.is_counted)(case))
 }
 
 /// All rules.
@@ -89,7 +96,11 @@ pub(super) const ALL: [Rule; 31] = [
         &["dm-crypt-workqueues", "dm-crypt-small-sectors", "encryption-in-path", "encrypted-twice"],
         crypt::time_in_dm_crypt,
     ),
-    timed(&["loop-double-caching"], above::time_in_loop_device),
+    Rule {
+        // A loop device over a network or a program has no device below it.
+        is_counted: |case| case.devices().len() > 1,
+        ..timed(&["loop-double-caching"], above::time_in_loop_device)
+    },
     timed(&["encryption-in-path", "encrypted-twice"], above::encrypting_mounts),
     timed(&["burst-spent"], regime::burst_spent),
     timed(&["flush-bound"], waiting::flushes),

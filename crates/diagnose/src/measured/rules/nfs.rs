@@ -14,7 +14,7 @@ const COPIED_NS: f64 = 2.0;
 /// Share of a call's time.
 const SHARE: f64 = 0.5;
 /// Share of the slots that is in use on the average where they are too few.
-const TAKEN: f64 = 0.4;
+const TAKEN: f64 = 0.3;
 /// Calls sent again that are worth a word, as a share of all.
 const SENT_AGAIN: f64 = 0.001;
 /// Credentials refused in a trial: counters are read while calls are under way, and may be one off.

@@ -1,9 +1,11 @@
 //! Time that was lost for want of a CPU.
 
+use iotax_record::machine::Device;
 use iotax_words::percent;
 
 use super::limiter;
 use super::stack::{self, between};
+use super::waiting;
 use crate::measured::case::Case;
 use crate::suspect::{Confidence, Suspect};
 
@@ -63,7 +65,7 @@ pub(super) fn no_cpu_left(case: &Case<'_>) -> Option<Suspect> {
     let against = [disk_takes_most(case), limiter::holds_rate(case)].into_iter().chain(doubts);
     let against: Vec<String> = against.flatten().collect();
     let confidence = if against.is_empty() { Confidence::Likely } else { Confidence::Possible };
-    let above = case.share_at_disk().map(|share| 1.0 - share);
+    let above = share_at_disk(case).map(|share| 1.0 - share);
     let suspect = Suspect::new("cpu-bound", confidence, evidence).of_time(above);
     Some(suspect.and(taken).and(pressure).but(against))
 }
@@ -82,6 +84,19 @@ fn layers_take_most(case: &Case<'_>) -> Option<String> {
 /// What speaks against the CPU: the disk itself keeps I/Os for most of their time.
 fn disk_takes_most(case: &Case<'_>) -> Option<String> {
     let disk = case.bottom()?;
-    let share = case.share_at_disk().filter(|share| *share > MOST)?;
+    let share = share_at_disk(case).filter(|share| *share > MOST)?;
     Some(format!("{} of the time of I/Os passed at {} itself", percent(share), disk.name))
+}
+
+/// Share of the I/Os' time that passed at a disk, where that can be told. A loop device is served by
+/// a thread that waits for a CPU like all others. Buffered writes do not wait for a disk, but syncs do.
+fn share_at_disk(case: &Case<'_>) -> Option<f64> {
+    let lowest = case.bottom()?.name;
+    let is_loop = |device: &Device| device.name == lowest && device.loop_file.is_some();
+    (!case.devices_seen().into_iter().any(is_loop)).then_some(())?;
+    match waiting::syncs(case) {
+        Some((share, of_disk)) => Some(1.0 - share * (1.0 - of_disk)),
+        None if case.is_buffered() && case.job.writes() => None,
+        None => case.share_at_disk(),
+    }
 }

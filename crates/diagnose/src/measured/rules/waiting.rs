@@ -71,6 +71,14 @@ pub(super) fn each_change(case: &Case<'_>) -> Option<Suspect> {
     Some(Suspect::new("sync-mount", Confidence::Sure, evidence).explaining(share))
 }
 
+/// Share of the threads' time in which they synced, and of that in which the disk
+/// flushed and wrote. `None` unless they did hardly anything else, on a disk that is counted.
+pub(super) fn syncs(case: &Case<'_>) -> Option<(f64, f64)> {
+    let share = case.work.flush_share.min(1.0);
+    let disk = case.bottom().filter(|_| share > SHARE)?;
+    Some((share, disk_share_of_flushes(case, &disk.figures)?))
+}
+
 /// Programs that wait for flushes most of the time.
 pub(super) fn flushes(case: &Case<'_>) -> Option<Suspect> {
     let (share, each) = (case.work.flush_share.min(1.0), case.work.flush_ns);
