@@ -87,8 +87,7 @@ impl LoadRecord {
     /// failed, or had nothing to do.
     pub fn stalled_below(&self, job: &str) -> Option<f64> {
         let job = self.jobs.iter().find(|record| record.name == job)?;
-        let failed = job.first_error.is_some() || job.read.errors + job.write.errors > 0;
-        if failed || job.read.ios + job.write.ios > 0 {
+        if job.first_error.is_some() || job.errors() > 0 || job.ios() > 0 {
             return None;
         }
         // fio does not tell what is in flight, but a job of it that has nothing to do ends.
@@ -144,6 +143,9 @@ pub struct JobRecord {
     pub read: DirectionRecord,
     /// Writes.
     pub write: DirectionRecord,
+    /// Trims, of a job that has some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trim: Option<DirectionRecord>,
     /// Latencies of reads and writes together, where another tool sums them up and gave no
     /// distribution: percentiles of two directions have no sum.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -372,7 +374,7 @@ impl OperationRecord {
     }
 }
 
-/// Reads or writes of one job.
+/// Reads, writes or trims of one job.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct DirectionRecord {
     /// I/Os completed in the window, short ones included, failed ones not.
@@ -423,25 +425,57 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 }
 
 impl JobRecord {
-    /// [`DirectionRecord::latency_from`] of reads and writes; copies only if it did both.
-    pub fn latency_from(&self, submission: bool) -> Cow<'_, LatencyHistogram> {
-        let [read, write] = [&self.read, &self.write].map(|part| part.latency_from(submission));
-        if write.count() == 0 {
-            return Cow::Borrowed(read);
-        }
-        if read.count() == 0 {
-            return Cow::Borrowed(write);
-        }
-        let mut both = read.clone();
-        both.merge(write);
-        Cow::Owned(both)
+    /// Its reads, its writes, and its trims if it has some.
+    pub fn directions(&self) -> impl Iterator<Item = &DirectionRecord> {
+        [&self.read, &self.write].into_iter().chain(&self.trim)
     }
 
-    /// Reads and writes completed per whole second of the window.
+    /// I/Os completed in the window.
+    pub fn ios(&self) -> u64 {
+        self.sum(|direction| direction.ios)
+    }
+
+    /// Bytes moved, or trimmed, in the window.
+    pub fn bytes(&self) -> u64 {
+        self.sum(|direction| direction.bytes)
+    }
+
+    /// I/Os that failed in the window.
+    pub fn errors(&self) -> u64 {
+        self.sum(|direction| direction.errors)
+    }
+
+    /// I/Os that moved less than asked in the window.
+    pub fn short_ios(&self) -> u64 {
+        self.sum(|direction| direction.short_ios)
+    }
+
+    fn sum(&self, of: fn(&DirectionRecord) -> u64) -> u64 {
+        self.directions().map(of).fold(0, u64::saturating_add)
+    }
+
+    /// [`DirectionRecord::latency_from`] of all directions; copies only if it did several.
+    pub fn latency_from(&self, submission: bool) -> Cow<'_, LatencyHistogram> {
+        let all = self.directions().map(|part| part.latency_from(submission));
+        let mut used = all.filter(|latency| latency.count() > 0);
+        let Some(first) = used.next() else {
+            return Cow::Borrowed(self.read.latency_from(submission));
+        };
+        used.fold(Cow::Borrowed(first), |mut sum, more| {
+            sum.to_mut().merge(more);
+            sum
+        })
+    }
+
+    /// I/Os completed per whole second of the window.
     pub fn per_second_ios(&self) -> Vec<u32> {
-        let (read, write) = (&self.read.per_second_ios, &self.write.per_second_ios);
-        let at = |series: &[u32], i: usize| series.get(i).copied().unwrap_or(0);
-        (0..read.len().max(write.len())).map(|i| at(read, i).saturating_add(at(write, i))).collect()
+        let mut sums = Vec::new();
+        for direction in self.directions() {
+            let series = &direction.per_second_ios;
+            sums.resize(series.len().max(sums.len()), 0_u32);
+            sums.iter_mut().zip(series).for_each(|(sum, more)| *sum = sum.saturating_add(*more));
+        }
+        sums
     }
 }
 
