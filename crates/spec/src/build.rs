@@ -283,7 +283,7 @@ impl Spec {
                         && stack.is_in_process()
                         && job.engine != Engine::Null =>
                 {
-                    let problem = format!("{stack} is of iotax's own process, and takes no trims");
+                    let problem = format!("{stack} is simulated inside iotax and cannot trim");
                     let advice = "trim a file, a block device, or a file system on the stack: \
                                   vdisk(stack=\"...\") + ext4";
                     return Err(Error::impossible(subject(&job.name), "trim", problem, advice));

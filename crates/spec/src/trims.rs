@@ -3,8 +3,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::workload::Job;
-
 /// What a job trims: ranges of files become holes, ranges of block devices are discarded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -22,12 +20,5 @@ impl Trims {
             Self::Only => "only",
             Self::First => "first",
         }
-    }
-}
-
-impl Job {
-    /// Whether the job writes data: [`Job::writes`] without those that only trim.
-    pub fn writes_data(&self) -> bool {
-        self.writes() && self.trims != Some(Trims::Only)
     }
 }

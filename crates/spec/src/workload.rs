@@ -275,6 +275,11 @@ impl Job {
         self.read_percent < 100 || self.tree.is_some()
     }
 
+    /// The same without jobs that only trim: whether it writes data.
+    pub fn writes_data(&self) -> bool {
+        self.writes() && self.trims != Some(Trims::Only)
+    }
+
     /// Whether the job syncs often enough that its syncs are what it is about, not its writes,
     /// which only reach the page cache: it writes at least as much as it reads, and syncs after
     /// every few writes.

@@ -1,6 +1,7 @@
 //! The options of an index.
 
-use super::{JobOption, option, values};
+use super::job_option::{JobOption, option};
+use super::values;
 use crate::units::{self, Unit};
 use crate::workload::IndexLoads;
 

@@ -4,6 +4,7 @@
 //! tables. A new option is one entry here and one field in [`crate::workload`].
 
 mod index;
+mod job_option;
 mod patterns;
 mod shares;
 mod tree;
@@ -16,6 +17,8 @@ use crate::trims::Trims;
 use crate::units::{self, Unit};
 use crate::workload::{Bound, Files, Job, Pattern};
 pub(crate) use index::INDEX_OPTIONS;
+pub(crate) use job_option::JobOption;
+use job_option::option;
 use patterns::{cpus, pattern, think};
 pub(crate) use patterns::{format_cpus, format_pattern};
 pub(crate) use shares::{
@@ -24,17 +27,6 @@ pub(crate) use shares::{
 pub(crate) use tree::format_operations;
 pub(crate) use values::format_block_sizes;
 use values::{block_sizes, pace, percent, small};
-
-/// One option of something of type `T`.
-pub(crate) struct JobOption<T> {
-    /// As written in files; `_` may stand for `-` on the command line.
-    pub name: &'static str,
-    /// What fio calls it, accepted on the command line.
-    pub fio: Option<&'static str>,
-    pub unit: Unit,
-    pub about: &'static str,
-    pub set: fn(&mut T, &str) -> Result<(), Error>,
-}
 
 /// Finds an option by its own name, by fio's, or with `_` for `-`.
 pub(crate) fn find<T>(
@@ -68,16 +60,6 @@ const DIRECTION_NAMES: &[&str] = &[
 
 const TRIM_NAMES: &[&str] = &["none", Trims::Only.name(), Trims::First.name()];
 
-const fn option<T>(
-    name: &'static str,
-    fio: Option<&'static str>,
-    unit: Unit,
-    about: &'static str,
-    set: fn(&mut T, &str) -> Result<(), Error>,
-) -> JobOption<T> {
-    JobOption { name, fio, unit, about, set }
-}
-
 /// The options of a job, apart from its name.
 pub(crate) static JOB_OPTIONS: [JobOption<Job>; 55] = [
     option(
@@ -107,7 +89,7 @@ pub(crate) static JOB_OPTIONS: [JobOption<Job>; 55] = [
         "trim",
         None,
         Unit::Choice(TRIM_NAMES),
-        "give space back, instead of writing or first",
+        "discard space: instead of writing (only), or before each write (first)",
         |job, text| {
             let at = choose(TRIM_NAMES, text)?;
             job.trims = [None, Some(Trims::Only), Some(Trims::First)][at];
@@ -220,7 +202,7 @@ pub(crate) static JOB_OPTIONS: [JobOption<Job>; 55] = [
         "verify-every",
         Some("verify_backlog"),
         Unit::Count,
-        "read back as it runs, after so many writes; 0: only at the end",
+        "verify as it runs, after this many writes; 0: only at the end",
         |job, text| {
             let writes = small(text)?;
             job.verify_every = (writes > 0).then_some(writes);
@@ -238,7 +220,7 @@ pub(crate) static JOB_OPTIONS: [JobOption<Job>; 55] = [
         "verify-ends",
         Some("verify_fatal"),
         Unit::Switch,
-        "the first block that is not as it was written ends the job",
+        "end the job at the first block that differs",
         |job, text| units::parse_switch(text).map(|on| job.verify_ends = on),
     ),
     option(

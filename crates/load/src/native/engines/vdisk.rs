@@ -48,7 +48,9 @@ impl Vdisk {
             ));
         }
         if job.trims.is_some() {
-            let what = format!("{disk} takes no trims; choose a file, a device or a directory");
+            let what = format!(
+                "{disk} is simulated inside iotax and cannot trim; choose a directory or a block device"
+            );
             return Err(Error::unsuitable(job, what));
         }
         let smallest = job.granule_bytes();
