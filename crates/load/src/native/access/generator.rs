@@ -154,11 +154,14 @@ impl<G: Source> Bounded<G> {
 impl<G: Source> Bounded<G> {
     #[inline]
     fn next(&mut self) -> (Io, bool) {
+        if !self.in_pairs {
+            return self.source.draw();
+        }
         if let Some(trim) = self.trimmed.take() {
             return (Io { op: Op::Write, ..trim }, false);
         }
         let (io, wrapped) = self.source.draw();
-        self.trimmed = self.in_pairs.then_some(io);
+        self.trimmed = Some(io);
         (io, wrapped)
     }
 }

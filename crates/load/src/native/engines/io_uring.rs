@@ -199,7 +199,9 @@ impl<const FIXED: bool> Engine for Uring<FIXED> {
     fn submit(&mut self, slot: u32, io: Io) -> Submitted {
         if io.op == Op::Trim {
             // What came before it does not wait for it.
-            self.hand_over();
+            if self.held > 0 {
+                self.hand_over();
+            }
             return Submitted::Done(self.trim.perform(&self.files[usize::from(io.file)], io));
         }
         // Not before another comes: the last ones go with the call that waits for them.

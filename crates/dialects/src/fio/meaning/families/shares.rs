@@ -114,6 +114,11 @@ impl Draft<'_> {
         let percents = self.chosen.numbers("cmdprio_percentage")?;
         let split = self.chosen.get("cmdprio_bssplit");
         let entries = split.map(Setting::priorities).transpose()?;
+        let hints =
+            entries.iter().flatten().flatten().any(|entry| entry.2.is_some_and(|own| own[2] > 0));
+        if let Some(setting) = split.filter(|_| hints) {
+            self.beyond(setting, "gives hints to the disk");
+        }
         for way in used {
             let reads = way == 0;
             if let Some(percent) = percents[way].filter(|percent| *percent > 0) {
@@ -122,7 +127,7 @@ impl Draft<'_> {
             }
             let of_way = entries.iter().flat_map(|entries| &entries[way]);
             for (bytes, percent, own) in of_way.filter(|(_, percent, _)| *percent > 0) {
-                let priority = own.map_or(usual(way), |(class, level)| priority(class, level));
+                let priority = own.map_or(usual(way), |[class, level, _]| priority(class, level));
                 let percent = u8::try_from(*percent).unwrap_or(100);
                 let bytes = Some(u32::try_from(*bytes).unwrap_or(u32::MAX));
                 shares.push(PriorityShare { reads, bytes, percent, priority });

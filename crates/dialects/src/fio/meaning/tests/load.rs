@@ -88,6 +88,7 @@ fn orders() {
     assert_snapshot!(job("rw=randread\nrandom_distribution=zipf"), @"pattern={skewed:{zipf:1.1}}");
     assert_snapshot!(job("rw=randread\nrandom_distribution=pareto:0.3"), @"pattern={skewed:{pareto:0.3}}");
     assert_snapshot!(job("rw=randread\nrandom_distribution=normal:20"), @"pattern={skewed:{normal:20.0}}");
+    assert_snapshot!(job("rw=randread\nioengine=io_uring\nbs=4k\ncmdprio_bssplit=4k/10/2/0/1:4k/60/2/0/0"), @"engine=io_uring pattern=shuffled priorities=[{bytes:4096,percent:10,priority:{class:best_effort,level:0},reads:true},{bytes:4096,percent:60,priority:{class:best_effort,level:0},reads:true}] submit_batch=1 [cmdprio_bssplit=4k/10/2/0/1:4k/60/2/0/0: gives hints to the disk]");
     assert_snapshot!(job("rw=randread\nrandom_distribution=zipf:1.2:0.5"), @"pattern={centred:{centre:0.5,skew:{zipf:1.2}}}");
     assert_snapshot!(job("rw=randread\nrandom_distribution=normal:10:0.25"), @"pattern={centred:{centre:0.25,skew:{normal:10.0}}}");
     assert_snapshot!(job("rw=randread\nrandom_distribution=zoned:50/5:30/15:20/"), @"pattern={zoned:[{accesses_percent:50,extent:{percent:5}},{accesses_percent:30,extent:{percent:15}},{accesses_percent:20,extent:{percent:80}}]}");
