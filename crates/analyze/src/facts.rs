@@ -76,6 +76,8 @@ pub(crate) struct JobFacts {
     pub stands_in: bool,
     pub threads: u32,
     pub queue_depth: u32,
+    /// The depth that it found itself.
+    pub found_depth: Option<u32>,
     pub active_ns: u64,
     pub ios: u64,
     pub read_bytes: u64,
@@ -252,6 +254,7 @@ impl JobFacts {
             stands_in: record.instead_of.is_some(),
             threads: record.threads,
             queue_depth: record.queue_depth,
+            found_depth: record.found_depth,
             active_ns: record.active_ns,
             ios: record.ios(),
             read_bytes: record.read.bytes,
