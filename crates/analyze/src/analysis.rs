@@ -17,8 +17,8 @@ use serde::{Deserialize, Serialize};
 use crate::counters::CounterSeries;
 use crate::spread::LatencySpread;
 pub use arm::{
-    ArmSummary, JobSummary, NetworkLoad, NetworkSummary, OperationSummary, Rates, SyncSummary,
-    TargetSummary, Work,
+    ArmSummary, FoundDepth, JobSummary, NetworkLoad, NetworkSummary, OperationSummary, Rates,
+    SyncSummary, TargetSummary, Work,
 };
 pub use caps::{ArmDepths, ArmDrain, Cap, DepthLevel, DepthResponse};
 pub use comparison::{Comparison, EffectChange, Missing, PlaceEffect, Stalls};

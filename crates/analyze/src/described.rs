@@ -85,10 +85,11 @@ pub(crate) fn time(record: &JobRecord, kind: &Kind, statistic: Statistic) -> Opt
     match (kind, statistic) {
         (Kind::Latency, Statistic::Mean) => of(record).map(|all| (all.mean_ns, all.ios)),
         (Kind::Latency, Statistic::Quantile(q)) => {
-            Some((at(quantiles(record), q)? as f64, record.read.ios + record.write.ios))
+            Some((at(quantiles(record), q)? as f64, record.ios()))
         }
         (Kind::Read, _) => of_direction(&record.read),
         (Kind::Write, _) => of_direction(&record.write),
+        (Kind::Trim, _) => record.trim.as_ref().and_then(of_direction),
         (Kind::Sync, _) => {
             let (count, summary) = record.sync_summary.as_ref()?;
             Some((figure(summary, statistic)?, *count))
@@ -105,7 +106,7 @@ fn figure(summary: &LatencySummary, statistic: Statistic) -> Option<f64> {
 }
 
 fn used(record: &JobRecord) -> Vec<&DirectionRecord> {
-    [&record.read, &record.write].into_iter().filter(|direction| direction.ios > 0).collect()
+    record.directions().filter(|direction| direction.ios > 0).collect()
 }
 
 #[cfg(test)]

@@ -76,10 +76,13 @@ pub(crate) struct JobFacts {
     pub stands_in: bool,
     pub threads: u32,
     pub queue_depth: u32,
+    /// The depth that it found itself.
+    pub found_depth: Option<u32>,
     pub active_ns: u64,
     pub ios: u64,
     pub read_bytes: u64,
     pub write_bytes: u64,
+    pub trim_bytes: u64,
     pub errors: u64,
     pub short_ios: u64,
     pub cpu_ns: u64,
@@ -251,12 +254,14 @@ impl JobFacts {
             stands_in: record.instead_of.is_some(),
             threads: record.threads,
             queue_depth: record.queue_depth,
+            found_depth: record.found_depth,
             active_ns: record.active_ns,
-            ios: record.read.ios + record.write.ios,
+            ios: record.ios(),
             read_bytes: record.read.bytes,
             write_bytes: record.write.bytes,
-            errors: record.read.errors + record.write.errors,
-            short_ios: record.read.short_ios + record.write.short_ios,
+            trim_bytes: record.trim.as_ref().map_or(0, |trim| trim.bytes),
+            errors: record.errors(),
+            short_ios: record.short_ios(),
             cpu_ns: record.cpu_user_ns.saturating_add(record.cpu_system_ns),
             offered_ios: record.offered_ios,
             max_slip_ns: record.max_slip_ns,
@@ -266,18 +271,24 @@ impl JobFacts {
             tcp: record.tcp,
             mean_latency_ns,
             p99_latency_ns: latency.quantile_ns(0.99),
-            service_max_ns: record.read.service.max_ns().max(record.write.service.max_ns()),
+            service_max_ns: record
+                .directions()
+                .map(|part| part.service.max_ns())
+                .max()
+                .unwrap_or(0),
             syncs: syncs.count,
             sync_sum_ns: syncs.mean_ns * syncs.count as f64,
             sync_p99_ns: syncs.p99_ns,
             sync_max_ns: syncs.max_ns,
             waits_for_syncs: job.waits_for_syncs(),
             latency_ios: latency.count(),
-            service_sum_ns: match (&record.read.response, &record.write.response) {
+            service_sum_ns: if record.directions().any(|part| part.response.is_some()) {
+                record.directions().map(sum_ns).sum()
+            } else if latency.count() == 0 {
+                0.0
+            } else {
                 // Latency is service time then, and its mean has cost a walk through all buckets.
-                (None, None) if latency.count() == 0 => 0.0,
-                (None, None) => mean_latency_ns * (record.read.ios + record.write.ios) as f64,
-                _ => sum_ns(&record.read) + sum_ns(&record.write),
+                mean_latency_ns * record.ios() as f64
             },
         };
         match described::of(record) {
@@ -327,7 +338,7 @@ impl JobFacts {
     }
 
     pub(crate) fn bytes(&self) -> u64 {
-        self.read_bytes + self.write_bytes
+        self.read_bytes + self.write_bytes + self.trim_bytes
     }
 
     /// Bytes per second while the job ran; 0 if it did not.

@@ -48,8 +48,8 @@ mod targets;
 pub use analysis::{
     Analysis, ArmDepths, ArmDrain, ArmPrecondition, ArmSummary, ArmTax, Attribution, Cap, Check,
     Comparison, DepthLevel, DepthResponse, EffectChange, Ending, Estimate, FORMAT, FactorEffect,
-    FactorEffects, FactorInteraction, FactorShift, FleetCost, Interaction, JobSummary, Judgment,
-    LayerCost, Missing, NetworkLoad, NetworkSummary, OperationSummary, Outlier, Outliers,
+    FactorEffects, FactorInteraction, FactorShift, FleetCost, FoundDepth, Interaction, JobSummary,
+    Judgment, LayerCost, Missing, NetworkLoad, NetworkSummary, OperationSummary, Outlier, Outliers,
     PlaceEffect, QuantilePoint, Rates, SlowMode, Stalls, Steadiness, SyncSummary, TargetPoint,
     TargetSummary, TrialPoint, Warning, Work,
 };

@@ -51,11 +51,12 @@ impl ArmPool {
         let pools = self.jobs.iter_mut().zip(&mut self.described);
         for ((pool, described), job) in pools.zip(&workload.jobs) {
             if let Some(record) = load.jobs.iter().find(|record| record.name == job.name) {
-                pool.merge(record.read.latency_from(from_submission));
-                pool.merge(record.write.latency_from(from_submission));
+                for direction in record.directions() {
+                    pool.merge(direction.latency_from(from_submission));
+                }
                 let quantiles = described::quantiles(record);
                 if !quantiles.is_empty() {
-                    let ios = record.read.ios + record.write.ios;
+                    let ios = record.ios();
                     described.push(Described { quantiles: quantiles.to_vec(), ios });
                 }
             }

@@ -1,10 +1,11 @@
 //! Arms and trials as figures to show; descriptive, no conclusion rests on them.
 
 use iotax_record::{Experiment, LatencyHistogram, OperationRecord, SystemCounters};
-use iotax_spec::Workload;
+use iotax_spec::{Job, Workload};
 
 use crate::analysis::{
-    ArmSummary, JobSummary, OperationSummary, QuantilePoint, SyncSummary, TrialPoint, Work,
+    ArmSummary, FoundDepth, JobSummary, OperationSummary, QuantilePoint, SyncSummary, TrialPoint,
+    Work,
 };
 use crate::counters::{self, IntervalBudget};
 use crate::facts::{JobFacts, PAUSED, TrialFacts};
@@ -64,6 +65,7 @@ pub(crate) fn arms(
                 network: network::summary(&spec.workload, &usable),
                 operations: operations(pool),
                 other_jobs: other_jobs(experiment, &usable, pool, primary),
+                found_depths: found_depths(&spec.workload, &usable),
                 targets: targets::of_arm(experiment, i, &usable, pool),
                 together: arm.target.several().map(|_| targets::together(&usable)),
                 counters: counters::of_arm(
@@ -174,6 +176,16 @@ fn other_jobs(
             sync: syncs(&experiment.spec.workload, usable, pool, i),
         })
         .collect()
+}
+
+/// Of the jobs that look for one.
+fn found_depths(workload: &Workload, usable: &[&TrialFacts]) -> Vec<FoundDepth> {
+    let of_job = |(index, job): (usize, &Job)| {
+        let found = || pooled::job(usable, index).filter_map(|facts| facts.found_depth);
+        let (least, most) = (found().min()?, found().max()?);
+        Some(FoundDepth { job: job.name.clone(), least, most })
+    };
+    workload.jobs.iter().enumerate().filter_map(of_job).collect()
 }
 
 /// Those of a job that syncs as it goes; a sync at its end is one of another kind.

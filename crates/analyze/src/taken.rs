@@ -42,14 +42,14 @@ fn figure_of(
         return time(&done.latency, *statistic, 1);
     }
     let job = load.jobs.iter().find(|record| record.name == job)?;
-    let ios = job.read.ios + job.write.ios;
+    let ios = job.ios();
     let rate = |count: u64| {
         let value = count as f64 * 1e9 / job.active_ns.max(1) as f64;
         (count > 0).then_some(Taken { value, operations: ios, in_flight: 1 })
     };
     match figure {
         Figure::Iops => rate(ios),
-        Figure::Bandwidth => rate(job.read.bytes + job.write.bytes),
+        Figure::Bandwidth => rate(job.bytes()),
         Figure::Time(kind, statistic) => {
             let threads = u64::from(job.threads.max(1));
             let in_flight = match kind {
@@ -74,6 +74,7 @@ fn latencies<'a>(
         Kind::Latency => job.latency_from(from_submission),
         Kind::Read => Cow::Borrowed(job.read.latency_from(from_submission)),
         Kind::Write => Cow::Borrowed(job.write.latency_from(from_submission)),
+        Kind::Trim => Cow::Borrowed(job.trim.as_ref()?.latency_from(from_submission)),
         Kind::Sync => Cow::Borrowed(&job.sync),
         Kind::Operation(_) => return None,
     })

@@ -115,7 +115,7 @@ impl Observation {
             cpu_wait: job.cpu_wait_ns.map(|ns| ns as f64 / (threads * active_ns)),
             // What was sent in a second says nothing of what came in it.
             per_second_ios: if job.udp.is_some() { Vec::new() } else { job.per_second_ios() },
-            errors: job.read.errors + job.write.errors,
+            errors: job.errors(),
             first_error: job.first_error.clone(),
         }
     }
@@ -154,7 +154,7 @@ impl Observation {
 
 /// I/Os and their bytes; of datagrams, those that came.
 fn arrived(job: &JobRecord) -> (u64, u64) {
-    let (ios, bytes) = (job.read.ios + job.write.ios, job.read.bytes + job.write.bytes);
+    let (ios, bytes) = (job.ios(), job.bytes());
     match job.udp {
         Some(udp) => (udp.received, udp.received * (bytes / ios.max(1))),
         None => (ios, bytes),

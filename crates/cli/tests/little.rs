@@ -37,7 +37,7 @@ fn fixtures() -> Vec<PathBuf> {
 
 /// I/Os in flight by the law, of one job of one trial.
 fn in_flight(record: &JobRecord) -> Option<f64> {
-    let ios = record.read.ios + record.write.ios;
+    let ios = record.ios();
     let times = |part: &iotax_record::DirectionRecord| {
         let latency = part.latency();
         let described = part.summary.as_ref().map(|summary| summary.mean_ns);
@@ -46,7 +46,7 @@ fn in_flight(record: &JobRecord) -> Option<f64> {
             count => Some((latency.mean_ns() * count as f64, count)),
         }
     };
-    let parts = [&record.read, &record.write].into_iter().filter(|part| part.ios > 0);
+    let parts = record.directions().filter(|part| part.ios > 0);
     let each: Vec<(f64, u64)> = parts.map(times).collect::<Option<_>>()?;
     let sum_ns: f64 = each.iter().map(|(sum, _)| sum).sum();
     let counted: u64 = each.iter().map(|(_, count)| count).sum();

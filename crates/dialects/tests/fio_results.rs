@@ -47,6 +47,7 @@ fn story(name: &str) -> String {
         ));
         lines.push(format!("  read: {}", figures(&job.read)));
         lines.push(format!("  write: {}", figures(&job.write)));
+        lines.extend(job.trim.iter().map(|trim| format!("  trim: {}", figures(trim))));
         lines.push(format!("  syncs: {}, error: {:?}", job.sync.count(), job.first_error));
         let cpu_ms = (job.cpu_user_ns + job.cpu_system_ns) / 1_000_000;
         lines.push(format!("  cpu {cpu_ms} ms, {} switches", job.context_switches));
@@ -76,6 +77,31 @@ fn json_plus_with_reads_writes_and_syncs() {
       syncs: 20, error: None
       cpu 10 ms, 390 switches
     "#);
+}
+
+#[test]
+fn trims_have_counts_and_latencies_of_their_own() {
+    insta::assert_snapshot!(story("fio-3.33-trims.json"), @r#"
+    fio 3.33, started Some("2026-11-26T12:59:45Z")
+    pairs (group 0): psync x2 depth 1, 58 ms
+      read: 0 I/Os, 0 bytes, 0 errors, mean 0 ns, 0..0, p99 None, 0 bins with 0
+      write: 1024 I/Os, 4194304 bytes, 0 errors, mean 14588 ns, 1993..233939, p99 None, 236 bins with 1024
+      trim: 1024 I/Os, 4194304 bytes, 0 errors, mean 93386 ns, 11717..2019005, p99 None, 297 bins with 1024
+      syncs: 0, error: None
+      cpu 20 ms, 2190 switches
+    trims (group 1): psync x1 depth 1, 5 ms
+      read: 0 I/Os, 0 bytes, 0 errors, mean 0 ns, 0..0, p99 None, 0 bins with 0
+      write: 0 I/Os, 0 bytes, 0 errors, mean 0 ns, 0..0, p99 None, 0 bins with 0
+      trim: 64 I/Os, 4194304 bytes, 0 errors, mean 69800 ns, 14261..161701, p99 Some(160768), 58 bins with 64
+      syncs: 0, error: None
+      cpu 0 ms, 65 switches
+    "#);
+    let found = result("fio-3.33-trims.json");
+    check_percentiles(&found.jobs[1]);
+    let [pairs, trims] = found.jobs.as_slice() else { panic!("{:?}", found.jobs) };
+    assert_eq!((pairs.ios(), trims.ios(), trims.bytes()), (2048, 64, 4 << 20));
+    assert_eq!(trims.latency_from(false).count(), 64);
+    assert!(trims.per_second_ios().is_empty());
 }
 
 #[test]
@@ -198,7 +224,7 @@ fn percentiles_of_the_bins_are_those_that_fio_printed() {
 }
 
 fn check_percentiles(job: &JobRecord) {
-    for direction in [&job.read, &job.write] {
+    for direction in job.directions() {
         let Some(summary) = &direction.summary else { continue };
         let total: u64 = direction.fio_bins.iter().map(|(_, n)| n).sum();
         assert_eq!((total, direction.service.count()), (direction.ios, direction.ios));

@@ -6,8 +6,8 @@ use iotax_dialects::fio::from_job_file;
 use iotax_dialects::fio_write::{sections, text};
 use iotax_spec::{
     BlockSizes, Bound, Content, Engine, Extent, Flow, IoPriority, Job, LatencyTarget, Numa,
-    NumaMemory, Pattern, PriorityClass, PriorityShare, RunLength, Share, Stretches, Think,
-    Workload, Zone,
+    NumaMemory, Pattern, PriorityClass, PriorityShare, RunLength, Share, Skew, Stretches, Think,
+    Trims, Workload, Zone,
 };
 use proptest::prelude::*;
 
@@ -16,10 +16,19 @@ fn patterns() -> impl Strategy<Value = Pattern> {
         Just(Pattern::Random),
         Just(Pattern::Shuffled),
         zones().prop_map(Pattern::Zoned),
+        skews().prop_map(Pattern::Skewed),
+        (skews(), 0..=4u8).prop_map(|(skew, quarters)| Pattern::Centred {
+            skew,
+            centre: f64::from(quarters) / 4.0,
+        }),
         Just(Pattern::Sequential),
         (2..9u64).prop_map(|blocks| Pattern::Strided(blocks * 8192)),
         (2..9u32).prop_map(|ios| Pattern::Runs(RunLength::Fixed(ios))),
     ]
+}
+
+fn skews() -> impl Strategy<Value = Skew> {
+    prop_oneof![Just(Skew::Zipf(1.2)), Just(Skew::Pareto(0.25)), Just(Skew::Normal(10.0))]
 }
 
 fn zones() -> impl Strategy<Value = Vec<Zone>> {
@@ -149,12 +158,22 @@ prop_compose! {
         cpus in proptest::collection::btree_set(0..4u32, 0..3),
         (shares, increment) in (shares(), 0..9u64),
         (write_sizes, write_random) in (proptest::option::of(sizes()), 1..99u8),
+        trims in proptest::option::of(prop_oneof![Just(Trims::Only), Just(Trims::First)]),
     ) -> Job {
         let fixed = matches!(block_sizes, BlockSizes::Fixed(_));
         let pattern = match pattern {
             Pattern::Strided(_) if !fixed => Pattern::Sequential,
             // Blocks of several sizes have no order in which each comes once.
             Pattern::Shuffled if !fixed => Pattern::Random,
+            pattern => pattern,
+        };
+        let trims = trims.filter(|_| read_percent == 0);
+        let writes_data = read_percent < 100 && trims != Some(Trims::Only);
+        let pattern = match pattern {
+            // Pairs of fio's do not go to one place in these orders.
+            Pattern::Runs(_) | Pattern::Mixed { .. } if trims == Some(Trims::First) => {
+                Pattern::Sequential
+            }
             pattern => pattern,
         };
         let is_both = read_percent > 0 && read_percent < 100;
@@ -178,13 +197,14 @@ prop_compose! {
             Pattern::Random | Pattern::Shuffled | Pattern::Sequential
         );
         let of_job = |share: &PriorityShare| {
-            if share.reads { read_percent > 0 } else { read_percent < 100 }
+            if share.reads { read_percent > 0 } else { writes_data }
         };
         let Shares { latency_target, stretches, content, flow, priority, mut priorities, numa } = shares;
         priorities.retain(of_job);
         Job {
             stretches: stretches.filter(|_| is_plain && write_pattern.is_none() && write_block_sizes.is_none()),
-            content: content.filter(|_| read_percent < 100),
+            content: content.filter(|_| writes_data),
+            trims,
             flow,
             latency_target,
             priority,
@@ -203,7 +223,7 @@ prop_compose! {
             // It concerns what is read through the page cache.
             invalidate: invalidate && read_percent > 0 && !(direct && engine != Engine::Mmap),
             advise,
-            write_through: write_through && read_percent < 100,
+            write_through: write_through && writes_data,
             direct: direct && engine != Engine::Mmap,
             size_bytes: 64 << 20,
             start_delay_ns: start_delay_ms * 1_000_000,

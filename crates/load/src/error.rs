@@ -154,6 +154,19 @@ pub enum Error {
         /// What the kernel said.
         source: std::io::Error,
     },
+    /// What a job would trim cannot be trimmed.
+    #[error(
+        "job `{job}`: {} cannot be trimmed: {source}; choose a device that discards, a file system \
+         with holes in files, or a workload without trims", path.display()
+    )]
+    NoTrims {
+        /// The job.
+        job: String,
+        /// What it would trim.
+        path: PathBuf,
+        /// What the kernel said.
+        source: std::io::Error,
+    },
     /// The first version of the index could not be written or loaded.
     #[error(
         "cannot set up the index to search: {source}; check that the target is writable and has room for two versions of it"
@@ -333,6 +346,10 @@ mod tests {
         insta::assert_snapshot!(
             Error::NoLibaio { job: "job".into(), source: source() },
             @r#"job `job`: libaio is not available: Cannot allocate memory (os error 12); raise the limit of the machine (sysctl fs.aio-max-nr), lower the queue depth, or use `engine = "psync"`"#
+        );
+        insta::assert_snapshot!(
+            Error::NoTrims { job: "job".into(), path: "/dev/sda".into(), source: source() },
+            @"job `job`: /dev/sda cannot be trimmed: Cannot allocate memory (os error 12); choose a device that discards, a file system with holes in files, or a workload without trims"
         );
         insta::assert_snapshot!(
             Error::Index { source: source() },

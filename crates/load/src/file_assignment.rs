@@ -45,7 +45,7 @@ pub(crate) struct TestFile {
     pub path: PathBuf,
     /// Bytes that have to be there.
     pub bytes: u64,
-    /// Some job reads it: it must hold data, not holes.
+    /// Some job reads or trims it: it must hold data, not holes.
     pub read: bool,
     /// The first job that writes to it.
     pub written_by: Option<String>,
@@ -53,6 +53,8 @@ pub(crate) struct TestFile {
     pub invalidate: bool,
     /// Some job wants to be the first that writes to its places.
     pub fresh: bool,
+    /// Some job trims it.
+    pub trimmed: bool,
     /// It is in a directory in which files are laid out.
     pub within: bool,
 }
@@ -131,7 +133,9 @@ impl Places {
     fn separate_verified_writers(&mut self, workload: &Workload) -> Result<(), Error> {
         let kind = self.kind;
         let touches = |job: &Job| kind == Kind::Disk || touches_target(job);
-        let verified = |job: &Job| job.verify && job.writes() && touches(job);
+        let verified =
+            |job: &Job| (job.verify || job.verify_apart) && job.writes_data() && touches(job);
+        let checked = |job: &Job| job.verify_apart && job.reads() && touches(job);
         for (job, places) in workload.jobs.iter().zip(&mut self.by_job) {
             if verified(job) && shared(places) {
                 let unit = job.align_bytes.unwrap_or(job.min_block_bytes().into()).max(1);
@@ -143,7 +147,7 @@ impl Places {
                 }
             }
             let granule = job.granule_bytes();
-            if verified(job) && !can_verify(granule) {
+            if (verified(job) || checked(job)) && !can_verify(granule) {
                 return Err(Error::unsuitable(
                     job,
                     format!(
@@ -154,7 +158,7 @@ impl Places {
             }
         }
         let jobs = || workload.jobs.iter().zip(&self.by_job);
-        for (job, own) in jobs().filter(|(job, _)| verified(job)) {
+        for (job, own) in jobs().filter(|(job, _)| verified(job) || checked(job)) {
             let others = jobs().filter(|(other, _)| other.name != job.name);
             let mut writers = others.filter(|(other, _)| other.writes() && touches(other));
             if let Some((other, _)) = writers.find(|(_, theirs)| overlap(own, theirs)) {
@@ -287,6 +291,7 @@ fn in_directory(workload: &Workload, directory: &Path) -> Places {
                 written_by: None,
                 invalidate: false,
                 fresh: false,
+                trimmed: false,
                 within: true,
             });
             files.len() - 1
@@ -294,7 +299,8 @@ fn in_directory(workload: &Workload, directory: &Path) -> Places {
         let file = &mut files[index];
         if touches_target(job) {
             file.bytes = file.bytes.max(start + bytes_per_file(job));
-            file.read |= job.reads();
+            file.read |= job.reads() || job.trims.is_some();
+            file.trimmed |= job.trims.is_some();
             file.invalidate |= job.invalidate;
             file.fresh |= job.fresh;
             if job.writes() && file.written_by.is_none() {
@@ -342,6 +348,7 @@ fn in_one(workload: &Workload, kind: Kind, path: PathBuf, usable: u64) -> Result
         written_by: workload.jobs.iter().find(|job| job.writes()).map(|job| job.name.clone()),
         invalidate: kind != Kind::Peer && workload.jobs.iter().any(|job| job.invalidate),
         fresh: false,
+        trimmed: false,
         within: false,
     };
     Ok(Places { kind, files: vec![file], by_job: places })

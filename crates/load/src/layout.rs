@@ -10,7 +10,7 @@ use iotax_spec::Workload;
 use iotax_vdisk::{IoTarget, VirtualDisk};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
-use rustix::fs::{Advice, FallocateFlags, fadvise, fallocate, statvfs};
+use rustix::fs::{Advice, FallocateFlags, SeekFrom, fadvise, fallocate, seek, statvfs};
 use rustix::io::Errno;
 
 use crate::driver::Progress;
@@ -224,6 +224,27 @@ pub(crate) fn fill(data: &mut [u8], offset: u64, path: &Path) {
             *stamp = MAGIC;
         }
     }
+}
+
+/// Fills the holes that trims have left in files, so that each trial trims data.
+pub(crate) fn refill(
+    target: IoTarget<'_>,
+    places: &Places,
+    stop: &AtomicBool,
+) -> Result<(), Error> {
+    if places.directory(target).is_none() {
+        return Ok(());
+    }
+    for file in places.files.iter().filter(|file| file.trimmed) {
+        let path = &file.path;
+        let opened = file.options(0).read(true).open(path).map_err(Error::path("open", path))?;
+        // File systems that have no holes say that the first is at the end.
+        let hole = seek(&opened, SeekFrom::Hole(0)).unwrap_or(u64::MAX);
+        if hole < file.bytes {
+            write_data(file, 0, stop, &mut |_| {})?;
+        }
+    }
+    Ok(())
 }
 
 /// Gives back the space of the files whose jobs want to write to it first, all but the page that

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 use iotax_spec::{Job, Workload};
 use iotax_vdisk::IoTarget;
@@ -99,9 +100,11 @@ impl<'a> PlacedParts<'a> {
         })
     }
 
-    /// Files that want to be new, new; pages that want to be cold, cold.
-    pub(crate) fn make_ready(&self) -> Result<(), Error> {
+    /// Files that want to be new, new; those that are trimmed, whole; pages that want to be cold,
+    /// cold.
+    pub(crate) fn make_ready(&self, stop: &AtomicBool) -> Result<(), Error> {
         self.0.iter().try_for_each(|PlacedPart { part, places }| {
+            layout::refill(part.target, places, stop)?;
             layout::renew(part.target, places)?;
             layout::invalidate(part.target, places)
         })

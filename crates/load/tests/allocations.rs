@@ -8,7 +8,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use iotax_load::{LoadDriver as _, Native};
-use iotax_spec::{Bound, Engine, Pace};
+use iotax_spec::{Bound, Engine, Job, Pace, Trims};
 use iotax_vdisk::IoTarget;
 use support::{MIB, MS, disk, job, mem, request, workload};
 
@@ -37,6 +37,10 @@ static ALLOCATOR: Counting = Counting;
 fn allocations(engine: Engine, pace: Pace, ios: u64, target: IoTarget<'_>) -> u64 {
     let mut job = job(engine);
     (job.queue_depth, job.read_percent, job.pace) = (8, 50, pace);
+    counted(job, ios, target)
+}
+
+fn counted(mut job: Job, ios: u64, target: IoTarget<'_>) -> u64 {
     job.bound = Bound::Bytes(4096 * ios);
     let mut workload = workload(job);
     (workload.ramp_ns, workload.time_ns) = (0, 600_000 * MS);
@@ -46,7 +50,8 @@ fn allocations(engine: Engine, pace: Pace, ios: u64, target: IoTarget<'_>) -> u6
     let record = Native.run(&request(&workload, target, &stop)).unwrap();
     let allocations = ALLOCATIONS.load(Ordering::Relaxed) - before;
     let job = &record.jobs[0];
-    assert_eq!((&job.first_error, job.read.ios + job.write.ios), (&None, ios));
+    let trims = job.trim.as_ref().map_or(0, |trim| trim.ios);
+    assert_eq!((&job.first_error, job.read.ios + job.write.ios + trims), (&None, ios));
     allocations
 }
 
@@ -67,6 +72,15 @@ fn a_longer_run_makes_no_more_allocations() {
             // A longer run is sampled more often, and what it reads of /proc differs in length; but
             // not one I/O in a hundred may cost an allocation.
             assert!(long <= short + 80, "{engine:?}: {short} allocations, then {long}");
+        }
+        if engine != Engine::Vdisk {
+            let trims = |ios| {
+                let job = Job { trims: Some(Trims::Only), read_percent: 0, ..job(engine) };
+                counted(job, ios, IoTarget::Path(directory.path()))
+            };
+            trims(10);
+            let (short, long) = (trims(10), trims(10_000));
+            assert!(long <= short + 80, "{engine:?}: {short} allocations, then {long} of trims");
         }
     }
 }

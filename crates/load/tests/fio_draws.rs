@@ -26,7 +26,7 @@ fn drawn(options: &[&str]) -> Vec<(String, u64, u64)> {
     let text = std::fs::read_to_string(&log).unwrap();
     let io = |line: &str| {
         let words: Vec<&str> = line.split_whitespace().collect();
-        let at = words.iter().position(|word| ["read", "write"].contains(word))?;
+        let at = words.iter().position(|word| ["read", "write", "trim"].contains(word))?;
         let number = |at: usize| words.get(at)?.parse::<u64>().ok();
         Some((words[at].to_owned(), number(at + 1)?, number(at + 2)?))
     };
@@ -104,6 +104,66 @@ fn stretches_are_fios() {
     ]);
     let starts: Vec<u64> = ios.iter().take(6).map(|(_, offset, _)| offset / 65_536).collect();
     assert_eq!(starts, [0, 1, 20, 21, 40, 41]);
+}
+
+/// `access/tests.rs` has the same of ours: a trim, then the write of the same place, all of the span
+/// once.
+#[test]
+fn trims_come_before_writes_of_the_same_place() {
+    if !iotax_testing::needs_program("fio") {
+        return;
+    }
+    let page = |nth: u64, way: &str| (way.to_owned(), nth * 4096, 4096);
+    let trims = drawn(&["--rw=trim", "--bs=4k", "--size=64k"]);
+    assert_eq!(trims, (0..16).map(|nth| page(nth, "trim")).collect::<Vec<_>>());
+    let both = drawn(&["--rw=trimwrite", "--bs=4k", "--size=64k"]);
+    let expected = (0..16).flat_map(|nth| [page(nth, "trim"), page(nth, "write")]);
+    assert_eq!(both, expected.collect::<Vec<_>>());
+    // At random, the size is that of the trims, too.
+    for (sizes, pairs) in [("--bs=16k", Some(16)), ("--bs=4k,8k,16k", None)] {
+        let both = drawn(&["--rw=randtrimwrite", sizes, "--size=256k"]);
+        let mut places = HashSet::new();
+        for pair in both.chunks(2) {
+            let [(trim, at, bytes), (write, same, size)] = pair else { panic!("{pair:?}") };
+            assert_eq!((trim.as_str(), write.as_str(), at, bytes), ("trim", "write", same, size));
+            assert_eq!(*bytes, 16_384);
+            places.insert(*at);
+        }
+        assert_eq!((both.len(), places.len()), (2 * places.len(), pairs.unwrap_or(places.len())));
+    }
+}
+
+/// By `access/skew.rs`, the first rank of Zipf's law is at the centre; the others, and all of a normal
+/// distribution, are where fio's hash puts them from there.
+#[test]
+fn a_centre_shifts_the_ranks_as_in_fio() {
+    if !iotax_testing::needs_program("fio") {
+        return;
+    }
+    let hashed =
+        |rank: u64, shift: u64| rank.wrapping_mul(0x61C8_8646_80B5_83EB).wrapping_add(shift) % 400;
+    let counts = |order: &str| {
+        let order = format!("--random_distribution={order}");
+        let ios = drawn(&["--rw=randread", "--bs=4k", "--size=1600k", "--io_size=80000k", &order]);
+        assert_eq!(ios.len(), 20_000);
+        let mut counts = vec![0_u32; 400];
+        for (_, offset, _) in &ios {
+            counts[usize::try_from(offset / 4096).unwrap()] += 1;
+        }
+        counts
+    };
+    for (centre, first) in [("0", 0_u64), ("0.25", 100), ("0.75", 300)] {
+        let counts = counts(&format!("zipf:1.2:{centre}"));
+        let mut places: Vec<u64> = (0..400).collect();
+        places.sort_by_key(|place| std::cmp::Reverse(counts[usize::try_from(*place).unwrap()]));
+        assert_eq!(places[..2], [first, hashed(1, first)], "{centre}");
+    }
+    for (centre, shift) in [("0.25", u64::from(100_u32.wrapping_neg())), ("0.75", 100)] {
+        let counts = counts(&format!("normal:10:{centre}"));
+        let middle: HashSet<u64> = (100..300).map(|rank| hashed(rank, shift)).collect();
+        let inside: u32 = middle.iter().map(|place| counts[usize::try_from(*place).unwrap()]).sum();
+        assert!(inside > 19_900, "{centre}: {inside}");
+    }
 }
 
 fn written_by_fio(directory: &Path, options: &[&str]) -> Vec<u8> {

@@ -17,12 +17,14 @@ use support::{MIB, MS, disk, engines, job, mem, prepare_and_run, request, run, r
 
 const ON_FILES: [Engine; 3] = [Engine::Psync, Engine::Mmap, Engine::IoUring];
 
-const PATTERNS: [Pattern; 10] = [
+const PATTERNS: [Pattern; 12] = [
     Pattern::Random,
     Pattern::Shuffled,
     Pattern::Skewed(Skew::Zipf(1.2)),
     Pattern::Skewed(Skew::Pareto(0.2)),
     Pattern::Skewed(Skew::Normal(10.0)),
+    Pattern::Centred { skew: Skew::Pareto(0.2), centre: 0.3 },
+    Pattern::Centred { skew: Skew::Normal(10.0), centre: 0.3 },
     Pattern::Sequential,
     Pattern::Strided(16_384),
     Pattern::Runs(RunLength::Fixed(8)),

@@ -8,6 +8,7 @@ mod around;
 mod cloud;
 pub mod cluster;
 mod counters;
+mod directions;
 mod earlier;
 mod end;
 mod environment;

@@ -1,7 +1,5 @@
 //! One trial: one run of the workload on one arm.
 
-use std::borrow::Cow;
-
 use serde::{Deserialize, Serialize};
 
 use crate::counters::{Counters, PathEnd};
@@ -87,8 +85,7 @@ impl LoadRecord {
     /// failed, or had nothing to do.
     pub fn stalled_below(&self, job: &str) -> Option<f64> {
         let job = self.jobs.iter().find(|record| record.name == job)?;
-        let failed = job.first_error.is_some() || job.read.errors + job.write.errors > 0;
-        if failed || job.read.ios + job.write.ios > 0 {
+        if job.first_error.is_some() || job.errors() > 0 || job.ios() > 0 {
             return None;
         }
         // fio does not tell what is in flight, but a job of it that has nothing to do ends.
@@ -144,6 +141,9 @@ pub struct JobRecord {
     pub read: DirectionRecord,
     /// Writes.
     pub write: DirectionRecord,
+    /// Trims, of a job that has some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trim: Option<DirectionRecord>,
     /// Latencies of reads and writes together, where another tool sums them up and gave no
     /// distribution: percentiles of two directions have no sum.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -372,7 +372,7 @@ impl OperationRecord {
     }
 }
 
-/// Reads or writes of one job.
+/// Reads, writes or trims of one job.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct DirectionRecord {
     /// I/Os completed in the window, short ones included, failed ones not.
@@ -420,29 +420,6 @@ pub struct LatencySummary {
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
-}
-
-impl JobRecord {
-    /// [`DirectionRecord::latency_from`] of reads and writes; copies only if it did both.
-    pub fn latency_from(&self, submission: bool) -> Cow<'_, LatencyHistogram> {
-        let [read, write] = [&self.read, &self.write].map(|part| part.latency_from(submission));
-        if write.count() == 0 {
-            return Cow::Borrowed(read);
-        }
-        if read.count() == 0 {
-            return Cow::Borrowed(write);
-        }
-        let mut both = read.clone();
-        both.merge(write);
-        Cow::Owned(both)
-    }
-
-    /// Reads and writes completed per whole second of the window.
-    pub fn per_second_ios(&self) -> Vec<u32> {
-        let (read, write) = (&self.read.per_second_ios, &self.write.per_second_ios);
-        let at = |series: &[u32], i: usize| series.get(i).copied().unwrap_or(0);
-        (0..read.len().max(write.len())).map(|i| at(read, i).saturating_add(at(write, i))).collect()
-    }
 }
 
 impl DirectionRecord {

@@ -14,7 +14,7 @@ use crate::figures::Drawn;
 use crate::json::kind;
 use crate::notices::{self, Notice};
 use crate::{
-    caps, cloud_disks, facts, figures, format, interfaces, machine, matrix, nfs, outliers,
+    caps, cloud_disks, depths, facts, figures, format, interfaces, machine, matrix, nfs, outliers,
     provenance, rules, sentence, tables, targets,
 };
 
@@ -52,6 +52,7 @@ pub fn experiment(experiment: &Experiment, analysis: &Analysis) -> Document {
     let others = tables::other_jobs(&experiment.spec.workload, analysis)
         .filter(|_| !targets::have_one_job_each(analysis));
     document.add_table("Other jobs", others, None);
+    document.add_table("Depths found", depths::table(&experiment.spec.workload, analysis), None);
     document.extend(latencies(experiment, analysis, &drawn));
     document.extend(page::heat(analysis, &drawn));
     document.extend(page::trials(analysis, &drawn));

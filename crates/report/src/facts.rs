@@ -2,7 +2,7 @@
 
 use iotax_analyze::Analysis;
 use iotax_record::{Environment, Experiment, HostRecord, HostRole};
-use iotax_spec::{BlockSizes, Bound, FioOption, HostCommands, Job, Pace, Pattern};
+use iotax_spec::{BlockSizes, Bound, FioOption, HostCommands, Job, Pace, Pattern, Trims};
 
 use crate::document::{Head, Item, Table};
 use crate::{bandwidth, format};
@@ -170,7 +170,11 @@ fn access(job: &Job) -> String {
     let order = orders.join("; writes ");
     match job.read_percent {
         100 => format!("{order} read"),
-        0 => format!("{order} write"),
+        0 => match job.trims {
+            None => format!("{order} write"),
+            Some(Trims::Only) => format!("{order} trim"),
+            Some(Trims::First) => format!("{order} trim, then write"),
+        },
         reads => format!("{order}, {reads} % read"),
     }
 }
@@ -207,15 +211,20 @@ fn options(job: &Job) -> String {
         (job.invalidate, "cold cache"),
         (job.end_fsync, "fsync at end"),
         (job.verify, "verify"),
+        (job.verify_apart && job.writes(), "to be verified by another job"),
+        (job.verify_apart && job.reads(), "verifies what another job wrote"),
+        (job.verify_ends, "ends at the first difference"),
         (job.sqpoll, "sqpoll"),
         (job.zero_copy, "zero-copy"),
         (!job.advise, "no advice"),
     ];
     words.extend(flags.iter().filter(|(set, _)| *set).map(|(_, word)| (*word).to_owned()));
+    words.extend(job.verify_every.map(|n| format!("checks after every {n} writes")));
     words.extend(job.fsync_every.map(|n| format!("fdatasync every {n}")));
     if let Bound::Bytes(bytes) = job.bound {
         words.push(format!("ends after {}", format::bytes(bytes as f64)));
     }
+    words.extend(job.explain_shares());
     if job.start_delay_ns > 0 {
         words.push(format!("starts after {}", format::time(job.start_delay_ns as f64)));
     }

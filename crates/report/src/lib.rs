@@ -40,6 +40,7 @@ mod changes;
 mod cloud_disks;
 mod comparison;
 mod csv;
+mod depths;
 mod doctor;
 mod document;
 mod doubts;

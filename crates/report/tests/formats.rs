@@ -3,10 +3,10 @@
 mod common;
 
 use common::{analyses, html, markdown, text, troubled, up_to};
-use iotax_analyze::{Analysis, ArmSummary, Metric, Verdict};
+use iotax_analyze::{Analysis, ArmSummary, FoundDepth, Metric, Verdict};
 use iotax_caps::{Obstacle, Unreached, Unsteady, UnsteadyLevel};
 use iotax_report::{CSV_COLUMNS, SearchResult, Style, csv, search, search_rulings};
-use iotax_spec::Rule;
+use iotax_spec::{LatencyTarget, Rule};
 
 #[test]
 fn a_peel_on_a_terminal() {
@@ -421,6 +421,27 @@ fn one_trial_has_no_spread() {
     // A column in which no arm has a value is left out.
     analysis.arms.remove(0);
     assert!(!arms(&analysis).contains("spread"), "{}", arms(&analysis));
+}
+
+#[test]
+fn depths_that_jobs_found_have_a_table() {
+    let (mut experiment, mut analysis) = (common::run(), analyses::run());
+    let job = &mut experiment.spec.workload.jobs[0];
+    job.latency_target = Some(LatencyTarget {
+        target_ns: 500_000,
+        window_ns: 5_000_000_000,
+        percentile: 99.9,
+        keeps_on: false,
+    });
+    let found = FoundDepth { job: job.name.clone(), least: 12, most: 14 };
+    analysis.arms[0].found_depths = vec![found];
+    let shown = text(&experiment, &analysis, Style { color: false, width: 100 });
+    insta::assert_snapshot!(section(&shown, "\nDepths found\n"), @"
+
+    Depths found
+      arm     job  depth per thread  for a latency of
+      target  io   12 to 14          at most 500 µs for 99.9 % of I/Os
+    ");
 }
 
 /// One section of a text report.

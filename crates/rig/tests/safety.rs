@@ -15,7 +15,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use iotax_rig::{Error, GivenUp, Options, Rig, undo};
-use iotax_spec::{Spec, Stack, Target};
+use iotax_spec::{Spec, Stack, Target, Trims};
 use iotax_testing::skipped;
 use iotax_vdisk::{IoTarget, PeerSecrets};
 
@@ -227,6 +227,30 @@ fn a_device_with_a_file_system_is_refused_mounted_or_not() {
       arm a: DEVICE: is mounted at ROOT/mnt; name another device
       arm a: DEVICE: carries the file system ext4, label photos, UUID U-U-I-D; if nothing on it is needed, wipe that yourself (wipefs --all DEVICE), or name another device
     ");
+}
+
+/// A trim destroys data as a write does: both are refused in the same words.
+#[test]
+fn trims_are_refused_wherever_writes_are() {
+    let Some(disk) = Disk::new(&luks()) else { return };
+    let before = disk.bytes();
+    let targets = [disk.node.clone(), disk.at("disk")].map(Target::Path);
+    for target in targets.into_iter().chain([disk.stack(""), disk.stack(" + ext4")]) {
+        for given_up in [vec![], disk.given_up()] {
+            let refusal = |trims| {
+                let mut spec = common::writing(&[("a", target.clone())]);
+                let job = &mut spec.workload.jobs[0];
+                (job.read_percent, job.trims) = (0, trims);
+                let error = disk.open(&spec, &given_up).unwrap_err();
+                assert!(error.is_refusal(), "{error}");
+                error.to_string()
+            };
+            for trims in [Trims::Only, Trims::First] {
+                assert_eq!(refusal(Some(trims)), refusal(None));
+            }
+        }
+    }
+    assert!(disk.bytes() == before, "bytes changed");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Instant;
 
 use iotax_load::{Filler, LoadDriver, LoadProgress, Progress, Request};
-use iotax_record::Site;
+use iotax_record::{JobRecord, Site};
 use iotax_rig::{Options, Rig};
 use iotax_spec::{Driver, Spec, Workload};
 use iotax_vdisk::IoTarget;
@@ -203,7 +203,7 @@ fn drain_again(driver: &dyn LoadDriver, request: &Request<'_>, sustained_iops: f
         let look = Request { ramp_ns: 0, time_ns: LOOK_NS, live: None, ..*request };
         let Ok(load) = driver.run(&look) else { return };
         let primary = load.jobs.iter().find(|job| job.name == request.workload.primary);
-        let ios = primary.map_or(0, |job| job.read.ios + job.write.ios);
+        let ios = primary.map_or(0, JobRecord::ios);
         let seconds = primary.map_or(0, |job| job.active_ns) as f64 / 1e9;
         let is_spent = ios as f64 <= DRAINED * sustained_iops * seconds;
         if is_spent || request.stop.load(Ordering::Relaxed) {

@@ -252,7 +252,7 @@ pub(crate) fn workload(spec: &Spec, phase: usize) -> &Workload {
 /// Completed, unless some I/O failed or another program had something to say. A primary job that
 /// completed nothing is no failure: it was slower than its window.
 fn outcome(load: &LoadRecord, primary: &str) -> Outcome {
-    let moved = |job: &JobRecord| job.read.ios + job.write.ios > 0;
+    let moved = |job: &JobRecord| job.ios() > 0;
     let mut reasons: Vec<String> = load
         .jobs
         .iter()

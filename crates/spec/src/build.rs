@@ -279,6 +279,16 @@ impl Spec {
                     return Err(Error::impossible(subject, "write-through", problem, advice));
                 }
                 Target::Stack(stack)
+                    if job.trims.is_some()
+                        && stack.is_in_process()
+                        && job.engine != Engine::Null =>
+                {
+                    let problem = format!("{stack} is simulated inside iotax and cannot trim");
+                    let advice = "trim a file, a block device, or a file system on the stack: \
+                                  vdisk(stack=\"...\") + ext4";
+                    return Err(Error::impossible(subject(&job.name), "trim", problem, advice));
+                }
+                Target::Stack(stack)
                     if stack.is_in_process()
                         && !job.granule_bytes().is_multiple_of(SECTOR_BYTES)
                         && job.engine != Engine::Null

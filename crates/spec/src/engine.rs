@@ -21,6 +21,8 @@ pub struct EngineInfo {
     pub is_async: bool,
     /// Whether it has a queue that takes I/Os in batches and that the kernel can poll.
     pub has_queue: bool,
+    /// Whether it can trim.
+    pub trims: bool,
     /// Its name in fio, or why fio has none.
     pub fio: Result<&'static str, &'static str>,
 }
@@ -100,6 +102,7 @@ const PLAIN: EngineInfo = EngineInfo {
     cache: PageCache::UnlessDirect,
     is_async: false,
     has_queue: false,
+    trims: true,
     fio: Ok("psync"),
 };
 
@@ -112,6 +115,7 @@ engines! {
         cache: PageCache::Never,
         is_async: true,
         has_queue: false,
+        trims: true,
         fio: Ok("null"),
     },
     /// `pread` / `pwrite`.
@@ -136,6 +140,7 @@ engines! {
         cache: PageCache::Never,
         is_async: true,
         has_queue: false,
+        trims: false,
         fio: Err("engine `vdisk` is iotax's own; choose another engine"),
     },
     /// Operations on a tree of files: see [`Tree`](crate::Tree).
@@ -146,6 +151,7 @@ engines! {
         cache: PageCache::Never,
         is_async: false,
         has_queue: false,
+        trims: false,
         fio: Err("operations on trees of files are iotax's own; fio has none"),
     },
     /// A TCP connection per thread that carries blocks: written to the peer, or read from it.
@@ -156,6 +162,7 @@ engines! {
         cache: PageCache::Never,
         is_async: false,
         has_queue: false,
+        trims: false,
         fio: Err("network load is iotax's own; fio is not asked for it"),
     },
     /// A TCP connection per thread, on which the peer answers each block with one of the same size.
@@ -166,6 +173,7 @@ engines! {
         cache: PageCache::Never,
         is_async: true,
         has_queue: false,
+        trims: false,
         fio: Err("network load is iotax's own; fio is not asked for it"),
     },
     /// A TCP connection for each block, which the peer answers with one of the same size.
@@ -176,6 +184,7 @@ engines! {
         cache: PageCache::Never,
         is_async: false,
         has_queue: false,
+        trims: false,
         fio: Err("network load is iotax's own; fio is not asked for it"),
     },
     /// Numbered UDP datagrams to the peer, or from it; whom they go to counts those that come.
@@ -186,6 +195,7 @@ engines! {
         cache: PageCache::Never,
         is_async: false,
         has_queue: false,
+        trims: false,
         fio: Err("network load is iotax's own; fio is not asked for it"),
     },
 }

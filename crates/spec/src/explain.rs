@@ -3,6 +3,7 @@
 use crate::engine::PageCache;
 use crate::job_options::{format_block_sizes, format_cpus, format_operations, format_pattern};
 use crate::tree::Tree;
+use crate::trims::Trims;
 use crate::units::{format_bytes, format_duration, format_iops};
 use crate::workload::{
     Bound, Files, IndexLoads, Job, Pace, Pattern, Requirement, RunLength, Workload,
@@ -78,8 +79,13 @@ impl Job {
             (self.ends_all, "ending all others"),
             (self.end_fsync, "sync at the end"),
             (self.verify, "verified"),
+            (self.verify_apart && self.writes(), "to be verified by another job"),
+            (self.verify_apart && self.reads(), "verifying what another job wrote"),
             (self.sqpoll, "sqpoll"),
         ];
+        if let Some(every) = self.verify_every {
+            parts.push(format!("checked after every {every} writes"));
+        }
         parts.extend(switches.iter().filter(|(on, _)| *on).map(|(_, word)| (*word).to_owned()));
         parts.join(", ")
     }
@@ -111,13 +117,17 @@ impl Job {
         }
         let operations = match self.read_percent {
             100 => "reads".to_owned(),
-            0 => "writes".to_owned(),
+            0 => match self.trims {
+                None => "writes".to_owned(),
+                Some(Trims::Only) => "trims".to_owned(),
+                Some(Trims::First) => "trims followed by writes".to_owned(),
+            },
             reads => format!("I/Os ({reads} % reads)"),
         };
         let operations = format!("{operations} of {}", format_block_sizes(&self.block_sizes));
         let order = self.pattern.name();
         match &self.pattern {
-            Pattern::Skewed(_) | Pattern::Zoned(_) => {
+            Pattern::Skewed(_) | Pattern::Centred { .. } | Pattern::Zoned(_) => {
                 format!("{order} ({}) {operations}", format_pattern(&self.pattern))
             }
             Pattern::Staggered { step_bytes, apart_bytes } => {

@@ -7,8 +7,8 @@ use crate::workload::Job;
 use crate::writes::Content;
 
 impl Job {
-    /// One part for each.
-    pub(crate) fn explain_shares(&self) -> Vec<String> {
+    /// How it shares machine and span, in words: one part for each.
+    pub fn explain_shares(&self) -> Vec<String> {
         let mut parts = Vec::new();
         if let Some(stretches) = self.stretches {
             parts.push(format!("in stretches with gaps ({})", format_stretches(stretches)));

@@ -17,6 +17,7 @@ mod fit;
 mod fitted;
 mod host_commands;
 mod index_ends;
+mod index_loads;
 mod job_options;
 mod latency_target;
 pub mod layers;
@@ -40,6 +41,7 @@ mod spec;
 mod target;
 mod text;
 mod tree;
+mod trims;
 mod turns;
 mod unheeded;
 pub mod units;
@@ -71,6 +73,7 @@ pub use side_runs::SideRuns;
 pub use spec::{Arm, Design, Driver, NamedTarget, Spec, Stop, StopMode, Target};
 pub use target::parse_arms;
 pub use tree::{Operation, OperationShare, Tree};
+pub use trims::Trims;
 pub use turns::{Flow, IoPriority, Numa, NumaMemory, PriorityClass, PriorityShare};
 pub use workload::{
     BlockSizes, Bound, Extent, Files, FioOption, IndexLoads, Job, Pace, Pattern, Requirement,

@@ -12,6 +12,13 @@ pub enum Pattern {
     Shuffled,
     /// Some blocks far more often than others.
     Skewed(Skew),
+    /// The same, and which block is the most frequent is chosen, as fio chooses it.
+    Centred {
+        /// How far more often.
+        skew: Skew,
+        /// Where the first rank is, from 0 at the start of the span to 1 at its end.
+        centre: f64,
+    },
     /// Random within parts of the span that get shares of their own; every [`Zone`] begins where the
     /// one before it ends.
     Zoned(Vec<Zone>),
@@ -103,7 +110,7 @@ impl Pattern {
         match self {
             Self::Random => "random",
             Self::Shuffled => "shuffled",
-            Self::Skewed(_) => "skewed",
+            Self::Skewed(_) | Self::Centred { .. } => "skewed",
             Self::Zoned(_) => "zoned",
             Self::Sequential => "sequential",
             Self::Strided(_) => "strided",
@@ -117,7 +124,16 @@ impl Pattern {
 
     /// Whether some places come more often than others.
     pub const fn has_hot_places(&self) -> bool {
-        matches!(self, Self::Skewed(_) | Self::Zoned(_))
+        matches!(self, Self::Skewed(_) | Self::Centred { .. } | Self::Zoned(_))
+    }
+
+    /// How its accesses are spread over blocks by rank, and where the first rank is if that is chosen.
+    pub const fn skew(&self) -> Option<(Skew, Option<f64>)> {
+        match self {
+            Self::Skewed(skew) => Some((*skew, None)),
+            Self::Centred { skew, centre } => Some((*skew, Some(*centre))),
+            _ => None,
+        }
     }
 
     /// Bytes from the start of one I/O to the start of the next, where these are fixed.
@@ -134,7 +150,11 @@ impl Pattern {
     /// Whether most offsets do not follow from the one before.
     pub const fn is_random(&self) -> bool {
         match self {
-            Self::Random | Self::Shuffled | Self::Skewed(_) | Self::Zoned(_) => true,
+            Self::Random
+            | Self::Shuffled
+            | Self::Skewed(_)
+            | Self::Centred { .. }
+            | Self::Zoned(_) => true,
             Self::Mixed { random_percent } => *random_percent >= 50,
             Self::Sequential
             | Self::Strided(_)

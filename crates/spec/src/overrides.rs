@@ -342,7 +342,7 @@ mod tests {
         unknown key `treads`; did you mean `threads`?
           treads=4
           ^^^^^^ column 1
-        known keys: engine, threads, depth, rw, read-percent, pattern, block-size, write-block-size, write-pattern, size, target, file, rate, io-size, start-delay, end-after, direct, invalidate, fsync-every, end-fsync, verify, sqpoll, advise, files, files-per-directory, file-size, operations, align, offset, write-through, think, cpus, files-per-thread, pre-read, ends-all, submit-batch, uncached, fresh, stretches, offset-increment, compress, compress-chunk, fill-pattern, dedupe, dedupe-set, dedupe-global, flow, latency-target, priority, numa, zero-copy, time, ramp, primary, index
+        known keys: engine, threads, depth, rw, read-percent, trim, pattern, block-size, write-block-size, write-pattern, size, target, file, rate, io-size, start-delay, end-after, direct, invalidate, fsync-every, end-fsync, verify, verify-every, verify-apart, verify-ends, sqpoll, advise, files, files-per-directory, file-size, operations, align, offset, write-through, think, cpus, files-per-thread, pre-read, ends-all, submit-batch, uncached, fresh, stretches, offset-increment, compress, compress-chunk, fill-pattern, dedupe, dedupe-set, dedupe-global, flow, latency-target, priority, numa, zero-copy, time, ramp, primary, index
         ");
         assert_snapshot!(error("mmap_raed.threads=4"), @"
         unknown job `mmap_raed`; did you mean `mmap_read`?

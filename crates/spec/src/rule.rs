@@ -64,12 +64,14 @@ pub enum Figure {
 /// Of what the times are.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Kind {
-    /// Reads and writes.
+    /// Reads, writes and trims.
     Latency,
     /// Reads.
     Read,
     /// Writes.
     Write,
+    /// Trims.
+    Trim,
     /// `fsync` and `fdatasync`.
     Sync,
     /// An operation beside the jobs: the publication of an index, its load, a query.
@@ -95,10 +97,11 @@ pub enum Side {
 }
 
 /// What times there are, by the word for them.
-const KINDS: [(&str, Kind); 7] = [
+const KINDS: [(&str, Kind); 8] = [
     ("latency", Kind::Latency),
     ("read", Kind::Read),
     ("write", Kind::Write),
+    ("trim", Kind::Trim),
     ("sync", Kind::Sync),
     ("load", Kind::Operation("load")),
     ("publish", Kind::Operation("publish")),
@@ -363,7 +366,7 @@ mod tests {
         ");
         assert_snapshot!(error("snyc.p99 > 10ms"), @"
         unknown figure `snyc`; did you mean `sync`?
-        known figures: iops, bandwidth, latency, read, write, sync, load, publish, query
+        known figures: iops, bandwidth, latency, read, write, trim, sync, load, publish, query
         ");
         assert_snapshot!(error("sync.p100 > 10ms"), @"
         unknown statistic `p100`

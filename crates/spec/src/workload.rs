@@ -11,9 +11,11 @@ use crate::rule::Rule;
 use crate::tree::Tree;
 
 use crate::latency_target::LatencyTarget;
+use crate::trims::Trims;
 use crate::turns::{Flow, IoPriority, Numa, PriorityShare};
 use crate::writes::Content;
 
+pub use crate::index_loads::IndexLoads;
 pub use crate::order::{Extent, Pattern, RunLength, Skew, Stretches, Zone};
 
 /// What to run in every trial.
@@ -135,6 +137,16 @@ pub struct Job {
     pub end_fsync: bool,
     /// After writing, read back and compare every block (outside the measured window).
     pub verify: bool,
+    /// The same already as it runs, after this many writes each time (fio: `verify_backlog`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verify_every: Option<u32>,
+    /// Its writes carry what a later job needs to verify them, or its reads verify what an earlier
+    /// job has so left.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub verify_apart: bool,
+    /// The first block that is not as it was written ends the job (fio: `verify_fatal`).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub verify_ends: bool,
     /// `io_uring`: let a kernel thread poll the submission queue.
     pub sqpoll: bool,
     /// The engine was chosen by whoever asked, and is no default of ours: where it has no effect,
@@ -188,6 +200,9 @@ pub struct Job {
     /// Operations on trees of files instead of reads and writes; with [`Engine::Metadata`] only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<Tree>,
+    /// It gives space back, instead of writing or before it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trims: Option<Trims>,
     /// The order is kept to stretches of the span.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stretches: Option<Stretches>,
@@ -255,9 +270,14 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 }
 
 impl Job {
-    /// Whether the job writes at all.
+    /// Whether the job changes anything: writes, trims, or works on a tree of files.
     pub fn writes(&self) -> bool {
         self.read_percent < 100 || self.tree.is_some()
+    }
+
+    /// The same without jobs that only trim: whether it writes data.
+    pub fn writes_data(&self) -> bool {
+        self.writes() && self.trims != Some(Trims::Only)
     }
 
     /// Whether the job syncs often enough that its syncs are what it is about, not its writes,
@@ -474,24 +494,4 @@ pub enum Bound {
     /// After each thread has been once over all of its span, in ascending order, or with the trial
     /// if that is earlier.
     Span,
-}
-
-/// A driver publishes index versions, a searcher loads them and answers queries.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct IndexLoads {
-    /// Versions published per second, at most.
-    pub versions_per_second: f64,
-    /// Size of one version.
-    pub index_bytes: u64,
-    /// A load longer than this is a slow load.
-    pub slow_load_ns: u64,
-    /// Queries arriving per second (open loop, Poisson).
-    pub queries_per_second: f64,
-    /// Bytes one query reads from the index.
-    pub query_bytes: u32,
-}
-
-impl IndexLoads {
-    /// The operation that makes a new version readable: loading it.
-    pub const LOAD: &'static str = "load";
 }

@@ -53,6 +53,9 @@ pub struct ArmSummary {
     pub operations: Vec<OperationSummary>,
     /// The arm's other jobs.
     pub other_jobs: Vec<JobSummary>,
+    /// Of jobs that look for their queue depth: what they found.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub found_depths: Vec<FoundDepth>,
     /// Of an arm with several targets: each of them that some job works on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<TargetSummary>,
@@ -121,6 +124,17 @@ pub struct JobSummary {
     /// Its syncs, if it syncs as it goes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sync: Option<SyncSummary>,
+}
+
+/// The queue depth that a job found itself, per thread.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FoundDepth {
+    /// Name of the job.
+    pub job: String,
+    /// The smallest of all trials.
+    pub least: u32,
+    /// The largest.
+    pub most: u32,
 }
 
 /// One of several targets of an arm: what the jobs on it did there.

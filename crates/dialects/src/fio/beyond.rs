@@ -38,7 +38,7 @@ pub fn check_drivers(spec: &Spec) -> Result<(), Beyond> {
 /// All options in question.
 pub fn require_native<'a>(phases: impl IntoIterator<Item = &'a Workload>) -> Result<(), Beyond> {
     let jobs: Vec<&Job> = phases.into_iter().flat_map(|workload| &workload.jobs).collect();
-    let verifies = jobs.iter().any(|job| job.verify && job.writes());
+    let verifies = jobs.iter().any(|job| job.verify && job.writes_data());
     let beyond = jobs.iter().flat_map(|job| &job.fio).filter(|option| option.beyond.is_some());
     let mut options: Vec<FioOption> = Vec::new();
     for option in beyond {

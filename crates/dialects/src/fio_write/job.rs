@@ -1,7 +1,8 @@
 //! One job as options of fio.
 
 use iotax_spec::{
-    BlockSizes, Bound, Engine, Extent, Files, Job, Pace, Pattern, RunLength, Skew, Think, Zone,
+    BlockSizes, Bound, Engine, Extent, Files, Job, Pace, Pattern, RunLength, Skew, Think, Trims,
+    Zone,
 };
 
 use super::options::Options;
@@ -41,10 +42,12 @@ const fn engine(engine: Engine) -> &'static str {
 
 /// Order, direction and sizes.
 fn accesses(job: &Job, options: &mut Options) {
-    let direction = match job.read_percent {
-        100 => "read",
-        0 => "write",
-        _ => "rw",
+    let direction = match (job.trims, job.read_percent) {
+        (Some(Trims::Only), _) => "trim",
+        (Some(Trims::First), _) => "trimwrite",
+        (None, 100) => "read",
+        (None, 0) => "write",
+        (None, _) => "rw",
     };
     let random = if job.jumps() { "rand" } else { "" };
     let step = match &job.pattern {
@@ -73,14 +76,9 @@ fn order(job: &Job, options: &mut Options) {
     match &job.pattern {
         // Native random offsets are drawn anew each time; fio's default visits all blocks once.
         Pattern::Random => options.give("norandommap", 1),
-        Pattern::Skewed(Skew::Zipf(theta)) => {
-            options.give("random_distribution", format!("zipf:{theta}"));
-        }
-        Pattern::Skewed(Skew::Pareto(power)) => {
-            options.give("random_distribution", format!("pareto:{power}"));
-        }
-        Pattern::Skewed(Skew::Normal(deviation)) => {
-            options.give("random_distribution", format!("normal:{deviation}"));
+        Pattern::Skewed(skew) => options.give("random_distribution", skewed(*skew)),
+        Pattern::Centred { skew, centre } => {
+            options.give("random_distribution", format!("{}:{centre}", skewed(*skew)));
         }
         Pattern::Zoned(zones) => give_zones(job, zones, options),
         Pattern::Mixed { random_percent } if job.write_pattern.is_none() => {
@@ -98,6 +96,14 @@ fn order(job: &Job, options: &mut Options) {
     let percents = job.write_pattern.as_ref().map(random_percent);
     if let (Some(reads), Some(Some(writes))) = (random_percent(&job.pattern), percents) {
         options.give("percentage_random", format!("{reads},{writes}"));
+    }
+}
+
+fn skewed(skew: Skew) -> String {
+    match skew {
+        Skew::Zipf(theta) => format!("zipf:{theta}"),
+        Skew::Pareto(power) => format!("pareto:{power}"),
+        Skew::Normal(deviation) => format!("normal:{deviation}"),
     }
 }
 
@@ -218,8 +224,15 @@ fn durability(job: &Job, options: &mut Options) {
     }
     options.give_if(job.end_fsync, "end_fsync");
     // fio would look for checksums that nobody wrote in a job that only reads.
-    if job.verify && job.writes() {
+    if job.verify_apart || job.verify && job.writes_data() {
         options.give("verify", "crc32c");
+        if job.verify_apart && job.writes() {
+            options.give("do_verify", 0);
+        }
+        if let Some(every) = job.verify_every {
+            options.give("verify_backlog", every);
+        }
+        options.give_if(job.verify_ends, "verify_fatal");
     }
 }
 
@@ -252,7 +265,9 @@ fn timing(job: &Job, options: &mut Options) {
 
 /// fio's rate is that of one thread and one direction, in whole I/Os per second.
 fn rates(job: &Job) -> Option<String> {
-    let of_thread = job.pace.offered_iops()? / f64::from(job.threads.max(1));
+    // To fio, a trim is part of the write after it.
+    let ios_of_one = if job.trims == Some(Trims::First) { 2.0 } else { 1.0 };
+    let of_thread = job.pace.offered_iops()? / ios_of_one / f64::from(job.threads.max(1));
     let reads = f64::from(job.read_percent) / 100.0;
     Some(match job.read_percent {
         0 | 100 => whole(of_thread).to_string(),
@@ -270,5 +285,6 @@ fn whole(iops: f64) -> u32 {
 pub(super) fn offered_by_fio(job: &Job) -> Option<f64> {
     let rates = rates(job)?;
     let of_thread: f64 = rates.split(',').filter_map(|rate| rate.parse::<f64>().ok()).sum();
-    Some(of_thread * f64::from(job.threads))
+    let ios_of_one = if job.trims == Some(Trims::First) { 2.0 } else { 1.0 };
+    Some(of_thread * ios_of_one * f64::from(job.threads))
 }

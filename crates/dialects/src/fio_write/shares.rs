@@ -74,7 +74,7 @@ fn give_content(job: &Job, content: &Content, options: &mut Options) {
     }
     if !content.pattern.is_empty() {
         // What is verified has its own word for it.
-        let name = if job.verify { "verify_pattern" } else { "buffer_pattern" };
+        let name = if job.verify || job.verify_apart { "verify_pattern" } else { "buffer_pattern" };
         options.give(name, content.pattern_digits());
     }
     if let (Some(set), true) = (content.working_set_percent, content.dedupe_percent > 0) {

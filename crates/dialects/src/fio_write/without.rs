@@ -70,6 +70,9 @@ fn of_job(job: &Job) -> Vec<String> {
     {
         lost.push("of a range of sizes beside a split there are its two ends only".into());
     }
+    if job.trims.is_some() {
+        lost.push("fio trims block devices only: in a file, its trims fail".into());
+    }
     if !has_words(&job.priorities) {
         lost.push("its I/Os have no priorities of their own".into());
     }

@@ -58,7 +58,7 @@ impl Measured {
 
     /// Whether it did any I/O.
     pub(super) fn is_busy(&self) -> bool {
-        self.records().any(|record| record.read.ios + record.write.ios > 0)
+        self.records().any(|record| record.ios() > 0)
     }
 
     /// Calls it by another name, everywhere.
@@ -97,6 +97,7 @@ impl ResultFile {
         let is_same = |(one, other): (&&JobRecord, &&JobRecord)| {
             one.read == other.read
                 && one.write == other.write
+                && one.trim == other.trim
                 && one.sync == other.sync
                 && one.active_ns == other.active_ns
         };
@@ -109,7 +110,7 @@ impl ResultFile {
     /// The records of all jobs that did something.
     fn busy(&self) -> impl Iterator<Item = &JobRecord> {
         let records = self.jobs.iter().flat_map(Measured::records);
-        records.filter(|record| record.read.ios + record.write.ios > 0)
+        records.filter(|record| record.ios() > 0)
     }
 
     /// Lets latencies count from submission; whether any counted from elsewhere.
@@ -118,7 +119,9 @@ impl ResultFile {
         let loads = runs.filter_map(|run| run.load.as_mut());
         let mut is_changed = false;
         for record in loads.flat_map(|load| &mut load.jobs) {
-            for direction in [&mut record.read, &mut record.write] {
+            for direction in
+                [&mut record.read, &mut record.write].into_iter().chain(&mut record.trim)
+            {
                 is_changed |= direction.response.take().is_some();
             }
         }
@@ -128,7 +131,7 @@ impl ResultFile {
 
 /// Whether it has times, or figures of each second: totals alone agree in all runs of one size or rate.
 fn is_timed(record: &JobRecord) -> bool {
-    [&record.read, &record.write].into_iter().any(|direction| {
+    record.directions().any(|direction| {
         direction.service.count() > 0
             || direction.summary.is_some()
             || direction.per_second_bytes.len() > 1

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use iotax_record::JobRecord;
-use iotax_spec::{BlockSizes, Engine, FioOption, Job, Pace, Pattern};
+use iotax_spec::{BlockSizes, Engine, FioOption, Job, Pace, Pattern, Trims};
 
 use super::sameness::bytes;
 
@@ -15,7 +15,8 @@ pub(super) fn of(record: &JobRecord, options: &[(String, String)], file: &Path) 
     };
     let access = value("rw").or_else(|| value("readwrite")).unwrap_or_default();
     let (reads, writes) = (record.read.ios, record.write.ios);
-    let read_percent = (reads * 100).checked_div(reads + writes).unwrap_or(100);
+    let read_percent = (reads * 100).checked_div(record.ios()).unwrap_or(100);
+    let trims = if writes == 0 { Trims::Only } else { Trims::First };
     let block = value("bs").and_then(bytes).and_then(|bytes| u32::try_from(bytes).ok());
     let syncs = ["fdatasync", "fsync"].into_iter().filter_map(|name| value(name)?.parse().ok());
     let syncs = syncs.filter(|every| *every > 0).min();
@@ -33,6 +34,7 @@ pub(super) fn of(record: &JobRecord, options: &[(String, String)], file: &Path) 
         threads: record.threads.max(1),
         queue_depth: record.queue_depth.max(1),
         read_percent: u8::try_from(read_percent).unwrap_or(100),
+        trims: record.trim.is_some().then_some(trims),
         pattern: if access.starts_with("rand") { Pattern::Random } else { Pattern::Sequential },
         block_sizes: block.map_or(plain.block_sizes.clone(), BlockSizes::Fixed),
         size_bytes: value("size").and_then(bytes).unwrap_or(0),

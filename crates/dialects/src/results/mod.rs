@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use indexmap::IndexSet;
-use iotax_record::{End, Experiment, FORMAT, Outcome, Placed, Site, Trial};
+use iotax_record::{End, Experiment, FORMAT, JobRecord, Outcome, Placed, Site, Trial};
 use iotax_spec::{Arm, Design, Spec, Stop, Target, Workload};
 use jiff::Timestamp;
 
@@ -216,7 +216,7 @@ fn suite(names: &[String]) -> String {
 /// Which of fio's latencies a result has: `clat`, `lat`, or both.
 fn called<'a>(reads: impl Iterator<Item = &'a ResultFile>) -> Vec<&'a str> {
     let records = reads.flat_map(|read| &read.jobs).flat_map(Measured::records);
-    let summaries = records.flat_map(|job| [&job.read.summary, &job.write.summary]).flatten();
+    let summaries = records.flat_map(JobRecord::directions).filter_map(|way| way.summary.as_ref());
     let mut called: Vec<&str> = summaries.filter_map(|s| s.called.as_deref()).collect();
     called.sort_unstable();
     called.dedup();

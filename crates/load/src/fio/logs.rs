@@ -54,16 +54,16 @@ impl Logs {
         section.set("per_job_logs", "1");
     }
 
-    /// Adds the series of a job to its reads and writes. The job began `late_ns` after the window,
+    /// Adds the series of a job to its reads, writes and trims. The job began `late_ns` after the window,
     /// which is so long.
-    pub(super) fn add_to(
+    pub(super) fn add_to<'a>(
         &self,
-        [read, write]: [&mut DirectionRecord; 2],
+        directions: impl Iterator<Item = &'a mut DirectionRecord>,
         job: usize,
         times: Times,
     ) {
         let (ios, kib) = (self.samples(job, "iops"), self.samples(job, "bw"));
-        for (direction, record) in [(0, read), (1, write)] {
+        for (direction, record) in (0..).zip(directions) {
             let mut amounts = Amounts::new(times.late_ns, times.window_ns);
             for thread in &ios {
                 amounts.add_ios(thread, direction);

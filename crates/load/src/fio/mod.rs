@@ -136,7 +136,7 @@ impl LoadDriver for Fio {
         parts.refuse_foreign_files()?;
         let logs = Logs::new();
         let (text, names) = job_file::of(request, &parts, logs.as_ref())?;
-        parts.make_ready()?;
+        parts.make_ready(request.stop)?;
         let child = Child {
             name: NAME,
             program: &self.program,

@@ -40,9 +40,10 @@ pub(super) fn of(
 /// Adds what fio has logged of each job from second to second.
 pub(super) fn add_series(request: &Request<'_>, logs: &Logs, load: &mut LoadRecord) {
     let jobs = request.workload.jobs.iter().zip(&mut load.jobs);
-    for (number, (job, JobRecord { read, write, .. })) in jobs.enumerate() {
+    for (number, (job, JobRecord { read, write, trim, .. })) in jobs.enumerate() {
         let late_ns = into_window_ns(request, job);
-        logs.add_to([read, write], number, Times { late_ns, window_ns: request.time_ns });
+        let directions = [read, write].into_iter().chain(trim);
+        logs.add_to(directions, number, Times { late_ns, window_ns: request.time_ns });
     }
 }
 

@@ -1,5 +1,8 @@
 //! What fio is not asked to do.
 
+use std::os::unix::fs::FileTypeExt as _;
+use std::path::Path;
+
 use iotax_dialects::fio::options::{Version, came};
 use iotax_dialects::fio::reach::refused_by_driver;
 use iotax_spec::{FioOption, Form, Job, NamedTarget, Pattern, Target, Workload};
@@ -12,8 +15,8 @@ enum Place {
     /// In this process, where fio cannot reach it.
     Disk(String),
     Directory,
-    /// A file or a device.
     File,
+    Device,
 }
 
 /// Refuses, before anything is made, what fio cannot do to this target, or must not.
@@ -21,20 +24,34 @@ enum Place {
 /// # Errors
 /// As [`Fio`](crate::Fio) refuses it when it is to be driven.
 pub fn refuse_with_fio(workload: &Workload, target: &Target) -> Result<(), Error> {
-    let is_directory = match target {
+    let place = match target {
         Target::Stack(stack) if stack.is_in_process() => {
             return check_at(workload, &Place::Disk(stack.to_string()));
         }
-        Target::Stack(stack) => stack.form() == Form::Directory,
-        Target::Path(path) => path.is_dir(),
-        Target::Results(_) => false,
+        Target::Stack(stack) => match stack.form() {
+            Form::Directory => Place::Directory,
+            Form::Block => Place::Device,
+            _ => Place::File,
+        },
+        Target::Path(path) => Place::of(path),
+        Target::Results(_) => Place::File,
         Target::Several(targets) => {
             let refused =
                 |named: &NamedTarget| refuse_with_fio(&workload.on(&named.name), &named.target);
             return targets.iter().try_for_each(refused);
         }
     };
-    check_at(workload, if is_directory { &Place::Directory } else { &Place::File })
+    check_at(workload, &place)
+}
+
+impl Place {
+    fn of(path: &Path) -> Self {
+        match path.metadata().map(|facts| facts.file_type()) {
+            Ok(kind) if kind.is_dir() => Self::Directory,
+            Ok(kind) if kind.is_block_device() => Self::Device,
+            _ => Self::File,
+        }
+    }
 }
 
 /// As [`refuse_with_fio`], when the target and a fio of this version are there.
@@ -45,8 +62,7 @@ pub(super) fn check(
 ) -> Result<(), Error> {
     let place = match target.path() {
         None => Place::Disk(target.to_string()),
-        Some(path) if path.is_dir() => Place::Directory,
-        Some(_) => Place::File,
+        Some(path) => Place::of(path),
     };
     check_at(workload, &place)?;
     check_versions(workload, version)
@@ -68,7 +84,19 @@ fn check_at(workload: &Workload, place: &Place) -> Result<(), Error> {
     if matches!(place, Place::Directory) {
         workload.jobs.iter().try_for_each(check_offsets)?;
     }
+    if !matches!(place, Place::Device) {
+        workload.jobs.iter().try_for_each(check_trims)?;
+    }
     workload.jobs.iter().try_for_each(check_job)
+}
+
+fn check_trims(job: &Job) -> Result<(), Error> {
+    let is_foreign = |option: &FioOption| option.name == "ioengine" && option.beyond.is_some();
+    if job.trims.is_none() || job.fio.iter().any(is_foreign) {
+        return Ok(());
+    }
+    let what = "fio trims block devices only; name one, or use --engine native";
+    Err(Error::unsuitable(job, what.to_owned()))
 }
 
 /// What is newer than the fio that is there, if its version is known.
@@ -118,7 +146,7 @@ fn check_offsets(job: &Job) -> Result<(), Error> {
 fn check_job(job: &Job) -> Result<(), Error> {
     let cannot = job.engine.info().fio.err();
     let cannot = cannot.or_else(|| {
-        (job.verify && job.writes())
+        (job.verify && job.writes_data())
             .then_some("fio verifies inside the measured time, iotax after it; set verify=false")
     });
     let cannot = cannot.or_else(|| {
@@ -155,6 +183,25 @@ mod tests {
     use insta::assert_snapshot;
 
     use super::*;
+
+    #[test]
+    fn fio_trims_devices_alone_unless_an_engine_of_its_own_does() {
+        let mut workload = Workload::preset("randread-4k").unwrap();
+        workload.set("rw=trim").unwrap();
+        insta::assert_snapshot!(check_at(&workload, &Place::Directory).unwrap_err(), @"job `io`: fio trims block devices only; name one, or use --engine native");
+        check_at(&workload, &Place::File).unwrap_err();
+        check_at(&workload, &Place::Device).unwrap();
+        let option = |beyond: Option<&str>| FioOption {
+            name: "ioengine".to_owned(),
+            value: Some("falloc".to_owned()),
+            place: "a.fio, line 2".to_owned(),
+            beyond: beyond.map(str::to_owned),
+        };
+        workload.jobs[0].fio = vec![option(None)];
+        check_at(&workload, &Place::File).unwrap_err();
+        workload.jobs[0].fio = vec![option(Some("is an engine that only fio has"))];
+        check_at(&workload, &Place::File).unwrap();
+    }
 
     #[test]
     fn what_is_newer_than_the_fio_that_is_there_is_named() {

@@ -13,7 +13,7 @@ pub(super) const INTERVAL_MS: u64 = 250;
 pub(super) struct Sample {
     pub at_ms: u64,
     pub rate: u64,
-    /// 0 for reads, 1 for writes.
+    /// 0 for reads, 1 for writes, 2 for trims.
     pub direction: u8,
 }
 

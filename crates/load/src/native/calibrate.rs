@@ -39,6 +39,7 @@ fn measure() -> Result<f64, Error> {
         written_by: None,
         invalidate: false,
         fresh: false,
+        trimmed: false,
         within: false,
     };
     let thread = Thread {

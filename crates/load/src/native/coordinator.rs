@@ -7,7 +7,7 @@ use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::Duration;
 
 use iotax_record::{LoadRecord, OperationRecord};
-use iotax_spec::Workload;
+use iotax_spec::{Job, Workload};
 use iotax_vdisk::{Clock as _, IoTarget};
 use rustix::time::ClockId;
 
@@ -65,8 +65,9 @@ impl LoadDriver for Native {
         let parts = PlacedParts::resolve(request.workload, request.target)?;
         let threads = threads(request, &parts)?;
         let record = run_threads(request, &parts, &threads);
-        // Data of another kind is not marked as ours.
-        if request.workload.jobs.iter().any(|job| job.content.is_some()) {
+        // Data of another kind is not marked as ours, and what is trimmed is not marked at all.
+        let unmarks = |job: &Job| job.content.is_some() || job.trims.is_some();
+        if request.workload.jobs.iter().any(unmarks) {
             parts.mark_again()?;
         }
         record
@@ -84,7 +85,7 @@ pub(crate) fn run_threads(
         Some(loads) => index_threads::first_version(request, loads)?,
         None => Published::first(),
     };
-    parts.make_ready()?;
+    parts.make_ready(request.stop)?;
     let shared = SharedState::new(request, threads_of_jobs(request.workload, threads));
     thread::scope(|scope| {
         let started = start_jobs(scope, &shared, threads)

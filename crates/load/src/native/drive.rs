@@ -38,6 +38,8 @@ pub(crate) struct Worker<'a> {
     pub schedule: Option<Schedule>,
     pub tally: Tally<'a>,
     pub verifier: WriteVerifier,
+    /// The first block that is not as it was written ends it.
+    pub verify_ends: bool,
     pub io_errors: IoErrors,
     pub slots: Slots,
     /// What the thread uses of each of its files.
@@ -64,7 +66,9 @@ struct Slot {
 pub(crate) struct Slots {
     all: Box<[Slot]>,
     free: Vec<u32>,
-    /// Reads and writes in flight: syncs take a slot, but are no I/O in the sense of the record.
+    /// Checks that are over, but not judged.
+    to_judge: Vec<(u32, Outcome)>,
+    /// Reads, writes and trims in flight: syncs take a slot, but are no I/O in the sense of the record.
     in_flight: u64,
 }
 
@@ -75,6 +79,7 @@ impl Slots {
         Self {
             all: vec![empty; depth as usize].into_boxed_slice(),
             free: (0..depth).rev().collect(),
+            to_judge: Vec::with_capacity(depth as usize),
             in_flight: 0,
         }
     }
@@ -123,7 +128,10 @@ pub(crate) fn drive<E: Engine, C: Clock + ?Sized, const OPEN: bool>(
         if now_ns >= worker.tally.next_edge_ns && worker.tally.on_edge(now_ns) == Flow::Stop {
             break;
         }
-        worker.reap::<E, OPEN>(engine, now_ns);
+        if worker.reap::<E, OPEN>(engine, now_ns) {
+            let before_ns = std::mem::replace(&mut now_ns, clock.now_ns());
+            worker.tally.passed(worker.slots.in_flight, before_ns, now_ns);
+        }
     }
     worker.tally.finish(now_ns, worker.accesses.is_exhausted());
     while !worker.slots.none_taken() {
@@ -187,13 +195,17 @@ fn issue<E: Engine, C: Clock + ?Sized, const OPEN: bool>(
                     && worker.tally.on_edge(done_ns) == Flow::Stop
                 {
                     *now_ns = done_ns;
-                    if io.op == Op::Write {
-                        worker.verifier.wrote(io, outcome);
-                    }
+                    worker.verifier.over(io, outcome);
                     return Next::Over;
                 }
                 worker.count::<OPEN>(io, outcome, *now_ns, intended_ns, done_ns);
                 *now_ns = done_ns;
+                if io.check {
+                    worker.judge(io, outcome, engine.read_buffer(slot));
+                    // Looking at data is no part of a latency.
+                    *now_ns = clock.now_ns();
+                    worker.tally.passed(worker.slots.in_flight, done_ns, *now_ns);
+                }
             }
             Submitted::InFlight => {
                 worker.slots.free.pop();
@@ -209,7 +221,7 @@ fn issue<E: Engine, C: Clock + ?Sized, const OPEN: bool>(
             }
             Submitted::Full => {
                 worker.accesses.put_back();
-                worker.verifier.wrote(io, Err(Errno::AGAIN));
+                worker.verifier.over(io, Err(Errno::AGAIN));
                 return Next::Wait(worker.until_edge(*now_ns));
             }
         }
@@ -272,11 +284,16 @@ impl Worker<'_> {
     fn next_io<E: Engine>(&mut self, engine: &mut E, slot: u32) -> Drawn {
         let Some(io) = self.accesses.next() else { return Drawn::NoMore };
         match io.op {
+            Op::Read if io.check && !self.verifier.may_check(io) => {
+                self.accesses.put_back();
+                Drawn::NotNow
+            }
             Op::Read | Op::Sync => Drawn::Io(io),
+            Op::Trim if self.verifier.may_trim(io) => Drawn::Io(io),
             Op::Write if self.verifier.prepare(io, engine.write_buffer(slot, io.bytes)) => {
                 Drawn::Io(io)
             }
-            Op::Write => {
+            Op::Write | Op::Trim => {
                 self.accesses.put_back();
                 Drawn::NotNow
             }
@@ -345,7 +362,7 @@ impl Worker<'_> {
         done_ns: u64,
     ) {
         if io.op == Op::Write {
-            self.verifier.wrote(io, outcome);
+            self.verifier.over(io, outcome);
         }
         if outcome == Ok(io.bytes) {
             self.tally.completed::<OPEN>(io, submitted_ns, intended_ns, done_ns);
@@ -382,23 +399,42 @@ impl Worker<'_> {
         }
     }
 
+    /// Counts what is over; true if some of it was checks, which take time.
     #[inline]
-    fn reap<E: Engine, const OPEN: bool>(&mut self, engine: &mut E, now_ns: u64) {
+    fn reap<E: Engine, const OPEN: bool>(&mut self, engine: &mut E, now_ns: u64) -> bool {
         engine.reap(now_ns, |slot, outcome| {
             let Slot { io, submitted_ns, intended_ns } = self.slots.all[slot as usize];
-            self.slots.free.push(slot);
+            if io.check {
+                self.slots.to_judge.push((slot, outcome));
+            } else {
+                self.slots.free.push(slot);
+            }
             self.slots.in_flight -= u64::from(io.op != Op::Sync);
             self.count::<OPEN>(io, outcome, submitted_ns, intended_ns, now_ns);
         });
+        let any_checks = !self.slots.to_judge.is_empty();
+        while let Some((slot, outcome)) = self.slots.to_judge.pop() {
+            let io = self.slots.all[slot as usize].io;
+            self.judge(io, outcome, engine.read_buffer(slot));
+            self.slots.free.push(slot);
+        }
+        any_checks
     }
 
-    /// Completions after the end: not counted, but a write may have to be verified.
+    /// Looks at what a check has read.
+    #[inline(never)]
+    fn judge(&mut self, io: Io, outcome: Outcome, data: &[u8]) {
+        let target = self.io_errors.target(io.file);
+        let is_right = self.verifier.checked(io, outcome, &data[..io.bytes as usize], target);
+        if !is_right && self.verify_ends {
+            self.tally.give_up();
+        }
+    }
+
+    /// Completions after the end: not counted, but a write may have to be verified later.
     fn drain<E: Engine>(&mut self, engine: &mut E, now_ns: u64) {
         engine.reap(now_ns, |slot, outcome| {
-            let io = self.slots.all[slot as usize].io;
-            if io.op == Op::Write {
-                self.verifier.wrote(io, outcome);
-            }
+            self.verifier.over(self.slots.all[slot as usize].io, outcome);
             self.slots.free.push(slot);
         });
     }

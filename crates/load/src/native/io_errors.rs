@@ -25,11 +25,16 @@ impl IoErrors {
         Self { targets, first: None, in_a_row: 0, successes_at_last: 0 }
     }
 
+    /// What people call a file.
+    pub(crate) fn target(&self, file: u16) -> &str {
+        self.targets.get(usize::from(file)).map_or("the target", String::as_str)
+    }
+
     /// Notes an I/O that did not move all its bytes. `successes` is how many I/Os went well so
     /// far: as long as it stays the same, failures are in a row.
     pub(crate) fn note(&mut self, io: Io, outcome: Outcome, successes: u64) -> Flow {
         if self.first.is_none() {
-            self.first = Some(describe(self.targets.get(usize::from(io.file)), io, outcome));
+            self.first = Some(describe(self.target(io.file), io, outcome));
         }
         self.in_a_row = if successes == self.successes_at_last { self.in_a_row + 1 } else { 1 };
         self.successes_at_last = successes;
@@ -47,9 +52,8 @@ impl IoErrors {
     }
 }
 
-fn describe(target: Option<&String>, io: Io, outcome: Outcome) -> String {
+fn describe(target: &str, io: Io, outcome: Outcome) -> String {
     let Io { offset, bytes, op, .. } = io;
-    let target = target.map_or("the target", String::as_str);
     let what = op.name();
     match outcome {
         Ok(0) => format!("{what} at offset {offset} of {target}: moved none of {bytes} bytes"),
@@ -70,7 +74,7 @@ mod tests {
     use super::*;
     use crate::native::io::Op;
 
-    const READ: Io = Io { offset: 8192, bytes: 4096, file: 0, op: Op::Read };
+    const READ: Io = Io { offset: 8192, bytes: 4096, file: 0, op: Op::Read, check: false };
 
     #[test]
     fn the_first_failure_is_described_with_operation_offset_and_target() {

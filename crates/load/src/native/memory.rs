@@ -30,7 +30,7 @@ impl Need {
             (_, Engine::Null) => 0,
             // Its own, what a layer transforms, and what a mixed load writes from.
             (IoTarget::Disk(disk), _) => 1 + u64::from(disk.needs_scratch()),
-            _ => u64::from(reads) + u64::from(job.writes()),
+            _ => u64::from(reads) + u64::from(job.writes_data()),
         };
         Self {
             threads: u64::from(job.threads),

@@ -23,6 +23,7 @@ use crate::verify::Findings;
 pub(crate) struct ThreadRecord {
     read: DirectionRecord,
     write: DirectionRecord,
+    trim: Option<DirectionRecord>,
     sync: LatencyHistogram,
     usage: Usage,
     active: (u64, u64),
@@ -69,10 +70,11 @@ impl ThreadRecord {
             let before = schedule.count_before(window.open_ns);
             schedule.count_before(active.1.max(window.open_ns)) - before
         });
-        let [read, write, sync] = tally.counts.each_mut().map(Counts::take);
+        let [read, write, trim, sync] = tally.counts.each_mut().map(Counts::take);
         Self {
             read,
             write,
+            trim: thread.job.trims.map(|_| trim),
             sync: sync.service,
             usage: tally.usage,
             active,
@@ -88,9 +90,10 @@ impl ThreadRecord {
         }
     }
 
-    /// Reads and writes that were counted.
+    /// I/Os that were counted.
     pub(crate) fn ios(&self) -> u64 {
-        self.read.ios + self.write.ios
+        let trims = self.trim.as_ref().map_or(0, |trim| trim.ios);
+        self.read.ios + self.write.ios + trims
     }
 
     /// Adds what reading back has shown.
@@ -173,6 +176,7 @@ fn empty(job: &Job, engine: Engine) -> JobRecord {
         queue_depth: effective_depth(job, engine),
         read: direction(),
         write: direction(),
+        trim: job.trims.map(|_| direction()),
         offered_ios: job.pace.offered_iops().map(|_| 0),
         ..JobRecord::default()
     }
@@ -181,6 +185,9 @@ fn empty(job: &Job, engine: Engine) -> JobRecord {
 fn add(job: &mut JobRecord, thread: ThreadRecord) {
     add_direction(&mut job.read, &thread.read);
     add_direction(&mut job.write, &thread.write);
+    if let (Some(sum), Some(more)) = (&mut job.trim, &thread.trim) {
+        add_direction(sum, more);
+    }
     job.sync.merge(&thread.sync);
     job.cpu_user_ns += thread.usage.user_ns;
     job.cpu_system_ns += thread.usage.system_ns;

@@ -21,6 +21,7 @@ pub(crate) mod shared_state;
 pub(crate) mod sigbus;
 pub(crate) mod span;
 pub(crate) mod tcp_info;
+pub(crate) mod trim;
 pub(crate) mod usage;
 pub(crate) mod window;
 mod zero_copy;

@@ -67,7 +67,7 @@ mod tests {
         ];
         let mut priorities = Priorities::of(&job, 9);
         let mut share = |op, bytes, value| {
-            let io = Io { offset: 0, bytes, file: 0, op };
+            let io = Io { offset: 0, bytes, file: 0, op, check: false };
             let drawn = (0..DRAWS).filter(|_| priorities.draw(io) == value).count();
             drawn as f64 / f64::from(DRAWS)
         };

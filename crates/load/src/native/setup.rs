@@ -90,7 +90,7 @@ impl Thread<'_> {
         let block_bytes = job.max_block_bytes();
         let seed = self.seed ^ SEED_OF_DATA;
         let reads = job.reads() || job.verify || job.pre_read;
-        Buffers::new(slots, block_bytes, reads, job.writes(), seed)
+        Buffers::new(slots, block_bytes, reads, job.writes_data(), seed)
     }
 
     /// The thread's files, opened as the job wants them.
@@ -138,6 +138,7 @@ impl Thread<'_> {
             schedule: self.schedule(start_ns).filter(|_| !self.takes_datagrams()),
             tally,
             verifier: self.verifier(start_ns),
+            verify_ends: self.job.verify_ends,
             io_errors: IoErrors::new(self.names()),
             slots: Slots::new(self.depth()),
             span: self.span,
@@ -165,7 +166,17 @@ impl Thread<'_> {
 
     /// Whether what the thread writes is read back afterwards.
     pub(crate) fn verifies(&self) -> bool {
-        self.job.verify && self.job.writes() && !self.engine.does_nothing()
+        self.job.verify && self.job.writes_data() && !self.engine.does_nothing()
+    }
+
+    /// Whether another job verifies what it writes.
+    pub(crate) fn leaves_verifying(&self) -> bool {
+        self.job.verify_apart && self.job.writes()
+    }
+
+    /// Whether what it writes can be verified.
+    fn marks_writes(&self) -> bool {
+        self.verifies() || self.job.verify_apart && self.job.writes_data()
     }
 
     fn verifier(&self, start_ns: u64) -> WriteVerifier {
@@ -175,7 +186,9 @@ impl Thread<'_> {
             let writes = self.job.size_bytes / u64::from(sizes.min_bytes().max(1));
             Contents::new(content, self.seed, &self.sharing, writes)
         });
-        let verifier = if self.verifies() {
+        let verifier = if self.job.verify_apart && self.job.reads() {
+            WriteVerifier::reading(self.job.granule_bytes())
+        } else if self.marks_writes() {
             let granule = self.job.granule_bytes();
             // The start tells this run from earlier ones with the same seed, and the number added
             // to it one file from another.

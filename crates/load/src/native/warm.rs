@@ -25,7 +25,7 @@ pub(super) fn pre_read<E: Engine, C: Clock + ?Sized>(
                 break;
             }
             let offset = span.start + block * u64::from(block_bytes);
-            read(engine, clock, Io { offset, bytes, file, op: Op::Read });
+            read(engine, clock, Io { offset, bytes, file, op: Op::Read, check: false });
         }
     }
 }

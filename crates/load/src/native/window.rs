@@ -105,8 +105,8 @@ pub(crate) struct Tally<'a> {
     next_second_ns: u64,
     /// The loop calls [`Tally::on_edge`] once its clock reads this or more.
     pub next_edge_ns: u64,
-    /// By [`Op`]: reads, writes, syncs.
-    pub counts: [Counts; 3],
+    /// By [`Op`]: reads, writes, trims, syncs.
+    pub counts: [Counts; 4],
     /// I/O-nanoseconds in flight in the window.
     pub in_flight_io_ns: u64,
     in_flight_lately: u64,
@@ -145,7 +145,7 @@ impl<'a> Tally<'a> {
             shown: (0, 0),
             next_second_ns: window.open_ns + SECOND_NS,
             next_edge_ns: turn.start_ns.min(window.open_ns),
-            counts: [counts(), counts(), counts()],
+            counts: [counts(), counts(), counts(), counts()],
             in_flight_io_ns: 0,
             in_flight_lately: 0,
             waiting_ns: 0,

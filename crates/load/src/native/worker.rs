@@ -32,7 +32,7 @@ use super::window::{StopFlags, Tally, Turn};
 use crate::error::Error;
 use crate::layout;
 use crate::tree;
-use crate::verify::{Findings, WriteLog, read_back};
+use crate::verify::{Findings, ReadBack, WriteLog};
 
 /// Performs `thread`. `None` if another thread failed before the start.
 pub(super) fn perform(
@@ -142,9 +142,10 @@ fn drive_with<E: Engine, C: Clock + ?Sized>(
     drop(through);
     let untold = |source| Error::Peer { peer: thread.target.to_string(), source };
     record.flow = engine.of_flow(record.ios()).map_err(untold)?;
-    let write_logs = worker.verifier.into_write_logs();
-    if !write_logs.is_empty() {
-        record.found(verify((shared, clock), thread, &mut engine, &write_logs)?);
+    let (write_logs, findings) = worker.verifier.into_write_logs();
+    if let Some(mut findings) = findings.filter(|_| !thread.leaves_verifying()) {
+        verify((shared, clock), thread, &mut engine, &write_logs, &mut findings)?;
+        record.found(findings);
     }
     Ok(Some(record))
 }
@@ -194,24 +195,27 @@ fn verify<E: Engine, C: Clock + ?Sized>(
     thread: &Thread<'_>,
     engine: &mut E,
     write_logs: &[WriteLog],
-) -> Result<Findings, Error> {
+    findings: &mut Findings,
+) -> Result<(), Error> {
     while !shared.jobs_are_through() && !shared.flags().abandoned() {
         thread::sleep(POLL_INTERVAL);
     }
     let size = (thread.depth(), thread.job.max_block_bytes());
-    let mut findings = Findings::default();
-    for ((index, test_file), write_log) in (0..).zip(&thread.files).zip(write_logs) {
+    for ((file, test_file), write_log) in (0..).zip(&thread.files).zip(write_logs) {
+        if thread.job.verify_ends && findings.mismatches > 0 {
+            break;
+        }
         let path = &test_file.path;
         if let IoTarget::Path(_) = thread.target {
             // From the device, not from the page cache.
-            let file =
+            let opened =
                 test_file.options(0).read(true).open(path).map_err(Error::path("open", path))?;
-            layout::drop_cached(&file, path)?;
+            layout::drop_cached(&opened, path)?;
         }
         let target = test_file.shown();
-        let found = read_back(engine, clock, write_log, size, (index, &target), shared.flags());
-        findings.mismatches += found.mismatches;
-        findings.first = findings.first.or(found.first);
+        let ends = thread.job.verify_ends;
+        let read_back = ReadBack { write_log, size, file, target: &target, ends };
+        read_back.perform(engine, clock, shared.flags(), findings);
     }
-    Ok(findings)
+    Ok(())
 }

@@ -16,80 +16,126 @@ pub(crate) struct Findings {
     pub first: Option<String>,
 }
 
-/// Reads everything that `write_log` knows of one file through `engine`, `depth` reads of `block_bytes` at a
-/// time. Nothing else may be in flight, and nobody may be writing. Ends early if told to stop.
-pub(crate) fn read_back<E: Engine, C: Clock + ?Sized>(
-    engine: &mut E,
-    clock: &C,
-    write_log: &WriteLog,
-    (depth, block_bytes): (u32, u32),
-    (file, target): (u16, &str),
-    flags: StopFlags<'_>,
-) -> Findings {
-    let mut reader = Reader { write_log, target, findings: Findings::default() };
-    let mut free: Vec<u32> = (0..depth).collect();
-    let mut under_way = vec![Io::SYNC; depth as usize];
-    let mut done: Vec<(u32, Outcome)> = Vec::with_capacity(depth as usize);
-    let mut offset = 0;
-    loop {
-        while let Some(&slot) = free.last() {
-            let next =
-                if flags.abandoned() { None } else { write_log.next_known(offset, block_bytes) };
-            let Some((at, bytes)) = next else { break };
-            let io = Io { offset: at, bytes, file, op: Op::Read };
-            match engine.submit(slot, io) {
-                Submitted::Done(outcome) => reader.judge(io, outcome, engine.read_buffer(slot)),
-                Submitted::InFlight => {
-                    free.pop();
-                    under_way[slot as usize] = io;
+impl Findings {
+    /// A block of a target that is not as it was written.
+    pub(super) fn note(&mut self, target: &str, offset: u64, reason: &str) {
+        self.mismatches += 1;
+        if self.first.is_none() {
+            self.first = Some(format!("verify: offset {offset} of {target}: {reason}"));
+        }
+    }
+}
+
+/// Reads everything that a write log knows of one file. Nothing else may be in flight, and nobody may
+/// be writing.
+pub(crate) struct ReadBack<'a> {
+    /// What was written.
+    pub write_log: &'a WriteLog,
+    /// Reads at a time, and how long they are at most.
+    pub size: (u32, u32),
+    /// Which of the thread's files.
+    pub file: u16,
+    /// What people call it.
+    pub target: &'a str,
+    /// The first block that is not as it was written ends it.
+    pub ends: bool,
+}
+
+impl ReadBack<'_> {
+    /// Adds what is found to `findings`. Ends early if told to stop.
+    pub(crate) fn perform<E: Engine, C: Clock + ?Sized>(
+        &self,
+        engine: &mut E,
+        clock: &C,
+        flags: StopFlags<'_>,
+        findings: &mut Findings,
+    ) {
+        let Self { write_log, size: (depth, block_bytes), file, .. } = *self;
+        let mut free: Vec<u32> = (0..depth).collect();
+        let mut under_way = vec![Io::SYNC; depth as usize];
+        let mut done: Vec<(u32, Outcome)> = Vec::with_capacity(depth as usize);
+        let mut offset = 0;
+        let before = findings.mismatches;
+        loop {
+            while let Some(&slot) = free.last() {
+                let is_over = flags.abandoned() || self.ends && findings.mismatches > before;
+                let next = if is_over { None } else { write_log.next_known(offset, block_bytes) };
+                let Some((at, bytes)) = next else { break };
+                let io = Io { offset: at, bytes, file, op: Op::Read, check: true };
+                match engine.submit(slot, io) {
+                    Submitted::Done(outcome) => {
+                        self.judge(io, outcome, engine.read_buffer(slot), findings);
+                    }
+                    Submitted::InFlight => {
+                        free.pop();
+                        under_way[slot as usize] = io;
+                    }
+                    Submitted::Full => break,
                 }
-                Submitted::Full => break,
+                offset = at + u64::from(bytes);
             }
-            offset = at + u64::from(bytes);
-        }
-        if free.len() == depth as usize {
-            return reader.findings;
-        }
-        let now_ns = clock.now_ns();
-        engine.wait(Deadline { now_ns, until_ns: now_ns + 100_000_000, precise: false });
-        engine.reap(clock.now_ns(), |slot, outcome| done.push((slot, outcome)));
-        for (slot, outcome) in done.drain(..) {
-            reader.judge(under_way[slot as usize], outcome, engine.read_buffer(slot));
-            free.push(slot);
-        }
-    }
-}
-
-struct Reader<'a> {
-    write_log: &'a WriteLog,
-    target: &'a str,
-    findings: Findings,
-}
-
-impl Reader<'_> {
-    fn judge(&mut self, io: Io, outcome: Outcome, data: &[u8]) {
-        let unit_bytes = self.write_log.unit_bytes();
-        let readable = outcome.unwrap_or(0);
-        let mut offset = io.offset;
-        for (index, unit) in (0..io.bytes / unit_bytes).zip(data.chunks(unit_bytes as usize)) {
-            if (index + 1) * unit_bytes > readable {
-                let reason = match outcome {
-                    Err(errno) => std::io::Error::from(errno).to_string(),
-                    Ok(_) => "cannot be read: the target ends before".to_owned(),
-                };
-                self.note(offset, &reason);
-            } else if let Err(reason) = self.write_log.judge(unit, offset) {
-                self.note(offset, reason);
+            if free.len() == depth as usize {
+                return;
             }
-            offset += u64::from(unit_bytes);
+            let now_ns = clock.now_ns();
+            engine.wait(Deadline { now_ns, until_ns: now_ns + 100_000_000, precise: false });
+            engine.reap(clock.now_ns(), |slot, outcome| done.push((slot, outcome)));
+            for (slot, outcome) in done.drain(..) {
+                let io = under_way[slot as usize];
+                self.judge(io, outcome, engine.read_buffer(slot), findings);
+                free.push(slot);
+            }
         }
     }
 
-    fn note(&mut self, offset: u64, reason: &str) {
-        self.findings.mismatches += 1;
-        if self.findings.first.is_none() {
-            let target = self.target;
-            self.findings.first = Some(format!("verify: offset {offset} of {target}: {reason}"));
+    fn judge(&self, io: Io, outcome: Outcome, data: &[u8], findings: &mut Findings) {
+        judge(self.write_log, io, outcome, data, &mut |offset, reason| {
+            findings.note(self.target, offset, reason);
+        });
+    }
+}
+
+/// Names the units of what was read that are not as they were written, as far as that is known.
+pub(super) fn judge(
+    write_log: &WriteLog,
+    io: Io,
+    outcome: Outcome,
+    data: &[u8],
+    note: &mut dyn FnMut(u64, &str),
+) {
+    let of_unit = |unit: &[u8], offset| {
+        if write_log.knows(offset) { write_log.judge(unit, offset) } else { Ok(()) }
+    };
+    let mut is_known = |offset, reason: &str| {
+        if write_log.knows(offset) {
+            note(offset, reason);
+        }
+    };
+    judge_by(write_log.unit_bytes(), io, outcome, data, of_unit, &mut is_known);
+}
+
+/// Names the units that `of_unit` has something against, or that could not be read.
+pub(super) fn judge_by(
+    unit_bytes: u32,
+    io: Io,
+    outcome: Outcome,
+    data: &[u8],
+    of_unit: impl Fn(&[u8], u64) -> Result<(), &'static str>,
+    note: &mut dyn FnMut(u64, &str),
+) {
+    let readable = outcome.unwrap_or(0);
+    let offsets = (io.offset..).step_by(unit_bytes as usize);
+    let units = (1..=io.bytes / unit_bytes).zip(data.chunks(unit_bytes as usize));
+    for (offset, (number, unit)) in offsets.zip(units) {
+        if number * unit_bytes <= readable {
+            if let Err(reason) = of_unit(unit, offset) {
+                note(offset, reason);
+            }
+            continue;
+        }
+        match outcome {
+            Err(errno) => note(offset, &std::io::Error::from(errno).to_string()),
+            Ok(_) => note(offset, "cannot be read: the target ends before"),
         }
     }
 }

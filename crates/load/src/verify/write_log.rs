@@ -64,11 +64,7 @@ impl WriteLog {
 
     /// Puts headers into the data of a write that starts now; false if it must not start now.
     pub(crate) fn begin(&mut self, io: Io, data: &mut [u8]) -> bool {
-        let overlaps = |other: &Written| {
-            io.offset < other.io.offset + u64::from(other.io.bytes)
-                && other.io.offset < io.offset + u64::from(io.bytes)
-        };
-        if self.in_flight.iter().any(overlaps) {
+        if self.is_under_way(io) {
             return false;
         }
         // 0 is "nobody knows".
@@ -79,6 +75,43 @@ impl WriteLog {
             self.write_header(unit, offset);
             offset += u64::from(self.unit_bytes);
         }
+        true
+    }
+
+    /// Whether a write is in flight to where `io` goes.
+    fn is_under_way(&self, io: Io) -> bool {
+        self.in_flight.iter().any(|other| {
+            io.offset < other.io.offset + u64::from(other.io.bytes)
+                && other.io.offset < io.offset + u64::from(io.bytes)
+        })
+    }
+
+    /// A check of a range begins; false if it must not, since something is in flight there.
+    pub(crate) fn begin_check(&mut self, io: Io) -> bool {
+        if self.is_under_way(io) {
+            return false;
+        }
+        self.in_flight.push(Written { io, number: 0 });
+        true
+    }
+
+    /// It is over.
+    pub(crate) fn end_check(&mut self, io: Io) {
+        self.in_flight.retain(|other| other.io != io);
+    }
+
+    /// Whether it is known what the unit at an offset must hold.
+    pub(crate) fn knows(&self, offset: u64) -> bool {
+        self.latest[self.unit_of(offset)] != 0
+    }
+
+    /// What lies in a range may be anything from now on; false if a write there is in flight.
+    pub(crate) fn forget(&mut self, io: Io) -> bool {
+        if self.is_under_way(io) {
+            return false;
+        }
+        let first = self.unit_of(io.offset);
+        self.latest[first..first + (io.bytes / self.unit_bytes) as usize].fill(0);
         true
     }
 
@@ -140,6 +173,22 @@ impl WriteLog {
     }
 }
 
+/// Judges one unit of which nobody knows who wrote it, and when.
+pub(super) fn judge_alone(unit: &[u8], offset: u64) -> Result<(), &'static str> {
+    let word = |at: usize| u64::from_le_bytes(array(&unit[at..at + 8]));
+    if unit[..8] != MAGIC {
+        return Err("holds no data of this kind: no job with `verify` wrote it");
+    }
+    let stored = u32::from_le_bytes(array(&unit[CHECKSUM_AT..HEADER_BYTES]));
+    if stored != checksum(unit) {
+        return Err("fails its checksum, or no job with `verify` wrote it");
+    }
+    if word(16) != offset {
+        return Err("holds data that was written to another offset");
+    }
+    Ok(())
+}
+
 /// The largest power of two that divides both a granule and a page.
 pub(super) fn unit_bytes(granule: u64) -> u32 {
     1 << granule.trailing_zeros().min(PAGE_BYTES.trailing_zeros())
@@ -167,7 +216,7 @@ mod tests {
     const SPAN: Span = Span { start: 8192, bytes: 65_536 };
 
     fn write(offset: u64, bytes: u32) -> Io {
-        Io { offset, bytes, file: 0, op: Op::Write }
+        Io { offset, bytes, file: 0, op: Op::Write, check: false }
     }
 
     fn written(write_log: &mut WriteLog, io: Io) -> Vec<u8> {

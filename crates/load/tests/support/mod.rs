@@ -11,7 +11,7 @@ use std::sync::mpsc::channel;
 use std::thread;
 
 use iotax_load::{Error, LoadDriver, Native, Request, new_peer_secret, serve_peer};
-use iotax_record::{DirectionRecord, LoadRecord};
+use iotax_record::LoadRecord;
 use iotax_spec::{Engine, IndexEnds, Job, Pattern, Workload};
 use iotax_vdisk::{IoTarget, LayerConfig, MemConfig, MonotonicClock, Peer, VirtualDisk};
 
@@ -100,10 +100,10 @@ pub(crate) fn run_prepared(workload: &Workload, target: IoTarget<'_>) -> Result<
 
 /// Whether some job had time and nothing to show for it, not even an error.
 fn has_idle_job(record: &LoadRecord) -> bool {
-    let done = |of: &DirectionRecord| of.ios + of.errors;
-    record.jobs.iter().any(|job| {
-        job.active_ns > 0 && job.operations.is_empty() && done(&job.read) + done(&job.write) == 0
-    })
+    record
+        .jobs
+        .iter()
+        .any(|job| job.active_ns > 0 && job.operations.is_empty() && job.ios() + job.errors() == 0)
 }
 
 /// Runs on a new directory, or on 64 MiB of memory for the engine `vdisk`.

@@ -105,7 +105,7 @@ const RULES: &[(&str, &str, Rule)] = &[
     ("workload then", "about notes origin", Rule::Text(Kind::Word)),
     // See `Redactor::experiment`.
     ("requires", "rule source", Rule::Drop),
-    ("jobs", "engine pattern write_pattern files pace bound", Rule::Format),
+    ("jobs", "engine pattern write_pattern files pace bound trims", Rule::Format),
     ("zoned", "extent", Rule::Format),
     ("priority", "class", Rule::Format),
     ("numa", "memory", Rule::Format),

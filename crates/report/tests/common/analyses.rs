@@ -39,6 +39,7 @@ pub(super) fn arm(name: &str, target: &str, iops: f64) -> ArmSummary {
         network: None,
         operations: Vec::new(),
         other_jobs: Vec::new(),
+        found_depths: Vec::new(),
         targets: Vec::new(),
         together: None,
         counters: None,

@@ -146,7 +146,7 @@ fn misspelt_keys_are_pointed_at() {
     x.toml:5:1: workload.job[0].blok-size: unknown key `blok-size`; did you mean `block-size`?
       5 | blok-size = "4k"
         | ^^^^^^^^^
-    known keys: name, engine, threads, depth, rw, read-percent, pattern, block-size, write-block-size, write-pattern, size, target, file, rate, io-size, start-delay, end-after, direct, invalidate, fsync-every, end-fsync, verify, sqpoll, advise, files, files-per-directory, file-size, operations, align, offset, write-through, think, cpus, files-per-thread, pre-read, ends-all, submit-batch, uncached, fresh, stretches, offset-increment, compress, compress-chunk, fill-pattern, dedupe, dedupe-set, dedupe-global, flow, latency-target, priority, numa, zero-copy
+    known keys: name, engine, threads, depth, rw, read-percent, trim, pattern, block-size, write-block-size, write-pattern, size, target, file, rate, io-size, start-delay, end-after, direct, invalidate, fsync-every, end-fsync, verify, verify-every, verify-apart, verify-ends, sqpoll, advise, files, files-per-directory, file-size, operations, align, offset, write-through, think, cpus, files-per-thread, pre-read, ends-all, submit-batch, uncached, fresh, stretches, offset-increment, compress, compress-chunk, fill-pattern, dedupe, dedupe-set, dedupe-global, flow, latency-target, priority, numa, zero-copy
     "#);
     assert_snapshot!(error(&job("block-size = \"4KB\"")), @r#"
     x.toml:5:14: workload.job[0].block-size: `4KB` is not a size: `KB` is ambiguous: fio reads it as 2^10 bytes, disk vendors as 10^3
@@ -169,7 +169,7 @@ fn misspelt_keys_are_pointed_at() {
     x.toml:2:5: set.dept: unknown key `dept`; did you mean `depth`?
       2 | set.dept = 4
         |     ^^^^
-    known keys: engine, threads, depth, rw, read-percent, pattern, block-size, write-block-size, write-pattern, size, target, file, rate, io-size, start-delay, end-after, direct, invalidate, fsync-every, end-fsync, verify, sqpoll, advise, files, files-per-directory, file-size, operations, align, offset, write-through, think, cpus, files-per-thread, pre-read, ends-all, submit-batch, uncached, fresh, stretches, offset-increment, compress, compress-chunk, fill-pattern, dedupe, dedupe-set, dedupe-global, flow, latency-target, priority, numa, zero-copy, time, ramp, primary, index
+    known keys: engine, threads, depth, rw, read-percent, trim, pattern, block-size, write-block-size, write-pattern, size, target, file, rate, io-size, start-delay, end-after, direct, invalidate, fsync-every, end-fsync, verify, verify-every, verify-apart, verify-ends, sqpoll, advise, files, files-per-directory, file-size, operations, align, offset, write-through, think, cpus, files-per-thread, pre-read, ends-all, submit-batch, uncached, fresh, stretches, offset-increment, compress, compress-chunk, fill-pattern, dedupe, dedupe-set, dedupe-global, flow, latency-target, priority, numa, zero-copy, time, ramp, primary, index
     ");
     assert_snapshot!(error(&format!("workload = \"randread-4k\"\nset.oi.depth = 4{arms}")), @"
     x.toml:2:8: set.oi.depth: unknown job `oi`; did you mean `io`?

@@ -3,6 +3,8 @@
 //! Overrides (`--set`), experiment files, their JSON Schema and the errors of all three read these
 //! tables. A new option is one entry here and one field in [`crate::workload`].
 
+mod index;
+mod job_option;
 mod patterns;
 mod shares;
 mod tree;
@@ -11,8 +13,12 @@ mod zones;
 
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::trims::Trims;
 use crate::units::{self, Unit};
-use crate::workload::{Bound, Files, IndexLoads, Job, Pattern};
+use crate::workload::{Bound, Files, Job, Pattern};
+pub(crate) use index::INDEX_OPTIONS;
+pub(crate) use job_option::JobOption;
+use job_option::option;
 use patterns::{cpus, pattern, think};
 pub(crate) use patterns::{format_cpus, format_pattern};
 pub(crate) use shares::{
@@ -21,17 +27,6 @@ pub(crate) use shares::{
 pub(crate) use tree::format_operations;
 pub(crate) use values::format_block_sizes;
 use values::{block_sizes, pace, percent, small};
-
-/// One option of something of type `T`.
-pub(crate) struct JobOption<T> {
-    /// As written in files; `_` may stand for `-` on the command line.
-    pub name: &'static str,
-    /// What fio calls it, accepted on the command line.
-    pub fio: Option<&'static str>,
-    pub unit: Unit,
-    pub about: &'static str,
-    pub set: fn(&mut T, &str) -> Result<(), Error>,
-}
 
 /// Finds an option by its own name, by fio's, or with `_` for `-`.
 pub(crate) fn find<T>(
@@ -42,29 +37,31 @@ pub(crate) fn find<T>(
     options.iter().find(|option| option.name == dashed || option.fio == Some(name))
 }
 
-/// fio's `rw` words, with the pattern and the percentage of reads each stands for.
-const DIRECTIONS: [(&str, Pattern, u8); 6] = [
-    ("read", Pattern::Sequential, 100),
-    ("write", Pattern::Sequential, 0),
-    ("rw", Pattern::Sequential, 50),
-    ("randread", Pattern::Random, 100),
-    ("randwrite", Pattern::Random, 0),
-    ("randrw", Pattern::Random, 50),
+/// fio's `rw` words without `rand`, with the percentage of reads and the trims each stands for.
+const DIRECTIONS: [(&str, u8, Option<Trims>); 5] = [
+    ("read", 100, None),
+    ("write", 0, None),
+    ("rw", 50, None),
+    ("trim", 0, Some(Trims::Only)),
+    ("trimwrite", 0, Some(Trims::First)),
 ];
-const DIRECTION_NAMES: &[&str] = &["read", "write", "rw", "randread", "randwrite", "randrw"];
+const DIRECTION_NAMES: &[&str] = &[
+    "read",
+    "write",
+    "rw",
+    "trim",
+    "trimwrite",
+    "randread",
+    "randwrite",
+    "randrw",
+    "randtrim",
+    "randtrimwrite",
+];
 
-const fn option<T>(
-    name: &'static str,
-    fio: Option<&'static str>,
-    unit: Unit,
-    about: &'static str,
-    set: fn(&mut T, &str) -> Result<(), Error>,
-) -> JobOption<T> {
-    JobOption { name, fio, unit, about, set }
-}
+const TRIM_NAMES: &[&str] = &["none", Trims::Only.name(), Trims::First.name()];
 
 /// The options of a job, apart from its name.
-pub(crate) static JOB_OPTIONS: [JobOption<Job>; 51] = [
+pub(crate) static JOB_OPTIONS: [JobOption<Job>; 55] = [
     option(
         "engine",
         Some("ioengine"),
@@ -88,6 +85,17 @@ pub(crate) static JOB_OPTIONS: [JobOption<Job>; 51] = [
     option("read-percent", Some("rwmixread"), Unit::Percent, "share of reads", |job, text| {
         percent(text).map(|percent| job.read_percent = percent)
     }),
+    option(
+        "trim",
+        None,
+        Unit::Choice(TRIM_NAMES),
+        "discard space: instead of writing (only), or before each write (first)",
+        |job, text| {
+            let at = choose(TRIM_NAMES, text)?;
+            job.trims = [None, Some(Trims::Only), Some(Trims::First)][at];
+            Ok(())
+        },
+    ),
     option("pattern", None, Unit::Pattern, "order of offsets", |job, text| {
         pattern(text).map(|pattern| job.pattern = pattern)
     }),
@@ -190,6 +198,31 @@ pub(crate) static JOB_OPTIONS: [JobOption<Job>; 51] = [
     option("verify", None, Unit::Switch, "read back and compare what was written", |job, text| {
         units::parse_switch(text).map(|on| job.verify = on)
     }),
+    option(
+        "verify-every",
+        Some("verify_backlog"),
+        Unit::Count,
+        "verify as it runs, after this many writes; 0: only at the end",
+        |job, text| {
+            let writes = small(text)?;
+            job.verify_every = (writes > 0).then_some(writes);
+            Ok(())
+        },
+    ),
+    option(
+        "verify-apart",
+        None,
+        Unit::Switch,
+        "reads verify what another job with this option wrote",
+        |job, text| units::parse_switch(text).map(|on| job.verify_apart = on),
+    ),
+    option(
+        "verify-ends",
+        Some("verify_fatal"),
+        Unit::Switch,
+        "end the job at the first block that differs",
+        |job, text| units::parse_switch(text).map(|on| job.verify_ends = on),
+    ),
     option(
         "sqpoll",
         Some("sqthread_poll"),
@@ -407,29 +440,6 @@ pub(crate) static JOB_OPTIONS: [JobOption<Job>; 51] = [
     ),
 ];
 
-/// The options of the index, written `index.size` in overrides.
-pub(crate) static INDEX_OPTIONS: [JobOption<IndexLoads>; 5] = [
-    option(
-        "versions",
-        None,
-        Unit::Iops,
-        "versions published per second, at most",
-        |index, text| units::parse_iops(text).map(|rate| index.versions_per_second = rate),
-    ),
-    option("size", None, Unit::Size, "bytes of one version", |index, text| {
-        units::parse_bytes(text).map(|bytes| index.index_bytes = bytes)
-    }),
-    option("slow-load", None, Unit::Duration, "a longer load is a slow load", |index, text| {
-        units::parse_duration(text).map(|ns| index.slow_load_ns = ns)
-    }),
-    option("queries", None, Unit::Iops, "queries arriving per second", |index, text| {
-        units::parse_iops(text).map(|rate| index.queries_per_second = rate)
-    }),
-    option("query-size", None, Unit::Size, "bytes one query reads", |index, text| {
-        values::small_bytes(text).map(|bytes| index.query_bytes = bytes)
-    }),
-];
-
 /// The position of a word among those offered.
 fn choose(words: &'static [&'static str], text: &str) -> Result<usize, Error> {
     words
@@ -454,7 +464,9 @@ fn engine(job: &mut Job, text: &str) -> Result<(), Error> {
 }
 
 fn direction(job: &mut Job, text: &str) -> Result<(), Error> {
-    let (_, pattern, read_percent) = &DIRECTIONS[choose(DIRECTION_NAMES, text)?];
-    (job.pattern, job.read_percent) = (pattern.clone(), *read_percent);
+    let at = choose(DIRECTION_NAMES, text)?;
+    let (_, read_percent, trims) = DIRECTIONS[at % DIRECTIONS.len()];
+    (job.read_percent, job.trims) = (read_percent, trims);
+    job.pattern = if at < DIRECTIONS.len() { Pattern::Sequential } else { Pattern::Random };
     Ok(())
 }

@@ -42,9 +42,9 @@ pub(super) fn pattern(text: &str) -> Result<Pattern, Error> {
         return refuse(if number { "its number is missing" } else { "unknown order" }.to_owned());
     };
     Ok(match word {
-        "zipf" => Pattern::Skewed(Skew::Zipf(number(value)?)),
-        "pareto" => Pattern::Skewed(Skew::Pareto(number(value)?)),
-        "normal" => Pattern::Skewed(Skew::Normal(number(value)?)),
+        "zipf" => skewed(Skew::Zipf, value)?,
+        "pareto" => skewed(Skew::Pareto, value)?,
+        "normal" => skewed(Skew::Normal, value)?,
         "zoned" => Pattern::Zoned(zones(value)?),
         "strided" => Pattern::Strided(units::parse_bytes(value)?),
         "staggered" => staggered(value)?,
@@ -61,9 +61,8 @@ pub(super) fn pattern(text: &str) -> Result<Pattern, Error> {
 pub(crate) fn format_pattern(pattern: &Pattern) -> String {
     match pattern {
         Pattern::Random | Pattern::Shuffled | Pattern::Sequential => pattern.name().to_owned(),
-        Pattern::Skewed(Skew::Zipf(theta)) => format!("zipf:{theta}"),
-        Pattern::Skewed(Skew::Pareto(power)) => format!("pareto:{power}"),
-        Pattern::Skewed(Skew::Normal(percent)) => format!("normal:{percent}"),
+        Pattern::Skewed(skew) => format_skew(*skew),
+        Pattern::Centred { skew, centre } => format!("{}:{centre}", format_skew(*skew)),
         Pattern::Zoned(zones) => format!("zoned:{}", format_zones(zones)),
         Pattern::Strided(stride) => format!("strided:{}", units::format_bytes(*stride)),
         Pattern::Staggered { step_bytes, apart_bytes } => {
@@ -75,6 +74,24 @@ pub(crate) fn format_pattern(pattern: &Pattern) -> String {
         Pattern::Runs(RunLength::Fixed(length)) => format!("runs:{length}"),
         Pattern::Runs(RunLength::Geometric(mean)) => format!("geometric:{mean}"),
         Pattern::Mixed { random_percent } => format!("mixed:{random_percent}"),
+    }
+}
+
+/// `1.2`, or `1.2:0.3` where the first rank is 0.3 of the span behind its start.
+fn skewed(skew: fn(f64) -> Skew, text: &str) -> Result<Pattern, Error> {
+    Ok(match text.split_once(':') {
+        None => Pattern::Skewed(skew(number(text)?)),
+        Some((text, centre)) => {
+            Pattern::Centred { skew: skew(number(text)?), centre: number(centre)? }
+        }
+    })
+}
+
+fn format_skew(skew: Skew) -> String {
+    match skew {
+        Skew::Zipf(theta) => format!("zipf:{theta}"),
+        Skew::Pareto(power) => format!("pareto:{power}"),
+        Skew::Normal(percent) => format!("normal:{percent}"),
     }
 }
 
@@ -167,6 +184,8 @@ mod tests {
     fn patterns_are_words_with_numbers() {
         assert_eq!(pattern("shuffled"), Ok(Pattern::Shuffled));
         assert_eq!(pattern("zipf:1.2"), Ok(Pattern::Skewed(Skew::Zipf(1.2))));
+        let centred = Pattern::Centred { skew: Skew::Pareto(0.2), centre: 0.5 };
+        assert_eq!(pattern("pareto:0.2:0.5"), Ok(centred));
         assert_eq!(pattern("strided:64k"), Ok(Pattern::Strided(65_536)));
         let staggered = Pattern::Staggered { step_bytes: 4096, apart_bytes: 1 << 20 };
         assert_eq!(pattern("staggered:4k/1M"), Ok(staggered));
@@ -240,6 +259,9 @@ mod tests {
             (0.0..1e9).prop_map(|theta| Pattern::Skewed(Skew::Zipf(theta))),
             (0.0..1.0).prop_map(|power| Pattern::Skewed(Skew::Pareto(power))),
             (0.0..100.0).prop_map(|percent| Pattern::Skewed(Skew::Normal(percent))),
+            (0.0..1e9, 0.0..1.0).prop_map(|(theta, centre)| {
+                Pattern::Centred { skew: Skew::Zipf(theta), centre }
+            }),
             super::super::zones::tests::any_zones().prop_map(Pattern::Zoned),
             any::<u64>().prop_map(Pattern::Strided),
             any::<u64>().prop_map(Pattern::Backward),

@@ -4,6 +4,7 @@ mod network;
 mod order;
 mod rules;
 mod shares;
+mod trims;
 
 use std::collections::HashSet;
 
@@ -11,6 +12,7 @@ use crate::engine::PageCache;
 use crate::error::{Error, Subject};
 use crate::job_options::format_block_sizes;
 use crate::tree::Operation;
+use crate::trims::Trims;
 use crate::units::{format_bytes, format_duration};
 use crate::workload::{BlockSizes, Bound, Files, IndexLoads, Job, Pace, Workload};
 
@@ -20,6 +22,8 @@ const DIRECT_ALIGNMENT_BYTES: u32 = 512;
 const MAX_DEPTH: u32 = 32_768;
 /// fio's limit on jobs.
 const MAX_THREADS: u32 = 4096;
+/// Writes that a thread remembers until it checks them.
+const MAX_BACKLOG: u32 = 1 << 20;
 /// Of one thread: their names are kept in memory.
 const MAX_TREE_FILES: u32 = 10_000_000;
 const MAX_TREE_FILE_BYTES: u32 = 16 << 20;
@@ -91,6 +95,7 @@ impl Job {
         self.validate_engine()?;
         self.validate_order()?;
         self.validate_shares()?;
+        self.validate_trims()?;
         if !(1..=MAX_THREADS).contains(&self.threads) {
             let problem = format!("{} threads; possible are 1 to {MAX_THREADS}", self.threads);
             return Err(self.refuse("threads", problem, ""));
@@ -105,7 +110,8 @@ impl Job {
             let advice = "write a rate above 0, or closed for no rate";
             return Err(self.refuse("rate", format!("{iops} I/Os per second never start"), advice));
         }
-        if self.writes() {
+        self.validate_verify()?;
+        if self.writes_data() {
             return Ok(());
         }
         let write_only = [
@@ -115,7 +121,37 @@ impl Job {
         ];
         match write_only.into_iter().find(|(_, set)| *set) {
             Some((key, _)) => {
-                Err(self.refuse(key, "the job writes nothing", "leave it out, or write too"))
+                let problem = "the job writes no data";
+                Err(self.refuse(key, problem, "leave it out, or write too"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn validate_verify(&self) -> Result<(), Error> {
+        let refuse = |key, problem: String, advice| Err(self.refuse(key, problem, advice));
+        if let Some(every) = self.verify_every
+            && !(1..=MAX_BACKLOG).contains(&every)
+        {
+            let problem = format!("{every} writes; possible are 1 to {MAX_BACKLOG}");
+            return refuse("verify-every", problem, "");
+        }
+        if self.verify_apart {
+            if self.verify || self.reads() && self.writes() || self.trims == Some(Trims::Only) {
+                let problem = "it is for a job that writes, or for one that reads".to_owned();
+                return refuse("verify-apart", problem, "use verify, or two jobs");
+            }
+            if !self.engine.has_span() {
+                let problem = format!("{} has no data to verify", self.engine.name());
+                return refuse("verify-apart", problem, "leave it out");
+            }
+        }
+        let ends = self.verify_ends && !(self.verify || self.verify_apart && self.reads());
+        let switches =
+            [("verify-every", self.verify_every.is_some() && !self.verify), ("verify-ends", ends)];
+        match switches.into_iter().find(|(_, set)| *set) {
+            Some((key, _)) => {
+                refuse(key, "nothing is verified".into(), "add verify=true, or leave it out")
             }
             None => Ok(()),
         }
@@ -388,7 +424,7 @@ mod tests {
         write a rate above 0, or closed for no rate
         ");
         assert_snapshot!(error("randread-4k", &["verify=1"]), @"
-        job `io`: verify: the job writes nothing
+        job `io`: verify: the job writes no data
         leave it out, or write too
         ");
         assert_snapshot!(error("randread-4k", &["time=0"]), @"

@@ -44,20 +44,10 @@ impl Job {
         if let Pattern::Zoned(zones) = &self.pattern {
             return self.validate_zones(zones);
         }
+        if let Some((skew, centre)) = self.pattern.skew() {
+            return self.validate_skew(skew, centre);
+        }
         match self.pattern {
-            Pattern::Skewed(Skew::Zipf(theta)) if !(theta.is_finite() && theta > 0.0) => {
-                refuse(format!("{theta} is no exponent of a zipf distribution"), "1.2 is usual")
-            }
-            Pattern::Skewed(Skew::Zipf(1.0)) => {
-                refuse("the method has no answer for exponent 1".into(), "write 0.99 or 1.01")
-            }
-            Pattern::Skewed(Skew::Pareto(power)) if !(power > 0.0 && power < 1.0) => {
-                refuse(format!("a pareto power of {power} is not between 0 and 1"), "0.2 is usual")
-            }
-            Pattern::Skewed(Skew::Normal(percent)) if !(0.0..100.0).contains(&percent) => {
-                let problem = format!("a deviation of {percent} % of the span");
-                refuse(problem, "write 0 or more, and less than 100")
-            }
             Pattern::Strided(stride) | Pattern::Backward(stride) => self.validate_stride(stride),
             Pattern::Staggered { step_bytes, apart_bytes } => {
                 self.validate_stride(step_bytes)?;
@@ -76,6 +66,30 @@ impl Job {
             Pattern::Mixed { random_percent } if random_percent > 100 => {
                 let problem = format!("{random_percent} % of I/Os cannot be random");
                 refuse(problem, "write 0 to 100")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn validate_skew(&self, skew: Skew, centre: Option<f64>) -> Result<(), Error> {
+        let refuse = |problem: String, advice| Err(self.refuse("pattern", problem, advice));
+        if let Some(centre) = centre.filter(|centre| !(0.0..=1.0).contains(centre)) {
+            let problem = format!("a centre at {centre} of the span");
+            return refuse(problem, "write 0 for its start, 1 for its end, or what is between");
+        }
+        match skew {
+            Skew::Zipf(theta) if !(theta.is_finite() && theta > 0.0) => {
+                refuse(format!("{theta} is no exponent of a zipf distribution"), "1.2 is usual")
+            }
+            Skew::Zipf(1.0) => {
+                refuse("the method has no answer for exponent 1".into(), "write 0.99 or 1.01")
+            }
+            Skew::Pareto(power) if !(power > 0.0 && power < 1.0) => {
+                refuse(format!("a pareto power of {power} is not between 0 and 1"), "0.2 is usual")
+            }
+            Skew::Normal(percent) if !(0.0..100.0).contains(&percent) => {
+                let problem = format!("a deviation of {percent} % of the span");
+                refuse(problem, "write 0 or more, and less than 100")
             }
             _ => Ok(()),
         }
@@ -306,6 +320,10 @@ mod tests {
         job `io`: pattern: a deviation of 100 % of the span
         write 0 or more, and less than 100
         ");
+        assert_snapshot!(error(&["pattern=zipf:1.2:1.5"]), @"
+        job `io`: pattern: a centre at 1.5 of the span
+        write 0 for its start, 1 for its end, or what is between
+        ");
         assert_snapshot!(error(&["pattern=runs:0"]), @"
         job `io`: pattern: runs of no I/O
         write at least 1
@@ -433,6 +451,7 @@ mod tests {
             Pattern::Skewed(Skew::Zipf(0.9)),
             Pattern::Skewed(Skew::Pareto(0.2)),
             Pattern::Skewed(Skew::Normal(0.0)),
+            Pattern::Centred { skew: Skew::Normal(0.0), centre: 1.0 },
             Pattern::Zoned(vec![
                 Zone { accesses_percent: 80, extent: Extent::Percent(10) },
                 Zone { accesses_percent: 20, extent: Extent::Rest },

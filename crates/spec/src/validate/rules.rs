@@ -54,6 +54,7 @@ impl Spec {
         let does = match kind {
             Kind::Read => "read",
             Kind::Write => "write",
+            Kind::Trim => "trim",
             _ => "sync as it runs",
         };
         let job = job.unwrap_or(&self.workload.primary);
@@ -100,7 +101,8 @@ impl Job {
             || match kind {
                 Kind::Latency => true,
                 Kind::Read => self.reads(),
-                Kind::Write => self.writes(),
+                Kind::Write => self.writes_data(),
+                Kind::Trim => self.trims.is_some(),
                 Kind::Sync => self.fsync_every.is_some() && self.writes(),
                 Kind::Operation(_) => false,
             }

@@ -82,7 +82,7 @@ impl Job {
 
     fn validate_content(&self) -> Result<(), Error> {
         let Some(content) = &self.content else { return Ok(()) };
-        if !self.writes() || !(self.engine.has_span() || self.engine.does_nothing()) {
+        if !self.writes_data() || !(self.engine.has_span() || self.engine.does_nothing()) {
             let problem = "the job writes nothing that has data";
             return Err(self.refuse("compress", problem, "leave it out, or write"));
         }

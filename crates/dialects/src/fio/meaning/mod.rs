@@ -4,6 +4,7 @@
 //! family per file, as fio 3.33 reads them (`init.c`, `io_u.c`, `filesetup.c`); the others need no
 //! code.
 
+mod checks;
 mod chosen;
 mod draft;
 mod families;
@@ -32,6 +33,7 @@ pub(super) fn phases(
 ) -> Result<Vec<Workload>, Error> {
     let mut drafts = sections.iter().map(Draft::read).collect::<Result<Vec<_>, _>>()?;
     names::make_unique(&mut drafts);
+    checks::bind(&mut drafts);
     let phases = phases::split(&mut drafts)?;
     let last = phases.len().saturating_sub(1);
     let mut workloads: Vec<Workload> = Vec::new();

@@ -3,8 +3,11 @@
 use super::number;
 use super::unreadable::Unreadable;
 
-/// One size: bytes, percent, and class and level where they are not the job's.
-pub(crate) type Entry = (u64, u64, Option<(u64, u64)>);
+/// One size: bytes, percent, and class, level and hint where they are not the job's.
+pub(crate) type Entry = (u64, u64, Option<[u64; 3]>);
+
+/// What the newest fio takes (`cmdprio_hint`).
+const MOST_HINT: u64 = 1023;
 
 /// For reads and, behind a comma, for writes; the same for both without one.
 pub(super) fn priorities(text: &str, kb_base: u16) -> Result<[Vec<Entry>; 2], Unreadable> {
@@ -30,7 +33,10 @@ fn entry(text: &str, kb_base: u16) -> Result<Entry, Unreadable> {
     let (size, percent, own) = match parts.as_slice() {
         [size, percent] => (size, percent, None),
         [size, percent, class, level] => {
-            (size, percent, Some((small(class, 3)?, small(level, 7)?)))
+            (size, percent, Some([small(class, 3)?, small(level, 7)?, 0]))
+        }
+        [size, percent, class, level, hint] => {
+            (size, percent, Some([small(class, 3)?, small(level, 7)?, small(hint, MOST_HINT)?]))
         }
         _ => return Err(refuse()),
     };

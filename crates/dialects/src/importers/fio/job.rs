@@ -24,8 +24,11 @@ pub(super) fn read(
         number.count(name, || field.to_owned()).map(Option::unwrap_or_default)
     };
     let (read, write) = directions(raw, notes)?;
-    let runtime_ms = [(&raw.read, "read"), (&raw.write, "write"), (&raw.mixed, "mixed")]
+    let trim = direction(&raw.trim, name, "trim", notes)?;
+    let parts = [&raw.read, &raw.write, &raw.trim, &raw.mixed];
+    let runtime_ms = parts
         .into_iter()
+        .zip(["read", "write", "trim", "mixed"])
         .map(|(direction, part)| runtime_ms(direction.runtime, name, part))
         .try_fold(0, |longest, ms| Ok(ms?.max(longest)))?;
     let total_ms = match count(raw.job_runtime, "job_runtime")? {
@@ -43,6 +46,7 @@ pub(super) fn read(
         active_ns: runtime_ms * 1_000_000,
         read,
         write,
+        trim: Some(trim).filter(|trim| trim.ios > 0),
         sync,
         sync_summary,
         cpu_user_ns: cpu_ns(raw.usr_cpu, "usr_cpu")?,
@@ -56,7 +60,12 @@ pub(super) fn read(
     // fio counts errors of all directions together.
     let errors = count(raw.total_err, "total_err")?;
     let only_writes = job.read.ios == 0 && job.write.ios > 0;
-    (if only_writes { &mut job.write } else { &mut job.read }).errors = errors;
+    let of = match &mut job.trim {
+        Some(trim) if job.read.ios + job.write.ios == 0 => trim,
+        _ if only_writes => &mut job.write,
+        _ => &mut job.read,
+    };
+    of.errors = errors;
     Ok(job)
 }
 
@@ -83,9 +92,6 @@ fn directions(
     let name = &raw.jobname;
     let read = direction(&raw.read, name, "read", notes)?;
     let write = direction(&raw.write, name, "write", notes)?;
-    if direction(&raw.trim, name, "trim", &mut Vec::new())?.ios > 0 {
-        notes.push(format!("job {name}: trims are left out"));
-    }
     if read.ios > 0 || write.ios > 0 {
         return Ok((read, write));
     }

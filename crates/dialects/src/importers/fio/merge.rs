@@ -139,7 +139,9 @@ fn add(job: &mut JobRecord, clone: JobRecord) -> Result<(), Error> {
         })?;
         Ok(())
     };
-    for (into, more) in [(&mut job.read, clone.read), (&mut job.write, clone.write)] {
+    let trims = clone.trim.map(|more| (job.trim.get_or_insert_default(), more));
+    let both = [(&mut job.read, clone.read), (&mut job.write, clone.write)];
+    for (into, more) in both.into_iter().chain(trims) {
         let ios = into.ios;
         sum(&mut into.ios, more.ios, "total_ios")?;
         sum(&mut into.bytes, more.bytes, "io_bytes")?;
@@ -207,7 +209,7 @@ fn warn_of_lost_percentiles(imported: &mut Imported) {
                 && direction.fio_bins.is_empty()
                 && direction.summary.as_ref().is_some_and(|s| s.quantiles.is_empty())
         };
-        if job.threads > 1 && (is_lost(&job.read) || is_lost(&job.write)) {
+        if job.threads > 1 && job.directions().any(is_lost) {
             imported.warnings.push(format!(
                 "job {}: no percentiles: those of its {} threads cannot be put together; use \
                  --output-format=json+ or group_reporting",

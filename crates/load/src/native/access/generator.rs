@@ -1,9 +1,10 @@
 //! Draws I/Os by order, sizes and direction, each settled when the thread starts.
 
-use iotax_spec::{Bound, Job};
+use iotax_spec::{Bound, Job, Trims};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::Rng as _;
 
+use super::backlog::Backlog;
 use super::marks::Marks;
 use super::order::Order;
 use super::sizes::Sizes;
@@ -32,8 +33,12 @@ pub(super) struct Generator<O, S> {
     unit: u64,
     /// Reads in 2^32.
     read_share: u64,
+    /// What is no read.
+    change: Op,
     /// What the last I/O was.
     last: Op,
+    /// What it reads is verified.
+    check: bool,
 }
 
 /// Reads in 2^32 of a job's I/Os.
@@ -57,7 +62,9 @@ impl<O: Order, S: Sizes> Generator<O, S> {
             start: span.start,
             unit,
             read_share: read_share(job),
+            change: if job.trims.is_some() { Op::Trim } else { Op::Write },
             last: Op::Read,
+            check: job.verify_apart && job.reads(),
         }
     }
 }
@@ -76,11 +83,11 @@ impl<O: Order, S: Sizes> Source for Generator<O, S> {
         // Orders use the upper bits; the lower ones are free to choose the direction.
         if !spot.same_way {
             let reads = (word & u64::from(u32::MAX)) < self.read_share;
-            self.last = if reads { Op::Read } else { Op::Write };
+            self.last = if reads { Op::Read } else { self.change };
         }
         let op = self.last;
         let offset = self.start + spot.at * self.unit;
-        (Io { offset, bytes, file: spot.file, op }, spot.wrapped)
+        (Io { offset, bytes, file: spot.file, op, check: self.check }, spot.wrapped)
     }
 }
 
@@ -114,6 +121,11 @@ impl Source for ByDirection {
 /// What a source gives, until the job's bytes are moved, and what comes between its I/Os.
 pub(super) struct Bounded<G> {
     source: G,
+    /// Each trim is followed by a write to the same place.
+    in_pairs: bool,
+    /// The trim whose write comes next.
+    trimmed: Option<Io>,
+    backlog: Option<Backlog>,
     marks: Option<Marks>,
     bytes_left: Option<u64>,
 }
@@ -123,6 +135,9 @@ impl<G: Source> Bounded<G> {
     pub(super) fn new(job: &Job, (span, unit): (Span, u64), source: G) -> Self {
         Self {
             source,
+            in_pairs: job.trims == Some(Trims::First),
+            trimmed: None,
+            backlog: job.verify_every.map(Backlog::new),
             marks: Marks::of(job),
             bytes_left: match job.bound {
                 Bound::Time => None,
@@ -136,6 +151,21 @@ impl<G: Source> Bounded<G> {
     }
 }
 
+impl<G: Source> Bounded<G> {
+    #[inline]
+    fn next(&mut self) -> (Io, bool) {
+        if !self.in_pairs {
+            return self.source.draw();
+        }
+        if let Some(trim) = self.trimmed.take() {
+            return (Io { op: Op::Write, ..trim }, false);
+        }
+        let (io, wrapped) = self.source.draw();
+        self.trimmed = Some(io);
+        (io, wrapped)
+    }
+}
+
 impl<G: Source> Draw for Bounded<G> {
     fn fill(&mut self, batch: &mut [Io]) -> usize {
         for (index, next) in batch.iter_mut().enumerate() {
@@ -143,11 +173,21 @@ impl<G: Source> Draw for Bounded<G> {
                 *next = mark;
                 continue;
             }
+            if let Some(check) = self.backlog.as_mut().and_then(Backlog::due) {
+                *next = check;
+                continue;
+            }
             if self.bytes_left == Some(0) {
                 return index;
             }
-            let (io, wrapped) = self.source.draw();
-            if let Some(left) = &mut self.bytes_left {
+            let (io, wrapped) = self.next();
+            if let Some(backlog) = &mut self.backlog {
+                backlog.drawn(io);
+            }
+            // As in fio, what is trimmed and then written counts once.
+            if let Some(left) = &mut self.bytes_left
+                && self.trimmed.is_none()
+            {
                 *left = left.saturating_sub(u64::from(io.bytes));
             }
             *next = match &mut self.marks {

@@ -33,9 +33,8 @@ impl Marks {
         let sync_every = job.fsync_every.unwrap_or(0);
         let think_every = job.think.map_or(0, |think| think.after_ios);
         // These never come to an end of a pass.
-        let is_endless = |pattern: &Pattern| {
-            matches!(pattern, Pattern::Random | Pattern::Skewed(_) | Pattern::Zoned(_))
-        };
+        let is_endless =
+            |pattern: &Pattern| *pattern == Pattern::Random || pattern.has_hot_places();
         let endless = job.stretches.is_none() && job.patterns().any(is_endless);
         let forgets = job.invalidate && !job.direct && !endless;
         (sync_every > 0 || think_every > 0 || forgets || job.uncached).then(|| Self {

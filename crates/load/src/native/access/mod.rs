@@ -4,6 +4,7 @@
 //! compiled once per engine rather than once per combination of pattern, sizes and mix, and still
 //! takes no decision that was settled when the job started.
 
+mod backlog;
 mod generator;
 mod marks;
 mod order;
@@ -26,7 +27,7 @@ use generator::{Bounded, ByDirection, Draw, Generator, Source};
 use order::{Backward, Interlocked, Jumps, Once, Order, Runs, Sequential, Strided, Turns, Uniform};
 use shuffle::{Shuffled, ShuffledParts};
 use sizes::{FixedSize, RangeSizes, Sizes, SplitSizes};
-use skew::{Normal, Pareto, Skewed, Zipf};
+use skew::{Normal, Pareto, Skewed, Zipf, first_at, middle_at};
 use stretches::{InStretches, units_of_one};
 use zoned::Zoned;
 
@@ -173,7 +174,10 @@ impl Thread<'_> {
                 self.of_order(make, |rng| Shuffled::new(positions, rng))
             }
             Pattern::Shuffled => self.of_order(make, |rng| ShuffledParts::new(positions, rng)),
-            Pattern::Skewed(skew) => self.of_skew(make, *skew, positions),
+            Pattern::Skewed(skew) => self.of_skew(make, (*skew, None), positions),
+            Pattern::Centred { skew, centre } => {
+                self.of_skew(make, (*skew, Some(*centre)), positions)
+            }
             Pattern::Zoned(zones) => self.of_order(make, |_| Zoned::new(zones, positions, unit)),
             Pattern::Sequential if self.job.bound == Bound::Span => {
                 self.of_order(make, |_| Once::new(positions))
@@ -227,15 +231,27 @@ impl Thread<'_> {
         }
     }
 
-    fn of_skew<M: Make>(self, make: M, skew: Skew, positions: u64) -> Box<M::Made> {
+    fn of_skew<M: Make>(
+        self,
+        make: M,
+        (skew, centre): (Skew, Option<f64>),
+        positions: u64,
+    ) -> Box<M::Made> {
+        let first = centre.map(|centre| first_at(centre, positions));
         match skew {
             Skew::Zipf(theta) => {
-                self.of_order(make, |rng| Skewed::new(Zipf::new(positions, theta), positions, rng))
+                let ranks = || Zipf::new(positions, theta);
+                self.of_order(make, |rng| Skewed::new(ranks(), (positions, first), rng))
             }
-            Skew::Pareto(power) => self
-                .of_order(make, |rng| Skewed::new(Pareto::new(positions, power), positions, rng)),
-            Skew::Normal(percent) => self
-                .of_order(make, |rng| Skewed::new(Normal::new(positions, percent), positions, rng)),
+            Skew::Pareto(power) => {
+                let ranks = || Pareto::new(positions, power);
+                self.of_order(make, |rng| Skewed::new(ranks(), (positions, first), rng))
+            }
+            Skew::Normal(percent) => {
+                let ranks = || Normal::new(positions, percent);
+                let shift = centre.map(|centre| middle_at(centre, positions));
+                self.of_order(make, |rng| Skewed::new(ranks(), (positions, shift), rng))
+            }
         }
     }
 

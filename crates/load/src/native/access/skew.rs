@@ -31,9 +31,13 @@ pub(super) struct Skewed<R> {
 }
 
 impl<R> Skewed<R> {
-    /// Over so many units.
-    pub(super) fn new(ranks: R, positions: u64, rng: &mut Xoshiro256PlusPlus) -> Self {
-        Self { ranks, positions, shift: rng.next_u64() }
+    /// Over so many units, with this shift or a random one.
+    pub(super) fn new(
+        ranks: R,
+        (positions, shift): (u64, Option<u64>),
+        rng: &mut Xoshiro256PlusPlus,
+    ) -> Self {
+        Self { ranks, positions, shift: shift.unwrap_or_else(|| rng.next_u64()) }
     }
 }
 
@@ -43,6 +47,18 @@ impl<R: Ranks> Order for Skewed<R> {
         let hashed = self.ranks.draw(rng).wrapping_mul(HASH).wrapping_add(self.shift);
         Spot::new(hashed % (self.positions + 1 - covered).max(1), covered)
     }
+}
+
+/// The shift with which the first rank is at a centre.
+pub(super) fn first_at(centre: f64, positions: u64) -> u64 {
+    whole(centre * positions as f64)
+}
+
+/// The shift that fio has for a normal distribution with a centre, which is a number of 32 bits. None
+/// is the same as the middle.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "as fio does it")]
+pub(super) fn middle_at(centre: f64, positions: u64) -> u64 {
+    u64::from(((centre - 0.5) * positions as f64) as i64 as u32)
 }
 
 /// Zipf's law, by the method of Gray et al., "Quickly generating billion-record synthetic
@@ -192,15 +208,33 @@ mod tests {
             prop_assume!(covered <= positions && (theta - 1.0).abs() > 1e-3);
             let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
             let power = theta / 3.1;
-            let mut zipf = Skewed::new(Zipf::new(positions, theta), positions, &mut rng);
-            let mut pareto = Skewed::new(Pareto::new(positions, power), positions, &mut rng);
-            let mut normal = Skewed::new(Normal::new(positions, 100.0), positions, &mut rng);
+            let mut zipf = Skewed::new(Zipf::new(positions, theta), (positions, None), &mut rng);
+            let mut pareto = Skewed::new(Pareto::new(positions, power), (positions, Some(seed)), &mut rng);
+            let mut normal = Skewed::new(Normal::new(positions, 100.0), (positions, Some(middle_at(power, positions))), &mut rng);
             for _ in 0..100 {
                 for order in [&mut zipf as &mut dyn Order, &mut pareto, &mut normal] {
                     let spot = order.next(0, covered, &mut rng);
                     prop_assert!(spot.at + spot.covered <= positions);
                 }
             }
+        }
+    }
+
+    /// The first rank of Zipf's law is at the centre, and the others are where fio's hash puts them.
+    #[test]
+    fn a_centre_is_where_the_first_rank_is() {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
+        for (centre, first) in [(0.0, 0), (0.25, 100), (0.999, 399)] {
+            let zipf = Zipf::new(400, 1.2);
+            let mut order = Skewed::new(zipf, (400, Some(first_at(centre, 400))), &mut rng);
+            let mut counts = [0_u32; 400];
+            for _ in 0..20_000 {
+                counts[usize::try_from(order.next(0, 1, &mut rng).at).unwrap()] += 1;
+            }
+            let second = usize::try_from((HASH.wrapping_add(first)) % 400).unwrap();
+            let mut places: Vec<usize> = (0..400).collect();
+            places.sort_by_key(|place| std::cmp::Reverse(counts[*place]));
+            assert_eq!(places[..2], [usize::try_from(first).unwrap(), second], "{centre}");
         }
     }
 

@@ -4,7 +4,7 @@ mod threads;
 
 use std::collections::BTreeSet;
 
-use iotax_spec::{Bound, Extent, Share, Think, Zone};
+use iotax_spec::{Bound, Extent, Share, Think, Trims, Zone};
 use proptest::prelude::*;
 
 use super::*;
@@ -197,6 +197,31 @@ fn random_offsets_and_directions_are_uniform_and_independent() {
     }
 }
 
+/// As fio does (`tests/fio_draws.rs`), for any sizes, orders and ends: each write goes to where the
+/// trim before it went, and what is trimmed and written counts once.
+#[test]
+fn a_trim_comes_before_the_write_of_its_place() {
+    let orders = [Pattern::Sequential, Pattern::Shuffled, Pattern::Random, Pattern::Strided(8192)];
+    for pattern in orders {
+        for trims in [Trims::Only, Trims::First] {
+            let mut job = job();
+            (job.pattern, job.read_percent, job.trims) = (pattern.clone(), 0, Some(trims));
+            job.bound = Bound::Bytes(1 << 20);
+            let mut accesses = Accesses::new(&job, Span { start: 4096, bytes: 1 << 20 }, 3);
+            let ios: Vec<Io> = std::iter::from_fn(|| accesses.next()).collect();
+            if trims == Trims::Only {
+                assert!(ios.len() == 256 && ios.iter().all(|io| io.op == Op::Trim));
+                continue;
+            }
+            assert_eq!(ios.len(), 512, "{pattern:?}");
+            for pair in ios.chunks(2) {
+                assert_eq!(pair[0].op, Op::Trim, "{pattern:?}");
+                assert_eq!(pair[1], Io { op: Op::Write, ..pair[0] }, "{pattern:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_sync_follows_every_so_many_writes() {
     let mut job = job();
@@ -208,7 +233,7 @@ fn a_sync_follows_every_so_many_writes() {
             Op::Read => {}
             Op::Write => writes += 1,
             Op::Sync => assert_eq!(std::mem::take(&mut writes), 3),
-            Op::Pause | Op::Forget => panic!("not asked for"),
+            Op::Trim | Op::Pause | Op::Forget => panic!("not asked for"),
         }
         assert!(writes <= 3);
     }

@@ -78,6 +78,7 @@ fn simulate(job: &Job, service_ns: u64, later: bool) -> (TallyFacts, usize) {
         schedule,
         tally: Tally::new(job, window, Turn::of(job, start_ns), flags, None),
         verifier: WriteVerifier::new(1),
+        verify_ends: false,
         io_errors: IoErrors::new(vec!["simulated".to_owned()]),
         slots: Slots::new(job.queue_depth),
         span: Span { start: 0, bytes: 1 << 20 },

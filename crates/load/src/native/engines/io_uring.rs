@@ -16,6 +16,7 @@ use crate::native::priorities::Priorities;
 use crate::native::ring::build;
 use crate::native::setup::Thread;
 use crate::native::span::Span;
+use crate::native::trim::Trim;
 
 /// The kernel registers up to 16384 buffers, two for each I/O in flight.
 const MAX_URING_DEPTH: u16 = 8192;
@@ -32,6 +33,7 @@ pub(crate) struct Uring<const FIXED: bool> {
     can_time_out: bool,
     files: Vec<File>,
     priorities: Priorities,
+    trim: Trim,
 }
 
 /// A ring, and what could be had of it.
@@ -40,6 +42,7 @@ pub(crate) struct Made {
     buffers: Buffers,
     depth: u16,
     files: Vec<File>,
+    trim: Trim,
     /// Whether to use it with registered buffers.
     pub fixed: bool,
 }
@@ -59,10 +62,12 @@ impl Made {
             ));
         };
         let (files, buffers) = (thread.open()?, thread.buffers()?);
-        make(files, buffers, depth, thread.job.sqpoll).map_err(|source| {
+        let trim = Trim::of(thread, &files)?;
+        let made = make(files, buffers, depth, thread.job.sqpoll).map_err(|source| {
             let advice = advice(&source);
             Error::NoIoUring { job: thread.job.name.clone(), source, advice }
-        })
+        })?;
+        Ok(Self { trim, ..made })
     }
 }
 
@@ -86,7 +91,7 @@ pub(crate) fn make(
         Err(error) => return Err(error),
     };
     end_waits_on_time();
-    Ok(Made { ring, buffers, depth, files, fixed })
+    Ok(Made { ring, buffers, depth, files, trim: Trim::Punch, fixed })
 }
 
 /// What to do about a ring that cannot be had, in words.
@@ -121,11 +126,11 @@ impl<const FIXED: bool> Uring<FIXED> {
     /// An engine on a ring, whose [`Made::fixed`] has chosen `FIXED`.
     /// By one system call go at most `batch` I/Os.
     pub(crate) fn new(made: Made, batch: u32, priorities: Priorities) -> Self {
-        let Made { ring, buffers, depth, files, fixed } = made;
+        let Made { ring, buffers, depth, files, trim, fixed } = made;
         debug_assert_eq!(fixed, FIXED);
         let can_time_out = ring.params().is_feature_ext_arg();
         let (in_flight, held) = (0, 0);
-        Self { ring, buffers, in_flight, held, batch, depth, can_time_out, files, priorities }
+        Self { ring, buffers, in_flight, held, batch, depth, can_time_out, files, priorities, trim }
     }
 
     #[inline]
@@ -165,7 +170,7 @@ impl<const FIXED: bool> Uring<FIXED> {
                 }
             }
             Op::Sync => opcode::Fsync::new(file).flags(FsyncFlags::DATASYNC).build(),
-            Op::Pause | Op::Forget => unreachable!("no I/O"),
+            Op::Trim | Op::Pause | Op::Forget => unreachable!("no I/O"),
         }
     }
 
@@ -192,6 +197,13 @@ impl<const FIXED: bool> Engine for Uring<FIXED> {
 
     #[inline]
     fn submit(&mut self, slot: u32, io: Io) -> Submitted {
+        if io.op == Op::Trim {
+            // What came before it does not wait for it.
+            if self.held > 0 {
+                self.hand_over();
+            }
+            return Submitted::Done(self.trim.perform(&self.files[usize::from(io.file)], io));
+        }
         // Not before another comes: the last ones go with the call that waits for them.
         if self.held >= self.batch {
             self.hand_over();
@@ -301,7 +313,7 @@ mod tests {
                                 || other.offset + u64::from(other.bytes) <= offset
                         });
                         if clear || op == Op::Read {
-                            disjoint.push(Io { offset, bytes, file: 0, op });
+                            disjoint.push(Io { offset, bytes, file: 0, op, check: false });
                         }
                     }
                     for (slot, io) in (0..).zip(&disjoint) {
@@ -342,7 +354,7 @@ mod tests {
         file.set_len(6000).unwrap();
         let mut engine = engine(file);
         for (slot, offset) in [(0, 4096), (1, 8192)] {
-            engine.submit(slot, Io { offset, bytes: 4096, file: 0, op: Op::Read });
+            engine.submit(slot, Io { offset, bytes: 4096, file: 0, op: Op::Read, check: false });
         }
         engine.submit(2, Io::SYNC);
         let mut outcomes = [None; 3];
@@ -360,7 +372,7 @@ mod tests {
         let buffers = Buffers::new(2, 4096, true, false, 1).unwrap();
         let made = Made { fixed: false, ..make(vec![file], buffers, 2, false).unwrap() };
         let mut engine = Uring::<false>::new(made, 4, none());
-        engine.submit(1, Io { offset: 4096, bytes: 4096, file: 0, op: Op::Read });
+        engine.submit(1, Io { offset: 4096, bytes: 4096, file: 0, op: Op::Read, check: false });
         let mut outcome = None;
         while outcome.is_none() {
             engine.wait(Deadline { now_ns: 0, until_ns: 1 << 30, precise: false });

@@ -15,6 +15,7 @@ use crate::native::io::{Io, Op, Outcome};
 use crate::native::priorities::Priorities;
 use crate::native::setup::Thread;
 use crate::native::span::Span;
+use crate::native::trim::Trim;
 
 /// What an I/O is to do: `IOCB_CMD_*` of `linux/aio_abi.h`.
 const PREAD: u16 = 0;
@@ -118,6 +119,7 @@ pub(crate) struct Libaio {
     ready: usize,
     files: Vec<File>,
     priorities: Priorities,
+    trim: Trim,
 }
 
 impl Libaio {
@@ -125,8 +127,11 @@ impl Libaio {
     pub(crate) fn of(thread: &Thread<'_>) -> Result<Self, Error> {
         let (depth, batch) = (thread.depth(), thread.job.submit_batch());
         let priorities = Priorities::of(thread.job, thread.seed);
-        let made = Self::new(thread.open()?, thread.buffers()?, (depth, batch), priorities);
-        made.map_err(|source| Error::NoLibaio { job: thread.job.name.clone(), source })
+        let files = thread.open()?;
+        let trim = Trim::of(thread, &files)?;
+        let made = Self::new(files, thread.buffers()?, (depth, batch), priorities)
+            .map_err(|source| Error::NoLibaio { job: thread.job.name.clone(), source })?;
+        Ok(Self { trim, ..made })
     }
 
     fn new(
@@ -148,6 +153,7 @@ impl Libaio {
             ready: 0,
             files,
             priorities,
+            trim: Trim::Punch,
         })
     }
 
@@ -187,6 +193,11 @@ impl Engine for Libaio {
 
     #[inline]
     fn submit(&mut self, slot: u32, io: Io) -> Submitted {
+        if io.op == Op::Trim {
+            // What came before it does not wait for it.
+            self.hand_over();
+            return Submitted::Done(self.trim.perform(&self.files[usize::from(io.file)], io));
+        }
         // Not before another comes: the last ones go with the call that waits for them.
         if self.held.len() >= self.batch {
             self.hand_over();
@@ -198,7 +209,7 @@ impl Engine for Libaio {
             Op::Read => (PREAD, self.buffers.read_mut(slot).as_mut_ptr().cast_const()),
             Op::Write => (PWRITE, self.buffers.write(slot).as_ptr()),
             Op::Sync => (FDSYNC, ptr::null()),
-            Op::Pause | Op::Forget => unreachable!("no I/O"),
+            Op::Trim | Op::Pause | Op::Forget => unreachable!("no I/O"),
         };
         let is_sync = io.op == Op::Sync;
         let priority = self.priorities.draw(io);
@@ -284,12 +295,12 @@ mod tests {
         let mut engine = engine(file.try_clone().unwrap());
         engine.write_buffer(3, 4096).fill(7);
         for (slot, offset) in [(0, 4096), (1, 8192)] {
-            engine.submit(slot, Io { offset, bytes: 4096, file: 0, op: Op::Read });
+            engine.submit(slot, Io { offset, bytes: 4096, file: 0, op: Op::Read, check: false });
         }
         engine.submit(2, Io::SYNC);
         assert_eq!(outcomes(&mut engine), [Ok(1904), Ok(0), Ok(0)]);
         assert_eq!(engine.read_buffer(0)[..1904], [9; 1904]);
-        engine.submit(0, Io { offset: 0, bytes: 4096, file: 0, op: Op::Read });
+        engine.submit(0, Io { offset: 0, bytes: 4096, file: 0, op: Op::Read, check: false });
         assert_eq!(outcomes(&mut engine), [Ok(4096)]);
         assert_eq!(engine.read_buffer(0), [9; 4096]);
     }
@@ -302,9 +313,9 @@ mod tests {
         // Not open for reading.
         let file = File::options().write(true).open(path.path()).unwrap();
         let mut engine = engine(file);
-        engine.submit(0, Io { offset: 0, bytes: 4096, file: 0, op: Op::Write });
-        engine.submit(1, Io { offset: 0, bytes: 4096, file: 0, op: Op::Read });
-        engine.submit(2, Io { offset: 4096, bytes: 4096, file: 0, op: Op::Write });
+        engine.submit(0, Io { offset: 0, bytes: 4096, file: 0, op: Op::Write, check: false });
+        engine.submit(1, Io { offset: 0, bytes: 4096, file: 0, op: Op::Read, check: false });
+        engine.submit(2, Io { offset: 4096, bytes: 4096, file: 0, op: Op::Write, check: false });
         assert_eq!(outcomes(&mut engine), [Ok(4096), Err(Errno::BADF), Ok(4096)]);
     }
 }

@@ -13,11 +13,13 @@ use crate::native::io::{Io, Op, Outcome};
 use crate::native::setup::Thread;
 use crate::native::sigbus::{self, Guarded};
 use crate::native::span::Span;
+use crate::native::trim::Trim;
 
 /// See the module.
 pub(crate) struct Mmap {
     files: Vec<Mapped>,
     buffers: Buffers,
+    trim: Trim,
 }
 
 /// One file.
@@ -48,19 +50,12 @@ impl Mmap {
                     .to_owned(),
             ));
         }
-        Self::new(thread.open()?, thread.span, advice, thread.buffers()?)
-            .map_err(Error::path("map", &thread.files[0].path))
-    }
-
-    /// Maps `span` of each of `files`, shared.
-    pub(crate) fn new(
-        files: Vec<File>,
-        span: Span,
-        advice: Option<Advice>,
-        buffers: Buffers,
-    ) -> io::Result<Self> {
-        let files = files.into_iter().map(|file| Mapped::new(file, span, advice));
-        Ok(Self { files: files.collect::<io::Result<_>>()?, buffers })
+        let files = thread.open()?;
+        let trim = Trim::of(thread, &files)?;
+        let files = files.into_iter().map(|file| Mapped::new(file, thread.span, advice));
+        let files: io::Result<_> = files.collect();
+        let files = files.map_err(Error::path("map", &thread.files[0].path))?;
+        Ok(Self { files, buffers: thread.buffers()?, trim })
     }
 }
 
@@ -105,6 +100,10 @@ impl Engine for Mmap {
         if io.op == Op::Sync {
             // Pages that were written through the mapping count as dirty pages of the file.
             return Submitted::Done(rustix::fs::fdatasync(&mapped.file).map(|()| 0));
+        }
+        if io.op == Op::Trim {
+            // Pages of the mapping that were trimmed are gone, and come back empty.
+            return Submitted::Done(self.trim.perform(&mapped.file, io));
         }
         let len = io.bytes as usize;
         #[expect(clippy::cast_possible_truncation, reason = "inside a mapping, so in a usize")]

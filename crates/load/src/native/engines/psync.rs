@@ -11,11 +11,13 @@ use crate::native::buffers::Buffers;
 use crate::native::io::{Io, Op, Outcome};
 use crate::native::setup::Thread;
 use crate::native::span::Span;
+use crate::native::trim::Trim;
 
 /// See the module.
 pub(crate) struct Psync {
     files: Vec<File>,
     buffers: Buffers,
+    trim: Trim,
 }
 
 impl Psync {
@@ -30,12 +32,9 @@ impl Psync {
         let own_table = unsafe { unshare_unsafe(UnshareFlags::FILES) };
         // A sandbox may forbid it; sharing the table is only slower.
         let _ = own_table;
-        Ok(Self::new(thread.open()?, thread.buffers()?))
-    }
-
-    /// An engine on `files`.
-    pub(crate) fn new(files: Vec<File>, buffers: Buffers) -> Self {
-        Self { files, buffers }
+        let files = thread.open()?;
+        let trim = Trim::of(thread, &files)?;
+        Ok(Self { files, buffers: thread.buffers()?, trim })
     }
 }
 
@@ -44,6 +43,9 @@ impl Engine for Psync {
 
     #[inline]
     fn submit(&mut self, slot: u32, io: Io) -> Submitted {
+        if io.op == Op::Trim {
+            return Submitted::Done(self.trim.perform(&self.files[usize::from(io.file)], io));
+        }
         let len = io.bytes as usize;
         let file = &self.files[usize::from(io.file)];
         let moved = loop {
@@ -51,7 +53,7 @@ impl Engine for Psync {
                 Op::Read => pread(file, &mut self.buffers.read_mut(slot)[..len], io.offset),
                 Op::Write => pwrite(file, &self.buffers.write(slot)[..len], io.offset),
                 Op::Sync => rustix::fs::fdatasync(file).map(|()| 0),
-                Op::Pause | Op::Forget => unreachable!("no I/O"),
+                Op::Trim | Op::Pause | Op::Forget => unreachable!("no I/O"),
             };
             if result != Err(Errno::INTR) {
                 break result;

@@ -179,7 +179,7 @@ mod tests {
     }
 
     fn perform(engine: &mut TcpConnect, step_ns: u64) -> Outcome {
-        let io = Io { offset: 0, bytes: BYTES, file: 0, op: Op::Read };
+        let io = Io { offset: 0, bytes: BYTES, file: 0, op: Op::Read, check: false };
         if let Submitted::Done(outcome) = engine.submit(0, io) {
             return outcome;
         }

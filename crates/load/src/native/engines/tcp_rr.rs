@@ -209,7 +209,7 @@ mod tests {
     /// Keeps `depth` requests under way until `requests` are answered, and says which slots were,
     /// in their order.
     fn perform(engine: &mut TcpRr, depth: u32, bytes: u32, requests: usize) -> Vec<(u32, Outcome)> {
-        let io = Io { offset: 0, bytes, file: 0, op: Op::Read };
+        let io = Io { offset: 0, bytes, file: 0, op: Op::Read, check: false };
         let mut free: VecDeque<u32> = (0..depth).collect();
         let mut done: Vec<(u32, Outcome)> = Vec::new();
         let mut now_ns = 1;
@@ -261,7 +261,7 @@ mod tests {
     fn a_silent_peer_times_out() {
         let (near, _far) = pair();
         let mut engine = TcpRr::new(near, 1, 64, 7).unwrap();
-        let io = Io { offset: 0, bytes: 64, file: 0, op: Op::Read };
+        let io = Io { offset: 0, bytes: 64, file: 0, op: Op::Read, check: false };
         assert_eq!(engine.submit(0, io), Submitted::InFlight);
         let mut failed = None;
         for now_ns in [1, PATIENCE_NS, 2 * PATIENCE_NS + 2] {

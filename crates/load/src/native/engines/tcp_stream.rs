@@ -94,7 +94,7 @@ impl TcpStream {
                     let rest = &mut self.buffers.read_mut(slot)[*done..len];
                     self.flow.recv(rest, RecvFlags::WAITALL)
                 }
-                Op::Sync | Op::Pause | Op::Forget => unreachable!("no I/O of a flow"),
+                Op::Trim | Op::Sync | Op::Pause | Op::Forget => unreachable!("no I/O of a flow"),
             };
             match moved {
                 // The peer is gone.
@@ -184,7 +184,7 @@ mod tests {
     }
 
     fn io(op: Op) -> Io {
-        Io { offset: 0, bytes: BLOCK, file: 0, op }
+        Io { offset: 0, bytes: BLOCK, file: 0, op, check: false }
     }
 
     /// As the loop does it.

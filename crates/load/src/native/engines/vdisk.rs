@@ -47,6 +47,12 @@ impl Vdisk {
                 ),
             ));
         }
+        if job.trims.is_some() {
+            let what = format!(
+                "{disk} is simulated inside iotax and cannot trim; choose a directory or a block device"
+            );
+            return Err(Error::unsuitable(job, what));
+        }
         let smallest = job.granule_bytes();
         if !smallest.is_multiple_of(disk.block_bytes().into()) {
             return Err(Error::unsuitable(
@@ -60,7 +66,8 @@ impl Vdisk {
         }
         let block_bytes = job.max_block_bytes();
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(thread.seed ^ SEED_OF_DATA);
-        let random = (job.reads() && job.writes()).then(|| {
+        let reads = job.reads() || job.verify_every.is_some();
+        let random = (reads && job.writes()).then(|| {
             let mut data = vec![0; block_bytes as usize].into_boxed_slice();
             rng.fill_bytes(&mut data);
             data
@@ -146,7 +153,7 @@ impl Engine for Vdisk {
             Op::Read => Request::read(io.offset, io.bytes as usize),
             Op::Write => Request::write(io.offset, io.bytes as usize),
             Op::Sync => Request::flush(),
-            Op::Pause | Op::Forget => unreachable!("no I/O"),
+            Op::Trim | Op::Pause | Op::Forget => unreachable!("no I/O"),
         };
         match self.session.submit(slot as usize, request) {
             iotax_vdisk::Submitted::Done(completion) if completion.ready_at_ns == 0 => {

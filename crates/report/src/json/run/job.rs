@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use iotax_record::{JobRecord, LatencyHistogram, LoadRecord};
-use iotax_spec::{self as spec, BlockSizes, Pace, Workload};
+use iotax_spec::{self as spec, BlockSizes, Pace, Trims, Workload};
 use serde::Serialize;
 
 use super::direction::{Direction, Sums};
@@ -72,32 +72,36 @@ impl Job {
         let records: Vec<&JobRecord> =
             loads.iter().filter_map(|load| Some(&load.jobs[of_job(load)?])).collect();
         let sum = |value: fn(&JobRecord) -> u64| records.iter().map(|r| value(r)).sum::<u64>();
-        let (mut read, mut write, mut sync) =
-            (Sums::default(), Sums::default(), LatencyHistogram::new());
+        let [mut read, mut write, mut trim]: [Sums; 3] = Default::default();
+        let mut sync = LatencyHistogram::new();
         for record in &records {
             read.add(&record.read, record.active_ns);
             write.add(&record.write, record.active_ns);
+            if let Some(trims) = &record.trim {
+                trim.add(trims, record.active_ns);
+            }
             sync.merge(&record.sync);
         }
         let mut service = read.service.clone();
         service.merge(&write.service);
+        service.merge(&trim.service);
         let [nanoseconds, microseconds, milliseconds] = distributions(&service);
         let thread_ns = sum(|r| r.active_ns * u64::from(r.threads));
         let percent = |ns: u64| 100.0 * ratio(ns, thread_ns).unwrap_or(0.0);
         let cpu_ns = sum(|r| r.cpu_user_ns + r.cpu_system_ns);
-        let cpu_ns_per_io = ratio(cpu_ns, read.ios() + write.ios());
+        let cpu_ns_per_io = ratio(cpu_ns, read.ios() + write.ios() + trim.ios());
         let elapsed_ns: u64 = loads.iter().map(|load| load.window_ns + workload.ramp_ns).sum();
         let first_error = records.iter().find_map(|r| r.first_error.clone());
         Self {
             jobname: job.name.clone(),
             groupid: 0,
-            error: if sum(|r| r.read.errors + r.write.errors) > 0 { EIO } else { 0 },
+            error: if sum(JobRecord::errors) > 0 { EIO } else { 0 },
             eta: 0,
             elapsed: elapsed_ns.div_ceil(1_000_000_000),
             options: options(job),
             read: read.finish(cpu_ns_per_io),
             write: write.finish(cpu_ns_per_io),
-            trim: Sums::default().finish(None),
+            trim: trim.finish(cpu_ns_per_io),
             sync: Sync { total_ios: sync.count(), lat_ns: Latency::of(&sync) },
             thread_runtime: thread_ns / 1_000_000,
             usr_cpu: percent(sum(|r| r.cpu_user_ns)),
@@ -183,10 +187,12 @@ fn block_sizes(sizes: &BlockSizes) -> (&'static str, String) {
 
 fn direction(job: &spec::Job) -> String {
     let random = if job.pattern.is_random() { "rand" } else { "" };
-    let direction = match (job.reads(), job.writes()) {
-        (true, false) => "read",
-        (false, _) => "write",
-        (true, true) => "rw",
+    let direction = match (job.reads(), job.writes(), job.trims) {
+        (_, _, Some(Trims::Only)) => "trim",
+        (_, _, Some(Trims::First)) => "trimwrite",
+        (true, false, None) => "read",
+        (false, _, None) => "write",
+        (true, true, None) => "rw",
     };
     format!("{random}{direction}")
 }

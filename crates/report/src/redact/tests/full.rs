@@ -17,7 +17,7 @@ use iotax_spec::{
     FioOption, Fitted, Flow, HostCommands, IndexLoads, IoPriority, Job, KnownLimit, LatencyTarget,
     Layer, NamedTarget, Numa, NumaMemory, Operation, OperationShare, Pace, Pattern, PriorityClass,
     PriorityShare, Requirement, SideRuns, Spec, Stack, Stop, StopMode, Stretches, Target, Think,
-    Tree, Workload, Yields, Zone,
+    Tree, Trims, Workload, Yields, Zone,
 };
 
 use super::machine::{environment, instance, machine};
@@ -285,6 +285,10 @@ fn job() -> Job {
             file_bytes: 1,
             operations: vec![OperationShare { operation: Operation::Stat, weight: 1 }],
         }),
+        verify_every: Some(1),
+        verify_apart: true,
+        verify_ends: true,
+        trims: Some(Trims::First),
         stretches: Some(Stretches { bytes: 1, range_bytes: 1, skip_bytes: 1 }),
         offset_increment_bytes: 1,
         content: Some(Content { pattern: vec![1], ..Content::default() }),
@@ -349,6 +353,7 @@ fn job_record() -> JobRecord {
         active_ns: 1,
         read: DirectionRecord::default(),
         write: DirectionRecord::default(),
+        trim: Some(DirectionRecord::default()),
         both: None,
         sync: LatencyHistogram::new(),
         sync_summary: None,

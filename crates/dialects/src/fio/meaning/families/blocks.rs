@@ -1,6 +1,6 @@
 //! Sizes of I/Os: `bs`, `bsrange`, `bssplit`, `blockalign`.
 
-use iotax_spec::{BlockSizes, Error, Pattern, Share};
+use iotax_spec::{BlockSizes, Error, Pattern, Share, Trims};
 
 use super::order::Directions;
 use crate::fio::meaning::draft::Draft;
@@ -42,6 +42,7 @@ impl Draft<'_> {
             }
         }
         self.read_skips(of_writes.as_ref());
+        self.read_pairs();
         if self.job.reads()
             && self.job.writes()
             && !self.job.jumps()
@@ -51,6 +52,19 @@ impl Draft<'_> {
             self.note(setting, TOGETHER);
         }
         self.read_alignment(directions)
+    }
+
+    /// A write goes to where its trim went only if both are of the same size and order.
+    fn read_pairs(&mut self) {
+        let is_apart = self.job.by_direction().is_some()
+            || matches!(self.job.pattern, Pattern::Runs(_) | Pattern::Mixed { .. });
+        if self.job.trims == Some(Trims::First)
+            && is_apart
+            && let Some(setting) = self.chosen.get("rw")
+        {
+            self.beyond(setting, "trims and writes that do not go to the same places");
+            (self.job.write_block_sizes, self.job.write_pattern) = (None, None);
+        }
     }
 
     /// fio skips from the end of a block, each direction from its own.

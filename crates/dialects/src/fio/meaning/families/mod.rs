@@ -34,7 +34,7 @@ impl<'a> Draft<'a> {
         draft.read_times()?;
         draft.read_pace(directions)?;
         draft.read_switches()?;
-        draft.read_shares(directions)?;
+        draft.read_shares()?;
         draft.read_rest();
         Ok(draft)
     }

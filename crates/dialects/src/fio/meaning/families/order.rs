@@ -1,6 +1,6 @@
 //! Which way data moves, and in which order: `rw`, and what refines it.
 
-use iotax_spec::{Error, Pattern, RunLength, Skew};
+use iotax_spec::{Error, Pattern, RunLength, Skew, Trims};
 
 use crate::fio::meaning::draft::Draft;
 use crate::fio::setting::Setting;
@@ -9,40 +9,41 @@ use crate::fio::setting::Setting;
 const DEFAULT_ZIPF: f64 = 1.1;
 const DEFAULT_PARETO: f64 = 0.2;
 
-/// Which of reads and writes a job does.
+/// Which of reads, writes and trims a job does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Directions {
     pub reads: bool,
     pub writes: bool,
+    pub trims: bool,
 }
 
 impl Directions {
     /// Of fio's triples (reads, writes, trims), the entries in use.
     pub(super) fn used<T: Copy>(self, values: [T; 3]) -> Vec<T> {
-        let pairs = [(self.reads, values[0]), (self.writes, values[1])];
-        pairs.into_iter().filter(|(used, _)| *used).map(|(_, value)| value).collect()
+        let used = [self.reads, self.writes, self.trims].into_iter().zip(values);
+        used.filter(|(used, _)| *used).map(|(_, value)| value).collect()
     }
 }
 
 impl Draft<'_> {
     pub(super) fn read_order(&mut self) -> Result<Directions, Error> {
         let Some(setting) = self.chosen.get("rw") else {
-            return Ok(Directions { reads: true, writes: false });
+            return Ok(Directions { reads: true, writes: false, trims: false });
         };
         let (word, detail) = setting.word();
-        let (reads, writes, random) = match word {
-            "read" => (true, false, false),
-            "write" => (false, true, false),
-            "rw" | "readwrite" => (true, true, false),
-            "randread" => (true, false, true),
-            "randwrite" => (false, true, true),
-            "randrw" => (true, true, true),
-            _ => {
-                self.beyond(setting, "trims");
-                return Ok(Directions { reads: false, writes: true }.with(self));
-            }
+        let random = word.starts_with("rand");
+        let (reads, writes, trims) = match word.trim_start_matches("rand") {
+            "read" => (true, false, None),
+            "write" => (false, true, None),
+            "trim" => (false, false, Some(Trims::Only)),
+            "trimwrite" => (false, true, Some(Trims::First)),
+            _ => (true, true, None),
         };
-        let directions = Directions { reads, writes }.with(self);
+        self.job.trims = trims;
+        self.job.read_percent = if reads { 100 } else { 0 };
+        // At random, fio writes where and how much it has trimmed.
+        let as_trims = random && trims.is_some();
+        let directions = Directions { reads, writes: writes && !as_trims, trims: trims.is_some() };
         if reads && writes {
             self.read_mix()?;
         }
@@ -141,13 +142,6 @@ impl Draft<'_> {
     }
 }
 
-impl Directions {
-    fn with(self, draft: &mut Draft<'_>) -> Self {
-        draft.job.read_percent = if self.reads { 100 } else { 0 };
-        self
-    }
-}
-
 fn percent(value: u64) -> u8 {
     u8::try_from(value).unwrap_or(100).min(100)
 }
@@ -158,25 +152,29 @@ fn distribution(setting: &Setting) -> Result<Result<Option<[Pattern; 3]>, &'stat
     Ok(match word {
         "random" => Ok(None),
         "zoned" | "zoned_abs" => Ok(Some(setting.zones()?.map(Pattern::Zoned))),
-        _ => skew(word, detail.unwrap_or_default()).map(|skew| {
-            let pattern = Pattern::Skewed(skew);
-            Some([pattern.clone(), pattern.clone(), pattern])
-        }),
+        _ => skew(word, detail.unwrap_or_default())
+            .map(|pattern| Some([pattern.clone(), pattern.clone(), pattern])),
     })
 }
 
-fn skew(word: &str, detail: &str) -> Result<Skew, &'static str> {
-    if detail.contains(':') {
-        return Err("a distribution with a centre of its own");
-    }
-    let number = detail.trim().parse::<f64>().ok();
-    match word {
-        "zipf" => Ok(Skew::Zipf(number.unwrap_or(DEFAULT_ZIPF))),
-        "pareto" => Ok(Skew::Pareto(number.unwrap_or(DEFAULT_PARETO))),
+/// `1.2`, or `1.2:0.3` with a centre.
+fn skew(word: &str, detail: &str) -> Result<Pattern, &'static str> {
+    let (number, centre) = match detail.split_once(':') {
+        None => (detail, None),
+        Some((number, centre)) => (number, centre.trim().parse::<f64>().ok()),
+    };
+    let number = number.trim().parse::<f64>().ok();
+    let skew = match word {
+        "zipf" => Skew::Zipf(number.unwrap_or(DEFAULT_ZIPF)),
+        "pareto" => Skew::Pareto(number.unwrap_or(DEFAULT_PARETO)),
         "normal" | "gauss" => match number {
-            Some(deviation) if deviation > 0.0 => Ok(Skew::Normal(deviation)),
-            _ => Err("a normal distribution of no width"),
+            Some(deviation) if deviation > 0.0 => Skew::Normal(deviation),
+            _ => return Err("a normal distribution of no width"),
         },
-        _ => Err("a distribution that iotax does not have"),
-    }
+        _ => return Err("a distribution that iotax does not have"),
+    };
+    Ok(match centre {
+        None => Pattern::Skewed(skew),
+        Some(centre) => Pattern::Centred { skew, centre },
+    })
 }

@@ -1,6 +1,6 @@
 //! How fast: rates and pauses.
 
-use iotax_spec::{BlockSizes, Error, Pace, Think};
+use iotax_spec::{BlockSizes, Error, Pace, Think, Trims};
 
 use super::order::Directions;
 use crate::fio::meaning::draft::Draft;
@@ -20,6 +20,10 @@ impl Draft<'_> {
             }
             if rates.contains(&0) {
                 self.beyond(setting, "a rate for reads or writes alone");
+                continue;
+            }
+            if self.job.trims == Some(Trims::First) {
+                self.beyond(setting, "a rate of writes with a trim before each");
                 continue;
             }
             self.set_rate(setting, &rates, poisson);

@@ -1,11 +1,14 @@
 //! Switches of a job: syncs, caches, checks, CPUs.
 
-use iotax_spec::{Error, Pattern};
+use iotax_spec::{Error, Pattern, Trims};
 
 use crate::fio::meaning::draft::Draft;
 
 /// Its own checksum, header and order.
 const VERIFY: &str = "iotax checks with a checksum of its own, after the measured window";
+const CHECKS: &str =
+    "iotax checks with a checksum of its own, and all of it after the measured window";
+const LATER: &str = "iotax writes checksums of its own, for a later job of this file";
 const INTERVAL: &str = "iotax has a header in each 4k, or in each smaller block";
 const SYNC: &str = "fdatasync here";
 
@@ -47,7 +50,7 @@ impl Draft<'_> {
     }
 
     fn read_syncs(&mut self) -> Result<(), Error> {
-        if !self.job.writes() {
+        if !self.job.writes_data() {
             return Ok(());
         }
         if let Some(setting) = self.chosen.get("sync") {
@@ -79,17 +82,44 @@ impl Draft<'_> {
     fn read_verify(&mut self) -> Result<(), Error> {
         let Some(setting) = self.chosen.get("verify") else { return Ok(()) };
         let is_real = !matches!(setting.word().0, "0" | "null");
-        if !is_real || !self.chosen.switch("do_verify", true)? {
+        let does = self.chosen.switch("do_verify", true)?;
+        // As in fio, there is nothing to look at behind a trim.
+        if !is_real || self.job.trims == Some(Trims::Only) || !(does || self.job.writes()) {
             return Ok(());
         }
-        if self.job.writes() {
-            self.job.verify = true;
-            self.note(setting, VERIFY);
-            if let Some(interval) = self.chosen.get("verify_interval") {
-                self.note(interval, INTERVAL);
+        if !self.job.writes() {
+            // See `checks::bind`.
+            self.job.verify_apart = true;
+            return self.read_checks();
+        }
+        if let Some(interval) = self.chosen.get("verify_interval") {
+            self.note(interval, INTERVAL);
+        }
+        if !does {
+            if !self.job.reads() {
+                self.job.verify_apart = true;
+                self.note(setting, LATER);
             }
-        } else {
-            self.beyond(setting, "checks what another job wrote");
+            return Ok(());
+        }
+        self.job.verify = true;
+        self.read_checks()?;
+        self.note(setting, if self.job.verify_every.is_some() { CHECKS } else { VERIFY });
+        Ok(())
+    }
+
+    /// How verifying goes on.
+    fn read_checks(&mut self) -> Result<(), Error> {
+        self.job.verify_ends = self.chosen.switch("verify_fatal", false)?;
+        let backlog = self.chosen.get("verify_backlog").filter(|_| self.job.writes());
+        let Some(setting) = backlog else { return Ok(()) };
+        let every = setting.small()?;
+        self.job.verify_every = (every > 0).then_some(every);
+        if let Some(batch) = self.chosen.get("verify_backlog_batch")
+            && every > 0
+            && ![0, every].contains(&batch.small()?)
+        {
+            self.beyond(batch, "checks another number of blocks than were written");
         }
         Ok(())
     }

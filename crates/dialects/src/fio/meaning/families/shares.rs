@@ -5,7 +5,6 @@ use iotax_spec::{
     PriorityShare, Stretches,
 };
 
-use super::order::Directions;
 use crate::fio::meaning::chosen::bytes_of;
 use crate::fio::meaning::draft::Draft;
 use crate::fio::setting::Setting;
@@ -16,14 +15,14 @@ const WORKING_SET_PERCENT: u64 = 5;
 const CHUNK_BYTES: u32 = 512;
 
 impl Draft<'_> {
-    pub(super) fn read_shares(&mut self, directions: Directions) -> Result<(), Error> {
+    pub(super) fn read_shares(&mut self) -> Result<(), Error> {
         self.read_stretches()?;
         self.read_latency_target()?;
         self.read_flow()?;
         self.read_priority()?;
-        self.read_priorities(directions)?;
+        self.read_priorities()?;
         self.read_numa()?;
-        if self.job.writes() { self.read_content() } else { Ok(()) }
+        if self.job.writes_data() { self.read_content() } else { Ok(()) }
     }
 
     /// A size of zones without a mode is strided, as in fio.
@@ -102,19 +101,24 @@ impl Draft<'_> {
     }
 
     /// Those of an engine's own: `cmdprio`.
-    fn read_priorities(&mut self, directions: Directions) -> Result<(), Error> {
+    fn read_priorities(&mut self) -> Result<(), Error> {
         let class = self.chosen.numbers("cmdprio_class")?;
         let level = self.chosen.numbers("cmdprio")?;
         // In fio, real time is what they are for.
         let usual = |way: usize| {
             priority(class[way].filter(|class| *class > 0).unwrap_or(1), level[way].unwrap_or(0))
         };
-        let used = [(0, directions.reads), (1, directions.writes)];
+        let used = [(0, self.job.reads()), (1, self.job.writes_data())];
         let used = used.into_iter().filter(|(_, used)| *used).map(|(way, _)| way);
         let mut shares = Vec::new();
         let percents = self.chosen.numbers("cmdprio_percentage")?;
         let split = self.chosen.get("cmdprio_bssplit");
         let entries = split.map(Setting::priorities).transpose()?;
+        let hints =
+            entries.iter().flatten().flatten().any(|entry| entry.2.is_some_and(|own| own[2] > 0));
+        if let Some(setting) = split.filter(|_| hints) {
+            self.beyond(setting, "gives hints to the disk");
+        }
         for way in used {
             let reads = way == 0;
             if let Some(percent) = percents[way].filter(|percent| *percent > 0) {
@@ -123,7 +127,7 @@ impl Draft<'_> {
             }
             let of_way = entries.iter().flat_map(|entries| &entries[way]);
             for (bytes, percent, own) in of_way.filter(|(_, percent, _)| *percent > 0) {
-                let priority = own.map_or(usual(way), |(class, level)| priority(class, level));
+                let priority = own.map_or(usual(way), |[class, level, _]| priority(class, level));
                 let percent = u8::try_from(*percent).unwrap_or(100);
                 let bytes = Some(u32::try_from(*bytes).unwrap_or(u32::MAX));
                 shares.push(PriorityShare { reads, bytes, percent, priority });
@@ -182,7 +186,7 @@ impl Draft<'_> {
             content.pattern = bytes;
         }
         // Between the headers of what is verified; without verifying, fio does not look at it.
-        if self.job.verify
+        if (self.job.verify || self.job.verify_apart)
             && let Some(setting) = self.chosen.get("verify_pattern")
         {
             let Some(bytes) = setting.pattern()? else {

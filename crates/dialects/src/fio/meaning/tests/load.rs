@@ -54,7 +54,18 @@ fn directions_and_mixes() {
     assert_snapshot!(job("rw=randrw\nrwmixread=70"), @"pattern=shuffled read_percent=70");
     assert_snapshot!(job("rw=randrw\nrwmixread=70\nrwmixwrite=60"), @"pattern=shuffled read_percent=40");
     assert_snapshot!(job("rw=randread\nrwmixread=70"), @"pattern=shuffled");
-    assert_snapshot!(job("rw=randtrim"), @"invalidate=false read_percent=0 [rw=randtrim: trims]");
+    assert_snapshot!(job("rw=randtrim"), @"invalidate=false pattern=shuffled read_percent=0 trims=only");
+    assert_snapshot!(job("rw=trim:12k\nbs=4k,8k,16k\nend_fsync=1\nverify=crc32c\nzero_buffers"), @"block_sizes={fixed:16384} invalidate=false pattern={strided:28672} read_percent=0 trims=only");
+    assert_snapshot!(job("rw=trimwrite\nbs=8k\nverify=crc32c"), @"
+    block_sizes={fixed:8192} invalidate=false read_percent=0 trims=first verify=true
+    note: verify=crc32c: iotax checks with a checksum of its own, after the measured window
+    ");
+    assert_snapshot!(job("rw=trimwrite\nbs=4k,8k,16k"), @"block_sizes={fixed:8192} invalidate=false read_percent=0 trims=first [rw=trimwrite: trims and writes that do not go to the same places]");
+    // As in fio, what is written at random is of the size of the trim.
+    assert_snapshot!(job("rw=randtrimwrite\nbs=4k,8k,16k"), @"block_sizes={fixed:16384} invalidate=false pattern=shuffled read_percent=0 trims=first");
+    assert_snapshot!(job("rw=randtrimwrite:4"), @"invalidate=false pattern={runs:{fixed:4}} read_percent=0 trims=first [rw=randtrimwrite:4: trims and writes that do not go to the same places]");
+    assert_snapshot!(job("rw=trim\nrate_iops=10,20,30"), @"invalidate=false pace={even:{iops:30.0}} read_percent=0 trims=only");
+    assert_snapshot!(job("rw=trimwrite\nrate_iops=10"), @"invalidate=false read_percent=0 trims=first [rate_iops=10: a rate of writes with a trim before each]");
 }
 
 #[test]
@@ -77,7 +88,9 @@ fn orders() {
     assert_snapshot!(job("rw=randread\nrandom_distribution=zipf"), @"pattern={skewed:{zipf:1.1}}");
     assert_snapshot!(job("rw=randread\nrandom_distribution=pareto:0.3"), @"pattern={skewed:{pareto:0.3}}");
     assert_snapshot!(job("rw=randread\nrandom_distribution=normal:20"), @"pattern={skewed:{normal:20.0}}");
-    assert_snapshot!(job("rw=randread\nrandom_distribution=zipf:1.2:0.5"), @"pattern=random [random_distribution=zipf:1.2:0.5: a distribution with a centre of its own]");
+    assert_snapshot!(job("rw=randread\nioengine=io_uring\nbs=4k\ncmdprio_bssplit=4k/10/2/0/1:4k/60/2/0/0"), @"engine=io_uring pattern=shuffled priorities=[{bytes:4096,percent:10,priority:{class:best_effort,level:0},reads:true},{bytes:4096,percent:60,priority:{class:best_effort,level:0},reads:true}] submit_batch=1 [cmdprio_bssplit=4k/10/2/0/1:4k/60/2/0/0: gives hints to the disk]");
+    assert_snapshot!(job("rw=randread\nrandom_distribution=zipf:1.2:0.5"), @"pattern={centred:{centre:0.5,skew:{zipf:1.2}}}");
+    assert_snapshot!(job("rw=randread\nrandom_distribution=normal:10:0.25"), @"pattern={centred:{centre:0.25,skew:{normal:10.0}}}");
     assert_snapshot!(job("rw=randread\nrandom_distribution=zoned:50/5:30/15:20/"), @"pattern={zoned:[{accesses_percent:50,extent:{percent:5}},{accesses_percent:30,extent:{percent:15}},{accesses_percent:20,extent:{percent:80}}]}");
 }
 
@@ -106,14 +119,14 @@ fn shares() {
     assert_snapshot!(job("rw=write\nbuffer_compress_percentage=50\ndedupe_percentage=30\ndedupe_mode=working_set\ndedupe_global=1"), @"content={chunk_bytes:512,compress_percent:50,dedupe_percent:30,shared_set:true,working_set_percent:5} invalidate=false read_percent=0");
     assert_snapshot!(job("rw=write\nverify=pattern\nverify_pattern=0xaa555aa5\nverify_interval=512"), @"
     content={chunk_bytes:4096,compress_percent:100,dedupe_percent:0,pattern:[170,85,90,165],shared_set:false} invalidate=false read_percent=0 verify=true
-    note: verify=pattern: iotax checks with a checksum of its own, after the measured window
     note: verify_interval=512: iotax has a header in each 4k, or in each smaller block
+    note: verify=pattern: iotax checks with a checksum of its own, after the measured window
     ");
     assert_snapshot!(job("rw=write\nverify=pattern\nverify_pattern=0xaa%o"), @"
     invalidate=false read_percent=0 verify=true [verify_pattern=0xaa%o: data from a file, or that tells its offset]
     note: verify=pattern: iotax checks with a checksum of its own, after the measured window
     ");
-    assert_snapshot!(job("rw=read\nverify=meta\nverify_pattern=0xaa"), @"[verify=meta: checks what another job wrote]");
+    assert_snapshot!(job("rw=read\nverify=meta\nverify_pattern=0xaa"), @"[verify=meta: checks what no other job of this file wrote]");
     assert_snapshot!(job("rw=randread\niodepth=64\nlatency_target=500\nlatency_window=5000000\nlatency_percentile=99.9"), @"
     latency_target={keeps_on:false,percentile:99.9,target_ns:500000,window_ns:5000000000} pattern=shuffled
     note: iodepth=64: a synchronous engine keeps one I/O in flight, as in fio
@@ -200,8 +213,19 @@ fn syncs_caches_checks_and_cpus() {
     note: verify=crc32c: iotax checks with a checksum of its own, after the measured window
     ");
     assert_snapshot!(job("rw=randwrite\nverify=0"), @"invalidate=false pattern=shuffled read_percent=0");
-    assert_snapshot!(job("rw=randwrite\nverify=crc32c\ndo_verify=0"), @"invalidate=false pattern=shuffled read_percent=0");
-    assert_snapshot!(job("rw=read\nverify=crc32c"), @"[verify=crc32c: checks what another job wrote]");
+    assert_snapshot!(job("rw=randwrite\nverify=crc32c\ndo_verify=0"), @"
+    invalidate=false pattern=shuffled read_percent=0 verify_apart=true
+    note: verify=crc32c: iotax writes checksums of its own, for a later job of this file
+    ");
+    assert_snapshot!(job("rw=randrw\nverify=crc32c\nverify_backlog=16\nverify_fatal=1"), @"
+    pattern=shuffled read_percent=50 verify=true verify_ends=true verify_every=16
+    note: verify=crc32c: iotax checks with a checksum of its own, and all of it after the measured window
+    ");
+    assert_snapshot!(job("rw=write\nverify=crc32c\nverify_backlog=16\nverify_backlog_batch=4"), @"
+    invalidate=false read_percent=0 verify=true verify_every=16 [verify_backlog_batch=4: checks another number of blocks than were written]
+    note: verify=crc32c: iotax checks with a checksum of its own, and all of it after the measured window
+    ");
+    assert_snapshot!(job("rw=read\nverify=crc32c"), @"[verify=crc32c: checks what no other job of this file wrote]");
     assert_snapshot!(job("cpus_allowed=0-2,5"), @"cpus=[0,1,2,5]");
     assert_snapshot!(job("numjobs=2\ncpus_allowed=0-1\ncpus_allowed_policy=split"), @"cpus=[0,1] threads=2 [cpus_allowed_policy=split: a CPU of its own for each thread]");
     assert_snapshot!(job("mem=cudamalloc"), @"[mem=cudamalloc: moves data to a graphics card]");

@@ -56,6 +56,38 @@ fn stonewalls_and_waits_part_phases() {
     ");
 }
 
+/// Only what iotax has written with its own checksums can be verified with them.
+#[test]
+fn a_reader_verifies_what_an_earlier_job_of_the_file_wrote() {
+    let writer = "[w]\nfilename=f\nrw=write\nverify=meta\ndo_verify=0\nfill_device=1\n";
+    let reader = "[r]\nstonewall\nfilename=f\nrw=read\nverify=meta\nverify_fatal=1";
+    assert_snapshot!(with_global(&format!("{writer}{reader}")), @"
+    w: 0s ramp, 10s
+      w: files={shared:f} invalidate=false read_percent=0 verify_apart=true
+      note: test.fio, line 8: verify=meta: iotax writes checksums of its own, for a later job of this file
+      note: test.fio, line 10: fill_device=1: iotax writes as far as the size goes: --set size=SIZE
+    r: 0s ramp, 10s
+      r: files={shared:f} verify_apart=true verify_ends=true
+      note: test.fio, line 15: verify=meta: iotax looks for its own checksums, which another job of this file writes
+    ");
+    let another = reader.replace("=f", "=g");
+    assert_snapshot!(with_global(&format!("{writer}{another}")), @"
+    w: 0s ramp, 10s
+      w: files={shared:f} invalidate=false read_percent=0 verify_apart=true
+      note: test.fio, line 8: verify=meta: iotax writes checksums of its own, for a later job of this file
+      note: test.fio, line 10: fill_device=1: iotax writes as far as the size goes: --set size=SIZE
+    r: 0s ramp, 10s
+      r: files={shared:g} [verify=meta: checks what no other job of this file wrote]
+    ");
+    assert_snapshot!(with_global(&format!("{reader}\n{writer}")), @"
+    test: 0s ramp, 10s
+      r: files={shared:f} [verify=meta: checks what no other job of this file wrote]
+      w: files={shared:f} invalidate=false read_percent=0 verify_apart=true
+      note: test.fio, line 14: verify=meta: iotax writes checksums of its own, for a later job of this file
+      note: test.fio, line 16: fill_device=1: iotax writes as far as the size goes: --set size=SIZE
+    ");
+}
+
 #[test]
 fn windows_are_told() {
     assert_snapshot!(with_global("[a]\nruntime=12\n[b]\nstartdelay=2"), @"

@@ -1,0 +1,42 @@
+//! Checks of what was written, between the writes (fio: `verify_backlog`).
+
+use crate::native::io::{Io, Op};
+
+/// After so many writes come as many reads of their places, in the same order.
+pub(super) struct Backlog {
+    written: Box<[Io]>,
+    len: usize,
+    /// Of these, those that are checked; all are when none is to be checked.
+    checked: usize,
+}
+
+impl Backlog {
+    /// For this many writes.
+    pub(super) fn new(every: u32) -> Self {
+        let written = vec![Io::SYNC; every as usize].into_boxed_slice();
+        Self { written, len: 0, checked: 0 }
+    }
+
+    /// The check that comes next, if it is time for one.
+    #[inline]
+    pub(super) fn due(&mut self) -> Option<Io> {
+        if self.len < self.written.len() {
+            return None;
+        }
+        let io = self.written[self.checked];
+        self.checked += 1;
+        if self.checked == self.len {
+            (self.len, self.checked) = (0, 0);
+        }
+        Some(Io { op: Op::Read, check: true, ..io })
+    }
+
+    /// Remembers an I/O that was drawn.
+    #[inline]
+    pub(super) fn drawn(&mut self, io: Io) {
+        if io.op == Op::Write {
+            self.written[self.len] = io;
+            self.len += 1;
+        }
+    }
+}
