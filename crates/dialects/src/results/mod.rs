@@ -74,7 +74,7 @@ pub fn read(
             }
         }
     }
-    refuse_copies(&arms, &reads)?;
+    refuse_copies(&arms, &mut reads)?;
     let design = if arms.len() == 1 { Design::Single } else { Design::Compare };
     let mut spec = Spec::new(workload(&reads, "", Vec::new()), arms, design, stop, 0);
     let mut notes: Vec<String> = sameness::one_name(&mut reads).into_iter().collect();
@@ -140,8 +140,9 @@ fn read_file(arm: usize, path: &Path) -> Result<Vec<ResultFile>, Error> {
 }
 
 /// A run in two files, its directory and its JSON or a result and its copy, is one measurement: it
-/// counts once, and differs from itself by nothing.
-fn refuse_copies(arms: &[Arm], reads: &[ResultFile]) -> Result<(), Error> {
+/// counts once, and differs from itself by nothing. Figures that come again at another time, among
+/// others that do not, are warned of.
+fn refuse_copies(arms: &[Arm], reads: &mut [ResultFile]) -> Result<(), Error> {
     for (at, read) in reads.iter().enumerate() {
         let is_same = |other: &&ResultFile| other.arm == read.arm && other.is_same_run(read);
         if let Some(other) = reads[..at].iter().find(is_same) {
@@ -150,16 +151,35 @@ fn refuse_copies(arms: &[Arm], reads: &[ResultFile]) -> Result<(), Error> {
                 format!("arm {name} has one run twice: {} and {}", one.display(), two.display());
             return Err(incomparable(what, "a run is one measurement: name it once"));
         }
-        let is_copy = |other: &&ResultFile| other.arm != read.arm && other.is_copy_of(read);
-        if let Some(other) = reads[..at].iter().find(is_copy) {
+    }
+    let original = |read: &ResultFile| {
+        reads.iter().position(|other| other.arm != read.arm && other.is_copy_of(read))
+    };
+    let originals: Vec<_> = reads.iter().map(original).collect();
+    for at in 0..reads.len() {
+        let Some(original) = originals[at] else { continue };
+        let (one, other) = (&reads[at.min(original)], &reads[at.max(original)]);
+        let is_of_arm = |(_, read): &(_, &ResultFile)| read.arm == reads[at].arm;
+        let are_all = originals.iter().zip(&*reads).filter(is_of_arm).all(|(of, _)| of.is_some());
+        if are_all || one.started == other.started {
             let what = format!(
                 "{} of arm {} and {} of arm {} are the same measurement",
+                one.file.display(),
+                arms[one.arm].name,
                 other.file.display(),
-                arms[other.arm].name,
-                read.file.display(),
-                arms[read.arm].name
+                arms[other.arm].name
             );
             return Err(incomparable(what, "name results of different runs"));
+        }
+        let warning = format!(
+            "{} of arm {} has the figures of {} to the last digit: if it is a copy of another date, \
+             leave it out",
+            other.file.display(),
+            arms[other.arm].name,
+            one.file.display(),
+        );
+        if at > original {
+            reads[at].warnings.push(warning);
         }
     }
     Ok(())

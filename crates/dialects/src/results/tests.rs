@@ -142,15 +142,36 @@ fn a_result_is_not_compared_with_its_own_copy() {
     };
     assert!(records(&one, &one).is_err() && records(&one, &other).is_err());
     // Another run of the same size has the same totals, and other times.
-    let another = rewritten(dir.path(), |json| {
-        for job in json["jobs"].as_array_mut().unwrap() {
-            for direction in ["read", "write"] {
-                job[direction].as_object_mut().unwrap().remove("clat_ns");
-                job[direction]["lat_ns"]["mean"] = 1234.5.into();
+    let another = |name: &str, mean_ns: f64| {
+        let made = rewritten(dir.path(), |json| {
+            for job in json["jobs"].as_array_mut().unwrap() {
+                for direction in ["read", "write"] {
+                    job[direction].as_object_mut().unwrap().remove("clat_ns");
+                    job[direction]["lat_ns"]["mean"] = mean_ns.into();
+                }
             }
-        }
-    });
-    assert!(against(&another).is_ok());
+        });
+        let path = dir.path().join(name);
+        std::fs::rename(made, &path).unwrap();
+        path
+    };
+    assert!(against(&another("another.json", 1234.5)).is_ok());
+    // Among others, figures that come again at another time are warned of.
+    let before = vec![fixture(CLONES_PLUS), another("third.json", 2345.5)];
+    let at_date = |date: Option<u64>| {
+        let copy = rewritten(dir.path(), |json| {
+            if let Some(date) = date {
+                json["timestamp"] = date.into();
+                json["timestamp_ms"] = (1000 * date).into();
+            }
+        });
+        let after = vec![dir.path().join("another.json"), copy];
+        let arm = |name, files: &[PathBuf]| Arm::new(name, Target::Results(files.to_vec()));
+        try_read(&[arm("before", &before), arm("after", &after)])
+    };
+    let warned = at_date(Some(1_700_000_000)).unwrap().experiment.sites[1].notes.join("\n");
+    assert!(warned.contains("copy.json of arm after has the figures of"), "{warned}");
+    assert!(at_date(None).is_err(), "the same date");
 }
 
 #[test]
