@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
-use iotax_load::{Error, LoadDriver as _, Native};
+use iotax_load::{Error, Fio, LoadDriver as _, Native};
 use iotax_record::LoadRecord;
 use iotax_spec::{Bound, Engine, Job, Pace, Pattern, Trims, Workload};
 use iotax_vdisk::IoTarget;
@@ -220,5 +220,30 @@ fn ranges_of_a_device_are_discarded() {
             let left = data.chunks(PAGE).filter(|page| page.iter().all(|byte| *byte == 7)).count();
             assert_eq!(left, 256, "{engine:?}");
         }
+    }
+}
+
+/// fio discards, and its counts and latencies of trims are in the record like ours.
+#[test]
+fn fio_trims_a_device_and_no_file() {
+    if !iotax_testing::needs_program("fio") {
+        return;
+    }
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let file = directory.path().join("disk");
+    fs::write(&file, vec![7; 2 << 20]).unwrap();
+    let Some(device) = Loop::new(&file) else { return };
+    let fio = Fio::find().unwrap();
+    let stop = AtomicBool::new(false);
+    for (trims, writes) in [(Trims::Only, 0), (Trims::First, 256)] {
+        let job = Job { pattern: Pattern::Sequential, ..job(Engine::Psync) };
+        let workload = bounded(trims, job, MIB);
+        let run = |target| fio.run(&request(&workload, target, &stop));
+        let record = run(IoTarget::Own(&device.node)).unwrap();
+        let job = &record.jobs[0];
+        let trim = job.trim.as_ref().unwrap();
+        assert_eq!((trim.ios, job.write.ios, &job.first_error), (256, writes, &None));
+        assert_eq!((trim.bytes, trim.service.count()), (MIB, 256));
+        assert!(run(IoTarget::Own(&file)).is_err());
     }
 }

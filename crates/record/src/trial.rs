@@ -175,8 +175,8 @@ pub struct JobRecord {
     /// Open loop: the longest an I/O started after its intended time, in nanoseconds.
     pub max_slip_ns: u64,
     /// I/Os in flight summed over the window, in I/O-nanoseconds, counted independently of the
-    /// latencies: divided by `active_ns` it is the mean number in flight, for Little's law. Reads
-    /// and writes only: a sync takes a place in the queue, but is counted in `sync` alone.
+    /// latencies: divided by `active_ns` it is the mean number in flight, for Little's law. A
+    /// sync is none of them: it takes a place in the queue, but is counted in `sync` alone.
     pub in_flight_io_ns: u64,
     /// Blocks that did not read back as written; only with `verify`.
     pub verify_mismatches: Option<u64>,

@@ -83,6 +83,9 @@ impl Job {
             (self.verify_apart && self.reads(), "verifying what another job wrote"),
             (self.sqpoll, "sqpoll"),
         ];
+        if self.trims.is_some() && self.queue_depth > 1 {
+            parts.push("each thread waits for each trim".to_owned());
+        }
         if let Some(every) = self.verify_every {
             parts.push(format!("checked after every {every} writes"));
         }
@@ -262,6 +265,19 @@ mod tests {
           every trial: 1s ramp, then 3s measured
           datagrams: 1 thread, datagrams of 1200 bytes from the peer, offered 5000/s evenly
         ");
+    }
+
+    #[test]
+    fn trims_and_checks_are_told() {
+        let of = |changes: &[&str]| {
+            let mut workload = Workload::preset("randwrite-4k").unwrap();
+            changes.iter().for_each(|change| workload.set(change).unwrap());
+            workload.jobs[0].explain()
+        };
+        assert_snapshot!(of(&["rw=randtrim"]), @"1 thread, random trims of 4k, over 1G, io_uring direct");
+        assert_snapshot!(of(&["rw=trimwrite", "depth=8", "verify=true", "verify-every=16"]), @"1 thread, sequential trims followed by writes of 4k, over 1G, io_uring 8 deep direct, each thread waits for each trim, checked after every 16 writes, verified");
+        assert_snapshot!(of(&["rw=read", "verify-apart=true", "pattern=zipf:1.2:0.3"]), @"1 thread, skewed (zipf:1.2:0.3) reads of 4k, over 1G, io_uring direct, verifying what another job wrote");
+        assert_snapshot!(of(&["rw=write", "verify-apart=true"]), @"1 thread, sequential writes of 4k, over 1G, io_uring direct, to be verified by another job");
     }
 
     #[test]

@@ -13,6 +13,8 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
         evidence
             .real_jobs(trial)
             .filter(|(_, facts)| facts.offered_ios.is_none() && facts.queue_depth > 1)
+            // A thread waits for each trim, as in fio, and `plan` says so.
+            .filter(|(job, _)| job.trims.is_none())
             .filter_map(|(job, facts)| {
                 let asked = f64::from(facts.threads.max(1)) * f64::from(facts.queue_depth);
                 let kept = facts.in_flight_io_ns as f64 / facts.active_ns as f64;

@@ -233,6 +233,36 @@ mod tests {
     }
 
     #[test]
+    fn a_check_keeps_writes_away_and_a_trim_makes_its_place_unknown() {
+        let mut write_log = WriteLog::new(7, 3, SPAN, 4096);
+        let io = write(8192, 8192);
+        let check = Io { op: Op::Read, check: true, ..io };
+        assert!(write_log.begin(io, &mut [0; 8192]));
+        assert!(!write_log.begin_check(check) && !write_log.forget(io));
+        write_log.end(io, Ok(8192));
+        assert!(write_log.begin_check(check));
+        let other = write(12_288, 4096);
+        assert!(!write_log.begin(other, &mut [0; 4096]) && !write_log.begin_check(check));
+        assert!(!write_log.forget(other));
+        write_log.end_check(check);
+        assert!(write_log.forget(other) && !write_log.knows(12_288) && write_log.knows(8192));
+        assert_eq!(write_log.next_known(0, 65_536), Some((8192, 4096)));
+    }
+
+    /// Who did not write it can tell as much, but not whether it is the last version.
+    #[test]
+    fn data_of_others_is_judged_by_itself() {
+        let mut write_log = WriteLog::new(7, 3, SPAN, 4096);
+        let first = written(&mut write_log, write(8192, 4096));
+        let second = written(&mut write_log, write(8192, 4096));
+        assert_eq!((judge_alone(&first, 8192), judge_alone(&second, 8192)), (Ok(()), Ok(())));
+        assert!(judge_alone(&first, 12_288).is_err() && judge_alone(&[0; 4096], 8192).is_err());
+        let mut flipped = first;
+        flipped[4000] ^= 1;
+        assert!(judge_alone(&flipped, 8192).is_err());
+    }
+
+    #[test]
     fn what_was_written_last_is_right_and_everything_else_is_told_apart() {
         let mut write_log = WriteLog::new(7, 3, SPAN, 4096);
         let first = written(&mut write_log, write(8192, 4096));

@@ -40,3 +40,37 @@ impl Backlog {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Against a queue: each full lot of writes is checked, in its order, before anything else.
+        #[test]
+        fn writes_are_checked_once_and_in_order(
+            every in 1..9_u32, kinds in prop::collection::vec(0..3_u8, 1..200)
+        ) {
+            let mut backlog = Backlog::new(every);
+            let mut queue = VecDeque::new();
+            for (nth, kind) in (0..).zip(kinds) {
+                prop_assert_eq!(backlog.due(), None);
+                let op = [Op::Write, Op::Read, Op::Trim][usize::from(kind)];
+                let io = Io { offset: nth * 4096, bytes: 4096, op, ..Io::SYNC };
+                backlog.drawn(io);
+                if op == Op::Write {
+                    queue.push_back(Io { op: Op::Read, check: true, ..io });
+                }
+                if queue.len() == every as usize {
+                    for check in queue.drain(..) {
+                        prop_assert_eq!(backlog.due(), Some(check));
+                    }
+                }
+            }
+        }
+    }
+}
