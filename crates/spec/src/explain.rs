@@ -271,7 +271,9 @@ mod tests {
     fn trims_and_checks_are_told() {
         let of = |changes: &[&str]| {
             let mut workload = Workload::preset("randwrite-4k").unwrap();
-            changes.iter().for_each(|change| workload.set(change).unwrap());
+            for change in changes {
+                workload.set(change).unwrap();
+            }
             workload.jobs[0].explain()
         };
         assert_snapshot!(of(&["rw=randtrim"]), @"1 thread, random trims of 4k, over 1G, io_uring direct");

@@ -197,6 +197,34 @@ mod tests {
         assert_eq!(workload.fill(), None);
     }
 
+    /// What keeps the jobs to parts of the span, or off their pace, would leave gaps in a pass.
+    #[test]
+    fn a_pass_has_nothing_of_how_the_jobs_go_over_the_span() {
+        let mut workload = preset("randwrite-4k");
+        workload.jobs[0].fresh = false;
+        let changes = [
+            "rw=randtrim",
+            "stretches=64k/64k/192k",
+            "offset-increment=1M",
+            "flow=2",
+            "latency-target=1ms/1s",
+            "trim=only",
+        ];
+        for change in changes {
+            workload.set(change).unwrap();
+        }
+        let job = &mut workload.jobs[0];
+        (job.write_block_sizes, job.write_pattern) =
+            (Some(BlockSizes::Fixed(512)), Some(Pattern::Random));
+        (job.verify_every, job.verify_apart, job.verify_ends) = (Some(1), true, true);
+        let fill = workload.fill().unwrap();
+        assert_eq!(fill.validate(), Ok(()));
+        let pass = &fill.jobs[0];
+        assert_eq!((pass.trims, pass.stretches, pass.by_direction()), (None, None, None));
+        assert_eq!((pass.latency_target, pass.flow, pass.offset_increment_bytes), (None, None, 0));
+        assert!(pass.writes_data() && !pass.verify_ends);
+    }
+
     #[test]
     fn what_has_no_span_or_cannot_age_is_refused() {
         assert_eq!(refused("randread-4k", "/mnt/a"), None);
