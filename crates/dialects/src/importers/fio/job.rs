@@ -12,6 +12,10 @@ use crate::importers::number::{MOST, Number, whole};
 /// Ten years: what a run may take at most, in milliseconds.
 const LONGEST_MS: u64 = 10 * 366 * 86_400_000;
 
+const MS_NS: u64 = 1_000_000;
+/// Of a shorter run, a millisecond is a tenth or more.
+const SHORT_MS: u64 = 10;
+
 /// Reads one entry of `jobs`; what has no place goes to `notes`. `threads` is how many threads
 /// fio has put together in it.
 pub(super) fn read(
@@ -26,13 +30,13 @@ pub(super) fn read(
     let (read, write) = directions(raw, notes)?;
     let trim = direction(&raw.trim, name, "trim", notes)?;
     let parts = [&raw.read, &raw.write, &raw.trim, &raw.mixed];
-    let runtime_ms = parts
+    let active_ns = parts
         .into_iter()
         .zip(["read", "write", "trim", "mixed"])
-        .map(|(direction, part)| runtime_ms(direction.runtime, name, part))
-        .try_fold(0, |longest, ms| Ok(ms?.max(longest)))?;
+        .map(|(direction, part)| active_ns(direction, name, part))
+        .try_fold(0, |longest, ns| Ok(ns?.max(longest)))?;
     let total_ms = match count(raw.job_runtime, "job_runtime")? {
-        0 => runtime_ms.saturating_mul(u64::from(threads)),
+        0 => (active_ns / MS_NS).saturating_mul(u64::from(threads)),
         ms => ms,
     };
     let cpu_ns = |percent: Number, field: &str| -> Result<u64, Error> {
@@ -43,7 +47,7 @@ pub(super) fn read(
     let mut job = JobRecord {
         name: name.clone(),
         threads,
-        active_ns: runtime_ms * 1_000_000,
+        active_ns,
         read,
         write,
         trim: Some(trim).filter(|trim| trim.ios > 0),
@@ -67,6 +71,18 @@ pub(super) fn read(
     };
     of.errors = errors;
     Ok(job)
+}
+
+/// How long a direction ran: to the millisecond, and of a short one as exactly as its rate tells.
+fn active_ns(raw: &RawDirection, job: &str, part: &str) -> Result<u64, Error> {
+    let ms = runtime_ms(raw.runtime, job, part)?;
+    let ios = raw.total_ios.count(job, || format!("{part}.total_ios"))?.unwrap_or(0);
+    let iops = raw.iops.positive(job, || format!("{part}.iops"))?.unwrap_or(0.0);
+    if ms >= SHORT_MS || ios == 0 || iops == 0.0 {
+        return Ok(ms * MS_NS);
+    }
+    let ns = whole(ios as f64 / iops * 1e9);
+    Ok(if ns.abs_diff(ms * MS_NS) < MS_NS { ns } else { ms * MS_NS })
 }
 
 fn runtime_ms(number: Number, job: &str, part: &str) -> Result<u64, Error> {

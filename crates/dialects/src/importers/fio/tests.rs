@@ -249,3 +249,20 @@ proptest! {
         let _ = read(&with(&text));
     }
 }
+
+#[test]
+fn a_run_of_less_than_a_millisecond_lasted_as_long_as_its_rate_tells() {
+    let active_ns = |ios: u64, iops: f64, ms: u64| {
+        let text = format!(
+            "{{\"fio version\": \"iotax-0.1.0\", \"jobs\": [{{\"jobname\": \"j\", \"read\": \
+             {{\"total_ios\": {ios}, \"iops\": {iops:.6}, \"runtime\": {ms}}}}}]}}"
+        );
+        read(&text).unwrap().jobs[0].active_ns
+    };
+    assert_eq!(active_ns(4096, 4096.0 / 600e-6, 0), 600_000);
+    assert_eq!(active_ns(4096, 4096.0 / 2.4e-3, 2), 2_400_000);
+    // A rate of another time, none at all, and a run that is long enough.
+    assert_eq!(active_ns(4096, 4096.0 / 2.4e-3, 5), 5_000_000);
+    assert_eq!(active_ns(4096, 0.0, 5), 5_000_000);
+    assert_eq!(active_ns(4096, 4096.0 / 20.4e-3, 20), 20_000_000);
+}
