@@ -77,11 +77,11 @@ pub(super) fn read(
 fn active_ns(raw: &RawDirection, job: &str, part: &str) -> Result<u64, Error> {
     let ms = runtime_ms(raw.runtime, job, part)?;
     let ios = raw.total_ios.count(job, || format!("{part}.total_ios"))?.unwrap_or(0);
-    let iops = raw.iops.positive(job, || format!("{part}.iops"))?.unwrap_or(0.0);
-    if ms >= SHORT_MS || ios == 0 || iops == 0.0 {
+    let per_s = raw.iops.positive(job, || format!("{part}.iops"))?.unwrap_or(0.0);
+    if ms >= SHORT_MS || ios == 0 || per_s == 0.0 {
         return Ok(ms * MS_NS);
     }
-    let ns = whole(ios as f64 / iops * 1e9);
+    let ns = whole(ios as f64 / per_s * 1e9);
     Ok(if ns.abs_diff(ms * MS_NS) < MS_NS { ns } else { ms * MS_NS })
 }
 
