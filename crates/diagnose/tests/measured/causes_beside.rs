@@ -131,3 +131,20 @@ fn programs_that_take_the_cpus_come_before_syncs_that_wait_for_one() {
     log.counters.devices = vec![device("vda", [0, 0], [375, 8], 0.85)];
     assert_eq!(told(without_cpu(log)), ["likely cpu-bound", "possible flush-bound"]);
 }
+
+#[test]
+fn time_without_syncs_is_not_counted_as_the_disks() {
+    // It syncs for 60 % of the time, nine tenths of which the disk takes: 54 % in all.
+    let mut log = Scene::healthy();
+    let job = log.job();
+    (job.engine, job.direct, job.read_percent, job.queue_depth) = (Engine::Psync, false, 0, 1);
+    log.iops = 187.0;
+    log.latencies = vec![(20_000, 187 * SECONDS)];
+    log.sync_ns = Some((187 * SECONDS, 3_200_000));
+    log.process_cpu_ns = Some(SECOND_NS);
+    log.counters.devices = vec![device("vda", [0, 0], [375, 8], 1.44)];
+    let suspects = without_cpu(log).suspects();
+    let cpu = suspects.iter().find(|suspect| suspect.cause == "cpu-bound").unwrap();
+    assert_eq!((cpu.confidence.name(), &cpu.against[..]), ("likely", &[][..]));
+    assert!((cpu.explains.unwrap() - 0.46).abs() < 0.02, "{cpu:?}");
+}

@@ -95,7 +95,7 @@ fn share_at_disk(case: &Case<'_>) -> Option<f64> {
     let is_loop = |device: &Device| device.name == lowest && device.loop_file.is_some();
     (!case.devices_seen().into_iter().any(is_loop)).then_some(())?;
     match waiting::syncs(case) {
-        Some((share, of_disk)) => Some(1.0 - share * (1.0 - of_disk)),
+        Some((share, of_disk)) => Some(share * of_disk),
         None if case.is_buffered() && case.job.writes() => None,
         None => case.share_at_disk(),
     }

@@ -71,8 +71,8 @@ pub(super) fn each_change(case: &Case<'_>) -> Option<Suspect> {
     Some(Suspect::new("sync-mount", Confidence::Sure, evidence).explaining(share))
 }
 
-/// Share of the threads' time in which they synced, and of that in which the disk
-/// flushed and wrote. `None` unless they did hardly anything else, on a disk that is counted.
+/// Share of the threads' time in which they synced, and the share of that in which the disk flushed
+/// and wrote. `None` if they synced for less than half of it, or no disk is counted.
 pub(super) fn syncs(case: &Case<'_>) -> Option<(f64, f64)> {
     let share = case.work.flush_share.min(1.0);
     let disk = case.bottom().filter(|_| share > SHARE)?;
