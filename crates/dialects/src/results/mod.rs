@@ -140,8 +140,7 @@ fn read_file(arm: usize, path: &Path) -> Result<Vec<ResultFile>, Error> {
 }
 
 /// A run in two files, its directory and its JSON or a result and its copy, is one measurement: it
-/// counts once, and differs from itself by nothing. Figures that come again at another time, among
-/// others that do not, are warned of.
+/// counts once, and differs from itself by nothing.
 fn refuse_copies(arms: &[Arm], reads: &mut [ResultFile]) -> Result<(), Error> {
     for (at, read) in reads.iter().enumerate() {
         let is_same = |other: &&ResultFile| other.arm == read.arm && other.is_same_run(read);
@@ -152,35 +151,30 @@ fn refuse_copies(arms: &[Arm], reads: &mut [ResultFile]) -> Result<(), Error> {
             return Err(incomparable(what, "a run is one measurement: name it once"));
         }
     }
-    let original = |read: &ResultFile| {
+    let twin = |read: &ResultFile| {
         reads.iter().position(|other| other.arm != read.arm && other.is_copy_of(read))
     };
-    let originals: Vec<_> = reads.iter().map(original).collect();
+    let twins: Vec<Option<usize>> = reads.iter().map(twin).collect();
     for at in 0..reads.len() {
-        let Some(original) = originals[at] else { continue };
-        let (one, other) = (&reads[at.min(original)], &reads[at.max(original)]);
-        let is_of_arm = |(_, read): &(_, &ResultFile)| read.arm == reads[at].arm;
-        let are_all = originals.iter().zip(&*reads).filter(is_of_arm).all(|(of, _)| of.is_some());
-        if are_all || one.started == other.started {
+        let Some(first) = twins[at].filter(|first| *first < at) else { continue };
+        let (one, other) = (&reads[first], &reads[at]);
+        let all_of = |arm: usize| {
+            twins.iter().zip(&*reads).all(|(twin, read)| read.arm != arm || twin.is_some())
+        };
+        let [one_arm, other_arm] = [one, other].map(|read| &arms[read.arm].name);
+        let [one_file, other_file] = [one, other].map(|read| read.file.display());
+        if one.started == other.started || all_of(one.arm) || all_of(other.arm) {
             let what = format!(
-                "{} of arm {} and {} of arm {} are the same measurement",
-                one.file.display(),
-                arms[one.arm].name,
-                other.file.display(),
-                arms[other.arm].name
+                "{one_file} of arm {one_arm} and {other_file} of arm {other_arm} are the same \
+                 measurement"
             );
             return Err(incomparable(what, "name results of different runs"));
         }
         let warning = format!(
-            "{} of arm {} has the figures of {} to the last digit: if it is a copy of another date, \
-             leave it out",
-            other.file.display(),
-            arms[other.arm].name,
-            one.file.display(),
+            "{other_file} of arm {other_arm} has the same figures as {one_file}, to the last digit; \
+             leave it out if it is a copy"
         );
-        if at > original {
-            reads[at].warnings.push(warning);
-        }
+        reads[at].warnings.push(warning);
     }
     Ok(())
 }

@@ -170,7 +170,7 @@ fn a_result_is_not_compared_with_its_own_copy() {
         try_read(&[arm("before", &before), arm("after", &after)])
     };
     let warned = at_date(Some(1_700_000_000)).unwrap().experiment.sites[1].notes.join("\n");
-    assert!(warned.contains("copy.json of arm after has the figures of"), "{warned}");
+    assert!(warned.contains("copy.json of arm after has the same figures as"), "{warned}");
     assert!(at_date(None).is_err(), "the same date");
 }
 
