@@ -1,5 +1,7 @@
 //! In which order a job visits the places of its span.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 /// Order of offsets within the span.
@@ -71,6 +73,17 @@ pub enum Skew {
     Pareto(f64),
     /// What fio calls normal: around the middle rank, with this deviation in percent of the span.
     Normal(f64),
+}
+
+/// As fio writes it.
+impl fmt::Display for Skew {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Zipf(theta) => write!(f, "zipf:{theta}"),
+            Self::Pareto(power) => write!(f, "pareto:{power}"),
+            Self::Normal(percent) => write!(f, "normal:{percent}"),
+        }
+    }
 }
 
 /// A part of the span, and how many of the accesses go there.

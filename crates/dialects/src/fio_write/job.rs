@@ -1,8 +1,7 @@
 //! One job as options of fio.
 
 use iotax_spec::{
-    BlockSizes, Bound, Engine, Extent, Files, Job, Pace, Pattern, RunLength, Skew, Think, Trims,
-    Zone,
+    BlockSizes, Bound, Engine, Extent, Files, Job, Pace, Pattern, RunLength, Think, Trims, Zone,
 };
 
 use super::options::Options;
@@ -76,9 +75,9 @@ fn order(job: &Job, options: &mut Options) {
     match &job.pattern {
         // Native random offsets are drawn anew each time; fio's default visits all blocks once.
         Pattern::Random => options.give("norandommap", 1),
-        Pattern::Skewed(skew) => options.give("random_distribution", skewed(*skew)),
+        Pattern::Skewed(skew) => options.give("random_distribution", skew),
         Pattern::Centred { skew, centre } => {
-            options.give("random_distribution", format!("{}:{centre}", skewed(*skew)));
+            options.give("random_distribution", format!("{skew}:{centre}"));
         }
         Pattern::Zoned(zones) => give_zones(job, zones, options),
         Pattern::Mixed { random_percent } if job.write_pattern.is_none() => {
@@ -96,14 +95,6 @@ fn order(job: &Job, options: &mut Options) {
     let percents = job.write_pattern.as_ref().map(random_percent);
     if let (Some(reads), Some(Some(writes))) = (random_percent(&job.pattern), percents) {
         options.give("percentage_random", format!("{reads},{writes}"));
-    }
-}
-
-fn skewed(skew: Skew) -> String {
-    match skew {
-        Skew::Zipf(theta) => format!("zipf:{theta}"),
-        Skew::Pareto(power) => format!("pareto:{power}"),
-        Skew::Normal(deviation) => format!("normal:{deviation}"),
     }
 }
 

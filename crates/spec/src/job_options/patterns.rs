@@ -61,8 +61,8 @@ pub(super) fn pattern(text: &str) -> Result<Pattern, Error> {
 pub(crate) fn format_pattern(pattern: &Pattern) -> String {
     match pattern {
         Pattern::Random | Pattern::Shuffled | Pattern::Sequential => pattern.name().to_owned(),
-        Pattern::Skewed(skew) => format_skew(*skew),
-        Pattern::Centred { skew, centre } => format!("{}:{centre}", format_skew(*skew)),
+        Pattern::Skewed(skew) => skew.to_string(),
+        Pattern::Centred { skew, centre } => format!("{skew}:{centre}"),
         Pattern::Zoned(zones) => format!("zoned:{}", format_zones(zones)),
         Pattern::Strided(stride) => format!("strided:{}", units::format_bytes(*stride)),
         Pattern::Staggered { step_bytes, apart_bytes } => {
@@ -85,14 +85,6 @@ fn skewed(skew: fn(f64) -> Skew, text: &str) -> Result<Pattern, Error> {
             Pattern::Centred { skew: skew(number(text)?), centre: number(centre)? }
         }
     })
-}
-
-fn format_skew(skew: Skew) -> String {
-    match skew {
-        Skew::Zipf(theta) => format!("zipf:{theta}"),
-        Skew::Pareto(power) => format!("pareto:{power}"),
-        Skew::Normal(percent) => format!("normal:{percent}"),
-    }
 }
 
 /// `4k/1M`: each I/O of a thread so far from the last one, each thread so far from the last one.

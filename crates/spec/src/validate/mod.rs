@@ -336,6 +336,15 @@ mod tests {
 
     use super::*;
 
+    /// What is wrong with a preset that is changed like this.
+    pub(super) fn error_of(preset: &str, changes: &[&str]) -> String {
+        let mut workload = Workload::preset(preset).unwrap();
+        for change in changes {
+            workload.set(change).unwrap();
+        }
+        workload.validate().unwrap_err().to_string()
+    }
+
     #[test]
     fn presets_are_possible() {
         for workload in Workload::presets() {

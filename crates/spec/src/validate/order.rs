@@ -286,14 +286,11 @@ fn is_aligned(bytes: u64) -> bool {
 mod tests {
     use insta::assert_snapshot;
 
+    use crate::validate::tests::error_of;
     use crate::workload::{Extent, Job, Pattern, RunLength, Skew, Think, Workload, Zone};
 
     fn error(changes: &[&str]) -> String {
-        let mut workload = Workload::preset("randread-4k").unwrap();
-        for change in changes {
-            workload.set(change).unwrap();
-        }
-        workload.validate().unwrap_err().to_string()
+        error_of("randread-4k", changes)
     }
 
     fn of(change: impl Fn(&mut Job)) -> String {

@@ -142,14 +142,11 @@ fn is_aligned(bytes: u64) -> bool {
 mod tests {
     use insta::assert_snapshot;
 
+    use crate::validate::tests::error_of;
     use crate::workload::Workload;
 
     fn error(changes: &[&str]) -> String {
-        let mut workload = Workload::preset("randwrite-4k").unwrap();
-        for change in changes {
-            workload.set(change).unwrap();
-        }
-        workload.validate().unwrap_err().to_string()
+        error_of("randwrite-4k", changes)
     }
 
     #[test]

@@ -9,7 +9,7 @@ impl Job {
         let Some(trims) = self.trims else { return Ok(()) };
         let refuse = |problem: &str, advice| Err(self.refuse("trim", problem, advice));
         if !self.engine.info().trims {
-            let problem = format!("{} has no trims", self.engine.name());
+            let problem = format!("{} cannot trim", self.engine.name());
             return refuse(&problem, "use engine=io_uring, libaio, psync or mmap");
         }
         if self.reads() {
@@ -32,14 +32,11 @@ impl Job {
 mod tests {
     use insta::assert_snapshot;
 
+    use crate::validate::tests::error_of;
     use crate::workload::Workload;
 
     fn error(changes: &[&str]) -> String {
-        let mut workload = Workload::preset("randread-4k").unwrap();
-        for change in changes {
-            workload.set(change).unwrap();
-        }
-        workload.validate().unwrap_err().to_string()
+        error_of("randread-4k", changes)
     }
 
     #[test]
@@ -49,7 +46,7 @@ mod tests {
         use rw=trim or rw=trimwrite, and another job to read
         ");
         assert_snapshot!(error(&["rw=trim", "direct=false", "engine=vdisk", "depth=1"]), @"
-        job `io`: trim: vdisk has no trims
+        job `io`: trim: vdisk cannot trim
         use engine=io_uring, libaio, psync or mmap
         ");
         assert_snapshot!(error(&["rw=trim", "verify=true"]), @"
