@@ -14,7 +14,7 @@ use iotax_spec::{Bound, Engine, Files, Pattern, Trims, Workload};
 use iotax_vdisk::{FaultConfig, IoTarget, LayerConfig, Trigger};
 use support::{MIB, MS, disk, engines, job, mem, prepare_and_run, run, run_prepared, workload};
 
-/// A job that writes so many bytes and checks after every 16 writes.
+/// A job that checks after every 16 writes, and ends after `bytes`.
 fn checking(engine: Engine, bytes: u64) -> Workload {
     let mut job = job(engine);
     (job.read_percent, job.verify, job.verify_every) = (0, true, Some(16));
@@ -99,7 +99,7 @@ fn the_first_block_that_differs_ends_the_job_where_that_is_asked() {
     }
 }
 
-/// What cannot be read back is no proof of anything: it is counted, and the job goes on.
+/// A block that cannot be read back counts as a mismatch, and the job goes on.
 #[test]
 fn checks_that_fail_are_counted_and_end_nothing_unasked() {
     let fault = FaultConfig { eio: Trigger::Every(100), ..FaultConfig::default() };

@@ -19,7 +19,7 @@ use support::{MIB, MS, disk, engines, job, mem, prepare_and_run, request, run, r
 const ON_FILES: [Engine; 4] = [Engine::Psync, Engine::Mmap, Engine::IoUring, Engine::Libaio];
 const PAGE: usize = 4096;
 
-/// A job that ends after so many bytes, in a workload that waits for that.
+/// A job that ends after `bytes`, in a workload that lasts until then.
 fn bounded(trims: Trims, job: Job, bytes: u64) -> Workload {
     let bound = Bound::Bytes(bytes);
     let mut workload = workload(Job { trims: Some(trims), read_percent: 0, bound, ..job });

@@ -202,7 +202,7 @@ fn issue<E: Engine, C: Clock + ?Sized, const OPEN: bool>(
                 *now_ns = done_ns;
                 if io.check {
                     worker.judge(io, outcome, engine.read_buffer(slot));
-                    // Looking at data is no part of a latency.
+                    // Comparing data does not count as latency.
                     *now_ns = clock.now_ns();
                     worker.tally.passed(worker.slots.in_flight, done_ns, *now_ns);
                 }

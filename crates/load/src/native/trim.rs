@@ -20,7 +20,7 @@ const BLKDISCARD: libc::Ioctl = 0x1277;
 /// How a thread trims: its files are all files, or one block device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Trim {
-    /// The device is told to discard the range.
+    /// `BLKDISCARD`: the device discards the range.
     Discard,
     /// The range of the file becomes a hole.
     Punch,

@@ -21,7 +21,7 @@ pub(crate) struct WriteVerifier {
     contents: Option<Contents>,
     /// What checks have shown.
     findings: Findings,
-    /// What it reads was written by others, in units of so many bytes.
+    /// Of a thread that verifies what others wrote: the size of a unit, in bytes.
     reads: Option<u32>,
 }
 
@@ -39,13 +39,7 @@ impl WriteVerifier {
 
     /// The same, with everything written on record for [`read_back`]: one write log per file.
     pub(crate) fn verifying(seed: u64, write_logs: Vec<WriteLog>) -> Self {
-        Self {
-            counter: seed,
-            write_logs,
-            contents: None,
-            findings: Findings::default(),
-            reads: None,
-        }
+        Self { write_logs, ..Self::new(seed) }
     }
 
     /// For a thread that reads what others wrote, at multiples of `granule`.
@@ -88,7 +82,7 @@ impl WriteVerifier {
         }
     }
 
-    /// Whether a trim may start; nobody knows what it leaves.
+    /// Whether a trim may start. What it leaves is undefined, so its range is no longer verified.
     ///
     /// False means that it must wait for a write to the same place.
     #[inline]
@@ -140,7 +134,7 @@ impl WriteVerifier {
         is_right
     }
 
-    /// A write or a check is over, and nobody looks at what it has read.
+    /// A write is over, or a check whose data is not compared.
     #[inline]
     pub(crate) fn over(&mut self, io: Io, outcome: Outcome) {
         let Some(write_log) = self.write_logs.get_mut(usize::from(io.file)) else { return };

@@ -26,8 +26,8 @@ impl Findings {
     }
 }
 
-/// Reads everything that a write log knows of one file. Nothing else may be in flight, and nobody may
-/// be writing.
+/// Reads back and compares what a write log knows of one file. Nothing else may be in flight, and nobody
+/// may write to the file.
 pub(crate) struct ReadBack<'a> {
     /// What was written.
     pub write_log: &'a WriteLog,

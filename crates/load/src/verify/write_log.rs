@@ -173,7 +173,7 @@ impl WriteLog {
     }
 }
 
-/// Judges one unit of which nobody knows who wrote it, and when.
+/// Judges a unit by its own header, where no write log says what it must hold.
 pub(super) fn judge_alone(unit: &[u8], offset: u64) -> Result<(), &'static str> {
     let word = |at: usize| u64::from_le_bytes(array(&unit[at..at + 8]));
     if unit[..8] != MAGIC {

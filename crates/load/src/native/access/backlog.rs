@@ -2,7 +2,7 @@
 
 use crate::native::io::{Io, Op};
 
-/// After so many writes come as many reads of their places, in the same order.
+/// After every N writes, N reads check the same places in the same order.
 pub(super) struct Backlog {
     written: Box<[Io]>,
     len: usize,

@@ -149,9 +149,7 @@ impl<G: Source> Bounded<G> {
             },
         }
     }
-}
 
-impl<G: Source> Bounded<G> {
     #[inline]
     fn next(&mut self) -> (Io, bool) {
         if !self.in_pairs {

@@ -31,7 +31,7 @@ pub(super) struct Skewed<R> {
 }
 
 impl<R> Skewed<R> {
-    /// Over so many units, with this shift or a random one.
+    /// Over `positions` units, shifted by `shift`, or by a random number.
     pub(super) fn new(
         ranks: R,
         (positions, shift): (u64, Option<u64>),
