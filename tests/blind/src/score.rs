@@ -8,7 +8,7 @@ pub(crate) struct Score {
     /// Faults whose cause was named first.
     found: u32,
     controls: u32,
-    /// Controls of which no cause was called sure, and none likely, but what they have.
+    /// Controls of which no cause was called sure or likely, except those that are true of them.
     quiet: u32,
     broken: u32,
 }

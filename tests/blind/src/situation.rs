@@ -12,7 +12,7 @@ pub(crate) struct Situation {
     pub name: &'static str,
     /// Names of causes, any of which is right; none of what is healthy.
     pub causes: &'static [&'static str],
-    /// Causes that the control has, too, and that are right of it.
+    /// Causes that are true of the control, too.
     pub of_both: &'static [&'static str],
     /// Where it can be made.
     pub place: Place,
