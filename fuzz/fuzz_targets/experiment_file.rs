@@ -2,7 +2,7 @@
 #![no_main]
 
 use iotax_dialects::fio;
-use iotax_spec::Spec;
+use iotax_experiment::Spec;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

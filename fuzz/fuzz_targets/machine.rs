@@ -4,7 +4,7 @@
 
 use iotax_record::{HostRole, Machine};
 use iotax_report::{DoctorDetail, HostFindings, Redactor, Style};
-use iotax_spec::CloudChoice;
+use iotax_experiment::CloudChoice;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &[u8]| {

@@ -1,7 +1,7 @@
 //! No `--set` makes the reader panic, nor the checks after it.
 #![no_main]
 
-use iotax_spec::Workload;
+use iotax_experiment::Workload;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

@@ -1,7 +1,7 @@
 //! A rule that is read is written so that it is read again: records hold rules as text.
 #![no_main]
 
-use iotax_spec::Rule;
+use iotax_experiment::Rule;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

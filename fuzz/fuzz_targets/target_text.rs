@@ -1,7 +1,7 @@
 //! Any text either reads as a target whose canonical text reads as the same target, or is refused.
 #![no_main]
 
-use iotax_spec::Target;
+use iotax_experiment::Target;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

@@ -1,7 +1,7 @@
 //! What a unit parser accepts, it prints in a form that it reads as the same value.
 #![no_main]
 
-use iotax_spec::units::{
+use iotax_experiment::units::{
     format_bytes, format_duration, parse_bandwidth, parse_bytes, parse_count, parse_duration,
     parse_iops, parse_share,
 };

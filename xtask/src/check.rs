@@ -12,10 +12,11 @@ use crate::{dist, fuzz, rooms, sources};
 pub(crate) const STEPS: &[Step] = &[
     Step::new(
         "rooms",
-        "each crate imports only what the architecture allows, its files no circles",
+        "each crate imports only what the architecture allows, its directories no circles",
         rooms::check,
     ),
-    Step::new("sizes", "no source file over 500 lines", sources::sizes),
+    Step::new("modules", "a module with children is NAME/mod.rs", sources::modules),
+    Step::new("sizes", "no source file over 800 lines", sources::sizes),
     Step::new(
         "skips",
         "a test is skipped by the one helper alone, which fails in CI",

@@ -1,8 +1,10 @@
-//! Circles of `use` between the files of a crate. A file uses those to which its paths lead, in
-//! `use`, in code and in macros. A `mod` line is no use, and tests may use what they like.
+//! Circles of `use` between the directories of a crate. A file uses those to which its paths lead, in
+//! `use`, in code and in macros. A `mod` line is no use, tests may use what they like, and so may
+//! files of one directory among themselves.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
+use std::path::Path;
 
 use anyhow::{Result, anyhow};
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
@@ -28,7 +30,7 @@ pub(crate) fn found() -> Result<Vec<String>> {
     Ok(lines)
 }
 
-/// The circles of a crate: of each the files that are in it.
+/// The circles of a crate that cross directories: of each the files that are in it.
 fn circles(files: &Files) -> Result<BTreeSet<Vec<&str>>> {
     let mut modules: BTreeMap<String, &str> = BTreeMap::new();
     let mut paths: BTreeMap<&str, Vec<Vec<String>>> = BTreeMap::new();
@@ -50,6 +52,10 @@ fn circles(files: &Files) -> Result<BTreeSet<Vec<&str>>> {
             circles.insert(seen.iter().copied().filter(|by| reach[by].contains(file)).collect());
         }
     }
+    circles.retain(|circle: &Vec<&str>| {
+        let directories: BTreeSet<_> = circle.iter().map(|file| Path::new(file).parent()).collect();
+        directories.len() > 1
+    });
     Ok(circles)
 }
 
@@ -154,9 +160,9 @@ mod tests {
     }
 
     #[test]
-    fn files_that_use_each_other_are_a_circle_however_they_say_it() {
-        let uses = |a, b| of([("lib.rs", "mod a; mod b;"), ("a.rs", a), ("b.rs", b)]);
-        let circle = ["a.rs b.rs"];
+    fn directories_that_use_each_other_are_a_circle_however_they_say_it() {
+        let uses = |a, b| of([("lib.rs", "mod a; mod b;"), ("a/mod.rs", a), ("b/mod.rs", b)]);
+        let circle = ["a/mod.rs b/mod.rs"];
         assert_eq!(uses("use crate::b::B;", "use super::a::A;"), circle);
         assert_eq!(uses("use crate::{b::{B, C}, c};", "fn f() -> crate::a::A { todo!() }"), circle);
         assert_eq!(uses("use crate::b; fn f() { b::f() }", "g!(super::a::A)"), circle);
@@ -168,32 +174,43 @@ mod tests {
     }
 
     #[test]
-    fn what_a_child_takes_of_the_file_that_uses_it_makes_a_circle() {
+    fn files_of_one_directory_may_use_each_other() {
+        let files = [("lib.rs", "mod a; mod b;"), ("a.rs", "use crate::b::B;")];
+        assert_eq!(of([files[0], files[1], ("b.rs", "use crate::a::A;")]), [""; 0]);
+    }
+
+    #[test]
+    fn what_a_directory_takes_of_the_one_that_uses_it_makes_a_circle() {
         let parent = "mod c; mod d; pub use c::C; pub use self::d::D;";
-        let files =
-            |c, d| of([("lib.rs", "mod p;"), ("p/mod.rs", parent), ("p/c.rs", c), ("p/d.rs", d)]);
-        assert_eq!(files("use super::D;", ""), ["p/c.rs p/mod.rs"]);
+        let files = |c, d| {
+            of([("lib.rs", "mod p;"), ("p/mod.rs", parent), ("p/c/mod.rs", c), ("p/d.rs", d)])
+        };
+        assert_eq!(files("use super::D;", ""), ["p/c/mod.rs p/mod.rs"]);
         assert_eq!(files("use super::d::D;", ""), [""; 0]);
-        assert_eq!(files("use super::d::D;", "use super::*;"), ["p/c.rs p/d.rs p/mod.rs"]);
+        assert_eq!(files("use super::d::D;", "use super::*;"), ["p/c/mod.rs p/d.rs p/mod.rs"]);
+        assert_eq!(files("use super::d::D;", "use super::c::C;"), ["p/c/mod.rs p/d.rs"]);
     }
 
     #[test]
     fn several_circles_are_told_apart_and_what_the_root_hands_out_is_of_the_root() {
         let files = [
             ("lib.rs", "mod a; mod b; mod c; pub use a::A;"),
-            ("a.rs", "use crate::b::B;"),
-            ("b.rs", "use crate::A;"),
-            ("c.rs", "mod d; use d::D;"),
-            ("c/d.rs", "use super::C;"),
+            ("a/mod.rs", "use crate::b::B;"),
+            ("b/mod.rs", "use crate::A;"),
+            ("c/mod.rs", "mod d; use d::D;"),
+            ("c/d/mod.rs", "use super::C;"),
         ];
-        assert_eq!(of(files), ["a.rs b.rs lib.rs", "c.rs c/d.rs"]);
+        assert_eq!(of(files), ["a/mod.rs b/mod.rs lib.rs", "c/d/mod.rs c/mod.rs"]);
     }
 
     #[test]
     fn tests_may_use_what_they_like() {
         let files = [
             ("lib.rs", "mod a; use a::A; #[cfg(test)] mod tests;"),
-            ("a.rs", "#[cfg(test)] use crate::{B, C}; #[cfg(test)] mod tests { use crate::D; }"),
+            (
+                "a/mod.rs",
+                "#[cfg(test)] use crate::{B, C}; #[cfg(test)] mod tests { use crate::D; }",
+            ),
             ("tests.rs", "use super::*; use crate::a;"),
         ];
         assert_eq!(of(files), [""; 0]);

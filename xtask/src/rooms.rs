@@ -66,15 +66,15 @@ mod tests {
     #[test]
     fn the_table_of_rooms_is_read_from_the_architecture() {
         let text = "# A\n\n## Words\n\n| `no` | x | y |\n\n## Rooms\n\n| crate | does | may import |\n\
-                    |---|---|---|\n| `spec` | all | - |\n| `cli` (binary `x`) | a, b | spec, plan |\n\n## Z\n";
+                    |---|---|---|\n| `experiment` | all | - |\n| `cli` (binary `x`) | a, b | experiment, record |\n\n## Z\n";
         let found: Vec<_> = rooms(text).collect();
-        assert_eq!(found, [("spec", vec!["-"]), ("cli", vec!["spec", "plan"])]);
+        assert_eq!(found, [("experiment", vec!["-"]), ("cli", vec!["experiment", "record"])]);
     }
 
     #[test]
     fn only_our_own_normal_dependencies_are_imports() {
-        let manifest = "[package]\nname = \"iotax-x\"\n[dependencies]\niotax-spec.workspace = true\n\
-                        serde = \"1\"\niotax-plan = { path = \"..\" }\n\n[dev-dependencies]\niotax-run = \"1\"\n";
-        assert_eq!(imports(manifest).collect::<Vec<_>>(), ["spec", "plan"]);
+        let manifest = "[package]\nname = \"iotax-x\"\n[dependencies]\niotax-experiment.workspace = true\n\
+                        serde = \"1\"\niotax-record = { path = \"..\" }\n\n[dev-dependencies]\niotax-run = \"1\"\n";
+        assert_eq!(imports(manifest).collect::<Vec<_>>(), ["experiment", "record"]);
     }
 }

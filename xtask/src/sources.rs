@@ -7,7 +7,10 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::checkout::root;
 
-const MOST_LINES: usize = 500;
+/// A file that is longer is told of.
+const MANY_LINES: usize = 500;
+/// No file is longer.
+const MOST_LINES: usize = 800;
 
 /// Directories of sources.
 const PLACES: [&str; 3] = ["crates", "tests", "xtask"];
@@ -22,10 +25,27 @@ pub(crate) fn sizes() -> Result<()> {
         let lines = text.lines().count();
         if lines > MOST_LINES {
             long.push(format!("  {lines} {path}"));
+        } else if lines > MANY_LINES {
+            println!("over {MANY_LINES} lines: {lines} {path}");
         }
     })?;
     if !long.is_empty() {
         bail!("files over {MOST_LINES} lines, split them by idea:\n{}", long.join("\n"));
+    }
+    Ok(())
+}
+
+/// Fails with every module that is a file beside a directory of its name: a module with children is
+/// `NAME/mod.rs`.
+pub(crate) fn modules() -> Result<()> {
+    let mut beside = Vec::new();
+    each_source(|path, _| {
+        if path.contains("/src/") && root().join(path.trim_end_matches(".rs")).is_dir() {
+            beside.push(format!("  {path}"));
+        }
+    })?;
+    if !beside.is_empty() {
+        bail!("modules beside their directories, make them its mod.rs:\n{}", beside.join("\n"));
     }
     Ok(())
 }

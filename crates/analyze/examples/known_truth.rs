@@ -9,7 +9,7 @@ mod noise;
 #[path = "../tests/known_truth/play.rs"]
 mod play;
 
-use iotax_spec::StopMode;
+use iotax_experiment::StopMode;
 use noise::{Disturbance, Noise};
 use play::Scenario;
 

@@ -10,12 +10,15 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use iotax_analyze::Analyzer;
-use iotax_record::{
-    DirectionRecord, End, Environment, Experiment, FORMAT, HostRecord, JobRecord, LatencyHistogram,
-    LoadRecord, OperationRecord, Outcome, Reader, Site, Slow, SystemCounters, Trial, Writer,
+use iotax_experiment::layers::Mem;
+use iotax_experiment::{
+    Arm, Design, IndexLoads, Layer, Spec, Stack, Stop, StopMode, Target, Workload,
 };
-use iotax_spec::layers::Mem;
-use iotax_spec::{Arm, Design, IndexLoads, Layer, Spec, Stack, Stop, StopMode, Target, Workload};
+use iotax_record::{
+    DirectionRecord, End, Environment, ExperimentHead, FORMAT, HostRecord, JobRecord,
+    LatencyHistogram, LoadRecord, OperationRecord, Outcome, Reader, Site, Slow, SystemCounters,
+    Trial, Writer,
+};
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, LogNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -75,7 +78,7 @@ fn write(dir: &Path) -> Result<(), iotax_record::Error> {
     })
 }
 
-fn experiment() -> Experiment {
+fn experiment() -> ExperimentHead {
     let mut workload = Workload::preset("driver-searcher").expect("a built-in workload");
     workload.time_ns = 5 * SECOND_NS;
     workload.index = Some(IndexLoads {
@@ -97,7 +100,7 @@ fn experiment() -> Experiment {
         max_time_ns: None,
     };
     let arms = vec![arm("base"), arm("other")];
-    Experiment {
+    ExperimentHead {
         format: FORMAT,
         id: None,
         iotax_version: env!("CARGO_PKG_VERSION").into(),

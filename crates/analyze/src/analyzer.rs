@@ -1,8 +1,8 @@
 //! Trials in, progress and analysis out.
 
-use iotax_record::{End, Experiment, Trial};
-use iotax_spec::Design;
-use iotax_spec::rule::Condition;
+use iotax_experiment::Design;
+use iotax_experiment::rule::Condition;
+use iotax_record::{End, ExperimentHead, Trial};
 use iotax_stats::sample::mean;
 
 use crate::analysis::{
@@ -35,7 +35,7 @@ use crate::{
 /// not on the order of adding; the same code serves a live run and a record read back.
 #[derive(Debug, Clone)]
 pub struct Analyzer {
-    experiment: Experiment,
+    experiment: ExperimentHead,
     names: Vec<String>,
     method: Method,
     layout: Option<Layout>,
@@ -47,16 +47,14 @@ pub struct Analyzer {
     /// Trials of a depth check: by arm, by ascending depth.
     levels: Vec<Vec<Level>>,
     /// What was measured below a cap.
-    below_cap: Vec<(Experiment, Analysis)>,
+    below_cap: Vec<(ExperimentHead, Analysis)>,
     /// What was seen while credits were spent, by arm.
     drained: Vec<ArmDrain>,
-    /// How the arms were preconditioned.
     preconditioned: Vec<ArmPrecondition>,
 }
 
 impl Analyzer {
-    /// For the experiment with this head.
-    pub fn new(experiment: &Experiment) -> Self {
+    pub fn new(experiment: &ExperimentHead) -> Self {
         let spec = &experiment.spec;
         let layout = match &spec.design {
             Design::Peel { layers, masks } => Layout::new(layers, masks),
@@ -102,7 +100,7 @@ impl Analyzer {
     }
 
     /// Takes in what was measured under a load that shows what a cap hides.
-    pub(crate) fn add_below_cap(&mut self, experiment: Experiment, analysis: Analysis) {
+    pub(crate) fn add_below_cap(&mut self, experiment: ExperimentHead, analysis: Analysis) {
         self.below_cap.push((experiment, analysis));
     }
 
@@ -138,7 +136,7 @@ impl Analyzer {
     /// The trials of each arm, as one level of a depth check.
     pub(crate) fn levels(&self, is_own: bool) -> Vec<Level> {
         let in_flight =
-            self.experiment.spec.workload.primary_job().map_or(1, iotax_spec::Job::in_flight);
+            self.experiment.spec.workload.primary_job().map_or(1, iotax_experiment::Job::in_flight);
         let of_arm = |arm: usize| {
             let usable = self.trials.iter().filter(|trial| trial.usable && trial.arm == Some(arm));
             let environment = &self.experiment.host(arm).environment;
@@ -328,7 +326,7 @@ impl Analyzer {
     }
 
     /// What was measured below the cap that the first masked comparison names.
-    fn below_cap(&self, conclusions: &[Conclusion]) -> Vec<(Experiment, Analysis)> {
+    fn below_cap(&self, conclusions: &[Conclusion]) -> Vec<(ExperimentHead, Analysis)> {
         let cap = conclusions.iter().find_map(|conclusion| conclusion.comparison.cap);
         let mut below_cap = self.below_cap.clone();
         for (_, analysis) in &mut below_cap {

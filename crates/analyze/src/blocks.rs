@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use iotax_spec::Design;
+use iotax_experiment::Design;
 use iotax_stats::sample::mean;
 
 use crate::facts::TrialFacts;

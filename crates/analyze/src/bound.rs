@@ -1,8 +1,8 @@
 //! Arms, and targets of them, that sit on a limit that is known.
 
 use iotax_catalog::{Direction, Limit, Scope};
-use iotax_documented::{Documented, DocumentedLimit, QUANTITIES, Quantity, named};
-use iotax_spec::{KnownLimit, Spec};
+use iotax_experiment::documented::{Documented, DocumentedLimit, QUANTITIES, Quantity, named};
+use iotax_experiment::{KnownLimit, Spec};
 
 use crate::analysis::{ArmSummary, TargetSummary};
 use crate::targets::{THROTTLE, direction};

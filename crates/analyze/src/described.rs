@@ -1,7 +1,7 @@
 //! Latencies of which another tool gave figures, but no distribution.
 
+use iotax_experiment::rule::{Kind, Statistic};
 use iotax_record::{DirectionRecord, JobRecord, LatencySummary};
-use iotax_spec::rule::{Kind, Statistic};
 
 /// What can be said of a job, reads and writes together.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -8,7 +8,7 @@
 //! same storage, fell to a level in I/Os or bytes per second, and this load stays at that level,
 //! it is there for the same reason.
 
-use iotax_spec::{SideRuns, Spec, Stop, StopMode, Workload};
+use iotax_experiment::{SideRuns, Spec, Stop, StopMode, Workload};
 use iotax_stats::bucket::two_phase;
 use iotax_stats::sample::mean;
 

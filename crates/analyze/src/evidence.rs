@@ -1,7 +1,7 @@
 //! What self-checks and open questions are judged by.
 
-use iotax_record::{Experiment, Site};
-use iotax_spec::{Job, Layer};
+use iotax_experiment::{Job, Layer};
+use iotax_record::{ExperimentHead, Site};
 
 use crate::analysis::{ArmDepths, ArmDrain, ArmPrecondition};
 use crate::blocks::Blocks;
@@ -12,7 +12,7 @@ use crate::method::Method;
 
 /// Everything a check may look at.
 pub(crate) struct Evidence<'a> {
-    pub experiment: &'a Experiment,
+    pub experiment: &'a ExperimentHead,
     pub names: &'a [String],
     /// All trials, in the order in which they ran.
     pub trials: &'a [&'a TrialFacts],
@@ -44,7 +44,7 @@ pub(crate) struct Worst<T> {
 impl<T> Worst<T> {
     /// `in 3 of 10 trials`.
     pub(crate) fn how_often(&self) -> String {
-        format!("in {} of {}", self.trials, iotax_words::count(u64::from(self.of), "trial"))
+        format!("in {} of {}", self.trials, iotax_quantity::count(u64::from(self.of), "trial"))
     }
 }
 
@@ -72,7 +72,6 @@ impl<'a> Evidence<'a> {
         per_arm.collect()
     }
 
-    /// The usable trials of one arm.
     pub(crate) fn usable(&self, arm: usize) -> impl Iterator<Item = &'a TrialFacts> + '_ {
         self.trials.iter().copied().filter(move |trial| trial.usable && trial.arm == Some(arm))
     }

@@ -1,17 +1,16 @@
 //! What the analysis keeps of a trial: a few hundred bytes instead of its histograms.
 
+use iotax_experiment::{Job, Spec, Workload};
 use iotax_record::{
     Busiest, DirectionRecord, FarEndRecord, JobRecord, LoadRecord, Outcome, PauseRecord,
     SystemCounters, TcpRecord, Trial, UdpRecord,
 };
-use iotax_spec::{Job, Spec, Workload};
 
 use crate::counters::{self, CounterSeries, CounterSummary};
 use crate::described::{self, Described};
 use crate::spread::LatencySpread;
 use crate::taken::{Taken, taken};
 
-/// One trial.
 #[derive(Debug, Clone)]
 pub(crate) struct TrialFacts {
     pub block: u32,
@@ -369,7 +368,7 @@ fn jobs(load: &LoadRecord, workload: &Workload, from_submission: bool) -> Vec<Jo
 fn told(paused: PauseRecord) -> String {
     format!(
         "the load generator itself was paused for {}",
-        iotax_words::time(paused.total_ns as f64)
+        iotax_quantity::time(paused.total_ns as f64)
     )
 }
 

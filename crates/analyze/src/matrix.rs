@@ -1,6 +1,6 @@
 //! A matrix: effects of the levels of factors over arms that are their combinations.
 
-use iotax_spec::{Matrix, Setting, Spec};
+use iotax_experiment::{Matrix, Setting, Spec};
 use iotax_stats::matrix::{Cells, Level, contrast, interaction};
 use iotax_stats::rci::Interval;
 use iotax_stats::sample::mean;

@@ -1,7 +1,7 @@
 //! The sequential procedure with the settings of one experiment.
 
-use iotax_spec::rule::Condition;
-use iotax_spec::{Design as Arms, Spec, StopMode};
+use iotax_experiment::rule::Condition;
+use iotax_experiment::{Design as Arms, Spec, StopMode};
 use iotax_stats::design::Design;
 use iotax_stats::rci::{CriticalValues, Interval};
 use iotax_stats::regime;

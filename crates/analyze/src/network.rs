@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use iotax_experiment::Workload;
 use iotax_record::{TcpRecord, UdpRecord};
-use iotax_spec::Workload;
 
 use crate::analysis::{NetworkLoad, NetworkSummary};
 use crate::facts::{JobFacts, TrialFacts};

@@ -4,7 +4,7 @@
 //! hold at once. Many are a population:
 //! [`crate::screened`].
 
-use iotax_spec::{Design, Spec};
+use iotax_experiment::{Design, Spec};
 use iotax_stats::sample::mean;
 
 use crate::analysis::FleetCost;

@@ -1,6 +1,6 @@
 //! Which of many arms lie outside of all the others.
 
-use iotax_spec::{Design, Spec};
+use iotax_experiment::{Design, Spec};
 use iotax_stats::fleet::{Fleet, MIN_NODES, Node, Probes};
 use iotax_stats::sample::median;
 

@@ -1,7 +1,7 @@
 //! The phases of an experiment, each analysed as an experiment of its own.
 
-use iotax_record::{End, Experiment, Trial};
-use iotax_spec::{Depth, Spec, Workload};
+use iotax_experiment::{Depth, Spec, Workload};
+use iotax_record::{End, ExperimentHead, Trial};
 
 use crate::analysis::{Analysis, ArmDrain, DepthResponse};
 use crate::analyzer::Analyzer;
@@ -14,7 +14,7 @@ use crate::progress::Progress;
 /// more phases are more questions, not more looks at the same one.
 #[derive(Debug, Clone)]
 pub struct Phases {
-    each: Vec<(Experiment, Analyzer)>,
+    each: Vec<(ExperimentHead, Analyzer)>,
     /// All trials taken in, of whatever phase.
     trials: u32,
     /// If these are a depth check: the phases that it is about.
@@ -24,11 +24,10 @@ pub struct Phases {
 }
 
 impl Phases {
-    /// For the experiment with this head.
-    pub fn new(experiment: &Experiment) -> Self {
+    pub fn new(experiment: &ExperimentHead) -> Self {
         let specs = (0..).map_while(|phase| experiment.spec.phase(phase));
         let phases = specs.map(|spec| {
-            let experiment = Experiment { spec, ..experiment.clone() };
+            let experiment = ExperimentHead { spec, ..experiment.clone() };
             let analyzer = Analyzer::new(&experiment);
             (experiment, analyzer)
         });
@@ -37,13 +36,13 @@ impl Phases {
 
     /// For loads below a cap ([`crate::below_the_cap`]): each asks its own question, and is driven
     /// until that has its answer.
-    pub fn of_loads(experiment: &Experiment) -> Self {
+    pub fn of_loads(experiment: &ExperimentHead) -> Self {
         Self { closes: true, ..Self::new(experiment) }
     }
 
     /// For the depth check ([`crate::depth_check`]) of `checked`: it goes on until it is clear how
     /// each arm answers to its depth.
-    pub fn of_depth_check(experiment: &Experiment, checked: &Self) -> Self {
+    pub fn of_depth_check(experiment: &ExperimentHead, checked: &Self) -> Self {
         let checked = checked.each.iter().map(|(head, _)| head.spec.clone()).collect();
         Self { checked, ..Self::new(experiment) }
     }
@@ -170,14 +169,14 @@ impl Phases {
 
     /// The analyzer of the phase with this name.
     fn of(&self, name: &str) -> Option<&Analyzer> {
-        let is_it = |(head, _): &&(Experiment, Analyzer)| head.spec.workload.name == name;
+        let is_it = |(head, _): &&(ExperimentHead, Analyzer)| head.spec.workload.name == name;
         self.each.iter().find(is_it).map(|(_, analyzer)| analyzer)
     }
 
     /// Which arms are to be driven in the next block, by phase; `progress`: what
     /// [`Phases::decide`] said last.
     pub fn open(&self, progress: &Progress) -> Vec<Vec<bool>> {
-        let open = |(_, analyzer): &(Experiment, Analyzer)| {
+        let open = |(_, analyzer): &(ExperimentHead, Analyzer)| {
             let look = self.closes.then(|| analyzer.decide());
             match look {
                 None => progress.open.clone(),
@@ -219,9 +218,9 @@ impl Phases {
 
     /// The experiment and the analysis of each phase. `end`: how the experiment ended; `None` if
     /// the record was cut off.
-    pub fn finish(&self, end: Option<&End>) -> Vec<(Experiment, Analysis)> {
+    pub fn finish(&self, end: Option<&End>) -> Vec<(ExperimentHead, Analysis)> {
         let missing = end.and_then(|end| end.trials).map_or(0, |run| run - run.min(self.trials));
-        let finish = |(experiment, analyzer): &(Experiment, Analyzer)| {
+        let finish = |(experiment, analyzer): &(ExperimentHead, Analyzer)| {
             // Of the trials that a cut record lacks, each phase may lack any.
             let own = end.map(|end| End {
                 trials: end.trials.map(|_| analyzer.trials() + missing),

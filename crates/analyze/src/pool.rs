@@ -1,7 +1,7 @@
 //! The latencies of all usable trials of one arm, merged as they arrive.
 
+use iotax_experiment::{Job, Workload};
 use iotax_record::{LatencyHistogram, LoadRecord, OperationRecord};
-use iotax_spec::{Job, Workload};
 
 use crate::described;
 
@@ -46,7 +46,7 @@ impl ArmPool {
         }
     }
 
-    /// `from_submission`: see [`Spec::counts_from_submission`](iotax_spec::Spec).
+    /// `from_submission`: see [`Spec::counts_from_submission`](iotax_experiment::Spec).
     pub(crate) fn add(&mut self, load: &LoadRecord, workload: &Workload, from_submission: bool) {
         let pools = self.jobs.iter_mut().zip(&mut self.described);
         for ((pool, described), job) in pools.zip(&workload.jobs) {

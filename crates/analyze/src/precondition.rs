@@ -7,9 +7,9 @@
 //! written at the same time, each has rested as long between two rounds as it will between two
 //! trials, and none is measured younger than the others.
 
-use iotax_spec::{Arm, SideRuns, Spec, Stop, StopMode, Workload};
+use iotax_experiment::{Arm, SideRuns, Spec, Stop, StopMode, Workload};
+use iotax_quantity::count;
 use iotax_stats::steady::{self, Window};
-use iotax_words::count;
 
 use crate::analysis::{ArmPrecondition, Steadiness};
 use crate::facts::TrialFacts;
@@ -17,7 +17,6 @@ use crate::metrics::Metric;
 
 /// Passes over the span.
 pub const PASSES: u32 = 2;
-/// Rounds at most.
 const MOST_ROUNDS: u32 = 25;
 
 /// What preconditions the arms of `spec`: a pass over the span for each phase that has one, and the
@@ -142,7 +141,7 @@ fn passes_of(passes: u32) -> String {
 
 #[cfg(test)]
 mod tests {
-    use iotax_spec::{Arm, Engine, Target};
+    use iotax_experiment::{Arm, Engine, Target};
 
     use super::*;
 

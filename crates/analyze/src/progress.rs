@@ -1,9 +1,9 @@
 //! Looking at the data between blocks: which arms stay open, and whether to stop.
 
-use iotax_spec::{Design, Stop, StopMode};
+use iotax_experiment::{Design, Stop, StopMode};
+use iotax_quantity::Effect;
 use iotax_stats::sequential::StopReason;
 use iotax_stats::verdict::Verdict;
-use iotax_words::Effect;
 
 use crate::conclude::Conclusion;
 use crate::metrics::Role;

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use iotax_spec::{Pace, Spec, Workload};
+use iotax_experiment::{Pace, Spec, Workload};
 use iotax_stats::holm;
 use iotax_stats::rci::Interval;
 use iotax_stats::sample::mean;
@@ -286,7 +286,7 @@ impl<'a> Contrast<'a> {
 
 #[cfg(test)]
 mod tests {
-    use iotax_spec::{Arm, Stop, Target};
+    use iotax_experiment::{Arm, Stop, Target};
 
     use super::*;
 

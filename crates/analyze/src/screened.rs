@@ -1,6 +1,6 @@
 //! The nodes of a large fleet, looked at in stages by [`iotax_stats::screening`].
 
-use iotax_spec::{Design, Spec};
+use iotax_experiment::{Design, Spec};
 use iotax_stats::fleet::{Fleet, MIN_NODES};
 use iotax_stats::sample::median;
 use iotax_stats::screening::{FIRST, LATER, Screening};

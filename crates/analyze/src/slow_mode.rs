@@ -95,7 +95,7 @@ mod tests {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut latency = LatencyHistogram::new();
         for _ in 0..n {
-            latency.record(iotax_words::whole(1e3 * draw(&mut rng)));
+            latency.record(iotax_quantity::whole(1e3 * draw(&mut rng)));
         }
         latency
     }

@@ -24,7 +24,6 @@ pub(crate) struct StalledBlocks {
     limit: f64,
 }
 
-/// What they say.
 pub(crate) struct Judged {
     pub verdict: Verdict,
     pub stalls: Stalls,

@@ -1,7 +1,7 @@
 //! Arms and trials as figures to show; descriptive, no conclusion rests on them.
 
-use iotax_record::{Experiment, LatencyHistogram, OperationRecord, SystemCounters};
-use iotax_spec::{Job, Workload};
+use iotax_experiment::{Job, Workload};
+use iotax_record::{ExperimentHead, LatencyHistogram, OperationRecord, SystemCounters};
 
 use crate::analysis::{
     ArmSummary, FoundDepth, JobSummary, OperationSummary, QuantilePoint, SyncSummary, TrialPoint,
@@ -23,7 +23,7 @@ const MIN_BEYOND: f64 = 10.0;
 
 /// One summary per arm of the spec.
 pub(crate) fn arms(
-    experiment: &Experiment,
+    experiment: &ExperimentHead,
     trials: &[&TrialFacts],
     pools: &[ArmPool],
 ) -> Vec<ArmSummary> {
@@ -119,7 +119,7 @@ pub(crate) fn work(trials: &[&TrialFacts]) -> Work {
 
 /// One point per trial; `used` holds the sorted (block, arm) pairs that conclusions rest on.
 pub(crate) fn points(
-    experiment: &Experiment,
+    experiment: &ExperimentHead,
     trials: &[&TrialFacts],
     used: &[(u32, usize)],
 ) -> Vec<TrialPoint> {
@@ -158,7 +158,7 @@ pub(crate) fn points(
 }
 
 fn other_jobs(
-    experiment: &Experiment,
+    experiment: &ExperimentHead,
     usable: &[&TrialFacts],
     pool: &ArmPool,
     primary: Option<usize>,
@@ -269,7 +269,7 @@ fn described(trials: &[Described]) -> Vec<QuantilePoint> {
         let logs: Vec<f64> =
             trials.iter().map(|trial| at(trial, q).map(f64::ln)).collect::<Option<_>>()?;
         let latency = (logs.iter().sum::<f64>() / logs.len() as f64).exp();
-        Some(QuantilePoint { q, latency_ns: iotax_words::whole(latency) })
+        Some(QuantilePoint { q, latency_ns: iotax_quantity::whole(latency) })
     };
     if trials.is_empty() { Vec::new() } else { LADDER.into_iter().filter_map(mean).collect() }
 }

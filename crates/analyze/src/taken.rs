@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
+use iotax_experiment::Spec;
+use iotax_experiment::rule::{Condition, Figure, Kind, Statistic};
 use iotax_record::{JobRecord, LatencyHistogram, LoadRecord};
-use iotax_spec::Spec;
-use iotax_spec::rule::{Condition, Figure, Kind, Statistic};
 
 use crate::described;
 

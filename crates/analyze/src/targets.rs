@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use iotax_catalog::Direction;
-use iotax_documented::named;
-use iotax_record::{Experiment, LatencyHistogram, Site};
-use iotax_spec::{Arm, Job, KnownLimit, Layer, NamedTarget, Target};
+use iotax_experiment::documented::named;
+use iotax_experiment::{Arm, Job, KnownLimit, Layer, NamedTarget, Target};
+use iotax_record::{ExperimentHead, LatencyHistogram, Site};
 
 use crate::analysis::{Rates, TargetPoint, TargetSummary};
 use crate::facts::{JobFacts, TrialFacts};
@@ -17,7 +17,7 @@ pub(crate) const THROTTLE: &str = "throttle";
 
 /// The targets of an arm that jobs of this workload work on; none if it has one.
 pub(crate) fn of_arm(
-    experiment: &Experiment,
+    experiment: &ExperimentHead,
     arm: usize,
     usable: &[&TrialFacts],
     pool: &ArmPool,
@@ -65,7 +65,7 @@ pub(crate) fn together(usable: &[&TrialFacts]) -> Rates {
 }
 
 /// The targets of one trial; none if its arm has one.
-pub(crate) fn of_trial(experiment: &Experiment, trial: &TrialFacts) -> Vec<TargetPoint> {
+pub(crate) fn of_trial(experiment: &ExperimentHead, trial: &TrialFacts) -> Vec<TargetPoint> {
     let arm = trial.arm.and_then(|arm| experiment.spec.arms.get(arm));
     let targets = arm.and_then(|arm: &Arm| arm.target.several()).unwrap_or_default();
     let of_target = |named: &NamedTarget| {
@@ -92,7 +92,7 @@ pub(crate) fn direction(job: &Job) -> Direction {
 }
 
 /// Positions of the jobs that call their target so.
-fn jobs_on(experiment: &Experiment, target: &str) -> Vec<usize> {
+fn jobs_on(experiment: &ExperimentHead, target: &str) -> Vec<usize> {
     let jobs = experiment.spec.workload.jobs.iter().enumerate();
     jobs.filter(|(_, job)| job.target.as_deref() == Some(target)).map(|(at, _)| at).collect()
 }

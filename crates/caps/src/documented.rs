@@ -1,8 +1,10 @@
 //! Caps beside the limits that are known of their targets.
 
 use iotax_catalog::Direction;
-use iotax_documented::{Documented, DocumentedLimit, Named, QUANTITIES, Quantity, named};
-use iotax_spec::{KnownLimit, Search};
+use iotax_experiment::documented::{
+    Documented, DocumentedLimit, Named, QUANTITIES, Quantity, named,
+};
+use iotax_experiment::{KnownLimit, Search};
 
 use crate::found::{Cap, CapKind, Caps, PathCap, TargetCaps};
 
@@ -84,7 +86,7 @@ fn is_it(cap: &mut Cap, row: &Documented, measured: f64) {
 
 #[cfg(test)]
 mod tests {
-    use iotax_spec::{Arm, CloudChoice, SearchTarget, Target};
+    use iotax_experiment::{Arm, CloudChoice, SearchTarget, Target};
 
     use super::*;
 

@@ -1,6 +1,6 @@
 //! How long a search takes.
 
-use iotax_spec::Search;
+use iotax_experiment::Search;
 
 use crate::scout::{Pace, nanos};
 use crate::soak;

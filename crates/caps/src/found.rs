@@ -2,20 +2,18 @@
 
 use std::fmt;
 
-use iotax_documented::{Documented, DocumentedLimit};
-use iotax_spec::rule::RuleOutcome;
-use iotax_spec::{Rule, Search, Traffic};
+use iotax_experiment::documented::{Documented, DocumentedLimit};
+use iotax_experiment::rule::RuleOutcome;
+use iotax_experiment::{Rule, Search, Traffic};
 use serde::{Deserialize, Serialize};
 
 use crate::unstated::{Unreached, Unsteady};
 
-/// Version of this format.
 pub const LIMITS_ANALYSIS_FORMAT: u32 = 1;
 
 /// The result of a search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Caps {
-    /// Version of this format.
     pub format: u32,
     /// One per target, in the order asked for.
     pub targets: Vec<TargetCaps>,
@@ -38,7 +36,6 @@ pub struct Caps {
 /// What was found of one target.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct TargetCaps {
-    /// Name of the target.
     pub name: String,
     /// Cap on I/Os per second.
     pub iops: Option<Cap>,
@@ -161,7 +158,6 @@ impl PathQuantity {
         }
     }
 
-    /// All of them.
     pub const ALL: [Self; 4] = [Self::BytesTo, Self::BytesFrom, Self::PacketsTo, Self::Requests];
 
     /// For people, of one flow or of all: `bandwidth to the peer`, `packets of a flow both ways`.
@@ -198,9 +194,7 @@ pub struct FlowStep {
 pub struct Wire {
     /// Bytes of a frame, its headers included.
     pub frame_bytes: u64,
-    /// Bytes of it that are data.
     pub data_bytes: u64,
-    /// The MTU.
     pub mtu_bytes: u64,
     /// Bytes of frames per second.
     pub per_s: f64,
@@ -312,7 +306,6 @@ pub struct SizeFit {
 /// How many sizes at the two ends of the range were computed and not waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct CpuBoundSizes {
-    /// Of the smallest.
     pub smallest: usize,
     /// Of the largest that are not counted as several.
     pub largest: usize,
@@ -403,9 +396,7 @@ impl fmt::Display for Shared {
 /// What a search says of a rule, about one cap.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CapJudgment {
-    /// The rule.
     pub rule: Rule,
-    /// Name of the target.
     pub of: String,
     /// `iops` or `bw_bytes`; `None` if nothing is documented of either.
     pub quantity: Option<String>,
@@ -426,7 +417,6 @@ pub struct CapJudgment {
 pub struct Level {
     /// Index of the target.
     pub target: usize,
-    /// What for.
     pub purpose: String,
     /// Size of I/Os.
     pub block_bytes: u32,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use iotax_words::bytes;
+use iotax_quantity::bytes;
 
 use crate::found::{CapKind, CpuBoundSizes, SizeFit, TargetCaps};
 use crate::processors::Busy;
@@ -36,7 +36,7 @@ pub(crate) fn of(found: &TargetCaps, rate: &Rate, busy: &Busy) -> (CapKind, Stri
     let holds = rate.is_ceiling || has_kink && rate.width <= NEARLY_STILL;
     if kind == CapKind::Throttle && !holds {
         kind = CapKind::External;
-        let spread = iotax_words::percent(rate.width.exp_m1());
+        let spread = iotax_quantity::percent(rate.width.exp_m1());
         let _ = write!(
             why,
             ", but a limiter holds its rate, and the interval of this one spans {spread}"

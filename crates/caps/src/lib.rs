@@ -53,7 +53,7 @@ pub use probe::{Ended, Observation, Prober, Processors};
 pub use rules::judge;
 pub use unstated::{Obstacle, Unreached, Unsteady, UnsteadyLevel};
 
-use iotax_spec::Search;
+use iotax_experiment::Search;
 
 use self::scout::Scout;
 

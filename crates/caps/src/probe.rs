@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use iotax_experiment::Probe;
 use iotax_record::{Environment, JobRecord, LoadRecord, SystemCounters, TcpRecord};
-use iotax_spec::Probe;
 
 /// I/Os that a second must have to be a window of its own.
 const SECOND_IOS: f64 = 300.0;
@@ -51,7 +51,6 @@ impl fmt::Display for Ended {
 pub struct Observation {
     /// I/Os completed in the window.
     pub ios: u64,
-    /// Their bytes.
     pub bytes: u64,
     /// Length of the window, in nanoseconds.
     pub active_ns: u64,

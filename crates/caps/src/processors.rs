@@ -4,8 +4,8 @@
 //! the kernel's workers of this process (which copy from a tmpfs), and by kernel threads (in which
 //! dm-crypt and loop devices work). Those serve others, too: only what grows with the load counts.
 
+use iotax_quantity::percent;
 use iotax_stats::plateau::BUSY;
-use iotax_words::percent;
 
 use crate::probe::{Observation, Processors};
 

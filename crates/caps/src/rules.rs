@@ -1,8 +1,8 @@
 //! Rules that were set beforehand: which caps break them.
 
-use iotax_documented::DocumentedLimit;
-use iotax_spec::Rule;
-use iotax_spec::rule::{Condition, Figure, RuleOutcome, Side};
+use iotax_experiment::Rule;
+use iotax_experiment::documented::DocumentedLimit;
+use iotax_experiment::rule::{Condition, Figure, RuleOutcome, Side};
 
 use crate::found::{Cap, CapJudgment, CapKind, Caps, PathQuantity, TargetCaps};
 
@@ -155,7 +155,7 @@ fn without_cap(target: &TargetCaps, quantity: &str, bound: Bound) -> (RuleOutcom
 
 #[cfg(test)]
 mod tests {
-    use iotax_documented::Documented;
+    use iotax_experiment::documented::Documented;
 
     use super::*;
     use crate::found::{Evidence, LIMITS_ANALYSIS_FORMAT};

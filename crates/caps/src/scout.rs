@@ -1,6 +1,6 @@
 //! What all steps of the search share.
 
-use iotax_spec::{Probe, Region, Search, Traffic};
+use iotax_experiment::{Probe, Region, Search, Traffic};
 
 use crate::found::{Level, TargetCaps};
 use crate::probe::{Ended, Observation, Prober};

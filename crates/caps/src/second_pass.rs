@@ -1,6 +1,6 @@
 //! Reading again what was read before: does something above the cap remember?
 
-use iotax_spec::Region;
+use iotax_experiment::Region;
 
 use crate::found::{SecondPass, TargetCaps};
 use crate::probe::{Ended, Observation};

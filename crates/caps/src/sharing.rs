@@ -3,7 +3,7 @@
 use iotax_stats::design::Design;
 use iotax_stats::rci::{CriticalValues, Interval};
 
-use iotax_spec::Traffic;
+use iotax_experiment::Traffic;
 
 use crate::found::{Cap, PathCap, Shared, Sharing, TargetCaps};
 use crate::probe::{Ended, Observation};

@@ -197,7 +197,6 @@ fn spent(series: &[f64]) -> Option<Spent> {
     Some(Spent { peak, rate, size, lasted_s: size / (peak - rate) })
 }
 
-/// What was had above a rate.
 fn above(series: &[f64], rate: f64) -> f64 {
     series.iter().map(|x| x - rate).sum::<f64>().max(0.0)
 }

@@ -10,7 +10,6 @@ use crate::vm::Conflict;
 /// A disk as the catalog knows it, or as it was provisioned.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Disk {
-    /// Whose.
     pub cloud: Cloud,
     /// As it was asked for: `P30`, `gp3:size=500G`.
     pub name: String,
@@ -55,12 +54,9 @@ impl fmt::Display for HostCache {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Caching {
-    /// Nothing.
     #[default]
     None,
-    /// Reads.
     ReadOnly,
-    /// Reads and writes.
     ReadWrite,
 }
 

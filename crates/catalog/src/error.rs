@@ -3,7 +3,6 @@
 use crate::limit::Cloud;
 
 /// A question that the catalog cannot answer.
-#[expect(missing_docs, reason = "the messages say it")]
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Error {
     #[error("no VM size `{name}`{}{}", in_cloud(*cloud), near_names(near, "iotax catalog azure (or aws, gcp) lists those known"))]

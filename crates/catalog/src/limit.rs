@@ -135,9 +135,7 @@ impl fmt::Display for Scope {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
-    /// Reads alone.
     Read,
-    /// Writes alone.
     Write,
     /// Reads and writes.
     Both,
@@ -190,7 +188,6 @@ pub struct Limit {
 /// A documented property that is no limit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fact {
-    /// What.
     pub name: String,
     /// How much, with its unit.
     pub value: String,

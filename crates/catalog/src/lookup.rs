@@ -15,7 +15,6 @@ const SUGGESTED: usize = 3;
 const AZURE_PREFIX: &str = "standard_";
 
 impl Cloud {
-    /// All of them.
     pub const ALL: [Self; 3] = [Self::Azure, Self::Aws, Self::Gcp];
 }
 

@@ -10,7 +10,6 @@ use crate::table::SHINGLED;
 pub struct Shingled {
     /// The model, up to what tells its variants apart: `WDC WD40EFAX`.
     pub model: String,
-    /// Its family.
     pub family: String,
     /// Where that was read.
     pub source: Source,

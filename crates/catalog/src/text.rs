@@ -36,7 +36,6 @@ impl<'a> Parameters<'a> {
         self.name
     }
 
-    /// All of it.
     pub(crate) fn text(&self) -> &'a str {
         self.text
     }

@@ -7,7 +7,6 @@ use crate::limit::{Cloud, Fact, Limit, Scope, Source};
 /// A size of virtual machine, or one variant of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Vm {
-    /// Whose.
     pub cloud: Cloud,
     /// As the provider spells it.
     pub name: String,
@@ -15,7 +14,6 @@ pub struct Vm {
     pub variant: Option<String>,
     /// Virtual CPUs.
     pub vcpus: Option<u32>,
-    /// Memory.
     pub memory_bytes: Option<u64>,
     /// Host cache for disks.
     pub cache_bytes: Option<u64>,

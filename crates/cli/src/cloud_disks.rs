@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use indexmap::IndexSet;
 use iotax_catalog::Source;
-use iotax_spec::Layer;
-use iotax_spec::layers::CloudDisk;
+use iotax_experiment::Layer;
+use iotax_experiment::layers::CloudDisk;
 
 use crate::output::wrap;
 

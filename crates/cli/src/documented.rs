@@ -4,8 +4,8 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use iotax_catalog::Caching;
-use iotax_documented::named;
-use iotax_spec::{CloudChoice, file};
+use iotax_experiment::documented::named;
+use iotax_experiment::{CloudChoice, file};
 
 use crate::args::DocumentedArgs;
 use crate::exit::Usage;

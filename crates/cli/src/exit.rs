@@ -92,7 +92,7 @@ pub(crate) fn is_usage(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         let is = |is_usage: Option<bool>| is_usage == Some(true);
         cause.is::<Usage>()
-            || cause.is::<iotax_spec::Error>()
+            || cause.is::<iotax_experiment::Error>()
             || cause.is::<iotax_catalog::Error>()
             || cause.is::<iotax_dialects::fio::Beyond>()
             || is(cause.downcast_ref().map(iotax_dialects::Error::is_usage))

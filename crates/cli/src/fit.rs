@@ -1,8 +1,8 @@
 //! Test files that fit where they go: what shrinks, and what would help where nothing may.
 
 use anyhow::{Result, anyhow};
-use iotax_spec::Spec;
-use iotax_spec::units::format_bytes;
+use iotax_experiment::Spec;
+use iotax_experiment::units::format_bytes;
 
 use crate::args::LoadArgs;
 use crate::exit;
@@ -60,7 +60,7 @@ fn is_for_want_of_space(error: &anyhow::Error) -> bool {
 /// Whether an override says how large files are.
 fn is_size(text: &str) -> bool {
     let key = text.split('=').next().unwrap_or_default();
-    iotax_spec::is_size(key.rsplit('.').next().unwrap_or_default())
+    iotax_experiment::is_size(key.rsplit('.').next().unwrap_or_default())
 }
 
 /// Two digits, rounded down.

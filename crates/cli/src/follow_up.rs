@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use iotax_analyze::{Phases, Sustained, below_the_cap, depth_check, drain_spec, precondition_spec};
+use iotax_experiment::plan::Plan;
+use iotax_experiment::{Spec, Workload};
 use iotax_load::LoadProgress;
-use iotax_plan::Plan;
-use iotax_record::{End, Experiment, SideRecord, Writer};
+use iotax_record::{End, ExperimentHead, SideRecord, Writer};
 use iotax_rig::Held;
 use iotax_run::{Host, Monotonic, Observer, Setup};
-use iotax_spec::{Spec, Workload};
 use jiff::Timestamp;
 
 use crate::progress::ProgressLine;
@@ -20,7 +20,7 @@ use crate::progress::ProgressLine;
 /// The main experiment and where its record is. The `host` of each step has its arms, up and prepared.
 pub(crate) struct SideRunContext<'a> {
     pub dir: &'a Held,
-    pub experiment: &'a Experiment,
+    pub experiment: &'a ExperimentHead,
     pub stop: &'a AtomicBool,
     /// What the host counts.
     pub live: &'a Arc<LoadProgress>,
@@ -103,7 +103,7 @@ impl SideRunContext<'_> {
             return Ok(false);
         }
         let sustained = sustained.of_follow_up(&self.experiment.spec, &spec);
-        let make = |experiment: &Experiment| Phases::of_depth_check(experiment, phases);
+        let make = |experiment: &ExperimentHead| Phases::of_depth_check(experiment, phases);
         let what = (SideRecord::DepthCheck, spec);
         let (check, ended) = self.run(host, what, &sustained, make, iotax_run::run)?;
         phases.checked_at_depths(&check);
@@ -128,17 +128,17 @@ impl SideRunContext<'_> {
         host: &mut dyn Host,
         (what, spec): (SideRecord, Spec),
         sustained: &Sustained,
-        make: impl Fn(&Experiment) -> Phases,
+        make: impl Fn(&ExperimentHead) -> Phases,
         run: impl FnOnce(
             Setup<'_>,
-            &mut Writer<Experiment>,
+            &mut Writer<ExperimentHead>,
             &mut Phases,
             &mut dyn Observer,
         ) -> Result<End, iotax_run::Error>,
     ) -> Result<(Phases, End)> {
         let plan = Plan::new(&spec);
         let started = Timestamp::now().to_string();
-        let experiment = Experiment { spec, started, ..self.experiment.clone() };
+        let experiment = ExperimentHead { spec, started, ..self.experiment.clone() };
         let dir = self.dir.enter(what.name());
         let dir = dir.with_context(|| {
             format!("cannot make {} in {}", what.name(), self.dir.shown().display())
@@ -162,7 +162,7 @@ impl SideRunContext<'_> {
 }
 
 /// The plan without passes over spans: these end when they are through, whatever it says.
-fn timed(what: SideRecord, plan: &Plan, main: &Experiment) -> Plan {
+fn timed(what: SideRecord, plan: &Plan, main: &ExperimentHead) -> Plan {
     let mut timed = plan.clone();
     if what == SideRecord::Precondition {
         let fills = main.spec.phases().filter(|phase| phase.fill().is_some()).count();

@@ -4,11 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Result;
+use iotax_experiment::{Arm, Spec};
 use iotax_record::{HostRecord, HostRole};
 use iotax_rig::{GivenUp, Options, Progress};
 use iotax_run::agent::{ChildAgent, Remote, RemoteOptions};
 use iotax_run::{Host, Hosts, Local, here};
-use iotax_spec::{Arm, Spec};
 use iotax_vdisk::PeerSecrets;
 
 use crate::args::LoadArgs;

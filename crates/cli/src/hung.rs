@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use iotax_spec::Target;
+use iotax_experiment::Target;
 
 use crate::exit;
 

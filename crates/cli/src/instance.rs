@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use iotax_catalog::{Caching, azure_disk_of};
-use iotax_documented::named;
+use iotax_experiment::documented::named;
+use iotax_experiment::layers::File;
+use iotax_experiment::{Base, CloudChoice, DiskRole, Stack, Target};
 use iotax_inspect::{DISK_LINKS, cloud_disk};
 use iotax_record::machine::UsedAs;
 use iotax_record::{CloudDisk, CloudInstance, HostRecord};
-use iotax_spec::layers::File;
-use iotax_spec::{Base, CloudChoice, DiskRole, Stack, Target};
 
 use crate::args::DocumentedArgs;
 

@@ -1,7 +1,7 @@
 //! `--iostat`: the tables of each trial, as soon as it is over.
 
 use anyhow::Result;
-use iotax_record::Experiment;
+use iotax_record::ExperimentHead;
 use iotax_run::{Event, Observer};
 
 use crate::args::Format;
@@ -14,7 +14,7 @@ pub(crate) struct Shown<'a> {
     /// On stderr.
     pub line: &'a mut ProgressLine,
     /// What is run.
-    pub experiment: &'a Experiment,
+    pub experiment: &'a ExperimentHead,
     /// Whether to print tables on stdout.
     pub iostat: bool,
 }

@@ -4,11 +4,11 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result};
 use iotax_analyze::Phases;
-use iotax_plan::Plan;
-use iotax_record::{End, Experiment, FORMAT, HostRecord, HostRole, Site, Writer, record_id};
+use iotax_experiment::Spec;
+use iotax_experiment::plan::Plan;
+use iotax_record::{End, ExperimentHead, FORMAT, HostRecord, HostRole, Site, Writer, record_id};
 use iotax_rig::{Held, Progress as Preparing};
 use iotax_run::{Arms as _, Hosts, Monotonic, Setup};
-use iotax_spec::Spec;
 use jiff::Timestamp;
 
 use crate::args::{DocumentedArgs, GateArgs, LoadArgs, OutputArgs};
@@ -102,7 +102,7 @@ fn refuse_host_commands_elsewhere(spec: &Spec, place: &Where<'_>) -> Result<()> 
 
 /// What is run, and where its record goes.
 struct Measurement<'a> {
-    experiment: &'a Experiment,
+    experiment: &'a ExperimentHead,
     plan: &'a Plan,
     dir: &'a Held,
     /// Whether the tables of each trial are printed.
@@ -146,7 +146,6 @@ impl Measurement<'_> {
     }
 }
 
-/// How it ended.
 struct Driven {
     /// The trials.
     ended: Result<End, iotax_run::Error>,
@@ -203,7 +202,7 @@ fn head(
     (host, mut hosts): (&Hosts, Vec<HostRecord>),
     load: &LoadArgs,
     documented: &DocumentedArgs,
-) -> Experiment {
+) -> ExperimentHead {
     // The metadata service that this process can ask knows nothing of where agents are.
     if let [here] = hosts.as_mut_slice()
         && here.role == HostRole::Local
@@ -215,7 +214,7 @@ fn head(
     }
     let started = Timestamp::now().to_string();
     let site = |arm| Site { host: host.place(arm), ..host.site(arm).clone() };
-    Experiment {
+    ExperimentHead {
         format: FORMAT,
         id: Some(record_id(&hosts, &started)),
         iotax_version: env!("CARGO_PKG_VERSION").to_owned(),

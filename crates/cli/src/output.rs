@@ -6,10 +6,10 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use iotax_record::{Experiment, Location, Reader, SearchHead, SideRecord, Trial, Writer};
+use iotax_experiment::{Design, Spec};
+use iotax_record::{ExperimentHead, Location, Reader, SearchHead, SideRecord, Trial, Writer};
 use iotax_report::{self as report, Document, Part};
 use iotax_rig::Held;
-use iotax_spec::{Design, Spec};
 use rustix::fs::{Access, access};
 use serde_json::Value;
 
@@ -111,10 +111,10 @@ pub(crate) fn print(spec: &Spec, parts: &[Part], printing: Printing) -> Result<(
 /// # Errors
 /// If `dir` holds a record, or a file in a report's place.
 pub(crate) fn refuse_occupied(dir: &Path) -> Result<()> {
-    Writer::<Experiment>::refuse_occupied(dir)?;
+    Writer::<ExperimentHead>::refuse_occupied(dir)?;
     Writer::<SearchHead>::refuse_occupied(dir)?;
     for side in SideRecord::ALL {
-        Writer::<Experiment>::refuse_occupied(side.directory(dir))?;
+        Writer::<ExperimentHead>::refuse_occupied(side.directory(dir))?;
     }
     let report = dir.join(REPORT);
     if fs::symlink_metadata(&report).is_ok() {
@@ -230,7 +230,7 @@ fn json(dir: &Location, name: &str, parts: &[Part]) -> Result<String> {
         experiment.spec.design == Design::Single && !experiment.spec.is_of_results()
     });
     let trials = || -> Result<Vec<Trial>> {
-        Ok(Reader::<Experiment>::open(dir)?.lines()?.collect::<Result<Vec<_>, _>>()?)
+        Ok(Reader::<ExperimentHead>::open(dir)?.lines()?.collect::<Result<Vec<_>, _>>()?)
     };
     Ok(match parts {
         [(experiment, analysis)] if is_run => report::json_run(experiment, analysis, &trials()?),

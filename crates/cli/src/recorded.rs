@@ -2,15 +2,15 @@
 
 use anyhow::{Context as _, Result};
 use iotax_analyze::Phases;
-use iotax_record::{Experiment, Gap, Location, Reader, SideRecord};
+use iotax_record::{ExperimentHead, Gap, Location, Reader, SideRecord};
 use iotax_report::{Part, Redactor};
 
 /// Opens the record in `dir`.
 ///
 /// # Errors
 /// As [`Reader::open`]; a record that nothing can be concluded from.
-pub(crate) fn open(dir: &Location) -> Result<Reader<Experiment>> {
-    let reader = Reader::<Experiment>::open(dir)?;
+pub(crate) fn open(dir: &Location) -> Result<Reader<ExperimentHead>> {
+    let reader = Reader::<ExperimentHead>::open(dir)?;
     let stop = &reader.head.spec.stop;
     stop.validate().with_context(|| format!("the record in {}", dir.shown().display()))?;
     Ok(reader)
@@ -20,7 +20,7 @@ pub(crate) fn open(dir: &Location) -> Result<Reader<Experiment>> {
 ///
 /// # Errors
 /// As [`open()`]; a trial that cannot be read.
-pub(crate) fn read(dir: &Location) -> Result<(Reader<Experiment>, Vec<Part>)> {
+pub(crate) fn read(dir: &Location) -> Result<(Reader<ExperimentHead>, Vec<Part>)> {
     let reader = open(dir)?;
     let parts = parts(dir, &reader)?;
     Ok((reader, parts))
@@ -30,7 +30,7 @@ pub(crate) fn read(dir: &Location) -> Result<(Reader<Experiment>, Vec<Part>)> {
 ///
 /// # Errors
 /// A trial that cannot be read.
-pub(crate) fn parts(dir: &Location, reader: &Reader<Experiment>) -> Result<Vec<Part>> {
+pub(crate) fn parts(dir: &Location, reader: &Reader<ExperimentHead>) -> Result<Vec<Part>> {
     let mut phases = Phases::new(&reader.head);
     for trial in reader.lines()? {
         phases.add(&trial?);
@@ -49,7 +49,7 @@ pub(crate) fn parts(dir: &Location, reader: &Reader<Experiment>) -> Result<Vec<P
 ///
 /// # Errors
 /// If one of them cannot be read.
-pub(crate) fn gaps(dir: &Location, reader: &Reader<Experiment>) -> Result<Vec<String>> {
+pub(crate) fn gaps(dir: &Location, reader: &Reader<ExperimentHead>) -> Result<Vec<String>> {
     let mut gaps = Vec::new();
     gaps.extend(reader.gap()?.map(|gap| tell(dir, &gap)));
     for side in SideRecord::ALL {

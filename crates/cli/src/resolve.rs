@@ -4,8 +4,8 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use iotax_dialects::fio::{self, Beyond};
-use iotax_spec::units::{parse_duration, parse_share};
-use iotax_spec::{
+use iotax_experiment::units::{parse_duration, parse_share};
+use iotax_experiment::{
     Arm, Changes, Driver, Factor, Form, Matrix, SideRuns, Spec, Stack, Stop, StopMode, Subsets,
     Target, Workload, command_of_arm, of_target_and_load, parse_arms, refuse_exclusions,
 };
@@ -362,7 +362,7 @@ pub(crate) fn stop(args: &CertaintyArgs, base: Stop) -> Result<Stop> {
 pub(crate) fn option<T>(
     name: &str,
     text: Option<&str>,
-    parse: fn(&str) -> Result<T, iotax_spec::Error>,
+    parse: fn(&str) -> Result<T, iotax_experiment::Error>,
 ) -> Result<Option<T>> {
     text.map(parse).transpose().with_context(|| format!("option {name}"))
 }

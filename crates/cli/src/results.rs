@@ -7,9 +7,9 @@ use anyhow::{Context as _, Result};
 use iotax_analyze::{Analysis, Phases};
 use iotax_dialects::importers;
 use iotax_dialects::results::{self, Results};
-use iotax_record::{Experiment, Writer};
+use iotax_experiment::{Arm, Error as SpecError, Matrix, Stop, Target, pair_arms, parse_arms};
+use iotax_record::{ExperimentHead, Writer};
 use iotax_rig::Held;
-use iotax_spec::{Arm, Error as SpecError, Matrix, Stop, Target, pair_arms, parse_arms};
 
 use crate::args::{CompareArgs, ReportArgs};
 use crate::destination::Destination;
@@ -239,7 +239,7 @@ fn read(arms: Vec<Arm>, stop: Stop) -> Result<Results> {
     Ok(results::read(arms, stop, std::env::args().collect(), env!("CARGO_PKG_VERSION"))?)
 }
 
-fn analyze(results: &Results) -> Vec<(Experiment, Analysis)> {
+fn analyze(results: &Results) -> Vec<(ExperimentHead, Analysis)> {
     let mut phases = Phases::new(&results.experiment);
     for trial in &results.trials {
         phases.add(trial);
@@ -260,7 +260,7 @@ fn keep(destination: &Destination, results: &Results) -> Result<Held> {
 }
 
 /// Of each arm something must have been measured, in whatever job.
-fn ended(parts: &[(Experiment, Analysis)]) -> Exit {
+fn ended(parts: &[(ExperimentHead, Analysis)]) -> Exit {
     let has = |at: usize| {
         parts.iter().any(|(_, part)| part.arms.get(at).is_some_and(|arm| arm.trials > 0))
     };

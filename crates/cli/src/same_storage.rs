@@ -1,8 +1,8 @@
 //! What is said of arms that are the same storage under two names.
 
 use anyhow::Result;
+use iotax_experiment::{Arm, Search, Spec};
 use iotax_rig::{Common, Overlap, overlaps};
-use iotax_spec::{Arm, Search, Spec};
 
 use crate::exit::Usage;
 

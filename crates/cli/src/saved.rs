@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use anyhow::Result;
+use iotax_experiment::{Base, Stack, Target};
 use iotax_record::{Reader, SearchHead, record_around};
-use iotax_spec::{Base, Stack, Target};
 
 use crate::exit::Usage;
 

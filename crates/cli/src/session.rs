@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context as _, Result};
+use iotax_experiment::{Spec, Target, Workload};
 use iotax_load::LoadProgress;
 use iotax_rig::Held;
 use iotax_run::Host;
-use iotax_spec::{Spec, Target, Workload};
 
 use crate::destination::Destination;
 use crate::{hung, signals};

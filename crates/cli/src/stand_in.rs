@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use anyhow::Result;
+use iotax_experiment::{Job, Spec};
 use iotax_record::HostRecord;
-use iotax_spec::{Job, Spec};
 
 use crate::exit::usage;
 
@@ -45,7 +45,7 @@ fn jobs(spec: &Spec) -> BTreeSet<String> {
 
 #[cfg(test)]
 mod tests {
-    use iotax_spec::{Arm, Stop, Target, Workload};
+    use iotax_experiment::{Arm, Stop, Target, Workload};
 
     use super::*;
 

@@ -9,7 +9,7 @@ use anyhow::Result;
 use iotax_dialects::fio::{self, Machine, Outside};
 use iotax_dialects::importers::{self, Tool as Source};
 use iotax_dialects::{Tool, diskspd, tool};
-use iotax_spec::{Factor, Spec, Workload, varied};
+use iotax_experiment::{Factor, Spec, Workload, varied};
 
 use crate::exit::{Usage, read_argument, usage};
 
@@ -76,7 +76,7 @@ impl Load {
     }
 
     /// With each combination of levels of these factors as a phase of its own.
-    pub(crate) fn vary(&mut self, factors: &[Factor]) -> Result<(), iotax_spec::Error> {
+    pub(crate) fn vary(&mut self, factors: &[Factor]) -> Result<(), iotax_experiment::Error> {
         if factors.is_empty() {
             return Ok(());
         }
@@ -89,7 +89,7 @@ impl Load {
     /// The experiment that `build` makes of the first phase, with the others after it.
     pub(crate) fn into_spec(
         mut self,
-        build: impl FnOnce(Workload) -> Result<Spec, iotax_spec::Error>,
+        build: impl FnOnce(Workload) -> Result<Spec, iotax_experiment::Error>,
     ) -> Result<Spec> {
         let first = self.phases.remove(0);
         Ok(build(first)?.followed_by(self.phases, self.suite)?)

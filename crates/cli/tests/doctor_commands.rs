@@ -1,5 +1,5 @@
 //! The commands that the doctor suggests are ones that this program takes.
-#![allow(clippy::unwrap_used, missing_docs)]
+#![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -11,10 +11,10 @@ use std::process::Command;
 use std::time::Duration;
 
 use iotax_diagnose::findings;
+use iotax_experiment::CloudChoice;
 use iotax_inspect::ProbeOptions;
 use iotax_record::Machine;
 use iotax_record::machine::{PathKind, PathSeen};
-use iotax_spec::CloudChoice;
 use iotax_testing::skipped;
 
 /// The commands that are suggested for a machine whose paths all lie in `home`.

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use iotax_record::{CPU_MODES, Counters, DISK_COUNTERS, Experiment, Reader, Series, Trial};
+use iotax_record::{CPU_MODES, Counters, DISK_COUNTERS, ExperimentHead, Reader, Series, Trial};
 use iotax_testing::{needs, needs_program, needs_root, skipped};
 use support::Desk;
 
@@ -36,7 +36,7 @@ fn without_being_asked_for_tables_are_kept_in_the_record_only() {
     let said = desk.run(&RUN);
     assert_eq!(said.code, 0, "{said}");
     assert!(!said.out.contains("avg-cpu"), "{said}");
-    let trials: Vec<Trial> = Reader::<Experiment>::open(&desk.path().join("r"))
+    let trials: Vec<Trial> = Reader::<ExperimentHead>::open(&desk.path().join("r"))
         .unwrap()
         .lines()
         .unwrap()
@@ -248,7 +248,7 @@ fn figures_are_byte_for_byte_those_of_the_real_iostat() {
 }
 
 /// The record of a run, with other counters in it.
-fn one_trial(counters: Counters) -> (Experiment, Trial) {
+fn one_trial(counters: Counters) -> (ExperimentHead, Trial) {
     let desk = Desk::new();
     let said = desk.run(&[
         "run",
@@ -262,7 +262,7 @@ fn one_trial(counters: Counters) -> (Experiment, Trial) {
         "r",
     ]);
     assert_eq!(said.code, 0, "{said}");
-    let reader = Reader::<Experiment>::open(&desk.path().join("r")).unwrap();
+    let reader = Reader::<ExperimentHead>::open(&desk.path().join("r")).unwrap();
     let trial = reader.lines().unwrap().next().unwrap().unwrap();
     (reader.head.clone(), Trial { counters: Some(counters), ..trial })
 }

@@ -7,7 +7,7 @@ use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
 use insta::assert_snapshot;
-use iotax_spec::Layer;
+use iotax_experiment::Layer;
 use iotax_testing::skipped;
 use serde_json::Value;
 use support::{Desk, Said};

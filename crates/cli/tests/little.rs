@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use iotax_analyze::{Analysis, Phases};
 use iotax_dialects::results;
-use iotax_record::{Experiment, JobRecord, Reader, Trial};
-use iotax_spec::{Arm, Stop, Target};
+use iotax_experiment::{Arm, Stop, Target};
+use iotax_record::{ExperimentHead, JobRecord, Reader, Trial};
 
 /// What the rounding of other tools' figures, and of histograms, comes to.
 const ROUNDING: f64 = 0.02;
@@ -55,7 +55,7 @@ fn in_flight(record: &JobRecord) -> Option<f64> {
 }
 
 /// How many rows keep the law, of an experiment and its trials.
-fn check(what: &str, head: &Experiment, trials: &[Trial]) -> usize {
+fn check(what: &str, head: &ExperimentHead, trials: &[Trial]) -> usize {
     let mut phases = Phases::new(head);
     for trial in trials {
         phases.add(trial);
@@ -102,7 +102,7 @@ fn every_row_of_every_fixture_obeys_littles_law() {
             rows += check(&file.display().to_string(), &found.experiment, &found.trials);
         }
         if file.ends_with("experiment.json") {
-            let reader = Reader::<Experiment>::open(file.parent().unwrap()).unwrap();
+            let reader = Reader::<ExperimentHead>::open(file.parent().unwrap()).unwrap();
             let trials: Vec<Trial> = reader.lines().unwrap().map(Result::unwrap).collect();
             rows += check(&file.display().to_string(), &reader.head, &trials);
         }

@@ -12,7 +12,7 @@ use std::process::Command;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
-use iotax_record::Experiment;
+use iotax_record::ExperimentHead;
 use iotax_testing::needs_program;
 use serde_json::Value;
 use support::Desk;
@@ -29,7 +29,7 @@ fn free(head: &Value, value: &Value, at: &str, found: &mut Vec<String>) {
         Value::String(_) => {
             let mut changed = head.clone();
             *changed.pointer_mut(at).unwrap() = "anything".into();
-            if serde_json::from_value::<Experiment>(changed).is_ok() {
+            if serde_json::from_value::<ExperimentHead>(changed).is_ok() {
                 found.push(at.to_owned());
             }
         }

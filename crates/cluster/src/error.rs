@@ -22,22 +22,13 @@ pub enum Error {
          \x20 pvc:NAME        a claim that is there, with --write-to\n\
          \x20 hostpath:/PATH  a directory of the node, with --write-to"
     )]
-    Target {
-        /// As it was written.
-        text: String,
-    },
+    Target { text: String },
     /// What is to be added to pods cannot be.
     #[error("this cannot be added to pods: {why}")]
-    PodOverrides {
-        /// Why not.
-        why: String,
-    },
+    PodOverrides { why: String },
     /// It is not known which node's directory is meant.
     #[error("`{text}` is a directory of which node? Write {text}@NODE")]
-    NoNode {
-        /// As it was written.
-        text: String,
-    },
+    NoNode { text: String },
     /// A pod uses the claims of its own namespace only.
     #[error(
         "pods in namespace {namespace} cannot use a claim in {theirs}; run this there: \
@@ -54,18 +45,10 @@ pub enum Error {
         "no cluster is known: {why}\nset KUBECONFIG, name one of its contexts with --context, or \
          run this in a pod with a service account"
     )]
-    NoCluster {
-        /// Why.
-        why: String,
-    },
+    NoCluster { why: String },
     /// The cluster does not answer.
     #[error("the cluster does not answer ({doing}): {why}")]
-    Unreachable {
-        /// What was asked.
-        doing: String,
-        /// Why.
-        why: String,
-    },
+    Unreachable { doing: String, why: String },
     /// The user lacks a right.
     #[error(
         "not allowed to {verb} {resource} in namespace {namespace}: {message}\n\
@@ -74,9 +57,7 @@ pub enum Error {
     Forbidden {
         /// What must be allowed.
         verb: String,
-        /// On what.
         resource: String,
-        /// Where.
         namespace: String,
         /// In the cluster's words.
         message: String,
@@ -99,7 +80,6 @@ pub enum Error {
     NamespaceForbidden {
         /// What must be allowed.
         verb: String,
-        /// On what.
         resource: String,
         /// In the cluster's words.
         message: String,
@@ -109,7 +89,6 @@ pub enum Error {
         "namespace {namespace} has no service account after {seconds} s, so that no pod can be made"
     )]
     NoServiceAccount {
-        /// Its name.
         namespace: String,
         /// How long it was waited for.
         seconds: u64,
@@ -117,11 +96,9 @@ pub enum Error {
     /// What was asked for breaks a rule of the cluster: quota, limits, Pod Security, a webhook.
     #[error("the cluster refuses to {doing}: {message}\n{advice}")]
     Refused {
-        /// What was asked.
         doing: String,
         /// In the cluster's words.
         message: String,
-        /// What to do.
         advice: &'static str,
     },
     /// A pod does not start.
@@ -129,9 +106,7 @@ pub enum Error {
     Pending {
         /// Whose pod it is.
         whose: String,
-        /// The pod.
         pod: String,
-        /// Why.
         pending: Box<Pending>,
     },
     /// A pod is gone, though nobody of this run removed it.
@@ -139,7 +114,6 @@ pub enum Error {
     Gone {
         /// Whose pod it was.
         whose: String,
-        /// The pod.
         pod: String,
     },
     /// A pod that ended is not gone, so that no other can have its name.
@@ -147,13 +121,11 @@ pub enum Error {
     StillDeleted {
         /// Whose pod it is.
         whose: String,
-        /// The pod.
         pod: String,
     },
     /// A claim that the user named is not there.
     #[error("there is no claim {claim} in namespace {namespace}")]
     NoClaim {
-        /// Its name.
         claim: String,
         /// Where it was looked for.
         namespace: String,
@@ -163,10 +135,7 @@ pub enum Error {
         "claim {claim} is a raw block volume: all that is on it would be overwritten; measure a new \
          one of its class, with block:NAME"
     )]
-    RawClaim {
-        /// Its name.
-        claim: String,
-    },
+    RawClaim { claim: String },
     /// It is not known what path is meant.
     #[error(
         "`{text}` is no path in a cluster; there are these:\n\
@@ -176,38 +145,24 @@ pub enum Error {
          \x20 service    from pod to Service (ClusterIP)\n\
          \x20 dns        from pod to Service by its name"
     )]
-    Path {
-        /// As it was written.
-        text: String,
-    },
-    /// Both ends are on one node.
+    Path { text: String },
     #[error(
         "both ends are on node {node}; name two nodes with --from and --to, or measure the path \
          within it with --paths same-node"
     )]
-    OneNode {
-        /// Its name.
-        node: String,
-    },
+    OneNode { node: String },
     /// There is no peer at the far end.
     #[error("`iotax peer` in pod {pod} does not listen: {why}\n--port names another port")]
-    NoPeer {
-        /// The pod.
-        pod: String,
-        /// Why not.
-        why: String,
-    },
+    NoPeer { pod: String, why: String },
     /// A pod was made again, and paths lead to where it was.
     #[error(
         "pod {pod} was made again and has another address ({now}, before {before}): paths to it end \
          here; measure again"
     )]
     Moved {
-        /// The pod.
         pod: String,
         /// Where paths lead to.
         before: IpAddr,
-        /// Where it is.
         now: IpAddr,
     },
     /// Something that this run made is still there.
@@ -216,22 +171,17 @@ pub enum Error {
          `iotax undo --cluster --namespace {namespace}` removes it"
     )]
     Left {
-        /// Where.
         namespace: String,
         /// Whose it is.
         run: String,
         /// What, or why it is not known.
         what: String,
     },
-    /// The user stopped it.
     #[error("stopped while pods were starting")]
     Interrupted,
     /// A file is not what `kubectl get -o json` prints.
     #[error("this is not what `kubectl get -o json` prints: {why}")]
-    NoObjects {
-        /// Why.
-        why: String,
-    },
+    NoObjects { why: String },
     /// This machine does not allow it.
     #[error("cannot speak with a cluster from here: {0}")]
     Here(#[from] std::io::Error),

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use iotax_experiment::{Driver, Spec, Workload};
 use iotax_load::{LoadProgress, Progress};
 use iotax_record::{HostRecord, Placed, Site};
 use iotax_run::agent::{PeerSecrets, Remote, RemoteOptions};
 use iotax_run::{
     AgentError, Arms, Error, FailureKind, Files, Host, Measured, Runner, TrialRequest,
 };
-use iotax_spec::{Driver, Spec, Workload};
 use k8s_openapi::api::core::v1::Pod;
 
 use crate::agent::PodAgent;
@@ -46,13 +46,11 @@ pub type Opened = Vec<(PodHost, HostRecord)>;
 
 /// The pod of one arm. With the last one of a run, everything of the run is removed.
 pub struct PodHost {
-    /// The agents in it.
     agents: Box<dyn Host + Send>,
     site: Site,
     /// What the cluster knows of it, for people, and to be compared with others.
     note: String,
     placed: Placed,
-    /// The node that it is on.
     node: Option<String>,
     session: Arc<Session>,
 }
@@ -195,7 +193,6 @@ fn tell_nodes(pods: &[Pod], note: &Note) {
 }
 
 impl PodHost {
-    /// The node that it is on.
     pub fn node(&self) -> Option<&str> {
         self.node.as_deref()
     }

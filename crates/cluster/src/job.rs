@@ -14,11 +14,9 @@ const KEPT_SECONDS: u32 = 24 * 60 * 60;
 /// What a job is to do.
 #[derive(Debug, Clone)]
 pub struct JobOptions {
-    /// Where.
     pub namespace: String,
     /// The image: iotax.
     pub image: String,
-    /// Secrets to pull it with.
     pub pull_secrets: Vec<String>,
     /// A claim that its results go to; `None`: nothing but what it prints is kept.
     pub results: Option<String>,

@@ -10,7 +10,6 @@ use crate::objects::Toleration;
 /// A node, and why no pod goes to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FleetNode {
-    /// Its name.
     pub name: String,
     /// `None`: it takes pods.
     pub refuses: Option<String>,

@@ -2,13 +2,13 @@
 
 use std::thread;
 
+use iotax_experiment::{Driver, IndexEnds, Spec, Workload};
 use iotax_load::Progress;
 use iotax_record::{LoadRecord, PauseRecord, Site, SystemCounters};
 use iotax_run::agent::Remote;
 use iotax_run::{
     AgentError, Arms, Error, FailureKind, Files, Measured, Runner, Task, TrialRequest,
 };
-use iotax_spec::{Driver, IndexEnds, Spec, Workload};
 
 /// An agent in each container, on the one volume of the pod.
 pub(crate) struct Pair {

@@ -24,11 +24,9 @@ pub enum Cause {
     Claim,
     /// Its volume is not attached or not mounted.
     Mount,
-    /// Its image.
     Image,
     /// The runtime does not accept what the pod asks for.
     Runtime,
-    /// It ended.
     Ended,
     /// Nothing that the cluster tells of.
     Unknown,

@@ -4,8 +4,8 @@ use std::fmt;
 use std::path::{Component, Path, PathBuf};
 use std::str::FromStr;
 
+use iotax_experiment::Target;
 use iotax_run::agent::GivenUp;
-use iotax_spec::Target;
 
 use crate::error::Error;
 
@@ -17,7 +17,6 @@ const LONGEST_NAME: usize = 253;
 /// What an arm is: a volume, and the node that it is used from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// What its volume is.
     pub volume: Volume,
     /// The node of its pod, where it was asked for.
     pub node: Option<String>,

@@ -19,10 +19,8 @@ use crate::objects::{LEASE, MANAGED, Run, run_of};
 use crate::remove::remove;
 use crate::session::RENEWAL;
 
-/// What came of it.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Undone {
-    /// What was removed.
     pub removed: Vec<String>,
     /// Runs that are under way, and were left alone.
     pub live: Vec<String>,

@@ -40,7 +40,6 @@ pub struct Reasons {
 /// Why an arm is the slower one of two.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reason {
-    /// Its name.
     pub of: String,
     /// The cause that it has and the other one has not, or not as much.
     pub suspect: Option<Suspect>,
@@ -76,7 +75,6 @@ impl Confidence {
         }
     }
 
-    /// For people.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Possible => "possible",

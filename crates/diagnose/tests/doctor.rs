@@ -1,12 +1,12 @@
 //! The doctor's rules on machines that were built from documented formats.
-#![allow(clippy::unwrap_used, missing_docs)]
+#![allow(clippy::unwrap_used)]
 
 mod machines;
 
 use std::fmt::Write as _;
 
 use iotax_diagnose::{Certainty, Finding, findings, named_causes};
-use iotax_spec::CloudChoice;
+use iotax_experiment::CloudChoice;
 
 use iotax_record::Machine;
 use iotax_record::machine::{Crypt, Device, MountSeen, NfsSeen, PressureAverages};

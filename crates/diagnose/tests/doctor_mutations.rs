@@ -1,11 +1,11 @@
 //! Rules on machines that no machine is: edited by hand, cut off, absurd.
-#![allow(clippy::unwrap_used, missing_docs)]
+#![allow(clippy::unwrap_used)]
 
 mod machines;
 
 use iotax_diagnose::{findings, named_causes};
+use iotax_experiment::CloudChoice;
 use iotax_record::Machine;
-use iotax_spec::CloudChoice;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! Every size of VM of the catalogue: whatever binds, of I/Os or of bytes, is named, with its figure and
 //! with what a burst reaches.
-#![allow(clippy::unwrap_used, missing_docs)]
+#![allow(clippy::unwrap_used)]
 
 use std::collections::HashSet;
 
@@ -8,10 +8,10 @@ use iotax_catalog::{
     Caching, Cloud, Direction, Limit, Rate, Scope, Setup, Vm, attached_disk, expect, vms_like,
 };
 use iotax_diagnose::{Finding, findings};
+use iotax_experiment::CloudChoice;
+use iotax_quantity::{grouped, mb_per_s, whole};
 use iotax_record::machine::{Device, Node, PathSeen, SeenLayer, UsedAs};
 use iotax_record::{CloudInstance, Machine};
-use iotax_spec::CloudChoice;
-use iotax_words::{grouped, mb_per_s, whole};
 
 const DISK_BYTES: u64 = 1 << 40;
 

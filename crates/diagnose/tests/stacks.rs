@@ -1,13 +1,13 @@
 //! Stacks beside clouds: RAIDs, drives, SMB, shares of the host, ZFS, FUSE, proxies. Machines of
 //! public reports, machines that show each cause, and healthy ones.
-#![allow(clippy::unwrap_used, missing_docs)]
+#![allow(clippy::unwrap_used)]
 
 mod machines;
 
 use iotax_diagnose::{Certainty, Finding, LayerCoverage, coverage, findings};
+use iotax_experiment::CloudChoice;
 use iotax_record::Machine;
 use iotax_record::machine::{Device, Listener, MountSeen, ZfsSeen};
-use iotax_spec::CloudChoice;
 use machines::{ALL, text};
 
 fn machine(name: &str) -> Machine {

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use crate::importers::error::Error as Fault;
 
 /// Why results of other tools cannot be used.
-#[expect(missing_docs, reason = "the messages say it")]
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error(

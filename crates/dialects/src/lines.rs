@@ -1,6 +1,6 @@
 //! Lines of a script: where in it something is.
 
-use iotax_spec::{Error, FilePlace};
+use iotax_experiment::{Error, FilePlace};
 
 /// The number of the line with this byte, from 1, and where that line begins.
 pub(crate) fn line_at(text: &str, at: usize) -> (usize, usize) {

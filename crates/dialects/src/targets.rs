@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use iotax_spec::Workload;
+use iotax_experiment::Workload;
 
 /// Where a job works, as written: the directory or device, without the file in it.
 pub(crate) type Written = String;

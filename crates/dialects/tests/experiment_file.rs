@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 use iotax_dialects::fio;
-use iotax_spec::{Error, Spec};
+use iotax_experiment::{Error, Spec};
 
 fn with_jobs(text: &str, jobs: &'static str) -> Result<Spec, Error> {
     let include = |name: &str| match name {

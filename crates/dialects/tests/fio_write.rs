@@ -4,7 +4,7 @@
 
 use iotax_dialects::fio::from_job_file;
 use iotax_dialects::fio_write::{sections, text};
-use iotax_spec::{
+use iotax_experiment::{
     BlockSizes, Bound, Content, Engine, Extent, Flow, IoPriority, Job, LatencyTarget, Numa,
     NumaMemory, Pattern, PriorityClass, PriorityShare, RunLength, Share, Skew, Stretches, Think,
     Trims, Workload, Zone,

@@ -42,7 +42,6 @@ pub struct Platform {
 pub struct File {
     /// Without a slash before it.
     pub path: String,
-    /// All of it.
     pub content: Vec<u8>,
 }
 

@@ -34,13 +34,11 @@ impl fmt::Display for DeviceNumber {
 pub struct BlockDevice {
     /// The kernel's name, e.g. `nvme0n1p2`.
     pub name: String,
-    /// Its number.
     pub number: DeviceNumber,
     /// The disk a partition belongs to.
     pub disk: Option<String>,
     /// Vendor's name of the disk, or what kind of device it is, e.g. `virtio disk`.
     pub model: Option<String>,
-    /// Capacity.
     pub size_bytes: u64,
     /// Smallest I/O the device can do.
     pub logical_block_bytes: Option<u32>,

@@ -14,7 +14,6 @@ pub(crate) fn cpu_limit() -> Option<f64> {
     cpu_quota().map(|quota| quota.cpus)
 }
 
-/// A CPU quota.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct CpuQuota {
     /// CPUs' worth of time.
@@ -98,7 +97,6 @@ fn version(mount: &Mount) -> CgroupVersion {
     if mount.file_system == "cgroup2" { CgroupVersion::V2 } else { CgroupVersion::V1 }
 }
 
-/// Versions of cgroups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CgroupVersion {
     /// A hierarchy for each controller.
@@ -110,9 +108,7 @@ pub enum CgroupVersion {
 /// The hierarchy of a controller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hierarchy {
-    /// Its version.
     pub version: CgroupVersion,
-    /// Where it is mounted.
     pub top: PathBuf,
     /// This process's group in it.
     pub own: PathBuf,

@@ -21,13 +21,9 @@ pub struct IoLimits {
     pub group: PathBuf,
     /// The file that sets them, in version 1 the first of several.
     pub file: PathBuf,
-    /// Reads.
     pub read_iops: Option<f64>,
-    /// Writes.
     pub write_iops: Option<f64>,
-    /// Bytes read.
     pub read_bw_bytes: Option<f64>,
-    /// Bytes written.
     pub write_bw_bytes: Option<f64>,
 }
 

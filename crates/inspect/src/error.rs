@@ -12,7 +12,6 @@ pub enum Error {
     Path {
         /// The path as asked for.
         path: PathBuf,
-        /// The system's reason.
         source: io::Error,
     },
 }
@@ -24,7 +23,6 @@ impl Error {
         matches!(source.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
     }
 
-    /// The system's reason.
     pub fn reason(&self) -> &io::Error {
         let Self::Path { source, .. } = self;
         source

@@ -42,7 +42,6 @@ pub fn environment() -> Environment {
 pub struct MachineSize {
     /// Bytes of a page of memory.
     pub page_bytes: u64,
-    /// Bytes of all its memory.
     pub memory_bytes: u64,
     /// CPUs that may ever be online.
     pub possible_cpus: u32,

@@ -15,7 +15,6 @@ pub struct Mount {
     pub device: DeviceNumber,
     /// The directory of the file system that is mounted: not `/` for bind mounts and containers.
     pub root: PathBuf,
-    /// Where it is mounted.
     pub mount_point: PathBuf,
     /// File system type, e.g. `ext4`, `fuse.sshfs`.
     pub file_system: String,

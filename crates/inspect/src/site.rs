@@ -14,11 +14,8 @@ use crate::mounts::{Mount, covering, mounts};
 /// What stands at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// A directory.
     Directory,
-    /// A regular file.
     File,
-    /// A block device.
     BlockDevice,
     /// A character device, pipe or socket.
     Other,

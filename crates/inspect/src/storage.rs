@@ -16,7 +16,6 @@ pub struct Storage {
     pub nfs: Vec<PathBuf>,
 }
 
-/// One block device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
     /// The name it has in `/proc/diskstats`.

@@ -46,7 +46,6 @@ pub(crate) struct Child<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
     Itself,
-    /// The user stopped it.
     Stopped,
     /// It took too long.
     Late,

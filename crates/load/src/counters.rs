@@ -6,7 +6,6 @@ use iotax_record::SystemCounters;
 use rustix::process::Pid;
 use rustix::time::{ClockId, clock_gettime};
 
-/// One reading.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Reading(SystemCounters);
 

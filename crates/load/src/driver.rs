@@ -2,8 +2,8 @@
 
 use std::sync::atomic::AtomicBool;
 
+use iotax_experiment::{IndexEnds, Job, Workload};
 use iotax_record::LoadRecord;
-use iotax_spec::{IndexEnds, Job, Workload};
 use iotax_vdisk::IoTarget;
 
 use crate::error::Error;
@@ -12,11 +12,9 @@ use crate::live::LoadProgress;
 /// One run of a workload on one target.
 #[derive(Clone, Copy)]
 pub struct Request<'a> {
-    /// What to do.
     pub workload: &'a Workload,
     /// Which ends of its index are here.
     pub index_ends: &'a IndexEnds,
-    /// Where.
     pub target: IoTarget<'a>,
     /// Discarded start; instead of the workload's own.
     pub ramp_ns: u64,

@@ -16,9 +16,7 @@ pub enum Error {
     Path {
         /// What was attempted.
         action: &'static str,
-        /// On what.
         path: PathBuf,
-        /// Why not.
         source: std::io::Error,
     },
     /// The far end of a network path cannot be used.
@@ -26,7 +24,6 @@ pub enum Error {
     Peer {
         /// What people call it.
         peer: String,
-        /// Why not.
         source: std::io::Error,
     },
     /// The file system is too full for the test files.
@@ -47,10 +44,7 @@ pub enum Error {
          system such as ext4 on the stack, or choose a workload without index",
         path.display()
     )]
-    IndexOnDevice {
-        /// The device.
-        path: PathBuf,
-    },
+    IndexOnDevice { path: PathBuf },
     /// A file or device that is not ours would be written.
     #[error(
         "job `{job}` writes, and {} is {what}: files and devices that were named as targets are only read; give a directory instead, or make the job read only", path.display()
@@ -68,7 +62,6 @@ pub enum Error {
         "{} exists and was not written by iotax; job `{job}` would overwrite it: move it away, or choose another directory", path.display()
     )]
     NotOurs {
-        /// The file.
         path: PathBuf,
         /// The job that would use it.
         job: String,
@@ -78,7 +71,6 @@ pub enum Error {
         "{} exists, was not written by iotax, and has {length} of the {wanted} bytes that are to be read: move it away, or lower `size`", path.display()
     )]
     TooShort {
-        /// The file.
         path: PathBuf,
         /// Its length in bytes.
         length: u64,
@@ -90,9 +82,7 @@ pub enum Error {
         "job `{job}`: its largest block has {block_bytes} bytes, but only {span_bytes} bytes of {target} are there for it; use smaller blocks or a larger target"
     )]
     SpanTooSmall {
-        /// The job.
         job: String,
-        /// The target.
         target: String,
         /// Bytes that a thread of the job may use.
         span_bytes: u64,
@@ -101,24 +91,15 @@ pub enum Error {
     },
     /// Neither directory, regular file nor block device.
     #[error("{} is neither a directory, a regular file nor a block device; name one of these", path.display())]
-    NoTarget {
-        /// The target.
-        path: PathBuf,
-    },
+    NoTarget { path: PathBuf },
     /// The file system does not do direct I/O.
     #[error(
         "job `{job}`: {} cannot be opened for direct I/O (O_DIRECT): its file system does not support it; set `direct = false`", path.display()
     )]
-    DirectRefused {
-        /// The file.
-        path: PathBuf,
-        /// The job.
-        job: String,
-    },
+    DirectRefused { path: PathBuf, job: String },
     /// The job asks for something that cannot be done on this target.
     #[error("job `{job}`: {what}")]
     Unsuitable {
-        /// The job.
         job: String,
         /// What, why, and what to do instead.
         what: String,
@@ -126,55 +107,36 @@ pub enum Error {
     /// The virtual disk cannot take the job.
     #[error("job `{job}` on {disk}: {source}")]
     Disk {
-        /// The job.
         job: String,
         /// The stack.
         disk: String,
-        /// Why not.
         source: iotax_vdisk::Error,
     },
     /// The kernel gives no `io_uring`.
     #[error("job `{job}`: io_uring is not available: {source}; {advice}")]
-    NoIoUring {
-        /// The job.
-        job: String,
-        /// What the kernel said.
-        source: std::io::Error,
-        /// What to do.
-        advice: &'static str,
-    },
+    NoIoUring { job: String, source: std::io::Error, advice: &'static str },
     /// The kernel gives no context for its older asynchronous I/O.
     #[error(
         "job `{job}`: libaio is not available: {source}; raise the limit of the machine (sysctl \
          fs.aio-max-nr), lower the queue depth, or use `engine = \"psync\"`"
     )]
-    NoLibaio {
-        /// The job.
-        job: String,
-        /// What the kernel said.
-        source: std::io::Error,
-    },
+    NoLibaio { job: String, source: std::io::Error },
     /// What a job would trim cannot be trimmed.
     #[error(
         "job `{job}`: {} cannot be trimmed: {source}; choose a device that discards, a file system \
          with holes in files, or a workload without trims", path.display()
     )]
     NoTrims {
-        /// The job.
         job: String,
         /// What it would trim.
         path: PathBuf,
-        /// What the kernel said.
         source: std::io::Error,
     },
     /// The first version of the index could not be written or loaded.
     #[error(
         "cannot set up the index to search: {source}; check that the target is writable and has room for two versions of it"
     )]
-    Index {
-        /// Why not.
-        source: std::io::Error,
-    },
+    Index { source: std::io::Error },
     /// Buffers of a workload need more memory than there is.
     #[error(
         "the buffers of the workload need {} of memory (job `{job}`: threads {threads}, queue depth {depth}, \
@@ -184,7 +146,6 @@ pub enum Error {
     Buffers {
         /// The job with the most.
         job: String,
-        /// Its threads.
         threads: u64,
         /// I/Os that each of them keeps in flight.
         depth: u64,
@@ -204,42 +165,27 @@ pub enum Error {
     Memory {
         /// Bytes asked for.
         bytes: u64,
-        /// Why not.
         source: std::io::Error,
     },
     /// A thread of the load panicked: a bug in this program.
     #[error("a thread of job `{job}` broke down (a bug in iotax): {message}")]
     Panicked {
-        /// The job.
         job: String,
         /// The panic message.
         message: String,
     },
     /// A thread could not be started.
     #[error("cannot start a thread for job `{job}`: {source}; lower its number of threads")]
-    Spawn {
-        /// The job.
-        job: String,
-        /// Why not.
-        source: std::io::Error,
-    },
+    Spawn { job: String, source: std::io::Error },
     /// A program that is to drive the load is not there.
     #[error(
         "cannot find the program {name}; install it (apt-get install {name}), or let iotax drive the \
          load itself (--engine native)"
     )]
-    NoProgram {
-        /// Which.
-        name: &'static str,
-    },
+    NoProgram { name: &'static str },
     /// A program could not be started, or watched.
     #[error("cannot run {}: {source}", program.display())]
-    Start {
-        /// Its path.
-        program: PathBuf,
-        /// Why not.
-        source: std::io::Error,
-    },
+    Start { program: PathBuf, source: std::io::Error },
     /// A program that drives a load broke down.
     #[error("{name} {what}{said}")]
     Program {
@@ -253,7 +199,6 @@ pub enum Error {
     /// Only the native engines can do it.
     #[error("{what}, which fio cannot drive: {advice}, or use --engine native")]
     NotWithFio {
-        /// What it is.
         what: String,
         /// What else can be done.
         advice: &'static str,
@@ -273,7 +218,7 @@ fn size(bytes: u64) -> String {
 }
 
 impl Error {
-    pub(crate) fn unsuitable(job: &iotax_spec::Job, what: String) -> Self {
+    pub(crate) fn unsuitable(job: &iotax_experiment::Job, what: String) -> Self {
         Self::Unsuitable { job: job.name.clone(), what }
     }
 

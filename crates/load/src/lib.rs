@@ -35,7 +35,7 @@
 //!
 //! # To add an engine
 //!
-//! Its entry in `iotax_spec::Engine`; one file in `native/engines` that implements `Engine`, its `mod`
+//! Its entry in `iotax_experiment::Engine`; one file in `native/engines` that implements `Engine`, its `mod`
 //! line, and an arm in `native::worker`.
 
 #[cfg(not(target_os = "linux"))]

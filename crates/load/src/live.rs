@@ -21,7 +21,6 @@ pub struct WindowState {
     pub opened: Option<Instant>,
     /// When it closed.
     pub closed: Option<Instant>,
-    /// The run is over.
     pub over: bool,
 }
 
@@ -54,7 +53,6 @@ impl LoadProgress {
         self.change(|window| window.closed = Some(Instant::now()));
     }
 
-    /// The run is over.
     pub fn end(&self) {
         self.change(|window| window.over = true);
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use iotax_spec::{Job, Workload};
+use iotax_experiment::{Job, Workload};
 use iotax_vdisk::IoTarget;
 
 use crate::error::Error;
@@ -53,7 +53,6 @@ pub(crate) fn parts<'a>(
 
 /// A part, and who works where in it.
 pub(crate) struct PlacedPart<'a> {
-    /// The part.
     pub part: Part<'a>,
     /// Its files and places.
     pub places: Places,

@@ -9,8 +9,8 @@ use std::os::unix::fs::FileExt as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
+use iotax_experiment::{Bound, Engine, Files, Pattern, Trims, Workload};
 use iotax_load::{LoadDriver as _, Native};
-use iotax_spec::{Bound, Engine, Files, Pattern, Trims, Workload};
 use iotax_vdisk::{FaultConfig, IoTarget, LayerConfig, Trigger};
 use support::{MIB, MS, disk, engines, job, mem, prepare_and_run, run, run_prepared, workload};
 

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
+use iotax_experiment::{Engine, Files, FioOption, Job, Workload};
 use iotax_load::{Error, Fio, LoadDriver as _, Native};
 use iotax_record::LoadRecord;
-use iotax_spec::{Engine, Files, FioOption, Job, Workload};
 use iotax_testing::{needs_program, needs_root};
 use iotax_vdisk::IoTarget;
 use support::{MIB, MS, disk, job, mem, request, workload};

@@ -9,9 +9,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use iotax_experiment::{Engine, Job};
 use iotax_load::{Error, Fio, LoadDriver as _};
 use iotax_record::LoadRecord;
-use iotax_spec::{Engine, Job};
 use iotax_vdisk::IoTarget;
 use support::{job, request, workload};
 

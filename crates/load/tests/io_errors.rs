@@ -6,14 +6,14 @@ mod support;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use iotax_experiment::{BlockSizes, Bound, Engine, Pattern};
 use iotax_load::{LoadDriver as _, Native};
-use iotax_spec::{BlockSizes, Bound, Engine, Pattern};
 use iotax_vdisk::{
     CacheConfig, DelayConfig, FaultConfig, IoTarget, LayerConfig, QueueConfig, Trigger,
 };
 use support::{MIB, MS, disk, job, mem, prepare_and_run, request, run_in, workload};
 
-fn refusal(workload: &iotax_spec::Workload, target: IoTarget<'_>) -> String {
+fn refusal(workload: &iotax_experiment::Workload, target: IoTarget<'_>) -> String {
     prepare_and_run(workload, target).unwrap_err().to_string()
 }
 

@@ -6,9 +6,9 @@ mod support;
 use std::net::Ipv4Addr;
 use std::sync::atomic::AtomicBool;
 
+use iotax_experiment::{BlockSizes, Engine, Job, Pace};
 use iotax_load::{Error, Iperf3, LoadDriver as _, new_peer_secret};
 use iotax_record::LoadRecord;
-use iotax_spec::{BlockSizes, Engine, Job, Pace};
 use iotax_testing::needs_program;
 use iotax_vdisk::{IoTarget, Peer};
 use support::{peer, request, workload};

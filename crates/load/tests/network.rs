@@ -9,9 +9,9 @@ use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use iotax_experiment::{BlockSizes, Engine, Job, Pace, Workload};
 use iotax_load::{Error, LoadDriver as _, Native, new_peer_secret};
 use iotax_record::LoadRecord;
-use iotax_spec::{BlockSizes, Engine, Job, Pace, Workload};
 use iotax_vdisk::{IoTarget, Peer, Tls, TlsBy, TlsCipher};
 use support::{MS, peer, request, run_prepared, workload};
 

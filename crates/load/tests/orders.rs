@@ -9,8 +9,8 @@ use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
+use iotax_experiment::{BlockSizes, Bound, Engine, Job, Pattern, RunLength, Skew, Think, Workload};
 use iotax_load::{LoadDriver as _, Native};
-use iotax_spec::{BlockSizes, Bound, Engine, Job, Pattern, RunLength, Skew, Think, Workload};
 use iotax_testing::needs;
 use iotax_vdisk::IoTarget;
 use support::{MIB, MS, disk, engines, job, mem, prepare_and_run, request, run, run_in, workload};

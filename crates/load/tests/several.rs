@@ -6,7 +6,7 @@ mod support;
 
 use std::fs;
 
-use iotax_spec::{BlockSizes, Engine, Files, Job, Workload};
+use iotax_experiment::{BlockSizes, Engine, Files, Job, Workload};
 use iotax_vdisk::{IoTarget, LayerConfig, RateLimit, ThrottleConfig};
 use support::{MIB, disk, engines, job, mem, prepare_and_run, workload};
 
@@ -109,7 +109,7 @@ fn a_job_that_ends_all_ends_those_on_other_targets() {
     let (e, f) = (disk(&[mem(4 * MIB)]), disk(&[mem(4 * MIB)]));
     let mut both = two();
     both.time_ns = 600_000 * support::MS;
-    (both.jobs[0].bound, both.jobs[0].ends_all) = (iotax_spec::Bound::Bytes(MIB), true);
+    (both.jobs[0].bound, both.jobs[0].ends_all) = (iotax_experiment::Bound::Bytes(MIB), true);
     let targets = [("e", IoTarget::Disk(&e)), ("f", IoTarget::Disk(&f))];
     let record = prepare_and_run(&both, IoTarget::Several(&targets)).unwrap();
     assert!(record.window_ns < both.time_ns / 10);

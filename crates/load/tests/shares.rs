@@ -9,7 +9,7 @@ use std::io::Write as _;
 
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
-use iotax_spec::{
+use iotax_experiment::{
     Bound, Content, Engine, Flow, IoPriority, LatencyTarget, Pattern, PriorityClass, PriorityShare,
     Stretches,
 };
@@ -109,7 +109,7 @@ fn stretches_and_increments_leave_the_rest_alone() {
         let mut job = job(engine);
         (job.read_percent, job.pattern, job.threads) = (0, Pattern::Sequential, 2);
         (job.files, job.offset_increment_bytes) =
-            (iotax_spec::Files::Shared("one".to_owned()), 2 * MIB);
+            (iotax_experiment::Files::Shared("one".to_owned()), 2 * MIB);
         let kib = 1024;
         job.stretches =
             Some(Stretches { bytes: 64 * kib, range_bytes: 64 * kib, skip_bytes: 192 * kib });

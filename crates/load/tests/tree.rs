@@ -4,9 +4,9 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
+use iotax_experiment::{IndexEnds, Workload};
 use iotax_load::{Error, LoadDriver as _, Native, Request};
 use iotax_record::LoadRecord;
-use iotax_spec::{IndexEnds, Workload};
 use iotax_vdisk::IoTarget;
 
 fn workload(preset: &str) -> Workload {

@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
+use iotax_experiment::{Bound, Engine, Job, Pace, Pattern, Trims, Workload};
 use iotax_load::{Error, Fio, LoadDriver as _, Native};
 use iotax_record::LoadRecord;
-use iotax_spec::{Bound, Engine, Job, Pace, Pattern, Trims, Workload};
 use iotax_vdisk::IoTarget;
 use support::{MIB, MS, disk, engines, job, mem, prepare_and_run, request, run, run_in, workload};
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::experiment::Experiment;
+use crate::experiment::ExperimentHead;
 use crate::search::SearchHead;
 use crate::store::Record as _;
 
@@ -12,7 +12,7 @@ pub fn record_around(path: &Path) -> Option<PathBuf> {
     let there = all.ancestors().find_map(|part| part.canonicalize().ok())?;
     let holds = |dir: &Path, files: [&str; 2]| files.iter().all(|file| dir.join(file).is_file());
     let is_record = |dir: &&Path| {
-        holds(dir, [Experiment::HEAD, Experiment::LINES])
+        holds(dir, [ExperimentHead::HEAD, ExperimentHead::LINES])
             || holds(dir, [SearchHead::HEAD, SearchHead::LINES])
     };
     there.ancestors().find(is_record).map(Path::to_owned)

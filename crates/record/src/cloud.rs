@@ -27,7 +27,6 @@ pub struct CloudInstance {
 /// A disk of a [`CloudInstance`].
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct CloudDisk {
-    /// Its name.
     pub name: Option<String>,
     /// Logical unit number, of data disks.
     pub lun: Option<u32>,
@@ -37,7 +36,6 @@ pub struct CloudDisk {
     pub tier: Option<String>,
     /// What the host caches of it, in the provider's words: `ReadOnly`.
     pub caching: Option<String>,
-    /// Capacity.
     pub size_bytes: Option<u64>,
     /// Whether it is the disk of the operating system.
     #[serde(default)]

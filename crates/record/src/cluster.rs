@@ -13,11 +13,9 @@ use crate::machine::Unseen;
 /// Version of the format of [`ClusterSeen`] that this program writes.
 pub const CLUSTER_FORMAT: u32 = 1;
 
-/// What was seen of a cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ClusterSeen {
-    /// Version of this format.
     pub format: u32,
     /// The namespace that was looked at; `None`: all of them.
     pub namespace: Option<String>,
@@ -29,11 +27,8 @@ pub struct ClusterSeen {
     pub drivers: Vec<String>,
     /// Classes of what can be changed of a volume while it is used: name, driver, parameters.
     pub attributes: Vec<AttributesSeen>,
-    /// Nodes.
     pub nodes: Vec<NodeSeen>,
-    /// Volumes.
     pub volumes: Vec<VolumeSeen>,
-    /// Claims.
     pub claims: Vec<ClaimSeen>,
     /// The network between pods, as far as objects tell.
     pub network: PodNetwork,
@@ -41,11 +36,9 @@ pub struct ClusterSeen {
     pub unseen: Vec<Unseen>,
 }
 
-/// A storage class.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ClassSeen {
-    /// Its name.
     pub name: String,
     /// What makes its volumes.
     pub provisioner: String,
@@ -57,7 +50,6 @@ pub struct ClassSeen {
     pub reclaim: String,
     /// Whether claims may grow.
     pub can_grow: bool,
-    /// Options of mounts.
     pub mount_options: Vec<String>,
     /// Whether claims without a class get this one.
     pub is_default: bool,
@@ -71,25 +63,19 @@ pub struct ClassSeen {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AttributesSeen {
-    /// Its name.
     pub name: String,
-    /// The driver.
     pub driver: String,
     /// What volumes become.
     pub parameters: BTreeMap<String, String>,
 }
 
-/// A node.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct NodeSeen {
-    /// Its name.
     pub name: String,
     /// Type of instance: the VM's size.
     pub instance_type: Option<String>,
-    /// Its zone.
     pub zone: Option<String>,
-    /// Its region.
     pub region: Option<String>,
     /// Where it comes from: `aws:///eu-west-1a/i-0123`.
     pub provider: Option<String>,
@@ -127,7 +113,6 @@ pub struct Trouble {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct VolumeSeen {
-    /// Its name.
     pub name: String,
     /// `Bound`, `Available`, `Released`, `Failed`, `Pending`.
     pub phase: String,
@@ -137,7 +122,6 @@ pub struct VolumeSeen {
     pub bytes: Option<u64>,
     /// `Filesystem` or `Block`.
     pub mode: String,
-    /// Access modes.
     pub access: Vec<String>,
     /// What becomes of it without its claim.
     pub reclaim: String,
@@ -145,13 +129,10 @@ pub struct VolumeSeen {
     pub source: String,
     /// What the driver knows it by, or its path.
     pub handle: String,
-    /// File system.
     pub file_system: Option<String>,
     /// What the driver notes of it.
     pub attributes: BTreeMap<String, String>,
-    /// Class of its attributes.
     pub attributes_class: Option<String>,
-    /// Options of its mounts.
     pub mount_options: Vec<String>,
     /// Where it may be used, as `KEY in VALUE, VALUE`.
     pub affinity: Vec<String>,
@@ -159,25 +140,20 @@ pub struct VolumeSeen {
     pub attached_to: Vec<String>,
 }
 
-/// A claim.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ClaimSeen {
-    /// Its namespace.
     pub namespace: String,
-    /// Its name.
     pub name: String,
     /// `Bound`, `Pending`, `Lost`.
     pub phase: String,
     /// Its class; `None` if it names none.
     pub class: Option<String>,
-    /// Its volume.
     pub volume: Option<String>,
     /// What it asks for.
     pub bytes: Option<u64>,
     /// `Filesystem` or `Block`.
     pub mode: String,
-    /// Access modes.
     pub access: Vec<String>,
     /// Pods that use it, and the nodes that these are on.
     pub pods: Vec<PodSeen>,
@@ -187,9 +163,7 @@ pub struct ClaimSeen {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PodSeen {
-    /// Its name.
     pub name: String,
-    /// The node that it is on.
     pub node: Option<String>,
 }
 
@@ -227,17 +201,14 @@ impl ClaimSeen {
 }
 
 impl ClusterSeen {
-    /// The class of this name.
     pub fn class(&self, name: &str) -> Option<&ClassSeen> {
         self.classes.iter().find(|class| class.name == name)
     }
 
-    /// The volume of this name.
     pub fn volume(&self, name: &str) -> Option<&VolumeSeen> {
         self.volumes.iter().find(|volume| volume.name == name)
     }
 
-    /// The node of this name.
     pub fn node(&self, name: &str) -> Option<&NodeSeen> {
         self.nodes.iter().find(|node| node.name == name)
     }

@@ -11,7 +11,6 @@ pub struct Environment {
     pub os: Option<String>,
     /// Kernel release and build.
     pub kernel: Option<String>,
-    /// CPU model.
     pub cpu_model: Option<String>,
     /// CPUs online.
     pub cpus: u32,
@@ -19,7 +18,6 @@ pub struct Environment {
     pub cpu_aes: Option<bool>,
     /// Frequency governor.
     pub cpu_governor: Option<String>,
-    /// Memory in bytes.
     pub memory_bytes: Option<u64>,
     /// Speed of copying memory on one CPU, in bytes per second, measured at the start.
     pub memory_copy_bytes_per_s: Option<f64>,

@@ -1,18 +1,16 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use iotax_spec::brief;
+use iotax_experiment::brief;
 
 /// What can be wrong with a record.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The directory holds a record already.
     #[error(
         "{} holds a record already ({name}); results are never overwritten: name another directory with --out",
         dir.display()
     )]
     Exists {
-        /// The directory.
         dir: PathBuf,
         /// The file in it that would be overwritten.
         name: &'static str,
@@ -23,19 +21,14 @@ pub enum Error {
         dir.display(),
         if dir.exists() { "has no experiment.json" } else { "does not exist" }
     )]
-    NotARecord {
-        /// The directory.
-        dir: PathBuf,
-    },
+    NotARecord { dir: PathBuf },
     /// Written by a later version.
     #[error(
         "{} is of record format {format}, this iotax reads up to {known}: use a newer iotax",
         path.display()
     )]
     Newer {
-        /// The file.
         path: PathBuf,
-        /// Its format.
         format: u32,
         /// The latest format known here.
         known: u32,
@@ -43,7 +36,6 @@ pub enum Error {
     /// Not what iotax writes.
     #[error("{}, line {line}: not a valid record: {}", path.display(), brief(&source.to_string()))]
     Broken {
-        /// The file.
         path: PathBuf,
         /// Line, from 1.
         line: usize,
@@ -55,17 +47,13 @@ pub enum Error {
         "{} is no machine: give a file that `iotax doctor --save` has written",
         path.display()
     )]
-    NotAMachine {
-        /// The file.
-        path: PathBuf,
-    },
+    NotAMachine { path: PathBuf },
     /// A number that no machine has.
     #[error(
         "{}: {} is {}: a number of a machine is neither below 0 nor above {}",
         path.display(), brief(field), brief(value), u64::MAX
     )]
     AbsurdNumber {
-        /// The file.
         path: PathBuf,
         /// Where in it: `nodes[1].device.size_bytes`.
         field: String,
@@ -75,32 +63,22 @@ pub enum Error {
     /// A machine with more layers than any has.
     #[error("{} has more than {limit} layers: no machine has that many", path.display())]
     TooManyLayers {
-        /// The file.
         path: PathBuf,
         /// The most that are read.
         limit: usize,
     },
     /// A machine could not be written.
     #[error("cannot write {}: {source}", path.display())]
-    Save {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    Save { path: PathBuf, source: io::Error },
     /// A file that is there already.
     #[error("{} exists already: name another file", path.display())]
-    Occupied {
-        /// The file.
-        path: PathBuf,
-    },
+    Occupied { path: PathBuf },
     /// Longer than any saved machine.
     #[error(
         "{} is {bytes} bytes long; saved machines of up to {limit} bytes are read",
         path.display()
     )]
     TooLong {
-        /// The file.
         path: PathBuf,
         /// Its length.
         bytes: u64,
@@ -109,20 +87,10 @@ pub enum Error {
     },
     /// Reading failed.
     #[error("cannot read {}: {source}", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    Read { path: PathBuf, source: io::Error },
     /// Writing failed.
     #[error("cannot write results to {}: {source}{}", path.display(), advice(source))]
-    Write {
-        /// The file or directory.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    Write { path: PathBuf, source: io::Error },
 }
 
 impl Error {

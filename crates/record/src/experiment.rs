@@ -1,6 +1,6 @@
 //! What was run, where, with which seed: `experiment.json`.
 
-use iotax_spec::{KnownLimit, Spec};
+use iotax_experiment::{KnownLimit, Spec};
 use serde::{Deserialize, Serialize};
 
 use crate::host::HostRecord;
@@ -13,7 +13,7 @@ pub const FORMAT: u32 = 2;
 
 /// The head of a record; written before the first trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Experiment {
+pub struct ExperimentHead {
     /// Version of the record format.
     pub format: u32,
     /// Its own in all records ([`crate::stable_id`]); those of format 1 have none.
@@ -33,7 +33,7 @@ pub struct Experiment {
     pub sites: Vec<Site>,
 }
 
-impl Record for Experiment {
+impl Record for ExperimentHead {
     type Line = Trial;
     const HEAD: &'static str = "experiment.json";
     const LINES: &'static str = "trials.jsonl";
@@ -41,7 +41,7 @@ impl Record for Experiment {
     const FORMAT: u32 = FORMAT;
 }
 
-impl Experiment {
+impl ExperimentHead {
     /// The machine on which an arm was measured; of an arm that the record does not know, the first.
     pub fn host(&self, arm: usize) -> &HostRecord {
         HostRecord::of(&self.hosts, self.sites.get(arm).map_or(0, |site| site.host))

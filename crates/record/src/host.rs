@@ -18,7 +18,6 @@ pub struct HostRecord {
     pub id: Option<String>,
     /// How its trials were performed.
     pub role: HostRole,
-    /// The machine.
     pub environment: Environment,
     /// CPU time the load generator itself needs per I/O, in nanoseconds, measured at the start.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -38,7 +38,7 @@ pub use counters::{
 pub use end::End;
 pub use environment::Environment;
 pub use error::Error;
-pub use experiment::{Experiment, FORMAT, NamedSite, Site};
+pub use experiment::{ExperimentHead, FORMAT, NamedSite, Site};
 pub use gap::Gap;
 pub use histogram::LatencyHistogram;
 pub use host::{HostRecord, HostRole, record_id};

@@ -1,7 +1,7 @@
 //! The record of a search for caps: `limits.json`; one line per probe, `probes.jsonl`; and what was
 //! concluded, `found.json`.
 
-use iotax_spec::{Probe, Search};
+use iotax_experiment::{Probe, Search};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +19,6 @@ const FOUND: &str = "found.json";
 /// The head of the record; written before the first probe.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SearchHead {
-    /// Version of the format.
     pub format: u32,
     /// Its own in all records ([`crate::stable_id`]); those of format 1 have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -30,7 +29,6 @@ pub struct SearchHead {
     pub started: String,
     /// The command line as typed.
     pub command: Vec<String>,
-    /// What was asked.
     #[serde(rename = "limits")]
     pub search: Search,
     /// The machine: one.
@@ -69,7 +67,6 @@ impl Record for SearchHead {
 }
 
 impl SearchHead {
-    /// The machine.
     pub fn host(&self) -> &HostRecord {
         HostRecord::of(&self.hosts, 0)
     }

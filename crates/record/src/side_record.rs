@@ -1,7 +1,7 @@
 //! Experiments that belong to another one, on the same arms: records inside its directory.
 
 use crate::error::Error;
-use crate::experiment::Experiment;
+use crate::experiment::ExperimentHead;
 use crate::location::Location;
 use crate::store::Reader;
 
@@ -22,7 +22,6 @@ impl SideRecord {
     /// All, in the order in which they run.
     pub const ALL: [Self; 4] = [Self::Precondition, Self::Drain, Self::DepthCheck, Self::BelowCap];
 
-    /// Its name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Precondition => "precondition",
@@ -49,7 +48,7 @@ impl SideRecord {
     ///
     /// # Errors
     /// As [`Reader::open`], but for a record that is not there.
-    pub fn open(self, dir: impl Into<Location>) -> Result<Option<Reader<Experiment>>, Error> {
+    pub fn open(self, dir: impl Into<Location>) -> Result<Option<Reader<ExperimentHead>>, Error> {
         let dir = dir.into();
         for name in [Some(self.name()), self.earlier_name()].into_iter().flatten() {
             match Reader::open(dir.join(name)) {

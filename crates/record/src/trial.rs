@@ -12,7 +12,6 @@ pub struct Trial {
     pub block: u32,
     /// Position in the order in which all trials ran, from 0.
     pub slot: u32,
-    /// Name of the arm.
     pub arm: String,
     /// Which of the experiment's phases it is a run of, from 0.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -21,7 +20,6 @@ pub struct Trial {
     pub started_ns: u64,
     /// Time spent on bringing the arm up before the trial (switching), in nanoseconds.
     pub switch_ns: u64,
-    /// What came of it.
     pub outcome: Outcome,
     /// The measurement; absent if the trial failed before any.
     pub load: Option<LoadRecord>,
@@ -97,7 +95,6 @@ impl LoadRecord {
 /// Times in which a load generator did not run, though it could have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct PauseRecord {
-    /// How many there were.
     pub count: u32,
     /// All together, in nanoseconds.
     pub total_ns: u64,
@@ -120,14 +117,12 @@ impl PauseRecord {
 /// What one job did in the window; its threads are merged.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct JobRecord {
-    /// Name of the job.
     pub name: String,
     /// Engine really used.
     pub engine: String,
     /// The engine that was asked for, where a sandbox forbids that and `engine` stands in for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instead_of: Option<String>,
-    /// Threads.
     pub threads: u32,
     /// Queue depth of each thread.
     pub queue_depth: u32,
@@ -137,9 +132,7 @@ pub struct JobRecord {
     /// Time in the window during which the job ran, in nanoseconds (shorter than the window for a
     /// size-bound job that finished).
     pub active_ns: u64,
-    /// Reads.
     pub read: DirectionRecord,
-    /// Writes.
     pub write: DirectionRecord,
     /// Trims, of a job that has some.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -210,9 +203,7 @@ pub struct FarEndRecord {
 /// What had the most to do at one end of a network path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Busiest {
-    /// Which end.
     pub end: PathEnd,
-    /// What it is.
     pub one: BusyOne,
     /// How long it was busy in the window, in nanoseconds.
     pub busy_ns: u64,
@@ -229,7 +220,6 @@ pub enum BusyOne {
     },
     /// The CPU that had the most to do with interrupts.
     Cpu {
-        /// Its number.
         number: u32,
         /// Time that it spent on interrupts, soft ones among them.
         interrupts_ns: u64,
@@ -255,7 +245,6 @@ impl FarEndRecord {
 /// TCP connections of one job, as the near end's kernel sees them when the trial is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct TcpRecord {
-    /// How many there are.
     pub connections: u64,
     /// Segments that the near end sent again, of all connections, ramp included.
     pub retransmits: u64,
@@ -329,7 +318,7 @@ impl UdpRecord {
 /// One kind of operation: on a tree of files, or beside the jobs.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct OperationRecord {
-    /// Its name: that of an `iotax_spec::Operation`; `publish`, `load`, `query` of an index.
+    /// Its name: that of an `iotax_experiment::Operation`; `publish`, `load`, `query` of an index.
     pub name: String,
     /// Its latencies.
     pub latency: LatencyHistogram,
@@ -351,7 +340,6 @@ pub struct OperationRecord {
 pub struct Slow {
     /// Longer than this is too long, in nanoseconds.
     pub above_ns: u64,
-    /// How many there were.
     pub count: u64,
 }
 

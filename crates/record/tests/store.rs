@@ -4,14 +4,14 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
+use iotax_experiment::{Arm, Design, Spec, Stop, StopMode, Target, Workload};
 use iotax_record::{
-    End, Experiment, FORMAT, HostRecord, HostRole, LoadRecord, Outcome, Reader, SearchHead,
+    End, ExperimentHead, FORMAT, HostRecord, HostRole, LoadRecord, Outcome, Reader, SearchHead,
     SideRecord, Trial, Writer,
 };
-use iotax_spec::{Arm, Design, Spec, Stop, StopMode, Target, Workload};
 
-fn experiment() -> Experiment {
-    Experiment {
+fn experiment() -> ExperimentHead {
+    ExperimentHead {
         format: FORMAT,
         id: None,
         iotax_version: "0.0.0".into(),
@@ -79,7 +79,7 @@ fn what_is_written_is_read_back_in_order() {
     };
     writer.finish(&end).unwrap();
 
-    let reader = Reader::<Experiment>::open(dir.path()).unwrap();
+    let reader = Reader::<ExperimentHead>::open(dir.path()).unwrap();
     assert_eq!(reader.head, experiment());
     assert_eq!(reader.end, Some(end));
     let back: Vec<Trial> = reader.lines().unwrap().map(Result::unwrap).collect();
@@ -94,7 +94,7 @@ fn a_record_cut_off_in_the_middle_of_a_trial_keeps_the_trials_before() {
     let path = dir.path().join("trials.jsonl");
     fs::File::options().append(true).open(path).unwrap().write_all(b"{\"block\":0,\"sl").unwrap();
 
-    let reader = Reader::<Experiment>::open(dir.path()).unwrap();
+    let reader = Reader::<ExperimentHead>::open(dir.path()).unwrap();
     assert_eq!(reader.end, None);
     assert_eq!(reader.lines().unwrap().count(), 1);
 }
@@ -104,7 +104,7 @@ fn errors_name_the_file_and_what_to_do() {
     let dir = tempfile::tempdir().unwrap();
     let shown = |text: String| text.replace(&dir.path().display().to_string(), "DIR");
 
-    let error = Reader::<Experiment>::open(dir.path()).unwrap_err();
+    let error = Reader::<ExperimentHead>::open(dir.path()).unwrap_err();
     insta::assert_snapshot!(shown(error.to_string()), @"DIR is not an iotax record: it has no experiment.json; give the directory that a run printed as its results");
 
     Writer::create(dir.path(), &experiment()).unwrap();
@@ -112,7 +112,7 @@ fn errors_name_the_file_and_what_to_do() {
     insta::assert_snapshot!(shown(error.to_string()), @"DIR holds a record already (experiment.json); results are never overwritten: name another directory with --out");
 
     fs::write(dir.path().join("trials.jsonl"), "{}\n").unwrap();
-    let error = Reader::<Experiment>::open(dir.path())
+    let error = Reader::<ExperimentHead>::open(dir.path())
         .unwrap()
         .lines()
         .unwrap()
@@ -122,7 +122,7 @@ fn errors_name_the_file_and_what_to_do() {
     insta::assert_snapshot!(shown(error.to_string()), @"DIR/trials.jsonl, line 1: not a valid record: missing field `block` at line 1 column 2");
 
     fs::write(dir.path().join("experiment.json"), "{\"format\": 99}").unwrap();
-    let error = Reader::<Experiment>::open(dir.path()).unwrap_err();
+    let error = Reader::<ExperimentHead>::open(dir.path()).unwrap_err();
     insta::assert_snapshot!(shown(error.to_string()), @"DIR/experiment.json is of record format 99, this iotax reads up to 2: use a newer iotax");
 }
 
@@ -143,7 +143,7 @@ fn no_file_of_someone_else_is_overwritten_not_even_through_a_link() {
 #[test]
 fn a_record_of_version_1_is_still_readable() {
     let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/v1");
-    let reader = Reader::<Experiment>::open(Path::new(dir)).unwrap();
+    let reader = Reader::<ExperimentHead>::open(Path::new(dir)).unwrap();
     assert_eq!(reader.head.spec.workload.name, "driver-searcher");
     let [host] = reader.head.hosts.as_slice() else { panic!("{:?}", reader.head.hosts) };
     assert_eq!((host.role, host.environment.cpus), (HostRole::Local, 2));
@@ -185,7 +185,7 @@ fn an_index_error_of_version_1_is_that_of_its_operation() {
         lines.lines().next().unwrap().rsplitn(2, "\"first_error\":null").collect::<Vec<_>>();
     let failed = format!("{}\"first_error\":{said}{}\n", failed[1], failed[0]);
     fs::write(dir.path().join("trials.jsonl"), failed).unwrap();
-    let reader = Reader::<Experiment>::open(dir.path()).unwrap();
+    let reader = Reader::<ExperimentHead>::open(dir.path()).unwrap();
     let trial = reader.lines().unwrap().next().unwrap().unwrap();
     let operations = trial.load.unwrap().operations;
     assert_eq!(operations.iter().map(|done| done.errors).collect::<Vec<_>>(), [0, 0, 1]);
@@ -218,7 +218,8 @@ fn a_pipe_in_place_of_a_file_is_not_waited_for() {
     let trials = dir.path().join("trials.jsonl");
     fs::remove_file(&trials).unwrap();
     assert!(std::process::Command::new("mkfifo").arg(&trials).status().unwrap().success());
-    let error = Reader::<Experiment>::open(dir.path()).unwrap().lines().map(|_| ()).unwrap_err();
+    let error =
+        Reader::<ExperimentHead>::open(dir.path()).unwrap().lines().map(|_| ()).unwrap_err();
     assert!(error.to_string().ends_with("it is not a regular file"), "{error}");
 }
 

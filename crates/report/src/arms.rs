@@ -1,7 +1,7 @@
 //! Several arms in few words: of a matrix by the levels that they have in common.
 
 use iotax_analyze::{Analysis, FactorEffects};
-use iotax_words::list;
+use iotax_quantity::list;
 
 use crate::format;
 use crate::words::printable;
@@ -42,7 +42,7 @@ fn common(matrix: &FactorEffects, is_meant: &[bool]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use iotax_spec::Matrix;
+    use iotax_experiment::Matrix;
 
     fn matrix() -> FactorEffects {
         let factors = ["sec=sys,krb5,krb5p", "nconnect=1,4"];

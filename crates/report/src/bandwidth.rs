@@ -14,7 +14,6 @@ pub(crate) enum Unit {
     Mib,
 }
 
-/// The unit of what was measured.
 pub(crate) const MEASURED: Unit = Unit::Mib;
 
 impl Unit {
@@ -68,10 +67,10 @@ pub(crate) fn limit_rate(bytes_per_s: f64) -> String {
 
 fn figure(amount: f64) -> String {
     match amount {
-        x if x >= 999.5 => iotax_words::grouped(iotax_words::whole(x)),
+        x if x >= 999.5 => iotax_quantity::grouped(iotax_quantity::whole(x)),
         // Of slow ones two decimals would leave nothing.
-        x if x > 0.0 && x < 0.0995 => iotax_words::fixed(x, 3),
-        x => iotax_words::significant(x, 3),
+        x if x > 0.0 && x < 0.0995 => iotax_quantity::fixed(x, 3),
+        x => iotax_quantity::significant(x, 3),
     }
 }
 

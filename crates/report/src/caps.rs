@@ -1,15 +1,15 @@
 //! Caps above the arms: what was found, what it hides, and how to see that.
 
 use iotax_analyze::{Analysis, ArmDepths, Cap, DepthResponse, Verdict};
-use iotax_record::Experiment;
-use iotax_spec::Design;
+use iotax_experiment::Design;
+use iotax_record::ExperimentHead;
 
 use crate::document::Table;
 use crate::format::or_absent;
 use crate::{bandwidth, comparison, format, preconditioning, tables, words};
 
 /// What follows the verdict about caps.
-pub(crate) fn sentences(experiment: &Experiment, analysis: &Analysis) -> Vec<String> {
+pub(crate) fn sentences(experiment: &ExperimentHead, analysis: &Analysis) -> Vec<String> {
     let with = |verdict| {
         comparison::primary_of_each(analysis).into_iter().any(move |c| c.verdict == verdict)
     };
@@ -68,7 +68,7 @@ fn load(below_cap: &Analysis) -> String {
 }
 
 /// The command that runs those loads, without the directory that is taken now.
-fn with_below_cap(experiment: &Experiment) -> String {
+fn with_below_cap(experiment: &ExperimentHead) -> String {
     let quoter = shlex::Quoter::new().allow_nul(true);
     let mut line = "iotax".to_owned();
     let mut typed = experiment.command.iter().skip(1);
@@ -135,7 +135,7 @@ const fn response(response: DepthResponse) -> &'static str {
 /// A table with its title for each load that shows what a cap hides.
 fn below_cap(analysis: &Analysis, design: &Design) -> Vec<(String, Table)> {
     let prefix = format!("{} ", analysis.workload);
-    let titled = |(_, load): &(Experiment, Analysis)| {
+    let titled = |(_, load): &(ExperimentHead, Analysis)| {
         let name = load.workload.strip_prefix(&prefix).unwrap_or(&load.workload);
         let title = format!("What the cap hides: {name}");
         Some((title, tables::comparisons(load, design)?))

@@ -133,11 +133,11 @@ fn changed(ratio: f64, interval: Option<[f64; 2]>) -> String {
     if ratio < 2.0 && hi < 2.0 {
         let sign = if ratio > 1.0 { "+" } else { "" };
         let [value, lo, hi] = [ratio, lo, hi].map(|ratio| 100.0 * (ratio - 1.0));
-        let text = iotax_words::interval(value, lo, hi, 1.0);
+        let text = iotax_quantity::interval(value, lo, hi, 1.0);
         return format!("{sign}{}", text.replacen(' ', " % ", 1));
     }
     let end = |ratio: f64| match ratio {
-        10.0.. => format!("{}x", iotax_words::fixed(ratio, 0)),
+        10.0.. => format!("{}x", iotax_quantity::fixed(ratio, 0)),
         _ => change(ratio).replace(" %", ""),
     };
     format!("{} [{}, {}]", change(ratio), end(lo), end(hi))
@@ -164,14 +164,14 @@ fn verdict(matrix: &FactorEffects, shift: &FactorShift) -> Cell {
         return Cell::new(ABSENT);
     };
     let needed = blocks_needed.filter(|_| *verdict == Verdict::Undecided);
-    let needed = needed.map(|blocks| format!(" ({})", iotax_words::grouped(blocks.into())));
+    let needed = needed.map(|blocks| format!(" ({})", iotax_quantity::grouped(blocks.into())));
     Cell::toned(format!("{verdict}{}", needed.unwrap_or_default()), words::verdict_tone(*verdict))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use iotax_spec::Setting;
+    use iotax_experiment::Setting;
 
     #[test]
     fn paths_are_told_in_what_their_load_is_about() {

@@ -2,8 +2,8 @@
 
 use indexmap::{IndexMap, IndexSet};
 use iotax_catalog::Source;
-use iotax_spec::layers::Cloud;
-use iotax_spec::{Layer, Target};
+use iotax_experiment::layers::Cloud;
+use iotax_experiment::{Layer, Target};
 
 use crate::document::{Item, Place, Section, Table, Topic};
 

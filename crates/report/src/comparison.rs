@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use iotax_analyze::{Analysis, Comparison, Estimate, FactorEffect, FactorEffects, Verdict};
-use iotax_words::{Effect, log_factor};
+use iotax_quantity::{Effect, log_factor};
 
 use crate::format::ABSENT;
 use crate::{stalls, words};
@@ -118,12 +118,12 @@ pub(crate) fn part(comparison: &Comparison, tax: Option<Estimate>) -> String {
 pub(crate) fn change(ratio: f64) -> String {
     let change = ratio - 1.0;
     if ratio >= 2.0 {
-        return iotax_words::times(ratio);
+        return iotax_quantity::times(ratio);
     }
     if ratio > 0.0 && ratio <= 0.1 {
-        return format!("{} less", iotax_words::times(1.0 / ratio));
+        return format!("{} less", iotax_quantity::times(1.0 / ratio));
     }
-    let size = iotax_words::percent(change.abs());
+    let size = iotax_quantity::percent(change.abs());
     match size.as_str() {
         "0 %" => size,
         _ if change < 0.0 => format!("−{size}"),

@@ -1,7 +1,7 @@
 //! Queue depths that jobs found themselves.
 
 use iotax_analyze::Analysis;
-use iotax_spec::{LatencyTarget, Workload};
+use iotax_experiment::{LatencyTarget, Workload};
 
 use crate::document::Table;
 use crate::format;

@@ -1,8 +1,8 @@
 //! Tables of circumstances: the machine, the places, the jobs, the trials that were not used.
 
 use iotax_analyze::Analysis;
-use iotax_record::{Environment, Experiment, HostRecord, HostRole};
-use iotax_spec::{BlockSizes, Bound, FioOption, HostCommands, Job, Pace, Pattern, Trims};
+use iotax_experiment::{BlockSizes, Bound, FioOption, HostCommands, Job, Pace, Pattern, Trims};
+use iotax_record::{Environment, ExperimentHead, HostRecord, HostRole};
 
 use crate::document::{Head, Item, Table};
 use crate::{bandwidth, format};
@@ -34,7 +34,7 @@ pub(crate) fn command(command: &[String]) -> String {
 
 /// What is known of the machine at this place, and of the load generator on it; where there are
 /// several, of which arms.
-pub(crate) fn host(experiment: &Experiment, place: usize) -> Item {
+pub(crate) fn host(experiment: &ExperimentHead, place: usize) -> Item {
     let host = &experiment.hosts[place];
     let arms = experiment.spec.arms.iter().zip(&experiment.sites);
     let arms: Vec<&str> = arms
@@ -67,20 +67,20 @@ pub(crate) fn host(experiment: &Experiment, place: usize) -> Item {
         ("CPU", cpu_model.clone()),
         ("io_uring", (*io_uring == Some(false)).then(|| "forbidden".to_owned())),
         ("CPUs online", Some(cpus.to_string())),
-        ("CPUs allowed (cgroup)", cgroup_cpus.map(|n| iotax_words::fixed(n, 2))),
+        ("CPUs allowed (cgroup)", cgroup_cpus.map(|n| iotax_quantity::fixed(n, 2))),
         ("AES instructions", cpu_aes.map(|yes| if yes { "yes" } else { "no" }.to_owned())),
         ("frequency governor", cpu_governor.clone()),
         ("memory", memory_bytes.map(|n| format::bytes(n as f64))),
         ("memory copy, one CPU", memory_copy_bytes_per_s.map(bandwidth::measured_rate)),
         ("virtualisation", hypervisor.clone()),
-        ("load average at the start", load_average.map(|n| iotax_words::fixed(n, 2))),
+        ("load average at the start", load_average.map(|n| iotax_quantity::fixed(n, 2))),
         ("load generator alone", generator),
     ];
     Item::facts(facts.into_iter().filter_map(|(name, value)| Some((name, value?))))
 }
 
 /// What each arm's target turned out to be.
-pub(crate) fn sites(experiment: &Experiment) -> Table {
+pub(crate) fn sites(experiment: &ExperimentHead) -> Table {
     let is_network = experiment.spec.workload.is_network();
     Table::of(experiment.spec.arms.iter().zip(&experiment.sites))
         .word("arm", |(arm, _)| &arm.name)
@@ -115,7 +115,7 @@ pub(crate) fn commands(commands: &HostCommands) -> String {
 }
 
 /// The files of each arm and what made them.
-pub(crate) fn results(experiment: &Experiment) -> Table {
+pub(crate) fn results(experiment: &ExperimentHead) -> Table {
     Table::of(experiment.spec.arms.iter().zip(&experiment.sites))
         .word("arm", |(arm, _)| &arm.name)
         .word("files", |(_, site)| &site.target)
@@ -124,7 +124,7 @@ pub(crate) fn results(experiment: &Experiment) -> Table {
 }
 
 /// Jobs of results, with the options that the first result says they were run with.
-pub(crate) fn given_jobs(experiment: &Experiment) -> Table {
+pub(crate) fn given_jobs(experiment: &ExperimentHead) -> Table {
     let option = |option: &FioOption| match &option.value {
         Some(value) => format!("{}={value}", option.name),
         None => option.name.clone(),
@@ -138,7 +138,7 @@ pub(crate) fn given_jobs(experiment: &Experiment) -> Table {
 }
 
 /// The jobs of the workload.
-pub(crate) fn jobs(experiment: &Experiment) -> Table {
+pub(crate) fn jobs(experiment: &ExperimentHead) -> Table {
     let workload = &experiment.spec.workload;
     let is_first = |job: &Job| job.name == workload.primary && workload.jobs.len() > 1;
     Table::of(&workload.jobs)

@@ -1,15 +1,15 @@
 //! Whether storage is fit for what a workload stands for, by a threshold that somebody has published.
 
 use iotax_analyze::{Analysis, Judgment};
-use iotax_record::Experiment;
-use iotax_spec::rule::RuleOutcome;
-use iotax_spec::{Job, Workload};
+use iotax_experiment::rule::RuleOutcome;
+use iotax_experiment::{Job, Workload};
+use iotax_record::ExperimentHead;
 
 use crate::{rules, words};
 
 /// One for each arm; none if nobody has published a threshold.
 pub(crate) fn sentences<'a>(
-    experiment: &'a Experiment,
+    experiment: &'a ExperimentHead,
     analysis: &'a Analysis,
 ) -> impl Iterator<Item = String> + 'a {
     let workload = &experiment.spec.workload;

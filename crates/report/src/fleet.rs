@@ -1,7 +1,7 @@
 //! Which nodes of a fleet are slow, in sentences.
 
 use iotax_analyze::{Analysis, Comparison, Verdict};
-use iotax_words::{fixed, list, percent};
+use iotax_quantity::{fixed, list, percent};
 
 use crate::against::{against, baseline_of};
 use crate::comparison::{primary_of_each, subject};
@@ -50,7 +50,7 @@ fn few(analysis: &Analysis) -> Vec<String> {
         } else {
             String::new()
         };
-        sentences.push(format!("{}: {rule}{simulated}.", iotax_words::capital(fewer)));
+        sentences.push(format!("{}: {rule}{simulated}.", iotax_quantity::capital(fewer)));
     }
     sentences
 }

@@ -1,9 +1,9 @@
 //! Numbers to words: units for people, and no more digits than an interval supports.
 
 use iotax_analyze::{Estimate, Unit};
-use iotax_spec::Engine;
-pub(crate) use iotax_words::bit_rate;
-use iotax_words::{fixed, grouped, interval, significant};
+use iotax_experiment::Engine;
+pub(crate) use iotax_quantity::bit_rate;
+use iotax_quantity::{fixed, grouped, interval, significant};
 
 /// Shown where there is no figure.
 pub(crate) const ABSENT: &str = "\u{2013}";
@@ -49,7 +49,7 @@ pub(crate) fn figure(unit: Unit, value: f64) -> String {
     match unit {
         Unit::IosPerSecond => iops(value),
         Unit::BitsPerSecond => bit_rate(value),
-        Unit::Share => iotax_words::percent(value),
+        Unit::Share => iotax_quantity::percent(value),
         Unit::Nanoseconds => time(value),
     }
 }

@@ -1,6 +1,6 @@
 //! Rules as annotations of a workflow of GitHub.
 
-use iotax_spec::rule::RuleOutcome;
+use iotax_experiment::rule::RuleOutcome;
 
 use crate::rules::Ruling;
 

@@ -2,7 +2,7 @@
 //! UTC, as with `S_TIME_FORMAT=ISO` and `TZ=UTC`.
 
 use iotax_analyze::{CpuFigures, DeviceFigures, DirectionFigures, Interval, intervals};
-use iotax_record::{Experiment, Trial};
+use iotax_record::{ExperimentHead, Trial};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::words;
@@ -15,7 +15,7 @@ aqu-sz  %util\n";
 
 /// The tables of one trial, one per second, after a line that says which trial it is and when its
 /// measured window was. Without samples that line says so.
-pub fn iostat(experiment: &Experiment, trial: &Trial) -> String {
+pub fn iostat(experiment: &ExperimentHead, trial: &Trial) -> String {
     let arm = words::printable(&trial.arm);
     let (number, block) = (u64::from(trial.slot) + 1, u64::from(trial.block) + 1);
     let intervals = trial.counters.as_ref().map(intervals).unwrap_or_default();

@@ -1,6 +1,6 @@
 //! Rules as test cases, for what shows the results of tests.
 
-use iotax_spec::rule::RuleOutcome;
+use iotax_experiment::rule::RuleOutcome;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use crate::rules::Ruling;

@@ -3,7 +3,7 @@
 use iotax_analyze::{
     Analysis, Comparison, Estimate, FactorEffect, FactorEffects, FactorInteraction, Verdict,
 };
-use iotax_words::{Effect, log_factor};
+use iotax_quantity::{Effect, log_factor};
 
 use crate::changes::{self, Changes};
 use crate::comparison::{by_size, primary_effects, primary_of_each, short_effect};
@@ -175,12 +175,13 @@ fn by_axes(matrix: &FactorEffects, analysis: &Analysis) -> Section {
             table.rows.push(row);
         }
     }
-    let note = format!("{}, and its difference from the first arm.", iotax_words::capital(metric));
+    let note =
+        format!("{}, and its difference from the first arm.", iotax_quantity::capital(metric));
     Section::new("By factor", [Item::Table(table), Item::Note(note)])
 }
 
 fn level_cells(matrix: &FactorEffects, levels: &[usize]) -> Vec<Cell> {
-    let name = |(factor, level): (&iotax_spec::Factor, &usize)| {
+    let name = |(factor, level): (&iotax_experiment::Factor, &usize)| {
         Cell::new(printable(&factor.levels[*level]))
     };
     matrix.factors.iter().zip(levels).map(name).collect()

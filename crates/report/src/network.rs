@@ -1,7 +1,7 @@
 //! What passed over a network path: a sentence, and columns of the table of arms.
 
 use iotax_analyze::{ArmSummary, NetworkLoad, NetworkSummary};
-use iotax_words::{percent, significant};
+use iotax_quantity::{percent, significant};
 
 use crate::cells::{known_time, quantile};
 use crate::document::{Cell, Head};

@@ -1,7 +1,7 @@
 //! Warnings as people read them: what was seen on several arms, with the same advice, is one.
 
 use iotax_analyze::{Analysis, Warning};
-use iotax_spec::Spec;
+use iotax_experiment::Spec;
 
 use crate::{arms, format, words};
 

@@ -1,7 +1,7 @@
 //! Which of many arms lie outside of the others.
 
 use iotax_analyze::{Analysis, Outlier, Outliers};
-use iotax_words::{Effect, fixed, list, percent};
+use iotax_quantity::{Effect, fixed, list, percent};
 
 use crate::document::{Item, Section, Table};
 use crate::{format, words};

@@ -1,6 +1,6 @@
 //! Between which ends network paths are, where that was found out when they were made.
 
-use iotax_record::Experiment;
+use iotax_record::ExperimentHead;
 
 use crate::document::{Item, Point, Section};
 
@@ -8,7 +8,7 @@ use crate::document::{Item, Point, Section};
 const IN_CLUSTER: &str = "in Kubernetes: ";
 
 /// What is known of the paths of a cluster, arm by arm.
-pub(crate) fn section(experiment: &Experiment) -> Option<Section> {
+pub(crate) fn section(experiment: &ExperimentHead) -> Option<Section> {
     if !experiment.spec.workload.is_network() {
         return None;
     }

@@ -17,7 +17,7 @@ pub(crate) fn sentences(analysis: &Analysis) -> Vec<String> {
     let sentence = |(says, arms): (String, Vec<&str>)| {
         let says = words::printable(&words::sentence(&says));
         if is_one {
-            return iotax_words::capital(&says);
+            return iotax_quantity::capital(&says);
         }
         format!("{}: {says}", words::printable(&arms.join(", ")))
     };

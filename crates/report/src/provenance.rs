@@ -3,15 +3,15 @@
 
 use indexmap::IndexSet;
 use iotax_analyze::Analysis;
-use iotax_record::{CloudInstance, Experiment, Site};
-use iotax_spec::CloudChoice;
+use iotax_experiment::CloudChoice;
+use iotax_record::{CloudInstance, ExperimentHead, Site};
 
 use crate::against::results;
 use crate::format;
 
 /// `10 blocks, 20 trials in 2 min 30 s`, `4 results of fio 3.33`; and on which VM, where the cloud
 /// told.
-pub(crate) fn counts(experiment: &Experiment, analysis: &Analysis) -> String {
+pub(crate) fn counts(experiment: &ExperimentHead, analysis: &Analysis) -> String {
     let ending = &analysis.ending;
     if !experiment.spec.is_of_results() {
         return format!(
@@ -31,14 +31,14 @@ pub(crate) fn counts(experiment: &Experiment, analysis: &Analysis) -> String {
 }
 
 /// ` of fio 3.33`
-pub(crate) fn tools(experiment: &Experiment) -> String {
+pub(crate) fn tools(experiment: &ExperimentHead) -> String {
     let origin = experiment.spec.workload.origin.as_deref();
     let origin = origin.and_then(|text| text.strip_prefix("results of "));
     origin.map_or_else(String::new, |tools| format!(" of {tools}"))
 }
 
 /// Why it stopped; for results that nothing was run.
-pub(crate) fn ending(experiment: &Experiment, analysis: &Analysis) -> String {
+pub(crate) fn ending(experiment: &ExperimentHead, analysis: &Analysis) -> String {
     if experiment.spec.is_of_results() {
         let latency = latency(experiment).map(|note| format!(" {note}.")).unwrap_or_default();
         return format!("Nothing was run here: the figures are those of the files.{latency}");
@@ -47,7 +47,7 @@ pub(crate) fn ending(experiment: &Experiment, analysis: &Analysis) -> String {
 }
 
 /// Which of its latencies another tool's mean is of, where all results say the same.
-fn latency(experiment: &Experiment) -> Option<String> {
+fn latency(experiment: &ExperimentHead) -> Option<String> {
     const BEGINS: &str = "mean latency is ";
     let of_arm = |site: &Site| site.notes.iter().find(|note| note.starts_with(BEGINS)).cloned();
     let mut notes = experiment.sites.iter().map(of_arm);
@@ -64,7 +64,7 @@ pub(crate) fn reason(analysis: &Analysis) -> String {
 }
 
 /// What the intervals of a table of comparisons mean, and how far a difference counts as none.
-pub(crate) fn intervals(experiment: &Experiment, analysis: &Analysis) -> String {
+pub(crate) fn intervals(experiment: &ExperimentHead, analysis: &Analysis) -> String {
     let confidence = format::percent(1.0 - analysis.alpha);
     let margin = format::percent(analysis.margin);
     if !experiment.spec.is_of_results() {
@@ -85,7 +85,7 @@ pub(crate) fn intervals(experiment: &Experiment, analysis: &Analysis) -> String 
 }
 
 /// What the latencies of a table are; `what`: `Latency` of what.
-pub(crate) fn latencies(experiment: &Experiment, what: &str) -> String {
+pub(crate) fn latencies(experiment: &ExperimentHead, what: &str) -> String {
     if experiment.spec.is_of_results() {
         format!("{what}, all results of an arm together (descriptive)")
     } else {

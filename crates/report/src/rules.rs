@@ -1,9 +1,9 @@
 //! What became of the rules that were set beforehand.
 
 use iotax_analyze::{Analysis, Estimate, Judgment};
-use iotax_spec::Rule;
-use iotax_spec::rule::{Condition, Figure, RuleOutcome};
-use iotax_words::{Effect, grouped};
+use iotax_experiment::Rule;
+use iotax_experiment::rule::{Condition, Figure, RuleOutcome};
+use iotax_quantity::{Effect, grouped};
 
 use crate::document::{Item, Section, Table};
 use crate::{bandwidth, format, words};
@@ -159,7 +159,7 @@ fn table(judgments: &[Judgment]) -> Table {
 #[cfg(test)]
 mod tests {
     use iotax_analyze::Metric;
-    use iotax_spec::Rule;
+    use iotax_experiment::Rule;
 
     use super::*;
 

@@ -2,9 +2,9 @@
 
 use iotax_analyze::{Analysis, ArmSummary, Comparison, SyncSummary, Verdict};
 use iotax_diagnose::{Diagnosis, of_arms, reasons};
-use iotax_documented::Documented;
-use iotax_record::Experiment;
-use iotax_spec::Design;
+use iotax_experiment::Design;
+use iotax_experiment::documented::Documented;
+use iotax_record::ExperimentHead;
 
 use crate::against::{against, baseline_of, capped, still_needed};
 use crate::comparison::{self, is_interaction, is_layer, primary_of_each, size, subject};
@@ -18,7 +18,7 @@ use crate::{
 const MAX_SENTENCES: usize = 4;
 
 /// The verdict: the first sentence stands alone, the others add to it.
-pub(crate) fn verdict(experiment: &Experiment, analysis: &Analysis) -> Vec<String> {
+pub(crate) fn verdict(experiment: &ExperimentHead, analysis: &Analysis) -> Vec<String> {
     let mut sentences = match experiment.spec.design {
         Design::Single => single(analysis),
         Design::Compare => compare(analysis),
@@ -47,13 +47,13 @@ pub(crate) fn verdict(experiment: &Experiment, analysis: &Analysis) -> Vec<Strin
 
 /// `Likely cause: ...` of the one arm of a run. Of several arms only what explains their difference:
 /// `encrypted: the second luks, which iotax put in: ...`; the rest is listed below.
-fn causes(experiment: &Experiment, analysis: &Analysis) -> Vec<String> {
+fn causes(experiment: &ExperimentHead, analysis: &Analysis) -> Vec<String> {
     if analysis.arms.len() == 1 {
         let all = of_arms(experiment, analysis);
         // That a few I/Os take most of the time was said with their percentiles.
         let is_new = |of: &&Diagnosis| of.suspects.first().is_none_or(|s| s.cause != "slow-few");
         let sentences = all.iter().filter(is_new).filter_map(diagnoses::sentence);
-        return sentences.map(|sentence| iotax_words::capital(&sentence)).collect();
+        return sentences.map(|sentence| iotax_quantity::capital(&sentence)).collect();
     }
     let apart = diagnoses::merged(reasons(experiment, analysis).apart, analysis);
     apart.iter().map(diagnoses::reason).collect()

@@ -2,7 +2,7 @@
 //! the same.
 
 use iotax_analyze::{Stalls, Verdict};
-use iotax_words::times;
+use iotax_quantity::times;
 
 use crate::format;
 

@@ -4,9 +4,9 @@ use iotax_analyze::{
     Analysis, ArmSummary, Attribution, Comparison, Estimate, Interaction, JobSummary, LayerCost,
     NetworkLoad, NetworkSummary, OperationSummary, QuantilePoint, SyncSummary,
 };
+use iotax_experiment::units::format_duration;
+use iotax_experiment::{Design, Engine, Workload};
 use iotax_record::Slow;
-use iotax_spec::units::format_duration;
-use iotax_spec::{Design, Engine, Workload};
 
 use crate::bandwidth::{self, MEASURED};
 use crate::cells::{known_time, quantile};
@@ -82,7 +82,7 @@ pub(crate) fn attribution(attribution: &Attribution) -> Table {
         }
         let (unit, scale) = format::time_unit(known.into_iter().fold(0.0, f64::max));
         table = table.figure(&format!("{head} ({unit})"), |(_, costs)| match costs[at] {
-            Some(Some(e)) => iotax_words::interval(e.value, e.lo, e.hi, scale),
+            Some(Some(e)) => iotax_quantity::interval(e.value, e.lo, e.hi, scale),
             Some(None) => ABSENT.to_owned(),
             None => String::new(),
         });
@@ -149,20 +149,22 @@ type OperationCell = fn(&OperationSummary) -> Option<Cell>;
 
 /// What is told of an operation; a column that says nothing of any is left out.
 const OPERATION: [(&str, OperationCell); 8] = [
-    ("count", |done| Some(Cell::new(iotax_words::grouped(done.count)))),
-    ("share", |done| Some(Cell::new(format!("{} %", iotax_words::fixed(100.0 * done.share?, 1))))),
+    ("count", |done| Some(Cell::new(iotax_quantity::grouped(done.count)))),
+    ("share", |done| {
+        Some(Cell::new(format!("{} %", iotax_quantity::fixed(100.0 * done.share?, 1))))
+    }),
     ("mean", |done| Some(Cell::new(known_time(done.mean_ns)))),
     ("p99", |done| Some(Cell::new(known_time(done.p99_ns as f64)))),
     ("longest", |done| Some(Cell::new(known_time(done.max_ns as f64)))),
     ("slow", |done| {
         let Slow { above_ns, count } = done.slow?;
         let tone = if count > 0 { Tone::Worse } else { Tone::Plain };
-        let text = format!("{} > {}", iotax_words::grouped(count), format_duration(above_ns));
+        let text = format!("{} > {}", iotax_quantity::grouped(count), format_duration(above_ns));
         Some(Cell::toned(text, tone))
     }),
-    ("waited", |done| Some(Cell::new(iotax_words::grouped(done.waited?)))),
+    ("waited", |done| Some(Cell::new(iotax_quantity::grouped(done.waited?)))),
     ("failed", |done| {
-        (done.errors > 0).then(|| Cell::toned(iotax_words::grouped(done.errors), Tone::Worse))
+        (done.errors > 0).then(|| Cell::toned(iotax_quantity::grouped(done.errors), Tone::Worse))
     }),
 ];
 
@@ -235,7 +237,7 @@ pub(crate) fn arms(analysis: &Analysis) -> Table {
             Cell::new(if arm.trials < least { ABSENT.to_owned() } else { text })
         };
         let measured = |text: String| from(1, text);
-        let spread = format!("{} %", iotax_words::fixed(100.0 * arm.throughput_cv, 1));
+        let spread = format!("{} %", iotax_quantity::fixed(100.0 * arm.throughput_cv, 1));
         let mut row = vec![Cell::new(&arm.name)];
         if is_led {
             let sync = arm.leading_sync();
@@ -331,7 +333,7 @@ fn percentiles(arms: &[(&str, &[QuantilePoint], u64)], what: &str) -> Option<Tab
     for q in quantiles {
         rows = rows.figure(&format::quantile_name(q), |(_, curve, _)| quantile(curve, q));
     }
-    Some(rows.figure(what, |(.., count)| iotax_words::grouped(*count)).table)
+    Some(rows.figure(what, |(.., count)| iotax_quantity::grouped(*count)).table)
 }
 
 /// The arms' other jobs, if any; flows both ways stand with the arms.

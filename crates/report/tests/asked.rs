@@ -8,7 +8,7 @@ use iotax_report::Style;
 #[test]
 fn rules_come_first_in_every_format() {
     let (mut experiment, analysis) = (common::compare(), troubled::ruled());
-    let etcd = iotax_spec::Workload::preset("etcd-wal").unwrap();
+    let etcd = iotax_experiment::Workload::preset("etcd-wal").unwrap();
     experiment.spec.workload.requires = etcd.requires;
     let shown = text(&experiment, &analysis, Style::default());
     insta::assert_snapshot!(up_to(&shown, "\nTax"), @"

@@ -12,13 +12,13 @@ use common::{analyses, troubled};
 use iotax_analyze::Analysis;
 use iotax_catalog::{Caching, Cloud, Setup, attached_disk, disk, disk_names, expect, vms_like};
 use iotax_diagnose::{coverage, findings};
-use iotax_record::{Experiment, HostRole};
+use iotax_experiment::CloudChoice;
+use iotax_record::{ExperimentHead, HostRole};
 use iotax_report::bundle::{Step, bundle};
 use iotax_report::{
     DoctorDetail, Document, HostFindings, SearchResult, Style, catalog_disks, catalog_plan,
     catalog_vms, doctor, experiments, html, markdown, search, text,
 };
-use iotax_spec::CloudChoice;
 use regex::Regex;
 
 /// The units of bandwidth in a text; the letters before them are those of iostat's heads.
@@ -48,7 +48,7 @@ fn assert_in(unit: &str, report: &str) {
 }
 
 /// With rates from a slow disk's to memory's.
-fn measured() -> Vec<(Experiment, Analysis)> {
+fn measured() -> Vec<(ExperimentHead, Analysis)> {
     let mut parts = vec![
         (common::run(), analyses::run()),
         (common::peel(), analyses::peel()),

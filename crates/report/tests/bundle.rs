@@ -5,12 +5,12 @@
 mod common;
 
 use common::analyses;
-use iotax_record::Experiment;
+use iotax_experiment::{Engine, Workload};
+use iotax_record::ExperimentHead;
 use iotax_report::bundle::{Bundle, Error, Step, archive, bundle};
 use iotax_report::{Part, Redactor};
-use iotax_spec::{Engine, Workload};
 
-fn steps(experiment: &Experiment) -> Vec<Step> {
+fn steps(experiment: &ExperimentHead) -> Vec<Step> {
     let phases = u32::try_from(experiment.spec.phases().count()).unwrap();
     let step = |phase| {
         let arms = experiment.spec.arms.iter();
@@ -19,7 +19,7 @@ fn steps(experiment: &Experiment) -> Vec<Step> {
     (0..phases).flat_map(step).collect()
 }
 
-fn parts(experiment: &Experiment) -> Vec<Part> {
+fn parts(experiment: &ExperimentHead) -> Vec<Part> {
     experiment.spec.phases().map(|_| (experiment.clone(), analyses::compare())).collect()
 }
 

@@ -9,7 +9,7 @@ use std::process::Command;
 
 use common::{analyses, html, troubled};
 use iotax_analyze::Analysis;
-use iotax_record::Experiment;
+use iotax_record::ExperimentHead;
 use iotax_report::{SearchResult, search};
 use iotax_testing::{find_program, needs};
 
@@ -116,7 +116,12 @@ addEventListener("message", ({ source, data }) => {
 /// Charts of the trials of a comparison: latency, block by block, spread, throughput, schedule.
 const TRIALS: usize = 5;
 
-fn check(browser: &Path, experiment: &Experiment, analysis: &Analysis, charts: usize) -> String {
+fn check(
+    browser: &Path,
+    experiment: &ExperimentHead,
+    analysis: &Analysis,
+    charts: usize,
+) -> String {
     let page = html(experiment, analysis);
     for width in [360, 1200] {
         let Visit { dom, requests } = visit(browser, &page, width);

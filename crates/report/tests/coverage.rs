@@ -1,10 +1,10 @@
 //! Layers without rules are named in every form that the doctor's page has.
-#![allow(clippy::unwrap_used, missing_docs)]
+#![allow(clippy::unwrap_used)]
 
 use iotax_diagnose::{coverage, findings};
+use iotax_experiment::CloudChoice;
 use iotax_record::{HostRole, Machine};
 use iotax_report::{DoctorDetail, HostFindings, Style, doctor, doctor_json, html, markdown, text};
-use iotax_spec::CloudChoice;
 
 #[test]
 fn a_layer_without_rules_is_named_in_text_markdown_html_and_json() {

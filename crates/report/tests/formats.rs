@@ -5,8 +5,8 @@ mod common;
 use common::{analyses, html, markdown, text, troubled, up_to};
 use iotax_analyze::{Analysis, ArmSummary, FoundDepth, Metric, Verdict};
 use iotax_caps::{Obstacle, Unreached, Unsteady, UnsteadyLevel};
+use iotax_experiment::{LatencyTarget, Rule};
 use iotax_report::{CSV_COLUMNS, SearchResult, Style, csv, search, search_rulings};
-use iotax_spec::{LatencyTarget, Rule};
 
 #[test]
 fn a_peel_on_a_terminal() {

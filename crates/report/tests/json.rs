@@ -4,7 +4,7 @@ mod common;
 
 use common::{analyses, trials, troubled};
 use iotax_analyze::{Analysis, Metric};
-use iotax_record::Experiment;
+use iotax_record::ExperimentHead;
 use iotax_report::{COMPARE_FORMAT, json_compare, json_run};
 use serde_json::Value;
 
@@ -162,7 +162,7 @@ fn outputs_keep_to_their_schemas() {
             validator.iter_errors(output).map(|e| format!("{}: {e}", e.instance_path())).collect();
         assert_eq!(errors, [""; 0]);
     };
-    let all: [fn() -> (Experiment, Analysis); 15] = [
+    let all: [fn() -> (ExperimentHead, Analysis); 15] = [
         || (common::peel(), analyses::peel()),
         || (common::compare(), analyses::compare()),
         || (common::compare(), troubled::warned()),

@@ -6,9 +6,9 @@ mod common;
 
 use common::{analyses, html, markup, text};
 use iotax_analyze::{Analysis, JobSummary, NetworkLoad, NetworkSummary};
-use iotax_record::{Experiment, Site};
+use iotax_experiment::{Arm, Job, Pace, Stack, Target, Workload};
+use iotax_record::{ExperimentHead, Site};
 use iotax_report::Style;
-use iotax_spec::{Arm, Job, Pace, Stack, Target, Workload};
 
 fn summary(load: NetworkLoad) -> NetworkSummary {
     NetworkSummary {
@@ -26,7 +26,7 @@ fn summary(load: NetworkLoad) -> NetworkSummary {
 }
 
 /// A run of a built-in workload over a network path.
-fn run(workload: &str, load: NetworkLoad) -> (Experiment, Analysis) {
+fn run(workload: &str, load: NetworkLoad) -> (ExperimentHead, Analysis) {
     let (mut experiment, mut analysis) = (common::run(), analyses::run());
     experiment.spec.workload = Workload::preset(workload).unwrap();
     let path: Stack = "netns".parse().unwrap();

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{fleet, html, markup};
-use iotax_spec::Design;
+use iotax_experiment::Design;
 
 /// What the map says: a line for each tile, with its class, its colour and its text.
 fn map(count: usize) -> String {

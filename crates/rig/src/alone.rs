@@ -3,9 +3,9 @@
 
 use std::sync::atomic::AtomicBool;
 
+use iotax_experiment::Arm;
 use iotax_inspect::DeviceNumber;
 use iotax_record::Site;
-use iotax_spec::Arm;
 
 use crate::assembly::{Assembly, Plan};
 use crate::build_context::Surroundings;
@@ -73,7 +73,6 @@ impl Alone {
         self.keys.iter().any(|key| other.keys.contains(key))
     }
 
-    /// Makes it.
     pub(crate) fn make(
         &mut self,
         device: Option<&Device>,

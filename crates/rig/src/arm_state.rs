@@ -20,7 +20,6 @@ pub(crate) struct ArmState {
     pub(crate) place: Up,
 }
 
-/// What it is.
 #[derive(Debug)]
 pub(crate) enum Up {
     /// A private directory, which arms on one directory share.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use iotax_spec::{Form, Stack};
+use iotax_experiment::{Form, Stack};
 
 use crate::build_context::{BuildContext, Key, Surroundings, Turn};
 use crate::device::{Device, wait_until_free};
@@ -35,7 +35,6 @@ pub(crate) enum Reached {
 
 /// What an assembly is made from.
 pub(crate) struct Plan<'a> {
-    /// Its name.
     pub(crate) arm: &'a str,
     pub(crate) stack: &'a Stack,
     /// The file, directory or device that is the base; `None` if the base is a layer of the system

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use iotax_experiment::{Arm, Form, Spec, Target};
 use iotax_inspect::{DeviceNumber, Facts};
-use iotax_spec::{Arm, Form, Spec, Target};
 use iotax_vdisk::Prepared;
 
 use crate::alone::{Alone, Base, assemble, keys};

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use iotax_experiment::{Arm, Base, Form, Spec};
 use iotax_inspect::{DeviceNumber, Facts, Kind};
-use iotax_spec::{Arm, Base, Form, Spec};
 use rustix::fs::OFlags;
 
 use crate::error::{Error, Obstacle, Refusal};

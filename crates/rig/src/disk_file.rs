@@ -103,7 +103,6 @@ pub(crate) fn make(path: &Path, journal: &mut Journal) -> Result<DiskFile, Error
 /// What direct I/O would need in a directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct DirectIo {
-    /// Whether it is possible at all.
     pub(crate) possible: bool,
     /// The unit of offsets and lengths, if the kernel says.
     pub(crate) align_bytes: Option<u32>,

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use iotax_spec::{Arm, Base, Design, Spec, Stack, Stop, Target, Workload, layers};
+use iotax_experiment::{Arm, Base, Design, Spec, Stack, Stop, Target, Workload, layers};
 use iotax_vdisk::fuse::{MountOptions, Mounted, mount};
 use iotax_vdisk::{IoTarget, PeerSecrets};
 use rustix::fs::{FlockOperation, flock};
@@ -202,9 +202,7 @@ fn is_others(stack: &Stack, writable: &[PathBuf]) -> bool {
 pub struct Served {
     /// The process that serves it.
     pub pid: u32,
-    /// Where it is mounted.
     pub at: PathBuf,
-    /// Its layers.
     pub stack: String,
     /// What the mount table shows.
     name: String,

@@ -26,7 +26,6 @@ pub enum Error {
     Journal {
         /// Where it should be.
         directory: PathBuf,
-        /// The system's reason.
         source: io::Error,
     },
     /// Neither the environment nor the user's home says where state is kept.
@@ -41,12 +40,7 @@ pub enum Error {
          or undone. Name a directory that only you can change in IOTAX_STATE_DIR",
         path.display()
     )]
-    StrangersState {
-        /// The directory.
-        path: PathBuf,
-        /// Its owner.
-        owner: u32,
-    },
+    StrangersState { path: PathBuf, owner: u32 },
     /// Others can write to a directory on the way to the journals.
     #[error(
         "{}: others can write here (mode {mode:04o}), and could have you undo anything; nothing was \
@@ -55,7 +49,6 @@ pub enum Error {
         path.display()
     )]
     OpenState {
-        /// The directory.
         path: PathBuf,
         /// Its permissions.
         mode: u32,
@@ -65,17 +58,14 @@ pub enum Error {
     UnusableState {
         /// Where they should be.
         path: PathBuf,
-        /// The system's reason.
         source: io::Error,
     },
     /// Something could not be made, filled or opened.
     #[error("{}: cannot {action}: {source}", path.display())]
     Make {
-        /// What.
         path: PathBuf,
         /// Infinitive: `make a private directory in it`.
         action: &'static str,
-        /// The system's reason.
         source: io::Error,
     },
     /// The file system filled up while a file was written.
@@ -84,7 +74,6 @@ pub enum Error {
         path.display(), readable(*done_bytes), readable(*wanted_bytes)
     )]
     Full {
-        /// The file.
         path: PathBuf,
         /// Written so far.
         done_bytes: u64,
@@ -94,7 +83,6 @@ pub enum Error {
     /// A virtual disk could not be opened.
     #[error("arm {arm}: {source}")]
     Stack {
-        /// The arm.
         arm: String,
         /// The disk's reason.
         source: iotax_vdisk::Error,
@@ -102,7 +90,6 @@ pub enum Error {
     /// An arm's layers could not be made.
     #[error("arm {arm}: {source}")]
     Arm {
-        /// The arm.
         arm: String,
         /// What went wrong.
         source: Box<Error>,
@@ -112,21 +99,13 @@ pub enum Error {
     Program {
         /// The program.
         name: String,
-        /// How it ended.
         status: String,
         /// The end of what it printed; may be empty.
         said: String,
     },
     /// A command of the user's that makes a setting of the host has failed.
     #[error("arm {arm}: its `before` command `{command}` failed: {source}")]
-    SettingFailed {
-        /// The arm.
-        arm: String,
-        /// The command.
-        command: String,
-        /// How it failed.
-        source: Box<Error>,
-    },
+    SettingFailed { arm: String, command: String, source: Box<Error> },
     /// A command of the user's that undoes a setting of the host has failed.
     #[error(
         "arm {arm}: its `after` command `{command}` failed, and its setting may still be in force: {source}. Undo it by \
@@ -134,31 +113,22 @@ pub enum Error {
         journal.display()
     )]
     SettingLeft {
-        /// The arm.
         arm: String,
-        /// The command.
         command: String,
         /// The journal that remembers it.
         journal: PathBuf,
-        /// How it failed.
         source: Box<Error>,
     },
     /// Not measured, since the setting of another arm may still be in force.
     #[error("not measured, since a setting of another arm could not be undone: {why}")]
-    AfterSettingLeft {
-        /// Why.
-        why: String,
-    },
+    AfterSettingLeft { why: String },
     /// A layer came out otherwise than asked for, and would be measured under a wrong name.
     #[error("{layer} was to have {asked}, but the kernel made it with {made}; {remedy}")]
     NotAsAsked {
         /// Its word.
         layer: &'static str,
-        /// What was asked for.
         asked: String,
-        /// What came of it.
         made: String,
-        /// What to do.
         remedy: &'static str,
     },
     /// The kernel did not mount a file system.
@@ -169,9 +139,7 @@ pub enum Error {
     Mount {
         /// Type of the file system.
         kind: String,
-        /// The options.
         options: String,
-        /// The system's reason.
         source: io::Error,
     },
     /// Somebody uses what is to be taken down.
@@ -214,7 +182,6 @@ pub enum Error {
     /// A target that was there at the start is gone or was replaced.
     #[error("arm {arm}: {} is no longer what it was at the start: {what}", path.display())]
     Vanished {
-        /// The arm.
         arm: String,
         /// Its target.
         path: PathBuf,
@@ -226,10 +193,7 @@ pub enum Error {
         "{arm}: layers of the system can only be driven alone, and whether targets share a cap \
          needs them driven together: give it alone, or paths and stacks of this process"
     )]
-    OneAtATime {
-        /// The target.
-        arm: String,
-    },
+    OneAtATime { arm: String },
     /// Something in place of what this program made.
     #[error(
         "{}: left alone: {why}. If it is yours, delete {} to forget about it",
@@ -276,7 +240,6 @@ pub enum Error {
     Remove {
         /// What was to be removed.
         path: PathBuf,
-        /// The system's reason.
         source: io::Error,
         /// The journal that says it should be removed.
         journal: PathBuf,
@@ -284,7 +247,6 @@ pub enum Error {
     /// A journal that this program cannot use.
     #[error("{}: {why}; nothing in it was undone", journal.display())]
     UnusableJournal {
-        /// The journal.
         journal: PathBuf,
         /// Why it is unusable and what to do.
         why: String,

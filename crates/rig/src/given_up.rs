@@ -2,13 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use iotax_spec::Stack;
+use iotax_experiment::Stack;
 use serde::{Deserialize, Serialize};
 
 /// Block devices that may be overwritten.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GivenUp {
-    /// By path.
     pub devices: Vec<PathBuf>,
     /// Whether they were made for this run and are removed with it, so that nothing on them is
     /// anybody's: what they hold is neither looked at nor wiped.

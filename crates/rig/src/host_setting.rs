@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use iotax_spec::HostCommands;
+use iotax_experiment::HostCommands;
 
 use crate::entry::Entry;
 use crate::entry::host_command::Setting;

@@ -37,7 +37,6 @@ const WHOLE: &str = "nothing panics while the list is held";
 /// First line of a journal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Head {
-    /// Version of the format.
     format: u32,
     /// Host whose paths these are: a state directory may be on a network file system.
     host: String,

@@ -1,6 +1,6 @@
 //! What this machine tells before a load: the limits of its cgroups.
 
-use iotax_spec::{KnownLimit, Target};
+use iotax_experiment::{KnownLimit, Target};
 
 /// The limits of this process's cgroups on the disk under `target`, if it is a path.
 pub fn cgroup_limits(target: &Target, writes: bool) -> Vec<KnownLimit> {

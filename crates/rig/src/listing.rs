@@ -1,6 +1,6 @@
 //! What each layer needs, and whether this machine has it: for listings.
 
-use iotax_spec::{LayerInfo, Need};
+use iotax_experiment::{LayerInfo, Need};
 
 use crate::needs::{Missing, unmet};
 
@@ -30,7 +30,7 @@ pub fn availability(layer: &'static LayerInfo) -> Vec<Missing> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use iotax_spec::{Layer, World};
+    use iotax_experiment::{Layer, World};
 
     #[test]
     fn in_process_layers_need_nothing_and_all_others_root() {

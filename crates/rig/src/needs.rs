@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use iotax_experiment::Need;
 use iotax_inspect::hierarchy;
-use iotax_spec::Need;
 
 use crate::namespace::Namespace;
 use crate::programs::{self, Program};

@@ -1,6 +1,6 @@
 //! A network path that is up: its layers made one on the other.
 
-use iotax_spec::Stack;
+use iotax_experiment::Stack;
 use iotax_vdisk::Peer;
 
 use crate::build_context::BuildContext;

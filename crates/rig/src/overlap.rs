@@ -6,9 +6,9 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use iotax_experiment::layers::File;
+use iotax_experiment::{Arm, Base, Target};
 use iotax_inspect::{Facts, Kind, site};
-use iotax_spec::layers::File;
-use iotax_spec::{Arm, Base, Target};
 
 use crate::device;
 
@@ -121,7 +121,7 @@ fn partition(part: &Facts, disk: &Facts) -> Option<Common> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use iotax_spec::parse_arms;
+    use iotax_experiment::parse_arms;
     use std::fs;
 
     fn found(directory: &Path, texts: &[&str]) -> String {

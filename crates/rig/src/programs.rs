@@ -147,7 +147,6 @@ impl Program {
         self
     }
 
-    /// For people.
     pub(crate) fn name(&self) -> String {
         self.name.to_string_lossy().into_owned()
     }

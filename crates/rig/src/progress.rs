@@ -13,8 +13,5 @@ pub enum Progress<'a> {
         size_bytes: u64,
     },
     /// The layers of an arm are made.
-    Making {
-        /// Its name.
-        arm: &'a str,
-    },
+    Making { arm: &'a str },
 }

@@ -55,13 +55,11 @@ pub enum Obstacle {
     Lacks {
         /// What is missing.
         what: String,
-        /// What to do.
         remedy: String,
     },
     /// A base too small for what stands on it.
     #[error("{layer} needs at least {}; choose a larger size", readable(*least_bytes))]
     TooSmallFor {
-        /// The layer.
         layer: &'static str,
         /// Its least size.
         least_bytes: u64,
@@ -72,7 +70,6 @@ pub enum Obstacle {
          the file system is made on the layer below it alone"
     )]
     NamesAnother {
-        /// The layer.
         layer: &'static str,
         /// The argument.
         word: String,
@@ -109,20 +106,14 @@ pub enum Obstacle {
         "{} is a link that another user can lead elsewhere at any moment; name what it leads to",
         link.display()
     )]
-    LinkOfAnother {
-        /// The link.
-        link: PathBuf,
-    },
+    LinkOfAnother { link: PathBuf },
     /// A device in a directory of somebody else's.
     #[error(
         "others than root can change {}, and so put another device in its place; name its node in \
          /dev",
         directory.display()
     )]
-    InOthersHands {
-        /// The directory.
-        directory: PathBuf,
-    },
+    InOthersHands { directory: PathBuf },
     /// A directory was named where a file is needed.
     #[error("is a directory, but the base of a stack is a file; name a file in it")]
     NotAFile,
@@ -163,7 +154,6 @@ pub enum Obstacle {
     InUse {
         /// Who, and how: `is mounted at /mnt`.
         by: String,
-        /// What to do.
         remedy: &'static str,
     },
     /// A device that is not blank.
@@ -172,12 +162,7 @@ pub enum Obstacle {
          another device",
         path.display()
     )]
-    Signature {
-        /// What was found.
-        what: String,
-        /// Where.
-        path: PathBuf,
-    },
+    Signature { what: String, path: PathBuf },
     /// A device with data that have no signature.
     #[error(
         "looks like {what}; if nothing on it is needed, overwrite its first and last MiB yourself, \
@@ -269,7 +254,6 @@ pub enum Obstacle {
     Unaligned {
         /// The device's unit.
         align_bytes: u32,
-        /// The job.
         job: String,
         /// Its block size.
         block_bytes: u32,

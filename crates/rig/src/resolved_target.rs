@@ -21,7 +21,6 @@ pub(crate) enum ResolvedTarget {
     Memory,
     /// A stack on an anonymous file, in the working directory.
     Anonymous {
-        /// The directory.
         facts: Box<Facts>,
         /// What tells the file from others: arms with the same share it. No absolute path, so it
         /// is none that an arm could name.

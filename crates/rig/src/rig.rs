@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use iotax_experiment::{Form, HostCommands, Spec};
 use iotax_inspect::DeviceNumber;
 use iotax_record::Site;
-use iotax_spec::{Form, HostCommands, Spec};
 use iotax_vdisk::{IoTarget, PeerSecrets};
 
 use crate::arm_state::{ArmState, Up};

@@ -43,7 +43,6 @@ const BTRFS_FSID: usize = 0x20;
 pub(crate) struct Mark(String);
 
 impl Mark {
-    /// A new one.
     pub(crate) fn new() -> Result<Self, Error> {
         let bits = random()?;
         // The version of a random UUID (RFC 9562) takes four of the bits.

@@ -2,9 +2,9 @@
 
 use std::time::SystemTime;
 
+use iotax_experiment::{Arm, Base, Layer, Target, Workload};
 use iotax_inspect::{Facts, Kind};
 use iotax_record::{NamedSite, Site};
-use iotax_spec::{Arm, Base, Layer, Target, Workload};
 use iotax_vdisk::VirtualDisk;
 
 use crate::assembly::{Assembly, Reached};

@@ -1,4 +1,4 @@
-//! Sizes in messages: rounded, for people. What has to be exact uses `iotax_spec::units`.
+//! Sizes in messages: rounded, for people. What has to be exact uses `iotax_experiment::units`.
 
 /// `74.9 GiB`; sizes below 1 KiB to the byte.
 pub(crate) fn readable(bytes: u64) -> String {

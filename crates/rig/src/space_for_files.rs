@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use iotax_spec::{Form, Spec, Stack};
+use iotax_experiment::{Form, Spec, Stack};
 
 use crate::check::{resolved, space_needed};
 use crate::device;
@@ -52,7 +52,7 @@ pub fn least_stack_bytes(stack: &Stack, files_bytes: u64) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use iotax_spec::{Arm, Stop, Target, Workload, parse_arms};
+    use iotax_experiment::{Arm, Stop, Target, Workload, parse_arms};
 
     use super::*;
 

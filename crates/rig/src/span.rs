@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use iotax_experiment::{Base, Form, Target};
 use iotax_inspect::Kind;
-use iotax_spec::{Base, Form, Target};
 
 /// Bytes of `target` that a load may use: all of a file, device or disk; `in_directory` bytes of a
 /// directory. Whole MiB; 0 if it holds not even one, or cannot be looked at, which

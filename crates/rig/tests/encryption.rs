@@ -13,9 +13,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 
+use iotax_experiment::{Stack, Target};
 use iotax_inspect::{Mount, parse_mountinfo};
 use iotax_rig::{Error, Obstacle, Rig};
-use iotax_spec::{Stack, Target};
 use iotax_testing::skipped;
 use iotax_vdisk::IoTarget;
 use rustix::fs::OFlags;

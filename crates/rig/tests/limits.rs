@@ -13,9 +13,9 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::thread;
 
+use iotax_experiment::{Spec, Stack, Target};
 use iotax_inspect::{Hierarchy, hierarchy};
 use iotax_rig::{GivenUp, Options, Rig, undo};
-use iotax_spec::{Spec, Stack, Target};
 use iotax_testing::skipped;
 use iotax_vdisk::{IoTarget, PeerSecrets};
 

@@ -10,9 +10,9 @@ use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use iotax_experiment::{Stack, Target};
 use iotax_inspect::hierarchy;
 use iotax_rig::{Progress, Rig};
-use iotax_spec::{Stack, Target};
 use iotax_testing::{needs, needs_root};
 use iotax_vdisk::IoTarget;
 use rustix::fs::OFlags;

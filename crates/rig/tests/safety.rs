@@ -14,8 +14,8 @@ use std::sync::Arc;
 use std::thread::sleep;
 use std::time::Duration;
 
+use iotax_experiment::{Spec, Stack, Target, Trims};
 use iotax_rig::{Error, GivenUp, Options, Rig, undo};
-use iotax_spec::{Spec, Stack, Target, Trims};
 use iotax_testing::skipped;
 use iotax_vdisk::{IoTarget, PeerSecrets};
 

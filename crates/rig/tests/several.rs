@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use iotax_experiment::{Arm, Job, Spec, Stop, Target, Workload};
 use iotax_rig::{Error, Rig};
-use iotax_spec::{Arm, Job, Spec, Stop, Target, Workload};
 use iotax_vdisk::IoTarget;
 
 mod common;

@@ -10,7 +10,6 @@ pub enum AgentError {
     Start {
         /// As it was asked for.
         command: String,
-        /// Why.
         source: std::io::Error,
     },
     /// It is of another version.
@@ -31,7 +30,6 @@ pub enum AgentError {
     Lost {
         /// As it was asked for.
         command: String,
-        /// Why.
         why: String,
     },
     /// Something of a lost agent's is still there.
@@ -75,7 +73,6 @@ impl AgentError {
 pub enum FailureKind {
     /// What was asked for is wrong.
     Usage,
-    /// The user stopped it.
     Interrupted,
     /// The machine does not allow it.
     Environment,

@@ -1,8 +1,8 @@
 //! The trial loop.
 
 use iotax_analyze::Phases;
-use iotax_plan::Plan;
-use iotax_record::{End, Experiment, Writer};
+use iotax_experiment::plan::Plan;
+use iotax_record::{End, ExperimentHead, Writer};
 
 use crate::budget::Budget;
 use crate::error::Error;
@@ -13,7 +13,7 @@ use crate::trials::{Setup, Sinks, Trials};
 /// decide, the blocks or the time run out, nothing works any more, or the user stops it.
 pub fn run(
     setup: Setup<'_>,
-    writer: &mut Writer<Experiment>,
+    writer: &mut Writer<ExperimentHead>,
     phases: &mut Phases,
     observer: &mut dyn Observer,
 ) -> Result<End, Error> {
@@ -100,7 +100,7 @@ fn turns<'a>(
 
 #[cfg(test)]
 mod tests {
-    use iotax_spec::{Arm, Spec, Stop, Workload};
+    use iotax_experiment::{Arm, Spec, Stop, Workload};
 
     use super::*;
 

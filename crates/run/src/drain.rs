@@ -1,7 +1,7 @@
 //! Spends burst credits before anything is measured.
 
 use iotax_analyze::Phases;
-use iotax_record::{End, Experiment, Outcome, Writer};
+use iotax_record::{End, ExperimentHead, Outcome, Writer};
 
 use crate::error::Error;
 use crate::observer::Observer;
@@ -14,7 +14,7 @@ use crate::trials::{Setup, Sinks, Trials};
 /// If the record cannot be written.
 pub fn drain(
     setup: Setup<'_>,
-    writer: &mut Writer<Experiment>,
+    writer: &mut Writer<ExperimentHead>,
     phases: &mut Phases,
     observer: &mut dyn Observer,
 ) -> Result<End, Error> {

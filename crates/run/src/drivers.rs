@@ -1,5 +1,5 @@
+use iotax_experiment::{Driver, Spec};
 use iotax_load::{Fio, Iperf3, LoadDriver, Native};
-use iotax_spec::{Driver, Spec};
 
 /// What drives the load of each arm.
 #[derive(Debug, Clone, Default)]

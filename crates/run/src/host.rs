@@ -6,10 +6,10 @@
 use std::path::Path;
 use std::time::Duration;
 
+use iotax_experiment::{Arm, Driver, IndexEnds, Target, Workload};
 use iotax_inspect::{NetworkSubject, ProbeOptions};
 use iotax_load::Progress;
 use iotax_record::{Counters, HostRecord, HostRole, LoadRecord, Site};
-use iotax_spec::{Arm, Driver, IndexEnds, Target, Workload};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -144,7 +144,6 @@ pub struct TrialRequest {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Task {
-    /// The workload.
     Run(Workload),
     /// Writes once all that the workload uses.
     Fill(Workload),

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::thread;
 
+use iotax_experiment::{Driver, Workload};
 use iotax_load::Progress;
 use iotax_record::Site;
-use iotax_spec::{Driver, Workload};
 
 use crate::error::Error;
 use crate::host::{Arms, Files, Host, Load, Measured, Runner, SideBySide, TrialRequest};
@@ -132,8 +132,8 @@ impl SideBySide for Hosts {
 mod tests {
     use std::sync::{Arc, Barrier};
 
+    use iotax_experiment::IndexEnds;
     use iotax_record::LoadRecord;
-    use iotax_spec::IndexEnds;
 
     use super::*;
     use crate::host::Task;

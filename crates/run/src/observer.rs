@@ -14,15 +14,13 @@ pub enum Event<'a> {
     TrialStarts {
         /// Block, from 0.
         block: u32,
-        /// Name of the arm.
         arm: &'a str,
         /// Name of the phase, where there are several.
         phase: Option<&'a str>,
         /// Its place in the block, from 0.
         place: usize,
-        /// Trials in the block.
         trials_in_block: usize,
-        /// What its load does one after the other, as [`iotax_spec::Workload::unit`] says it.
+        /// What its load does one after the other, as [`iotax_experiment::Workload::unit`] says it.
         unit: &'static str,
     },
     /// A pass over the span of an arm is about to start: preconditioning.
@@ -31,7 +29,6 @@ pub enum Event<'a> {
         pass: u32,
         /// How many there will be.
         passes: u32,
-        /// Name of the arm.
         arm: &'a str,
         /// Bytes that it writes, where there is room for them.
         bytes: u64,

@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use iotax_analyze::{PASSES, Phases};
-use iotax_record::{End, Experiment, Writer};
-use iotax_spec::Workload;
+use iotax_experiment::Workload;
+use iotax_record::{End, ExperimentHead, Writer};
 
 use crate::error::Error;
 use crate::observer::{Event, Observer};
@@ -20,7 +20,7 @@ use crate::trials::{Setup, Sinks, Trials};
 pub fn precondition(
     setup: Setup<'_>,
     (measured, reserve): (&[Workload], Duration),
-    writer: &mut Writer<Experiment>,
+    writer: &mut Writer<ExperimentHead>,
     phases: &mut Phases,
     observer: &mut dyn Observer,
 ) -> Result<End, Error> {

@@ -7,8 +7,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use iotax_caps::{Caps, Ended, Observation, Prober, find};
+use iotax_experiment::{Driver, IndexEnds, Probe, Search};
 use iotax_record::{End, Environment, ProbeLoad, ProbeRecord, SearchHead, Writer};
-use iotax_spec::{Driver, IndexEnds, Probe, Search};
 
 use crate::error::Error;
 use crate::host::{Load, SideBySide, Task, TrialRequest};
@@ -21,7 +21,6 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 pub struct SearchSetup<'a> {
     /// What is asked.
     pub search: &'a Search,
-    /// The machine.
     pub environment: &'a Environment,
     /// Where the targets are, prepared.
     pub host: &'a mut dyn SideBySide,

@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use iotax_analyze::{Phases, Sustained};
-use iotax_plan::Plan;
-use iotax_record::{End, Experiment, JobRecord, LoadRecord, Outcome, Trial, Writer};
-use iotax_spec::{IndexEnds, Spec, Workload};
+use iotax_experiment::plan::Plan;
+use iotax_experiment::{IndexEnds, Spec, Workload};
+use iotax_record::{End, ExperimentHead, JobRecord, LoadRecord, Outcome, Trial, Writer};
 
 use crate::clock::Clock;
 use crate::error::Error;
@@ -20,7 +20,7 @@ const GIVE_UP_AFTER: u32 = 3;
 /// What a run needs.
 pub struct Setup<'a> {
     /// Head of the record; its spec is what is run.
-    pub experiment: &'a Experiment,
+    pub experiment: &'a ExperimentHead,
     /// The schedule.
     pub plan: &'a Plan,
     /// Where it is run.
@@ -38,7 +38,7 @@ pub struct Setup<'a> {
 
 /// Where what is measured goes: to disk, to the analysis, and to whoever watches.
 pub(crate) struct Sinks<'a> {
-    pub(crate) writer: &'a mut Writer<Experiment>,
+    pub(crate) writer: &'a mut Writer<ExperimentHead>,
     pub(crate) phases: &'a mut Phases,
     pub(crate) observer: &'a mut dyn Observer,
 }
@@ -48,7 +48,6 @@ pub(crate) struct Trials<'a, 's> {
     pub(crate) setup: Setup<'a>,
     pub(crate) sinks: Sinks<'s>,
     started: Duration,
-    /// How many there were.
     count: u32,
     /// Failures in a row, per arm and phase.
     failures: Vec<Vec<u32>>,
@@ -244,7 +243,6 @@ impl<'a, 's> Trials<'a, 's> {
     }
 }
 
-/// The workload of a phase.
 pub(crate) fn workload(spec: &Spec, phase: usize) -> &Workload {
     spec.phases().nth(phase).expect("a phase of the plan")
 }

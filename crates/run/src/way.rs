@@ -1,10 +1,10 @@
 //! The way to a peer that was not made for this run, and what holds packets to a rate on any path.
 
 use iotax_catalog::Direction;
+use iotax_experiment::{Elsewhere, KnownLimit, Layer, Target};
 use iotax_inspect::NetworkSubject;
 use iotax_record::Machine;
 use iotax_record::machine::{Interface, PathSeen, Qdisc};
-use iotax_spec::{Elsewhere, KnownLimit, Layer, Target};
 
 /// Of a policer where packets come in, as `tc filter show dev NAME ingress` has it.
 const INGRESS: &str = "ingress";

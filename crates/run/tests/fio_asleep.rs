@@ -9,12 +9,12 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use iotax_analyze::{Phases, Sustained};
+use iotax_experiment::plan::Plan;
+use iotax_experiment::{Arm, Driver, Spec, Stop, Target, Workload};
 use iotax_load::{Error, Fio};
-use iotax_plan::Plan;
-use iotax_record::{Experiment, FORMAT, Outcome, Reader, Writer};
+use iotax_record::{ExperimentHead, FORMAT, Outcome, Reader, Writer};
 use iotax_rig::{GivenUp, Options};
 use iotax_run::{Arms as _, Drivers, Event, Local, Monotonic, Observer, Runner as _, Setup};
-use iotax_spec::{Arm, Driver, Spec, Stop, Target, Workload};
 use iotax_vdisk::PeerSecrets;
 
 const TRIALS: u32 = 3;
@@ -74,7 +74,7 @@ fn outcomes(root: &Path, fio: Fio) -> Vec<Outcome> {
     let mut host = Local::with_drivers(&spec, options, &live, drivers).unwrap();
     host.prepare(0, Driver::Fio, &[&spec.workload], &|_, _| ()).unwrap();
     let plan = Plan::new(&spec);
-    let experiment = Experiment {
+    let experiment = ExperimentHead {
         format: FORMAT,
         id: None,
         iotax_version: "0".to_owned(),
@@ -97,7 +97,7 @@ fn outcomes(root: &Path, fio: Fio) -> Vec<Outcome> {
     };
     let end = iotax_run::run(setup, &mut writer, &mut phases, &mut Silent).unwrap();
     assert_eq!((end.trials, end.gave_up), (Some(TRIALS), false));
-    let trials = Reader::<Experiment>::open(&root.join("record")).unwrap().lines().unwrap();
+    let trials = Reader::<ExperimentHead>::open(&root.join("record")).unwrap().lines().unwrap();
     trials.map(|trial| trial.unwrap().outcome).collect()
 }
 

@@ -6,11 +6,11 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use iotax_analyze::{Analyzer, ArmSummary};
+use iotax_experiment::{Arm, Spec, Stop, Target, Workload};
 use iotax_record::{
-    DirectionRecord, Environment, Experiment, HostRecord, JobRecord, LatencyHistogram, LoadRecord,
-    Outcome, Site, Trial,
+    DirectionRecord, Environment, ExperimentHead, HostRecord, JobRecord, LatencyHistogram,
+    LoadRecord, Outcome, Site, Trial,
 };
-use iotax_spec::{Arm, Spec, Stop, Target, Workload};
 use iotax_vdisk::{
     Clock as _, DelayConfig, FaultConfig, LayerConfig, ManualClock, MemConfig, Request, Session,
     Submitted, Trigger, VirtualDisk,
@@ -87,7 +87,7 @@ fn summary(layers: &[LayerConfig], depth: usize) -> ArmSummary {
         },
         ..JobRecord::default()
     };
-    let experiment = Experiment {
+    let experiment = ExperimentHead {
         format: iotax_record::FORMAT,
         id: None,
         iotax_version: "0".into(),

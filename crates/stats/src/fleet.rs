@@ -20,9 +20,7 @@ const NORMAL_SD_BY_MAD: f64 = 1.4826;
 /// The probes of one node.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Probes {
-    /// Their mean.
     pub mean: f64,
-    /// Their variance.
     pub variance: f64,
     /// How many there are, two or more.
     pub count: usize,

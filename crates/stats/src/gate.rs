@@ -12,9 +12,7 @@ use crate::student::critical_t;
 /// What a result says of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// It is broken.
     Fail,
-    /// It is kept.
     Pass,
     /// The data allow both.
     Undecided,

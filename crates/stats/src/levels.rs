@@ -47,7 +47,6 @@ pub fn has_another(rates: &[f64], level: f64) -> bool {
 pub struct TwoLevels {
     /// The lower one, in the unit of the rates.
     pub low: f64,
-    /// The higher one.
     pub high: f64,
     /// Share of the samples that were nearer to the lower one.
     pub low_share: f64,

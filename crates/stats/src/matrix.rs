@@ -14,7 +14,6 @@ const SHARE: f64 = 0.5;
 /// A level of a factor, both by number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Level {
-    /// Which factor.
     pub factor: usize,
     /// Which of its levels; 0 is the first.
     pub level: usize,

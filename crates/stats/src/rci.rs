@@ -23,9 +23,7 @@ pub(crate) const MIN_BLOCKS: usize = 3;
 pub struct Interval {
     /// Point estimate; inside `lo..=hi`.
     pub mean: f64,
-    /// Lower end.
     pub lo: f64,
-    /// Upper end.
     pub hi: f64,
 }
 

@@ -75,7 +75,6 @@ pub struct StallTest {
     pub arm_stalls: usize,
     /// Stalled measurements of the baseline.
     pub base_stalls: usize,
-    /// Blocks.
     pub blocks: usize,
     /// Blocks that would decide if they all went on as most have so far; `None` if none would.
     pub more_blocks: Option<usize>,

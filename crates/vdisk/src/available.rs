@@ -22,10 +22,8 @@ pub struct AvailableMemory {
     pub limit: MemoryLimit,
 }
 
-/// What limits memory.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MemoryLimit {
-    /// What the machine has.
     Machine,
     /// A control group's limit.
     Group(PathBuf),

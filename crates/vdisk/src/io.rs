@@ -42,7 +42,6 @@ impl Request {
         Self { op: Op::Write, offset, len }
     }
 
-    /// A flush.
     pub const fn flush() -> Self {
         Self { op: Op::Flush, offset: 0, len: 0 }
     }

@@ -36,7 +36,6 @@ impl Peer {
 pub struct Tls {
     /// Who encrypts.
     pub by: TlsBy,
-    /// What with.
     pub cipher: TlsCipher,
 }
 
@@ -70,7 +69,6 @@ pub type PeerSecrets = BTreeMap<String, PeerSecret>;
 pub struct PeerSecret(pub [u8; PeerSecret::BYTES]);
 
 impl PeerSecret {
-    /// How long it is.
     pub const BYTES: usize = 32;
 
     /// As hexadecimal text, which is what people hand on: a token.

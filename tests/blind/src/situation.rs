@@ -8,7 +8,6 @@ use crate::outcome::{Named, Outcome};
 
 /// Something that is slow, and why.
 pub(crate) struct Situation {
-    /// Its name.
     pub name: &'static str,
     /// Names of causes, any of which is right; none of what is healthy.
     pub causes: &'static [&'static str],
@@ -61,7 +60,6 @@ pub(crate) struct Guest {
     pub set_up: &'static str,
     /// Programs that it needs, and the packages that have them.
     pub programs: &'static [&'static str],
-    /// Its memory.
     pub memory_bytes: u64,
 }
 
@@ -99,7 +97,6 @@ impl Situation {
         [true, false].map(|is_faulty| self.examine_one(iotax, seed, is_faulty))
     }
 
-    /// One of them.
     pub(crate) fn examine_one(&self, iotax: &Path, seed: u64, is_faulty: bool) -> Outcome {
         let lab = Lab::new(iotax, seed, self.name);
         let outcome = lab.and_then(|mut lab| self.examine(&mut lab, is_faulty));

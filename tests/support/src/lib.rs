@@ -42,7 +42,6 @@ pub fn needs(is_there: bool, what: &str) -> bool {
     is_there
 }
 
-/// Whether this is root.
 #[track_caller]
 pub fn needs_root() -> bool {
     needs(rustix::process::geteuid().is_root(), "root")

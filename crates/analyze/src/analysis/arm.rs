@@ -1,8 +1,8 @@
 //! What the trials of an arm add up to.
 
 use iotax_catalog::Limit;
+use iotax_experiment::KnownLimit;
 use iotax_record::Slow;
-use iotax_spec::KnownLimit;
 use serde::{Deserialize, Serialize};
 
 use super::estimate::QuantilePoint;
@@ -13,7 +13,6 @@ use crate::counters::CounterSummary;
 /// mean latency agree by Little's law.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ArmSummary {
-    /// Name of the arm.
     pub name: String,
     /// Its target, as text.
     pub target: String,
@@ -105,7 +104,6 @@ pub struct Work {
 /// A job beside the primary one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct JobSummary {
-    /// Name of the job.
     pub name: String,
     /// What it calls its target, where there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -129,11 +127,9 @@ pub struct JobSummary {
 /// The queue depth that a job found itself, per thread.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FoundDepth {
-    /// Name of the job.
     pub job: String,
     /// The smallest of all trials.
     pub least: u32,
-    /// The largest.
     pub most: u32,
 }
 
@@ -180,7 +176,6 @@ pub struct SyncSummary {
     /// Whether they are what the job is about, rather than its writes: it syncs after every few of
     /// them. What is shown of the job is then led by its syncs.
     pub leads: bool,
-    /// How many there were.
     pub count: u64,
     /// Mean time of one over the trials, in nanoseconds.
     pub mean_ns: f64,
@@ -222,7 +217,6 @@ impl NetworkLoad {
 /// The primary job of an arm that is a network path, over all trials.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct NetworkSummary {
-    /// What it is about.
     pub load: NetworkLoad,
     /// Bits per second that came, both ways together.
     pub bits_per_s: f64,

@@ -16,7 +16,6 @@ pub struct Cap {
 /// One arm at several depths.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ArmDepths {
-    /// Name of the arm.
     pub arm: String,
     /// What the depths say.
     pub response: DepthResponse,
@@ -60,7 +59,6 @@ pub enum DepthResponse {
 /// What an arm did while it was loaded until its burst credits were spent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ArmDrain {
-    /// Name of the arm.
     pub arm: String,
     /// How long it was loaded, in seconds.
     pub seconds: f64,

@@ -1,7 +1,7 @@
 //! One arm or layer against the baseline.
 
+use iotax_quantity::Effect;
 use iotax_stats::verdict::Verdict;
-use iotax_words::Effect;
 use serde::{Deserialize, Serialize};
 
 use super::caps::Cap;
@@ -20,7 +20,6 @@ pub struct Comparison {
     /// The arm that it is compared with, where that is a baseline of its own and not that of all.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub against: Option<String>,
-    /// What is compared.
     pub metric: Metric,
     /// Estimate, as a fraction; `None` if nothing can be said, or, with `lo` and `hi` present, if
     /// the cost of a layer depends on its place among the others: they are its range then.
@@ -40,7 +39,6 @@ pub struct Comparison {
     pub with: Option<f64>,
     /// For times: the difference in nanoseconds with its interval.
     pub difference_ns: Option<Estimate>,
-    /// The word.
     pub verdict: Verdict,
     /// For `equivalent`: the interval also excludes zero, in this direction.
     pub sign: Option<Verdict>,

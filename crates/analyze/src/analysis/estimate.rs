@@ -8,9 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct Estimate {
     /// Point estimate.
     pub value: f64,
-    /// Lower end.
     pub lo: f64,
-    /// Upper end.
     pub hi: f64,
 }
 

@@ -1,6 +1,6 @@
 //! A matrix: what the levels of its factors cost.
 
-use iotax_spec::{Factor, Setting};
+use iotax_experiment::{Factor, Setting};
 use serde::{Deserialize, Serialize};
 
 use super::comparison::Comparison;
@@ -31,7 +31,6 @@ pub struct FactorEffects {
 /// A level against the first one of its factor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FactorEffect {
-    /// The level.
     pub setting: Setting,
     /// The first level.
     pub against: String,
@@ -48,23 +47,19 @@ pub struct FactorEffect {
 /// nothing else and have measured something. Intervals only where trials were interleaved in blocks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FactorShift {
-    /// The level.
     pub setting: Setting,
     /// The first level.
     pub against: String,
     /// I/Os per second, as a fraction of the first level's: the geometric mean.
     pub iops: f64,
-    /// Its interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub iops_interval: Option<[f64; 2]>,
     /// Bytes per second, likewise.
     pub bytes_per_s: f64,
-    /// Its interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes_per_s_interval: Option<[f64; 2]>,
     /// Mean latency, in nanoseconds more; `None` where some arm's is not known.
     pub latency_ns: Option<f64>,
-    /// Its interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_interval_ns: Option<[f64; 2]>,
     /// Pairs behind it.
@@ -82,7 +77,6 @@ pub struct FactorInteraction {
     pub with: Setting,
     /// The first level of that factor.
     pub first: String,
-    /// The metric.
     pub metric: Metric,
     /// The tax at the level `with`.
     pub at: Estimate,

@@ -7,7 +7,6 @@ use crate::metrics::Metric;
 /// Which of many arms are slower than such arms are.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Outliers {
-    /// The metric.
     pub metric: Metric,
     /// Arms that were judged.
     pub arms: u32,
@@ -30,7 +29,6 @@ pub struct Outliers {
 /// An arm that is slow.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Outlier {
-    /// Its name.
     pub arm: String,
     /// Its tax against the median arm, as a fraction.
     pub tax: f64,
@@ -43,7 +41,6 @@ pub struct Outlier {
 /// How far an arm is from the median one. It is an estimate, and no verdict.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ArmTax {
-    /// Its name.
     pub arm: String,
     /// As a fraction; less than 0 if it is better.
     pub tax: f64,

@@ -7,7 +7,6 @@ use crate::metrics::Metric;
 /// How an arm was preconditioned for one phase.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ArmPrecondition {
-    /// Name of the arm.
     pub arm: String,
     /// Whole passes of sequential writes over the span.
     pub passes: u32,

@@ -1,7 +1,7 @@
 //! Rules that were set beforehand, and what the trials say of them.
 
-use iotax_spec::Rule;
-use iotax_spec::rule::RuleOutcome;
+use iotax_experiment::Rule;
+use iotax_experiment::rule::RuleOutcome;
 use serde::{Deserialize, Serialize};
 
 use super::comparison::Missing;
@@ -11,11 +11,9 @@ use crate::metrics::Metric;
 /// What the trials say of a rule, about one arm or layer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Judgment {
-    /// The rule.
     pub rule: Rule,
     /// The arm or layer.
     pub of: String,
-    /// What they say.
     pub outcome: RuleOutcome,
     /// Of a rule about a difference: the metric that it is in.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,6 +1,6 @@
 //! Latency in two modes: where the time goes when a few I/Os take most of it.
 
-use iotax_words::{list, percent, time};
+use iotax_quantity::{list, percent, time};
 use serde::{Deserialize, Serialize};
 
 use super::estimate::QuantilePoint;
@@ -11,7 +11,6 @@ use super::estimate::QuantilePoint;
 pub struct SlowMode {
     /// Whether they are writes; reads else.
     pub writes: bool,
-    /// How many there are.
     pub ios: u64,
     /// Their share of the I/Os of their direction.
     pub share_of_ios: f64,

@@ -1,5 +1,5 @@
-use iotax_spec::{Does, Job, Pace};
-use iotax_words::{bytes, percent};
+use iotax_experiment::{Does, Job, Pace};
+use iotax_quantity::{bytes, percent};
 
 use crate::analysis::{Check, Warning};
 use crate::evidence::Evidence;

@@ -1,4 +1,4 @@
-use iotax_words::{bytes, percent, two_digits};
+use iotax_quantity::{bytes, percent, two_digits};
 
 use crate::analysis::{Check, Warning};
 use crate::evidence::Evidence;

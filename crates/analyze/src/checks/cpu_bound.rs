@@ -1,8 +1,8 @@
 use std::collections::BTreeSet;
 
+use iotax_experiment::{Does, Layer};
+use iotax_quantity::{list, percent};
 use iotax_record::Environment;
-use iotax_spec::{Does, Layer};
-use iotax_words::{list, percent};
 
 use crate::analysis::{Check, Warning};
 use crate::evidence::{Evidence, Worst};

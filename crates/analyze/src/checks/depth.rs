@@ -1,4 +1,4 @@
-use iotax_words::{count, two_digits};
+use iotax_quantity::{count, two_digits};
 
 use crate::analysis::{Check, Warning};
 use crate::evidence::Evidence;

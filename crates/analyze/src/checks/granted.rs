@@ -1,6 +1,6 @@
-use iotax_spec::Layer;
-use iotax_spec::layers::Nfs;
-use iotax_words::list;
+use iotax_experiment::Layer;
+use iotax_experiment::layers::Nfs;
+use iotax_quantity::list;
 
 use crate::analysis::{Check, Warning};
 use crate::counters::NfsMountSummary;

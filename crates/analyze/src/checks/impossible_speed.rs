@@ -1,4 +1,4 @@
-use iotax_words::mib_per_s;
+use iotax_quantity::mib_per_s;
 
 use crate::analysis::{Check, Warning};
 use crate::evidence::Evidence;

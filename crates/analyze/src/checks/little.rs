@@ -1,5 +1,5 @@
-use iotax_spec::Job;
-use iotax_words::{percent, two_digits};
+use iotax_experiment::Job;
+use iotax_quantity::{percent, two_digits};
 
 use crate::analysis::{Check, Warning};
 use crate::evidence::Evidence;

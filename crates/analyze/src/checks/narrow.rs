@@ -1,4 +1,4 @@
-use iotax_words::{list, percent};
+use iotax_quantity::{list, percent};
 
 use crate::analysis::{Check, Warning};
 use crate::conclude::Conclusion;

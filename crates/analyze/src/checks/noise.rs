@@ -1,7 +1,7 @@
+use iotax_quantity::{list, percent};
 use iotax_stats::dependence::long_run_variance;
 use iotax_stats::measuring_time::{MAX_SECONDS, optimal_seconds};
 use iotax_stats::verdict::Verdict;
-use iotax_words::{list, percent};
 
 use crate::analysis::{Check, Warning};
 use crate::blocks::Block;

@@ -1,5 +1,5 @@
+use iotax_quantity::percent;
 use iotax_record::{Busiest, BusyOne, Environment, PathEnd};
-use iotax_words::percent;
 
 use super::cpu_bound::BUSY;
 use crate::analysis::{Check, Warning};

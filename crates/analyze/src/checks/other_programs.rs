@@ -1,4 +1,4 @@
-use iotax_words::percent;
+use iotax_quantity::percent;
 
 use crate::analysis::{Check, Warning};
 use crate::evidence::Evidence;

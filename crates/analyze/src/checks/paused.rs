@@ -1,4 +1,4 @@
-use iotax_words::{count, time};
+use iotax_quantity::{count, time};
 
 use crate::analysis::{Check, Warning};
 use crate::evidence::Evidence;

@@ -1,4 +1,4 @@
-use iotax_words::{Effect, count};
+use iotax_quantity::{Effect, count};
 
 use crate::analysis::{Check, Comparison, Estimate, PlaceEffect, Warning};
 use crate::evidence::Evidence;

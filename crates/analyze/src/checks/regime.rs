@@ -1,6 +1,6 @@
-use iotax_spec::Design;
+use iotax_experiment::Design;
+use iotax_quantity::{Effect, count, fell_or_rose, grouped, list, whole};
 use iotax_stats::regime::{LEVEL, monitor};
-use iotax_words::{Effect, count, fell_or_rose, grouped, list, whole};
 
 use crate::analysis::{Check, Comparison, EffectChange, Estimate, Warning};
 use crate::evidence::Evidence;

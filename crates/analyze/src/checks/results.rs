@@ -1,4 +1,4 @@
-use iotax_spec::Design;
+use iotax_experiment::Design;
 
 use crate::analysis::{Check, Warning};
 use crate::evidence::Evidence;

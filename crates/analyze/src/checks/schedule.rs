@@ -1,4 +1,4 @@
-use iotax_words::{a, percent, time};
+use iotax_quantity::{a, percent, time};
 
 use crate::analysis::{Check, Warning};
 use crate::compare::MIN_ACHIEVED;

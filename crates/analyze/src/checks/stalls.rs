@@ -1,4 +1,4 @@
-use iotax_words::{percent, time};
+use iotax_quantity::{percent, time};
 
 use crate::analysis::{Check, Warning};
 use crate::evidence::Evidence;

@@ -1,8 +1,8 @@
-use iotax_spec::Design;
+use iotax_experiment::Design;
+use iotax_quantity::{count, fell_or_rose, percent};
 use iotax_stats::regime::{self, monitor};
 use iotax_stats::steady::{MOST_EXCURSION, MOST_RANGE};
 use iotax_stats::trend::trend;
-use iotax_words::{count, fell_or_rose, percent};
 
 use crate::analysis::{ArmPrecondition, Check, Warning};
 use crate::evidence::Evidence;

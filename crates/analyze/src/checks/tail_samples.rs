@@ -1,8 +1,8 @@
 use std::collections::BTreeSet;
 
+use iotax_quantity::time;
 use iotax_stats::tail::samples_needed;
 use iotax_stats::verdict::Verdict;
-use iotax_words::time;
 
 use crate::analysis::{Check, Warning};
 use crate::compare::per_trial;

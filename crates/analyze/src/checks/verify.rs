@@ -1,4 +1,4 @@
-use iotax_words::count;
+use iotax_quantity::count;
 
 use crate::analysis::{Check, Warning};
 use crate::evidence::Evidence;

@@ -1,6 +1,6 @@
-use iotax_spec::{Design, Does, Layer, LayerInfo};
+use iotax_experiment::{Design, Does, Layer, LayerInfo};
+use iotax_quantity::Effect;
 use iotax_stats::verdict::Verdict;
-use iotax_words::Effect;
 
 use crate::analysis::{Check, Comparison, Warning};
 use crate::evidence::Evidence;

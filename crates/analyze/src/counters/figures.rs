@@ -42,11 +42,8 @@ pub struct DirectionFigures {
 /// A device, as `iostat -mx` shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct DeviceFigures {
-    /// Reads.
     pub read: DirectionFigures,
-    /// Writes.
     pub write: DirectionFigures,
-    /// Discards.
     pub discard: DirectionFigures,
     /// Flushes per second: `f/s`.
     pub flushes_per_s: f64,
@@ -73,7 +70,6 @@ pub struct CpuFigures {
     pub iowait_percent: f64,
     /// Taken by the hypervisor.
     pub steal_percent: f64,
-    /// Idle.
     pub idle_percent: f64,
     /// Part of `system_percent`: interrupts.
     pub interrupt_percent: f64,

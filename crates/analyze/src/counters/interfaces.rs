@@ -19,12 +19,9 @@ pub struct WayFigures {
     pub errors_per_s: f64,
 }
 
-/// An interface.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct InterfaceFigures {
-    /// What it received.
     pub received: WayFigures,
-    /// What it sent.
     pub sent: WayFigures,
 }
 

@@ -21,12 +21,9 @@ pub struct Interval {
     pub devices: Vec<IntervalDevice>,
 }
 
-/// One device in one interval.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IntervalDevice {
-    /// The kernel's name.
     pub name: String,
-    /// Its figures.
     pub figures: DeviceFigures,
 }
 

@@ -55,7 +55,6 @@ impl IntervalBudget {
 /// One quantity of one thing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CounterLine {
-    /// What it is.
     pub quantity: Quantity,
     /// Of what: a device, a mode, a resource, an operation.
     pub name: String,

@@ -1,8 +1,8 @@
 //! The experiments that follow one whose arms turned out equal.
 
-use iotax_record::Experiment;
-use iotax_spec::rule::{Condition, RuleOutcome};
-use iotax_spec::{Depth, Design, Job, SideRuns, Spec, StopMode, Workload};
+use iotax_experiment::rule::{Condition, RuleOutcome};
+use iotax_experiment::{Depth, Design, Job, SideRuns, Spec, StopMode, Workload};
+use iotax_record::ExperimentHead;
 use iotax_stats::tail::samples_needed;
 use iotax_stats::verdict::Verdict;
 
@@ -27,7 +27,7 @@ const QUICK_NS: u64 = 120_000_000_000;
 /// The experiment that tells whether arms of equal throughput sit on a cap: the same arms at half
 /// the depth, the same and twice the depth. `None` if nothing was equal in a closed loop, or no
 /// depth can be changed.
-pub fn depth_check(spec: &Spec, parts: &[(Experiment, Analysis)]) -> Option<Spec> {
+pub fn depth_check(spec: &Spec, parts: &[(ExperimentHead, Analysis)]) -> Option<Spec> {
     let equal = parts.iter().filter(|(_, analysis)| may_hide_something(analysis));
     at_depths(spec, equal.map(|(experiment, _)| &experiment.spec.workload))
 }
@@ -38,7 +38,7 @@ pub fn longest_depth_check(spec: &Spec) -> Option<Spec> {
 }
 
 fn at_depths<'a>(spec: &Spec, workloads: impl Iterator<Item = &'a Workload>) -> Option<Spec> {
-    let stop = iotax_spec::Stop {
+    let stop = iotax_experiment::Stop {
         mode: StopMode::Quick,
         min_blocks: FEWEST_BLOCKS,
         max_blocks: CHECK_BLOCKS,
@@ -50,7 +50,7 @@ fn at_depths<'a>(spec: &Spec, workloads: impl Iterator<Item = &'a Workload>) -> 
 
 /// The experiment that shows what a cap hides: the same arms with one I/O in flight, and at a rate
 /// below the cap. `None` if nothing is masked.
-pub fn below_the_cap(spec: &Spec, parts: &[(Experiment, Analysis)]) -> Option<Spec> {
+pub fn below_the_cap(spec: &Spec, parts: &[(ExperimentHead, Analysis)]) -> Option<Spec> {
     let masked = parts.iter().filter(|(_, analysis)| has(analysis, Verdict::Masked));
     let loads = masked.map(|(experiment, analysis)| (&experiment.spec.workload, rates(analysis)));
     at_loads(spec, loads)
@@ -90,7 +90,7 @@ fn at_loads<'a>(
         let fit = u32::try_from(fit(&loads)).unwrap_or(u32::MAX);
         max_blocks = max_blocks.min(fit.max(fewest));
     }
-    let stop = iotax_spec::Stop {
+    let stop = iotax_experiment::Stop {
         mode: StopMode::Quick,
         min_blocks: spec.stop.min_blocks.min(max_blocks),
         max_blocks,
@@ -166,7 +166,7 @@ fn follow_up(
     spec: &Spec,
     mut workloads: Vec<Workload>,
     name: &str,
-    stop: iotax_spec::Stop,
+    stop: iotax_experiment::Stop,
 ) -> Option<Spec> {
     if workloads.is_empty() || spec.is_of_results() {
         return None;
@@ -182,7 +182,7 @@ fn follow_up(
 
 #[cfg(test)]
 mod tests {
-    use iotax_spec::{Arm, Stop, Target};
+    use iotax_experiment::{Arm, Stop, Target};
 
     use super::*;
 

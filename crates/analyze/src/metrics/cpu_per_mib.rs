@@ -1,4 +1,4 @@
-use iotax_spec::Workload;
+use iotax_experiment::Workload;
 
 use super::row::{PLAIN, Row, Trait};
 use crate::facts::JobFacts;

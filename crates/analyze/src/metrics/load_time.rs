@@ -1,4 +1,4 @@
-use iotax_spec::IndexLoads;
+use iotax_experiment::IndexLoads;
 
 use super::row::{PLAIN, Role, Row, Trait};
 

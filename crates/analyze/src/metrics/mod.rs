@@ -19,8 +19,8 @@ mod throughput;
 
 use std::fmt;
 
-use iotax_spec::Workload;
-use iotax_words::{Effect, On};
+use iotax_experiment::Workload;
+use iotax_quantity::{Effect, On};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use self::row::Row;
@@ -84,7 +84,6 @@ impl Metric {
     /// CPU time per I/O.
     pub const CPU_PER_IO: Self = Self(&cpu_per_io::CPU_PER_IO);
 
-    /// All of them.
     pub const fn all() -> &'static [Self] {
         ALL
     }
@@ -221,7 +220,7 @@ impl<'de> Deserialize<'de> for Metric {
 mod tests {
     use std::collections::BTreeSet;
 
-    use iotax_spec::{Job, Pace};
+    use iotax_experiment::{Job, Pace};
 
     use super::*;
 

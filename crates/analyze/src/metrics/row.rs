@@ -1,6 +1,6 @@
 //! What a row of the table says.
 
-use iotax_spec::Workload;
+use iotax_experiment::Workload;
 pub use iotax_stats::stopping::Better;
 
 use crate::facts::TrialFacts;
@@ -13,7 +13,6 @@ pub(crate) struct Row {
     pub(super) name: &'static str,
     pub(super) unit: Unit,
     pub(super) better: Better,
-    /// Which workloads are compared in it.
     pub(super) compares: fn(&Workload) -> bool,
     /// The figure of a trial, in `unit`.
     pub(super) of: fn(&TrialFacts) -> Option<f64>,
@@ -60,11 +59,9 @@ pub(crate) enum Trait {
 pub enum Unit {
     /// I/Os per second.
     IosPerSecond,
-    /// Bits per second.
     BitsPerSecond,
     /// A fraction of 1.
     Share,
-    /// Nanoseconds.
     Nanoseconds,
 }
 

@@ -1,5 +1,5 @@
+use iotax_quantity::list;
 use iotax_stats::verdict::Verdict;
-use iotax_words::list;
 
 use crate::analysis::{ArmDrain, DepthResponse};
 use crate::conclude::Conclusion;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use iotax_quantity::{capital, count, list};
 use iotax_stats::tail::samples_needed;
 use iotax_stats::unpaired::MIN_RESULTS;
 use iotax_stats::verdict::Verdict;
-use iotax_words::{capital, count, list};
 
 use crate::conclude::Conclusion;
 use crate::evidence::Evidence;

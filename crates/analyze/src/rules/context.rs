@@ -1,6 +1,6 @@
 //! What judgments rest on, and the words they come in.
 
-use iotax_spec::rule::RuleOutcome;
+use iotax_experiment::rule::RuleOutcome;
 use iotax_stats::gate::Outcome;
 
 use crate::analysis::Missing;
@@ -10,7 +10,7 @@ use crate::method::Method;
 
 /// What a judgment rests on.
 pub(crate) struct RuleContext<'a> {
-    pub spec: &'a iotax_spec::Spec,
+    pub spec: &'a iotax_experiment::Spec,
     /// Names of the arms.
     pub names: &'a [String],
     /// In the order in which they ran.

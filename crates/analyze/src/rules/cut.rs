@@ -1,9 +1,9 @@
 //! Rules held against a part of what was run.
 
+use iotax_experiment::Spec;
+use iotax_experiment::rule::RuleOutcome;
+use iotax_quantity::count;
 use iotax_record::End;
-use iotax_spec::Spec;
-use iotax_spec::rule::RuleOutcome;
-use iotax_words::count;
 
 use crate::analysis::Judgment;
 

@@ -1,6 +1,6 @@
 //! A difference from the baseline against a share.
 
-use iotax_spec::Rule;
+use iotax_experiment::Rule;
 use iotax_stats::gate::{Outcome, blocks_needed};
 use iotax_stats::rci::{Interval, Summary};
 use iotax_stats::verdict::Verdict;

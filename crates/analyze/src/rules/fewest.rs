@@ -1,7 +1,7 @@
 //! What it takes to decide a rule at all, whatever is measured.
 
-use iotax_spec::rule::Condition;
-use iotax_spec::{Rule, Spec};
+use iotax_experiment::rule::Condition;
+use iotax_experiment::{Rule, Spec};
 use iotax_stats::design::Design;
 use iotax_stats::unpaired::MIN_RESULTS;
 

@@ -1,13 +1,13 @@
 //! A figure of each trial against a limit.
 
-use iotax_spec::Rule;
-use iotax_spec::rule::{Figure, RuleOutcome, Side};
+use iotax_experiment::Rule;
+use iotax_experiment::rule::{Figure, RuleOutcome, Side};
+use iotax_quantity::count as counted;
 use iotax_stats::dependence::{dependence, widening};
 use iotax_stats::gate::{Outcome, blocks_needed, bounds, by_sign};
 use iotax_stats::rci::{Interval, Summary};
 use iotax_stats::sample::mean;
 use iotax_stats::tail::samples_needed;
-use iotax_words::count as counted;
 
 use super::context::{RuleContext, count, lost, word};
 use crate::analysis::{Estimate, Judgment, Missing};

@@ -7,7 +7,7 @@ mod fewest;
 mod figure;
 mod progress;
 
-use iotax_spec::rule::Condition;
+use iotax_experiment::rule::Condition;
 
 pub(crate) use self::context::RuleContext;
 pub(crate) use self::cut::keep_none_of_a_part;

@@ -1,7 +1,7 @@
 //! Rules decide when a run is over, if it has any.
 
-use iotax_spec::Stop;
-use iotax_spec::rule::RuleOutcome;
+use iotax_experiment::Stop;
+use iotax_experiment::rule::RuleOutcome;
 
 use crate::analysis::Judgment;
 use crate::missing;

@@ -1,9 +1,9 @@
 //! A depth check that disagrees with the comparison which it follows.
 
 use iotax_analyze::{Analysis, Check, Metric, Phases, Verdict, depth_check};
-use iotax_record::{Experiment, Trial};
-use iotax_spec::Rule;
-use iotax_spec::rule::RuleOutcome;
+use iotax_experiment::Rule;
+use iotax_experiment::rule::RuleOutcome;
+use iotax_record::{ExperimentHead, Trial};
 
 use crate::support::{Bed, end, of};
 use crate::warnings::said;
@@ -22,7 +22,7 @@ fn checked(iops: impl Fn(usize, u32, u32) -> f64) -> Analysis {
     let parts = phases.finish(Some(&end()));
     assert_eq!(of(&parts[0].1, "b", Metric::THROUGHPUT).verdict, Verdict::Equivalent);
     let spec = depth_check(&bed.experiment.spec, &parts).unwrap();
-    let head = Experiment { spec, ..bed.experiment.clone() };
+    let head = ExperimentHead { spec, ..bed.experiment.clone() };
     let mut check = Phases::of_depth_check(&head, &phases);
     for block in 0..3 {
         for (phase, arm) in (0..3).flat_map(|phase| [(phase, 0), (phase, 1)]) {

@@ -2,8 +2,8 @@
 
 use crate::support::{Bed, failed, job, load, of};
 use iotax_analyze::{Metric, Verdict};
+use iotax_experiment::StopMode;
 use iotax_record::{Outcome, Trial};
-use iotax_spec::StopMode;
 
 #[test]
 fn a_tax_of_23_percent_is_found_within_five_blocks() {

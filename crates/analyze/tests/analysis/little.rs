@@ -1,8 +1,8 @@
 //! Little's law holds in every row: rate x mean latency is what was in flight.
 
 use iotax_analyze::{Analysis, Phases};
+use iotax_experiment::{Job, NamedTarget, Target};
 use iotax_record::{JobRecord, LatencyHistogram, Trial};
-use iotax_spec::{Job, NamedTarget, Target};
 use proptest::prelude::*;
 
 use crate::support::{Bed, SECOND_NS, end, job, load};
@@ -129,7 +129,7 @@ fn of_each_depth_of_a_depth_check() {
         phases.add(trial);
     }
     let spec = iotax_analyze::depth_check(&bed.experiment.spec, &phases.finish(Some(&end())));
-    let head = iotax_record::Experiment { spec: spec.unwrap(), ..bed.experiment.clone() };
+    let head = iotax_record::ExperimentHead { spec: spec.unwrap(), ..bed.experiment.clone() };
     let mut check = Phases::of_depth_check(&head, &phases);
     for (block, phase, arm) in (0..3).flat_map(|b| (0..3).flat_map(move |p| [(b, p, 0), (b, p, 1)]))
     {

@@ -1,8 +1,8 @@
 //! A matrix: effects of factors over arms that are combinations of their levels.
 
 use iotax_analyze::{FactorEffect, FactorEffects, Metric, Verdict};
+use iotax_experiment::Setting;
 use iotax_record::Trial;
-use iotax_spec::Setting;
 
 use crate::support::{Bed, failed, job};
 

@@ -1,9 +1,9 @@
 //! Trials that gave nothing: those that are left decide nothing alone.
 
 use iotax_analyze::{Analysis, Judgment, Metric, Verdict};
+use iotax_experiment::Rule;
+use iotax_experiment::rule::RuleOutcome;
 use iotax_record::Trial;
-use iotax_spec::Rule;
-use iotax_spec::rule::RuleOutcome;
 
 use crate::support::{Bed, failed, of};
 

@@ -1,7 +1,7 @@
 //! Nodes of a fleet: which of them is slow.
 
 use iotax_analyze::{Analysis, Analyzer, Verdict};
-use iotax_spec::{Design, Layer};
+use iotax_experiment::{Design, Layer};
 
 use crate::support::Bed;
 

@@ -1,8 +1,8 @@
 //! Records of loads at an offered rate.
 
 use iotax_analyze::{Check, Comparison, Metric, Verdict};
+use iotax_experiment::{Driver, IndexLoads};
 use iotax_record::{LatencyHistogram, OperationRecord, Slow, Trial};
-use iotax_spec::{Driver, IndexLoads};
 
 use crate::support::{Bed, load, of};
 
@@ -212,6 +212,6 @@ fn a_run_goes_on_until_index_loads_have_a_verdict_too() {
     let first = (3..=20).find(|blocks| stops(*blocks)).unwrap();
     assert_eq!(verdict(first), Verdict::Slower, "after {first} blocks");
     assert!(first > 3);
-    bed.experiment.spec.stop.mode = iotax_spec::StopMode::Default;
+    bed.experiment.spec.stop.mode = iotax_experiment::StopMode::Default;
     assert!(bed.decide(&so_far(first)).stop.is_some(), "their precision is not asked for");
 }

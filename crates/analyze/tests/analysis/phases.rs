@@ -1,8 +1,8 @@
 //! Experiments of several phases.
 
 use iotax_analyze::Phases;
+use iotax_experiment::Workload;
 use iotax_record::Trial;
-use iotax_spec::Workload;
 
 use crate::support::Bed;
 

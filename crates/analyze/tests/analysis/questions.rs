@@ -1,8 +1,8 @@
 //! What could not be concluded, word for word.
 
 use iotax_analyze::Check;
+use iotax_experiment::StopMode;
 use iotax_record::{End, Trial};
-use iotax_spec::StopMode;
 
 use crate::support::{Bed, end};
 use crate::warnings::{pair, said};

@@ -1,8 +1,8 @@
 //! Whatever a record holds, the analysis is finite, says so, and does not panic.
 
 use iotax_analyze::{Analysis, Analyzer, Verdict};
+use iotax_experiment::{Design, Pace};
 use iotax_record::{JobRecord, LatencyHistogram, LoadRecord, Outcome, SystemCounters, Trial};
-use iotax_spec::{Design, Pace};
 use proptest::prelude::*;
 
 use crate::support::{Bed, SECOND_NS, end, failed, job};

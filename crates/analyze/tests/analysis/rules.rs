@@ -1,9 +1,9 @@
 //! Rules that were set beforehand: broken, kept, undecided.
 
 use iotax_analyze::Judgment;
+use iotax_experiment::rule::RuleOutcome;
+use iotax_experiment::{Requirement, Rule};
 use iotax_record::{DirectionRecord, Outcome, Trial};
-use iotax_spec::rule::RuleOutcome;
-use iotax_spec::{Requirement, Rule};
 
 use crate::support::{Bed, SECOND_NS, SECONDS, job};
 
@@ -50,7 +50,7 @@ fn a_figure_is_held_against_a_limit_in_every_arm_or_the_one_that_is_named() {
 #[test]
 fn a_percentile_below_its_limit_needs_operations_beyond_it() {
     let mut bed = ruled(Bed::compare(&["old"]), &["p99 > 100ms", "p99 > 1ms"]);
-    bed.experiment.spec.design = iotax_spec::Design::Single;
+    bed.experiment.spec.design = iotax_experiment::Design::Single;
     let trials = bed.blocks(6, &[400.0], 0.02);
     let judged = judged(&bed, &trials);
     assert_eq!(judged[0].outcome, RuleOutcome::Undecided);

@@ -1,8 +1,8 @@
 //! Trials in which the primary job completed nothing: slower than could be measured, no failure.
 
 use iotax_analyze::{Analysis, Check, Metric, Verdict};
+use iotax_experiment::Design;
 use iotax_record::{DirectionRecord, Outcome, Trial};
-use iotax_spec::Design;
 
 use crate::support::{Bed, SECOND_NS, SECONDS, job, of};
 use crate::warnings::said;

@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use iotax_analyze::{ArmPrecondition, Check, PASSES, Phases, precondition_spec};
-use iotax_record::{Experiment, Trial};
-use iotax_spec::{SideRuns, Target};
+use iotax_experiment::{SideRuns, Target};
+use iotax_record::{ExperimentHead, Trial};
 
 use crate::support::{Bed, job};
 use crate::warnings::{pair, said};
@@ -90,7 +90,7 @@ fn preconditioned(bed: &mut Bed, rounds: &[f64]) -> (Phases, Vec<ArmPrecondition
     let main = bed.experiment.clone();
     let spec = precondition_spec(&main.spec).unwrap();
     let phases = spec.phases().count();
-    let mut own = Phases::new(&Experiment { spec, ..main.clone() });
+    let mut own = Phases::new(&ExperimentHead { spec, ..main.clone() });
     for pass in 0..PASSES {
         for arm in 0..2 {
             let mut trial = bed.trial(pass, arm, 100.0);

@@ -1,14 +1,14 @@
 //! Experiments that never happened: records with known truth and seeded noise.
 
 use iotax_analyze::{Analysis, Analyzer, Comparison, Metric, Progress};
-use iotax_plan::Plan;
-use iotax_record::{
-    DirectionRecord, End, Environment, Experiment, HostRecord, JobRecord, LatencyHistogram,
-    LoadRecord, Outcome, Site, Trial,
-};
-use iotax_spec::layers::{Aes, Mem};
-use iotax_spec::{
+use iotax_experiment::layers::{Aes, Mem};
+use iotax_experiment::plan::Plan;
+use iotax_experiment::{
     Arm, Design, Engine, Job, Layer, Pace, Pattern, Spec, Stack, Stop, StopMode, Target, Workload,
+};
+use iotax_record::{
+    DirectionRecord, End, Environment, ExperimentHead, HostRecord, JobRecord, LatencyHistogram,
+    LoadRecord, Outcome, Site, Trial,
 };
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, StandardNormal};
@@ -23,7 +23,7 @@ pub(crate) const BLOCK: u64 = 4096;
 /// An experiment being made up.
 #[derive(Debug)]
 pub(crate) struct Bed {
-    pub experiment: Experiment,
+    pub experiment: ExperimentHead,
     rng: Xoshiro256PlusPlus,
     slot: u32,
 }
@@ -47,7 +47,7 @@ impl Bed {
             1,
         );
         let sites = arms.iter().map(|_| memory_site()).collect();
-        let experiment = Experiment {
+        let experiment = ExperimentHead {
             format: iotax_record::FORMAT,
             id: None,
             iotax_version: "0.1.0".into(),

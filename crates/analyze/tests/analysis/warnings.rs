@@ -1,9 +1,9 @@
 //! What each self-check says, word for word, and that it stays silent otherwise.
 
 use iotax_analyze::{Analysis, Check};
+use iotax_experiment::layers::{Cache, Queue};
+use iotax_experiment::{Engine, Layer};
 use iotax_record::{Busiest, BusyOne, FarEndRecord, PathEnd, Trial};
-use iotax_spec::layers::{Cache, Queue};
-use iotax_spec::{Engine, Layer};
 
 use crate::support::{BLOCK, Bed, SECOND_NS, SECONDS, aes, disk_site, failed, job, load};
 
@@ -203,7 +203,7 @@ fn the_cpu_limit_of_a_container_counts_as_the_machine() {
 
 #[test]
 fn encryption_in_process_is_cpu_bound_by_design() {
-    let mut bed = Bed::new(&[("base", &[]), ("aes", &[aes()])], iotax_spec::Design::Compare);
+    let mut bed = Bed::new(&[("base", &[]), ("aes", &[aes()])], iotax_experiment::Design::Compare);
     let analysis = changed(&mut bed, |trial| {
         load(trial).system.cpu_busy_ns = Some(2 * SECONDS * SECOND_NS);
     });
@@ -321,7 +321,7 @@ fn cache_answered() {
 fn the_page_cache_took_what_was_written() {
     let mut bed = pair().on_disk();
     bed.experiment.spec.arms.iter_mut().for_each(|arm| {
-        arm.target = iotax_spec::Target::Path("/data".into());
+        arm.target = iotax_experiment::Target::Path("/data".into());
     });
     bed.experiment.spec.workload.jobs[0].direct = false;
     let kept = changed(&mut bed, |trial| {
@@ -344,7 +344,7 @@ fn the_page_cache_took_what_was_written() {
 fn buffered_io_may_be_answered_by_a_cache() {
     let mut bed = pair();
     bed.experiment.spec.arms.iter_mut().for_each(|arm| {
-        arm.target = iotax_spec::Target::Path("/data".into());
+        arm.target = iotax_experiment::Target::Path("/data".into());
     });
     bed.experiment.spec.workload.jobs[0].engine = Engine::Psync;
     let mut bed = bed.on_disk();
@@ -354,7 +354,7 @@ fn buffered_io_may_be_answered_by_a_cache() {
 
 #[test]
 fn wrong_sign() {
-    let mut bed = Bed::new(&[("base", &[]), ("aes", &[aes()])], iotax_spec::Design::Compare);
+    let mut bed = Bed::new(&[("base", &[]), ("aes", &[aes()])], iotax_experiment::Design::Compare);
     let trials = bed.blocks(5, &[500.0, 900.0], 0.01);
     insta::assert_snapshot!(said(&bed.analyze(&trials), Check::WrongSign), @"
     [aes, 5 trials] arm aes only adds work, yet it is 79 % faster in throughput with it
@@ -373,7 +373,8 @@ fn faster_with_a_cache_or_on_something_else_is_no_wonder() {
     let cache = [Layer::Cache(Cache { size_bytes: 1 << 20 })];
     let queue = [Layer::Queue(Queue { workers: 1 })];
     for (base, other) in [(&[][..], &cache[..]), (&queue[..], &cache[..])] {
-        let mut bed = Bed::new(&[("base", base), ("other", other)], iotax_spec::Design::Compare);
+        let mut bed =
+            Bed::new(&[("base", base), ("other", other)], iotax_experiment::Design::Compare);
         let trials = bed.blocks(5, &[500.0, 900.0], 0.01);
         assert_eq!(said(&bed.analyze(&trials), Check::WrongSign), "");
     }

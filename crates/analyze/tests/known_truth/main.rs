@@ -5,7 +5,7 @@
 mod noise;
 mod play;
 
-use iotax_spec::StopMode::{Default as Usual, Quick};
+use iotax_experiment::StopMode::{Default as Usual, Quick};
 
 use noise::{Disturbance, Noise};
 use play::Scenario;

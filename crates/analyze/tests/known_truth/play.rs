@@ -2,12 +2,12 @@
 //! arms of each block, and `Phases` takes in the trials, says when to stop and what came out.
 
 use iotax_analyze::{Comparison, Metric, Phases, Verdict};
-use iotax_plan::Plan;
+use iotax_experiment::plan::Plan;
+use iotax_experiment::{Arm, Job, Spec, Stop, StopMode, Target, Workload};
 use iotax_record::{
-    DirectionRecord, End, Environment, Experiment, HostRecord, JobRecord, LatencyHistogram,
+    DirectionRecord, End, Environment, ExperimentHead, HostRecord, JobRecord, LatencyHistogram,
     LoadRecord, Outcome, Site, Trial,
 };
-use iotax_spec::{Arm, Job, Spec, Stop, StopMode, Target, Workload};
 use rand::RngExt;
 
 use crate::noise::{Disk, Disturbance, Noise, Rng, Stream, rng};
@@ -33,7 +33,6 @@ pub(crate) struct Scenario {
     pub tax: f64,
 }
 
-/// What came of one.
 #[expect(clippy::struct_excessive_bools, reason = "each is counted on its own")]
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Came {
@@ -201,7 +200,7 @@ impl Stage {
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-fn experiment(scenario: &Scenario, seed: u64) -> Experiment {
+fn experiment(scenario: &Scenario, seed: u64) -> ExperimentHead {
     let job = Job {
         read_percent: 0,
         fsync_every: Some(EVERY),
@@ -220,7 +219,7 @@ fn experiment(scenario: &Scenario, seed: u64) -> Experiment {
     let arms: Vec<Arm> = (0..scenario.arms).map(arm).collect();
     let sites = vec![Site { storage_id: "one disk".into(), ..Site::default() }; arms.len()];
     let stop = Stop { mode: scenario.mode, ..Stop::default() };
-    Experiment {
+    ExperimentHead {
         format: iotax_record::FORMAT,
         id: None,
         iotax_version: "0".into(),

@@ -1,5 +1,7 @@
 use iotax_catalog::Direction;
-use iotax_spec::{Arm, CloudChoice, KnownLimit, Probe, Search, SearchTarget, Target, parse_arms};
+use iotax_experiment::{
+    Arm, CloudChoice, KnownLimit, Probe, Search, SearchTarget, Target, parse_arms,
+};
 
 use super::*;
 use crate::{Caps, Prober, find};
@@ -79,7 +81,7 @@ fn searched_on(known: Vec<KnownLimit>, mut path: Path) -> Caps {
         quick: true,
         burst: None,
         cloud: CloudChoice { vm: Some("m5.xlarge".to_owned()), ..CloudChoice::default() },
-        fail_if: vec![iotax_spec::Rule::parse("bandwidth < 1G").unwrap()],
+        fail_if: vec![iotax_experiment::Rule::parse("bandwidth < 1G").unwrap()],
         seed: 1,
     };
     find(&search, &mut path)
@@ -113,7 +115,7 @@ fn a_path_that_alternates_between_two_rates_is_unsteady() {
     let levels: Vec<f64> = to_peer.levels.iter().map(|level| (level.per_s / 1e6).round()).collect();
     assert_eq!(levels, [18.0, 60.0], "{target:#?}");
     let outcomes: Vec<_> = caps.rules.iter().map(|rule| rule.outcome).collect();
-    assert!(!outcomes.contains(&iotax_spec::rule::RuleOutcome::Pass), "{:?}", caps.rules);
+    assert!(!outcomes.contains(&iotax_experiment::rule::RuleOutcome::Pass), "{:?}", caps.rules);
 }
 
 #[test]
@@ -150,7 +152,7 @@ fn a_cap_on_all_flows_is_one_flows_too() {
     assert!((wire.per_s / path[0].cap.cap - 1514.0 / 1448.0).abs() < 1e-9);
     // 1 GiB/s was asked for, each way.
     let outcomes: Vec<_> = caps.rules.iter().map(|rule| rule.outcome).collect();
-    assert_eq!(outcomes, [iotax_spec::rule::RuleOutcome::Fail; 2]);
+    assert_eq!(outcomes, [iotax_experiment::rule::RuleOutcome::Fail; 2]);
 }
 
 #[test]
@@ -191,7 +193,7 @@ fn a_shaper_holds_what_passes_it_and_no_single_flow() {
         bw_bytes: Some(250e6),
     };
     let caps = searched_with(vec![shaper], 250e6 * 1448.0 / 1514.0, 100e6, 0.1);
-    let of_eth0 = |row: &&iotax_documented::Documented| row.says.contains("eth0");
+    let of_eth0 = |row: &&iotax_experiment::documented::Documented| row.says.contains("eth0");
     let said = caps.documented.iter().filter(of_eth0);
     let said: Vec<_> = said.map(|row| format!("{}: {}", row.quantity, row.says)).collect();
     assert_eq!(said, ["bw_bytes_to: the tbf limit of eth0 binds, to the point."]);

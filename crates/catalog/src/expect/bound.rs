@@ -9,7 +9,6 @@ use crate::limit::{Burst, Direction, Limit, Rate, Scope};
 pub struct By {
     /// Which bucket.
     pub scope: Scope,
-    /// Whose.
     pub of: String,
 }
 

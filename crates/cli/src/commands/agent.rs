@@ -2,8 +2,8 @@ use std::io::{self, IsTerminal as _};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
+use iotax_experiment::units::parse_duration;
 use iotax_run::agent::{AgentOptions, keep, serve};
-use iotax_spec::units::parse_duration;
 
 use crate::args::AgentArgs;
 use crate::exit::{Exit, Usage};

@@ -3,8 +3,8 @@ use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
 use anyhow::Result;
+use iotax_experiment::{Form, Layer, LayerInfo, World};
 use iotax_rig::{Missing, requirements};
-use iotax_spec::{Form, Layer, LayerInfo, World};
 use serde_json::{Value, json};
 
 use crate::args::{LayersArgs, Listing};
@@ -184,7 +184,7 @@ fn as_json(layer: &'static LayerInfo) -> Value {
         Form::Service => "address of a service",
         Form::Connections => "path of TCP connections",
     };
-    let parameter = |parameter: &iotax_spec::Parameter| {
+    let parameter = |parameter: &iotax_experiment::Parameter| {
         json!({
             "name": parameter.name,
             "unit": parameter.unit.placeholder(),

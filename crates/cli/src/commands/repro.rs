@@ -8,8 +8,8 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use iotax_analyze::Phases;
-use iotax_plan::Plan;
-use iotax_record::{Experiment, Location, Outcome, Reader};
+use iotax_experiment::plan::Plan;
+use iotax_record::{ExperimentHead, Location, Outcome, Reader};
 use iotax_report::bundle::{Bundle, Step, archive, bundle};
 use iotax_report::{Part, Redactor};
 use iotax_rig::Held;
@@ -43,7 +43,7 @@ pub(crate) fn repro(args: &ReproArgs) -> Result<Exit> {
 
 /// A record as it is to be told.
 struct Told {
-    experiment: Experiment,
+    experiment: ExperimentHead,
     /// One per phase.
     parts: Vec<Part>,
     steps: Vec<Step>,
@@ -51,7 +51,7 @@ struct Told {
 
 fn tell(
     dir: &Location,
-    reader: &Reader<Experiment>,
+    reader: &Reader<ExperimentHead>,
     mut redactor: Option<&mut Redactor>,
 ) -> Result<Told> {
     let recorded = &reader.head;

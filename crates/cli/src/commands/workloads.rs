@@ -1,7 +1,7 @@
 use std::fmt::Write as _;
 
 use anyhow::Result;
-use iotax_spec::Workload;
+use iotax_experiment::Workload;
 use serde_json::json;
 
 use crate::args::{Listing, WorkloadsArgs};
@@ -75,7 +75,7 @@ fn text(workloads: &[Workload], in_full: bool) -> String {
     }
     if in_full {
         out.push_str("Every value can be changed: --set KEY=VALUE or --set JOB.KEY=VALUE\n");
-        for (table, key, unit, about) in iotax_spec::override_options() {
+        for (table, key, unit, about) in iotax_experiment::override_options() {
             let name = if table.is_empty() { key.to_owned() } else { format!("{table}.{key}") };
             let name = format!("  {name:<20} ");
             wrap(&mut out, &format!("{about} ({})", unit.placeholder()), &name, &" ".repeat(23));

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use anyhow::Result;
 use iotax_analyze::fewest;
-use iotax_plan::Plan;
+use iotax_experiment::plan::Plan;
+use iotax_experiment::rule::Condition;
+use iotax_experiment::units::format_duration;
+use iotax_experiment::{Bound, Design, Rule, Spec};
 use iotax_record::Trial;
-use iotax_spec::rule::Condition;
-use iotax_spec::units::format_duration;
-use iotax_spec::{Bound, Design, Rule, Spec};
 
 use crate::exit::usage;
 

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use iotax_cluster::{Cluster, Ends, NetPath, NetRequest, PodOptions, open_net};
+use iotax_experiment::Spec;
 use iotax_record::HostRecord;
 use iotax_rig::Progress;
 use iotax_run::{Host, Hosts};
-use iotax_spec::Spec;
 
 use crate::session::Flags;
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use iotax_cluster::{Amounts, PodOptions, PodOverrides, Toleration};
-use iotax_spec::units::{parse_bytes, parse_duration};
+use iotax_experiment::units::{parse_bytes, parse_duration};
 
 use crate::args::PodArgs;
 use crate::exit::{read_argument, usage};

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use iotax_cluster::{Place, PodOptions, Request, Volume};
+use iotax_experiment::{Layer, Spec, Stack, Target};
 use iotax_record::HostRecord;
 use iotax_rig::Progress;
 use iotax_run::{Host, Hosts};
-use iotax_spec::{Layer, Spec, Stack, Target};
 
 use super::connect::connect;
 use super::pods;

@@ -47,7 +47,6 @@ impl Running {
         *self.load() = Load::Pass(pass);
     }
 
-    /// It is over.
     pub(super) fn ends(&self) {
         *self.load() = Load::None;
     }

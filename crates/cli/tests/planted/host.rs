@@ -4,10 +4,10 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
+use iotax_experiment::{Driver, Job, Workload};
 use iotax_load::Progress;
 use iotax_record::{DirectionRecord, JobRecord, LatencyHistogram, LoadRecord, Site};
 use iotax_run::{Arms, Clock, Error, Event, Files, Measured, Observer, Runner, Task, TrialRequest};
-use iotax_spec::{Driver, Job, Workload};
 
 use super::storage::{Disk, Turn};
 

@@ -8,10 +8,10 @@ mod storage;
 use std::fmt;
 
 use iotax_analyze::{Phases, depth_check};
-use iotax_plan::Plan;
-use iotax_record::{Experiment, FORMAT, SideRecord, Site, Writer};
+use iotax_experiment::plan::Plan;
+use iotax_experiment::{Arm, Rule, SideRuns, Spec, Stop, Target, Workload};
+use iotax_record::{ExperimentHead, FORMAT, SideRecord, Site, Writer};
 use iotax_run::Setup;
-use iotax_spec::{Arm, Rule, SideRuns, Spec, Stop, Target, Workload};
 
 use crate::support::{Desk, Said};
 use host::{Scripted, Silent, Time};
@@ -106,7 +106,7 @@ fn record(desk: &Desk, storage: Disk) {
 
 fn perform(
     host: &mut Scripted,
-    experiment: &Experiment,
+    experiment: &ExperimentHead,
     dir: &std::path::Path,
     phases: &mut Phases,
 ) -> iotax_record::End {
@@ -137,8 +137,8 @@ fn spec() -> Spec {
     spec
 }
 
-fn experiment(spec: Spec) -> Experiment {
-    Experiment {
+fn experiment(spec: Spec) -> ExperimentHead {
+    ExperimentHead {
         format: FORMAT,
         id: None,
         iotax_version: "0".to_owned(),

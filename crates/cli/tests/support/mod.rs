@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use iotax_spec::Layer;
+use iotax_experiment::Layer;
 use tempfile::TempDir;
 
 /// A place to run iotax in: a working directory and a state directory nobody else uses.

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use iotax_experiment::{Driver, Workload};
 use iotax_load::Progress;
 use iotax_record::{Placed, Site};
 use iotax_run::agent::Remote;
 use iotax_run::{Arms, Error, Files, Measured, Runner, TrialRequest};
-use iotax_spec::{Driver, Workload};
 
 use super::far::FarEnd;
 use super::path::Role;
@@ -24,7 +24,6 @@ pub(super) type FarEnds = Arc<Mutex<BTreeMap<Role, FarEnd>>>;
 pub struct NetHost {
     pub(super) remote: Remote,
     pub(super) sites: Vec<Site>,
-    /// Where it is.
     pub(super) placed: Placed,
     /// What the cluster knows of each arm, for people.
     pub(super) facts: Vec<Vec<String>>,

@@ -50,7 +50,6 @@ impl Layout {
     }
 }
 
-/// A pod on a node.
 pub(super) fn member(role: Role, node: Option<String>, options: &PodOptions) -> Member {
     Member {
         number: role as usize,

@@ -24,10 +24,10 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use iotax_experiment::{Spec, Target};
 use iotax_load::{LoadProgress, new_peer_secret};
 use iotax_record::HostRecord;
 use iotax_run::agent::{GivenUp, PeerSecret, PeerSecrets, Reached, Remote, RemoteOptions};
-use iotax_spec::{Spec, Target};
 use k8s_openapi::api::core::v1::Pod;
 
 pub use self::allowed::host_network_refused;

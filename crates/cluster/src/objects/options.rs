@@ -10,7 +10,6 @@ use super::overrides::PodOverrides;
 pub struct PodOptions {
     /// The image: iotax of the same version as this one.
     pub image: String,
-    /// Secrets to pull it with.
     pub pull_secrets: Vec<String>,
     /// Size of each volume.
     pub size_bytes: u64,
@@ -37,7 +36,6 @@ pub struct PodOptions {
 pub struct Amounts {
     /// CPUs, as Kubernetes writes them.
     pub cpu: String,
-    /// Memory.
     pub memory_bytes: u64,
 }
 

@@ -1,8 +1,8 @@
 //! What volumes in use are, in the words of the catalogue.
 
 use iotax_catalog::vm;
+use iotax_experiment::CloudChoice;
 use iotax_record::cluster::ClusterSeen;
-use iotax_spec::CloudChoice;
 
 use super::disks::{caching_word, disk_name};
 
@@ -13,7 +13,6 @@ pub struct VolumeInUse {
     pub class: Option<String>,
     /// What was asked for.
     pub bytes: u64,
-    /// The node.
     pub node: Option<String>,
 }
 

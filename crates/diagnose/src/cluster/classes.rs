@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use iotax_quantity::list;
 use iotax_record::cluster::{ClaimSeen, ClassSeen, ClusterSeen};
-use iotax_words::list;
 
 use super::disks::{is_true, is_zonal, parameter};
 use super::found::{Found, Of};
@@ -106,7 +106,6 @@ pub(super) fn of_class(
     ))
 }
 
-/// A field of a class.
 pub(super) fn field(class: &ClassSeen, name: &str, value: &str) -> Observation {
     Observation::field(format!("storageclass {}", class.name), name, value)
 }

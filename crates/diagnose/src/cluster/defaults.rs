@@ -1,7 +1,7 @@
 //! Which class claims get that name none.
 
+use iotax_quantity::list;
 use iotax_record::cluster::{ClassSeen, ClusterSeen};
-use iotax_words::list;
 
 use super::found::{Found, Of};
 use crate::machine::{Certainty, Finding, Observation};
@@ -32,7 +32,7 @@ fn none(seen: &ClusterSeen) -> Finding {
         let why = "A claim that names no class stays pending, or gets a volume that somebody made.";
         (Certainty::ToBeTested, why.to_owned())
     } else {
-        let count = iotax_words::count(waiting.len() as u64, "claim");
+        let count = iotax_quantity::count(waiting.len() as u64, "claim");
         (
             Certainty::Snapshot,
             format!("{count} without a class and without a volume: no volume is made."),

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use iotax_catalog::{Cloud, Disk, disk};
+use iotax_quantity::span;
 use iotax_record::cluster::{ClassSeen, ClusterSeen};
-use iotax_words::span;
 
 use super::classes::{claims, field, of_class};
 use super::disks::{disk_name, disk_of, kind};
@@ -94,7 +94,7 @@ fn burst(disk: &Disk) -> Option<String> {
     rates.find_map(|rate| {
         let burst = rate.burst.as_ref().filter(|burst| !burst.opt_in)?;
         let full = burst.full_s(rate.sustained).filter(|seconds| seconds.is_finite());
-        let full = full.map(|seconds| format!("for {}", span(iotax_words::whole(seconds))));
+        let full = full.map(|seconds| format!("for {}", span(iotax_quantity::whole(seconds))));
         Some(full.unwrap_or_else(|| "for a while".to_owned()))
     })
 }

@@ -1,7 +1,7 @@
 //! Documented limits in words.
 
 use iotax_catalog::{Cloud, Direction, Disk, Limit, Rate};
-use iotax_words::{mb_per_s, mib_per_s};
+use iotax_quantity::{mb_per_s, mib_per_s};
 
 /// `300 IOPS, 128 MiB/s; in bursts 3,000 IOPS`, of reads where writes differ.
 pub(super) fn figures(disk: &Disk) -> String {

@@ -9,7 +9,6 @@ use iotax_record::cluster::{ClaimSeen, ClusterSeen};
 pub enum Subject {
     /// A claim: `NAMESPACE/NAME`, its class, and the nodes that it is used on.
     Claim(String),
-    /// A storage class.
     Class(String),
     /// A node, and the classes of claims that are used on it.
     Node(String),

@@ -5,7 +5,6 @@ use crate::machine::Finding;
 /// What a finding is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Of {
-    /// All of it.
     Cluster,
     /// A storage class, by name.
     Class(String),

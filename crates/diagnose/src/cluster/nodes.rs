@@ -34,7 +34,7 @@ pub(super) fn conditions(seen: &ClusterSeen) -> Found {
                 "{} says {}: what runs there competes with what the kubelet does about it, and may be \
                  ended.",
                 node.name,
-                iotax_words::list(&kinds)
+                iotax_quantity::list(&kinds)
             );
             let mut finding = of_node("node-in-trouble", node, Certainty::Snapshot, why);
             finding.seen.extend(

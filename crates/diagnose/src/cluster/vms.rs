@@ -3,8 +3,8 @@
 use iotax_catalog::{
     Bucket, Cloud, Direction, Effective, Expectation, Scope, Setup, Vm, attached_disk, expect,
 };
+use iotax_quantity::{list, mb_per_s, mib_per_s, span, whole};
 use iotax_record::cluster::{ClaimSeen, ClusterSeen, NodeSeen};
-use iotax_words::{list, mb_per_s, mib_per_s, span, whole};
 
 use super::disks::claim_disk;
 use super::figures::rates;
@@ -71,7 +71,6 @@ struct Lowered {
     what: String,
     /// What the disks may do.
     own: String,
-    /// What is left of it.
     left: String,
     has_burst: bool,
 }

@@ -2,9 +2,9 @@
 //! layer that nobody looked at.
 
 use iotax_catalog::Cloud;
+use iotax_experiment::CloudChoice;
 use iotax_record::Machine;
 use iotax_record::machine::{Device, DeviceKind, MountSeen, Node, SeenLayer};
-use iotax_spec::CloudChoice;
 use serde::{Deserialize, Serialize};
 
 use super::snapshot::{Snapshot, own_address};

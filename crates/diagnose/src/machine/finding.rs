@@ -14,7 +14,6 @@ pub struct Finding {
     pub about: String,
     /// How sure it is that this is here and hurts.
     pub certainty: Certainty,
-    /// What was seen.
     pub seen: Vec<Observation>,
     /// What that means here, in a sentence.
     pub why: String,
@@ -35,7 +34,6 @@ impl Finding {
         Self { cause, about, certainty, seen, why, commands }
     }
 
-    /// With an observation.
     pub(crate) fn observed(mut self, observation: Observation) -> Self {
         self.seen.push(observation);
         self
@@ -83,7 +81,6 @@ impl Finding {
         self.command(format!("iotax limits{options} {}", quoted(path)))
     }
 
-    /// With a command.
     pub(crate) fn command(mut self, command: impl Into<String>) -> Self {
         self.commands.push(command.into());
         self
@@ -103,7 +100,6 @@ pub enum Certainty {
 }
 
 impl Certainty {
-    /// For people.
     pub fn name(self) -> &'static str {
         match self {
             Self::ToBeTested => "to be tested",
@@ -120,7 +116,6 @@ pub struct Observation {
     pub file: String,
     /// Field of it; `None` where the file is the value.
     pub field: Option<String>,
-    /// Its value.
     pub value: String,
 }
 
@@ -140,7 +135,6 @@ impl Observation {
         Self::block(device, &format!("queue/{file}"), value)
     }
 
-    /// A file of a device.
     pub(super) fn block(device: &Device, file: &str, value: impl Into<String>) -> Self {
         Self::file(format!("/sys/block/{}/{file}", device.name), value)
     }

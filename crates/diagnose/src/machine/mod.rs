@@ -12,9 +12,9 @@ mod snapshot;
 
 use std::cmp::Reverse;
 
+use iotax_experiment::CloudChoice;
+use iotax_quantity::list;
 use iotax_record::Machine;
-use iotax_spec::CloudChoice;
-use iotax_words::list;
 
 pub use self::coverage::{LayerCoverage, coverage};
 pub use self::finding::{Certainty, Finding, Observation};

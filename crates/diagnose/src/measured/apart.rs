@@ -2,9 +2,9 @@
 //! way of the verdict. What holds for all of them alike explains none.
 
 use iotax_analyze::{Analysis, Verdict};
-use iotax_record::Experiment;
-use iotax_spec::{Design, Does, Layer};
-use iotax_words::{list, time};
+use iotax_experiment::{Design, Does, Layer};
+use iotax_quantity::{list, time};
+use iotax_record::ExperimentHead;
 
 use super::case::Case;
 use crate::suspect::{Confidence, Diagnosis, Reason, Reasons, Suspect};
@@ -37,7 +37,7 @@ impl Judged<'_> {
 
 /// What is suspected of the arms, told apart by what it explains.
 pub(super) fn reasons(
-    experiment: &Experiment,
+    experiment: &ExperimentHead,
     analysis: &Analysis,
     arms: &[Judged<'_>],
 ) -> Reasons {
@@ -85,7 +85,7 @@ pub(super) fn reasons(
 }
 
 /// Which way the arm differs from the baseline, in the first of its speeds that says so.
-fn way(experiment: &Experiment, analysis: &Analysis, arm: &Judged<'_>) -> Option<Verdict> {
+fn way(experiment: &ExperimentHead, analysis: &Analysis, arm: &Judged<'_>) -> Option<Verdict> {
     let is_full = match &experiment.spec.design {
         Design::Peel { masks, .. } => {
             let all = masks.iter().fold(0, |all, mask| all | mask);

@@ -6,12 +6,12 @@ use iotax_analyze::{
     Analysis, ArmSummary, CounterSummary, DepthResponse, DeviceFigures, DeviceSummary,
     DirectionFigures, NfsFigures, NfsMountSummary, NfsSummary, TrialPoint, Work,
 };
+use iotax_experiment::{Does, Form, Job, Layer, LayerInfo, PageCache, Pattern, Target};
+use iotax_quantity::{list, percent};
 use iotax_record::machine::{
     Device, Machine, MountSeen, NfsSeen, NfsTransport, Node, PathSeen, SeenLayer,
 };
-use iotax_record::{Experiment, HostRecord, Site};
-use iotax_spec::{Does, Form, Job, Layer, LayerInfo, PageCache, Pattern, Target};
-use iotax_words::{list, percent};
+use iotax_record::{ExperimentHead, HostRecord, Site};
 
 use crate::machine::quoted;
 
@@ -28,7 +28,6 @@ const OTHERS: f64 = 0.5;
 pub(super) struct Remote<'a> {
     pub(super) mount: Cow<'a, MountSeen>,
     pub(super) nfs: Cow<'a, NfsSeen>,
-    /// What it was called for.
     pub(super) calls: Vec<&'a NfsSummary>,
 }
 
@@ -53,7 +52,7 @@ impl Remote<'_> {
 
 /// An arm that was measured.
 pub(super) struct Case<'a> {
-    pub(super) experiment: &'a Experiment,
+    pub(super) experiment: &'a ExperimentHead,
     pub(super) summary: &'a ArmSummary,
     /// What its trials add up to beside that.
     pub(super) work: &'a Work,
@@ -74,7 +73,7 @@ pub(super) struct Case<'a> {
 impl<'a> Case<'a> {
     /// `None` if nothing of it can be used.
     pub(super) fn new(
-        experiment: &'a Experiment,
+        experiment: &'a ExperimentHead,
         analysis: &'a Analysis,
         arm: usize,
     ) -> Option<Self> {

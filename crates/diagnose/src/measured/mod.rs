@@ -10,25 +10,25 @@ mod joined;
 mod rules;
 
 use iotax_analyze::Analysis;
-use iotax_record::Experiment;
+use iotax_record::ExperimentHead;
 
 use self::apart::Judged;
 use self::case::Case;
 use crate::suspect::{Confidence, Diagnosis, Reasons, Suspect};
 
 /// What is suspected of each arm; arms of which nothing is are left out.
-pub fn of_arms(experiment: &Experiment, analysis: &Analysis) -> Vec<Diagnosis> {
+pub fn of_arms(experiment: &ExperimentHead, analysis: &Analysis) -> Vec<Diagnosis> {
     let judged = judged(experiment, analysis).into_iter();
     judged.filter_map(|arm| Diagnosis::of(&arm.case.summary.name, arm.suspects)).collect()
 }
 
 /// The same of several arms, told apart by what explains their difference.
-pub fn reasons(experiment: &Experiment, analysis: &Analysis) -> Reasons {
+pub fn reasons(experiment: &ExperimentHead, analysis: &Analysis) -> Reasons {
     apart::reasons(experiment, analysis, &judged(experiment, analysis))
 }
 
 /// Each arm that was measured; its suspects, the surest first.
-fn judged<'a>(experiment: &'a Experiment, analysis: &'a Analysis) -> Vec<Judged<'a>> {
+fn judged<'a>(experiment: &'a ExperimentHead, analysis: &'a Analysis) -> Vec<Judged<'a>> {
     if experiment.spec.is_of_results() {
         return Vec::new();
     }

@@ -11,9 +11,9 @@ mod sharing;
 use iotax_caps::{Cap, CapKind, Caps, Obstacle, SecondPass, TargetCaps, Unreached};
 use iotax_catalog::Cloud;
 use iotax_catalog::Cloud::{Aws, Azure, Gcp};
-use iotax_documented::Documented;
-use iotax_spec::Search;
-use iotax_words::{bytes, time, times};
+use iotax_experiment::Search;
+use iotax_experiment::documented::Documented;
+use iotax_quantity::{bytes, time, times};
 
 use crate::suspect::{Confidence, Diagnosis, Suspect};
 

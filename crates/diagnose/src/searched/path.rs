@@ -2,8 +2,8 @@
 
 use iotax_caps::{CapKind, Caps, PathCap, TargetCaps};
 use iotax_catalog::Cloud;
-use iotax_documented::{Documented, DocumentedLimit};
-use iotax_words::{bit_rate, times};
+use iotax_experiment::documented::{Documented, DocumentedLimit};
+use iotax_quantity::{bit_rate, times};
 
 use crate::suspect::{Confidence, Suspect};
 
@@ -115,7 +115,7 @@ const fn way(cap: &PathCap) -> &'static str {
 #[cfg(test)]
 mod tests {
     use iotax_caps::{Burst, Cap, PathQuantity, Wire};
-    use iotax_spec::{Engine, Traffic};
+    use iotax_experiment::{Engine, Traffic};
 
     use super::*;
 

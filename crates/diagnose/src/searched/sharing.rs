@@ -1,7 +1,7 @@
 //! One limit for several targets.
 
 use iotax_caps::{CapKind, Caps, Shared, Sharing, TargetCaps};
-use iotax_words::percent;
+use iotax_quantity::percent;
 
 use crate::suspect::{Confidence, Suspect};
 

@@ -2,9 +2,9 @@
 
 use iotax_analyze::Analysis;
 use iotax_diagnose::{Reasons, Suspect, reasons};
+use iotax_experiment::layers::{File, Loop, Luks};
+use iotax_experiment::{Design, Engine, Layer, Stack, Target};
 use iotax_record::Counters;
-use iotax_spec::layers::{File, Loop, Luks};
-use iotax_spec::{Design, Engine, Layer, Stack, Target};
 
 use crate::causes::{device, flushed};
 use crate::support::{Bed, SECOND_NS, SECONDS, disk_site, load};

@@ -1,6 +1,7 @@
 //! What measurements point to: made-up trials with made-up counters, each with one cause.
 
 use iotax_diagnose::{Confidence, Suspect, of_arms};
+use iotax_experiment::{BlockSizes, Design, Engine, Job, Pattern, Target};
 use iotax_record::machine::{
     ControlGroups, Crypt, Device, DeviceKind, GroupIoLimits, GroupMemory, LoopFile, MappedTarget,
     Mapping, MountSeen, Node, PathSeen, Queue, SeenLayer,
@@ -8,7 +9,6 @@ use iotax_record::machine::{
 use iotax_record::{
     Counters, DISK_COUNTERS, DeviceCounters, JobRecord, Machine, MemoryCounters, Series,
 };
-use iotax_spec::{BlockSizes, Design, Engine, Job, Pattern, Target};
 
 use crate::support::{BLOCK, Bed, SECOND_NS, SECONDS, disk_site, job, load};
 

@@ -1,8 +1,8 @@
 //! The symptom of a cause is there, and what was measured does not explain the time by it.
 
+use iotax_experiment::{BlockSizes, Engine, Pattern};
 use iotax_record::machine::{GroupIoLimits, MountSeen, SeenLayer};
 use iotax_record::{CPU_MODES, Series};
-use iotax_spec::{BlockSizes, Engine, Pattern};
 
 use crate::causes::{Scene, device, flushed, memory};
 use crate::support::{SECOND_NS, SECONDS};
@@ -11,7 +11,7 @@ use crate::support::{SECOND_NS, SECONDS};
 /// much.
 fn busy(mut scene: Scene, in_programs: f64, own: f64) -> Scene {
     let all = 200 * SECONDS;
-    let user = iotax_words::whole(in_programs * all as f64);
+    let user = iotax_quantity::whole(in_programs * all as f64);
     let ticks = std::array::from_fn::<Series, CPU_MODES, _>(|mode| {
         let end = match mode {
             0 => user,
@@ -23,7 +23,7 @@ fn busy(mut scene: Scene, in_programs: f64, own: f64) -> Scene {
     scene.counters.cpu_ticks = Some(Box::new(ticks));
     let all_ns = 2 * SECONDS * SECOND_NS;
     scene.cpu_busy_ns = Some(all_ns);
-    scene.process_cpu_ns = Some(iotax_words::whole(own * all_ns as f64));
+    scene.process_cpu_ns = Some(iotax_quantity::whole(own * all_ns as f64));
     scene
 }
 
@@ -149,7 +149,7 @@ fn dirty_pages_of_others_hold_up_nobody_who_does_not_wait() {
     let mut scene = Scene::healthy();
     let job = scene.job();
     (job.engine, job.direct, job.read_percent) = (Engine::Psync, false, 0);
-    job.pace = iotax_spec::Pace::Even { iops: 1000.0 };
+    job.pace = iotax_experiment::Pace::Even { iops: 1000.0 };
     scene.counters.memory = Some(memory(800, 1000, 0));
     scene.counters.devices = vec![device("vda", [0, 0], [500, 8], 1.0)];
     // Each write is a copy of two microseconds.

@@ -1,8 +1,8 @@
 //! What a reader beside a writer points to, with all CPUs busy or not.
 
+use iotax_experiment::layers::{File, Loop, Luks};
+use iotax_experiment::{Engine, Layer, Stack, Target};
 use iotax_record::{CPU_MODES, DirectionRecord, JobRecord, Series};
-use iotax_spec::layers::{File, Loop, Luks};
-use iotax_spec::{Engine, Layer, Stack, Target};
 
 use crate::causes::{Scene, device};
 use crate::support::{SECOND_NS, SECONDS};

@@ -140,8 +140,8 @@ fn calls_as_small_as_the_read_ahead() {
         };
         mount.read_ahead_bytes = Some(bytes);
         let job = scene.job();
-        (job.direct, job.pattern) = (false, iotax_spec::Pattern::Sequential);
-        job.engine = iotax_spec::Engine::Psync;
+        (job.direct, job.pattern) = (false, iotax_experiment::Pattern::Sequential);
+        job.engine = iotax_experiment::Engine::Psync;
         scene.first()
     };
     assert_eq!(with_window(4096), "sure nfs-read-ahead");

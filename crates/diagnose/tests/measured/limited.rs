@@ -1,8 +1,8 @@
 //! A rate that something holds.
 
 use iotax_diagnose::{of_arms, reasons};
+use iotax_experiment::{Design, Engine, Target};
 use iotax_record::LatencyHistogram;
-use iotax_spec::{Design, Engine, Target};
 
 use crate::causes::{Scene, device};
 use crate::support::{Bed, SECONDS, disk_site, job};
@@ -52,7 +52,7 @@ fn a_rate_that_varies_is_none() {
     even.latencies = vec![(5_330_000, 1500 * SECONDS)];
     assert_eq!(told(even), Vec::<String>::new());
     let mut paced = held(2, 0.3);
-    paced.job().pace = iotax_spec::Pace::Even { iops: 1500.0 };
+    paced.job().pace = iotax_experiment::Pace::Even { iops: 1500.0 };
     assert_eq!(told(paced), Vec::<String>::new(), "it was asked for");
 }
 

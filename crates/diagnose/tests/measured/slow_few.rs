@@ -1,7 +1,7 @@
 //! Stalls of a few I/Os.
 
+use iotax_experiment::Engine;
 use iotax_record::machine::GroupIoLimits;
-use iotax_spec::Engine;
 
 use crate::causes::{Scene, device};
 use crate::support::SECONDS;

@@ -1,6 +1,6 @@
 //! `-S...`: caches and write-through.
 
-use iotax_spec::Error;
+use iotax_experiment::Error;
 
 use super::line::{Caching, Given};
 use crate::shell::Word;

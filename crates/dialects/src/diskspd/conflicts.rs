@@ -1,7 +1,7 @@
 //! Flags that contradict each other: what `Profile::Validate` of `DiskSpd` refuses, and what
 //! cannot be done here.
 
-use iotax_spec::Error;
+use iotax_experiment::Error;
 
 use super::flags::Placed;
 use super::line::{Given, Hints, Line};

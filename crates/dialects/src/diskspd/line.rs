@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use iotax_spec::Zone;
+use iotax_experiment::Zone;
 
 use crate::shell::{Start, Word};
 

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexSet;
-use iotax_spec::units::format_bytes;
-use iotax_spec::{
+use iotax_experiment::units::format_bytes;
+use iotax_experiment::{
     BlockSizes, Engine, Error, Files, Job, Pace, Pattern, RunLength, Think, Workload,
 };
 

@@ -22,7 +22,7 @@ mod zones;
 
 use std::ops::Range;
 
-use iotax_spec::{Error, Workload};
+use iotax_experiment::{Error, Workload};
 
 use crate::lines::by_line;
 

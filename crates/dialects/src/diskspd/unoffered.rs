@@ -1,6 +1,6 @@
 //! Flags without a meaning here: those that change nothing that is measured, and the others.
 
-use iotax_spec::Error;
+use iotax_experiment::Error;
 
 use super::line::Line;
 use crate::shell::Word;

@@ -1,7 +1,7 @@
 //! Values of flags: sizes, counts, percentages.
 
-use iotax_spec::Error;
-use iotax_spec::units::Unit;
+use iotax_experiment::Error;
+use iotax_experiment::units::Unit;
 
 const SIZE_ADVICE: &str =
     "write it as DiskSpd reads it: 4096, 4K, 64M, 2G, 1T (powers of 1024), or 8b for 8 blocks";

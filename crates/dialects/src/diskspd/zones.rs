@@ -1,6 +1,6 @@
 //! `-rd`: shares of the random I/Os for parts of the target.
 
-use iotax_spec::{Error, Extent, Zone};
+use iotax_experiment::{Error, Extent, Zone};
 
 use super::values::{percent, size};
 use crate::shell::Word;

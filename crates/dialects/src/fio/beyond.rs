@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use iotax_spec::{Arm, Driver, FioOption, Job, Spec, Workload};
+use iotax_experiment::{Arm, Driver, FioOption, Job, Spec, Workload};
 
 use super::reach::refused_by_driver;
 

@@ -1,7 +1,7 @@
 //! fio's job files and command lines, as fio 3.33 reads them.
 //!
 //! Two steps: [`written`] gives sections of settings as they stand there, `meaning` makes phases of
-//! jobs of them. What only fio can do is kept in [`Job::fio`](iotax_spec::Job::fio) and refused by
+//! jobs of them. What only fio can do is kept in [`Job::fio`](iotax_experiment::Job::fio) and refused by
 //! [`require_native`].
 
 mod beyond;
@@ -15,8 +15,8 @@ mod setting;
 pub mod values;
 pub mod written;
 
-use iotax_spec::file::FioWorkload;
-use iotax_spec::{Error, Workload};
+use iotax_experiment::file::FioWorkload;
+use iotax_experiment::{Error, Workload};
 
 pub use beyond::{Beyond, check_drivers, require_native};
 pub use outside::{Include, Machine, Outside};

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use iotax_spec::{Error, FilePlace};
+use iotax_experiment::{Error, FilePlace};
 
 use crate::lines::{by_line, line_at};
 

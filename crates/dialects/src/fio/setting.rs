@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use iotax_spec::Error;
+use iotax_experiment::Error;
 
 use super::options::OptionInfo;
 use super::place::Place;
@@ -11,7 +11,6 @@ use super::place::Place;
 /// An option of a job, as written. Cheap to clone: `[global]` settings are in every job.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setting {
-    /// Which option.
     pub option: &'static OptionInfo,
     /// What stands behind `=`, without blanks around it; `None` where nothing does.
     pub value: Option<Arc<str>>,

@@ -1,6 +1,6 @@
 //! One job as options of fio.
 
-use iotax_spec::{
+use iotax_experiment::{
     BlockSizes, Bound, Engine, Extent, Files, Job, Pace, Pattern, RunLength, Think, Trims, Zone,
 };
 

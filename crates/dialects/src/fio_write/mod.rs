@@ -16,7 +16,7 @@ mod without;
 
 use std::fmt::Write as _;
 
-use iotax_spec::{Job, Workload};
+use iotax_experiment::{Job, Workload};
 
 pub use times::{Times, times};
 pub(crate) use values::file_name;

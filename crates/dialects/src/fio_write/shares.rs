@@ -1,6 +1,6 @@
 //! How a job shares machine and file, as options of fio.
 
-use iotax_spec::{Content, IoPriority, Job, NumaMemory, PriorityShare};
+use iotax_experiment::{Content, IoPriority, Job, NumaMemory, PriorityShare};
 
 use super::options::Options;
 use super::values::{duration, size};

@@ -1,7 +1,7 @@
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use iotax_spec::{Engine, Files, FioOption, Job};
+use iotax_experiment::{Engine, Files, FioOption, Job};
 
 use super::*;
 

@@ -1,6 +1,6 @@
 //! When fio runs a job: it counts ramp and time from the job's own start, iotax from the trial's.
 
-use iotax_spec::Job;
+use iotax_experiment::Job;
 
 /// Times of one job for fio.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

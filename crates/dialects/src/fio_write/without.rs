@@ -1,7 +1,7 @@
 //! What of a workload fio has no word for.
 
-use iotax_spec::units::{format_bytes, format_duration};
-use iotax_spec::{BlockSizes, Engine, Job, Pattern, RunLength, Workload};
+use iotax_experiment::units::{format_bytes, format_duration};
+use iotax_experiment::{BlockSizes, Engine, Job, Pattern, RunLength, Workload};
 
 use super::job::{offered_by_fio, random_percent};
 use super::shares::has_words;
@@ -116,8 +116,8 @@ fn of_job(job: &Job) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use iotax_spec::{FioOption, Pace, Think};
-    use iotax_spec::{Operation, OperationShare, Tree};
+    use iotax_experiment::{FioOption, Pace, Think};
+    use iotax_experiment::{Operation, OperationShare, Tree};
 
     #[test]
     fn a_preset_for_paths_without_a_rate_loses_its_index_cold_caches_and_fresh_files_alone() {

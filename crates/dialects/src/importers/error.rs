@@ -1,8 +1,7 @@
-use iotax_spec::brief;
+use iotax_experiment::brief;
 
 /// Why another tool's result cannot be used. The messages name the place in the text; whoever has
 /// the file's name puts it before them.
-#[expect(missing_docs, reason = "the messages say it")]
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     #[error("the result is {bytes} bytes long; no more than {limit} are read")]

@@ -9,7 +9,7 @@ pub struct Imported {
     pub tool: String,
     /// Its version alone: `3.33`; empty if the result does not say.
     pub version: String,
-    /// Which run of iotax it is ([`iotax_record::Experiment::id`]), if it is one.
+    /// Which run of iotax it is ([`iotax_record::ExperimentHead::id`]), if it is one.
     pub id: Option<String>,
     /// When the run began, RFC 3339, UTC; to the second at best.
     pub started: Option<String>,

@@ -15,7 +15,6 @@ const MAX_TEXT: usize = 64 << 10;
 /// Who is told what the walk comes past. `path` holds the names of the elements around and the
 /// element's own, outermost first.
 pub(super) trait Visitor {
-    /// An element begins.
     fn begins(&mut self, path: &[&str], element: &BytesStart<'_>) -> Result<(), String>;
     /// An element ends. `text` is what stood in it since the last element began or ended: all its
     /// text if it has no elements.

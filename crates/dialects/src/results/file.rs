@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use iotax_experiment::Job;
 use iotax_record::{JobRecord, LoadRecord, Outcome, Placed};
-use iotax_spec::Job;
 
 /// One result that was read.
 pub(super) struct ResultFile {
@@ -21,7 +21,6 @@ pub(super) struct ResultFile {
     pub started: Option<String>,
     /// Where in Kubernetes it was measured, as far as that is one place.
     pub placed: Option<Placed>,
-    /// For people.
     pub warnings: Vec<String>,
     /// Whether its latencies count from submission, even at an offered rate.
     pub counts_from_submission: bool,

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use iotax_experiment::{BlockSizes, Engine, FioOption, Job, Pace, Pattern, Trims};
 use iotax_record::JobRecord;
-use iotax_spec::{BlockSizes, Engine, FioOption, Job, Pace, Pattern, Trims};
 
 use super::sameness::bytes;
 

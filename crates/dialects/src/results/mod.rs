@@ -12,8 +12,8 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use indexmap::IndexSet;
-use iotax_record::{End, Experiment, FORMAT, JobRecord, Outcome, Placed, Site, Trial};
-use iotax_spec::{Arm, Design, Spec, Stop, Target, Workload};
+use iotax_experiment::{Arm, Design, Spec, Stop, Target, Workload};
+use iotax_record::{End, ExperimentHead, FORMAT, JobRecord, Outcome, Placed, Site, Trial};
 use jiff::Timestamp;
 
 use crate::error::Error;
@@ -24,7 +24,7 @@ use file::{Measured, ResultFile};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Results {
     /// Its head: arms, a phase for each job, no machine.
-    pub experiment: Experiment,
+    pub experiment: ExperimentHead,
     /// One per job and file, or trial of a record. The i-th result of each arm is in block i, which
     /// pairs nothing: no order of theirs is known to have been randomised. Trials of one record share
     /// a block.
@@ -96,7 +96,7 @@ pub fn read(
     let first = starts.as_ref().and_then(|starts| starts.iter().min().copied());
     let results = u32::try_from(reads.len()).unwrap_or(u32::MAX);
     let trials = trials(&spec, reads, starts.as_deref());
-    let experiment = Experiment {
+    let experiment = ExperimentHead {
         format: FORMAT,
         id: None,
         iotax_version: iotax_version.to_owned(),

@@ -1,7 +1,7 @@
 //! Which jobs of results have a partner on the other side, and which have none.
 
 use indexmap::{IndexMap, IndexSet};
-use iotax_spec::{Arm, Spec};
+use iotax_experiment::{Arm, Spec};
 
 use super::file::{Measured, ResultFile};
 

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use iotax_record::{Experiment, LoadRecord, Outcome, Placed, Reader, SearchHead, Trial};
-use iotax_spec::units::format_duration;
-use iotax_spec::{Job, Workload};
+use iotax_experiment::units::format_duration;
+use iotax_experiment::{Job, Workload};
+use iotax_record::{ExperimentHead, LoadRecord, Outcome, Placed, Reader, SearchHead, Trial};
 
 use super::file::{Measured, ResultFile, Run};
 use crate::error::Error;
@@ -12,7 +12,7 @@ use crate::fio_write;
 
 /// The directory of the record that `path` names, and the arm of it behind a `#`, if it names one.
 pub(super) fn place(path: &Path) -> Option<(PathBuf, Option<String>)> {
-    let is_record = |dir: &Path| Reader::<Experiment>::is_in(dir);
+    let is_record = |dir: &Path| Reader::<ExperimentHead>::is_in(dir);
     if is_record(path) {
         return Some((path.to_owned(), None));
     }
@@ -45,7 +45,7 @@ pub(super) fn read(
     dir: &Path,
     of: Option<&str>,
 ) -> Result<Vec<ResultFile>, Error> {
-    let reader = Reader::<Experiment>::open(dir)?;
+    let reader = Reader::<ExperimentHead>::open(dir)?;
     let head = &reader.head;
     let names: Vec<&str> = head.spec.arms.iter().map(|arm| arm.name.as_str()).collect();
     if let Some(of) = of.filter(|of| !names.contains(of)) {
@@ -97,7 +97,7 @@ pub(super) fn read(
 }
 
 /// Where in Kubernetes all arms were measured, or the one that is asked for.
-fn placed(head: &Experiment, of: Option<&str>) -> Option<Placed> {
+fn placed(head: &ExperimentHead, of: Option<&str>) -> Option<Placed> {
     let arms = head.spec.arms.iter().zip(&head.sites);
     let mut places = arms
         .filter(|(arm, _)| of.is_none_or(|of| of == arm.name))

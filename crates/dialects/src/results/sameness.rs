@@ -1,7 +1,7 @@
 //! Whether results were made by the same job.
 
 use indexmap::IndexSet;
-use iotax_spec::Arm;
+use iotax_experiment::Arm;
 
 use super::file::{Measured, ResultFile};
 

@@ -1,5 +1,5 @@
 use insta::assert_snapshot;
-use iotax_spec::Target;
+use iotax_experiment::Target;
 
 use super::*;
 
@@ -43,7 +43,10 @@ fn files_become_trials_and_their_jobs_the_workload() {
     assert_eq!(experiment.sites[0].notes[1], clat);
     assert_eq!((trials.len(), end.trials), (2, Some(2)));
     let job = &spec.workload.jobs[0];
-    assert_eq!((job.threads, job.queue_depth, &job.pattern), (3, 1, &iotax_spec::Pattern::Random));
+    assert_eq!(
+        (job.threads, job.queue_depth, &job.pattern),
+        (3, 1, &iotax_experiment::Pattern::Random)
+    );
     assert!(job.fio.iter().any(|o| o.name == "bs" && o.value.as_deref() == Some("4k")));
     assert!(trials.iter().all(|trial| trial.load.as_ref().unwrap().jobs[0].read.ios == 300));
     let slots: Vec<u32> = trials.iter().map(|trial| trial.slot).collect();
@@ -55,7 +58,7 @@ fn a_record_of_it_can_be_written_and_read() {
     let dir = tempfile::tempdir().unwrap();
     let results = try_read(&[arm("a", &["diskspd/before.xml"])]).unwrap();
     write(dir.path(), &results);
-    let reader = iotax_record::Reader::<Experiment>::open(dir.path()).unwrap();
+    let reader = iotax_record::Reader::<ExperimentHead>::open(dir.path()).unwrap();
     assert_eq!(reader.head, results.experiment);
     let trials: Vec<Trial> = reader.lines().unwrap().collect::<Result<_, _>>().unwrap();
     let p99 = |trials: &[Trial]| {

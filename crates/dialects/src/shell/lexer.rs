@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use iotax_spec::Error;
+use iotax_experiment::Error;
 
 use super::prompt;
 use super::style::Style;

@@ -30,7 +30,7 @@ mod tests;
 
 use std::ops::Range;
 
-use iotax_spec::Error;
+use iotax_experiment::Error;
 
 pub(crate) use clock::Start;
 pub(crate) use note::Note;

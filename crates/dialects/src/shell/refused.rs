@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use iotax_spec::Error;
+use iotax_experiment::Error;
 
 use super::tool::Tool;
 use super::word::Word;

@@ -5,7 +5,6 @@ use super::{prompt, typeset, word};
 /// A tool whose command lines are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tool {
-    /// fio.
     Fio,
     /// `DiskSpd`.
     DiskSpd,

@@ -1,7 +1,7 @@
 //! What word processors and web pages make of hyphens, quotes and blanks. A shell takes them for
 //! ordinary letters, so an option that begins with one is a file's name.
 
-use iotax_spec::Error;
+use iotax_experiment::Error;
 
 /// What a character was before it was typeset, and what it is called.
 pub(super) struct Typeset {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use iotax_spec::Error;
+use iotax_experiment::Error;
 
 /// One word with its quotes undone.
 #[derive(Debug, Clone, PartialEq)]

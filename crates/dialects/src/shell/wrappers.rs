@@ -23,7 +23,6 @@ pub(super) enum Way {
     There,
     /// An agent of iotax runs there.
     Agent,
-    /// A pod.
     Pod,
     /// `-n`, `--matrix`.
     Often,

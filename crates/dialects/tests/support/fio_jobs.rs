@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use iotax_dialects::fio::{self, Beyond, Machine, Outside};
-use iotax_spec::{Error, Workload};
+use iotax_experiment::{Error, Workload};
 
 /// Who does it.
 #[derive(Debug, Clone, Copy, PartialEq)]

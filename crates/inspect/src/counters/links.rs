@@ -21,11 +21,9 @@ const PACKETS_64: u16 = 8;
 /// One interface at one instant.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct InterfaceStats {
-    /// The kernel's name.
     pub name: String,
     /// Whether what leaves it arrives at it.
     pub is_loopback: bool,
-    /// Its counters.
     pub counters: [u64; INTERFACE_COUNTERS],
     /// Its queueing disciplines that count, in the kernel's order.
     pub qdiscs: Vec<QdiscStats>,
@@ -41,7 +39,6 @@ pub struct QdiscStats {
     /// Which one it is, as `tc` says it: its handle, such as `1:`; of those without one `root`, or the
     /// class in which it is, such as `:2`.
     pub place: String,
-    /// Its counters.
     pub counters: [u64; QDISC_COUNTERS],
 }
 

@@ -12,10 +12,8 @@ use crate::mounts::unescape;
 /// Fewest counters of an operation: errors came with Linux 5.3.
 const FEWEST: usize = 8;
 
-/// One NFS mount.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NfsMount {
-    /// Where it is mounted.
     pub mount_point: PathBuf,
     /// What is mounted: `server:/export`.
     pub source: String,
@@ -23,7 +21,6 @@ pub struct NfsMount {
     pub age_s: Option<u64>,
     /// Options in force: `rw,vers=4.2,rsize=1048576,sec=sys`.
     pub options: String,
-    /// Connections.
     pub transports: Vec<NfsTransportStats>,
     /// Operations and their counters, in the kernel's order.
     pub operations: Vec<(String, [u64; NFS_COUNTERS])>,

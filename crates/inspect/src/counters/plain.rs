@@ -84,7 +84,6 @@ pub fn memory(text: &str) -> Option<Memory> {
 /// What all NFS mounts of this machine did together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct NfsClient {
-    /// Calls.
     pub calls: u64,
     /// Calls sent again.
     pub retransmissions: u64,

@@ -10,7 +10,6 @@ use std::path::Path;
 
 use rustix::ioctl::{Opcode, Updater, ioctl};
 
-/// Bytes of a page.
 pub(super) const PAGE_BYTES: usize = 4096;
 /// `NVME_IOCTL_ADMIN_CMD`: `_IOWR('N', 0x41, struct nvme_admin_cmd)`.
 const ADMIN_COMMAND: Opcode = 0xC048_4E41;

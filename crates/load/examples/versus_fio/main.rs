@@ -13,8 +13,8 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use iotax_experiment::{Engine, Job, Pattern, Workload};
 use iotax_load::{LoadDriver, Native, Request};
-use iotax_spec::{Engine, Job, Pattern, Workload};
 use iotax_vdisk::IoTarget;
 
 const FILE_BYTES: u64 = 256 << 20;
@@ -94,7 +94,7 @@ fn workload(engine: Engine, depth: u32, seconds: u64) -> Workload {
 
 fn ours(directory: &Path, workload: &Workload) -> (f64, f64) {
     let request = Request {
-        index_ends: &iotax_spec::IndexEnds::Both,
+        index_ends: &iotax_experiment::IndexEnds::Both,
         workload,
         target: IoTarget::Path(directory),
         ramp_ns: workload.ramp_ns,

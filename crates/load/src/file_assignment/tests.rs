@@ -83,7 +83,7 @@ fn what_cannot_work_is_refused_before_anything_is_touched() {
         @"job `job` writes, and DIR/data is an existing file: files and devices that were named as targets are only read; give a directory instead, or make the job read only"
     );
     let mut large = workload(vec![job()]);
-    large.jobs[0].block_sizes = iotax_spec::BlockSizes::Fixed(1 << 20);
+    large.jobs[0].block_sizes = iotax_experiment::BlockSizes::Fixed(1 << 20);
     insta::assert_snapshot!(
         hide(refusal(&large, IoTarget::Path(&file))),
         @"job `job`: its largest block has 1048576 bytes, but only 100000 bytes of DIR/data are there for it; use smaller blocks or a larger target"
@@ -107,7 +107,7 @@ fn what_cannot_work_is_refused_before_anything_is_touched() {
         @"job `first`: `verify` cannot work while job `second` writes to the same place; give them files of their own"
     );
     verified.jobs.truncate(1);
-    verified.jobs[0].block_sizes = iotax_spec::BlockSizes::Fixed(96);
+    verified.jobs[0].block_sizes = iotax_experiment::BlockSizes::Fixed(96);
     insta::assert_snapshot!(
         refusal(&verified, IoTarget::Path(directory.path())),
         @"job `first`: blocks or offsets at multiples of 32 bytes leave no room for the header that `verify` needs; use multiples of 512 bytes"

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use iotax_dialects::fio_write::{Section, Times, is_writable, sections, text, times};
-use iotax_spec::{Bound, Job};
+use iotax_experiment::{Bound, Job};
 
 use crate::driver::Request;
 use crate::error::Error;

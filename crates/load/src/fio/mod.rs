@@ -18,9 +18,9 @@ use std::time::Duration;
 
 use iotax_dialects::fio::options::Version;
 use iotax_dialects::importers::fio as result;
+use iotax_experiment::units::format_duration;
+use iotax_experiment::{Target, Workload};
 use iotax_record::LoadRecord;
-use iotax_spec::units::format_duration;
-use iotax_spec::{Target, Workload};
 use iotax_vdisk::IoTarget;
 
 use crate::child::{self, Child, Ending};
@@ -170,7 +170,7 @@ impl LoadDriver for Fio {
 
 fn arguments(workload: &Workload) -> Vec<OsString> {
     let mut arguments = vec!["--output-format=json+".into(), "--eta=never".into()];
-    if !workload.jobs.iter().any(iotax_spec::Job::writes) {
+    if !workload.jobs.iter().any(iotax_experiment::Job::writes) {
         // fio's own guard, whatever options were handed on to it.
         arguments.push("--readonly".into());
     }

@@ -1,8 +1,8 @@
 //! fio's result as the record of the run.
 
 use iotax_dialects::importers::Imported;
+use iotax_experiment::Job;
 use iotax_record::{JobRecord, LoadRecord};
-use iotax_spec::Job;
 
 use crate::driver::{Request, offered_ios};
 use crate::watch::Watch;

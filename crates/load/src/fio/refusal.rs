@@ -5,7 +5,7 @@ use std::path::Path;
 
 use iotax_dialects::fio::options::{Version, came};
 use iotax_dialects::fio::reach::refused_by_driver;
-use iotax_spec::{FioOption, Form, Job, NamedTarget, Pattern, Target, Workload};
+use iotax_experiment::{FioOption, Form, Job, NamedTarget, Pattern, Target, Workload};
 use iotax_vdisk::IoTarget;
 
 use crate::error::Error;

@@ -10,7 +10,7 @@ use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
-use iotax_spec::IndexLoads;
+use iotax_experiment::IndexLoads;
 use memmap2::{MmapOptions, MmapRaw};
 use rustix::fs::{Advice, fadvise};
 
@@ -25,7 +25,6 @@ use crate::verify::{MAGIC, WriteVerifier};
 /// Name of the version in place.
 pub(crate) const NAME: &str = "index";
 
-/// See the module.
 pub(crate) struct FileIndex {
     directory: PathBuf,
     index_bytes: u64,

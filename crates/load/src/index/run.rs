@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use iotax_experiment::IndexLoads;
 use iotax_record::OperationRecord;
-use iotax_spec::IndexLoads;
 
 use crate::native::window::{StopFlags, Window};
 

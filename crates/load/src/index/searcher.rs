@@ -1,7 +1,7 @@
 //! Loads new versions and answers queries.
 
+use iotax_experiment::IndexLoads;
 use iotax_record::{OperationRecord, Slow};
-use iotax_spec::IndexLoads;
 use iotax_vdisk::Clock;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};

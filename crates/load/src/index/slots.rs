@@ -13,7 +13,6 @@ use crate::verify::{MAGIC, WriteVerifier};
 /// Size of the reads that load a version: the kernel's default for reading ahead in a mapping.
 const LOAD_BYTES: usize = 128 << 10;
 
-/// See the module.
 pub(crate) struct SlotIndex {
     session: Session,
     first_slot: u64,

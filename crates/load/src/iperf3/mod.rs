@@ -15,9 +15,9 @@ use std::time::{Duration, Instant};
 
 use iotax_dialects::importers::Imported;
 use iotax_dialects::importers::iperf3 as result;
+use iotax_experiment::units::format_duration;
+use iotax_experiment::{Job, Workload};
 use iotax_record::{FarEndRecord, LoadRecord};
-use iotax_spec::units::format_duration;
-use iotax_spec::{Job, Workload};
 use iotax_vdisk::{IoTarget, Peer};
 
 use crate::busiest::{self, OfEnd};

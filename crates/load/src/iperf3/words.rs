@@ -2,8 +2,8 @@
 
 use std::net::SocketAddr;
 
-use iotax_spec::units::format_bytes;
-use iotax_spec::{BlockSizes, Bound, Job, Pace, Work, Workload};
+use iotax_experiment::units::format_bytes;
+use iotax_experiment::{BlockSizes, Bound, Job, Pace, Work, Workload};
 
 use crate::error::Error;
 
@@ -148,7 +148,7 @@ pub(super) fn arguments(
 #[cfg(test)]
 mod tests {
     use insta::assert_snapshot;
-    use iotax_spec::{Engine, Think};
+    use iotax_experiment::{Engine, Think};
 
     use super::*;
 

@@ -1,6 +1,6 @@
 //! Keeps a thread on the CPUs that its job names, or that the near end of its path has.
 
-use iotax_spec::Job;
+use iotax_experiment::Job;
 use iotax_vdisk::IoTarget;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 

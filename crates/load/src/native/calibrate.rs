@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use iotax_spec::{Engine, Job, Pattern};
+use iotax_experiment::{Engine, Job, Pattern};
 use iotax_vdisk::{Clock as _, IoTarget};
 
 use super::access::Seat;

@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicBool;
 use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::Duration;
 
+use iotax_experiment::{Job, Workload};
 use iotax_record::{LoadRecord, OperationRecord};
-use iotax_spec::{Job, Workload};
 use iotax_vdisk::{Clock as _, IoTarget};
 use rustix::time::ClockId;
 

@@ -7,8 +7,8 @@
 
 use std::sync::atomic::AtomicBool;
 
+use iotax_experiment::{Job, Workload};
 use iotax_record::LoadRecord;
-use iotax_spec::{Job, Workload};
 use iotax_vdisk::IoTarget;
 
 use super::access::Seat;
@@ -29,7 +29,6 @@ const PAGE_BYTES: u64 = 4096;
 /// [`Workload::fill`] makes of it. Whatever is only read is refused ([`Error::WouldWrite`]).
 #[derive(Debug, Clone, Copy)]
 pub struct Filler<'a> {
-    /// The workload.
     pub of: &'a Workload,
 }
 
@@ -129,10 +128,10 @@ fn of_one_pass(of: &Workload, mut places: Places) -> Places {
 mod tests {
     use std::sync::Arc;
 
-    use iotax_spec::{Engine, Files};
+    use iotax_experiment::{Engine, Files};
     use iotax_vdisk::{LayerConfig, MemConfig, MonotonicClock, VirtualDisk};
 
-    use iotax_spec::IndexEnds;
+    use iotax_experiment::IndexEnds;
 
     use super::*;
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use iotax_spec::{Flow, Workload};
+use iotax_experiment::{Flow, Workload};
 
 /// What the threads of one group count together.
 #[derive(Debug)]

@@ -2,8 +2,8 @@
 
 use std::io;
 
+use iotax_experiment::{IndexEnds, IndexLoads};
 use iotax_record::OperationRecord;
-use iotax_spec::{IndexEnds, IndexLoads};
 use iotax_vdisk::{Clock as _, IoTarget};
 
 use super::gate::Ticket;

@@ -44,7 +44,6 @@ pub(crate) struct Io {
     pub bytes: u32,
     /// Which of the thread's files.
     pub file: u16,
-    /// What to do.
     pub op: Op,
     /// What it reads is to be what was written there last.
     pub check: bool,

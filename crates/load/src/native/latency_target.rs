@@ -2,7 +2,7 @@
 //! depth doubles window by window until one fails, then halves the distance between the last that
 //! did and the last that did not.
 
-use iotax_spec::LatencyTarget;
+use iotax_experiment::LatencyTarget;
 
 /// Successes in a row next to a depth that failed, before that one is tried again.
 const STABLE: u32 = 3;

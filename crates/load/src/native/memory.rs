@@ -1,7 +1,7 @@
 //! Is there memory for the buffers of a workload? The kernel hands out more than there is, and kills
 //! whoever uses it, so that this is asked before anything is made.
 
-use iotax_spec::{Engine, Job, Workload};
+use iotax_experiment::{Engine, Job, Workload};
 use iotax_vdisk::{AvailableMemory, IoTarget, available_memory};
 
 use super::buffers::PAGE_BYTES;
@@ -16,7 +16,6 @@ const THREAD_BYTES: u64 = 256 << 10;
 struct Need {
     threads: u64,
     depth: u64,
-    /// Of one slot, in all.
     slot_bytes: u64,
 }
 
@@ -97,7 +96,7 @@ fn fitting(need: &Need, job: &Job, room_bytes: u64) -> String {
     if block_bytes >= PAGE_BYTES as u64 {
         let block_bytes = 1 << block_bytes.ilog2();
         let one = if need.depth > 1 { "--set depth=1 " } else { "" };
-        return format!("{one}--set bs={}", iotax_spec::units::format_bytes(block_bytes));
+        return format!("{one}--set bs={}", iotax_experiment::units::format_bytes(block_bytes));
     }
     format!("--set depth=1 --set bs=4k --set threads={}", (room_bytes / (2 * THREAD_BYTES)).max(1))
 }
@@ -106,7 +105,7 @@ fn fitting(need: &Need, job: &Job, room_bytes: u64) -> String {
 mod tests {
     use std::sync::Arc;
 
-    use iotax_spec::{BlockSizes, Engine};
+    use iotax_experiment::{BlockSizes, Engine};
     use iotax_vdisk::{LayerConfig, MemConfig, MemoryLimit, MonotonicClock, VirtualDisk};
 
     use super::*;
@@ -155,7 +154,7 @@ mod tests {
                 let value = |name: &str| {
                     let (_, value) = proposed.split_once(&format!("--set {name}="))?;
                     let value = value.split([' ', '`']).next()?;
-                    iotax_spec::units::parse_bytes(value)
+                    iotax_experiment::units::parse_bytes(value)
                         .ok()
                         .and_then(|value| u32::try_from(value).ok())
                 };

@@ -2,11 +2,11 @@
 
 use std::sync::atomic::Ordering;
 
+use iotax_experiment::{Engine, Job};
 use iotax_record::{
     BusyOne, DirectionRecord, FarEndRecord, JobRecord, LatencyHistogram, LoadRecord,
     OperationRecord, PauseRecord, SystemCounters,
 };
-use iotax_spec::{Engine, Job};
 
 use super::counts::Counts;
 use super::drive::Worker;
@@ -33,7 +33,6 @@ pub(crate) struct ThreadRecord {
     offered_ios: Option<u64>,
     first_error: Option<String>,
     verify_mismatches: Option<u64>,
-    /// The depth that it has found.
     found_depth: Option<u32>,
     /// On network paths only.
     pub flow: OfFlow,

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use iotax_spec::{IoPriority, Job, Numa, NumaMemory};
+use iotax_experiment::{IoPriority, Job, Numa, NumaMemory};
 
 use super::affinity;
 use crate::error::Error;
@@ -93,7 +93,6 @@ fn no_node(job: &Job, node: u32) -> Error {
     Error::unsuitable(job, format!("NUMA node {node} is not there; {there}"))
 }
 
-/// The CPUs of a node.
 fn cpus_of(job: &Job, node: u32) -> Result<Vec<u32>, Error> {
     let list = std::fs::read_to_string(format!("/sys/devices/system/node/node{node}/cpulist"));
     let list = list.map_err(|_| no_node(job, node))?;
@@ -110,7 +109,7 @@ fn succeeded(result: libc::c_long) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use iotax_spec::PriorityClass;
+    use iotax_experiment::PriorityClass;
 
     use super::*;
     use crate::native::testing::job;

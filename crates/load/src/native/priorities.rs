@@ -1,6 +1,6 @@
 //! Priorities of single I/Os, drawn as fio draws them (`cmdprio.c`): by direction and size.
 
-use iotax_spec::{Job, PriorityShare};
+use iotax_experiment::{Job, PriorityShare};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
@@ -10,7 +10,6 @@ use super::random::below;
 /// The kernel takes 0 for the priority of the thread.
 const OF_THE_THREAD: u16 = 0;
 
-/// See the module.
 pub(crate) struct Priorities {
     shares: Box<[PriorityShare]>,
     rng: Xoshiro256PlusPlus,
@@ -45,7 +44,7 @@ impl Priorities {
 
 #[cfg(test)]
 mod tests {
-    use iotax_spec::{IoPriority, PriorityClass};
+    use iotax_experiment::{IoPriority, PriorityClass};
 
     use super::*;
     use crate::native::testing::job;

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use iotax_spec::{Engine as EngineKind, Job, Pace};
+use iotax_experiment::{Engine as EngineKind, Job, Pace};
 use iotax_vdisk::{IoTarget, Peer};
 use rustix::fs::{Advice, fadvise};
 use rustix::io::Errno;
@@ -33,7 +33,6 @@ pub(crate) struct Thread<'a> {
     pub index: u32,
     /// What decides which of its job's I/Os are its own.
     pub seat: Seat,
-    /// What it works on.
     pub target: IoTarget<'a>,
     /// The engine really used: on a virtual disk, `vdisk` whatever the job says.
     pub engine: EngineKind,

@@ -1,6 +1,6 @@
 //! Workloads for the tests of this crate, to be changed as needed.
 
-use iotax_spec::{IndexLoads, Job, Pattern, Workload};
+use iotax_experiment::{IndexLoads, Job, Pattern, Workload};
 
 /// 4 KiB random reads of 1 MiB, closed loop.
 pub(crate) fn job() -> Job {

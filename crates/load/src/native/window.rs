@@ -7,7 +7,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use iotax_spec::Job;
+use iotax_experiment::Job;
 
 use super::counts::Counts;
 use super::io::{Io, Op};
@@ -63,7 +63,6 @@ pub(crate) enum Flow {
 /// What stops a thread before the window is over.
 #[derive(Clone, Copy)]
 pub(crate) struct StopFlags<'a> {
-    /// The user.
     pub user: &'a AtomicBool,
     /// Another thread of the load that broke down.
     pub broken: &'a AtomicBool,

@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use iotax_spec::Engine as EngineKind;
+use iotax_experiment::Engine as EngineKind;
 use iotax_vdisk::{Clock, IoTarget};
 use rustix::io::Errno;
 

@@ -33,7 +33,6 @@ const AT_ONCE: usize = 64;
 /// Between two looks at whose time is up.
 const LOOK: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
 
-/// See the module.
 pub(super) struct Door {
     secret: PeerSecret,
     listener: TcpListener,

@@ -9,12 +9,10 @@ const NAME_BYTES: usize = 16;
 /// Not known.
 const UNKNOWN: u64 = u64::MAX;
 
-/// See the module.
 #[derive(Debug, PartialEq)]
 pub(super) struct Told {
     /// CPU time of the peer's process.
     pub cpu_ns: Option<u64>,
-    /// Of all CPUs.
     pub cpu_busy_ns: Option<u64>,
     /// Which kernel it is.
     pub boot: [u8; 8],

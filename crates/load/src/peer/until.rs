@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use crate::sockopt::set_timeouts;
 
-/// See the module.
 pub(super) struct Until<'a> {
     socket: &'a TcpStream,
     end: Instant,

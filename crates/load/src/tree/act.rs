@@ -4,7 +4,7 @@ use std::ffi::CStr;
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 
-use iotax_spec::Operation;
+use iotax_experiment::Operation;
 use rustix::fs::{AtFlags, Mode, OFlags, RawDir, openat, renameat, statat, unlinkat};
 use rustix::io::{Errno, read, write};
 

@@ -3,8 +3,8 @@
 use std::fs;
 use std::thread;
 
+use iotax_experiment::{Operation, Tree};
 use iotax_record::{LatencyHistogram, OperationRecord};
-use iotax_spec::{Operation, Tree};
 use iotax_vdisk::Clock;
 use rustix::io::Errno;
 

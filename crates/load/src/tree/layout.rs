@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use iotax_spec::{Job, Tree, Workload};
+use iotax_experiment::{Job, Tree, Workload};
 use iotax_vdisk::IoTarget;
 use rustix::fs::{Mode, OFlags, mkdirat, open};
 

@@ -1,6 +1,6 @@
 //! What comes next, by weight.
 
-use iotax_spec::{Operation, Tree};
+use iotax_experiment::{Operation, Tree};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
@@ -50,7 +50,7 @@ impl Mix {
 
 #[cfg(test)]
 mod tests {
-    use iotax_spec::OperationShare;
+    use iotax_experiment::OperationShare;
     use proptest::prelude::*;
 
     use super::*;

@@ -3,7 +3,7 @@
 use std::ffi::{CStr, CString};
 use std::path::{Path, PathBuf};
 
-use iotax_spec::{Job, Tree};
+use iotax_experiment::{Job, Tree};
 
 /// Names more than files: room to create and to rename into without waiting for a deletion.
 const SPARE_SHARE: u32 = 4;
@@ -44,7 +44,6 @@ impl Names {
         }
     }
 
-    /// Of a slot.
     pub(super) fn file(&self, slot: u32) -> &CStr {
         &self.files[slot as usize]
     }
@@ -54,7 +53,6 @@ impl Names {
         &self.directories[(slot / self.per_directory) as usize]
     }
 
-    /// All directories.
     pub(super) fn directories(&self) -> impl Iterator<Item = &CStr> {
         self.directories.iter().map(CString::as_c_str)
     }

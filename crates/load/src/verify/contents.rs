@@ -3,7 +3,7 @@
 //! By fio's rules (`fill_io_buffer` of `io_u.c`): each chunk begins with random data and ends with
 //! what is the same everywhere; a write that repeats another is all of it.
 
-use iotax_spec::Content;
+use iotax_experiment::Content;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 

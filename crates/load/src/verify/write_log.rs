@@ -17,7 +17,6 @@ pub(crate) const MAGIC: [u8; 8] = *b"iotax\x00\x01\xf7";
 const HEADER_BYTES: usize = 32;
 const CHECKSUM_AT: usize = 28;
 
-/// See the module.
 pub(crate) struct WriteLog {
     /// Which run, and in the low 16 bits which thread of it.
     run: u64,
@@ -57,7 +56,6 @@ impl WriteLog {
         }
     }
 
-    /// Bytes of one unit.
     pub(crate) fn unit_bytes(&self) -> u32 {
         self.unit_bytes
     }
@@ -95,7 +93,6 @@ impl WriteLog {
         true
     }
 
-    /// It is over.
     pub(crate) fn end_check(&mut self, io: Io) {
         self.in_flight.retain(|other| other.io != io);
     }

@@ -2,9 +2,9 @@
 
 use std::sync::atomic::AtomicBool;
 
+use iotax_experiment::{Engine, IndexLoads, Job, Pace, Think, Workload};
 use iotax_load::{Fio, LoadDriver as _, Native};
 use iotax_record::{DirectionRecord, JobRecord};
-use iotax_spec::{Engine, IndexLoads, Job, Pace, Think, Workload};
 use iotax_testing::needs_program;
 use iotax_vdisk::{DelayConfig, IoTarget, LayerConfig, QueueConfig};
 

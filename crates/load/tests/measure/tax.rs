@@ -1,6 +1,6 @@
 //! The known truth behind every tax: 200 us against 260 us of delay.
 
-use iotax_spec::Engine;
+use iotax_experiment::Engine;
 use iotax_vdisk::{DelayConfig, IoTarget, LayerConfig};
 
 use crate::support::{MIB, MS, disk, job, mem, prepare_and_run, workload};

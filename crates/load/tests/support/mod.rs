@@ -10,9 +10,9 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::channel;
 use std::thread;
 
+use iotax_experiment::{Engine, IndexEnds, Job, Pattern, Workload};
 use iotax_load::{Error, LoadDriver, Native, Request, new_peer_secret, serve_peer};
 use iotax_record::LoadRecord;
-use iotax_spec::{Engine, IndexEnds, Job, Pattern, Workload};
 use iotax_vdisk::{IoTarget, LayerConfig, MemConfig, MonotonicClock, Peer, VirtualDisk};
 
 pub(crate) const MIB: u64 = 1 << 20;
@@ -89,7 +89,6 @@ pub(crate) fn prepare_and_run(
     run_prepared(workload, target)
 }
 
-/// Runs on what is prepared.
 pub(crate) fn run_prepared(workload: &Workload, target: IoTarget<'_>) -> Result<LoadRecord, Error> {
     let stop = AtomicBool::new(false);
     let run = || Native.run(&request(workload, target, &stop));

@@ -25,7 +25,6 @@ pub enum PathEnd {
     Both,
 }
 
-/// One interface.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct InterfaceCounters {
     /// At which end of the path it is.
@@ -58,6 +57,5 @@ pub struct QdiscCounters {
     /// Which one it is, as `tc` says it: its handle, such as `1:`; of those without one `root`, or the
     /// class in which it is, such as `:2`.
     pub place: String,
-    /// Its counters.
     pub counters: Box<[Series; QDISC_COUNTERS]>,
 }

@@ -30,13 +30,9 @@ pub struct GroupIoLimits {
     pub file: String,
     /// Path that it holds for, of [`super::Machine::paths`].
     pub path: String,
-    /// Reads.
     pub read_iops: Option<f64>,
-    /// Writes.
     pub write_iops: Option<f64>,
-    /// Bytes read.
     pub read_bw_bytes: Option<f64>,
-    /// Bytes written.
     pub write_bw_bytes: Option<f64>,
 }
 
@@ -44,7 +40,6 @@ pub struct GroupIoLimits {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CpuThrottling {
-    /// The group.
     pub group: String,
     /// The file with the counters.
     pub file: String,
@@ -62,9 +57,7 @@ pub struct CpuThrottling {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct GroupMemory {
-    /// The group.
     pub group: String,
-    /// Its directory.
     pub directory: String,
     /// `memory.max`, or `memory.limit_in_bytes`.
     pub max_bytes: Option<u64>,

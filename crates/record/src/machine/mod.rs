@@ -57,7 +57,6 @@ pub const MACHINE_FORMAT: u32 = 1;
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Machine {
-    /// Version of this format.
     pub format: u32,
     /// Where the facts are from, if not from a running machine: `built from documented formats`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -66,7 +65,6 @@ pub struct Machine {
     pub iotax_version: String,
     /// When it looked, RFC 3339, UTC.
     pub taken: String,
-    /// The machine.
     pub environment: Environment,
     /// The paths that were asked about.
     pub paths: Vec<PathSeen>,
@@ -100,7 +98,6 @@ pub struct PathSeen {
     /// The path for a shell, where it has characters that cannot be written as they are: `$'a\377'`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shell: Option<String>,
-    /// What it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<PathKind>,
     /// Size, of regular files.
@@ -141,11 +138,8 @@ impl PathSeen {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PathKind {
-    /// A directory.
     Directory,
-    /// A regular file.
     File,
-    /// A block device.
     Device,
     /// A character device, a FIFO, a socket.
     Other,

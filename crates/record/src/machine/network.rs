@@ -36,11 +36,9 @@ pub struct PathProbe {
     pub rtt_ns: Option<u64>,
 }
 
-/// A network interface.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Interface {
-    /// Its name.
     pub name: String,
     /// `info_kind` of `ip -d link`: `wireguard`, `vxlan`, `veth`, `tun`; `None` of cards.
     pub kind: Option<String>,

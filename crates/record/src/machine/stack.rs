@@ -11,7 +11,6 @@ use super::zfs::ZfsSeen;
 /// One layer under a path.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Node {
-    /// What it is.
     #[serde(flatten)]
     pub layer: SeenLayer,
     /// What it lies on: places in [`super::Machine::nodes`].
@@ -25,11 +24,9 @@ pub struct Node {
 pub enum SeenLayer {
     /// A mounted file system.
     Mount(MountSeen),
-    /// A block device.
     Device(Device),
     /// The way to a peer.
     Route(Route),
-    /// A network interface.
     Interface(Interface),
 }
 
@@ -103,7 +100,6 @@ impl SeenLayer {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MountSeen {
-    /// Where it is mounted.
     pub mount_point: String,
     /// Type: `ext4`, `nfs4`, `fuse.gcsfuse`.
     pub file_system: String,
@@ -149,7 +145,6 @@ pub enum DeviceKind {
     /// A disk, real or virtual, with nothing below it that this machine can see.
     #[default]
     Disk,
-    /// A partition.
     Partition,
     /// A device mapper device.
     Mapped,
@@ -184,11 +179,9 @@ pub struct Device {
     pub name: String,
     /// `MAJOR:MINOR`.
     pub number: String,
-    /// What it is.
     pub kind: DeviceKind,
     /// Vendor and model as the disk says, or what made it.
     pub model: Option<String>,
-    /// Capacity.
     pub size_bytes: u64,
     /// How it is attached: `nvme`, `scsi`, `virtio`, `xen`, `mmc`.
     pub transport: Option<String>,

@@ -64,7 +64,6 @@ pub struct WritebackSettings {
 pub struct Swap {
     /// Device or file.
     pub path: String,
-    /// Size.
     pub size_bytes: u64,
     /// In use.
     pub used_bytes: u64,

@@ -38,7 +38,6 @@ pub struct ZfsVdev {
 }
 
 impl ZfsSeen {
-    /// The vdevs of a role.
     pub fn with_role<'a>(&'a self, role: &'a str) -> impl Iterator<Item = &'a ZfsVdev> {
         self.vdevs.iter().filter(move |vdev| vdev.role == role)
     }

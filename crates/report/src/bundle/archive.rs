@@ -4,7 +4,6 @@ use std::io::{self, Write as _};
 
 use flate2::{Compression, GzBuilder};
 
-/// A file of a bundle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BundleFile {
     /// Where, relative to the bundle.

@@ -1,6 +1,6 @@
 //! The arms of a bundle: a word for each that stands for itself in a shell and in a file's name.
 
-use iotax_record::Experiment;
+use iotax_record::ExperimentHead;
 
 use crate::facts;
 use crate::words::printable;
@@ -20,7 +20,7 @@ pub(super) struct Arm {
 }
 
 /// The arms in the order of the experiment; the first is the baseline.
-pub(super) fn arms(experiment: &Experiment) -> Vec<Arm> {
+pub(super) fn arms(experiment: &ExperimentHead) -> Vec<Arm> {
     let mut arms: Vec<Arm> = Vec::new();
     for (n, arm) in experiment.spec.arms.iter().enumerate() {
         let mut id = word(&arm.name);

@@ -12,7 +12,7 @@ mod readme;
 
 use std::collections::BTreeSet;
 
-use iotax_record::Experiment;
+use iotax_record::ExperimentHead;
 
 use crate::experiment::Part;
 use crate::json::text::json_text;
@@ -30,7 +30,6 @@ pub struct Step {
     pub block: u32,
     /// Phase, from 0.
     pub phase: u32,
-    /// Name of the arm.
     pub arm: String,
     /// Seed of its load.
     pub seed: u64,
@@ -44,10 +43,7 @@ pub enum Error {
         "fio can do none of the jobs of this record:\n{}",
         without.join("\n")
     )]
-    NothingForFio {
-        /// Why.
-        without: Vec<String>,
-    },
+    NothingForFio { without: Vec<String> },
     /// The script has one place for all jobs of an arm.
     #[error(
         "the jobs of this record work on several targets at the same time, and a bundle has one \
@@ -61,7 +57,11 @@ pub enum Error {
 
 /// The bundle of an experiment: `parts` are its phases, `steps` its trials in their
 /// order. All of them are as they are to be read: redacted, unless they are not to be.
-pub fn bundle(experiment: &Experiment, parts: &[Part], steps: &[Step]) -> Result<Bundle, Error> {
+pub fn bundle(
+    experiment: &ExperimentHead,
+    parts: &[Part],
+    steps: &[Step],
+) -> Result<Bundle, Error> {
     if experiment.spec.has_several_targets() {
         return Err(Error::SeveralTargets);
     }

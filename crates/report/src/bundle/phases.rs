@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use iotax_dialects::fio::reach;
 use iotax_dialects::fio_write::{self, Section};
-use iotax_spec::{Engine, Files, FioOption, Job, Spec, Workload};
+use iotax_experiment::{Engine, Files, FioOption, Job, Spec, Workload};
 
 use super::archive::BundleFile;
 use super::arms::word;
@@ -20,7 +20,6 @@ pub(super) struct Phase {
     pub(super) id: String,
     /// Where its results go within those of the bundle; `.` if it is the only one.
     pub(super) folder: String,
-    /// Name of the workload.
     pub(super) name: String,
     /// Its jobs; none if fio can do none of them.
     pub(super) sections: Vec<Section>,
@@ -184,7 +183,6 @@ pub(super) fn table(phases: &[Phase]) -> String {
     phases.iter().filter(|phase| !phase.sections.is_empty()).map(line).collect()
 }
 
-/// The files of a phase.
 pub(super) fn files(phase: &Phase) -> Vec<BundleFile> {
     if phase.sections.is_empty() {
         return Vec::new();

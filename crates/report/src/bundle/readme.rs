@@ -1,6 +1,6 @@
 //! What a support engineer needs to know, in one page.
 
-use iotax_record::Experiment;
+use iotax_record::ExperimentHead;
 
 use super::arms::Arm;
 use super::phases::Phase;
@@ -10,7 +10,7 @@ use crate::{format, sentence};
 
 /// The page, as Markdown.
 pub(super) fn readme(
-    experiment: &Experiment,
+    experiment: &ExperimentHead,
     parts: &[Part],
     arms: &[Arm],
     phases: &[Phase],
@@ -39,7 +39,7 @@ pub(super) fn readme(
     text
 }
 
-fn machine(experiment: &Experiment) -> String {
+fn machine(experiment: &ExperimentHead) -> String {
     let machine = &experiment.host(0).environment;
     let facts = [
         machine.os.clone(),
@@ -57,7 +57,7 @@ fn machine(experiment: &Experiment) -> String {
     )
 }
 
-fn how_to_run(experiment: &Experiment, arms: &[Arm], trials: usize) -> String {
+fn how_to_run(experiment: &ExperimentHead, arms: &[Arm], trials: usize) -> String {
     let spec = &experiment.spec;
     let phase_ns = spec.phases().map(|phase| phase.ramp_ns.saturating_add(phase.time_ns));
     let mean_ns = phase_ns.fold(0, u64::saturating_add) / spec.phases().count().max(1) as u64;

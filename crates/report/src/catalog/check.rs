@@ -23,7 +23,7 @@ pub fn catalog_check(rows: &[Checked]) -> Document {
     let said: Vec<_> = counts
         .into_iter()
         .filter(|(wanted, _)| count(*wanted) > 0)
-        .map(|(wanted, words)| format!("{} {words}", iotax_words::grouped(count(wanted))))
+        .map(|(wanted, words)| format!("{} {words}", iotax_quantity::grouped(count(wanted))))
         .collect();
     let limits = format::counted(rows.len() as u64, "limit");
     page.add(Section::new(format!("{limits}: {}", said.join(", ")), []));

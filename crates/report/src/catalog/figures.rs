@@ -30,8 +30,8 @@ pub(super) fn bandwidth(unit: Unit, bytes: f64) -> String {
 
 /// A figure with thousands apart, and one decimal if it is not whole.
 pub(super) fn amount(value: f64) -> String {
-    let tenths = iotax_words::whole(value * 10.0);
-    let ones = iotax_words::grouped(tenths / 10);
+    let tenths = iotax_quantity::whole(value * 10.0);
+    let ones = iotax_quantity::grouped(tenths / 10);
     match tenths % 10 {
         0 => ones,
         tenth => format!("{ones}.{tenth}"),
@@ -40,14 +40,14 @@ pub(super) fn amount(value: f64) -> String {
 
 /// Seconds: `45 s`, `30 min`, `33 min 20 s`, `2 h`.
 pub(super) fn duration(seconds: f64) -> String {
-    let seconds = iotax_words::whole(seconds);
+    let seconds = iotax_quantity::whole(seconds);
     let (h, min, s) = (seconds / 3_600, seconds % 3_600 / 60, seconds % 60);
     match (h, min, s) {
         (0, 0, s) => format!("{s} s"),
         (0, min, 0) => format!("{min} min"),
         (0, min, s) => format!("{min} min {s} s"),
-        (h, 0, _) => format!("{} h", iotax_words::grouped(h)),
-        (h, min, _) => format!("{} h {min} min", iotax_words::grouped(h)),
+        (h, 0, _) => format!("{} h", iotax_quantity::grouped(h)),
+        (h, min, _) => format!("{} h {min} min", iotax_quantity::grouped(h)),
     }
 }
 

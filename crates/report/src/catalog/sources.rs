@@ -11,7 +11,6 @@ pub(super) struct Sources {
 }
 
 impl Sources {
-    /// The number of a source.
     pub(super) fn number(&mut self, source: &Source) -> usize {
         if let Some(place) = self.known.iter().position(|known| known == source) {
             return place + 1;

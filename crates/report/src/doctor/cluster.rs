@@ -1,8 +1,8 @@
 //! A cluster that was looked at: what lies under its claims, its classes, its nodes, what was found.
 
 use iotax_diagnose::{Finding, Subject, claim_disk, documented_limits, vm_limits};
+use iotax_quantity::{count, list, two_digits};
 use iotax_record::cluster::{ClaimSeen, ClassSeen, ClusterSeen, NodeSeen, PluginSeen, VolumeSeen};
-use iotax_words::{count, list, two_digits};
 use serde_json::json;
 
 use super::findings::{Detail, write_found};

@@ -1,8 +1,8 @@
 //! Which layers there are rules for, in words.
 
 use iotax_diagnose::LayerCoverage;
+use iotax_quantity::{count, list};
 use iotax_record::Machine;
-use iotax_words::{count, list};
 
 /// Layers that a sentence names.
 const MOST: usize = 6;

@@ -1,7 +1,7 @@
 use iotax_analyze::Analysis;
 use iotax_catalog::cause;
 use iotax_diagnose::{Confidence, Diagnosis, Reason, Reasons, Suspect, of_arms, reasons};
-use iotax_record::Experiment;
+use iotax_record::ExperimentHead;
 
 use super::cause::dated;
 use crate::document::{Document, Item, Point, Section};
@@ -46,7 +46,7 @@ fn facts(suspect: &Suspect) -> Vec<Point> {
 
 /// What the arms' measurements point to, as [`lines`]: what explains a difference first, then what
 /// is the same for all arms, once.
-pub(crate) fn causes(experiment: &Experiment, analysis: &Analysis) -> Vec<String> {
+pub(crate) fn causes(experiment: &ExperimentHead, analysis: &Analysis) -> Vec<String> {
     if analysis.arms.len() == 1 {
         return lines(&of_arms(experiment, analysis), 1);
     }

@@ -44,7 +44,7 @@ pub(super) fn write_found(page: &mut Document, findings: &[Finding], detail: Det
 fn whole_section(finding: &Finding) -> Section {
     let known = cause(&finding.cause).ok();
     let title = known.map_or(finding.cause.as_str(), |cause| cause.title.as_str());
-    let certainty = iotax_words::capital(finding.certainty.name());
+    let certainty = iotax_quantity::capital(finding.certainty.name());
     let mut facts: Vec<Point> = Vec::new();
     facts.extend(finding.seen.iter().map(|seen| Point::new("seen", seen.to_string())));
     facts.extend(finding.commands.iter().map(|command| Point::command("test", command)));

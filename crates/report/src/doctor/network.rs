@@ -86,7 +86,7 @@ fn ring(ring: &Ring) -> Option<String> {
 fn qdisc(qdisc: &Qdisc) -> String {
     let rate = qdisc.rate_bytes_per_s.map(|rate| format::bit_rate(rate * 8.0));
     let delay = qdisc.delay_us.map(|us| format::time(us * 1e3));
-    let loss = qdisc.loss_share.map(|share| format!("{} lost", iotax_words::percent(share)));
+    let loss = qdisc.loss_share.map(|share| format!("{} lost", iotax_quantity::percent(share)));
     let limits = [rate, delay, loss].into_iter().flatten();
     [qdisc.kind.clone()].into_iter().chain(limits).collect::<Vec<_>>().join(" ")
 }

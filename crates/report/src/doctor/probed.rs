@@ -1,8 +1,8 @@
 //! What a pod, or its node, sees under a volume.
 
 use iotax_diagnose::Subject;
+use iotax_quantity::capital;
 use iotax_record::cluster::ClaimSeen;
-use iotax_words::capital;
 use serde_json::{Value, json};
 
 use super::findings::Detail;

@@ -74,8 +74,8 @@ fn groups(groups: &ControlGroups) -> Option<String> {
         facts.push(format!(
             "{} CPUs ({} of {} periods throttled)",
             format::plain(cpus),
-            iotax_words::grouped(cpu.throttled_periods),
-            iotax_words::grouped(cpu.periods)
+            iotax_quantity::grouped(cpu.throttled_periods),
+            iotax_quantity::grouped(cpu.periods)
         ));
     }
     facts.extend(groups.memory.as_ref().and_then(memory_limit));
@@ -92,7 +92,7 @@ fn network(seen: &NetworkSeen) -> String {
     facts.extend(most("receive", tcp.most_receive_bytes));
     facts.extend(most("send", tcp.most_send_bytes));
     facts.extend(conntrack.map(|table| {
-        let [count, max] = [table.count, table.max].map(iotax_words::grouped);
+        let [count, max] = [table.count, table.max].map(iotax_quantity::grouped);
         format!("{count} of {max} connections tracked")
     }));
     if !encrypting.is_empty() {

@@ -57,10 +57,8 @@ pub(crate) struct Group {
     pub(crate) rows: Vec<Row>,
 }
 
-/// One row.
 #[derive(Debug, Serialize)]
 pub(crate) struct Row {
-    /// What it is about.
     #[serde(skip)]
     pub(crate) name: String,
     /// `arm`, `layer`, `interaction` or `total`.

@@ -20,7 +20,6 @@ pub(crate) struct NodeGroup {
     pub(crate) nodes: Vec<NodeTile>,
 }
 
-/// One node.
 #[derive(Debug)]
 pub(crate) struct NodeTile {
     pub(crate) name: String,

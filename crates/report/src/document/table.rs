@@ -31,7 +31,6 @@ impl Head {
     }
 }
 
-/// One cell.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Cell {
     /// What it says, safe to print on one line.
@@ -91,7 +90,6 @@ impl<T: Copy> Rows<T> {
 }
 
 impl Table {
-    /// A row for each thing.
     pub(crate) fn of<T>(things: impl IntoIterator<Item = T>) -> Rows<T> {
         let things: Vec<T> = things.into_iter().collect();
         let rows = things.iter().map(|_| Vec::new()).collect();

@@ -1,7 +1,7 @@
 //! How the figures came about, and what the words mean: for pages.
 
 use iotax_analyze::{Analysis, Verdict};
-use iotax_record::Experiment;
+use iotax_record::ExperimentHead;
 
 use crate::document::{Item, Place, Section};
 use crate::{format, tables};
@@ -57,7 +57,7 @@ const OTHERS: [(&str, &str); 3] = [
 ];
 
 /// The method, and the words.
-pub(super) fn sections(experiment: &Experiment, analysis: &Analysis) -> [Section; 2] {
+pub(super) fn sections(experiment: &ExperimentHead, analysis: &Analysis) -> [Section; 2] {
     let is_of_results = experiment.spec.is_of_results();
     let method = if is_of_results {
         include_str!("method-of-results.txt")

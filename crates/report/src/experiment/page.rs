@@ -1,8 +1,8 @@
 //! What only pages have room for: figures, and the circumstances in full.
 
 use iotax_analyze::Analysis;
-use iotax_record::Experiment;
-use iotax_spec::Design;
+use iotax_experiment::Design;
+use iotax_record::ExperimentHead;
 
 use crate::comparison::hypotheses;
 use crate::document::{Chart, Drawing, Group, Item, LegendEntry, Place, Section};
@@ -53,7 +53,7 @@ pub(super) fn tiles(analysis: &Analysis) -> Option<Section> {
 }
 
 /// The nodes of a fleet.
-pub(super) fn nodes(experiment: &Experiment, analysis: &Analysis) -> Option<Section> {
+pub(super) fn nodes(experiment: &ExperimentHead, analysis: &Analysis) -> Option<Section> {
     let map = figures::map(experiment, analysis)?;
     let others = match (&analysis.outliers, analysis.arms.len()) {
         (Some(_), _) => "the median node",
@@ -72,7 +72,7 @@ pub(super) fn nodes(experiment: &Experiment, analysis: &Analysis) -> Option<Sect
 
 /// The comparisons with their intervals drawn.
 pub(super) fn forest(
-    experiment: &Experiment,
+    experiment: &ExperimentHead,
     analysis: &Analysis,
     groups: Vec<Group>,
 ) -> Option<Section> {
@@ -133,7 +133,7 @@ pub(super) fn heat(analysis: &Analysis, drawn: &Drawn) -> Option<Section> {
 }
 
 /// Each block's own difference from the baseline.
-pub(super) fn blocks(experiment: &Experiment, analysis: &Analysis) -> Option<Section> {
+pub(super) fn blocks(experiment: &ExperimentHead, analysis: &Analysis) -> Option<Section> {
     // The first node of a fleet is no baseline.
     let is_compared = analysis.arms.len() > 1
         && !experiment.spec.is_of_results()
@@ -153,7 +153,7 @@ pub(super) fn trials(analysis: &Analysis, drawn: &Drawn) -> Option<Section> {
     let what = if analysis.arms.iter().any(tables::moves_bytes) {
         tables::unit_of_rate(analysis).to_owned()
     } else {
-        format!("{}s per second", iotax_words::capital(tables::unit_of_load(analysis)))
+        format!("{}s per second", iotax_quantity::capital(tables::unit_of_load(analysis)))
     };
     let steps = match drawn.seconds_per_point {
         1 => ", second by second".to_owned(),
@@ -177,7 +177,7 @@ pub(super) fn meanwhile(charts: Vec<Chart>) -> Option<Section> {
 
 /// The order of the trials, and what went wrong with some.
 pub(super) fn schedule(
-    experiment: &Experiment,
+    experiment: &ExperimentHead,
     analysis: &Analysis,
     drawn: &Drawn,
 ) -> Vec<Section> {
@@ -213,7 +213,7 @@ pub(super) fn nothing_open(analysis: &Analysis) -> Option<Section> {
 }
 
 /// The machine, the places, the jobs, and the command.
-pub(super) fn circumstances(experiment: &Experiment) -> [Section; 2] {
+pub(super) fn circumstances(experiment: &ExperimentHead) -> [Section; 2] {
     let is_of_results = experiment.spec.is_of_results();
     let (heading, places, jobs) = if is_of_results {
         let files = Item::Table(facts::results(experiment));

@@ -5,7 +5,7 @@
 
 use indexmap::IndexSet;
 use iotax_analyze::{Analysis, Attribution, Comparison, Estimate, Metric, Unit};
-use iotax_words::{Effect, log_factor};
+use iotax_quantity::{Effect, log_factor};
 
 use crate::against::baseline_of;
 use crate::comparison::{effect, is_interaction, pair_name, primary_of_each, row_name, subject};

@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 
 use crate::{document, words};
 
-/// One chart.
 #[derive(Debug, Serialize)]
 pub(crate) struct Chart {
     /// Its element in the page.

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use iotax_analyze::{Analysis, ArmSummary, Comparison, Outliers, Verdict};
-use iotax_record::{Experiment, Placed, Site};
-use iotax_spec::Design;
-use iotax_words::{Effect, percent};
+use iotax_experiment::Design;
+use iotax_quantity::{Effect, percent};
+use iotax_record::{ExperimentHead, Placed, Site};
 
 use crate::comparison::{effect, short_effect, size};
 use crate::document::{NodeGroup, NodeMap, NodeTile, Standing};
@@ -17,7 +17,7 @@ const MAX_NAMED: usize = 60;
 const EDGES: [f64; 3] = [1.0, 2.0, 5.0];
 
 /// Of a fleet.
-pub(crate) fn map(experiment: &Experiment, analysis: &Analysis) -> Option<NodeMap> {
+pub(crate) fn map(experiment: &ExperimentHead, analysis: &Analysis) -> Option<NodeMap> {
     if experiment.spec.design != Design::Fleet || analysis.arms.is_empty() {
         return None;
     }
@@ -35,7 +35,7 @@ pub(crate) fn map(experiment: &Experiment, analysis: &Analysis) -> Option<NodeMa
 }
 
 /// What the slow nodes have in common that not all nodes have; nothing of a single one.
-pub(crate) fn in_common(experiment: &Experiment, analysis: &Analysis) -> Vec<String> {
+pub(crate) fn in_common(experiment: &ExperimentHead, analysis: &Analysis) -> Vec<String> {
     type Fact = fn(&Site) -> Option<&String>;
     let facts: [(&str, Fact); 5] = [
         ("in zone", |site| site.placed.as_ref()?.zone.as_ref()),
@@ -206,7 +206,7 @@ fn meaning(standing: Standing, analysis: &Analysis) -> String {
 }
 
 /// By cluster and by zone, where there are several, each in the order of names.
-fn grouped(experiment: &Experiment, tiles: Vec<NodeTile>) -> Vec<NodeGroup> {
+fn grouped(experiment: &ExperimentHead, tiles: Vec<NodeTile>) -> Vec<NodeGroup> {
     let sites = &experiment.sites;
     let placed = |at: usize| sites.get(at).and_then(|site| site.placed.as_ref());
     let all = || (0..tiles.len()).filter_map(placed);

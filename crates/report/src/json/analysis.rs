@@ -5,8 +5,8 @@ use iotax_analyze::{
     FactorEffects, FleetCost, Judgment, Outliers, TrialPoint, Warning,
 };
 use iotax_diagnose::{Diagnosis, of_arms};
-use iotax_documented::Documented;
-use iotax_record::Experiment;
+use iotax_experiment::documented::Documented;
+use iotax_record::ExperimentHead;
 use serde::Serialize;
 
 /// The keys, in their order.
@@ -50,7 +50,7 @@ pub(crate) struct Shown<'a> {
 }
 
 impl<'a> Shown<'a> {
-    pub(crate) fn new(experiment: &'a Experiment, analysis: &'a Analysis) -> Self {
+    pub(crate) fn new(experiment: &'a ExperimentHead, analysis: &'a Analysis) -> Self {
         let below_cap = analysis.below_cap.iter();
         Self {
             format: analysis.format,

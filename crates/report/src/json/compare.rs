@@ -1,8 +1,8 @@
 //! `compare` and `peel --format json`: one object with `comparisons[]`.
 
 use iotax_analyze::Analysis;
-use iotax_record::{CloudInstance, Environment, Experiment, HostRecord, HostRole, Site};
-use iotax_spec::Design;
+use iotax_experiment::Design;
+use iotax_record::{CloudInstance, Environment, ExperimentHead, HostRecord, HostRole, Site};
 use serde::Serialize;
 
 use super::analysis::Shown;
@@ -63,7 +63,7 @@ impl<'a> Host<'a> {
 }
 
 impl<'a> Output<'a> {
-    pub(crate) fn new(experiment: &'a Experiment, analysis: &'a Analysis) -> Self {
+    pub(crate) fn new(experiment: &'a ExperimentHead, analysis: &'a Analysis) -> Self {
         Self {
             json_format: COMPARE_FORMAT,
             iotax_version: &experiment.iotax_version,
@@ -93,7 +93,7 @@ impl<'a> Output<'a> {
 
 /// One JSON object, indented, ending in a newline. Shape: `docs/json.md`; numbers have full
 /// precision and the units that their names say, fractions are 0..1.
-pub fn json_compare(experiment: &Experiment, analysis: &Analysis) -> String {
+pub fn json_compare(experiment: &ExperimentHead, analysis: &Analysis) -> String {
     json_text(&Output::new(experiment, analysis))
 }
 

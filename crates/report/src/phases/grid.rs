@@ -2,7 +2,7 @@
 
 use indexmap::IndexSet;
 use iotax_analyze::{Analysis, Comparison, Verdict};
-use iotax_words::percent;
+use iotax_quantity::percent;
 
 use crate::comparison::{is_interaction, primary_of_each, subject};
 use crate::document::{Cell, Head, Item, LegendEntry, Section, Table, Topic};
@@ -80,7 +80,7 @@ fn shown(comparison: &Comparison, analysis: &Analysis, in_words: bool) -> Cell {
     let is_doubtful = name.is_some_and(|name| doubts::is_doubtful(analysis, name));
     let word = comparison.verdict.to_string();
     let is_signed = matches!(comparison.verdict, Verdict::Slower | Verdict::Faster);
-    let size = comparison.effect().and_then(iotax_words::Effect::without_interval);
+    let size = comparison.effect().and_then(iotax_quantity::Effect::without_interval);
     let text = if in_words {
         match size {
             Some(size) if is_signed => size.in_words(),
@@ -100,7 +100,7 @@ fn shown(comparison: &Comparison, analysis: &Analysis, in_words: bool) -> Cell {
 
 /// `?16`, where so many blocks in all would probably decide.
 fn undecided(comparison: &Comparison) -> String {
-    let needed = comparison.blocks_needed.map(|blocks| iotax_words::grouped(blocks.into()));
+    let needed = comparison.blocks_needed.map(|blocks| iotax_quantity::grouped(blocks.into()));
     format!("?{}", needed.unwrap_or_default())
 }
 
@@ -110,7 +110,7 @@ fn sign(comparison: &Comparison, is_factor: bool) -> String {
     if !is_factor {
         return percent(tax).replace(' ', "");
     }
-    let log = iotax_words::log_factor(comparison.metric.on(), tax);
-    let times = iotax_words::times(log.abs().exp());
+    let log = iotax_quantity::log_factor(comparison.metric.on(), tax);
+    let times = iotax_quantity::times(log.abs().exp());
     if log < 0.0 { format!("1/{times}") } else { times }
 }

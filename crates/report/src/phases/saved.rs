@@ -2,7 +2,7 @@
 
 use indexmap::IndexSet;
 use iotax_analyze::{Analysis, ArmSummary, Comparison, Unit, Verdict};
-use iotax_words::list;
+use iotax_quantity::list;
 
 use super::levels;
 use crate::against::{baseline_of, results};
@@ -46,7 +46,7 @@ pub(super) fn sentences(parts: &[Part]) -> Vec<String> {
         parts.iter().all(|(experiment, _)| experiment.spec.workload.notes.contains(note))
     };
     let notes = experiment.spec.workload.notes.iter().filter(is_of_all);
-    sentences.extend(notes.map(|note| words::sentence(&iotax_words::capital(note))));
+    sentences.extend(notes.map(|note| words::sentence(&iotax_quantity::capital(note))));
     sentences
 }
 
@@ -155,7 +155,7 @@ fn cell(comparison: &Comparison, analysis: &Analysis) -> Cell {
     };
     let text = |value: f64| {
         if unit == "IOPS" {
-            iotax_words::grouped(iotax_words::whole(value))
+            iotax_quantity::grouped(iotax_quantity::whole(value))
         } else {
             bandwidth::measured(value)
         }

@@ -2,7 +2,7 @@
 
 use indexmap::IndexSet;
 use iotax_analyze::{Analysis, Comparison, Verdict};
-use iotax_words::list;
+use iotax_quantity::list;
 
 use crate::comparison::{by_size, is_layer, primary_effects, primary_of_each, size, subject};
 use crate::experiment::Part;

@@ -29,7 +29,6 @@ pub(super) enum Rule {
     Processor,
     /// The model of a device.
     Device,
-    /// Nothing.
     Drop,
 }
 

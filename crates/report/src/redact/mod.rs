@@ -19,8 +19,8 @@ mod words;
 
 use std::collections::BTreeMap;
 
-use iotax_record::{BusyOne, Counters, End, Experiment, LoadRecord, Machine, Outcome, Trial};
-use iotax_spec::Target;
+use iotax_experiment::Target;
+use iotax_record::{BusyOne, Counters, End, ExperimentHead, LoadRecord, Machine, Outcome, Trial};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -41,7 +41,7 @@ impl Redactor {
     }
 
     /// The head of a record.
-    pub fn experiment(&mut self, experiment: &Experiment) -> Experiment {
+    pub fn experiment(&mut self, experiment: &ExperimentHead) -> ExperimentHead {
         self.know(experiment);
         let mut told = experiment.clone();
         // They are for the house that measured, and no part of what can be repeated.
@@ -57,7 +57,7 @@ impl Redactor {
 
     /// Texts that stand elsewhere as a whole, first: arms are called by their targets, and paths with
     /// blanks in them are one thing where they stand alone.
-    fn know(&mut self, experiment: &Experiment) {
+    fn know(&mut self, experiment: &ExperimentHead) {
         let spec = &experiment.spec;
         for host in experiment.hosts.iter().filter_map(|host| host.environment.host.as_ref()) {
             self.names.always(Kind::Host, host);
@@ -142,7 +142,6 @@ impl Redactor {
         }
     }
 
-    /// How it ended.
     pub fn end(&mut self, end: &End) -> End {
         let mut end = end.clone();
         self.text(Kind::Word, &mut end.reason);

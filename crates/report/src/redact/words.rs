@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use iotax_catalog::{Cloud, disk_names, vm_names};
 use iotax_dialects::fio::options::{self, Kind};
-use iotax_spec::{Files, Layer, LayerInfo, Workload, override_options};
+use iotax_experiment::{Files, Layer, LayerInfo, Workload, override_options};
 use regex::Regex;
 
 /// Of words in one, as in `read-ahead`: more may be somebody's sentence.

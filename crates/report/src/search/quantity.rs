@@ -1,7 +1,7 @@
 //! What a cap counts, and in which unit.
 
 use iotax_caps::{Cap, PathCap, PathQuantity, TargetCaps};
-use iotax_spec::Traffic;
+use iotax_experiment::Traffic;
 
 use crate::bandwidth::Unit;
 use crate::format;
@@ -124,10 +124,10 @@ pub(super) fn of_path(path: &PathCap) -> Quantity {
 /// Four digits, and thousands apart: `3.251`, `80.02`, `3,998`, `24,310`.
 pub(super) fn plain(value: f64) -> String {
     let decimals = match value.abs() {
-        v if v >= 999.95 => return iotax_words::grouped(iotax_words::whole(value)),
+        v if v >= 999.95 => return iotax_quantity::grouped(iotax_quantity::whole(value)),
         v if v >= 99.995 => 1,
         v if v >= 9.9995 => 2,
         _ => 3,
     };
-    iotax_words::fixed(value, decimals)
+    iotax_quantity::fixed(value, decimals)
 }

@@ -10,7 +10,6 @@ use crate::bandwidth::{MEASURED, Unit};
 pub struct SearchResult<'a> {
     /// What was asked, and where.
     pub head: &'a SearchHead,
-    /// What was found.
     pub caps: &'a Caps,
     /// How it ended; `None` if it was cut off.
     pub end: Option<&'a End>,

@@ -40,7 +40,7 @@ pub(super) fn all(search: SearchResult<'_>) -> Vec<String> {
         Some(of(search, target) + &diagnoses::sentence(diagnosis)?)
     }));
     if caps.targets.len() == 1 {
-        sentences.iter().map(|s| iotax_words::capital(s)).collect()
+        sentences.iter().map(|s| iotax_quantity::capital(s)).collect()
     } else {
         sentences
     }
@@ -160,7 +160,7 @@ fn unsteady(rate: &Unsteady, unit: Unit) -> String {
         [low, high] => {
             let cycle = rate.period_s.map_or_else(
                 || ", without a regular cycle".to_owned(),
-                |period_s| format!(", in cycles of {} s", iotax_words::fixed(period_s, 0)),
+                |period_s| format!(", in cycles of {} s", iotax_quantity::fixed(period_s, 0)),
             );
             format!(
                 "it alternates between {} ({} of the time) and {} ({}){cycle}; ",

@@ -68,7 +68,7 @@ fn bursts(targets: &[TargetCaps], unit: Unit) -> Table {
 fn sharing(search: SearchResult<'_>, unit: Unit) -> Table {
     let Caps { sharing: pairs, targets, .. } = search.caps;
     let quantity = |pair: &Sharing| quantity::named(&pair.quantity, unit);
-    let fixed = |value: f64| iotax_words::fixed(value, 2);
+    let fixed = |value: f64| iotax_quantity::fixed(value, 2);
     Table::of(pairs)
         .word("targets", |pair| format!("{}, {}", pair.a, pair.b))
         .word("rate", |pair| quantity(pair).head())

@@ -5,7 +5,7 @@ use iotax_analyze::{
     JobSummary, LatencySpread, LayerCost, Metric, OperationSummary, QuantilePoint, SyncSummary,
     TrialPoint, Verdict, Warning,
 };
-use iotax_record::{Experiment, Slow};
+use iotax_record::{ExperimentHead, Slow};
 
 use super::noise;
 
@@ -128,7 +128,7 @@ pub(crate) fn points(arms: &[ArmSummary], blocks: u32, seconds: u32) -> Vec<Tria
 }
 
 pub(super) fn analysis(
-    experiment: &Experiment,
+    experiment: &ExperimentHead,
     arms: Vec<ArmSummary>,
     comparisons: Vec<Comparison>,
 ) -> Analysis {

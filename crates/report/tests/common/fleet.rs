@@ -1,8 +1,8 @@
 //! Twenty made-up arms, of which two lie outside of the others; and fleets of nodes.
 
 use iotax_analyze::{Analysis, ArmTax, FleetCost, Metric, Outlier, Outliers, Verdict};
-use iotax_record::{Experiment, Placed};
-use iotax_spec::{Design, Workload};
+use iotax_experiment::{Design, Workload};
+use iotax_record::{ExperimentHead, Placed};
 
 use super::analyses::{analysis, arm, comparison, of_arm};
 use super::experiment;
@@ -11,7 +11,7 @@ fn names() -> impl Iterator<Item = String> {
     (1..=20).map(|node| format!("node-{node}"))
 }
 
-pub(crate) fn compare() -> Experiment {
+pub(crate) fn compare() -> ExperimentHead {
     let arms = names().map(|name| super::arm(&name, &[])).collect();
     let workload = Workload::preset("randread-4k").unwrap();
     experiment(workload, arms, Design::Compare, &["iotax", "compare", "..."])
@@ -43,12 +43,12 @@ pub(crate) fn found() -> Analysis {
 
 /// A fleet of so many nodes in three zones, of which two are slow, or one where they are few. The
 /// last one of many has too few trials, of few no verdict.
-pub(crate) fn nodes(count: usize) -> (Experiment, Analysis) {
+pub(crate) fn nodes(count: usize) -> (ExperimentHead, Analysis) {
     let names: Vec<String> = (1..=count).map(|n| format!("gke-eu-disks-7f3a-n{n}")).collect();
     of_names(&names)
 }
 
-pub(crate) fn of_names(names: &[String]) -> (Experiment, Analysis) {
+pub(crate) fn of_names(names: &[String]) -> (ExperimentHead, Analysis) {
     let count = names.len();
     let arms = names.iter().map(|name| super::arm(name, &[])).collect();
     let workload = Workload::preset("randread-4k").unwrap();

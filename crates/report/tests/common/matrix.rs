@@ -4,9 +4,9 @@ use iotax_analyze::{
     Analysis, Comparison, Estimate, FactorEffect, FactorEffects, FactorInteraction, FactorShift,
     Metric, Verdict,
 };
-use iotax_record::Experiment;
-use iotax_spec::layers::Aes;
-use iotax_spec::{Design, Factor, Layer, Matrix, Setting, Workload};
+use iotax_experiment::layers::Aes;
+use iotax_experiment::{Design, Factor, Layer, Matrix, Setting, Workload};
+use iotax_record::ExperimentHead;
 
 use super::analyses::{analysis, arm, comparison, of_arm};
 use super::experiment;
@@ -21,7 +21,7 @@ fn factors() -> Vec<Factor> {
     vec![factor("sec", &["sys", "krb5", "krb5p"]), factor("nconnect", &["1", "4"])]
 }
 
-pub(crate) fn compare() -> Experiment {
+pub(crate) fn compare() -> ExperimentHead {
     let matrix = Matrix::new(factors()).unwrap();
     let arms = matrix.cells.iter().map(|cell| {
         let levels: Vec<Setting> = (matrix.factors.iter().zip(cell))
@@ -33,7 +33,7 @@ pub(crate) fn compare() -> Experiment {
         let name = format!("{}/{}", levels[0].level, levels[1].level);
         let aes = Layer::Aes(Aes { sector_bytes: 512 << cell[1], key_bits: 256 });
         let own = super::arm(&name, &vec![aes; cell[0]]);
-        iotax_spec::Arm { levels, ..own }
+        iotax_experiment::Arm { levels, ..own }
     });
     let workload = Workload::preset("randread-4k").unwrap();
     let command = ["iotax", "compare", "--workload", "randread-4k", "--matrix", "..."];

@@ -22,24 +22,25 @@ pub(crate) mod trials;
 pub(crate) mod troubled;
 
 use iotax_analyze::Analysis;
-use iotax_record::{CloudDisk, CloudInstance, Environment, Experiment, FORMAT, HostRecord, Site};
+use iotax_experiment::Layer;
+use iotax_experiment::layers::{Aes, File, Queue, Throttle};
+use iotax_experiment::{Arm, Design, Spec, Stack, Stop, StopMode, Target, Workload};
+use iotax_record::{
+    CloudDisk, CloudInstance, Environment, ExperimentHead, FORMAT, HostRecord, Site,
+};
 use iotax_report::Style;
-use iotax_spec::Layer;
-use iotax_spec::layers::{Aes, File, Queue, Throttle};
-use iotax_spec::{Arm, Design, Spec, Stack, Stop, StopMode, Target, Workload};
 
 /// A report of one experiment as text.
-pub(crate) fn text(experiment: &Experiment, analysis: &Analysis, style: Style) -> String {
+pub(crate) fn text(experiment: &ExperimentHead, analysis: &Analysis, style: Style) -> String {
     iotax_report::text(&iotax_report::experiment(experiment, analysis), style)
 }
 
-/// As Markdown.
-pub(crate) fn markdown(experiment: &Experiment, analysis: &Analysis) -> String {
+pub(crate) fn markdown(experiment: &ExperimentHead, analysis: &Analysis) -> String {
     iotax_report::markdown(&iotax_report::experiment(experiment, analysis))
 }
 
 /// As a page.
-pub(crate) fn html(experiment: &Experiment, analysis: &Analysis) -> String {
+pub(crate) fn html(experiment: &ExperimentHead, analysis: &Analysis) -> String {
     iotax_report::html(&iotax_report::experiment(experiment, analysis))
 }
 
@@ -85,7 +86,12 @@ fn arm(name: &str, layers: &[Layer]) -> Arm {
     Arm::new(name, Target::Stack(Stack { layers: stack }))
 }
 
-fn experiment(workload: Workload, arms: Vec<Arm>, design: Design, command: &[&str]) -> Experiment {
+fn experiment(
+    workload: Workload,
+    arms: Vec<Arm>,
+    design: Design,
+    command: &[&str],
+) -> ExperimentHead {
     let sites = arms.iter().map(|arm| Site {
         kind: "vdisk".to_owned(),
         target: arm.target.to_string(),
@@ -98,7 +104,7 @@ fn experiment(workload: Workload, arms: Vec<Arm>, design: Design, command: &[&st
         notes: vec!["an anonymous file in /srv/bench".to_owned()],
         ..Site::default()
     });
-    Experiment {
+    ExperimentHead {
         format: FORMAT,
         id: None,
         iotax_version: "0.1.0".to_owned(),
@@ -136,7 +142,7 @@ fn aes() -> Layer {
 }
 
 /// Two AES layers, all four subsets.
-pub(crate) fn peel() -> Experiment {
+pub(crate) fn peel() -> ExperimentHead {
     let arms = vec![
         arm("bare", &[]),
         arm("aes", &[aes()]),
@@ -149,7 +155,7 @@ pub(crate) fn peel() -> Experiment {
 }
 
 /// Four arms against a baseline.
-pub(crate) fn compare() -> Experiment {
+pub(crate) fn compare() -> ExperimentHead {
     let throttle = |iops| Layer::Throttle(Throttle { iops: Some(iops), ..Throttle::default() });
     let arms = vec![
         arm("base", &[]),
@@ -164,7 +170,7 @@ pub(crate) fn compare() -> Experiment {
 }
 
 /// As [`compare`], where the cloud has told the VM and a disk of it.
-pub(crate) fn on_a_vm() -> Experiment {
+pub(crate) fn on_a_vm() -> ExperimentHead {
     let disk = CloudDisk {
         name: Some("disk-of-alice".to_owned()),
         lun: Some(0),
@@ -187,7 +193,7 @@ pub(crate) fn on_a_vm() -> Experiment {
 }
 
 /// One arm.
-pub(crate) fn run() -> Experiment {
+pub(crate) fn run() -> ExperimentHead {
     let workload = Workload::preset("mixed-70-30").unwrap();
     let command = ["iotax", "run", "mixed-70-30", "mem(size=64M)"];
     experiment(workload, vec![arm("target", &[])], Design::Single, &command)
@@ -198,7 +204,7 @@ pub(crate) const HOSTILE: &str =
     "</script><img src=x onerror=alert(1)>\u{2028}'\"`&|\x1b[2J\u{202e}";
 
 /// A comparison in which every string from outside is hostile.
-pub(crate) fn hostile() -> Experiment {
+pub(crate) fn hostile() -> ExperimentHead {
     let mut experiment = compare();
     experiment.command = vec![HOSTILE.to_owned()];
     experiment.started = HOSTILE.to_owned();

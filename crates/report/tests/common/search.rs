@@ -4,13 +4,13 @@ use iotax_caps::{
     Burst, Cap, CapKind, Caps, DepthStep, Fit, FlowStep, PathCap, PathQuantity, SecondPass, Shared,
     Sharing, SizeFit, TargetCaps, Wire,
 };
-use iotax_documented::{Documented, DocumentedLimit};
+use iotax_experiment::documented::{Documented, DocumentedLimit};
+use iotax_experiment::{Engine, Search, SearchTarget, Traffic};
 use iotax_record::{SEARCH_FORMAT, SearchHead};
-use iotax_spec::{Engine, Search, SearchTarget, Traffic};
 
 /// Two targets, and limits in bytes per second that are known of each.
 pub(crate) fn search(known: &[f64]) -> (SearchHead, Caps) {
-    let iotax_record::Experiment { iotax_version, started, command, hosts, spec, .. } =
+    let iotax_record::ExperimentHead { iotax_version, started, command, hosts, spec, .. } =
         crate::common::compare();
     let arms = spec.arms.into_iter().take(2);
     let asked =

@@ -1,14 +1,14 @@
 //! A made-up suite of three phases.
 
 use iotax_analyze::{Analysis, Check};
-use iotax_record::Experiment;
+use iotax_record::ExperimentHead;
 use iotax_report::{Document, experiments};
 
 use super::{analyses, compare, troubled};
 
 /// A comparison without trouble, one with, and one whose precision is in doubt.
 pub(crate) fn suite() -> Document {
-    let named = |name: &str, mut analysis: Analysis| -> (Experiment, Analysis) {
+    let named = |name: &str, mut analysis: Analysis| -> (ExperimentHead, Analysis) {
         name.clone_into(&mut analysis.workload);
         (compare(), analysis)
     };

@@ -4,8 +4,8 @@ use iotax_analyze::{
     Analysis, ArmDepths, Cap, Check, Comparison, DepthLevel, DepthResponse, EffectChange, Estimate,
     JobSummary, Judgment, Metric, Missing, Stalls, Verdict, Warning,
 };
-use iotax_spec::Rule;
-use iotax_spec::rule::{Condition, RuleOutcome};
+use iotax_experiment::Rule;
+use iotax_experiment::rule::{Condition, RuleOutcome};
 
 use super::analyses::{compare, comparison, estimate, of_arm};
 use super::{HOSTILE, beforehand};

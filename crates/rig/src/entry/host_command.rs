@@ -13,7 +13,6 @@ use crate::undone::Undone;
 /// A setting, and the command that undoes it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Setting {
-    /// The arm that had it.
     pub(crate) arm: String,
     /// The command that undoes it.
     pub(crate) after: String,

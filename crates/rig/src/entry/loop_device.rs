@@ -27,7 +27,6 @@ pub(crate) struct Attached {
     name: String,
     /// Of the attachment, unique until the next boot.
     sequence: u64,
-    /// Of the boot.
     boot: String,
 }
 

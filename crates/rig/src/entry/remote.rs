@@ -20,7 +20,6 @@ pub(crate) struct Mounting {
     pub(crate) source: String,
     /// As mount.nfs takes them.
     pub(crate) options: String,
-    /// Where.
     pub(crate) path: PathBuf,
 }
 

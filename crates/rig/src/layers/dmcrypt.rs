@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::Path;
 
-use iotax_spec::layers::Dmcrypt;
+use iotax_experiment::layers::Dmcrypt;
 
 use crate::build_context::BuildContext;
 use crate::entry::Entry;

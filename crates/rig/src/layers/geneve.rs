@@ -1,6 +1,6 @@
 //! Geneve: the kernel's, point to point.
 
-use iotax_spec::layers::Geneve;
+use iotax_experiment::layers::Geneve;
 
 use crate::build_context::BuildContext;
 use crate::error::Error;

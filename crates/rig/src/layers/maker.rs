@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use iotax_spec::Form;
+use iotax_experiment::Form;
 use iotax_vdisk::LayerConfig;
 
 use crate::build_context::BuildContext;

@@ -38,7 +38,7 @@ mod tmpfs;
 mod vxlan;
 mod wireguard;
 
-use iotax_spec::{Layer, Need, Stack};
+use iotax_experiment::{Layer, Need, Stack};
 
 use self::maker::{InProcess, Made, Maker, System};
 use crate::network::{Network, NetworkBase, OfLoad};
@@ -53,7 +53,7 @@ macro_rules! made {
     };
 }
 
-iotax_spec::each_layer!(made);
+iotax_experiment::each_layer!(made);
 
 /// The layers above the base from bottom to top, in the steps in which they are made: neighbours
 /// that one program serves together are one step.

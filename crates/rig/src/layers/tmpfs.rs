@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use iotax_spec::layers::Tmpfs;
+use iotax_experiment::layers::Tmpfs;
 
 use crate::build_context::BuildContext;
 use crate::error::Error;

@@ -30,16 +30,13 @@ pub(crate) struct Link {
     service: Option<IpAddr>,
 }
 
-/// One end of it.
 #[derive(Debug, Clone)]
 pub(crate) struct End {
     /// `None` for the namespace of this process.
     pub(crate) namespace: Option<Arc<Namespace>>,
     /// The CPUs on which what belongs to it runs; empty means any.
     pub(crate) cpus: Vec<u32>,
-    /// The interface.
     pub(crate) interface: String,
-    /// Its address.
     pub(crate) address: IpAddr,
 }
 

@@ -5,8 +5,8 @@ use std::collections::BinaryHeap;
 use std::path::Path;
 use std::sync::Arc;
 
-use iotax_spec::Layer;
-use iotax_spec::layers::{CloudDisk, CloudDisks, CloudOptions, Mem, Throttle};
+use iotax_experiment::Layer;
+use iotax_experiment::layers::{CloudDisk, CloudDisks, CloudOptions, Mem, Throttle};
 use iotax_vdisk::{Clock, ManualClock, Request, Session, Submitted};
 
 use super::open_in;

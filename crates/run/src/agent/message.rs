@@ -3,9 +3,9 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use iotax_experiment::{Driver, Spec, Workload};
 use iotax_record::{HostRecord, Machine, Site};
 use iotax_rig::GivenUp;
-use iotax_spec::{Driver, Spec, Workload};
 use iotax_vdisk::PeerSecrets;
 use serde::{Deserialize, Serialize};
 
@@ -22,8 +22,9 @@ pub(crate) const PROTOCOL: u32 = 5;
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Command {
-    /// The first.
-    Hello { protocol: u32 },
+    Hello {
+        protocol: u32,
+    },
     /// Remove what dead runs left on this host.
     Undo,
     /// Look at what lies under paths, and do nothing to them.
@@ -31,16 +32,31 @@ pub(crate) enum Command {
     /// Make ready to bring these arms up.
     Open(Box<Open>),
     /// Wait until the peer of an arm answers, as long as this, and say how it is reached.
-    Reach { arm: usize, patience_ns: u64 },
+    Reach {
+        arm: usize,
+        patience_ns: u64,
+    },
     /// Bring an arm up.
-    Up { arm: usize },
+    Up {
+        arm: usize,
+    },
     /// Lay out files.
-    Prepare { arm: usize, driver: Driver, workloads: Vec<Workload> },
+    Prepare {
+        arm: usize,
+        driver: Driver,
+        workloads: Vec<Workload>,
+    },
     /// Perform a trial, which has this number among those of whoever asks.
-    Trial { number: u64, request: Box<TrialRequest> },
+    Trial {
+        number: u64,
+        request: Box<TrialRequest>,
+    },
     /// Say what that trial came to, which an agent performed that was lost meanwhile; wait for its end, so
     /// long at most.
-    Fetch { number: u64, patience_ns: u64 },
+    Fetch {
+        number: u64,
+        patience_ns: u64,
+    },
     /// Take all arms down.
     Down,
     /// Break off what is under way; it is answered all the same.
@@ -124,14 +140,24 @@ pub struct Reached {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Reply {
-    /// The first.
-    Hello { protocol: u32, iotax_version: String },
+    Hello {
+        protocol: u32,
+        iotax_version: String,
+    },
     /// A sign of life, at any time: I/Os and bytes done since the agent started.
-    Alive { ios: u64, bytes: u64 },
+    Alive {
+        ios: u64,
+        bytes: u64,
+    },
     /// How far the laying out of files is, in bytes.
-    LayingOut { done: u64, total: u64 },
+    LayingOut {
+        done: u64,
+        total: u64,
+    },
     /// What could not be removed.
-    Undone { problems: Vec<String> },
+    Undone {
+        problems: Vec<String>,
+    },
     /// What was seen.
     Looked(Box<Machine>),
     /// The arms are known.
@@ -140,13 +166,15 @@ pub(crate) enum Reply {
         sites: Vec<Site>,
         /// Of each arm, whether it is made anew for its turns.
         made_anew: Vec<bool>,
-        /// Of the host.
         host: Box<HostRecord>,
     },
     /// The peer answers.
     Reached(Box<Reached>),
     /// The arm is up.
-    Up { site: Box<Site>, directory: Option<PathBuf> },
+    Up {
+        site: Box<Site>,
+        directory: Option<PathBuf>,
+    },
     /// The files are there.
     Prepared,
     /// What came of a trial.
@@ -156,7 +184,10 @@ pub(crate) enum Reply {
     /// All arms are down.
     Down,
     /// It could not be done.
-    Failed { error: String, kind: FailureKind },
+    Failed {
+        error: String,
+        kind: FailureKind,
+    },
 }
 
 impl Reply {

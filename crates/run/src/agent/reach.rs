@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use iotax_experiment::{Layer, layers};
 use iotax_load::{PathEnds, path_ends};
 use iotax_rig::peer_elsewhere;
-use iotax_spec::{Layer, layers};
 
 use super::message::{Open, Reached};
 use crate::agent_error::{AgentError, FailureKind};

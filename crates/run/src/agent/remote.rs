@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use iotax_experiment::{Driver, Spec, Workload};
 use iotax_load::{LoadProgress, Progress};
 use iotax_record::{HostRecord, Site};
 use iotax_rig::GivenUp;
-use iotax_spec::{Driver, Spec, Workload};
 use iotax_vdisk::PeerSecrets;
 
 use super::connection::{Connection, ENDED};

@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use iotax_experiment::Workload;
 use iotax_load::LoadProgress;
 use iotax_record::HostRole;
 use iotax_rig::Options;
-use iotax_spec::Workload;
 
 use super::frame::{Limit, receive, send};
 use super::kept::{self, Alone};
@@ -149,7 +149,6 @@ struct Agent<'a> {
     options: &'a AgentOptions,
     stop: Arc<AtomicBool>,
     live: Arc<LoadProgress>,
-    /// What it works on.
     open: Option<Box<Open>>,
     local: Option<Box<Local>>,
     /// Dropped last.

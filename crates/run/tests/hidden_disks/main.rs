@@ -6,7 +6,7 @@ mod model;
 mod virtual_time;
 
 use iotax_caps::{Cap, CapKind, Caps, Shared, find};
-use iotax_spec::{Arm, BurstWatch, CloudChoice, Search, SearchTarget, Target};
+use iotax_experiment::{Arm, BurstWatch, CloudChoice, Search, SearchTarget, Target};
 use iotax_vdisk::{
     DelayConfig, FlashConfig, LayerConfig, MemConfig, RateLimit, ThrottleConfig, TierConfig,
 };

@@ -2,7 +2,7 @@
 //! disturbs a load is put on top, so that hundreds of searches take a second.
 
 use iotax_caps::{Ended, Observation, Prober};
-use iotax_spec::Probe;
+use iotax_experiment::Probe;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 

@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use iotax_caps::{Ended, Observation, Prober};
-use iotax_spec::Probe;
+use iotax_experiment::Probe;
 use iotax_vdisk::{Clock, LayerConfig, ManualClock, Request, Session, Submitted, VirtualDisk};
 
 /// Between two probes a load generator needs some time.

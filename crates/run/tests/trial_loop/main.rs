@@ -5,9 +5,9 @@ mod scripted;
 
 use std::time::Duration;
 
+use iotax_experiment::Rule;
 use iotax_record::Outcome;
 use iotax_run::Files;
-use iotax_spec::Rule;
 
 use self::scripted::{Asked, Bench, DRAINED, Ran, Turn, UP};
 

@@ -6,16 +6,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use iotax_analyze::{Phases, Sustained, drain_spec, precondition_spec};
+use iotax_experiment::plan::Plan;
+use iotax_experiment::{Arm, Driver, Spec, Stop, StopMode, Target, Workload};
 use iotax_load::{Error as LoadError, Progress};
-use iotax_plan::Plan;
 use iotax_record::{
-    DirectionRecord, End, Experiment, FORMAT, JobRecord, LatencyHistogram, LoadRecord, Reader,
+    DirectionRecord, End, ExperimentHead, FORMAT, JobRecord, LatencyHistogram, LoadRecord, Reader,
     Site, Trial, Writer,
 };
 use iotax_run::{
     Arms, Clock, Error, Event, Files, Measured, Observer, Runner, Setup, TrialRequest,
 };
-use iotax_spec::{Arm, Driver, Spec, Stop, StopMode, Target, Workload};
 
 /// What an arm takes to come up, and a trial beyond its load.
 pub(crate) const UP: Duration = Duration::from_secs(2);
@@ -208,7 +208,7 @@ impl Bench {
         let spec = precondition_spec(&self.spec).unwrap();
         let bench = Self { spec, ..self };
         let perform = |setup: Setup<'_>,
-                       writer: &mut Writer<Experiment>,
+                       writer: &mut Writer<ExperimentHead>,
                        phases: &mut Phases,
                        observer: &mut dyn Observer| {
             iotax_run::precondition(setup, (&measured, Duration::ZERO), writer, phases, observer)
@@ -226,7 +226,7 @@ impl Bench {
         script: &dyn Fn(usize, u32) -> Turn,
         perform: impl FnOnce(
             Setup<'_>,
-            &mut Writer<Experiment>,
+            &mut Writer<ExperimentHead>,
             &mut Phases,
             &mut dyn Observer,
         ) -> Result<End, Error>,
@@ -259,7 +259,7 @@ impl Bench {
         };
         let end = perform(setup, &mut writer, &mut phases, &mut Silent).unwrap();
         // What is on disk, not what was said.
-        let reader = Reader::<Experiment>::open(&dir).unwrap();
+        let reader = Reader::<ExperimentHead>::open(&dir).unwrap();
         assert_eq!(reader.end.as_ref(), Some(&end));
         let trials = reader.lines().unwrap().map(Result::unwrap).collect();
         drop(host);
@@ -268,8 +268,8 @@ impl Bench {
     }
 }
 
-fn experiment(spec: Spec) -> Experiment {
-    Experiment {
+fn experiment(spec: Spec) -> ExperimentHead {
+    ExperimentHead {
         format: FORMAT,
         id: None,
         iotax_version: "0".to_owned(),

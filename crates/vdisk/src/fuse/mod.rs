@@ -59,7 +59,6 @@ use crate::handoff::Handoff;
 /// in another mount namespace, and has to be cut off there.
 const ELSEWHERE: Duration = Duration::from_secs(1);
 
-/// How to mount.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MountOptions {
     /// What the first column of `/proc/mounts` shows; the third shows `fuse.iotax`.
@@ -160,7 +159,6 @@ impl Mounted {
         self.attached.at()
     }
 
-    /// The disk.
     pub fn disk(&self) -> &VirtualDisk {
         &self.disk
     }

@@ -14,7 +14,6 @@ mod stalls;
 
 use crate::situation::Situation;
 
-/// All of them.
 pub(crate) fn situations() -> impl Iterator<Item = Situation> {
     let of_this_machine = limits::ALL.into_iter().chain(groups::ALL).chain(memory::ALL);
     let of_disks = queue::ALL.into_iter().chain(others::ALL).chain(encryption::ALL);

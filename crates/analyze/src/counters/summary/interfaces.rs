@@ -7,14 +7,11 @@ use crate::counters::interfaces::{InterfaceFigures, QdiscFigures};
 use crate::counters::mean::mean;
 use crate::counters::samples::Stretch;
 
-/// One interface.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct InterfaceSummary {
     /// At which end of the path it is.
     pub end: PathEnd,
-    /// The kernel's name.
     pub name: String,
-    /// Its figures.
     pub figures: InterfaceFigures,
     /// Its queueing disciplines that count.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -28,7 +25,6 @@ pub struct QdiscSummary {
     pub kind: String,
     /// Which one it is, as `tc` says it: `1:`, `root`.
     pub place: String,
-    /// Its figures.
     pub figures: QdiscFigures,
 }
 

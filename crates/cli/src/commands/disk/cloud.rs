@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use iotax_catalog::Caching;
+use iotax_experiment::Layer;
+use iotax_experiment::layers::{CloudDisk, CloudDisks, CloudOptions, MadeDisks, Part};
+use iotax_experiment::units::{parse_bytes, parse_duration, parse_share};
 use iotax_rig::Disk;
-use iotax_spec::Layer;
-use iotax_spec::layers::{CloudDisk, CloudDisks, CloudOptions, MadeDisks, Part};
-use iotax_spec::units::{parse_bytes, parse_duration, parse_share};
 use serde_json::{Value, json};
 
 use super::parse::parse_one;
@@ -59,7 +59,6 @@ pub(super) fn composed(args: &CloudArgs, directories: &[String]) -> Result<Optio
 }
 
 impl Composed {
-    /// What is to be mounted.
     pub(super) fn mounts(&self) -> Vec<Disk> {
         let mount =
             |(disk, at): (&CloudDisk, &PathBuf)| Disk { stack: disk.stack(), at: at.clone() };

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use iotax_experiment::Stack;
 use iotax_rig::Disk;
-use iotax_spec::Stack;
 
 use crate::exit::Usage;
 

@@ -1,6 +1,6 @@
 use anyhow::Result;
 use iotax_cluster::{FleetNode, Toleration, nodes};
-use iotax_spec::{Design, Spec};
+use iotax_experiment::{Design, Spec};
 
 use crate::args::{
     ClusterArgs, CompareArgs, HostCommandArgs, KubeFleetArgs, MatrixArgs, MeasureArgs,

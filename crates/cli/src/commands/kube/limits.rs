@@ -1,8 +1,8 @@
 use anyhow::Result;
 use iotax_cluster::{Place, Volume, survey};
 use iotax_diagnose::{VolumeInUse, choice_of};
-use iotax_documented::named;
-use iotax_spec::{CloudChoice, Search, SearchTarget, parse_arms};
+use iotax_experiment::documented::named;
+use iotax_experiment::{CloudChoice, Search, SearchTarget, parse_arms};
 
 use crate::args::{GateArgs, KubeLimitsArgs};
 use crate::commands::limits::{burst, refuse_small, search_at};

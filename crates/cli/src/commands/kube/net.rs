@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use iotax_cluster::{Cluster, Ends, NetPath, PodOptions, host_network_refused};
-use iotax_spec::{Driver, Engine, Spec};
+use iotax_experiment::{Driver, Engine, Spec};
 
 use crate::args::{CompareArgs, HostCommandArgs, KubeNetArgs, MatrixArgs, MeasureArgs, RunArgs};
 use crate::exit::{Exit, usage};

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use indicatif::HumanBytes;
-use iotax_spec::units::{parse_bytes, parse_duration};
-use iotax_spec::{BurstWatch, Search, SearchTarget, Yields, parse_arms};
+use iotax_experiment::units::{parse_bytes, parse_duration};
+use iotax_experiment::{BurstWatch, Search, SearchTarget, Yields, parse_arms};
 
 use crate::args::LimitsArgs;
 use crate::exit::Usage;

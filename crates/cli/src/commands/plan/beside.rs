@@ -6,15 +6,14 @@ use std::fmt::Write as _;
 use iotax_analyze::{
     PASSES, drain_spec, longest_below_the_cap, longest_depth_check, precondition_spec,
 };
-use iotax_plan::Plan;
+use iotax_experiment::plan::Plan;
+use iotax_experiment::units::{format_bytes, format_duration};
+use iotax_experiment::{Spec, Workload};
 use iotax_record::SideRecord;
-use iotax_spec::units::{format_bytes, format_duration};
-use iotax_spec::{Spec, Workload};
 use serde_json::{Value, json};
 
 use crate::output::wrap;
 
-/// One of them.
 struct Beside {
     /// Its name, that of its record.
     what: &'static str,

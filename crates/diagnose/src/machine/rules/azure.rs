@@ -1,8 +1,8 @@
 //! Azure's hosts: encryption, caches, ephemeral disks, disk controllers.
 
 use iotax_catalog::{Caching, Cloud, Limit, Scope, Vm};
+use iotax_quantity::bytes;
 use iotax_record::machine::{Device, UsedAs};
-use iotax_words::bytes;
 
 use crate::machine::finding::{Certainty, Finding, Observation};
 use crate::machine::snapshot::{Snapshot, quoted};
@@ -78,7 +78,6 @@ enum AtHost {
     Seen,
     /// The user: on.
     Told,
-    /// Off.
     Off,
     /// Nobody says.
     Unknown,
@@ -112,7 +111,6 @@ impl AtHost {
 /// Which local disks of a size hardware encrypts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Encrypted {
-    /// All.
     Always,
     /// Lsv3: those that were allocated since 2023, in most regions.
     SinceAllocated,

@@ -1,8 +1,8 @@
 //! Confidential virtual machines: bounce buffers, limits of their sizes, their OS disk.
 
 use iotax_catalog::{Limit, Scope, vm_variant};
+use iotax_quantity::{bytes, list, mb_per_s, percent};
 use iotax_record::machine::{Device, UsedAs};
-use iotax_words::{bytes, list, mb_per_s, percent};
 
 use crate::machine::finding::{Certainty, Finding, Observation};
 use crate::machine::snapshot::{Snapshot, quoted};

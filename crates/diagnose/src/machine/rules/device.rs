@@ -1,8 +1,8 @@
 //! Block devices: queues, interrupts, drivers, and volumes made of others.
 
 use iotax_catalog::Cloud;
+use iotax_quantity::{list, percent};
 use iotax_record::machine::{Device, UsedAs};
-use iotax_words::{list, percent};
 
 use crate::machine::finding::{Certainty, Finding, Observation};
 use crate::machine::snapshot::Snapshot;

@@ -1,7 +1,7 @@
 //! What EBS volumes' controllers have counted.
 
+use iotax_quantity::span;
 use iotax_record::machine::Device;
-use iotax_words::span;
 
 use crate::machine::finding::{Certainty, Finding, Observation};
 use crate::machine::snapshot::Snapshot;

@@ -1,7 +1,7 @@
 //! File systems and how they are mounted.
 
+use iotax_quantity::list;
 use iotax_record::machine::MountSeen;
-use iotax_words::list;
 
 use crate::machine::finding::{Certainty, Finding, Observation};
 use crate::machine::snapshot::Snapshot;

@@ -1,8 +1,8 @@
 //! Google Cloud: disks whose kind the metadata service does not name.
 
 use iotax_catalog::{Caching, Cloud, Direction, DiskExpectation, Setup, attached_disk, expect};
+use iotax_quantity::{grouped, list, mb_per_s, whole};
 use iotax_record::machine::Device;
-use iotax_words::{grouped, list, mb_per_s, whole};
 
 use crate::machine::finding::{Certainty, Finding, Observation};
 use crate::machine::snapshot::Snapshot;

@@ -1,7 +1,7 @@
 //! Control groups: limits on I/O, memory and CPU time.
 
+use iotax_quantity::{bytes, mb_per_s, percent};
 use iotax_record::machine::{GroupIoLimits, PressureAverages};
-use iotax_words::{bytes, mb_per_s, percent};
 
 use crate::machine::finding::{Certainty, Finding, Observation};
 use crate::machine::snapshot::Snapshot;

@@ -1,7 +1,7 @@
 //! A network interface: what it does for packets, what it throws away, what holds it back.
 
+use iotax_quantity::{bit_rate, grouped, percent, time};
 use iotax_record::machine::{Interface, InterfaceCounters, Qdisc};
-use iotax_words::{bit_rate, grouped, percent, time};
 
 use crate::machine::finding::{Certainty, Finding, Observation};
 use crate::machine::snapshot::{Snapshot, meanwhile};

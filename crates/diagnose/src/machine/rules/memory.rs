@@ -1,8 +1,8 @@
 //! The page cache: reading ahead, writing later, and too little of it.
 
 use iotax_catalog::DiskExpectation;
+use iotax_quantity::{bytes, mb_per_s};
 use iotax_record::machine::{Device, Swap};
-use iotax_words::{bytes, mb_per_s};
 
 use crate::machine::finding::{Certainty, Finding, Observation};
 use crate::machine::snapshot::{Attached, Snapshot, meanwhile};

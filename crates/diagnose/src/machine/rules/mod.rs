@@ -46,7 +46,6 @@ enum Finder {
     All(fn(&Snapshot<'_>) -> Vec<Finding>),
     /// The same, of which there is one finding at most.
     Once(fn(&Snapshot<'_>) -> Option<Finding>),
-    /// Each device.
     Device(OfDevice),
     /// Each device that lies on no other.
     Disk(OfDevice),
@@ -54,7 +53,6 @@ enum Finder {
     NetworkDisk(OfDevice),
     /// Each disk that documents say something of.
     Documented(fn(&Snapshot<'_>, &Attached<'_>, &DiskExpectation) -> Option<Finding>),
-    /// Each mount.
     Mount(fn(&Snapshot<'_>, &MountSeen, &str) -> Option<Finding>),
     /// Each network interface.
     Interface(fn(&Snapshot<'_>, &machine::Interface, &str) -> Option<Finding>),

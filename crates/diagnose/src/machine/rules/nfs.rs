@@ -1,7 +1,7 @@
 //! NFS mounts: Kerberos, connections, calls that are sent again.
 
+use iotax_quantity::percent;
 use iotax_record::machine::{MountSeen, NfsSeen};
-use iotax_words::percent;
 
 use crate::machine::finding::{Certainty, Finding, Observation};
 use crate::machine::snapshot::{Snapshot, meanwhile, quoted, since};
@@ -96,7 +96,6 @@ fn arms(mount: &MountSeen, nfs: &NfsSeen, arms: &[(&str, String)]) -> Option<Str
     is_safe.then(|| format!("iotax compare -w nfs-kerberos --scale 0.05{arms}"))
 }
 
-/// What Kerberos costs.
 pub(super) fn kerberos_cost(seen: &Snapshot<'_>) -> Vec<Finding> {
     let finding = |(mount, nfs, path): (&MountSeen, &NfsSeen, &str)| {
         let sec = kerberos(nfs)?;

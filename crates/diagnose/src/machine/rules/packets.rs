@@ -1,6 +1,6 @@
 //! What the kernel does with packets of all interfaces.
 
-use iotax_words::{grouped, percent};
+use iotax_quantity::{grouped, percent};
 
 use crate::machine::finding::{Certainty, Finding, Observation};
 use crate::machine::snapshot::{Snapshot, meanwhile};

@@ -1,7 +1,7 @@
 //! The way to a peer: how large packets may be on it, and how much of a stream.
 
+use iotax_quantity::{bit_rate, bytes, time};
 use iotax_record::machine::{Interface, PathProbe, Route};
-use iotax_words::{bit_rate, bytes, time};
 
 use crate::machine::finding::{Certainty, Finding, Observation};
 use crate::machine::snapshot::Snapshot;

@@ -1,7 +1,7 @@
 //! NFS whose server is a process of this machine: a proxy that encrypts, or a server.
 
+use iotax_quantity::percent;
 use iotax_record::machine::{Listener, MountSeen};
-use iotax_words::percent;
 
 use crate::machine::finding::{Certainty, Finding, Observation};
 use crate::machine::snapshot::{Snapshot, own_address};
@@ -30,7 +30,7 @@ pub(super) fn local(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<F
     let who = listener.map_or("A process of this machine".to_owned(), |by| by.program.clone());
     let threads = listener
         .and_then(|by| by.threads)
-        .map(|threads| format!(" It has {}.", iotax_words::count(threads, "thread")));
+        .map(|threads| format!(" It has {}.", iotax_quantity::count(threads, "thread")));
     let used = listener
         .and_then(cpus)
         .map(|cpus| format!(" It used {} of a CPU since it started.", percent(cpus)));

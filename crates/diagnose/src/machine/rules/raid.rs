@@ -1,7 +1,7 @@
 //! Software RAIDs: parity, bitmaps, rebuilds, members that are not alike.
 
+use iotax_quantity::{bytes, list};
 use iotax_record::machine::{Device, DeviceKind, RaidSeen};
-use iotax_words::{bytes, list};
 
 use crate::machine::finding::{Certainty, Finding, Observation};
 use crate::machine::snapshot::Snapshot;

@@ -1,7 +1,7 @@
 //! SMB mounts: encryption, connections, caches, size of requests.
 
+use iotax_quantity::mb_per_s;
 use iotax_record::machine::MountSeen;
-use iotax_words::mb_per_s;
 
 use crate::machine::finding::{Certainty, Finding, Observation};
 use crate::machine::snapshot::Snapshot;

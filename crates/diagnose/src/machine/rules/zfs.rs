@@ -1,7 +1,7 @@
 //! ZFS: properties of the dataset, and how its pool is made.
 
+use iotax_quantity::bytes;
 use iotax_record::machine::{MountSeen, ZfsSeen, ZfsVdev};
-use iotax_words::bytes;
 
 use crate::machine::finding::{Certainty, Finding, Observation};
 use crate::machine::snapshot::Snapshot;
@@ -149,8 +149,8 @@ pub(super) fn raidz(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<F
         "A record is spread over the disks of a {} vdev: for random I/O, {disks} disks in {} do about as much \
          as {}.",
         first.kind,
-        iotax_words::count(spread.len() as u64, "vdev"),
-        iotax_words::count(spread.len() as u64, "disk")
+        iotax_quantity::count(spread.len() as u64, "vdev"),
+        iotax_quantity::count(spread.len() as u64, "disk")
     );
     let told: Vec<_> =
         spread.iter().map(|vdev| format!("{} of {} disks", vdev.kind, vdev.devices)).collect();

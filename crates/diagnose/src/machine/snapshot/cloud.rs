@@ -86,7 +86,6 @@ impl<'a> Snapshot<'a> {
         transports.find(is_known).map(str::to_owned)
     }
 
-    /// What is documented of the VM.
     pub(crate) fn vm_documented(&self) -> Option<&Vm> {
         let variant = self.variant();
         let is_it = |vm: &&Vm| variant.is_none() || vm.variant == variant;

@@ -1,8 +1,8 @@
 //! Time that passes above the disk: between two devices of the stack, or above all of them.
 
 use iotax_analyze::DeviceSummary;
+use iotax_quantity::percent;
 use iotax_record::machine::{Device, Mapping};
-use iotax_words::percent;
 
 use crate::measured::case::{Case, served};
 use crate::suspect::{Confidence, Suspect};

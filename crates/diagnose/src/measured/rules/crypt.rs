@@ -1,7 +1,7 @@
 //! Time that I/Os spend in dm-crypt, between the mapping and the device below it.
 
+use iotax_quantity::time;
 use iotax_record::machine::{Crypt, Mapping};
-use iotax_words::time;
 
 use super::above::{Passage, passages};
 use crate::measured::case::Case;

@@ -1,7 +1,7 @@
 //! The disk, and what stands before its queue.
 
-use iotax_spec::Job;
-use iotax_words::{bytes, list, percent};
+use iotax_experiment::Job;
+use iotax_quantity::{bytes, list, percent};
 
 use crate::measured::case::{Case, served};
 use crate::suspect::{Confidence, Suspect};

@@ -5,8 +5,8 @@
 //! their mean. A limiter makes up for each I/O that was late with the next one: its seconds vary far
 //! less than their latencies do.
 
+use iotax_quantity::{grouped, mb_per_s, percent, times, whole};
 use iotax_stats::sample::{median, variance};
-use iotax_words::{grouped, mb_per_s, percent, times, whole};
 
 use crate::measured::case::Case;
 use crate::suspect::{Confidence, Suspect};
@@ -32,7 +32,6 @@ const ABOVE: f64 = 0.5;
 /// Another arm is so many times as fast under the same load.
 const FASTER: f64 = 1.5;
 
-/// A rate that was held.
 pub(super) struct HeldRate {
     iops: f64,
     bytes_per_s: f64,

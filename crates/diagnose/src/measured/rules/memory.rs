@@ -1,7 +1,7 @@
 //! What memory between the program and the disk does: read-ahead, page cache, dirty pages.
 
+use iotax_quantity::{bytes, percent};
 use iotax_record::machine::SeenLayer;
-use iotax_words::{bytes, percent};
 
 use crate::measured::case::Case;
 use crate::suspect::{Confidence, Suspect};

@@ -67,7 +67,6 @@ pub(super) fn measures(named: &str, case: &Case<'_>) -> bool {
     ALL.iter().filter(of_cause).any(|rule| (rule.is_counted)(case))
 }
 
-/// All rules.
 pub(super) const ALL: [Rule; 31] = [
     rule(&["cpu-quota"], processor::cpu_quota),
     rule(&["cpu-steal"], processor::steal),

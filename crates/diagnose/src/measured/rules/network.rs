@@ -1,7 +1,7 @@
 //! What was lost on a network path, and what was held back.
 
 use iotax_analyze::{InterfaceSummary, QdiscSummary};
-use iotax_words::{bit_rate, bytes, count, grouped, list, percent, whole};
+use iotax_quantity::{bit_rate, bytes, count, grouped, list, percent, whole};
 
 use crate::measured::case::Case;
 use crate::suspect::{Confidence, Suspect};

@@ -1,7 +1,7 @@
 //! Time that calls to a file server spend in this machine: encryption, waiting for a slot, calls
 //! that are sent again, reads that are smaller than they could be.
 
-use iotax_words::{bytes, percent};
+use iotax_quantity::{bytes, percent};
 
 use crate::measured::case::Case;
 use crate::suspect::{Confidence, Suspect};

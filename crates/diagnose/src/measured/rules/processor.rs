@@ -1,7 +1,7 @@
 //! Time that was lost for want of a CPU.
 
+use iotax_quantity::percent;
 use iotax_record::machine::Device;
-use iotax_words::percent;
 
 use super::limiter;
 use super::stack::{self, between};

@@ -1,8 +1,8 @@
 //! Throughput that changes once and stays.
 
+use iotax_quantity::percent;
 use iotax_stats::bucket::two_phase;
 use iotax_stats::sample::{mean, variance};
-use iotax_words::percent;
 
 use crate::measured::case::Case;
 use crate::suspect::{Confidence, Suspect};

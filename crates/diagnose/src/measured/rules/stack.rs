@@ -1,6 +1,6 @@
 //! Time in layers of a stack that was made for the arm: what they are is known without looking.
 
-use iotax_words::{list, percent};
+use iotax_quantity::{list, percent};
 
 use crate::measured::case::Case;
 use crate::suspect::{Confidence, Suspect};

@@ -1,7 +1,7 @@
 //! Waiting: for the medium to say that data is safe, or for one I/O after the other.
 
 use iotax_analyze::DeviceFigures;
-use iotax_words::{percent, time};
+use iotax_quantity::{percent, time};
 
 use crate::measured::case::Case;
 use crate::suspect::{Confidence, Suspect};

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use iotax_spec::Error;
+use iotax_experiment::Error;
 
 use crate::fio::section::Section;
 use crate::fio::setting::Setting;
@@ -11,7 +11,6 @@ use crate::fio::values::{Amount, PerDirection};
 /// A section, looked at by option.
 #[derive(Clone)]
 pub(super) struct Chosen<'a> {
-    /// All of it.
     pub section: &'a Section,
     /// Positions of the last setting of each option.
     last: HashMap<&'static str, usize>,
@@ -30,7 +29,6 @@ impl<'a> Chosen<'a> {
         all.filter(counts).map(|(_, setting)| setting).collect::<Vec<_>>().into_iter()
     }
 
-    /// The setting of an option.
     pub(super) fn get(&self, name: &str) -> Option<&'a Setting> {
         self.last.get(name).and_then(|at| self.section.settings.get(*at))
     }
@@ -41,7 +39,6 @@ impl<'a> Chosen<'a> {
         self.section.settings.get(*last)
     }
 
-    /// A switch.
     pub(super) fn switch(&self, name: &str, usual: bool) -> Result<bool, Error> {
         self.get(name).map_or(Ok(usual), Setting::boolean)
     }

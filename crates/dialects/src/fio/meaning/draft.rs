@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use iotax_spec::{FioOption, Job};
+use iotax_experiment::{FioOption, Job};
 
 use super::chosen::Chosen;
 use crate::fio::options;

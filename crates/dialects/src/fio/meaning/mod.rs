@@ -15,7 +15,7 @@ mod tests;
 mod window;
 
 use indexmap::IndexSet;
-use iotax_spec::{Error, Workload};
+use iotax_experiment::{Error, Workload};
 
 use super::section::{Ignored, Section};
 use crate::{shell, targets};

@@ -12,8 +12,8 @@
 //!    [`MOST_NS`] at most.
 //! 4. A job with `exitall` ends all others, and the window, with itself.
 
-use iotax_spec::Bound;
-use iotax_spec::units::format_duration;
+use iotax_experiment::Bound;
+use iotax_experiment::units::format_duration;
 
 use super::draft::{Draft, Timing};
 

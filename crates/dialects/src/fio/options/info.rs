@@ -55,7 +55,6 @@ pub enum Kind {
     },
     /// A size, a percentage of the file, or a number of zones (`5z`).
     Size,
-    /// A time.
     Time {
         /// The unit of a number without one.
         bare: Unit,

@@ -15,7 +15,7 @@ mod tests;
 mod unreadable;
 mod zones;
 
-use iotax_spec::{Error, Zone};
+use iotax_experiment::{Error, Zone};
 
 use super::options::{Kind, Unit};
 use super::setting::Setting;

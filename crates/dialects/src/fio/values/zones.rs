@@ -1,6 +1,6 @@
 //! `random_distribution=zoned` and `zoned_abs`: parts of the file with their shares of the accesses.
 
-use iotax_spec::{Extent, Zone};
+use iotax_experiment::{Extent, Zone};
 
 use super::number;
 use super::unreadable::Unreadable;

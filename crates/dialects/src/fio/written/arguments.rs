@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use iotax_spec::Error;
+use iotax_experiment::Error;
 
 use super::budget::Budget;
 use super::collect::{Collector, Raw};

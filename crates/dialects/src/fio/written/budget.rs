@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use iotax_spec::Error;
+use iotax_experiment::Error;
 
 use crate::fio::place::Place;
 

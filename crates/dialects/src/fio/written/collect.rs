@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use iotax_spec::Error;
+use iotax_experiment::Error;
 
 use super::budget::Budget;
 use super::closest::closest;
@@ -68,7 +68,6 @@ impl Collector {
         self.end(budget)
     }
 
-    /// Forgets what was global.
     pub(super) fn forget_global(&mut self) {
         self.global = Self::new().global;
     }

@@ -11,7 +11,7 @@ mod program;
 mod tests;
 mod variables;
 
-use iotax_spec::Error;
+use iotax_experiment::Error;
 
 use super::outside::Include;
 use super::place::COMMAND_LINE;

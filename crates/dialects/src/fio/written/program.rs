@@ -20,7 +20,6 @@ pub(super) enum Fate {
     Refused(&'static str),
 }
 
-/// One of them.
 #[derive(Debug)]
 pub(super) struct ProgramOption {
     pub name: &'static str,

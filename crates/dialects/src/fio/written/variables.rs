@@ -1,7 +1,7 @@
 //! `${NAME}` and fio's keywords (`$ncpus`), put in before an option is read, as `options.c` of fio
 //! does (`fio_option_dup_subs`, `fio_keyword_replace`).
 
-use iotax_spec::Error;
+use iotax_experiment::Error;
 
 use crate::fio::outside::{Machine, Outside};
 use crate::fio::place::Place;

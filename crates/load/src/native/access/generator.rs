@@ -1,6 +1,6 @@
 //! Draws I/Os by order, sizes and direction, each settled when the thread starts.
 
-use iotax_spec::{Bound, Job, Trims};
+use iotax_experiment::{Bound, Job, Trims};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::Rng as _;
 
@@ -23,7 +23,6 @@ pub(super) trait Source: Send {
     fn draw(&mut self) -> (Io, bool);
 }
 
-/// See the module.
 pub(super) struct Generator<O, S> {
     rng: Xoshiro256PlusPlus,
     order: O,

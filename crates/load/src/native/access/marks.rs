@@ -1,6 +1,6 @@
 //! What comes between I/Os: syncs, pauses, and the end of a pass over the span.
 
-use iotax_spec::{Job, Pattern};
+use iotax_experiment::{Job, Pattern};
 
 use crate::native::io::{Io, Op};
 

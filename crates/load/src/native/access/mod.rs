@@ -17,7 +17,7 @@ mod zoned;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use iotax_spec::{BlockSizes, Bound, Job, Pattern, RunLength, Skew, Stretches};
+use iotax_experiment::{BlockSizes, Bound, Job, Pattern, RunLength, Skew, Stretches};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng as _;
 

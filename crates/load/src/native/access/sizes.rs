@@ -1,6 +1,6 @@
 //! How large the next I/O is.
 
-use iotax_spec::BlockSizes;
+use iotax_experiment::BlockSizes;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::Rng as _;
 
@@ -12,7 +12,6 @@ pub(super) trait Sizes: Send + 'static {
     fn draw(&self, rng: &mut Xoshiro256PlusPlus) -> (u32, u64);
 }
 
-/// All the same.
 pub(super) struct FixedSize {
     bytes: u32,
     covered: u64,

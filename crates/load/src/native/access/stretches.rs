@@ -1,7 +1,7 @@
 //! Stretches of the span with gaps between them, as fio's `zonemode=strided` has them
 //! (`setup_strided_zone_mode` of `io_u.c`): so many bytes are moved within one before the next.
 
-use iotax_spec::Stretches;
+use iotax_experiment::Stretches;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::order::{Order, Spot};

@@ -2,14 +2,13 @@
 //! (`__get_next_rand_offset_zoned` of `io_u.c`): first the part, by whole percents, then a place
 //! in it.
 
-use iotax_spec::{Extent, Zone};
+use iotax_experiment::{Extent, Zone};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::Rng as _;
 
 use super::order::{Order, Spot};
 use crate::native::random::below;
 
-/// See the module.
 pub(super) struct Zoned {
     /// By percent of the accesses: the first unit of the part, and how many it has.
     by_percent: Vec<(u64, u64)>,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use iotax_spec::{Job, Pace, Think};
+use iotax_experiment::{Job, Pace, Think};
 use iotax_vdisk::ManualClock;
 
 use super::*;

@@ -104,7 +104,6 @@ fn succeeded(result: libc::c_long) -> io::Result<usize> {
     usize::try_from(result).map_err(|_| io::Error::last_os_error())
 }
 
-/// See the module.
 pub(crate) struct Libaio {
     // Dropped before what the kernel may still be working on.
     context: Context,

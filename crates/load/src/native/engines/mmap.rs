@@ -15,7 +15,6 @@ use crate::native::sigbus::{self, Guarded};
 use crate::native::span::Span;
 use crate::native::trim::Trim;
 
-/// See the module.
 pub(crate) struct Mmap {
     files: Vec<Mapped>,
     buffers: Buffers,

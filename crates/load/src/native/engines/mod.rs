@@ -26,7 +26,6 @@ use super::span::Span;
 /// What became of an I/O handed to an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Submitted {
-    /// It is over.
     Done(Outcome),
     /// It is under way, or will be with the next [`Engine::wait`]; [`Engine::reap`] reports it.
     InFlight,

@@ -6,7 +6,6 @@ use crate::native::buffers::Buffers;
 use crate::native::io::{Io, Outcome};
 use crate::native::setup::Thread;
 
-/// See the module.
 pub(crate) struct Null {
     buffers: Buffers,
 }

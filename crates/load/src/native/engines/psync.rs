@@ -13,7 +13,6 @@ use crate::native::setup::Thread;
 use crate::native::span::Span;
 use crate::native::trim::Trim;
 
-/// See the module.
 pub(crate) struct Psync {
     files: Vec<File>,
     buffers: Buffers,

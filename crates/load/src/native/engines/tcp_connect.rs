@@ -25,7 +25,6 @@ use crate::sockopt::reset_on_close;
 /// How long a connection may hold the thread before it looks at the time again.
 const LONGEST_WAIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
 
-/// See the module.
 pub(crate) struct TcpConnect {
     /// The far end listens as long as this is open.
     _control: Flow,

@@ -25,7 +25,6 @@ const SPIN_NS: u64 = 60_000;
 /// Answers are read by so much at a time, at least.
 const READ_BYTES: usize = 64 << 10;
 
-/// See the module.
 pub(crate) struct TcpRr {
     flow: Flow,
     request: Box<[u8]>,

@@ -23,7 +23,6 @@ const LONGEST_WAIT: Duration = Duration::from_millis(50);
 /// How long a path may let nothing through before the block counts as failed.
 pub(super) const PATIENCE_NS: u64 = 10_000_000_000;
 
-/// See the module.
 pub(crate) struct TcpStream {
     flow: Flow,
     buffers: Buffers,

@@ -18,7 +18,6 @@ use crate::peer::{DATAGRAM_HEAD_BYTES, Datagram, Flow, Role, SEQUENCES, client};
 /// How long the kernel may keep a datagram from leaving before it counts as failed.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// See the module.
 pub(crate) struct UdpStream {
     socket: UdpSocket,
     /// Asked at the end what came.

@@ -26,7 +26,6 @@ const TELL_NS: u64 = 100_000_000;
 /// Those that were overtaken are waited for so long.
 const STRAGGLERS: Duration = Duration::from_millis(200);
 
-/// See the module.
 pub(crate) struct UdpStreamBack {
     socket: UdpSocket,
     /// The peer sends as long as this is open.

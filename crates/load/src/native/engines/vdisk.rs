@@ -21,7 +21,6 @@ use crate::native::setup::{SEED_OF_DATA, Thread};
 /// by 20 to 60 us in a virtual machine.
 const SPIN_NS: u64 = 60_000;
 
-/// See the module.
 pub(crate) struct Vdisk {
     session: Session,
     clock: Arc<dyn Clock>,

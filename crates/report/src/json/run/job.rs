@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use iotax_experiment::{self as spec, BlockSizes, Pace, Trims, Workload};
 use iotax_record::{JobRecord, LatencyHistogram, LoadRecord};
-use iotax_spec::{self as spec, BlockSizes, Pace, Trims, Workload};
 use serde::Serialize;
 
 use super::direction::{Direction, Sums};

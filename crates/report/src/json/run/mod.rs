@@ -12,7 +12,7 @@ mod latency;
 use std::collections::BTreeMap;
 
 use iotax_analyze::Analysis;
-use iotax_record::{Experiment, LoadRecord, Outcome, Trial};
+use iotax_record::{ExperimentHead, LoadRecord, Outcome, Trial};
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -39,7 +39,7 @@ pub(crate) struct Root<T> {
 
 impl<T> Root<T> {
     pub(crate) fn new(
-        experiment: &Experiment,
+        experiment: &ExperimentHead,
         analysis: &Analysis,
         trials: &[&Trial],
         iotax: T,
@@ -85,7 +85,7 @@ impl<T> Root<T> {
 
 /// One JSON object in the shape of fio's JSON+, indented, ending in a newline: one job per job of
 /// the workload, all usable trials together. Shape and differences: `docs/json.md`.
-pub fn json_run(experiment: &Experiment, analysis: &Analysis, trials: &[Trial]) -> String {
+pub fn json_run(experiment: &ExperimentHead, analysis: &Analysis, trials: &[Trial]) -> String {
     let trials: Vec<&Trial> = trials.iter().collect();
     let iotax = Output::new(experiment, analysis);
     json_text(&Root::new(experiment, analysis, &trials, iotax))

@@ -2,22 +2,23 @@
 //! it stands here, too, and then needs a rule.
 
 use iotax_catalog::{Caching, Direction, Source};
-use iotax_record::{
-    Busiest, BusyOne, Counters, DeviceCounters, DirectionRecord, Experiment, HostRecord, HostRole,
-    InterfaceCounters, JobRecord, LatencyHistogram, LoadRecord, NamedSite, NfsClientCounters,
-    NfsCounters, NfsGranted, NfsOperation, NfsTransportCounters, OperationRecord, Outcome, PathEnd,
-    PauseRecord, Placed, Pressure, QdiscCounters, Site, Slow, SystemCounters, Trial,
-};
-use iotax_spec::layers::{
+use iotax_experiment::layers::{
     CgroupIo, Cloud, CloudDisk, CloudDisks, CloudOptions, Dev, Dir, Dmcrypt, File, FileSystem,
     FileSystemKind, Gocryptfs, Nfs, Part, PartLayer, Throttle, Vdisk,
 };
-use iotax_spec::{
+use iotax_experiment::{
     Arm, BlockSizes, Bound, CloudChoice, Content, Design, DiskRole, Driver, Engine, Extent, Files,
     FioOption, Fitted, Flow, HostCommands, IndexLoads, IoPriority, Job, KnownLimit, LatencyTarget,
     Layer, NamedTarget, Numa, NumaMemory, Operation, OperationShare, Pace, Pattern, PriorityClass,
     PriorityShare, Requirement, SideRuns, Spec, Stack, Stop, StopMode, Stretches, Target, Think,
     Tree, Trims, Workload, Yields, Zone,
+};
+use iotax_record::{
+    Busiest, BusyOne, Counters, DeviceCounters, DirectionRecord, ExperimentHead, HostRecord,
+    HostRole, InterfaceCounters, JobRecord, LatencyHistogram, LoadRecord, NamedSite,
+    NfsClientCounters, NfsCounters, NfsGranted, NfsOperation, NfsTransportCounters,
+    OperationRecord, Outcome, PathEnd, PauseRecord, Placed, Pressure, QdiscCounters, Site, Slow,
+    SystemCounters, Trial,
 };
 
 use super::machine::{environment, instance, machine};
@@ -34,8 +35,8 @@ pub(super) fn some() -> Option<String> {
     Some(t())
 }
 
-pub(super) fn experiment() -> Experiment {
-    Experiment {
+pub(super) fn experiment() -> ExperimentHead {
+    ExperimentHead {
         format: 1,
         id: some(),
         iotax_version: t(),
@@ -197,7 +198,7 @@ fn cloud() -> Cloud {
 }
 
 fn arm(target: Target) -> Arm {
-    let levels = vec![iotax_spec::Setting { factor: t(), level: t() }];
+    let levels = vec![iotax_experiment::Setting { factor: t(), level: t() }];
     let host_commands = Some(HostCommands { before: t(), after: some(), directory: t().into() });
     Arm {
         name: t(),
@@ -210,8 +211,8 @@ fn arm(target: Target) -> Arm {
     }
 }
 
-fn rule() -> iotax_spec::Rule {
-    iotax_spec::Rule::parse(&format!("{}: {} iops < 1", t(), t())).expect("a rule")
+fn rule() -> iotax_experiment::Rule {
+    iotax_experiment::Rule::parse(&format!("{}: {} iops < 1", t(), t())).expect("a rule")
 }
 
 fn workload() -> Workload {

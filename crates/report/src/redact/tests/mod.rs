@@ -158,7 +158,8 @@ fn a_machine_says_the_same_with_pseudonyms() {
         let machine = Machine::read(&path).unwrap();
         let clean = Redactor::default().machine(&machine);
         let causes = |machine: &Machine| -> Vec<_> {
-            let found = iotax_diagnose::findings(machine, &iotax_spec::CloudChoice::default());
+            let found =
+                iotax_diagnose::findings(machine, &iotax_experiment::CloudChoice::default());
             found.iter().map(|finding| (finding.cause.clone(), finding.certainty)).collect()
         };
         assert_eq!(causes(&clean), causes(&machine), "{}", path.display());

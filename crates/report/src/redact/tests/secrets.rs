@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use iotax_record::{Experiment, Trial};
+use iotax_record::{ExperimentHead, Trial};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -28,7 +28,7 @@ fn strings(value: &Value, at: &str, found: &mut Vec<String>) {
     }
 }
 
-fn read(record: &Value) -> Option<(Experiment, Vec<Trial>)> {
+fn read(record: &Value) -> Option<(ExperimentHead, Vec<Trial>)> {
     serde_json::from_value(record.clone()).ok()
 }
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
+use iotax_experiment::{Arm, Driver, Engine, IndexEnds, Spec, Stop, Target, Workload};
 use iotax_load::LoadProgress;
-use iotax_spec::{Arm, Driver, Engine, IndexEnds, Spec, Stop, Target, Workload};
 use tempfile::TempDir;
 
 use super::super::launch::{Ended, Launch, Launched, Process};

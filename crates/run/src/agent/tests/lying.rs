@@ -64,12 +64,12 @@ fn hello() -> Command {
 }
 
 fn trial() -> Command {
-    let workload = iotax_spec::Workload::preset("randread-4k").unwrap();
+    let workload = iotax_experiment::Workload::preset("randread-4k").unwrap();
     let request = TrialRequest {
         arm: 0,
-        driver: iotax_spec::Driver::Native,
+        driver: iotax_experiment::Driver::Native,
         task: Task::Run(workload),
-        index_ends: iotax_spec::IndexEnds::Both,
+        index_ends: iotax_experiment::IndexEnds::Both,
         ramp_ns: 0,
         time_ns: 1_000_000_000,
         seed: 1,

@@ -11,7 +11,6 @@ use iotax_record::{
 
 use crate::nanos::nanos;
 
-/// One sample.
 pub(super) struct Sample {
     pub(super) at: Instant,
     pub(super) reading: Reading,

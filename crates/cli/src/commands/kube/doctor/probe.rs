@@ -6,10 +6,10 @@ use std::sync::Arc;
 use anyhow::Result;
 use iotax_cluster::{LookRequest, Looked, View, look};
 use iotax_diagnose::{Subject, coverage, findings};
+use iotax_experiment::CloudChoice;
 use iotax_record::cluster::ClusterSeen;
 use iotax_record::{HostRole, Machine};
 use iotax_report::{HostFindings, Probed};
-use iotax_spec::CloudChoice;
 
 use crate::args::{ClusterArgs, KubeDoctorArgs};
 use crate::exit::usage;

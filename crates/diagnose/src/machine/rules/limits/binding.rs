@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use iotax_catalog::{
     Bound, Bucket, By, Caching, Cloud, Direction, DiskExpectation, Effective, Limit, Rate, Scope,
 };
-use iotax_words::list;
+use iotax_quantity::list;
 
 use super::quantity::{QUANTITIES, Quantity, about, burst, by_name, name, observed, rates};
 use crate::machine::finding::{Certainty, Finding};

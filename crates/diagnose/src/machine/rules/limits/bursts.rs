@@ -1,7 +1,7 @@
 //! Credits of disks and of the VM: what is had for a while, for how long, and what is left then.
 
 use iotax_catalog::{Cloud, DiskExpectation, Limit, Rate, Scope};
-use iotax_words::list;
+use iotax_quantity::list;
 
 use super::quantity::{QUANTITIES, Quantity, about, lasts, name, observed};
 use crate::machine::finding::{Certainty, Finding};

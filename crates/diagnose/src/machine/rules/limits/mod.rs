@@ -12,8 +12,8 @@ mod bursts;
 mod quantity;
 
 use iotax_catalog::{Direction, DiskExpectation, Limit};
+use iotax_quantity::{grouped, whole};
 use iotax_record::machine::GroupIoLimits;
-use iotax_words::{grouped, whole};
 
 pub(super) use self::binding::{binding, shared_bucket};
 pub(super) use self::bursts::bursts;

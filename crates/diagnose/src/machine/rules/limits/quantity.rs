@@ -1,7 +1,7 @@
 //! I/Os and bytes per second: every rule about limits looks at both.
 
 use iotax_catalog::{Bound, BurstBound, By, Direction, Effective, Limit, Rate};
-use iotax_words::{grouped, mb_per_s, span, whole};
+use iotax_quantity::{grouped, mb_per_s, span, whole};
 
 use crate::machine::finding::Observation;
 use crate::machine::snapshot::Attached;
@@ -9,14 +9,12 @@ use crate::machine::snapshot::Attached;
 /// What is limited.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Quantity {
-    /// The rate of a limit.
     pub(super) of: fn(&Limit) -> Option<&Rate>,
     /// What several limits leave of it.
     pub(super) left: fn(&Effective) -> Option<&Bound>,
     figure: fn(f64) -> String,
 }
 
-/// Both.
 pub(super) const QUANTITIES: [Quantity; 2] = [
     Quantity {
         of: |limit| limit.iops.as_ref(),

@@ -1,6 +1,6 @@
 //! Sizes of I/Os: `bs`, `bsrange`, `bssplit`, `blockalign`.
 
-use iotax_spec::{BlockSizes, Error, Pattern, Share, Trims};
+use iotax_experiment::{BlockSizes, Error, Pattern, Share, Trims};
 
 use super::order::Directions;
 use crate::fio::meaning::draft::Draft;
@@ -155,7 +155,6 @@ impl Draft<'_> {
     }
 }
 
-/// The one size of all blocks.
 fn fixed(sizes: &BlockSizes) -> Option<u64> {
     match sizes {
         BlockSizes::Fixed(bytes) => Some(u64::from(*bytes)),

@@ -1,6 +1,6 @@
 //! How I/O is issued: engine, depth, page cache.
 
-use iotax_spec::{Engine, Error};
+use iotax_experiment::{Engine, Error};
 
 use crate::fio::meaning::draft::Draft;
 use crate::fio::setting::Setting;

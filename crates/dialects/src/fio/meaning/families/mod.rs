@@ -9,7 +9,7 @@ mod rest;
 mod shares;
 mod times;
 
-use iotax_spec::{Error, Job};
+use iotax_experiment::{Error, Job};
 
 use super::chosen::Chosen;
 use super::draft::{Draft, Timing};

@@ -1,6 +1,6 @@
 //! Which way data moves, and in which order: `rw`, and what refines it.
 
-use iotax_spec::{Error, Pattern, RunLength, Skew, Trims};
+use iotax_experiment::{Error, Pattern, RunLength, Skew, Trims};
 
 use crate::fio::meaning::draft::Draft;
 use crate::fio::setting::Setting;

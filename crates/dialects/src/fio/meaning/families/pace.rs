@@ -1,6 +1,6 @@
 //! How fast: rates and pauses.
 
-use iotax_spec::{BlockSizes, Error, Pace, Think, Trims};
+use iotax_experiment::{BlockSizes, Error, Pace, Think, Trims};
 
 use super::order::Directions;
 use crate::fio::meaning::draft::Draft;

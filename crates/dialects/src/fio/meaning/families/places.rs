@@ -1,8 +1,8 @@
 //! Where a job works: files, sizes, offsets. Paths are never followed: the target takes their
 //! place.
 
-use iotax_spec::units::format_bytes;
-use iotax_spec::{BlockSizes, Error, Files, Pattern};
+use iotax_experiment::units::format_bytes;
+use iotax_experiment::{BlockSizes, Error, Files, Pattern};
 
 use crate::fio::meaning::chosen::bytes_of;
 use crate::fio::meaning::draft::Draft;

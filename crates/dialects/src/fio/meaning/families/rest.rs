@@ -1,6 +1,6 @@
 //! Switches of a job: syncs, caches, checks, CPUs.
 
-use iotax_spec::{Error, Pattern, Trims};
+use iotax_experiment::{Error, Pattern, Trims};
 
 use crate::fio::meaning::draft::Draft;
 

@@ -1,6 +1,6 @@
 //! How a job shares machine and file: stretches, data, flow, priorities, NUMA nodes.
 
-use iotax_spec::{
+use iotax_experiment::{
     Content, Error, Flow, IoPriority, LatencyTarget, Numa, NumaMemory, PriorityClass,
     PriorityShare, Stretches,
 };

@@ -1,6 +1,6 @@
 //! When a job starts and ends.
 
-use iotax_spec::{BlockSizes, Bound, Error};
+use iotax_experiment::{BlockSizes, Bound, Error};
 
 use crate::fio::meaning::chosen::bytes_of;
 use crate::fio::meaning::draft::Draft;

@@ -8,8 +8,8 @@ mod whole;
 
 use std::fmt::Write as _;
 
-use iotax_spec::units::format_duration;
-use iotax_spec::{Error, Job, Workload};
+use iotax_experiment::units::format_duration;
+use iotax_experiment::{Error, Job, Workload};
 
 fn no_include(name: &str) -> Result<String, String> {
     Err(format!("{name} is not there"))

@@ -1,5 +1,5 @@
 use insta::assert_snapshot;
-use iotax_spec::Bound;
+use iotax_experiment::Bound;
 
 use super::{job, phases};
 

@@ -1,7 +1,7 @@
 //! Whole job files and command lines, as published.
 
 use insta::assert_snapshot;
-use iotax_spec::Workload;
+use iotax_experiment::Workload;
 use proptest::prelude::*;
 
 use super::{no_include, phases};

@@ -1,0 +1,282 @@
+//! The result: everything a report shows, and nothing a report would still have to compute.
+
+mod arm;
+mod caps;
+mod comparison;
+mod estimate;
+mod matrix;
+mod outliers;
+mod precondition;
+mod rule;
+mod slow_mode;
+
+use iotax_experiment::documented::Documented;
+use iotax_record::ExperimentHead;
+use serde::{Deserialize, Serialize};
+
+use crate::counters::CounterSeries;
+use crate::spread::LatencySpread;
+pub use arm::{
+    ArmSummary, FoundDepth, JobSummary, NetworkLoad, NetworkSummary, OperationSummary, Rates,
+    SyncSummary, TargetSummary, Work,
+};
+pub use caps::{ArmDepths, ArmDrain, Cap, DepthLevel, DepthResponse};
+pub use comparison::{Comparison, EffectChange, Missing, PlaceEffect, Stalls};
+pub use estimate::{Estimate, QuantilePoint};
+pub use matrix::{FactorEffect, FactorEffects, FactorInteraction, FactorShift};
+pub use outliers::{ArmTax, FleetCost, Outlier, Outliers};
+pub use precondition::{ArmPrecondition, Steadiness};
+pub use rule::Judgment;
+pub use slow_mode::SlowMode;
+
+/// Version of the analysis format that this program writes.
+pub const FORMAT: u32 = 1;
+
+/// The result of an experiment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Analysis {
+    pub format: u32,
+    pub workload: String,
+    /// Name of its primary job, whose figures stand for the whole.
+    pub primary: String,
+    /// Name of the baseline arm.
+    pub baseline: String,
+    /// Differences below this fraction count as none.
+    pub margin: f64,
+    /// Error rate of each printed interval (0.05: 95 % intervals).
+    pub alpha: f64,
+    /// One per arm, in the order of the spec.
+    pub arms: Vec<ArmSummary>,
+    /// What the trials of each arm add up to beside that.
+    pub work: Vec<Work>,
+    /// One per arm and metric, or per layer and metric in a peel. The first of an arm or layer is
+    /// its primary metric.
+    pub comparisons: Vec<Comparison>,
+    /// Of a matrix: what the levels of its factors cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub matrix: Option<FactorEffects>,
+    /// Of many arms: which are slower than such arms are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outliers: Option<Outliers>,
+    /// Of a fleet: what the look at its nodes cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fleet: Option<FleetCost>,
+    /// What became of the rules that were set beforehand.
+    pub rules: Vec<Judgment>,
+    /// What became of what the workload requires, of each arm.
+    pub requirements: Vec<Judgment>,
+    /// How the arms were preconditioned, if that was asked for.
+    pub preconditioned: Vec<ArmPrecondition>,
+    /// What the arms did while their burst credits were spent beforehand, if that was asked for.
+    pub drained: Vec<ArmDrain>,
+    /// How the arms answer to the number of I/Os in flight, if equal throughput made that a question.
+    pub depths: Vec<ArmDepths>,
+    /// The same arms under loads that show what a cap hides.
+    pub below_cap: Vec<(ExperimentHead, Self)>,
+    /// Attribution to layers; only in a peel.
+    pub attribution: Option<Attribution>,
+    /// All trials in the order in which they ran.
+    pub trials: Vec<TrialPoint>,
+    /// Arms whose throughput is that of a documented limit.
+    pub documented: Vec<Documented>,
+    /// What makes the figures doubtful, worst first.
+    pub warnings: Vec<Warning>,
+    /// What could not be concluded, and why.
+    pub open_questions: Vec<String>,
+    /// Why and when it stopped.
+    pub ending: Ending,
+}
+
+/// What each layer costs, in time per I/O (queue depth / throughput), where serial layers add.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Attribution {
+    /// Time per I/O of the bare stack, in nanoseconds.
+    pub bare_ns: f64,
+    /// One per layer, bottom to top.
+    pub layers: Vec<LayerCost>,
+    /// Pairwise interactions at the bare stack: positive means dearer together.
+    pub interactions: Vec<Interaction>,
+    /// The full stack against the bare one, in nanoseconds per I/O.
+    pub total_ns: Option<Estimate>,
+    /// Complete blocks used.
+    pub blocks: u32,
+}
+
+/// What one layer costs, in nanoseconds per I/O.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LayerCost {
+    /// Name of the layer.
+    pub layer: String,
+    /// Added to the bare stack.
+    pub first_in_ns: Option<Estimate>,
+    /// Mean over all orders of adding; sums to the total. `None` in a screening design.
+    pub shapley_ns: Option<Estimate>,
+    /// Taken off the full stack.
+    pub last_in_ns: Option<Estimate>,
+    /// Difference of p99, full against without it, in nanoseconds.
+    pub delta_p99_ns: Option<Estimate>,
+}
+
+/// How two layers' costs depend on each other, in nanoseconds per I/O.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Interaction {
+    /// The two layers.
+    pub layers: [String; 2],
+    /// The interaction; `None` before three blocks.
+    pub cost_ns: Option<Estimate>,
+    /// What it probably means; a hypothesis.
+    pub hypothesis: String,
+}
+
+/// One trial, for charts and tables.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TrialPoint {
+    /// Position in the order in which all trials ran.
+    pub slot: u32,
+    pub block: u32,
+    pub arm: String,
+    /// Start, nanoseconds since the start of the experiment.
+    pub started_ns: u64,
+    /// Switching time before it, in nanoseconds.
+    pub switch_ns: u64,
+    /// `completed`, `degraded`, `stalled`, `failed` or `interrupted`.
+    pub outcome: String,
+    /// Why, if not completed.
+    pub why: Option<String>,
+    /// Whether some comparison rests on it: usable, in a complete block, not before a change of
+    /// the effect, and not after the latest look at the data. In a plain run: usable.
+    pub used: bool,
+    /// I/Os per second of the primary job.
+    pub iops: Option<f64>,
+    /// Bytes per second of the primary job.
+    pub bytes_per_s: Option<f64>,
+    /// 99th percentile of latency of the primary job, in nanoseconds.
+    pub p99_ns: Option<u64>,
+    /// Mean time of a sync of the primary job, in nanoseconds, if it did any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sync_mean_ns: Option<f64>,
+    /// 99th percentile of it, in nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sync_p99_ns: Option<u64>,
+    /// How its latencies are spread: of syncs where they are what the primary job is about, else of
+    /// I/Os. For as many trials as charts show.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spread: Option<LatencySpread>,
+    /// Of a trial on several targets: each that some job works on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub targets: Vec<TargetPoint>,
+    /// I/Os in each second of the primary job.
+    pub per_second_ios: Vec<u32>,
+    /// Devices, CPUs, pressure and NFS from second to second, for as many trials as charts show.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counters: Option<CounterSeries>,
+}
+
+/// What the jobs on one of several targets did in a trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TargetPoint {
+    /// What jobs call it.
+    pub name: String,
+    /// What they did there together.
+    pub rates: Rates,
+    /// 99th percentile of latency, in nanoseconds, where one job works on it.
+    pub p99_ns: Option<u64>,
+}
+
+impl TrialPoint {
+    /// Whether its figures say something of its arm.
+    pub fn is_usable(&self) -> bool {
+        match self.outcome.as_str() {
+            "completed" | "degraded" => self.iops.is_some(),
+            outcome => outcome == "stalled",
+        }
+    }
+}
+
+/// What a self-check found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Check {
+    FailedTrials,
+    /// Trials in which the load generator itself did not run for a while.
+    Paused,
+    /// Trials in which the primary job completed nothing.
+    StalledTrials,
+    /// Single I/Os failed.
+    IoErrors,
+    /// Data did not read back as written.
+    VerifyMismatch,
+    /// Throughput x latency differs from the number in flight by more than 5 %.
+    LittlesLaw,
+    /// The load generator or this machine's CPU limits the rate.
+    GeneratorBound,
+    /// One thread, or one CPU with interrupts, limits a network flow, while the machine has CPU left.
+    OneCore,
+    /// Open loop: I/Os started late, or the offered rate was not reached.
+    ScheduleSlip,
+    /// A cold cache was asked for but devices delivered less than was read.
+    ColdCacheUnproven,
+    /// An added layer makes things faster.
+    WrongSign,
+    /// Reads above the speed of memory.
+    ImpossibleSpeed,
+    /// A cache above the device answered.
+    CacheAnswered,
+    /// A layer has a cache that could answer.
+    LayerCache,
+    /// The hypervisor took CPU time.
+    Steal,
+    /// Results that were not made by the same job, or not known to be.
+    AnotherJob,
+    /// Results of runs that were not interleaved.
+    NotInterleaved,
+    /// Arms on different storage.
+    DifferentStorage,
+    /// Targets of one trial on the same storage.
+    SharedStorage,
+    /// A file server granted something else than was asked for.
+    NotGranted,
+    /// The level of all arms, or the effect of one, changed at some time.
+    RegimeShift,
+    /// It made a difference which trial came first in a block.
+    PlaceEffect,
+    /// Writes were not at steady state.
+    NotSteady,
+    /// Block differences depend on each other.
+    Dependence,
+    /// Trials shorter than what their noise needs, too few I/Os for the tail, and so on.
+    Precision,
+}
+
+/// A reason for doubt, with what to do about it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Warning {
+    pub check: Check,
+    /// Which arm; `None`: the whole experiment.
+    pub arm: Option<String>,
+    /// What was seen, with figures.
+    pub message: String,
+    pub advice: String,
+    /// In how many trials.
+    pub trials: u32,
+}
+
+/// Why and when an experiment stopped.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Ending {
+    /// In words, e.g. `every arm has a verdict`.
+    pub reason: String,
+    /// Complete blocks.
+    pub blocks: u32,
+    /// Trials, failed ones included.
+    pub trials: u32,
+    /// Wall time in nanoseconds.
+    pub wall_ns: u64,
+    /// Part of it spent on switching between arms.
+    pub switch_ns: u64,
+    /// Whether the user interrupted it.
+    pub interrupted: bool,
+    /// What the record it was read from lacks, for people; empty if it is whole.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gaps: Vec<String>,
+}

@@ -1,0 +1,318 @@
+//! The caps of a network path: bytes and packets per second, each way, and whether one flow may have all
+//! of it. Depth has no meaning to a stream; what grows is the number of flows.
+
+use iotax_experiment::{Engine, Traffic};
+use iotax_stats::levels::TwoLevels;
+use iotax_stats::plateau::FLAT;
+
+use crate::estimate::{Estimate, Series, again};
+use crate::found::{Cap, CapKind, FlowStep, PathCap, PathQuantity, TargetCaps, Wire};
+use crate::probe::{Ended, Observation};
+use crate::processors::Busy;
+use crate::scout::{Scout, Shape};
+use crate::unstated::{Obstacle, STATED, Unreached, Unsteady, changes};
+use crate::{ladder, soak};
+
+/// More flows than this are not tried.
+const MOST_FLOWS: u32 = 16;
+/// As many as a cap on each leaves the cap on all to be reached.
+const SOAK_FLOWS: u32 = 4;
+/// Share of the plateau that as few flows as needed reach.
+const NEARLY: f64 = 0.95;
+/// All flows carry so many times as much as one, at least, where one is held by a cap of its own.
+const MORE: f64 = 1.1;
+/// So many times as much is more, and nothing that two measurements differ by.
+const ODD: f64 = 1.02;
+/// How often what is less than with fewer flows is measured again.
+const TRIES: usize = 2;
+/// An interval that is wider, of a load that had to wait for CPUs, is no cap of what is behind them.
+const UNCERTAIN: f64 = 0.1;
+/// A limiter holds its rate: from one measurement to the next it differs by less.
+const STEADY: f64 = 0.02;
+/// Of Ethernet, in which a frame's check sequence is not counted.
+const ETHERNET_BYTES: u64 = 14;
+
+/// What is measured, and with what.
+#[derive(Debug, Clone, Copy)]
+struct Row {
+    quantity: PathQuantity,
+    /// With one flow.
+    traffic: Traffic,
+    purpose: &'static str,
+}
+
+const STREAM: Traffic =
+    Traffic { engine: Engine::TcpStream, is_back: false, flows: 1, block_bytes: 128 << 10 };
+
+/// A packet of each is as small as a message of an application may be.
+const ROWS: [Row; 4] = [
+    Row { quantity: PathQuantity::BytesTo, traffic: STREAM, purpose: "streams to the peer" },
+    Row {
+        quantity: PathQuantity::BytesFrom,
+        traffic: Traffic { is_back: true, ..STREAM },
+        purpose: "streams from the peer",
+    },
+    Row {
+        quantity: PathQuantity::PacketsTo,
+        traffic: Traffic { engine: Engine::UdpStream, block_bytes: 64, ..STREAM },
+        purpose: "small datagrams to the peer",
+    },
+    Row {
+        quantity: PathQuantity::Requests,
+        traffic: Traffic { engine: Engine::TcpRr, block_bytes: 64, ..STREAM },
+        purpose: "small requests and answers",
+    },
+];
+
+/// What is measured again and again.
+struct Wanted {
+    row: Row,
+    flows: u32,
+    is_per_flow: bool,
+    climbed: Climbed,
+}
+
+/// Throughput over flows.
+#[derive(Debug, Clone, Default)]
+struct Climbed {
+    steps: Vec<FlowStep>,
+    is_plateau: bool,
+}
+
+/// Finds as many flows as are of use for each quantity, and measures the caps with these, and one
+/// flow alone.
+pub(crate) fn find(
+    scout: &mut Scout<'_>,
+    target: usize,
+    found: &mut TargetCaps,
+) -> Result<(), Ended> {
+    soak(scout, target, found)?;
+    let mut wanted = Vec::new();
+    for row in ROWS {
+        let climbed = climb(scout, target, row, found)?;
+        let flows = climbed.useful_flows();
+        wanted.push(Wanted { row, flows, is_per_flow: false, climbed });
+        if flows > 1 {
+            let climbed = Climbed::default();
+            wanted.push(Wanted { row, flows: 1, is_per_flow: true, climbed });
+        }
+    }
+    let purposes: Vec<String> = wanted.iter().map(|w| w.row.purpose(w.flows)).collect();
+    let shapes: Vec<_> =
+        wanted.iter().zip(&purposes).map(|(w, purpose)| w.row.shape(w.flows, purpose)).collect();
+    let value = |at: usize, seen: &Observation| wanted[at].row.value(seen);
+    let measured = again(scout, target, &shapes, value, found)?;
+    for (wanted, series) in wanted.iter().zip(measured) {
+        wanted.keep(&series, found);
+    }
+    let series = found.soak_bw_bytes.clone();
+    let shape = ROWS[0].shape(SOAK_FLOWS, "");
+    let unit = f64::from(shape.block_bytes);
+    let burst = soak::burst(scout, target, shape, &series, (unit, found))?;
+    let to_peer = |path: &&mut PathCap| path.quantity == PathQuantity::BytesTo && !path.is_per_flow;
+    if let Some(path) = found.path.iter_mut().find(to_peer) {
+        path.cap.burst = burst;
+    }
+    Ok(())
+}
+
+/// Waits for a burst of what goes to the peer to end, where that is asked: clouds give credits for what
+/// leaves.
+fn soak(scout: &mut Scout<'_>, target: usize, found: &mut TargetCaps) -> Result<(), Ended> {
+    if scout.search().burst.is_none() {
+        return Ok(());
+    }
+    // With a ramp: at the start it is the sender's buffers that fill.
+    let shape = ROWS[0].shape(SOAK_FLOWS, "saturate: does a burst run out?");
+    let series = soak::series(scout, target, shape, found)?;
+    found.soak_bw_bytes = series.iter().map(|ios| ios * f64::from(shape.block_bytes)).collect();
+    Ok(())
+}
+
+/// Twice as many flows until throughput stops to grow with them, or no CPU is left for more. What
+/// is less than with fewer flows is measured again: it may have been disturbed.
+fn climb(
+    scout: &mut Scout<'_>,
+    target: usize,
+    row: Row,
+    found: &mut TargetCaps,
+) -> Result<Climbed, Ended> {
+    let mut climbed = Climbed::default();
+    let mut flows = 1;
+    loop {
+        let purpose = row.purpose(flows);
+        let shape = row.shape(flows, &purpose);
+        let mut seen = soak::measure(scout, target, shape, found)?;
+        let before = climbed.steps.iter().map(|step| step.per_s).fold(0.0, f64::max);
+        for _ in 0..TRIES {
+            if row.value(&seen) * ODD >= before {
+                break;
+            }
+            let again = soak::measure(scout, target, shape, found)?;
+            if row.value(&again) > row.value(&seen) {
+                seen = again;
+            }
+        }
+        climbed.steps.push(FlowStep { flows, per_s: row.value(&seen) });
+        climbed.is_plateau = climbed.slope().is_some_and(|slope| slope <= FLAT);
+        let is_computed = Busy::of(&[seen], 0.0).is_limit().is_some() && climbed.steps.len() > 2;
+        if climbed.is_plateau || is_computed || flows == MOST_FLOWS {
+            return Ok(climbed);
+        }
+        flows *= 2;
+    }
+}
+
+impl Climbed {
+    /// Of the logarithms, over the three largest numbers of flows.
+    fn slope(&self) -> Option<f64> {
+        let upper = self.steps.last_chunk::<3>()?;
+        Some(ladder::slope(&upper.map(|step| (f64::from(step.flows).ln(), step.per_s.ln()))))
+    }
+
+    fn useful_flows(&self) -> u32 {
+        let best = self.steps.iter().map(|step| step.per_s).fold(0.0, f64::max);
+        let useful = self.steps.iter().find(|step| step.per_s >= NEARLY * best);
+        useful.map_or(1, |step| step.flows)
+    }
+}
+
+impl Row {
+    fn purpose(self, flows: u32) -> String {
+        format!("{}, {flows} at once", self.purpose)
+    }
+
+    fn traffic(self, flows: u32) -> Traffic {
+        Traffic { flows, ..self.traffic }
+    }
+
+    fn shape(self, flows: u32, purpose: &str) -> Shape<'_> {
+        Shape {
+            purpose,
+            block_bytes: self.traffic.block_bytes,
+            queue_depth: 1,
+            traffic: Some(self.traffic(flows)),
+            ..Shape::default()
+        }
+    }
+
+    fn value(self, seen: &Observation) -> f64 {
+        if self.quantity.is_bytes() { seen.bytes_per_s() } else { seen.iops() }
+    }
+}
+
+impl Wanted {
+    /// Takes a cap, or says why there is none to be stated. One flow's is none if all flows have no more.
+    fn keep(&self, series: &Series, found: &mut TargetCaps) {
+        let Some(estimate) = series.estimate() else { return };
+        let all = found.path.last().filter(|path| path.quantity == self.row.quantity);
+        if self.is_per_flow && all.is_none_or(|all| all.cap.lo < MORE * estimate.hi) {
+            return;
+        }
+        let busy = Busy::of(&series.seen, 0.0);
+        let quantity = self.row.quantity.name(self.is_per_flow);
+        let in_the_way =
+            busy.taken().filter(|_| !estimate.is_ceiling && estimate.width() > UNCERTAIN);
+        if let Some(why) = in_the_way.filter(|_| busy.is_limit().is_none()) {
+            found.unreached.push(Unreached {
+                quantity: quantity.to_owned(),
+                at_least: series.reached(),
+                block_bytes: self.row.traffic.block_bytes,
+                obstacle: Obstacle::ThisMachine,
+                why,
+            });
+        } else if let Some(levels) = changes(&series.windows).filter(|levels| levels.is_tight) {
+            // Measurements have pauses between them, which are in no period.
+            let levels = TwoLevels { period: None, ..levels };
+            found.unsteady.push(Unsteady::between(quantity, &series.windows, levels));
+        } else if estimate.width() > STATED {
+            found.unsteady.push(Unsteady::scattered(quantity, &series.windows));
+        } else {
+            found.path.push(self.cap(series, estimate, &busy));
+        }
+    }
+
+    fn cap(&self, series: &Series, estimate: Estimate, busy: &Busy) -> PathCap {
+        let (per_s, traffic) = (estimate.rate, self.row.traffic(self.flows));
+        let (kind, why) = self.kind(series, estimate, busy);
+        PathCap {
+            quantity: self.row.quantity,
+            is_per_flow: self.is_per_flow,
+            traffic,
+            wire: wire(self.row, &series.seen, per_s),
+            is_plateau: self.climbed.is_plateau,
+            flows: self.climbed.steps.clone(),
+            cap: Cap {
+                cap: per_s,
+                lo: estimate.lo,
+                hi: estimate.hi,
+                measurements: series.measurements(),
+                block_bytes: traffic.block_bytes,
+                queue_depth: 1,
+                kind,
+                why,
+                burst: None,
+            },
+        }
+    }
+
+    /// What sets it: CPUs of either end, a limiter, or what the measurements do not tell.
+    fn kind(&self, series: &Series, estimate: Estimate, busy: &Busy) -> (CapKind, String) {
+        let spread = series.spread();
+        let is_steady = estimate.is_ceiling || spread <= STEADY;
+        if let Some(why) = busy.is_limit() {
+            return (CapKind::ThisMachine, why);
+        }
+        if let Some(why) = busy.far_is_limit() {
+            return (CapKind::External, why);
+        }
+        let others = busy.others().map_or_else(String::new, |others| format!("; {others}"));
+        let spread = iotax_quantity::percent(spread);
+        match (self.is_per_flow, self.climbed.is_plateau, is_steady) {
+            (true, _, true) => (
+                CapKind::Throttle,
+                format!(
+                    "one flow carries the same every time, and several carry more: a limit on a flow, \
+                     or what the window of one connection holds{others}"
+                ),
+            ),
+            (false, true, true) => (
+                CapKind::Throttle,
+                format!(
+                    "more flows carry no more, each time the same, and CPUs are left: a limiter, or \
+                     what the link itself carries{others}"
+                ),
+            ),
+            (false, false, _) => (
+                CapKind::External,
+                format!(
+                    "no plateau: throughput still changes with the number of flows, so this is what was \
+                     reached and no cap{others}"
+                ),
+            ),
+            (.., false) => (
+                CapKind::External,
+                format!(
+                    "it was not the same twice (by {spread}), and a limiter holds its rate{others}"
+                ),
+            ),
+        }
+    }
+}
+
+/// How much of the frames is data, as TCP has it.
+fn wire(row: Row, seen: &[Observation], per_s: f64) -> Option<Wire> {
+    let tcp = seen.first()?.tcp.filter(|tcp| tcp.header_bytes > 0 && tcp.mss_bytes > 0)?;
+    let mtu_bytes = tcp.mss_bytes + tcp.header_bytes;
+    let frame_bytes = mtu_bytes + ETHERNET_BYTES;
+    let share = frame_bytes as f64 / tcp.mss_bytes as f64;
+    row.quantity.is_bytes().then_some(Wire {
+        frame_bytes,
+        data_bytes: tcp.mss_bytes,
+        mtu_bytes,
+        per_s: per_s * share,
+    })
+}
+
+#[cfg(test)]
+mod tests;

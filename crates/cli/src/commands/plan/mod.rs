@@ -1,0 +1,177 @@
+mod beside;
+mod here;
+
+use std::fmt::Write as _;
+
+use anyhow::Result;
+use indexmap::{IndexMap, IndexSet};
+use iotax_experiment::plan::Plan;
+use iotax_experiment::units::format_duration;
+use iotax_experiment::{HostCommands, Layer, Requirement, Spec, StopMode, Target};
+use serde_json::json;
+
+use crate::args::{Format, PlanCommand};
+use crate::cloud_disks::Told;
+use crate::destination::Destination;
+use crate::exit::{Exit, Usage};
+use crate::output::{say, wrap};
+use crate::resolve::Resolved;
+use crate::{resolve, results};
+
+/// Blocks listed in the text; JSON has them all.
+const SHOWN_BLOCKS: u32 = 5;
+
+/// `iotax plan ...`
+pub(crate) fn plan(command: &PlanCommand) -> Result<Exit> {
+    let (name, resolved, load, output) = match command {
+        PlanCommand::Peel(args) => {
+            ("peel", resolve::peel(args)?, &args.measure.load, &args.measure.output)
+        }
+        PlanCommand::Compare(args) => {
+            results::refuse(args)?;
+            ("compare", resolve::compare(args)?, &args.measure.load, &args.measure.output)
+        }
+        PlanCommand::Run(args) => ("run", resolve::run(args)?, &args.load, &args.output),
+    };
+    let destination = Destination::new(name, output.out.as_deref());
+    let lacks = here::lacks(&resolved, load, &destination);
+    let Resolved { spec, .. } = resolved;
+    let plan = Plan::new(&spec);
+    match output.format {
+        Format::Text => say(&(text(&spec, &plan) + &here::text(&lacks)))?,
+        Format::Json => say(&as_json(&spec, &plan, &lacks))?,
+        _ => {
+            return Err(Usage("a plan is printed as text or json".to_owned()).into());
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn text(spec: &Spec, plan: &Plan) -> String {
+    let mut out = String::new();
+    for workload in spec.phases() {
+        let _ = writeln!(out, "Workload {}", workload.name);
+        for line in workload.explain().iter().chain(&workload.notes) {
+            wrap(&mut out, line, "  ", "    ");
+        }
+        out.push('\n');
+    }
+    if let Some(told) = spec.told_fit() {
+        out.push_str("Files\n");
+        wrap(&mut out, &told, "  ", "    ");
+        out.push('\n');
+    }
+    out.push_str("Arms\n");
+    let width = spec.arms.iter().map(|arm| arm.name.chars().count()).max().unwrap_or(0);
+    for (i, arm) in spec.arms.iter().enumerate() {
+        let role = if i == 0 && spec.arms.len() > 1 { "  (baseline)" } else { "" };
+        let _ = writeln!(out, "  {:width$}  {}{role}", arm.name, arm.target);
+        if let Some(HostCommands { before, after, .. }) = &arm.host_commands {
+            wrap(&mut out, &format!("before: {before}"), "    ", "      ");
+            let after = after.as_deref().unwrap_or("nothing needs to be undone");
+            wrap(&mut out, &format!("after: {after}"), "    ", "      ");
+        }
+        for line in arm.unheeded(&spec.all_at_once()) {
+            wrap(&mut out, &line, "    ", "    ");
+        }
+    }
+    out.push_str(&cloud_disks(spec));
+    out.push_str("\nStops\n");
+    wrap(&mut out, &stop(spec), "  ", "  ");
+    if !spec.fail_if.is_empty() {
+        out.push_str("\nFails if\n");
+        for rule in &spec.fail_if {
+            wrap(&mut out, &rule.to_string(), "  ", "    ");
+        }
+    }
+    let required: Vec<_> = spec.phases().filter_map(|phase| phase.requires.as_ref()).collect();
+    if !required.is_empty() {
+        out.push_str("\nUnfit if\n");
+        for Requirement { rule, source } in required {
+            wrap(&mut out, &format!("{rule}: {source}"), "  ", "    ");
+        }
+    }
+    let _ = writeln!(out, "\nSchedule, seed {}", spec.seed);
+    wrap(&mut out, &schedule(plan), "  ", "  ");
+    for block in 0..plan.max_blocks.min(SHOWN_BLOCKS) {
+        let order = format!("block {:2}: {}", block + 1, order(spec, plan, block).join(", "));
+        wrap(&mut out, &order, "  ", "            ");
+    }
+    if plan.max_blocks > SHOWN_BLOCKS {
+        let rest = plan.max_blocks - SHOWN_BLOCKS;
+        let _ = writeln!(out, "  and up to {rest} more; arms with a verdict are left out");
+    }
+    out.push_str(&beside::text(spec));
+    out
+}
+
+/// What each disk of a cloud is made of, once.
+fn cloud_disks(spec: &Spec) -> String {
+    let disks = spec.targets().filter_map(Target::cloud);
+    let disks: IndexMap<String, _> =
+        disks.map(|disk| (Layer::Cloud(disk.clone()).to_string(), disk)).collect();
+    if disks.is_empty() {
+        return String::new();
+    }
+    let mut told = Told::indented("  ");
+    let notes: IndexSet<&String> = disks.values().flat_map(|disk| &disk.notes).collect();
+    for (text, disk) in &disks {
+        told.disk(text, &disk.made);
+    }
+    format!("\nDisks of a cloud\n{}", told.with_notes(notes))
+}
+
+fn stop(spec: &Spec) -> String {
+    if spec.stop.min_blocks == spec.stop.max_blocks {
+        return format!("after {} of each arm", count(spec.stop.max_blocks, "trial"));
+    }
+    let goal = match spec.stop.mode {
+        _ if !spec.fail_if.is_empty() => "when every rule is broken or kept, or out of reach",
+        StopMode::Quick => "when every arm has a verdict",
+        StopMode::Default => {
+            "when every arm has a verdict, known to 2 points or a quarter of the effect"
+        }
+        StopMode::Tight => "when every effect is known to 1 point or a tenth of itself",
+    };
+    let margin = spec.stop.margin * 100.0;
+    let limit = spec.stop.max_time_ns.map_or(String::new(), |limit| {
+        format!(". Starts no block that would end after {}", format_duration(limit))
+    });
+    format!("{goal}; differences below {margin} % count as none{limit}")
+}
+
+/// How many blocks of how many trials, and how long they take.
+fn schedule(plan: &Plan) -> String {
+    let trials = count(u32::try_from(plan.arms).unwrap_or(u32::MAX), "trial");
+    let (shortest, longest) = plan.duration_ns();
+    let (shortest, longest) = (format_duration(shortest), format_duration(longest));
+    if plan.min_blocks == plan.max_blocks {
+        let blocks = count(plan.max_blocks, "block");
+        return format!("{blocks} of {trials}, {longest} without switching");
+    }
+    let (fewest, most) = (plan.min_blocks, count(plan.max_blocks, "block"));
+    format!("{fewest} to {most} of {trials}, {shortest} to {longest} without switching")
+}
+
+fn count(n: u32, noun: &str) -> String {
+    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
+}
+
+fn order<'a>(spec: &'a Spec, plan: &Plan, block: u32) -> Vec<&'a str> {
+    let order = plan.order(block, |_| true);
+    order.into_iter().map(|arm| spec.arms[arm].name.as_str()).collect()
+}
+
+fn as_json(spec: &Spec, plan: &Plan, lacks: &[String]) -> String {
+    let blocks: Vec<_> = (0..plan.max_blocks).map(|block| order(spec, plan, block)).collect();
+    let (shortest_ns, longest_ns) = plan.duration_ns();
+    let value = json!({
+        "spec": spec,
+        "plan": plan,
+        "duration_ns": { "shortest": shortest_ns, "longest": longest_ns },
+        "blocks": blocks,
+        "side_runs": beside::as_json(spec),
+        "refused_here": lacks,
+    });
+    iotax_report::json_text(&value)
+}

@@ -1,0 +1,165 @@
+//! The progress line: arm, block, current intervals, time left. On stderr, only on a terminal.
+
+mod bar;
+mod rate;
+mod running;
+mod search;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use indicatif::{HumanBytes, ProgressBar};
+use iotax_analyze::{ArmProgress, Progress as Look};
+use iotax_experiment::plan::Plan;
+use iotax_load::LoadProgress;
+use iotax_rig::Progress as Preparing;
+use iotax_run::{Event, Observer};
+
+use self::bar::{bar, style};
+use self::running::{Running, seconds};
+pub(crate) use self::search::SearchLine;
+
+/// Shows how a run goes.
+pub(crate) struct ProgressLine {
+    bar: ProgressBar,
+    /// What is run, where it is not the experiment itself.
+    title: String,
+    plan: Plan,
+    running: Running,
+    /// Of the first trial.
+    started: Option<Instant>,
+    /// Time per block, ramp and measured time only; replaced by what blocks really took.
+    block: Duration,
+    trial: String,
+    looked: String,
+    /// Blocks the run will probably take.
+    expected_blocks: u32,
+    done_blocks: u32,
+}
+
+impl ProgressLine {
+    /// A line for `plan`; hidden if `quiet` or if stderr is no terminal. Between
+    /// events it follows the counters of the load, `live`.
+    pub(crate) fn new(plan: &Plan, live: &Arc<LoadProgress>, quiet: bool) -> Self {
+        let running = Running::of(Arc::clone(live));
+        let load = running.clone();
+        let style = style("{spinner} {wide_msg}{load}")
+            .with_key("load", move |state: &_, out: &mut dyn fmt::Write| load.write(state, out));
+        Self {
+            bar: bar(quiet, style),
+            title: String::new(),
+            started: None,
+            running,
+            block: Duration::from_nanos(plan.block_ns(plan.arms)),
+            trial: String::new(),
+            looked: String::new(),
+            expected_blocks: plan.min_blocks,
+            done_blocks: 0,
+            plan: plan.clone(),
+        }
+    }
+
+    /// The line with a title in front.
+    #[must_use]
+    pub(crate) fn titled(mut self, title: &str) -> Self {
+        self.title = format!("{title}: ");
+        self
+    }
+
+    /// Shows how far the rig is.
+    pub(crate) fn preparing(&self, progress: &Preparing<'_>) {
+        match *progress {
+            Preparing::Filling { done_bytes, size_bytes, .. } => {
+                self.laying_out(done_bytes, size_bytes);
+            }
+            Preparing::Making { arm } => self.bar.set_message(format!("making {arm}")),
+        }
+    }
+
+    /// Shows how far the laying out of files is.
+    pub(crate) fn laying_out(&self, done_bytes: u64, total_bytes: u64) {
+        let percent = (done_bytes * 100).checked_div(total_bytes).unwrap_or(100);
+        let total = HumanBytes(total_bytes);
+        self.bar.set_message(format!("writing {total} of test data: {percent} %"));
+    }
+
+    /// Does something that prints elsewhere, without the line in between.
+    pub(crate) fn aside<T>(&self, print: impl FnOnce() -> T) -> T {
+        self.bar.suspend(print)
+    }
+
+    /// Removes the line.
+    pub(crate) fn clear(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    fn show(&self) {
+        if self.running.is_pass() {
+            self.bar.set_message(format!("{}{}", self.title, self.trial));
+            return;
+        }
+        let blocks = self.expected_blocks.max(self.done_blocks + 1);
+        let left = self.block * blocks.saturating_sub(self.done_blocks);
+        let longest = Duration::from_nanos(self.plan.duration_ns().1);
+        let at_most = longest.saturating_sub(self.elapsed());
+        let (left, at_most) = (seconds(left.min(at_most)), seconds(at_most));
+        let (title, trial, looked) = (&self.title, &self.trial, &self.looked);
+        self.bar
+            .set_message(format!("{title}{trial} · about {left} left, at most {at_most}{looked}"));
+    }
+
+    fn block_ended(&mut self) {
+        self.done_blocks += 1;
+        self.block = self.elapsed() / self.done_blocks;
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.started.map_or(Duration::ZERO, |started| started.elapsed())
+    }
+
+    fn look(&mut self, look: &Look) {
+        self.block_ended();
+        let needed = look.arms.iter().filter_map(|arm| arm.blocks_needed).max();
+        self.expected_blocks = needed.unwrap_or(self.done_blocks + 1).min(self.plan.max_blocks);
+        let intervals: Vec<String> = look
+            .arms
+            .iter()
+            .filter_map(|arm| arm.tax.map(|tax| (arm, tax)))
+            .map(|(ArmProgress { name, verdict, .. }, tax)| {
+                let word = if verdict.is_signed() { String::new() } else { format!(" {verdict}") };
+                format!(" · {name}{word}: {}", tax.in_words())
+            })
+            .collect();
+        self.looked = intervals.concat();
+    }
+}
+
+impl Observer for ProgressLine {
+    fn on(&mut self, event: &Event<'_>) {
+        match event {
+            Event::TrialStarts { block, arm, phase, place, trials_in_block, unit } => {
+                let (block, place) = (block + 1, place + 1);
+                let phase = phase.map(|name| format!(": {name}")).unwrap_or_default();
+                self.started.get_or_insert_with(Instant::now);
+                self.trial = format!("block {block}, {place}/{trials_in_block} {arm}{phase}");
+                self.running.trial_begins(unit);
+            }
+            Event::PassStarts { pass, passes, arm, bytes } => {
+                let (pass, size) = (pass + 1, HumanBytes(*bytes));
+                self.trial = format!("pass {pass}/{passes} over {size} of {arm}");
+                self.running.pass_begins(*bytes);
+            }
+            Event::TrialEnded(_) => self.running.ends(),
+            Event::RoundEnded => self.block_ended(),
+            Event::Looked(look) => self.look(look),
+        }
+        self.show();
+    }
+}
+
+impl Drop for ProgressLine {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}

@@ -1,0 +1,377 @@
+//! Putting an experiment together: one arm, several arms, or the subsets of one stack's layers.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use crate::engine::{Engine, Place};
+use crate::error::{About, Error};
+use crate::layers::{Form, Layer, Stack};
+use crate::spec::{Arm, Design, Spec, Stop, StopMode, Target};
+use crate::target::{numbered, refuse_too_many};
+use crate::units::format_bytes;
+use crate::workload::{Job, Workload};
+
+/// Up to this many layers every subset is measured: 8 arms.
+const FACTORIAL_LAYERS: usize = 3;
+/// On request every subset of up to this many layers: 16 arms.
+const MAX_FACTORIAL_LAYERS: usize = 4;
+/// Bits of a mask.
+const MAX_LAYERS: usize = 31;
+
+/// Which subsets of a stack's layers become arms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Subsets {
+    /// All of them for up to 3 layers; for more: none, all, each alone, and each left out.
+    #[default]
+    Auto,
+    /// All of them, for up to 4 layers.
+    All,
+}
+
+impl Default for Stop {
+    fn default() -> Self {
+        Self {
+            mode: StopMode::Default,
+            margin: 0.05,
+            alpha: 0.05,
+            simultaneous: false,
+            max_blocks: 40,
+            min_blocks: 4,
+            max_time_ns: None,
+        }
+    }
+}
+
+impl Stop {
+    /// Refuses what could never stop or never decide.
+    pub fn validate(&self) -> Result<(), Error> {
+        let refuse = |key, problem: String, advice| {
+            Err(Error::impossible(About::Experiment, key, problem, advice))
+        };
+        if !(self.margin > 0.0 && self.margin < 1.0) {
+            let problem = format!("{} is not between 0 and 1", self.margin);
+            return refuse("margin", problem, "5% is usual");
+        }
+        if !(self.alpha > 0.0 && self.alpha < 0.5) {
+            let problem = format!("{} is not between 0 and 0.5", self.alpha);
+            return refuse("alpha", problem, "5% is usual");
+        }
+        if self.min_blocks == 0 {
+            return refuse("min-blocks", "no block, no result".into(), "write at least 1");
+        }
+        if self.max_blocks < self.min_blocks {
+            let problem = format!("{} is below min-blocks, {}", self.max_blocks, self.min_blocks);
+            return refuse("max-blocks", problem, "");
+        }
+        if self.max_time_ns == Some(0) {
+            return refuse("max-time", "nothing can be measured in no time".into(), "");
+        }
+        Ok(())
+    }
+}
+
+impl Target {
+    /// Paths that the user named to drive load at, those of layers too; results are none.
+    pub fn named_paths(&self) -> Vec<PathBuf> {
+        match self.clone() {
+            Self::Path(path) => vec![path],
+            Self::Stack(mut stack) => stack.paths_mut().into_iter().map(std::mem::take).collect(),
+            Self::Results(_) => Vec::new(),
+            Self::Several(targets) => {
+                targets.iter().flat_map(|named| named.target.named_paths()).collect()
+            }
+        }
+    }
+
+    /// Makes relative paths absolute, as [`Spec::resolve_paths`] does.
+    pub fn resolve_paths(&mut self, directory: &Path, home: Option<&Path>) {
+        match self {
+            Self::Path(path) => resolve(path, directory, home),
+            Self::Stack(stack) => stack.resolve_paths(directory, home),
+            Self::Results(files) => {
+                for file in files {
+                    resolve(file, directory, home);
+                }
+            }
+            Self::Several(targets) => {
+                for named in targets {
+                    named.target.resolve_paths(directory, home);
+                }
+            }
+        }
+    }
+}
+
+impl Stack {
+    /// Bytes of the base; `None` if only the machine knows (a directory, a device, a server).
+    pub fn size_bytes(&self) -> Option<u64> {
+        self.base()?.size_bytes()
+    }
+
+    /// Names of the layers that can be taken off, from bottom to top, a repeated one numbered:
+    /// `aes`, `aes#2`.
+    pub(crate) fn layer_names(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for layer in self.layers.iter().filter(|layer| layer.is_optional()) {
+            let is_taken = |name: &str| names.iter().any(|other| other == name);
+            let word = layer.name();
+            let name = if is_taken(word) { numbered(word, is_taken) } else { word.to_owned() };
+            names.push(name);
+        }
+        names
+    }
+
+    /// The stack with only those of its optional layers whose bit is set in `mask`, the lowest
+    /// bit for the lowest layer.
+    #[must_use]
+    pub fn subset(&self, mask: u32) -> Self {
+        let mut bits = (0..u32::BITS).map(|k| mask >> k & 1 == 1);
+        let kept = |layer: &&Layer| !layer.is_optional() || bits.next() == Some(true);
+        Self { layers: self.layers.iter().filter(kept).cloned().collect() }
+    }
+}
+
+impl Stack {
+    /// [`Stack::subset`], unless what is left does not fit together: a layer may stand only
+    /// because of one below it.
+    ///
+    /// # Errors
+    /// [`Error::Impossible`], naming what is left.
+    pub(crate) fn part(&self, mask: u32) -> Result<Self, Error> {
+        let part = self.subset(mask);
+        match Self::parse(&part.to_string()) {
+            Err(error) => Err(Error::impossible(
+                About::Experiment,
+                "stack",
+                format!("taken apart it becomes `{part}`, and {}", error.headline()),
+                "compare the stacks that can be made, as in iotax compare a=STACK b=STACK",
+            )),
+            Ok(_) => Ok(part),
+        }
+    }
+
+    /// Makes relative paths absolute, as [`Spec::resolve_paths`] does.
+    pub fn resolve_paths(&mut self, directory: &Path, home: Option<&Path>) {
+        for path in self.paths_mut() {
+            resolve(path, directory, home);
+        }
+    }
+}
+
+/// What a disk of iotax's own process takes at least.
+const SECTOR_BYTES: u64 = 512;
+
+impl Spec {
+    /// The seed of experiments that name none, so that they can be repeated as they are.
+    pub const DEFAULT_SEED: u64 = 1;
+
+    /// An experiment of one phase, with nothing that has to be asked for.
+    pub fn new(workload: Workload, arms: Vec<Arm>, design: Design, stop: Stop, seed: u64) -> Self {
+        Self {
+            workload,
+            then: Vec::new(),
+            suite: None,
+            arms,
+            design,
+            stop,
+            seed,
+            cloud: crate::cloud::CloudChoice::default(),
+            side_runs: crate::side_runs::SideRuns::default(),
+            fail_if: Vec::new(),
+            at_once: 1,
+            unmatched_jobs: 0,
+            fitted: None,
+        }
+    }
+
+    pub fn single(workload: Workload, arm: Arm, stop: Stop, seed: u64) -> Result<Self, Error> {
+        Self::new(workload, vec![arm], Design::Single, stop, seed).validated()
+    }
+
+    /// Every arm against the first; at least two.
+    pub fn compare(
+        workload: Workload,
+        arms: Vec<Arm>,
+        stop: Stop,
+        seed: u64,
+    ) -> Result<Self, Error> {
+        if arms.len() < 2 {
+            let advice = "name two or more, as in base=/mnt/a other=/mnt/b";
+            return Err(Error::syntax("a comparison needs at least two arms", advice));
+        }
+        Self::new(workload, arms, Design::Compare, stop, seed).validated()
+    }
+
+    /// The layers of one stack taken off: the arms are `stack` with subsets of the layers above
+    /// its base. The first arm is `bare`, the last has all layers.
+    pub fn peel(
+        workload: Workload,
+        stack: &Stack,
+        subsets: Subsets,
+        stop: Stop,
+        seed: u64,
+    ) -> Result<Self, Error> {
+        let layers = stack.layer_names();
+        let masks = masks(layers.len(), subsets)?;
+        let arm = |mask: &u32| {
+            let part = stack.part(*mask)?;
+            Ok(Arm::new(subset_name(&layers, *mask), Target::Stack(part)))
+        };
+        let arms = masks.iter().map(arm).collect::<Result<_, Error>>()?;
+        Self::new(workload, arms, Design::Peel { layers, masks }, stop, seed).validated()
+    }
+
+    fn validated(self) -> Result<Self, Error> {
+        self.validate()?;
+        Ok(self)
+    }
+
+    /// Refuses what cannot run, naming arm, job and key.
+    pub fn validate(&self) -> Result<(), Error> {
+        self.validate_phases()?;
+        self.stop.validate()?;
+        refuse_too_many(self.arms.len())?;
+        let mut names = HashSet::new();
+        for arm in &self.arms {
+            if !names.insert(arm.name.as_str()) {
+                return Err(Error::Duplicate { what: "arm", name: arm.name.clone() });
+            }
+        }
+        self.target_by_target().0.arms.iter().try_for_each(|arm| self.validate_arm(arm))
+    }
+
+    fn validate_arm(&self, arm: &Arm) -> Result<(), Error> {
+        let subject = |job: &str| About::Arm { arm: arm.name.clone(), job: job.to_owned() };
+        let is_there = |job: &&Job| arm.part.is_none() || arm.part == job.target;
+        for job in self.phases().flat_map(|phase| &phase.jobs).filter(is_there) {
+            let largest = u64::from(job.max_block_bytes());
+            let (engine, at) = (job.engine.name(), job.engine.info().at);
+            arm.validate_network(job)?;
+            match &arm.target {
+                Target::Stack(stack) if stack.size_bytes().is_some_and(|disk| largest > disk) => {
+                    let disk = stack.size_bytes().unwrap_or_default();
+                    let (block, disk) = (format_bytes(largest), format_bytes(disk));
+                    let problem = format!("blocks of {block} do not fit a disk of {disk}");
+                    let advice = "make the stack's size larger or block-size smaller";
+                    return Err(Error::impossible(
+                        subject(&job.name),
+                        "block-size",
+                        problem,
+                        advice,
+                    ));
+                }
+                Target::Stack(stack) if at == Place::VirtualDisk && !stack.is_in_process() => {
+                    let problem = format!("{engine} drives in-process stacks, not {stack}");
+                    let advice = "use engine=io_uring, psync or mmap";
+                    return Err(Error::impossible(subject(&job.name), "engine", problem, advice));
+                }
+                Target::Stack(stack)
+                    if job.write_through && stack.is_in_process() && job.engine != Engine::Null =>
+                {
+                    let problem = format!(
+                        "{stack} is of iotax's own process, where no write reaches a medium before \
+                         it counts"
+                    );
+                    let advice = "leave it out, use fsync-every=1, or mount the layers: \
+                                  vdisk(stack=\"...\")";
+                    let subject = subject(&job.name);
+                    return Err(Error::impossible(subject, "write-through", problem, advice));
+                }
+                Target::Stack(stack)
+                    if job.trims.is_some()
+                        && stack.is_in_process()
+                        && job.engine != Engine::Null =>
+                {
+                    let problem = format!("{stack} is simulated inside iotax and cannot trim");
+                    let advice = "trim a file, a block device, or a file system on the stack: \
+                                  vdisk(stack=\"...\") + ext4";
+                    return Err(Error::impossible(subject(&job.name), "trim", problem, advice));
+                }
+                Target::Stack(stack)
+                    if stack.is_in_process()
+                        && !job.granule_bytes().is_multiple_of(SECTOR_BYTES)
+                        && job.engine != Engine::Null
+                        && job.tree.is_none() =>
+                {
+                    let problem = format!(
+                        "{stack} takes whole sectors of {SECTOR_BYTES} bytes, and other I/Os are asked for"
+                    );
+                    let advice = "put a file system on it, which takes any size: \
+                                  vdisk(stack=\"...\") + ext4; or choose another block-size";
+                    let subject = subject(&job.name);
+                    return Err(Error::impossible(subject, "block-size", problem, advice));
+                }
+                Target::Path(path) if at == Place::VirtualDisk => {
+                    let problem =
+                        format!("{engine} drives stacks, not the path {}", path.display());
+                    let advice = "use engine=io_uring, psync or mmap";
+                    return Err(Error::impossible(subject(&job.name), "engine", problem, advice));
+                }
+                Target::Stack(stack)
+                    if at == Place::Directory && stack.form() != Form::Directory =>
+                {
+                    let problem = format!("files need a directory, which {stack} is not");
+                    let advice = "put a file system on it, as in file(size=2G) + ext4";
+                    return Err(Error::impossible(subject(&job.name), "engine", problem, advice));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes relative paths of targets and of `file` layers absolute: they are relative to
+    /// `directory`, and `~/x` is below `home` if the caller has one.
+    pub fn resolve_paths(&mut self, directory: &Path, home: Option<&Path>) {
+        for arm in &mut self.arms {
+            arm.target.resolve_paths(directory, home);
+        }
+    }
+}
+
+fn resolve(path: &mut PathBuf, directory: &Path, home: Option<&Path>) {
+    *path = match (path.strip_prefix("~"), home) {
+        (Ok(rest), Some(home)) => home.join(rest),
+        // Collecting components leaves out every `.`.
+        _ => directory.join(&*path).components().collect(),
+    };
+}
+
+/// The subsets of `layers` layers to measure, without repetition: none first, all last.
+fn masks(layers: usize, subsets: Subsets) -> Result<Vec<u32>, Error> {
+    let refuse = |problem: String, advice| {
+        Err(Error::impossible(About::Experiment, "stack", problem, advice))
+    };
+    match (layers, subsets) {
+        (0, _) => refuse(
+            "there is no layer to take off".into(),
+            "put layers on the base, as in file(size=2G) + aes + aes; file systems and loop \
+             devices stay, since the load needs them",
+        ),
+        (0..=FACTORIAL_LAYERS, _) | (0..=MAX_FACTORIAL_LAYERS, Subsets::All) => {
+            Ok((0..1 << layers).collect())
+        }
+        (_, Subsets::All) => refuse(
+            format!("all subsets of {layers} layers are {} arms", 1_u128 << layers.min(127)),
+            "take at most 4 layers, or leave out the request for all subsets",
+        ),
+        (MAX_LAYERS.., _) => refuse(format!("{layers} layers are too many"), "take at most 30"),
+        (_, Subsets::Auto) => {
+            let all = (1_u32 << layers) - 1;
+            let alone = (0..layers).map(|k| 1 << k);
+            let left_out = (0..layers).map(|k| all ^ 1 << k);
+            Ok([0].into_iter().chain(alone).chain(left_out).chain([all]).collect())
+        }
+    }
+}
+
+fn subset_name(layers: &[String], mask: u32) -> String {
+    if mask == 0 {
+        return "bare".to_owned();
+    }
+    let kept = layers.iter().enumerate().filter(|(k, _)| mask >> k & 1 == 1);
+    kept.map(|(_, name)| name.as_str()).collect::<Vec<_>>().join(" + ")
+}
+
+#[cfg(test)]
+mod tests;

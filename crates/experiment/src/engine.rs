@@ -1,0 +1,264 @@
+//! The engines, each declared once: what it is called, what it does, what its I/O goes through.
+//!
+//! Validation, keys, explanations, preconditioning, what is written for fio and how a load is
+//! driven read these declarations. A new engine is its entry here; what issues its I/O is in
+//! `load`.
+
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EngineInfo {
+    /// The name used in specs and reports.
+    pub name: &'static str,
+    pub does: Work,
+    /// What it can be driven at.
+    pub at: Place,
+    /// Whether its I/O goes through the page cache.
+    pub cache: PageCache,
+    /// Whether more than one I/O per thread can be in flight.
+    pub is_async: bool,
+    /// Whether it has a queue that takes I/Os in batches and that the kernel can poll.
+    pub has_queue: bool,
+    /// Whether it can trim.
+    pub trims: bool,
+    /// Its name in fio, or why fio has none.
+    pub fio: Result<&'static str, &'static str>,
+}
+
+/// What an engine does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Work {
+    /// Nothing at all: the target is never touched.
+    Nothing,
+    /// Reads and writes of a span.
+    Span,
+    /// Operations on a tree of files.
+    Tree,
+    /// Blocks in one direction, as fast as the path takes them.
+    Stream,
+    /// A request and its answer, both of the block size.
+    RoundTrips,
+    /// A connection for each request and its answer.
+    Connections,
+    /// Datagrams in one direction, of which some may be lost.
+    Datagrams,
+}
+
+/// What an engine can be driven at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// Whatever the target is.
+    Anything,
+    /// A virtual disk of this process.
+    VirtualDisk,
+    Directory,
+    /// The far end of a network path.
+    Peer,
+}
+
+/// Whether I/O goes through the page cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PageCache {
+    /// It never does.
+    Never,
+    UnlessDirect,
+    /// Always: it is the cache.
+    Always,
+}
+
+macro_rules! engines {
+    ($(#[doc = $doc:literal] $Engine:ident: $info:expr,)*) => {
+        /// How I/O is issued.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum Engine {
+            $(#[doc = $doc] $Engine,)*
+        }
+
+        impl Engine {
+            /// All there are.
+            pub const ALL: &[Self] = &[$(Self::$Engine,)*];
+            pub(crate) const NAMES: &[&str] = &[$(Self::$Engine.name(),)*];
+
+            pub const fn info(self) -> &'static EngineInfo {
+                match self {
+                    $(Self::$Engine => const { &$info },)*
+                }
+            }
+        }
+    };
+}
+
+/// What only reads and writes a file or device, one I/O after the other.
+const PLAIN: EngineInfo = EngineInfo {
+    name: "psync",
+    does: Work::Span,
+    at: Place::Anything,
+    cache: PageCache::UnlessDirect,
+    is_async: false,
+    has_queue: false,
+    trims: true,
+    fio: Ok("psync"),
+};
+
+engines! {
+    /// Completes at once: measures the load generator itself.
+    Null: EngineInfo {
+        name: "null",
+        does: Work::Nothing,
+        at: Place::Anything,
+        cache: PageCache::Never,
+        is_async: true,
+        has_queue: false,
+        trims: true,
+        fio: Ok("null"),
+    },
+    /// `pread` / `pwrite`.
+    Psync: PLAIN,
+    /// Loads and stores through a shared mapping.
+    Mmap: EngineInfo { name: "mmap", cache: PageCache::Always, fio: Ok("mmap"), ..PLAIN },
+    /// `io_uring` with registered files and buffers.
+    IoUring: EngineInfo {
+        name: "io_uring",
+        is_async: true,
+        has_queue: true,
+        fio: Ok("io_uring"),
+        ..PLAIN
+    },
+    /// The kernel's older asynchronous I/O; buffered, one I/O at a time.
+    Libaio: EngineInfo { name: "libaio", is_async: true, fio: Ok("libaio"), ..PLAIN },
+    /// In-process virtual disk.
+    Vdisk: EngineInfo {
+        name: "vdisk",
+        does: Work::Span,
+        at: Place::VirtualDisk,
+        cache: PageCache::Never,
+        is_async: true,
+        has_queue: false,
+        trims: false,
+        fio: Err("engine `vdisk` is iotax's own; choose another engine"),
+    },
+    /// Operations on a tree of files: see [`Tree`](crate::Tree).
+    Metadata: EngineInfo {
+        name: "metadata",
+        does: Work::Tree,
+        at: Place::Directory,
+        cache: PageCache::Never,
+        is_async: false,
+        has_queue: false,
+        trims: false,
+        fio: Err("operations on trees of files are iotax's own; fio has none"),
+    },
+    /// A TCP connection per thread that carries blocks: written to the peer, or read from it.
+    TcpStream: EngineInfo {
+        name: "tcp_stream",
+        does: Work::Stream,
+        at: Place::Peer,
+        cache: PageCache::Never,
+        is_async: false,
+        has_queue: false,
+        trims: false,
+        fio: Err("network load is iotax's own; fio is not asked for it"),
+    },
+    /// A TCP connection per thread, on which the peer answers each block with one of the same size.
+    TcpRr: EngineInfo {
+        name: "tcp_rr",
+        does: Work::RoundTrips,
+        at: Place::Peer,
+        cache: PageCache::Never,
+        is_async: true,
+        has_queue: false,
+        trims: false,
+        fio: Err("network load is iotax's own; fio is not asked for it"),
+    },
+    /// A TCP connection for each block, which the peer answers with one of the same size.
+    TcpConnect: EngineInfo {
+        name: "tcp_connect",
+        does: Work::Connections,
+        at: Place::Peer,
+        cache: PageCache::Never,
+        is_async: false,
+        has_queue: false,
+        trims: false,
+        fio: Err("network load is iotax's own; fio is not asked for it"),
+    },
+    /// Numbered UDP datagrams to the peer, or from it; whom they go to counts those that come.
+    UdpStream: EngineInfo {
+        name: "udp_stream",
+        does: Work::Datagrams,
+        at: Place::Peer,
+        cache: PageCache::Never,
+        is_async: false,
+        has_queue: false,
+        trims: false,
+        fio: Err("network load is iotax's own; fio is not asked for it"),
+    },
+}
+
+impl Engine {
+    /// The name used in specs and reports.
+    pub const fn name(self) -> &'static str {
+        self.info().name
+    }
+
+    /// Whether more than one I/O per thread can be in flight.
+    pub const fn is_async(self) -> bool {
+        self.info().is_async
+    }
+
+    /// Whether it never touches the target.
+    pub const fn does_nothing(self) -> bool {
+        matches!(self.info().does, Work::Nothing)
+    }
+
+    /// Whether it reads and writes a span.
+    pub const fn has_span(self) -> bool {
+        matches!(self.info().does, Work::Span)
+    }
+
+    /// Whether it is driven at the far end of a network path.
+    pub const fn is_network(self) -> bool {
+        matches!(self.info().at, Place::Peer)
+    }
+
+    /// Whether what counts is how much it moves: blocks in one direction.
+    pub const fn is_stream(self) -> bool {
+        matches!(self.info().does, Work::Stream)
+    }
+
+    /// Whether it sends datagrams, of which some may be lost.
+    pub const fn is_datagrams(self) -> bool {
+        matches!(self.info().does, Work::Datagrams)
+    }
+
+    /// Whether it makes a connection for each request.
+    pub const fn is_connections(self) -> bool {
+        matches!(self.info().does, Work::Connections)
+    }
+
+    /// Whether what counts is how long a request waits for its answer.
+    pub const fn is_round_trips(self) -> bool {
+        matches!(self.info().does, Work::RoundTrips)
+    }
+
+    /// What it does one after the other, in a sentence: an I/O, or over a network path a request.
+    pub const fn unit(self) -> &'static str {
+        match self.info().does {
+            Work::Nothing | Work::Span | Work::Tree => "I/O",
+            Work::Stream => "block",
+            Work::RoundTrips => "request",
+            Work::Connections => "connection",
+            Work::Datagrams => "datagram",
+        }
+    }
+
+    /// Whether its connections to a peer stay for the whole trial.
+    pub const fn keeps_connections(self) -> bool {
+        self.is_stream() || self.is_round_trips()
+    }
+
+    /// Whether it works on a tree of files.
+    pub const fn has_tree(self) -> bool {
+        matches!(self.info().does, Work::Tree)
+    }
+}

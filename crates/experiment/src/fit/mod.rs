@@ -1,0 +1,225 @@
+//! Test files that fit: sizes that nobody asked for give way to the room there is.
+//!
+//! All arms get the same files: the largest that the arm with the least room has room for. What
+//! shrinks is decided before the first trial and kept in the spec. Sizes go down in steps, so that
+//! a little more or less free space makes no other experiment.
+
+use crate::fitted::{Fitted, Yields};
+use crate::spec::Spec;
+use crate::tree::Tree;
+use crate::units::format_bytes;
+use crate::workload::{Files, Job, Workload};
+
+/// Smaller test files are answered by whatever remembers them: the caches of disks and
+/// controllers hold as much.
+const LEAST_SPAN_BYTES: u64 = 64 << 20;
+/// A hundredth: below it `driver-searcher` reads less than 512 MiB, and its writers go round in files
+/// of a few downloads.
+const LEAST_PERCENT: u32 = 1;
+/// Versions of an index that exist at the same time: the one being searched, the one published
+/// last, and the one being written.
+const INDEX_VERSIONS: u64 = 3;
+/// Files of a tree take blocks of this size.
+const TREE_BLOCK_BYTES: u64 = 4096;
+
+impl Spec {
+    /// Bytes that the test files of all phases take together in a directory.
+    pub fn bytes_of_files(&self) -> u64 {
+        self.all_at_once().bytes_of_files()
+    }
+
+    /// Shrinks what yields until all test files fit `space`: an arm, and the bytes it has for them.
+    /// Where that would make them too small to mean anything, they stay as they are, for whoever
+    /// looks for room to refuse them.
+    pub fn fit(&mut self, space: Option<(usize, u64)>) {
+        let from_bytes = self.bytes_of_files();
+        let small = space.filter(|(_, free_bytes)| *free_bytes < from_bytes);
+        if let Some((arm, free_bytes)) = small
+            && let Some((smaller, scale)) = self.fitting(free_bytes)
+        {
+            let to_bytes = smaller.bytes_of_files();
+            *self = smaller;
+            self.fitted = Some(Fitted { arm, free_bytes, from_bytes, to_bytes, scale });
+        }
+        self.phases_mut().for_each(|phase| phase.yields = None);
+    }
+
+    /// The least that its test files can be made to take by [`Spec::fit`]; what they take if
+    /// nothing yields.
+    pub fn least_bytes_of_files(&self) -> u64 {
+        self.smaller().last().map_or(self.bytes_of_files(), |(least, _)| least.bytes_of_files())
+    }
+
+    /// The factor that its test files would fit `free_bytes` with, if all of it were scaled.
+    pub fn scale_that_fits(&self, free_bytes: u64) -> Option<f64> {
+        let fits = |scale: &f64| {
+            let mut spec = self.clone();
+            let scaled = spec.phases_mut().try_for_each(|phase| phase.scale(*scale));
+            scaled.is_ok() && spec.bytes_of_files() <= free_bytes
+        };
+        scales().find(fits)
+    }
+
+    /// One sentence about how test files were fitted, if they were.
+    pub fn told_fit(&self) -> Option<String> {
+        let Fitted { arm, free_bytes, from_bytes, to_bytes, scale } = self.fitted?;
+        let name = self.arms.get(arm).map_or("an arm", |arm| arm.name.as_str());
+        let [free, from, to] = [free_bytes, from_bytes, to_bytes].map(rounded);
+        let how = scale.map_or(String::new(), |scale| format!(", as with --scale {scale}"));
+        let reason = format!("{name} has room for {free}");
+        Some(format!("test files of {to} instead of {from}{how}, because {reason}"))
+    }
+
+    /// The largest of the smaller ones that fits.
+    fn fitting(&self, free_bytes: u64) -> Option<(Self, Option<f64>)> {
+        self.smaller().find(|(spec, _)| spec.bytes_of_files() <= free_bytes)
+    }
+
+    /// The same experiment with smaller and smaller test files; none if nothing yields.
+    fn smaller(&self) -> Box<dyn Iterator<Item = (Self, Option<f64>)> + '_> {
+        match self.phases().find_map(|phase| phase.yields) {
+            None => Box::new(std::iter::empty()),
+            Some(Yields::Scale { .. }) => {
+                Box::new(scales().filter_map(|scale| Some((self.scaled(scale)?, Some(scale)))))
+            }
+            Some(Yields::Spans) => {
+                let all = self.all_at_once();
+                let largest = all.file_groups().into_iter().map(|group| group.bytes).max();
+                Box::new(caps(largest.unwrap_or(0)).map(|cap| (self.capped(cap), None)))
+            }
+        }
+    }
+
+    fn scaled(&self, scale: f64) -> Option<Self> {
+        let mut spec = self.clone();
+        for phase in spec.phases_mut() {
+            let Some(Yields::Scale { time, ramp }) = phase.yields else { continue };
+            let (time_ns, ramp_ns) = (phase.time_ns, phase.ramp_ns);
+            phase.scale(scale).ok()?;
+            phase.time_ns = if time { phase.time_ns } else { time_ns };
+            phase.ramp_ns = if ramp { phase.ramp_ns } else { ramp_ns };
+        }
+        Some(spec)
+    }
+
+    /// With no more than `cap_bytes` for the files of each job.
+    fn capped(&self, cap_bytes: u64) -> Self {
+        let mut spec = self.clone();
+        let groups = self.all_at_once();
+        let groups = groups.file_groups();
+        for phase in spec.phases_mut().filter(|phase| phase.yields == Some(Yields::Spans)) {
+            for job in phase.jobs.iter_mut().filter(|job| job.tree.is_none()) {
+                let threads = groups.iter().find(|group| group.key == key(job));
+                job.cap(cap_bytes / u64::from(threads.map_or(1, |group| group.files).max(1)));
+            }
+        }
+        spec
+    }
+}
+
+impl Workload {
+    /// Bytes that its test files take in a directory.
+    pub fn bytes_of_files(&self) -> u64 {
+        let index = self.index.map_or(0, |index| index.index_bytes.saturating_mul(INDEX_VERSIONS));
+        let groups = self.file_groups().into_iter().map(|group| group.bytes);
+        groups.fold(index, u64::saturating_add)
+    }
+
+    /// A time was asked for: it does not yield.
+    pub(crate) const fn keep_time(&mut self) {
+        if let Some(Yields::Scale { time, .. }) = &mut self.yields {
+            *time = false;
+        }
+    }
+
+    /// A ramp was asked for: it does not yield.
+    pub(crate) const fn keep_ramp(&mut self) {
+        if let Some(Yields::Scale { ramp, .. }) = &mut self.yields {
+            *ramp = false;
+        }
+    }
+
+    /// Its files, by the jobs that share them.
+    fn file_groups(&self) -> Vec<FileGroup<'_>> {
+        // Jobs of one name in several phases work on the same files.
+        let mut groups: Vec<FileGroup<'_>> = Vec::new();
+        for job in self.jobs.iter().filter(|job| job.has_span() || job.engine.has_tree()) {
+            let own_bytes = match &job.tree {
+                Some(tree) => bytes_of_tree(tree),
+                None => job.offset_bytes.saturating_add(job.size_bytes),
+            };
+            let key = key(job);
+            let files = if key.1 { job.threads } else { 1 };
+            let bytes = own_bytes.saturating_mul(files.into());
+            match groups.iter_mut().find(|group| group.key == key) {
+                Some(group) => {
+                    group.files = group.files.max(files);
+                    group.bytes = group.bytes.max(bytes);
+                }
+                None => groups.push(FileGroup { key, files, bytes }),
+            }
+        }
+        groups
+    }
+}
+
+/// Files that jobs of several phases may have in common.
+struct FileGroup<'a> {
+    key: (&'a str, bool),
+    files: u32,
+    /// All of them together.
+    bytes: u64,
+}
+
+/// Which files a job works on: its own, or those of this name. A tree is a thread's own.
+fn key(job: &Job) -> (&str, bool) {
+    match &job.files {
+        Files::Shared(name) if job.tree.is_none() => (name, false),
+        Files::Shared(_) | Files::PerThread => (&job.name, true),
+    }
+}
+
+impl Job {
+    /// Lets each of its files be no larger than `bytes`: whole blocks, and whole MiB of large ones.
+    fn cap(&mut self, bytes: u64) {
+        const MIB: u64 = 1 << 20;
+        let bytes = if bytes >= 16 * MIB { bytes - bytes % MIB } else { bytes };
+        let block = u64::from(self.max_block_bytes()).max(self.align_bytes.unwrap_or(0));
+        let unit = block.saturating_mul(self.files_per_thread.into()).max(1);
+        if self.size_bytes > bytes {
+            self.size_bytes = (bytes / unit).max(1).saturating_mul(unit);
+        }
+    }
+}
+
+/// Bytes that a tree of files takes: whole blocks, and one for what tells of the file.
+fn bytes_of_tree(tree: &Tree) -> u64 {
+    let blocks = u64::from(tree.file_bytes).div_ceil(TREE_BLOCK_BYTES) + 1;
+    u64::from(tree.files) * blocks * TREE_BLOCK_BYTES
+}
+
+/// Factors of one digit, from the largest.
+fn scales() -> impl Iterator<Item = f64> {
+    let tens = (1..10).rev().map(|tenth| tenth * 10);
+    tens.chain((LEAST_PERCENT..10).rev()).map(|percent| f64::from(percent) / 100.0)
+}
+
+/// Sizes below `bytes`, eight between one power of two and the next, from the largest.
+fn caps(bytes: u64) -> impl Iterator<Item = u64> {
+    let octaves = (0..60_u32).rev();
+    let all = octaves.flat_map(|power| (8..16_u64).rev().map(move |eighths| eighths << power));
+    all.filter(move |cap| (LEAST_SPAN_BYTES..bytes).contains(cap))
+}
+
+/// For people: whole GiB of what is large, whole MiB else.
+fn rounded(bytes: u64) -> String {
+    let unit: u64 = match bytes {
+        0..0xa0_0000 => 1,
+        0xa0_0000..0x2_8000_0000 => 1 << 20,
+        _ => 1 << 30,
+    };
+    format_bytes(bytes / unit * unit)
+}
+
+#[cfg(test)]
+mod tests;

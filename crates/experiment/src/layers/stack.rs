@@ -1,0 +1,140 @@
+//! A stack, its layers, and the base that is a stack itself: a virtual disk of in-process layers,
+//! as others see it. Each of the three is made of the others.
+
+use serde::{Deserialize, Serialize};
+
+use super::declared::{Arguments, Declared, Values};
+use super::info::{Does, Form, LayerInfo, Submitter, World, parameter};
+use super::need::Need;
+use crate::error::Error;
+use crate::units::Unit;
+
+/// Layers from bottom (the base, where bytes live) to top (what the load sees).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Stack {
+    /// Never empty; the first one is a base.
+    pub layers: Vec<Layer>,
+}
+
+/// Makes a layer of what was written.
+type Read = fn(&Arguments<'_>) -> Result<Layer, Error>;
+
+macro_rules! declare {
+    ($($group:ident { $($module:ident::$Layer:ident,)* })*) => {
+        /// One thing in the path that can cost.
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+        #[serde(tag = "layer", rename_all = "snake_case")]
+        pub enum Layer {
+            $($($Layer(super::$module::$Layer),)*)*
+        }
+
+        /// The words of each, and what reads it.
+        static CATALOG: &[(&[LayerInfo], Read)] = &[
+            $($((super::$module::$Layer::WORDS, |arguments| {
+                super::$module::$Layer::read(arguments).map(Layer::$Layer)
+            }),)*)*
+        ];
+
+        impl Layer {
+            /// This layer's entry in the catalog.
+            pub fn info(&self) -> &'static LayerInfo {
+                match self {
+                    $($(Self::$Layer(it) => &super::$module::$Layer::WORDS[it.word()],)*)*
+                }
+            }
+
+            pub(crate) fn values(&self) -> Values {
+                match self {
+                    $($(Self::$Layer(it) => it.values(),)*)*
+                }
+            }
+        }
+    };
+}
+
+each_layer!(declare);
+
+impl Layer {
+    /// Every layer there is, bases first, with its parameters.
+    pub fn catalog() -> impl Iterator<Item = &'static LayerInfo> {
+        CATALOG.iter().flat_map(|(words, _)| *words)
+    }
+
+    /// The entry for a word of stack text, and what reads such a layer.
+    pub(crate) fn declared(name: &str) -> Result<(&'static LayerInfo, Read), Error> {
+        let of_word = |(words, read): &'static (&[LayerInfo], Read)| {
+            words.iter().find(|info| info.name == name).map(|info| (info, *read))
+        };
+        CATALOG
+            .iter()
+            .find_map(of_word)
+            .ok_or_else(|| Error::unknown("layer", name, Self::catalog().map(|layer| layer.name)))
+    }
+
+    /// The word that names the layer in stack text.
+    pub fn name(&self) -> &'static str {
+        self.info().name
+    }
+
+    /// Whether bytes live in this layer; a base is at the bottom and cannot be taken off.
+    pub fn is_base(&self) -> bool {
+        self.info().is_base()
+    }
+
+    /// Whether the layer can be taken off a stack.
+    pub(crate) fn is_optional(&self) -> bool {
+        !matches!(self.info().does, Does::Holds | Does::Carries)
+    }
+}
+
+impl LayerInfo {
+    /// The entry for a word of stack text.
+    ///
+    /// # Errors
+    /// The nearest word there is, if there is none of that name.
+    pub fn named(name: &str) -> Result<&'static Self, Error> {
+        Layer::declared(name).map(|(info, _)| info)
+    }
+}
+
+/// A virtual disk, mounted through FUSE.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Vdisk {
+    /// Its in-process layers.
+    pub stack: Stack,
+}
+
+impl Declared for Vdisk {
+    const WORDS: &'static [LayerInfo] = &[LayerInfo {
+        name: "vdisk",
+        about: "base: a virtual disk of in-process layers, mounted through FUSE",
+        example: "vdisk(stack=\"file(size=1G) + throttle(iops=4000)\")",
+        world: World::System,
+        takes: &[],
+        gives: Some(Form::File),
+        does: Does::Holds,
+        submitter: Submitter::Process,
+        needs: &[Need::Root, Need::FUSE],
+        parameters: &[parameter("stack", Unit::Name, None, "its layers, in quotes")],
+    }];
+
+    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+        let text = arguments.required_text("stack")?;
+        let stack = Stack::parse(&text).map_err(|error| {
+            arguments.refuse(
+                "stack",
+                error.headline(),
+                "write the layers of `iotax layers` in quotes",
+            )
+        })?;
+        if !stack.is_in_process() {
+            let problem = "only in-process layers can be in a virtual disk";
+            return Err(arguments.refuse("stack", problem, "put the others on top of vdisk(...)"));
+        }
+        Ok(Self { stack })
+    }
+
+    fn values(&self) -> Values {
+        vec![("stack", Some(self.stack.to_string().into()))]
+    }
+}

@@ -1,0 +1,84 @@
+//! What the user asked for: workloads, stacks, experiment files, units.
+//!
+//! Two levels, as in a good argument parser: what was *written* ([`mod@file`], text) and what it
+//! *means* ([`Spec`], typed, in bytes and nanoseconds). Nothing here touches disk, clock or
+//! environment.
+#![forbid(unsafe_code)]
+
+mod build;
+mod cloud;
+mod depth;
+pub mod documented;
+mod engine;
+mod error;
+mod explain;
+mod explain_shares;
+pub mod file;
+mod fit;
+mod fitted;
+mod host_commands;
+mod index_ends;
+mod index_loads;
+mod job_options;
+mod latency_target;
+pub mod layers;
+mod load_factors;
+mod matrix;
+mod network;
+mod order;
+mod overrides;
+mod pairs;
+mod phases;
+pub mod plan;
+mod precondition;
+mod presets;
+mod quote;
+pub mod rule;
+mod search;
+mod set_host_commands;
+mod setting;
+mod several;
+mod side_runs;
+mod spec;
+mod target;
+mod text;
+mod tree;
+mod trims;
+mod turns;
+mod unheeded;
+pub mod units;
+mod validate;
+mod workload;
+mod writes;
+
+pub use build::Subsets;
+pub use cloud::{CloudChoice, DiskRole};
+pub use depth::Depth;
+pub use engine::{Engine, EngineInfo, PageCache, Place, Work};
+pub use error::{About, Error, FilePlace};
+pub use fitted::{Fitted, Yields};
+pub use host_commands::HostCommands;
+pub use index_ends::IndexEnds;
+pub use latency_target::LatencyTarget;
+pub use layers::{Base, Does, Form, Layer, LayerInfo, Need, Parameter, Stack, Submitter, World};
+pub use load_factors::{of_target_and_load, refuse_exclusions, varied};
+pub use matrix::{Factor, Matrix};
+pub use network::Elsewhere;
+pub use overrides::{Changes, is_size, override_options};
+pub use pairs::pair_arms;
+pub use quote::brief;
+pub use rule::Rule;
+pub use search::{BurstWatch, KnownLimit, Probe, Region, Search, SearchTarget, Traffic};
+pub use set_host_commands::command_of_arm;
+pub use setting::Setting;
+pub use side_runs::SideRuns;
+pub use spec::{Arm, Design, Driver, NamedTarget, Spec, Stop, StopMode, Target};
+pub use target::parse_arms;
+pub use tree::{Operation, OperationShare, Tree};
+pub use trims::Trims;
+pub use turns::{Flow, IoPriority, Numa, NumaMemory, PriorityClass, PriorityShare};
+pub use workload::{
+    BlockSizes, Bound, Extent, Files, FioOption, IndexLoads, Job, Pace, Pattern, Requirement,
+    RunLength, Share, Skew, Stretches, Think, Workload, Zone,
+};
+pub use writes::Content;

@@ -1,0 +1,146 @@
+//! Arms x blocks to an ordered, seeded schedule of trials.
+//!
+//! A *block* is one trial of every arm that is still open, in a balanced random order (the module `order`):
+//! interleaving is what makes differences comparable while the machine drifts (Abedi & Brecht, ICPE
+//! 2017), and balance what keeps a trial's place in its block from passing for a difference. The order
+//! of block `b` depends on the seed and on `b` alone, so a plan can be printed before it is run, and
+//! dropping a resolved arm does not change the others' order.
+
+mod order;
+
+use crate::Spec;
+use serde::{Deserialize, Serialize};
+
+/// The schedule of an experiment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// Number of arms; arm 0 is the baseline.
+    pub arms: usize,
+    /// Blocks before the first look at the data.
+    pub min_blocks: u32,
+    /// Blocks at most.
+    pub max_blocks: u32,
+    /// The trials of one arm in one block, in their order: one per phase of the experiment.
+    pub phases: Vec<Phase>,
+    /// Wall time at most, in nanoseconds.
+    pub max_time_ns: Option<u64>,
+    /// Trials of a block that are performed at the same time.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub at_once: usize,
+    seed: u64,
+}
+
+const fn one() -> usize {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+const fn is_one(at_once: &usize) -> bool {
+    *at_once == 1
+}
+
+/// The times of one phase's trials.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Phase {
+    /// Discarded start of each trial, in nanoseconds.
+    pub ramp_ns: u64,
+    /// Measured part of each trial, in nanoseconds.
+    pub time_ns: u64,
+}
+
+impl Plan {
+    /// The schedule that `spec` asks for.
+    pub fn new(spec: &Spec) -> Self {
+        Self {
+            arms: spec.arms.len(),
+            min_blocks: spec.stop.min_blocks,
+            max_blocks: spec.stop.max_blocks,
+            phases: spec
+                .phases()
+                .map(|phase| Phase { ramp_ns: phase.ramp_ns, time_ns: phase.time_ns })
+                .collect(),
+            max_time_ns: spec.stop.max_time_ns,
+            at_once: spec.at_once.max(1) as usize,
+            seed: spec.seed,
+        }
+    }
+
+    /// The arms of block `block` in the order in which they run; `open(arm)` says which still do.
+    pub fn order(&self, block: u32, open: impl Fn(usize) -> bool) -> Vec<usize> {
+        let mut order = order::of_block(self.arms, block, self.seed);
+        order.retain(|arm| open(*arm));
+        order
+    }
+
+    /// Seed of the load's random choices in block `block`: the same for every arm of the block, so
+    /// that all arms see the same offsets.
+    pub fn load_seed(&self, block: u32) -> u64 {
+        self.seed ^ u64::from(block).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(32)
+    }
+
+    /// Time of one block with `open` arms, without switching, in nanoseconds.
+    pub fn block_ns(&self, open: usize) -> u64 {
+        let phase_ns = |phase: &Phase| phase.ramp_ns.saturating_add(phase.time_ns);
+        let turn_ns = self.phases.iter().map(phase_ns).fold(0, u64::saturating_add);
+        turn_ns.saturating_mul(open.div_ceil(self.at_once) as u64)
+    }
+
+    /// Shortest and longest time the experiment takes, without switching, in nanoseconds.
+    pub fn duration_ns(&self) -> (u64, u64) {
+        let block = self.block_ns(self.arms);
+        let longest = block.saturating_mul(u64::from(self.max_blocks));
+        let shortest = block.saturating_mul(u64::from(self.min_blocks));
+        match self.max_time_ns {
+            Some(limit) => (shortest.min(limit), longest.min(limit)),
+            None => (shortest, longest),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn plan(arms: usize, seed: u64) -> Plan {
+        Plan {
+            at_once: 1,
+            arms,
+            min_blocks: 3,
+            max_blocks: 40,
+            phases: vec![Phase { ramp_ns: 2, time_ns: 5 }],
+            max_time_ns: None,
+            seed,
+        }
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_schedule_and_another_seed_another() {
+        let blocks = |seed| (0..10).map(|b| plan(4, seed).order(b, |_| true)).collect::<Vec<_>>();
+        assert_eq!(blocks(1), blocks(1));
+        assert_ne!(blocks(1), blocks(2));
+    }
+
+    #[test]
+    fn a_time_limit_caps_the_estimate() {
+        let plan = Plan { max_time_ns: Some(50), ..plan(2, 0) };
+        assert_eq!(plan.duration_ns(), (42, 50));
+    }
+
+    proptest! {
+        #[test]
+        fn each_block_has_each_open_arm_once(arms in 1usize..8, block in 0u32..1000, closed in 0usize..8, seed: u64) {
+            let mut order = plan(arms, seed).order(block, |arm| arm != closed);
+            order.sort_unstable();
+            prop_assert_eq!(order, (0..arms).filter(|arm| *arm != closed).collect::<Vec<_>>());
+        }
+
+        #[test]
+        fn closing_an_arm_leaves_the_order_of_the_others(arms in 2usize..8, block in 0u32..1000, seed: u64) {
+            let plan = plan(arms, seed);
+            let mut all = plan.order(block, |_| true);
+            all.retain(|arm| *arm != 1);
+            prop_assert_eq!(all, plan.order(block, |arm| arm != 1));
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! The search for caps: what is asked, and the single measurements it is made of.
+
+use iotax_catalog::Direction;
+use serde::{Deserialize, Serialize};
+
+use crate::cloud::CloudChoice;
+use crate::engine::Engine;
+use crate::rule::Rule;
+use crate::spec::{Arm, Design, Spec, Stop};
+use crate::workload::{BlockSizes, Files, Job, Pattern, Workload};
+
+/// Name of the job of every probe, and of its file in a directory.
+const JOB: &str = "limits";
+
+/// What to find out, and how thoroughly.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Search {
+    /// Whose caps.
+    pub targets: Vec<SearchTarget>,
+    /// Whether to write instead of to read.
+    pub writes: bool,
+    /// Settle for fewer points and wider intervals.
+    pub quick: bool,
+    /// Wait for bursts to end.
+    pub burst: Option<BurstWatch>,
+    /// What the targets are said to be, to set what was measured beside documented limits.
+    #[serde(default, skip_serializing_if = "CloudChoice::is_empty")]
+    pub cloud: CloudChoice,
+    /// What must not come out, beyond which the exit code tells.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fail_if: Vec<Rule>,
+    /// Seed of every random choice: offsets, order.
+    pub seed: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SearchTarget {
+    /// What it is, and its name.
+    pub arm: Arm,
+    /// Bytes of it that may be used.
+    pub span_bytes: u64,
+    /// The smallest I/O that it takes, in bytes; `None` if that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub smallest_io_bytes: Option<u32>,
+    /// Limits that this machine itself is known to set, on the I/O that the search does.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub known: Vec<KnownLimit>,
+}
+
+/// A limit that was read on the machine, per second. `None`: no limit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct KnownLimit {
+    /// What sets it: `cgroup`; on the way to a peer `tbf`, `htb class`, `police`.
+    pub scope: String,
+    /// Which of them: `/system.slice/db.service`; an interface.
+    pub of: String,
+    /// What alone it counts, if not all: of a network path reads are what comes from the peer, writes
+    /// what goes there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub direction: Option<Direction>,
+    /// I/Os.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iops: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bw_bytes: Option<f64>,
+}
+
+/// How long to wait for the end of a burst.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BurstWatch {
+    /// Longest load, in nanoseconds.
+    pub longest_ns: u64,
+    /// Pauses after which the burst is looked at again, in nanoseconds: credits come back in
+    /// proportion, what a device had cached does not.
+    pub pauses_ns: Vec<u64>,
+}
+
+/// A part of a target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Region {
+    /// Where it begins, in bytes.
+    pub offset_bytes: u64,
+    /// How long it is, in bytes.
+    pub bytes: u64,
+}
+
+/// One measurement: random I/O of one size at one depth, or flows over a network path, on one target or
+/// on several at once.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Probe {
+    /// What it is for, in words.
+    pub purpose: String,
+    /// Which targets, as indices, and where on each of them.
+    pub places: Vec<(usize, Region)>,
+    /// Size of each I/O.
+    pub block_bytes: u32,
+    /// I/Os in flight on each target.
+    pub queue_depth: u32,
+    /// Discarded start, in nanoseconds.
+    pub ramp_ns: u64,
+    /// Measured window, in nanoseconds.
+    pub time_ns: u64,
+    /// What goes over those targets that are network paths.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traffic: Option<Traffic>,
+}
+
+/// Load over a network path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Traffic {
+    /// What a flow is: a stream, datagrams, or requests of which one is under way.
+    pub engine: Engine,
+    /// From the peer to here, and not to the peer.
+    pub is_back: bool,
+    /// Flows at the same time.
+    pub flows: u32,
+    /// Size of a block, a datagram or a request.
+    pub block_bytes: u32,
+}
+
+impl Search {
+    /// The experiment that a rig makes the targets for.
+    pub fn spec(&self) -> Spec {
+        let span_bytes = self.targets.iter().map(|target| target.span_bytes).max();
+        let span_bytes = span_bytes.unwrap_or(0).max(1 << 20);
+        let whole = Region { offset_bytes: 0, bytes: span_bytes };
+        Spec::new(
+            workload(io(self.writes, whole, 4096, 1), (0, 1)),
+            self.targets.iter().map(|target| target.arm.clone()).collect(),
+            Design::Single,
+            Stop::default(),
+            self.seed,
+        )
+    }
+}
+
+impl Probe {
+    /// The load on the target at `place`, an index into [`Probe::places`].
+    pub fn workload(&self, place: usize, search: &Search) -> Workload {
+        let (target, region) = self.places[place];
+        let times = (self.ramp_ns, self.time_ns);
+        match self.traffic {
+            Some(traffic) if search.targets[target].arm.target.is_network() => {
+                workload(traffic.job(), times)
+            }
+            _ => workload(io(search.writes, region, self.block_bytes, self.queue_depth), times),
+        }
+    }
+}
+
+impl Traffic {
+    fn job(self) -> Job {
+        Job {
+            engine: self.engine,
+            threads: self.flows,
+            read_percent: if self.is_back { 100 } else { 0 },
+            block_sizes: BlockSizes::Fixed(self.block_bytes),
+            ..Job::new(JOB)
+        }
+    }
+}
+
+fn io(writes: bool, region: Region, block_bytes: u32, queue_depth: u32) -> Job {
+    Job {
+        engine: Engine::IoUring,
+        queue_depth,
+        read_percent: if writes { 0 } else { 100 },
+        // Each block once before any comes again: a cache is not asked for what it just saw.
+        pattern: Pattern::Shuffled,
+        block_sizes: BlockSizes::Fixed(block_bytes),
+        files: Files::Shared(JOB.to_owned()),
+        size_bytes: region.bytes,
+        offset_bytes: region.offset_bytes,
+        direct: true,
+        ..Job::new(JOB)
+    }
+}
+
+fn workload(job: Job, (ramp_ns, time_ns): (u64, u64)) -> Workload {
+    Workload {
+        name: JOB.to_owned(),
+        about: "Load as much as there is room for, to find caps.".to_owned(),
+        ramp_ns,
+        time_ns,
+        primary: job.name.clone(),
+        jobs: vec![job],
+        index: None,
+        requires: None,
+        origin: None,
+        notes: Vec::new(),
+        yields: None,
+    }
+}

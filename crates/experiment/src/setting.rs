@@ -1,0 +1,10 @@
+//! A level of a factor.
+
+use serde::{Deserialize, Serialize};
+
+/// The level that an arm has of a factor.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Setting {
+    pub factor: String,
+    pub level: String,
+}

@@ -1,0 +1,258 @@
+//! Several targets in one trial: each job works on one of them, all at the same time.
+//!
+//! A workload of another tool names places of its own: a directory of fio's, a drive of `DiskSpd`'s.
+//! Which target of this machine stands for which of them is said beside it: `e=/mnt/e f=/mnt/f`.
+
+use indexmap::IndexSet;
+
+use crate::error::{About, Error};
+use crate::spec::{Arm, Design, NamedTarget, Spec, Target};
+use crate::target::split_name;
+use crate::workload::Workload;
+
+impl Target {
+    /// Reads the targets of one trial: one, for all jobs, or `NAME=TARGET` for those that call theirs
+    /// so.
+    ///
+    /// # Errors
+    /// What is no target; several without names, or with one name.
+    pub fn parse_all<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<Self, Error> {
+        let texts: Vec<&str> = texts.into_iter().map(str::trim).collect();
+        let mut named: Vec<NamedTarget> = Vec::new();
+        for text in &texts {
+            let (name, rest) = split_name(text, "target")?;
+            let Some(name) = name else {
+                if let [text] = texts.as_slice() {
+                    return Self::parse(text);
+                }
+                return Err(Error::syntax(
+                    format!("`{text}` has no name, and it is one of several targets"),
+                    "one target is for all jobs; of several each needs the name that its jobs have \
+                     for it, as in e=/mnt/e f=/mnt/f",
+                ));
+            };
+            // `text` is trimmed, so the target is its end.
+            let start = text.len() - rest.trim_start().len();
+            let target = Self::parse(rest).map_err(|error| error.shifted(text, start))?;
+            if named.iter().any(|other| other.name == name) {
+                return Err(Error::Duplicate { what: "target", name: name.to_owned() });
+            }
+            named.push(NamedTarget { name: name.to_owned(), target });
+        }
+        Ok(Self::Several(named))
+    }
+
+    /// The targets of one trial, if there are several.
+    pub fn several(&self) -> Option<&[NamedTarget]> {
+        match self {
+            Self::Several(targets) => Some(targets),
+            Self::Path(_) | Self::Stack(_) | Self::Results(_) => None,
+        }
+    }
+
+    /// Each of them; itself, if it is one.
+    pub fn each(&self) -> Vec<&Self> {
+        match self {
+            Self::Several(targets) => targets.iter().map(|named| &named.target).collect(),
+            one => vec![one],
+        }
+    }
+}
+
+impl Workload {
+    /// What its jobs call their targets, each once, in their order.
+    pub fn targets(&self) -> IndexSet<&str> {
+        self.jobs.iter().filter_map(|job| job.target.as_deref()).collect()
+    }
+
+    /// With only the jobs that work on the target of this name.
+    #[must_use]
+    pub fn on(&self, target: &str) -> Self {
+        let mut part = self.clone();
+        part.jobs.retain(|job| job.target.as_deref() == Some(target));
+        part
+    }
+}
+
+impl Arm {
+    /// An arm for each of its targets, for whoever brings up one at a time; itself if it has one.
+    fn target_by_target(&self, alone: bool) -> Vec<Self> {
+        let Some(targets) = self.target.several() else { return vec![self.clone()] };
+        let part = |named: &NamedTarget| Self {
+            name: if alone { named.name.clone() } else { format!("{}/{}", self.name, named.name) },
+            target: named.target.clone(),
+            part: Some(named.name.clone()),
+            ..self.clone()
+        };
+        targets.iter().map(part).collect()
+    }
+}
+
+impl Spec {
+    /// Gives the jobs the targets of the arms: a name of a target is what jobs call theirs, or the
+    /// name of a job. Where arms have one target each it is that of all jobs, whatever these call
+    /// theirs; what is to be said of that is returned.
+    ///
+    /// # Errors
+    /// Targets that no job has, jobs that have no target; what cannot run.
+    pub fn bind_targets(&mut self) -> Result<Option<String>, Error> {
+        self.bind_by_name_of_job();
+        self.take_one_for_all();
+        if self.has_several_targets() {
+            self.arms.iter().try_for_each(|arm| self.validate_targets(arm))?;
+            self.validate()?;
+            return Ok(None);
+        }
+        let told = self.told_of_one_target();
+        for phase in self.phases_mut() {
+            phase.notes.extend(told.clone());
+            phase.jobs.iter_mut().for_each(|job| job.target = None);
+        }
+        Ok(told)
+    }
+
+    fn bind_by_name_of_job(&mut self) {
+        let targets = self.arms.iter().filter_map(|arm| arm.target.several()).flatten();
+        let names: IndexSet<String> = targets.map(|named| named.name.clone()).collect();
+        for job in self.phases_mut().flat_map(|phase| &mut phase.jobs) {
+            let has = job.target.as_ref().is_some_and(|target| names.contains(target));
+            if !has && names.contains(&job.name) {
+                job.target = Some(job.name.clone());
+            }
+        }
+    }
+
+    /// One target that all jobs call so is the target of the arm.
+    fn take_one_for_all(&mut self) {
+        let jobs = self.phases().flat_map(|phase| &phase.jobs);
+        let called: IndexSet<Option<&str>> = jobs.map(|job| job.target.as_deref()).collect();
+        let name = match called.first() {
+            Some(Some(name)) if called.len() == 1 => (*name).to_owned(),
+            _ => return,
+        };
+        for arm in &mut self.arms {
+            if let Some([one]) = arm.target.several()
+                && one.name == name
+            {
+                arm.target = one.target.clone();
+            }
+        }
+    }
+
+    fn told_of_one_target(&self) -> Option<String> {
+        let called: IndexSet<&str> = self.phases().flat_map(Workload::targets).collect();
+        if called.len() < 2 {
+            return None;
+        }
+        let called: Vec<&str> = called.into_iter().collect();
+        let each: Vec<String> = called.iter().map(|name| format!("{name}=TARGET")).collect();
+        let (one, own) = if self.arms.len() == 1 {
+            ("the one that is given", format!("give each its own with {}", each.join(" ")))
+        } else {
+            let own = each.join(", ").replace("=TARGET", " = \"TARGET\"");
+            ("the one of each arm", format!("in an experiment file an arm may be {{ {own} }}"))
+        };
+        Some(format!(
+            "the jobs are for {} targets ({}), and all of them work on {one}; {own}",
+            called.len(),
+            called.join(", "),
+        ))
+    }
+
+    /// What arms are made of: each target of each arm as an arm of its own, and for each arm of this
+    /// spec where its targets are among them. Of one arm the names are those of its targets.
+    pub fn target_by_target(&self) -> (Self, Vec<std::ops::Range<usize>>) {
+        let mut arms: Vec<Arm> = Vec::new();
+        let mut places = Vec::new();
+        let alone = self.arms.len() == 1;
+        for arm in &self.arms {
+            let start = arms.len();
+            arms.extend(arm.target_by_target(alone));
+            places.push(start..arms.len());
+        }
+        (Self { arms, ..self.clone() }, places)
+    }
+
+    /// Every target of every arm, in order.
+    pub fn targets(&self) -> impl Iterator<Item = &Target> {
+        self.arms.iter().flat_map(|arm| arm.target.each())
+    }
+
+    /// Whose the VMs are that this arm's disks of a cloud are on: targets of one arm that name the
+    /// same size are on one VM. So are all arms where none is compared with another.
+    pub fn owner<'a>(&self, arm: &'a Arm) -> &'a str {
+        match (&self.design, &arm.part) {
+            (Design::Single, _) => "",
+            (_, None) => &arm.name,
+            (_, Some(part)) => arm.name.strip_suffix(part.as_str()).unwrap_or(&arm.name),
+        }
+    }
+
+    /// Whether some arm has several targets.
+    pub fn has_several_targets(&self) -> bool {
+        self.arms.iter().any(|arm| arm.target.several().is_some())
+    }
+
+    /// The jobs of all phases that work on an arm as one workload: all of them, unless it is one
+    /// target of several.
+    pub fn all_at_once_on(&self, arm: &Arm) -> Workload {
+        let all = self.all_at_once();
+        arm.part.as_ref().map_or_else(|| all.clone(), |target| all.on(target))
+    }
+
+    /// Bytes that the test files of all phases take together in a directory that is an arm's target.
+    pub fn bytes_of_files_on(&self, arm: &Arm) -> u64 {
+        self.all_at_once_on(arm).bytes_of_files()
+    }
+
+    /// Refuses jobs without a target, and targets without a job.
+    pub(crate) fn validate_targets(&self, arm: &Arm) -> Result<(), Error> {
+        let Some(targets) = arm.target.several() else { return Ok(()) };
+        let names: Vec<&str> = targets.iter().map(|named| named.name.as_str()).collect();
+        let called: IndexSet<&str> = self.phases().flat_map(Workload::targets).collect();
+        let jobs = || self.phases().flat_map(|phase| &phase.jobs);
+        for name in &names {
+            if called.contains(name) {
+                continue;
+            }
+            let known: IndexSet<&str> =
+                called.iter().copied().chain(jobs().map(|job| job.name.as_str())).collect();
+            if called.is_empty() {
+                let jobs: IndexSet<&str> = jobs().map(|job| job.name.as_str()).collect();
+                let jobs: Vec<&str> = jobs.into_iter().collect();
+                return Err(Error::syntax(
+                    format!("no job of this workload has a target called `{name}`"),
+                    format!(
+                        "name one target for all jobs, without NAME= (a path with a `=` in it is \
+                         written ./a=b); or give each job its own, by its name: {}",
+                        jobs.join(", ")
+                    ),
+                ));
+            }
+            return Err(Error::unknown("target", name, known));
+        }
+        for job in jobs() {
+            let has = job.target.as_deref().is_some_and(|target| names.contains(&target));
+            if has {
+                continue;
+            }
+            let wanted = job.target.as_deref().unwrap_or(&job.name);
+            return Err(Error::syntax(
+                format!("job `{}` has no target: nothing is given for `{wanted}`", job.name),
+                format!("add {wanted}=TARGET, or name one target for all jobs"),
+            ));
+        }
+        if self.phases().any(|phase| phase.index.is_some()) {
+            return Err(Error::impossible(
+                About::Index,
+                "target",
+                "an index is in one place, and there are several targets",
+                "name one target for the whole workload",
+            ));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

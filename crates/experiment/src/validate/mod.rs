@@ -1,0 +1,490 @@
+//! What no machine can do, refused before any machine is touched.
+
+mod network;
+mod order;
+mod rules;
+mod shares;
+mod trims;
+
+use std::collections::HashSet;
+
+use crate::engine::PageCache;
+use crate::error::{About, Error};
+use crate::job_options::format_block_sizes;
+use crate::tree::Operation;
+use crate::trims::Trims;
+use crate::units::{format_bytes, format_duration};
+use crate::workload::{BlockSizes, Bound, Files, IndexLoads, Job, Pace, Workload};
+
+/// `O_DIRECT` transfers whole logical blocks of the device, which are never smaller.
+const DIRECT_ALIGNMENT_BYTES: u32 = 512;
+/// The kernel's limit on the entries of an `io_uring`.
+const MAX_DEPTH: u32 = 32_768;
+/// fio's limit on jobs.
+const MAX_THREADS: u32 = 4096;
+/// Writes that a thread remembers until it checks them.
+const MAX_BACKLOG: u32 = 1 << 20;
+/// Of one thread: their names are kept in memory.
+const MAX_TREE_FILES: u32 = 10_000_000;
+const MAX_TREE_FILE_BYTES: u32 = 16 << 20;
+
+impl Workload {
+    /// Refuses what cannot run, naming job and key.
+    pub fn validate(&self) -> Result<(), Error> {
+        let workload = |key, problem: &str, advice: &str| {
+            Err(Error::impossible(About::Workload, key, problem, advice))
+        };
+        if self.time_ns == 0 {
+            return workload("time", "nothing would be measured", "write for example 5s");
+        }
+        if self.jobs.is_empty() {
+            return workload("job", "there is no job to run", "add a job");
+        }
+        let mut names = HashSet::new();
+        for job in &self.jobs {
+            if !names.insert(job.name.as_str()) {
+                return Err(Error::Duplicate { what: "job", name: job.name.clone() });
+            }
+            job.validate()?;
+            self.validate_turn(job)?;
+        }
+        if self.primary_job().is_none() {
+            return Err(Error::unknown(
+                "primary job",
+                &self.primary,
+                self.jobs.iter().map(|job| job.name.as_str()),
+            ));
+        }
+        self.index.as_ref().map_or(Ok(()), validate_index)
+    }
+}
+
+impl Workload {
+    /// When a job runs.
+    fn validate_turn(&self, job: &Job) -> Result<(), Error> {
+        // Both saturate at 584 years.
+        if job.start_delay_ns >= self.ramp_ns.saturating_add(self.time_ns) {
+            let advice = "shorten it, or lengthen the workload's time";
+            return Err(job.refuse("start-delay", "the trial is over by then", advice));
+        }
+        let Some(end_ns) = job.end_after_ns else { return Ok(()) };
+        if end_ns <= job.start_delay_ns {
+            let (end, start) = (format_duration(end_ns), format_duration(job.start_delay_ns));
+            let problem = format!("the job ends after {end}, and starts after {start} only");
+            return Err(job.refuse("end-after", problem, "lengthen it, or shorten start-delay"));
+        }
+        if end_ns <= self.ramp_ns && job.name == self.primary {
+            let ramp = format_duration(self.ramp_ns);
+            let problem = format!("the job that decides is over before the ramp of {ramp} is");
+            return Err(job.refuse("end-after", problem, "lengthen it, or shorten ramp"));
+        }
+        Ok(())
+    }
+}
+
+impl Job {
+    fn refuse(&self, key: &'static str, problem: impl Into<String>, advice: &str) -> Error {
+        Error::impossible(About::Job(self.name.clone()), key, problem, advice)
+    }
+
+    fn validate(&self) -> Result<(), Error> {
+        self.validate_names()?;
+        self.validate_tree()?;
+        self.validate_network()?;
+        self.validate_blocks()?;
+        self.validate_engine()?;
+        self.validate_order()?;
+        self.validate_shares()?;
+        self.validate_trims()?;
+        if !(1..=MAX_THREADS).contains(&self.threads) {
+            let problem = format!("{} threads; possible are 1 to {MAX_THREADS}", self.threads);
+            return Err(self.refuse("threads", problem, ""));
+        }
+        if self.read_percent > 100 {
+            let problem = format!("{} % of I/Os cannot be reads", self.read_percent);
+            return Err(self.refuse("read-percent", problem, "write 0 to 100"));
+        }
+        if let Pace::Even { iops } | Pace::Poisson { iops } = self.pace
+            && !(iops.is_finite() && iops > 0.0)
+        {
+            let advice = "write a rate above 0, or closed for no rate";
+            return Err(self.refuse("rate", format!("{iops} I/Os per second never start"), advice));
+        }
+        self.validate_verify()?;
+        if self.writes_data() {
+            return Ok(());
+        }
+        let write_only = [
+            ("verify", self.verify),
+            ("end-fsync", self.end_fsync),
+            ("fsync-every", self.fsync_every.is_some()),
+        ];
+        match write_only.into_iter().find(|(_, set)| *set) {
+            Some((key, _)) => {
+                let problem = "the job writes no data";
+                Err(self.refuse(key, problem, "leave it out, or write too"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn validate_verify(&self) -> Result<(), Error> {
+        let refuse = |key, problem: String, advice| Err(self.refuse(key, problem, advice));
+        if let Some(every) = self.verify_every
+            && !(1..=MAX_BACKLOG).contains(&every)
+        {
+            let problem = format!("{every} writes; possible are 1 to {MAX_BACKLOG}");
+            return refuse("verify-every", problem, "");
+        }
+        if self.verify_apart {
+            if self.verify || self.reads() && self.writes() || self.trims == Some(Trims::Only) {
+                let problem = "it is for a job that writes, or for one that reads".to_owned();
+                return refuse("verify-apart", problem, "use verify, or two jobs");
+            }
+            if !self.engine.has_span() {
+                let problem = format!("{} has no data to verify", self.engine.name());
+                return refuse("verify-apart", problem, "leave it out");
+            }
+        }
+        let ends = self.verify_ends && !(self.verify || self.verify_apart && self.reads());
+        let switches =
+            [("verify-every", self.verify_every.is_some() && !self.verify), ("verify-ends", ends)];
+        match switches.into_iter().find(|(_, set)| *set) {
+            Some((key, _)) => {
+                refuse(key, "nothing is verified".into(), "add verify=true, or leave it out")
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Names become file names inside a target directory.
+    fn validate_names(&self) -> Result<(), Error> {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+        let safe = |name: &str| name.chars().all(is_plain) && !name.trim_matches('.').is_empty();
+        if self.name == "index" {
+            let advice = "give the job another name";
+            return Err(self.refuse("name", "`index` stands for the index", advice));
+        }
+        if !safe(&self.name) {
+            let advice = "use letters, digits, `.`, `_` and `-`";
+            return Err(self.refuse("name", "it cannot be part of a file name", advice));
+        }
+        match &self.files {
+            Files::Shared(file) if !safe(file) => {
+                let problem = format!("`{file}` is not the name of a file inside the target");
+                Err(self.refuse("file", problem, "use letters, digits, `.`, `_` and `-`"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn validate_blocks(&self) -> Result<(), Error> {
+        let refuse = |problem: String, advice| Err(self.refuse("block-size", problem, advice));
+        for sizes in self.all_block_sizes() {
+            self.validate_sizes(sizes)?;
+        }
+        let (min, max) = (self.min_block_bytes(), self.max_block_bytes());
+        if min == 0 {
+            return refuse("an I/O of 0 bytes does nothing".into(), "write for example 4k");
+        }
+        if u64::from(max) > self.size_bytes {
+            let (block, size) = (format_bytes(max.into()), format_bytes(self.size_bytes));
+            let problem = format!("blocks of {block} do not fit a size of {size}");
+            return refuse(problem, "make size larger or block-size smaller");
+        }
+        if self.bound == Bound::Bytes(0) {
+            return Err(self.refuse("io-size", "the job would end before its first I/O", ""));
+        }
+        Ok(())
+    }
+
+    fn validate_sizes(&self, sizes: &BlockSizes) -> Result<(), Error> {
+        let refuse = |problem: String, advice| Err(self.refuse("block-size", problem, advice));
+        match sizes {
+            BlockSizes::Range { min, max } if min > max => {
+                return refuse(
+                    format!("the range {} runs downwards", format_block_sizes(sizes)),
+                    "swap its ends",
+                );
+            }
+            BlockSizes::Split(shares) => {
+                let sum: u32 = shares.iter().map(|share| u32::from(share.percent)).sum();
+                if sum != 100 {
+                    return refuse(format!("the percentages add up to {sum}, not 100"), "");
+                }
+            }
+            _ => {}
+        }
+        let misaligned = |bytes: u32| !bytes.is_multiple_of(DIRECT_ALIGNMENT_BYTES);
+        let odd = match sizes {
+            BlockSizes::Fixed(size) => misaligned(*size),
+            BlockSizes::Range { min, .. } => misaligned(*min),
+            BlockSizes::Split(shares) => shares.iter().any(|share| misaligned(share.bytes)),
+        };
+        if self.direct && odd {
+            let problem = "direct I/O moves whole sectors of 512 bytes";
+            return refuse(problem.into(), "write a multiple of 512, or direct=false");
+        }
+        Ok(())
+    }
+
+    fn validate_engine(&self) -> Result<(), Error> {
+        let (depth, engine) = (self.queue_depth, self.engine.name());
+        if !(1..=MAX_DEPTH).contains(&depth) {
+            let problem = format!("{depth} I/Os in flight; possible are 1 to {MAX_DEPTH}");
+            return Err(self.refuse("depth", problem, ""));
+        }
+        if depth > 1 && !self.engine.is_async() {
+            let problem = format!("{engine} keeps one I/O in flight per thread, not {depth}");
+            return Err(self.refuse("depth", problem, "use engine=io_uring, or more threads"));
+        }
+        if self.direct && self.engine.info().cache == PageCache::Always {
+            let problem = "a mapping is the page cache, it cannot bypass it";
+            return Err(self.refuse("direct", problem, "use direct=false, or engine=psync"));
+        }
+        if self.sqpoll && !self.engine.info().has_queue {
+            let problem = format!("{engine} has no submission queue to poll");
+            return Err(self.refuse("sqpoll", problem, "use engine=io_uring, or leave it out"));
+        }
+        match self.submit_batch {
+            Some(0) => return Err(self.refuse("submit-batch", "nothing would be submitted", "")),
+            Some(_) if !self.engine.info().has_queue => {
+                let problem = format!("{engine} does each I/O by itself");
+                let advice = "use engine=io_uring, or leave it out";
+                return Err(self.refuse("submit-batch", problem, advice));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// What cannot be done to a tree of files.
+impl Job {
+    fn validate_tree(&self) -> Result<(), Error> {
+        let Some(tree) = &self.tree else {
+            if self.engine.has_tree() {
+                let advice = "write for example operations = \"stat:80,open:8,list:12\"";
+                return Err(self.refuse("operations", "there is nothing to do", advice));
+            }
+            return Ok(());
+        };
+        if !self.engine.has_tree() {
+            let problem = format!("{} reads and writes, it does not do these", self.engine.name());
+            return Err(self.refuse("operations", problem, "use engine=metadata"));
+        }
+        let counts = [
+            ("files", tree.files, MAX_TREE_FILES),
+            ("files-per-directory", tree.files_per_directory, MAX_TREE_FILES),
+        ];
+        for (key, count, most) in counts {
+            if !(1..=most).contains(&count) {
+                return Err(self.refuse(key, format!("{count}; possible are 1 to {most}"), ""));
+            }
+        }
+        if tree.file_bytes > MAX_TREE_FILE_BYTES {
+            let problem = format!("{} bytes; a file of a tree is small", tree.file_bytes);
+            return Err(self.refuse("file-size", problem, "write at most 16M"));
+        }
+        if Operation::ALL.iter().all(|operation| tree.weight(*operation) == 0) {
+            return Err(self.refuse("operations", "none of them ever occurs", ""));
+        }
+        let (create, delete) = (tree.weight(Operation::Create), tree.weight(Operation::Delete));
+        if (create == 0) != (delete == 0) {
+            let problem = "a tree in which files only come or only go does not last";
+            let advice = "give create and delete the same weight";
+            return Err(self.refuse("operations", problem, advice));
+        }
+        let meaningless = [
+            ("direct", self.direct),
+            ("verify", self.verify),
+            ("fsync-every", self.fsync_every.is_some()),
+            ("end-fsync", self.end_fsync),
+            ("io-size", self.bound != Bound::Time),
+        ];
+        match meaningless.into_iter().find(|(_, set)| *set) {
+            Some((key, _)) => {
+                let problem = "operations on trees of files do not take it";
+                Err(self.refuse(key, problem, "leave it out"))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+fn validate_index(index: &IndexLoads) -> Result<(), Error> {
+    let refuse = |key, problem: &str| Err(Error::impossible(About::Index, key, problem, ""));
+    let is_rate = |rate: f64| rate.is_finite() && rate > 0.0;
+    if !is_rate(index.versions_per_second) {
+        return refuse("versions", "must be above 0");
+    }
+    if !is_rate(index.queries_per_second) {
+        return refuse("queries", "must be above 0");
+    }
+    if index.query_bytes == 0 {
+        return refuse("query-size", "must be above 0");
+    }
+    if u64::from(index.query_bytes) > index.index_bytes {
+        return refuse("query-size", "a query cannot read more than the whole index");
+    }
+    if index.slow_load_ns == 0 { refuse("slow-load", "every load would be slow") } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::*;
+
+    /// What is wrong with a preset that is changed like this.
+    pub(super) fn error_of(preset: &str, changes: &[&str]) -> String {
+        let mut workload = Workload::preset(preset).unwrap();
+        for change in changes {
+            workload.set(change).unwrap();
+        }
+        workload.validate().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn presets_are_possible() {
+        for workload in Workload::presets() {
+            assert_eq!(workload.validate(), Ok(()), "{}", workload.name);
+        }
+        assert_eq!(Workload::peel_search(1 << 30).validate(), Ok(()));
+    }
+
+    fn error(preset: &str, changes: &[&str]) -> String {
+        let mut workload = Workload::preset(preset).unwrap();
+        for change in changes {
+            workload.set(change).unwrap();
+        }
+        workload.validate().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn impossible_blocks_are_named() {
+        assert_snapshot!(error("seqread-1m", &["size=512k"]), @"
+        job `io`: block-size: blocks of 1M do not fit a size of 512k
+        make size larger or block-size smaller
+        ");
+        assert_snapshot!(error("randread-4k", &["block-size=1000"]), @"
+        job `io`: block-size: direct I/O moves whole sectors of 512 bytes
+        write a multiple of 512, or direct=false
+        ");
+        assert_snapshot!(error("randread-4k", &["bs=0"]), @"
+        job `io`: block-size: an I/O of 0 bytes does nothing
+        write for example 4k
+        ");
+        assert_snapshot!(error("randread-4k", &["bs=8k-4k"]), @"
+        job `io`: block-size: the range 8k-4k runs downwards
+        swap its ends
+        ");
+        assert_snapshot!(error("randread-4k", &["bs=4k/60:64k/50"]), @"job `io`: block-size: the percentages add up to 110, not 100");
+    }
+
+    #[test]
+    fn impossible_engines_are_named() {
+        assert_snapshot!(error("randread-4k", &["depth=0"]), @"job `io`: depth: 0 I/Os in flight; possible are 1 to 32768");
+        assert_snapshot!(error("randread-4k", &["depth=100000"]), @"job `io`: depth: 100000 I/Os in flight; possible are 1 to 32768");
+        assert_snapshot!(error("randread-4k", &["engine=psync", "depth=4"]), @"
+        job `io`: depth: psync keeps one I/O in flight per thread, not 4
+        use engine=io_uring, or more threads
+        ");
+        assert_snapshot!(error("driver-searcher", &["direct=1"]), @"
+        job `mmap_read`: direct: a mapping is the page cache, it cannot bypass it
+        use direct=false, or engine=psync
+        ");
+        assert_snapshot!(error("driver-searcher", &["download.sqpoll=1"]), @"
+        job `download`: sqpoll: psync has no submission queue to poll
+        use engine=io_uring, or leave it out
+        ");
+    }
+
+    #[test]
+    fn impossible_trees_are_named() {
+        assert_snapshot!(error("git-status", &["operations=create:1"]), @"
+        job `files`: operations: a tree in which files only come or only go does not last
+        give create and delete the same weight
+        ");
+        assert_snapshot!(error("git-status", &["files=0"]), @"job `files`: files: 0; possible are 1 to 10000000");
+        assert_snapshot!(error("git-status", &["file-size=1G"]), @"
+        job `files`: file-size: 1073741824 bytes; a file of a tree is small
+        write at most 16M
+        ");
+        assert_snapshot!(error("git-status", &["depth=4"]), @"
+        job `files`: depth: metadata keeps one I/O in flight per thread, not 4
+        use engine=io_uring, or more threads
+        ");
+        assert_snapshot!(error("git-status", &["direct=1"]), @"
+        job `files`: direct: operations on trees of files do not take it
+        leave it out
+        ");
+        assert_snapshot!(error("randread-4k", &["files=10"]), @"
+        job `io`: operations: io_uring reads and writes, it does not do these
+        use engine=metadata
+        ");
+    }
+
+    #[test]
+    fn impossible_loads_are_named() {
+        assert_snapshot!(error("randread-4k", &["threads=0"]), @"job `io`: threads: 0 threads; possible are 1 to 4096");
+        assert_snapshot!(error("randread-4k", &["rate=0"]), @"
+        job `io`: rate: 0 I/Os per second never start
+        write a rate above 0, or closed for no rate
+        ");
+        assert_snapshot!(error("randread-4k", &["verify=1"]), @"
+        job `io`: verify: the job writes no data
+        leave it out, or write too
+        ");
+        assert_snapshot!(error("randread-4k", &["time=0"]), @"
+        time: nothing would be measured
+        write for example 5s
+        ");
+        assert_snapshot!(error("randread-4k", &["start-delay=7s"]), @"
+        job `io`: start-delay: the trial is over by then
+        shorten it, or lengthen the workload's time
+        ");
+        assert_snapshot!(error("randread-4k", &["start-delay=3s", "end-after=3s"]), @"
+        job `io`: end-after: the job ends after 3s, and starts after 3s only
+        lengthen it, or shorten start-delay
+        ");
+        assert_snapshot!(error("randread-4k", &["end-after=2s"]), @"
+        job `io`: end-after: the job that decides is over before the ramp of 2s is
+        lengthen it, or shorten ramp
+        ");
+        assert_snapshot!(error("driver-searcher", &["primary=reader"]), @"
+        unknown primary job `reader`
+        known primary jobs: download, mmap_read
+        ");
+        assert_snapshot!(error("driver-searcher", &["mmap_read.file=../x"]), @"
+        job `mmap_read`: file: `../x` is not the name of a file inside the target
+        use letters, digits, `.`, `_` and `-`
+        ");
+        assert_snapshot!(error("driver-searcher", &["index.query-size=64M"]), @"index: query-size: a query cannot read more than the whole index");
+    }
+
+    #[test]
+    fn jobs_that_share_a_name_or_have_none_are_named() {
+        let with_jobs = |jobs: Vec<Job>| {
+            let workload = Workload { jobs, ..Workload::preset("randread-4k").unwrap() };
+            workload.validate().unwrap_err().to_string()
+        };
+        assert_snapshot!(with_jobs(vec![]), @"
+        job: there is no job to run
+        add a job
+        ");
+        assert_snapshot!(with_jobs(vec![Job::new("io"), Job::new("io")]), @"job `io` is given twice");
+        assert_snapshot!(with_jobs(vec![Job::new("a/b")]), @"
+        job `a/b`: name: it cannot be part of a file name
+        use letters, digits, `.`, `_` and `-`
+        ");
+        assert_snapshot!(with_jobs(vec![Job::new("index")]), @"
+        job `index`: name: `index` stands for the index
+        give the job another name
+        ");
+        assert_snapshot!(with_jobs(vec![Job { read_percent: 101, ..Job::new("io") }]), @"
+        job `io`: read-percent: 101 % of I/Os cannot be reads
+        write 0 to 100
+        ");
+    }
+}

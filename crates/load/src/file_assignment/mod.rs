@@ -1,0 +1,447 @@
+//! Which thread works where: the files of a workload, and the span of each thread in them.
+
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{Seek as _, SeekFrom};
+use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use iotax_experiment::{Files, Job, Workload};
+use iotax_vdisk::IoTarget;
+
+use crate::error::Error;
+use crate::names::{self, shown};
+use crate::native::span::Span;
+use crate::verify::can_verify;
+
+/// What kind of thing the target is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Test files are laid out in it.
+    Directory,
+    /// Used as it is.
+    File,
+    /// Used as it is.
+    Device,
+    /// A virtual disk.
+    Disk,
+    /// The far end of a network path: there are no files, only what passes over it.
+    Peer,
+}
+
+/// Where one thread works.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// Indices in [`Places::files`]: usually one, and only 0 for disks.
+    pub files: Vec<usize>,
+    /// The bytes of each of them that the thread uses.
+    pub span: Span,
+}
+
+/// A file that the workload uses.
+#[expect(clippy::struct_excessive_bools, reason = "independent facts of a file")]
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TestFile {
+    /// Its path; for a disk, its stack text.
+    pub path: PathBuf,
+    /// Bytes that have to be there.
+    pub bytes: u64,
+    /// Some job reads or trims it: it must hold data, not holes.
+    pub read: bool,
+    /// The first job that writes to it.
+    pub written_by: Option<String>,
+    /// Some job wants it out of the page cache.
+    pub invalidate: bool,
+    /// Some job wants to be the first that writes to its places.
+    pub fresh: bool,
+    /// Some job trims it.
+    pub trimmed: bool,
+    /// It is in a directory in which files are laid out.
+    pub within: bool,
+}
+
+impl TestFile {
+    /// To open it, to be completed, with further flags of open(2).
+    pub(crate) fn options(&self, flags: i32) -> OpenOptions {
+        if self.within {
+            return names::with_flags(flags);
+        }
+        let mut options = OpenOptions::new();
+        options.custom_flags(flags);
+        options
+    }
+
+    /// What people call it.
+    pub(crate) fn shown(&self) -> String {
+        shown(&self.path).display().to_string()
+    }
+}
+
+/// All files and places of a workload on a target.
+#[derive(Debug, Clone)]
+pub(crate) struct Places {
+    /// What the target is.
+    pub kind: Kind,
+    /// Distinct files; exactly one unless the target is a directory.
+    pub files: Vec<TestFile>,
+    /// By job, then by thread.
+    pub by_job: Vec<Vec<Place>>,
+}
+
+impl Places {
+    /// Looks at the target, and decides who works where. Touches nothing.
+    pub(crate) fn resolve(workload: &Workload, target: IoTarget<'_>) -> Result<Self, Error> {
+        let (kind, path, capacity_bytes) = examine(target)?;
+        let mut places = match kind {
+            Kind::Directory => in_directory(workload, &path),
+            Kind::File | Kind::Device => {
+                if target.may_be_overwritten() {
+                    refuse_index(workload, &path)?;
+                } else {
+                    refuse_writes(workload, &path, kind)?;
+                }
+                in_one(workload, kind, path, capacity_bytes)?
+            }
+            Kind::Disk => {
+                let reserved = workload.index.map_or(0, |index| 2 * slot_bytes(index.index_bytes));
+                if reserved > 0 && reserved >= capacity_bytes {
+                    return Err(Error::SpanTooSmall {
+                        job: "index".to_owned(),
+                        target: shown(&path).display().to_string(),
+                        span_bytes: capacity_bytes,
+                        block_bytes: u32::try_from(reserved).unwrap_or(u32::MAX),
+                    });
+                }
+                in_one(workload, kind, path, capacity_bytes - reserved)?
+            }
+            Kind::Peer => {
+                refuse_index(workload, &path)?;
+                in_one(workload, kind, path, capacity_bytes)?
+            }
+        };
+        places.separate_verified_writers(workload)?;
+        places.refuse_small(workload)?;
+        Ok(places)
+    }
+
+    /// The directory in which the files are laid out, if the target is one.
+    pub(crate) fn directory<'a>(&self, target: IoTarget<'a>) -> Option<&'a Path> {
+        target.path().filter(|_| self.kind == Kind::Directory)
+    }
+
+    /// What a thread wrote can only be verified if nobody else writes there: threads of a job that
+    /// share a file get parts of it, and other jobs must stay away.
+    fn separate_verified_writers(&mut self, workload: &Workload) -> Result<(), Error> {
+        let kind = self.kind;
+        let touches = |job: &Job| kind == Kind::Disk || touches_target(job);
+        let verified =
+            |job: &Job| (job.verify || job.verify_apart) && job.writes_data() && touches(job);
+        let checked = |job: &Job| job.verify_apart && job.reads() && touches(job);
+        for (job, places) in workload.jobs.iter().zip(&mut self.by_job) {
+            if verified(job) && shared(places) {
+                let unit = job.align_bytes.unwrap_or(job.min_block_bytes().into()).max(1);
+                let part = places[0].span.bytes / places.len() as u64;
+                let part = part - part % unit;
+                for (index, place) in (0..).zip(places) {
+                    place.span.start += index * part;
+                    place.span.bytes = part;
+                }
+            }
+            let granule = job.granule_bytes();
+            if (verified(job) || checked(job)) && !can_verify(granule) {
+                return Err(Error::unsuitable(
+                    job,
+                    format!(
+                        "blocks or offsets at multiples of {granule} bytes leave no room for the \
+                         header that `verify` needs; use multiples of 512 bytes"
+                    ),
+                ));
+            }
+        }
+        let jobs = || workload.jobs.iter().zip(&self.by_job);
+        for (job, own) in jobs().filter(|(job, _)| verified(job) || checked(job)) {
+            let others = jobs().filter(|(other, _)| other.name != job.name);
+            let mut writers = others.filter(|(other, _)| other.writes() && touches(other));
+            if let Some((other, _)) = writers.find(|(_, theirs)| overlap(own, theirs)) {
+                return Err(Error::unsuitable(
+                    job,
+                    format!(
+                        "`verify` cannot work while job `{}` writes to the same place; give \
+                         them files of their own",
+                        other.name
+                    ),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn refuse_small(&self, workload: &Workload) -> Result<(), Error> {
+        for (job, places) in workload.jobs.iter().zip(&self.by_job) {
+            let block_bytes = job.max_block_bytes();
+            for place in places {
+                if let Some(align) = job.align_bytes
+                    && place.span.bytes < align
+                {
+                    return Err(Error::unsuitable(
+                        job,
+                        format!(
+                            "offsets at multiples of {align} bytes do not fit the {} bytes of {} \
+                             that are there for it; choose a smaller `align`",
+                            place.span.bytes,
+                            self.files[place.files[0]].shown()
+                        ),
+                    ));
+                }
+                if place.span.bytes < u64::from(block_bytes) {
+                    return Err(Error::SpanTooSmall {
+                        job: job.name.clone(),
+                        target: self.files[place.files[0]].shown(),
+                        span_bytes: place.span.bytes,
+                        block_bytes,
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn shared(places: &[Place]) -> bool {
+    places.len() > 1 && places.iter().all(|place| *place == places[0])
+}
+
+fn overlap(some: &[Place], others: &[Place]) -> bool {
+    let end = |span: Span| span.start + span.bytes;
+    some.iter().any(|a| {
+        others
+            .iter()
+            .any(|b| share_a_file(a, b) && a.span.start < end(b.span) && b.span.start < end(a.span))
+    })
+}
+
+fn share_a_file(a: &Place, b: &Place) -> bool {
+    a.files.iter().any(|file| b.files.contains(file))
+}
+
+/// One version of the index on a disk: whole MiB, so that any block size fits.
+pub(crate) fn slot_bytes(index_bytes: u64) -> u64 {
+    index_bytes.next_multiple_of(1 << 20)
+}
+
+fn examine(target: IoTarget<'_>) -> Result<(Kind, PathBuf, u64), Error> {
+    match target {
+        IoTarget::Disk(disk) => Ok((Kind::Disk, disk.to_string().into(), disk.size_bytes())),
+        IoTarget::Peer(peer) => Ok((Kind::Peer, peer.to_string().into(), u64::MAX / 2)),
+        IoTarget::Several(_) => unreachable!("its parts are looked at one by one"),
+        IoTarget::Path(path) | IoTarget::Own(path) => {
+            let facts = path.metadata().map_err(Error::path("find", path))?;
+            if facts.is_dir() {
+                return Ok((Kind::Directory, path.to_owned(), 0));
+            }
+            let kind = file_kind(&facts).ok_or_else(|| Error::NoTarget { path: shown(path) })?;
+            let mut file = File::open(path).map_err(Error::path("open", path))?;
+            // Works for files and block devices alike.
+            let bytes = file.seek(SeekFrom::End(0)).map_err(Error::path("measure", path))?;
+            Ok((kind, path.to_owned(), bytes))
+        }
+    }
+}
+
+fn file_kind(facts: &Metadata) -> Option<Kind> {
+    if facts.is_file() {
+        Some(Kind::File)
+    } else if facts.file_type().is_block_device() {
+        Some(Kind::Device)
+    } else {
+        None
+    }
+}
+
+fn refuse_writes(workload: &Workload, path: &Path, kind: Kind) -> Result<(), Error> {
+    let writer = workload.jobs.iter().find(|job| job.writes() && touches_target(job));
+    let writer = writer.map(|job| job.name.clone());
+    let Some(job) = writer.or_else(|| workload.index.map(|_| "index".to_owned())) else {
+        return Ok(());
+    };
+    let what = if kind == Kind::Device { "a block device" } else { "an existing file" };
+    Err(Error::WouldWrite { path: shown(path), what, job })
+}
+
+/// Versions of an index are files, so they need a directory.
+fn refuse_index(workload: &Workload, path: &Path) -> Result<(), Error> {
+    match workload.index {
+        Some(_) => Err(Error::IndexOnDevice { path: shown(path) }),
+        None => Ok(()),
+    }
+}
+
+/// Whether a job on a path does any I/O to files of ours there: trees of files are laid out apart.
+fn touches_target(job: &Job) -> bool {
+    job.engine.has_span()
+}
+
+fn in_directory(workload: &Workload, directory: &Path) -> Places {
+    let mut files: Vec<TestFile> = Vec::new();
+    let mut of_file = |path: PathBuf, job: &Job, start: u64| {
+        let index = files.iter().position(|file| file.path == path).unwrap_or_else(|| {
+            files.push(TestFile {
+                path,
+                bytes: 0,
+                read: false,
+                written_by: None,
+                invalidate: false,
+                fresh: false,
+                trimmed: false,
+                within: true,
+            });
+            files.len() - 1
+        });
+        let file = &mut files[index];
+        if touches_target(job) {
+            file.bytes = file.bytes.max(start + bytes_per_file(job));
+            file.read |= job.reads() || job.trims.is_some();
+            file.trimmed |= job.trims.is_some();
+            file.invalidate |= job.invalidate;
+            file.fresh |= job.fresh;
+            if job.writes() && file.written_by.is_none() {
+                file.written_by = Some(job.name.clone());
+            }
+        }
+        index
+    };
+    let places = workload.jobs.iter().map(|job| {
+        let threads = (0..job.threads).map(|thread| {
+            let names = job.file_names(thread).into_iter();
+            let start = start_of(job, thread);
+            let files = names.map(|name| of_file(directory.join(name), job, start)).collect();
+            Place { files, span: Span { start, bytes: bytes_per_file(job) } }
+        });
+        threads.collect()
+    });
+    let places = places.collect();
+    Places { kind: Kind::Directory, files, by_job: places }
+}
+
+/// Where a thread's span begins in its files.
+fn start_of(job: &Job, thread: u32) -> u64 {
+    job.offset_bytes + u64::from(thread) * job.offset_increment_bytes
+}
+
+/// Bytes that each thread uses of each of its files.
+fn bytes_per_file(job: &Job) -> u64 {
+    job.size_bytes / u64::from(job.files_per_thread.max(1))
+}
+
+/// Everything in the first `usable` bytes of one file, device or disk. Each "file" of the
+/// workload becomes a region if all of them fit, in order; otherwise each job's threads get
+/// regions of their own if those fit; otherwise they share the whole.
+fn in_one(workload: &Workload, kind: Kind, path: PathBuf, usable: u64) -> Result<Places, Error> {
+    for job in &workload.jobs {
+        refuse_offsets_and_files(job, kind, &path, usable)?;
+    }
+    let all: u64 = regions(workload).iter().map(|(_, bytes)| bytes).sum();
+    let places = if all <= usable { apart(workload) } else { overlaid(workload, usable) };
+    let file = TestFile {
+        path,
+        bytes: places.iter().flatten().map(|p| p.span.start + p.span.bytes).max().unwrap_or(0),
+        read: workload.jobs.iter().any(Job::reads),
+        written_by: workload.jobs.iter().find(|job| job.writes()).map(|job| job.name.clone()),
+        invalidate: kind != Kind::Peer && workload.jobs.iter().any(|job| job.invalidate),
+        fresh: false,
+        trimmed: false,
+        within: false,
+    };
+    Ok(Places { kind, files: vec![file], by_job: places })
+}
+
+/// What only a directory can give, or a larger target.
+fn refuse_offsets_and_files(job: &Job, kind: Kind, path: &Path, usable: u64) -> Result<(), Error> {
+    let target = shown(path);
+    let target = target.display();
+    if kind != Kind::Disk && !touches_target(job) {
+        return Ok(());
+    }
+    if job.files_per_thread > 1 {
+        let files = job.files_per_thread;
+        let what = format!(
+            "each thread uses {files} files, and {target} is one; name a directory, or set \
+             `files-per-thread = 1`"
+        );
+        return Err(Error::unsuitable(job, what));
+    }
+    if job.offset_bytes > 0 && job.offset_bytes >= usable {
+        let offset = job.offset_bytes;
+        let what = format!(
+            "offset {offset} is beyond the {usable} bytes of {target}; choose a smaller `offset`"
+        );
+        return Err(Error::unsuitable(job, what));
+    }
+    Ok(())
+}
+
+/// Starts of regions are whole MiB, so that any block size stays aligned.
+const REGION_ALIGN: u64 = 1 << 20;
+
+/// (name, bytes) of the files that the workload would have in a directory.
+fn regions(workload: &Workload) -> Vec<(String, u64)> {
+    let mut regions: Vec<(String, u64)> = Vec::new();
+    for job in &workload.jobs {
+        for thread in 0..job.threads {
+            let name = match &job.files {
+                Files::PerThread => format!("{}.{thread}", job.name),
+                Files::Shared(name) => name.clone(),
+            };
+            let bytes = region_bytes(job);
+            match regions.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, known)) => *known = (*known).max(bytes),
+                None => regions.push((name, bytes)),
+            }
+        }
+    }
+    regions
+}
+
+/// What a job would have of its file in a directory.
+fn region_bytes(job: &Job) -> u64 {
+    start_of(job, job.threads.saturating_sub(1))
+        .saturating_add(job.size_bytes)
+        .next_multiple_of(REGION_ALIGN)
+}
+
+fn apart(workload: &Workload) -> Vec<Vec<Place>> {
+    let regions = regions(workload);
+    let region_of = |name: &str| -> u64 {
+        regions.iter().take_while(|(known, _)| known != name).map(|(_, bytes)| bytes).sum()
+    };
+    let of_job = |job: &Job| {
+        let threads = (0..job.threads).map(|thread| {
+            let start = match &job.files {
+                Files::PerThread => region_of(&format!("{}.{thread}", job.name)),
+                Files::Shared(name) => region_of(name),
+            };
+            let start = start + start_of(job, thread);
+            Place { files: vec![0], span: Span { start, bytes: job.size_bytes } }
+        });
+        threads.collect()
+    };
+    workload.jobs.iter().map(of_job).collect()
+}
+
+fn overlaid(workload: &Workload, usable: u64) -> Vec<Vec<Place>> {
+    let of_job = |job: &Job| {
+        let stride = region_bytes(job);
+        let own = job.files == Files::PerThread
+            && stride.checked_mul(u64::from(job.threads)).is_some_and(|all| all <= usable);
+        let threads = (0..job.threads).map(|thread| {
+            let own_start = if own { u64::from(thread) * stride } else { 0 };
+            let start = start_of(job, thread) + own_start;
+            let bytes = job.size_bytes.min(usable.saturating_sub(start));
+            Place { files: vec![0], span: Span { start, bytes } }
+        });
+        threads.collect()
+    };
+    workload.jobs.iter().map(of_job).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,159 @@
+//! What an experiment of one phase showed: the conclusion first, the method last.
+
+mod method;
+mod page;
+
+use iotax_analyze::Analysis;
+use iotax_record::ExperimentHead;
+
+use crate::comparison::hypotheses;
+use crate::doctor::diagnoses;
+use crate::document::Topic::{Answer, Circumstances, Doubt};
+use crate::document::{Chart, Document, Drawing, Item, Lead, Place, Section, Table};
+use crate::figures::Drawn;
+use crate::json::kind;
+use crate::notices::{self, Notice};
+use crate::{
+    caps, cloud_disks, depths, facts, figures, format, interfaces, machine, matrix, nfs, outliers,
+    provenance, rules, sentence, tables, targets,
+};
+
+/// An experiment of one phase, and its analysis.
+pub type Part = (ExperimentHead, Analysis);
+
+/// What an experiment showed.
+pub fn experiment(experiment: &ExperimentHead, analysis: &Analysis) -> Document {
+    let mut forest = figures::groups(analysis);
+    let mut effects = figures::of_effects(analysis);
+    figures::number(effects.iter_mut().chain(&mut forest));
+    let drawn = figures::drawn(analysis, &effects.iter().chain(&forest).collect::<Vec<_>>());
+    let schedule = page::schedule(experiment, analysis, &drawn);
+    let blocks = page::blocks(experiment, analysis);
+    let (severe, mild): (Vec<_>, Vec<_>) = notices::notices(analysis)
+        .into_iter()
+        .chain(notices::of_files(&experiment.spec))
+        .partition(|notice| notice.is_severe);
+    let mut document = Document::of(lead(experiment, analysis));
+    document.extend_on(Answer, warnings("Read this first", severe));
+    document.extend_on(Answer, rules::section(analysis));
+    document.extend_on(Answer, page::tiles(analysis));
+    document.extend_on(Answer, matrix::sections(analysis, effects));
+    document.extend_on(Answer, page::nodes(experiment, analysis));
+    document.extend_on(Answer, outliers::section(analysis));
+    document.extend_on(Answer, page::forest(experiment, analysis, forest));
+    document.extend_on(Answer, comparisons(experiment, analysis));
+    for (title, table) in caps::all(analysis, &experiment.spec.design) {
+        document.add_table(&title, Some(table), None);
+    }
+    document.extend(attribution(analysis));
+    document.extend(arms(analysis));
+    document.add_table("By target", targets::table(analysis), None);
+    document.add_table("What the targets are", targets::limits(analysis), None);
+    let others = tables::other_jobs(&experiment.spec.workload, analysis)
+        .filter(|_| !targets::have_one_job_each(analysis));
+    document.add_table("Other jobs", others, None);
+    document.add_table("Depths found", depths::table(&experiment.spec.workload, analysis), None);
+    document.extend(latencies(experiment, analysis, &drawn));
+    document.extend(page::heat(analysis, &drawn));
+    document.extend(page::trials(analysis, &drawn));
+    document.extend(operations(analysis, drawn.operations));
+    document.extend(page::meanwhile(drawn.machine));
+    document.add_table("Devices", machine::devices(analysis), Some(machine::NOTE.to_owned()));
+    document.extend(interfaces::sections(analysis));
+    document.extend(system(analysis));
+    document.add_table("NFS mounts, as granted", nfs::granted(analysis), None);
+    document.extend(nfs::connections(analysis));
+    document.add_table("NFS operations", nfs::operations(analysis), None);
+    document.extend_on(Doubt, warnings("Worth knowing", mild));
+    let causes = diagnoses::causes(experiment, analysis);
+    document.extend_on(Answer, Section::of_list("Causes", causes));
+    let open = analysis.open_questions.clone();
+    document.extend_on(Doubt, Section::of_list("Not concluded", open));
+    document.extend_on(Doubt, page::nothing_open(analysis));
+    document.extend_on(Doubt, blocks);
+    document.extend_on(Doubt, schedule);
+    document.extend_on(Circumstances, page::circumstances(experiment));
+    document.extend(cloud_disks::section(experiment.spec.targets()));
+    document.extend_on(Circumstances, method::sections(experiment, analysis));
+    document.charts = Some(drawn.charts);
+    document
+}
+
+const OPERATIONS: &str = "Operations, pooled over trials (descriptive)";
+
+fn lead(experiment: &ExperimentHead, analysis: &Analysis) -> Lead {
+    let mut ending = provenance::ending(experiment, analysis);
+    if analysis.arms.len() > 1 && !experiment.spec.is_of_results() {
+        let switch_ns = analysis.ending.switch_ns;
+        let share = switch_ns as f64 / analysis.ending.wall_ns.max(1) as f64;
+        let (span, share) = (format::span(switch_ns), format::percent(share));
+        ending.push_str(&format!(" Switching between arms took {span} ({share})."));
+    }
+    Lead {
+        kind: kind(&experiment.spec.design),
+        subject: analysis.workload.clone(),
+        counts: provenance::counts(experiment, analysis),
+        sentences: sentence::verdict(experiment, analysis),
+        ending,
+        origin: facts::origin(&experiment.started, &experiment.hosts),
+        about: experiment.spec.workload.about.clone(),
+    }
+}
+
+fn warnings(heading: &str, notices: Vec<Notice>) -> Option<Section> {
+    let is_alarming = notices.first()?.is_severe;
+    let items: Vec<_> = notices.into_iter().map(Item::Warning).collect();
+    Some(Section { is_alarming, ..Section::new(heading, items) })
+}
+
+fn comparisons(experiment: &ExperimentHead, analysis: &Analysis) -> Option<Section> {
+    let table = tables::comparisons(analysis, &experiment.spec.design)?;
+    let note = Item::Note(provenance::intervals(experiment, analysis));
+    Some(Section::new("Tax", [Item::Table(table), note]).at(Place::Undrawn))
+}
+
+fn attribution(analysis: &Analysis) -> Option<Section> {
+    let attribution = analysis.attribution.as_ref().filter(|found| found.blocks > 0)?;
+    let bare = format::time(attribution.bare_ns);
+    let what = tables::unit_of_work(analysis);
+    let heading = format!("Time per {what} by layer (bare stack: {bare})");
+    let mut items = vec![Item::Table(tables::attribution(attribution))];
+    items.extend(hypotheses(analysis).map(Item::Note));
+    Some(Section::new(heading, items).at(Place::Undrawn))
+}
+
+fn arms(analysis: &Analysis) -> Vec<Section> {
+    // What they all did is with the targets.
+    let has_targets = analysis.arms.iter().any(|arm| !arm.targets.is_empty());
+    let heading =
+        if has_targets { format!("Arms, by {}", analysis.primary) } else { "Arms".into() };
+    let table = Section::new(heading, [Item::Table(tables::arms(analysis))]);
+    [Some(table), page::targets(analysis)].into_iter().flatten().collect()
+}
+
+fn operations(analysis: &Analysis, charts: Vec<Chart>) -> Option<Section> {
+    let table = Item::Table(tables::operations(analysis)?);
+    let note = tables::operations_note(analysis).map(Item::Note);
+    let charts = (!charts.is_empty()).then_some(Item::Drawing(Drawing::Charts(charts)));
+    let items = [table].into_iter().chain(note).chain(charts);
+    Some(Section::new(OPERATIONS, items.collect::<Vec<_>>()))
+}
+
+fn system(analysis: &Analysis) -> Option<Section> {
+    let table = Item::Table(machine::system(analysis)?);
+    Some(Section::new("CPU and memory", [table]).at(Place::Wide))
+}
+
+/// Percentiles of what the primary job is about, with the chart, and of the rest of its calls.
+fn latencies(experiment: &ExperimentHead, analysis: &Analysis, drawn: &Drawn) -> Vec<Section> {
+    let is_led = tables::is_led_by_syncs(analysis);
+    let ios = (tables::latency(analysis), if is_led { "Latency of writes" } else { "Latency" });
+    let syncs = (tables::syncs(analysis), "Latency of syncs");
+    let [first, second] = if is_led { [syncs, ios] } else { [ios, syncs] };
+    let section = |(table, what): (Option<Table>, &str), chart: Option<Item>| {
+        let items = chart.into_iter().chain([Item::Table(table?)]).collect::<Vec<_>>();
+        Some(Section::new(provenance::latencies(experiment, what), items))
+    };
+    let chart = page::latency(analysis, drawn, if is_led { "syncs" } else { "" });
+    [section(first, Some(chart)), section(second, None)].into_iter().flatten().collect()
+}

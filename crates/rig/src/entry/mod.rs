@@ -1,0 +1,197 @@
+//! What a journal holds: one thing that was about to be made, and how to undo it. What there is to
+//! undo of a kind is in a file of its own, which knows no journal and no layer.
+
+pub(crate) mod cgroup;
+pub(crate) mod directory;
+pub(crate) mod file;
+pub(crate) mod host_command;
+pub(crate) mod loop_device;
+pub(crate) mod mapping;
+pub(crate) mod remote;
+pub(crate) mod socket;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+use crate::held::Held;
+use crate::identity::{FileSystem, Identity};
+use crate::read_ahead::ReadAhead;
+use crate::signatures::{self, Mark, Spot};
+use crate::undone::Undone;
+use crate::{marked, mounts};
+
+/// One line of a journal. Lines are only ever added; a variant, once released, stays readable.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "made", rename_all = "snake_case")]
+pub(crate) enum Entry {
+    /// A private directory; its marker file bears the token.
+    Directory {
+        /// Its path; the last part is random.
+        path: PathBuf,
+        /// Name of the marker inside.
+        token: String,
+        /// Inode number of the directory it is in.
+        parent_inode: u64,
+        /// What that is on. Earlier versions did not write it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        file_system: Option<FileSystem>,
+    },
+    /// A file at a path that the user named.
+    File {
+        path: PathBuf,
+        /// Which file it is, whatever its name.
+        identity: Identity,
+        /// Inode number of the directory it is in.
+        parent_inode: u64,
+        /// What that is on. Earlier versions did not write it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        file_system: Option<FileSystem>,
+    },
+    /// Whatever is mounted at a place in a private directory.
+    Mount { path: PathBuf },
+    /// A virtual disk that others use, mounted at a place of the user's.
+    Disk {
+        path: PathBuf,
+        /// What is mounted, as the mount table shows it; random.
+        name: String,
+        /// Its layers, for people.
+        stack: String,
+    },
+    /// The loop devices on a file of this run.
+    Loop {
+        /// The file, or what else it is on.
+        backing: PathBuf,
+    },
+    /// A loop device that was made, by its own identity.
+    LoopDevice(loop_device::Attached),
+    /// Headers on a device of the user's.
+    Signatures {
+        spot: Spot,
+        /// What their identities begin with.
+        mark: Mark,
+    },
+    /// The device mapping of this name.
+    Mapping {
+        /// Its name, random.
+        name: String,
+    },
+    /// A group of processes.
+    Cgroup {
+        /// Its directory; the last part is random.
+        path: PathBuf,
+        /// The group that those in it came from.
+        home: PathBuf,
+    },
+    /// Something of ours on a file server, whose other entries can only be undone while it is
+    /// mounted: undoing this one mounts it.
+    Remote(remote::Mounting),
+    /// A socket that a daemon makes where others look for it, and may leave when it is ended.
+    Socket {
+        /// Its path; the last part is random.
+        path: PathBuf,
+    },
+    /// How far the kernel reads ahead on a mount.
+    ReadAhead(ReadAhead),
+    /// A setting of the host that a command of the user's undoes.
+    HostSetting(host_command::Setting),
+    /// A daemon that bears this token in its environment.
+    Daemon {
+        /// The token, random.
+        token: String,
+        /// Its name, for people.
+        program: String,
+    },
+}
+
+impl Entry {
+    /// Removes what was made; does nothing if that has happened already. `journal` is named in
+    /// errors.
+    pub(crate) fn undo(&self, journal: &Path) -> Result<Undone, Error> {
+        match self {
+            Self::Directory { path, token, parent_inode, file_system } => {
+                match in_sight(path, *parent_inode, *file_system, journal)? {
+                    Some(parent) => directory::remove(&parent, path, token, journal),
+                    None => Ok(Undone::Lost),
+                }
+            }
+            Self::File { path, identity, parent_inode, file_system } => {
+                match in_sight(path, *parent_inode, *file_system, journal)? {
+                    Some(parent) => file::remove(&parent, path, *identity, journal),
+                    None => Ok(Undone::Lost),
+                }
+            }
+            Self::Mount { path } => mounts::undo(path, journal),
+            Self::Disk { path, name, .. } => mounts::undo_named(path, name, journal),
+            Self::Loop { backing } => loop_device::undo(backing, journal),
+            Self::LoopDevice(attached) => attached.undo(journal),
+            Self::Signatures { spot, mark } => signatures::undo(spot, mark, journal),
+            Self::Mapping { name } => mapping::undo(name, journal),
+            Self::Cgroup { path, home } => cgroup::undo(path, home, journal),
+            Self::Remote(mounting) => mounting.undo(),
+            Self::Socket { path } => socket::remove(path, journal),
+            Self::ReadAhead(read_ahead) => read_ahead.undo(),
+            Self::HostSetting(setting) => setting.undo(journal),
+            Self::Daemon { token, .. } if marked::end_daemon(token) => Ok(Undone::Removed),
+            Self::Daemon { .. } => Ok(Undone::Absent),
+        }
+    }
+}
+
+/// What was made, for people.
+impl fmt::Display for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Directory { path, .. } | Self::File { path, .. } => {
+                write!(f, "{}", path.display())
+            }
+            Self::Mount { path } => write!(f, "the mount at {}", path.display()),
+            Self::Disk { path, .. } => write!(f, "the virtual disk at {}", path.display()),
+            Self::Loop { backing } => write!(f, "the loop device on {}", backing.display()),
+            Self::LoopDevice(attached) => write!(f, "the loop device {attached}"),
+            Self::Signatures { spot, .. } => write!(f, "the signatures on {}", spot.path.display()),
+            Self::Mapping { name } => write!(f, "the device mapping {name}"),
+            Self::Cgroup { path, .. } => write!(f, "the cgroup {}", path.display()),
+            Self::Remote(mounting) => write!(f, "what was not mounted of {mounting}"),
+            Self::Socket { path } => write!(f, "the socket {}", path.display()),
+            Self::ReadAhead(read_ahead) => read_ahead.fmt(f),
+            Self::HostSetting(setting) => setting.fmt(f),
+            Self::Daemon { program, .. } => write!(f, "the process {program}"),
+        }
+    }
+}
+
+/// Holds the directory something was made in, if that can be seen now, by whatever name its owner has
+/// given it there. A file system that is not mounted again yet after a reboot must not look like a job
+/// done: `None`, that the directory is gone with all that was in it, only where its file system is seen
+/// in its place.
+fn in_sight(
+    path: &Path,
+    parent_inode: u64,
+    file_system: Option<FileSystem>,
+    journal: &Path,
+) -> Result<Option<Held>, Error> {
+    let parent = path.parent().unwrap_or(Path::new("/"));
+    let is_it = |found: &Held| {
+        found.inode().is_ok_and(|inode| inode == parent_inode)
+            && file_system.is_none_or(|wanted| FileSystem::of(found) == Some(wanted))
+    };
+    if let Some(found) = Held::directory(parent).ok().filter(is_it) {
+        return Ok(Some(found));
+    }
+    let around = parent.ancestors().skip(1).find_map(|above| Held::directory(above).ok());
+    let is_seen = |held: &Held| file_system.is_some() && FileSystem::of(held) == file_system;
+    match around.filter(is_seen) {
+        Some(around) => Ok(around.directory_with(is_it)),
+        None => Err(Error::OutOfSight { path: path.to_owned(), journal: journal.to_owned() }),
+    }
+}
+
+/// Inode number of the directory that `path` is in.
+#[cfg(test)]
+pub(crate) fn inode_of_parent(path: &Path) -> rustix::io::Result<u64> {
+    let parent = path.parent().unwrap_or(Path::new("/"));
+    Ok(rustix::fs::stat(parent)?.st_ino)
+}

@@ -1,0 +1,223 @@
+//! A directory of an existing file server.
+//!
+//! The load gets a private directory in what is mounted; nothing else on the server is touched.
+//!
+//! The client shares connections between all mounts of one server: of two mounts with different
+//! numbers of connections (`nconnect`), the second gets those of the first, without a word. So an
+//! arm is mounted only while it is driven, and each time it is checked that it got what it was to
+//! have. `nosharecache` keeps it from sharing caches and write-back limits with others, too.
+
+mod daemons;
+mod kerberos;
+mod tls;
+
+use std::net::Ipv6Addr;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+use iotax_experiment::Need;
+use iotax_experiment::layers::Nfs;
+use iotax_inspect::Mount;
+
+use crate::build_context::{BuildContext, Turn};
+use crate::entry::Entry;
+use crate::entry::remote::Mounting;
+use crate::error::Error;
+use crate::layers::maker::{System, Top};
+use crate::needs::{self, Missing};
+use crate::read_ahead::ReadAhead;
+use crate::{mounts, scratch};
+
+/// `retry=0`: a server that does not answer is an error after seconds, not after two minutes.
+/// `nolock`: version 3 would start a daemon for locks, which the load does not use.
+const ALWAYS: &str = "nodev,nosuid,nosharecache,nolock,retry=0";
+
+impl System for Nfs {
+    fn lacks(&self) -> Vec<Missing> {
+        let is_kerberos = self.sec.as_ref().is_some_and(|sec| sec.starts_with("krb5"));
+        let is_tls = self.xprtsec.as_ref().is_some_and(|xprtsec| xprtsec != "none");
+        let module = Need::Module { module: "rpcsec_gss_krb5", about: "Kerberos for NFS" };
+        let mut lacks = Vec::new();
+        if is_kerberos {
+            lacks.extend(needs::unmet(module));
+            lacks.extend(kerberos::lacks(&self.server));
+        }
+        lacks.extend(is_tls.then(tls::lacks).flatten());
+        lacks
+    }
+
+    fn make(&self, _below: Top, build_context: &mut BuildContext<'_>) -> Result<Top, Error> {
+        let path = build_context.mount_point("nfs")?;
+        let mounting = Mounting { source: source(self), options: options(self), path };
+        let mounted = Mounted {
+            asked: self.clone(),
+            mounting: mounting.clone(),
+            run: build_context.journal.name(),
+            journal: build_context.journal.path(),
+        };
+        mounting.mount(&mounted.run, build_context.stop)?;
+        build_context.note(verify(self, &mounting.find()?)?);
+        set_read_ahead(self, &mounting)?;
+        let top = scratch::make(&mounting.path, build_context.journal)?;
+        // Last, so that it is undone first: what is on the server can be removed only while that
+        // is mounted.
+        build_context.journal.announce(Entry::Remote(mounting))?;
+        build_context.turns.push(Box::new(mounted));
+        let inode = top.inode().map_err(Error::cannot("look at it again", top.shown()))?;
+        // Not held: it is mounted only while load is driven at it.
+        Ok(Top { inode: Some(inode), ..Top::directory(top.shown()) })
+    }
+}
+
+/// An export that is mounted while its arm is driven.
+#[derive(Debug)]
+struct Mounted {
+    asked: Nfs,
+    mounting: Mounting,
+    run: String,
+    journal: PathBuf,
+}
+
+impl Turn for Mounted {
+    fn begin(&self) -> Result<(), Error> {
+        if mounts::is_mounted(&self.mounting.path) {
+            return Ok(());
+        }
+        self.mounting.mount(&self.run, &AtomicBool::new(false))?;
+        verify(&self.asked, &self.mounting.find()?)?;
+        set_read_ahead(&self.asked, &self.mounting)
+    }
+
+    fn end(&self) -> Result<(), Error> {
+        mounts::undo(&self.mounting.path, &self.journal).map(drop)
+    }
+}
+
+/// The mount shares its caches with no other (`nosharecache`), and its read-ahead ends with it.
+fn set_read_ahead(nfs: &Nfs, mounting: &Mounting) -> Result<(), Error> {
+    match nfs.read_ahead_bytes {
+        Some(bytes) => ReadAhead::of(&mounting.path, bytes)?.set("nfs"),
+        None => Ok(()),
+    }
+}
+
+/// What is mounted. The server's name has neither blanks nor commas nor a leading dash, and the
+/// export begins with a slash: `spec` refuses others.
+fn source(nfs: &Nfs) -> String {
+    match nfs.server.parse::<Ipv6Addr>() {
+        Ok(address) => format!("[{address}]:{}", nfs.export),
+        Err(_) => format!("{}:{}", nfs.server, nfs.export),
+    }
+}
+
+fn options(nfs: &Nfs) -> String {
+    let given =
+        asked(nfs).into_iter().filter_map(|(name, value)| Some(format!("{name}={}", value?)));
+    [ALWAYS.to_owned()].into_iter().chain(given).collect::<Vec<_>>().join(",")
+}
+
+/// Options by the names that the kernel shows them under.
+fn asked(nfs: &Nfs) -> [(&'static str, Option<String>); 6] {
+    [
+        ("vers", nfs.vers.clone()),
+        ("sec", nfs.sec.clone()),
+        ("nconnect", nfs.nconnect.map(|n| n.to_string())),
+        ("rsize", nfs.rsize_bytes.map(|n| n.to_string())),
+        ("wsize", nfs.wsize_bytes.map(|n| n.to_string())),
+        ("xprtsec", nfs.xprtsec.clone()),
+    ]
+}
+
+/// Checks that the mount has what was asked for, and says what it has. Sizes are agreed on with the
+/// server, which may grant less: that is warned of where figures are.
+fn verify(nfs: &Nfs, mount: &Mount) -> Result<String, Error> {
+    let shown = |name: &str| {
+        let mut options = mount.super_options.split(',');
+        options.find_map(|option| option.strip_prefix(name)?.strip_prefix('='))
+    };
+    for (name, asked) in asked(nfs) {
+        let made = shown(name);
+        let (asked, made) = match name {
+            // Not shown where it was not given.
+            "nconnect" => (asked.or(Some("1".to_owned())), made.or(Some("1"))),
+            "xprtsec" => (asked, made.or(Some("none"))),
+            "rsize" | "wsize" => continue,
+            _ => (asked, made),
+        };
+        let Some(asked) = asked.filter(|asked| made != Some(asked)) else { continue };
+        return Err(Error::NotAsAsked {
+            layer: "nfs",
+            asked: format!("{name}={asked}"),
+            made: made.map_or(format!("no {name}"), |made| format!("{name}={made}")),
+            remedy: match name {
+                "nconnect" => {
+                    "the client shares connections with a mount of the same server that was there \
+                     before: unmount that, or ask for as many"
+                }
+                _ => "ask for what the server offers",
+            },
+        });
+    }
+    let has = asked(nfs).map(|(name, _)| Some(format!("{name}={}", shown(name)?)));
+    let has: Vec<_> = has.into_iter().flatten().collect();
+    Ok(format!("{}: mounted with {}", mount.source, has.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use iotax_inspect::parse_mountinfo;
+
+    const MOUNTED: &str = "70 27 0:50 / /mnt/n rw,nosuid,nodev - nfs4 filer:/data \
+        rw,vers=4.2,rsize=1048576,wsize=262144,namlen=255,hard,nosharecache,proto=tcp,nconnect=4,\
+        timeo=600,retrans=2,sec=krb5p,clientaddr=10.0.0.2,local_lock=none,addr=10.0.0.5\n";
+
+    fn nfs() -> Nfs {
+        Nfs { server: "filer".into(), export: "/data".into(), ..Nfs::default() }
+    }
+
+    fn full() -> Nfs {
+        Nfs {
+            vers: Some("4.2".into()),
+            sec: Some("krb5p".into()),
+            nconnect: Some(4),
+            rsize_bytes: Some(1 << 20),
+            wsize_bytes: Some(256 << 10),
+            ..nfs()
+        }
+    }
+
+    fn told(nfs: &Nfs, mountinfo: &str) -> String {
+        verify(nfs, &parse_mountinfo(mountinfo)[0]).unwrap_or_else(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_was_agreed_on_is_recorded() {
+        insta::assert_snapshot!(told(&full(), MOUNTED), @"filer:/data: mounted with vers=4.2, sec=krb5p, nconnect=4, rsize=1048576, wsize=262144");
+        let one = MOUNTED.replace("nconnect=4,", "");
+        let asked = Nfs { wsize_bytes: Some(1 << 20), ..full() };
+        assert_eq!(told(&asked, MOUNTED), told(&full(), MOUNTED), "less was granted");
+        insta::assert_snapshot!(told(&nfs(), &one), @"filer:/data: mounted with vers=4.2, sec=krb5p, rsize=1048576, wsize=262144");
+    }
+
+    #[test]
+    fn what_differs_from_what_was_asked_is_an_error() {
+        insta::assert_snapshot!(told(&nfs(), MOUNTED), @"nfs was to have nconnect=1, but the kernel made it with nconnect=4; the client shares connections with a mount of the same server that was there before: unmount that, or ask for as many");
+        insta::assert_snapshot!(told(&Nfs { nconnect: Some(8), ..full() }, MOUNTED), @"nfs was to have nconnect=8, but the kernel made it with nconnect=4; the client shares connections with a mount of the same server that was there before: unmount that, or ask for as many");
+        insta::assert_snapshot!(told(&Nfs { sec: Some("sys".into()), ..full() }, MOUNTED), @"nfs was to have sec=sys, but the kernel made it with sec=krb5p; ask for what the server offers");
+        insta::assert_snapshot!(told(&Nfs { xprtsec: Some("tls".into()), ..full() }, MOUNTED), @"nfs was to have xprtsec=tls, but the kernel made it with xprtsec=none; ask for what the server offers");
+        insta::assert_snapshot!(told(&Nfs { vers: Some("3".into()), ..full() }, "1 2 0:3 / /m rw - nfs x rw\n"), @"nfs was to have vers=3, but the kernel made it with no vers; ask for what the server offers");
+    }
+
+    #[test]
+    fn options_are_those_of_mount_nfs() {
+        insta::assert_snapshot!(options(&full()), @"nodev,nosuid,nosharecache,nolock,retry=0,vers=4.2,sec=krb5p,nconnect=4,rsize=1048576,wsize=262144");
+        assert_eq!(options(&nfs()), ALWAYS);
+    }
+
+    #[test]
+    fn addresses_of_version_6_are_bracketed() {
+        assert_eq!(source(&nfs()), "filer:/data");
+        assert_eq!(source(&Nfs { server: "fd00::5".into(), ..nfs() }), "[fd00::5]:/data");
+    }
+}
