@@ -7,7 +7,7 @@ mod common;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use common::{analyses, html, troubled};
+use common::{analyses, html, troubled, two};
 use iotax_analyze::Analysis;
 use iotax_record::ExperimentHead;
 use iotax_report::{SearchResult, search};
@@ -198,6 +198,77 @@ fn caps_are_drawn() {
     }
 }
 
+/// Notes what the page shows after hands did something to a chart; `act` has the drawing, and
+/// `at(x, y)`, `press`, `go`, `lift`, `twice` and `key`, which take shares of its width and height.
+fn hands(act: &str) -> String {
+    format!(
+        "<script>\
+const notes = [];
+const chart = (id) => document.querySelector(`[data-chart=\"${{id}}\"] svg`);
+const at = (svg, x, y) => {{ const box = svg.getBoundingClientRect(); return {{ clientX: box.left + x * box.width, clientY: box.top + y * box.height, bubbles: true, button: 0 }}; }};
+const go = (svg, x, y) => svg.dispatchEvent(new PointerEvent('pointermove', at(svg, x, y)));
+const press = (svg, x, y) => svg.dispatchEvent(new PointerEvent('pointerdown', at(svg, x, y)));
+const lift = (svg, x, y) => svg.dispatchEvent(new PointerEvent('pointerup', at(svg, x, y)));
+const twice = (svg) => svg.dispatchEvent(new MouseEvent('dblclick', at(svg, 0.5, 0.5)));
+const key = (svg, name) => {{ svg.focus(); svg.dispatchEvent(new KeyboardEvent('keydown', {{ key: name, bubbles: true }})); }};
+const drag = (svg, from, to) => {{ press(svg, from, 0.5); go(svg, (from + to) / 2, 0.5); go(svg, to, 0.5); lift(svg, to, 0.5); }};
+const tip = (svg) => {{ const tip = svg.parentElement.querySelector('.tip'); return tip.hidden ? 'none' : [...tip.children].map((line) => line.textContent).join('|'); }};
+const labels = (svg) => [...svg.lastChild.querySelectorAll('text')].map((text) => text.textContent).join(' ');
+const reset = (svg) => svg.parentElement.querySelector('.reset');
+{act}
+const list = document.createElement('p'); list.id = 'notes'; list.textContent = notes.join(';'); document.body.append(list);
+</script></body>"
+    )
+}
+
+fn notes(browser: &Path, page: &str, act: &str) -> Vec<String> {
+    let page = page.replacen("</body>", &hands(act), 1);
+    let Visit { dom, requests } = visit(browser, &page, 1200);
+    assert_eq!(attribute(&dom, "data-errors"), "", "no script failed, nothing was blocked");
+    assert_eq!(requests, [""; 0], "nothing was fetched");
+    let notes = dom.split("id=\"notes\">").nth(1).and_then(|rest| rest.split('<').next());
+    notes.unwrap().split(';').map(str::to_owned).collect()
+}
+
+#[test]
+fn who_points_at_a_chart_reads_its_figures() {
+    let Some(browser) = chromium() else { return };
+    let (experiment, analysis) = two::usual();
+    let act = "for (const id of ['latency', 'blocks', 'heat', 'series', 'schedule', 'cpu']) {\
+               const svg = chart(id); go(svg, 0.4, 0.5); notes.push(id, tip(svg)); }\
+               chart('cpu').dispatchEvent(new PointerEvent('pointerleave', { pointerType: 'mouse' }));\
+               notes.push(tip(chart('cpu')));";
+    let notes = notes(&browser, &html(&experiment, &analysis), act);
+    let expected = [
+        ("latency", "base|p"),
+        ("blocks", "block "),
+        ("heat", "base, trial"),
+        ("series", "base|"),
+        ("schedule", ""),
+        ("cpu", ""),
+    ];
+    for (pair, (id, start)) in notes.chunks(2).zip(expected) {
+        assert_eq!(pair[0], id);
+        assert!(pair[1].starts_with(start) && pair[1].contains('|'), "{id}: {}", pair[1]);
+        assert!(pair[1].split('|').nth(1).unwrap().contains(char::is_numeric), "{}", pair[1]);
+    }
+    assert_eq!(notes.last().unwrap(), "none", "it goes with the pointer");
+}
+
+#[test]
+fn a_range_that_is_dragged_over_fills_its_chart_until_it_is_reset() {
+    let Some(browser) = chromium() else { return };
+    let (experiment, analysis) = two::usual();
+    let act = "const svg = chart('series'); const other = chart('blocks'); const note = () => notes.push(labels(svg), String(reset(svg).hidden));
+               note(); drag(svg, 0.5, 0.6); note(); drag(svg, 0.3, 0.301); note();
+               notes.push(labels(other)); drag(svg, 0.4, 0.6); note(); go(svg, 0.5, 0.5); notes.push(tip(svg));
+               twice(svg); note(); drag(svg, 0.8, 0.2); note(); key(svg, 'Escape'); note();
+               key(svg, '+'); note(); key(svg, 'ArrowRight'); note(); key(svg, '-'); note(); key(svg, '+'); reset(svg).click(); note();
+               press(svg, 0.2, 0.5); go(svg, 0.4, 0.5); notes.push(svg.querySelectorAll('.selection').length); key(svg, 'Escape'); notes.push(svg.querySelectorAll('.selection').length); note();";
+    let notes = notes(&browser, &html(&experiment, &analysis), act);
+    insta::assert_debug_snapshot!(notes);
+}
+
 #[test]
 fn nodes_are_told_to_those_who_use_keys() {
     let Some(browser) = chromium() else { return };
@@ -212,7 +283,9 @@ fn nodes_are_told_to_those_who_use_keys() {
         assert_eq!(requests, [""; 0], "nothing was fetched");
         let told = dom.split("class=\"told").nth(1).and_then(|rest| rest.split(['>', '<']).nth(1));
         assert!(told.unwrap().starts_with("gke-eu-disks-7f3a-n4: 0."), "{told:?}");
-        assert_eq!(dom.matches("tabindex=\"0\"").count(), 1, "one of them is in the order of tabs");
+        let tiles = dom.split("<li").skip(1).filter_map(|rest| rest.split('>').next());
+        let in_order = tiles.filter(|tile| tile.contains("tabindex=\"0\"")).count();
+        assert_eq!(in_order, 1, "one of them is in the order of tabs");
     }
 }
 
@@ -269,7 +342,7 @@ fn nothing_measured_is_still_a_page() {
 fn a_fetch_and_an_error_would_be_noticed() {
     let Some(browser) = chromium() else { return };
     let page = html(&common::run(), &analyses::run());
-    let open = page.replacen("default-src 'none'; ", "", 1).replacen("img-src data:", "", 1);
+    let open = page.replacen("default-src 'none'; ", "", 1);
     let fetching = open.replacen("<main>", "<main><img src=\"http://127.0.0.1:9/x.png\">", 1);
     let visited = visit(&browser, &fetching, 1200);
     assert_eq!(visited.requests, ["http://127.0.0.1:9/x.png"]);
@@ -278,8 +351,8 @@ fn a_fetch_and_an_error_would_be_noticed() {
     assert_eq!(visited.requests, [""; 0], "the policy holds");
     assert!(attribute(&visited.dom, "data-errors").contains("blocked http://127.0.0.1:9/x.png"));
     let failing = page.replacen(
-        "(function () {\n  const kinds",
-        "throw Error(\"on purpose\"); (function () {\n  const kinds",
+        "(function () {\nconst kinds",
+        "throw Error(\"on purpose\"); (function () {\nconst kinds",
         1,
     );
     assert!(attribute(&visit(&browser, &failing, 1200).dom, "data-errors").contains("on purpose"));
