@@ -198,31 +198,10 @@ fn caps_are_drawn() {
     }
 }
 
-/// Notes what the page shows after hands did something to a chart; `act` has the drawing, and
-/// `at(x, y)`, `press`, `go`, `lift`, `twice` and `key`, which take shares of its width and height.
-fn hands(act: &str) -> String {
-    format!(
-        "<script>\
-const notes = [];
-const chart = (id) => document.querySelector(`[data-chart=\"${{id}}\"] svg`);
-const at = (svg, x, y) => {{ const box = svg.getBoundingClientRect(); return {{ clientX: box.left + x * box.width, clientY: box.top + y * box.height, bubbles: true, button: 0 }}; }};
-const go = (svg, x, y) => svg.dispatchEvent(new PointerEvent('pointermove', at(svg, x, y)));
-const press = (svg, x, y) => svg.dispatchEvent(new PointerEvent('pointerdown', at(svg, x, y)));
-const lift = (svg, x, y) => svg.dispatchEvent(new PointerEvent('pointerup', at(svg, x, y)));
-const twice = (svg) => svg.dispatchEvent(new MouseEvent('dblclick', at(svg, 0.5, 0.5)));
-const key = (svg, name) => {{ svg.focus(); svg.dispatchEvent(new KeyboardEvent('keydown', {{ key: name, bubbles: true }})); }};
-const drag = (svg, from, to) => {{ press(svg, from, 0.5); go(svg, (from + to) / 2, 0.5); go(svg, to, 0.5); lift(svg, to, 0.5); }};
-const tip = (svg) => {{ const tip = svg.parentElement.querySelector('.tip'); return tip.hidden ? 'none' : [...tip.children].map((line) => line.textContent).join('|'); }};
-const labels = (svg) => [...svg.lastChild.querySelectorAll('text')].map((text) => text.textContent).join(' ');
-const reset = (svg) => svg.parentElement.querySelector('.reset');
-{act}
-const list = document.createElement('p'); list.id = 'notes'; list.textContent = notes.join(';'); document.body.append(list);
-</script></body>"
-    )
-}
-
+/// What is noted when hands act on a page.
 fn notes(browser: &Path, page: &str, act: &str) -> Vec<String> {
-    let page = page.replacen("</body>", &hands(act), 1);
+    let hands = include_str!("hands.js").replacen("ACT\n", act, 1);
+    let page = page.replacen("</body>", &format!("<script>{hands}</script></body>"), 1);
     let Visit { dom, requests } = visit(browser, &page, 1200);
     assert_eq!(attribute(&dom, "data-errors"), "", "no script failed, nothing was blocked");
     assert_eq!(requests, [""; 0], "nothing was fetched");
@@ -233,40 +212,104 @@ fn notes(browser: &Path, page: &str, act: &str) -> Vec<String> {
 #[test]
 fn who_points_at_a_chart_reads_its_figures() {
     let Some(browser) = chromium() else { return };
+    let act = "for (const id of ['latency', 'blocks', 'heat', 'series', 'schedule', 'cpu']) {
+            point(chart(id), 0.4);
+            notes.push(tip(chart(id)));
+        }
+        event('pointerleave', chart('cpu'), 2, 2);
+        notes.push(tip(chart('cpu')));";
+    let (experiment, analysis) = two::quick();
+    insta::assert_debug_snapshot!(notes(&browser, &html(&experiment, &analysis), act), @r#"
+    [
+        "luks|p90: 63.9 µs",
+        "block 5|−23.0 %",
+        "luks, trial 5|0.12 % between 156 µs and 185 µs",
+        "luks|64,356 IOPS at 1.8 minutes",
+        "luks|block 5, trial 2",
+        "system|31.5 at 1.8 minutes",
+        "nothing",
+    ]
+    "#);
     let (experiment, analysis) = two::usual();
-    let act = "for (const id of ['latency', 'blocks', 'heat', 'series', 'schedule', 'cpu']) {\
-               const svg = chart(id); go(svg, 0.4, 0.5); notes.push(id, tip(svg)); }\
-               chart('cpu').dispatchEvent(new PointerEvent('pointerleave', { pointerType: 'mouse' }));\
-               notes.push(tip(chart('cpu')));";
-    let notes = notes(&browser, &html(&experiment, &analysis), act);
-    let expected = [
-        ("latency", "base|p"),
-        ("blocks", "block "),
-        ("heat", "base, trial"),
-        ("series", "base|"),
-        ("schedule", ""),
-        ("cpu", ""),
-    ];
-    for (pair, (id, start)) in notes.chunks(2).zip(expected) {
-        assert_eq!(pair[0], id);
-        assert!(pair[1].starts_with(start) && pair[1].contains('|'), "{id}: {}", pair[1]);
-        assert!(pair[1].split('|').nth(1).unwrap().contains(char::is_numeric), "{}", pair[1]);
-    }
-    assert_eq!(notes.last().unwrap(), "none", "it goes with the pointer");
+    insta::assert_debug_snapshot!(notes(&browser, &html(&experiment, &analysis), act), @r#"
+    [
+        "luks|p90: 63.9 µs",
+        "block 15|−23.0 %",
+        "luks, trial 15|0.14 % between 156 µs and 185 µs",
+        "luks|65,994 IOPS (64,488 IOPS to 67,499 IOPS) at 30.68 to 30.8 minutes",
+        "base|block 16, trial 2",
+        "system|30.4 (27.5 to 33) at 9.183 to 9.5 minutes",
+        "nothing",
+    ]
+    "#);
 }
 
 #[test]
 fn a_range_that_is_dragged_over_fills_its_chart_until_it_is_reset() {
     let Some(browser) = chromium() else { return };
     let (experiment, analysis) = two::usual();
-    let act = "const svg = chart('series'); const other = chart('blocks'); const note = () => notes.push(labels(svg), String(reset(svg).hidden));
-               note(); drag(svg, 0.5, 0.6); note(); drag(svg, 0.3, 0.301); note();
-               notes.push(labels(other)); drag(svg, 0.4, 0.6); note(); go(svg, 0.5, 0.5); notes.push(tip(svg));
-               twice(svg); note(); drag(svg, 0.8, 0.2); note(); key(svg, 'Escape'); note();
-               key(svg, '+'); note(); key(svg, 'ArrowRight'); note(); key(svg, '-'); note(); key(svg, '+'); reset(svg).click(); note();
-               press(svg, 0.2, 0.5); go(svg, 0.4, 0.5); notes.push(svg.querySelectorAll('.selection').length); key(svg, 'Escape'); notes.push(svg.querySelectorAll('.selection').length); note();";
-    let notes = notes(&browser, &html(&experiment, &analysis), act);
-    insta::assert_debug_snapshot!(notes);
+    let page = html(&experiment, &analysis);
+    let after = |act: &str| {
+        notes(
+            &browser,
+            &page,
+            &format!("const svg = chart('series'); {act} notes.push(axis(svg));"),
+        )
+    };
+    let whole = after("");
+    assert_eq!(whole, ["0 10 20 30 40 50 60 70 80 minutes since the start"]);
+    let part = after("drag(svg, 0.5, 0.6); notes.push(axis(chart('cpu')));");
+    assert_eq!(part[1], "40 41 42 43 44 45 46 47 48 minutes since the start, zoomed");
+    assert!(!part[0].contains("zoomed"), "each chart has its own range");
+    assert_eq!(after("drag(svg, 0.6, 0.5);"), part[1..], "either way");
+    assert_eq!(after("drag(svg, 0.5, 0.502);"), whole, "a click is not a drag");
+    for way_back in [
+        "event('dblclick', svg, 0.5, 0.5);",
+        "key(svg, 'Escape');",
+        "reset(svg).click();",
+        "key(svg, '-'); key(svg, '-'); key(svg, '-'); key(svg, '-');",
+    ] {
+        assert_eq!(after(&format!("drag(svg, 0.5, 0.6); {way_back}")), whole, "{way_back}");
+    }
+    let told = after("drag(svg, 0.5, 0.6); point(svg, 0.5); notes.push(tip(svg));");
+    assert!(told[0].starts_with("luks|65,952 IOPS") && told[0].ends_with(" minutes"), "{told:?}");
+}
+
+#[test]
+fn keys_zoom_and_move() {
+    let Some(browser) = chromium() else { return };
+    let (experiment, analysis) = two::usual();
+    let page = html(&experiment, &analysis);
+    let act = "const svg = chart('series');
+        for (const name of ['ArrowLeft', '+', 'ArrowRight', 'ArrowLeft', 'ArrowLeft', '-']) {
+            key(svg, name);
+            notes.push(axis(svg));
+        }
+        press(svg, 0.3); point(svg, 0.5); notes.push(svg.querySelectorAll('.selection').length);
+        key(svg, 'Escape'); notes.push(svg.querySelectorAll('.selection').length);";
+    insta::assert_debug_snapshot!(notes(&browser, &page, act), @r#"
+    [
+        "0 10 20 30 40 50 60 70 80 minutes since the start",
+        "25 30 35 40 45 50 55 60 minutes since the start, zoomed",
+        "35 40 45 50 55 60 65 70 minutes since the start, zoomed",
+        "25 30 35 40 45 50 55 60 minutes since the start, zoomed",
+        "15 20 25 30 35 40 45 50 minutes since the start, zoomed",
+        "0 10 20 30 40 50 60 70 80 minutes since the start",
+        "1",
+        "0",
+    ]
+    "#);
+}
+
+#[test]
+fn a_hostile_name_is_text_when_it_is_pointed_at() {
+    let Some(browser) = chromium() else { return };
+    let act = "for (const svg of document.querySelectorAll('.plot svg')) {
+            drag(svg, 0.2, 0.9); point(svg, 0.5); notes.push(tip(svg).length > 9);
+        }";
+    let page = html(&common::hostile(), &troubled::hostile());
+    let notes = notes(&browser, &page, act);
+    assert_eq!(notes, ["true"; TRIALS]);
 }
 
 #[test]

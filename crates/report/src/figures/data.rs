@@ -273,9 +273,10 @@ fn extremes(differences: &[Differences], together: usize) -> Vec<(usize, u32, Nu
                 let mut kept = vec![few[0], few[few.len() - 1]];
                 kept.sort_by_key(|(block, ..)| *block);
                 kept.dedup_by_key(|(block, ..)| *block);
-                points.extend(kept.iter().map(|(block, ratio, used)| {
-                    (*arm, *block, Number::digits(*ratio), *used)
-                }));
+                points.extend(
+                    kept.iter()
+                        .map(|(block, ratio, used)| (*arm, *block, Number::digits(*ratio), *used)),
+                );
             }
         }
     }
@@ -293,7 +294,8 @@ fn schedule(analysis: &Analysis, shown_blocks: u32) -> Value {
     let is_drawn = !analysis.fleet.is_some_and(|fleet| fleet.is_population);
     let arms = analysis.arms.iter().enumerate().map(|(i, arm)| (arm.name.as_str(), i));
     let arms: HashMap<&str, usize> = arms.collect();
-    let mut blocks: Vec<Vec<usize>> = vec![Vec::new(); if is_drawn { shown_blocks as usize } else { 0 }];
+    let mut blocks: Vec<Vec<usize>> =
+        vec![Vec::new(); if is_drawn { shown_blocks as usize } else { 0 }];
     let mut unused = Vec::new();
     for trial in &analysis.trials {
         let (Some(block), Some(arm)) =

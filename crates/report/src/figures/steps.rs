@@ -111,25 +111,40 @@ impl Steps {
         values: &[Option<f64>],
         number: impl Fn(f64) -> Number,
     ) -> Figures {
-        let each = |figure: &dyn Fn(&mut dyn Iterator<Item = (f64, f64)>) -> Option<f64>| {
-            let of = |members: &Range<usize>| {
-                let (values, lengths) = (&values[members.clone()], &self.lengths[members.clone()]);
-                let there = values.iter().zip(lengths).filter_map(|(v, l)| Some(((*v)?, *l)));
-                figure(&mut there.into_iter()).map(&number)
-            };
-            self.members.iter().map(of).collect::<Vec<_>>()
+        let summary = |members: &Range<usize>| {
+            let (values, lengths) = (&values[members.clone()], &self.lengths[members.clone()]);
+            let there = values.iter().zip(lengths).filter_map(|(v, l)| Some(((*v)?, *l)));
+            Summary::of(there)
         };
-        let end = |which: fn(f64, f64) -> f64| {
-            self.is_thinned.then(|| each(&|there| there.map(|(value, _)| value).reduce(which)))
+        let summaries: Vec<Option<Summary>> = self.members.iter().map(summary).collect();
+        let each = |figure: fn(&Summary) -> f64| {
+            summaries.iter().map(|s| s.as_ref().map(|s| number(figure(s)))).collect()
         };
-        let mean = |there: &mut dyn Iterator<Item = (f64, f64)>| {
-            let add = |(sum, length): (f64, f64), (value, of): (f64, f64)| {
-                (sum + value * of, length + of)
-            };
-            let (sum, length) = there.fold((0.0, 0.0), add);
-            (length > 0.0).then(|| sum / length)
-        };
-        Figures { values: each(&mean), low: end(f64::min), high: end(f64::max) }
+        Figures {
+            values: each(|summary| summary.mean),
+            low: self.is_thinned.then(|| each(|summary| summary.low)),
+            high: self.is_thinned.then(|| each(|summary| summary.high)),
+        }
+    }
+}
+
+/// Of one step.
+struct Summary {
+    mean: f64,
+    low: f64,
+    high: f64,
+}
+
+impl Summary {
+    /// Of values and the lengths of their intervals; `None` of none.
+    fn of(values: impl Iterator<Item = (f64, f64)>) -> Option<Self> {
+        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        let (mut sum, mut length) = (0.0, 0.0);
+        for (value, of) in values {
+            (low, high) = (low.min(value), high.max(value));
+            (sum, length) = (sum + value * of, length + of);
+        }
+        (length > 0.0).then(|| Self { mean: sum / length, low, high })
     }
 }
 
@@ -160,28 +175,37 @@ mod tests {
     #[test]
     fn numbers_in_the_page_are_short() {
         let short = |value| serde_json::to_string(&Number::short(value)).unwrap();
-        assert_eq!([0.0, 123.456_789, 0.98765, 1e9 / 3.0].map(short), ["0", "123", "0.988", "333000000"]);
+        assert_eq!(
+            [0.0, 123.456_789, 0.98765, 1e9 / 3.0].map(short),
+            ["0", "123", "0.988", "333000000"]
+        );
     }
 
     #[test]
     fn what_there_is_room_for_is_drawn_as_it_is() {
         let intervals = [(0.0, 1.0), (1.0, 2.0004), (2.0004, 3.0), (7.25, 8.25), (8.25, 8.5)];
         let steps = Steps::new(&intervals, 1);
-        assert_eq!(to_value(&steps).unwrap(), json!({ "runs": [[0, 3, 3], [7.25, 8.25, 1], [8.25, 8.5, 1]] }));
-        let figures = steps.figures(&[Some(1.0), None, Some(2.5), Some(0.0), Some(9.0)], Number::short);
+        assert_eq!(
+            to_value(&steps).unwrap(),
+            json!({ "runs": [[0, 3, 3], [7.25, 8.25, 1], [8.25, 8.5, 1]] })
+        );
+        let figures =
+            steps.figures(&[Some(1.0), None, Some(2.5), Some(0.0), Some(9.0)], Number::short);
         assert_eq!(to_value(figures).unwrap(), json!({ "values": [1, null, 2.5, 0, 9] }));
     }
 
     #[test]
     fn a_second_that_lies_outside_is_seen_however_few_steps_there_are() {
-        let seconds = |from: f64| (0..60).map(move |i| (from + f64::from(i), from + f64::from(i + 1)));
+        let seconds =
+            |from: f64| (0..60).map(move |i| (from + f64::from(i), from + f64::from(i + 1)));
         let intervals: Vec<Interval> = seconds(5.0).chain(seconds(600.0)).collect();
         let mut values = vec![Some(100.0); intervals.len()];
         (values[17], values[80]) = (Some(1.0), Some(7_000.0));
         let steps = Steps::new(&intervals, 60);
         assert_eq!(to_value(&steps).unwrap(), json!({ "runs": [[0, 120, 2], [600, 660, 1]] }));
         let figures = to_value(steps.figures(&values, Number::short)).unwrap();
-        let expected = json!({ "values": [98.2, 100, 215], "low": [1, 100, 100], "high": [100, 100, 7000] });
+        let expected =
+            json!({ "values": [98.2, 100, 215], "low": [1, 100, 100], "high": [100, 100, 7000] });
         assert_eq!(figures, expected);
     }
 

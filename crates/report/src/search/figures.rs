@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use super::quantity::{self, Quantity};
 use super::result::SearchResult;
 use crate::bandwidth::Unit;
-use crate::figures::{Figures, Interval, Number, Steps, within};
 use crate::document::{Chart, Charts, Drawing, Item, LegendEntry, Place, Section, Topic};
+use crate::figures::{Figures, Interval, Number, Steps, within};
 use crate::words::printable;
 
 /// Bytes for a quantity of a target over time.

@@ -66,6 +66,7 @@ function overTime(box, { label, strips, lines, unit, end, amount, before, tickTe
   const high = lines.flatMap((line) => line.steps).reduce((most, step) => Math.max(most, step.high ?? step.y), 0);
   const top = roundUp(high || 1);
   const figure = ({ y, low, high: most }) => (low === undefined ? amount(y) : `${amount(y)} (${amount(low)} to ${amount(most)})`);
+  const at = (x) => Number(x.toPrecision(4));
   plot(box, {
     label, before, strips, height: strips.length > 8 ? 46 : 62,
     x: {
@@ -75,6 +76,6 @@ function overTime(box, { label, strips, lines, unit, end, amount, before, tickTe
     y: { domain: [0, top], ticks: ticks(0, top, 2), text: tickText },
     marks: (panel) => lines.filter((line) => line.arm === panel.key).map((line) => stepLine(line.steps, panel, line.colour, line.dash)),
     points: lines.flatMap((line) => line.steps.map((step) => ({ ...step, key: line.arm, colour: line.colour, told: line.told }))),
-    tell: (point) => [point.told, `${figure(point)} at ${Number(point.x1.toPrecision(4))} ${unit}`],
+    tell: (point) => [point.told, `${figure(point)} at ${at(point.x1)}${point.low === undefined ? "" : ` to ${at(point.x2)}`} ${unit}`],
   });
 }
