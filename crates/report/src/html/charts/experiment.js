@@ -15,6 +15,8 @@ function experimentCharts(root, data) {
     }
     return sorted.flatMap((end) => [
       line(right + 2, end.y, right + 12, end.at, { stroke: colour(end.arm) }),
+      // A curve of few samples ends before the others.
+      ...(end.x < right - 1 ? [line(end.x, end.y, right + 2, end.y, { stroke: colour(end.arm), "stroke-dasharray": "1 5" })] : []),
       text(right + 16, end.at, "start", end.text, { class: "name" }),
     ]);
   }
@@ -60,7 +62,7 @@ function experimentCharts(root, data) {
       marks: ({ x, y }) => [...curves.filter((one) => !one.isShown), ...drawn].map((one) => curve(one.points.map((p) => [x(p.x), y(p.y)]), one.isShown
         ? { class: "curve", stroke: colour(one.arm), "stroke-dasharray": dashes(one.arm) } : { stroke: "var(--line)" })),
       names: (panel) => nameEnds(drawn.filter((one) => one.points.at(-1).x > panel.x.domain[0])
-        .map((one) => ({ arm: one.arm, text: label(one.arm, narrow), y: panel.y(height(one.points, panel.x.domain[1])) })), panel),
+        .map((one) => ({ arm: one.arm, text: label(one.arm, narrow), x: panel.x(one.points.at(-1).x), y: panel.y(height(one.points, panel.x.domain[1])) })), panel),
       points, tell: (p) => [data.arms[p.arm], `${percent(p.q)}: ${time(p.y)}`],
       after: all.some((p) => p.q > 0.99 + 1e-9) ? [tailSwitch(box)] : [],
     });
@@ -88,12 +90,12 @@ function experimentCharts(root, data) {
     })).filter((cell) => cell.share > 0);
     const [low, high] = [extent(cells.map((c) => c.y1))[0], extent(cells.map((c) => c.y2))[1]];
     const shown = strips((arm) => columns.some((column) => column.arm === arm));
-    const round = decades(low, high, 3);
+    const tall = shown.length > 8 ? 60 : 84;
+    const levels = apart(decades(low, high, 3).map(Math.log10), (20 / tall) * Math.log10(high / low)).map((power) => 10 ** power);
     plot(box, {
-      label: "How latencies were spread in each trial, one strip per arm",
-      strips: shown, height: shown.length > 8 ? 60 : 84,
+      label: "How latencies were spread in each trial, one strip per arm", strips: shown, height: tall,
       x: counted([0.5, extent(cells.map((c) => c.to))[1] + 0.5], "trial, in the order in which they ran"),
-      y: { type: "log", domain: [low, high], ticks: round.length > 4 ? apart(round.map(Math.log10), 0.9).map((power) => 10 ** power) : round, text: time },
+      y: { type: "log", domain: [low, high], ticks: levels, text: time },
       marks: ({ key, x, y }) => cells.filter((c) => c.key === key).map((c) => {
         const inset = x(c.x2) - x(c.x1) > 6 ? 0.5 : 0;
         return rect(x(c.x1) + inset, x(c.x2) - inset, y(c.y1), y(c.y2), { fill: c.colour, "fill-opacity": (0.06 + 0.94 * Math.sqrt(c.share)).toFixed(3) });

@@ -102,7 +102,7 @@ function framed(box) {
 function render(frame) {
   const { chart, svg } = frame;
   const { label, height, width = frame.room, gap = 30, strips = [{}] } = chart;
-  const margin = { top: 24, right: 12, bottom: 44, left: 58, ...chart.margin };
+  const margin = { top: 24, right: 12, bottom: chart.x.title ? 44 : 28, left: 58, ...chart.margin };
   const [left, right] = [margin.left, width - margin.right];
   const bottom = margin.top + strips.length * height + (strips.length - 1) * gap;
   const x = scaled(chart.x.type, frame.domain ?? chart.x.domain, [left, right]);
@@ -199,7 +199,7 @@ function zoom(frame, from, to) {
   const [low, high] = domain.map(map);
   const span = Math.min(high - low, Math.max(Math.abs(map(to) - map(from)), least ?? (high - low) / 1e4));
   const middle = Math.max(low + span / 2, Math.min(high - span / 2, (map(from) + map(to)) / 2));
-  frame.domain = span > 0.999 * (high - low) ? undefined : [back(middle - span / 2), back(middle + span / 2)];
+  frame.domain = span >= 0.999 * (high - low) ? undefined : [back(middle - span / 2), back(middle + span / 2)];
   render(frame);
 }
 
