@@ -1,0 +1,1 @@
+//! What things and measures are called.
