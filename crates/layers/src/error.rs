@@ -179,6 +179,7 @@ impl Error {
     }
 
     /// The error in a longer text whose part from byte `offset` on is the one it was found in.
+    #[must_use]
     pub fn shifted(self, whole: &str, offset: usize) -> Self {
         match self {
             Self::InText { source, start, end, .. } => Self::InText {

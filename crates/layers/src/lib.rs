@@ -20,6 +20,7 @@ pub use declaration::shared::Cpus;
 pub use each::cloud::{CloudDisk, CloudDisks, CloudOptions, MadeDisks, Part, PartLayer};
 pub use each::file_system::FileSystemKind;
 pub use each::throttle::Counts;
+#[allow(clippy::wildcard_imports, reason = "the files that `each_layer` lists")]
 use each::*;
 pub use error::{About, Error, FilePlace, similar};
 pub use quote::{brief, cut};

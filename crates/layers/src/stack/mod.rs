@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::declaration::info::{Does, LayerInfo};
 use crate::declaration::{Arguments, Declared as _, Values};
+#[allow(clippy::wildcard_imports, reason = "the files that `each_layer` lists")]
 use crate::each::*;
 use crate::error::Error;
 
