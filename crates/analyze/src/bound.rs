@@ -11,7 +11,7 @@ use crate::targets::{THROTTLE, direction};
 pub(crate) fn arms(spec: &Spec, arms: &[ArmSummary]) -> Vec<Documented> {
     // An unknown name is refused before anything is measured.
     let named = named(&spec.cloud, spec.targets().count()).unwrap_or_default();
-    let direction = spec.workload.primary_job().map_or(Direction::Both, direction);
+    let direction = spec.workload().primary_job().map_or(Direction::Both, direction);
     let mut rows = Vec::new();
     let mut at = 0;
     for (arm, found) in spec.arms.iter().zip(arms) {

@@ -73,7 +73,7 @@ pub use search::{BurstWatch, KnownLimit, Probe, Region, Search, SearchTarget, Tr
 pub use set_host_commands::command_of_arm;
 pub use setting::Setting;
 pub use side_runs::SideRuns;
-pub use spec::{Arm, Design, Driver, NamedTarget, Spec, Stop, StopMode, Target};
+pub use spec::{Arm, Design, Driver, NamedTarget, Source, Spec, Stop, StopMode, Target};
 pub use subject::Subject;
 pub use target::parse_arms;
 pub use tree::{Operation, OperationShare, Tree};

@@ -32,7 +32,7 @@ pub(crate) fn counts(experiment: &ExperimentHead, analysis: &Analysis) -> String
 
 /// ` of fio 3.33`
 pub(crate) fn tools(experiment: &ExperimentHead) -> String {
-    let origin = experiment.spec.workload.origin.as_deref();
+    let origin = experiment.spec.workload().origin.as_deref();
     let origin = origin.and_then(|text| text.strip_prefix("results of "));
     origin.map_or_else(String::new, |tools| format!(" of {tools}"))
 }

@@ -209,9 +209,9 @@ pub(crate) fn hostile() -> ExperimentHead {
     experiment.command = vec![HOSTILE.to_owned()];
     experiment.started = HOSTILE.to_owned();
     experiment.iotax_version = HOSTILE.to_owned();
-    experiment.spec.workload.name = HOSTILE.to_owned();
-    experiment.spec.workload.about = HOSTILE.to_owned();
-    for job in &mut experiment.spec.workload.jobs {
+    experiment.spec.phases[0].name = HOSTILE.to_owned();
+    experiment.spec.phases[0].about = HOSTILE.to_owned();
+    for job in &mut experiment.spec.phases[0].jobs {
         job.name = HOSTILE.to_owned();
     }
     for (i, arm) in experiment.spec.arms.iter_mut().enumerate() {

@@ -63,7 +63,7 @@ pub(in crate::commands) fn burst(
 /// Makes the files in directories no larger than they have room for, and says so.
 fn fit(search: &mut Search, work_dir: &Path) {
     let mut spec = search.spec();
-    spec.workload.yields = Some(Yields::Spans);
+    spec.phases[0].yields = Some(Yields::Spans);
     spec.fit(iotax_rig::space_for_files(&spec, Some(work_dir)));
     let Some(told) = spec.told_fit() else { return };
     eprintln!("note: {told}");
