@@ -293,7 +293,7 @@ impl Analyzer {
             baseline: self.names.first().cloned().unwrap_or_default(),
             margin: spec.stop.margin,
             alpha: spec.stop.alpha,
-            documented: bound::arms(spec, &arms),
+            documented: bound::arms(&self.experiment, &arms),
             arms,
             outliers: self.outliers(),
             fleet: nodes::cost(spec, &trials),

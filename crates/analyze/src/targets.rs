@@ -26,7 +26,7 @@ pub(crate) fn of_arm(
     let site = experiment.sites.get(arm);
     let Some(targets) = spec.arms[arm].target.several() else { return Vec::new() };
     // An unknown name is refused before anything is measured.
-    let known = named(&spec.cloud, spec.targets().count()).unwrap_or_default();
+    let known = named(&experiment.cloud, spec.targets().count()).unwrap_or_default();
     let first: usize = spec.arms[..arm].iter().map(|arm| arm.target.each().len()).sum();
     let of_target = |(at, named): (usize, &NamedTarget)| {
         let jobs = jobs_on(experiment, &named.name);

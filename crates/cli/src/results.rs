@@ -192,7 +192,8 @@ pub(crate) fn compare(Arms { arms, notes }: Arms, args: &CompareArgs) -> Result<
     let certainty = &args.measure.certainty;
     let cloud = documented::choice(&args.measure.documented, arms.len())?;
     let mut results = read(arms, resolve::stop(certainty, Stop::default())?)?;
-    results.experiment.spec.cloud = cloud;
+    results.experiment.spec.cloud.clone_from(&cloud);
+    results.experiment.cloud = cloud;
     for phase in results.experiment.spec.phases_mut() {
         phase.notes.splice(0..0, notes.iter().cloned());
     }

@@ -13,6 +13,14 @@ pub(crate) fn head(mut head: Value, format: u32, today: u32) -> Value {
         {
             phases(spec);
             saved_results(spec);
+            let cloud = spec.get("cloud").cloned();
+            fields.extend(cloud.map(|cloud| ("cloud".to_owned(), cloud)));
+        }
+        if format < 3
+            && let Some(search) = fields.get_mut("limits").and_then(Value::as_object_mut)
+        {
+            let opened = opened(search);
+            fields.insert("opened".to_owned(), opened);
         }
         fields.insert("format".to_owned(), today.into());
     }
@@ -26,6 +34,20 @@ fn phases(spec: &mut Map<String, Value>) {
         phases.extend(then);
     }
     spec.insert("phases".to_owned(), phases.into());
+}
+
+/// Until format 2 what was found of targets was beside what was asked.
+fn opened(search: &mut Map<String, Value>) -> Value {
+    let targets = search.get_mut("targets").and_then(Value::as_array_mut).into_iter().flatten();
+    let found = targets.filter_map(Value::as_object_mut).map(|target| {
+        let found = ["smallest_io_bytes", "known"].into_iter();
+        Map::from_iter(found.filter_map(|name| target.remove_entry(name))).into()
+    });
+    let mut opened = json!({ "targets": found.collect::<Vec<Value>>() });
+    if let Some(cloud) = search.get("cloud") {
+        opened["cloud"] = cloud.clone();
+    }
+    opened
 }
 
 /// Until format 2 saved results were targets.

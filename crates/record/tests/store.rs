@@ -12,6 +12,7 @@ use iotax_record::{
 
 fn experiment() -> ExperimentHead {
     ExperimentHead {
+        cloud: iotax_experiment::CloudChoice::default(),
         format: FORMAT,
         id: None,
         iotax_version: "0.0.0".into(),
@@ -230,6 +231,14 @@ fn a_search_of_version_1_is_still_readable() {
     let HostRecord { environment, instance, .. } = head.host();
     assert_eq!(environment.cpus, 4);
     assert_eq!(instance.as_ref().unwrap().vm, "Standard_DS1_v2");
+}
+
+#[test]
+fn what_a_search_of_version_2_found_of_targets_is_still_readable() {
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/v2/limits");
+    let opened = Reader::<SearchHead>::open(&fixture).unwrap().head.opened;
+    assert_eq!(opened.cloud.disks, ["P30"]);
+    assert_eq!(opened.targets[0].smallest_io_bytes, Some(512));
 }
 
 #[test]

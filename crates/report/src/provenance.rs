@@ -19,7 +19,7 @@ pub(crate) fn counts(experiment: &ExperimentHead, analysis: &Analysis) -> String
             format::counted(ending.blocks, "block"),
             format::counted(ending.trials, "trial"),
             format::span(ending.wall_ns),
-            vm(experiment.host(0).instance.as_ref(), &experiment.spec.cloud),
+            vm(experiment.host(0).instance.as_ref(), &experiment.cloud),
         );
     }
     let results: usize = experiment.spec.arms.iter().map(|arm| results(analysis, &arm.name)).sum();

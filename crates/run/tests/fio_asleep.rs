@@ -75,6 +75,7 @@ fn outcomes(root: &Path, fio: Fio) -> Vec<Outcome> {
     host.prepare(0, Driver::Fio, &[spec.workload()], &|_, _| ()).unwrap();
     let plan = Plan::new(&spec);
     let experiment = ExperimentHead {
+        cloud: iotax_experiment::CloudChoice::default(),
         format: FORMAT,
         id: None,
         iotax_version: "0".to_owned(),

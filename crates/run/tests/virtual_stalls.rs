@@ -88,6 +88,7 @@ fn summary(layers: &[LayerConfig], depth: usize) -> ArmSummary {
         ..JobRecord::default()
     };
     let experiment = ExperimentHead {
+        cloud: iotax_experiment::CloudChoice::default(),
         format: iotax_record::FORMAT,
         id: None,
         iotax_version: "0".into(),

@@ -48,6 +48,7 @@ impl Bed {
         );
         let sites = arms.iter().map(|_| memory_site()).collect();
         let experiment = ExperimentHead {
+            cloud: iotax_experiment::CloudChoice::default(),
             format: iotax_record::FORMAT,
             id: None,
             iotax_version: "0.1.0".into(),

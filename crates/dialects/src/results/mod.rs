@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use indexmap::IndexSet;
-use iotax_experiment::{Arm, Design, Source, Spec, Stop, Target, Workload};
+use iotax_experiment::{Arm, CloudChoice, Design, Source, Spec, Stop, Target, Workload};
 use iotax_record::{End, ExperimentHead, FORMAT, JobRecord, Outcome, Placed, Site, Trial};
 use jiff::Timestamp;
 
@@ -105,6 +105,7 @@ pub fn read(
         command,
         spec,
         hosts: Vec::new(),
+        cloud: CloudChoice::default(),
         sites,
     };
     let end = End {

@@ -270,6 +270,7 @@ impl Bench {
 
 fn experiment(spec: Spec) -> ExperimentHead {
     ExperimentHead {
+        cloud: iotax_experiment::CloudChoice::default(),
         format: FORMAT,
         id: None,
         iotax_version: "0".to_owned(),

@@ -27,8 +27,7 @@ pub(super) fn asked(args: &LimitsArgs) -> Result<Search> {
     saved::refuse_targets(arms.iter().map(|arm| &arm.target), &args.dir)?;
     let targets = arms.into_iter().map(|arm| {
         let span_bytes = iotax_rig::span_bytes(&arm.target, size.unwrap_or(USUAL_BYTES));
-        let known = iotax_rig::cgroup_limits(&arm.target, args.write);
-        SearchTarget { arm, span_bytes, smallest_io_bytes: None, known }
+        SearchTarget { arm, span_bytes }
     });
     let mut search = Search {
         targets: targets.collect(),

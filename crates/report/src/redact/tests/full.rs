@@ -37,6 +37,7 @@ pub(super) fn some() -> Option<String> {
 
 pub(super) fn experiment() -> ExperimentHead {
     ExperimentHead {
+        cloud: CloudChoice::default(),
         format: 1,
         id: some(),
         iotax_version: t(),
