@@ -283,21 +283,30 @@ impl Error {
         Ok(())
     }
 
-    /// Is it in what was asked for, and not in this machine? Decided without touching anything.
+    /// Is it in what was asked for, and not in this machine?
     pub const fn is_usage(&self) -> bool {
-        matches!(
-            self,
+        match self {
             Self::EmptyStack
-                | Self::NoBase { .. }
-                | Self::BaseAboveBottom { .. }
-                | Self::Size { .. }
-                | Self::Parameter { .. }
-                | Self::NothingThrottled
-                | Self::NoSize { .. }
-                | Self::GroupConflict { .. }
-                | Self::Depth { .. }
-                | Self::IoSize { .. }
-        )
+            | Self::NoBase { .. }
+            | Self::BaseAboveBottom { .. }
+            | Self::Size { .. }
+            | Self::Parameter { .. }
+            | Self::NothingThrottled
+            | Self::NoSize { .. }
+            | Self::FileTooSmall { .. }
+            | Self::NotAFile { .. }
+            | Self::GroupConflict { .. }
+            | Self::Depth { .. }
+            | Self::IoSize { .. } => true,
+            Self::NoMemory { .. }
+            | Self::NoMemoryForIo { .. }
+            | Self::NoSpace { .. }
+            | Self::File { .. }
+            | Self::Fill { .. }
+            | Self::Spawn { .. }
+            | Self::NoFuse { .. }
+            | Self::Mount { .. } => false,
+        }
     }
 }
 
