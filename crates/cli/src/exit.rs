@@ -85,10 +85,7 @@ fn fault(error: &anyhow::Error) -> Fault {
             .or_else(|| of::<iotax_record::Error>(cause))
             .or_else(|| of::<iotax_rig::Error>(cause))
             .or_else(|| of::<iotax_run::Error>(cause))
-            .or_else(|| {
-                let disk = cause.downcast_ref::<iotax_vdisk::Error>()?;
-                Some(if disk.is_usage() { Fault::Usage } else { Fault::Environment })
-            })
+            .or_else(|| of::<iotax_vdisk::Error>(cause))
     });
     known.unwrap_or(Fault::Environment)
 }

@@ -5,7 +5,8 @@
 
 use std::iter;
 
-use crate::error::Error;
+use iotax_layers::Error;
+
 use crate::overrides::Changes;
 use crate::spec::Spec;
 use crate::workload::Workload;

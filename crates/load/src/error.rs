@@ -245,11 +245,10 @@ impl Blame for Error {
             | Self::DirectRefused { .. }
             | Self::Unsuitable { .. }
             | Self::NotWithFio { .. } => Fault::Usage,
-            Self::Disk { source, .. } if source.is_usage() => Fault::Usage,
+            Self::Disk { source, .. } => source.fault(),
             Self::Path { .. }
             | Self::Peer { .. }
             | Self::NoSpace { .. }
-            | Self::Disk { .. }
             | Self::NoIoUring { .. }
             | Self::NoLibaio { .. }
             | Self::NoTrims { .. }

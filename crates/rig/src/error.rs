@@ -288,7 +288,7 @@ impl Blame for Error {
                 let is_usage = |it: &Refusal| it.obstacle.fault() == Fault::Usage;
                 if refusals.iter().any(is_usage) { Fault::Usage } else { Fault::Environment }
             }
-            Self::Stack { source, .. } if source.is_usage() => Fault::Usage,
+            Self::Stack { source, .. } => source.fault(),
             Self::Arm { source, .. }
             | Self::SettingFailed { source, .. }
             | Self::SettingLeft { source, .. } => source.fault(),
@@ -300,7 +300,6 @@ impl Blame for Error {
             | Self::UnusableState { .. }
             | Self::Make { .. }
             | Self::Full { .. }
-            | Self::Stack { .. }
             | Self::Program { .. }
             | Self::AfterSettingLeft { .. }
             | Self::NotAsAsked { .. }

@@ -304,7 +304,7 @@ impl Blame for Obstacle {
     /// room.
     fn fault(&self) -> Fault {
         match self {
-            Self::Stack(error) if error.is_usage() => Fault::Usage,
+            Self::Stack(error) => error.fault(),
             Self::Unreachable(_)
             | Self::Lacks { .. }
             | Self::DeadDisk
@@ -312,7 +312,6 @@ impl Blame for Obstacle {
             | Self::Unreadable(_)
             | Self::Unwritable(_)
             | Self::NoSpace { .. }
-            | Self::Stack(_)
             | Self::NoMemory { .. } => Fault::Environment,
             Self::Missing
             | Self::IsAResult

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use iotax_experiment::layers::{Aes, Cache, Delay, File, Mem};
 use iotax_experiment::{Blame as _, Fault, Layer, Spec, Target};
+use iotax_layers::{Aes, Cache, Delay, File, Mem};
 use iotax_rig::{Error, Rig, undo};
 use iotax_testing::skipped;
 use iotax_vdisk::{IoTarget, Session};

@@ -53,7 +53,7 @@ macro_rules! made {
     };
 }
 
-iotax_experiment::each_layer!(made);
+iotax_layers::each_layer!(made);
 
 /// The layers above the base from bottom to top, in the steps in which they are made: neighbours
 /// that one program serves together are one step.

@@ -4,8 +4,8 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use iotax_experiment::layers::{File, Throttle, Vdisk};
 use iotax_experiment::{Base, Layer, Stack};
+use iotax_layers::{File, Throttle, Vdisk};
 
 use crate::build_context::BuildContext;
 use crate::error::Error;

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use iotax_experiment::Layer;
-use iotax_experiment::layers::{CloudDisk, CloudDisks, CloudOptions, Mem, Throttle};
+use iotax_layers::{CloudDisk, CloudDisks, CloudOptions, Mem, Throttle};
 use iotax_vdisk::{Clock, ManualClock, Request, Session, Submitted};
 
 use super::open_in;

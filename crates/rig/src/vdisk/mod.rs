@@ -4,10 +4,10 @@ use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use iotax_experiment::layers::{
+use iotax_experiment::{Layer, Stack};
+use iotax_layers::{
     Aes, Cache, Cloud, Counts, Delay, Fault, File, Flash, Mem, Queue, Throttle, Tier,
 };
-use iotax_experiment::{Layer, Stack};
 use iotax_vdisk::{
     AesConfig, CacheConfig, Clock, DelayConfig, FaultConfig, FileConfig, FlashConfig, LayerConfig,
     MemConfig, MonotonicClock, Op, QueueConfig, RateLimit, ThrottleConfig, TierConfig, Trigger,

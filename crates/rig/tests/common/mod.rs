@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use iotax_experiment::layers::File;
 use iotax_experiment::{
     Arm, Design, Job, Layer, Pattern, Spec, Stack, Stop, StopMode, Target, Workload,
 };
+use iotax_layers::File;
 use iotax_rig::{GivenUp, Options, Progress};
 use iotax_vdisk::PeerSecrets;
 

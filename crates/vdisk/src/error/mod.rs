@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use iotax_layers::blame::{Blame, Fault};
 use rustix::io::Errno;
 
 use crate::available::AvailableMemory;
@@ -282,9 +283,10 @@ impl Error {
         }
         Ok(())
     }
+}
 
-    /// Is it in what was asked for, and not in this machine?
-    pub const fn is_usage(&self) -> bool {
+impl Blame for Error {
+    fn fault(&self) -> Fault {
         match self {
             Self::EmptyStack
             | Self::NoBase { .. }
@@ -297,7 +299,7 @@ impl Error {
             | Self::NotAFile { .. }
             | Self::GroupConflict { .. }
             | Self::Depth { .. }
-            | Self::IoSize { .. } => true,
+            | Self::IoSize { .. } => Fault::Usage,
             Self::NoMemory { .. }
             | Self::NoMemoryForIo { .. }
             | Self::NoSpace { .. }
@@ -305,7 +307,7 @@ impl Error {
             | Self::Fill { .. }
             | Self::Spawn { .. }
             | Self::NoFuse { .. }
-            | Self::Mount { .. } => false,
+            | Self::Mount { .. } => Fault::Environment,
         }
     }
 }

@@ -20,7 +20,7 @@ fn mem() -> LayerConfig {
 
 fn refused(layers: &[LayerConfig]) -> String {
     let error = open(layers).unwrap_err();
-    assert!(error.is_usage(), "{error:?}");
+    assert_eq!(error.fault(), Fault::Usage, "{error:?}");
     error.to_string()
 }
 
@@ -59,7 +59,7 @@ fn more_memory_than_there_is() {
     let some = AvailableMemory { bytes: 3 << 30, limit: MemoryLimit::Machine };
     assert_snapshot!(error(Some(some)), @"`mem`: size=1T does not fit in memory (3072 MiB available): choose a smaller size");
     assert_snapshot!(error(None), @"`mem`: size=1T does not fit in memory: choose a smaller size");
-    assert!(!error(None).is_usage());
+    assert_eq!(error(None).fault(), Fault::Environment);
 }
 
 #[test]
