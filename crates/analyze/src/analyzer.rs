@@ -432,7 +432,7 @@ impl Analyzer {
             conclusions
                 .iter()
                 .flat_map(|conclusion| {
-                    let arm = conclusion.comparison.arm.as_ref();
+                    let arm = conclusion.comparison.subject.arm();
                     let arm = arm.and_then(|arm| self.names.iter().position(|name| name == arm));
                     let pair = arm.filter(|_| !is_fleet).map(|arm| vec![0, arm]);
                     let arms = pair.unwrap_or_else(|| all_arms.clone());

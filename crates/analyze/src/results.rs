@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use iotax_experiment::{Pace, Spec, Workload};
+use iotax_experiment::{Pace, Spec, Subject, Workload};
 use iotax_stats::holm;
 use iotax_stats::rci::Interval;
 use iotax_stats::sample::mean;
@@ -11,7 +11,7 @@ use iotax_stats::sequential::{Decision, StopReason};
 use iotax_stats::unpaired::Unpaired;
 use iotax_stats::verdict::{Sign, Verdict};
 
-use crate::analysis::{Comparison, Estimate};
+use crate::analysis::{Against, Comparison, Estimate};
 use crate::compare;
 use crate::conclude::{Conclusion, NOT_AFTER_HOLM, word};
 use crate::facts::TrialFacts;
@@ -101,7 +101,7 @@ pub(crate) fn conclude(
         (0..spec.arms.len()).map(|arm| Sample::of(trials, arm, metric)).collect();
     let contrasts = pairs.iter().map(|pair| {
         let arm = &spec.arms[pair[1]];
-        let subject = (Some(arm.name.clone()), None, arm.against.clone());
+        let subject = (Subject::Arm(arm.name.clone()), arm.against.clone().map(Against::Arm));
         Contrast::of(trials, (metric, subject), &samples, &[*pair])
     });
     family(method, &contrasts.collect::<Vec<_>>())
@@ -125,8 +125,8 @@ pub(crate) fn family(method: &Method, contrasts: &[Contrast<'_>]) -> Vec<Conclus
         .collect()
 }
 
-/// Arm, layer, and the baseline if that is not that of all.
-type Named = (Option<String>, Option<String>, Option<String>);
+/// What it is about, and the baseline if that is not that of all.
+type Named = (Subject, Option<Against>);
 
 /// Pairs of samples, the baseline first, and what is asked of them.
 pub(crate) struct Contrast<'a> {
@@ -219,10 +219,9 @@ impl<'a> Contrast<'a> {
         let within = within.map(|test| Estimate::from(goal.cost(test.interval(alpha))));
         let samples = || self.pairs.iter().flatten();
         let blocks = samples().map(|sample| sample.values.len()).min().unwrap_or(0);
-        let (arm, layer, against) = self.subject.clone();
+        let (subject, against) = self.subject.clone();
         let comparison = Comparison {
-            arm,
-            layer,
+            subject,
             against,
             metric: self.metric,
             tax: cost.map(|cost| cost.mean).or(point),
@@ -269,7 +268,6 @@ impl<'a> Contrast<'a> {
             spread: None,
             bounds: test.map(|test| goal.cost(test.interval(2.0 * method.rule_alpha))),
             withheld,
-            is_interaction: false,
         }
     }
 
@@ -306,7 +304,7 @@ mod tests {
         let [base, with] = [sample([1000.0, 1001.0, 1002.0]), sample([500.0, 501.0, 502.0])];
         let contrast = Contrast {
             metric: Metric::THROUGHPUT,
-            subject: (Some("b".to_owned()), None, None),
+            subject: (Subject::Arm("b".to_owned()), None),
             pairs: vec![[&base, &with]],
             is_gated: false,
             mixes_engines,

@@ -2,6 +2,7 @@
 //! thing. Where they disagree with the comparison by more than noise explains, something ended in
 //! between (burst credits, a cache, another load), and the verdict is one of what is over.
 
+use iotax_experiment::Subject;
 use iotax_stats::sample::{mean, variance};
 use iotax_stats::student::critical_t;
 use iotax_stats::verdict::Verdict;
@@ -65,10 +66,12 @@ pub(crate) fn withhold(
             continue;
         }
         // What a layer costs is a contrast of all arms: one that changed is enough.
-        let arms = match (&comparison.arm, comparison.layer.as_deref()) {
-            (Some(arm), _) => names.iter().position(|name| name == arm).into_iter().collect(),
-            (None, Some("total")) => vec![last],
-            (None, _) => (1..names.len()).collect::<Vec<_>>(),
+        let arms = match &comparison.subject {
+            Subject::Arm(arm) => names.iter().position(|name| name == arm).into_iter().collect(),
+            Subject::Total => vec![last],
+            Subject::Layer(_) | Subject::Interaction(_) | Subject::Level(_) => {
+                (1..names.len()).collect::<Vec<_>>()
+            }
         };
         let found = arms.into_iter().find_map(|arm| {
             let is_shifted = is_shifted(0) || is_shifted(arm);

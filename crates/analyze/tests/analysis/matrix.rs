@@ -59,7 +59,7 @@ fn the_effect_of_each_level_is_found_whatever_the_other_factor_does() {
     assert_eq!(throughput(&found, "4").pairs, 3);
     assert!(found.interactions.is_empty(), "{:?}", found.interactions);
     // Each arm is compared with the first, too.
-    assert_eq!(bed.analyze(&trials).comparisons[0].arm.as_deref(), Some("sys/4"));
+    assert_eq!(bed.analyze(&trials).comparisons[0].subject.arm(), Some("sys/4"));
 }
 
 #[test]

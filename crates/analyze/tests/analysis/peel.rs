@@ -2,6 +2,7 @@
 
 use iotax_analyze::{Analysis, Attribution, LayerCost, Metric, Verdict};
 use iotax_record::Trial;
+use iotax_wording::name::subject;
 
 use crate::support::{Bed, failed, of};
 
@@ -46,7 +47,7 @@ fn serial_layers_have_one_cost_in_every_order_and_no_interaction() {
         attribution.interactions[0].hypothesis,
         "none that matters: they work one after the other, and their costs add up"
     );
-    let shown: Vec<_> = analysis.comparisons.iter().filter_map(|c| c.layer.as_deref()).collect();
+    let shown: Vec<_> = analysis.comparisons.iter().map(|c| subject(&c.subject)).collect();
     assert_eq!(shown, ["aes", "aes", "queue", "queue", "total", "total", "aes x queue"]);
 }
 

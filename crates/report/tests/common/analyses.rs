@@ -5,6 +5,7 @@ use iotax_analyze::{
     JobSummary, LatencySpread, LayerCost, Metric, OperationSummary, QuantilePoint, SyncSummary,
     TrialPoint, Verdict, Warning,
 };
+use iotax_experiment::Subject;
 use iotax_record::{ExperimentHead, Slow};
 
 use super::noise;
@@ -48,8 +49,7 @@ pub(super) fn arm(name: &str, target: &str, iops: f64) -> ArmSummary {
 
 pub(super) fn comparison(metric: Metric, [tax, lo, hi]: [f64; 3], verdict: Verdict) -> Comparison {
     Comparison {
-        arm: None,
-        layer: None,
+        subject: Subject::Total,
         against: None,
         within: None,
         metric,
@@ -75,11 +75,7 @@ pub(super) fn comparison(metric: Metric, [tax, lo, hi]: [f64; 3], verdict: Verdi
 }
 
 pub(super) fn of_arm(name: &str, c: Comparison) -> Comparison {
-    Comparison { arm: Some(name.to_owned()), ..c }
-}
-
-pub(super) fn of_layer(name: &str, c: Comparison) -> Comparison {
-    Comparison { layer: Some(name.to_owned()), ..c }
+    Comparison { subject: Subject::Arm(name.to_owned()), ..c }
 }
 
 pub(super) fn estimate(value: f64, half_width: f64) -> Option<Estimate> {
@@ -217,17 +213,20 @@ pub(crate) fn peel() -> Analysis {
         }];
     }
     let slower = Verdict::Slower;
+    let of = |subject: &Subject, c| Comparison { subject: subject.clone(), ..c };
     let rate =
-        |name, interval, verdict| of_layer(name, comparison(Metric::THROUGHPUT, interval, verdict));
-    let cpu = |name, interval| of_layer(name, comparison(Metric::CPU_PER_IO, interval, slower));
+        |subject, interval, verdict| of(subject, comparison(Metric::THROUGHPUT, interval, verdict));
+    let cpu = |subject, interval| of(subject, comparison(Metric::CPU_PER_IO, interval, slower));
+    let [one, two] = ["aes", "aes#2"].map(|name| Subject::Layer(name.to_owned()));
+    let both = Subject::Interaction(["aes", "aes#2"].map(str::to_owned));
     let comparisons = vec![
-        rate("aes", [0.1284, 0.109, 0.147], slower),
-        cpu("aes", [0.214, 0.190, 0.239]),
-        rate("aes#2", [0.1278, 0.106, 0.149], slower),
-        cpu("aes#2", [0.219, 0.194, 0.244]),
-        rate("total", [0.2398, 0.2284, 0.2512], slower),
-        cpu("total", [0.48, 0.45, 0.51]),
-        rate("aes x aes#2", [0.012, 0.004, 0.020], Verdict::Equivalent),
+        rate(&one, [0.1284, 0.109, 0.147], slower),
+        cpu(&one, [0.214, 0.190, 0.239]),
+        rate(&two, [0.1278, 0.106, 0.149], slower),
+        cpu(&two, [0.219, 0.194, 0.244]),
+        rate(&Subject::Total, [0.2398, 0.2284, 0.2512], slower),
+        cpu(&Subject::Total, [0.48, 0.45, 0.51]),
+        rate(&both, [0.012, 0.004, 0.020], Verdict::Equivalent),
     ];
     let layer = |name: &str, [first, shapley, last]: [f64; 3]| LayerCost {
         layer: name.to_owned(),

@@ -1,6 +1,6 @@
 //! Twenty made-up arms, of which two lie outside of the others; and fleets of nodes.
 
-use iotax_analyze::{Analysis, ArmTax, FleetCost, Metric, Outlier, Outliers, Verdict};
+use iotax_analyze::{Against, Analysis, ArmTax, FleetCost, Metric, Outlier, Outliers, Verdict};
 use iotax_experiment::{Design, Workload};
 use iotax_record::{ExperimentHead, Placed};
 
@@ -106,8 +106,8 @@ pub(crate) fn of_names(names: &[String]) -> (ExperimentHead, Analysis) {
         let tax = if count == 2 && at == 0 { 1.0 - 1.0 / (1.0 - tax(1)) } else { tax(at) };
         let mut c = comparison(Metric::THROUGHPUT, [tax, tax - 0.02, tax + 0.02], word);
         c.against = Some(match count {
-            2 => names[1 - at].clone(),
-            _ => format!("the other {}", count - 1),
+            2 => Against::Arm(names[1 - at].clone()),
+            _ => Against::Others(u32::try_from(count - 1).unwrap()),
         });
         of_arm(&names[at], c)
     });

@@ -5,7 +5,7 @@ use iotax_analyze::{
     Metric, Verdict,
 };
 use iotax_experiment::layers::Aes;
-use iotax_experiment::{Design, Factor, Layer, Matrix, Setting, Workload};
+use iotax_experiment::{Design, Factor, Layer, Matrix, Setting, Subject, Workload};
 use iotax_record::ExperimentHead;
 
 use super::analyses::{analysis, arm, comparison, of_arm};
@@ -58,7 +58,7 @@ pub(crate) fn found() -> Analysis {
         pairs,
         stalled_pairs: 0,
         comparison: Comparison {
-            layer: Some(format!("{factor}={level}")),
+            subject: Subject::Level(setting(factor, level)),
             with: None,
             ..rate(tax, verdict)
         },

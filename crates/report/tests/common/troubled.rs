@@ -4,8 +4,8 @@ use iotax_analyze::{
     Analysis, ArmDepths, Cap, Check, Comparison, DepthLevel, DepthResponse, EffectChange, Estimate,
     JobSummary, Judgment, Metric, Missing, Stalls, Verdict, Warning,
 };
-use iotax_experiment::Rule;
 use iotax_experiment::rule::{Condition, RuleOutcome};
+use iotax_experiment::{Rule, Subject};
 
 use super::analyses::{compare, comparison, estimate, of_arm};
 use super::{HOSTILE, beforehand};
@@ -109,7 +109,7 @@ pub(crate) fn masked() -> Analysis {
         bytes_per_s: 16_384_000.0,
     };
     let masked = Comparison {
-        arm: Some("luks".to_owned()),
+        subject: Subject::Arm("luks".to_owned()),
         cap: Some(cap),
         regime: Some("sustained".to_owned()),
         ..comparison(Metric::THROUGHPUT, [0.001, -0.002, 0.004], Verdict::Masked)
@@ -157,7 +157,7 @@ pub(crate) fn warned() -> Analysis {
     let cap = analysis.arms.iter_mut().find(|a| a.name == "cap").unwrap();
     (cap.trials, cap.failed_trials) = (0, 12);
     (cap.latency, cap.latency_ios) = (Vec::new(), 0);
-    for comparison in analysis.comparisons.iter_mut().filter(|c| c.arm.as_deref() == Some("cap")) {
+    for comparison in analysis.comparisons.iter_mut().filter(|c| c.subject.arm() == Some("cap")) {
         (comparison.tax, comparison.lo, comparison.hi) = (None, None, None);
         (comparison.verdict, comparison.blocks, comparison.regime) = (Verdict::Undecided, 0, None);
     }
@@ -218,7 +218,8 @@ pub(crate) fn hostile() -> Analysis {
         }];
     }
     for comparison in &mut analysis.comparisons {
-        comparison.arm = comparison.arm.as_deref().map(bad);
+        let Subject::Arm(name) = &comparison.subject else { panic!("arms are compared") };
+        comparison.subject = Subject::Arm(bad(name));
         comparison.regime = Some(HOSTILE.to_owned());
     }
     for trial in &mut analysis.trials {
