@@ -367,7 +367,7 @@ mod tests {
         let slower = of(Verdict::Slower, "sec=krb5");
         assert_eq!(seen(&slower, &[&masked]).0, Verdict::Slower);
         // A cap on throughput says nothing of CPU time.
-        let cpu = Comparison { metric: Metric::CPU_PER_IO, ..masked };
+        let cpu = Comparison { metric: Metric::CpuPerIo, ..masked };
         assert_eq!(seen(&equal, &[&cpu]).0, Verdict::Equivalent);
     }
 }

@@ -31,15 +31,15 @@ pub(crate) fn metrics(trials: &[TrialFacts], workload: &Workload) -> Vec<Metric>
         return metrics.filter(|(at, m)| *at == 0 || is_known(m)).map(|(_, m)| m).collect();
     }
     let is_rate = is_held_to_a_rate(workload);
-    let syncs = [Metric::SYNC_P99, Metric::SYNC_LATENCY].into_iter();
+    let syncs = [Metric::SyncP99, Metric::SyncLatency].into_iter();
     let syncs = syncs.filter(|metric| is_rate || metric.quantile().is_none()).filter(is_known);
     let others: &[Metric] = if is_rate {
-        &[Metric::LATENCY, Metric::P99, Metric::CPU_PER_IO]
+        &[Metric::Latency, Metric::P99, Metric::CpuPerIo]
     } else {
-        &[Metric::CPU_PER_IO]
+        &[Metric::CpuPerIo]
     };
     let others = others.iter().copied().filter(is_known);
-    let rest = std::iter::once(Metric::THROUGHPUT).chain(others);
+    let rest = std::iter::once(Metric::Throughput).chain(others);
     if workload.waits_for_syncs() { syncs.chain(rest).collect() } else { rest.collect() }
 }
 
@@ -303,7 +303,7 @@ mod tests {
         let spec = Spec::compare(workload, arms, Stop::default(), 1).unwrap();
         let [base, with] = [sample([1000.0, 1001.0, 1002.0]), sample([500.0, 501.0, 502.0])];
         let contrast = Contrast {
-            metric: Metric::THROUGHPUT,
+            metric: Metric::Throughput,
             subject: (Subject::Arm("b".to_owned()), None),
             pairs: vec![[&base, &with]],
             is_gated: false,

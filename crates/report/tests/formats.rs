@@ -394,7 +394,7 @@ fn cpu_time_is_named_where_throughput_shows_nothing() {
     analysis.comparisons.retain(|c| c.subject == arm);
     analysis.comparisons[0].verdict = Verdict::Slower;
     let mut cpu = analysis.comparisons[0].clone();
-    cpu.metric = Metric::CPU_PER_IO;
+    cpu.metric = Metric::CpuPerIo;
     analysis.comparisons.push(cpu);
     assert!(!named(&analysis), "throughput shows it already");
     analysis.comparisons[0].verdict = Verdict::Undecided;

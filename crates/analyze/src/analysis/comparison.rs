@@ -177,7 +177,7 @@ impl Comparison {
             subject,
             against: None,
             within: None,
-            metric: Metric::THROUGHPUT,
+            metric: Metric::Throughput,
             tax: Some(0.0),
             lo: Some(-0.01),
             hi: Some(0.01),

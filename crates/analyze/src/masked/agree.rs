@@ -37,7 +37,7 @@ pub(crate) struct LevelShift {
 /// The arms of which the depth check shows another level. `levels`: by arm.
 pub(crate) fn shifts(blocks: &Blocks<'_>, levels: &[Vec<Level>]) -> Vec<LevelShift> {
     let shift = |(arm, levels): (usize, &Vec<Level>)| {
-        let own = blocks.all.iter().filter_map(|b| Metric::THROUGHPUT.of(b.trials[arm]?));
+        let own = blocks.all.iter().filter_map(|b| Metric::Throughput.of(b.trials[arm]?));
         let before = sorted(own.collect());
         let since = sorted(own_level(levels)?.iter().map(|(_, iops)| *iops).collect());
         (before.len() >= MIN_BLOCKS && since.len() >= MIN_BLOCKS).then_some(())?;
@@ -93,7 +93,7 @@ fn disagreement(
 ) -> Option<(usize, Vec<f64>)> {
     let compared: Vec<f64> = (blocks.all.iter().filter_map(|block| block.pair(arm)))
         .filter_map(|(_, [base, with])| {
-            let [base, with] = [base, with].map(|trial| Metric::THROUGHPUT.of(trial));
+            let [base, with] = [base, with].map(|trial| Metric::Throughput.of(trial));
             Some((with? / base?).ln())
         })
         .collect();

@@ -56,7 +56,7 @@ fn regimes(evidence: &Evidence<'_>) -> Vec<String> {
 
 fn subjects<'a>(evidence: &Evidence<'a>, verdict: Verdict) -> Vec<&'a Subject> {
     let of_verdict = |c: &&Conclusion| {
-        c.comparison.metric == Metric::THROUGHPUT && c.comparison.verdict == verdict
+        c.comparison.metric == Metric::Throughput && c.comparison.verdict == verdict
     };
     let conclusions = evidence.conclusions.iter().filter(|c| !c.is_interaction());
     conclusions.filter(of_verdict).map(|c| &c.comparison.subject).collect()

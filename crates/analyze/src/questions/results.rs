@@ -91,7 +91,7 @@ fn masked(evidence: &Evidence<'_>) -> Option<String> {
     let equal: Vec<&Subject> = evidence
         .conclusions
         .iter()
-        .filter(|c| c.comparison.metric == Metric::THROUGHPUT)
+        .filter(|c| c.comparison.metric == Metric::Throughput)
         .filter(|c| c.comparison.verdict == Verdict::Equivalent)
         .map(|c| &c.comparison.subject)
         .collect();

@@ -45,7 +45,7 @@ pub(crate) fn found() -> Analysis {
     let names: Vec<&str> = experiment.spec.arms.iter().map(|arm| arm.name.as_str()).collect();
     let arms = names.iter().zip(RATES).map(|(name, rate)| arm(name, "nfs", rate)).collect();
     let rate =
-        |tax: f64, verdict| comparison(Metric::THROUGHPUT, [tax, tax - 0.02, tax + 0.02], verdict);
+        |tax: f64, verdict| comparison(Metric::Throughput, [tax, tax - 0.02, tax + 0.02], verdict);
     let against_first = names.iter().zip(RATES).skip(1).map(|(name, own)| {
         let tax = 1.0 - own / RATES[0];
         of_arm(name, rate(tax, if tax > 0.0 { Verdict::Slower } else { Verdict::Undecided }))
@@ -78,7 +78,7 @@ pub(crate) fn found() -> Analysis {
             against: "sys".to_owned(),
             with: setting("nconnect", "4"),
             first: "1".to_owned(),
-            metric: Metric::THROUGHPUT,
+            metric: Metric::Throughput,
             at: estimate(0.72),
             at_first: estimate(0.41),
             difference: estimate(0.5),

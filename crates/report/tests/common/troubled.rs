@@ -19,7 +19,7 @@ pub(crate) fn stalled() -> Analysis {
         hi: None,
         stalls: Some(stalls),
         blocks,
-        ..of_arm(name, comparison(Metric::THROUGHPUT, [0.0; 3], verdict))
+        ..of_arm(name, comparison(Metric::Throughput, [0.0; 3], verdict))
     };
     let counts = |arm, base, blocks| Stalls {
         arm,
@@ -44,7 +44,7 @@ pub(crate) fn stalled() -> Analysis {
         lo: None,
         hi: None,
         change: Some(change),
-        ..of_arm("same", comparison(Metric::THROUGHPUT, [0.0; 3], Verdict::EffectChanged))
+        ..of_arm("same", comparison(Metric::Throughput, [0.0; 3], Verdict::EffectChanged))
     };
     analysis.comparisons = vec![
         none("luks", Verdict::Slower, 7, total),
@@ -62,7 +62,7 @@ pub(crate) fn withheld() -> Analysis {
     let mut analysis = compare();
     let of = |name: &str, tax: [f64; 3], verdict| Comparison {
         holds_after_holm: false,
-        ..of_arm(name, comparison(Metric::THROUGHPUT, tax, verdict))
+        ..of_arm(name, comparison(Metric::Throughput, tax, verdict))
     };
     let missing = |arm, base| Missing { arm, of_arm: 9, base, of_base: 9, decides: true };
     let change = EffectChange {
@@ -112,14 +112,14 @@ pub(crate) fn masked() -> Analysis {
         subject: Subject::Arm("luks".to_owned()),
         cap: Some(cap),
         regime: Some("sustained".to_owned()),
-        ..comparison(Metric::THROUGHPUT, [0.001, -0.002, 0.004], Verdict::Masked)
+        ..comparison(Metric::Throughput, [0.001, -0.002, 0.004], Verdict::Masked)
     };
     analysis.comparisons = vec![masked];
     let below = Analysis {
         workload: format!("{} below the cap", analysis.workload),
         comparisons: vec![of_arm(
             "luks",
-            comparison(Metric::LATENCY, [0.31, 0.28, 0.34], Verdict::Slower),
+            comparison(Metric::Latency, [0.31, 0.28, 0.34], Verdict::Slower),
         )],
         ..analysis.clone()
     };
@@ -246,7 +246,7 @@ pub(crate) fn ruled() -> Analysis {
             rule,
             of: of.to_owned(),
             outcome,
-            metric: is_difference.then_some(Metric::THROUGHPUT),
+            metric: is_difference.then_some(Metric::Throughput),
             found: found.map(|[value, lo, hi]| Estimate { value, lo, hi }),
             trials: 12,
             needed: None,
