@@ -68,5 +68,5 @@ pub use phases::{Phases, Sustained};
 pub use precondition::{PASSES, precondition_spec};
 pub use progress::{ArmProgress, Progress};
 pub use rules::fewest;
-pub use seconds::{Spread, thinned};
+pub use seconds::Spread;
 pub use spread::LatencySpread;
