@@ -46,12 +46,12 @@ mod taken;
 mod targets;
 
 pub use analysis::{
-    Analysis, ArmDepths, ArmDrain, ArmPrecondition, ArmSummary, ArmTax, Attribution, Cap, Check,
-    Comparison, DepthLevel, DepthResponse, EffectChange, Ending, Estimate, FORMAT, FactorEffect,
-    FactorEffects, FactorInteraction, FactorShift, FleetCost, FoundDepth, Interaction, JobSummary,
-    Judgment, LayerCost, Missing, NetworkLoad, NetworkSummary, OperationSummary, Outlier, Outliers,
-    PlaceEffect, QuantilePoint, Rates, SlowMode, Stalls, Steadiness, SyncSummary, TargetPoint,
-    TargetSummary, TrialPoint, Warning, Work,
+    Against, Analysis, ArmDepths, ArmDrain, ArmPrecondition, ArmSummary, ArmTax, Attribution, Cap,
+    Check, Comparison, DepthLevel, DepthResponse, EffectChange, Ending, Estimate, FORMAT,
+    FactorEffect, FactorEffects, FactorInteraction, FactorShift, FleetCost, FoundDepth,
+    Interaction, JobSummary, Judgment, LayerCost, Missing, NetworkLoad, NetworkSummary,
+    OperationSummary, Outlier, Outliers, PlaceEffect, QuantilePoint, Rates, SlowMode, Stalls,
+    Steadiness, SyncSummary, TargetPoint, TargetSummary, TrialPoint, Warning, Work,
 };
 pub use analyzer::Analyzer;
 pub use counters::{

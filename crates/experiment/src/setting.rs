@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The level that an arm has of a factor.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Setting {
     pub factor: String,
     pub level: String,

@@ -1,0 +1,1 @@
+//! Known causes, and what was seen of them.

@@ -1,0 +1,1 @@
+//! Reasons to doubt the figures.

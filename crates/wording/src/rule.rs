@@ -1,0 +1,1 @@
+//! Rules, and why they could not be decided.
