@@ -4,11 +4,13 @@ use iotax_analyze::{
     Analysis, ArmDepths, ArmDrain, ArmPrecondition, ArmSummary, Attribution, Comparison, Ending,
     FactorEffects, FleetCost, Judgment, Outliers, TrialPoint, Warning,
 };
-use iotax_diagnose::{Diagnosis, of_arms};
+use iotax_diagnose::of_arms;
 use iotax_experiment::documented::Documented;
 use iotax_record::ExperimentHead;
 use iotax_wording::name;
 use serde::Serialize;
+
+use crate::doctor::json::DiagnosisJson;
 
 /// Data, and what is said of them.
 #[derive(Serialize)]
@@ -64,7 +66,7 @@ pub(crate) struct Shown<'a> {
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     documented: &'a [Documented],
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    causes: Vec<Diagnosis>,
+    causes: Vec<DiagnosisJson>,
     warnings: &'a [Warning],
     open_questions: &'a [String],
     ending: &'a Ending,
@@ -94,7 +96,7 @@ impl<'a> Shown<'a> {
             attribution: analysis.attribution.as_ref(),
             trials: &analysis.trials,
             documented: &analysis.documented,
-            causes: of_arms(experiment, analysis),
+            causes: of_arms(experiment, analysis).into_iter().map(DiagnosisJson::from).collect(),
             warnings: &analysis.warnings,
             open_questions: &analysis.open_questions,
             ending: &analysis.ending,
