@@ -7,6 +7,7 @@ use iotax_analyze::{
 use iotax_diagnose::{Diagnosis, of_arms};
 use iotax_experiment::documented::Documented;
 use iotax_record::ExperimentHead;
+use iotax_wording::ending::ending;
 use serde::Serialize;
 
 /// The keys, in their order.
@@ -46,6 +47,14 @@ pub(crate) struct Shown<'a> {
     causes: Vec<Diagnosis>,
     warnings: &'a [Warning],
     open_questions: &'a [String],
+    ending: ShownEnding<'a>,
+}
+
+#[derive(Serialize)]
+struct ShownEnding<'a> {
+    /// In words, e.g. `every arm has a verdict`.
+    reason: String,
+    #[serde(flatten)]
     ending: &'a Ending,
 }
 
@@ -76,7 +85,10 @@ impl<'a> Shown<'a> {
             causes: of_arms(experiment, analysis),
             warnings: &analysis.warnings,
             open_questions: &analysis.open_questions,
-            ending: &analysis.ending,
+            ending: ShownEnding {
+                reason: ending(&experiment.spec, analysis),
+                ending: &analysis.ending,
+            },
         }
     }
 }
