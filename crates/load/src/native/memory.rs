@@ -106,13 +106,14 @@ mod tests {
     use std::sync::Arc;
 
     use iotax_experiment::{BlockSizes, Engine};
-    use iotax_vdisk::{LayerConfig, MemConfig, MemoryLimit, MonotonicClock, VirtualDisk};
+    use iotax_layers::{Layer, Mem};
+    use iotax_vdisk::{MemoryLimit, MonotonicClock, VirtualDisk};
 
     use super::*;
     use crate::native::testing;
 
     fn refused(jobs: Vec<Job>, bytes: u64) -> Option<String> {
-        let mem = LayerConfig::Mem(MemConfig { size_bytes: 1 << 20 });
+        let mem = Layer::Mem(Mem { size_bytes: 1 << 20 });
         let disk = VirtualDisk::open(&[mem], Arc::new(MonotonicClock)).unwrap();
         let workload = testing::workload(jobs);
         let available = AvailableMemory { bytes, limit: MemoryLimit::AddressSpace };

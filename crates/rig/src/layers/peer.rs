@@ -4,7 +4,7 @@ use std::net::ToSocketAddrs;
 use std::path::{Path, PathBuf};
 use std::{env, io};
 
-use iotax_experiment::layers::Peer;
+use iotax_layers::Peer;
 use iotax_vdisk::PeerSecrets;
 
 use crate::build_context::BuildContext;

@@ -4,7 +4,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::path::Path;
 
-use iotax_experiment::layers::Remote;
+use iotax_layers::Remote;
 
 use crate::build_context::BuildContext;
 use crate::error::Error;

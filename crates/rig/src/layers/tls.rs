@@ -1,6 +1,6 @@
 //! TLS of load's own connections: nothing is made, load is told.
 
-use iotax_experiment::layers::Tls;
+use iotax_layers::Tls;
 use iotax_vdisk::{Peer, TlsBy, TlsCipher};
 
 use crate::layers::maker::{Made, Maker};
