@@ -16,9 +16,9 @@ fn of(blocks: u32, seconds: u32) -> (ExperimentHead, Analysis) {
     let mut analysis = troubled::warned();
     analysis.arms.truncate(2);
     let names: Vec<String> = analysis.arms.iter().map(|arm| arm.name.clone()).collect();
-    let is_there = |name: &Option<String>| name.as_ref().is_none_or(|name| names.contains(name));
-    analysis.comparisons.retain(|comparison| is_there(&comparison.arm));
-    analysis.warnings.retain(|warning| is_there(&warning.arm));
+    let is_there = |name: Option<&str>| name.is_none_or(|name| names.iter().any(|it| it == name));
+    analysis.comparisons.retain(|comparison| is_there(comparison.subject.arm()));
+    analysis.warnings.retain(|warning| is_there(warning.arm.as_deref()));
     analysis.trials = analyses::points(&analysis.arms, blocks, seconds);
     for (i, arm) in analysis.arms.iter_mut().enumerate() {
         arm.counters = Some(machine::summary(arm.iops, i == 1));
