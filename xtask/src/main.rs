@@ -9,6 +9,7 @@ mod circles;
 mod dist;
 mod fuzz;
 mod measure;
+mod path;
 mod rooms;
 mod sources;
 mod steps;
