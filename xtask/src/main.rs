@@ -6,15 +6,18 @@ mod cargo;
 mod check;
 mod checkout;
 mod circles;
+mod code;
 mod dist;
 mod fuzz;
 mod measure;
 mod path;
+mod prose;
 mod rooms;
 mod sources;
 mod steps;
 mod suite;
 mod tables;
+mod tuples;
 
 use std::process::ExitCode;
 

@@ -19,7 +19,7 @@ mod search;
 mod trials;
 mod way;
 
-pub use agent_error::{AgentError, FailureKind};
+pub use agent_error::AgentError;
 pub use before::{drain, precondition};
 pub use clock::{Clock, Monotonic};
 pub use drivers::Drivers;
