@@ -15,8 +15,9 @@ pub(crate) use self::fleet::KubeFleetArgs;
 pub(crate) use self::limits::KubeLimitsArgs;
 pub(crate) use self::net::KubeNetArgs;
 pub(crate) use self::pods::{Containers, PodArgs};
+use crate::args::compare::CompareArgs;
 use crate::args::measure::Listing;
-use crate::args::{CompareArgs, RunArgs};
+use crate::args::run::RunArgs;
 
 /// `iotax kube`
 #[derive(Debug, Subcommand)]
