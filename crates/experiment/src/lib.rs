@@ -74,7 +74,7 @@ pub use setting::Setting;
 pub use side_runs::SideRuns;
 pub use spec::{Arm, Design, Driver, NamedTarget, Source, Spec, Stop, StopMode, Target};
 pub use subject::Subject;
-pub use target::parse_arms;
+pub use target::{parse_arms, parse_repeated_arms};
 pub use tree::{Operation, OperationShare, Tree};
 pub use trims::Trims;
 pub use turns::{Flow, IoPriority, Numa, NumaMemory, PriorityClass, PriorityShare};

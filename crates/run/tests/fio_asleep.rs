@@ -95,8 +95,11 @@ fn outcomes(root: &Path, fio: Fio) -> Vec<Outcome> {
         clock: &Monotonic::start(),
         sustained: &Sustained::default(),
         spent: Duration::ZERO,
+        writer: &mut writer,
+        phases: &mut phases,
+        observer: &mut Silent,
     };
-    let end = iotax_run::run(setup, &mut writer, &mut phases, &mut Silent).unwrap();
+    let end = iotax_run::trials(setup).unwrap();
     assert_eq!((end.trials, end.gave_up), (Some(TRIALS), false));
     let trials = Reader::<ExperimentHead>::open(&root.join("record")).unwrap().lines().unwrap();
     trials.map(|trial| trial.unwrap().outcome).collect()

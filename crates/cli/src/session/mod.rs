@@ -1,20 +1,37 @@
 //! What every command that drives load has open from its first step to its last.
 
+mod destination;
+mod hung;
+
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context as _, Result};
-use iotax_experiment::{Spec, Target, Workload};
+use iotax_experiment::Target;
 use iotax_load::LoadProgress;
+use iotax_record::HostRecord;
 use iotax_rig::Held;
-use iotax_run::Host;
-
-use crate::destination::Destination;
-use crate::{hung, signals};
+use iotax_run::Hosts;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::flag;
 
 /// What a host is given: the flag that ends it, and the counters of what is done.
-pub(crate) type Flags<'a> = (&'a Arc<AtomicBool>, &'a Arc<LoadProgress>);
+pub(crate) struct Flags<'a> {
+    pub stop: &'a Arc<AtomicBool>,
+    pub live: &'a Arc<LoadProgress>,
+}
+
+pub(crate) use self::destination::Destination;
+
+/// Hosts that are ready, and what is known of each, in their order.
+pub(crate) struct OpenedHosts {
+    pub hosts: Hosts,
+    pub records: Vec<HostRecord>,
+    /// Of pods with a volume: their nodes, where they are known.
+    #[cfg_attr(not(feature = "kubernetes"), expect(dead_code, reason = "there are no pods"))]
+    pub nodes: Vec<Option<String>>,
+}
 
 /// Ctrl-C is heard, results have a place, and mounts that hang are watched.
 pub(crate) struct Session {
@@ -48,7 +65,7 @@ impl Session {
         out: Option<&Path>,
         targets: impl Iterator<Item = &'a Target>,
     ) -> Result<Self> {
-        let stop = signals::stop_flag()?;
+        let stop = stop_flag()?;
         let destination = Destination::new(command, out);
         destination.refuse_unusable()?;
         let watch = hung::Watch::over(&stop, targets);
@@ -57,30 +74,7 @@ impl Session {
 
     /// What a host is given: the flag that ends it, and the counters of what is done.
     pub(crate) fn flags(&self) -> Flags<'_> {
-        (&self.stop, &self.live)
-    }
-
-    /// Brings every arm up and lays out its files; `show` is told how many bytes of how many are
-    /// written. False if the user stopped it.
-    ///
-    /// # Errors
-    /// If an arm does not come up, or its files cannot be written.
-    pub(crate) fn lay_out(
-        &self,
-        spec: &Spec,
-        host: &mut dyn Host,
-        show: &dyn Fn(u64, u64),
-    ) -> Result<bool> {
-        let phases: Vec<&Workload> = spec.phases().collect();
-        for (at, arm) in spec.arms.iter().enumerate() {
-            host.up(at)?;
-            host.prepare(at, arm.driver, &phases, show)
-                .with_context(|| format!("arm {}", arm.name))?;
-            if self.stop.load(Ordering::Relaxed) {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+        Flags { stop: &self.stop, live: &self.live }
     }
 
     /// The directory for the results, which nobody else has.
@@ -95,4 +89,20 @@ impl Session {
     pub(crate) fn io_is_over(&self) {
         self.watch.end();
     }
+}
+
+/// A flag that SIGINT, SIGTERM and SIGHUP set. A second signal kills the process; what that leaves
+/// behind is journalled, and `iotax undo` removes it.
+pub(crate) fn stop_flag() -> Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        // Order matters: the default action is taken only if the flag was set by an earlier signal.
+        flag::register_conditional_default(signal, Arc::clone(&stop))
+            .and_then(|_| flag::register(signal, Arc::clone(&stop)))
+            .context("signal handlers could not be installed")?;
+    }
+    // With a handler, a write beyond `ulimit -f` fails with EFBIG and is reported like a full disk;
+    // without one it kills the process.
+    flag::register(SIGXFSZ, Arc::default()).context("signal handlers could not be installed")?;
+    Ok(stop)
 }

@@ -114,6 +114,8 @@ mod tests {
 
     use iotax_record::Location;
 
+    use crate::publish;
+
     #[test]
     fn of_many_at_once_each_gets_a_directory_of_its_own() {
         let root = tempfile::tempdir().unwrap();
@@ -155,14 +157,14 @@ mod tests {
         fs::rename(&dir, root.path().join("moved")).unwrap();
         symlink(&other, &dir).unwrap();
         let page = iotax_report::Document::default();
-        output::write_page(&Location::from(&held), &page).unwrap();
+        publish::write_page(&Location::from(&held), &page).unwrap();
         held.enter("depth-check").unwrap();
         symlink(&other, root.path().join("moved/below-cap")).unwrap();
         insta::assert_snapshot!(held.enter("below-cap").unwrap_err(), @"Not a directory (os error 20)");
         assert_eq!(fs::read_dir(&other).unwrap().count(), 0);
         assert_eq!(fs::read_dir(root.path().join("moved")).unwrap().count(), 3);
         fs::remove_dir_all(root.path().join("moved")).unwrap();
-        let error = output::write_page(&Location::from(&held), &page).unwrap_err().to_string();
+        let error = publish::write_page(&Location::from(&held), &page).unwrap_err().to_string();
         assert_eq!(error, format!("cannot write {}/report.html", dir.display()));
     }
 }

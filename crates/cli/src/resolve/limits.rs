@@ -7,17 +7,29 @@ use indicatif::HumanBytes;
 use iotax_experiment::units::{parse_bytes, parse_duration};
 use iotax_experiment::{BurstWatch, Search, SearchTarget, Yields, parse_arms};
 
-use crate::args::LimitsArgs;
-use crate::exit::Usage;
-use crate::{documented, resolve, saved};
+use super::{Resolved, documented, option, rules, same_storage, saved, seed};
+#[cfg(feature = "kubernetes")]
+use crate::args::KubeLimitsArgs;
+use crate::args::{GateArgs, LimitsArgs};
+use crate::exit::usage;
+#[cfg(feature = "kubernetes")]
+use crate::in_cluster::{InCluster, usable_bytes};
 
 /// Size of a file in a directory, if there is room for it.
 const USUAL_BYTES: u64 = 1 << 30;
 
+/// The search of `iotax limits`.
+pub(crate) fn limits(args: &LimitsArgs, gate: &GateArgs) -> Result<Resolved> {
+    let mut search = asked(args)?;
+    rules::set_in_search(&mut search, gate, args.output.format)?;
+    same_storage::refuse_in_search(&search)?;
+    Ok(Resolved::of_caps(search))
+}
+
 /// What the arguments ask for.
-pub(super) fn asked(args: &LimitsArgs) -> Result<Search> {
+fn asked(args: &LimitsArgs) -> Result<Search> {
     let mut arms = parse_arms(args.targets.iter().map(String::as_str))?;
-    let size = resolve::option("--size", args.size.as_deref(), parse_bytes)?;
+    let size = option("--size", args.size.as_deref(), parse_bytes)?;
     let cloud = documented::choice(&args.documented, arms.len())?;
     let burst = burst(args.search.burst.as_deref(), &args.search.pauses)?;
     let (directory, home) = (std::env::current_dir()?, std::env::home_dir());
@@ -36,7 +48,7 @@ pub(super) fn asked(args: &LimitsArgs) -> Result<Search> {
         burst,
         cloud,
         fail_if: Vec::new(),
-        seed: resolve::seed(args.search.seed),
+        seed: seed(args.search.seed),
     };
     if size.is_none() {
         fit(&mut search, &args.dir);
@@ -45,14 +57,11 @@ pub(super) fn asked(args: &LimitsArgs) -> Result<Search> {
 }
 
 /// How long to wait for the end of a burst, if that was asked for.
-pub(in crate::commands) fn burst(
-    longest: Option<&str>,
-    pauses: &str,
-) -> Result<Option<BurstWatch>> {
+fn burst(longest: Option<&str>, pauses: &str) -> Result<Option<BurstWatch>> {
     let Some(longest) = longest else { return Ok(None) };
     let longest_ns = parse_duration(longest).context("option --burst")?;
     if longest_ns == 0 {
-        return Err(Usage("option --burst: no time at all; leave it out".to_owned()).into());
+        return Err(usage("option --burst: no time at all; leave it out"));
     }
     let pauses_ns = pauses.split(',').map(|pause| parse_duration(pause.trim()));
     let pauses_ns = pauses_ns.collect::<Result<_, _>>().context("option --pauses")?;
@@ -72,16 +81,55 @@ fn fit(search: &mut Search, work_dir: &Path) {
     }
 }
 
+/// The search of `iotax kube limits`.
+#[cfg(feature = "kubernetes")]
+pub(crate) fn kube_limits(
+    args: &KubeLimitsArgs,
+    gate: &GateArgs,
+    volumes: &mut InCluster<'_>,
+) -> Result<Resolved> {
+    let mut search = in_cluster(args, volumes.options.size_bytes)?;
+    rules::set_in_search(&mut search, gate, args.output.format)?;
+    refuse_small(&search)?;
+    let placed = volumes.place(search.spec(), &args.pods)?;
+    for (target, arm) in search.targets.iter_mut().zip(placed.arms) {
+        target.arm = arm;
+    }
+    Ok(Resolved::of_caps(search))
+}
+
+#[cfg(feature = "kubernetes")]
+fn in_cluster(args: &KubeLimitsArgs, size_bytes: u64) -> Result<Search> {
+    let of_class = |class: &String| {
+        let node = args.node.as_ref().map_or_else(String::new, |node| format!("@{node}"));
+        let one = |number| format!("{class}-{number}=class:{class}{node}");
+        (1..=args.claims).map(one).collect()
+    };
+    let targets: Vec<String> = args.class.as_ref().map_or_else(|| args.targets.clone(), of_class);
+    let arms = parse_arms(targets.iter().map(String::as_str))?;
+    let cloud = documented::choice(&args.documented, arms.len())?;
+    let span_bytes = USUAL_BYTES.min(usable_bytes(size_bytes));
+    let target = |arm| SearchTarget { arm, span_bytes };
+    Ok(Search {
+        targets: arms.into_iter().map(target).collect(),
+        writes: args.write,
+        quick: args.search.quick,
+        burst: burst(args.search.burst.as_deref(), &args.search.pauses)?,
+        cloud,
+        fail_if: Vec::new(),
+        seed: seed(args.search.seed),
+    })
+}
+
 /// A few blocks would be read again and again, from whatever remembers them.
-pub(in crate::commands) fn refuse_small(search: &Search) -> Result<()> {
+pub(crate) fn refuse_small(search: &Search) -> Result<()> {
     const LEAST_BYTES: u64 = 64 << 20;
     match search.targets.iter().find(|target| target.span_bytes < LEAST_BYTES) {
-        Some(target) => Err(Usage(format!(
+        Some(target) => Err(usage(format!(
             "{}: too small to find caps in; use a target of {} at least",
             target.arm.name,
             HumanBytes(LEAST_BYTES)
-        ))
-        .into()),
+        ))),
         None => Ok(()),
     }
 }

@@ -206,7 +206,7 @@ mod tests {
             let always = ["x", "--metadata-address", &address];
             let Command { args, targets } = Command::parse_from(always.iter().chain(arguments));
             let targets: Vec<Target> = targets.iter().map(|t| Target::parse(t).unwrap()).collect();
-            let mut cloud = crate::documented::choice(&args, targets.len()).unwrap();
+            let mut cloud = crate::resolve::documented::choice(&args, targets.len()).unwrap();
             complete(&mut cloud, &args, &targets, Path::new("/")).map(|told| told.vm)
         };
         let is_told = |arguments: &[&str]| vm(arguments).as_deref() == Some("Standard_DS1_v2");
@@ -243,7 +243,7 @@ mod tests {
             let here = ["x", "--no-metadata", "--disk-links", "/no/such/place", target];
             let Command { args, targets } = Command::parse_from(here.iter().chain(more));
             let targets: Vec<Target> = targets.iter().map(|t| Target::parse(t).unwrap()).collect();
-            let mut cloud = crate::documented::choice(&args, targets.len()).unwrap();
+            let mut cloud = crate::resolve::documented::choice(&args, targets.len()).unwrap();
             complete(&mut cloud, &args, &targets, Path::new("/"));
             cloud.roles
         };

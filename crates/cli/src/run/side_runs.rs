@@ -1,29 +1,25 @@
 //! What is run beside an experiment: its arms preconditioned and drained before, and, where they turn
 //! out equal, other loads after it. Is there a cap above them, and what does it hide?
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use iotax_analyze::{Phases, Sustained, below_the_cap, depth_check, drain_spec, precondition_spec};
 use iotax_experiment::plan::Plan;
 use iotax_experiment::{Spec, Workload};
-use iotax_load::LoadProgress;
 use iotax_record::{End, ExperimentHead, SideRecord, Writer};
 use iotax_rig::Held;
-use iotax_run::{Host, Monotonic, Observer, Setup};
+use iotax_run::{Hosts, Monotonic, Setup};
 use jiff::Timestamp;
 
 use crate::progress::ProgressLine;
+use crate::session::Session;
 
 /// The main experiment and where its record is. The `host` of each step has its arms, up and prepared.
 pub(crate) struct SideRunContext<'a> {
     pub dir: &'a Held,
     pub experiment: &'a ExperimentHead,
-    pub stop: &'a AtomicBool,
-    /// What the host counts.
-    pub live: &'a Arc<LoadProgress>,
+    pub session: &'a Session,
     pub quiet: bool,
 }
 
@@ -33,7 +29,7 @@ impl SideRunContext<'_> {
     /// credits too, so they are spent last.
     pub(crate) fn before(
         &self,
-        host: &mut dyn Host,
+        host: &mut Hosts,
         measured: &Plan,
         phases: &mut Phases,
     ) -> Result<Sustained> {
@@ -48,24 +44,18 @@ impl SideRunContext<'_> {
 
     /// Writes the span of all arms, and their workload until it is steady, and adds what that showed
     /// to `phases`. Returns whether the user stopped it. `measured`: the schedule that follows.
-    fn precondition(
-        &self,
-        host: &mut dyn Host,
-        measured: &Plan,
-        phases: &mut Phases,
-    ) -> Result<bool> {
+    fn precondition(&self, host: &mut Hosts, measured: &Plan, phases: &mut Phases) -> Result<bool> {
         let Some(spec) = precondition_spec(&self.experiment.spec) else { return Ok(false) };
         let workloads: Vec<Workload> = self.experiment.spec.phases().cloned().collect();
         let least_ns = measured.block_ns(measured.arms).saturating_mul(measured.min_blocks.into());
         let reserve = Duration::from_nanos(least_ns);
         let (rounds, end) = self.run(
             host,
-            (SideRecord::Precondition, spec),
+            SideRecord::Precondition,
+            spec,
             &Sustained::default(),
             Phases::new,
-            |setup, writer, phases, line| {
-                iotax_run::precondition(setup, (&workloads, reserve), writer, phases, line)
-            },
+            |setup| iotax_run::precondition(setup, &workloads, reserve),
         )?;
         phases.preconditioned_by(&rounds);
         Ok(end.interrupted)
@@ -73,11 +63,11 @@ impl SideRunContext<'_> {
 
     /// Spends the burst credits of all arms, each for at most `limit_ns`. Returns what each then
     /// keeps up, and adds it to `phases`.
-    fn drain(&self, host: &mut dyn Host, limit_ns: u64, phases: &mut Phases) -> Result<Sustained> {
+    fn drain(&self, host: &mut Hosts, limit_ns: u64, phases: &mut Phases) -> Result<Sustained> {
         let spec = drain_spec(&self.experiment.spec, limit_ns);
-        let what = (SideRecord::Drain, spec);
+        let none = Sustained::default();
         let (stretches, _) =
-            self.run(host, what, &Sustained::default(), Phases::new, iotax_run::drain)?;
+            self.run(host, SideRecord::Drain, spec, &none, Phases::new, iotax_run::drain)?;
         Ok(phases.drained_by(&stretches))
     }
 
@@ -85,7 +75,7 @@ impl SideRunContext<'_> {
     /// stopped it. `spent`: what was run before the main experiment took.
     pub(crate) fn follow_up(
         &self,
-        host: &mut dyn Host,
+        host: &mut Hosts,
         spent: Duration,
         sustained: &Sustained,
         phases: &mut Phases,
@@ -104,8 +94,8 @@ impl SideRunContext<'_> {
         }
         let sustained = sustained.of_follow_up(&self.experiment.spec, &spec);
         let make = |experiment: &ExperimentHead| Phases::of_depth_check(experiment, phases);
-        let what = (SideRecord::DepthCheck, spec);
-        let (check, ended) = self.run(host, what, &sustained, make, iotax_run::run)?;
+        let what = SideRecord::DepthCheck;
+        let (check, ended) = self.run(host, what, spec, &sustained, make, iotax_run::trials)?;
         phases.checked_at_depths(&check);
         if ended.interrupted || !asked.below_cap {
             return Ok(ended.interrupted);
@@ -116,25 +106,21 @@ impl SideRunContext<'_> {
         if !fits(&self.experiment.spec, over_ns.saturating_add(ended.wall_ns), &spec) {
             return Ok(false);
         }
-        let what = (SideRecord::BelowCap, spec);
+        let (what, none) = (SideRecord::BelowCap, Sustained::default());
         let (loads, ended) =
-            self.run(host, what, &Sustained::default(), Phases::of_loads, iotax_run::run)?;
+            self.run(host, what, spec, &none, Phases::of_loads, iotax_run::trials)?;
         phases.measured_below_caps(&loads, Some(&ended));
         Ok(ended.interrupted)
     }
 
     fn run(
         &self,
-        host: &mut dyn Host,
-        (what, spec): (SideRecord, Spec),
+        host: &mut Hosts,
+        what: SideRecord,
+        spec: Spec,
         sustained: &Sustained,
         make: impl Fn(&ExperimentHead) -> Phases,
-        run: impl FnOnce(
-            Setup<'_>,
-            &mut Writer<ExperimentHead>,
-            &mut Phases,
-            &mut dyn Observer,
-        ) -> Result<End, iotax_run::Error>,
+        run: impl FnOnce(Setup<'_>) -> Result<End, iotax_run::Error>,
     ) -> Result<(Phases, End)> {
         let plan = Plan::new(&spec);
         let started = Timestamp::now().to_string();
@@ -146,17 +132,21 @@ impl SideRunContext<'_> {
         let mut writer = Writer::create(&dir, &experiment)?;
         let mut phases = make(&experiment);
         let shown = timed(what, &plan, self.experiment);
-        let mut line = ProgressLine::new(&shown, self.live, self.quiet).titled(what.name());
+        let mut line =
+            ProgressLine::new(&shown, &self.session.live, self.quiet).titled(what.name());
         let setup = Setup {
             experiment: &experiment,
             plan: &plan,
             host,
-            stop: self.stop,
+            stop: &self.session.stop,
             clock: &Monotonic::start(),
             sustained,
             spent: Duration::ZERO,
+            writer: &mut writer,
+            phases: &mut phases,
+            observer: &mut line,
         };
-        let end = run(setup, &mut writer, &mut phases, &mut line)?;
+        let end = run(setup)?;
         Ok((phases, end))
     }
 }

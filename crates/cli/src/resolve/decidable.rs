@@ -16,7 +16,7 @@ use crate::exit::usage;
 const ENOUGH: u32 = 10;
 
 /// Refuses rules that no outcome of this run decides.
-pub(crate) fn refuse_undecidable(spec: &Spec) -> Result<()> {
+pub(super) fn refuse_undecidable(spec: &Spec) -> Result<()> {
     spec.fail_if.iter().try_for_each(|rule| refuse_with_few_blocks(spec, rule))
 }
 
@@ -61,7 +61,7 @@ fn whole_seconds(ns: u64) -> u64 {
 }
 
 /// Refuses rules that these results cannot decide, since there are too few of an arm.
-pub(crate) fn refuse_undecided_by(spec: &Spec, trials: &[Trial]) -> Result<()> {
+pub(super) fn refuse_undecided_by(spec: &Spec, trials: &[Trial]) -> Result<()> {
     spec.fail_if.iter().try_for_each(|rule| {
         let needed = fewest(spec, rule);
         let mut arms = arms_behind(spec, rule).into_iter();

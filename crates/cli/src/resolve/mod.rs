@@ -1,4 +1,16 @@
-//! From arguments as typed to a resolved spec.
+//! From arguments as typed to an experiment with nothing left open. What is resolved stays as it is:
+//! it can be read only.
+
+mod arms;
+mod decidable;
+pub(crate) mod documented;
+mod fit;
+mod limits;
+mod results;
+pub(crate) mod rules;
+pub(crate) mod same_storage;
+pub(crate) mod saved;
+pub(crate) mod workload;
 
 use std::path::Path;
 
@@ -6,18 +18,22 @@ use anyhow::{Context as _, Result};
 use iotax_dialects::fio::{self, Beyond};
 use iotax_experiment::units::{parse_duration, parse_share};
 use iotax_experiment::{
-    Arm, Changes, Driver, Factor, Form, Matrix, SideRuns, Spec, Stack, Stop, StopMode, Subsets,
-    Target, Workload, command_of_arm, of_target_and_load, parse_arms, refuse_exclusions,
+    Arm, Changes, Driver, Factor, Form, Search, SideRuns, Spec, Stack, Stop, StopMode, Subsets,
+    Target, Workload, command_of_arm,
 };
 use jiff::Timestamp;
 
+use self::arms::Written;
+#[cfg(feature = "kubernetes")]
+pub(crate) use self::limits::kube_limits;
+pub(crate) use self::limits::{limits, refuse_small};
+use self::results::SavedResults;
+pub(crate) use self::results::report;
+use self::workload::Load;
 use crate::args::{
-    CapArgs, CertaintyArgs, CompareArgs, HostCommandArgs, LoadArgs, MatrixArgs, MeasureArgs,
-    PeelArgs, RunArgs,
+    CapArgs, CertaintyArgs, CompareArgs, HostCommandArgs, LoadArgs, MeasureArgs, PeelArgs, RunArgs,
 };
 use crate::exit::{read_argument, usage};
-use crate::workload::{self, Load};
-use crate::{documented, fit, gate, saved};
 
 /// What `iotax peel` takes apart when nothing else is named: double encryption.
 const DEFAULT_STACK: &str = "file(size=1G) + aes + aes";
@@ -37,12 +53,51 @@ const IMMEDIATE_TIME_NS: u64 = 800_000_000;
 
 /// What is asked for, with nothing left open.
 pub(crate) struct Resolved {
-    /// What a run does, and a plan says.
-    pub spec: Spec,
+    spec: Spec,
+    question: Question,
     /// What would do if test files find no room.
-    pub advice: Option<String>,
+    advice: Option<String>,
     /// What is said where jobs for several targets have one.
-    pub one_target: Option<String>,
+    one_target: Option<String>,
+}
+
+/// What is to be found out.
+pub(crate) enum Question {
+    /// How the arms do, and differ.
+    Trials,
+    /// Where the caps of the targets are.
+    Caps(Box<Search>),
+}
+
+/// What a comparison is of.
+pub(crate) enum Comparison {
+    Targets(Resolved),
+    Saved(SavedResults),
+}
+
+impl Resolved {
+    fn of_caps(search: Search) -> Self {
+        let (spec, question) = (search.spec(), Question::Caps(Box::new(search)));
+        Self { spec, question, advice: None, one_target: None }
+    }
+
+    /// What a run does, and a plan says; of a search for caps, what a rig makes its targets for.
+    pub(crate) const fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    pub(crate) const fn question(&self) -> &Question {
+        &self.question
+    }
+
+    pub(crate) fn one_target(&self) -> Option<&str> {
+        self.one_target.as_deref()
+    }
+
+    /// An error with the advice behind it, if it is one for want of space.
+    pub(crate) fn advised<T>(&self, result: Result<T>) -> Result<T> {
+        fit::advised(result, self.advice.as_deref())
+    }
 }
 
 /// The spec of `iotax peel`.
@@ -78,97 +133,79 @@ pub(crate) fn peel(args: &PeelArgs) -> Result<Resolved> {
     let seed = seed(args.measure.load.seed);
     let spec = load.into_spec(|first| Spec::peel(first, &stack, Subsets::Auto, stop, seed))?;
     let mut spec = with_caps(spec, &args.measure)?;
-    gate::set(&mut spec, &args.measure.gate, args.measure.output.format)?;
+    rules::set(&mut spec, &args.measure.gate, args.measure.output.format)?;
     finish(spec, &args.measure.load, Path::new("."))
 }
 
-/// The spec of `iotax compare`.
-pub(crate) fn compare(args: &CompareArgs) -> Result<Resolved> {
-    compare_placed(args, &mut |_| Ok(()))
+/// The experiment of `iotax compare`.
+pub(crate) fn compare(args: &CompareArgs) -> Result<Comparison> {
+    if is_experiment_file(args) {
+        return Ok(Comparison::Targets(compare_placed(args, Ok)?));
+    }
+    let factors = arms::factors(&args.matrix.factors)?;
+    let written = Written::read(args, &factors)?;
+    match results::compare(&written, args)? {
+        Some(saved) => Ok(Comparison::Saved(saved)),
+        None => Ok(Comparison::Targets(targets(written, factors, args, Ok)?)),
+    }
 }
 
-/// As [`compare`]; `place` gives arms other targets, before anything is looked at.
+/// As [`compare`], of targets only; `place` gives arms other targets, before anything is looked at.
 pub(crate) fn compare_placed(
     args: &CompareArgs,
-    place: &mut dyn FnMut(&mut Spec) -> Result<()>,
+    place: impl FnOnce(Spec) -> Result<Spec>,
 ) -> Result<Resolved> {
-    if !args.pair.is_empty() {
-        return Err(usage(
-            "--pair is for results that are saved; of targets, compare each pair on its own: \
-             interleaved, it tells more",
-        ));
-    }
-    if let [file] = args.arms.as_slice()
-        && Path::new(file).extension().is_some_and(|extension| extension == "toml")
-    {
+    if let (true, [file]) = (is_experiment_file(args), args.arms.as_slice()) {
+        refuse_pairs(args)?;
         return experiment_file(Path::new(file), args, place);
     }
-    let Some(name) = &args.workload else {
-        return Err(usage(format!(
-            "which workload? name one with --workload, such as {}; `iotax workloads` explains them",
-            Workload::preset_names().next().unwrap_or("randread-4k")
-        )));
-    };
-    let mut load = Load::read(name)?;
+    let factors = arms::factors(&args.matrix.factors)?;
+    targets(Written::read(args, &factors)?, factors, args, place)
+}
+
+fn is_experiment_file(args: &CompareArgs) -> bool {
+    let is_toml = |file: &String| Path::new(file).extension().is_some_and(|end| end == "toml");
+    matches!(args.arms.as_slice(), [file] if is_toml(file))
+}
+
+fn refuse_pairs(args: &CompareArgs) -> Result<()> {
+    if args.pair.is_empty() {
+        return Ok(());
+    }
+    Err(usage(
+        "--pair is for results that are saved; of targets, compare each pair on its own: \
+         interleaved, it tells more",
+    ))
+}
+
+fn targets(
+    written: Written,
+    factors: Vec<Factor>,
+    args: &CompareArgs,
+    place: impl FnOnce(Spec) -> Result<Spec>,
+) -> Result<Resolved> {
+    refuse_pairs(args)?;
+    let mut load = Load::read(args.workload.as_ref().ok_or_else(arms::no_workload)?)?;
     changes(&args.measure.load)?.apply_to(&mut load.phases)?;
-    let arms = arms(args, &mut load)?;
+    let arms = written.targets(args, factors, &mut load)?;
     let stop = stop(&args.measure.certainty, Stop::default())?;
     let seed = seed(args.measure.load.seed);
     let mut spec = load.into_spec(|first| Spec::compare(first, arms, stop, seed))?;
     set_host_commands(&mut spec, &args.host)?;
-    place(&mut spec)?;
-    let mut spec = with_caps(spec, &args.measure)?;
-    gate::set(&mut spec, &args.measure.gate, args.measure.output.format)?;
+    let mut spec = with_caps(place(spec)?, &args.measure)?;
+    rules::set(&mut spec, &args.measure.gate, args.measure.output.format)?;
     finish(spec, &args.measure.load, Path::new("."))
-}
-
-/// As they are given, or those of a matrix, whose factors of the workload make phases.
-fn arms(args: &CompareArgs, load: &mut Load) -> Result<Vec<Arm>> {
-    let MatrixArgs { factors, exclude } = &args.matrix;
-    let factors = self::factors(factors)?;
-    let (of_target, of_load) = of_target_and_load(factors, &args.arms.join(" "), &load.phases);
-    refuse_exclusions(exclude, &of_load).context("option --exclude")?;
-    load.vary(&of_load).context("option --matrix")?;
-    if of_target.is_empty() {
-        let arms = parse_arms(args.arms.iter().map(String::as_str))?;
-        if arms.len() < 2 && !of_load.is_empty() {
-            let problem = "factors of the workload make phases, and there is one arm only";
-            return Err(usage(format!("{problem}: give two arms, or a factor of the target")));
-        }
-        return Ok(arms);
-    }
-    let [template] = args.arms.as_slice() else {
-        let problem = "--matrix makes its arms of one target, and several are given";
-        return Err(usage(format!(
-            "{problem}: make them levels, as in --matrix disk=/mnt/a,/mnt/b {{disk}}"
-        )));
-    };
-    let matrix = Matrix::new(of_target).context("option --matrix")?;
-    let matrix = matrix.without(exclude).context("option --exclude")?;
-    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-    if let Some((name, _)) = template.split_once('=').filter(|(name, _)| name.chars().all(is_name))
-    {
-        let problem = "--matrix calls each arm by its levels";
-        return Err(usage(format!("{problem}: leave out `{name}=` before the target")));
-    }
-    matrix.arms(template).context("option --matrix")
-}
-
-/// What `--matrix` says.
-pub(crate) fn factors(texts: &[String]) -> Result<Vec<Factor>> {
-    let factors = texts.iter().map(|text| Factor::parse(text));
-    factors.collect::<Result<_, _>>().context("option --matrix")
 }
 
 /// The spec of `iotax run`.
 pub(crate) fn run(args: &RunArgs) -> Result<Resolved> {
-    run_placed(args, &mut |_| Ok(()))
+    run_placed(args, Ok)
 }
 
 /// As [`run`]; `place` as for [`compare_placed`].
 pub(crate) fn run_placed(
     args: &RunArgs,
-    place: &mut dyn FnMut(&mut Spec) -> Result<()>,
+    place: impl FnOnce(Spec) -> Result<Spec>,
 ) -> Result<Resolved> {
     let mut load = Load::read(&args.workload)?;
     changes(&args.load)?.apply_to(&mut load.phases)?;
@@ -184,12 +221,11 @@ pub(crate) fn run_placed(
         }
     };
     let seed = seed(args.load.seed);
-    let mut spec = load.into_spec(|first| Spec::single(first, arm, stop, seed))?;
-    place(&mut spec)?;
+    let mut spec = place(load.into_spec(|first| Spec::single(first, arm, stop, seed))?)?;
     spec.side_runs.drain_ns = drain(&args.load)?;
     spec.side_runs.precondition = args.load.precondition;
     spec.cloud = documented::choice(&args.documented, spec.targets().count())?;
-    gate::set(&mut spec, &args.gate, args.output.format)?;
+    rules::set(&mut spec, &args.gate, args.output.format)?;
     finish(spec, &args.load, Path::new("."))
 }
 
@@ -197,7 +233,7 @@ pub(crate) fn run_placed(
 fn experiment_file(
     path: &Path,
     args: &CompareArgs,
-    place: &mut dyn FnMut(&mut Spec) -> Result<()>,
+    place: impl FnOnce(Spec) -> Result<Spec>,
 ) -> Result<Resolved> {
     if !args.matrix.factors.is_empty() {
         return Err(usage(
@@ -224,13 +260,13 @@ fn experiment_file(
         spec.seed = seed;
     }
     spec.validate()?;
-    place(&mut spec)?;
+    let mut spec = place(spec)?;
     // The parent of a bare file name is the empty path.
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let parent = parent.unwrap_or(Path::new("."));
     run_in(&mut spec, parent)?;
     set_host_commands(&mut spec, &args.host)?;
-    gate::set(&mut spec, &args.measure.gate, args.measure.output.format)?;
+    rules::set(&mut spec, &args.measure.gate, args.measure.output.format)?;
     spec.side_runs = side_runs(spec.side_runs, &args.measure)?;
     let targets = spec.targets().count();
     spec.cloud = documented::beside_file(spec.cloud, &args.measure.documented, targets)
@@ -336,7 +372,7 @@ fn drain(args: &LoadArgs) -> Result<Option<u64>> {
     option("--drain", args.drain.as_deref(), parse_duration)
 }
 
-pub(crate) fn stop(args: &CertaintyArgs, base: Stop) -> Result<Stop> {
+fn stop(args: &CertaintyArgs, base: Stop) -> Result<Stop> {
     let mode = match (args.quick, args.tight) {
         (true, _) => StopMode::Quick,
         (_, true) => StopMode::Tight,
@@ -367,7 +403,7 @@ pub(crate) fn option<T>(
 }
 
 /// The seed asked for, or one from the clock: short enough to be typed again.
-pub(crate) fn seed(asked: Option<u64>) -> u64 {
+fn seed(asked: Option<u64>) -> u64 {
     let nanosecond = Timestamp::now().as_nanosecond();
     asked.unwrap_or_else(|| u64::try_from(nanosecond.rem_euclid(1_000_000_007)).unwrap_or(1))
 }
@@ -375,7 +411,7 @@ pub(crate) fn seed(asked: Option<u64>) -> u64 {
 /// Names what drives each arm, and fits test files to the room there is. Paths count from
 /// `directory`, so that a record says where it was measured.
 fn finish(mut spec: Spec, args: &LoadArgs, directory: &Path) -> Result<Resolved> {
-    gate::refuse_undecidable(&spec)?;
+    decidable::refuse_undecidable(&spec)?;
     let one_target = spec.bind_targets()?;
     engines(&mut spec.arms, &args.engine)?;
     fio::check_drivers(&spec).map_err(|beyond| for_fio(beyond, &spec, args))?;
@@ -388,7 +424,7 @@ fn finish(mut spec: Spec, args: &LoadArgs, directory: &Path) -> Result<Resolved>
         saved::refuse_targets(spec.arms.iter().map(|arm| &arm.target), &args.dir)?;
     }
     let advice = fit::fit(&mut spec, args);
-    Ok(Resolved { spec, advice, one_target })
+    Ok(Resolved { spec, question: Question::Trials, advice, one_target })
 }
 
 /// Recommends fio for what native engines cannot do only where the fio that is here can do it.
