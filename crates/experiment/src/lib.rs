@@ -47,6 +47,11 @@ mod validate;
 mod workload;
 mod writes;
 
+pub use iotax_layers::{
+    self as layers, About, Base, Does, Error, FilePlace, Form, Layer, LayerInfo, Need, Parameter,
+    Stack, Submitter, World, brief, units,
+};
+
 pub use build::Subsets;
 pub use cloud::{CloudChoice, DiskRole};
 pub use depth::Depth;
@@ -54,10 +59,6 @@ pub use engine::{Engine, EngineInfo, PageCache, Place, Work};
 pub use fitted::{Fitted, Yields};
 pub use host_commands::HostCommands;
 pub use index_ends::IndexEnds;
-pub use iotax_layers::{
-    self as layers, About, Base, Does, Error, FilePlace, Form, Layer, LayerInfo, Need, Parameter,
-    Stack, Submitter, World, brief, units,
-};
 pub use latency_target::LatencyTarget;
 pub use load_factors::{of_target_and_load, refuse_exclusions, varied};
 pub use matrix::{Factor, Matrix};

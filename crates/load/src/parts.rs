@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use crate::target::IoTarget;
 use iotax_experiment::{Job, Workload};
 
 use crate::error::Error;
 use crate::file_assignment::{Place, Places};
 use crate::layout;
+use crate::target::IoTarget;
 
 /// The jobs that work on one target.
 pub(crate) struct Part<'a> {

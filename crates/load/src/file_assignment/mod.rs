@@ -1,17 +1,18 @@
 //! Which thread works where: the files of a workload, and the span of each thread in them.
 
+mod span;
+
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{Seek as _, SeekFrom};
 use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use crate::target::IoTarget;
 use iotax_experiment::{Files, Job, Workload};
 
 use crate::error::Error;
-use crate::native::span::Span;
-use crate::target::{shown, with_flags};
-use crate::verify::can_verify;
+use crate::target::{IoTarget, shown, with_flags};
+use span::can_verify;
+pub(crate) use span::{HEADER_BYTES, PAGE_BYTES, Span, unit_bytes};
 
 /// What kind of thing the target is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -16,7 +16,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use crate::target::IoTarget;
 use iotax_dialects::fio::options::Version;
 use iotax_dialects::importers::fio as result;
 use iotax_experiment::units::format_duration;
@@ -28,6 +27,7 @@ use crate::driver::{LoadDriver, Progress, Request};
 use crate::error::Error;
 use crate::layout;
 use crate::parts::{Part, PlacedParts, parts};
+use crate::target::IoTarget;
 use crate::watch::Watch;
 use logs::Logs;
 

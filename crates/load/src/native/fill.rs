@@ -7,23 +7,20 @@
 
 use std::sync::atomic::AtomicBool;
 
-use crate::target::IoTarget;
 use iotax_experiment::{Job, Workload};
 use iotax_record::LoadRecord;
 
-use super::access::Seat;
 use super::coordinator::{Native, run_threads, seed_of};
-use super::setup::{Thread, effective_engine};
-use super::span::Span;
 use crate::driver::{LoadDriver, Progress, Request};
+use crate::engine::access::Seat;
+use crate::engine::thread::{Thread, effective_engine};
 use crate::error::Error;
-use crate::file_assignment::{Kind, Place, Places};
+use crate::file_assignment::{Kind, PAGE_BYTES, Place, Places, Span};
 use crate::parts::PlacedParts;
+use crate::target::IoTarget;
 
-/// Offsets of direct I/O are multiples of this, at least.
+/// Offsets of direct I/O are multiples of this, at least, and of a page where the span allows it.
 const SECTOR_BYTES: u64 = 512;
-/// And of this where the span allows it.
-const PAGE_BYTES: u64 = 4096;
 
 /// Writes once all that a workload uses on a target. The request names what
 /// [`Workload::fill`] makes of it. Whatever is only read is refused ([`Error::WouldWrite`]).
@@ -90,7 +87,7 @@ fn refuse_what_is_only_read(request: &Request<'_>, places: &Places) -> Result<()
 /// The job of the thread that writes these files.
 fn of_group(job: &Job, group: &Place) -> Job {
     let Span { start, bytes } = group.span;
-    let granule = [start, bytes].into_iter().fold(PAGE_BYTES, |all, n| all | n);
+    let granule = [start, bytes].into_iter().fold(PAGE_BYTES as u64, |all, n| all | n);
     let align_bytes = (granule & granule.wrapping_neg()).max(SECTOR_BYTES);
     let files_per_thread = u32::try_from(group.files.len()).unwrap_or(u32::MAX);
     Job { align_bytes: Some(align_bytes), files_per_thread, ..job.clone() }

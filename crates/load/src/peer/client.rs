@@ -5,7 +5,6 @@ use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::target::{Peer, enter_namespace, within_namespace};
 use iotax_record::FarEndRecord;
 
 use super::connects::{Cookie, Offer};
@@ -20,6 +19,7 @@ use super::until::Until;
 use crate::busiest::OfEnd;
 use crate::error::Error;
 use crate::sockopt::{known_mtu, set_timeouts};
+use crate::target::{Peer, enter_namespace, within_namespace};
 
 /// How long a path may take to answer before it counts as broken.
 const PATIENCE: Duration = Duration::from_secs(10);
