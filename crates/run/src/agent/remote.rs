@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use iotax_experiment::{Driver, Spec, Workload};
+use iotax_experiment::{Blame as _, Driver, Fault, Spec, Workload};
 use iotax_load::{LoadProgress, PeerSecrets, Progress};
 use iotax_record::{HostRecord, Site};
 use iotax_rig::GivenUp;
@@ -177,7 +177,7 @@ impl Remote {
                 }
                 Some(Ok(*measured))
             }
-            Err(error) if !error.is_interrupted() && is_answered => Some(Err(error)),
+            Err(error) if error.fault() != Fault::Interrupted && is_answered => Some(Err(error)),
             _ => None,
         }
     }
@@ -194,7 +194,7 @@ impl Remote {
         };
         let answered = connection.ask(command, limit, (&self.stop, &self.live), progress);
         match answered {
-            Ok(Reply::Failed { error, kind }) => Err(AgentError::Failed { error, kind }.into()),
+            Ok(Reply::Failed { error, fault }) => Err(AgentError::Failed { error, fault }.into()),
             Ok(reply) => Ok(reply),
             Err(why) => Err(self.lost(&why)),
         }
