@@ -13,8 +13,6 @@ pub mod cluster;
 mod counters;
 mod directions;
 mod earlier;
-mod end;
-mod environment;
 mod error;
 mod experiment;
 mod gap;
@@ -38,14 +36,13 @@ pub use counters::{
     NfsGranted, NfsOperation, NfsTransportCounters, PathEnd, Pressure, QDISC_COUNTERS,
     QdiscCounters, Series, Stalls,
 };
-pub use end::End;
-pub use environment::Environment;
 pub use error::Error;
 pub use experiment::{ExperimentHead, FORMAT, NamedSite, Site};
 pub use gap::Gap;
 pub use histogram::LatencyHistogram;
 pub use host::{HostRecord, HostRole, record_id};
 pub use location::Location;
+pub use machine::Environment;
 pub use machine::Machine;
 pub use placed::Placed;
 pub use search::{ProbeLoad, ProbeRecord, SEARCH_FORMAT, SearchHead};
@@ -53,7 +50,7 @@ pub use side_record::SideRecord;
 pub use stable_id::stable_id;
 pub use store::{Reader, Record, Writer};
 pub use trial::{
-    Busiest, BusyOne, DirectionRecord, FarEndRecord, JobRecord, LatencySummary, LoadRecord,
+    Busiest, BusyOne, DirectionRecord, End, FarEndRecord, JobRecord, LatencySummary, LoadRecord,
     OperationRecord, Outcome, PauseRecord, Slow, SystemCounters, TcpRecord, Trial, UdpRecord,
     ZeroCopyRecord,
 };

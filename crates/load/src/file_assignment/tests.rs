@@ -18,7 +18,7 @@ fn disk(size_bytes: u64) -> VirtualDisk {
 
 fn spans(workload: &Workload, disk: &VirtualDisk) -> Vec<Vec<(u64, u64)>> {
     let places = Places::resolve(workload, IoTarget::Disk(disk)).unwrap();
-    let of_job = |places: &Vec<Place>| {
+    let of_job = |places: &Vec<FilePlace>| {
         places.iter().map(|place| (place.span.start, place.span.bytes)).collect()
     };
     places.by_job.iter().map(of_job).collect()
@@ -142,7 +142,7 @@ fn several_files_of_a_thread_share_its_size() {
     assert!(places.files.iter().all(|file| file.bytes == MIB / 2));
     assert!(places.files[5].path.ends_with("job.1.1"));
     let span = Span { start: 0, bytes: MIB / 2 };
-    assert_eq!(places.by_job[0][1], Place { files: vec![4, 5, 6, 7], span });
+    assert_eq!(places.by_job[0][1], FilePlace { files: vec![4, 5, 6, 7], span });
 }
 
 #[test]

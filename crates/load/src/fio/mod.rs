@@ -26,7 +26,7 @@ use crate::child::{self, Child, Ending};
 use crate::driver::{LoadDriver, Progress, Request};
 use crate::error::Error;
 use crate::layout;
-use crate::parts::{Part, PlacedParts, parts};
+use crate::parts::{PlacedParts, TargetPart, parts};
 use crate::target::IoTarget;
 use crate::watch::Watch;
 use logs::Logs;
@@ -102,7 +102,7 @@ impl Fio {
         &self,
         workload: &'a Workload,
         target: IoTarget<'a>,
-    ) -> Result<Vec<Part<'a>>, Error> {
+    ) -> Result<Vec<TargetPart<'a>>, Error> {
         let parts = parts(workload, target)?;
         for part in &parts {
             refusal::check(&part.workload, part.target, self.version)?;

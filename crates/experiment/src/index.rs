@@ -1,10 +1,31 @@
-//! A workload that two processes do together: who writes and publishes, and who reads and loads.
+//! An index beside the jobs, and a workload that two processes do together: who writes and
+//! publishes, and who reads and loads.
 
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
 use crate::workload::Workload;
+
+/// A driver publishes index versions, a searcher loads them and answers queries.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct IndexLoads {
+    /// Versions published per second, at most.
+    pub versions_per_second: f64,
+    /// Size of one version.
+    pub index_bytes: u64,
+    /// A load longer than this is a slow load.
+    pub slow_load_ns: u64,
+    /// Queries arriving per second (open loop, Poisson).
+    pub queries_per_second: f64,
+    /// Bytes one query reads from the index.
+    pub query_bytes: u32,
+}
+
+impl IndexLoads {
+    /// The operation that makes a new version readable: loading it.
+    pub const LOAD: &'static str = "load";
+}
 
 /// Which ends of an index are here: the driver that publishes its versions, the searcher that loads
 /// them, or both.
