@@ -14,7 +14,6 @@ mod counters;
 mod directions;
 mod earlier;
 mod end;
-mod environment;
 mod error;
 mod experiment;
 mod gap;
@@ -39,13 +38,13 @@ pub use counters::{
     QdiscCounters, Series, Stalls,
 };
 pub use end::{Besides, End, EndReason};
-pub use environment::Environment;
 pub use error::Error;
 pub use experiment::{ExperimentHead, FORMAT, NamedSite, Site};
 pub use gap::Gap;
 pub use histogram::LatencyHistogram;
 pub use host::{HostRecord, HostRole, record_id};
 pub use location::Location;
+pub use machine::Environment;
 pub use machine::Machine;
 pub use placed::Placed;
 pub use search::{ProbeLoad, ProbeRecord, SEARCH_FORMAT, SearchHead};

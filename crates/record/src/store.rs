@@ -10,13 +10,13 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::earlier;
-use crate::end::End;
 use crate::error::Error;
 use crate::gap::{Gap, gap};
 use crate::json_file::{
     appended, read_json, read_json_if_there, read_lines, write_head, write_json,
 };
 use crate::location::Location;
+use crate::end::End;
 
 const END: &str = "end.json";
 

@@ -3,12 +3,13 @@
 
 mod of_vm;
 
-use crate::{CloudChoice, DiskRole, KnownLimit, Target};
 use iotax_catalog::{
     Caching, Direction, DiskExpectation, Error, Limit, Rate, Scope, Setup, Vm, attached_disk,
     expect, vm_variant,
 };
 use serde::{Deserialize, Serialize};
+
+use crate::{CloudChoice, DiskRole, KnownLimit, Target};
 
 /// A limit that is nearer to what was measured than this binds.
 const BINDS: f64 = 0.05;

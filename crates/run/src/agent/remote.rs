@@ -6,8 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use iotax_experiment::{Blame as _, Driver, Fault, Spec, Workload};
-use iotax_load::PeerSecrets;
-use iotax_load::{LoadProgress, Progress};
+use iotax_load::{LoadProgress, PeerSecrets, Progress};
 use iotax_record::{HostRecord, Site};
 use iotax_rig::GivenUp;
 

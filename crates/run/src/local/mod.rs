@@ -9,8 +9,7 @@ use std::thread;
 use std::time::Instant;
 
 use iotax_experiment::{Driver, Spec, Workload};
-use iotax_load::IoTarget;
-use iotax_load::{Filler, LoadDriver, LoadProgress, Progress, Request};
+use iotax_load::{Filler, IoTarget, LoadDriver, LoadProgress, Progress, Request};
 use iotax_record::{JobRecord, Site};
 use iotax_rig::{Options, Rig};
 

@@ -13,8 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use iotax_inspect::{Meters, Storage};
-use iotax_load::IoTarget;
-use iotax_load::{Error, LoadDriver, LoadProgress, Request, WindowState};
+use iotax_load::{Error, IoTarget, LoadDriver, LoadProgress, Request, WindowState};
 use iotax_record::{Counters, LoadRecord, Site};
 use rustix::time::{ClockId, clock_gettime};
 
