@@ -16,6 +16,7 @@ mod drain;
 mod evidence;
 mod facts;
 mod family;
+mod findings;
 mod masked;
 mod matrix;
 mod method;
@@ -47,11 +48,11 @@ mod targets;
 
 pub use analysis::{
     Against, Analysis, ArmDepths, ArmDrain, ArmPrecondition, ArmSummary, ArmTax, Attribution, Cap,
-    Check, Comparison, DepthLevel, DepthResponse, EffectChange, Ending, Estimate, FORMAT,
-    FactorEffect, FactorEffects, FactorInteraction, FactorShift, FleetCost, FoundDepth,
-    Interaction, JobSummary, Judgment, LayerCost, Missing, NetworkLoad, NetworkSummary,
-    OperationSummary, Outlier, Outliers, PlaceEffect, QuantilePoint, Rates, SlowMode, Stalls,
-    Steadiness, SyncSummary, TargetPoint, TargetSummary, TrialPoint, Warning, Work,
+    Comparison, DepthLevel, DepthResponse, EffectChange, Ending, Estimate, FORMAT, FactorEffect,
+    FactorEffects, FactorInteraction, FactorShift, FleetCost, FoundDepth, Interaction, JobSummary,
+    Judgment, LayerCost, Missing, NetworkLoad, NetworkSummary, OperationSummary, Outlier, Outliers,
+    PlaceEffect, QuantilePoint, Rates, SlowMode, Stalls, Steadiness, SyncSummary, TargetPoint,
+    TargetSummary, TrialPoint, Work,
 };
 pub use analyzer::Analyzer;
 pub use counters::{
@@ -61,6 +62,10 @@ pub use counters::{
     PressureFigures, QdiscFigures, QdiscSummary, Quantity, StallFigures, WayFigures, intervals,
 };
 pub use drain::drain_spec;
+pub use findings::{
+    CacheWay, ColdCache, Doubt, DoubtKind, GrantedOption, GrantedOtherwise, InFlight, LevelShift,
+    NoAnswer, OpenQuestion, Outlook, Withheld,
+};
 pub use iotax_stats::verdict::Verdict;
 pub use masked::{below_the_cap, depth_check, longest_below_the_cap, longest_depth_check};
 pub use metrics::{Better, Metric, Unit};

@@ -10,12 +10,12 @@ mod precondition;
 mod rule;
 mod slow_mode;
 
-use iotax_experiment::Subject;
 use iotax_experiment::documented::Documented;
 use iotax_record::ExperimentHead;
 use serde::Serialize;
 
 use crate::counters::CounterSeries;
+use crate::findings::{Doubt, OpenQuestion};
 use crate::spread::LatencySpread;
 pub use arm::{
     ArmSummary, FoundDepth, JobSummary, NetworkLoad, NetworkSummary, OperationSummary, Rates,
@@ -30,33 +30,11 @@ pub use precondition::{ArmPrecondition, Steadiness};
 pub use rule::Judgment;
 pub use slow_mode::SlowMode;
 
-/// What a subject is called.
-pub(crate) fn named(subject: &Subject) -> String {
-    match subject {
-        Subject::Arm(name) | Subject::Layer(name) => name.clone(),
-        Subject::Interaction([a, b]) => format!("{a} x {b}"),
-        Subject::Total => "total".to_owned(),
-        Subject::Level(level) => format!("{}={}", level.factor, level.level),
-    }
-}
-
-pub(crate) fn all_named(subjects: &[&Subject]) -> String {
-    let names: Vec<String> = subjects.iter().map(|subject| named(subject)).collect();
-    iotax_quantity::list(&names.iter().map(String::as_str).collect::<Vec<_>>())
-}
-
-pub(crate) fn called(against: &Against) -> String {
-    match against {
-        Against::Arm(name) => name.clone(),
-        Against::Others(others) => format!("the other {others}"),
-    }
-}
-
 /// Version of the analysis format that this program writes.
 pub const FORMAT: u32 = 1;
 
 /// The result of an experiment.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Analysis {
     pub format: u32,
     pub workload: String,
@@ -76,13 +54,10 @@ pub struct Analysis {
     /// its primary metric.
     pub comparisons: Vec<Comparison>,
     /// Of a matrix: what the levels of its factors cost.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub matrix: Option<FactorEffects>,
     /// Of many arms: which are slower than such arms are.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub outliers: Option<Outliers>,
     /// Of a fleet: what the look at its nodes cost.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub fleet: Option<FleetCost>,
     /// What became of the rules that were set beforehand.
     pub rules: Vec<Judgment>,
@@ -102,10 +77,10 @@ pub struct Analysis {
     pub trials: Vec<TrialPoint>,
     /// Arms whose throughput is that of a documented limit.
     pub documented: Vec<Documented>,
-    /// What makes the figures doubtful, worst first.
-    pub warnings: Vec<Warning>,
+    /// What makes the figures doubtful, worst first. Reports print it in words.
+    pub warnings: Vec<Doubt>,
     /// What could not be concluded, and why.
-    pub open_questions: Vec<String>,
+    pub open_questions: Vec<OpenQuestion>,
     /// Why and when it stopped.
     pub ending: Ending,
 }
@@ -214,74 +189,6 @@ impl TrialPoint {
             outcome => outcome == "stalled",
         }
     }
-}
-
-/// What a self-check found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Check {
-    FailedTrials,
-    /// Trials in which the load generator itself did not run for a while.
-    Paused,
-    /// Trials in which the primary job completed nothing.
-    StalledTrials,
-    /// Single I/Os failed.
-    IoErrors,
-    /// Data did not read back as written.
-    VerifyMismatch,
-    /// Throughput x latency differs from the number in flight by more than 5 %.
-    LittlesLaw,
-    /// The load generator or this machine's CPU limits the rate.
-    GeneratorBound,
-    /// One thread, or one CPU with interrupts, limits a network flow, while the machine has CPU left.
-    OneCore,
-    /// Open loop: I/Os started late, or the offered rate was not reached.
-    ScheduleSlip,
-    /// A cold cache was asked for but devices delivered less than was read.
-    ColdCacheUnproven,
-    /// An added layer makes things faster.
-    WrongSign,
-    /// Reads above the speed of memory.
-    ImpossibleSpeed,
-    /// A cache above the device answered.
-    CacheAnswered,
-    /// A layer has a cache that could answer.
-    LayerCache,
-    /// The hypervisor took CPU time.
-    Steal,
-    /// Results that were not made by the same job, or not known to be.
-    AnotherJob,
-    /// Results of runs that were not interleaved.
-    NotInterleaved,
-    /// Arms on different storage.
-    DifferentStorage,
-    /// Targets of one trial on the same storage.
-    SharedStorage,
-    /// A file server granted something else than was asked for.
-    NotGranted,
-    /// The level of all arms, or the effect of one, changed at some time.
-    RegimeShift,
-    /// It made a difference which trial came first in a block.
-    PlaceEffect,
-    /// Writes were not at steady state.
-    NotSteady,
-    /// Block differences depend on each other.
-    Dependence,
-    /// Trials shorter than what their noise needs, too few I/Os for the tail, and so on.
-    Precision,
-}
-
-/// A reason for doubt, with what to do about it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Warning {
-    pub check: Check,
-    /// Which arm; `None`: the whole experiment.
-    pub arm: Option<String>,
-    /// What was seen, with figures.
-    pub message: String,
-    pub advice: String,
-    /// In how many trials.
-    pub trials: u32,
 }
 
 /// Why and when an experiment stopped.
