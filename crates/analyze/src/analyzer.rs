@@ -2,7 +2,7 @@
 
 use iotax_experiment::Design;
 use iotax_experiment::rule::Condition;
-use iotax_record::{End, ExperimentHead, Trial};
+use iotax_record::{End, EndReason, ExperimentHead, Trial};
 use iotax_stats::sample::mean;
 
 use crate::analysis::{
@@ -193,11 +193,11 @@ impl Analyzer {
             judged.rules.append(&mut judged.requirements);
         }
         progress = rules::progress(progress, &judged.rules, &spec.stop);
-        if let (None, Some(arm)) = (&progress.stop, self.given_up()) {
-            let name = &self.names[arm];
-            let trials = stalled::GIVE_UP_AFTER;
-            progress.stop =
-                Some(format!("arm {name} completed nothing in {trials} trials in a row"));
+        if progress.stop.is_empty()
+            && let Some(arm) = self.given_up()
+        {
+            let (arm, trials) = (self.names[arm].clone(), stalled::GIVE_UP_AFTER);
+            progress.stop = vec![EndReason::ArmSilent { arm, trials }];
         }
         progress
     }
@@ -483,10 +483,7 @@ fn ending(
     let complete = blocks.all.iter().filter(|block| block.is_comparable(design)).count();
     let last_ns = trials.iter().map(|t| t.started_ns + t.window_ns).max().unwrap_or(0);
     Ending {
-        reason: end.map_or_else(
-            || "the record was cut off: the program was killed or the machine went down".to_owned(),
-            |end| end.reason.clone(),
-        ),
+        reasons: end.map_or_else(Vec::new, |end| end.reasons.clone()),
         blocks: u32::try_from(complete).unwrap_or(u32::MAX),
         trials: u32::try_from(trials.len()).unwrap_or(u32::MAX),
         wall_ns: end.map_or(last_ns, |end| end.wall_ns),

@@ -73,5 +73,6 @@ pub use phases::{Phases, Sustained};
 pub use precondition::{PASSES, precondition_spec};
 pub use progress::{ArmProgress, Progress};
 pub use rules::fewest;
+pub use screened::is_population;
 pub use seconds::{Spread, thinned};
 pub use spread::LatencySpread;

@@ -4,11 +4,23 @@ use serde_json::{Map, Value, json};
 
 /// A head of an earlier format as one of today's.
 pub(crate) fn head(mut head: Value, format: u32, today: u32) -> Value {
-    if let (Some(fields), 1) = (head.as_object_mut(), format) {
-        hosts(fields);
+    if let Some(fields) = head.as_object_mut() {
+        if format == 1 {
+            hosts(fields);
+        }
         fields.insert("format".to_owned(), today.into());
     }
     head
+}
+
+/// Until format 2 a record said in words why it ended.
+pub(crate) fn end(mut end: Value) -> Value {
+    if let Some(fields) = end.as_object_mut()
+        && let Some(reason) = fields.remove("reason")
+    {
+        fields.insert("reasons".to_owned(), json!([{ "said": reason }]));
+    }
+    end
 }
 
 /// A line of an earlier format as one of today's.

@@ -9,7 +9,7 @@ use crate::store::Record;
 use crate::trial::Trial;
 
 /// Version of the record format that this program writes.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
 /// The head of a record; written before the first trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

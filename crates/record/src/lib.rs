@@ -35,7 +35,7 @@ pub use counters::{
     NfsGranted, NfsOperation, NfsTransportCounters, PathEnd, Pressure, QDISC_COUNTERS,
     QdiscCounters, Series, Stalls,
 };
-pub use end::End;
+pub use end::{Besides, End, EndReason};
 pub use environment::Environment;
 pub use error::Error;
 pub use experiment::{ExperimentHead, FORMAT, NamedSite, Site};

@@ -12,7 +12,7 @@ use crate::store::{Reader, Record, Writer};
 use crate::trial::LoadRecord;
 
 /// Version of this format that this program writes.
-pub const SEARCH_FORMAT: u32 = 2;
+pub const SEARCH_FORMAT: u32 = 3;
 
 const FOUND: &str = "found.json";
 

@@ -11,7 +11,7 @@ mod rule;
 mod slow_mode;
 
 use iotax_experiment::documented::Documented;
-use iotax_record::ExperimentHead;
+use iotax_record::{EndReason, ExperimentHead};
 use serde::Serialize;
 
 use crate::counters::CounterSeries;
@@ -194,8 +194,9 @@ impl TrialPoint {
 /// Why and when an experiment stopped.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Ending {
-    /// In words, e.g. `every arm has a verdict`.
-    pub reason: String,
+    /// Why; empty: the record was cut off.
+    #[serde(skip)]
+    pub reasons: Vec<EndReason>,
     /// Complete blocks.
     pub blocks: u32,
     /// Trials, failed ones included.

@@ -3,15 +3,15 @@
 use crate::support::{Bed, failed, job, load, of};
 use iotax_analyze::{Metric, Verdict};
 use iotax_experiment::StopMode;
-use iotax_record::{Outcome, Trial};
+use iotax_record::{EndReason, Outcome, Trial};
 
 #[test]
 fn a_tax_of_23_percent_is_found_within_five_blocks() {
     let mut bed = Bed::compare(&["base", "slow"]);
     let trials = bed.blocks(5, &[2600.0, 2000.0], 0.01);
-    assert_eq!(bed.decide(&trials[..6]).stop, None, "some order was there but once");
+    assert_eq!(bed.decide(&trials[..6]).stop, [], "some order was there but once");
     let first = bed.decide(&trials[..8]);
-    assert_eq!(first.stop.as_deref(), Some("every arm has a verdict"));
+    assert_eq!(first.stop, [EndReason::Resolved { besides: None }]);
     assert_eq!(first.open, [false, false]);
     let analysis = bed.analyze(&trials);
     let slow = of(&analysis, "slow", Metric::Throughput);
@@ -50,7 +50,7 @@ fn an_arm_is_closed_when_resolved_and_the_baseline_when_all_are() {
     }
     let progress = bed.decide(&trials);
     assert_eq!(progress.open, [true, false, true]);
-    assert_eq!((progress.stop, progress.blocks), (None, 4));
+    assert_eq!((progress.stop, progress.blocks), (Vec::new(), 4));
     assert_eq!(progress.arms[0].verdict, Verdict::Slower);
     assert_eq!(progress.arms[1].verdict, Verdict::Undecided);
     assert!(progress.arms[1].blocks_needed.unwrap() > 4);
@@ -127,7 +127,7 @@ fn default_and_tight_ask_for_more_blocks_than_quick() {
     let stop_at = |mode| {
         let mut bed = Bed::compare(&["base", "slow"]).stop(|stop| stop.mode = mode).seed(3);
         let trials = bed.blocks(40, &[400.0, 340.0], 0.04);
-        let stops = |blocks: &usize| bed.decide(&trials[..blocks * 2]).stop.is_some();
+        let stops = |blocks: &usize| !bed.decide(&trials[..blocks * 2]).stop.is_empty();
         (1..=40).find(stops).unwrap()
     };
     let [quick, middle, tight] = [StopMode::Quick, StopMode::Default, StopMode::Tight].map(stop_at);
@@ -141,8 +141,8 @@ fn a_fixed_number_of_blocks_is_run_to_its_end() {
     });
     let trials = bed.blocks(6, &[1000.0, 500.0], 0.01);
     let early = bed.decide(&trials[..8]);
-    assert_eq!((early.stop, early.open), (None, vec![true, true]));
-    assert_eq!(bed.decide(&trials).stop.as_deref(), Some("all 6 blocks were run"));
+    assert_eq!((early.stop, early.open), (Vec::new(), vec![true, true]));
+    assert_eq!(bed.decide(&trials).stop, [EndReason::AllRun]);
 }
 
 #[test]
@@ -152,12 +152,11 @@ fn hopeless_noise_ends_a_run_with_what_it_would_take() {
     let swing = |block: u32| if block % 4 < 2 { 0.35_f64 } else { -0.35 };
     let trials: Vec<_> =
         (0..8).flat_map(|block| bed.block(block, &[400.0, 400.0 * swing(block).exp()])).collect();
-    let stop = bed.decide(&trials).stop.unwrap();
-    assert!(
-        stop.starts_with("a verdict on every arm is out of reach: at this noise it takes about "),
-        "{stop}"
-    );
-    assert!(stop.ends_with(" blocks, of at most 40"), "{stop}");
+    let stop = bed.decide(&trials).stop;
+    let [EndReason::OutOfReach { futile: None, needed: Some(needed) }] = stop[..] else {
+        panic!("{stop:?}");
+    };
+    assert!(needed > 40, "{needed}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use iotax_analyze::{FactorEffect, FactorEffects, Metric, Verdict};
 use iotax_experiment::Setting;
-use iotax_record::Trial;
+use iotax_record::{EndReason, Trial};
 
 use crate::support::{Bed, failed, job};
 
@@ -107,11 +107,11 @@ fn it_goes_on_with_every_arm_until_every_effect_is_known() {
     // The first factor is clear at once, the second is not.
     let trials = bed.blocks(4, &rates([1.0, 0.5, 0.4], [1.0, 0.93]), 0.06);
     let progress = bed.decide(&trials);
-    assert_eq!((progress.stop, progress.open), (None, vec![true; 6]));
+    assert_eq!((progress.stop, progress.open), (Vec::new(), vec![true; 6]));
     assert_eq!(progress.arms[0].name, "sec=krb5");
     let trials = self::bed().blocks(40, &rates([1.0, 0.5, 0.4], [1.0, 0.8]), 0.03);
     let first: Vec<Trial> = trials.into_iter().filter(|trial| trial.block < 10).collect();
-    assert_eq!(bed.decide(&first).stop.as_deref(), Some("every effect has a verdict"));
+    assert_eq!(bed.decide(&first).stop, [EndReason::Resolved { besides: None }]);
 }
 
 /// Of 100 experiments with nothing in them, at most 5 may say that there is something.

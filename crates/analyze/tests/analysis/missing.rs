@@ -3,7 +3,7 @@
 use iotax_analyze::{Analysis, Judgment, Metric, Verdict};
 use iotax_experiment::Rule;
 use iotax_experiment::rule::RuleOutcome;
-use iotax_record::Trial;
+use iotax_record::{EndReason, Trial};
 
 use crate::support::{Bed, failed, of};
 
@@ -93,7 +93,7 @@ fn a_run_with_rules_goes_on_while_lost_trials_may_become_few() {
         if trial.arm == "new" && trial.block == 1 { failed(trial) } else { trial }
     };
     let trials: Vec<Trial> = trials.map(lost).collect();
-    assert_eq!(bed.decide(&trials[..16]).stop, None);
+    assert_eq!(bed.decide(&trials[..16]).stop, []);
     let stop = bed.decide(&trials[..78]).stop;
-    assert_eq!(stop.as_deref(), Some("every rule is broken or kept"));
+    assert_eq!(stop, [EndReason::RulesDecided]);
 }

@@ -80,7 +80,7 @@ fn run(nodes: usize, slow: &[usize], seed: u64) -> (Analysis, usize) {
             }
         }
         let progress = analyzer.decide();
-        if progress.stop.is_some() {
+        if !progress.stop.is_empty() {
             break;
         }
         open = progress.open;

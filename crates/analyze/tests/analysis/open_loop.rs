@@ -2,7 +2,7 @@
 
 use iotax_analyze::{Check, Comparison, Metric, Verdict};
 use iotax_experiment::{Driver, IndexLoads};
-use iotax_record::{LatencyHistogram, OperationRecord, Slow, Trial};
+use iotax_record::{EndReason, LatencyHistogram, OperationRecord, Slow, Trial};
 
 use crate::support::{Bed, load, of};
 
@@ -33,7 +33,7 @@ fn p99_at_the_offered_rate_is_the_primary_metric() {
     let difference = p99.difference_ns.unwrap();
     assert!((difference.value - 1.49 * 30e3).abs() < 6e3, "{difference:?}");
     assert!((p99.base.unwrap() - 1.49 * 101e3).abs() < 5e3);
-    assert_eq!(bed.decide(&trials).stop.as_deref(), Some("every arm has a verdict"));
+    assert_eq!(bed.decide(&trials).stop, [EndReason::Resolved { besides: None }]);
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn a_tail_without_enough_ios_gets_no_verdict_and_the_mean_decides() {
     let p99 = of(&analysis, "slow", Metric::P99);
     assert_eq!((p99.verdict, p99.tax), (Verdict::InsufficientTailSamples, None));
     assert_eq!(of(&analysis, "slow", Metric::Latency).verdict, Verdict::Slower);
-    assert_eq!(bed.decide(&trials).stop.as_deref(), Some("every arm has a verdict"));
+    assert_eq!(bed.decide(&trials).stop, [EndReason::Resolved { besides: None }]);
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn an_arm_that_does_not_keep_up_is_overloaded() {
         assert_eq!((comparison.verdict, comparison.tax), (Verdict::Overloaded, None));
     }
     let stop = bed.decide(&trials).stop;
-    assert_eq!(stop.as_deref(), Some("no arm keeps up with the offered rate"));
+    assert_eq!(stop, [EndReason::NoneKeepsUp]);
 }
 
 /// Those that came back short are among those completed.
@@ -133,7 +133,7 @@ fn index_loads_are_compared_and_described() {
     let mut trials = bed.blocks(4, &[400.0, 400.0], 0.01);
     // Without any load that could be counted nothing would come of more blocks.
     let twice_as_slow = bed.blocks(4, &[400.0, 200.0], 0.01);
-    assert!(bed.decide(&twice_as_slow).stop.is_some());
+    assert!(!bed.decide(&twice_as_slow).stop.is_empty());
     for trial in &mut trials {
         let mean_ns = if trial.arm == "slow" { 12_000_000 } else { 6_000_000 };
         let mut loads = operation(IndexLoads::LOAD);
@@ -207,11 +207,11 @@ fn a_run_goes_on_until_index_loads_have_a_verdict_too() {
         trials.iter().filter(|trial| trial.block < blocks).cloned().collect()
     };
     let verdict = |blocks| of(&bed.analyze(&so_far(blocks)), "slow", Metric::LoadTime).verdict;
-    let stops = |blocks| bed.decide(&so_far(blocks)).stop.is_some();
+    let stops = |blocks| !bed.decide(&so_far(blocks)).stop.is_empty();
     assert_eq!(verdict(3), Verdict::Undecided);
     let first = (3..=20).find(|blocks| stops(*blocks)).unwrap();
     assert_eq!(verdict(first), Verdict::Slower, "after {first} blocks");
     assert!(first > 3);
     bed.experiment.spec.stop.mode = iotax_experiment::StopMode::Default;
-    assert!(bed.decide(&so_far(first)).stop.is_some(), "their precision is not asked for");
+    assert!(!bed.decide(&so_far(first)).stop.is_empty(), "their precision is not asked for");
 }

@@ -1,7 +1,7 @@
 //! Records of peels: what was put into a layer must be attributed to it.
 
 use iotax_analyze::{Analysis, Attribution, LayerCost, Metric, Verdict};
-use iotax_record::Trial;
+use iotax_record::{EndReason, Trial};
 use iotax_wording::name::subject;
 
 use crate::support::{Bed, failed, of};
@@ -100,7 +100,7 @@ fn no_arm_is_dropped_before_all_layers_are_resolved() {
         *trial = Trial { slot, ..other.trial(trial.block, mask, rate) };
     }
     let progress = bed.decide(&trials);
-    assert_eq!((progress.open, progress.stop), (vec![true; 4], None));
+    assert_eq!((progress.open, progress.stop), (vec![true; 4], Vec::new()));
     let names: Vec<&str> = progress.arms.iter().map(|arm| arm.name.as_str()).collect();
     assert_eq!(names, ["clear", "vague", "total"]);
     assert!(progress.arms[1].blocks_needed.is_some());
@@ -109,7 +109,7 @@ fn no_arm_is_dropped_before_all_layers_are_resolved() {
 #[test]
 fn a_peel_stops_when_every_layer_has_a_verdict() {
     let (bed, trials) = peel(&["a", "b"], 4, |mask| 1000.0 + 400.0 * f64::from(mask));
-    assert_eq!(bed.decide(&trials).stop.as_deref(), Some("every layer has a verdict"));
+    assert_eq!(bed.decide(&trials).stop, [EndReason::Resolved { besides: None }]);
 }
 
 #[test]

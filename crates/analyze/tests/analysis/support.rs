@@ -8,8 +8,8 @@ use iotax_experiment::{
     Workload,
 };
 use iotax_record::{
-    DirectionRecord, End, Environment, ExperimentHead, HostRecord, JobRecord, LatencyHistogram,
-    LoadRecord, Outcome, Site, Trial,
+    DirectionRecord, End, EndReason, Environment, ExperimentHead, HostRecord, JobRecord,
+    LatencyHistogram, LoadRecord, Outcome, Site, Trial,
 };
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, StandardNormal};
@@ -222,7 +222,7 @@ impl Bed {
 
 pub(crate) fn end() -> End {
     End {
-        reason: "every arm has a verdict".into(),
+        reasons: vec![EndReason::Resolved { besides: None }],
         wall_ns: 60 * SECOND_NS,
         interrupted: false,
         gave_up: false,

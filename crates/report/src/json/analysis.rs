@@ -7,6 +7,7 @@ use iotax_analyze::{
 use iotax_diagnose::{Diagnosis, of_arms};
 use iotax_experiment::documented::Documented;
 use iotax_record::ExperimentHead;
+use iotax_wording::ending::ending;
 use iotax_wording::name;
 use serde::Serialize;
 
@@ -67,6 +68,14 @@ pub(crate) struct Shown<'a> {
     causes: Vec<Diagnosis>,
     warnings: &'a [Warning],
     open_questions: &'a [String],
+    ending: ShownEnding<'a>,
+}
+
+#[derive(Serialize)]
+struct ShownEnding<'a> {
+    /// In words, e.g. `every arm has a verdict`.
+    reason: String,
+    #[serde(flatten)]
     ending: &'a Ending,
 }
 
@@ -97,7 +106,10 @@ impl<'a> Shown<'a> {
             causes: of_arms(experiment, analysis),
             warnings: &analysis.warnings,
             open_questions: &analysis.open_questions,
-            ending: &analysis.ending,
+            ending: ShownEnding {
+                reason: ending(&experiment.spec, analysis),
+                ending: &analysis.ending,
+            },
         }
     }
 }

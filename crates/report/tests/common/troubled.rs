@@ -7,7 +7,7 @@ use iotax_analyze::{
 use iotax_experiment::rule::{Condition, RuleOutcome};
 use iotax_experiment::{Rule, Subject};
 
-use super::analyses::{compare, comparison, estimate, of_arm};
+use super::analyses::{compare, comparison, estimate, of_arm, said};
 use super::{HOSTILE, beforehand};
 
 /// Arms that complete nothing in some trials, and one whose effect changed.
@@ -190,7 +190,7 @@ pub(crate) fn warned() -> Analysis {
     ];
     analysis.open_questions.push("cap: nothing usable was measured".to_owned());
     analysis.ending.interrupted = true;
-    analysis.ending.reason = "it was interrupted".to_owned();
+    analysis.ending.reasons = said("it was interrupted");
     analysis
 }
 
@@ -233,7 +233,7 @@ pub(crate) fn hostile() -> Analysis {
         warning.advice = HOSTILE.to_owned();
     }
     analysis.open_questions = vec![HOSTILE.to_owned()];
-    analysis.ending.reason = HOSTILE.to_owned();
+    analysis.ending.reasons = said(HOSTILE);
     analysis
 }
 
