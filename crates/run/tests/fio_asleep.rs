@@ -72,9 +72,10 @@ fn outcomes(root: &Path, fio: Fio) -> Vec<Outcome> {
     };
     let (drivers, live) = (Drivers::from(fio), Arc::default());
     let mut host = Local::with_drivers(&spec, options, &live, drivers).unwrap();
-    host.prepare(0, Driver::Fio, &[&spec.workload], &|_, _| ()).unwrap();
+    host.prepare(0, Driver::Fio, &[spec.workload()], &|_, _| ()).unwrap();
     let plan = Plan::new(&spec);
     let experiment = ExperimentHead {
+        cloud: iotax_experiment::CloudChoice::default(),
         format: FORMAT,
         id: None,
         iotax_version: "0".to_owned(),

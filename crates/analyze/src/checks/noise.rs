@@ -27,7 +27,7 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Doubt> {
     let least = spreads.clone().fold(f64::INFINITY, f64::min);
     let most = spreads.fold(0.0, f64::max);
     let conclusions: Vec<&Conclusion> = undecided.iter().map(|(c, _)| *c).collect();
-    let time_s = evidence.experiment.spec.workload.time_ns as f64 / 1e9;
+    let time_s = evidence.experiment.spec.workload().time_ns as f64 / 1e9;
     let best = best_trial_seconds(evidence).map(f64::ceil);
     let doubt = Doubt {
         of: if let [only] = of.as_slice() { Some(only.clone()) } else { None },
@@ -80,7 +80,7 @@ fn best_trial_seconds(evidence: &Evidence<'_>) -> Option<f64> {
         seconds += series.len() as f64 / kept.len() as f64;
         logs[*arm].push(mean.ln());
     }
-    overhead_ns += evidence.experiment.spec.workload.ramp_ns as f64;
+    overhead_ns += evidence.experiment.spec.workload().ramp_ns as f64;
     let between = (pooled_variance(&logs)? - within / seconds).max(0.0);
     let best = optimal_seconds(overhead_ns / 1e9, within, between);
     (within > 0.0).then_some(best.min(MAX_SECONDS))

@@ -42,7 +42,7 @@ fn of_one(comparison: &Comparison, change: EffectChange) -> Doubt {
 
 /// The level of all arms: comparisons are within blocks, so it moves none of them.
 fn of_all(evidence: &Evidence<'_>) -> Option<Doubt> {
-    let metric = Metric::additive(&evidence.experiment.spec.workload);
+    let metric = Metric::additive(evidence.experiment.spec.workload());
     let (blocks, levels) = evidence.blocks.levels(metric);
     let change = monitor(&levels, LEVEL)?;
     let last = blocks[change.before - 1];

@@ -7,7 +7,7 @@ use crate::stand_in;
 /// Results of other tools: were they made by the same job, and how were the runs arranged?
 pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Doubt> {
     let spec = &evidence.experiment.spec;
-    let unlike = spec.workload.notes.iter().cloned();
+    let unlike = spec.workload().notes.iter().cloned();
     let mut kinds: Vec<DoubtKind> = unlike.map(|said| DoubtKind::UnlikeResults { said }).collect();
     // Where a sandbox forbids `io_uring`, something else drives what is direct: another load, and no
     // verdict.

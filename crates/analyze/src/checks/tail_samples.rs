@@ -21,7 +21,7 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Doubt> {
         .map(|arm| (arm, per_trial(evidence.usable(arm), metric)))
         .filter(|(_, has)| (1..needed).contains(has))
         .map(|(arm, has)| {
-            let time_s = evidence.experiment.spec.workload.time_ns as f64 / 1e9;
+            let time_s = evidence.experiment.spec.workload().time_ns as f64 / 1e9;
             let enough_s = (time_s * needed as f64 / has as f64).ceil();
             let time_ns = 1_000_000_000 * iotax_quantity::whole(enough_s);
             let kind = DoubtKind::TailSamples { metric, has, needed, time_ns };

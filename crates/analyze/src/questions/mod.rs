@@ -153,14 +153,14 @@ fn too_many_blocks(evidence: &Evidence<'_>) -> Option<OpenQuestion> {
 /// What all arms' latencies count from, if that is not what an offered rate asks for.
 fn definition_of_latency(evidence: &Evidence<'_>) -> Option<OpenQuestion> {
     let spec = &evidence.experiment.spec;
-    (spec.counts_from_submission() && spec.workload.is_open_loop())
+    (spec.counts_from_submission() && spec.workload().is_open_loop())
         .then_some(OpenQuestion::FromSubmission)
 }
 
 /// In a closed loop tails are only described.
 fn tail(evidence: &Evidence<'_>) -> Option<OpenQuestion> {
     let compares = !evidence.conclusions.is_empty();
-    (compares && !evidence.experiment.spec.workload.is_open_loop())
+    (compares && !evidence.experiment.spec.workload().is_open_loop())
         .then_some(OpenQuestion::TailsDescribed)
 }
 

@@ -19,7 +19,7 @@ pub(super) fn open(evidence: &Evidence<'_>) -> Vec<OpenQuestion> {
     questions.extend(masked(evidence));
     questions.extend(tail(evidence));
     questions.extend(without_latencies(evidence));
-    let origin = evidence.experiment.spec.workload.origin.as_deref().unwrap_or_default();
+    let origin = evidence.experiment.spec.workload().origin.as_deref().unwrap_or_default();
     let are_ours = origin.starts_with("results of iotax ") && !origin.contains(" and ");
     questions.push(OpenQuestion::NotChecked { are_ours });
     questions
@@ -60,7 +60,7 @@ fn masked(evidence: &Evidence<'_>) -> Option<OpenQuestion> {
 }
 
 fn tail(evidence: &Evidence<'_>) -> Option<OpenQuestion> {
-    let workload = &evidence.experiment.spec.workload;
+    let workload = evidence.experiment.spec.workload();
     let compares = !evidence.conclusions.is_empty() && !workload.moves_bytes();
     let is_at_a_rate = is_held_to_a_rate(workload);
     compares.then_some(OpenQuestion::TailsOfResults { is_at_a_rate })
@@ -68,7 +68,7 @@ fn tail(evidence: &Evidence<'_>) -> Option<OpenQuestion> {
 
 /// Runs whose latencies are not known, or only their mean.
 fn without_latencies(evidence: &Evidence<'_>) -> Option<OpenQuestion> {
-    if evidence.experiment.spec.workload.moves_bytes() {
+    if evidence.experiment.spec.workload().moves_bytes() {
         return None;
     }
     let lacks = |trial: &TrialFacts| trial.primary().is_some_and(|job| job.p99_latency_ns == 0);
