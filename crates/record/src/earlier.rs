@@ -5,11 +5,6 @@ use serde_json::{Map, Value, json};
 /// A head of an earlier format as one of today's.
 pub(crate) fn head(mut head: Value, format: u32, today: u32) -> Value {
     if let Some(fields) = head.as_object_mut() {
-<<<<<<< HEAD
-        if format == 1 {
-            hosts(fields);
-        }
-=======
         if format < 2 {
             hosts(fields);
         }
@@ -27,22 +22,11 @@ pub(crate) fn head(mut head: Value, format: u32, today: u32) -> Value {
             let opened = opened(search);
             fields.insert("opened".to_owned(), opened);
         }
->>>>>>> c6b2d7b5aee1ec6879acb3aecc63dbaca936e26a
         fields.insert("format".to_owned(), today.into());
     }
     head
 }
 
-<<<<<<< HEAD
-/// Until format 2 a record said in words why it ended.
-pub(crate) fn end(mut end: Value) -> Value {
-    if let Some(fields) = end.as_object_mut()
-        && let Some(reason) = fields.remove("reason")
-    {
-        fields.insert("reasons".to_owned(), json!([{ "said": reason }]));
-    }
-    end
-=======
 /// Until format 2 the first phase had a field of its own.
 fn phases(spec: &mut Map<String, Value>) {
     let mut phases = vec![spec.remove("workload").unwrap_or_default()];
@@ -79,7 +63,16 @@ fn saved_results(spec: &mut Map<String, Value>) {
     if are_saved {
         spec.insert("source".to_owned(), json!("saved_results"));
     }
->>>>>>> c6b2d7b5aee1ec6879acb3aecc63dbaca936e26a
+}
+
+/// Until format 2 a record said in words why it ended.
+pub(crate) fn end(mut end: Value) -> Value {
+    if let Some(fields) = end.as_object_mut()
+        && let Some(reason) = fields.remove("reason")
+    {
+        fields.insert("reasons".to_owned(), json!([{ "said": reason }]));
+    }
+    end
 }
 
 /// A line of an earlier format as one of today's.

@@ -7,13 +7,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use iotax_caps::{Caps, Ended, Observation, Prober, find};
-<<<<<<< HEAD
-use iotax_experiment::{Driver, IndexEnds, Probe, Search};
-use iotax_record::{End, EndReason, Environment, ProbeLoad, ProbeRecord, SearchHead, Writer};
-=======
 use iotax_experiment::{Driver, IndexEnds, Opened, Probe, Search};
-use iotax_record::{End, Environment, ProbeLoad, ProbeRecord, SearchHead, Writer};
->>>>>>> c6b2d7b5aee1ec6879acb3aecc63dbaca936e26a
+use iotax_record::{End, EndReason, Environment, ProbeLoad, ProbeRecord, SearchHead, Writer};
 
 use crate::error::Error;
 use crate::host::{Load, SideBySide, Task, TrialRequest};

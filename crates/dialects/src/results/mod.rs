@@ -12,15 +12,10 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use indexmap::IndexSet;
-<<<<<<< HEAD
-use iotax_experiment::{Arm, Design, Spec, Stop, Target, Workload};
+use iotax_experiment::{Arm, CloudChoice, Design, Source, Spec, Stop, Target, Workload};
 use iotax_record::{
     End, EndReason, ExperimentHead, FORMAT, JobRecord, Outcome, Placed, Site, Trial,
 };
-=======
-use iotax_experiment::{Arm, CloudChoice, Design, Source, Spec, Stop, Target, Workload};
-use iotax_record::{End, ExperimentHead, FORMAT, JobRecord, Outcome, Placed, Site, Trial};
->>>>>>> c6b2d7b5aee1ec6879acb3aecc63dbaca936e26a
 use jiff::Timestamp;
 
 use crate::error::Error;
