@@ -3,6 +3,7 @@
 use iotax_analyze::{Analysis, ArmDepths, Cap, DepthResponse, Verdict};
 use iotax_experiment::Design;
 use iotax_record::ExperimentHead;
+use iotax_wording::name;
 
 use crate::document::Table;
 use crate::format::or_absent;
@@ -52,7 +53,7 @@ fn seen(below_cap: &Analysis) -> Option<String> {
     }
     Some(format!(
         "{load}: no difference was found ({} of {}: {}).",
-        first.metric.name(),
+        name::metric(first.metric),
         comparison::subject(first),
         first.verdict
     ))

@@ -7,6 +7,7 @@ use iotax_analyze::{
 use iotax_experiment::units::format_duration;
 use iotax_experiment::{Design, Engine, Subject, Workload};
 use iotax_record::Slow;
+use iotax_wording::name;
 use iotax_wording::name::subject as named;
 
 use crate::bandwidth::{self, MEASURED};
@@ -43,7 +44,7 @@ pub(crate) fn effects<'a>(
     };
     let table = Table::of(comparisons)
         .word(compared, row_name)
-        .word("metric", |comparison| comparison.metric.name())
+        .word("metric", |comparison| name::metric(comparison.metric))
         .figure(&confidence, effect)
         .figure("n", |comparison| comparison.blocks.to_string())
         .word("verdict", verdict);

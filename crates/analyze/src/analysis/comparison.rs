@@ -1,12 +1,12 @@
 //! One arm or layer against the baseline.
 
 use iotax_experiment::Subject;
-use iotax_quantity::Effect;
 use iotax_stats::verdict::Verdict;
 use serde::Serialize;
 
 use super::caps::Cap;
 use super::estimate::Estimate;
+use crate::effect::Effect;
 use crate::metrics::Metric;
 
 /// What one arm of several is compared with.

@@ -12,6 +12,7 @@ mod slow_mode;
 
 use iotax_experiment::documented::Documented;
 use iotax_record::{EndReason, ExperimentHead};
+use iotax_stats::verdict::Verdict;
 use serde::Serialize;
 
 use crate::counters::CounterSeries;
@@ -27,7 +28,7 @@ pub use estimate::{Estimate, QuantilePoint};
 pub use matrix::{FactorEffect, FactorEffects, FactorInteraction, FactorShift};
 pub use outliers::{ArmTax, FleetCost, Outlier, Outliers};
 pub use precondition::{ArmPrecondition, Steadiness};
-pub use rule::Judgment;
+pub use rule::{Judgment, RuleOpen};
 pub use slow_mode::SlowMode;
 
 /// Version of the analysis format that this program writes.
@@ -122,8 +123,9 @@ pub struct Interaction {
     pub layers: [String; 2],
     /// The interaction; `None` before three blocks.
     pub cost_ns: Option<Estimate>,
-    /// What it probably means; a hypothesis.
-    pub hypothesis: String,
+    /// Whether they cost more or less together than apart.
+    #[serde(skip)]
+    pub verdict: Option<Verdict>,
 }
 
 /// One trial, for charts and tables.

@@ -5,7 +5,7 @@ use iotax_experiment::Design;
 use iotax_record::{DirectionRecord, EndReason, Outcome, Trial};
 
 use crate::support::{Bed, SECOND_NS, SECONDS, job, of};
-use crate::warnings::said;
+use crate::warnings::{asked, said};
 
 /// The trial as it is recorded if its I/Os are in flight over the whole window.
 fn stalled(mut trial: Trial) -> Trial {
@@ -68,7 +68,7 @@ fn three_such_blocks_are_undecided_and_say_what_is_missing() {
         (Verdict::Undecided, Some(4), None)
     );
     assert!(stalls.each.is_some_and(|each| (1_800.0..2_200.0).contains(&each)), "{stalls:?}");
-    insta::assert_snapshot!(analysis.open_questions[0], @"Throughput of slow: undecided; some trials completed nothing, so only signs count; 4 more such blocks would decide.");
+    insta::assert_snapshot!(asked(&analysis)[0], @"Throughput of slow: undecided; some trials completed nothing, so only signs count; 4 more such blocks would decide.");
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn three_blocks_in_which_both_stall_end_it() {
     assert_eq!(bed.decide(&trials).stop, [EndReason::NoneCompletes]);
     let analysis = bed.analyze(&trials);
     assert_eq!(verdict(&analysis), Verdict::NoInformation);
-    insta::assert_snapshot!(analysis.open_questions[0], @"Throughput of slow: no information; neither completed anything within its window in 3 blocks. A longer window (--time) may show how slow they are.");
+    insta::assert_snapshot!(asked(&analysis)[0], @"Throughput of slow: no information; neither completed anything within its window in 3 blocks. A longer window (--time) may show how slow they are.");
 }
 
 /// From the first stall on no interval is right, however narrow without it.

@@ -15,6 +15,7 @@ use iotax_experiment::plan::Plan;
 use iotax_load::LoadProgress;
 use iotax_rig::Progress as Preparing;
 use iotax_run::{Event, Observer};
+use iotax_wording::name;
 
 use self::bar::{bar, style};
 use self::running::{Running, seconds};
@@ -126,9 +127,11 @@ impl ProgressLine {
             .arms
             .iter()
             .filter_map(|arm| arm.tax.map(|tax| (arm, tax)))
-            .map(|(ArmProgress { name, verdict, .. }, tax)| {
+            .map(|(ArmProgress { phase, of, verdict, .. }, tax)| {
+                let phase = phase.iter().map(|phase| format!("{phase} ")).collect::<String>();
+                let name = name::subject(of);
                 let word = if verdict.is_signed() { String::new() } else { format!(" {verdict}") };
-                format!(" · {name}{word}: {}", tax.in_words())
+                format!(" · {phase}{name}{word}: {}", tax.in_words())
             })
             .collect();
         self.looked = intervals.concat();

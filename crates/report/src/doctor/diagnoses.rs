@@ -5,7 +5,7 @@ use iotax_record::ExperimentHead;
 
 use super::cause::dated;
 use crate::document::{Document, Item, Point, Section};
-use crate::{arms, format, words};
+use crate::{format, words};
 
 /// What a measurement points to, target by target, the surest first.
 pub(super) fn write(page: &mut Document, diagnoses: &[Diagnosis]) {
@@ -87,7 +87,7 @@ pub(crate) fn merged(reasons: Vec<Reason>, analysis: &Analysis) -> Vec<Reason> {
 
 fn as_one(group: Vec<Reason>, analysis: &Analysis) -> Reason {
     let names: Vec<&str> = group.iter().map(|reason| reason.of.as_str()).collect();
-    let of = arms::label(&names, analysis);
+    let of = iotax_wording::arms::label(&names, analysis);
     let explains = |reason: &Reason| reason.suspect.as_ref().and_then(|known| known.explains);
     let is_several = group.len() > 1;
     let most = group
