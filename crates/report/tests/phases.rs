@@ -59,7 +59,7 @@ fn twelve_phases_of_eight_arms_fit_a_terminal() {
       verdict, see the phase.
 
     Not concluded of any phase
-      - queue: whether throughput differs from base by more than 5 %; about 31
-        blocks in all would probably tell
+      - Throughput of queue: undecided after 12 blocks; at this noise a verdict
+        takes about 31 blocks.
     ");
 }

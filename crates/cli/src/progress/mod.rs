@@ -15,6 +15,7 @@ use iotax_experiment::plan::Plan;
 use iotax_load::LoadProgress;
 use iotax_rig::Progress as Preparing;
 use iotax_run::{Event, Observer};
+use iotax_wording::effect::EffectWords as _;
 use iotax_wording::name;
 
 use self::bar::{bar, style};
