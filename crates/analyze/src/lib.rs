@@ -77,5 +77,5 @@ pub use precondition::{PASSES, precondition_spec};
 pub use progress::{ArmProgress, Progress};
 pub use rules::fewest;
 pub use screened::is_population;
-pub use seconds::{Spread, thinned};
+pub use seconds::Spread;
 pub use spread::LatencySpread;

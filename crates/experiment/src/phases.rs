@@ -3,7 +3,8 @@
 //! A phase is what fio calls a group behind a `stonewall`: it starts when the one before has ended.
 //! Each has trials and verdicts of its own; a block is one trial of every phase on every open arm.
 
-use crate::error::Error;
+use iotax_layers::Error;
+
 use crate::overrides::Changes;
 use crate::spec::Spec;
 use crate::workload::Workload;

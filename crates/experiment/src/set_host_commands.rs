@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use crate::error::Error;
+use iotax_layers::Error;
+
 use crate::host_commands::HostCommands;
 use crate::spec::{Arm, Spec};
 

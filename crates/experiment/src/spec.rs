@@ -3,13 +3,13 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use iotax_layers::{Cloud, Form, Layer, Stack};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::cloud::CloudChoice;
 use crate::fitted::Fitted;
 use crate::host_commands::HostCommands;
-use crate::layers::{Cloud, Form, Layer, Stack};
 use crate::rule::Rule;
 use crate::setting::Setting;
 use crate::side_runs::SideRuns;

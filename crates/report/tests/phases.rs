@@ -23,7 +23,10 @@ fn an_overview_on_a_terminal() {
 fn an_overview_on_a_page() {
     let page = html(&suite());
     let (warned, rest) = page.split_once("<h3>Phase by phase, ").expect("what was found follows");
-    assert!(warned.contains("<dt>writes</dt><dd>wrong sign (same): arm same only adds work"), "{page}");
+    assert!(
+        warned.contains("<dt>writes</dt><dd>wrong sign (same): arm same only adds work"),
+        "{page}"
+    );
     assert!(rest.contains("wrong sign</td>"), "the arm is marked");
     let (overview, folded) = rest.split_once("<details class=\"chapter\"").expect("phases follow");
     assert!(overview.contains(">=!</td>"), "in the grid, too");

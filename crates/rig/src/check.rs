@@ -8,11 +8,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-use iotax_experiment::layers::File;
 use iotax_experiment::{
     Arm, Base, BlockSizes, Form, Job, Layer, PageCache, Spec, Stack, Target, Workload,
 };
 use iotax_inspect::{Facts, Kind};
+use iotax_layers::File;
 use rustix::fs::{Access, AtFlags, CWD, accessat};
 
 use crate::disk_file::{DirectIo, direct_in};

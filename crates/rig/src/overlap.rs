@@ -6,9 +6,9 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use iotax_experiment::layers::File;
 use iotax_experiment::{Arm, Base, Target};
 use iotax_inspect::{Facts, Kind, site};
+use iotax_layers::File;
 
 use crate::device;
 

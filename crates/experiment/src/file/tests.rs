@@ -1,9 +1,9 @@
+use crate::abbreviated;
 use insta::assert_snapshot;
 use proptest::prelude::*;
 
 use super::*;
 use crate::engine::Engine;
-use crate::layers::abbreviated;
 use crate::spec::{Design, Driver, Stop, StopMode};
 use crate::workload::{BlockSizes, Pace, Pattern, Workload};
 

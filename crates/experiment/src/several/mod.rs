@@ -4,8 +4,8 @@
 //! Which target of this machine stands for which of them is said beside it: `e=/mnt/e f=/mnt/f`.
 
 use indexmap::IndexSet;
+use iotax_layers::{About, Error};
 
-use crate::error::{About, Error};
 use crate::spec::{Arm, Design, NamedTarget, Spec, Target};
 use crate::target::split_name;
 use crate::workload::Workload;

@@ -2,7 +2,8 @@
 
 use std::ops::RangeInclusive;
 
-use crate::error::{About, Error};
+use iotax_layers::{About, Error};
+
 use crate::spec::Arm;
 use crate::workload::{BlockSizes, Job, Pace};
 

@@ -1,6 +1,7 @@
 //! Rules that are about nothing there is.
 
-use crate::error::Error;
+use iotax_layers::Error;
+
 use crate::rule::{Condition, Figure, Kind, Rule};
 use crate::search::Search;
 use crate::spec::{Design, Spec};

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use iotax_experiment::layers::File;
 use iotax_experiment::{
     Arm, Design, Job, Layer, Pattern, Spec, Stack, Stop, StopMode, Target, Workload,
 };
+use iotax_layers::File;
+use iotax_load::PeerSecrets;
 use iotax_rig::{GivenUp, Options, Progress};
-use iotax_vdisk::PeerSecrets;
 
 /// A directory, file or device.
 pub(crate) fn path(path: impl Into<PathBuf>) -> Target {
