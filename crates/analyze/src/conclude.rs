@@ -8,7 +8,7 @@ use iotax_stats::verdict::{Sign, Verdict};
 
 use crate::analysis::{Comparison, PlaceEffect};
 use crate::change::{self, Change};
-use crate::findings::Withheld;
+use crate::findings::{Regime, Withheld};
 use crate::method::Method;
 use crate::metrics::Better;
 use crate::place;
@@ -233,7 +233,7 @@ impl Row {
                 .projection
                 .filter(|_| has_size)
                 .and_then(|projection| u32::try_from(projection.total_blocks).ok()),
-            regime: change.map(|_| change::SINCE.to_owned()).filter(|_| has_size),
+            regime: change.map(|_| Regime::AfterChange).filter(|_| has_size),
             change: change.map(|change| change.effect),
             place: None,
             missing: None,

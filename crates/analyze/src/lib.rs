@@ -66,7 +66,7 @@ pub use drain::drain_spec;
 pub use effect::{Effect, On, log_factor};
 pub use findings::{
     CacheWay, Check, ColdCache, Doubt, DoubtKind, GrantedOption, GrantedOtherwise, InFlight,
-    LevelShift, NoAnswer, OpenQuestion, Outlook, Withheld,
+    LevelShift, NoAnswer, NotPreconditioned, OpenQuestion, Outlook, Regime, TrialOutcome, Withheld,
 };
 pub use iotax_stats::verdict::Verdict;
 pub use masked::{below_the_cap, depth_check, longest_below_the_cap, longest_depth_check};

@@ -67,6 +67,7 @@ impl Metric {
         Self::CpuPerMib,
     ];
 
+    #[expect(clippy::too_many_lines, reason = "a table")]
     const fn row(self) -> Row {
         match self {
             Self::P99 => Row {

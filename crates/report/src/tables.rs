@@ -7,8 +7,8 @@ use iotax_analyze::{
 use iotax_experiment::units::format_duration;
 use iotax_experiment::{Design, Engine, Subject, Workload};
 use iotax_record::Slow;
-use iotax_wording::name;
 use iotax_wording::name::subject as named;
+use iotax_wording::{name, trial};
 
 use crate::bandwidth::{self, MEASURED};
 use crate::cells::{known_time, quantile};
@@ -54,8 +54,8 @@ pub(crate) fn effects<'a>(
 fn verdict(comparison: &Comparison) -> Cell {
     let tone = words::verdict_tone(comparison.verdict);
     let mut text = words::verdict_phrase(comparison);
-    if let Some(regime) = &comparison.regime {
-        text = format!("{text}, {regime}");
+    if let Some(regime) = comparison.regime {
+        text = format!("{text}, {}", trial::regime(regime));
     }
     Cell::toned(text, tone)
 }

@@ -100,7 +100,9 @@ fn all_run(spec: &Spec) -> String {
         Design::Single if most == 1 => "its one trial was run".to_owned(),
         Design::Single => format!("all {most} trials were run"),
         _ if spec.stop.min_blocks >= most => format!("all {most} blocks were run"),
-        _ => format!("the limit of {most} blocks was reached"),
+        Design::Compare | Design::Fleet | Design::Peel { .. } => {
+            format!("the limit of {most} blocks was reached")
+        }
     }
 }
 
@@ -141,6 +143,7 @@ mod tests {
             spec: spec.clone(),
             hosts: Vec::new(),
             sites: Vec::new(),
+            cloud: iotax_experiment::CloudChoice::default(),
         };
         let end = End {
             reasons: reasons.to_vec(),

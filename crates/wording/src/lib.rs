@@ -15,6 +15,7 @@ pub mod name;
 mod outlook;
 pub mod question;
 pub mod rule;
+pub mod trial;
 
 /// `1 block`, `3 blocks`, `1,200 blocks`.
 pub fn counted(n: impl Into<u64>, noun: &str) -> String {

@@ -16,7 +16,7 @@ use iotax_stats::verdict::Verdict;
 use serde::Serialize;
 
 use crate::counters::CounterSeries;
-use crate::findings::{Doubt, OpenQuestion};
+use crate::findings::{Doubt, OpenQuestion, TrialOutcome};
 use crate::spread::LatencySpread;
 pub use arm::{
     ArmSummary, FoundDepth, JobSummary, NetworkLoad, NetworkSummary, OperationSummary, Rates,
@@ -139,10 +139,13 @@ pub struct TrialPoint {
     pub started_ns: u64,
     /// Switching time before it, in nanoseconds.
     pub switch_ns: u64,
-    /// `completed`, `degraded`, `stalled`, `failed` or `interrupted`.
-    pub outcome: String,
-    /// Why, if not completed.
+    pub outcome: TrialOutcome,
+    /// Why, in the words of what was recorded, if not completed.
+    #[serde(skip)]
     pub why: Option<String>,
+    /// How long the load generator itself was held up.
+    #[serde(skip)]
+    pub paused_ns: Option<u64>,
     /// Whether some comparison rests on it: usable, in a complete block, not before a change of
     /// the effect, and not after the latest look at the data. In a plain run: usable.
     pub used: bool,
@@ -186,9 +189,10 @@ pub struct TargetPoint {
 impl TrialPoint {
     /// Whether its figures say something of its arm.
     pub fn is_usable(&self) -> bool {
-        match self.outcome.as_str() {
-            "completed" | "degraded" => self.iops.is_some(),
-            outcome => outcome == "stalled",
+        match self.outcome {
+            TrialOutcome::Completed | TrialOutcome::Degraded => self.iops.is_some(),
+            TrialOutcome::Stalled => true,
+            TrialOutcome::Paused | TrialOutcome::Failed | TrialOutcome::Interrupted => false,
         }
     }
 }

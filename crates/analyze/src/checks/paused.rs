@@ -1,15 +1,14 @@
 use iotax_experiment::Subject;
 
 use crate::evidence::Evidence;
-use crate::facts::PAUSED;
-use crate::findings::{Doubt, DoubtKind};
+use crate::findings::{Doubt, DoubtKind, TrialOutcome};
 
 /// Trials in which the load generator itself did not run for a while: whatever was in flight seems slow,
 /// and nothing was issued, though no storage had anything to do with it.
 pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Doubt> {
     let per_arm = evidence.names.iter().enumerate().filter_map(|(arm, name)| {
         let of_arm = || evidence.trials.iter().filter(|trial| trial.arm == Some(arm));
-        let paused = || of_arm().filter(|trial| trial.outcome == PAUSED);
+        let paused = || of_arm().filter(|trial| trial.outcome == TrialOutcome::Paused);
         let longest_ns = paused().filter_map(|trial| Some(trial.paused?.longest_ns)).max()?;
         Some(Doubt {
             kind: DoubtKind::Paused { longest_ns },

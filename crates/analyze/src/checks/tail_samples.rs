@@ -21,9 +21,9 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Doubt> {
         .map(|arm| (arm, per_trial(evidence.usable(arm), metric)))
         .filter(|(_, has)| (1..needed).contains(has))
         .map(|(arm, has)| {
-            let time_s = evidence.experiment.spec.workload().time_ns as f64 / 1e9;
-            let enough_s = (time_s * needed as f64 / has as f64).ceil();
-            let time_ns = 1_000_000_000 * iotax_quantity::whole(enough_s);
+            let seconds = evidence.experiment.spec.workload().time_ns as f64 / 1e9;
+            let enough = (seconds * needed as f64 / has as f64).ceil();
+            let time_ns = 1_000_000_000 * iotax_quantity::whole(enough);
             let kind = DoubtKind::TailSamples { metric, has, needed, time_ns };
             let trials = u32::try_from(evidence.usable(arm).count()).unwrap_or(u32::MAX);
             Doubt::about(Subject::Arm(evidence.names[arm].clone()), kind, trials)

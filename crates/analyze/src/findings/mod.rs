@@ -2,9 +2,11 @@
 
 mod doubt;
 mod question;
+mod state;
 
 pub use doubt::{
     CacheWay, Check, ColdCache, Doubt, DoubtKind, GrantedOption, GrantedOtherwise, InFlight,
     LevelShift, Outlook, Withheld,
 };
 pub use question::{NoAnswer, OpenQuestion};
+pub use state::{NotPreconditioned, Regime, TrialOutcome};

@@ -4,7 +4,7 @@ use iotax_stats::verdict::Verdict;
 use crate::analysis::{ArmDrain, DepthResponse};
 use crate::conclude::Conclusion;
 use crate::evidence::Evidence;
-use crate::findings::OpenQuestion;
+use crate::findings::{OpenQuestion, Regime};
 use crate::metrics::Metric;
 
 /// What equal throughput leaves open: whether a cap above all arms explains it, and what a layer
@@ -31,7 +31,7 @@ fn regimes(evidence: &Evidence<'_>) -> Vec<OpenQuestion> {
         let seconds = evidence.drained.iter().map(|drain| drain.seconds).fold(0.0, f64::max);
         questions.push(OpenQuestion::NeverFell { arms: steady, seconds });
     }
-    let burst = arms(|drain| drain.regime.as_deref() == Some("burst"));
+    let burst = arms(|drain| drain.regime == Some(Regime::Burst));
     if !burst.is_empty() {
         questions.push(OpenQuestion::BurstAgain { arms: burst });
     }

@@ -1,6 +1,6 @@
 //! Trials in which the primary job completed nothing: slower than could be measured, no failure.
 
-use iotax_analyze::{Analysis, Check, Metric, Verdict};
+use iotax_analyze::{Analysis, Check, Metric, TrialOutcome, Verdict};
 use iotax_experiment::Design;
 use iotax_record::{DirectionRecord, EndReason, Outcome, Trial};
 
@@ -48,7 +48,13 @@ fn an_arm_that_completes_nothing_is_slower_after_seven_blocks() {
     // 400 I/Os per second against less than one in five seconds.
     assert!(stalls.factor.is_some_and(|factor| (1_800.0..2_200.0).contains(&factor)), "{stalls:?}");
     assert_eq!((analysis.arms[1].stalled_trials, analysis.arms[1].failed_trials), (7, 0));
-    assert!(analysis.trials.iter().filter(|t| t.arm == "slow").all(|t| t.outcome == "stalled"));
+    assert!(
+        analysis
+            .trials
+            .iter()
+            .filter(|t| t.arm == "slow")
+            .all(|t| t.outcome == TrialOutcome::Stalled)
+    );
     insta::assert_snapshot!(said(&analysis, Check::StalledTrials), @"
     [slow, 7 trials] reader completed no I/O in a window of 5 s: below 0.20 IOPS (in 7 of 7 trials)
       -> That is a result, not a failure: slower than could be measured. A longer window (--time) may show how slow; the machine's counters show what it waited for.

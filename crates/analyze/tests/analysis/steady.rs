@@ -1,7 +1,7 @@
 //! Preconditioning as recorded, and writes that were not at steady state.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use iotax_analyze::{ArmPrecondition, Check, PASSES, Phases, precondition_spec};
+use iotax_analyze::{ArmPrecondition, Check, NotPreconditioned, PASSES, Phases, precondition_spec};
 use iotax_experiment::{SideRuns, Target};
 use iotax_record::{ExperimentHead, Trial};
 
@@ -153,5 +153,5 @@ fn an_arm_that_is_not_steady_says_so_with_its_figures() {
 fn a_workload_that_only_reads_has_no_rounds() {
     let (_, arms) = preconditioned(&mut bed(0), &[]);
     assert_eq!((arms[0].passes, arms[0].steady), (2, None));
-    assert_eq!(arms[0].why.as_deref(), Some("the workload only reads"));
+    assert_eq!(arms[0].short, Some(NotPreconditioned::OnlyReads));
 }

@@ -11,6 +11,7 @@ use iotax_experiment::Subject;
 use iotax_wording::effect::ways;
 use iotax_wording::name;
 use iotax_wording::name::subject as named;
+use iotax_wording::trial;
 
 use crate::against::baseline_of;
 use crate::comparison::{effect, primary_of_each, row_name, subject};
@@ -329,7 +330,7 @@ fn figures(comparison: &Comparison) -> [Cell; 4] {
             tone: words::verdict_tone(comparison.verdict),
         },
         Cell::new(comparison.blocks.to_string()),
-        Cell::new(comparison.regime.as_deref().unwrap_or(ABSENT)),
+        Cell::new(comparison.regime.map_or(ABSENT, trial::regime)),
     ]
 }
 

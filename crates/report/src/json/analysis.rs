@@ -12,7 +12,7 @@ use iotax_wording::doubt::doubt;
 use iotax_wording::ending::ending;
 use iotax_wording::interaction::hypothesis;
 use iotax_wording::question::question;
-use iotax_wording::{name, rule};
+use iotax_wording::{name, rule, trial};
 use serde::Serialize;
 
 /// Data, and what is said of them.
@@ -44,6 +44,11 @@ struct Ruled {
 
 fn ruled(data: &Judgment) -> With<'_, Judgment, Ruled> {
     With { data, said: Ruled { of: rule::of(data), why: rule::why(data) } }
+}
+
+#[derive(Serialize)]
+struct Why {
+    why: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -114,8 +119,8 @@ pub(crate) struct Shown<'a> {
     rules: Vec<With<'a, Judgment, Ruled>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     requirements: Vec<With<'a, Judgment, Ruled>>,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    preconditioned: &'a [ArmPrecondition],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    preconditioned: Vec<With<'a, ArmPrecondition, Why>>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     drained: &'a [ArmDrain],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
@@ -123,7 +128,7 @@ pub(crate) struct Shown<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     below_cap: Vec<Self>,
     attribution: Option<Attributed<'a>>,
-    trials: &'a [TrialPoint],
+    trials: Vec<With<'a, TrialPoint, Why>>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     documented: &'a [Documented],
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -145,6 +150,14 @@ impl<'a> Shown<'a> {
     pub(crate) fn new(experiment: &'a ExperimentHead, analysis: &'a Analysis) -> Self {
         let below_cap = analysis.below_cap.iter();
         let workload = experiment.spec.workload();
+        let preconditioned = analysis.preconditioned.iter().map(|data| {
+            let why = trial::not_preconditioned(data);
+            With { data, said: Why { why } }
+        });
+        let trials = analysis.trials.iter().map(|data| {
+            let why = trial::why(data);
+            With { data, said: Why { why } }
+        });
         let guessed = |data: &'a Interaction| {
             let hypothesis = hypothesis(data, workload);
             With { data, said: Guess { hypothesis } }
@@ -167,7 +180,7 @@ impl<'a> Shown<'a> {
             fleet: analysis.fleet,
             rules: analysis.rules.iter().map(ruled).collect(),
             requirements: analysis.requirements.iter().map(ruled).collect(),
-            preconditioned: &analysis.preconditioned,
+            preconditioned: preconditioned.collect(),
             drained: &analysis.drained,
             depths: &analysis.depths,
             below_cap: below_cap.map(|(experiment, load)| Self::new(experiment, load)).collect(),
@@ -178,7 +191,7 @@ impl<'a> Shown<'a> {
                 total_ns: found.total_ns,
                 blocks: found.blocks,
             }),
-            trials: &analysis.trials,
+            trials: trials.collect(),
             documented: &analysis.documented,
             causes: of_arms(experiment, analysis),
             warnings: analysis.warnings.iter().map(|of| Warning::new(of, experiment)).collect(),

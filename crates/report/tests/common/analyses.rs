@@ -3,7 +3,8 @@
 use iotax_analyze::{
     Analysis, ArmSummary, Attribution, Comparison, Doubt, DoubtKind, Ending, Estimate, FORMAT,
     Interaction, JobSummary, LatencySpread, LayerCost, Metric, NoAnswer, OpenQuestion,
-    OperationSummary, Outlook, QuantilePoint, SyncSummary, TrialPoint, Verdict,
+    OperationSummary, Outlook, QuantilePoint, Regime, SyncSummary, TrialOutcome, TrialPoint,
+    Verdict,
 };
 use iotax_experiment::Subject;
 use iotax_record::{EndReason, ExperimentHead, Slow};
@@ -111,8 +112,9 @@ pub(crate) fn points(arms: &[ArmSummary], blocks: u32, seconds: u32) -> Vec<Tria
                 arm: arm.name.clone(),
                 started_ns: u64::from(slot) * (u64::from(seconds) + 2) * 1_000_000_000,
                 switch_ns: 31_000_000,
-                outcome: "completed".to_owned(),
+                outcome: TrialOutcome::Completed,
                 why: None,
+                paused_ns: None,
                 used: true,
                 iops: Some(arm.iops),
                 bytes_per_s: Some(arm.bytes_per_s),
@@ -285,7 +287,7 @@ pub(crate) fn compare() -> Analysis {
         },
         p99("queue", [0.08, -0.05, 0.22], 9_000.0, Verdict::Undecided),
         Comparison {
-            regime: Some("sustained".to_owned()),
+            regime: Some(Regime::Sustained),
             ..rate("cap", [0.5312, 0.5271, 0.5353], Verdict::Slower)
         },
         Comparison {

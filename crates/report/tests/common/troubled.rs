@@ -2,8 +2,8 @@
 
 use iotax_analyze::{
     Analysis, ArmDepths, Cap, Comparison, DepthLevel, DepthResponse, Doubt, DoubtKind,
-    EffectChange, Estimate, JobSummary, Judgment, Metric, Missing, NoAnswer, OpenQuestion,
-    RuleOpen, Stalls, Verdict,
+    EffectChange, Estimate, JobSummary, Judgment, Metric, Missing, NoAnswer, OpenQuestion, Regime,
+    RuleOpen, Stalls, TrialOutcome, Verdict,
 };
 use iotax_experiment::rule::{Condition, RuleOutcome};
 use iotax_experiment::{Rule, Subject};
@@ -112,7 +112,7 @@ pub(crate) fn masked() -> Analysis {
     let masked = Comparison {
         subject: Subject::Arm("luks".to_owned()),
         cap: Some(cap),
-        regime: Some("sustained".to_owned()),
+        regime: Some(Regime::Sustained),
         ..comparison(Metric::Throughput, [0.001, -0.002, 0.004], Verdict::Masked)
     };
     analysis.comparisons = vec![masked];
@@ -148,7 +148,7 @@ pub(crate) fn masked() -> Analysis {
 pub(crate) fn warned() -> Analysis {
     let mut analysis = compare();
     for trial in analysis.trials.iter_mut().filter(|t| t.arm == "cap") {
-        trial.outcome = "failed".to_owned();
+        trial.outcome = TrialOutcome::Failed;
         trial.why =
             Some("/dev/vdb: read at offset 40960: Input/output error (os error 5)".to_owned());
         trial.used = false;
@@ -210,12 +210,10 @@ pub(crate) fn hostile() -> Analysis {
     for comparison in &mut analysis.comparisons {
         let Subject::Arm(name) = &comparison.subject else { panic!("arms are compared") };
         comparison.subject = Subject::Arm(bad(name));
-        comparison.regime = Some(HOSTILE.to_owned());
     }
     for trial in &mut analysis.trials {
         trial.arm = bad(&trial.arm);
         trial.why = Some(HOSTILE.to_owned());
-        trial.outcome = HOSTILE.to_owned();
     }
     let text = || HOSTILE.to_owned();
     let kinds = [
