@@ -14,6 +14,8 @@ use iotax_load::LoadProgress;
 use iotax_record::ExperimentHead;
 use iotax_rig::Progress as Preparing;
 use iotax_run::{Event, Observer};
+use iotax_wording::effect::EffectWords as _;
+use iotax_wording::name;
 
 use self::running::{Running, seconds};
 use crate::output::say;
@@ -143,9 +145,11 @@ impl ProgressLine {
             .arms
             .iter()
             .filter_map(|arm| arm.tax.map(|tax| (arm, tax)))
-            .map(|(ArmProgress { name, verdict, .. }, tax)| {
+            .map(|(ArmProgress { phase, of, verdict, .. }, tax)| {
+                let phase = phase.iter().map(|phase| format!("{phase} ")).collect::<String>();
+                let name = name::subject(of);
                 let word = if verdict.is_signed() { String::new() } else { format!(" {verdict}") };
-                format!(" · {name}{word}: {}", tax.in_words())
+                format!(" · {phase}{name}{word}: {}", tax.in_words())
             })
             .collect();
         self.looked = intervals.concat();

@@ -113,7 +113,7 @@ pub(super) fn forest(
     };
     let mut items = vec![Item::Drawing(Drawing::Forest(subject, groups))];
     items.push(Item::Note(format!("{marks} {lines}")));
-    items.extend(hypotheses(analysis).map(Item::Note));
+    items.extend(hypotheses(analysis, experiment.spec.workload()).map(Item::Note));
     Some(section(heading, items))
 }
 
@@ -234,9 +234,9 @@ pub(super) fn schedule(
 }
 
 /// That no question is left.
-pub(super) fn nothing_open(analysis: &Analysis) -> Option<Section> {
+pub(super) fn nothing_open(open: &[String]) -> Option<Section> {
     let said = Item::Paragraph("Nothing that was asked was left open.".to_owned());
-    analysis.open_questions.is_empty().then(|| section("Not concluded", [said]))
+    open.is_empty().then(|| section("Not concluded", [said]))
 }
 
 /// The machine, the places, the jobs, and the command.

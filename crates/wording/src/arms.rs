@@ -3,13 +3,13 @@
 use iotax_analyze::{Analysis, FactorEffects};
 use iotax_quantity::list;
 
-use crate::format;
-use crate::words::printable;
+use crate::counted;
+use crate::name::printable;
 
 /// `krb5p/4` of one; of several `all 8 arms`, `sec=krb5p (2 arms)`, `sec=krb5i,krb5p (4 arms)`, or their
 /// names.
-pub(crate) fn label(names: &[&str], analysis: &Analysis) -> String {
-    let counted = format::counted(names.len() as u64, "arm");
+pub fn label(names: &[&str], analysis: &Analysis) -> String {
+    let counted = counted(names.len() as u64, "arm");
     if let [only] = names {
         return printable(only);
     }

@@ -10,182 +10,112 @@
 //! side: `2 % faster [−4, 9]`. Ends of factors name their way there: `4.0x slower [1.2x faster, 20x
 //! slower]`.
 
-use crate::number::{fixed, grouped, interval, interval_decimals, percent, significant, whole};
+use iotax_analyze::{Effect, On};
+use iotax_quantity::{
+    fixed, grouped, interval, interval_decimals, percent, significant, times, whole,
+};
 
-/// An effect is a factor from here on.
+/// A level is so many times what it was from here on.
 const FACTOR: f64 = 2.0;
-/// An interval is one of factors if it reaches so far.
-const FAR: f64 = 10.0;
 
-/// What an effect is on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum On {
-    /// A rate, of which less is slower.
-    Rate,
-    /// A time, of which more is slower.
-    Time,
-    /// What is spent, as CPU time, of which more is no slower.
-    Cost,
-}
-
-impl On {
-    /// What a gain is and what a loss: `faster` and `slower`, or `less` and `more`.
-    pub const fn ways(self) -> [&'static str; 2] {
-        match self {
-            Self::Rate | Self::Time => ["faster", "slower"],
-            Self::Cost => ["less", "more"],
-        }
+/// What a gain is and what a loss: `faster` and `slower`, or `less` and `more`.
+pub const fn ways(on: On) -> [&'static str; 2] {
+    match on {
+        On::Rate | On::Time => ["faster", "slower"],
+        On::Cost => ["less", "more"],
     }
 }
 
-/// A tax, its interval, or both. More than zero is worse.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Effect {
-    on: On,
-    tax: Option<f64>,
-    ends: Option<[f64; 2]>,
-}
-
-impl Effect {
-    /// An estimate with its interval.
-    pub fn of(on: On, tax: f64, ends: [f64; 2]) -> Self {
-        Self { on, tax: Some(tax), ends: Some(ends) }
-    }
-
-    /// An estimate alone.
-    pub fn sized(on: On, tax: f64) -> Self {
-        Self { on, tax: Some(tax), ends: None }
-    }
-
-    /// What is known of it; `None` if that is nothing.
-    pub fn new(on: On, tax: Option<f64>, lo: Option<f64>, hi: Option<f64>) -> Option<Self> {
-        let ends = lo.zip(hi).map(Into::into);
-        (tax.is_some() || ends.is_some()).then_some(Self { on, tax, ends })
-    }
-
-    /// The same without its interval, if its size is known.
-    #[must_use]
-    pub fn without_interval(self) -> Option<Self> {
-        Self::new(self.on, self.tax, None, None)
-    }
-
-    /// Whether it is said as a factor, and so says by itself which way it goes.
-    pub fn is_factor(self) -> bool {
-        self.factors().is_some()
-    }
-
+/// The words for an effect.
+pub trait EffectWords {
     /// How far and which way: `23 % slower [21, 25]`, `2 % faster [−4, 9]`, `20 % more [15, 25]`,
     /// `10 to 14 % slower`, `5.0x slower [4.2, 6.0]`.
-    pub fn in_words(self) -> String {
-        self.factors().unwrap_or_else(|| self.percents())
-    }
+    fn in_words(self) -> String;
 
     /// The same with what it is on: `23 % slower [21, 25] in throughput`, `2.5x more [2.3, 2.7] CPU
     /// per I/O`.
-    pub fn size(self, what: &str) -> String {
+    fn size(self, what: &str) -> String;
+
+    /// Which way it goes and how far, without the interval: `1.2 % slower`, `5x slower`.
+    fn in_short(self) -> String;
+}
+
+impl EffectWords for Effect {
+    fn in_words(self) -> String {
+        factors(self).unwrap_or_else(|| percents(self))
+    }
+
+    fn size(self, what: &str) -> String {
         let link = if self.on == On::Cost { "" } else { " in" };
         format!("{}{link} {what}", self.in_words())
     }
 
-    /// Which way it goes and how far, without the interval: `1.2 % slower`, `5x slower`.
-    pub fn in_short(self) -> String {
+    fn in_short(self) -> String {
         Self { ends: None, ..self }.in_words()
     }
+}
 
-    /// In percent of the way it goes; ends on the other side are below zero. With an estimate its
-    /// digits are those that the interval bears.
-    fn percents(self) -> String {
-        let is_gain = self.is_gain();
-        let way = self.way(is_gain);
-        let size = |tax: f64| if is_gain { -tax } else { tax };
-        let ends = self.ends.map(|[lo, hi]| if is_gain { [-hi, -lo] } else { [lo, hi] });
-        match (self.tax, ends) {
-            (Some(tax), Some([lo, hi])) => {
-                let text = interval(size(tax), lo, hi, 0.01);
-                text.replacen(' ', &format!(" % {way} "), 1)
-            }
-            (Some(tax), None) => format!("{} {way}", percent(size(tax))),
-            (None, Some(ends)) => {
-                let [lo, hi] = ends.map(|end| 100.0 * end);
-                let decimals = interval_decimals(lo, hi);
-                let [near, far] = [lo.abs(), hi].map(|end| fixed(end, decimals));
-                let between =
-                    if lo < 0.0 { format!(" % {}", self.way(!is_gain)) } else { String::new() };
-                format!("{near}{between} to {far} % {way}")
-            }
-            (None, None) => String::new(),
+/// In percent of the way it goes; ends on the other side are below zero. With an estimate its
+/// digits are those that the interval bears.
+fn percents(effect: Effect) -> String {
+    let is_gain = effect.middle().is_some_and(|middle| middle < 0.0);
+    let way = way(effect, is_gain);
+    let size = |tax: f64| if is_gain { -tax } else { tax };
+    let ends = effect.ends.map(|[lo, hi]| if is_gain { [-hi, -lo] } else { [lo, hi] });
+    match (effect.tax, ends) {
+        (Some(tax), Some([lo, hi])) => {
+            let text = interval(size(tax), lo, hi, 0.01);
+            text.replacen(' ', &format!(" % {way} "), 1)
         }
-    }
-
-    fn is_gain(self) -> bool {
-        self.middle().is_some_and(|middle| middle < 0.0)
-    }
-
-    /// What decides: the estimate, or the middle of the range; logarithm of a factor, more than
-    /// zero if it is worse.
-    fn middle(self) -> Option<f64> {
-        match (self.tax, self.ends) {
-            (Some(tax), _) => Some(self.log(tax)),
-            (None, Some([lo, hi])) => Some(f64::midpoint(self.log(lo), self.log(hi))),
-            _ => None,
+        (Some(tax), None) => format!("{} {way}", percent(size(tax))),
+        (None, Some(ends)) => {
+            let [lo, hi] = ends.map(|end| 100.0 * end);
+            let decimals = interval_decimals(lo, hi);
+            let [near, far] = [lo.abs(), hi].map(|end| fixed(end, decimals));
+            let between = if lo < 0.0 {
+                format!(" % {}", self::way(effect, !is_gain))
+            } else {
+                String::new()
+            };
+            format!("{near}{between} to {far} % {way}")
         }
-    }
-
-    fn log(self, tax: f64) -> f64 {
-        log_factor(self.on, tax)
-    }
-
-    fn way(self, is_gain: bool) -> &'static str {
-        self.on.ways()[usize::from(!is_gain)]
-    }
-
-    /// As factors, if it is said so.
-    fn factors(self) -> Option<String> {
-        let middle = self.middle()?;
-        let logs = self.ends.map(|ends| ends.map(|end| self.log(end)));
-        let all = || logs.into_iter().flatten().chain([middle]);
-        let is_far = all().any(|log| log.abs() > FAR.ln());
-        // 1.9999 is 2, whatever became of it in between.
-        let is_large = middle.abs() > FACTOR.ln() - 1e-4;
-        // Not everything has a logarithm that was made up, or read from elsewhere.
-        (all().all(f64::is_finite) && (is_large || is_far)).then_some(())?;
-        let width = logs.map_or(f64::INFINITY, |[lo, hi]| (hi - lo) / 2.0);
-        let digits = if width < 0.05 { 3 } else { 2 };
-        let told = |log: f64| format!("{} {}", factor_in(log, digits), self.way(log < 0.0));
-        let is_worse = all().fold(f64::INFINITY, f64::min) >= 0.0;
-        let is_one_way = is_worse || all().fold(f64::NEG_INFINITY, f64::max) <= 0.0;
-        Some(match (self.tax, logs) {
-            (Some(_), None) => format!("{} {}", times(middle.abs().exp()), self.way(middle < 0.0)),
-            (_, Some(logs)) => {
-                // Away from none.
-                let [near, far] = if middle < 0.0 { [logs[1], logs[0]] } else { logs };
-                let is_with = self.tax.is_some();
-                let bare = |log| factor_in(log, digits).trim_end_matches('x').to_owned();
-                match (is_with, is_one_way) {
-                    (true, true) => format!("{} [{}, {}]", told(middle), bare(near), bare(far)),
-                    (true, false) => format!("{} [{}, {}]", told(middle), told(near), told(far)),
-                    (false, true) => format!("{} to {}", bare(near), told(far)),
-                    (false, false) => format!("{} to {}", told(near), told(far)),
-                }
-            }
-            (None, None) => return None,
-        })
+        (None, None) => String::new(),
     }
 }
 
-/// The logarithm of the factor that a tax is, more than zero if it is worse: in these a factor and
-/// its inverse are as far from none. Not finite for what is no tax, as 100 % of throughput.
-pub fn log_factor(on: On, tax: f64) -> f64 {
-    match on {
-        On::Rate => -(-tax).ln_1p(),
-        On::Time | On::Cost => tax.ln_1p(),
-    }
+const fn way(effect: Effect, is_gain: bool) -> &'static str {
+    let [gain, loss] = ways(effect.on);
+    if is_gain { gain } else { loss }
 }
 
-/// A factor alone: `2x`, `2.5x`, `28x`, `4,190x`.
-pub fn times(factor: f64) -> String {
-    let text = plain(factor, 2);
-    format!("{}x", text.strip_suffix(".0").unwrap_or(&text))
+/// As factors, if it is said so.
+fn factors(effect: Effect) -> Option<String> {
+    if !effect.is_factor() {
+        return None;
+    }
+    let (middle, logs) = (effect.middle()?, effect.logs());
+    let all = || logs.into_iter().flatten().chain([middle]);
+    let width = logs.map_or(f64::INFINITY, |[lo, hi]| (hi - lo) / 2.0);
+    let digits = if width < 0.05 { 3 } else { 2 };
+    let told = |log: f64| format!("{} {}", factor_in(log, digits), way(effect, log < 0.0));
+    let is_worse = all().fold(f64::INFINITY, f64::min) >= 0.0;
+    let is_one_way = is_worse || all().fold(f64::NEG_INFINITY, f64::max) <= 0.0;
+    Some(match (effect.tax, logs) {
+        (Some(_), None) => format!("{} {}", times(middle.abs().exp()), way(effect, middle < 0.0)),
+        (_, Some(logs)) => {
+            // Away from none.
+            let [near, far] = if middle < 0.0 { [logs[1], logs[0]] } else { logs };
+            let is_with = effect.tax.is_some();
+            let bare = |log| factor_in(log, digits).trim_end_matches('x').to_owned();
+            match (is_with, is_one_way) {
+                (true, true) => format!("{} [{}, {}]", told(middle), bare(near), bare(far)),
+                (true, false) => format!("{} [{}, {}]", told(middle), told(near), told(far)),
+                (false, true) => format!("{} to {}", bare(near), told(far)),
+                (false, false) => format!("{} to {}", told(near), told(far)),
+            }
+        }
+        (None, None) => return None,
+    })
 }
 
 /// A level that became so many times what it was: `fell by 23 %`, `rose 3.2x`.
