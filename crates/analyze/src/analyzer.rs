@@ -2,7 +2,7 @@
 
 use iotax_experiment::Design;
 use iotax_experiment::rule::Condition;
-use iotax_record::{End, ExperimentHead, Trial};
+use iotax_record::{End, EndReason, ExperimentHead, Trial};
 use iotax_stats::sample::mean;
 
 use crate::analysis::{
@@ -146,11 +146,11 @@ impl Analyzer {
             let environment = &self.experiment.host(arm).environment;
             let (mut trials, mut busy) = (Vec::new(), Vec::new());
             for trial in usable {
-                let (Some(job), Some(iops)) = (trial.primary(), Metric::THROUGHPUT.of(trial))
+                let (Some(job), Some(iops)) = (trial.primary(), Metric::Throughput.of(trial))
                 else {
                     continue;
                 };
-                let latency_ns = Metric::LATENCY.of(trial).unwrap_or(f64::NAN);
+                let latency_ns = Metric::Latency.of(trial).unwrap_or(f64::NAN);
                 trials.push((trial.block, iops, job.bytes_per_s(), latency_ns));
                 busy.extend(checks::busiest(trial, environment));
             }
@@ -197,11 +197,11 @@ impl Analyzer {
             judged.rules.append(&mut judged.requirements);
         }
         progress = rules::progress(progress, &judged.rules, &spec.stop);
-        if let (None, Some(arm)) = (&progress.stop, self.given_up()) {
-            let name = &self.names[arm];
-            let trials = stalled::GIVE_UP_AFTER;
-            progress.stop =
-                Some(format!("arm {name} completed nothing in {trials} trials in a row"));
+        if progress.stop.is_empty()
+            && let Some(arm) = self.given_up()
+        {
+            let (arm, trials) = (self.names[arm].clone(), stalled::GIVE_UP_AFTER);
+            progress.stop = vec![EndReason::ArmSilent { arm, trials }];
         }
         progress
     }
@@ -353,7 +353,7 @@ impl Analyzer {
         } else {
             let mut metrics = Metric::of_workload(spec.workload());
             // Where all latencies count from submission, it would be said twice.
-            metrics.retain(|m| *m != Metric::SERVICE_TIME || !spec.counts_from_submission());
+            metrics.retain(|m| *m != Metric::ServiceTime || !spec.counts_from_submission());
             metrics
         }
     }
@@ -436,7 +436,7 @@ impl Analyzer {
             conclusions
                 .iter()
                 .flat_map(|conclusion| {
-                    let arm = conclusion.comparison.arm.as_ref();
+                    let arm = conclusion.comparison.subject.arm();
                     let arm = arm.and_then(|arm| self.names.iter().position(|name| name == arm));
                     let pair = arm.filter(|_| !is_fleet).map(|arm| vec![0, arm]);
                     let arms = pair.unwrap_or_else(|| all_arms.clone());
@@ -487,10 +487,7 @@ fn ending(
     let complete = blocks.all.iter().filter(|block| block.is_comparable(design)).count();
     let last_ns = trials.iter().map(|t| t.started_ns + t.window_ns).max().unwrap_or(0);
     Ending {
-        reason: end.map_or_else(
-            || "the record was cut off: the program was killed or the machine went down".to_owned(),
-            |end| end.reason.clone(),
-        ),
+        reasons: end.map_or_else(Vec::new, |end| end.reasons.clone()),
         blocks: u32::try_from(complete).unwrap_or(u32::MAX),
         trials: u32::try_from(trials.len()).unwrap_or(u32::MAX),
         wall_ns: end.map_or(last_ns, |end| end.wall_ns),

@@ -1,7 +1,7 @@
 //! The phases of an experiment, each analysed as an experiment of its own.
 
 use iotax_experiment::{Depth, Spec, Workload};
-use iotax_record::{End, ExperimentHead, Trial};
+use iotax_record::{End, EndReason, ExperimentHead, Trial};
 
 use crate::analysis::{Analysis, ArmDrain, DepthResponse};
 use crate::analyzer::Analyzer;
@@ -181,7 +181,7 @@ impl Phases {
             let look = self.closes.then(|| analyzer.decide());
             match look {
                 None => progress.open.clone(),
-                Some(Progress { stop: Some(_), open, .. }) => vec![false; open.len()],
+                Some(Progress { stop, open, .. }) if !stop.is_empty() => vec![false; open.len()],
                 Some(look) => look.open,
             }
         };
@@ -210,9 +210,11 @@ impl Phases {
         let first = self.each.first().expect("an experiment has at least one phase");
         let look = first.1.decide();
         let stop = if self.is_clear() {
-            Some("how each arm answers to its depth is clear".to_owned())
+            vec![EndReason::DepthsClear]
+        } else if look.blocks >= first.0.spec.stop.max_blocks {
+            look.stop
         } else {
-            look.stop.filter(|_| look.blocks >= first.0.spec.stop.max_blocks)
+            Vec::new()
         };
         Progress { open: vec![true; look.open.len()], stop, arms: Vec::new(), blocks: look.blocks }
     }
@@ -263,11 +265,11 @@ impl Sustained {
 
 fn both(first: Progress, second: Progress) -> Progress {
     let open = first.open.iter().zip(&second.open).map(|(a, b)| *a || *b).collect();
-    let stop = match (first.stop, second.stop) {
-        (Some(first), Some(second)) if first == second => Some(first),
-        (Some(first), Some(second)) => Some(format!("{first}; {second}")),
-        _ => None,
-    };
+    let mut stop = Vec::new();
+    if !first.stop.is_empty() && !second.stop.is_empty() {
+        let new = second.stop.into_iter().filter(|reason| !first.stop.contains(reason));
+        stop = first.stop.iter().cloned().chain(new).collect();
+    }
     let arms = first.arms.into_iter().chain(second.arms).collect();
     Progress { open, stop, arms, blocks: first.blocks.max(second.blocks) }
 }

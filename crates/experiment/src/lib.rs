@@ -54,6 +54,7 @@ pub use engine::{Engine, EngineInfo, PageCache, Place, Work};
 pub use fitted::{Fitted, Yields};
 pub use host_commands::HostCommands;
 pub use index_ends::IndexEnds;
+pub use iotax_layers::blame::{Blame, Fault};
 pub use iotax_layers::{
     self as layers, About, Base, Does, Error, FilePlace, Form, Layer, LayerInfo, Need, Parameter,
     Stack, Submitter, World, brief, units,

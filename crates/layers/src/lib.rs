@@ -5,6 +5,7 @@
 //! own, below them; the [`Stack`] that is made of all of them, and its text, above.
 #![forbid(unsafe_code)]
 
+pub mod blame;
 mod declaration;
 #[macro_use]
 mod each;

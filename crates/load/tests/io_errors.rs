@@ -6,10 +6,10 @@ mod support;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use iotax_experiment::{BlockSizes, Bound, Engine, Pattern};
+use iotax_experiment::{Blame as _, BlockSizes, Bound, Engine, Pattern};
 use iotax_layers::{Cache, Delay, Fault, Layer, Queue};
+use iotax_load::IoTarget;
 use iotax_load::{LoadDriver as _, Native};
-use iotax_vdisk::IoTarget;
 use support::{MIB, MS, disk, job, mem, prepare_and_run, request, run_in, workload};
 
 fn refusal(workload: &iotax_experiment::Workload, target: IoTarget<'_>) -> String {
@@ -111,7 +111,7 @@ fn layouts_are_used_again_and_finished_when_cut_short() {
     assert_eq!(std::fs::read(&path).unwrap(), data);
     std::fs::remove_file(&path).unwrap();
     stop.store(true, Ordering::Relaxed);
-    assert!(prepare().unwrap_err().is_interrupted());
+    assert_eq!(prepare().unwrap_err().fault(), iotax_experiment::Fault::Interrupted);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::fs;
 
 use iotax_experiment::{BlockSizes, Engine, Files, Job, Workload};
 use iotax_layers::{Layer, Throttle};
-use iotax_vdisk::IoTarget;
+use iotax_load::IoTarget;
 use support::{MIB, disk, engines, job, mem, prepare_and_run, workload};
 
 /// A job for each of these targets, called as the target.

@@ -27,6 +27,16 @@ pub(crate) fn head(mut head: Value, format: u32, today: u32) -> Value {
     head
 }
 
+/// Until format 2 a record said in words why it ended.
+pub(crate) fn end(mut end: Value) -> Value {
+    if let Some(fields) = end.as_object_mut()
+        && let Some(reason) = fields.remove("reason")
+    {
+        fields.insert("reasons".to_owned(), json!([{ "said": reason }]));
+    }
+    end
+}
+
 /// Until format 2 the first phase had a field of its own.
 fn phases(spec: &mut Map<String, Value>) {
     let mut phases = vec![spec.remove("workload").unwrap_or_default()];

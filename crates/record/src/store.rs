@@ -120,8 +120,18 @@ impl<R: Record> Reader<R> {
         } else {
             read_json(&file, R::decode)?
         };
-        let end = read_json_if_there(&dir.join(END), End::decode)?;
+        let end = Self::end(&dir.join(END), format)?;
         Ok(Self { head, end, format, dir })
+    }
+
+    fn end(file: &Location, format: u32) -> Result<Option<End>, Error> {
+        if format >= R::FORMAT {
+            return read_json_if_there(file, End::decode);
+        }
+        let Some(end) = read_json_if_there(file, Stored::decode)? else { return Ok(None) };
+        End::decode(&earlier::end(end).encode())
+            .map(Some)
+            .map_err(|source| Error::broken(file.shown(), source))
     }
 
     /// What it lacks of what was measured.

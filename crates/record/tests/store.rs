@@ -6,8 +6,8 @@ use std::path::Path;
 
 use iotax_experiment::{Arm, Design, Source, Spec, Stop, StopMode, Target, Workload};
 use iotax_record::{
-    End, ExperimentHead, FORMAT, HostRecord, HostRole, LoadRecord, Outcome, Reader, SearchHead,
-    SideRecord, Trial, Writer,
+    End, EndReason, ExperimentHead, FORMAT, HostRecord, HostRole, LoadRecord, Outcome, Reader,
+    SearchHead, SideRecord, Trial, Writer,
 };
 
 fn experiment() -> ExperimentHead {
@@ -72,7 +72,7 @@ fn what_is_written_is_read_back_in_order() {
         writer.append(&trial(slot)).unwrap();
     }
     let end = End {
-        reason: "done".into(),
+        reasons: vec![EndReason::AllRun],
         wall_ns: 9,
         interrupted: false,
         gave_up: false,
@@ -149,7 +149,9 @@ fn a_record_of_version_1_is_still_readable() {
     let [host] = reader.head.hosts.as_slice() else { panic!("{:?}", reader.head.hosts) };
     assert_eq!((host.role, host.environment.cpus), (HostRole::Local, 2));
     assert!(host.generator_ns_per_io.unwrap() > 0.0);
-    assert!(!reader.end.as_ref().unwrap().interrupted);
+    let end = reader.end.as_ref().unwrap();
+    assert!(!end.interrupted);
+    assert_eq!(end.reasons, [EndReason::Said("all 2 trials were run".to_owned())]);
     let trials: Vec<Trial> = reader.lines().unwrap().map(Result::unwrap).collect();
     assert_eq!(trials.len(), 2);
     for trial in &trials {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use iotax_caps::{Caps, Ended, Observation, Prober, find};
 use iotax_experiment::{Driver, IndexEnds, Opened, Probe, Search};
-use iotax_record::{End, Environment, ProbeLoad, ProbeRecord, SearchHead, Writer};
+use iotax_record::{End, EndReason, Environment, ProbeLoad, ProbeRecord, SearchHead, Writer};
 
 use crate::error::Error;
 use crate::host::{Load, SideBySide, Task, TrialRequest};
@@ -49,7 +49,7 @@ pub fn search(
     }
     let interrupted = prober.setup.stop.load(Ordering::Relaxed);
     let end = End {
-        reason: caps.ended.clone().unwrap_or_else(|| "all that was asked is decided".to_owned()),
+        reasons: vec![caps.ended.clone().map_or(EndReason::SearchDecided, EndReason::SearchFailed)],
         wall_ns: nanos(started.elapsed()),
         interrupted,
         gave_up: caps.ended.is_some() && !interrupted,

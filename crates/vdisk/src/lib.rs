@@ -35,8 +35,6 @@
 //! | `disk`, `session` | the public face: open a stack, submit I/O to it |
 //! | `prepare` | filling a new disk with data |
 //! | `stack` | the walk down and up |
-//! | `io_target`, `peer` | what load can be driven at: a disk, a path, the far end of a network path |
-//! | `namespace` | sockets in another network namespace |
 //! | `io` | the I/O on its way, and the promise that none is lost |
 //! | `layer`, `layers/*` | what an open layer is; one file per layer |
 //! | `bucket` | the token bucket behind `throttle` |
@@ -57,14 +55,11 @@ mod error;
 pub mod fuse;
 mod handoff;
 mod io;
-mod io_target;
 mod layer;
 mod layers;
 mod memory;
 mod monotonic_clock;
 mod names;
-mod namespace;
-mod peer;
 mod prepare;
 mod session;
 mod stack;
@@ -76,11 +71,8 @@ pub use clock::{Clock, ManualClock};
 pub use disk::VirtualDisk;
 pub use error::Error;
 pub use io::{Completion, Op, Request};
-pub use io_target::IoTarget;
 pub use monotonic_clock::{MonotonicClock, sleep_until};
 pub use names::shown;
-pub use namespace::{enter_namespace, within_namespace};
-pub use peer::{Peer, PeerSecret, PeerSecrets, Tls, TlsBy, TlsCipher};
 pub use rustix::io::Errno;
 pub use session::{Session, Submitted};
 pub use stats::{BackingFacts, LayerStats};

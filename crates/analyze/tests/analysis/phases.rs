@@ -25,7 +25,7 @@ fn open(mut phases: Phases, trials: &[Trial]) -> Vec<Vec<bool>> {
         phases.add(trial);
     }
     let progress = phases.decide();
-    assert_eq!(progress.stop, None);
+    assert_eq!(progress.stop, []);
     phases.open(&progress)
 }
 

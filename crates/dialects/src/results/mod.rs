@@ -13,7 +13,9 @@ use std::path::{Path, PathBuf};
 
 use indexmap::IndexSet;
 use iotax_experiment::{Arm, CloudChoice, Design, Source, Spec, Stop, Target, Workload};
-use iotax_record::{End, ExperimentHead, FORMAT, JobRecord, Outcome, Placed, Site, Trial};
+use iotax_record::{
+    End, EndReason, ExperimentHead, FORMAT, JobRecord, Outcome, Placed, Site, Trial,
+};
 use jiff::Timestamp;
 
 use crate::error::Error;
@@ -109,7 +111,7 @@ pub fn read(
         sites,
     };
     let end = End {
-        reason: format!("nothing was run: all {results} results given were read"),
+        reasons: vec![EndReason::ResultsRead { results }],
         wall_ns: 0,
         interrupted: false,
         gave_up: false,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use iotax_experiment::Blame as _;
 use iotax_layers::{Layer, Mem};
 use iotax_vdisk::{ManualClock, VirtualDisk};
 
@@ -54,7 +55,7 @@ fn the_last_two_slots_of_a_disk_belong_to_the_index() {
     assert_eq!(spans(&workload, &disk(10 * MIB)), [vec![(0, 8 * MIB)]]);
     let small = disk(2 * MIB);
     let error = Places::resolve(&workload, IoTarget::Disk(&small)).unwrap_err();
-    assert!(error.is_space());
+    assert!(error.wants_space());
 }
 
 #[test]

@@ -7,9 +7,9 @@
 
 use std::sync::atomic::AtomicBool;
 
+use crate::target::IoTarget;
 use iotax_experiment::{Job, Workload};
 use iotax_record::LoadRecord;
-use iotax_vdisk::IoTarget;
 
 use super::access::Seat;
 use super::coordinator::{Native, run_threads, seed_of};

@@ -1,8 +1,9 @@
 //! Is there memory for the buffers of a workload? The kernel hands out more than there is, and kills
 //! whoever uses it, so that this is asked before anything is made.
 
+use crate::target::IoTarget;
 use iotax_experiment::{Engine, Job, Workload};
-use iotax_vdisk::{AvailableMemory, IoTarget, available_memory};
+use iotax_vdisk::{AvailableMemory, available_memory};
 
 use super::buffers::PAGE_BYTES;
 use super::setup::{effective_depth, effective_engine};

@@ -4,10 +4,10 @@ use std::sync::atomic::AtomicBool;
 
 use iotax_experiment::{Engine, IndexLoads, Job, Pace, Think, Workload};
 use iotax_layers::{Delay, Layer, Queue};
+use iotax_load::IoTarget;
 use iotax_load::{Fio, LoadDriver as _, Native};
 use iotax_record::{DirectionRecord, JobRecord};
 use iotax_testing::needs_program;
-use iotax_vdisk::IoTarget;
 
 use crate::support::{MIB, MS, disk, engines, job, mem, prepare_and_run, request, run, workload};
 

@@ -2,7 +2,7 @@
 
 use iotax_experiment::Engine;
 use iotax_layers::{Delay, Layer};
-use iotax_vdisk::IoTarget;
+use iotax_load::IoTarget;
 
 use crate::support::{MIB, MS, disk, job, mem, prepare_and_run, workload};
 

@@ -13,8 +13,9 @@ use std::thread;
 use iotax_experiment::{Engine, IndexEnds, Job, Pattern, Workload};
 use iotax_layers::{Layer, Mem};
 use iotax_load::{Error, LoadDriver, Native, Request, new_peer_secret, serve_peer};
+use iotax_load::{IoTarget, Peer};
 use iotax_record::LoadRecord;
-use iotax_vdisk::{IoTarget, MonotonicClock, Peer, VirtualDisk};
+use iotax_vdisk::{MonotonicClock, VirtualDisk};
 
 pub(crate) const MIB: u64 = 1 << 20;
 pub(crate) const MS: u64 = 1_000_000;

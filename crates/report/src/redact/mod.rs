@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 
 use iotax_experiment::Target;
 use iotax_record::{
-    BusyOne, Counters, End, ExperimentHead, LoadRecord, Machine, Outcome, Stored, Trial,
+    BusyOne, Counters, End, EndReason, ExperimentHead, LoadRecord, Machine, Outcome, Stored, Trial,
 };
 use serde_json::{Map, Value};
 
@@ -144,7 +144,35 @@ impl Redactor {
 
     pub fn end(&mut self, end: &End) -> End {
         let mut end = end.clone();
-        self.text(Kind::Word, &mut end.reason);
+        for reason in &mut end.reasons {
+            match reason {
+                EndReason::Said(text) | EndReason::SearchFailed(text) => {
+                    self.text(Kind::Word, text);
+                }
+                EndReason::ArmSilent { arm, .. } | EndReason::ArmFailed { arm, .. } => {
+                    self.text(Kind::Arm, arm);
+                }
+                EndReason::AllRun
+                | EndReason::Resolved { .. }
+                | EndReason::NoneKeepsUp
+                | EndReason::NoneCompletes
+                | EndReason::AllChanged
+                | EndReason::OutOfReach { .. }
+                | EndReason::LastLook { .. }
+                | EndReason::NoNodeStandsOut { .. }
+                | EndReason::RulesDecided
+                | EndReason::RulesOutOfReach { .. }
+                | EndReason::DepthsClear
+                | EndReason::TimeUp
+                | EndReason::Interrupted
+                | EndReason::SpanWritten
+                | EndReason::Steady { .. }
+                | EndReason::NotSteady { .. }
+                | EndReason::Drained
+                | EndReason::SearchDecided
+                | EndReason::ResultsRead { .. } => {}
+            }
+        }
         end
     }
 

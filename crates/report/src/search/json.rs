@@ -5,6 +5,7 @@ use iotax_diagnose::of_search;
 use serde_json::{Value, json};
 
 use super::result::SearchResult;
+use crate::doctor::json::DiagnosisJson;
 use crate::json::text::json_text;
 use crate::provenance;
 
@@ -22,6 +23,7 @@ pub fn search_json(search: SearchResult<'_>) -> String {
             value
         })
         .collect();
+    let causes = of_search(head, caps).into_iter().map(DiagnosisJson::from);
     let document = json!({
         "format": LIMITS_ANALYSIS_FORMAT,
         "iotax": head.iotax_version,
@@ -39,7 +41,7 @@ pub fn search_json(search: SearchResult<'_>) -> String {
         "sharing": sharing,
         "documented": documented,
         "rules": rules,
-        "causes": of_search(head, caps),
+        "causes": causes.collect::<Vec<_>>(),
         "levels": levels,
         "ended": ended,
         "notes": notes,

@@ -4,13 +4,14 @@ use std::fmt::Display;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use iotax_layers::blame::{Blame, Fault};
 use iotax_layers::units::format_bytes;
 
 use crate::available::AvailableMemory;
 use crate::names::shown;
 
 /// Why a disk could not be opened, prepared or given a session. I/O itself answers with an
-/// [`Errno`].
+/// [`Errno`](rustix::io::Errno).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -220,18 +221,26 @@ impl Error {
         }
         Ok(())
     }
+}
 
-    /// Is it in what was asked for, and not in this machine? Decided without touching anything.
-    pub const fn is_usage(&self) -> bool {
-        matches!(
-            self,
+impl Blame for Error {
+    fn fault(&self) -> Fault {
+        match self {
             Self::NotADisk { .. }
-                | Self::Size { .. }
-                | Self::Parameter { .. }
-                | Self::GroupConflict { .. }
-                | Self::Depth { .. }
-                | Self::IoSize { .. }
-        )
+            | Self::Size { .. }
+            | Self::Parameter { .. }
+            | Self::FileTooSmall { .. }
+            | Self::NotAFile { .. }
+            | Self::GroupConflict { .. }
+            | Self::Depth { .. }
+            | Self::IoSize { .. } => Fault::Usage,
+            Self::NoMemory { .. }
+            | Self::NoMemoryForIo { .. }
+            | Self::File { .. }
+            | Self::Spawn { .. }
+            | Self::NoFuse { .. }
+            | Self::Mount { .. } => Fault::Environment,
+        }
     }
 }
 

@@ -26,7 +26,7 @@ fn aes() -> Layer {
 
 fn refused(layers: &[Layer]) -> String {
     let error = open(layers).unwrap_err();
-    assert!(error.is_usage(), "{error:?}");
+    assert_eq!(error.fault(), iotax_layers::blame::Fault::Usage, "{error:?}");
     error.to_string()
 }
 
@@ -67,7 +67,7 @@ fn more_memory_than_there_is() {
     let some = AvailableMemory { bytes: 3 << 30, limit: MemoryLimit::Machine };
     assert_snapshot!(error(Some(some)), @"`mem`: size=1T does not fit in memory (3072 MiB available): choose a smaller size");
     assert_snapshot!(error(None), @"`mem`: size=1T does not fit in memory: choose a smaller size");
-    assert!(!error(None).is_usage());
+    assert_eq!(error(None).fault(), iotax_layers::blame::Fault::Environment);
 }
 
 #[test]
