@@ -27,6 +27,7 @@ mod search;
 mod side_record;
 mod stable_id;
 mod store;
+mod stored;
 mod trial;
 
 pub use around::record_around;
@@ -51,6 +52,7 @@ pub use search::{ProbeLoad, ProbeRecord, SEARCH_FORMAT, SearchHead};
 pub use side_record::SideRecord;
 pub use stable_id::stable_id;
 pub use store::{Reader, Record, Writer};
+pub use stored::Stored;
 pub use trial::{
     Busiest, BusyOne, DirectionRecord, FarEndRecord, JobRecord, LatencySummary, LoadRecord,
     OperationRecord, Outcome, PauseRecord, Slow, SystemCounters, TcpRecord, Trial, UdpRecord,

@@ -78,13 +78,14 @@ impl Writer<SearchHead> {
     /// Adds what was concluded: later versions may search in another way, and cannot follow these
     /// probes then.
     pub fn conclude(&self, found: &impl Serialize) -> Result<(), Error> {
-        self.add(FOUND, found)
+        let text = serde_json::to_vec_pretty(found).expect("types of records are always JSON");
+        self.add(FOUND, text)
     }
 }
 
 impl Reader<SearchHead> {
     /// What was concluded when it was made, if it came to that.
     pub fn found<T: DeserializeOwned>(&self) -> Result<Option<T>, Error> {
-        self.added(FOUND)
+        self.added(FOUND, |text| serde_json::from_slice(text))
     }
 }

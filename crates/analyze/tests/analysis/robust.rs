@@ -21,58 +21,66 @@ fn outcomes() -> impl Strategy<Value = Outcome> {
 
 fn loads() -> impl Strategy<Value = Option<LoadRecord>> {
     let numbers = (0_u64..4, 0_u64..3, 0_u64..3, any::<u64>(), any::<u64>(), 0_u32..3);
-    (prop::option::of(numbers), prop::option::of(0_u64..20), 0_usize..3).prop_map(
-        |(numbers, offered_ios, jobs)| {
-            let (ios, seconds, errors, cpu, in_flight, depth) = numbers?;
-            let mut service = LatencyHistogram::empty();
-            (0..ios).for_each(|i| service.record(cpu.wrapping_mul(i + 1)));
-            let mut record = JobRecord {
-                name: "reader".into(),
-                queue_depth: depth,
-                threads: depth,
-                active_ns: seconds * SECOND_NS,
-                cpu_user_ns: cpu,
-                cpu_system_ns: in_flight,
-                in_flight_io_ns: in_flight,
-                offered_ios,
-                max_slip_ns: cpu,
-                ..JobRecord::default()
-            };
-            record.read.ios = ios;
-            record.read.bytes = ios * 4096;
-            record.write.errors = errors;
-            record.read.service = service;
-            record.read.per_second_ios = vec![depth; jobs * 2];
-            let system = SystemCounters {
-                cpu_busy_ns: Some(cpu),
-                cpu_steal_ns: Some(in_flight),
-                device_read_bytes: Some(ios),
-                ..SystemCounters::default()
-            };
-            let window_ns = seconds * SECOND_NS;
-            let jobs = vec![record; jobs];
-            Some(LoadRecord { jobs, window_ns, system, ..LoadRecord::default() })
-        },
-    )
+    (prop::option::of(numbers), prop::option::of(0_u64..20), 0_usize..3)
+        .prop_map(|(numbers, offered_ios, jobs)| Some(load(numbers?, offered_ios, jobs)))
+}
+
+fn load(
+    (ios, seconds, errors, cpu, in_flight, depth): (u64, u64, u64, u64, u64, u32),
+    offered_ios: Option<u64>,
+    jobs: usize,
+) -> LoadRecord {
+    let mut service = LatencyHistogram::empty();
+    (0..ios).for_each(|i| service.record(cpu.wrapping_mul(i + 1)));
+    let mut record = JobRecord {
+        name: "reader".into(),
+        queue_depth: depth,
+        threads: depth,
+        active_ns: seconds * SECOND_NS,
+        cpu_user_ns: cpu,
+        cpu_system_ns: in_flight,
+        in_flight_io_ns: in_flight,
+        offered_ios,
+        max_slip_ns: cpu,
+        ..JobRecord::default()
+    };
+    record.read.ios = ios;
+    record.read.bytes = ios * 4096;
+    record.write.errors = errors;
+    record.read.service = service;
+    record.read.per_second_ios = vec![depth; jobs * 2];
+    let system = SystemCounters {
+        cpu_busy_ns: Some(cpu),
+        cpu_steal_ns: Some(in_flight),
+        device_read_bytes: Some(ios),
+        ..SystemCounters::default()
+    };
+    let window_ns = seconds * SECOND_NS;
+    let jobs = vec![record; jobs];
+    LoadRecord { jobs, window_ns, system, ..LoadRecord::default() }
 }
 
 fn trials() -> impl Strategy<Value = Vec<Trial>> {
-    let trial = (0_u32..12, 0_usize..5, outcomes(), loads());
-    prop::collection::vec(trial, 0..60).prop_map(|trials| {
-        let made =
-            trials.into_iter().enumerate().map(|(slot, (block, arm, outcome, load))| Trial {
-                phase: 0,
-                block,
-                slot: u32::try_from(slot).expect("few trials"),
-                arm: format!("mask {arm}"),
-                started_ns: 0,
-                switch_ns: 0,
-                outcome,
-                load,
-                counters: None,
-            });
-        made.collect()
+    let of = (0_u32..12, 0_usize..5, outcomes(), loads());
+    prop::collection::vec(of, 0..60).prop_map(|trials| {
+        let made = (0..).zip(trials);
+        made.map(|(slot, (block, arm, outcome, load))| trial(slot, block, arm, outcome, load))
+            .collect()
     })
+}
+
+fn trial(slot: u32, block: u32, arm: usize, outcome: Outcome, load: Option<LoadRecord>) -> Trial {
+    Trial {
+        phase: 0,
+        block,
+        slot,
+        arm: format!("mask {arm}"),
+        started_ns: 0,
+        switch_ns: 0,
+        outcome,
+        load,
+        counters: None,
+    }
 }
 
 fn beds() -> impl Strategy<Value = Bed> {
@@ -127,6 +135,21 @@ proptest! {
         for end in [None, Some(&end())] {
             is_sound(&bed.finish(&trials, end))?;
         }
+    }
+}
+
+/// What the test above once found.
+#[test]
+fn cpu_times_that_are_too_much_together_are_analysed() {
+    let mut bed = Bed::compare(&["mask 0"]);
+    bed.experiment.spec.design = Design::Single;
+    let times = [5_760_218_613_470_678_547, u64::MAX - 5_760_218_613_470_678_546];
+    let trials = [0, 1].map(|slot| {
+        let load = load((1, 1, 0, times[slot], 0, 0), None, 1);
+        trial(u32::try_from(slot).expect("two"), 0, 0, Outcome::Completed, Some(load))
+    });
+    for end in [None, Some(&end())] {
+        is_sound(&bed.analyzer(&trials).finish(end)).unwrap();
     }
 }
 

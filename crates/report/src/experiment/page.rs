@@ -2,7 +2,7 @@
 
 use iotax_analyze::Analysis;
 use iotax_experiment::Design;
-use iotax_record::ExperimentHead;
+use iotax_record::{ExperimentHead, Stored as _};
 
 use crate::comparison::hypotheses;
 use crate::document::{Chart, Drawing, Group, Item, LegendEntry, Place, Section};
@@ -250,8 +250,7 @@ pub(super) fn circumstances(experiment: &ExperimentHead) -> [Section; 2] {
         let places = hosts.chain([Item::Table(facts::sites(experiment))]).collect();
         ("Environment", places, facts::jobs(experiment))
     };
-    let spec = serde_json::to_string_pretty(&experiment.spec)
-        .expect("a spec has string keys and plain values");
+    let spec = String::from_utf8(experiment.spec.encode_pretty()).expect("JSON is text");
     let version = &experiment.iotax_version;
     let mut said = if is_of_results {
         format!("iotax {version}.")
