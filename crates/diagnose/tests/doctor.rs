@@ -308,7 +308,7 @@ fn counters_of_long_ago_are_to_be_tested_unless_they_move() {
     let (sure, why) = judged("aws-r6i-4xlarge-gp3", "ebs-volume-limit", |m| {
         m.counting.up_s = Some(1_000_000 * DAY_S);
     });
-    assert!(sure == Certainty::ToBeTested && why.contains("is up for 1000000 days"), "{why}");
+    assert!(sure == Certainty::ToBeTested && why.contains("is up for 1,000,000 days"), "{why}");
 }
 
 #[test]

@@ -82,7 +82,7 @@ fn the_instance_binds_bytes_though_the_volume_binds_iops() {
     let why = |cause: &str| found.iter().find(|one| one.cause == cause).unwrap().why.clone();
     assert_eq!(
         why("ebs-instance-limit"),
-        "The instance limit of m7g.xlarge binds at 156 MB/s sustained (a burst reaches 786 MB/s for 52 min \
+        "The instance limit of m7g.xlarge binds at 156 MB/s sustained (a burst reaches 786 MB/s for 52 min 4 s \
          from full credits)."
     );
     assert_eq!(
@@ -228,8 +228,8 @@ fn sizes_of_members_tell_where_the_speed_changes() {
     let machine = machine("raid0-unlike-members");
     let found = found(&machine);
     let why = &found.iter().find(|one| one.cause == "raid-unlike-members").unwrap().why;
-    // Twice the smaller member's 100 GB.
-    assert!(why.contains("from 200 GB on, stripes are over 1 of 2 members"), "{why}");
+    // Twice the smaller member: 100 GB.
+    assert!(why.contains("from 186 GiB on, stripes are over 1 of 2 members"), "{why}");
     assert!(why.contains("network nvme disk") && why.contains("local nvme disk"), "{why}");
 }
 
