@@ -43,8 +43,7 @@ pub fn drain_spec(spec: &Spec, limit_ns: u64) -> Spec {
         ..spec.stop
     };
     Spec {
-        workload: drains(&spec.workload),
-        then: spec.then.iter().map(drains).collect(),
+        phases: spec.phases().map(drains).collect(),
         suite: spec.suite.as_ref().map(|suite| format!("{suite} to drain credits")),
         stop,
         side_runs: SideRuns::default(),

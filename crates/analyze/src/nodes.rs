@@ -21,7 +21,7 @@ use crate::stalled::StalledBlocks;
 /// What the look at the nodes cost.
 pub(crate) fn cost(spec: &Spec, trials: &[&TrialFacts]) -> Option<FleetCost> {
     const MINUTE_NS: f64 = 60e9;
-    let load_ns: u64 = trials.iter().map(|trial| trial.window_ns + spec.workload.ramp_ns).sum();
+    let load_ns: u64 = trials.iter().map(|trial| trial.window_ns + spec.workload().ramp_ns).sum();
     (spec.design == Design::Fleet).then(|| FleetCost {
         nodes: u32::try_from(spec.arms.len()).unwrap_or(u32::MAX),
         is_population: is_population(spec),

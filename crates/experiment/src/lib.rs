@@ -66,13 +66,15 @@ pub use network::Elsewhere;
 pub use overrides::{Changes, is_size, override_options};
 pub use pairs::pair_arms;
 pub use rule::Rule;
-pub use search::{BurstWatch, KnownLimit, Probe, Region, Search, SearchTarget, Traffic};
+pub use search::{
+    BurstWatch, KnownLimit, Opened, OpenedTarget, Probe, Region, Search, SearchTarget, Traffic,
+};
 pub use set_host_commands::command_of_arm;
 pub use setting::Setting;
 pub use side_runs::SideRuns;
-pub use spec::{Arm, Design, Driver, NamedTarget, Spec, Stop, StopMode, Target};
+pub use spec::{Arm, Design, Driver, NamedTarget, Source, Spec, Stop, StopMode, Target};
 pub use subject::Subject;
-pub use target::parse_arms;
+pub use target::{parse_arms, parse_repeated_arms};
 pub use tree::{Operation, OperationShare, Tree};
 pub use trims::Trims;
 pub use turns::{Flow, IoPriority, Numa, NumaMemory, PriorityClass, PriorityShare};

@@ -71,10 +71,6 @@ fn of(
             format!("arm `{name}` has an `after` command and no `before` command"),
             format!("give it both: --before '{name}=COMMAND'"),
         )),
-        [Some(_), Some(_)] if arm.target.is_results() => Err(Error::syntax(
-            format!("arm `{name}` is of saved results, and nothing is run for it"),
-            "leave out its commands",
-        )),
         [Some(before), Some(after)] => Ok(Some(HostCommands {
             before: before.to_owned(),
             after: (after != NONE).then(|| after.to_owned()),

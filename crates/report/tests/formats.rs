@@ -426,7 +426,7 @@ fn one_trial_has_no_spread() {
 #[test]
 fn depths_that_jobs_found_have_a_table() {
     let (mut experiment, mut analysis) = (common::run(), analyses::run());
-    let job = &mut experiment.spec.workload.jobs[0];
+    let job = &mut experiment.spec.phases[0].jobs[0];
     job.latency_target = Some(LatencyTarget {
         target_ns: 500_000,
         window_ns: 5_000_000_000,

@@ -230,9 +230,7 @@ impl Build<'_> {
                 return Up::users(path, matches!(resolved, ResolvedTarget::OwnDisk(_)));
             }
             (Target::Stack(stack), _) => stack,
-            (Target::Results(_) | Target::Several(_), _) => {
-                unreachable!("results were refused, and several targets are taken one by one")
-            }
+            (Target::Several(_), _) => unreachable!("several targets are taken one by one"),
         };
         // The open disk keeps it, as it would its own.
         let thin = match resolved {

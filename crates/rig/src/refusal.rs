@@ -38,12 +38,6 @@ pub enum Obstacle {
     /// Nothing is there.
     #[error("does not exist; make the directory first, or check the spelling")]
     Missing,
-    /// A result of another tool, which can be read but not driven.
-    #[error(
-        "is a result, and no load can be driven at it; compare it with other results, or name a \
-         directory, device or stack"
-    )]
-    IsAResult,
     /// The directory of a file to be made is not there.
     #[error("cannot be made, because its directory does not exist; make the directory first")]
     NoParent,
@@ -313,7 +307,6 @@ impl Blame for Obstacle {
             | Self::NoSpace { .. }
             | Self::NoMemory { .. } => Fault::Environment,
             Self::Missing
-            | Self::IsAResult
             | Self::NoParent
             | Self::TooSmallFor { .. }
             | Self::NamesAnother { .. }

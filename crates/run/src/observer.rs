@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use iotax_analyze::Progress;
 use iotax_record::Trial;
 
@@ -37,6 +39,8 @@ pub enum Event<'a> {
     RoundEnded,
     /// A trial ended and is on disk.
     TrialEnded(&'a Trial),
+    /// A probe of a search for caps is about to start, or a pause, which takes so long.
+    StepStarts { what: &'a str, takes: Duration },
     /// A block ended and its data were looked at.
     Looked(&'a Progress),
 }

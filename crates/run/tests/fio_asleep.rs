@@ -72,9 +72,10 @@ fn outcomes(root: &Path, fio: Fio) -> Vec<Outcome> {
     };
     let (drivers, live) = (Drivers::from(fio), Arc::default());
     let mut host = Local::with_drivers(&spec, options, &live, drivers).unwrap();
-    host.prepare(0, Driver::Fio, &[&spec.workload], &|_, _| ()).unwrap();
+    host.prepare(0, Driver::Fio, &[spec.workload()], &|_, _| ()).unwrap();
     let plan = Plan::new(&spec);
     let experiment = ExperimentHead {
+        cloud: iotax_experiment::CloudChoice::default(),
         format: FORMAT,
         id: None,
         iotax_version: "0".to_owned(),
@@ -94,8 +95,11 @@ fn outcomes(root: &Path, fio: Fio) -> Vec<Outcome> {
         clock: &Monotonic::start(),
         sustained: &Sustained::default(),
         spent: Duration::ZERO,
+        writer: &mut writer,
+        phases: &mut phases,
+        observer: &mut Silent,
     };
-    let end = iotax_run::run(setup, &mut writer, &mut phases, &mut Silent).unwrap();
+    let end = iotax_run::trials(setup).unwrap();
     assert_eq!((end.trials, end.gave_up), (Some(TRIALS), false));
     let trials = Reader::<ExperimentHead>::open(&root.join("record")).unwrap().lines().unwrap();
     trials.map(|trial| trial.unwrap().outcome).collect()

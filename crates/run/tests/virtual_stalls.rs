@@ -73,7 +73,7 @@ fn summary(layers: &[LayerConfig], depth: usize) -> ArmSummary {
     let spec = Spec::single(workload, arm, Stop::default(), 1).unwrap();
     let ios = service.count();
     let job = JobRecord {
-        name: spec.workload.primary.clone(),
+        name: spec.workload().primary.clone(),
         engine: "vdisk".into(),
         threads: 1,
         queue_depth: u32::try_from(depth).unwrap(),
@@ -88,6 +88,7 @@ fn summary(layers: &[LayerConfig], depth: usize) -> ArmSummary {
         ..JobRecord::default()
     };
     let experiment = ExperimentHead {
+        cloud: iotax_experiment::CloudChoice::default(),
         format: iotax_record::FORMAT,
         id: None,
         iotax_version: "0".into(),

@@ -59,7 +59,7 @@ fn range(least: &str, most: &str) -> String {
 }
 
 fn advice(evidence: &Evidence<'_>) -> String {
-    let time_s = evidence.experiment.spec.workload.time_ns as f64 / 1e9;
+    let time_s = evidence.experiment.spec.workload().time_ns as f64 / 1e9;
     match best_trial_seconds(evidence).map(f64::ceil) {
         Some(best) if best >= 1.5 * time_s => format!(
             "The noise is mostly within trials: longer ones (--time {best:.0}s) narrow the \
@@ -101,7 +101,7 @@ fn best_trial_seconds(evidence: &Evidence<'_>) -> Option<f64> {
         seconds += series.len() as f64 / kept.len() as f64;
         logs[*arm].push(mean.ln());
     }
-    overhead_ns += evidence.experiment.spec.workload.ramp_ns as f64;
+    overhead_ns += evidence.experiment.spec.workload().ramp_ns as f64;
     let between = (pooled_variance(&logs)? - within / seconds).max(0.0);
     let best = optimal_seconds(overhead_ns / 1e9, within, between);
     (within > 0.0).then_some(best.min(MAX_SECONDS))

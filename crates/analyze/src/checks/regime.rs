@@ -121,7 +121,7 @@ fn tax(comparison: &Comparison, part: Option<Estimate>) -> String {
 /// The level of all arms: comparisons are within blocks, so it moves none of them.
 fn of_all(evidence: &Evidence<'_>) -> Option<Warning> {
     let spec = &evidence.experiment.spec;
-    let measured = Metric::additive(&spec.workload);
+    let measured = Metric::additive(spec.workload());
     let (blocks, levels) = evidence.blocks.levels(measured);
     let change = monitor(&levels, LEVEL)?;
     let after = blocks[change.before - 1];
@@ -147,7 +147,7 @@ fn of_all(evidence: &Evidence<'_>) -> Option<Warning> {
         arm: None,
         message,
         advice: match is_worse {
-            true if spec.workload.writes() => FELL_OF_WRITES,
+            true if spec.workload().writes() => FELL_OF_WRITES,
             true => FELL,
             false => ROSE,
         }

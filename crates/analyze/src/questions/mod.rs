@@ -104,7 +104,7 @@ fn reason(evidence: &Evidence<'_>, group: &[&Conclusion]) -> String {
         Verdict::InsufficientTailSamples => format!(
             "insufficient tail samples; a p99 needs {} {} per trial.",
             samples_needed(0.99),
-            group[0].comparison.metric.samples_name(&evidence.experiment.spec.workload)
+            group[0].comparison.metric.samples_name(evidence.experiment.spec.workload())
         ),
         Verdict::NoInformation => format!(
             "no information; neither completed anything within its window in {}. A longer window \
@@ -222,7 +222,7 @@ fn too_many_blocks(evidence: &Evidence<'_>) -> Option<String> {
 /// What all arms' latencies count from, if that is not what an offered rate asks for.
 fn definition_of_latency(evidence: &Evidence<'_>) -> Option<String> {
     let spec = &evidence.experiment.spec;
-    (spec.counts_from_submission() && spec.workload.is_open_loop()).then(|| {
+    (spec.counts_from_submission() && spec.workload().is_open_loop()).then(|| {
         "Latencies count from submission in all arms, since fio, which drives some, knows of no \
          time at which an I/O was due: what I/Os waited before they were issued is not in them. \
          To have that counted, let iotax drive all arms (without --engine fio)."
@@ -233,7 +233,7 @@ fn definition_of_latency(evidence: &Evidence<'_>) -> Option<String> {
 /// In a closed loop tails are only described.
 fn tail(evidence: &Evidence<'_>) -> Option<String> {
     let compares = !evidence.conclusions.is_empty();
-    (compares && !evidence.experiment.spec.workload.is_open_loop()).then(|| {
+    (compares && !evidence.experiment.spec.workload().is_open_loop()).then(|| {
         "Tails are described, not compared: in a closed loop a slower arm gets less load. For a \
          verdict on p99 offer all arms the same rate, 0.7 times the throughput of the slowest \
          (--set rate=...)."

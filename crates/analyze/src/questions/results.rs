@@ -24,13 +24,13 @@ pub(super) fn open(evidence: &Evidence<'_>) -> Vec<String> {
     questions.extend(masked(evidence));
     questions.extend(tail(evidence));
     questions.extend(without_latencies(evidence));
-    let origin = evidence.experiment.spec.workload.origin.as_deref().unwrap_or_default();
+    let origin = evidence.experiment.spec.workload().origin.as_deref().unwrap_or_default();
     let are_ours = origin.starts_with("results of iotax ") && !origin.contains(" and ");
     questions.push(if are_ours {
         "Not checked again: what iotax has checked while it measured. The report of each result has \
          its warnings."
             .to_owned()
-    } else if evidence.experiment.spec.workload.is_network() {
+    } else if evidence.experiment.spec.workload().is_network() {
         "Not checked, because such results do not tell: whether CPUs were busy with others or stolen, \
          whether the path was the same, and whether a burst ended on the way."
             .to_owned()
@@ -51,7 +51,7 @@ fn without_answer(evidence: &Evidence<'_>, conclusion: &Conclusion) -> Option<St
         let needed = samples_needed(0.99);
         return Some(format!(
             "{metric} of {subject}: insufficient tail samples; a p99 needs {needed} {} per run.",
-            comparison.metric.samples_name(&evidence.experiment.spec.workload)
+            comparison.metric.samples_name(evidence.experiment.spec.workload())
         ));
     }
     if comparison.verdict.is_decided() {
@@ -103,7 +103,7 @@ fn masked(evidence: &Evidence<'_>) -> Option<String> {
 }
 
 fn tail(evidence: &Evidence<'_>) -> Option<String> {
-    let workload = &evidence.experiment.spec.workload;
+    let workload = evidence.experiment.spec.workload();
     let compares = !evidence.conclusions.is_empty() && !workload.moves_bytes();
     let text = if is_held_to_a_rate(workload) {
         "Latencies of fio and DiskSpd begin when an I/O is submitted, not when the rate asked for \
@@ -117,7 +117,7 @@ fn tail(evidence: &Evidence<'_>) -> Option<String> {
 
 /// Runs whose latencies are not known, or only their mean.
 fn without_latencies(evidence: &Evidence<'_>) -> Option<String> {
-    if evidence.experiment.spec.workload.moves_bytes() {
+    if evidence.experiment.spec.workload().moves_bytes() {
         return None;
     }
     let lacks = |trial: &TrialFacts| trial.primary().is_some_and(|job| job.p99_latency_ns == 0);

@@ -12,7 +12,7 @@ use crate::warnings::said;
 fn checked(iops: impl Fn(usize, u32, u32) -> f64) -> Analysis {
     let mut bed = Bed::compare(&["a", "b"]);
     let spec = &mut bed.experiment.spec;
-    spec.workload.set("depth=8").unwrap();
+    spec.phases[0].set("depth=8").unwrap();
     spec.fail_if = vec![Rule::parse("slower by 5%").unwrap()];
     let trials = bed.blocks(6, &[970.0, 970.0], 0.01);
     let mut phases = Phases::new(&bed.experiment);

@@ -225,7 +225,7 @@ fn enough_blocks_since_a_change_of_effect_earn_a_verdict() {
 #[test]
 fn the_syncs_of_a_job_that_waits_for_them_decide() {
     let mut bed = Bed::compare(&["base", "slow"]);
-    let job = &mut bed.experiment.spec.workload.jobs[0];
+    let job = &mut bed.experiment.spec.phases[0].jobs[0];
     (job.read_percent, job.fsync_every) = (0, Some(1));
     let mut trials = bed.blocks(8, &[400.0, 400.0], 0.02);
     for trial in &mut trials {
@@ -250,7 +250,7 @@ fn the_syncs_of_a_job_that_waits_for_them_decide() {
 #[test]
 fn a_workload_that_flushes_is_compared_in_its_flushes() {
     let mut bed = Bed::compare(&["base", "slow"]);
-    bed.experiment.spec.workload.jobs[0].fsync_every = Some(1);
+    bed.experiment.spec.phases[0].jobs[0].fsync_every = Some(1);
     let mut trials = bed.blocks(8, &[400.0, 400.0], 0.02);
     for trial in &mut trials {
         let is_slow = trial.arm == "slow";

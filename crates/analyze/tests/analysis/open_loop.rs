@@ -123,7 +123,7 @@ fn response_counts_from_the_intended_start() {
 #[test]
 fn index_loads_are_compared_and_described() {
     let mut bed = Bed::compare(&["base", "slow"]);
-    bed.experiment.spec.workload.index = Some(IndexLoads {
+    bed.experiment.spec.phases[0].index = Some(IndexLoads {
         versions_per_second: 4.0,
         index_bytes: 1 << 24,
         slow_load_ns: 10_000_000,
@@ -188,7 +188,7 @@ fn an_error_beside_the_jobs_is_told_and_counted_in_no_rate() {
 #[test]
 fn a_run_goes_on_until_index_loads_have_a_verdict_too() {
     let mut bed = Bed::compare(&["base", "slow"]);
-    bed.experiment.spec.workload.index = Some(IndexLoads {
+    bed.experiment.spec.phases[0].index = Some(IndexLoads {
         versions_per_second: 4.0,
         index_bytes: 1 << 24,
         slow_load_ns: 10_000_000,

@@ -86,8 +86,8 @@ fn beds() -> impl Strategy<Value = Bed> {
             _ => Bed::peel_of(&["a", "b", "c"], vec![0, 1, 3]),
         };
         if is_open {
-            bed.experiment.spec.workload.jobs[0].pace = Pace::Even { iops: 4.0 };
-            bed.experiment.spec.workload.jobs[0].invalidate = true;
+            bed.experiment.spec.phases[0].jobs[0].pace = Pace::Even { iops: 4.0 };
+            bed.experiment.spec.phases[0].jobs[0].invalidate = true;
             bed = bed.on_disk();
         }
         bed

@@ -100,7 +100,7 @@ fn equal_arms_hardly_ever_break_a_rule() {
 fn what_a_workload_requires_is_judged_apart_from_the_rules_and_ends_no_comparison() {
     let mut bed = ruled(Bed::compare(&["old", "new"]), &["iops < 380"]);
     let (rule, source) = (Rule::parse("iops < 350").expect("a rule"), "https://a.example".into());
-    bed.experiment.spec.workload.requires = Some(Requirement { rule, source });
+    bed.experiment.spec.phases[0].requires = Some(Requirement { rule, source });
     let trials = bed.blocks(10, &[400.0, 320.0], 0.02);
     let analysis = bed.analyze(&trials);
     let outcomes = |all: &[Judgment]| all.iter().map(|one| one.outcome).collect::<Vec<_>>();

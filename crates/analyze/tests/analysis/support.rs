@@ -48,6 +48,7 @@ impl Bed {
         );
         let sites = arms.iter().map(|_| memory_site()).collect();
         let experiment = ExperimentHead {
+            cloud: iotax_experiment::CloudChoice::default(),
             format: iotax_record::FORMAT,
             id: None,
             iotax_version: "0.1.0".into(),
@@ -100,7 +101,7 @@ impl Bed {
 
     /// Offers a rate instead of a closed loop.
     pub(crate) fn offer(mut self, iops: f64) -> Self {
-        self.experiment.spec.workload.jobs[0].pace = Pace::Even { iops };
+        self.experiment.spec.phases[0].jobs[0].pace = Pace::Even { iops };
         self
     }
 
@@ -158,7 +159,7 @@ impl Bed {
             latency.record(ns);
             sum_ns += ns;
         }
-        let is_open = self.experiment.spec.workload.jobs[0].pace.offered_iops().is_some();
+        let is_open = self.experiment.spec.workload().jobs[0].pace.offered_iops().is_some();
         let per_second = ios / SECONDS;
         let read = DirectionRecord {
             ios,
@@ -169,7 +170,7 @@ impl Bed {
             per_second_bytes: vec![per_second * BLOCK; SECONDS as usize],
             ..DirectionRecord::default()
         };
-        let offered = self.experiment.spec.workload.jobs[0].pace.offered_iops();
+        let offered = self.experiment.spec.workload().jobs[0].pace.offered_iops();
         let job = JobRecord {
             name: "reader".into(),
             engine: "vdisk".into(),

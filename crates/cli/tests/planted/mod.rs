@@ -121,8 +121,11 @@ fn perform(
         clock: &time,
         sustained: &iotax_analyze::Sustained::default(),
         spent: std::time::Duration::ZERO,
+        writer: &mut writer,
+        phases,
+        observer: &mut Silent,
     };
-    iotax_run::run(setup, &mut writer, phases, &mut Silent).unwrap()
+    iotax_run::trials(setup).unwrap()
 }
 
 fn spec() -> Spec {
@@ -139,6 +142,7 @@ fn spec() -> Spec {
 
 fn experiment(spec: Spec) -> ExperimentHead {
     ExperimentHead {
+        cloud: iotax_experiment::CloudChoice::default(),
         format: FORMAT,
         id: None,
         iotax_version: "0".to_owned(),

@@ -7,7 +7,7 @@ use iotax_layers::units::format_bytes;
 use iotax_layers::{About, Error, Form, Stack, resolve_path};
 
 use crate::engine::{Engine, Place};
-use crate::spec::{Arm, Design, Spec, Stop, StopMode, Target};
+use crate::spec::{Arm, Design, Source, Spec, Stop, StopMode, Target};
 use crate::target::refuse_too_many;
 use crate::workload::{Job, Workload};
 
@@ -71,12 +71,11 @@ impl Stop {
 }
 
 impl Target {
-    /// Paths that the user named to drive load at, those of layers too; results are none.
+    /// Paths that the user named to drive load at, those of layers too.
     pub fn named_paths(&self) -> Vec<PathBuf> {
         match self.clone() {
             Self::Path(path) => vec![path],
             Self::Stack(mut stack) => stack.paths_mut().into_iter().map(std::mem::take).collect(),
-            Self::Results(_) => Vec::new(),
             Self::Several(targets) => {
                 targets.iter().flat_map(|named| named.target.named_paths()).collect()
             }
@@ -88,11 +87,6 @@ impl Target {
         match self {
             Self::Path(path) => resolve_path(path, directory, home),
             Self::Stack(stack) => stack.resolve_paths(directory, home),
-            Self::Results(files) => {
-                for file in files {
-                    resolve_path(file, directory, home);
-                }
-            }
             Self::Several(targets) => {
                 for named in targets {
                     named.target.resolve_paths(directory, home);
@@ -112,9 +106,9 @@ impl Spec {
     /// An experiment of one phase, with nothing that has to be asked for.
     pub fn new(workload: Workload, arms: Vec<Arm>, design: Design, stop: Stop, seed: u64) -> Self {
         Self {
-            workload,
-            then: Vec::new(),
+            phases: vec![workload],
             suite: None,
+            source: Source::Rig,
             arms,
             design,
             stop,

@@ -46,7 +46,7 @@ impl Target {
     pub fn several(&self) -> Option<&[NamedTarget]> {
         match self {
             Self::Several(targets) => Some(targets),
-            Self::Path(_) | Self::Stack(_) | Self::Results(_) => None,
+            Self::Path(_) | Self::Stack(_) => None,
         }
     }
 

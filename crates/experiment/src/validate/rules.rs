@@ -58,7 +58,7 @@ impl Spec {
             Kind::Trim => "trim",
             _ => "sync as it runs",
         };
-        let job = job.unwrap_or(&self.workload.primary);
+        let job = job.unwrap_or(&self.workload().primary);
         let mut jobs = self.phases().flat_map(|phase| &phase.jobs);
         let advice = match jobs.find(|job| job.has_times(kind)) {
             Some(able) => format!("name one that does, such as `{}`, before the figure", able.name),

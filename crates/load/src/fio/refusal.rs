@@ -34,7 +34,6 @@ pub fn refuse_with_fio(workload: &Workload, target: &Target) -> Result<(), Error
             _ => Place::File,
         },
         Target::Path(path) => Place::of(path),
-        Target::Results(_) => Place::File,
         Target::Several(targets) => {
             let refused =
                 |named: &NamedTarget| refuse_with_fio(&workload.on(&named.name), &named.target);

@@ -49,10 +49,10 @@ pub fn experiment(experiment: &ExperimentHead, analysis: &Analysis) -> Document 
     document.extend(arms(analysis));
     document.add_table("By target", targets::table(analysis), None);
     document.add_table("What the targets are", targets::limits(analysis), None);
-    let others = tables::other_jobs(&experiment.spec.workload, analysis)
+    let others = tables::other_jobs(experiment.spec.workload(), analysis)
         .filter(|_| !targets::have_one_job_each(analysis));
     document.add_table("Other jobs", others, None);
-    document.add_table("Depths found", depths::table(&experiment.spec.workload, analysis), None);
+    document.add_table("Depths found", depths::table(experiment.spec.workload(), analysis), None);
     document.extend(latencies(experiment, analysis, &drawn));
     document.extend(page::heat(analysis, &drawn));
     document.extend(page::trials(analysis, &drawn));
@@ -96,7 +96,7 @@ fn lead(experiment: &ExperimentHead, analysis: &Analysis) -> Lead {
         sentences: sentence::verdict(experiment, analysis),
         ending,
         origin: facts::origin(&experiment.started, &experiment.hosts),
-        about: experiment.spec.workload.about.clone(),
+        about: experiment.spec.workload().about.clone(),
     }
 }
 

@@ -231,7 +231,7 @@ pub(super) fn circumstances(experiment: &ExperimentHead) -> [Section; 2] {
     } else {
         format!("iotax {version}, seed {}.", experiment.spec.seed)
     };
-    let workload = &experiment.spec.workload;
+    let workload = experiment.spec.workload();
     if !workload.about.is_empty() {
         said.push_str(&format!(" {}: {}", workload.name, workload.about));
     }

@@ -22,7 +22,7 @@ use crate::{doubts, facts, figures, format, nfs, paths, rules, tables, words};
 /// What was asked is answered first, of whatever phase.
 fn ruled(parts: &[Part]) -> Vec<String> {
     let of_part = |(head, analysis): &Part| {
-        let name = words::printable(&head.spec.workload.name);
+        let name = words::printable(&head.spec.workload().name);
         let rulings = rules::rulings(analysis).into_iter();
         rulings.map(move |ruling| ruling.in_phase(&name)).collect::<Vec<_>>()
     };

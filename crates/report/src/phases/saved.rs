@@ -43,9 +43,9 @@ pub(super) fn sentences(parts: &[Part]) -> Vec<String> {
             .push("One result each: how much of a difference is chance cannot be told.".to_owned());
     }
     let is_of_all = |note: &&String| {
-        parts.iter().all(|(experiment, _)| experiment.spec.workload.notes.contains(note))
+        parts.iter().all(|(experiment, _)| experiment.spec.workload().notes.contains(note))
     };
-    let notes = experiment.spec.workload.notes.iter().filter(is_of_all);
+    let notes = experiment.spec.workload().notes.iter().filter(is_of_all);
     sentences.extend(notes.map(|note| words::sentence(&iotax_quantity::capital(note))));
     sentences
 }

@@ -135,8 +135,8 @@ pub(super) fn analysis(
     let trials = points(&arms, 12, 5);
     Analysis {
         format: FORMAT,
-        workload: experiment.spec.workload.name.clone(),
-        primary: experiment.spec.workload.primary.clone(),
+        workload: experiment.spec.workload().name.clone(),
+        primary: experiment.spec.workload().primary.clone(),
         baseline: arms[0].name.clone(),
         margin: 0.05,
         alpha: 0.05,

@@ -62,7 +62,7 @@ pub(crate) fn spec(arms: &[(&str, Target)]) -> Spec {
 /// The same under a workload that writes.
 pub(crate) fn writing(arms: &[(&str, Target)]) -> Spec {
     let mut spec = spec(arms);
-    spec.workload.jobs[0].read_percent = 50;
+    spec.phases[0].jobs[0].read_percent = 50;
     spec
 }
 

@@ -16,9 +16,9 @@ use super::launch::Launch;
 use super::message::{Command, Open, PROTOCOL, Reached, Reply};
 use super::timing::{GRACE, longest};
 use crate::agent_error::AgentError;
+use crate::clock::nanos;
 use crate::error::Error;
 use crate::host::{Arms, Files, Measured, Runner, TrialRequest};
-use crate::nanos::nanos;
 
 const CUT: &str = "the connection with its agent was cut, and its result read afterwards";
 

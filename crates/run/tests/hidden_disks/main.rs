@@ -6,7 +6,9 @@ mod model;
 mod virtual_time;
 
 use iotax_caps::{Cap, CapKind, Caps, Shared, find};
-use iotax_experiment::{Arm, BurstWatch, CloudChoice, Search, SearchTarget, Target};
+use iotax_experiment::{
+    Arm, BurstWatch, CloudChoice, Opened, OpenedTarget, Search, SearchTarget, Target,
+};
 use iotax_vdisk::{
     DelayConfig, FlashConfig, LayerConfig, MemConfig, RateLimit, ThrottleConfig, TierConfig,
 };
@@ -59,18 +61,14 @@ fn search_with(
     let search = search_of(stacks.len(), span_bytes, quick, burst);
     let mut virtual_time = VirtualTime::of(stacks);
     virtual_time.cpu = cpu;
-    let caps = find(&search, &mut virtual_time);
+    let caps = find(&search, &opened(stacks.len()), &mut virtual_time);
     assert_eq!(caps.ended, None);
     (caps, virtual_time.spent_ns as f64 / 1e9)
 }
 
 fn search_of(targets: usize, span_bytes: u64, quick: bool, burst: Option<BurstWatch>) -> Search {
-    let target = |name: String| SearchTarget {
-        arm: Arm::new(name, Target::Path("/".into())),
-        span_bytes,
-        smallest_io_bytes: Some(512),
-        known: Vec::new(),
-    };
+    let target =
+        |name: String| SearchTarget { arm: Arm::new(name, Target::Path("/".into())), span_bytes };
     Search {
         targets: (0..targets).map(|at| target(format!("disk {at}"))).collect(),
         writes: false,
@@ -80,6 +78,11 @@ fn search_of(targets: usize, span_bytes: u64, quick: bool, burst: Option<BurstWa
         fail_if: Vec::new(),
         seed: 7,
     }
+}
+
+fn opened(targets: usize) -> Opened {
+    let target = OpenedTarget { smallest_io_bytes: Some(512), known: Vec::new() };
+    Opened { targets: vec![target; targets], ..Opened::default() }
 }
 
 /// From `lo` to `hi`, as likely in each octave.

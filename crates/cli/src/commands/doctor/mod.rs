@@ -12,11 +12,11 @@ use iotax_record::{HostRecord, HostRole, Location, Machine, Reader, SearchHead};
 use iotax_report::{self as report, DoctorDetail, HostFindings, Redactor};
 
 use self::peers::Peer;
-use super::limits::read_search;
 use crate::args::{DoctorArgs, Listing};
 use crate::exit::{Exit, Usage};
 use crate::output::{say, style};
-use crate::{documented, key_file, recorded};
+use crate::resolve::documented;
+use crate::{key_file, recorded};
 
 /// `iotax doctor`
 pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit> {
@@ -96,23 +96,23 @@ fn look(args: &DoctorArgs) -> Result<Machine> {
 fn recorded(dir: &Path, facts: &[String]) -> Result<Case> {
     let dir = &Location::from(dir);
     if Reader::<SearchHead>::is_in(dir) {
-        let (reader, caps) = read_search(dir)?;
+        let (reader, caps) = recorded::read_search(dir)?;
         let gaps = reader.gap()?.map(|gap| gap.to_string()).into_iter().collect();
         let mut head = reader.head;
         let targets = head.search.targets.len();
-        head.search.cloud = documented::with_facts(head.search.cloud, facts, targets)?;
+        head.opened.cloud = documented::with_facts(head.opened.cloud, facts, targets)?;
         return Ok(Case {
             gaps,
-            diagnoses: Some(diagnose::of_search(&head.search, &caps)),
+            diagnoses: Some(diagnose::of_search(&head, &caps)),
             hosts: machines(head.hosts),
-            choice: head.search.cloud,
+            choice: head.opened.cloud,
         });
     }
     let (reader, mut parts) = recorded::read(dir)?;
     let spec = &reader.head.spec;
-    let choice = documented::with_facts(spec.cloud.clone(), facts, spec.targets().count())?;
+    let choice = documented::with_facts(reader.head.cloud.clone(), facts, spec.targets().count())?;
     for (experiment, _) in &mut parts {
-        experiment.spec.cloud.clone_from(&choice);
+        experiment.cloud.clone_from(&choice);
     }
     let used = parts.iter().flat_map(|(_, analysis)| &analysis.arms).map(|arm| arm.trials);
     ensure!(

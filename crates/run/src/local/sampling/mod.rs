@@ -20,7 +20,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use self::columns::{Sample, columns};
 use self::ends::Ends;
-use crate::nanos::nanos;
+use crate::clock::nanos;
 
 /// Between samples.
 const PERIOD: Duration = Duration::from_secs(1);
