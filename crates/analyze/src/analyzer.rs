@@ -146,11 +146,11 @@ impl Analyzer {
             let environment = &self.experiment.host(arm).environment;
             let (mut trials, mut busy) = (Vec::new(), Vec::new());
             for trial in usable {
-                let (Some(job), Some(iops)) = (trial.primary(), Metric::THROUGHPUT.of(trial))
+                let (Some(job), Some(iops)) = (trial.primary(), Metric::Throughput.of(trial))
                 else {
                     continue;
                 };
-                let latency_ns = Metric::LATENCY.of(trial).unwrap_or(f64::NAN);
+                let latency_ns = Metric::Latency.of(trial).unwrap_or(f64::NAN);
                 trials.push((trial.block, iops, job.bytes_per_s(), latency_ns));
                 busy.extend(checks::busiest(trial, environment));
             }
@@ -353,7 +353,7 @@ impl Analyzer {
         } else {
             let mut metrics = Metric::of_workload(spec.workload());
             // Where all latencies count from submission, it would be said twice.
-            metrics.retain(|m| *m != Metric::SERVICE_TIME || !spec.counts_from_submission());
+            metrics.retain(|m| *m != Metric::ServiceTime || !spec.counts_from_submission());
             metrics
         }
     }
@@ -436,7 +436,7 @@ impl Analyzer {
             conclusions
                 .iter()
                 .flat_map(|conclusion| {
-                    let arm = conclusion.comparison.arm.as_ref();
+                    let arm = conclusion.comparison.subject.arm();
                     let arm = arm.and_then(|arm| self.names.iter().position(|name| name == arm));
                     let pair = arm.filter(|_| !is_fleet).map(|arm| vec![0, arm]);
                     let arms = pair.unwrap_or_else(|| all_arms.clone());

@@ -114,8 +114,8 @@ pub(crate) fn label<'a>(
         drain.regime = drain.rate_iops.map(|rate| regime(rate).to_owned());
     }
     for comparison in comparisons.filter(|c| c.metric.has(Trait::Capped)) {
-        let involved = |drain: &&ArmDrain, at: usize| match &comparison.arm {
-            Some(arm) => at == 0 || drain.arm == *arm,
+        let involved = |drain: &&ArmDrain, at: usize| match comparison.subject.arm() {
+            Some(arm) => at == 0 || drain.arm == arm,
             None => true,
         };
         let mut regimes = drains

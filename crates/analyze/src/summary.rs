@@ -57,7 +57,7 @@ pub(crate) fn arms(
                 iops: pooled::iops(pooled::primary(&usable)),
                 bytes_per_s: pooled::bytes_per_s(pooled::primary(&usable)),
                 throughput_cv: coefficient_of_variation(&throughputs),
-                cpu_ns_per_io: pooled::mean(&usable, Metric::CPU_PER_IO, ios),
+                cpu_ns_per_io: pooled::mean(&usable, Metric::CpuPerIo, ios),
                 mean_latency_ns: pooled::latency_ns(pooled::primary(&usable)),
                 latency: primary.map_or_else(Vec::new, |job| curve_of(pool, job)),
                 latency_ios: primary.map_or(0, |job| latency_ios(pool, job)),

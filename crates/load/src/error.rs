@@ -7,7 +7,7 @@ use iotax_experiment::{Blame, Fault};
 use iotax_quantity::size;
 use iotax_vdisk::AvailableMemory;
 
-use crate::names::shown;
+use crate::target::shown;
 
 /// Why a load could not be prepared or run.
 #[derive(Debug, thiserror::Error)]

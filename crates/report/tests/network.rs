@@ -81,7 +81,7 @@ fn what_a_stream_moves_is_drawn_in_bits() {
     analysis.arms[0].bytes_per_s = 125e6;
     analysis.trials.truncate(1);
     analysis.trials[0].per_second_ios = vec![1_000, 500];
-    assert!(html(&experiment, &analysis).contains("\"rates\":[1000.0,500.0]"));
+    assert!(html(&experiment, &analysis).contains("\"values\":[1000,500]"));
 }
 
 #[test]

@@ -347,7 +347,10 @@ mod tests {
         let full = || Obstacle::NoSpace { needed_bytes: 2, free_bytes: 1 };
         assert_eq!(fault(vec![full(), Obstacle::DeadDisk]), Fault::Environment);
         assert_eq!(fault(vec![full(), Obstacle::Missing]), Fault::Usage);
-        assert_eq!(fault(vec![iotax_vdisk::Error::EmptyStack.into()]), Fault::Usage);
+        assert_eq!(
+            fault(vec![iotax_vdisk::Error::NotADisk { stack: String::new() }.into()]),
+            Fault::Usage
+        );
         let no_file = iotax_vdisk::Error::NotAFile { path: "/dev/null".into(), device: false };
         assert_eq!(fault(vec![no_file.into()]), Fault::Usage);
     }

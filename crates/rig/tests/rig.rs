@@ -10,9 +10,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use iotax_experiment::{Blame as _, Fault, Layer, Spec, Target};
 use iotax_layers::{Aes, Cache, Delay, File, Mem};
+use iotax_load::IoTarget;
 use iotax_rig::{Error, Rig, undo};
 use iotax_testing::skipped;
-use iotax_vdisk::{IoTarget, Session};
+use iotax_vdisk::Session;
 
 mod common;
 use common::{file, path, spec, stack, writing};

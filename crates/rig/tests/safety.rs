@@ -15,9 +15,9 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use iotax_experiment::{Spec, Stack, Target, Trims};
+use iotax_load::{IoTarget, PeerSecrets};
 use iotax_rig::{Error, GivenUp, Options, Rig, undo};
 use iotax_testing::skipped;
-use iotax_vdisk::{IoTarget, PeerSecrets};
 
 mod common;
 

@@ -11,11 +11,11 @@ use std::time::Duration;
 use iotax_analyze::{Phases, Sustained};
 use iotax_experiment::plan::Plan;
 use iotax_experiment::{Arm, Driver, Spec, Stop, Target, Workload};
+use iotax_load::PeerSecrets;
 use iotax_load::{Error, Fio};
 use iotax_record::{ExperimentHead, FORMAT, Outcome, Reader, Writer};
 use iotax_rig::{GivenUp, Options};
 use iotax_run::{Arms as _, Drivers, Event, Local, Monotonic, Observer, Runner as _, Setup};
-use iotax_vdisk::PeerSecrets;
 
 const TRIALS: u32 = 3;
 

@@ -15,25 +15,25 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
     let undecided: Vec<(&Conclusion, f64)> = evidence
         .conclusions
         .iter()
-        .filter(|c| Some(c.comparison.metric) == primary && !c.is_interaction)
+        .filter(|c| Some(c.comparison.metric) == primary && !c.is_interaction())
         .filter(|c| c.comparison.verdict == Verdict::Undecided)
         .filter_map(|c| Some((c, c.spread?)))
         .collect();
     let Some(blocks) = undecided.iter().map(|(c, _)| c.comparison.blocks).max() else {
         return Vec::new();
     };
-    let subjects: Vec<&str> = undecided.iter().map(|(c, _)| c.subject()).collect();
+    let subjects: Vec<String> = undecided.iter().map(|(c, _)| c.subject()).collect();
     let spreads = undecided.iter().map(|(_, spread)| *spread);
     let least = spreads.clone().fold(f64::INFINITY, f64::min);
     let most = spreads.fold(0.0, f64::max);
     let conclusions: Vec<&Conclusion> = undecided.iter().map(|(c, _)| *c).collect();
     vec![Warning {
         check: Check::Precision,
-        arm: (subjects.len() == 1).then(|| subjects[0].to_owned()),
+        arm: (subjects.len() == 1).then(|| subjects[0].clone()),
         message: format!(
             "the {} of {} varied by {} from block to block over {blocks} blocks; {}",
             if subjects.len() == 1 { "difference" } else { "differences" },
-            list(&subjects),
+            list(&subjects.iter().map(String::as_str).collect::<Vec<_>>()),
             range(&percent(least), &percent(most)),
             price(&conclusions).unwrap_or_else(|| "no number of blocks would decide".to_owned())
         ),

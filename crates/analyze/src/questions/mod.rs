@@ -3,12 +3,13 @@
 mod caps;
 mod results;
 
-use iotax_experiment::Design;
+use iotax_experiment::{Design, Subject};
 use iotax_quantity::{capital, count, list, percent};
 use iotax_record::End;
 use iotax_stats::tail::{rule_of_three, samples_needed};
 use iotax_stats::verdict::Verdict;
 
+use crate::analysis::all_named;
 use crate::attribution::Peel;
 use crate::checks;
 use crate::conclude::Conclusion;
@@ -86,9 +87,9 @@ fn without_answer(evidence: &Evidence<'_>) -> Vec<String> {
     groups
         .iter()
         .map(|group| {
-            let subjects: Vec<&str> = group.iter().map(|c| c.subject()).collect();
+            let subjects: Vec<&Subject> = group.iter().map(|c| &c.comparison.subject).collect();
             let metric = group[0].comparison.metric.name();
-            format!("{} of {}: {}", capital(metric), list(&subjects), reason(evidence, group))
+            format!("{} of {}: {}", capital(metric), all_named(&subjects), reason(evidence, group))
         })
         .collect()
 }
@@ -170,7 +171,7 @@ fn imprecise(evidence: &Evidence<'_>) -> Vec<String> {
         let comparison = &conclusion.comparison;
         Some(comparison.metric) == primary
             && comparison.verdict.is_decided()
-            && !conclusion.is_interaction
+            && !conclusion.is_interaction()
     });
     found
         .filter_map(|conclusion| {

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use iotax_experiment::Subject;
 use iotax_quantity::{capital, count, list};
 use iotax_stats::tail::samples_needed;
 use iotax_stats::unpaired::MIN_RESULTS;
 use iotax_stats::verdict::Verdict;
 
+use crate::analysis::all_named;
 use crate::conclude::Conclusion;
 use crate::evidence::Evidence;
 use crate::facts::TrialFacts;
@@ -60,13 +62,13 @@ fn without_answer(evidence: &Evidence<'_>, conclusion: &Conclusion) -> Option<St
     if comparison.missing.is_some_and(|missing| missing.decides) {
         return Some(format!("{metric} of {subject}: {LOST}"));
     }
-    let arm = evidence.names.iter().position(|name| name == subject).unwrap_or(0);
+    let named = |name: &str| evidence.names.iter().position(|own| own == name);
+    let arm = comparison.subject.arm().and_then(named).unwrap_or(0);
     let results = |arm: usize| {
         let blocks = evidence.usable(arm).map(|trial| trial.block);
         blocks.collect::<BTreeSet<_>>().len() as u64
     };
-    let named = |name: &str| evidence.names.iter().position(|own| own == name);
-    let own = comparison.against.as_deref().and_then(named).unwrap_or(0);
+    let own = comparison.against.as_ref().and_then(|of| named(of.arm()?)).unwrap_or(0);
     let (base, with) = (results(own), results(arm));
     let Some((lo, hi)) = comparison.lo.zip(comparison.hi) else {
         return Some(format!(
@@ -86,18 +88,18 @@ fn without_answer(evidence: &Evidence<'_>, conclusion: &Conclusion) -> Option<St
 }
 
 fn masked(evidence: &Evidence<'_>) -> Option<String> {
-    let equal: Vec<&str> = evidence
+    let equal: Vec<&Subject> = evidence
         .conclusions
         .iter()
-        .filter(|c| c.comparison.metric == Metric::THROUGHPUT)
+        .filter(|c| c.comparison.metric == Metric::Throughput)
         .filter(|c| c.comparison.verdict == Verdict::Equivalent)
-        .map(Conclusion::subject)
+        .map(|c| &c.comparison.subject)
         .collect();
     (!equal.is_empty()).then(|| {
         format!(
             "Whether a cap (on IOPS or bandwidth, or the rate of the job) hides a difference of {} \
              cannot be told from equal throughput.",
-            list(&equal)
+            all_named(&equal)
         )
     })
 }

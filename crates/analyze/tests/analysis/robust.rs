@@ -128,9 +128,8 @@ proptest! {
         for end in [None, Some(&end())] {
             is_sound(&analyzer.finish(end))?;
         }
-        let text = serde_json::to_string(&analyzer.finish(None)).unwrap();
-        let back: Analysis = serde_json::from_str(&text).unwrap();
-        prop_assert_eq!(back.trials.len(), trials.len());
+        let shown = serde_json::to_value(analyzer.finish(None)).unwrap();
+        prop_assert_eq!(shown["trials"].as_array().unwrap().len(), trials.len());
     }
 }
 

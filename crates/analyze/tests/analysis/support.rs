@@ -4,7 +4,8 @@ use iotax_analyze::{Analysis, Analyzer, Comparison, Metric, Progress};
 use iotax_experiment::layers::{Aes, Mem};
 use iotax_experiment::plan::Plan;
 use iotax_experiment::{
-    Arm, Design, Engine, Job, Layer, Pace, Pattern, Spec, Stack, Stop, StopMode, Target, Workload,
+    Arm, Design, Engine, Job, Layer, Pace, Pattern, Spec, Stack, Stop, StopMode, Subject, Target,
+    Workload,
 };
 use iotax_record::{
     DirectionRecord, End, Environment, ExperimentHead, HostRecord, JobRecord, LatencyHistogram,
@@ -248,9 +249,13 @@ pub(crate) fn load(trial: &mut Trial) -> &mut LoadRecord {
 
 /// The comparison of an arm or a layer.
 pub(crate) fn of<'a>(analysis: &'a Analysis, subject: &str, metric: Metric) -> &'a Comparison {
-    let is_it = |c: &&Comparison| {
-        c.arm.as_deref().or(c.layer.as_deref()) == Some(subject) && c.metric == metric
+    let is_called = |own: &Subject| match own {
+        Subject::Arm(name) | Subject::Layer(name) => name == subject,
+        Subject::Interaction([a, b]) => format!("{a} x {b}") == subject,
+        Subject::Total => subject == "total",
+        Subject::Level(_) => false,
     };
+    let is_it = |c: &&Comparison| is_called(&c.subject) && c.metric == metric;
     analysis.comparisons.iter().find(is_it).expect("there is such a comparison")
 }
 

@@ -84,7 +84,7 @@ impl Scenario {
     }
 
     fn came(&self, comparisons: &[Comparison]) -> Came {
-        let primary = || comparisons.iter().filter(|c| c.metric == Metric::THROUGHPUT);
+        let primary = || comparisons.iter().filter(|c| c.metric == Metric::Throughput);
         let last = primary().next_back().expect("a comparison");
         let ends = last.lo.zip(last.hi);
         Came {

@@ -4,9 +4,9 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::thread;
 
+use iotax_load::PeerSecret;
 use iotax_load::{new_peer_secret, serve_peer};
 use iotax_rig::read_token;
-use iotax_vdisk::PeerSecret;
 
 use crate::args::PeerArgs;
 use crate::exit::{self, Context as _, Exit, Result, usage};

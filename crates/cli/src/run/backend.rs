@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use iotax_experiment::{Arm, CloudChoice, KnownLimit, Search, Spec, Target};
+use iotax_load::PeerSecrets;
 use iotax_record::{HostRecord, HostRole};
 use iotax_rig::{GivenUp, Options, Progress};
 use iotax_run::agent::{ChildAgent, Remote, RemoteOptions};
 use iotax_run::{Host, Hosts, Local, here, shapers};
-use iotax_vdisk::PeerSecrets;
 
 use super::Asked;
 use super::instance;

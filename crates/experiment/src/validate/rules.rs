@@ -5,6 +5,7 @@ use iotax_layers::Error;
 use crate::rule::{Condition, Figure, Kind, Rule};
 use crate::search::Search;
 use crate::spec::{Design, Spec};
+use crate::subject::Subject;
 use crate::workload::{Job, Workload};
 
 impl Spec {
@@ -75,7 +76,7 @@ impl Spec {
             | (Condition::SlowerBy(_), Design::Fleet) => arms.collect(),
             (Condition::SlowerBy(_), Design::Single | Design::Compare) => arms.skip(1).collect(),
             (Condition::SlowerBy(_), Design::Peel { layers, .. }) => {
-                layers.iter().map(String::as_str).chain(["total"]).collect()
+                layers.iter().map(String::as_str).chain([Subject::TOTAL]).collect()
             }
         }
     }

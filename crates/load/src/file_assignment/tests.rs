@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use iotax_experiment::Blame as _;
-use iotax_vdisk::{LayerConfig, ManualClock, MemConfig, VirtualDisk};
+use iotax_layers::{Layer, Mem};
+use iotax_vdisk::{ManualClock, VirtualDisk};
 
 use super::*;
 use crate::native::testing::{job, workload};
@@ -11,7 +12,7 @@ use crate::native::testing::{job, workload};
 const MIB: u64 = 1 << 20;
 
 fn disk(size_bytes: u64) -> VirtualDisk {
-    let layer = LayerConfig::Mem(MemConfig { size_bytes });
+    let layer = Layer::Mem(Mem { size_bytes });
     VirtualDisk::open(&[layer], Arc::new(ManualClock::default())).unwrap()
 }
 

@@ -3,10 +3,10 @@
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 
+use crate::target::IoTarget;
 use iotax_dialects::fio::options::{Version, came};
 use iotax_dialects::fio::reach::refused_by_driver;
 use iotax_experiment::{FioOption, Form, Job, NamedTarget, Pattern, Target, Workload};
-use iotax_vdisk::IoTarget;
 
 use crate::error::Error;
 

@@ -28,7 +28,7 @@ pub fn experiment(experiment: &ExperimentHead, analysis: &Analysis) -> Document 
     figures::number(effects.iter_mut().chain(&mut forest));
     let drawn = figures::drawn(analysis, &effects.iter().chain(&forest).collect::<Vec<_>>());
     let schedule = page::schedule(experiment, analysis, &drawn);
-    let blocks = page::blocks(experiment, analysis);
+    let blocks = page::blocks(experiment, analysis, &drawn);
     let (severe, mild): (Vec<_>, Vec<_>) = notices::notices(analysis)
         .into_iter()
         .chain(notices::of_files(&experiment.spec))
@@ -57,7 +57,7 @@ pub fn experiment(experiment: &ExperimentHead, analysis: &Analysis) -> Document 
     document.extend(page::heat(analysis, &drawn));
     document.extend(page::trials(analysis, &drawn));
     document.extend(operations(analysis, drawn.operations));
-    document.extend(page::meanwhile(drawn.machine));
+    document.extend(page::meanwhile(drawn.machine, drawn.machine_seconds_per_step));
     document.add_table("Devices", machine::devices(analysis), Some(machine::NOTE.to_owned()));
     document.extend(interfaces::sections(analysis));
     document.extend(system(analysis));

@@ -6,6 +6,7 @@ use iotax_analyze::{Analysis, ArmSummary, Comparison, Outliers, Verdict};
 use iotax_experiment::Design;
 use iotax_quantity::{Effect, percent};
 use iotax_record::{ExperimentHead, Placed, Site};
+use iotax_wording::name;
 
 use crate::comparison::{effect, short_effect, size};
 use crate::document::{NodeGroup, NodeMap, NodeTile, Standing};
@@ -93,7 +94,7 @@ impl Finding {
                 |found| Self::of_many(found, &arm.name),
             );
         }
-        let is_own = |c: &&Comparison| c.arm.as_ref() == Some(&arm.name);
+        let is_own = |c: &&Comparison| c.subject.arm() == Some(&arm.name);
         match analysis.comparisons.iter().find(is_own) {
             Some(comparison) if arm.trials > 0 => Self::of_few(comparison),
             _ => Self::unjudged("no usable trial"),
@@ -131,7 +132,8 @@ impl Finding {
             _ => Standing::Open,
         };
         let is_plain = found.stalls.is_none() && found.verdict != Verdict::EffectChanged;
-        let against = found.against.as_deref().map(words::printable).unwrap_or_default();
+        let against = found.against.as_ref().map(|of| words::printable(&name::against(of)));
+        let against = against.unwrap_or_default();
         let than = |size| format!("{size} than {against}; ");
         let size = size(found).filter(|_| is_plain);
         Self {

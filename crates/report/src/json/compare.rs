@@ -11,7 +11,7 @@ use crate::{provenance, sentence};
 
 /// Version of the object that [`json_compare`] prints, its key `json_format`. New keys do not
 /// raise it; changed or removed ones do.
-pub const COMPARE_FORMAT: u32 = 2;
+pub const COMPARE_FORMAT: u32 = 3;
 
 /// The printed object: the analysis with what identifies the experiment around it.
 #[derive(Serialize)]

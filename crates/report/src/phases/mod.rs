@@ -130,7 +130,7 @@ pub(crate) fn overview(parts: &[Part]) -> Table {
             row.extend(has_arms.then(|| Cell::new(&arm.name)));
             row.extend(tables::rates(arm));
             if has_effect {
-                let is_of = |c: &&iotax_analyze::Comparison| c.arm.as_deref() == Some(&arm.name);
+                let is_of = |c: &&iotax_analyze::Comparison| c.subject.arm() == Some(&arm.name);
                 let found = analysis.comparisons.iter().find(is_of);
                 let found = found.map_or_else(|| Cell::new(""), tables::effect_and_verdict);
                 row.push(doubts::marked(found, analysis, &arm.name));

@@ -20,6 +20,7 @@ pub(crate) mod search;
 pub(crate) mod suite;
 pub(crate) mod trials;
 pub(crate) mod troubled;
+pub(crate) mod two;
 
 use iotax_analyze::Analysis;
 use iotax_experiment::Layer;

@@ -20,7 +20,7 @@ struct Limits {
 
 impl Made for Throttle {
     fn maker(&self) -> Maker<'_> {
-        Maker::Both(self, Box::new(Limits { throttle: self.clone() }))
+        Maker::Both(Box::new(Limits { throttle: self.clone() }))
     }
 }
 

@@ -9,8 +9,8 @@ use iotax_experiment::{
     Arm, Design, Job, Layer, Pattern, Spec, Stack, Stop, StopMode, Target, Workload,
 };
 use iotax_layers::File;
+use iotax_load::PeerSecrets;
 use iotax_rig::{GivenUp, Options, Progress};
-use iotax_vdisk::PeerSecrets;
 
 /// A directory, file or device.
 pub(crate) fn path(path: impl Into<PathBuf>) -> Target {

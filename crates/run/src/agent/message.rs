@@ -4,9 +4,9 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use iotax_experiment::{Blame as _, Driver, Fault, Spec, Workload};
+use iotax_load::PeerSecrets;
 use iotax_record::{HostRecord, Machine, Site};
 use iotax_rig::GivenUp;
-use iotax_vdisk::PeerSecrets;
 use serde::{Deserialize, Serialize};
 
 use super::frame::{HISTOGRAM_BYTES, Limit};

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use iotax_experiment::{Blame as _, Driver, Fault, Spec, Workload};
+use iotax_load::PeerSecrets;
 use iotax_load::{LoadProgress, Progress};
 use iotax_record::{HostRecord, Site};
 use iotax_rig::GivenUp;
-use iotax_vdisk::PeerSecrets;
 
 use super::connection::{Connection, ENDED};
 use super::launch::Launch;

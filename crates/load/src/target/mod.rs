@@ -1,11 +1,17 @@
 //! Where I/O goes: a path, a disk, the far end of a network path.
 
+mod names;
+mod namespace;
+mod peer;
+
 use std::fmt;
 use std::path::Path;
 
-use crate::disk::VirtualDisk;
-use crate::names::shown;
-use crate::peer::Peer;
+use iotax_vdisk::VirtualDisk;
+
+pub(crate) use names::{shown, with_flags, within};
+pub use namespace::{enter_namespace, within_namespace};
+pub use peer::{Peer, PeerSecret, PeerSecrets, Tls, TlsBy, TlsCipher};
 
 /// What load can be driven at.
 #[derive(Debug, Clone, Copy)]
