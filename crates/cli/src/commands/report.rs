@@ -1,12 +1,11 @@
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result};
 use iotax_record::{Error, Location, Reader, SearchHead};
 use iotax_report::Document;
 use iotax_rig::Held;
 
 use crate::args::{Format, ReportArgs};
-use crate::exit::{Exit, usage};
+use crate::exit::{Context as _, Exit, Result, usage};
 use crate::publish::{self, Answer, Finished, Shown, publish};
 use crate::resolve::{self, rules};
 use crate::session::Destination;

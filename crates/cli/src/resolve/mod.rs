@@ -14,7 +14,6 @@ pub(crate) mod workload;
 
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
 use iotax_dialects::fio::{self, Beyond};
 use iotax_experiment::units::{parse_duration, parse_share};
 use iotax_experiment::{
@@ -33,7 +32,7 @@ use self::workload::Load;
 use crate::args::{
     CapArgs, CertaintyArgs, CompareArgs, HostCommandArgs, LoadArgs, MeasureArgs, PeelArgs, RunArgs,
 };
-use crate::exit::{read_argument, usage};
+use crate::exit::{Context as _, Result, read_argument, usage};
 
 /// What `iotax peel` takes apart when nothing else is named: double encryption.
 const DEFAULT_STACK: &str = "file(size=1G) + aes + aes";

@@ -8,7 +8,6 @@ mod stand_in;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result};
 use indicatif::HumanDuration;
 use iotax_analyze::{Phases, Sustained};
 use iotax_caps::{Caps, expected_ns};
@@ -24,7 +23,7 @@ use jiff::Timestamp;
 pub(crate) use self::backend::Backend;
 use self::side_runs::SideRunContext;
 use crate::args::{DocumentedArgs, Format, GateArgs, OutputArgs};
-use crate::exit::{self, Exit, usage};
+use crate::exit::{Context as _, Exit, Failure, Result, usage};
 use crate::progress::{ProgressLine, Shown};
 use crate::publish::{Answer, Finished};
 use crate::resolve::{Question, Resolved, refuse_small, same_storage};
@@ -299,7 +298,7 @@ fn lay_out(
             .prepare(at, arm.driver, &phases, show)
             .with_context(|| format!("arm {}", arm.name))?;
         if stop.load(Ordering::Relaxed) {
-            return Err(exit::Stopped.into());
+            return Err(Failure::stopped());
         }
     }
     Ok(())
