@@ -69,7 +69,9 @@ pub use overrides::{Changes, is_size, override_options};
 pub use pairs::pair_arms;
 pub use quote::brief;
 pub use rule::Rule;
-pub use search::{BurstWatch, KnownLimit, Probe, Region, Search, SearchTarget, Traffic};
+pub use search::{
+    BurstWatch, KnownLimit, Probe, ProbePurpose, Purpose, Region, Search, SearchTarget, Traffic,
+};
 pub use set_host_commands::command_of_arm;
 pub use setting::Setting;
 pub use side_runs::SideRuns;

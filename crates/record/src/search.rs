@@ -4,6 +4,7 @@
 use iotax_experiment::{Probe, Search};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::error::Error;
 use crate::experiment::Site;
@@ -81,8 +82,12 @@ impl Writer<SearchHead> {
 }
 
 impl Reader<SearchHead> {
-    /// What was concluded when it was made, if it came to that.
-    pub fn found<T: DeserializeOwned>(&self) -> Result<Option<T>, Error> {
-        self.added(FOUND)
+    /// What was concluded when it was made, if it came to that; `earlier` makes that of an earlier
+    /// format one of today's.
+    pub fn found<T: DeserializeOwned>(
+        &self,
+        earlier: impl FnOnce(Value) -> Value,
+    ) -> Result<Option<T>, Error> {
+        self.added(FOUND, earlier)
     }
 }

@@ -8,6 +8,7 @@ use std::thread;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::earlier;
 use crate::end::End;
@@ -141,8 +142,15 @@ impl<R: Record> Reader<R> {
     }
 
     /// A file about the whole, if there is one.
-    pub(crate) fn added<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, Error> {
-        read_json_if_there(&self.dir.join(name))
+    pub(crate) fn added<T: DeserializeOwned>(
+        &self,
+        name: &str,
+        earlier: impl FnOnce(Value) -> Value,
+    ) -> Result<Option<T>, Error> {
+        let file = self.dir.join(name);
+        let Some(value) = read_json_if_there(&file)? else { return Ok(None) };
+        let read = serde_json::from_value(earlier(value));
+        read.map(Some).map_err(|source| Error::broken(file.shown(), source))
     }
 
     /// The measurements in the order in which they were made, one at a time: a record may be larger

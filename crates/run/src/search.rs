@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use iotax_caps::{Caps, Ended, Observation, Prober, find};
-use iotax_experiment::{Driver, IndexEnds, Probe, Search};
+use iotax_experiment::{Driver, IndexEnds, Probe, ProbePurpose, Purpose, Search};
 use iotax_record::{End, EndReason, Environment, ProbeLoad, ProbeRecord, SearchHead, Writer};
 
 use crate::error::Error;
@@ -27,7 +27,7 @@ pub struct SearchSetup<'a> {
     /// Set by someone else to end the search early.
     pub stop: &'a AtomicBool,
     /// Called before each probe and pause with what it is for and how long it takes.
-    pub progress: &'a mut dyn FnMut(&str, Duration),
+    pub progress: &'a mut dyn FnMut(Purpose, Duration),
 }
 
 /// Searches the caps; each probe is on disk when the next one begins.
@@ -47,7 +47,7 @@ pub fn search(
     }
     let interrupted = prober.setup.stop.load(Ordering::Relaxed);
     let end = End {
-        reasons: vec![caps.ended.clone().map_or(EndReason::SearchDecided, EndReason::SearchFailed)],
+        reasons: vec![reason(caps.ended.as_ref())],
         wall_ns: nanos(started.elapsed()),
         interrupted,
         gave_up: caps.ended.is_some() && !interrupted,
@@ -56,6 +56,15 @@ pub fn search(
     writer.conclude(&caps)?;
     writer.finish(&end)?;
     Ok((caps, end))
+}
+
+fn reason(ended: Option<&Ended>) -> EndReason {
+    match ended {
+        None => EndReason::SearchDecided,
+        Some(Ended::Interrupted) => EndReason::Interrupted,
+        Some(Ended::Silent { target }) => EndReason::ArmSilent { arm: target.clone(), trials: 1 },
+        Some(Ended::Failed(why)) => EndReason::SearchFailed(why.clone()),
+    }
 }
 
 /// What the search finds in probes that were made before. `None` if it would have made others: a
@@ -79,7 +88,9 @@ struct HostProber<'a, 'w> {
 impl Prober for HostProber<'_, '_> {
     fn probe(&mut self, probe: &Probe) -> Result<Vec<Observation>, Ended> {
         let takes = Duration::from_nanos(probe.ramp_ns + probe.time_ns);
-        (self.setup.progress)(&probe.purpose, takes);
+        if let ProbePurpose::Known(purpose) = probe.purpose {
+            (self.setup.progress)(purpose, takes);
+        }
         let started_ns = nanos(self.started.elapsed());
         let loads = self.drive(probe)?;
         // What ended before its time says nothing of a rate.
@@ -98,7 +109,7 @@ impl Prober for HostProber<'_, '_> {
 
     fn pause(&mut self, pause_ns: u64) -> Result<(), Ended> {
         let pause = Duration::from_nanos(pause_ns);
-        (self.setup.progress)("rest, so that credits can come back", pause);
+        (self.setup.progress)(Purpose::Rest, pause);
         let end = Instant::now() + pause;
         while Instant::now() < end {
             if self.setup.stop.load(Ordering::Relaxed) {
@@ -161,7 +172,11 @@ struct Replay<'a> {
 impl Prober for Replay<'_> {
     fn probe(&mut self, probe: &Probe) -> Result<Vec<Observation>, Ended> {
         let Some(record) = self.probes.pop_front() else { return Err(Ended::Interrupted) };
-        if record.probe != *probe || record.loads.len() != probe.places.len() {
+        // What it was for is in other words in a record of an earlier format.
+        let purpose = record.probe.purpose.clone();
+        if record.probe != (Probe { purpose, ..probe.clone() })
+            || record.loads.len() != probe.places.len()
+        {
             self.differs = true;
             return Err(Ended::Interrupted);
         }

@@ -8,6 +8,7 @@ pub mod cap;
 pub mod cause;
 pub mod doubt;
 pub mod ending;
+pub mod limit;
 pub mod name;
 pub mod question;
 pub mod rule;

@@ -5,10 +5,11 @@ use iotax_analyze::{
     FactorEffects, FleetCost, Judgment, Outliers, TrialPoint, Warning,
 };
 use iotax_diagnose::{Diagnosis, of_arms};
-use iotax_experiment::documented::Documented;
 use iotax_record::ExperimentHead;
 use iotax_wording::ending::ending;
 use serde::Serialize;
+
+use super::limits::ShownDocumented;
 
 /// The keys, in their order.
 #[derive(Serialize)]
@@ -41,8 +42,8 @@ pub(crate) struct Shown<'a> {
     below_cap: Vec<Self>,
     attribution: Option<&'a Attribution>,
     trials: &'a [TrialPoint],
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    documented: &'a [Documented],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    documented: Vec<ShownDocumented<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     causes: Vec<Diagnosis>,
     warnings: &'a [Warning],
@@ -81,7 +82,7 @@ impl<'a> Shown<'a> {
             below_cap: below_cap.map(|(experiment, load)| Self::new(experiment, load)).collect(),
             attribution: analysis.attribution.as_ref(),
             trials: &analysis.trials,
-            documented: &analysis.documented,
+            documented: analysis.documented.iter().map(ShownDocumented::new).collect(),
             causes: of_arms(experiment, analysis),
             warnings: &analysis.warnings,
             open_questions: &analysis.open_questions,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 use indicatif::HumanDuration;
-use iotax_caps::{Caps, expected_ns};
+use iotax_caps::{CapNote, Caps, expected_ns};
 use iotax_experiment::Search;
 use iotax_record::{
     End, HostRecord, HostRole, Location, Reader, SEARCH_FORMAT, SearchHead, Writer, record_id,
@@ -12,6 +12,7 @@ use iotax_record::{
 use iotax_report::{self as report, SearchResult};
 use iotax_rig::{GivenUp, Progress as Preparing};
 use iotax_run::SideBySide;
+use iotax_wording::cap::purpose;
 use jiff::Timestamp;
 
 use self::asked::asked;
@@ -81,7 +82,7 @@ pub(super) fn search_at(
         environment: &head.host().environment,
         host: &mut *host,
         stop: &session.stop,
-        progress: &mut |what, takes| line.step(what, takes),
+        progress: &mut |what, takes| line.step(&purpose(what), takes),
     };
     let (caps, end) = iotax_run::search(setup, &mut writer)?;
     session.io_is_over();
@@ -148,25 +149,21 @@ pub(super) fn read_search(dir: &Location) -> Result<(Reader<SearchHead>, Caps)> 
         None => as_concluded(dir, &reader)?,
     };
     if let Some(gap) = reader.gap()? {
-        caps.notes.push(format!("Beware: {}.", recorded::tell(dir, &gap)));
+        caps.notes.push(CapNote::Said(format!("Beware: {}.", recorded::tell(dir, &gap))));
     }
     Ok((reader, caps))
 }
 
 /// What was concluded when the record was made.
 fn as_concluded(dir: &Location, reader: &Reader<SearchHead>) -> Result<Caps> {
-    let Some(mut caps) = reader.found::<Caps>()? else {
+    let Some(mut caps) = reader.found::<Caps>(iotax_caps::earlier)? else {
         bail!(
             "{}: these probes are not those that the search makes, so it was edited, or another \
              version of iotax made it; and it has no conclusion of its own",
             dir.shown().display()
         );
     };
-    caps.notes.push(format!(
-        "Shown as iotax {} concluded when it was measured: the search of this version would have \
-         made other probes, or the record was edited since.",
-        reader.head.iotax_version
-    ));
+    caps.notes.push(CapNote::ConcludedBy { version: reader.head.iotax_version.clone() });
     Ok(caps)
 }
 
