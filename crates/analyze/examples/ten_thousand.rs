@@ -101,6 +101,7 @@ fn experiment() -> ExperimentHead {
     };
     let arms = vec![arm("base"), arm("other")];
     ExperimentHead {
+        cloud: iotax_experiment::CloudChoice::default(),
         format: FORMAT,
         id: None,
         iotax_version: env!("CARGO_PKG_VERSION").into(),

@@ -71,7 +71,7 @@ impl Phases {
     fn levels(&self, spec: &Spec) -> Option<Vec<Vec<Level>>> {
         let mut by_arm = vec![Vec::new(); spec.arms.len()];
         for depth in Depth::ALL {
-            let changed = spec.workload.with_depth(depth);
+            let changed = spec.workload().with_depth(depth);
             let Some(at_depth) = changed.and_then(|changed| self.of(&changed.name)) else {
                 continue;
             };
@@ -92,11 +92,12 @@ impl Phases {
     /// `end`: how that ended.
     pub fn measured_below_caps(&mut self, loads: &Self, end: Option<&End>) {
         for (changed, analysis) in loads.finish(end) {
-            let name = &changed.spec.workload.name;
+            let name = &changed.spec.workload().name;
             let is_of = |workload: &Workload| name.starts_with(&format!("{} ", workload.name));
             // The longest name: one may begin with another.
-            let own = self.each.iter_mut().filter(|(head, _)| is_of(&head.spec.workload));
-            if let Some((_, analyzer)) = own.max_by_key(|(head, _)| head.spec.workload.name.len()) {
+            let own = self.each.iter_mut().filter(|(head, _)| is_of(head.spec.workload()));
+            if let Some((_, analyzer)) = own.max_by_key(|(head, _)| head.spec.workload().name.len())
+            {
                 analyzer.add_below_cap(changed, analysis);
             }
         }
@@ -104,7 +105,7 @@ impl Phases {
 
     /// Takes in how the arms were preconditioned ([`crate::precondition_spec`]).
     pub fn preconditioned_by(&mut self, rounds: &Self) {
-        let workloads = self.each.iter().map(|(head, _)| &head.spec.workload);
+        let workloads = self.each.iter().map(|(head, _)| head.spec.workload());
         let places = precondition::places(workloads);
         for ((experiment, analyzer), places) in self.each.iter_mut().zip(places) {
             let spec = &experiment.spec;
@@ -113,7 +114,7 @@ impl Phases {
             let arms = (0..).zip(&spec.arms);
             let told = arms.map(|(at, arm)| {
                 let [passes, rounds] = [fill, steady].map(|phase| phase.map(|of| of.rounds(at)));
-                precondition::arm(arm, &spec.workload, passes.as_deref(), rounds.as_deref())
+                precondition::arm(arm, spec.workload(), passes.as_deref(), rounds.as_deref())
             });
             analyzer.with_preconditioned(told.collect());
         }
@@ -122,7 +123,7 @@ impl Phases {
     /// As preconditioning: whether a phase of it is steady on an arm.
     pub fn is_steady(&self, arm: usize, phase: usize) -> bool {
         let Some((head, analyzer)) = self.each.get(phase) else { return false };
-        precondition::is_steady(&head.spec.workload, &analyzer.rounds(arm))
+        precondition::is_steady(head.spec.workload(), &analyzer.rounds(arm))
     }
 
     /// Takes in what was seen while the credits of the arms were spent ([`crate::drain_spec`]), and
@@ -169,7 +170,7 @@ impl Phases {
 
     /// The analyzer of the phase with this name.
     fn of(&self, name: &str) -> Option<&Analyzer> {
-        let is_it = |(head, _): &&(ExperimentHead, Analyzer)| head.spec.workload.name == name;
+        let is_it = |(head, _): &&(ExperimentHead, Analyzer)| head.spec.workload().name == name;
         self.each.iter().find(is_it).map(|(_, analyzer)| analyzer)
     }
 
@@ -197,7 +198,7 @@ impl Phases {
             let mut look = analyzer.decide();
             if self.each.len() > 1 {
                 for arm in &mut look.arms {
-                    arm.name = format!("{} {}", experiment.spec.workload.name, arm.name);
+                    arm.name = format!("{} {}", experiment.spec.workload().name, arm.name);
                 }
             }
             look

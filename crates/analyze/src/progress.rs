@@ -167,7 +167,7 @@ fn primary_state(metrics: &[Conclusion]) -> State {
 fn arm_progress(conclusion: &Conclusion) -> ArmProgress {
     let c = &conclusion.comparison;
     ArmProgress {
-        name: c.arm.clone().or_else(|| c.layer.clone()).unwrap_or_default(),
+        name: crate::analysis::named(&c.subject),
         tax: c.tax.zip(c.lo).and_then(|_| c.effect()),
         verdict: c.verdict,
         blocks: c.blocks,

@@ -40,7 +40,7 @@ impl StalledBlocks {
         let below = pairs.iter().flat_map(|(_, pair)| pair.iter()).filter_map(|t| t.stalled_below);
         // The shortest window of all bounds them all.
         let limit = below.reduce(f64::max)?;
-        let throughput = |trial: &TrialFacts| Metric::THROUGHPUT.of(trial);
+        let throughput = |trial: &TrialFacts| Metric::Throughput.of(trial);
         let (blocks, trials) = pairs
             .iter()
             .map(|(block, [base, arm])| (*block, (throughput(arm), throughput(base))))

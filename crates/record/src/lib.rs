@@ -4,6 +4,9 @@
 //! where, with which seed) and `trials.jsonl` (one line per trial, written as it ends).
 #![forbid(unsafe_code)]
 
+/// For errors of whoever knows records and no experiments.
+pub use iotax_experiment::{Blame, Fault};
+
 mod around;
 mod cloud;
 pub mod cluster;

@@ -1,7 +1,7 @@
 //! The record of a search for caps: `limits.json`; one line per probe, `probes.jsonl`; and what was
 //! concluded, `found.json`.
 
-use iotax_experiment::{Probe, Search};
+use iotax_experiment::{Opened, Probe, Search};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -36,6 +36,8 @@ pub struct SearchHead {
     pub hosts: Vec<HostRecord>,
     /// What each target turned out to be.
     pub sites: Vec<Site>,
+    /// What is known of the targets since they were opened.
+    pub opened: Opened,
 }
 
 /// One probe and what came of it.

@@ -21,7 +21,7 @@ pub(crate) fn counts(experiment: &ExperimentHead, analysis: &Analysis) -> String
             format::counted(ending.blocks, "block"),
             format::counted(ending.trials, "trial"),
             format::span(ending.wall_ns),
-            vm(experiment.host(0).instance.as_ref(), &experiment.spec.cloud),
+            vm(experiment.host(0).instance.as_ref(), &experiment.cloud),
         );
     }
     let results: usize = experiment.spec.arms.iter().map(|arm| results(analysis, &arm.name)).sum();
@@ -34,7 +34,7 @@ pub(crate) fn counts(experiment: &ExperimentHead, analysis: &Analysis) -> String
 
 /// ` of fio 3.33`
 pub(crate) fn tools(experiment: &ExperimentHead) -> String {
-    let origin = experiment.spec.workload.origin.as_deref();
+    let origin = experiment.spec.workload().origin.as_deref();
     let origin = origin.and_then(|text| text.strip_prefix("results of "));
     origin.map_or_else(String::new, |tools| format!(" of {tools}"))
 }

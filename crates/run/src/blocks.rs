@@ -109,7 +109,7 @@ mod tests {
         let arms = ["a=/a", "b=/b", "c=/c"].map(|text| Arm::parse(text).unwrap()).to_vec();
         let first = Workload::preset("randread-4k").unwrap();
         let mut spec = Spec::compare(first, arms, Stop::default(), 7).unwrap();
-        spec.then = vec![Workload::preset("etcd-wal").unwrap()];
+        spec.phases.push(Workload::preset("etcd-wal").unwrap());
         let plan = |at_once: u32| Plan::new(&Spec { at_once, ..spec.clone() });
         let taken = |at_once, open: &[Vec<bool>]| turns(&plan(at_once), 0, open, &|_| None);
         let all = vec![vec![true; 3]; 2];

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use iotax_caps::{Caps, Ended, Observation, Prober, find};
-use iotax_experiment::{Driver, IndexEnds, Probe, ProbePurpose, Purpose, Search};
+use iotax_experiment::{Driver, IndexEnds, Opened, Probe, ProbePurpose, Purpose, Search};
 use iotax_record::{End, EndReason, Environment, ProbeLoad, ProbeRecord, SearchHead, Writer};
 
 use crate::error::Error;
@@ -21,6 +21,8 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 pub struct SearchSetup<'a> {
     /// What is asked.
     pub search: &'a Search,
+    /// What is known of its targets.
+    pub opened: &'a Opened,
     pub environment: &'a Environment,
     /// Where the targets are, prepared.
     pub host: &'a mut dyn SideBySide,
@@ -38,10 +40,10 @@ pub fn search(
     setup: SearchSetup<'_>,
     writer: &mut Writer<SearchHead>,
 ) -> Result<(Caps, End), Error> {
-    let search = setup.search;
+    let (search, opened) = (setup.search, setup.opened);
     let started = Instant::now();
     let mut prober = HostProber { setup, writer, started, probes: 0, unwritten: None };
-    let caps = find(search, &mut prober);
+    let caps = find(search, opened, &mut prober);
     if let Some(error) = prober.unwritten {
         return Err(error.into());
     }
@@ -72,7 +74,7 @@ fn reason(ended: Option<&Ended>) -> EndReason {
 pub fn replay(head: &SearchHead, probes: Vec<ProbeRecord>) -> Option<Caps> {
     let environment = &head.host().environment;
     let mut replay = Replay { environment, probes: probes.into(), differs: false };
-    let caps = find(&head.search, &mut replay);
+    let caps = find(&head.search, &head.opened, &mut replay);
     (!replay.differs).then_some(caps)
 }
 

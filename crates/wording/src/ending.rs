@@ -140,6 +140,7 @@ mod tests {
             spec: spec.clone(),
             hosts: Vec::new(),
             sites: Vec::new(),
+            cloud: iotax_experiment::CloudChoice::default(),
         };
         let end = End {
             reasons: reasons.to_vec(),

@@ -35,7 +35,7 @@ fn matrix(bed: &Bed, trials: &[Trial]) -> FactorEffects {
 fn throughput<'a>(found: &'a FactorEffects, level: &str) -> &'a FactorEffect {
     let mut effects = found.effects.iter();
     effects
-        .find(|e| e.setting.level == level && e.comparison.metric == Metric::THROUGHPUT)
+        .find(|e| e.setting.level == level && e.comparison.metric == Metric::Throughput)
         .expect("a level")
 }
 
@@ -59,7 +59,7 @@ fn the_effect_of_each_level_is_found_whatever_the_other_factor_does() {
     assert_eq!(throughput(&found, "4").pairs, 3);
     assert!(found.interactions.is_empty(), "{:?}", found.interactions);
     // Each arm is compared with the first, too.
-    assert_eq!(bed.analyze(&trials).comparisons[0].arm.as_deref(), Some("sys/4"));
+    assert_eq!(bed.analyze(&trials).comparisons[0].subject.arm(), Some("sys/4"));
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn factors_without_an_effect_hardly_ever_get_one() {
         let trials = bed.blocks(10, &[1000.0; 6], 0.15);
         let found = matrix(&bed, &trials);
         let is_signed = |effect: &FactorEffect| {
-            effect.comparison.metric == Metric::THROUGHPUT
+            effect.comparison.metric == Metric::Throughput
                 && matches!(effect.comparison.verdict, Verdict::Slower | Verdict::Faster)
         };
         found.effects.iter().any(is_signed) || !found.interactions.is_empty()

@@ -18,7 +18,7 @@ fn run(truth: [f64; 2], blocks: u32, fails: impl Fn(u32, &str) -> bool) -> Analy
 }
 
 fn verdict(analysis: &Analysis) -> Verdict {
-    of(analysis, "new", Metric::THROUGHPUT).verdict
+    of(analysis, "new", Metric::Throughput).verdict
 }
 
 fn rule<'a>(analysis: &'a Analysis, of: &str, text: &str) -> &'a Judgment {
@@ -31,7 +31,7 @@ fn an_arm_that_fails_in_most_trials_is_neither_faster_nor_equivalent() {
     for truth in [[400.0, 480.0], [400.0, 400.0], [400.0, 320.0]] {
         let analysis = run(truth, 9, |block, arm| arm == "new" && block % 3 != 0);
         assert_eq!(verdict(&analysis), Verdict::Undecided, "{truth:?}");
-        let missing = of(&analysis, "new", Metric::THROUGHPUT).missing.unwrap();
+        let missing = of(&analysis, "new", Metric::Throughput).missing.unwrap();
         assert_eq!((missing.arm, missing.of_arm, missing.base), (6, 9, 0));
         assert!(missing.decides);
         let slower = rule(&analysis, "new", "slower");
@@ -63,7 +63,7 @@ fn one_accident_among_many_trials_leaves_the_verdict() {
     let analysis = run([400.0, 400.0], 40, |block, arm| arm == "new" && block == 7);
     assert_eq!(verdict(&analysis), Verdict::Equivalent);
     assert_eq!(rule(&analysis, "new", "slower").outcome, RuleOutcome::Pass);
-    let missing = of(&analysis, "new", Metric::THROUGHPUT).missing.unwrap();
+    let missing = of(&analysis, "new", Metric::Throughput).missing.unwrap();
     assert!(!missing.decides && missing.arm == 1);
     // In eight it may hide more than the margin.
     let few = run([400.0, 400.0], 8, |block, arm| arm == "new" && block == 7);
@@ -81,7 +81,7 @@ fn what_the_user_interrupted_is_not_missing() {
     trials.last_mut().unwrap().outcome = iotax_record::Outcome::Interrupted;
     let analysis = bed.analyze(&trials);
     assert_eq!(verdict(&analysis), Verdict::Equivalent);
-    assert_eq!(of(&analysis, "new", Metric::THROUGHPUT).missing, None);
+    assert_eq!(of(&analysis, "new", Metric::Throughput).missing, None);
 }
 
 #[test]

@@ -15,8 +15,8 @@ fn two_phases() -> (Bed, Vec<Trial>) {
         trial.phase = 1;
     }
     trials.extend(noisy);
-    let first = bed.experiment.spec.workload.clone();
-    bed.experiment.spec.then.push(Workload { name: "second".to_owned(), ..first });
+    let first = bed.experiment.spec.workload().clone();
+    bed.experiment.spec.phases.push(Workload { name: "second".to_owned(), ..first });
     (bed, trials)
 }
 

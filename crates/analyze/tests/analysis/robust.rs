@@ -88,8 +88,8 @@ fn beds() -> impl Strategy<Value = Bed> {
             _ => Bed::peel_of(&["a", "b", "c"], vec![0, 1, 3]),
         };
         if is_open {
-            bed.experiment.spec.workload.jobs[0].pace = Pace::Even { iops: 4.0 };
-            bed.experiment.spec.workload.jobs[0].invalidate = true;
+            bed.experiment.spec.phases[0].jobs[0].pace = Pace::Even { iops: 4.0 };
+            bed.experiment.spec.phases[0].jobs[0].invalidate = true;
             bed = bed.on_disk();
         }
         bed
@@ -130,9 +130,8 @@ proptest! {
         for end in [None, Some(&end())] {
             is_sound(&analyzer.finish(end))?;
         }
-        let text = serde_json::to_string(&analyzer.finish(None)).unwrap();
-        let back: Analysis = serde_json::from_str(&text).unwrap();
-        prop_assert_eq!(back.trials.len(), trials.len());
+        let shown = serde_json::to_value(analyzer.finish(None)).unwrap();
+        prop_assert_eq!(shown["trials"].as_array().unwrap().len(), trials.len());
     }
 }
 

@@ -29,7 +29,7 @@ fn pair() -> Bed {
 }
 
 fn verdict(analysis: &Analysis) -> Verdict {
-    of(analysis, "slow", Metric::THROUGHPUT).verdict
+    of(analysis, "slow", Metric::Throughput).verdict
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn an_arm_that_completes_nothing_is_slower_after_seven_blocks() {
     let seven = bed.decide(&trials);
     assert_eq!(seven.stop, [EndReason::Resolved { besides: None }]);
     let analysis = bed.analyze(&trials);
-    let slow = of(&analysis, "slow", Metric::THROUGHPUT);
+    let slow = of(&analysis, "slow", Metric::Throughput);
     assert_eq!((slow.verdict, slow.tax, slow.blocks), (Verdict::Slower, None, 7));
     let stalls = slow.stalls.unwrap();
     assert_eq!((stalls.arm, stalls.base, stalls.blocks, stalls.more_blocks), (7, 0, 7, None));
@@ -61,7 +61,7 @@ fn three_such_blocks_are_undecided_and_say_what_is_missing() {
     let mut bed = pair();
     let trials = run(&mut bed, 3, |_, arm| arm == "slow");
     let analysis = bed.analyze(&trials);
-    let slow = of(&analysis, "slow", Metric::THROUGHPUT);
+    let slow = of(&analysis, "slow", Metric::Throughput);
     let stalls = slow.stalls.unwrap();
     assert_eq!(
         (slow.verdict, stalls.more_blocks, stalls.factor),
@@ -100,7 +100,7 @@ fn one_stall_ends_intervals_and_equivalence() {
         .map(|t| if t.block == 4 && t.arm == "slow" { stalled(t) } else { t })
         .collect();
     let analysis = bed.analyze(&trials);
-    let slow = of(&analysis, "slow", Metric::THROUGHPUT);
+    let slow = of(&analysis, "slow", Metric::Throughput);
     assert_eq!((slow.verdict, slow.lo, slow.p), (Verdict::Undecided, None, Some(1.0)));
     assert!(!slow.holds_after_holm);
 }
@@ -155,7 +155,7 @@ fn a_stall_at_an_offered_rate_is_a_verdict() {
     let mut bed = pair().offer(400.0);
     let trials = run(&mut bed, 7, |_, arm| arm == "slow");
     let analysis = bed.analyze(&trials);
-    for metric in [Metric::P99, Metric::LATENCY] {
+    for metric in [Metric::P99, Metric::Latency] {
         assert_eq!(of(&analysis, "slow", metric).verdict, Verdict::Slower, "{metric:?}");
     }
 }
@@ -188,6 +188,6 @@ fn a_peel_is_given_up_after_three_and_still_judges_the_whole_stack() {
         bed.decide(&trials).stop,
         [EndReason::ArmSilent { arm: "mask 1".to_owned(), trials: 3 }]
     );
-    let total = of(&bed.analyze(&trials), "total", Metric::THROUGHPUT).clone();
+    let total = of(&bed.analyze(&trials), "total", Metric::Throughput).clone();
     assert_eq!(total.stalls.map(|stalls| (stalls.arm, stalls.base)), Some((3, 0)));
 }

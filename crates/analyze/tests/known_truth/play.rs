@@ -84,7 +84,7 @@ impl Scenario {
     }
 
     fn came(&self, comparisons: &[Comparison]) -> Came {
-        let primary = || comparisons.iter().filter(|c| c.metric == Metric::THROUGHPUT);
+        let primary = || comparisons.iter().filter(|c| c.metric == Metric::Throughput);
         let last = primary().next_back().expect("a comparison");
         let ends = last.lo.zip(last.hi);
         Came {
@@ -220,6 +220,7 @@ fn experiment(scenario: &Scenario, seed: u64) -> ExperimentHead {
     let sites = vec![Site { storage_id: "one disk".into(), ..Site::default() }; arms.len()];
     let stop = Stop { mode: scenario.mode, ..Stop::default() };
     ExperimentHead {
+        cloud: iotax_experiment::CloudChoice::default(),
         format: iotax_record::FORMAT,
         id: None,
         iotax_version: "0".into(),

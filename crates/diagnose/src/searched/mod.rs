@@ -11,10 +11,9 @@ mod sharing;
 use iotax_caps::{Cap, CapKind, Caps, Obstacle, SecondPass, TargetCaps, Unreached};
 use iotax_catalog::Cloud;
 use iotax_catalog::Cloud::{Aws, Azure, Gcp};
-use iotax_catalog::Scope;
-use iotax_experiment::Search;
-use iotax_experiment::documented::{Documented, LimitBy};
+use iotax_experiment::documented::Documented;
 use iotax_quantity::{bytes, time, times};
+use iotax_record::SearchHead;
 
 use crate::suspect::{Confidence, Diagnosis, Suspect};
 
@@ -46,7 +45,7 @@ pub(crate) const CAUSES: [&str; 19] = [
 ];
 
 /// What is suspected of each target; those of which nothing is are left out.
-pub fn of_search(asked: &Search, caps: &Caps) -> Vec<Diagnosis> {
+pub fn of_search(asked: &SearchHead, caps: &Caps) -> Vec<Diagnosis> {
     let of_target = |target: &TargetCaps| {
         // Of what is as sure, that which has a name or another target in it says more than a cap
         // does by itself. A search measures no shares of an I/O's time.
@@ -69,11 +68,11 @@ pub fn of_search(asked: &Search, caps: &Caps) -> Vec<Diagnosis> {
 }
 
 /// What holds each of its caps: limits that are known and fit, and what the others look like.
-fn limits(asked: &Search, target: &TargetCaps, caps: &Caps) -> (Vec<Suspect>, Vec<Suspect>) {
+fn limits(asked: &SearchHead, target: &TargetCaps, caps: &Caps) -> (Vec<Suspect>, Vec<Suspect>) {
     let (mut by_name, mut by_shape) = (Vec::new(), Vec::new());
     for (cap, is_bytes) in [(&target.iops, false), (&target.bw_bytes, true)] {
         let Some(cap) = cap else { continue };
-        let fits = |row: &&Documented| row.is_of(&target.name) && row.is_bytes() == is_bytes;
+        let fits = |row: &&Documented| row.target == target.name && row.is_bytes() == is_bytes;
         match caps.documented.iter().find(fits).and_then(|row| named(asked, cap, row)) {
             Some(suspect) => Suspect::merge(&mut by_name, suspect),
             None => Suspect::merge(&mut by_shape, unnamed(target, cap)),
@@ -84,14 +83,14 @@ fn limits(asked: &Search, target: &TargetCaps, caps: &Caps) -> (Vec<Suspect>, Ve
 
 /// A limit that is documented, or that this machine sets. That a figure is the same may be chance:
 /// it counts for as much as the cap looks like a limiter's.
-fn named(asked: &Search, cap: &Cap, documented: &Documented) -> Option<Suspect> {
-    let limit = documented.binding()?;
-    let is_here = limit.by == LimitBy::Cgroup;
-    let to_blame = match (&limit.by, provider(asked)) {
-        (LimitBy::Cgroup, _) => "cgroup-io-max",
-        (LimitBy::Documented(Scope::Disk), Some(Azure)) => "azure-disk-limit",
-        (LimitBy::Documented(Scope::Disk), Some(Aws)) => "ebs-volume-limit",
-        (LimitBy::Documented(Scope::Disk), Some(Gcp)) => "gcp-disk-limit",
+fn named(asked: &SearchHead, cap: &Cap, documented: &Documented) -> Option<Suspect> {
+    let limit = &documented.limits[documented.binds?];
+    let is_here = limit.scope == "cgroup";
+    let to_blame = match (limit.scope.as_str(), provider(asked)) {
+        ("cgroup", _) => "cgroup-io-max",
+        ("disk", Some(Azure)) => "azure-disk-limit",
+        ("disk", Some(Aws)) => "ebs-volume-limit",
+        ("disk", Some(Gcp)) => "gcp-disk-limit",
         (_, Some(Azure)) => "azure-vm-limit",
         (_, Some(Aws)) => "ebs-instance-limit",
         (_, Some(Gcp)) => "gcp-vm-limit",
@@ -100,22 +99,22 @@ fn named(asked: &Search, cap: &Cap, documented: &Documented) -> Option<Suspect> 
     let (confidence, against) = match cap.kind {
         CapKind::Throttle => (Confidence::Sure, None),
         CapKind::External if is_here => (Confidence::Sure, None),
-        CapKind::External => (Confidence::Likely, Some(format!("{:?}", cap.reason))),
+        CapKind::External => (Confidence::Likely, Some(cap.why.clone())),
         CapKind::SaturatedDevice | CapKind::ThisMachine => {
-            (Confidence::Possible, Some(format!("{:?}", cap.reason)))
+            (Confidence::Possible, Some(cap.why.clone()))
         }
     };
-    let source =
-        format!("{}: {}", limit.of, limit.source.as_ref().map_or("this machine", |s| &s.text));
-    let suspect = Suspect::new(to_blame, confidence, format!("{:?}", documented.standing()));
+    let source = format!("{}: {}", limit.of, limit.source);
+    let suspect = Suspect::new(to_blame, confidence, documented.says.clone());
     Some(suspect.and([source]).but(against))
 }
 
 /// Whose limits were asked for.
-fn provider(asked: &Search) -> Option<Cloud> {
+fn provider(asked: &SearchHead) -> Option<Cloud> {
     let of_vm = |name: &str| Some(iotax_catalog::vm(name).ok()?.first()?.cloud);
     let of_disk = |text: &String| Some(iotax_catalog::disk(text).ok()?.cloud);
-    asked.cloud.vm.as_deref().and_then(of_vm).or_else(|| asked.cloud.disks.iter().find_map(of_disk))
+    let cloud = &asked.opened.cloud;
+    cloud.vm.as_deref().and_then(of_vm).or_else(|| cloud.disks.iter().find_map(of_disk))
 }
 
 fn unnamed(target: &TargetCaps, cap: &Cap) -> Suspect {
@@ -129,15 +128,14 @@ fn unnamed(target: &TargetCaps, cap: &Cap) -> Suspect {
     let depth = target.useful_depth.map(|depth| {
         format!("more than {depth} in flight brought no more, and every I/O took longer")
     });
-    Suspect::new(to_blame, confidence, format!("{:?}", cap.reason)).and(depth)
+    Suspect::new(to_blame, confidence, cap.why.clone()).and(depth)
 }
 
 /// Caps that this machine was too busy to come to.
 fn computed(target: &TargetCaps) -> Vec<Suspect> {
-    let is_here = |cap: &&Unreached| matches!(cap.obstacle, Obstacle::ThisMachine(_));
+    let is_here = |cap: &&Unreached| cap.obstacle == Obstacle::ThisMachine;
     let here = target.unreached.iter().filter(is_here);
-    here.map(|cap| Suspect::new("cpu-bound", Confidence::Likely, format!("{:?}", cap.obstacle)))
-        .collect()
+    here.map(|cap| Suspect::new("cpu-bound", Confidence::Likely, cap.why.clone())).collect()
 }
 
 /// Credits that ran out during the search.

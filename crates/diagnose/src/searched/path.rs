@@ -20,7 +20,7 @@ pub(super) fn limits(
 ) -> (Vec<Suspect>, Vec<Suspect>) {
     let (mut by_name, mut by_shape) = (Vec::new(), Vec::new());
     for cap in &target.path {
-        let fits = |row: &&Documented| row.is_of(&target.name) && row.quantity == cap.name();
+        let fits = |row: &&Documented| row.target == target.name && row.quantity == cap.name();
         let known = caps.documented.iter().find(fits).and_then(|row| known(cap, row));
         match known {
             Some(suspect) => Suspect::merge(&mut by_name, suspect),
@@ -35,8 +35,8 @@ pub(super) fn limits(
 
 /// A limit that is documented of the VM, or that shapes what passes here.
 fn known(cap: &PathCap, row: &Documented) -> Option<Suspect> {
-    let limit = row.binding()?;
-    let is_here = limit.source.is_none();
+    let limit = &row.limits[row.binds?];
+    let is_here = limit.as_of.is_none();
     let burst = burst_rate(limit, row.measured);
     let to_blame = match burst {
         _ if is_here => "shaper-in-path",
@@ -47,17 +47,16 @@ fn known(cap: &PathCap, row: &Documented) -> Option<Suspect> {
     let (confidence, against) = match cap.cap.kind {
         CapKind::Throttle => (Confidence::Sure, None),
         CapKind::External | CapKind::SaturatedDevice => {
-            (Confidence::Likely, Some(format!("{:?}", cap.cap.reason)))
+            (Confidence::Likely, Some(cap.cap.why.clone()))
         }
-        CapKind::ThisMachine => (Confidence::Possible, Some(format!("{:?}", cap.cap.reason))),
+        CapKind::ThisMachine => (Confidence::Possible, Some(cap.cap.why.clone())),
     };
     let (carried, allowed) =
         (bit_rate(8.0 * row.measured), bit_rate(8.0 * burst.unwrap_or(limit.per_s)));
     let by = if is_here { "set" } else { "documented" };
     let on_the_wire = format!("{}: {carried} on the wire, {allowed} {by}", way(cap));
-    let source =
-        format!("{}: {}", limit.of, limit.source.as_ref().map_or("this machine", |s| &s.text));
-    let suspect = Suspect::new(to_blame, confidence, format!("{:?}", row.standing()));
+    let source = format!("{}: {}", limit.of, limit.source);
+    let suspect = Suspect::new(to_blame, confidence, row.says.clone());
     Some(suspect.and([on_the_wire, source]).but(against))
 }
 
@@ -68,7 +67,7 @@ fn burst_rate(limit: &DocumentedLimit, measured: f64) -> Option<f64> {
 }
 
 fn unnamed(target: &TargetCaps, cap: &PathCap, cloud: Option<Cloud>) -> Vec<Suspect> {
-    let why = || format!("{:?}", cap.cap.reason);
+    let why = || cap.cap.why.clone();
     match cap.cap.kind {
         CapKind::ThisMachine => vec![Suspect::new("cpu-bound", Confidence::Likely, why())],
         CapKind::Throttle if cap.is_per_flow => {
@@ -110,7 +109,7 @@ fn burst(cap: &PathCap, cloud: Option<Cloud>) -> Option<Suspect> {
 }
 
 const fn way(cap: &PathCap) -> &'static str {
-    cap.quantity.name(cap.is_per_flow)
+    cap.quantity.in_words(cap.is_per_flow)
 }
 
 #[cfg(test)]

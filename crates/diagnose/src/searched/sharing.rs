@@ -43,6 +43,5 @@ fn computed(target: &TargetCaps, pair: &Sharing) -> Option<String> {
     let of_path = target.path.iter().find(|path| path.name() == pair.quantity);
     let of_storage = if pair.quantity == "iops" { &target.iops } else { &target.bw_bytes };
     let cap = of_path.map(|path| &path.cap).or(of_storage.as_ref())?;
-    (cap.kind == CapKind::ThisMachine)
-        .then(|| format!("{}: {}", target.name, format!("{:?}", cap.reason)))
+    (cap.kind == CapKind::ThisMachine).then(|| format!("{}: {}", target.name, cap.why))
 }

@@ -7,9 +7,29 @@ use iotax_analyze::{
 use iotax_diagnose::{Diagnosis, of_arms};
 use iotax_record::ExperimentHead;
 use iotax_wording::ending::ending;
+use iotax_wording::name;
 use serde::Serialize;
 
 use super::limits::ShownDocumented;
+/// Data, and what is said of them.
+#[derive(Serialize)]
+struct With<'a, T, S> {
+    #[serde(flatten)]
+    data: &'a T,
+    #[serde(flatten)]
+    said: S,
+}
+
+#[derive(Serialize)]
+struct Compared {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    against: Option<String>,
+}
+
+fn compared(data: &Comparison) -> With<'_, Comparison, Compared> {
+    let against = data.against.as_ref().map(name::against);
+    With { data, said: Compared { against } }
+}
 
 /// The keys, in their order.
 #[derive(Serialize)]
@@ -21,7 +41,7 @@ pub(crate) struct Shown<'a> {
     margin: f64,
     alpha: f64,
     arms: &'a [ArmSummary],
-    comparisons: &'a [Comparison],
+    comparisons: Vec<With<'a, Comparison, Compared>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     matrix: Option<&'a FactorEffects>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -70,7 +90,7 @@ impl<'a> Shown<'a> {
             margin: analysis.margin,
             alpha: analysis.alpha,
             arms: &analysis.arms,
-            comparisons: &analysis.comparisons,
+            comparisons: analysis.comparisons.iter().map(compared).collect(),
             matrix: analysis.matrix.as_ref(),
             outliers: analysis.outliers.as_ref(),
             fleet: analysis.fleet,

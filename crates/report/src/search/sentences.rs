@@ -37,7 +37,7 @@ pub(super) fn all(search: SearchResult<'_>) -> Vec<String> {
         let quantity = quantity::named(&row.quantity, unit).name();
         format!("{of}{quantity}: {}", limit::standing(row))
     }));
-    sentences.extend(of_search(&search.head.search, caps).iter().filter_map(|diagnosis| {
+    sentences.extend(of_search(search.head, caps).iter().filter_map(|diagnosis| {
         let target = caps.targets.iter().find(|target| target.name == diagnosis.of)?;
         Some(of(search, target) + &diagnoses::sentence(diagnosis)?)
     }));
@@ -102,7 +102,7 @@ pub(super) fn notes(search: SearchResult<'_>) -> Vec<String> {
                 .to_owned(),
         );
     }
-    notes.extend(diagnoses::lines(&of_search(&search.head.search, caps), caps.targets.len()));
+    notes.extend(diagnoses::lines(&of_search(search.head, caps), caps.targets.len()));
     notes.extend(caps.notes.iter().map(cap::note));
     if let Some(ended) = &caps.ended {
         notes
