@@ -15,8 +15,6 @@ pub enum Error {
         )
     )]
     UnknownDisk { name: String, near: Vec<String> },
-    #[error("no known cause `{id}`{}", near_names(near, "iotax doctor --explain lists them"))]
-    UnknownCause { id: String, near: Vec<String> },
     #[error("disk `{disk}`: {problem}")]
     DiskParameter { disk: String, problem: String },
     #[error("{0}")]
@@ -29,7 +27,8 @@ fn in_cloud(cloud: Option<Cloud>) -> String {
     cloud.map(|cloud| format!(" of {cloud}")).unwrap_or_default()
 }
 
-fn near_names(near: &[String], otherwise: &str) -> String {
+/// What a name that is not known may have meant, for an error.
+pub fn near_names(near: &[String], otherwise: &str) -> String {
     match near {
         [] => format!(": {otherwise}"),
         [one] => format!(": did you mean {one}?"),

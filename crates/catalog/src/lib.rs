@@ -1,15 +1,13 @@
-//! Documented limits of clouds' virtual machines and disks, and known causes of slow I/O, as data
-//! with sources.
+//! Documented limits of clouds' virtual machines and disks, as data with sources.
 //!
 //! The tables are embedded; nothing else is read. Each figure has a source and a date, what is
 //! not documented is `None`, and where sources disagree both are told. [`vm()`] and [`disk()`]
 //! look one up; [`expect()`] says
-//! what a VM and its disks may do together; [`cause()`] explains a cause.
+//! what a VM and its disks may do together.
 #![forbid(unsafe_code)]
 
 mod aws;
 mod azure;
-mod causes;
 mod claims;
 mod conflicts;
 mod disk;
@@ -24,17 +22,16 @@ mod text;
 mod units;
 mod vm;
 
-pub use causes::{Cause, CauseSource, cause, causes};
 pub use claims::{Agreement, Checked, Claim, Claimed, check, read_claims};
 pub use disk::{Caching, Disk, HostCache};
-pub use error::Error;
+pub use error::{Error, near_names};
 pub use expect::{
     Bound, Bucket, BurstBound, By, DiskExpectation, Effective, Expectation, Setup, expect,
     vm_variant,
 };
 pub use limit::{Burst, Cloud, Direction, Fact, Limit, Rate, Scope, Source};
 pub use lookup::{
-    attachable, attached_disk, azure_disk_of, disk, disk_names, vm, vm_names, vm_of, vms_like,
+    attachable, attached_disk, azure_disk_of, disk, disk_names, near, vm, vm_names, vm_of, vms_like,
 };
 pub use shingled::{Shingled, shingled};
 pub use vm::{Conflict, LocalStorage, Vm};

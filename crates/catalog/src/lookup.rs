@@ -158,7 +158,7 @@ pub(crate) fn short(name: &str) -> String {
 }
 
 /// The known names that were probably meant: at most a third of them mistyped, the closest first.
-pub(crate) fn near(name: &str, known: impl Iterator<Item = String>) -> Vec<String> {
+pub fn near(name: &str, known: impl Iterator<Item = String>) -> Vec<String> {
     let wanted = short(name);
     // A long text is no mistyped name, and comparing takes time by the square of its length.
     let length = wanted.chars().count();

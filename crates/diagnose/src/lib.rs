@@ -15,27 +15,19 @@ mod searched;
 mod suspect;
 
 pub use cluster::{
-    Subject, VolumeInUse, choice_of, claim_disk, cluster_findings, documented_limits, unknown,
-    vm_limits,
+    Subject, VolumeInUse, choice_of, claim_disk, cluster_findings, unknown, vm_limits,
 };
 pub use machine::{
-    Certainty, Finding, LayerCoverage, Observation, coverage, findings, named_causes,
+    Certainty, Component, ComponentKind, Detail, DiskUse, Field, Finding, Lack, LayerCoverage,
+    LayerKind, Meanwhile, Names, Observation, Since, Source, Value, coverage, findings,
+    named_causes, why,
 };
-pub use measured::{of_arms, reasons};
-pub use searched::of_search;
-pub use suspect::{Confidence, Diagnosis, Reason, Reasons, Suspect};
+pub use measured::{evidence, of_arms, reasons};
+pub use searched::{PathWay, SearchEvidence, of_search};
+pub use suspect::{Confidence, Diagnosis, Evidence, FoundThere, Reason, Reasons, Suspect};
 
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    #[test]
-    fn every_cause_of_the_catalogue_has_a_rule() {
-        let causes: BTreeSet<_> =
-            iotax_catalog::causes().iter().map(|cause| cause.id.as_str()).collect();
-        let measured = crate::measured::named_causes().chain(crate::searched::CAUSES);
-        let named = crate::named_causes().chain(crate::cluster::named_causes()).chain(measured);
-        let named: BTreeSet<_> = named.collect();
-        assert_eq!(named, causes);
-    }
+/// Every cause that some rule can name.
+pub fn all_causes() -> impl Iterator<Item = &'static str> {
+    let measured = measured::named_causes().chain(searched::CAUSES);
+    named_causes().chain(cluster::named_causes()).chain(measured)
 }

@@ -1,9 +1,17 @@
 //! What is suspected, and how sure that is.
 
-use serde::{Deserialize, Serialize};
+use iotax_analyze::{QuantilePoint, SlowMode};
+use serde::Serialize;
+
+use crate::machine::why::{Why, families};
+use crate::machine::{Component, Observation};
+use crate::measured::evidence::{
+    PutIn, above, crypt, device, limiter, memory, network, nfs, processor, regime, stack, waiting,
+};
+use crate::searched::SearchEvidence;
 
 /// What is suspected to have made one arm or target as it was measured.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Diagnosis {
     /// Name of the arm or target.
     pub of: String,
@@ -12,18 +20,51 @@ pub struct Diagnosis {
 }
 
 /// A known cause that a measurement points to.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Suspect {
     /// The cause's name in the catalogue.
-    pub cause: String,
+    pub cause: &'static str,
     /// How sure that is.
     pub confidence: Confidence,
     /// Share of the time of an I/O that it explains, 0 to 1; `None` if that cannot be said.
     pub explains: Option<f64>,
     /// What speaks for it.
-    pub evidence: Vec<String>,
+    pub evidence: Vec<Evidence>,
     /// What speaks against it.
-    pub against: Vec<String>,
+    pub against: Vec<Evidence>,
+}
+
+families! {
+    /// What speaks for a cause, or against it.
+    Evidence {
+        Above(above::AboveEvidence),
+        Crypt(crypt::CryptEvidence),
+        Device(device::DeviceEvidence),
+        Limiter(limiter::LimiterEvidence),
+        Memory(memory::MemoryEvidence),
+        Network(network::NetworkEvidence),
+        Nfs(nfs::NfsEvidence),
+        Processor(processor::ProcessorEvidence),
+        Regime(regime::RegimeEvidence),
+        Stack(stack::Between),
+        Waiting(waiting::WaitingEvidence),
+        Search(SearchEvidence),
+        SlowMode(SlowMode),
+        Seen(Observation),
+        Found(FoundThere),
+    } {
+        Percentiles { mode: SlowMode, latency: Vec<QuantilePoint> },
+        /// Another cause makes some I/Os wait, and others not.
+        Explained { by: &'static str },
+    }
+}
+
+/// What was found on the machine.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FoundThere {
+    pub about: Vec<Component>,
+    pub alike: Vec<Component>,
+    pub why: Box<Why>,
 }
 
 /// What is suspected of several arms, by what it explains.
@@ -44,11 +85,13 @@ pub struct Reason {
     /// The cause that it has and the other one has not, or not as much.
     pub suspect: Option<Suspect>,
     /// The layers of its own that iotax put in, and the time that they took.
-    pub put_in: Option<String>,
+    pub put_in: Option<PutIn>,
+    /// The arm that the evidence is of, where several have the cause.
+    pub evidence_of: Option<String>,
 }
 
 /// How sure a suspicion is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Confidence {
     /// It would look like this; so would other things.
@@ -72,14 +115,6 @@ impl Confidence {
             Some(share) if share >= MOST => Self::Sure,
             Some(share) if share < MUCH => Self::Possible,
             _ => Self::Likely,
-        }
-    }
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Possible => "possible",
-            Self::Likely => "likely",
-            Self::Sure => "sure",
         }
     }
 }
@@ -117,20 +152,19 @@ impl Suspect {
         };
         for (known, new) in [(&mut known.evidence, new.evidence), (&mut known.against, new.against)]
         {
-            let more: Vec<_> = new.into_iter().filter(|text| !known.contains(text)).collect();
+            let more: Vec<_> = new.into_iter().filter(|new| !known.contains(new)).collect();
             known.extend(more);
         }
     }
 
     /// With one thing that speaks for it.
-    pub(crate) fn new(cause: &str, confidence: Confidence, evidence: String) -> Self {
-        Self {
-            cause: cause.to_owned(),
-            confidence,
-            explains: None,
-            evidence: vec![evidence],
-            against: Vec::new(),
-        }
+    pub(crate) fn new(
+        cause: &'static str,
+        confidence: Confidence,
+        evidence: impl Into<Evidence>,
+    ) -> Self {
+        let (evidence, against) = (vec![evidence.into()], Vec::new());
+        Self { cause, confidence, explains: None, evidence, against }
     }
 
     pub(crate) fn explaining(mut self, share: f64) -> Self {
@@ -152,13 +186,13 @@ impl Suspect {
         self
     }
 
-    pub(crate) fn and(mut self, evidence: impl IntoIterator<Item = String>) -> Self {
-        self.evidence.extend(evidence);
+    pub(crate) fn and<E: Into<Evidence>>(mut self, evidence: impl IntoIterator<Item = E>) -> Self {
+        self.evidence.extend(evidence.into_iter().map(Into::into));
         self
     }
 
-    pub(crate) fn but(mut self, against: impl IntoIterator<Item = String>) -> Self {
-        self.against.extend(against);
+    pub(crate) fn but<E: Into<Evidence>>(mut self, against: impl IntoIterator<Item = E>) -> Self {
+        self.against.extend(against.into_iter().map(Into::into));
         self
     }
 }

@@ -5,11 +5,18 @@ mod machines;
 
 use std::fmt::Write as _;
 
-use iotax_diagnose::{Certainty, Finding, findings, named_causes};
+use iotax_diagnose::why::Why;
+use iotax_diagnose::why::ebs::EbsWhy;
+use iotax_diagnose::why::encryption::EncryptionWhy;
+use iotax_diagnose::why::limits::LimitsWhy;
+use iotax_diagnose::why::memory::MemoryWhy;
+use iotax_diagnose::why::nfs::NfsWhy;
+use iotax_diagnose::{Certainty, Finding, Meanwhile, Since, findings, named_causes};
 use iotax_experiment::CloudChoice;
 
 use iotax_record::Machine;
 use iotax_record::machine::{Crypt, Device, MountSeen, NfsSeen, PressureAverages};
+use iotax_wording::cause as wording;
 use machines::{ALL, text as file};
 
 fn machine(name: &str) -> Machine {
@@ -37,10 +44,11 @@ fn found(name: &str) -> Vec<Finding> {
 /// As a text for people to compare.
 fn text(findings: &[Finding]) -> String {
     let mut text = String::new();
-    for finding in findings {
-        let Finding { cause, about, certainty, seen, why, commands } = finding;
-        writeln!(text, "{}: {cause}, {about}\n  {why}", certainty.name()).unwrap();
-        for one in seen {
+    for finding in wording::in_order(findings) {
+        let Finding { cause, about, certainty, seen, commands, .. } = finding;
+        let (about, certainty) = (wording::components(about), wording::certainty(*certainty));
+        writeln!(text, "{certainty}: {cause}, {about}\n  {}", wording::why(finding)).unwrap();
+        for one in seen.iter().map(wording::observation) {
             let field = one.field.as_ref().map_or(String::new(), |field| format!(" {field}"));
             writeln!(text, "  - {}{field} = {}", one.file, one.value).unwrap();
         }
@@ -53,7 +61,7 @@ fn text(findings: &[Finding]) -> String {
 
 fn causes(findings: &[Finding], at_least: Certainty) -> Vec<&str> {
     let sure = findings.iter().filter(|finding| finding.certainty >= at_least);
-    sure.map(|finding| finding.cause.as_str()).collect()
+    sure.map(|finding| finding.cause).collect()
 }
 
 #[test]
@@ -82,7 +90,7 @@ fn disks_are_encrypted_twice_only_where_hardware_encrypts_them() {
     let of = |name| {
         let found = found(name);
         let twice = found.into_iter().filter(|finding| finding.cause == "double-encryption");
-        twice.map(|finding| finding.about).collect::<Vec<_>>()
+        twice.map(|finding| wording::components(&finding.about)).collect::<Vec<_>>()
     };
     assert_eq!(
         of("azure-e16d-v5-encryption-at-host"),
@@ -148,7 +156,7 @@ fn what_only_root_may_read_is_said_to_be_unread() {
     device(&mut machine, "dm-0").mapping.as_mut().unwrap().targets = None;
     let found = findings(&machine, &CloudChoice::default());
     assert_eq!(causes(&found, Certainty::ToBeTested), ["dm-crypt-workqueues", "nvme-power-states"]);
-    assert!(found[0].why.contains("only root"), "{}", found[0].why);
+    assert_eq!(found[0].why, EncryptionWhy::Unread.into());
 }
 
 #[test]
@@ -243,7 +251,7 @@ fn a_cause_goes_with_what_shows_it() {
 }
 
 /// How sure a cause is on a machine once something of it was changed, and why.
-fn judged(name: &str, cause: &str, change: fn(&mut Machine)) -> (Certainty, String) {
+fn judged(name: &str, cause: &str, change: fn(&mut Machine)) -> (Certainty, Why) {
     let mut machine = machine(name);
     change(&mut machine);
     let found = findings(&machine, &choice(name));
@@ -275,16 +283,22 @@ fn counters_of_long_ago_are_to_be_tested_unless_they_move() {
         m.counting.watched_ms = Some(200);
         m.counting.more_file_refaults = Some(0);
     });
+    let since = |ago_s, more| {
+        let meanwhile = Some(Meanwhile { more, watched_ms: 200 });
+        Since { ago_s, meanwhile }
+    };
+    let of_thrash = |why: &Why| match why {
+        Why::Memory(MemoryWhy::Thrash { since, .. }) => Some(*since),
+        _ => None,
+    };
     assert_eq!(sure, Certainty::ToBeTested);
-    assert!(
-        why.contains("since boot, 90 days before") && why.contains("no more in 0.2 s"),
-        "{why}"
-    );
+    assert_eq!(of_thrash(&why), Some(since(Some(90 * DAY_S), 0)));
     let (sure, why) = thrash(|m| {
         m.counting.watched_ms = Some(200);
         m.counting.more_file_refaults = Some(7);
     });
-    assert!(sure == Certainty::Likely && why.contains("; 7 more in 0.2 s"), "{why}");
+    assert_eq!(sure, Certainty::Likely);
+    assert_eq!(of_thrash(&why).unwrap().meanwhile, since(None, 7).meanwhile);
     // 620,411 pages are few in three months and many in an hour.
     assert_eq!(thrash(|m| m.counting.up_s = Some(90 * DAY_S)).0, Certainty::ToBeTested);
     assert_eq!(thrash(|m| m.counting.up_s = Some(3_600)).0, Certainty::Likely);
@@ -294,27 +308,30 @@ fn counters_of_long_ago_are_to_be_tested_unless_they_move() {
         once(m);
     });
     assert_eq!(sure, Certainty::ToBeTested);
-    assert!(
-        why.contains("since it was mounted, 3 days before (no more in 0.2 s), 1 waited"),
-        "{why}"
-    );
+    let Why::Nfs(NfsWhy::SentAgain { lost, .. }) = why else { panic!("{why:?}") };
+    assert_eq!((lost.since, lost.timeouts), (since(Some(3 * DAY_S), 0), 1));
     assert_eq!(lossy(|m| once(m).sent_again_while_watched = Some(1)).0, Certainty::Likely);
     assert_eq!(lossy(|m| once(m).transmissions *= 2).0, Certainty::Likely);
 
     let (sure, why) = judged("nfs-krb5p-nconnect", "nfs-slots", |m| {
         mount(m, "/mnt/projects").nfs.as_mut().unwrap().age_s = Some(3 * DAY_S);
     });
-    assert!(sure == Certainty::ToBeTested && why.contains("mounted, 3 days before"), "{why}");
+    assert_eq!(sure, Certainty::ToBeTested);
+    let Why::Nfs(NfsWhy::Slots { mounted_s, .. }) = why else { panic!("{why:?}") };
+    assert_eq!(mounted_s, Some(3 * DAY_S));
     let (sure, why) = judged("aws-r6i-4xlarge-gp3", "ebs-volume-limit", |m| {
         m.counting.up_s = Some(1_000_000 * DAY_S);
     });
-    assert!(sure == Certainty::ToBeTested && why.contains("is up for 1000000 days"), "{why}");
+    assert_eq!(sure, Certainty::ToBeTested);
+    let Why::Ebs(EbsWhy::Exceeded { up_s, .. }) = why else { panic!("{why:?}") };
+    assert_eq!(up_s, Some(1_000_000 * DAY_S));
 }
 
 #[test]
 fn an_assumed_latency_makes_nothing_likely() {
     let (sure, why) = judged("azure-e8bs-v5-scsi", "queue-too-short", |_| {});
-    assert!(sure == Certainty::ToBeTested && why.contains("an assumption"), "{why}");
+    assert_eq!(sure, Certainty::ToBeTested);
+    assert!(matches!(why, Why::Limits(LimitsWhy::Depth { takes: Some(_), .. })), "{why:?}");
 }
 
 #[test]
@@ -332,8 +349,8 @@ fn access_times_that_stay_in_memory_are_none() {
 #[test]
 fn a_finding_says_what_was_seen_and_what_to_do() {
     for finding in ALL.iter().flat_map(|name| found(name)) {
-        let Finding { cause, about, seen, why, commands, .. } = &finding;
-        assert!(!about.is_empty() && !why.is_empty(), "{finding:?}");
+        let Finding { cause, about, seen, commands, .. } = &finding;
+        assert!(!about.is_empty() && !wording::why(&finding).is_empty(), "{finding:?}");
         assert!(!seen.is_empty(), "{cause} has no observation");
         assert!(commands.iter().all(|command| command.starts_with("iotax ")), "{finding:?}");
         assert!(!commands.is_empty(), "{cause} has no command");

@@ -108,7 +108,8 @@ fn check(machine: &Machine, choice: &CloudChoice) {
         assert!(named_causes().any(|cause| cause == finding.cause), "{finding:?}");
         // What takes no command has none.
         assert!(!finding.seen.is_empty(), "{finding:?}");
-        assert!(!finding.why.contains("NaN") && !finding.why.contains("inf "), "{finding:?}");
+        let why = iotax_wording::cause::why(&finding);
+        assert!(!why.contains("NaN") && !why.contains("inf "), "{finding:?}");
     }
 }
 

@@ -5,11 +5,12 @@
 use std::collections::HashSet;
 
 use iotax_catalog::{
-    Caching, Cloud, Direction, Limit, Rate, Scope, Setup, Vm, attached_disk, expect, vms_like,
+    Caching, Cloud, Direction, Limit, Scope, Setup, Vm, attached_disk, expect, vms_like,
 };
+use iotax_diagnose::why::Why;
+use iotax_diagnose::why::limits::{BoundOf, Counted, LimitsWhy};
 use iotax_diagnose::{Finding, findings};
 use iotax_experiment::CloudChoice;
-use iotax_quantity::{grouped, mb_per_s, whole};
 use iotax_record::machine::{Device, Node, PathSeen, SeenLayer, UsedAs};
 use iotax_record::{CloudInstance, Machine};
 
@@ -68,12 +69,13 @@ fn cause(cloud: Cloud, scope: Scope) -> &'static str {
     }
 }
 
-type Quantity = (fn(&Limit) -> Option<&Rate>, fn(f64) -> String);
-
-const QUANTITIES: [Quantity; 2] = [
-    (|limit| limit.iops.as_ref(), |rate| format!("{} IOPS", grouped(whole(rate)))),
-    (|limit| limit.bw_bytes.as_ref(), mb_per_s),
-];
+/// The bounds that a finding has of a stage, if it is one of those that bind.
+fn bounds(finding: &Finding) -> &[BoundOf] {
+    match &finding.why {
+        Why::Limits(LimitsWhy::Binds { bounds, .. }) => bounds,
+        _ => &[],
+    }
+}
 
 /// The least sustained rate and the least peak are both named, by the stage whose they are.
 fn assert_named(
@@ -85,22 +87,24 @@ fn assert_named(
 ) -> usize {
     let mut named = 0;
     for direction in [Direction::Read, Direction::Write] {
-        for (of, figure) in QUANTITIES {
+        for counted in Counted::ALL {
             let counting = limits.iter().filter(|limit| limit.direction.counts(direction));
-            let rates: Vec<_> = counting.filter_map(|limit| Some((limit, of(limit)?))).collect();
+            let rates: Vec<_> =
+                counting.filter_map(|limit| Some((limit, counted.rate(limit)?))).collect();
             let least = rates.iter().min_by(|a, b| a.1.sustained.total_cmp(&b.1.sustained));
             let Some((limit, rate)) = least else { continue };
             let peak = rates.iter().map(|(_, rate)| rate.peak()).fold(f64::INFINITY, f64::min);
             let cause = cause(vm.cloud, limit.scope);
-            let sustained = format!("{} ", figure(rate.sustained));
-            let burst = format!("a burst reaches {} ", figure(peak));
-            let is_it = |finding: &&Finding| {
-                finding.cause == cause
-                    && finding.why.contains(&sustained)
-                    && (peak <= rate.sustained || finding.why.contains(&burst))
+            let is_it = |one: &BoundOf| {
+                let burst = one.bound.burst.as_ref().map(|burst| burst.per_s);
+                one.counted == counted
+                    && one.direction.counts(direction)
+                    && one.bound.sustained.total_cmp(&rate.sustained).is_eq()
+                    && (peak <= rate.sustained || burst == Some(peak))
             };
-            let of = format!("{} with {disk}, {caching}: {cause}, {sustained}{burst}", vm.name);
-            assert!(found.iter().any(|one| is_it(&one)), "{of}: {found:#?}");
+            let mut of_cause = found.iter().filter(|finding| finding.cause == cause);
+            let of = format!("{} with {disk}, {caching}: {cause}, {rate:?}, {peak}", vm.name);
+            assert!(of_cause.any(|one| bounds(one).iter().any(is_it)), "{of}: {found:#?}");
             named += 1;
         }
     }
@@ -111,9 +115,10 @@ fn assert_named(
 fn assert_no_other(vm: &Vm, limits: &[Limit], found: &[Finding]) {
     let binds = |scope_is_disk: bool| {
         [Direction::Read, Direction::Write].into_iter().any(|direction| {
-            QUANTITIES.iter().any(|(of, _)| {
+            Counted::ALL.into_iter().any(|counted| {
                 let counting = limits.iter().filter(|limit| limit.direction.counts(direction));
-                let rates = counting.filter_map(|limit| Some((limit, of(limit)?.sustained)));
+                let rates =
+                    counting.filter_map(|limit| Some((limit, counted.rate(limit)?.sustained)));
                 let least = rates.min_by(|a, b| a.1.total_cmp(&b.1));
                 least.is_some_and(|(limit, _)| (limit.scope == Scope::Disk) == scope_is_disk)
             })
@@ -122,7 +127,7 @@ fn assert_no_other(vm: &Vm, limits: &[Limit], found: &[Finding]) {
     for is_disk in [true, false] {
         let scope = if is_disk { Scope::Disk } else { Scope::Instance };
         let cause = cause(vm.cloud, scope);
-        let is_said = found.iter().any(|one| one.cause == cause && one.why.contains(" binds at "));
+        let is_said = found.iter().any(|one| one.cause == cause && !bounds(one).is_empty());
         assert_eq!(is_said, binds(is_disk), "{}: {cause} of {found:#?}", vm.name);
     }
 }

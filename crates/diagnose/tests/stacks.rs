@@ -4,10 +4,14 @@
 
 mod machines;
 
-use iotax_diagnose::{Certainty, Finding, LayerCoverage, coverage, findings};
+use iotax_diagnose::why::Why;
+use iotax_diagnose::why::proxy::ProxyWhy;
+use iotax_diagnose::why::raid::{RaidWhy, Zones};
+use iotax_diagnose::{Certainty, Finding, Lack, LayerCoverage, coverage, findings};
 use iotax_experiment::CloudChoice;
 use iotax_record::Machine;
 use iotax_record::machine::{Device, Listener, MountSeen, ZfsSeen};
+use iotax_wording::cause as wording;
 use machines::{ALL, text};
 
 fn machine(name: &str) -> Machine {
@@ -72,14 +76,17 @@ fn healthy_stacks_are_quiet() {
     assert_eq!(causes, ["copy-on-write-file-system"]);
     assert!(!has(&machine("drives"), "io-scheduler"));
     let of_ssd = found(&machine("drives"));
-    assert!(of_ssd.iter().all(|finding| !finding.about.contains("sdb")), "{of_ssd:?}");
+    assert!(
+        of_ssd.iter().all(|finding| finding.about.iter().all(|one| one.name != "sdb")),
+        "{of_ssd:?}"
+    );
 }
 
 #[test]
 fn the_instance_binds_bytes_though_the_volume_binds_iops() {
     let choice = choice(Some("gp3:size=10G,iops=4000,bw=750M"));
     let found = findings(&machine("aws-m7g-xlarge-gp3"), &choice);
-    let why = |cause: &str| found.iter().find(|one| one.cause == cause).unwrap().why.clone();
+    let why = |cause: &str| found.iter().find(|one| one.cause == cause).map(wording::why).unwrap();
     assert_eq!(
         why("ebs-instance-limit"),
         "The instance limit of m7g.xlarge binds at 156 MB/s sustained (a burst reaches 786 MB/s for 52 min \
@@ -99,6 +106,12 @@ fn what_goes_to_a_process_here_is_not_the_networks() {
         let found = found(machine);
         found.into_iter().find(|one| one.cause == "nfs-local-proxy").map(|one| one.why)
     };
+    let proxy = |machine: &Machine| match why(machine) {
+        Some(Why::Proxy(ProxyWhy::Local { program, has_tls, threads, cpus, .. })) => {
+            (program, has_tls, threads, cpus)
+        }
+        other => panic!("{other:?}"),
+    };
     let listener = |program: &str| Listener {
         program: program.to_owned(),
         threads: Some(1),
@@ -106,10 +119,8 @@ fn what_goes_to_a_process_here_is_not_the_networks() {
         age_ms: Some(100_000),
     };
     way(&mut machine).listener = Some(listener("efs-proxy"));
-    let told = why(&machine).unwrap();
-    assert!(told.starts_with("efs-proxy takes each call"), "{told}");
-    assert!(told.contains("encrypts it with TLS"), "{told}");
-    assert!(told.ends_with("It has 1 thread. It used 20 % of a CPU since it started."), "{told}");
+    let of = |program: &str, has_tls| (Some(program.to_owned()), Some(has_tls), Some(1), Some(0.2));
+    assert_eq!(proxy(&machine), of("efs-proxy", true));
     // The kernel's own server listens at its own port, and no process does.
     way(&mut machine).listener = None;
     let mount = mount(&mut machine, "/srv/shared");
@@ -118,7 +129,7 @@ fn what_goes_to_a_process_here_is_not_the_networks() {
     nfs.options = nfs.options.replace("port=20385", "port=2049");
     assert_eq!(why(&machine), None);
     way(&mut machine).listener = Some(listener("ganesha.nfsd"));
-    assert!(why(&machine).unwrap().starts_with("ganesha.nfsd takes each call"));
+    assert_eq!(proxy(&machine), of("ganesha.nfsd", false));
     way(&mut machine).server = "10.0.0.9".to_owned();
     assert_eq!(why(&machine), None);
     assert!(has(&machine, "storage-shares-network"));
@@ -228,16 +239,20 @@ fn sizes_of_members_tell_where_the_speed_changes() {
     let machine = machine("raid0-unlike-members");
     let found = found(&machine);
     let why = &found.iter().find(|one| one.cause == "raid-unlike-members").unwrap().why;
+    let Why::Raid(RaidWhy::Unlike { members, zones, .. }) = why else { panic!("{why:?}") };
     // Twice the smaller member's 100 GB.
-    assert!(why.contains("from 200 GB on, stripes are over 1 of 2 members"), "{why}");
-    assert!(why.contains("network nvme disk") && why.contains("local nvme disk"), "{why}");
+    assert_eq!(*zones, Some(Zones { from_bytes: 2 * 99_965_363_814, larger: 1 }));
+    let mut local: Vec<_> = members.iter().map(|member| member.kind.is_local).collect();
+    local.sort();
+    assert_eq!(local, [Some(false), Some(true)]);
 }
 
 #[test]
 fn layers_without_rules_are_told() {
     let of = |name: &str| coverage(&machine(name), &choice(None));
     let none = |layers: &[LayerCoverage]| {
-        let none = layers.iter().filter(|one| !one.has_rules).map(|one| one.kind.clone());
+        let none =
+            layers.iter().filter(|one| !one.has_rules).map(|one| wording::layer_kind(&one.kind));
         none.collect::<Vec<_>>()
     };
     assert_eq!(none(&of("unknown-layers")), ["gfs2", "device mapper cache", "rbd"]);
@@ -245,14 +260,14 @@ fn layers_without_rules_are_told() {
     assert_eq!(none(&of("wsl-9p")), [""; 0]);
     let missing = |name: &str, layer: &str| {
         let layers = of(name);
-        layers.into_iter().find(|one| one.layer.starts_with(layer)).unwrap().missing
+        layers.into_iter().find(|one| one.name.starts_with(layer)).unwrap().missing
     };
-    let kind = ["which kind of disk it is (--fact disk=gp3:size=500G)"];
+    let kind = [Lack::KindOfDisk { example: "gp3:size=500G" }];
     assert_eq!(missing("aws-m7g-xlarge-gp3", "nvme1n1"), kind);
     let known = choice(Some("gp3:size=10G,iops=4000,bw=750M"));
     let known = coverage(&machine("aws-m7g-xlarge-gp3"), &known);
     assert!(known.iter().all(|one| one.missing.is_empty()), "{known:?}");
-    assert_eq!(missing("efs-local-proxy", "/srv"), ["which process listens at its port (as root)"]);
+    assert_eq!(missing("efs-local-proxy", "/srv"), [Lack::Listener]);
     assert_eq!(missing("report-lvmcache-smr", "sda").len(), 1);
 }
 

@@ -60,7 +60,6 @@ impl Blame for iotax_catalog::Error {
         match self {
             Self::UnknownVm { .. }
             | Self::UnknownDisk { .. }
-            | Self::UnknownCause { .. }
             | Self::DiskParameter { .. }
             | Self::Impossible(_)
             | Self::Table { .. } => Fault::Usage,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::error::ErrorKind;
 use clap::{Command, CommandFactory as _, Parser as _};
-use iotax_catalog::causes;
+use iotax_wording::cause::causes;
 
 use super::Cli;
 

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use iotax_quantity::list;
 use iotax_record::cluster::{ClaimSeen, ClassSeen, ClusterSeen};
 
 use super::disks::{is_true, is_zonal, parameter};
 use super::found::{Found, Of};
-use crate::machine::{Certainty, Finding, Observation};
+use super::why::ClusterWhy;
+use crate::machine::{
+    Certainty, Component, ComponentKind, Field, Finding, Names, Observation, Value,
+};
 
 /// Provisioners whose volumes are directories of a node's own file system.
 const ON_NODE: [&str; 6] = [
@@ -93,21 +95,18 @@ pub(super) fn claims<'a>(
 
 /// A finding about a class, with what makes its volumes.
 pub(super) fn of_class(
-    cause: &str,
+    cause: &'static str,
     class: &ClassSeen,
     certainty: Certainty,
-    why: String,
+    why: ClusterWhy,
 ) -> Finding {
-    let about = format!("class {}", class.name);
-    Finding::new(cause, about, certainty, why).observed(field(
-        class,
-        "provisioner",
-        &class.provisioner,
-    ))
+    let about = Component::new(ComponentKind::Class, class.name.as_str());
+    let provisioner = field(class, "provisioner", &class.provisioner);
+    Finding::new(cause, about, certainty, why).observed(provisioner)
 }
 
-pub(super) fn field(class: &ClassSeen, name: &str, value: &str) -> Observation {
-    Observation::field(format!("storageclass {}", class.name), name, value)
+pub(super) fn field(class: &ClassSeen, name: impl Into<Field>, value: &str) -> Observation {
+    Observation::object(("storageclass", &class.name), name, value)
 }
 
 /// Volumes of one zone that are made before anybody knows where their pod will be.
@@ -118,30 +117,20 @@ fn immediate(seen: &ClusterSeen, class: &ClassSeen) -> Option<Finding> {
     if !is_bound || zones.len() < 2 {
         return None;
     }
-    let zones: Vec<_> = zones.into_iter().collect();
-    let why = format!(
-        "A volume of {} is made in one of {} zones before its pod has a node: the pod has to follow it \
-         there, or waits.",
-        class.name,
-        zones.len()
-    );
+    let zones: Vec<String> = zones.into_iter().map(str::to_owned).collect();
+    let why = ClusterWhy::Immediate { zones: zones.len() };
     let finding = of_class("immediate-binding", class, Certainty::Likely, why)
         .observed(field(class, "volumeBindingMode", &class.binding))
-        .observed(Observation::field("nodes", "zones", list(&zones)))
+        .observed(Observation::field("nodes", "zones", Value::All(zones)))
         .command(against(seen, &class.name, "randread-4k"));
     Some(finding)
 }
 
 fn on_node(seen: &ClusterSeen, class: &ClassSeen) -> Option<Finding> {
     ON_NODE.contains(&class.provisioner.as_str()).then_some(())?;
-    let why = format!(
-        "Volumes of {} are directories of their node: they share its disk with images, logs and each \
-         other, and nothing holds them to their size or to a rate.",
-        class.name
-    );
     let command =
         format!("iotax kube compare -w randread-4k this=class:{} node=emptydir", class.name);
-    let finding = of_class("volume-on-node-disk", class, Certainty::Likely, why)
+    let finding = of_class("volume-on-node-disk", class, Certainty::Likely, ClusterWhy::OnNode)
         .command(command)
         .observed_if(used(seen, class));
     Some(finding)
@@ -156,27 +145,13 @@ fn of_server(seen: &ClusterSeen, class: &ClassSeen) -> Option<Finding> {
         return None;
     }
     let is_database = |name: &str| DATABASES.iter().any(|program| name.contains(program));
-    let databases: Vec<String> = claims(seen, class)
-        .filter(|claim| {
-            is_database(&claim.name) || claim.pods.iter().any(|pod| is_database(&pod.name))
-        })
-        .map(ClaimSeen::full_name)
-        .collect();
-    let named: Vec<&str> = databases.iter().take(NAMED).map(String::as_str).collect();
-    let are = if named.len() == 1 { "is" } else { "are" };
-    let (certainty, rest) = if named.is_empty() {
-        (
-            Certainty::ToBeTested,
-            "programs that sync small writes, such as databases, wait for it".to_owned(),
-        )
-    } else {
-        (Certainty::Likely, format!("{} {are} named like programs that wait for it", list(&named)))
+    let is_named = |claim: &&ClaimSeen| {
+        is_database(&claim.name) || claim.pods.iter().any(|pod| is_database(&pod.name))
     };
-    let why = format!(
-        "Volumes of {} are directories of a file server: each open, stat and sync is a round trip; \
-         {rest}.",
-        class.name
-    );
+    let databases = claims(seen, class).filter(is_named).take(NAMED).map(ClaimSeen::full_name);
+    let databases: Vec<String> = databases.collect();
+    let certainty = if databases.is_empty() { Certainty::ToBeTested } else { Certainty::Likely };
+    let why = ClusterWhy::OfServer { databases };
     let disk = seen.classes.iter().find(|other| is_zonal(other));
     let command = disk.map_or_else(
         || against(seen, &class.name, "etcd-wal"),
@@ -209,10 +184,6 @@ fn encrypts(seen: &ClusterSeen, class: &ClassSeen) -> Option<Finding> {
     let plain = seen.classes.iter().find(|other| {
         other.provisioner == class.provisioner && !other.parameters.contains_key(key)
     });
-    let why = format!(
-        "Each I/O to a volume of {} passes dm-crypt on the node that uses it, on that node's CPUs.",
-        class.name
-    );
     let command = match plain {
         Some(plain) => format!(
             "iotax kube compare -w randread-4k plain=class:{} encrypted=class:{}",
@@ -220,8 +191,8 @@ fn encrypts(seen: &ClusterSeen, class: &ClassSeen) -> Option<Finding> {
         ),
         None => against(seen, &class.name, "randread-4k"),
     };
-    let finding = of_class("driver-encrypts", class, Certainty::Likely, why)
-        .observed(field(class, &format!("parameters, {key}"), value))
+    let finding = of_class("driver-encrypts", class, Certainty::Likely, ClusterWhy::Encrypts)
+        .observed(field(class, Field::Parameter(key.clone()), value))
         .command(command);
     Some(finding)
 }
@@ -232,12 +203,9 @@ fn read_ahead(seen: &ClusterSeen, class: &ClassSeen) -> Option<Finding> {
     if !profile.eq_ignore_ascii_case("basic") {
         return None;
     }
-    let why = format!(
-        "The driver sets a read-ahead of 8 KiB on disks of {}: buffered sequential reads are small.",
-        class.name
-    );
+    let why = ClusterWhy::SmallReadAhead;
     let finding = of_class("azuredisk-read-ahead", class, Certainty::Likely, why)
-        .observed(field(class, "parameters, perfProfile", profile))
+        .observed(field(class, Field::Parameter("perfProfile".to_owned()), profile))
         .command(against(seen, &class.name, "randread-4k"));
     Some(finding)
 }
@@ -245,8 +213,7 @@ fn read_ahead(seen: &ClusterSeen, class: &ClassSeen) -> Option<Finding> {
 /// How many claims there are of a class, if any.
 fn used(seen: &ClusterSeen, class: &ClassSeen) -> Option<Observation> {
     let names: Vec<String> = claims(seen, class).map(ClaimSeen::full_name).collect();
-    let (first, rest) = names.split_at(names.len().min(NAMED));
-    let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
-    let value = format!("{}{more}", first.join(", "));
-    (!names.is_empty()).then(|| Observation::field("claims", "of this class", value))
+    let has_some = !names.is_empty();
+    let names = Value::Names(Names::of(names, NAMED));
+    has_some.then(|| Observation::field("claims", Field::OfThisClass, names))
 }

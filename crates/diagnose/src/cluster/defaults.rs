@@ -1,12 +1,10 @@
 //! Which class claims get that name none.
 
-use iotax_quantity::list;
 use iotax_record::cluster::{ClassSeen, ClusterSeen};
 
 use super::found::{Found, Of};
-use crate::machine::{Certainty, Finding, Observation};
-
-const ANNOTATION: &str = "annotation is-default-class";
+use super::why::ClusterWhy;
+use crate::machine::{Certainty, ComponentKind, Field, Finding, Observation, Value};
 
 pub(super) fn find(seen: &ClusterSeen) -> Found {
     if !seen.knows_classes || seen.classes.is_empty() {
@@ -27,22 +25,14 @@ fn none(seen: &ClusterSeen) -> Finding {
         .iter()
         .filter(|claim| claim.class.is_none() && claim.volume.is_none())
         .collect();
-    let names: Vec<_> = seen.classes.iter().map(|class| class.name.as_str()).collect();
-    let (certainty, why) = if waiting.is_empty() {
-        let why = "A claim that names no class stays pending, or gets a volume that somebody made.";
-        (Certainty::ToBeTested, why.to_owned())
-    } else {
-        let count = iotax_quantity::count(waiting.len() as u64, "claim");
-        (
-            Certainty::Snapshot,
-            format!("{count} without a class and without a volume: no volume is made."),
-        )
-    };
-    let value = format!("on none of {}", list(&names));
-    let mut finding = Finding::new("no-default-class", "cluster", certainty, why)
-        .observed(Observation::field("storageclasses", ANNOTATION, value));
+    let names = seen.classes.iter().map(|class| class.name.clone()).collect();
+    let certainty = if waiting.is_empty() { Certainty::ToBeTested } else { Certainty::Snapshot };
+    let (about, why) = (ComponentKind::Cluster, ClusterWhy::NoDefault { waiting: waiting.len() });
+    let value = Value::NoneOf(names);
+    let mut finding = Finding::new("no-default-class", about, certainty, why)
+        .observed(Observation::field("storageclasses", Field::DefaultAnnotation, value));
     let of_claim = |claim: &&iotax_record::cluster::ClaimSeen| {
-        Observation::field(format!("claim {}", claim.full_name()), "status", claim.phase.clone())
+        Observation::object(("claim", &claim.full_name()), "status", claim.phase.clone())
     };
     finding.seen.extend(waiting.iter().take(3).map(of_claim));
     finding
@@ -50,31 +40,20 @@ fn none(seen: &ClusterSeen) -> Finding {
 
 fn too_many(several: &[&ClassSeen]) -> Finding {
     let newest = several.iter().max_by(|a, b| a.created.cmp(&b.created).then(b.name.cmp(&a.name)));
-    let names: Vec<_> = several.iter().map(|class| class.name.as_str()).collect();
-    let newest = newest.map(|class| class.name.as_str()).unwrap_or_default();
-    let why = format!(
-        "Claims that name no class get volumes of {newest}, the newest of {}, not of what was the \
-         default before.",
-        list(&names)
-    );
+    let classes = several.iter().map(|class| class.name.clone()).collect();
+    let newest = newest.map(|class| class.name.clone()).unwrap_or_default();
+    let why = ClusterWhy::SeveralDefaults { newest, classes };
     let arms: Vec<_> = several
         .iter()
         .enumerate()
         .map(|(at, class)| format!("c{}=class:{}", at + 1, class.name))
         .collect();
-    let mut finding = Finding::new("several-default-classes", "cluster", Certainty::Snapshot, why)
+    let about = ComponentKind::Cluster;
+    let mut finding = Finding::new("several-default-classes", about, Certainty::Snapshot, why)
         .command(format!("iotax kube compare -w randread-4k {}", arms.join(" ")));
     finding.seen.extend(several.iter().map(|class| {
-        let made = if class.created.is_empty() {
-            String::new()
-        } else {
-            format!(", made {}", class.created)
-        };
-        Observation::field(
-            format!("storageclass {}", class.name),
-            ANNOTATION,
-            format!("true{made}"),
-        )
+        let value = Value::DefaultSince(class.created.clone());
+        Observation::object(("storageclass", &class.name), Field::DefaultAnnotation, value)
     }));
     finding
 }

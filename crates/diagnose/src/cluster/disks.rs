@@ -3,8 +3,6 @@
 use iotax_catalog::{Caching, attached_disk, azure_disk_of, disk};
 use iotax_record::cluster::{ClaimSeen, ClassSeen, ClusterSeen, VolumeSeen};
 
-use super::figures::figures;
-
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 
@@ -200,11 +198,6 @@ pub fn claim_disk(seen: &ClusterSeen, claim: &ClaimSeen) -> Option<(String, Cach
     let (_, name) = disk_of(seen, claim)?;
     let (_, caching) = attached_disk(&name, caching(&as_it_is(seen, claim)?)).ok()?;
     Some((name, caching))
-}
-
-/// What is documented of a disk, in short: `300 IOPS, 128 MiB/s; in bursts 3,000 IOPS`.
-pub fn documented_limits(name: &str) -> Option<String> {
-    Some(figures(&disk(name).ok()?))
 }
 
 #[cfg(test)]

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use iotax_catalog::{Cloud, Disk, disk};
-use iotax_quantity::span;
 use iotax_record::cluster::{ClassSeen, ClusterSeen};
 
 use super::classes::{claims, field, of_class};
 use super::disks::{disk_name, disk_of, kind};
-use super::figures::figures;
 use super::found::{Found, Of};
-use crate::machine::{Certainty, Finding, Observation};
+use super::why::{BurstFor, ClusterWhy};
+use crate::machine::why::limits::own_burst;
+use crate::machine::{Certainty, Field, Finding, Names, Observation, Value};
 
 const GIB: u64 = 1 << 30;
 /// Size of a volume where there is none yet.
@@ -41,7 +41,7 @@ fn of_one(seen: &ClusterSeen, class: &ClassSeen) -> Option<Finding> {
         .filter_map(|((bytes, name), claims)| Some((bytes, claims, disk(&name).ok()?)))
         .collect();
     let (bytes, _, smallest) = disks.first()?;
-    let burst = burst(smallest);
+    let (gib, burst) = (bytes.div_ceil(GIB), burst(smallest));
     let cause = match (smallest.cloud, burst.is_some()) {
         (Cloud::Azure, true) => "azure-burst",
         (Cloud::Azure, false) => "azure-disk-limit",
@@ -50,51 +50,33 @@ fn of_one(seen: &ClusterSeen, class: &ClassSeen) -> Option<Finding> {
         (Cloud::Gcp, _) => "gcp-disk-limit",
     };
     let certainty = if burst.is_some() { Certainty::Likely } else { Certainty::ToBeTested };
-    let size = format!("{} GiB", bytes.div_ceil(GIB));
+    let asked = if burst.is_some() { " --burst=40m" } else { "" };
     let why = match burst {
-        Some(lasts) => format!(
-            "A volume of {size} of {} has its burst {lasts}, then what its size gives it: a short \
-             benchmark measures the burst.",
-            class.name
-        ),
-        None => format!(
-            "A volume of {size} of {} has {}, whatever is below.",
-            class.name,
-            figures(smallest)
-        ),
+        Some(burst) => ClusterWhy::Burst { gib, burst },
+        None => ClusterWhy::Limit { gib, disk: Box::new(smallest.clone()) },
     };
-    let asked = if cause.ends_with("burst") { " --burst=40m" } else { "" };
-    let command =
-        format!("iotax kube limits --class {} --size {}G{asked}", class.name, bytes.div_ceil(GIB));
-    let name = said_by.map_or_else(
-        || "kind, the driver's own choice".to_owned(),
-        |name| format!("parameters, {name}"),
-    );
-    let mut finding = of_class(cause, class, certainty, why)
-        .observed(field(class, &name, &kind))
-        .command(command);
-    finding.seen.extend(disks.iter().take(SIZES).map(|(_, claims, disk)| observed(claims, disk)));
+    let command = format!("iotax kube limits --class {} --size {gib}G{asked}", class.name);
+    let name = said_by.map_or(Field::DriversChoice, |name| Field::Parameter(name.to_owned()));
+    let mut finding =
+        of_class(cause, class, certainty, why).observed(field(class, name, &kind)).command(command);
+    finding
+        .seen
+        .extend(disks.into_iter().take(SIZES).map(|(_, claims, disk)| observed(claims, disk)));
     Some(finding)
 }
 
 /// `documented limits, P10 (bench/a, bench/b and 3 more): 500 IOPS, 100 MB/s`.
-fn observed(claims: &[String], disk: &Disk) -> Observation {
-    let (first, rest) = claims.split_at(claims.len().min(NAMED));
-    let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
-    let of = match first {
-        [] => format!("{}, as an example", disk.name),
-        _ => format!("{} ({}{more})", disk.name, first.join(", ")),
-    };
-    Observation::documented(of, figures(disk))
+fn observed(claims: Vec<String>, disk: Disk) -> Observation {
+    let field = Field::DiskOf { disk: disk.name.clone(), claims: Names::of(claims, NAMED) };
+    Observation::documented(field, Value::DiskLimits(Box::new(disk)))
 }
 
-/// How long a burst lasts that needs nobody's consent, if there is one: `for 30 min`.
-fn burst(disk: &Disk) -> Option<String> {
+/// A burst that needs nobody's consent, if there is one.
+fn burst(disk: &Disk) -> Option<BurstFor> {
     let mut rates = disk.limits.iter().flat_map(|limit| limit.iops.iter().chain(&limit.bw_bytes));
     rates.find_map(|rate| {
-        let burst = rate.burst.as_ref().filter(|burst| !burst.opt_in)?;
-        let full = burst.full_s(rate.sustained).filter(|seconds| seconds.is_finite());
-        let full = full.map(|seconds| format!("for {}", span(iotax_quantity::whole(seconds))));
-        Some(full.unwrap_or_else(|| "for a while".to_owned()))
+        let burst = own_burst(rate)?;
+        let lasts_s = burst.full_s(rate.sustained).filter(|seconds| seconds.is_finite());
+        Some(BurstFor { per_s: burst.per_s, lasts_s })
     })
 }

@@ -25,21 +25,12 @@ impl Subject {
     }
 }
 
-/// What of the subjects is not there, though it would have been seen, for people.
-pub fn unknown(seen: &ClusterSeen, subjects: &[Subject]) -> Option<String> {
-    subjects.iter().find_map(|subject| match subject {
-        Subject::Claim(name) => {
-            let is_there = seen.claims.iter().any(|claim| claim.full_name() == *name);
-            (!is_there).then(|| format!("there is no claim {name}, or it may not be seen"))
-        }
-        Subject::Class(name) => {
-            let is_missing = seen.knows_classes && seen.class(name).is_none();
-            is_missing.then(|| format!("there is no storage class {name}"))
-        }
-        Subject::Node(name) => {
-            let is_missing = !seen.nodes.is_empty() && seen.node(name).is_none();
-            is_missing.then(|| format!("there is no node {name}"))
-        }
+/// The first of the subjects that is not there, though it would have been seen.
+pub fn unknown<'a>(seen: &ClusterSeen, subjects: &'a [Subject]) -> Option<&'a Subject> {
+    subjects.iter().find(|subject| match subject {
+        Subject::Claim(name) => !seen.claims.iter().any(|claim| claim.full_name() == *name),
+        Subject::Class(name) => seen.knows_classes && seen.class(name).is_none(),
+        Subject::Node(name) => !seen.nodes.is_empty() && seen.node(name).is_none(),
     })
 }
 

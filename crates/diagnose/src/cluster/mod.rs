@@ -4,7 +4,6 @@
 //! |---|---|
 //! | `choice` | what volumes in use are, for a search for caps |
 //! | `found` | findings, and what they are about |
-//! | `figures` | documented limits in words |
 //! | `focus` | which classes and nodes are asked about |
 //! | `disks` | what the catalogue knows of a class's volumes |
 //! | `defaults` | which class claims without one get |
@@ -14,26 +13,27 @@
 //! | `nodes` | nodes: their condition, and how many volumes they take |
 //! | `vms` | documented limits of their VM sizes |
 //! | `network` | the network between pods |
+//! | `why` | what was seen, as figures |
 
 mod choice;
 mod classes;
 mod defaults;
 mod disks;
 mod documented;
-mod figures;
 mod focus;
 mod found;
 mod mounts;
 mod network;
 mod nodes;
 mod vms;
+pub mod why;
 
 use std::cmp::Reverse;
 
 use iotax_record::cluster::ClusterSeen;
 
 pub use self::choice::{VolumeInUse, choice_of};
-pub use self::disks::{claim_disk, documented_limits};
+pub use self::disks::claim_disk;
 use self::focus::Focus;
 pub use self::focus::{Subject, unknown};
 use self::found::{Found, Of};
@@ -86,7 +86,7 @@ pub fn cluster_findings(seen: &ClusterSeen, subjects: &[Subject]) -> Vec<Finding
     let focus = Focus::new(seen, subjects);
     let found = RULES.iter().flat_map(|rule| {
         let found = (rule.find)(seen);
-        debug_assert!(found.iter().all(|(_, one)| rule.causes.contains(&one.cause.as_str())));
+        debug_assert!(found.iter().all(|(_, one)| rule.causes.contains(&one.cause)));
         found
     });
     let is_asked = |of: &Of| match of {
@@ -101,7 +101,6 @@ pub fn cluster_findings(seen: &ClusterSeen, subjects: &[Subject]) -> Vec<Finding
 }
 
 /// The causes that rules can name.
-#[cfg(test)]
 pub(crate) fn named_causes() -> impl Iterator<Item = &'static str> {
     RULES.iter().flat_map(|rule| rule.causes).copied()
 }

@@ -4,19 +4,15 @@ use iotax_record::cluster::ClusterSeen;
 
 use super::classes::against;
 use super::found::{Found, Of};
-use crate::machine::{Certainty, Finding, Observation};
+use super::why::{ClusterWhy, MountCost};
+use crate::machine::{Certainty, Component, ComponentKind, Finding, Observation};
 
-/// Options, the cause that they are, how sure it is, and what they do.
-const OPTIONS: [(&[&str], &str, Certainty, &str); 4] = [
-    (&["sync", "dirsync"], "sync-mount", Certainty::Likely, "every write waits for the disk"),
-    (&["discard"], "online-discard", Certainty::ToBeTested, "deletes send discards at once"),
-    (&["strictatime"], "strict-atime", Certainty::ToBeTested, "each read writes a time"),
-    (
-        &["noac", "actimeo=0"],
-        "nfs-attribute-cache",
-        Certainty::Likely,
-        "each look at a file asks the server",
-    ),
+/// Options, the cause that they are, how sure it is, and what they cost.
+const OPTIONS: [(&[&str], &str, Certainty, MountCost); 4] = [
+    (&["sync", "dirsync"], "sync-mount", Certainty::Likely, MountCost::Sync),
+    (&["discard"], "online-discard", Certainty::ToBeTested, MountCost::Discard),
+    (&["strictatime"], "strict-atime", Certainty::ToBeTested, MountCost::AccessTime),
+    (&["noac", "actimeo=0"], "nfs-attribute-cache", Certainty::Likely, MountCost::Attributes),
 ];
 
 pub(super) fn find(seen: &ClusterSeen) -> Found {
@@ -24,9 +20,8 @@ pub(super) fn find(seen: &ClusterSeen) -> Found {
     for class in &seen.classes {
         let of = Mounted {
             of: Of::Class(class.name.clone()),
-            kind: "storageclass",
-            about: format!("class {}", class.name),
-            volumes: format!("Volumes of {} are", class.name),
+            object: ("storageclass", &class.name),
+            about: Component::new(ComponentKind::Class, class.name.as_str()),
             options: &class.mount_options,
             class: Some(&class.name),
         };
@@ -36,9 +31,8 @@ pub(super) fn find(seen: &ClusterSeen) -> Found {
         let class = seen.class(&volume.class);
         let of = Mounted {
             of: class.map_or(Of::Cluster, |class| Of::Class(class.name.clone())),
-            kind: "persistentvolume",
-            about: format!("volume {}", volume.name),
-            volumes: format!("{} is", volume.name),
+            object: ("persistentvolume", &volume.name),
+            about: Component::new(ComponentKind::Volume, volume.name.as_str()),
             options: &volume.mount_options,
             class: class.map(|class| class.name.as_str()),
         };
@@ -52,9 +46,9 @@ pub(super) fn find(seen: &ClusterSeen) -> Found {
 /// What is mounted with options.
 struct Mounted<'a> {
     of: Of,
-    kind: &'static str,
-    about: String,
-    volumes: String,
+    /// Its kind as `kubectl` has it, and its name.
+    object: (&'static str, &'a str),
+    about: Component,
     options: &'a [String],
     class: Option<&'a str>,
 }
@@ -65,18 +59,13 @@ impl Mounted<'_> {
         let said = one_by_one(said);
         let options = one_by_one(self.options);
         let mut found = Vec::new();
-        for (costly, cause, certainty, what) in OPTIONS {
+        for (costly, cause, certainty, costs) in OPTIONS {
             let is_set = |option: &&&str| costly.contains(*option) && !said.contains(*option);
             let Some(option) = options.iter().find(is_set) else { continue };
-            let why = format!("{} mounted with {option}: {what}.", self.volumes);
-            let (kind, name) = (self.kind, self.about.split(' ').next_back().unwrap_or_default());
-            let mut finding = Finding::new(cause, self.about.clone(), certainty, why).observed(
-                Observation::field(
-                    format!("{kind} {name}"),
-                    "mountOptions",
-                    self.options.join(", "),
-                ),
-            );
+            let why = ClusterWhy::Mounted { option: (*option).to_owned(), costs };
+            let options = self.options.join(", ");
+            let mut finding = Finding::new(cause, self.about.clone(), certainty, why)
+                .observed(Observation::object(self.object, "mountOptions", options));
             if let Some(class) = self.class {
                 finding = finding.command(against(seen, class, "etcd-wal"));
             }
@@ -112,7 +101,8 @@ mod tests {
         };
         let seen =
             ClusterSeen { classes: vec![class], volumes: vec![volume], ..ClusterSeen::default() };
-        let told = |(_, finding): (Of, Finding)| format!("{}: {}", finding.about, finding.cause);
+        let told =
+            |(_, finding): (Of, Finding)| format!("{} {}", finding.about[0].name, finding.cause);
         find(&seen).into_iter().map(told).collect()
     }
 
@@ -129,14 +119,14 @@ mod tests {
             &["noatime, sync"],
             &["\"noatime,sync\""],
         ] {
-            assert_eq!(causes(options, options), ["class c: sync-mount"], "{options:?}");
+            assert_eq!(causes(options, options), ["c sync-mount"], "{options:?}");
         }
         for options in [&["async"][..], &["nosync"], &["sync=no"], &["noatime,async"], &[]] {
             assert!(causes(options, options).is_empty(), "{options:?}");
         }
         assert_eq!(
             causes(&["hard,noac"], &["noac,hard,dirsync"]),
-            ["class c: nfs-attribute-cache", "volume v: sync-mount"]
+            ["c nfs-attribute-cache", "v sync-mount"]
         );
     }
 }

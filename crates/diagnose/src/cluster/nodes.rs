@@ -3,14 +3,16 @@
 use iotax_record::cluster::{ClusterSeen, NodeSeen};
 
 use super::found::{Found, Of};
-use crate::machine::{Certainty, Finding, Observation};
+use super::why::ClusterWhy;
+use crate::machine::{Certainty, Component, ComponentKind, Field, Finding, Observation};
 
-fn of_node(cause: &str, node: &NodeSeen, certainty: Certainty, why: String) -> Finding {
-    Finding::new(cause, format!("node {}", node.name), certainty, why)
+fn of_node(cause: &'static str, node: &NodeSeen, why: ClusterWhy) -> Finding {
+    let about = Component::new(ComponentKind::Node, node.name.as_str());
+    Finding::new(cause, about, Certainty::Snapshot, why)
 }
 
-fn field(node: &NodeSeen, name: &str, value: impl Into<String>) -> Observation {
-    Observation::field(format!("node {}", node.name), name, value)
+fn field(node: &NodeSeen, name: impl Into<Field>, value: &str) -> Observation {
+    Observation::object(("node", &node.name), name, value)
 }
 
 /// A comparison of a node with another one, if there is one.
@@ -29,18 +31,12 @@ pub(super) fn conditions(seen: &ClusterSeen) -> Found {
     for node in &seen.nodes {
         let of = || Of::Node(node.name.clone());
         if !node.troubles.is_empty() {
-            let kinds: Vec<_> = node.troubles.iter().map(|one| one.kind.as_str()).collect();
-            let why = format!(
-                "{} says {}: what runs there competes with what the kubelet does about it, and may be \
-                 ended.",
-                node.name,
-                iotax_quantity::list(&kinds)
-            );
-            let mut finding = of_node("node-in-trouble", node, Certainty::Snapshot, why);
+            let conditions = node.troubles.iter().map(|one| one.kind.clone()).collect();
+            let mut finding = of_node("node-in-trouble", node, ClusterWhy::Trouble { conditions });
             finding.seen.extend(
-                node.troubles.iter().map(|one| {
-                    field(node, &format!("condition {}", one.kind), one.message.clone())
-                }),
+                node.troubles
+                    .iter()
+                    .map(|one| field(node, Field::Condition(one.kind.clone()), &one.message)),
             );
             // Nothing new is put on a node that does not answer.
             let command = against(seen, node).filter(|_| node.is_ready == Some(true));
@@ -48,12 +44,7 @@ pub(super) fn conditions(seen: &ClusterSeen) -> Found {
             found.push((of(), finding));
         }
         if node.is_cordoned {
-            let why = format!(
-                "New pods are kept off {}: its pods go elsewhere when they end, and volumes that only it \
-                 has stay behind.",
-                node.name
-            );
-            let finding = of_node("node-cordoned", node, Certainty::Snapshot, why).observed(field(
+            let finding = of_node("node-cordoned", node, ClusterWhy::Cordoned).observed(field(
                 node,
                 "unschedulable",
                 "true",
@@ -78,17 +69,10 @@ pub(super) fn volumes(seen: &ClusterSeen) -> Found {
             if count < *most as usize {
                 continue;
             }
-            let why = format!(
-                "{} has all the volumes of {driver} that it may have: the next pod that needs one goes \
-                 elsewhere, or waits.",
-                node.name
-            );
-            let finding = of_node("volumes-per-node", node, Certainty::Snapshot, why)
-                .observed(Observation::field(
-                    format!("csinode {}", node.name),
-                    format!("{driver}, allocatable"),
-                    most.to_string(),
-                ))
+            let (name, allocatable) = (&*node.name, Field::Allocatable(driver.clone()));
+            let why = ClusterWhy::FullOfVolumes { driver: driver.clone() };
+            let finding = of_node("volumes-per-node", node, why)
+                .observed(Observation::object(("csinode", name), allocatable, most.to_string()))
                 .observed(Observation::field("volumeattachments", "attached", count.to_string()));
             found.push((Of::Node(node.name.clone()), finding));
         }

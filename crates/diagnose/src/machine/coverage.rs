@@ -5,21 +5,56 @@ use iotax_catalog::Cloud;
 use iotax_experiment::CloudChoice;
 use iotax_record::Machine;
 use iotax_record::machine::{Device, DeviceKind, MountSeen, Node, SeenLayer};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::snapshot::{Snapshot, own_address};
 
 /// What was looked at of one layer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LayerCoverage {
-    /// `/mnt/data (ext4)`, `md0 (raid6)`.
-    pub layer: String,
-    /// What it is: `9p`, `raid6`, `nvme disk`.
-    pub kind: String,
+    /// `/mnt/data`, `md0`.
+    pub name: String,
+    pub kind: LayerKind,
     /// Whether there are rules for its kind.
     pub has_rules: bool,
     /// Facts that rules need and that are not known here.
-    pub missing: Vec<String>,
+    pub missing: Vec<Lack>,
+}
+
+/// What a layer is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LayerKind {
+    /// `9p`, `raid6`, `drbd`.
+    Named(String),
+    Raid,
+    /// Its targets in the device mapper; where there are rules for some, the others.
+    Mapped(Vec<String>),
+    Loop,
+    Memory,
+    Disk {
+        transport: Option<String>,
+    },
+}
+
+/// A fact that rules need.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Lack {
+    NfsStatistics,
+    NfsInterface,
+    ReadAhead,
+    Listener,
+    ZfsProperties,
+    ZfsVdevs,
+    ContentsOfDevice,
+    MapperTable,
+    RaidState,
+    KindOfDisk { example: &'static str },
+    VmLimits,
+    WhatItIs,
+    Rotation,
+    Model,
 }
 
 /// File systems that rules know.
@@ -91,8 +126,9 @@ pub fn coverage(machine: &Machine, choice: &CloudChoice) -> Vec<LayerCoverage> {
 fn of(seen: &Snapshot<'_>, layer: &SeenLayer) -> Option<LayerCoverage> {
     let (name, kind, has_rules, missing) = match layer {
         SeenLayer::Mount(mount) => {
-            let kind = mount.file_system.clone();
-            let has_rules = FILE_SYSTEMS.contains(&kind.as_str()) || kind.starts_with("fuse.");
+            let kind = mount.file_system.as_str();
+            let has_rules = FILE_SYSTEMS.contains(&kind) || kind.starts_with("fuse.");
+            let kind = LayerKind::Named(kind.to_owned());
             (mount.mount_point.clone(), kind, has_rules, of_mount(mount))
         }
         SeenLayer::Device(device) if device.kind != DeviceKind::Partition => {
@@ -102,104 +138,82 @@ fn of(seen: &Snapshot<'_>, layer: &SeenLayer) -> Option<LayerCoverage> {
         SeenLayer::Device(_) | SeenLayer::Route(_) | SeenLayer::Interface(_) => return None,
     };
     let missing = if has_rules { missing } else { Vec::new() };
-    Some(LayerCoverage { layer: format!("{name} ({kind})"), kind, has_rules, missing })
+    Some(LayerCoverage { name, kind, has_rules, missing })
 }
 
 /// What a device is, and whether there are rules for it.
-fn device_kind(device: &Device) -> (String, bool) {
+fn device_kind(device: &Device) -> (LayerKind, bool) {
     let is_numbered = |prefix: &str| {
         let rest = device.name.strip_prefix(prefix);
         rest.is_some_and(|rest| rest.starts_with(|digit: char| digit.is_ascii_digit()))
     };
     if let Some((_, kind)) = OTHER_DEVICES.iter().find(|(prefix, _)| is_numbered(prefix)) {
-        return ((*kind).to_owned(), false);
+        return (LayerKind::Named((*kind).to_owned()), false);
     }
     match device.kind {
-        DeviceKind::Raid => {
-            let level = device.raid_level.clone().unwrap_or_else(|| "RAID".to_owned());
-            let has_rules = LEVELS.contains(&level.as_str());
-            (level, has_rules)
-        }
+        DeviceKind::Raid => match &device.raid_level {
+            Some(level) => (LayerKind::Named(level.clone()), LEVELS.contains(&level.as_str())),
+            None => (LayerKind::Raid, false),
+        },
         DeviceKind::Mapped => {
             let targets =
                 device.mapping.iter().flat_map(|mapping| mapping.targets.iter().flatten());
-            let mut kinds: Vec<&str> = targets.map(|target| target.kind.as_str()).collect();
+            let mut kinds: Vec<String> = targets.map(|target| target.kind.clone()).collect();
             kinds.dedup();
-            let unknown: Vec<&str> =
-                kinds.iter().copied().filter(|kind| !TARGETS.contains(kind)).collect();
+            let is_unknown = |kind: &&String| !TARGETS.contains(&kind.as_str());
+            let unknown: Vec<String> = kinds.iter().filter(is_unknown).cloned().collect();
             let has_rules = unknown.is_empty();
-            let told = if has_rules { &kinds } else { &unknown };
-            (format!("device mapper {}", told.join(" + ")).trim_end().to_owned(), has_rules)
+            (LayerKind::Mapped(if has_rules { kinds } else { unknown }), has_rules)
         }
-        DeviceKind::Loop => ("loop device".to_owned(), true),
-        DeviceKind::Memory => ("memory".to_owned(), true),
+        DeviceKind::Loop => (LayerKind::Loop, true),
+        DeviceKind::Memory => (LayerKind::Memory, true),
         DeviceKind::Disk | DeviceKind::Partition => {
-            let by = device.transport.as_deref();
-            (by.map_or("disk".to_owned(), |by| format!("{by} disk")), true)
+            (LayerKind::Disk { transport: device.transport.clone() }, true)
         }
     }
 }
 
-fn of_mount(mount: &MountSeen) -> Vec<String> {
-    let mut missing = Vec::new();
-    let mut lacks = |is_unknown: bool, what: &str| {
-        if is_unknown {
-            missing.push(what.to_owned());
-        }
-    };
-    match mount.file_system.as_str() {
+fn of_mount(mount: &MountSeen) -> Vec<Lack> {
+    let lacks = match mount.file_system.as_str() {
         "nfs" | "nfs4" => {
             let nfs = mount.nfs.as_ref();
-            lacks(
-                nfs.is_none_or(|nfs| nfs.options.is_empty()),
-                "statistics of the mount (/proc/self/mountstats)",
-            );
-            lacks(
-                nfs.is_none_or(|nfs| nfs.network.is_none()),
-                "the network interface to its server (ip route get)",
-            );
-            lacks(mount.read_ahead_bytes.is_none(), "its read-ahead (/sys/class/bdi)");
             let way = nfs.and_then(|nfs| nfs.network.as_ref());
             let is_own = own_address(mount).is_some();
-            lacks(
-                is_own && way.is_some_and(|way| way.listener.is_none()),
-                "which process listens at its port (as root)",
-            );
+            vec![
+                (nfs.is_none_or(|nfs| nfs.options.is_empty()), Lack::NfsStatistics),
+                (nfs.is_none_or(|nfs| nfs.network.is_none()), Lack::NfsInterface),
+                (mount.read_ahead_bytes.is_none(), Lack::ReadAhead),
+                (is_own && way.is_some_and(|way| way.listener.is_none()), Lack::Listener),
+            ]
         }
-        "zfs" => {
-            lacks(mount.zfs.is_none(), "properties of the dataset (zfs get)");
-            lacks(
-                mount.zfs.as_ref().is_none_or(|zfs| zfs.vdevs.is_empty()),
-                "the vdevs of its pool (zpool status)",
-            );
-        }
-        "fuseblk" => lacks(mount.contents.is_none(), "which file system is on its device (blkid)"),
-        _ => {}
-    }
-    missing
+        "zfs" => vec![
+            (mount.zfs.is_none(), Lack::ZfsProperties),
+            (mount.zfs.as_ref().is_none_or(|zfs| zfs.vdevs.is_empty()), Lack::ZfsVdevs),
+        ],
+        "fuseblk" => vec![(mount.contents.is_none(), Lack::ContentsOfDevice)],
+        _ => Vec::new(),
+    };
+    lacks.into_iter().filter_map(|(is_unknown, lack)| is_unknown.then_some(lack)).collect()
 }
 
-fn of_device(seen: &Snapshot<'_>, device: &Device) -> Vec<String> {
+fn of_device(seen: &Snapshot<'_>, device: &Device) -> Vec<Lack> {
     match device.kind {
         DeviceKind::Mapped
             if device.mapping.as_ref().is_none_or(|mapping| mapping.targets.is_none()) =>
         {
-            vec!["its table (as root: dmsetup table)".to_owned()]
+            vec![Lack::MapperTable]
         }
         DeviceKind::Raid
             if device.raid.is_none() && device.raid_level.as_deref() != Some("raid0") =>
         {
-            vec![
-                "its bitmap, its stripe cache and whether it rebuilds (/sys/block/mdN/md)"
-                    .to_owned(),
-            ]
+            vec![Lack::RaidState]
         }
         DeviceKind::Disk => of_disk(seen, device),
         _ => Vec::new(),
     }
 }
 
-fn of_disk(seen: &Snapshot<'_>, disk: &Device) -> Vec<String> {
+fn of_disk(seen: &Snapshot<'_>, disk: &Device) -> Vec<Lack> {
     let is_network = seen.network_disks().any(|(other, _)| std::ptr::eq(other, disk));
     if is_network {
         let is_known = seen.attached().iter().any(|one| std::ptr::eq(one.device, disk));
@@ -208,26 +222,18 @@ fn of_disk(seen: &Snapshot<'_>, disk: &Device) -> Vec<String> {
             Some(Cloud::Gcp) => "pd-ssd:size=500G",
             _ => "gp3:size=500G",
         };
-        let kind = (!is_known).then(|| format!("which kind of disk it is (--fact disk={example})"));
+        let kind = (!is_known).then_some(Lack::KindOfDisk { example });
         let has_limits = seen.vm_documented().is_some() || seen.vm().is_none();
-        let vm = (!has_limits).then(|| "documented limits of this VM size".to_owned());
-        return kind.into_iter().chain(vm).collect();
+        return kind.into_iter().chain((!has_limits).then_some(Lack::VmLimits)).collect();
     }
     if seen.machine.environment.hypervisor.is_some() {
         // What it says of itself is what its hypervisor says.
-        return match seen.provider() {
-            Some(_) => Vec::new(),
-            None => vec!["what it is on its hypervisor".to_owned()],
-        };
+        let is_unknown = seen.provider().is_none();
+        return is_unknown.then_some(Lack::WhatItIs).into_iter().collect();
     }
-    let mut missing = Vec::new();
-    if disk.queue.rotational.is_none() {
-        missing.push("whether it rotates (queue/rotational)".to_owned());
-    }
-    if disk.queue.rotational != Some(false) && disk.model.is_none() {
-        missing.push("its model, by which shingled drives are known".to_owned());
-    }
-    missing
+    let rotation = disk.queue.rotational.is_none().then_some(Lack::Rotation);
+    let model = disk.queue.rotational != Some(false) && disk.model.is_none();
+    rotation.into_iter().chain(model.then_some(Lack::Model)).collect()
 }
 
 #[cfg(test)]
@@ -267,14 +273,15 @@ mod tests {
         }
         for unknown in ["gfs2", "ceph", "lustre", "f2fs"] {
             let found = of(SeenLayer::Mount(mount(unknown)));
-            assert_eq!((found.has_rules, found.kind.as_str()), (false, unknown));
-            assert_eq!(found.layer, format!("/x ({unknown})"));
+            let kind = LayerKind::Named(unknown.to_owned());
+            assert_eq!((found.has_rules, found.kind, &*found.name), (false, kind, "/x"));
         }
         assert!(of(mapped("crypt")).has_rules);
         let cache = of(mapped("cache"));
-        assert_eq!((cache.has_rules, cache.kind.as_str()), (false, "device mapper cache"));
+        let kind = LayerKind::Mapped(vec!["cache".to_owned()]);
+        assert_eq!((cache.has_rules, cache.kind), (false, kind));
         let named = |name: &str| Device { name: name.to_owned(), ..Device::default() };
-        assert_eq!(of(SeenLayer::Device(named("rbd0"))).kind, "rbd");
+        assert_eq!(of(SeenLayer::Device(named("rbd0"))).kind, LayerKind::Named("rbd".to_owned()));
         assert!(!of(SeenLayer::Device(named("zd16"))).has_rules);
         assert!(of(SeenLayer::Device(named("sda"))).has_rules);
         let raid = |level: &str| {
@@ -291,7 +298,7 @@ mod tests {
         assert_eq!(missing(SeenLayer::Mount(mount("zfs"))).len(), 2);
         let zfs = Some(ZfsSeen::default());
         assert_eq!(missing(SeenLayer::Mount(MountSeen { zfs, ..mount("zfs") })).len(), 1);
-        assert_eq!(missing(SeenLayer::Mount(mount("ext4"))), [""; 0]);
+        assert_eq!(missing(SeenLayer::Mount(mount("ext4"))), []);
         let nfs = Some(NfsSeen { options: "rw".to_owned(), ..NfsSeen::default() });
         assert_eq!(missing(SeenLayer::Mount(MountSeen { nfs, ..mount("nfs") })).len(), 2);
         let disk = Device { name: "sda".to_owned(), ..Device::default() };

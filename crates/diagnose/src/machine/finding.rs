@@ -1,37 +1,152 @@
-use std::fmt;
-
 use iotax_record::machine::{Device, Interface, MountSeen};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
+use super::observation::Observation;
 use super::snapshot::quoted;
+use super::why::Why;
 
 /// A known cause that this machine gives reason to suspect.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Finding {
     /// The cause's name in the catalogue.
-    pub cause: String,
-    /// Which device, mount or group: `dm-0 (data)`, `/mnt/x`.
-    pub about: String,
+    pub cause: &'static str,
+    /// What of the machine has it; several disks where it is of all of them.
+    pub about: Vec<Component>,
+    /// Of what else the same holds.
+    pub alike: Vec<Component>,
     /// How sure it is that this is here and hurts.
     pub certainty: Certainty,
     pub seen: Vec<Observation>,
-    /// What that means here, in a sentence.
-    pub why: String,
+    /// What that means here.
+    pub why: Why,
     /// Commands that confirm it, ready to be run; none where the path allows none.
     pub commands: Vec<String>,
+}
+
+/// A part of a machine or of a cluster.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Component {
+    pub kind: ComponentKind,
+    /// Empty where there is only one of its kind.
+    pub name: String,
+    pub detail: Option<Detail>,
+    /// The path that lies on it.
+    pub path: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ComponentKind {
+    Device,
+    Mount,
+    /// An interface, or a peer.
+    Network,
+    Group,
+    Vm,
+    PageCache,
+    AllInterfaces,
+    TrackedConnections,
+    BouncePool,
+    Class,
+    Volume,
+    Node,
+    Cluster,
+    PodNetwork,
+}
+
+/// What else is to be known of a component.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Detail {
+    /// Its other name, source, or file system.
+    Also(String),
+    Role(DiskUse),
+    /// The interface that its calls go through.
+    By(String),
+    /// The interface below it.
+    Over(String),
+    /// The path that it limits.
+    On(String),
+}
+
+/// What a VM uses a disk for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DiskUse {
+    EphemeralOs,
+    Os,
+    Temporary,
+    Data,
+    Unknown,
+}
+
+impl Component {
+    pub(crate) fn new(kind: ComponentKind, name: impl Into<String>) -> Self {
+        Self { kind, name: name.into(), detail: None, path: None }
+    }
+
+    pub(super) fn device(device: &Device) -> Self {
+        Self::new(ComponentKind::Device, device.name.as_str())
+    }
+
+    /// With its name in the device mapper, if it has one.
+    pub(super) fn mapped(device: &Device) -> Self {
+        let detail = device.mapping.as_ref().map(|mapping| Detail::Also(mapping.name.clone()));
+        Self { detail, ..Self::device(device) }
+    }
+
+    pub(super) fn mount(mount: &MountSeen) -> Self {
+        Self::new(ComponentKind::Mount, mount.mount_point.as_str())
+    }
+
+    pub(super) fn network(name: impl Into<String>) -> Self {
+        Self::new(ComponentKind::Network, name)
+    }
+
+    /// An interface on the way of a path, unless it was asked about itself.
+    pub(super) fn interface(interface: &Interface, path: &str) -> Self {
+        let found = Self::network(interface.name.as_str());
+        if interface.name == path { found } else { found.of(path) }
+    }
+
+    pub(super) fn also(self, name: impl Into<String>) -> Self {
+        self.with(Detail::Also(name.into()))
+    }
+
+    pub(super) fn with(mut self, detail: Detail) -> Self {
+        self.detail = Some(detail);
+        self
+    }
+
+    pub(super) fn of(mut self, path: &str) -> Self {
+        self.path = Some(path.to_owned());
+        self
+    }
+}
+
+/// One thing is a list, too.
+impl From<Component> for Vec<Component> {
+    fn from(one: Component) -> Self {
+        vec![one]
+    }
+}
+
+impl From<ComponentKind> for Vec<Component> {
+    fn from(kind: ComponentKind) -> Self {
+        vec![Component::new(kind, "")]
+    }
 }
 
 impl Finding {
     /// A finding without observations and commands yet.
     pub(crate) fn new(
-        cause: &str,
-        about: impl Into<String>,
+        cause: &'static str,
+        about: impl Into<Vec<Component>>,
         certainty: Certainty,
-        why: impl Into<String>,
+        why: impl Into<Why>,
     ) -> Self {
-        let (seen, commands) = (Vec::new(), Vec::new());
-        let (cause, about, why) = (cause.to_owned(), about.into(), why.into());
-        Self { cause, about, certainty, seen, why, commands }
+        let (seen, commands, alike) = (Vec::new(), Vec::new(), Vec::new());
+        Self { cause, about: about.into(), alike, certainty, seen, why: why.into(), commands }
     }
 
     pub(crate) fn observed(mut self, observation: Observation) -> Self {
@@ -88,7 +203,7 @@ impl Finding {
 }
 
 /// How sure a finding is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Certainty {
     /// It could be here; this machine does not show it, or it need not hurt.
@@ -97,85 +212,4 @@ pub enum Certainty {
     Likely,
     /// It was seen to act: counters say that it has cost time, or it is a limit by definition.
     Snapshot,
-}
-
-impl Certainty {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::ToBeTested => "to be tested",
-            Self::Likely => "likely",
-            Self::Snapshot => "seen",
-        }
-    }
-}
-
-/// One fact: a file, a field of it, and its value.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Observation {
-    /// File, or the program and question that told.
-    pub file: String,
-    /// Field of it; `None` where the file is the value.
-    pub field: Option<String>,
-    pub value: String,
-}
-
-/// `/sys/block/sda/queue/scheduler: bfq`.
-impl fmt::Display for Observation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.field {
-            Some(field) => write!(f, "{}, {field}: {}", self.file, self.value),
-            None => write!(f, "{}: {}", self.file, self.value),
-        }
-    }
-}
-
-impl Observation {
-    /// A file of a device's queue.
-    pub(super) fn queue(device: &Device, file: &str, value: impl Into<String>) -> Self {
-        Self::block(device, &format!("queue/{file}"), value)
-    }
-
-    pub(super) fn block(device: &Device, file: &str, value: impl Into<String>) -> Self {
-        Self::file(format!("/sys/block/{}/{file}", device.name), value)
-    }
-
-    /// What `ip -d -s link` tells of an interface.
-    pub(super) fn link(interface: &Interface, field: &str, value: impl Into<String>) -> Self {
-        Self::field(format!("ip -d -s link show {}", interface.name), field, value)
-    }
-
-    /// A field of the cloud's metadata about the instance.
-    pub(super) fn metadata(field: impl Into<String>, value: impl Into<String>) -> Self {
-        Self::field("instance metadata", field, value)
-    }
-
-    /// A fact that the user told.
-    pub(crate) fn told(fact: &str, value: impl Into<String>) -> Self {
-        Self::field("what you say", fact, value)
-    }
-
-    /// What stands in the documents.
-    pub(crate) fn documented(of: impl Into<String>, value: impl Into<String>) -> Self {
-        Self::field("documented limits", of, value)
-    }
-
-    /// An option of a mount.
-    pub(super) fn mount(mount: &MountSeen, field: &str, value: impl Into<String>) -> Self {
-        let field = format!("{}: {field}", mount.mount_point);
-        Self::field("/proc/self/mountinfo", field, value)
-    }
-
-    /// A file that holds one value.
-    pub fn file(file: impl Into<String>, value: impl Into<String>) -> Self {
-        Self { file: file.into(), field: None, value: value.into() }
-    }
-
-    /// A field of a file.
-    pub fn field(
-        file: impl Into<String>,
-        field: impl Into<String>,
-        value: impl Into<String>,
-    ) -> Self {
-        Self { file: file.into(), field: Some(field.into()), value: value.into() }
-    }
 }

@@ -7,26 +7,29 @@
 mod commands;
 mod coverage;
 mod finding;
+mod observation;
 mod rules;
 mod snapshot;
+pub mod why;
 
 use std::cmp::Reverse;
 
 use iotax_experiment::CloudChoice;
-use iotax_quantity::list;
 use iotax_record::Machine;
 
-pub use self::coverage::{LayerCoverage, coverage};
-pub use self::finding::{Certainty, Finding, Observation};
+pub use self::coverage::{Lack, LayerCoverage, LayerKind, coverage};
+pub use self::finding::{Certainty, Component, ComponentKind, Detail, DiskUse, Finding};
+pub use self::observation::{Field, Names, Observation, Source, Value};
 use self::snapshot::Snapshot;
 pub(crate) use self::snapshot::quoted;
+pub use self::snapshot::{Meanwhile, Since};
 
-/// What is known to hurt and was seen: the surest first, then in the catalogue's order.
+/// What is known to hurt and was seen: the surest first.
 ///
 /// `choice` says what the machine or its disks are where its cloud does not.
 pub fn findings(machine: &Machine, choice: &CloudChoice) -> Vec<Finding> {
     let seen = Snapshot::new(machine, choice);
-    let found = rules::ALL.iter().flat_map(|rule| rule.find(&seen));
+    let found = rules::all().flat_map(|rule| rule.find(&seen));
     let mut findings = merged(found.map(|mut finding| {
         finding.commands = commands::usable(machine, &finding.commands);
         finding
@@ -38,35 +41,28 @@ pub fn findings(machine: &Machine, choice: &CloudChoice) -> Vec<Finding> {
 
 /// What holds alike of several disks of a path, as one finding.
 fn merged(findings: impl Iterator<Item = Finding>) -> Vec<Finding> {
-    let mut groups: Vec<(Finding, Vec<String>)> = Vec::new();
+    let mut groups: Vec<Finding> = Vec::new();
     for finding in findings {
-        let is_like_it = |(other, _): &&mut (Finding, Vec<String>)| {
+        let is_like_it = |other: &&mut Finding| {
             let [one, other] = [&finding, other]
-                .map(|finding| (&finding.cause, finding.certainty, &finding.commands));
+                .map(|finding| (finding.cause, finding.certainty, &finding.commands));
             one == other
         };
-        let Some((first, others)) = groups.iter_mut().find(is_like_it) else {
-            groups.push((finding, Vec::new()));
+        let Some(first) = groups.iter_mut().find(is_like_it) else {
+            groups.push(finding);
             continue;
         };
         let new = finding.seen.into_iter().filter(|seen| !first.seen.contains(seen));
         let new: Vec<_> = new.collect();
         first.seen.extend(new);
-        others.push(finding.about);
+        first.alike.extend(finding.about);
     }
-    let told = |(mut finding, others): (Finding, Vec<String>)| {
-        if !others.is_empty() {
-            let others: Vec<_> = others.iter().map(String::as_str).collect();
-            finding.why = format!("{} So it is with {}.", finding.why, list(&others));
-        }
-        finding
-    };
-    groups.into_iter().map(told).collect()
+    groups
 }
 
 /// The causes that rules can name.
 pub fn named_causes() -> impl Iterator<Item = &'static str> {
-    rules::ALL.iter().flat_map(|rule| rule.causes).copied()
+    rules::all().flat_map(|rule| rule.causes).copied()
 }
 
 #[cfg(test)]
@@ -89,10 +85,11 @@ mod tests {
         let machine = Machine { nodes, paths, ..Machine::default() };
         let found = findings(&machine, &CloudChoice::default());
         let [one] = found.as_slice() else { panic!("{found:?}") };
-        assert_eq!((one.cause.as_str(), one.seen.len()), ("merging-off", 3));
+        assert_eq!((one.cause, one.seen.len()), ("merging-off", 3));
+        let of = |name: &str| Component::new(ComponentKind::Device, name).of("/x");
         assert_eq!(
-            one.why,
-            "Small adjacent I/Os to sda stay small. So it is with sdb of /x and sdc of /x."
+            (&one.about[..], &one.alike[..]),
+            (&[of("sda")][..], &[of("sdb"), of("sdc")][..])
         );
     }
 }

@@ -3,8 +3,8 @@
 
 use iotax_analyze::{Analysis, Verdict};
 use iotax_experiment::{Design, Does, Layer, Subject};
-use iotax_quantity::{list, time};
 use iotax_record::ExperimentHead;
+use serde::Serialize;
 
 use super::case::Case;
 use crate::suspect::{Confidence, Diagnosis, Reason, Reasons, Suspect};
@@ -63,10 +63,10 @@ pub(super) fn reasons(
         leading.any(|lead| lead.cause == cause)
     };
     let is_alike = |suspect: &Suspect| {
-        let everywhere = arms.iter().all(|arm| arm.suspect(&suspect.cause).is_some());
+        let everywhere = arms.iter().all(|arm| arm.suspect(suspect.cause).is_some());
         arms.len() > 1
-            && !is_leading(&suspect.cause)
-            && (everywhere || OF_THE_LOAD.contains(&suspect.cause.as_str()))
+            && !is_leading(suspect.cause)
+            && (everywhere || OF_THE_LOAD.contains(&suspect.cause))
     };
     let mut alike: Vec<Suspect> = Vec::new();
     for suspect in arms.iter().flat_map(|arm| &arm.suspects).filter(|known| is_alike(known)) {
@@ -105,8 +105,8 @@ fn way(experiment: &ExperimentHead, analysis: &Analysis, arm: &Judged<'_>) -> Op
 fn explain(slow: &Judged<'_>, fast: &Judged<'_>) -> Option<Reason> {
     let sets_apart = |suspect: &&Suspect| {
         suspect.confidence > Confidence::Possible
-            && !OF_THE_LOAD.contains(&suspect.cause.as_str())
-            && match fast.suspect(&suspect.cause) {
+            && !OF_THE_LOAD.contains(&suspect.cause)
+            && match fast.suspect(suspect.cause) {
                 None => true,
                 Some(there) => costs_more(slow, suspect, fast, there),
             }
@@ -117,6 +117,7 @@ fn explain(slow: &Judged<'_>, fast: &Judged<'_>) -> Option<Reason> {
         of: slow.name().to_owned(),
         suspect,
         put_in,
+        evidence_of: None,
     })
 }
 
@@ -130,33 +131,47 @@ fn costs_more(slow: &Judged<'_>, here: &Suspect, fast: &Judged<'_>, there: &Susp
     difference > 0.0 && here - there > SHARE * difference
 }
 
-/// `the second luks, which iotax put in: 49 ms of its device's time per I/O (loop1 above vda)`: what
-/// the layers took in which the stacks differ.
-fn put_in(slow: &Case<'_>, fast: &Case<'_>) -> Option<String> {
+/// Layers of a stack in which it differs from another one, and what they took.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PutIn {
+    pub layers: Vec<NthLayer>,
+    /// Time of their devices per I/O.
+    pub took_ns: f64,
+    /// The arm in which it was less, where that has the same layers.
+    pub more_than: Option<String>,
+    pub upper: String,
+    pub lower: String,
+}
+
+/// A layer, and which of several of its kind, counted from 0.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct NthLayer {
+    pub name: &'static str,
+    pub nth: Option<usize>,
+}
+
+/// What the layers took in which the stacks differ.
+fn put_in(slow: &Case<'_>, fast: &Case<'_>) -> Option<PutIn> {
     let (own, others) = (slow.layers()?, fast.layers()?);
-    let (layers, than) = match added(others, own) {
-        Some(added) => (added, String::new()),
-        None => (changed(others, own)?, format!(" more than in {}", fast.summary.name)),
+    let (layers, more_than) = match added(others, own) {
+        Some(added) => (added, None),
+        None => (changed(others, own)?, Some(fast.summary.name.clone())),
     };
     let [upper, .., lower] = slow.devices() else { return None };
     let took_ms = slow.between_devices_ms()? - fast.between_devices_ms().unwrap_or(0.0);
     let difference = slow.latency_ms() - fast.latency_ms();
-    (difference > 0.0 && took_ms > SHARE * difference).then(|| {
-        let names: Vec<&str> = layers.iter().map(String::as_str).collect();
-        let owner = if layers.len() == 1 { "its" } else { "their" };
-        format!(
-            "{}, which iotax put in: {} of {owner} device's time per I/O{than} ({} above {})",
-            list(&names),
-            time(took_ms * 1e6),
-            upper.name,
-            lower.name
-        )
+    (difference > 0.0 && took_ms > SHARE * difference).then(|| PutIn {
+        layers,
+        took_ns: took_ms * 1e6,
+        more_than,
+        upper: upper.name.clone(),
+        lower: lower.name.clone(),
     })
 }
 
 /// The layers that one stack has more than another, from bottom to top; `None` if that is not all
 /// in which they differ.
-fn added(fewer: &[Layer], more: &[Layer]) -> Option<Vec<String>> {
+fn added(fewer: &[Layer], more: &[Layer]) -> Option<Vec<NthLayer>> {
     let mut rest = fewer.iter().peekable();
     let mut added = Vec::new();
     for (at, layer) in more.iter().enumerate() {
@@ -168,7 +183,7 @@ fn added(fewer: &[Layer], more: &[Layer]) -> Option<Vec<String>> {
 }
 
 /// The layers that are set up otherwise in two stacks of the same ones, from bottom to top.
-fn changed(one: &[Layer], other: &[Layer]) -> Option<Vec<String>> {
+fn changed(one: &[Layer], other: &[Layer]) -> Option<Vec<NthLayer>> {
     let names = |layers: &[Layer]| layers.iter().map(|layer| layer.info().name).collect::<Vec<_>>();
     let differs = |at: &usize| one[*at] != other[*at];
     (names(one) == names(other)).then_some(())?;
@@ -176,14 +191,9 @@ fn changed(one: &[Layer], other: &[Layer]) -> Option<Vec<String>> {
     (!changed.is_empty()).then(|| changed.iter().map(|at| called(other, *at)).collect())
 }
 
-/// `luks`, or of several of its kind `the second luks`.
-fn called(layers: &[Layer], at: usize) -> String {
-    const ORDINALS: [&str; 5] = ["first", "second", "third", "fourth", "fifth"];
+fn called(layers: &[Layer], at: usize) -> NthLayer {
     let name = layers[at].info().name;
     let of_kind = |layers: &[Layer]| layers.iter().filter(|one| one.info().name == name).count();
-    let (before, all) = (of_kind(&layers[..at]), of_kind(layers));
-    match ORDINALS.get(before) {
-        Some(ordinal) if all > 1 => format!("the {ordinal} {name}"),
-        _ => name.to_owned(),
-    }
+    let nth = (of_kind(layers) > 1).then(|| of_kind(&layers[..at]));
+    NthLayer { name, nth }
 }

@@ -7,7 +7,6 @@ use iotax_analyze::{
     DirectionFigures, NfsFigures, NfsMountSummary, NfsSummary, TrialPoint, Work,
 };
 use iotax_experiment::{Does, Form, Job, Layer, LayerInfo, PageCache, Pattern, Target};
-use iotax_quantity::{list, percent};
 use iotax_record::machine::{
     Device, Machine, MountSeen, NfsSeen, NfsTransport, Node, PathSeen, SeenLayer,
 };
@@ -47,6 +46,23 @@ impl Remote<'_> {
         let is_asked = |call: &&&NfsSummary| operations.contains(&call.operation.as_str());
         let asked: Vec<_> = self.calls.iter().filter(is_asked).map(|call| call.figures).collect();
         (!asked.is_empty()).then(|| NfsFigures::together(&asked))
+    }
+}
+
+/// One disk, or several as one.
+pub(super) struct Bottom {
+    pub(super) disks: Vec<String>,
+    pub(super) figures: DeviceFigures,
+}
+
+impl Bottom {
+    pub(super) fn of(devices: &[&DeviceSummary]) -> Self {
+        let disks = devices.iter().map(|device| device.name.clone()).collect();
+        let figures = match devices {
+            [only] => only.figures,
+            several => together(&several.iter().map(|one| one.figures).collect::<Vec<_>>()),
+        };
+        Self { disks, figures }
     }
 }
 
@@ -132,9 +148,9 @@ impl<'a> Case<'a> {
         (all > 0).then(|| (1.0 - own as f64 / all as f64).max(0.0))
     }
 
-    /// That no CPU was left because other programs, which have no part in the load, had taken most
-    /// of the time.
-    pub(super) fn cpu_taken(&self) -> Option<String> {
+    /// Share of the CPU time that other programs took, which have no part in the load, where no CPU
+    /// was left because of that.
+    pub(super) fn cpu_taken(&self) -> Option<f64> {
         let is_apart = self.host().environment.cpu_model.as_deref() != Some(UML);
         let is_served = self.is_served_by_programs();
         (self.has_no_cpu_left() && is_apart && !is_served).then_some(())?;
@@ -143,8 +159,7 @@ impl<'a> Case<'a> {
         let own = (1.0 - self.cpu_of_others()?) * busy;
         // All of this program's time is taken for time outside of the kernel, which is too much.
         let others = (cpu.user_percent + cpu.nice_percent - own) / busy.max(f64::MIN_POSITIVE);
-        (others > OTHERS)
-            .then(|| format!("other programs took {} of the CPU time", percent(others)))
+        (others > OTHERS).then_some(others)
     }
 
     /// Whether a program serves what lies under the arm: a file system by FUSE, a layer.
@@ -187,22 +202,15 @@ impl<'a> Case<'a> {
 
     /// What lies lowest, as one: the disk itself, as far as this machine sees, or all disks that the
     /// arm is spread over. `None` if it is not known which of several devices these are.
-    pub(super) fn bottom(&self) -> Option<DeviceSummary> {
+    pub(super) fn bottom(&self) -> Option<Bottom> {
         let devices = self.devices();
         if let [only] = devices {
-            return Some(only.clone());
+            return Some(Bottom::of(&[only]));
         }
         let lowest = self.lowest_seen();
         let own: Vec<_> =
             devices.iter().filter(|own| lowest.contains(&own.name.as_str())).collect();
-        let names: Vec<&str> = own.iter().map(|own| own.name.as_str()).collect();
-        let all: Vec<_> = own.iter().map(|own| own.figures).collect();
-        (!own.is_empty()).then(|| DeviceSummary {
-            name: list(&names),
-            model: None,
-            targets: Vec::new(),
-            figures: together(&all),
-        })
+        (!own.is_empty()).then(|| Bottom::of(&own))
     }
 
     /// Share of the I/Os' time that passed at the disk.

@@ -5,7 +5,7 @@ use iotax_record::Machine;
 use super::case::Case;
 use super::rules;
 use crate::machine::{Certainty, Finding, findings};
-use crate::suspect::{Confidence, Suspect};
+use crate::suspect::{Confidence, FoundThere, Suspect};
 
 /// Causes that act or do not within a measurement, and then its rules name them: seen on the
 /// machine alone, they are no reason.
@@ -31,21 +31,20 @@ pub(super) fn with_findings(case: &Case<'_>, mut suspects: Vec<Suspect>) -> Vec<
     let Some((machine, path)) = case.machine().zip(case.path()) else { return suspects };
     let only_here = Machine { paths: vec![path.clone()], ..machine.clone() };
     for finding in findings(&only_here, &case.experiment.cloud) {
-        let seen = finding.seen.iter().map(ToString::to_string);
         match suspects.iter_mut().find(|suspect| suspect.cause == finding.cause) {
-            Some(known) => known.evidence.extend(seen),
-            None => suspects.extend(only_seen(case, &finding)),
+            Some(known) => known.evidence.extend(finding.seen.into_iter().map(Into::into)),
+            None => suspects.extend(only_seen(case, finding)),
         }
     }
     suspects
 }
 
 /// A cause that nothing measured points to. Where a rule would have measured it, it does not act.
-fn only_seen(case: &Case<'_>, finding: &Finding) -> Option<Suspect> {
-    let named = finding.cause.as_str();
-    let is_decided = rules::measures(named, case) || DECIDED_BY_MEASURING.contains(&named);
+fn only_seen(case: &Case<'_>, finding: Finding) -> Option<Suspect> {
+    let is_decided =
+        rules::measures(finding.cause, case) || DECIDED_BY_MEASURING.contains(&finding.cause);
     (!is_decided && finding.certainty > Certainty::ToBeTested).then_some(())?;
-    let about = format!("{}: {}", finding.about, finding.why);
-    let suspect = Suspect::new(&finding.cause, Confidence::Likely, about);
-    Some(suspect.and(finding.seen.iter().map(ToString::to_string)))
+    let Finding { cause, about, alike, why, seen, .. } = finding;
+    let there = FoundThere { about, alike, why: Box::new(why) };
+    Some(Suspect::new(cause, Confidence::Likely, there).and(seen))
 }

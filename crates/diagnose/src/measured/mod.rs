@@ -9,12 +9,18 @@ mod case;
 mod joined;
 mod rules;
 
+/// What speaks for causes, as figures: an enum for each family of rules, in its file.
+pub mod evidence {
+    pub use super::apart::{NthLayer, PutIn};
+    pub use super::rules::*;
+}
+
 use iotax_analyze::Analysis;
 use iotax_record::ExperimentHead;
 
 use self::apart::Judged;
 use self::case::Case;
-use crate::suspect::{Confidence, Diagnosis, Reasons, Suspect};
+use crate::suspect::{Confidence, Diagnosis, Evidence, Reasons, Suspect};
 
 /// What is suspected of each arm; arms of which nothing is are left out.
 pub fn of_arms(experiment: &ExperimentHead, analysis: &Analysis) -> Vec<Diagnosis> {
@@ -34,7 +40,7 @@ fn judged<'a>(experiment: &'a ExperimentHead, analysis: &'a Analysis) -> Vec<Jud
     }
     let of_arm = |place: usize| {
         let case = Case::new(experiment, analysis, place)?;
-        let suspects = rules::ALL.iter().filter_map(|rule| rule.suspect(&case)).collect();
+        let suspects = rules::all().filter_map(|rule| rule.suspect(&case)).collect();
         let suspects = Suspect::sorted(joined::with_findings(&case, suspects));
         Some(Judged { case, suspects })
     };
@@ -73,20 +79,19 @@ fn explained(mut suspects: Vec<Suspect>) -> Vec<Suspect> {
     let makes_uneven = |suspect: &&Suspect| {
         suspect.confidence > Confidence::Possible
             && suspect.cause != "slow-few"
-            && !EVEN.contains(&suspect.cause.as_str())
+            && !EVEN.contains(&suspect.cause)
     };
-    let cause = suspects.iter().find(makes_uneven).map(|suspect| suspect.cause.clone());
+    let cause = suspects.iter().find(makes_uneven).map(|suspect| suspect.cause);
     if let (Some(cause), Some(few)) =
         (cause, suspects.iter_mut().find(|suspect| suspect.cause == "slow-few"))
     {
         few.confidence = Confidence::Possible;
-        few.against.push(format!("{cause} makes some I/Os wait, and others not"));
+        few.against.push(Evidence::Explained { by: cause });
     }
     Suspect::sorted(suspects)
 }
 
 /// The causes that rules can name.
-#[cfg(test)]
 pub(crate) fn named_causes() -> impl Iterator<Item = &'static str> {
-    rules::ALL.iter().flat_map(|rule| rule.causes).copied()
+    rules::all().flat_map(|rule| rule.causes).copied()
 }

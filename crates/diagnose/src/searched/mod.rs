@@ -8,20 +8,91 @@
 mod path;
 mod sharing;
 
-use iotax_caps::{Cap, CapKind, Caps, Obstacle, SecondPass, TargetCaps, Unreached};
-use iotax_catalog::Cloud;
+use iotax_caps::{
+    BusySign, Cap, CapKind, CapReason, Caps, Obstacle, PathQuantity, SecondPass, TargetCaps,
+};
 use iotax_catalog::Cloud::{Aws, Azure, Gcp};
-use iotax_experiment::documented::Documented;
-use iotax_quantity::{bytes, time, times};
+use iotax_catalog::{Cloud, Scope, Source};
+use iotax_experiment::documented::{Documented, LimitBy};
 use iotax_record::SearchHead;
+use serde::Serialize;
 
+use crate::machine::why::limits::Counted;
 use crate::suspect::{Confidence, Diagnosis, Suspect};
+
+/// What a search says of a cause.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SearchEvidence {
+    /// Why a cap is taken to be what it is.
+    Cap(CapReason),
+    /// A cap beside the limits that are known.
+    Beside(Documented),
+    /// Whose CPUs were in the way of a cap.
+    Busy(BusySign),
+    /// Whose limit it is, and where that was read; `None`: on the machine.
+    Source {
+        of: String,
+        source: Option<Source>,
+    },
+    DeeperBroughtNoMore {
+        depth: u32,
+    },
+    /// So many times what lasts, and for how long.
+    Burst {
+        counted: Counted,
+        times: f64,
+        lasted_s: f64,
+    },
+    PathBurst {
+        way: PathWay,
+        times: f64,
+        lasted_s: f64,
+    },
+    ReadAgain {
+        times: f64,
+        bytes_per_s: f64,
+        latency_ns: f64,
+    },
+    /// What was carried, and what is allowed; by this machine, or by documents.
+    OnTheWire {
+        way: PathWay,
+        carried_bits_per_s: f64,
+        allowed_bits_per_s: f64,
+        is_here: bool,
+    },
+    SmallPackets {
+        way: PathWay,
+        bytes: u32,
+    },
+    /// The share that two reach at once of what they reach alone, and the overlap with its interval.
+    Together {
+        a: String,
+        b: String,
+        share: f64,
+        overlap: [f64; 3],
+    },
+    TakesFromSame {
+        other: String,
+    },
+    /// Why the cap of a target is this machine's own.
+    Computed {
+        target: String,
+        why: CapReason,
+    },
+}
+
+/// What a cap of a network path is of.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct PathWay {
+    pub quantity: PathQuantity,
+    pub is_per_flow: bool,
+}
 
 /// So many times as fast is a cache, and no chance.
 const MANY_TIMES: f64 = 2.0;
 
 /// The causes that are named here.
-#[cfg(test)]
 pub(crate) const CAUSES: [&str; 19] = [
     "azure-disk-limit",
     "azure-vm-limit",
@@ -72,7 +143,7 @@ fn limits(asked: &SearchHead, target: &TargetCaps, caps: &Caps) -> (Vec<Suspect>
     let (mut by_name, mut by_shape) = (Vec::new(), Vec::new());
     for (cap, is_bytes) in [(&target.iops, false), (&target.bw_bytes, true)] {
         let Some(cap) = cap else { continue };
-        let fits = |row: &&Documented| row.target == target.name && row.is_bytes() == is_bytes;
+        let fits = |row: &&Documented| row.is_of(&target.name) && row.is_bytes() == is_bytes;
         match caps.documented.iter().find(fits).and_then(|row| named(asked, cap, row)) {
             Some(suspect) => Suspect::merge(&mut by_name, suspect),
             None => Suspect::merge(&mut by_shape, unnamed(target, cap)),
@@ -84,13 +155,13 @@ fn limits(asked: &SearchHead, target: &TargetCaps, caps: &Caps) -> (Vec<Suspect>
 /// A limit that is documented, or that this machine sets. That a figure is the same may be chance:
 /// it counts for as much as the cap looks like a limiter's.
 fn named(asked: &SearchHead, cap: &Cap, documented: &Documented) -> Option<Suspect> {
-    let limit = &documented.limits[documented.binds?];
-    let is_here = limit.scope == "cgroup";
-    let to_blame = match (limit.scope.as_str(), provider(asked)) {
-        ("cgroup", _) => "cgroup-io-max",
-        ("disk", Some(Azure)) => "azure-disk-limit",
-        ("disk", Some(Aws)) => "ebs-volume-limit",
-        ("disk", Some(Gcp)) => "gcp-disk-limit",
+    let limit = documented.binding()?;
+    let is_here = limit.by == LimitBy::Cgroup;
+    let to_blame = match (&limit.by, provider(asked)) {
+        (LimitBy::Cgroup, _) => "cgroup-io-max",
+        (LimitBy::Documented(Scope::Disk), Some(Azure)) => "azure-disk-limit",
+        (LimitBy::Documented(Scope::Disk), Some(Aws)) => "ebs-volume-limit",
+        (LimitBy::Documented(Scope::Disk), Some(Gcp)) => "gcp-disk-limit",
         (_, Some(Azure)) => "azure-vm-limit",
         (_, Some(Aws)) => "ebs-instance-limit",
         (_, Some(Gcp)) => "gcp-vm-limit",
@@ -99,13 +170,13 @@ fn named(asked: &SearchHead, cap: &Cap, documented: &Documented) -> Option<Suspe
     let (confidence, against) = match cap.kind {
         CapKind::Throttle => (Confidence::Sure, None),
         CapKind::External if is_here => (Confidence::Sure, None),
-        CapKind::External => (Confidence::Likely, Some(cap.why.clone())),
+        CapKind::External => (Confidence::Likely, Some(reason(cap))),
         CapKind::SaturatedDevice | CapKind::ThisMachine => {
-            (Confidence::Possible, Some(cap.why.clone()))
+            (Confidence::Possible, Some(reason(cap)))
         }
     };
-    let source = format!("{}: {}", limit.of, limit.source);
-    let suspect = Suspect::new(to_blame, confidence, documented.says.clone());
+    let source = SearchEvidence::Source { of: limit.of.clone(), source: limit.source.clone() };
+    let suspect = Suspect::new(to_blame, confidence, SearchEvidence::Beside(documented.clone()));
     Some(suspect.and([source]).but(against))
 }
 
@@ -125,29 +196,29 @@ fn unnamed(target: &TargetCaps, cap: &Cap) -> Suspect {
         CapKind::ThisMachine => ("cpu-bound", Confidence::Likely),
         CapKind::External => ("throttle", Confidence::Possible),
     };
-    let depth = target.useful_depth.map(|depth| {
-        format!("more than {depth} in flight brought no more, and every I/O took longer")
-    });
-    Suspect::new(to_blame, confidence, cap.why.clone()).and(depth)
+    let depth = target.useful_depth;
+    let depth = depth.map(|depth| SearchEvidence::DeeperBroughtNoMore { depth });
+    Suspect::new(to_blame, confidence, reason(cap)).and(depth)
 }
 
 /// Caps that this machine was too busy to come to.
 fn computed(target: &TargetCaps) -> Vec<Suspect> {
-    let is_here = |cap: &&Unreached| cap.obstacle == Obstacle::ThisMachine;
-    let here = target.unreached.iter().filter(is_here);
-    here.map(|cap| Suspect::new("cpu-bound", Confidence::Likely, cap.why.clone())).collect()
+    let here = target.unreached.iter().filter_map(|cap| match &cap.obstacle {
+        Obstacle::ThisMachine(busy) => Some(SearchEvidence::Busy(busy.clone())),
+        Obstacle::OtherCap(_) => None,
+    });
+    here.map(|busy| Suspect::new("cpu-bound", Confidence::Likely, busy)).collect()
 }
 
 /// Credits that ran out during the search.
 fn bursts(target: &TargetCaps) -> Vec<Suspect> {
-    // Without a unit of bandwidth, of which a report has one.
-    let with_burst = |(cap, what): (Option<&Cap>, &str)| {
-        let (cap, burst) = cap.and_then(|cap| Some((cap, cap.burst.as_ref()?)))?;
-        let (more, lasted_s) = (times(burst.per_s / cap.cap), burst.lasted_s);
-        let evidence = format!("{more} the {what} for {lasted_s:.0} s of those that last");
+    let with_burst = |(cap, counted): (&Option<Cap>, Counted)| {
+        let (cap, burst) = cap.as_ref().and_then(|cap| Some((cap, cap.burst.as_ref()?)))?;
+        let (times, lasted_s) = (burst.per_s / cap.cap, burst.lasted_s);
+        let evidence = SearchEvidence::Burst { counted, times, lasted_s };
         Some(Suspect::new("burst-spent", Confidence::Sure, evidence))
     };
-    let both = [(target.iops.as_ref(), "IOPS"), (target.bw_bytes.as_ref(), "bytes per second")];
+    let both = [(&target.iops, Counted::Iops), (&target.bw_bytes, Counted::Bytes)];
     both.into_iter().filter_map(with_burst).collect()
 }
 
@@ -160,11 +231,14 @@ fn cached(target: &TargetCaps) -> Vec<Suspect> {
     let Some(second) = target.second_pass.as_ref().filter(is_hit) else { return Vec::new() };
     let is_clear = second.ratio > MANY_TIMES;
     let confidence = if is_clear { Confidence::Sure } else { Confidence::Possible };
-    let evidence = format!(
-        "what had been read once was read again {:.1} times as fast, at {}/s and {} each",
-        second.ratio,
-        bytes(second.bw_bytes),
-        time(second.mean_latency_ns)
-    );
+    let evidence = SearchEvidence::ReadAgain {
+        times: second.ratio,
+        bytes_per_s: second.bw_bytes,
+        latency_ns: second.mean_latency_ns,
+    };
     vec![Suspect::new("cache-answers", confidence, evidence)]
+}
+
+fn reason(cap: &Cap) -> SearchEvidence {
+    SearchEvidence::Cap(cap.reason.clone())
 }

@@ -3,8 +3,8 @@
 use iotax_caps::{CapKind, Caps, PathCap, TargetCaps};
 use iotax_catalog::Cloud;
 use iotax_experiment::documented::{Documented, DocumentedLimit};
-use iotax_quantity::{bit_rate, times};
 
+use super::{PathWay, SearchEvidence, reason};
 use crate::suspect::{Confidence, Suspect};
 
 /// Headers of a datagram or a segment with time stamps, Ethernet's included.
@@ -20,7 +20,7 @@ pub(super) fn limits(
 ) -> (Vec<Suspect>, Vec<Suspect>) {
     let (mut by_name, mut by_shape) = (Vec::new(), Vec::new());
     for cap in &target.path {
-        let fits = |row: &&Documented| row.target == target.name && row.quantity == cap.name();
+        let fits = |row: &&Documented| row.is_of(&target.name) && row.quantity == cap.name();
         let known = caps.documented.iter().find(fits).and_then(|row| known(cap, row));
         match known {
             Some(suspect) => Suspect::merge(&mut by_name, suspect),
@@ -35,8 +35,8 @@ pub(super) fn limits(
 
 /// A limit that is documented of the VM, or that shapes what passes here.
 fn known(cap: &PathCap, row: &Documented) -> Option<Suspect> {
-    let limit = &row.limits[row.binds?];
-    let is_here = limit.as_of.is_none();
+    let limit = row.binding()?;
+    let is_here = limit.source.is_none();
     let burst = burst_rate(limit, row.measured);
     let to_blame = match burst {
         _ if is_here => "shaper-in-path",
@@ -47,16 +47,18 @@ fn known(cap: &PathCap, row: &Documented) -> Option<Suspect> {
     let (confidence, against) = match cap.cap.kind {
         CapKind::Throttle => (Confidence::Sure, None),
         CapKind::External | CapKind::SaturatedDevice => {
-            (Confidence::Likely, Some(cap.cap.why.clone()))
+            (Confidence::Likely, Some(reason(&cap.cap)))
         }
-        CapKind::ThisMachine => (Confidence::Possible, Some(cap.cap.why.clone())),
+        CapKind::ThisMachine => (Confidence::Possible, Some(reason(&cap.cap))),
     };
-    let (carried, allowed) =
-        (bit_rate(8.0 * row.measured), bit_rate(8.0 * burst.unwrap_or(limit.per_s)));
-    let by = if is_here { "set" } else { "documented" };
-    let on_the_wire = format!("{}: {carried} on the wire, {allowed} {by}", way(cap));
-    let source = format!("{}: {}", limit.of, limit.source);
-    let suspect = Suspect::new(to_blame, confidence, row.says.clone());
+    let on_the_wire = SearchEvidence::OnTheWire {
+        way: way(cap),
+        carried_bits_per_s: 8.0 * row.measured,
+        allowed_bits_per_s: 8.0 * burst.unwrap_or(limit.per_s),
+        is_here,
+    };
+    let source = SearchEvidence::Source { of: limit.of.clone(), source: limit.source.clone() };
+    let suspect = Suspect::new(to_blame, confidence, SearchEvidence::Beside(row.clone()));
     Some(suspect.and([on_the_wire, source]).but(against))
 }
 
@@ -67,7 +69,7 @@ fn burst_rate(limit: &DocumentedLimit, measured: f64) -> Option<f64> {
 }
 
 fn unnamed(target: &TargetCaps, cap: &PathCap, cloud: Option<Cloud>) -> Vec<Suspect> {
-    let why = || cap.cap.why.clone();
+    let why = || reason(&cap.cap);
     match cap.cap.kind {
         CapKind::ThisMachine => vec![Suspect::new("cpu-bound", Confidence::Likely, why())],
         CapKind::Throttle if cap.is_per_flow => {
@@ -80,11 +82,8 @@ fn unnamed(target: &TargetCaps, cap: &PathCap, cloud: Option<Cloud>) -> Vec<Susp
         }
         CapKind::Throttle if !is_bandwidth(target, cap) => {
             let confidence = cloud.map_or(Confidence::Possible, |_| Confidence::Likely);
-            let small = format!(
-                "{}: the packets are of {} bytes, and larger ones carry more bytes than these do",
-                way(cap),
-                cap.traffic.block_bytes
-            );
+            let bytes = cap.traffic.block_bytes;
+            let small = SearchEvidence::SmallPackets { way: way(cap), bytes };
             vec![Suspect::new("vm-packet-limit", confidence, why()).and([small])]
         }
         CapKind::Throttle | CapKind::External | CapKind::SaturatedDevice => Vec::new(),
@@ -103,18 +102,20 @@ fn is_bandwidth(target: &TargetCaps, packets: &PathCap) -> bool {
 fn burst(cap: &PathCap, cloud: Option<Cloud>) -> Option<Suspect> {
     let burst = cap.cap.burst.as_ref()?;
     let to_blame = if cloud == Some(Cloud::Aws) { "vm-network-burst" } else { "burst-spent" };
-    let (more, lasted_s) = (times(burst.per_s / cap.cap.cap), burst.lasted_s);
-    let evidence = format!("{}: {more} what lasts, for {lasted_s:.0} s", way(cap));
+    let (times, lasted_s) = (burst.per_s / cap.cap.cap, burst.lasted_s);
+    let evidence = SearchEvidence::PathBurst { way: way(cap), times, lasted_s };
     Some(Suspect::new(to_blame, Confidence::Sure, evidence))
 }
 
-const fn way(cap: &PathCap) -> &'static str {
-    cap.quantity.in_words(cap.is_per_flow)
+const fn way(cap: &PathCap) -> PathWay {
+    PathWay { quantity: cap.quantity, is_per_flow: cap.is_per_flow }
 }
 
 #[cfg(test)]
 mod tests {
-    use iotax_caps::{Burst, Cap, PathQuantity, Wire};
+    use iotax_caps::{Burst, Cap, CapSign, PathQuantity, Wire};
+    use iotax_catalog::Source;
+    use iotax_experiment::documented::LimitBy;
     use iotax_experiment::{Engine, Traffic};
 
     use super::*;
@@ -139,7 +140,7 @@ mod tests {
                 block_bytes: traffic.block_bytes,
                 queue_depth: 1,
                 kind,
-                why: format!("it looks like {kind}"),
+                reason: CapSign::FlowsHeld.into(),
                 burst: None,
             },
             is_plateau: true,
@@ -153,9 +154,10 @@ mod tests {
     }
 
     fn limit(scope: &str, per_s: f64, burst_per_s: Option<f64>) -> DocumentedLimit {
-        let (of, source) = ("m5.xlarge".to_owned(), "a page".to_owned());
-        let as_of = (scope != "tbf").then(|| "2026-08-17".to_owned());
-        DocumentedLimit { scope: scope.to_owned(), of, per_s, burst_per_s, source, as_of }
+        let by = LimitBy::from(scope.to_owned());
+        let source = Source { text: "a page".to_owned(), as_of: "2026-08-17".to_owned() };
+        let source = matches!(by, LimitBy::Documented(_)).then_some(source);
+        DocumentedLimit { by, of: "m5.xlarge".to_owned(), per_s, burst_per_s, source }
     }
 
     /// What is suspected of these caps, where these limits are known of the first.
@@ -177,10 +179,8 @@ mod tests {
         };
         let (named, unnamed) = limits(&caps.targets[0], &caps, cloud);
         let line = |suspect: Suspect| {
-            let Suspect { cause, confidence, evidence, against, .. } = suspect;
-            let against: Vec<_> = against.iter().map(|text| format!(" | but {text}")).collect();
-            let evidence = evidence.join(" | ");
-            format!("{} {cause}: {evidence}{}", confidence.name(), against.concat())
+            let against = if suspect.against.is_empty() { "" } else { ", but" };
+            format!("{:?} {}{against}", suspect.confidence, suspect.cause)
         };
         named.into_iter().chain(unnamed).map(line).collect::<Vec<_>>().join("\n")
     }
@@ -192,7 +192,7 @@ mod tests {
         let to = |per_s, kind| cap(PathQuantity::BytesTo, per_s, kind);
         let shaped =
             suspects(vec![to(6.2e7, CapKind::Throttle)], &[limit("tbf", 6.25e7, None)], None);
-        insta::assert_snapshot!(shaped, @"sure shaper-in-path: the tbf limit of m5.xlarge binds (1 % off). | bandwidth to the peer: 496 Mbit/s on the wire, 500 Mbit/s set | m5.xlarge: a page");
+        insta::assert_snapshot!(shaped, @"Sure shaper-in-path");
         let aws = [limit("network", 1.25 * GBIT, Some(10.0 * GBIT))];
         let of_aws = |per_s, kind| suspects(vec![to(per_s, kind)], &aws, Some(Cloud::Aws));
         let all = [
@@ -201,13 +201,13 @@ mod tests {
             of_aws(1.2 * GBIT, CapKind::ThisMachine),
         ];
         insta::assert_snapshot!(all.join("\n"), @"
-        sure vm-network-limit: the network limit of m5.xlarge binds, to the point. | bandwidth to the peer: 1.25 Gbit/s on the wire, 1.25 Gbit/s documented | m5.xlarge: a page
-        likely vm-network-burst: this is the burst rate of the network limit of m5.xlarge; --burst shows what lasts. | bandwidth to the peer: 9.90 Gbit/s on the wire, 10.0 Gbit/s documented | m5.xlarge: a page | but it looks like external cap
-        possible vm-network-limit: the network limit of m5.xlarge binds (4 % off). | bandwidth to the peer: 1.20 Gbit/s on the wire, 1.25 Gbit/s documented | m5.xlarge: a page | but it looks like this machine
+        Sure vm-network-limit
+        Likely vm-network-burst, but
+        Possible vm-network-limit, but
         ");
         let flow = of_flow(to(4.98 * GBIT, CapKind::Throttle));
         let known = [limit("network flow", 5.0 * GBIT, None)];
-        insta::assert_snapshot!(suspects(vec![flow], &known, Some(Cloud::Aws)), @"sure vm-flow-limit: the network flow limit of m5.xlarge binds, to the point. | bandwidth of a flow to the peer: 4.98 Gbit/s on the wire, 5.00 Gbit/s documented | m5.xlarge: a page");
+        insta::assert_snapshot!(suspects(vec![flow], &known, Some(Cloud::Aws)), @"Sure vm-flow-limit");
     }
 
     #[test]
@@ -220,11 +220,11 @@ mod tests {
             suspects(vec![of_flow(to(CapKind::Throttle))], &[], Some(Cloud::Azure)),
         ];
         insta::assert_snapshot!(all.join("\n"), @"
-        likely throttle: it looks like throttle
-        likely cpu-bound: it looks like this machine
-        possible tcp-buffers: it looks like throttle
-        possible vm-flow-limit: it looks like throttle
-        possible tcp-buffers: it looks like throttle
+        Likely throttle
+        Likely cpu-bound
+        Possible tcp-buffers
+        Possible vm-flow-limit
+        Possible tcp-buffers
         ");
         assert_eq!(suspects(vec![to(CapKind::External)], &[], None), "");
     }
@@ -235,7 +235,7 @@ mod tests {
             let bytes = cap(PathQuantity::BytesTo, GBIT, CapKind::External);
             vec![bytes, cap(PathQuantity::PacketsTo, per_s, CapKind::Throttle)]
         };
-        insta::assert_snapshot!(suspects(both(250e3), &[], Some(Cloud::Aws)), @"likely vm-packet-limit: it looks like throttle | packets to the peer: the packets are of 64 bytes, and larger ones carry more bytes than these do");
+        insta::assert_snapshot!(suspects(both(250e3), &[], Some(Cloud::Aws)), @"Likely vm-packet-limit");
         assert_eq!(suspects(both(900e3), &[], Some(Cloud::Aws)), "", "117 MB/s of frames");
     }
 
@@ -251,8 +251,8 @@ mod tests {
         });
         let all = [Some(Cloud::Aws), None].map(|cloud| suspects(path.clone(), &[], cloud));
         insta::assert_snapshot!(all.join("\n"), @"
-        sure vm-network-burst: bandwidth to the peer: 8x what lasts, for 900 s
-        sure burst-spent: bandwidth to the peer: 8x what lasts, for 900 s
+        Sure vm-network-burst
+        Sure burst-spent
         ");
     }
 }

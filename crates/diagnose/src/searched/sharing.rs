@@ -1,8 +1,8 @@
 //! One limit for several targets.
 
 use iotax_caps::{CapKind, Caps, Shared, Sharing, TargetCaps};
-use iotax_quantity::percent;
 
+use super::SearchEvidence;
 use crate::suspect::{Confidence, Suspect};
 
 /// What the others have with which a target shares.
@@ -22,26 +22,23 @@ fn of_pair(target: &TargetCaps, pair: &Sharing, caps: &Caps) -> Option<Suspect> 
     // Of a path beside storage it is the network that both need.
     let is_storage_beside_path = target.path.is_empty() != other.path.is_empty();
     let to_blame = if is_storage_beside_path { "storage-shares-network" } else { "shared-limit" };
-    // Without a unit of bandwidth, of which a report has one.
-    let evidence = format!(
-        "{} and {} at once reach {} of what each alone adds up to: overlap {:.2} [{:.2}, {:.2}]",
-        pair.a,
-        pair.b,
-        percent(pair.together / (pair.a_alone + pair.b_alone)),
-        pair.phi,
-        pair.lo,
-        pair.hi
-    );
-    let with = format!("{} takes from the same limit", other.name);
+    let evidence = SearchEvidence::Together {
+        a: pair.a.clone(),
+        b: pair.b.clone(),
+        share: pair.together / (pair.a_alone + pair.b_alone),
+        overlap: [pair.phi, pair.lo, pair.hi],
+    };
+    let with = SearchEvidence::TakesFromSame { other: other.name.clone() };
     let computed = computed(target, pair).or_else(|| computed(other, pair));
     let confidence = if computed.is_some() { Confidence::Possible } else { confidence };
     Some(Suspect::new(to_blame, confidence, evidence).and([with]).but(computed))
 }
 
 /// Why it may be nothing but this machine's CPUs that two targets have in common.
-fn computed(target: &TargetCaps, pair: &Sharing) -> Option<String> {
+fn computed(target: &TargetCaps, pair: &Sharing) -> Option<SearchEvidence> {
     let of_path = target.path.iter().find(|path| path.name() == pair.quantity);
     let of_storage = if pair.quantity == "iops" { &target.iops } else { &target.bw_bytes };
     let cap = of_path.map(|path| &path.cap).or(of_storage.as_ref())?;
-    (cap.kind == CapKind::ThisMachine).then(|| format!("{}: {}", target.name, cap.why))
+    let (target, why) = (target.name.clone(), cap.reason.clone());
+    (cap.kind == CapKind::ThisMachine).then_some(SearchEvidence::Computed { target, why })
 }

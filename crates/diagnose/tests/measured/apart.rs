@@ -7,6 +7,7 @@ use iotax_experiment::{Design, Engine, Layer, Stack, Target};
 use iotax_record::Counters;
 
 use crate::causes::{device, flushed};
+use crate::confidence;
 use crate::support::{Bed, SECOND_NS, SECONDS, disk_site, load};
 
 const BLOCKS: u32 = 5;
@@ -69,10 +70,10 @@ fn told_of(mut bed: Bed, arms: &[Arm], flush_ms: Option<[u64; 2]>) -> Reasons {
 
 /// The three kinds, in short.
 fn shown(reasons: &Reasons) -> String {
-    let named = |suspect: &Suspect| format!("{} {}", suspect.confidence.name(), suspect.cause);
+    let named = |suspect: &Suspect| format!("{} {}", confidence(suspect.confidence), suspect.cause);
     let mut lines = Vec::new();
     for reason in &reasons.apart {
-        let put_in = reason.put_in.clone();
+        let put_in = reason.put_in.as_ref().map(iotax_wording::cause::put_in);
         let said: Vec<String> =
             put_in.into_iter().chain(reason.suspect.as_ref().map(named)).collect();
         lines.push(format!("apart: {}: {}", reason.of, said.join("; ")));

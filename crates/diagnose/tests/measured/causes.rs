@@ -10,6 +10,7 @@ use iotax_record::{
     Counters, DISK_COUNTERS, DeviceCounters, JobRecord, Machine, MemoryCounters, Series,
 };
 
+use crate::confidence;
 use crate::support::{BLOCK, Bed, SECOND_NS, SECONDS, disk_site, job, load};
 
 /// A run on a directory on a disk, its counters and what was seen of its machine.
@@ -142,7 +143,7 @@ impl Scene {
 
     /// How sure the first suspect is, and what it is.
     pub(crate) fn first(self) -> String {
-        let named = |first: &Suspect| format!("{} {}", first.confidence.name(), first.cause);
+        let named = |first: &Suspect| format!("{} {}", confidence(first.confidence), first.cause);
         self.suspects().first().map_or_else(|| "nothing".to_owned(), named)
     }
 }

@@ -6,6 +6,7 @@ use iotax_record::{CPU_MODES, Series};
 
 use crate::causes::{Scene, device, flushed, memory};
 use crate::support::{SECOND_NS, SECONDS};
+use crate::{confidence, texts};
 
 /// Both CPUs are busy all the time: of that, so much is in programs, and this is one that took so
 /// much.
@@ -29,7 +30,7 @@ fn busy(mut scene: Scene, in_programs: f64, own: f64) -> Scene {
 
 fn told(scene: Scene) -> Vec<String> {
     let told = |suspect: iotax_diagnose::Suspect| {
-        format!("{} {}", suspect.confidence.name(), suspect.cause)
+        format!("{} {}", confidence(suspect.confidence), suspect.cause)
     };
     scene.suspects().into_iter().map(told).collect()
 }
@@ -55,12 +56,12 @@ fn slow_syncs_on_a_fast_disk() -> Scene {
 fn flushes_that_the_disk_did_in_no_time() {
     assert_eq!(told(slow_syncs_on_a_fast_disk()), ["possible flush-bound"]);
     let suspects = slow_syncs_on_a_fast_disk().suspects();
-    insta::assert_snapshot!(suspects[0].against.join("\n"), @"flushes and writes of vda account for 3.3 % of the time in fsync");
+    insta::assert_snapshot!(texts(&suspects[0].against), @"flushes and writes of vda account for 3.3 % of the time in fsync");
     // Other programs took the CPUs.
     let starved = busy(slow_syncs_on_a_fast_disk(), 0.99, 0.02);
     assert_eq!(told(starved), ["likely cpu-bound", "possible flush-bound"]);
     let suspects = busy(slow_syncs_on_a_fast_disk(), 0.99, 0.02).suspects();
-    insta::assert_snapshot!(suspects[0].evidence.join("\n"), @"
+    insta::assert_snapshot!(texts(&suspects[0].evidence), @"
     all CPUs were busy for 100 % of the time, 1 % of it in the kernel
     other programs took 97 % of the CPU time
     ");

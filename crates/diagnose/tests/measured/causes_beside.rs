@@ -1,11 +1,13 @@
 //! What a reader beside a writer points to, with all CPUs busy or not.
 
+use iotax_diagnose::{Confidence, Suspect};
 use iotax_experiment::layers::{File, Loop, Luks};
 use iotax_experiment::{Engine, Layer, Stack, Target};
 use iotax_record::{CPU_MODES, DirectionRecord, JobRecord, Series};
 
 use crate::causes::{Scene, device};
 use crate::support::{SECOND_NS, SECONDS};
+use crate::{confidence, texts};
 
 const MIB: u64 = 1 << 20;
 
@@ -37,9 +39,7 @@ fn without_cpu(mut scene: Scene) -> Scene {
 }
 
 fn told(scene: Scene) -> Vec<String> {
-    let told = |suspect: iotax_diagnose::Suspect| {
-        format!("{} {}", suspect.confidence.name(), suspect.cause)
-    };
+    let told = |suspect: Suspect| format!("{} {}", confidence(suspect.confidence), suspect.cause);
     scene.suspects().into_iter().map(told).collect()
 }
 
@@ -67,7 +67,7 @@ fn reads_that_hardly_wait_at_the_disk_wait_for_a_cpu() {
 #[test]
 fn what_the_evidence_says() {
     let suspects = scene(600, 7.5).suspects();
-    insta::assert_snapshot!(suspects[0].evidence.join("\n"), @"
+    insta::assert_snapshot!(texts(&suspects[0].evidence), @"
     vda was busy for 100 % of the time, and 95 % of the time of I/Os of reader passed there: 99 % of all bytes were those of download
     12.0 requests were in its queue
     ");
@@ -96,8 +96,8 @@ fn layers_that_encrypt_are_named_where_the_time_passes_in_them() {
     let busy = without_cpu(stacked(&twice));
     assert_eq!(told(busy), ["likely encrypted-twice", "possible cpu-bound"]);
     let suspects = without_cpu(stacked(&twice)).suspects();
-    insta::assert_snapshot!(suspects[0].evidence.join("\n"), @"95 % of the time of I/Os passed at loop1, and 1.3 % at vda below it: 93 % passed in between, at luks and luks, which iotax put in");
-    insta::assert_snapshot!(suspects[0].against.join("\n"), @"all CPUs were busy, and encryption needs them");
+    insta::assert_snapshot!(texts(&suspects[0].evidence), @"95 % of the time of I/Os passed at loop1, and 1.3 % at vda below it: 93 % passed in between, at luks and luks, which iotax put in");
+    insta::assert_snapshot!(texts(&suspects[0].against), @"all CPUs were busy, and encryption needs them");
     // The disk itself is slow.
     let mut slow = stacked(&twice);
     slow.counters.devices[1] = device("vda", [1000, 8], [100, 2048], 7.0);
@@ -145,6 +145,6 @@ fn time_without_syncs_is_not_counted_as_the_disks() {
     log.counters.devices = vec![device("vda", [0, 0], [375, 8], 1.44)];
     let suspects = without_cpu(log).suspects();
     let cpu = suspects.iter().find(|suspect| suspect.cause == "cpu-bound").unwrap();
-    assert_eq!((cpu.confidence.name(), &cpu.against[..]), ("likely", &[][..]));
+    assert_eq!((cpu.confidence, &cpu.against[..]), (Confidence::Likely, &[][..]));
     assert!((cpu.explains.unwrap() - 0.46).abs() < 0.02, "{cpu:?}");
 }

@@ -1,5 +1,7 @@
 //! What measurements on a file server point to.
 
+use iotax_diagnose::Evidence;
+use iotax_diagnose::evidence::nfs::NfsEvidence;
 use iotax_record::machine::{KernelSettings, MountSeen, NfsSeen, NfsTransport, SeenLayer};
 use iotax_record::{
     CPU_MODES, NFS_COUNTERS, NfsClientCounters, NfsCounters, NfsGranted, NfsOperation, Series,
@@ -64,7 +66,7 @@ fn cpus_that_encrypt_calls() {
     let mut idle = scene("krb5p", times);
     idle.counters.cpu_ticks = None;
     let seen = &idle.suspects()[0].evidence[0];
-    assert!(!seen.contains("for each byte"), "{seen}");
+    assert!(!matches!(seen, Evidence::Nfs(NfsEvidence::Kerberos { .. })), "{seen:?}");
 }
 
 #[test]
@@ -94,7 +96,7 @@ fn calls_that_are_sent_again() {
         let nfs = mount.nfs.as_mut().unwrap();
         nfs.transports.resize(connections, NfsTransport::default());
         scene.counters.cpu_ticks = None;
-        scene.suspects()[0].cause.clone()
+        scene.suspects()[0].cause
     };
     assert_eq!(again("sys", 1), "nfs-retransmissions");
     assert_eq!(again("krb5", 4), "nfs-gss-window");

@@ -6,6 +6,7 @@ use iotax_record::LatencyHistogram;
 
 use crate::causes::{Scene, device};
 use crate::support::{Bed, SECONDS, disk_site, job};
+use crate::{confidence, texts};
 
 /// Ten seconds that vary by so many I/Os around this rate.
 fn seconds(rate: u32, by: u32) -> Vec<u32> {
@@ -25,7 +26,7 @@ fn held(by: u32, at_disk_ms: f64) -> Scene {
 
 fn told(scene: Scene) -> Vec<String> {
     let told = |suspect: iotax_diagnose::Suspect| {
-        format!("{} {}", suspect.confidence.name(), suspect.cause)
+        format!("{} {}", confidence(suspect.confidence), suspect.cause)
     };
     scene.suspects().into_iter().filter(|suspect| suspect.cause != "slow-few").map(told).collect()
 }
@@ -34,7 +35,7 @@ fn told(scene: Scene) -> Vec<String> {
 fn a_constant_rate_of_uneven_ios_is_a_limiters() {
     assert_eq!(told(held(2, 0.3)), ["likely throttle"]);
     let suspects = held(2, 0.3).suspects();
-    insta::assert_snapshot!(suspects[0].evidence.join("\n"), @"
+    insta::assert_snapshot!(texts(&suspects[0].evidence), @"
     something limits it to 1,500 IOPS (6.1 MB/s): over 10 seconds the rate stayed within 0.1 %
     94 % of the time of I/Os passed before the disk saw them
     it varied 17x less than independent I/Os would make it
@@ -90,7 +91,7 @@ fn apart(by: u32, spread: [u64; 3]) -> String {
     let apart = reasons(&bed.experiment, &analysis).apart;
     let told = apart.iter().filter_map(|reason| {
         let suspect = reason.suspect.as_ref()?;
-        Some(format!("{}: {} {}", reason.of, suspect.confidence.name(), suspect.cause))
+        Some(format!("{}: {} {}", reason.of, confidence(suspect.confidence), suspect.cause))
     });
     told.collect()
 }
@@ -106,7 +107,7 @@ fn beside_an_arm_without_it_a_limit_is_why_the_other_is_slower() {
     let (bed, trials) = beside(1, [2_660, 2_666, 2_672]);
     let causes = of_arms(&bed.experiment, &bed.analyze(&trials));
     assert_eq!(causes[0].suspects[0].confidence, iotax_diagnose::Confidence::Possible);
-    insta::assert_snapshot!(causes[0].suspects[0].evidence.join("\n"), @"
+    insta::assert_snapshot!(texts(&causes[0].suspects[0].evidence), @"
     something limits it to 1,500 IOPS (6.1 MB/s): over 25 seconds the rate stayed within 0.1 %
     free reached 25,200 IOPS under the same load, where each I/O took 17x less time
     `iotax limits /held` shows whether it is a limit, and which

@@ -5,6 +5,7 @@ use iotax_record::machine::GroupIoLimits;
 
 use crate::causes::{Scene, device};
 use crate::support::SECONDS;
+use crate::{confidence, texts};
 
 /// One read at a time: 2 % of 20 ms, the others of 211 us.
 fn stalls() -> Scene {
@@ -19,7 +20,7 @@ fn stalls() -> Scene {
 
 fn told(scene: Scene) -> Vec<String> {
     let told = |suspect: iotax_diagnose::Suspect| {
-        format!("{} {}", suspect.confidence.name(), suspect.cause)
+        format!("{} {}", confidence(suspect.confidence), suspect.cause)
     };
     scene.suspects().into_iter().map(told).collect()
 }
@@ -28,7 +29,7 @@ fn told(scene: Scene) -> Vec<String> {
 fn they_are_the_cause_and_not_the_depth_of_the_load() {
     assert_eq!(told(stalls()), ["sure slow-few"]);
     let suspects = stalls().suspects();
-    insta::assert_snapshot!(suspects[0].evidence.join("\n"), @"
+    insta::assert_snapshot!(texts(&suspects[0].evidence), @"
     2.0 % of reads took 20 ms each, 66 % of all time; the others took 211 us
     p50 211 us, p90 211 us, p99 20 ms and longest 20 ms
     ");

@@ -1,4 +1,4 @@
-use iotax_catalog::{Cause, CauseSource, causes};
+use iotax_wording::cause::{Cause, CauseSource, causes};
 
 use crate::document::{Document, Item, Section};
 use crate::json::text::json_text;

@@ -1,8 +1,9 @@
 //! A cluster that was looked at: what lies under its claims, its classes, its nodes, what was found.
 
-use iotax_diagnose::{Finding, Subject, claim_disk, documented_limits, vm_limits};
+use iotax_diagnose::{Finding, Subject, claim_disk, vm_limits};
 use iotax_quantity::{count, list, two_digits};
 use iotax_record::cluster::{ClaimSeen, ClassSeen, ClusterSeen, NodeSeen, PluginSeen, VolumeSeen};
+use iotax_wording::cause::{disk_limits, vm_limit};
 use serde_json::json;
 
 use super::findings::{Detail, write_found};
@@ -38,7 +39,7 @@ pub fn cluster_doctor(
             "Nothing could be looked at."
         });
     } else {
-        write_found(&mut page, findings, detail);
+        write_found(&mut page, &findings.iter().collect::<Vec<_>>(), detail);
     }
     for pod in pods {
         pod.write(&mut page, detail);
@@ -137,7 +138,10 @@ fn under_node(seen: &ClusterSeen, claim: &ClaimSeen, node: &NodeSeen) -> Node {
     let is_known = |vm: &&String| iotax_catalog::vm(vm).is_ok();
     let vm = node.instance_type.as_ref().filter(is_known).map(|vm| Node {
         name: format!("VM size {vm}"),
-        about: vm_limits(seen, claim, node).join("; "),
+        about: vm_limits(seen, claim, node).map_or_else(String::new, |(cloud, limits)| {
+            let limits = limits.iter().map(|limit| vm_limit(limit, cloud));
+            limits.collect::<Vec<_>>().join("; ")
+        }),
         ..Node::default()
     });
     let zone = node.zone.as_ref().map(|zone| format!("zone {zone}")).unwrap_or_default();
@@ -167,7 +171,8 @@ fn about_claim(claim: &ClaimSeen) -> String {
 /// What the documents say of the disk under a claim.
 fn documented(seen: &ClusterSeen, claim: &ClaimSeen) -> String {
     let Some((name, _)) = claim_disk(seen, claim) else { return String::new() };
-    documented_limits(&name).map_or(String::new(), |limits| format!("{name}, documented {limits}"))
+    iotax_catalog::disk(&name)
+        .map_or(String::new(), |disk| format!("{name}, documented {}", disk_limits(&disk)))
 }
 
 /// What a class asks of its driver.

@@ -1,9 +1,8 @@
-use iotax_catalog::cause;
 use iotax_diagnose::{Certainty, Finding, LayerCoverage};
 use iotax_record::Machine;
+use iotax_wording::cause::{self, cause};
 
 use super::cause::dated;
-use super::coverage;
 use crate::document::{Document, Item, Point, Section};
 
 /// How much is told of findings that are yet to be tested.
@@ -23,18 +22,19 @@ pub(super) fn write(
     detail: Detail,
 ) {
     if findings.is_empty() {
-        page.add_paragraph(coverage::nothing_found(machine, coverage));
+        page.add_paragraph(cause::nothing_found(machine, coverage));
     } else {
-        write_found(page, findings, detail);
+        write_found(page, &cause::in_order(findings), detail);
     }
-    page.add_list("Not checked", coverage::not_checked(coverage));
+    page.add_list("Not checked", cause::not_checked(coverage));
 }
 
 /// The same where there are some.
-pub(super) fn write_found(page: &mut Document, findings: &[Finding], detail: Detail) {
-    let is_folded =
-        |finding: &&Finding| detail == Detail::Folded && finding.certainty == Certainty::ToBeTested;
-    let (folded, whole): (Vec<_>, Vec<_>) = findings.iter().partition(is_folded);
+pub(super) fn write_found(page: &mut Document, findings: &[&Finding], detail: Detail) {
+    let is_folded = |finding: &&&Finding| {
+        detail == Detail::Folded && finding.certainty == Certainty::ToBeTested
+    };
+    let (folded, whole): (Vec<&Finding>, Vec<&Finding>) = findings.iter().partition(is_folded);
     for finding in whole {
         page.add(whole_section(finding));
     }
@@ -42,11 +42,11 @@ pub(super) fn write_found(page: &mut Document, findings: &[Finding], detail: Det
 }
 
 fn whole_section(finding: &Finding) -> Section {
-    let known = cause(&finding.cause).ok();
-    let title = known.map_or(finding.cause.as_str(), |cause| cause.title.as_str());
-    let certainty = iotax_quantity::capital(finding.certainty.name());
+    let known = cause(finding.cause);
+    let title = cause::title(finding.cause);
+    let certainty = iotax_quantity::capital(cause::certainty(finding.certainty));
     let mut facts: Vec<Point> = Vec::new();
-    facts.extend(finding.seen.iter().map(|seen| Point::new("seen", seen.to_string())));
+    facts.extend(finding.seen.iter().map(|seen| Point::new("seen", cause::seen(seen))));
     facts.extend(finding.commands.iter().map(|command| Point::command("test", command)));
     if let Some(known) = known {
         // Of some paths no command can be run on what is there.
@@ -57,8 +57,8 @@ fn whole_section(finding: &Finding) -> Section {
         facts.push(Point::new("source", dated(&known.sources)));
     }
     facts.push(Point::new("more", format!("iotax doctor --explain {}", finding.cause)));
-    let heading = format!("{certainty}: {title} ({})", finding.about);
-    let items = [Item::Paragraph(finding.why.clone()), Item::Facts(facts)];
+    let heading = format!("{certainty}: {title} ({})", cause::components(&finding.about));
+    let items = [Item::Paragraph(cause::why(finding)), Item::Facts(facts)];
     Section {
         is_alarming: finding.certainty != Certainty::ToBeTested,
         ..Section::new(heading, items)
@@ -71,8 +71,8 @@ fn write_folded(page: &mut Document, findings: &[&Finding]) {
         return;
     }
     let point = |Finding { cause, about, commands, .. }: &&Finding| Point {
-        name: cause.clone(),
-        text: about.clone(),
+        name: (*cause).to_owned(),
+        text: cause::components(about),
         command: commands.first().cloned().unwrap_or_default(),
     };
     let heading = "To be tested: what could hurt here, and a command that shows whether it does";

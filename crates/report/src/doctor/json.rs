@@ -1,7 +1,8 @@
-use iotax_catalog::cause;
-use iotax_diagnose::{Diagnosis, Finding};
+use iotax_diagnose::{Confidence, Diagnosis, Evidence, Finding, LayerCoverage, Suspect};
 use iotax_record::Machine;
 use iotax_record::machine::PathSeen;
+use iotax_wording::cause::{self, SeenText, cause};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::host::HostFindings;
@@ -19,7 +20,7 @@ pub fn doctor_json(
     gaps: &[String],
 ) -> String {
     let document = json!({
-        "causes": diagnoses,
+        "causes": diagnoses.map(|all| all.iter().cloned().map(DiagnosisJson::from).collect::<Vec<_>>()),
         "format": FORMAT,
         "hosts": hosts.iter().map(host).collect::<Vec<_>>(),
         "gaps": gaps,
@@ -34,8 +35,8 @@ pub(super) fn host(host: &HostFindings) -> Value {
         "iotax": machine.iotax_version,
         "taken": machine.taken,
         "stack": machine.paths.iter().map(|path| stack(machine, path)).collect::<Vec<_>>(),
-        "findings": findings.iter().map(finding).collect::<Vec<_>>(),
-        "coverage": coverage,
+        "findings": cause::in_order(findings).into_iter().map(finding).collect::<Vec<_>>(),
+        "coverage": coverage.iter().map(layer_coverage).collect::<Vec<_>>(),
         "unseen": machine.unseen,
         "machine": machine,
     })
@@ -61,19 +62,60 @@ fn layer(machine: &Machine, place: usize, told: &mut Vec<usize>) -> Option<Value
     Some(value)
 }
 
+fn layer_coverage(one: &LayerCoverage) -> Value {
+    json!({
+        "layer": cause::layer(one),
+        "kind": cause::layer_kind(&one.kind),
+        "has_rules": one.has_rules,
+        "missing": one.missing.iter().map(|lack| cause::lack(*lack)).collect::<Vec<_>>(),
+    })
+}
+
 pub(super) fn finding(finding: &Finding) -> Value {
-    let Finding { cause: id, about, certainty, seen, why, commands } = finding;
-    let known = cause(id).ok();
+    let Finding { cause: id, about, certainty, seen, commands, why, alike: _ } = finding;
+    let known = cause(id);
     json!({
         "cause": id,
         "number": known.map(|cause| &cause.number),
         "title": known.map(|cause| &cause.title),
-        "about": about,
+        "about": cause::components(about),
         "certainty": certainty,
-        "seen": seen,
-        "why": why,
+        "seen": seen.iter().map(cause::observation).collect::<Vec<SeenText>>(),
+        "why": cause::why(finding),
+        "figures": why,
         "commands": commands,
         "remedy": known.map(|cause| &cause.remedy),
         "sources": known.map(|cause| &cause.sources),
     })
+}
+
+/// What is suspected of an arm or a target, with its evidence in words and as figures.
+#[derive(Serialize)]
+pub(crate) struct DiagnosisJson {
+    of: String,
+    suspects: Vec<SuspectJson>,
+}
+
+#[derive(Serialize)]
+struct SuspectJson {
+    cause: &'static str,
+    confidence: Confidence,
+    explains: Option<f64>,
+    evidence: Vec<String>,
+    against: Vec<String>,
+    figures: Vec<Evidence>,
+}
+
+impl From<Diagnosis> for DiagnosisJson {
+    fn from(Diagnosis { of, suspects }: Diagnosis) -> Self {
+        Self { of, suspects: suspects.into_iter().map(SuspectJson::from).collect() }
+    }
+}
+
+impl From<Suspect> for SuspectJson {
+    fn from(suspect: Suspect) -> Self {
+        let Suspect { cause, confidence, explains, evidence: figures, against } = suspect;
+        let (evidence, against) = (cause::each(&figures), cause::each(&against));
+        Self { cause, confidence, explains, evidence, against, figures }
+    }
 }

@@ -8,7 +8,6 @@
 //! | `surroundings` | the machine around them: groups, memory, cloud |
 //! | `host` | a machine with its findings |
 //! | `findings` | findings in words |
-//! | `coverage` | which layers there are rules for |
 //! | `diagnoses` | what a measurement points to |
 //! | `cluster` | a cluster: what lies under claims, classes, nodes |
 //! | `probed` | what a pod, or its node, sees under a volume |
@@ -17,11 +16,10 @@
 
 mod cause;
 mod cluster;
-mod coverage;
 pub(crate) mod diagnoses;
 mod findings;
 mod host;
-mod json;
+pub(crate) mod json;
 mod layer;
 mod network;
 mod probed;

@@ -4,13 +4,15 @@ use iotax_analyze::{
     Analysis, ArmDepths, ArmDrain, ArmPrecondition, ArmSummary, Attribution, Comparison, Ending,
     FactorEffects, FleetCost, Judgment, Outliers, TrialPoint, Warning,
 };
-use iotax_diagnose::{Diagnosis, of_arms};
+use iotax_diagnose::of_arms;
 use iotax_record::ExperimentHead;
 use iotax_wording::ending::ending;
 use iotax_wording::name;
 use serde::Serialize;
 
 use super::limits::ShownDocumented;
+use crate::doctor::json::DiagnosisJson;
+
 /// Data, and what is said of them.
 #[derive(Serialize)]
 struct With<'a, T, S> {
@@ -65,7 +67,7 @@ pub(crate) struct Shown<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     documented: Vec<ShownDocumented<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    causes: Vec<Diagnosis>,
+    causes: Vec<DiagnosisJson>,
     warnings: &'a [Warning],
     open_questions: &'a [String],
     ending: ShownEnding<'a>,
@@ -103,7 +105,7 @@ impl<'a> Shown<'a> {
             attribution: analysis.attribution.as_ref(),
             trials: &analysis.trials,
             documented: analysis.documented.iter().map(ShownDocumented::new).collect(),
-            causes: of_arms(experiment, analysis),
+            causes: of_arms(experiment, analysis).into_iter().map(DiagnosisJson::from).collect(),
             warnings: &analysis.warnings,
             open_questions: &analysis.open_questions,
             ending: ShownEnding {

@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::result::SearchResult;
+use crate::doctor::json::DiagnosisJson;
 use crate::json::limits::{ShownDocumented, ShownLimit};
 use crate::json::text::json_text;
 use crate::provenance;
@@ -25,6 +26,7 @@ pub fn search_json(search: SearchResult<'_>) -> String {
             value
         })
         .collect();
+    let causes = of_search(head, caps).into_iter().map(DiagnosisJson::from);
     let document = json!({
         "format": LIMITS_ANALYSIS_FORMAT,
         "iotax": head.iotax_version,
@@ -42,7 +44,7 @@ pub fn search_json(search: SearchResult<'_>) -> String {
         "sharing": sharing,
         "documented": documented.iter().map(ShownDocumented::new).collect::<Vec<_>>(),
         "rules": rules.iter().map(rule).collect::<Vec<_>>(),
-        "causes": of_search(head, caps),
+        "causes": causes.collect::<Vec<_>>(),
         "levels": levels.iter().map(level).collect::<Vec<_>>(),
         "ended": ended.as_ref().map(cap::ended),
         "notes": notes.iter().map(cap::note).collect::<Vec<_>>(),

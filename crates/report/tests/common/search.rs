@@ -1,8 +1,8 @@
 //! A search for caps in which every table has rows.
 
 use iotax_caps::{
-    Burst, Cap, CapKind, CapSign, Caps, DepthStep, Fit, FlowStep, PathCap, PathQuantity, SecondPass, Shared,
-    Sharing, SizeFit, TargetCaps, Wire,
+    Burst, Cap, CapKind, CapSign, Caps, DepthStep, Fit, FlowStep, PathCap, PathQuantity,
+    SecondPass, Shared, Sharing, SizeFit, TargetCaps, Wire,
 };
 use iotax_catalog::{Scope, Source};
 use iotax_experiment::documented::{Documented, DocumentedLimit, LimitBy};

@@ -1,1 +1,161 @@
 //! Known causes, and what was seen of them.
+//!
+//! | module | what it puts into words |
+//! |---|---|
+//! | `known` | the causes themselves: mechanism, remedy, sources |
+//! | `machine` | why a finding is one: a file for each family of rules |
+//! | `cluster` | the same of a cluster |
+//! | `measured` | what speaks for a cause in a measurement |
+//! | `suspect` | suspects and the reasons of a difference |
+//! | `searched` | what speaks for one in a search for caps |
+//! | `component` | what of a machine a finding is about |
+//! | `observation` | what was seen |
+//! | `coverage` | which layers there are rules for |
+//! | `limit` | documented limits |
+
+mod cluster;
+mod component;
+mod coverage;
+mod known;
+mod limit;
+mod machine;
+mod measured;
+mod observation;
+mod searched;
+mod suspect;
+
+use std::cmp::Reverse;
+
+use iotax_diagnose::why::Why;
+use iotax_diagnose::{Certainty, Component, Confidence, Evidence, Finding, FoundThere, Subject};
+use iotax_quantity::list;
+
+pub use self::component::components;
+pub use self::coverage::{lack, layer, layer_kind, not_checked, nothing_found};
+pub use self::known::{Cause, CauseSource, cause, causes, title, unknown_cause};
+pub use self::limit::{disk_limits, vm_limit};
+pub use self::measured::put_in;
+pub use self::observation::{SeenText, observation, seen};
+pub use self::suspect::{alike, leading, reason, suspect, whole_reason};
+
+/// The surest first, then in the order in which causes are listed.
+pub fn in_order(findings: &[Finding]) -> Vec<&Finding> {
+    let place = |finding: &Finding| causes().iter().position(|cause| cause.id == finding.cause);
+    let mut findings: Vec<&Finding> = findings.iter().collect();
+    findings.sort_by_key(|finding| (Reverse(finding.certainty), place(finding)));
+    findings
+}
+
+pub const fn certainty(certainty: Certainty) -> &'static str {
+    match certainty {
+        Certainty::ToBeTested => "to be tested",
+        Certainty::Likely => "likely",
+        Certainty::Snapshot => "seen",
+    }
+}
+
+pub const fn confidence(confidence: Confidence) -> &'static str {
+    match confidence {
+        Confidence::Possible => "possible",
+        Confidence::Likely => "likely",
+        Confidence::Sure => "sure",
+    }
+}
+
+/// What a finding means on this machine.
+pub fn why(finding: &Finding) -> String {
+    because(&finding.why, &finding.about, &finding.alike)
+}
+
+fn because(why: &Why, about: &[Component], alike: &[Component]) -> String {
+    let why = of_family(why, about);
+    if alike.is_empty() {
+        return why;
+    }
+    let others: Vec<String> = alike.iter().map(component::component).collect();
+    format!("{why} So it is with {}.", listed(&others))
+}
+
+fn of_family(why: &Why, about: &[Component]) -> String {
+    // Most are of one thing.
+    let of = about.first().map_or("", |one| one.name.as_str());
+    match why {
+        Why::Azure(why) => machine::azure::why(why, of),
+        Why::Confidential(why) => machine::confidential::why(why, about),
+        Why::Device(why) => machine::device::why(why, about),
+        Why::Drive(why) => machine::drive::why(why, of),
+        Why::Ebs(why) => machine::ebs::why(why, of),
+        Why::Encryption(why) => machine::encryption::why(why, of),
+        Why::FileSystem(why) => machine::file_system::why(why, about),
+        Why::Gcp(why) => machine::gcp::why(why, of),
+        Why::Groups(why) => machine::groups::why(why, of),
+        Why::Guest(why) => machine::guest::why(why, of),
+        Why::Interface(why) => machine::interface::why(why, of),
+        Why::Limits(why) => machine::limits::why(why, about),
+        Why::Memory(why) => machine::memory::why(why, of),
+        Why::Network(why) => machine::network::why(why, of),
+        Why::Nfs(why) => machine::nfs::why(why),
+        Why::Packets(why) => machine::packets::why(why),
+        Why::Path(why) => machine::path::why(why, about),
+        Why::Proxy(why) => machine::proxy::why(why, of),
+        Why::Raid(why) => machine::raid::why(why, of),
+        Why::Smb(why) => machine::smb::why(why, of),
+        Why::Zfs(why) => machine::zfs::why(why, of),
+        Why::Cluster(why) => cluster::why(why, about),
+    }
+}
+
+/// Each text once: figures that differ may read the same.
+pub fn each(all: &[Evidence]) -> Vec<String> {
+    let mut texts: Vec<String> = Vec::new();
+    for text in all.iter().map(evidence) {
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    texts
+}
+
+/// What speaks for a cause, or against it; without an end.
+pub fn evidence(evidence: &Evidence) -> String {
+    match evidence {
+        Evidence::Above(evidence) => measured::above(evidence),
+        Evidence::Crypt(evidence) => measured::crypt(evidence),
+        Evidence::Device(evidence) => measured::device(evidence),
+        Evidence::Limiter(evidence) => measured::limiter(evidence),
+        Evidence::Memory(evidence) => measured::memory(evidence),
+        Evidence::Network(evidence) => measured::network(evidence),
+        Evidence::Nfs(evidence) => measured::nfs(evidence),
+        Evidence::Processor(evidence) => measured::processor(evidence),
+        Evidence::Regime(evidence) => measured::regime(evidence),
+        Evidence::Stack(between) => measured::stack(between),
+        Evidence::Waiting(evidence) => measured::waiting(evidence),
+        Evidence::Search(evidence) => searched::evidence(evidence),
+        Evidence::SlowMode(mode) => mode.sentence(),
+        Evidence::Percentiles { mode, latency } => mode.percentiles(latency),
+        Evidence::Seen(one) => seen(one),
+        Evidence::Found(FoundThere { about, alike, why }) => {
+            format!("{}: {}", components(about), because(why, about, alike))
+        }
+        Evidence::Explained { by } => format!("{by} makes some I/Os wait, and others not"),
+    }
+}
+
+/// That what was asked about is not there.
+pub fn unknown_subject(subject: &Subject) -> String {
+    match subject {
+        Subject::Claim(name) => format!("there is no claim {name}, or it may not be seen"),
+        Subject::Class(name) => format!("there is no storage class {name}"),
+        Subject::Node(name) => format!("there is no node {name}"),
+    }
+}
+
+/// `a, b and c`.
+fn listed(names: &[String]) -> String {
+    list(&names.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+/// Names of components: `a, b and c`.
+fn names(about: &[Component]) -> String {
+    list(&about.iter().map(|one| one.name.as_str()).collect::<Vec<_>>())
+}

@@ -4,12 +4,12 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Result, ensure};
-use iotax_catalog::{cause, causes};
 use iotax_diagnose::{self as diagnose, Diagnosis};
 use iotax_experiment::CloudChoice;
 use iotax_inspect::{NetworkSubject, ProbeOptions};
 use iotax_record::{HostRecord, HostRole, Location, Machine, Reader, SearchHead};
 use iotax_report::{self as report, DoctorDetail, HostFindings, Redactor};
+use iotax_wording::cause::{cause, causes, unknown_cause};
 
 use self::peers::Peer;
 use super::limits::read_search;
@@ -184,7 +184,7 @@ fn nothing_seen(machine: &Machine) -> bool {
 fn explain(id: &str, args: &DoctorArgs) -> Result<Exit> {
     let asked = match id {
         "" => causes().iter().collect(),
-        id => vec![cause(id).map_err(|error| Usage(error.to_string()))?],
+        id => vec![cause(id).ok_or_else(|| Usage(unknown_cause(id)))?],
     };
     say(&match (args.format, id) {
         (Listing::Json, _) => report::cause_json(&asked),

@@ -1,21 +1,37 @@
 //! Azure's hosts: encryption, caches, ephemeral disks, disk controllers.
 
 use iotax_catalog::{Caching, Cloud, Limit, Scope, Vm};
-use iotax_quantity::bytes;
 use iotax_record::machine::{Device, UsedAs};
+use serde::Serialize;
 
-use crate::machine::finding::{Certainty, Finding, Observation};
+use super::{Finder, Rule, rule};
+use crate::machine::finding::{Certainty, Component, ComponentKind, Detail, DiskUse, Finding};
+use crate::machine::observation::{Field, Observation, Value};
 use crate::machine::snapshot::{Snapshot, quoted};
+
+pub(super) const RULES: &[Rule] = &[
+    rule(&["double-encryption"], Finder::Disk(double_encryption)),
+    rule(&["azure-guest-encryption"], Finder::Disk(guest_encryption)),
+    rule(&["host-cache-outgrown"], Finder::NetworkDisk(host_cache)),
+    rule(&["ephemeral-os-partial-cache"], Finder::Disk(ephemeral_os)),
+    rule(&["scsi-controller"], Finder::All(controller)),
+];
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AzureWhy {
+    DoubleEncryption { vm: String, encrypted: Encrypted, at_host: AtHost, is_local: bool },
+    GuestEncryption,
+    HostCache { cache_bytes: u64, disk_bytes: u64 },
+    EphemeralOs,
+    Scsi { scsi_iops: f64, nvme_iops: f64 },
+}
 
 /// From this generation of VM sizes on, hardware encrypts temporary and ephemeral OS disks.
 const ENCRYPTED_SINCE: u32 = 5;
 
 /// Encryption at Host where the local disks are encrypted by hardware.
-pub(super) fn double_encryption(
-    seen: &Snapshot<'_>,
-    device: &Device,
-    path: &str,
-) -> Option<Finding> {
+fn double_encryption(seen: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
     if !seen.is_local(device) && !may_be_local(seen, device) {
         return None;
     }
@@ -32,30 +48,7 @@ pub(super) fn double_encryption(
         (AtHost::Seen, Encrypted::Always) => Certainty::Snapshot,
         (AtHost::Seen | AtHost::Told, _) => Certainty::Likely,
     };
-    let by_hardware = match encrypted {
-        Encrypted::Always => format!("Hardware encrypts the local disks of {vm} already"),
-        Encrypted::SinceAllocated => format!(
-            "Local disks of {vm} are encrypted by hardware if it was allocated in 2023 or later"
-        ),
-    };
-    let name = &device.name;
-    let again = match at_host {
-        AtHost::Seen | AtHost::Told => "and Encryption at Host encrypts them again",
-        AtHost::Unknown | AtHost::Off => "and Encryption at Host would encrypt them again",
-    };
-    let then = match (is_local, at_host) {
-        (true, AtHost::Seen | AtHost::Told) => {
-            format!(": every I/O of {name} is encrypted twice.")
-        }
-        (true, _) => ". Nothing here tells whether it is on: say --fact \
-                      encryption-at-host=yes, or no."
-            .to_owned(),
-        (false, _) => format!(
-            ". Nothing here tells whether {name} is one of them{}.",
-            if at_host == AtHost::Unknown { ", nor whether it is on" } else { "" }
-        ),
-    };
-    let why = format!("{by_hardware}, {again}{then}");
+    let why = AzureWhy::DoubleEncryption { vm: vm.to_owned(), encrypted, at_host, is_local };
     let finding = Finding::new("double-encryption", about(seen, device, path), certainty, why)
         .observed_if(at_host.observation())
         .observed(size(seen, vm))
@@ -72,8 +65,9 @@ pub(super) fn double_encryption(
 }
 
 /// Whether Encryption at Host is on, and who says so.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum AtHost {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AtHost {
     /// The cloud's metadata: on.
     Seen,
     /// The user: on.
@@ -109,8 +103,9 @@ impl AtHost {
 }
 
 /// Which local disks of a size hardware encrypts.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Encrypted {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Encrypted {
     Always,
     /// Lsv3: those that were allocated since 2023, in most regions.
     SinceAllocated,
@@ -160,37 +155,29 @@ fn lies_on_the_host(seen: &Snapshot<'_>, device: &Device) -> Observation {
         }
         (_, Some(UsedAs::Temporary)) => {
             let size = seen.machine.cloud.as_ref().and_then(|cloud| cloud.temporary_disk_bytes);
-            let size = size.map_or("a temporary disk".to_owned(), |size| bytes(size as f64));
+            let size = size.map_or(Value::TemporaryDisk, Value::Bytes);
             Observation::metadata("compute.storageProfile.resourceDisk.size", size)
         }
         _ => Observation::block(device, "device/model", device.model.clone().unwrap_or_default()),
     }
 }
 
-fn about(seen: &Snapshot<'_>, device: &Device, path: &str) -> String {
-    let what = match device.used_as {
-        Some(UsedAs::Os) if seen.is_local(device) => "ephemeral OS disk",
-        Some(UsedAs::Os) => "OS disk",
-        Some(UsedAs::Temporary) => "temporary disk",
-        Some(UsedAs::Data { .. }) => "data disk",
-        None => "disk",
+fn about(seen: &Snapshot<'_>, device: &Device, path: &str) -> Component {
+    let role = match device.used_as {
+        Some(UsedAs::Os) if seen.is_local(device) => DiskUse::EphemeralOs,
+        Some(UsedAs::Os) => DiskUse::Os,
+        Some(UsedAs::Temporary) => DiskUse::Temporary,
+        Some(UsedAs::Data { .. }) => DiskUse::Data,
+        None => DiskUse::Unknown,
     };
-    format!("{}, {what} of {path}", device.name)
+    Component::device(device).with(Detail::Role(role)).of(path)
 }
 
 /// Azure Disk Encryption, in the guest.
-pub(super) fn guest_encryption(
-    seen: &Snapshot<'_>,
-    device: &Device,
-    path: &str,
-) -> Option<Finding> {
+fn guest_encryption(seen: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
     let disk = seen.cloud_disk(device)?;
     let field = "compute.storageProfile.osDisk.encryptionSettings.enabled";
-    let why = format!(
-        "Azure encrypts {} at rest anyway; Azure Disk Encryption does it once more, with this \
-         VM's CPUs.",
-        device.name
-    );
+    let why = AzureWhy::GuestEncryption;
     let about = about(seen, device, path);
     let finding = Finding::new("azure-guest-encryption", about, Certainty::ToBeTested, why)
         .observed(Observation::metadata(field, "true"))
@@ -199,34 +186,27 @@ pub(super) fn guest_encryption(
 }
 
 /// A cached disk that is larger than the cache.
-pub(super) fn host_cache(seen: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
+fn host_cache(seen: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
     let cache = seen.vm_documented()?.cache_bytes?;
     let disk = seen.cloud_disk(device)?;
     let is_cached = seen.caching(device) != Caching::None;
-    let why = format!(
-        "The host caches {} for all cached disks, and {} holds {}: reads of more than the cache \
-         holds count against the VM's cached and uncached limits and the disk's.",
-        bytes(cache as f64),
-        device.name,
-        bytes(device.size_bytes as f64)
-    );
+    let why = AzureWhy::HostCache { cache_bytes: cache, disk_bytes: device.size_bytes };
     let about = about(seen, device, path);
     let finding = Finding::new("host-cache-outgrown", about, Certainty::ToBeTested, why)
         .observed(Observation::metadata(
             "compute.storageProfile.*.caching",
             disk.caching.clone().unwrap_or_default(),
         ))
-        .observed(Observation::documented("host cache", bytes(cache as f64)))
+        .observed(Observation::documented(Field::HostCache, Value::Bytes(cache)))
         .limits("", path);
     (is_cached && device.size_bytes > cache).then_some(finding)
 }
 
 /// Blocks of the image that a remote disk still has.
-pub(super) fn ephemeral_os(seen: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
+fn ephemeral_os(seen: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
     let disk = seen.cloud_disk(device)?;
     let field = "compute.storageProfile.osDisk.diffDiskSettings.option";
-    let why = "Unless full caching is on, blocks of the image that nothing has written since boot \
-               are read from a remote disk, which may be a Standard HDD. Metadata does not tell.";
+    let why = AzureWhy::EphemeralOs;
     let about = about(seen, device, path);
     let finding = Finding::new("ephemeral-os-partial-cache", about, Certainty::ToBeTested, why)
         .observed(Observation::metadata(field, "Local"))
@@ -235,7 +215,7 @@ pub(super) fn ephemeral_os(seen: &Snapshot<'_>, device: &Device, path: &str) -> 
 }
 
 /// Remote disks by SCSI, of a size that has more by `NVMe`.
-pub(super) fn controller(seen: &Snapshot<'_>) -> Vec<Finding> {
+fn controller(seen: &Snapshot<'_>) -> Vec<Finding> {
     let known = seen.variants();
     let uncached = |variant: &str| {
         let vm = known.iter().find(|vm| vm.variant.as_deref() == Some(variant))?;
@@ -254,15 +234,16 @@ pub(super) fn controller(seen: &Snapshot<'_>) -> Vec<Finding> {
         return Vec::new();
     }
     let size = seen.vm().unwrap_or_default();
-    let why = format!(
-        "{size} documents {scsi:.0} IOPS for its uncached disks by SCSI and {nvme:.0} by NVMe: {:.1} \
-         times as many.",
-        nvme / scsi
-    );
-    let finding = Finding::new("scsi-controller", size, Certainty::Likely, why)
+    let why = AzureWhy::Scsi { scsi_iops: scsi, nvme_iops: nvme };
+    let about = Component::new(ComponentKind::Vm, size);
+    let of = |variant, iops: f64| {
+        let field = Field::VmVariant { vm: size.to_owned(), variant };
+        Observation::documented(field, format!("{iops:.0}"))
+    };
+    let finding = Finding::new("scsi-controller", about, Certainty::Likely, why)
         .observed(Observation::block(device, "device/subsystem", "scsi"))
-        .observed(Observation::documented(format!("{size} (scsi), IOPS"), format!("{scsi:.0}")))
-        .observed(Observation::documented(format!("{size} (nvme), IOPS"), format!("{nvme:.0}")))
+        .observed(of("scsi", scsi))
+        .observed(of("nvme", nvme))
         .command(format!("iotax limits --vm {} --variant scsi {}", quoted(size), quoted(path)));
     vec![finding]
 }

@@ -1,11 +1,52 @@
 //! Confidential virtual machines: bounce buffers, limits of their sizes, their OS disk.
 
 use iotax_catalog::{Limit, Scope, vm_variant};
-use iotax_quantity::{bytes, list, mb_per_s, percent};
 use iotax_record::machine::{Device, UsedAs};
+use serde::Serialize;
 
-use crate::machine::finding::{Certainty, Finding, Observation};
-use crate::machine::snapshot::{Snapshot, quoted};
+use super::{Finder, Rule, rule};
+use crate::machine::finding::{Certainty, Component, ComponentKind, Finding};
+use crate::machine::observation::{Observation, Source, Value};
+use crate::machine::snapshot::{Since, Snapshot, quoted};
+
+pub(super) const RULES: &[Rule] = &[
+    rule(&["bounce-buffers"], Finder::Once(bounce_buffers)),
+    rule(&["bounce-buffers-full"], Finder::All(full_pool)),
+    rule(&["confidential-vm-limits"], Finder::Once(lower_limits)),
+    rule(&["confidential-os-disk"], Finder::Device(os_disk)),
+];
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ConfidentialWhy {
+    Bounce {
+        kind: String,
+        used_bytes: Option<u64>,
+    },
+    /// The most that was in use: its share, and the size of the pool.
+    FullPool {
+        most: Option<(f64, u64)>,
+        since: Since,
+    },
+    LowerLimits {
+        has: PeakLimit,
+        sibling: String,
+        could: PeakLimit,
+    },
+    OsDisk,
+    /// Packets, too, are copied.
+    BouncedPackets {
+        kind: String,
+        driver: String,
+    },
+}
+
+/// What a limit lets through, bursts included.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct PeakLimit {
+    pub iops: f64,
+    pub bytes_per_s: f64,
+}
 
 /// The kernel's complaint about a pool without room.
 const FULL: &str = "swiotlb buffer is full";
@@ -13,41 +54,36 @@ const FULL: &str = "swiotlb buffer is full";
 const NEARLY_FULL: f64 = 0.9;
 const POOL: &str = "/sys/kernel/debug/swiotlb";
 
-fn kind(seen: &Snapshot<'_>) -> Option<Observation> {
-    let confidential = &seen.machine.confidential;
-    let kind = confidential.kind.as_deref()?;
-    let file = confidential.seen_in.as_deref().unwrap_or("instance metadata");
-    Some(Observation::file(file, kind))
+/// Which kind of confidential machine it is.
+fn kind<'a>(seen: &Snapshot<'a>) -> Option<&'a str> {
+    seen.machine.confidential.kind.as_deref()
+}
+
+/// Where that stands.
+pub(super) fn kind_seen(seen: &Snapshot<'_>, kind: &str) -> Observation {
+    let file = seen.machine.confidential.seen_in.as_deref();
+    Observation::file(file.map_or(Source::Metadata, Source::from), kind)
 }
 
 /// Copies of all data through shared memory.
-pub(super) fn bounce_buffers(seen: &Snapshot<'_>) -> Option<Finding> {
+fn bounce_buffers(seen: &Snapshot<'_>) -> Option<Finding> {
     let kind = kind(seen)?;
     // Without the bit a virtio disk does not go through the pool.
     let copied = |(disk, _): &(&Device, &str)| disk.virtio_access_platform != Some(false);
     let disks: Vec<_> = seen.bottom().filter(copied).collect();
     let (_, path) = disks.first()?;
-    let names: Vec<_> = disks.iter().map(|(disk, _)| disk.name.as_str()).collect();
     let most = most_used(seen);
     let is_used = most > 0;
-    let used = if is_used {
-        format!(" Up to {} of them were in use at a time.", bytes(most as f64))
-    } else {
-        String::new()
-    };
     let certainty = if is_used { Certainty::Likely } else { Certainty::ToBeTested };
-    let why = format!(
-        "The host cannot read the memory of this {} machine, so data of {} are copied through \
-         bounce buffers.{used}",
-        kind.value,
-        list(&names)
-    );
+    let why =
+        ConfidentialWhy::Bounce { kind: kind.to_owned(), used_bytes: is_used.then_some(most) };
+    let about: Vec<_> = disks.iter().map(|(disk, _)| Component::device(disk)).collect();
     let virtio = disks.iter().any(|(disk, _)| disk.virtio_access_platform == Some(true));
     Some(
-        Finding::new("bounce-buffers", names.join(", "), certainty, why)
-            .observed(kind)
+        Finding::new("bounce-buffers", about, certainty, why)
+            .observed(kind_seen(seen, kind))
             .observed_if(is_used.then(|| {
-                Observation::file(format!("{POOL}/io_tlb_used_hiwater"), bytes(most as f64))
+                Observation::file(format!("{POOL}/io_tlb_used_hiwater"), Value::Bytes(most))
             }))
             .observed_if(
                 virtio.then(|| {
@@ -66,7 +102,7 @@ fn most_used(seen: &Snapshot<'_>) -> u64 {
 }
 
 /// A pool that ran full, or nearly.
-pub(super) fn full_pool(seen: &Snapshot<'_>) -> Vec<Finding> {
+fn full_pool(seen: &Snapshot<'_>) -> Vec<Finding> {
     let confidential = &seen.machine.confidential;
     let complaint = confidential.log.iter().find(|line| line.contains(FULL));
     let pool = confidential.swiotlb.as_ref().filter(|pool| pool.size_bytes > 0);
@@ -84,21 +120,17 @@ pub(super) fn full_pool(seen: &Snapshot<'_>) -> Vec<Finding> {
         None if is_full => Certainty::Likely,
         None => Certainty::ToBeTested,
     };
-    let used = if size > 0 {
-        let share = percent(most as f64 / size as f64);
-        let since = seen.since_boot();
-        format!("At most {share} of the pool of {} were in use {since}", bytes(size as f64))
-    } else {
-        "The pool had no room".to_owned()
+    let why = ConfidentialWhy::FullPool {
+        most: (size > 0).then(|| (most as f64 / size as f64, size)),
+        since: seen.since_boot(None),
     };
-    let why = format!("{used}: what finds no room waits or is tried again.");
     let values = |file: &str, value: u64| {
-        (size > 0).then(|| Observation::file(format!("{POOL}/{file}"), bytes(value as f64)))
+        (size > 0).then(|| Observation::file(format!("{POOL}/{file}"), Value::Bytes(value)))
     };
     vec![
-        Finding::new("bounce-buffers-full", "swiotlb", certainty, why)
+        Finding::new("bounce-buffers-full", ComponentKind::BouncePool, certainty, why)
             .observed_if(
-                complaint.map(|line| Observation::field("kernel log", FULL, line.as_str())),
+                complaint.map(|line| Observation::field(Source::KernelLog, FULL, line.as_str())),
             )
             .observed_if(values("io_tlb_nslabs", size))
             .observed_if(values("io_tlb_used_hiwater", most))
@@ -107,7 +139,7 @@ pub(super) fn full_pool(seen: &Snapshot<'_>) -> Vec<Finding> {
 }
 
 /// A confidential size whose sibling has more.
-pub(super) fn lower_limits(seen: &Snapshot<'_>) -> Option<Finding> {
+fn lower_limits(seen: &Snapshot<'_>) -> Option<Finding> {
     let vm = seen.vm_documented()?;
     // Standard_DC8as_v5, Standard_EC8as_v5
     let rest = vm.name.strip_prefix("Standard_")?;
@@ -120,39 +152,29 @@ pub(super) fn lower_limits(seen: &Snapshot<'_>) -> Option<Finding> {
     let (path, _) = (seen.first_place()?, kind(seen)?);
     let peak = |limit: &Limit| {
         let iops = limit.iops.as_ref().map_or(0.0, iotax_catalog::Rate::peak);
-        let bytes = limit.bw_bytes.as_ref().map_or(0.0, iotax_catalog::Rate::peak);
-        (iops, bytes)
+        let bytes_per_s = limit.bw_bytes.as_ref().map_or(0.0, iotax_catalog::Rate::peak);
+        PeakLimit { iops, bytes_per_s }
     };
     let (has, could) = (peak(&own), peak(&other));
-    let figures = |(iops, bytes): (f64, f64)| format!("{iops:.0} IOPS and {}", mb_per_s(bytes));
-    let why = format!(
-        "{} documents at most {} for uncached disks, {} at most {}.",
-        vm.name,
-        figures(has),
-        sibling.name,
-        figures(could)
-    );
+    let why = ConfidentialWhy::LowerLimits { has, sibling: sibling.name.clone(), could };
     let command = format!("iotax limits --vm {} {}", quoted(&vm.name), quoted(&path.path));
-    let finding = Finding::new("confidential-vm-limits", vm.name.as_str(), Certainty::Likely, why)
-        .observed(Observation::documented(vm.name.as_str(), figures(has)))
-        .observed(Observation::documented(sibling.name.as_str(), figures(could)))
+    let about = Component::new(ComponentKind::Vm, vm.name.as_str());
+    let finding = Finding::new("confidential-vm-limits", about, Certainty::Likely, why)
+        .observed(Observation::documented(vm.name.as_str(), Value::Peak(has)))
+        .observed(Observation::documented(sibling.name.as_str(), Value::Peak(could)))
         .command(command);
-    (could.0 > has.0 || could.1 > has.1).then_some(finding)
+    (could.iops > has.iops || could.bytes_per_s > has.bytes_per_s).then_some(finding)
 }
 
 /// The OS disk of a confidential VM, encrypted in the guest.
-pub(super) fn os_disk(seen: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
+fn os_disk(seen: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
     let kind = kind(seen)?;
     let mapping = device.mapping.as_ref().filter(|mapping| mapping.is_crypt())?;
     let is_os = seen.disks(device).iter().any(|disk| disk.used_as == Some(UsedAs::Os));
-    let why = format!(
-        "{} encrypts the OS disk with this machine's CPUs, and what it writes is copied through \
-         bounce buffers besides.",
-        device.name
-    );
-    let about = format!("{} ({})", device.name, mapping.name);
+    let why = ConfidentialWhy::OsDisk;
+    let about = Component::mapped(device);
     let finding = Finding::new("confidential-os-disk", about, Certainty::ToBeTested, why)
-        .observed(kind)
+        .observed(kind_seen(seen, kind))
         .observed(Observation::block(device, "dm/uuid", mapping.maker.clone().unwrap_or_default()))
         .run("randread-4k", path, "");
     is_os.then_some(finding)

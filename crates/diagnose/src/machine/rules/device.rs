@@ -1,11 +1,68 @@
 //! Block devices: queues, interrupts, drivers, and volumes made of others.
 
 use iotax_catalog::Cloud;
-use iotax_quantity::{list, percent};
 use iotax_record::machine::{Device, UsedAs};
+use serde::Serialize;
 
-use crate::machine::finding::{Certainty, Finding, Observation};
-use crate::machine::snapshot::Snapshot;
+use super::{Finder, Rule, rule};
+use crate::machine::finding::{Certainty, Component, Finding};
+use crate::machine::observation::{Field, Observation, Source, Value};
+use crate::machine::snapshot::{Since, Snapshot};
+
+pub(super) const RULES: &[Rule] = &[
+    rule(&["single-hardware-queue"], Finder::Disk(hardware_queues)),
+    rule(&["first-touch"], Finder::All(first_touch)),
+    rule(&["nvme-timeout"], Finder::NetworkDisk(timeout)),
+    rule(&["nvme-power-states"], Finder::Disk(power_states)),
+    rule(&["io-scheduler"], Finder::Disk(scheduler)),
+    rule(&["interrupts-on-one-cpu"], Finder::Disk(interrupts)),
+    rule(&["merging-off"], Finder::Disk(merging)),
+    rule(&["loop-double-caching"], Finder::Device(loops)),
+    rule(&["lvm-snapshot", "thin-volume"], Finder::Device(volumes)),
+    rule(&["raid-stripe"], Finder::Device(stripes)),
+    rule(&["hdd-volume-snapshot"], Finder::All(hdd_snapshots)),
+    rule(&["shared-os-disk"], Finder::NetworkDisk(os_disk)),
+];
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DeviceWhy {
+    HardwareQueues {
+        cpus: u32,
+    },
+    FirstTouch,
+    Timeout {
+        timeout_ms: u64,
+    },
+    PowerStates {
+        latency_us: u64,
+    },
+    Scheduler {
+        scheduler: String,
+    },
+    /// The share of all that one of the CPUs has.
+    Interrupts {
+        share: f64,
+        total: u64,
+        cpu: usize,
+        cpus: usize,
+        since: Since,
+    },
+    Merging,
+    Loop {
+        file: String,
+    },
+    Snapshot,
+    Thin,
+    /// What an I/O of 128 KiB is cut into.
+    Stripes {
+        ios: u64,
+    },
+    HddSnapshot,
+    OsDisk {
+        path: String,
+    },
+}
 
 /// Below this, one queue has not been in anybody's way.
 const MANY_CPUS: u32 = 8;
@@ -18,11 +75,8 @@ const DEFAULT_TIMEOUT_MS: u64 = 30_000;
 /// The smallest stripes that a guide for clouds recommends.
 const SMALL_STRIPE_BYTES: u64 = 64 << 10;
 
-fn about(device: &Device, path: &str) -> String {
-    match &device.mapping {
-        Some(mapping) => format!("{} ({}) of {path}", device.name, mapping.name),
-        None => format!("{} of {path}", device.name),
-    }
+fn about(device: &Device, path: &str) -> Component {
+    Component::mapped(device).of(path)
 }
 
 fn is_nvme(device: &Device) -> bool {
@@ -30,33 +84,28 @@ fn is_nvme(device: &Device) -> bool {
 }
 
 /// One queue for many CPUs, on a disk that could have more.
-pub(super) fn hardware_queues(seen: &Snapshot<'_>, disk: &Device, path: &str) -> Option<Finding> {
+fn hardware_queues(seen: &Snapshot<'_>, disk: &Device, path: &str) -> Option<Finding> {
     let cpus = seen.machine.environment.cpus;
     let queues = disk.queue.hardware_queues?;
     let could_more = is_nvme(disk) || disk.transport.as_deref() == Some("virtio");
-    let why = format!("{cpus} CPUs submit to {} through one hardware queue.", disk.name);
+    let why = DeviceWhy::HardwareQueues { cpus };
     let finding =
         Finding::new("single-hardware-queue", about(disk, path), Certainty::ToBeTested, why)
-            .observed(Observation::block(disk, "mq/", "1 directory"))
+            .observed(Observation::block(disk, "mq/", Value::OneDirectory))
             .run("randread-4k", path, "--set depth=32")
             .run("randread-4k", path, &format!("--set threads={cpus}"));
     (queues == 1 && could_more && cpus >= MANY_CPUS).then_some(finding)
 }
 
 /// Network disks whose blocks may have to be fetched.
-pub(super) fn first_touch(seen: &Snapshot<'_>) -> Vec<Finding> {
+fn first_touch(seen: &Snapshot<'_>) -> Vec<Finding> {
     let disks: Vec<_> = seen.network_disks().map(|(disk, _)| disk).collect();
     if disks.is_empty() {
         return Vec::new();
     }
-    let names: Vec<_> = disks.iter().map(|disk| disk.name.as_str()).collect();
-    let why = format!(
-        "Blocks of a disk that was made from a snapshot or image are fetched when they are first \
-         read. The machine cannot see whether {} {}.",
-        list(&names),
-        if names.len() == 1 { "was" } else { "were" }
-    );
-    let mut finding = Finding::new("first-touch", names.join(", "), Certainty::ToBeTested, why);
+    let about: Vec<_> = disks.iter().map(|disk| Component::device(disk)).collect();
+    let why = DeviceWhy::FirstTouch;
+    let mut finding = Finding::new("first-touch", about, Certainty::ToBeTested, why);
     for disk in disks {
         finding = finding
             .observed(Observation::block(
@@ -70,15 +119,10 @@ pub(super) fn first_touch(seen: &Snapshot<'_>) -> Vec<Finding> {
 }
 
 /// The driver's timeout on volumes that a network serves.
-pub(super) fn timeout(seen: &Snapshot<'_>, disk: &Device, path: &str) -> Option<Finding> {
+fn timeout(seen: &Snapshot<'_>, disk: &Device, path: &str) -> Option<Finding> {
     let of_module = seen.machine.kernel.nvme_timeout_s.map(|s| s.saturating_mul(1_000));
     let timeout_ms = disk.queue.timeout_ms.or(of_module)?;
-    let why = format!(
-        "I/Os to {} are given up after {:.0} s. AWS recommends no timeout for EBS volumes: an \
-         outage of the network makes the file system read-only.",
-        disk.name,
-        timeout_ms as f64 / 1e3
-    );
+    let why = DeviceWhy::Timeout { timeout_ms };
     let finding = Finding::new("nvme-timeout", about(disk, path), Certainty::ToBeTested, why)
         .observed(Observation::queue(disk, "io_timeout", timeout_ms.to_string()))
         .run("randread-4k", path, "--time 60s");
@@ -87,17 +131,12 @@ pub(super) fn timeout(seen: &Snapshot<'_>, disk: &Device, path: &str) -> Option<
 }
 
 /// Disks that may sleep. Those of clouds do not.
-pub(super) fn power_states(seen: &Snapshot<'_>, disk: &Device, path: &str) -> Option<Finding> {
+fn power_states(seen: &Snapshot<'_>, disk: &Device, path: &str) -> Option<Finding> {
     let latency = seen.machine.kernel.nvme_sleep_latency_us.filter(|us| *us > 0)?;
     if seen.provider().is_some() || seen.machine.environment.hypervisor.is_some() {
         return None;
     }
-    let why = format!(
-        "If {} has states of sleep, the driver lets it use those that take up to {:.0} ms to \
-         leave: the first I/O after a pause waits for that.",
-        disk.name,
-        latency as f64 / 1e3
-    );
+    let why = DeviceWhy::PowerStates { latency_us: latency };
     let file = "/sys/module/nvme_core/parameters/default_ps_max_latency_us";
     let finding = Finding::new("nvme-power-states", about(disk, path), Certainty::ToBeTested, why)
         .observed(Observation::file(file, latency.to_string()))
@@ -107,7 +146,7 @@ pub(super) fn power_states(seen: &Snapshot<'_>, disk: &Device, path: &str) -> Op
 }
 
 /// Schedulers of disks that need none.
-pub(super) fn scheduler(_: &Snapshot<'_>, disk: &Device, path: &str) -> Option<Finding> {
+fn scheduler(_: &Snapshot<'_>, disk: &Device, path: &str) -> Option<Finding> {
     let scheduler = disk.queue.scheduler.as_deref()?;
     let is_fast = is_nvme(disk) || disk.queue.rotational == Some(false);
     let certainty = match scheduler {
@@ -115,10 +154,7 @@ pub(super) fn scheduler(_: &Snapshot<'_>, disk: &Device, path: &str) -> Option<F
         "mq-deadline" | "kyber" if is_nvme(disk) => Certainty::ToBeTested,
         _ => return None,
     };
-    let why = format!(
-        "{scheduler} holds back and sorts I/Os of {}, which has no head to move.",
-        disk.name
-    );
+    let why = DeviceWhy::Scheduler { scheduler: scheduler.to_owned() };
     Some(
         Finding::new("io-scheduler", about(disk, path), certainty, why)
             .observed(Observation::queue(disk, "scheduler", format!("[{scheduler}]")))
@@ -132,18 +168,13 @@ pub(super) fn scheduler(_: &Snapshot<'_>, disk: &Device, path: &str) -> Option<F
 }
 
 /// Interrupts that all go to one CPU.
-pub(super) fn interrupts(seen: &Snapshot<'_>, disk: &Device, path: &str) -> Option<Finding> {
+fn interrupts(seen: &Snapshot<'_>, disk: &Device, path: &str) -> Option<Finding> {
     let all = &disk.interrupts_per_cpu;
     let total = all.iter().fold(0_u64, |sum, count| sum.saturating_add(*count));
     let (cpu, most) = all.iter().enumerate().max_by_key(|(_, count)| **count)?;
     let share = *most as f64 / total.max(1) as f64;
-    let why = format!(
-        "{} of the {total} interrupts of {} {} came to CPU {cpu}, of {}.",
-        percent(share),
-        disk.name,
-        seen.since_boot(),
-        all.len()
-    );
+    let why =
+        DeviceWhy::Interrupts { share, total, cpu, cpus: all.len(), since: seen.since_boot(None) };
     let affinity = disk
         .queue
         .completion_affinity
@@ -151,8 +182,8 @@ pub(super) fn interrupts(seen: &Snapshot<'_>, disk: &Device, path: &str) -> Opti
     let finding = Finding::new("interrupts-on-one-cpu", about(disk, path), Certainty::Likely, why)
         .observed(Observation::field(
             "/proc/interrupts",
-            format!("{}: CPU{cpu}", disk.name),
-            format!("{most} of {total}"),
+            Field::Of { of: disk.name.clone(), what: format!("CPU{cpu}") },
+            Value::OfAll { part: *most, all: total },
         ))
         .observed_if(affinity)
         .run("randread-4k", path, "--set depth=32 --set threads=4");
@@ -161,9 +192,9 @@ pub(super) fn interrupts(seen: &Snapshot<'_>, disk: &Device, path: &str) -> Opti
 }
 
 /// Queues that never merge.
-pub(super) fn merging(_: &Snapshot<'_>, disk: &Device, path: &str) -> Option<Finding> {
+fn merging(_: &Snapshot<'_>, disk: &Device, path: &str) -> Option<Finding> {
     let value = disk.queue.no_merges?;
-    let why = format!("Small adjacent I/Os to {} stay small.", disk.name);
+    let why = DeviceWhy::Merging;
     let finding = Finding::new("merging-off", about(disk, path), Certainty::ToBeTested, why)
         .observed(Observation::queue(disk, "nomerges", value.to_string()))
         .run("seqwrite-1m", path, "--set direct=false");
@@ -180,12 +211,9 @@ fn is_in_memory(seen: &Snapshot<'_>, device: &Device) -> bool {
 }
 
 /// Loop devices that cache their file.
-pub(super) fn loops(seen: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
+fn loops(seen: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
     let file = device.loop_file.as_ref()?;
-    let why = format!(
-        "{} reads and writes {} through the page cache, below the one of its own file system.",
-        device.name, file.path
-    );
+    let why = DeviceWhy::Loop { file: file.path.clone() };
     let finding = Finding::new("loop-double-caching", about(device, path), Certainty::Likely, why)
         .observed(Observation::block(device, "loop/dio", "0"))
         .run("seqwrite-1m", path, "")
@@ -195,74 +223,58 @@ pub(super) fn loops(seen: &Snapshot<'_>, device: &Device, path: &str) -> Option<
 }
 
 /// Snapshots and thin volumes.
-pub(super) fn volumes(_: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
+fn volumes(_: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
     let mapping = device.mapping.as_ref()?;
     let mut kinds = mapping.targets.iter().flatten().map(|target| target.kind.as_str());
-    let (kind, cause, certainty, what) = kinds.find_map(|kind| match kind {
-        "snapshot" | "snapshot-origin" => Some((
-            kind,
-            "lvm-snapshot",
-            Certainty::Likely,
-            "copies a chunk before it is first written",
-        )),
-        "thin" => Some((
-            kind,
-            "thin-volume",
-            Certainty::ToBeTested,
-            "allocates a block when it is first written",
-        )),
+    let (kind, cause, certainty, why) = kinds.find_map(|kind| match kind {
+        "snapshot" | "snapshot-origin" => {
+            Some((kind, "lvm-snapshot", Certainty::Likely, DeviceWhy::Snapshot))
+        }
+        "thin" => Some((kind, "thin-volume", Certainty::ToBeTested, DeviceWhy::Thin)),
         _ => None,
     })?;
     let table = format!("dmsetup table {}", mapping.name);
     Some(
-        Finding::new(cause, about(device, path), certainty, format!("{} {what}.", device.name))
+        Finding::new(cause, about(device, path), certainty, why)
             .observed(Observation::field(table, "target", kind))
             .run("randwrite-4k", path, "--set depth=8"),
     )
 }
 
 /// RAID 0 with small stripes.
-pub(super) fn stripes(_: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
+fn stripes(_: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
     let stripe = device.stripe_bytes.filter(|stripe| (1..SMALL_STRIPE_BYTES).contains(stripe))?;
-    let why = format!(
-        "An I/O of 128 KiB to {} is {} I/Os, each counted by its disk.",
-        device.name,
-        (128_u64 << 10).div_ceil(stripe)
-    );
-    let finding = Finding::new("raid-stripe", device.name.as_str(), Certainty::ToBeTested, why)
-        .observed(Observation::block(device, "md/chunk_size", stripe.to_string()))
-        .run("randread-4k", path, "--set depth=32")
-        .run("randread-4k", path, "--set depth=32 --set block-size=128k");
+    let why = DeviceWhy::Stripes { ios: (128_u64 << 10).div_ceil(stripe) };
+    let finding =
+        Finding::new("raid-stripe", Component::device(device), Certainty::ToBeTested, why)
+            .observed(Observation::block(device, "md/chunk_size", stripe.to_string()))
+            .run("randread-4k", path, "--set depth=32")
+            .run("randread-4k", path, "--set depth=32 --set block-size=128k");
     (device.raid_level.as_deref() == Some("raid0")).then_some(finding)
 }
 
 /// HDD volumes of EBS, which a snapshot slows down.
-pub(super) fn hdd_snapshots(seen: &Snapshot<'_>) -> Vec<Finding> {
+fn hdd_snapshots(seen: &Snapshot<'_>) -> Vec<Finding> {
     let attached = seen.attached();
     let is_hdd =
         |name: &str| ["st1", "sc1"].iter().any(|kind| name.split(':').next() == Some(*kind));
     let finding = |one: &crate::machine::snapshot::Attached<'_>| {
-        let why = format!(
-            "While a snapshot of {} is made, it may fall to its baseline.",
-            one.device.name
-        );
+        let why = DeviceWhy::HddSnapshot;
         let about = about(one.device, one.path);
         Finding::new("hdd-volume-snapshot", about, Certainty::ToBeTested, why)
-            .observed(Observation::field("said of the path", one.path, one.name.as_str()))
+            .observed(Observation::field(Source::ToldOfPath, one.path, one.name.as_str()))
             .run("seqread-1m", one.path, "")
     };
     attached.iter().filter(|one| is_hdd(&one.name)).map(finding).collect()
 }
 
 /// Data on the OS disk of a VM.
-pub(super) fn os_disk(seen: &Snapshot<'_>, disk: &Device, path: &str) -> Option<Finding> {
-    let why = format!(
-        "{path} lies on the OS disk: images, logs and all pods without a volume share its limits.",
-    );
+fn os_disk(seen: &Snapshot<'_>, disk: &Device, path: &str) -> Option<Finding> {
+    let why = DeviceWhy::OsDisk { path: path.to_owned() };
     let of_cloud = seen.cloud_disk(disk).and_then(|disk| disk.name.as_deref());
     let observation = match of_cloud {
         Some(name) => Observation::metadata("compute.storageProfile.osDisk.name", name),
-        None => Observation::file(format!("/dev/{}", disk.name), "disk of the operating system"),
+        None => Observation::file(format!("/dev/{}", disk.name), Value::SystemDisk),
     };
     let finding = Finding::new("shared-os-disk", about(disk, path), Certainty::ToBeTested, why)
         .observed(observation)

@@ -2,24 +2,45 @@
 
 use iotax_catalog::shingled;
 use iotax_record::machine::Device;
+use serde::Serialize;
 
-use crate::machine::finding::{Certainty, Finding, Observation};
+use super::{Finder, Rule, rule};
+use crate::machine::finding::{Certainty, Component, Detail, Finding};
+use crate::machine::observation::Observation;
 use crate::machine::snapshot::Snapshot;
 
-fn about(disk: &Device, path: &str) -> String {
-    match &disk.model {
-        Some(model) => format!("{} ({}) of {path}", disk.name, model.trim()),
-        None => format!("{} of {path}", disk.name),
-    }
+pub(super) const RULES: &[Rule] = &[
+    rule(&["rotating-drive"], Finder::Disk(rotating)),
+    rule(&["shingled-drive"], Finder::Disk(shingled_drive)),
+];
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DriveWhy {
+    Rotating,
+    Shingled { how: Shingles },
+}
+
+/// By what it is known that tracks overlap.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Shingles {
+    /// The drive says how it is zoned.
+    Zoned(String),
+    Model {
+        family: String,
+        model: String,
+    },
+}
+
+fn about(disk: &Device, path: &str) -> Component {
+    let detail = disk.model.as_ref().map(|model| Detail::Also(model.trim().to_owned()));
+    Component { detail, ..Component::device(disk) }.of(path)
 }
 
 /// Drives that rotate. Hypervisors say so of anything.
-pub(super) fn rotating(seen: &Snapshot<'_>, disk: &Device, path: &str) -> Option<Finding> {
-    let why = format!(
-        "{} rotates: each random I/O is a seek, and each flush waits for the platter. Expect 75 to 150 random \
-         I/Os per second.",
-        disk.name
-    );
+fn rotating(seen: &Snapshot<'_>, disk: &Device, path: &str) -> Option<Finding> {
+    let why = DriveWhy::Rotating;
     let finding = Finding::new("rotating-drive", about(disk, path), Certainty::Likely, why)
         .observed(Observation::queue(disk, "rotational", "1"))
         .run("randread-4k", path, "")
@@ -28,25 +49,18 @@ pub(super) fn rotating(seen: &Snapshot<'_>, disk: &Device, path: &str) -> Option
 }
 
 /// Drives whose tracks overlap.
-pub(super) fn shingled_drive(_: &Snapshot<'_>, disk: &Device, path: &str) -> Option<Finding> {
+fn shingled_drive(_: &Snapshot<'_>, disk: &Device, path: &str) -> Option<Finding> {
     let zoned = disk.queue.zoned.as_deref().filter(|zoned| zoned.starts_with("host-"));
     let known = disk.model.as_deref().and_then(shingled);
-    let (certainty, is) = match (zoned, &known) {
-        (Some(zoned), _) => {
-            (Certainty::Snapshot, format!("{} is {zoned}: its tracks overlap.", disk.name))
+    let (certainty, how) = match (zoned, &known) {
+        (Some(zoned), _) => (Certainty::Snapshot, Shingles::Zoned(zoned.to_owned())),
+        (None, Some(drive)) => {
+            let (family, model) = (drive.family.clone(), drive.model.clone());
+            (Certainty::Likely, Shingles::Model { family, model })
         }
-        (None, Some(drive)) => (
-            Certainty::Likely,
-            format!(
-                "{} is a {} ({}), which records in overlapping tracks.",
-                disk.name, drive.family, drive.model
-            ),
-        ),
         (None, None) => return None,
     };
-    let why = format!(
-        "{is} Random writes that go on for minutes stall once its cache on the platter is full."
-    );
+    let why = DriveWhy::Shingled { how };
     let model = disk.model.as_deref().filter(|_| known.is_some());
     Some(
         Finding::new("shingled-drive", about(disk, path), certainty, why)

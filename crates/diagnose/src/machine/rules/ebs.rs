@@ -1,21 +1,40 @@
 //! What EBS volumes' controllers have counted.
 
-use iotax_quantity::span;
 use iotax_record::machine::Device;
+use serde::Serialize;
 
-use crate::machine::finding::{Certainty, Finding, Observation};
+use super::{Finder, Rule, rule};
+use crate::machine::finding::{Certainty, Component, Finding};
+use crate::machine::observation::{Observation, Source};
 use crate::machine::snapshot::Snapshot;
 
 use super::limits::observed;
+
+pub(super) const RULES: &[Rule] =
+    &[rule(&["ebs-volume-limit", "ebs-instance-limit"], Finder::All(counters))];
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EbsWhy {
+    /// For how long more was asked for than is allowed.
+    Exceeded { by: EbsLimit, iops_s: f64, throughput_s: f64, up_s: Option<u64> },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EbsLimit {
+    Volume,
+    Instance,
+}
 
 /// Share of the time since boot in which a limit was exceeded that is no more than a start or two.
 const RARE: f64 = 0.001;
 
 /// A limit that was exceeded: of what, its cause, and the counters of IOPS and throughput.
-type Exceeded = (&'static str, &'static str, [(&'static str, u64); 2]);
+type Exceeded = (EbsLimit, &'static str, [(&'static str, u64); 2]);
 
 /// Limits that were exceeded since the volume was attached.
-pub(super) fn counters(seen: &Snapshot<'_>) -> Vec<Finding> {
+fn counters(seen: &Snapshot<'_>) -> Vec<Finding> {
     let disks = seen.bottom().collect::<Vec<_>>().into_iter();
     let all = disks.flat_map(|(disk, path)| exceeded(disk).map(move |one| (disk, path, one)));
     all.map(|(disk, path, exceeded)| of(seen, disk, path, exceeded)).collect()
@@ -31,32 +50,33 @@ fn exceeded(device: &Device) -> impl Iterator<Item = Exceeded> + use<> {
             ("ec2_iops_exceeded_us", ebs.instance_iops_exceeded_us),
             ("ec2_tp_exceeded_us", ebs.instance_throughput_exceeded_us),
         ];
-        [("volume", "ebs-volume-limit", volume), ("instance", "ebs-instance-limit", instance)]
+        [
+            (EbsLimit::Volume, "ebs-volume-limit", volume),
+            (EbsLimit::Instance, "ebs-instance-limit", instance),
+        ]
     });
     let is_exceeded = |(_, _, counters): &Exceeded| counters.iter().any(|(_, us)| *us > 0);
     of_limits.into_iter().flatten().filter(is_exceeded)
 }
 
 fn of(seen: &Snapshot<'_>, device: &Device, path: &str, exceeded: Exceeded) -> Finding {
-    let (whose, cause, [iops, throughput]) = exceeded;
+    let (by, cause, [iops, throughput]) = exceeded;
     let up_s = seen.machine.counting.up_s;
     // Counters keep what was long ago.
     let exceeded_s = iops.1.max(throughput.1) as f64 / 1e6;
     let is_rare = up_s.is_some_and(|up| exceeded_s < RARE * up as f64);
     let certainty = if is_rare { Certainty::ToBeTested } else { Certainty::Snapshot };
-    let why = format!(
-        "Since it was attached{}, {} was asked for more than its {whose} allows: for {:.0} s more IOPS, \
-         for {:.0} s more throughput.",
-        up_s.map_or(String::new(), |up| format!(" (the machine is up for {})", span(up))),
-        device.name,
-        iops.1 as f64 / 1e6,
-        throughput.1 as f64 / 1e6
-    );
+    let why = EbsWhy::Exceeded {
+        by,
+        iops_s: iops.1 as f64 / 1e6,
+        throughput_s: throughput.1 as f64 / 1e6,
+        up_s,
+    };
     let known = seen.documented().find(|(one, _)| one.device.name == device.name);
     let options = known.map_or_else(|| seen.vm_options(), |(one, _)| seen.options(one));
     let counter =
-        |(name, us): (&str, u64)| Observation::field("NVMe log page 0xD0", name, us.to_string());
-    let mut finding = Finding::new(cause, format!("{} of {path}", device.name), certainty, why)
+        |(name, us): (&str, u64)| Observation::field(Source::NvmeLogPage, name, us.to_string());
+    let mut finding = Finding::new(cause, Component::device(device).of(path), certainty, why)
         .observed(counter(iops))
         .observed(counter(throughput));
     let limits = known.map_or(&[][..], |(_, documented)| &documented.limits);

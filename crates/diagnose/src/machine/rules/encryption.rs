@@ -1,9 +1,47 @@
 //! Encryption in this machine: dm-crypt and what it stands on.
 
 use iotax_record::machine::{Crypt, Device, GroupIoLimits};
+use serde::Serialize;
 
-use crate::machine::finding::{Certainty, Finding, Observation};
+use super::{Finder, Rule, rule};
+use crate::machine::finding::{Certainty, Component, ComponentKind, Finding};
+use crate::machine::observation::{Field, Observation, Value};
 use crate::machine::snapshot::{Snapshot, quoted};
+
+pub(super) const RULES: &[Rule] = &[
+    rule(&["dm-crypt-workqueues"], Finder::Device(work_queues)),
+    rule(&["dm-crypt-workqueues"], Finder::Device(unread)),
+    rule(&["software-cipher"], Finder::Device(software_cipher)),
+    rule(&["dm-crypt-small-sectors"], Finder::Device(small_sectors)),
+    rule(&["dm-crypt-large-io"], Finder::Device(large_writes)),
+    rule(&["dm-crypt-split"], Finder::Device(split)),
+    rule(&["integrity-journal"], Finder::Device(journal)),
+    rule(&["io-max-ignored"], Finder::Group(unheld_limits)),
+];
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EncryptionWhy {
+    /// dm-crypt's flags that are not set.
+    WorkQueues {
+        missing: Vec<&'static str>,
+    },
+    Unread,
+    SoftwareCipher {
+        driver: String,
+    },
+    SmallSectors,
+    LargeWrites,
+    Split {
+        piece_bytes: u64,
+        default_bytes: u64,
+    },
+    Journal,
+    /// Of a group, above this device.
+    GroupLimits {
+        device: String,
+    },
+}
 
 const FLAGS: [&str; 2] = ["no_read_workqueue", "no_write_workqueue"];
 /// Drivers of AES without instructions for it: tables, and tables read in constant time.
@@ -22,11 +60,11 @@ fn name(device: &Device) -> &str {
     device.mapping.as_ref().map_or(&device.name, |mapping| &mapping.name)
 }
 
-fn about(device: &Device) -> String {
-    format!("{} ({})", device.name, name(device))
+fn about(device: &Device) -> Component {
+    Component::device(device).also(name(device))
 }
 
-fn table(device: &Device, field: &str, value: impl Into<String>) -> Observation {
+fn table(device: &Device, field: &str, value: impl Into<Value>) -> Observation {
     Observation::field(format!("dmsetup table {}", name(device)), field, value)
 }
 
@@ -57,19 +95,10 @@ fn arms(path: &str, workload: &str, without: &str, with: &str) -> String {
 }
 
 /// dm-crypt without the flags that encrypt where the I/O was submitted.
-pub(super) fn work_queues(seen: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
+fn work_queues(seen: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
     let crypt = crypt(device)?;
     let missing: Vec<_> = FLAGS.into_iter().filter(|flag| !crypt.has(flag)).collect();
-    let what = match missing.as_slice() {
-        ["no_read_workqueue"] => "every read",
-        ["no_write_workqueue"] => "every write",
-        _ => "every I/O",
-    };
-    let why = format!(
-        "Without {} {what} of {} passes kernel threads on its way through the cipher.",
-        missing.join(" and "),
-        device.name
-    );
+    let why = EncryptionWhy::WorkQueues { missing: missing.clone() };
     let certainty = likely_if(is_fast(seen, device));
     let finding = Finding::new("dm-crypt-workqueues", about(device), certainty, why)
         .observed(flags(device, crypt))
@@ -79,13 +108,9 @@ pub(super) fn work_queues(seen: &Snapshot<'_>, device: &Device, path: &str) -> O
 }
 
 /// Devices that encrypt, whose tables only root may read.
-pub(super) fn unread(_: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
+fn unread(_: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
     let mapping = device.mapping.as_ref()?;
-    let why = format!(
-        "{} encrypts. Whether its I/Os pass kernel threads stands in its table, which only root \
-         may read.",
-        device.name
-    );
+    let why = EncryptionWhy::Unread;
     let maker = mapping.maker.clone().unwrap_or_default();
     let cause = "dm-crypt-workqueues";
     let finding = Finding::new(cause, about(device), Certainty::ToBeTested, why)
@@ -95,35 +120,28 @@ pub(super) fn unread(_: &Snapshot<'_>, device: &Device, path: &str) -> Option<Fi
 }
 
 /// A cipher in plain C.
-pub(super) fn software_cipher(seen: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
+fn software_cipher(seen: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
     let driver = seen.machine.kernel.xts_driver.as_ref()?;
     if !IN_C.iter().any(|name| driver.contains(name)) {
         return None;
     }
     let crypt = crypt(device)?;
-    let why = format!(
-        "The kernel encrypts {} with {driver}, which uses no instructions of the CPU for AES.",
-        device.name
-    );
+    let why = EncryptionWhy::SoftwareCipher { driver: driver.clone() };
     let aes = seen.machine.environment.cpu_aes.map(|has| {
         let has = if has { "yes" } else { "no" };
-        Observation::field("/proc/cpuinfo", "flag aes", has)
+        Observation::field("/proc/cpuinfo", Field::CpuFlag("aes"), has)
     });
     let finding = Finding::new("software-cipher", about(device), Certainty::Likely, why)
-        .observed(Observation::field("/proc/crypto", "driver of xts(aes)", driver.as_str()))
+        .observed(Observation::field("/proc/crypto", Field::XtsDriver, driver.as_str()))
         .observed_if(aes)
         .run("seqread-1m", path, "");
     crypt.cipher.contains("aes").then_some(finding)
 }
 
 /// Encryption sectors of 512 bytes.
-pub(super) fn small_sectors(seen: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
+fn small_sectors(seen: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
     let crypt = crypt(device)?;
-    let why = format!(
-        "An I/O of 4 KiB on {} is eight requests to the cipher, each with its own \
-         initialisation vector.",
-        device.name
-    );
+    let why = EncryptionWhy::SmallSectors;
     let certainty = likely_if(is_fast(seen, device));
     let finding = Finding::new("dm-crypt-small-sectors", about(device), certainty, why)
         .observed(table(device, "sector_size", crypt.sector_bytes.to_string()))
@@ -132,14 +150,10 @@ pub(super) fn small_sectors(seen: &Snapshot<'_>, device: &Device, path: &str) ->
 }
 
 /// Large writes that one thread sorts and submits.
-pub(super) fn large_writes(seen: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
+fn large_writes(seen: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
     let crypt = crypt(device)?;
     let bypasses = ["submit_from_crypt_cpus", "no_write_workqueue"];
-    let why = format!(
-        "Writes of {} are encrypted on many CPUs and submitted by one thread, which costs most \
-         on large ones.",
-        device.name
-    );
+    let why = EncryptionWhy::LargeWrites;
     let finding = Finding::new("dm-crypt-large-io", about(device), Certainty::ToBeTested, why)
         .observed(flags(device, crypt))
         .command(arms(path, "seqwrite-1m", "", "(submit_from_crypt_cpus)"));
@@ -148,7 +162,7 @@ pub(super) fn large_writes(seen: &Snapshot<'_>, device: &Device, path: &str) -> 
 }
 
 /// Limits of pieces that are smaller than the kernel's own.
-pub(super) fn split(seen: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
+fn split(seen: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
     crypt(device)?;
     let kernel = &seen.machine.kernel;
     let limits = [
@@ -160,12 +174,7 @@ pub(super) fn split(seen: &Snapshot<'_>, device: &Device, path: &str) -> Option<
         Some((name, size))
     });
     let (parameter, size) = small?;
-    let why = format!(
-        "dm-crypt splits I/Os of {} into pieces of {} KiB, by default of {} KiB.",
-        device.name,
-        size >> 10,
-        SPLIT_BYTES >> 10
-    );
+    let why = EncryptionWhy::Split { piece_bytes: size, default_bytes: SPLIT_BYTES };
     let file = format!("/sys/module/dm_crypt/parameters/{parameter}");
     Some(
         Finding::new("dm-crypt-split", about(device), Certainty::ToBeTested, why)
@@ -176,17 +185,14 @@ pub(super) fn split(seen: &Snapshot<'_>, device: &Device, path: &str) -> Option<
 }
 
 /// dm-integrity with a journal.
-pub(super) fn journal(_: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
+fn journal(_: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
     let mut targets = device.mapping.as_ref()?.targets.iter().flatten();
     // device, reserved sectors, tag size, mode
     let mode = |parameters: &str| parameters.split_whitespace().nth(3).map(str::to_owned);
     let target = targets.find(|target| {
         target.kind == "integrity" && mode(&target.parameters).as_deref() == Some("J")
     })?;
-    let why = format!(
-        "{} writes data and checksums into a journal first: each byte is written twice.",
-        device.name
-    );
+    let why = EncryptionWhy::Journal;
     Some(
         Finding::new("integrity-journal", about(device), Certainty::Likely, why)
             .observed(table(device, "integrity", target.parameters.as_str()))
@@ -195,7 +201,7 @@ pub(super) fn journal(_: &Snapshot<'_>, device: &Device, path: &str) -> Option<F
 }
 
 /// Limits of control groups above device mapper.
-pub(super) fn unheld_limits(seen: &Snapshot<'_>, limits: &GroupIoLimits) -> Option<Finding> {
+fn unheld_limits(seen: &Snapshot<'_>, limits: &GroupIoLimits) -> Option<Finding> {
     let kernel = seen.kernel();
     if kernel.is_none_or(|kernel| kernel >= IO_MAX_HOLDS_SINCE) {
         return None;
@@ -204,14 +210,12 @@ pub(super) fn unheld_limits(seen: &Snapshot<'_>, limits: &GroupIoLimits) -> Opti
     let under = seen.under(&limits.path);
     let device = under.into_iter().find(|device| device.mapping.is_some())?;
     let writes = limits.write_iops.or(limits.write_bw_bytes)?;
-    let why = format!(
-        "Kernels before 7.0 may not hold buffered writes through {} to the limit of {}.",
-        device.name, limits.group
-    );
+    let about = Component::new(ComponentKind::Group, limits.group.as_str());
+    let why = EncryptionWhy::GroupLimits { device: device.name.clone() };
     Some(
-        Finding::new("io-max-ignored", limits.group.as_str(), Certainty::ToBeTested, why)
+        Finding::new("io-max-ignored", about, Certainty::ToBeTested, why)
             .observed(Observation::file(limits.file.as_str(), format!("{writes:.0}")))
-            .observed(Observation::field("uname", "release and version", release.as_str()))
+            .observed(Observation::field("uname", Field::KernelRelease, release.as_str()))
             .observed(Observation::block(device, "dm/name", name(device)))
             .run("driver-searcher", &limits.path, "--scale 0.05"),
     )

@@ -1,10 +1,48 @@
 //! File systems and how they are mounted.
 
-use iotax_quantity::list;
 use iotax_record::machine::MountSeen;
+use serde::Serialize;
 
-use crate::machine::finding::{Certainty, Finding, Observation};
+use super::{Finder, Rule, rule};
+use crate::machine::finding::{Certainty, Component, Finding};
+use crate::machine::observation::{Field, Observation};
 use crate::machine::snapshot::Snapshot;
+
+pub(super) const RULES: &[Rule] = &[
+    rule(&["fsync-network-disk"], Finder::All(fsync)),
+    rule(&["data-journal"], Finder::Mount(data_journal)),
+    rule(&["sync-mount"], Finder::Mount(sync)),
+    rule(&["online-discard"], Finder::Mount(discard)),
+    rule(&["overlay-copy-up"], Finder::Mount(overlay)),
+    rule(&["copy-on-write-file-system"], Finder::Mount(copy_on_write)),
+    rule(&["strict-atime"], Finder::Mount(strict_atime)),
+    rule(&["fuse-file-system"], Finder::Mount(fuse)),
+    rule(&["ntfs-fuse"], Finder::Mount(ntfs)),
+];
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FileSystemWhy {
+    Fsync,
+    DataJournal,
+    Sync { is_directories: bool },
+    Discard,
+    Overlay,
+    CopyOnWrite { file_system: String },
+    StrictAtime,
+    Ntfs { has_big_writes: bool },
+    Fuse { stands_for: StandsFor },
+}
+
+/// What is behind a file system in a process.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StandsFor {
+    ObjectStore,
+    Machine,
+    Device,
+    Unknown,
+}
 
 /// Those that commit to a journal (or a log) in fsync.
 const JOURNALLED: [&str; 5] = ["ext3", "ext4", "xfs", "btrfs", "jfs"];
@@ -14,12 +52,12 @@ const OBJECT_STORES: [&str; 8] =
 /// File systems in a process that stand for another machine.
 const REMOTE: [&str; 4] = ["sshfs", "glusterfs", "curlftpfs", "davfs"];
 
-fn about(mount: &MountSeen) -> String {
-    format!("{} ({})", mount.mount_point, mount.file_system)
+fn about(mount: &MountSeen) -> Component {
+    Component::mount(mount).also(mount.file_system.as_str())
 }
 
 /// fsync on network disks: one finding for all of them.
-pub(super) fn fsync(seen: &Snapshot<'_>) -> Vec<Finding> {
+fn fsync(seen: &Snapshot<'_>) -> Vec<Finding> {
     let network: Vec<_> = seen.network_disks().map(|(disk, _)| disk.name.as_str()).collect();
     let waits = |(mount, _): &(&MountSeen, &str)| {
         let is_writable = mount.option("ro").is_none();
@@ -29,28 +67,20 @@ pub(super) fn fsync(seen: &Snapshot<'_>) -> Vec<Finding> {
     };
     let mounts: Vec<_> = seen.mounts().filter(waits).collect();
     let Some((_, path)) = mounts.first() else { return Vec::new() };
-    let points: Vec<_> = mounts.iter().map(|(mount, _)| mount.mount_point.as_str()).collect();
-    let why = format!(
-        "An fsync on {} waits for data, journal and flush, each a round trip to a disk in the \
-         network.",
-        list(&points)
-    );
-    let mut finding =
-        Finding::new("fsync-network-disk", points.join(", "), Certainty::ToBeTested, why)
-            .run("randwrite-4k", path, "--set fsync-every=1")
-            .run("randwrite-4k", path, "");
+    let about: Vec<_> = mounts.iter().map(|(mount, _)| Component::mount(mount)).collect();
+    let why = FileSystemWhy::Fsync;
+    let mut finding = Finding::new("fsync-network-disk", about, Certainty::ToBeTested, why)
+        .run("randwrite-4k", path, "--set fsync-every=1")
+        .run("randwrite-4k", path, "");
     let types = mounts.iter().map(|(mount, _)| mount);
     finding.seen.extend(types.map(|mount| Observation::mount(mount, "type", &*mount.file_system)));
     vec![finding]
 }
 
 /// ext4's journal of data.
-pub(super) fn data_journal(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<Finding> {
+fn data_journal(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<Finding> {
     let mode = mount.option("data")?;
-    let why = format!(
-        "All data of {} are written to the journal first, and direct I/O is buffered.",
-        mount.mount_point
-    );
+    let why = FileSystemWhy::DataJournal;
     let finding = Finding::new("data-journal", about(mount), Certainty::Likely, why)
         .observed(Observation::mount(mount, "data", mode))
         .run("seqwrite-1m", path, "");
@@ -58,10 +88,9 @@ pub(super) fn data_journal(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> O
 }
 
 /// Mounts that wait for each write.
-pub(super) fn sync(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<Finding> {
+fn sync(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<Finding> {
     let option = ["sync", "dirsync"].into_iter().find(|name| mount.option(name).is_some())?;
-    let what = if option == "sync" { "write" } else { "change of a directory" };
-    let why = format!("Every {what} on {} waits until it is on the disk.", mount.mount_point);
+    let why = FileSystemWhy::Sync { is_directories: option == "dirsync" };
     let workload = if option == "sync" { "randwrite-4k" } else { "git-checkout" };
     Some(
         Finding::new("sync-mount", about(mount), Certainty::Likely, why)
@@ -71,14 +100,11 @@ pub(super) fn sync(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<Fi
 }
 
 /// Discards with each delete.
-pub(super) fn discard(seen: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<Finding> {
+fn discard(seen: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<Finding> {
     let value = mount.option("discard").filter(|value| *value != "async")?;
     let disks = seen.disks_of(mount);
     let most = disks.iter().filter_map(|disk| disk.queue.discard_max_bytes).max()?;
-    let why = format!(
-        "Deletes on {} discard freed blocks at once; large ones may stall other I/O.",
-        mount.mount_point
-    );
+    let why = FileSystemWhy::Discard;
     let value = if value.is_empty() { "on" } else { value };
     let finding = Finding::new("online-discard", about(mount), Certainty::ToBeTested, why)
         .observed(Observation::mount(mount, "discard", value))
@@ -88,9 +114,8 @@ pub(super) fn discard(seen: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Opt
 }
 
 /// Files of image layers.
-pub(super) fn overlay(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<Finding> {
-    let why = "The first write to a file of a lower layer copies all of it; data that change \
-               belong on a volume.";
+fn overlay(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<Finding> {
+    let why = FileSystemWhy::Overlay;
     let finding = Finding::new("overlay-copy-up", about(mount), Certainty::ToBeTested, why)
         .observed(Observation::mount(mount, "type", "overlay"))
         .run("randwrite-4k", path, "");
@@ -98,16 +123,13 @@ pub(super) fn overlay(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option
 }
 
 /// Copy on write, where it is not turned off.
-pub(super) fn copy_on_write(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<Finding> {
+fn copy_on_write(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<Finding> {
     let is_it = match mount.file_system.as_str() {
         "btrfs" => mount.option("nodatacow").is_none(),
         "zfs" | "bcachefs" => true,
         _ => false,
     };
-    let why = format!(
-        "{} writes changed blocks elsewhere: random writes into large files fragment them.",
-        mount.file_system
-    );
+    let why = FileSystemWhy::CopyOnWrite { file_system: mount.file_system.clone() };
     let cause = "copy-on-write-file-system";
     let finding = Finding::new(cause, about(mount), Certainty::ToBeTested, why)
         .observed(Observation::mount(mount, "type", mount.file_system.as_str()))
@@ -116,13 +138,13 @@ pub(super) fn copy_on_write(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> 
 }
 
 /// Access times that are always written.
-pub(super) fn strict_atime(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<Finding> {
+fn strict_atime(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<Finding> {
     // With lazytime they are kept in memory for a day.
     let milder = ["relatime", "noatime", "lazytime", "ro"];
     let is_it = JOURNALLED.contains(&mount.file_system.as_str())
         && !mount.options.is_empty()
         && milder.iter().all(|option| mount.option(option).is_none());
-    let why = format!("Each read of a file on {} writes its access time.", mount.mount_point);
+    let why = FileSystemWhy::StrictAtime;
     let finding = Finding::new("strict-atime", about(mount), Certainty::ToBeTested, why)
         .observed(Observation::mount(mount, "options", mount.options.as_str()))
         .run("git-status", path, "");
@@ -142,24 +164,18 @@ fn ntfs_in(mount: &MountSeen) -> Option<Observation> {
     let contents = mount.contents.as_deref().filter(|contents| *contents == "ntfs");
     let on_device = contents.filter(|_| kind == "fuseblk");
     on_device
-        .map(|contents| Observation::mount(mount, "file system on the device", contents))
+        .map(|contents| {
+            let field = Field::ContentsOfDevice(mount.mount_point.clone());
+            Observation::field("/proc/self/mountinfo", field, contents)
+        })
         .or_else(|| kind.contains("ntfs").then(|| Observation::mount(mount, "type", kind)))
         .filter(|_| is_fuse(mount))
 }
 
 /// NTFS that a process serves.
-pub(super) fn ntfs(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<Finding> {
+fn ntfs(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<Finding> {
     let observation = ntfs_in(mount)?;
-    let has_big_writes = mount.option("big_writes").is_some();
-    let pieces = if has_big_writes {
-        ""
-    } else {
-        " Without big_writes older versions write 4 KiB at a time."
-    };
-    let why = format!(
-        "One process (ntfs-3g) serves all of {}: each operation goes to it and back, and one CPU is the limit.{pieces}",
-        mount.mount_point
-    );
+    let why = FileSystemWhy::Ntfs { has_big_writes: mount.option("big_writes").is_some() };
     Some(
         Finding::new("ntfs-fuse", about(mount), Certainty::Likely, why)
             .observed(Observation::mount(mount, "type", mount.file_system.as_str()))
@@ -170,21 +186,21 @@ pub(super) fn ntfs(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<Fi
 }
 
 /// File systems in a process.
-pub(super) fn fuse(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<Finding> {
+fn fuse(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<Finding> {
     let kind = &mount.file_system;
     let names = [kind.to_ascii_lowercase(), mount.source.to_ascii_lowercase()];
     let is_one_of =
         |known: &[&str]| known.iter().any(|one| names.iter().any(|name| name.contains(one)));
     let (certainty, stands_for) = if is_one_of(&OBJECT_STORES) {
-        (Certainty::Likely, ", here one that stands for object storage in the network")
+        (Certainty::Likely, StandsFor::ObjectStore)
     } else if is_one_of(&REMOTE) {
-        (Certainty::Likely, ", here one that stands for another machine: a round trip for each")
+        (Certainty::Likely, StandsFor::Machine)
     } else if kind == "fuseblk" {
-        (Certainty::ToBeTested, ", here on a device: mostly ntfs-3g or exfat-fuse")
+        (Certainty::ToBeTested, StandsFor::Device)
     } else {
-        (Certainty::ToBeTested, "")
+        (Certainty::ToBeTested, StandsFor::Unknown)
     };
-    let why = format!("Each operation goes to a process and back{stands_for}.");
+    let why = FileSystemWhy::Fuse { stands_for };
     let finding = Finding::new("fuse-file-system", about(mount), certainty, why)
         .observed(Observation::mount(mount, "type", kind.as_str()))
         .run("randread-4k", path, "--set direct=false")

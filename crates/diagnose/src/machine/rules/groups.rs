@@ -1,10 +1,47 @@
 //! Control groups: limits on I/O, memory and CPU time.
 
-use iotax_quantity::{bytes, mb_per_s, percent};
 use iotax_record::machine::{GroupIoLimits, PressureAverages};
+use serde::Serialize;
 
-use crate::machine::finding::{Certainty, Finding, Observation};
+use super::{Finder, Rule, rule};
+use crate::machine::finding::{Certainty, Component, ComponentKind, Detail, Finding};
+use crate::machine::observation::{Observation, Value};
 use crate::machine::snapshot::Snapshot;
+
+pub(super) const RULES: &[Rule] = &[
+    rule(&["cgroup-io-max"], Finder::Group(io_limits)),
+    rule(&["cgroup-memory"], Finder::Once(memory)),
+    rule(&["cpu-quota"], Finder::Once(cpu_quota)),
+];
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GroupsWhy {
+    Io {
+        path: String,
+        rates: GroupRates,
+    },
+    Memory {
+        used_bytes: u64,
+        limit_bytes: u64,
+        refaults: u64,
+    },
+    /// Share of the periods in which it was used up, and how long the CPUs stood still each time.
+    CpuQuota {
+        share: f64,
+        cpus: Option<f64>,
+        each_ms: f64,
+    },
+}
+
+/// What a group may do each second.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct GroupRates {
+    pub read_iops: Option<f64>,
+    pub read_bw_bytes: Option<f64>,
+    pub write_iops: Option<f64>,
+    pub write_bw_bytes: Option<f64>,
+}
 
 /// Share of periods without CPU time that hurts.
 const THROTTLED: f64 = 0.05;
@@ -16,41 +53,26 @@ const NEAR: f64 = 0.9;
 const WAITED_PERCENT: f64 = 1.0;
 
 /// Limits on I/O.
-pub(super) fn io_limits(seen: &Snapshot<'_>, limits: &GroupIoLimits) -> Option<Finding> {
-    let pressure = seen.machine.groups.io_pressure.map(|pressure| {
-        Observation::field(
-            "io.pressure",
-            "full avg300",
-            format!("{:.1} %", pressure.full_300s_percent),
-        )
-    });
-    let rates = [
-        ("reads", limits.read_iops, limits.read_bw_bytes),
-        ("writes", limits.write_iops, limits.write_bw_bytes),
-    ];
-    let says: Vec<_> = rates
-        .into_iter()
-        .flat_map(|(what, iops, bw)| {
-            let iops = iops.map(|iops| format!("{what} {iops:.0} IOPS"));
-            let bw = bw.map(|bw| format!("{what} {}", mb_per_s(bw)));
-            iops.into_iter().chain(bw)
-        })
-        .collect();
-    let value = says.join(", ");
-    let why = format!(
-        "All processes of {} together get no more than this on the disk under {}: {value}.",
-        limits.group, limits.path
-    );
-    let about = format!("{} on {}", limits.group, limits.path);
+fn io_limits(seen: &Snapshot<'_>, limits: &GroupIoLimits) -> Option<Finding> {
+    let pressure = seen.machine.groups.io_pressure.map(|pressure| full("io.pressure", pressure));
+    let rates = GroupRates {
+        read_iops: limits.read_iops,
+        read_bw_bytes: limits.read_bw_bytes,
+        write_iops: limits.write_iops,
+        write_bw_bytes: limits.write_bw_bytes,
+    };
+    let why = GroupsWhy::Io { path: limits.path.clone(), rates };
+    let about = Component::new(ComponentKind::Group, limits.group.as_str())
+        .with(Detail::On(limits.path.clone()));
     let finding = Finding::new("cgroup-io-max", about, Certainty::Snapshot, why)
-        .observed(Observation::file(limits.file.as_str(), value))
-        .observed_if(pressure.clone())
+        .observed(Observation::file(limits.file.as_str(), Value::GroupRates(rates)))
+        .observed_if(pressure)
         .limits("", &limits.path);
-    (!says.is_empty()).then_some(finding)
+    (rates != GroupRates::default()).then_some(finding)
 }
 
 /// Memory of a group that its page cache fills.
-pub(super) fn memory(seen: &Snapshot<'_>) -> Option<Finding> {
+fn memory(seen: &Snapshot<'_>) -> Option<Finding> {
     let memory = seen.machine.groups.memory.as_ref()?;
     let is_v1 = seen.machine.groups.version.as_deref() == Some("v1");
     let (most, used) = if is_v1 {
@@ -71,16 +93,11 @@ pub(super) fn memory(seen: &Snapshot<'_>) -> Option<Finding> {
         Some(_) => return None,
         None => Certainty::ToBeTested,
     };
-    let why = format!(
-        "{} uses {} of {}. Its page cache was thrown out and read again {refaults} times: reads \
-         that memory could answer go to the disk.",
-        memory.group,
-        bytes(current as f64),
-        bytes(limit as f64)
-    );
+    let why = GroupsWhy::Memory { used_bytes: current, limit_bytes: limit, refaults };
     let of_group = |file: &str| format!("{}/{file}", memory.directory);
     let path = seen.first_place()?;
-    let finding = Finding::new("cgroup-memory", memory.group.as_str(), certainty, why)
+    let about = Component::new(ComponentKind::Group, memory.group.as_str());
+    let finding = Finding::new("cgroup-memory", about, certainty, why)
         .observed(Observation::file(of_group(file), limit.to_string()))
         .observed(Observation::file(of_group(used), current.to_string()))
         .observed(Observation::field(
@@ -94,28 +111,26 @@ pub(super) fn memory(seen: &Snapshot<'_>) -> Option<Finding> {
 }
 
 fn full(file: &str, pressure: PressureAverages) -> Observation {
-    Observation::field(file, "full avg300", format!("{:.1} %", pressure.full_300s_percent))
+    Observation::field(file, "full avg300", Value::Percent(pressure.full_300s_percent))
 }
 
 /// A quota of CPU time that was used up.
-pub(super) fn cpu_quota(seen: &Snapshot<'_>) -> Option<Finding> {
+fn cpu_quota(seen: &Snapshot<'_>) -> Option<Finding> {
     let cpu = seen.machine.groups.cpu.as_ref()?;
     if cpu.periods < ENOUGH_PERIODS || cpu.throttled_periods == 0 {
         return None;
     }
     let share = cpu.throttled_periods as f64 / cpu.periods as f64;
-    let why = format!(
-        "In {} of its periods since it was made {} had used up its quota{}; its CPUs together \
-         stood still for {:.0} ms each time, those whose I/O was done among them.",
-        percent(share),
-        cpu.group,
-        cpu.cpus.map_or(String::new(), |cpus| format!(" of {cpus:.1} CPUs")),
-        cpu.throttled_us as f64 / 1e3 / cpu.throttled_periods as f64
-    );
+    let why = GroupsWhy::CpuQuota {
+        share,
+        cpus: cpu.cpus,
+        each_ms: cpu.throttled_us as f64 / 1e3 / cpu.throttled_periods as f64,
+    };
     let path = &seen.first_place()?.path;
+    let about = Component::new(ComponentKind::Group, cpu.group.as_str());
     let field =
         |name: &str, value: u64| Observation::field(cpu.file.as_str(), name, value.to_string());
-    let finding = Finding::new("cpu-quota", cpu.group.as_str(), Certainty::Likely, why)
+    let finding = Finding::new("cpu-quota", about, Certainty::Likely, why)
         .observed(field("nr_periods", cpu.periods))
         .observed(field("nr_throttled", cpu.throttled_periods))
         .observed(field("throttled_usec", cpu.throttled_us))

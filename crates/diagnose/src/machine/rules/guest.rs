@@ -1,40 +1,81 @@
 //! File systems of the host that a virtual machine uses: 9p, virtiofs and their like.
 
 use iotax_record::machine::MountSeen;
+use serde::Serialize;
 
-use crate::machine::finding::{Certainty, Finding, Observation};
+use super::{Finder, Rule, rule};
+use crate::machine::finding::{Certainty, Component, Finding};
+use crate::machine::observation::Observation;
 use crate::machine::snapshot::Snapshot;
 
-/// What a mount has for a message where it does not say: 8 KiB before Linux 5.15, 128 KiB since.
-const UNSAID: &str = "at most its msize";
+pub(super) const RULES: &[Rule] = &[
+    rule(&["9p-round-trips"], Finder::Mount(ninep)),
+    rule(&["shared-folder"], Finder::Mount(shared_folder)),
+];
 
-fn about(mount: &MountSeen) -> String {
-    format!("{} ({})", mount.mount_point, mount.file_system)
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GuestWhy {
+    NineP {
+        message_bytes: Option<u64>,
+        cache: NinePCache,
+        mode: Option<String>,
+    },
+    /// Who answers; and of virtiofs whether it maps data.
+    Shared {
+        by: Answerer,
+        maps: Option<bool>,
+    },
 }
 
-/// What a cache mode keeps. Since Linux 6.4 it may be a sum of bits, in hexadecimal digits.
-fn cached(mode: Option<&str>) -> String {
-    let keeps = match mode {
-        None | Some("none" | "0" | "0x0") => "Nothing is cached",
-        Some("readahead" | "1" | "0x1") => "Only what is read ahead is cached",
-        Some("mmap" | "5" | "0x5") => "Data are cached while a file is open, and no metadata",
-        Some("loose" | "f" | "0xf") => "Data and metadata are cached",
-        Some("fscache" | "8f" | "0x8f") => "Data and metadata are cached, also on a local disk",
-        Some(_) => "What is cached is not known of this mode",
-    };
-    mode.map_or_else(|| keeps.to_owned(), |mode| format!("{keeps} (cache={mode})"))
+/// What a mount of 9p caches.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NinePCache {
+    Nothing,
+    ReadAhead,
+    OpenFiles,
+    Everything,
+    OnDisk,
+    Unknown,
+}
+
+/// The process or program on the host that answers.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answerer {
+    Virtiofsd,
+    VirtualBox,
+    VmWare,
+    Parallels,
+    DockerDesktop,
+}
+
+fn about(mount: &MountSeen) -> Component {
+    Component::mount(mount).also(mount.file_system.as_str())
+}
+
+impl NinePCache {
+    /// Since Linux 6.4 the mode may be a sum of bits, in hexadecimal digits.
+    fn of(mode: Option<&str>) -> Self {
+        match mode {
+            None | Some("none" | "0" | "0x0") => Self::Nothing,
+            Some("readahead" | "1" | "0x1") => Self::ReadAhead,
+            Some("mmap" | "5" | "0x5") => Self::OpenFiles,
+            Some("loose" | "f" | "0xf") => Self::Everything,
+            Some("fscache" | "8f" | "0x8f") => Self::OnDisk,
+            Some(_) => Self::Unknown,
+        }
+    }
 }
 
 /// 9p: a call for each operation, and little in each.
-pub(super) fn ninep(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<Finding> {
-    let message: Option<u64> = mount.option("msize").and_then(|bytes| bytes.parse().ok());
-    let carries = message.map_or(UNSAID.to_owned(), |bytes| format!("at most {} KiB", bytes >> 10));
-    let why = format!(
-        "Each operation on {} is a call to the host that the program waits for, and a call carries {carries}. \
-         {}.",
-        mount.mount_point,
-        cached(mount.option("cache"))
-    );
+fn ninep(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<Finding> {
+    let why = GuestWhy::NineP {
+        message_bytes: mount.option("msize").and_then(|bytes| bytes.parse().ok()),
+        cache: NinePCache::of(mount.option("cache")),
+        mode: mount.option("cache").map(str::to_owned),
+    };
     let option =
         |name: &str| mount.option(name).map(|value| Observation::mount(mount, name, value));
     let finding = Finding::new("9p-round-trips", about(mount), Certainty::Likely, why)
@@ -47,38 +88,24 @@ pub(super) fn ninep(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<F
     (mount.file_system == "9p").then_some(finding)
 }
 
-/// The process or program on the host that answers.
-fn answered_by(file_system: &str) -> Option<&'static str> {
+fn answered_by(file_system: &str) -> Option<Answerer> {
     match file_system {
-        "virtiofs" => Some("virtiofsd on the host"),
-        "vboxsf" => Some("VirtualBox on the host"),
-        "vmhgfs" | "fuse.vmhgfs-fuse" => Some("VMware on the host"),
-        "prl_fs" => Some("Parallels on the host"),
-        "fakeowner" | "fuse.grpcfuse" | "osxfs" | "fuse.osxfs" => {
-            Some("Docker Desktop on the host")
-        }
+        "virtiofs" => Some(Answerer::Virtiofsd),
+        "vboxsf" => Some(Answerer::VirtualBox),
+        "vmhgfs" | "fuse.vmhgfs-fuse" => Some(Answerer::VmWare),
+        "prl_fs" => Some(Answerer::Parallels),
+        "fakeowner" | "fuse.grpcfuse" | "osxfs" | "fuse.osxfs" => Some(Answerer::DockerDesktop),
         _ => None,
     }
 }
 
 /// Other shares of a host's directory.
-pub(super) fn shared_folder(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<Finding> {
+fn shared_folder(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<Finding> {
     let by = answered_by(&mount.file_system)?;
     let dax = mount.option("dax").filter(|mode| *mode != "never");
     let certainty = if dax.is_some() { Certainty::ToBeTested } else { Certainty::Likely };
-    let maps = match (&*mount.file_system, dax) {
-        ("virtiofs", Some(_)) => {
-            " With dax, data are mapped from the host's page cache; metadata are not."
-        }
-        ("virtiofs", None) => {
-            " Without dax, data are copied. The host's cache mode does not show here."
-        }
-        _ => "",
-    };
-    let why = format!(
-        "Each operation on {} that this machine has not cached goes to {by}, and programs wait for it.{maps}",
-        mount.mount_point
-    );
+    let maps = (by == Answerer::Virtiofsd).then_some(dax.is_some());
+    let why = GuestWhy::Shared { by, maps };
     let dax = dax
         .map(|mode| Observation::mount(mount, "dax", if mode.is_empty() { "set" } else { mode }));
     Some(

@@ -1,10 +1,63 @@
 //! A network interface: what it does for packets, what it throws away, what holds it back.
 
-use iotax_quantity::{bit_rate, grouped, percent, time};
 use iotax_record::machine::{Interface, InterfaceCounters, Qdisc};
+use serde::Serialize;
 
-use crate::machine::finding::{Certainty, Finding, Observation};
-use crate::machine::snapshot::{Snapshot, meanwhile};
+use super::confidential::{ConfidentialWhy, kind_seen};
+use super::{Finder, Rule, rule};
+use crate::machine::finding::{Certainty, Component, Finding};
+use crate::machine::observation::{Observation, Value};
+use crate::machine::snapshot::{Meanwhile, Since, Snapshot};
+
+pub(super) const RULES: &[Rule] = &[
+    rule(&["bounce-buffers"], Finder::Interface(bounced)),
+    rule(&["offloads-off"], Finder::Interface(offloads)),
+    rule(&["ring-drops"], Finder::Interface(ring)),
+    rule(&["single-receive-queue"], Finder::Interface(queues)),
+    rule(&["shaper-in-path"], Finder::Interface(shaper)),
+    rule(&["qdisc-drops"], Finder::Interface(queue)),
+    rule(&["userspace-wireguard"], Finder::Interface(userspace)),
+];
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum InterfaceWhy {
+    Offloads {
+        mtu_bytes: Option<u32>,
+    },
+    Ring {
+        lost: u64,
+        share: f64,
+        meanwhile: Option<Meanwhile>,
+    },
+    /// What it lets through on the wire, and of that of TCP's data.
+    Shaper {
+        bits_per_s: Option<f64>,
+        data_bits_per_s: Option<f64>,
+        delay_ns: Option<f64>,
+        loss: Option<f64>,
+    },
+    Queue {
+        dropped: u64,
+        since: Since,
+    },
+    Userspace {
+        kernel_has: Option<bool>,
+    },
+    OneQueue {
+        cpus: u32,
+    },
+}
+
+/// A queueing discipline: what it does, and what it has done.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct QdiscSeen {
+    pub bits_per_s: Option<f64>,
+    pub delay_ns: Option<f64>,
+    pub loss: Option<f64>,
+    pub dropped: u64,
+    pub overlimits: u64,
+}
 
 /// Share of packets that are lost on purpose of nobody's.
 const MANY: f64 = 1e-4;
@@ -15,12 +68,8 @@ const TCP_HEADERS: f64 = 52.0;
 /// Bytes of a frame beside its packet, as a queueing discipline counts them.
 const FRAME: f64 = 14.0;
 
-fn about(interface: &Interface, path: &str) -> String {
-    if interface.name == path { path.to_owned() } else { format!("{} of {path}", interface.name) }
-}
-
 /// Interfaces that have packets of TCP cut by the card or the kernel.
-pub(super) fn offloads(_: &Snapshot<'_>, interface: &Interface, path: &str) -> Option<Finding> {
+fn offloads(_: &Snapshot<'_>, interface: &Interface, path: &str) -> Option<Finding> {
     let kind = interface.kind.as_deref();
     // A tun device has what its program asks for, and a pair receives what was sent as a whole.
     let segments =
@@ -36,15 +85,10 @@ pub(super) fn offloads(_: &Snapshot<'_>, interface: &Interface, path: &str) -> O
     .flatten()
     .collect();
     (!off.is_empty()).then_some(())?;
-    let packets = interface.mtu_bytes.map_or(String::new(), |mtu| {
-        format!(": 64 KiB of a stream are {} of them", (64_u32 << 10).div_ceil(mtu.max(1)))
-    });
-    let why = format!(
-        "Each packet of {} goes through the network stack on its own{packets}.",
-        interface.name
-    );
+    let why = InterfaceWhy::Offloads { mtu_bytes: interface.mtu_bytes };
     let ethtool = format!("ethtool -k {}", interface.name);
-    let mut finding = Finding::new("offloads-off", about(interface, path), Certainty::Likely, why);
+    let mut finding =
+        Finding::new("offloads-off", Component::interface(interface, path), Certainty::Likely, why);
     finding.seen.extend(off.iter().map(|name| Observation::field(ethtool.as_str(), *name, "off")));
     Some(finding.netns("tcp-stream", "offload(tso=false, gso=false, gro=false)").run(
         "tcp-stream",
@@ -54,7 +98,7 @@ pub(super) fn offloads(_: &Snapshot<'_>, interface: &Interface, path: &str) -> O
 }
 
 /// A ring that was full.
-pub(super) fn ring(seen: &Snapshot<'_>, interface: &Interface, path: &str) -> Option<Finding> {
+fn ring(seen: &Snapshot<'_>, interface: &Interface, path: &str) -> Option<Finding> {
     let lost = |counters: &InterfaceCounters| counters.rx_missed.saturating_add(counters.rx_fifo);
     let all = lost(&interface.counters);
     (all > 0).then_some(())?;
@@ -65,20 +109,13 @@ pub(super) fn ring(seen: &Snapshot<'_>, interface: &Interface, path: &str) -> Op
         _ if share >= MANY => Certainty::Likely,
         _ => Certainty::ToBeTested,
     };
-    let meanwhile = meanwhile(more, seen.machine.counting.watched_ms);
-    let why = format!(
-        "{} did not take {} packets, {} of what it received, for want of room{}.",
-        interface.name,
-        grouped(all),
-        percent(share),
-        meanwhile.map_or(String::new(), |now| format!("; {now}"))
-    );
+    let why = InterfaceWhy::Ring { lost: all, share, meanwhile: seen.meanwhile(more) };
     let ring = interface.ring.and_then(|ring| {
-        let sizes = format!("{} of {}", ring.receive?, ring.most_receive?);
+        let sizes = Value::OfAll { part: ring.receive?, all: ring.most_receive? };
         Some(Observation::field(format!("ethtool -g {}", interface.name), "RX", sizes))
     });
     Some(
-        Finding::new("ring-drops", about(interface, path), certainty, why)
+        Finding::new("ring-drops", Component::interface(interface, path), certainty, why)
             .observed(Observation::link(
                 interface,
                 "rx missed",
@@ -96,7 +133,7 @@ pub(super) fn ring(seen: &Snapshot<'_>, interface: &Interface, path: &str) -> Op
 }
 
 /// What limits, delays or drops on purpose.
-pub(super) fn shaper(_: &Snapshot<'_>, interface: &Interface, path: &str) -> Option<Finding> {
+fn shaper(_: &Snapshot<'_>, interface: &Interface, path: &str) -> Option<Finding> {
     let limits = |qdisc: &&Qdisc| {
         qdisc.rate_bytes_per_s.is_some() || qdisc.delay_us.is_some() || qdisc.loss_share.is_some()
     };
@@ -104,69 +141,72 @@ pub(super) fn shaper(_: &Snapshot<'_>, interface: &Interface, path: &str) -> Opt
     (!shapers.is_empty()).then_some(())?;
     let rates = shapers.iter().filter_map(|qdisc| qdisc.rate_bytes_per_s);
     let rate = rates.min_by(f64::total_cmp);
-    let held = rate.map(|rate| {
-        let data = interface.mtu_bytes.filter(|mtu| *mtu > 100).map_or(String::new(), |mtu| {
+    let data_bits_per_s =
+        rate.zip(interface.mtu_bytes.filter(|mtu| *mtu > 100)).map(|(rate, mtu)| {
             let share = (f64::from(mtu) - TCP_HEADERS) / (f64::from(mtu) + FRAME);
-            format!(", headers of frames included: {} of TCP's data", bit_rate(8.0 * rate * share))
+            8.0 * rate * share
         });
-        format!("holds packets to {} on the wire{data}", bit_rate(8.0 * rate))
-    });
     let delays = shapers.iter().filter_map(|qdisc| qdisc.delay_us).reduce(f64::max);
-    let delayed = delays.map(|us| format!("keeps each packet for {}", time(us * 1e3)));
     let losses = shapers.iter().filter_map(|qdisc| qdisc.loss_share).reduce(f64::max);
-    let dropped = losses.map(|share| format!("drops {} of them", percent(share)));
-    let does: Vec<String> = [held, delayed, dropped].into_iter().flatten().collect();
-    let why = format!("{} {}.", interface.name, does.join(", and "));
-    let mut finding =
-        Finding::new("shaper-in-path", about(interface, path), Certainty::Snapshot, why);
+    let why = InterfaceWhy::Shaper {
+        bits_per_s: rate.map(|rate| 8.0 * rate),
+        data_bits_per_s,
+        delay_ns: delays.map(|us| us * 1e3),
+        loss: losses,
+    };
+    let mut finding = Finding::new(
+        "shaper-in-path",
+        Component::interface(interface, path),
+        Certainty::Snapshot,
+        why,
+    );
     finding.seen.extend(shapers.iter().map(|qdisc| seen_of(interface, qdisc)));
     Some(finding.run("tcp-stream", path, "").run("tcp-rr", path, ""))
 }
 
 fn seen_of(interface: &Interface, qdisc: &Qdisc) -> Observation {
-    let rate = qdisc.rate_bytes_per_s.map(|rate| format!("rate {}", bit_rate(8.0 * rate)));
-    let delay = qdisc.delay_us.map(|us| format!("delay {}", time(us * 1e3)));
-    let loss = qdisc.loss_share.map(|share| format!("loss {}", percent(share)));
-    let dropped = (qdisc.drops > 0).then(|| format!("dropped {}", grouped(qdisc.drops)));
-    let over = (qdisc.overlimits > 0).then(|| format!("overlimits {}", grouped(qdisc.overlimits)));
-    let told: Vec<String> = [rate, delay, loss, dropped, over].into_iter().flatten().collect();
+    let seen = QdiscSeen {
+        bits_per_s: qdisc.rate_bytes_per_s.map(|rate| 8.0 * rate),
+        delay_ns: qdisc.delay_us.map(|us| us * 1e3),
+        loss: qdisc.loss_share,
+        dropped: qdisc.drops,
+        overlimits: qdisc.overlimits,
+    };
     let field = format!("{} {}", qdisc.kind, qdisc.handle.trim_end_matches(':'));
-    Observation::field(format!("tc -s qdisc show dev {}", interface.name), field, told.join(", "))
+    Observation::field(
+        format!("tc -s qdisc show dev {}", interface.name),
+        field,
+        Value::Qdisc(seen),
+    )
 }
 
 /// A queue that ran full.
-pub(super) fn queue(seen: &Snapshot<'_>, interface: &Interface, path: &str) -> Option<Finding> {
+fn queue(seen: &Snapshot<'_>, interface: &Interface, path: &str) -> Option<Finding> {
     let drops_many = |qdisc: &&Qdisc| {
         let limits = qdisc.rate_bytes_per_s.is_some() || qdisc.loss_share.is_some();
         !limits && qdisc.drops as f64 >= MANY * qdisc.packets.max(1) as f64 && qdisc.drops > 0
     };
     let full: Vec<&Qdisc> = interface.qdiscs.iter().filter(drops_many).collect();
     let drops: u64 = full.iter().map(|qdisc| qdisc.drops).fold(0, u64::saturating_add);
-    let why = format!(
-        "The queue to {} threw {} packets away {}: more was to be sent than it took.",
-        interface.name,
-        grouped(drops),
-        seen.since_boot()
+    let why = InterfaceWhy::Queue { dropped: drops, since: seen.since_boot(None) };
+    let mut finding = Finding::new(
+        "qdisc-drops",
+        Component::interface(interface, path),
+        Certainty::ToBeTested,
+        why,
     );
-    let mut finding =
-        Finding::new("qdisc-drops", about(interface, path), Certainty::ToBeTested, why);
     finding.seen.extend(full.iter().map(|qdisc| seen_of(interface, qdisc)));
     (drops > 0).then(|| finding.run("tcp-stream", path, "--set threads=4"))
 }
 
 /// A program that is a tunnel where the kernel could be.
-pub(super) fn userspace(seen: &Snapshot<'_>, tunnel: &Interface, path: &str) -> Option<Finding> {
+fn userspace(seen: &Snapshot<'_>, tunnel: &Interface, path: &str) -> Option<Finding> {
     let socket = tunnel.served_by.as_deref()?;
     let kernel = seen.machine.network.as_ref().and_then(|network| network.kernel_wireguard);
-    let (certainty, could) = match kernel {
-        Some(true) => (Certainty::Likely, "The kernel here has its own."),
-        Some(false) => (Certainty::ToBeTested, "The kernel here has none of its own."),
-        None => (Certainty::ToBeTested, "Whether the kernel here has its own is not known."),
-    };
-    let why =
-        format!("A program encrypts each packet of {} outside of the kernel. {could}", tunnel.name);
+    let certainty = if kernel == Some(true) { Certainty::Likely } else { Certainty::ToBeTested };
+    let why = InterfaceWhy::Userspace { kernel_has: kernel };
     Some(
-        Finding::new("userspace-wireguard", about(tunnel, path), certainty, why)
+        Finding::new("userspace-wireguard", Component::interface(tunnel, path), certainty, why)
             .observed(Observation::link(tunnel, "kind", tunnel.kind.clone().unwrap_or_default()))
             .observed(Observation::file(socket, "there"))
             .netns("tcp-stream", "wireguard(by=wireguard-go)")
@@ -175,36 +215,39 @@ pub(super) fn userspace(seen: &Snapshot<'_>, tunnel: &Interface, path: &str) -> 
 }
 
 /// One queue for all CPUs.
-pub(super) fn queues(seen: &Snapshot<'_>, interface: &Interface, path: &str) -> Option<Finding> {
+fn queues(seen: &Snapshot<'_>, interface: &Interface, path: &str) -> Option<Finding> {
     let cpus = seen.machine.environment.cpus;
     let is_card = interface.driver.is_some();
     let is_one = interface.receive_queues == Some(1) && interface.spread_by_software == Some(false);
-    let why = format!("All that {} receives comes to one of {cpus} CPUs first.", interface.name);
+    let why = InterfaceWhy::OneQueue { cpus };
     let directory = format!("/sys/class/net/{}/queues", interface.name);
-    let finding =
-        Finding::new("single-receive-queue", about(interface, path), Certainty::ToBeTested, why)
-            .observed(Observation::field(directory.as_str(), "rx-*", "1"))
-            .observed(Observation::file(format!("{directory}/rx-0/rps_cpus"), "0"))
-            .run("tcp-stream-back", path, "--set threads=4")
-            .run("tcp-stream-back", path, "");
+    let finding = Finding::new(
+        "single-receive-queue",
+        Component::interface(interface, path),
+        Certainty::ToBeTested,
+        why,
+    )
+    .observed(Observation::field(directory.as_str(), "rx-*", "1"))
+    .observed(Observation::file(format!("{directory}/rx-0/rps_cpus"), "0"))
+    .run("tcp-stream-back", path, "--set threads=4")
+    .run("tcp-stream-back", path, "");
     (is_card && is_one && cpus >= MANY_CPUS).then_some(finding)
 }
 
 /// A confidential machine's card, whose packets are copied.
-pub(super) fn bounced(seen: &Snapshot<'_>, interface: &Interface, path: &str) -> Option<Finding> {
-    let confidential = &seen.machine.confidential;
-    let kind = confidential.kind.as_deref()?;
+fn bounced(seen: &Snapshot<'_>, interface: &Interface, path: &str) -> Option<Finding> {
+    let kind = seen.machine.confidential.kind.as_deref()?;
     let driver = interface.driver.as_deref()?;
-    let file = confidential.seen_in.as_deref().unwrap_or("instance metadata");
-    let why = format!(
-        "The host cannot read the memory of this {kind} machine, so packets of {} ({driver}) are \
-         copied through bounce buffers.",
-        interface.name
-    );
+    let why = ConfidentialWhy::BouncedPackets { kind: kind.to_owned(), driver: driver.to_owned() };
     Some(
-        Finding::new("bounce-buffers", about(interface, path), Certainty::ToBeTested, why)
-            .observed(Observation::file(file, kind))
-            .run("tcp-stream", path, "--set threads=4")
-            .run("tcp-rr", path, ""),
+        Finding::new(
+            "bounce-buffers",
+            Component::interface(interface, path),
+            Certainty::ToBeTested,
+            why,
+        )
+        .observed(kind_seen(seen, kind))
+        .run("tcp-stream", path, "--set threads=4")
+        .run("tcp-rr", path, ""),
     )
 }

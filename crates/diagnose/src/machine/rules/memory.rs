@@ -1,11 +1,54 @@
 //! The page cache: reading ahead, writing later, and too little of it.
 
 use iotax_catalog::DiskExpectation;
-use iotax_quantity::{bytes, mb_per_s};
 use iotax_record::machine::{Device, Swap};
+use serde::Serialize;
 
-use crate::machine::finding::{Certainty, Finding, Observation};
-use crate::machine::snapshot::{Attached, Snapshot, meanwhile};
+use super::{Finder, Rule, rule};
+use crate::machine::finding::{Certainty, Component, ComponentKind, Finding};
+use crate::machine::observation::{Field, Observation, Value};
+use crate::machine::snapshot::{Attached, Since, Snapshot};
+
+pub(super) const RULES: &[Rule] = &[
+    rule(&["azuredisk-read-ahead"], Finder::Disk(profile)),
+    rule(&["read-ahead"], Finder::Documented(read_ahead)),
+    rule(&["dirty-throttling"], Finder::Once(dirty_throttling)),
+    rule(&["page-cache-thrash"], Finder::Once(thrash)),
+    rule(&["swap-on-path"], Finder::All(swap)),
+];
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MemoryWhy {
+    /// Rates are in bytes per second.
+    ReadAhead {
+        ahead_bytes: u64,
+        reaches: f64,
+        documented: f64,
+    },
+    Profile {
+        ahead_bytes: u64,
+        reaches: f64,
+    },
+    DirtyNow {
+        dirty_bytes: u64,
+        threshold_bytes: u64,
+    },
+    DirtyLong {
+        threshold_bytes: u64,
+        seconds: f64,
+        rate: f64,
+    },
+    Thrash {
+        waited_percent: f64,
+        refaults: u64,
+        since: Since,
+    },
+    Swap {
+        used_bytes: u64,
+        path: String,
+    },
+}
 
 /// Latency of a network disk that rates are computed with.
 const ASSUMED_LATENCY_S: f64 = 0.001;
@@ -28,7 +71,7 @@ fn bandwidth(documented: &DiskExpectation) -> Option<f64> {
 }
 
 /// A read-ahead that a single reader cannot reach the documented rate with.
-pub(super) fn read_ahead(
+fn read_ahead(
     _: &Snapshot<'_>,
     one: &Attached<'_>,
     documented: &DiskExpectation,
@@ -37,14 +80,8 @@ pub(super) fn read_ahead(
     let bw_bytes = bandwidth(documented)?;
     let ahead = device.queue.read_ahead_bytes?;
     let reaches = ahead as f64 / ASSUMED_LATENCY_S;
-    let why = format!(
-        "A thread that reads by page faults has {} KiB in flight: at 1 ms, which is an \
-         assumption, {} of the {} that are documented.",
-        ahead >> 10,
-        mb_per_s(reaches),
-        mb_per_s(bw_bytes)
-    );
-    let about = format!("{} of {path}", device.name);
+    let why = MemoryWhy::ReadAhead { ahead_bytes: ahead, reaches, documented: bw_bytes };
+    let about = Component::device(device).of(path);
     let finding = Finding::new("read-ahead", about, Certainty::ToBeTested, why)
         .observed(read_ahead_of(device, ahead))
         .run("driver-searcher", path, "--scale 0.05")
@@ -53,16 +90,10 @@ pub(super) fn read_ahead(
 }
 
 /// The read-ahead that a driver's profile sets.
-pub(super) fn profile(_: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
+fn profile(_: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
     let ahead = device.queue.read_ahead_bytes?;
-    let why = format!(
-        "Buffered sequential reads of {} fetch {} KiB at a time: at 1 ms, which is an assumption, \
-         {}.",
-        device.name,
-        ahead >> 10,
-        mb_per_s(ahead as f64 / ASSUMED_LATENCY_S)
-    );
-    let about = format!("{} of {path}", device.name);
+    let why = MemoryWhy::Profile { ahead_bytes: ahead, reaches: ahead as f64 / ASSUMED_LATENCY_S };
+    let about = Component::device(device).of(path);
     let file = |name: &str, value: Option<u64>| {
         value.map(|value| Observation::queue(device, name, value.to_string()))
     };
@@ -75,14 +106,14 @@ pub(super) fn profile(_: &Snapshot<'_>, device: &Device, path: &str) -> Option<F
 }
 
 /// Writers that the kernel slows down, or will for long.
-pub(super) fn dirty_throttling(seen: &Snapshot<'_>) -> Option<Finding> {
+fn dirty_throttling(seen: &Snapshot<'_>) -> Option<Finding> {
     let memory = &seen.machine.memory;
     let threshold = memory.dirty_threshold_bytes.filter(|bytes| *bytes > 0)?;
     let dirty =
         memory.dirty_bytes.unwrap_or(0).saturating_add(memory.being_written_bytes.unwrap_or(0));
     let path = &seen.first_place()?.path;
     let vmstat =
-        |field: &str, value: u64| Observation::field("/proc/vmstat", field, bytes(value as f64));
+        |field: &str, value: u64| Observation::field("/proc/vmstat", field, Value::Bytes(value));
     let settings = &memory.writeback;
     let set = match (settings.dirty_bytes, settings.dirty_percent) {
         (Some(bytes @ 1..), _) => Some(("dirty_bytes", bytes)),
@@ -92,14 +123,9 @@ pub(super) fn dirty_throttling(seen: &Snapshot<'_>) -> Option<Finding> {
         .map(|(file, value)| Observation::file(format!("/proc/sys/vm/{file}"), value.to_string()));
     // Writers wait from halfway between the background threshold and this one on.
     if dirty as f64 >= 0.9 * threshold as f64 {
-        let why = format!(
-            "{} are dirty or being written, and writers wait near {}: they run at the speed of \
-             the disk now.",
-            bytes(dirty as f64),
-            bytes(threshold as f64)
-        );
+        let why = MemoryWhy::DirtyNow { dirty_bytes: dirty, threshold_bytes: threshold };
         return Some(
-            Finding::new("dirty-throttling", "page cache", Certainty::Snapshot, why)
+            Finding::new("dirty-throttling", ComponentKind::PageCache, Certainty::Snapshot, why)
                 .observed(vmstat("nr_dirty + nr_writeback", dirty))
                 .observed(vmstat("nr_dirty_threshold", threshold))
                 .observed_if(set)
@@ -110,15 +136,8 @@ pub(super) fn dirty_throttling(seen: &Snapshot<'_>) -> Option<Finding> {
     let (slow, slowest) = known.min_by(|a, b| a.1.total_cmp(&b.1))?;
     let (device, disk_path) = (slow.device, slow.path);
     let seconds = threshold as f64 / slowest;
-    let why = format!(
-        "Up to {} may be dirty before writers wait. {} takes {:.0} s for that at its documented \
-         {}: buffered writes look fast until then, and an fsync may wait as long.",
-        bytes(threshold as f64),
-        device.name,
-        seconds,
-        mb_per_s(slowest)
-    );
-    let about = format!("{} of {disk_path}", device.name);
+    let why = MemoryWhy::DirtyLong { threshold_bytes: threshold, seconds, rate: slowest };
+    let about = Component::device(device).of(disk_path);
     let finding = Finding::new("dirty-throttling", about, Certainty::ToBeTested, why)
         .observed(vmstat("nr_dirty_threshold", threshold))
         .observed_if(set)
@@ -127,19 +146,16 @@ pub(super) fn dirty_throttling(seen: &Snapshot<'_>) -> Option<Finding> {
 }
 
 /// Pages that are thrown out and read again.
-pub(super) fn thrash(seen: &Snapshot<'_>) -> Option<Finding> {
+fn thrash(seen: &Snapshot<'_>) -> Option<Finding> {
     let memory = &seen.machine.memory;
     let (pressure, refaults) = (memory.pressure?, memory.file_refaults?);
     let path = &seen.first_place()?.path;
     let counting = &seen.machine.counting;
-    let now = meanwhile(counting.more_file_refaults, counting.watched_ms);
-    let why = format!(
-        "Work waited for memory {:.1} % of the last five minutes, and {refaults} pages of files \
-         were read again {} after they had been thrown out{}.",
-        pressure.some_300s_percent,
-        seen.since_boot(),
-        now.map_or(String::new(), |now| format!("; {now}"))
-    );
+    let why = MemoryWhy::Thrash {
+        waited_percent: pressure.some_300s_percent,
+        refaults,
+        since: seen.since_boot(counting.more_file_refaults),
+    };
     // It may be long ago.
     let acts = match (counting.more_file_refaults, counting.up_s) {
         (Some(more), _) => more > 0,
@@ -147,7 +163,7 @@ pub(super) fn thrash(seen: &Snapshot<'_>) -> Option<Finding> {
         (None, None) => true,
     };
     let certainty = if acts { Certainty::Likely } else { Certainty::ToBeTested };
-    let finding = Finding::new("page-cache-thrash", "page cache", certainty, why)
+    let finding = Finding::new("page-cache-thrash", ComponentKind::PageCache, certainty, why)
         .observed(Observation::field(
             "/proc/vmstat",
             "workingset_refault_file",
@@ -156,25 +172,22 @@ pub(super) fn thrash(seen: &Snapshot<'_>) -> Option<Finding> {
         .observed(Observation::field(
             "/proc/pressure/memory",
             "some avg300",
-            format!("{:.1} %", pressure.some_300s_percent),
+            Value::Percent(pressure.some_300s_percent),
         ))
         .run("driver-searcher", path, "--scale 0.05");
     (refaults > 0 && pressure.some_300s_percent >= WAITED_PERCENT).then_some(finding)
 }
 
 /// Used swap on a disk of a path.
-pub(super) fn swap(seen: &Snapshot<'_>) -> Vec<Finding> {
+fn swap(seen: &Snapshot<'_>) -> Vec<Finding> {
     let finding = |swap: &Swap| {
         let (path, about) = lies_on(seen, swap)?;
-        let why = format!(
-            "{} of swap are in use on the disk of {path}: what is swapped takes from its limits.",
-            bytes(swap.used_bytes as f64)
-        );
+        let why = MemoryWhy::Swap { used_bytes: swap.used_bytes, path: path.to_owned() };
         let finding = Finding::new("swap-on-path", about, Certainty::Likely, why)
             .observed(Observation::field(
                 "/proc/swaps",
-                format!("{}: used", swap.path),
-                bytes(swap.used_bytes as f64),
+                Field::Of { of: swap.path.clone(), what: "used".to_owned() },
+                Value::Bytes(swap.used_bytes),
             ))
             .run("randread-4k", path, "");
         (swap.used_bytes > 0).then_some(finding)
@@ -183,12 +196,12 @@ pub(super) fn swap(seen: &Snapshot<'_>) -> Vec<Finding> {
 }
 
 /// A path on the same storage as swap, and what they share.
-fn lies_on<'a>(seen: &Snapshot<'a>, swap: &Swap) -> Option<(&'a str, String)> {
+fn lies_on<'a>(seen: &Snapshot<'a>, swap: &Swap) -> Option<(&'a str, Component)> {
     let device = seen
         .devices()
         .find(|(device, _)| swap.path.strip_prefix("/dev/") == Some(device.name.as_str()));
     if let Some((device, path)) = device {
-        return Some((path, device.name.clone()));
+        return Some((path, Component::device(device)));
     }
     let holds = |mount: &str| {
         swap.path
@@ -200,5 +213,5 @@ fn lies_on<'a>(seen: &Snapshot<'a>, swap: &Swap) -> Option<(&'a str, String)> {
         .filter(|(mount, _)| !mount.mount_point.is_empty() && holds(&mount.mount_point))
         .filter(|_| !swap.path.starts_with("/dev/"))
         .max_by_key(|(mount, _)| mount.mount_point.len())?;
-    Some((path, mount.mount_point.clone()))
+    Some((path, Component::mount(mount)))
 }

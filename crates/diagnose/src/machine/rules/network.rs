@@ -2,9 +2,48 @@
 
 use iotax_catalog::Cloud;
 use iotax_record::machine::{Device, MountSeen, NetworkPath};
+use serde::Serialize;
 
-use crate::machine::finding::{Certainty, Finding, Observation};
+use super::{Finder, Rule, rule};
+use crate::machine::finding::{Certainty, Component, Detail, Finding};
+use crate::machine::observation::{Observation, Value};
 use crate::machine::snapshot::{Snapshot, own_address};
+
+pub(super) const RULES: &[Rule] = &[
+    rule(&["network-encryption"], Finder::Mount(encryption)),
+    rule(&["tunnel-mtu"], Finder::Mount(mtu)),
+    rule(&["storage-shares-network"], Finder::All(shared)),
+];
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NetworkWhy {
+    Encrypted {
+        by: Tunnel,
+        server: String,
+        is_twice: bool,
+    },
+    Mtu {
+        server: String,
+        mtu_bytes: u32,
+    },
+    /// A disk of Google Cloud.
+    Egress {
+        vm: String,
+    },
+    Shared {
+        vm: String,
+    },
+}
+
+/// What encrypts packets.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tunnel {
+    WireGuard,
+    MacSec,
+    IpSec,
+}
 
 /// What Ethernet carries without a tunnel.
 const ETHERNET_MTU: u32 = 1500;
@@ -14,8 +53,8 @@ fn way(mount: &MountSeen) -> Option<&NetworkPath> {
     mount.nfs.as_ref()?.network.as_ref()
 }
 
-fn about(mount: &MountSeen, way: &NetworkPath) -> String {
-    format!("{} by {}", mount.mount_point, way.interface)
+fn about(mount: &MountSeen, way: &NetworkPath) -> Component {
+    Component::mount(mount).with(Detail::By(way.interface.clone()))
 }
 
 fn kind(way: &NetworkPath) -> Option<Observation> {
@@ -24,20 +63,16 @@ fn kind(way: &NetworkPath) -> Option<Observation> {
 }
 
 /// `WireGuard` or `IPsec` on the way to a server.
-pub(super) fn encryption(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<Finding> {
+fn encryption(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<Finding> {
     let way = way(mount)?;
     let is_wireguard = way.kind.as_deref() == Some("wireguard");
     let has_ipsec = way.ipsec == Some(true);
-    let by = if is_wireguard { "WireGuard" } else { "IPsec" };
-    let twice = match mount.nfs.as_ref()?.option("sec") {
-        Some("krb5p") => " sec=krb5p encrypts the same data, too.",
-        _ => "",
+    let why = NetworkWhy::Encrypted {
+        by: if is_wireguard { Tunnel::WireGuard } else { Tunnel::IpSec },
+        server: way.server.clone(),
+        is_twice: mount.nfs.as_ref()?.option("sec") == Some("krb5p"),
     };
-    let why = format!(
-        "{by} encrypts each packet to {}, and one connection is mostly one core's work.{twice}",
-        way.server
-    );
-    let ipsec = Observation::field("ip xfrm policy", way.server.as_str(), "policies hold");
+    let ipsec = Observation::field("ip xfrm policy", way.server.as_str(), Value::PoliciesHold);
     let finding = Finding::new("network-encryption", about(mount, way), Certainty::Likely, why)
         .observed_if(kind(way))
         .observed_if(has_ipsec.then_some(ipsec))
@@ -46,14 +81,10 @@ pub(super) fn encryption(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Opt
 }
 
 /// Packets smaller than Ethernet's.
-pub(super) fn mtu(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<Finding> {
+fn mtu(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<Finding> {
     let way = way(mount)?;
     let mtu = way.mtu_bytes.filter(|mtu| (1..ETHERNET_MTU).contains(mtu))?;
-    let why = format!(
-        "Packets to {} carry at most {mtu} bytes: 1 MiB are {} of them, each with its own cost.",
-        way.server,
-        (1_u32 << 20).div_ceil(mtu)
-    );
+    let why = NetworkWhy::Mtu { server: way.server.clone(), mtu_bytes: mtu };
     Some(
         Finding::new("tunnel-mtu", about(mount, way), Certainty::ToBeTested, why)
             .observed(Observation::file(
@@ -66,23 +97,25 @@ pub(super) fn mtu(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<Fin
 }
 
 /// Storage that shares the VM's network.
-pub(super) fn shared(seen: &Snapshot<'_>) -> Vec<Finding> {
+fn shared(seen: &Snapshot<'_>) -> Vec<Finding> {
     let Some(vm) = seen.vm() else { return Vec::new() };
     let of_disk = |(device, path): (&Device, &str)| {
-        let why = format!(
-            "Writes to {} count against the egress of {vm}, 1.16 times; regional disks 2.32 times.",
-            device.name
-        );
+        let why = NetworkWhy::Egress { vm: vm.to_owned() };
         let model = device.model.clone().unwrap_or_default();
-        Finding::new("storage-shares-network", device.name.as_str(), Certainty::ToBeTested, why)
-            .observed(Observation::metadata("machine-type", vm))
-            .observed(Observation::block(device, "device/model", model))
-            .run("seqwrite-1m", path, "--set depth=16")
+        Finding::new(
+            "storage-shares-network",
+            Component::device(device),
+            Certainty::ToBeTested,
+            why,
+        )
+        .observed(Observation::metadata("machine-type", vm))
+        .observed(Observation::block(device, "device/model", model))
+        .run("seqwrite-1m", path, "--set depth=16")
     };
     let of_mount = |(mount, path): (&MountSeen, &str)| {
         // What goes to a process of this machine is told of that process.
         let way = way(mount).filter(|_| own_address(mount).is_none())?;
-        let why = format!("{} shares the network limit of {vm} with all else.", mount.mount_point);
+        let why = NetworkWhy::Shared { vm: vm.to_owned() };
         let cause = "storage-shares-network";
         Some(
             Finding::new(cause, about(mount, way), Certainty::ToBeTested, why)

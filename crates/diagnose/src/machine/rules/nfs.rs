@@ -1,10 +1,68 @@
 //! NFS mounts: Kerberos, connections, calls that are sent again.
 
-use iotax_quantity::percent;
 use iotax_record::machine::{MountSeen, NfsSeen};
+use serde::Serialize;
 
-use crate::machine::finding::{Certainty, Finding, Observation};
-use crate::machine::snapshot::{Snapshot, meanwhile, quoted, since};
+use super::{Finder, Rule, rule};
+use crate::machine::finding::{Certainty, Component, Finding};
+use crate::machine::observation::{Field, Observation, Value};
+use crate::machine::snapshot::{Since, Snapshot, quoted};
+
+pub(super) const RULES: &[Rule] = &[
+    rule(&["nfs-kerberos"], Finder::All(kerberos_cost)),
+    rule(&["nfs-gss-window"], Finder::All(gss_window)),
+    rule(&["nfs-retransmissions"], Finder::All(retransmissions)),
+    rule(&["nfs-slots"], Finder::All(slots)),
+    rule(&["nfs-attribute-cache"], Finder::All(attribute_cache)),
+    rule(&["nfs-read-ahead"], Finder::All(read_ahead)),
+];
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NfsWhy {
+    Kerberos {
+        does: Kerberos,
+    },
+    GssWindow {
+        connections: u64,
+        lost: Option<NfsLost>,
+    },
+    SentAgain {
+        lost: NfsLost,
+        timeo: String,
+    },
+    Slots {
+        most: u64,
+        allowed: u64,
+        mounted_s: Option<u64>,
+    },
+    /// The option that turns it off.
+    AttributeCache {
+        off: String,
+    },
+    ReadAhead {
+        ahead_bytes: u64,
+        call_bytes: u64,
+    },
+}
+
+/// What `sec=krb5`, `krb5i` and `krb5p` do.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kerberos {
+    Authentication,
+    Integrity,
+    Privacy,
+}
+
+/// Calls that were sent again since it was mounted.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct NfsLost {
+    pub share: f64,
+    pub calls: u64,
+    pub since: Since,
+    pub timeouts: u64,
+}
 
 const MOUNTSTATS: &str = "/proc/self/mountstats";
 /// Calls sent again that are worth a word, as a share of all.
@@ -21,12 +79,13 @@ fn mounts<'a>(
     mounts.collect::<Vec<_>>().into_iter()
 }
 
-fn about(mount: &MountSeen) -> String {
-    format!("{} ({})", mount.mount_point, mount.source)
+fn about(mount: &MountSeen) -> Component {
+    Component::mount(mount).also(mount.source.as_str())
 }
 
-fn option(mount: &MountSeen, name: &str, value: impl Into<String>) -> Observation {
-    Observation::field(MOUNTSTATS, format!("{}: opts, {name}", mount.mount_point), value)
+fn option(mount: &MountSeen, name: &str, value: impl Into<Value>) -> Observation {
+    let field = Field::NfsOption { mount: mount.mount_point.clone(), option: name.to_owned() };
+    Observation::field(MOUNTSTATS, field, value)
 }
 
 /// The flavour of Kerberos, if it is one.
@@ -59,25 +118,23 @@ fn acts(nfs: &NfsSeen) -> bool {
 }
 
 /// What was sent again, since when, and whether it still goes on.
-fn lost(seen: &Snapshot<'_>, nfs: &NfsSeen) -> String {
-    let watched_ms = seen.machine.counting.watched_ms;
-    let now = meanwhile(nfs.sent_again_while_watched, watched_ms);
-    format!(
-        "{} of {} calls were sent again {}{}, {} waited out their timeout",
-        percent(sent_again(nfs)),
-        nfs.operations,
-        since("it was mounted", nfs.age_s),
-        now.map_or(String::new(), |now| format!(" ({now})")),
-        nfs.major_timeouts
-    )
+fn lost(seen: &Snapshot<'_>, nfs: &NfsSeen) -> NfsLost {
+    let meanwhile = seen.meanwhile(nfs.sent_again_while_watched);
+    NfsLost {
+        share: sent_again(nfs),
+        calls: nfs.operations,
+        since: Since { ago_s: nfs.age_s, meanwhile },
+        timeouts: nfs.major_timeouts,
+    }
 }
 
 fn counters(mount: &MountSeen, nfs: &NfsSeen) -> [Observation; 2] {
-    let field = |name: &str| format!("{}: {name}", mount.mount_point);
-    let calls = format!("{} of {}", nfs.transmissions, nfs.operations);
+    let mount = mount.mount_point.clone();
+    let calls = Value::OfAll { part: nfs.transmissions, all: nfs.operations };
+    let timeouts = nfs.major_timeouts.to_string();
     [
-        Observation::field(MOUNTSTATS, field("transmissions of operations"), calls),
-        Observation::field(MOUNTSTATS, field("major timeouts"), nfs.major_timeouts.to_string()),
+        Observation::field(MOUNTSTATS, Field::NfsTransmissions(mount.clone()), calls),
+        Observation::field(MOUNTSTATS, Field::NfsMajorTimeouts(mount), timeouts),
     ]
 }
 
@@ -96,15 +153,15 @@ fn arms(mount: &MountSeen, nfs: &NfsSeen, arms: &[(&str, String)]) -> Option<Str
     is_safe.then(|| format!("iotax compare -w nfs-kerberos --scale 0.05{arms}"))
 }
 
-pub(super) fn kerberos_cost(seen: &Snapshot<'_>) -> Vec<Finding> {
+fn kerberos_cost(seen: &Snapshot<'_>) -> Vec<Finding> {
     let finding = |(mount, nfs, path): (&MountSeen, &NfsSeen, &str)| {
         let sec = kerberos(nfs)?;
         let (certainty, does) = match sec {
-            "krb5i" => (Certainty::Likely, "computes a checksum over each call and its data"),
-            "krb5p" => (Certainty::Likely, "encrypts each call and its data"),
-            _ => (Certainty::ToBeTested, "authenticates each call"),
+            "krb5i" => (Certainty::Likely, Kerberos::Integrity),
+            "krb5p" => (Certainty::Likely, Kerberos::Privacy),
+            _ => (Certainty::ToBeTested, Kerberos::Authentication),
         };
-        let why = format!("sec={sec} {does}, on the CPUs of this machine and of the server.");
+        let why = NfsWhy::Kerberos { does };
         let modes = ["sys", "krb5", "krb5i", "krb5p"].map(|sec| (sec, format!("sec={sec}")));
         let arms = arms(mount, nfs, &modes);
         let finding = Finding::new("nfs-kerberos", about(mount), certainty, why)
@@ -117,21 +174,14 @@ pub(super) fn kerberos_cost(seen: &Snapshot<'_>) -> Vec<Finding> {
 }
 
 /// Several connections that share one window of sequence numbers.
-pub(super) fn gss_window(seen: &Snapshot<'_>) -> Vec<Finding> {
+fn gss_window(seen: &Snapshot<'_>) -> Vec<Finding> {
     let finding = |(mount, nfs, path): (&MountSeen, &NfsSeen, &str)| {
         let sec = kerberos(nfs)?;
         let connections = connections(nfs);
-        let (certainty, so_far) = if is_lossy(nfs) {
-            let certainty = if acts(nfs) { Certainty::Snapshot } else { Certainty::Likely };
-            (certainty, format!("{}.", lost(seen, nfs)))
-        } else {
-            let so_far = "Under many calls at once the server drops those outside of its window.";
-            (Certainty::Likely, so_far.to_owned())
-        };
-        let why = format!(
-            "{connections} connections share one Kerberos context, so that calls overtake each \
-             other. {so_far}"
-        );
+        let lost = is_lossy(nfs).then(|| lost(seen, nfs));
+        let is_acting = lost.is_some() && acts(nfs);
+        let certainty = if is_acting { Certainty::Snapshot } else { Certainty::Likely };
+        let why = NfsWhy::GssWindow { connections, lost };
         let with = |connections: u64| format!("sec={sec}, nconnect={connections}");
         let arms = arms(mount, nfs, &[("one", with(1)), ("many", with(connections.clamp(2, 16)))]);
         let mut finding = Finding::new("nfs-gss-window", about(mount), certainty, why)
@@ -153,13 +203,12 @@ pub(super) fn gss_window(seen: &Snapshot<'_>) -> Vec<Finding> {
 }
 
 /// Calls that were sent again, where nothing says why.
-pub(super) fn retransmissions(seen: &Snapshot<'_>) -> Vec<Finding> {
+fn retransmissions(seen: &Snapshot<'_>) -> Vec<Finding> {
     let finding = |(mount, nfs, path): (&MountSeen, &NfsSeen, &str)| {
-        let why = format!(
-            "{} (timeo={}, in tenths of a second).",
-            lost(seen, nfs),
-            nfs.option("timeo").unwrap_or("600")
-        );
+        let why = NfsWhy::SentAgain {
+            lost: lost(seen, nfs),
+            timeo: nfs.option("timeo").unwrap_or("600").to_owned(),
+        };
         let certainty = if acts(nfs) { Certainty::Likely } else { Certainty::ToBeTested };
         let mut finding = Finding::new("nfs-retransmissions", about(mount), certainty, why)
             .command(format!("iotax run randread-4k {} --set depth=32 --time 30s", quoted(path)));
@@ -171,22 +220,18 @@ pub(super) fn retransmissions(seen: &Snapshot<'_>) -> Vec<Finding> {
 }
 
 /// Calls that wait for a slot.
-pub(super) fn slots(seen: &Snapshot<'_>) -> Vec<Finding> {
+fn slots(seen: &Snapshot<'_>) -> Vec<Finding> {
     let finding = |(mount, nfs, path): (&MountSeen, &NfsSeen, &str)| {
         let (allowed, setting) = seen.machine.kernel.nfs_slots(nfs)?;
         let most = nfs.transports.iter().filter_map(|transport| transport.most_slots).max()?;
-        let why = format!(
-            "A connection had {most} calls in flight at some time {}, and {allowed} are allowed: \
-             further calls waited in this machine.",
-            since("it was mounted", nfs.age_s)
-        );
+        let why = NfsWhy::Slots { most, allowed, mounted_s: nfs.age_s };
         // The kernel keeps the most there ever was, which may be long ago.
         let is_old = nfs.age_s.is_some_and(|age| age >= OLD_S);
         let certainty = if is_old { Certainty::ToBeTested } else { Certainty::Likely };
         let finding = Finding::new("nfs-slots", about(mount), certainty, why)
             .observed(Observation::field(
                 MOUNTSTATS,
-                format!("{}: xprt, most slots", mount.mount_point),
+                Field::NfsMostSlots(mount.mount_point.clone()),
                 most.to_string(),
             ))
             .observed(Observation::file(setting, allowed.to_string()))
@@ -197,13 +242,10 @@ pub(super) fn slots(seen: &Snapshot<'_>) -> Vec<Finding> {
 }
 
 /// Attributes that are asked for each time.
-pub(super) fn attribute_cache(seen: &Snapshot<'_>) -> Vec<Finding> {
+fn attribute_cache(seen: &Snapshot<'_>) -> Vec<Finding> {
     let finding = |(mount, nfs, path): (&MountSeen, &NfsSeen, &str)| {
         let off = nfs.without_cache()?;
-        let why = format!(
-            "With {off} this machine asks the server each time a program looks at a file, where it \
-             could remember the answer for seconds."
-        );
+        let why = NfsWhy::AttributeCache { off: off.to_owned() };
         let finding = Finding::new("nfs-attribute-cache", about(mount), Certainty::Likely, why);
         let (name, value) = off.split_once('=').unwrap_or((off, "set"));
         Some(
@@ -216,7 +258,7 @@ pub(super) fn attribute_cache(seen: &Snapshot<'_>) -> Vec<Finding> {
 }
 
 /// A read-ahead below one call's worth of bytes.
-pub(super) fn read_ahead(seen: &Snapshot<'_>) -> Vec<Finding> {
+fn read_ahead(seen: &Snapshot<'_>) -> Vec<Finding> {
     let finding = |(mount, nfs, path): (&MountSeen, &NfsSeen, &str)| {
         let (bytes, number) = (mount.read_ahead_bytes?, mount.number.as_deref()?);
         let rsize: u64 = nfs.option("rsize")?.parse().ok()?;
@@ -224,11 +266,7 @@ pub(super) fn read_ahead(seen: &Snapshot<'_>) -> Vec<Finding> {
         let now = (bytes >> 10).to_string();
         // One call, some, and what mounts had before Linux 5.4.
         let values = [1, 4, 15].map(|calls| (calls * (rsize >> 10)).to_string());
-        let why = format!(
-            "A sequential reader reads ahead by {} KiB, where one call could bring {} KiB.",
-            bytes >> 10,
-            rsize >> 10
-        );
+        let why = NfsWhy::ReadAhead { ahead_bytes: bytes, call_bytes: rsize };
         let finding = Finding::new("nfs-read-ahead", about(mount), Certainty::Likely, why)
             .observed(Observation::file(file.clone(), now.clone()))
             .observed(option(mount, "rsize", rsize.to_string()))

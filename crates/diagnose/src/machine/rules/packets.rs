@@ -1,9 +1,26 @@
 //! What the kernel does with packets of all interfaces.
 
-use iotax_quantity::{grouped, percent};
+use iotax_record::machine::Conntrack;
+use serde::Serialize;
 
-use crate::machine::finding::{Certainty, Finding, Observation};
-use crate::machine::snapshot::{Snapshot, meanwhile};
+use super::{Finder, Rule, rule};
+use crate::machine::finding::{Certainty, Component, ComponentKind, Finding};
+use crate::machine::observation::Observation;
+use crate::machine::snapshot::{Since, Snapshot};
+
+pub(super) const RULES: &[Rule] = &[
+    rule(&["network-encryption"], Finder::Once(plugins)),
+    rule(&["softnet-drops"], Finder::Once(backlog)),
+    rule(&["conntrack-full"], Finder::Once(connections)),
+];
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PacketsWhy {
+    Backlog { dropped: u64, share: f64, since: Since },
+    Connections { table: Conntrack, since: Since },
+    Plugin { plugin: String },
+}
 
 /// Share of packets dropped, or of turns cut short, that is not noise.
 const MANY: f64 = 1e-4;
@@ -18,7 +35,7 @@ fn network_path<'a>(seen: &Snapshot<'a>) -> Option<&'a str> {
 }
 
 /// Backlogs of CPUs that were full.
-pub(super) fn backlog(seen: &Snapshot<'_>) -> Option<Finding> {
+fn backlog(seen: &Snapshot<'_>) -> Option<Finding> {
     let path = network_path(seen)?;
     let network = seen.machine.network.as_ref()?;
     let softnet = &network.softnet;
@@ -28,16 +45,9 @@ pub(super) fn backlog(seen: &Snapshot<'_>) -> Option<Finding> {
     let is_now = more.is_some_and(|more| more > 0);
     (softnet.dropped > 0 && (is_now || share >= MANY)).then_some(())?;
     let certainty = if is_now { Certainty::Snapshot } else { Certainty::ToBeTested };
-    let why = format!(
-        "CPUs dropped {} packets that waited for them {}, {} of all{}.",
-        grouped(softnet.dropped),
-        seen.since_boot(),
-        percent(share),
-        meanwhile(more, seen.machine.counting.watched_ms)
-            .map_or(String::new(), |now| format!("; {now}"))
-    );
+    let why = PacketsWhy::Backlog { dropped: softnet.dropped, share, since: seen.since_boot(more) };
     Some(
-        Finding::new("softnet-drops", "all interfaces", certainty, why)
+        Finding::new("softnet-drops", ComponentKind::AllInterfaces, certainty, why)
             .observed(Observation::field(SOFTNET, "dropped", softnet.dropped.to_string()))
             .observed(Observation::field(SOFTNET, "time_squeeze", softnet.time_squeeze.to_string()))
             .run("udp-stream", path, ""),
@@ -45,7 +55,7 @@ pub(super) fn backlog(seen: &Snapshot<'_>) -> Option<Finding> {
 }
 
 /// A table of connections without room.
-pub(super) fn connections(seen: &Snapshot<'_>) -> Option<Finding> {
+fn connections(seen: &Snapshot<'_>) -> Option<Finding> {
     let path = network_path(seen)?;
     let table = seen.machine.network.as_ref()?.conntrack.filter(|table| table.max > 0)?;
     let share = table.count as f64 / table.max as f64;
@@ -56,16 +66,7 @@ pub(super) fn connections(seen: &Snapshot<'_>) -> Option<Finding> {
         (_, _, true) => Certainty::ToBeTested,
         _ => return None,
     };
-    let why = format!(
-        "{} of {} connections are tracked; {} were dropped, {} thrown out for others and {} not \
-         added {}.",
-        grouped(table.count),
-        grouped(table.max),
-        grouped(table.dropped),
-        grouped(table.early_drop),
-        grouped(table.insert_failed),
-        seen.since_boot()
-    );
+    let why = PacketsWhy::Connections { table, since: seen.since_boot(None) };
     let setting = |name: &str, value: u64| {
         Observation::file(format!("/proc/sys/net/netfilter/{name}"), value.to_string())
     };
@@ -74,7 +75,7 @@ pub(super) fn connections(seen: &Snapshot<'_>) -> Option<Finding> {
         (value > 0).then(|| Observation::field(file, name, value.to_string()))
     };
     Some(
-        Finding::new("conntrack-full", "tracked connections", certainty, why)
+        Finding::new("conntrack-full", ComponentKind::TrackedConnections, certainty, why)
             .observed(setting("nf_conntrack_count", table.count))
             .observed(setting("nf_conntrack_max", table.max))
             .observed_if(counter("drop", table.dropped))
@@ -86,19 +87,16 @@ pub(super) fn connections(seen: &Snapshot<'_>) -> Option<Finding> {
 }
 
 /// Encryption of a plugin of Kubernetes that the path does not show.
-pub(super) fn plugins(seen: &Snapshot<'_>) -> Option<Finding> {
+fn plugins(seen: &Snapshot<'_>) -> Option<Finding> {
     let path = network_path(seen)?;
     let encrypting = &seen.machine.network.as_ref()?.encrypting;
     let is_in_path = |name: &str| seen.machine.interfaces().any(|seen| seen.name == name);
     let of_plugin = encrypting.iter().filter_map(|told| told.split_once(" ("));
     let (name, plugin) = of_plugin.into_iter().find(|(name, _)| !is_in_path(name))?;
     let plugin = plugin.trim_end_matches(')');
-    let why = format!(
-        "{plugin} has an interface here that encrypts: packets between pods of different nodes may \
-         go through it, although this path does not."
-    );
+    let why = PacketsWhy::Plugin { plugin: plugin.to_owned() };
     Some(
-        Finding::new("network-encryption", name, Certainty::ToBeTested, why)
+        Finding::new("network-encryption", Component::network(name), Certainty::ToBeTested, why)
             .observed(Observation::field("ip -d link", name, plugin))
             .netns("tcp-stream", "wireguard")
             .run("tcp-stream", path, ""),

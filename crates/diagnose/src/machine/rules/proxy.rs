@@ -1,10 +1,29 @@
 //! NFS whose server is a process of this machine: a proxy that encrypts, or a server.
 
-use iotax_quantity::percent;
 use iotax_record::machine::{Listener, MountSeen};
+use serde::Serialize;
 
-use crate::machine::finding::{Certainty, Finding, Observation};
+use super::{Finder, Rule, rule};
+use crate::machine::finding::{Certainty, Component, Finding};
+use crate::machine::observation::{Field, Observation};
 use crate::machine::snapshot::{Snapshot, own_address};
+
+pub(super) const RULES: &[Rule] = &[rule(&["nfs-local-proxy"], Finder::Mount(local))];
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProxyWhy {
+    Local {
+        /// What listens, where that is seen.
+        program: Option<String>,
+        address: String,
+        port: String,
+        has_tls: Option<bool>,
+        threads: Option<u64>,
+        /// CPUs that it used on average since it started.
+        cpus: Option<f64>,
+    },
+}
 
 /// The port of the kernel's own NFS server.
 const NFS_PORT: &str = "2049";
@@ -18,7 +37,7 @@ fn cpus(listener: &Listener) -> Option<f64> {
 }
 
 /// A process between the mount and its server.
-pub(super) fn local(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<Finding> {
+fn local(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<Finding> {
     let nfs = mount.nfs.as_ref()?;
     let address = own_address(mount)?;
     let port = nfs.option("port").or_else(|| mount.option("port")).unwrap_or(NFS_PORT);
@@ -27,40 +46,24 @@ pub(super) fn local(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<F
     if listener.is_none() && port == NFS_PORT {
         return None;
     }
-    let who = listener.map_or("A process of this machine".to_owned(), |by| by.program.clone());
-    let threads = listener
-        .and_then(|by| by.threads)
-        .map(|threads| format!(" It has {}.", iotax_quantity::count(threads, "thread")));
-    let used = listener
-        .and_then(cpus)
-        .map(|cpus| format!(" It used {} of a CPU since it started.", percent(cpus)));
-    let does = match listener.map(|by| by.program.as_str()) {
-        Some(name) if TLS_PROXIES.iter().any(|known| name.contains(known)) => {
-            "encrypts it with TLS and sends it on"
-        }
-        Some(_) => "answers it or sends it on",
-        None => "sends it on, with TLS if it is efs-proxy or stunnel",
+    let program = listener.map(|by| by.program.clone());
+    let why = ProxyWhy::Local {
+        program: program.clone(),
+        address: address.to_owned(),
+        port: port.to_owned(),
+        has_tls: program.as_ref().map(|name| TLS_PROXIES.iter().any(|known| name.contains(known))),
+        threads: listener.and_then(|by| by.threads),
+        cpus: listener.and_then(cpus),
     };
-    let why = format!(
-        "{who} takes each call of {} at {address}, port {port}, and {does}. All data are copied through that one \
-         process, and its CPU is the limit.{}{}",
-        mount.mount_point,
-        threads.unwrap_or_default(),
-        used.unwrap_or_default()
-    );
-    let program = listener.map(|by| {
-        Observation::field("/proc/net/tcp", format!("listens on port {port}"), by.program.as_str())
+    let listens = program.map(|program| {
+        Observation::field("/proc/net/tcp", Field::ListensOn(port.to_owned()), program)
     });
+    let about = Component::mount(mount).also(mount.source.as_str());
     Some(
-        Finding::new(
-            "nfs-local-proxy",
-            format!("{} ({})", mount.mount_point, mount.source),
-            Certainty::Likely,
-            why,
-        )
-        .observed(Observation::mount(mount, "addr, port", format!("{address}, {port}")))
-        .observed_if(program)
-        .run("seqread-1m", path, "--set depth=16")
-        .run("randread-4k", path, "--set depth=32"),
+        Finding::new("nfs-local-proxy", about, Certainty::Likely, why)
+            .observed(Observation::mount(mount, "addr, port", format!("{address}, {port}")))
+            .observed_if(listens)
+            .run("seqread-1m", path, "--set depth=16")
+            .run("randread-4k", path, "--set depth=32"),
     )
 }

@@ -1,10 +1,66 @@
 //! Software RAIDs: parity, bitmaps, rebuilds, members that are not alike.
 
-use iotax_quantity::{bytes, list};
 use iotax_record::machine::{Device, DeviceKind, RaidSeen};
+use serde::Serialize;
 
-use crate::machine::finding::{Certainty, Finding, Observation};
+use super::{Finder, Rule, rule};
+use crate::machine::finding::{Certainty, Component, Finding};
+use crate::machine::observation::{Observation, Value};
 use crate::machine::snapshot::Snapshot;
+
+pub(super) const RULES: &[Rule] = &[
+    rule(&["parity-raid"], Finder::Device(parity)),
+    rule(&["raid-bitmap"], Finder::Device(bitmap)),
+    rule(&["raid-rebuild"], Finder::Device(rebuild)),
+    rule(&["raid-unlike-members"], Finder::Device(unlike)),
+];
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RaidWhy {
+    /// Members that a small write touches, of how many.
+    Parity {
+        touched: u64,
+        members: u64,
+        stripe_bytes: Option<u64>,
+        cache_entries: Option<u64>,
+    },
+    Bitmap,
+    Rebuild {
+        action: Option<String>,
+        missing: Option<u64>,
+    },
+    Unlike {
+        level: String,
+        members: Vec<MemberSeen>,
+        has_kinds: bool,
+        zones: Option<Zones>,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MemberSeen {
+    pub name: String,
+    pub bytes: u64,
+    pub kind: MemberKind,
+}
+
+/// What a member is, as far as its speed may depend on it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MemberKind {
+    /// Whether a network serves it; `None` outside of clouds.
+    pub is_local: Option<bool>,
+    pub rotates: Option<bool>,
+    pub transport: Option<String>,
+}
+
+/// Stripes over fewer members.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Zones {
+    pub from_bytes: u64,
+    /// Members that are larger than the smallest.
+    pub larger: usize,
+}
 
 /// Sizes that differ by less than this are equal but for how they were cut.
 const ALIKE: f64 = 0.02;
@@ -30,14 +86,11 @@ fn parity_members(level: &str) -> Option<u64> {
     }
 }
 
-fn about(device: &Device, path: &str) -> String {
-    match &device.mapping {
-        Some(mapping) => format!("{} ({}) of {path}", device.name, mapping.name),
-        None => format!("{} of {path}", device.name),
-    }
+fn about(device: &Device, path: &str) -> Component {
+    Component::mapped(device).of(path)
 }
 
-fn md(device: &Device, file: &str, value: impl Into<String>) -> Observation {
+fn md(device: &Device, file: &str, value: impl Into<Value>) -> Observation {
     Observation::block(device, &format!("md/{file}"), value)
 }
 
@@ -56,32 +109,20 @@ fn stripe_cache(device: &Device) -> Option<Observation> {
 }
 
 /// Small writes and flushes of parity RAID.
-pub(super) fn parity(seen: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
+fn parity(seen: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
     let level = level(device)?;
     let touched = parity_members(level)?;
     let state = device.raid.clone().unwrap_or_default();
     let listed = seen.members(device).len() as u64;
     let members = state.members.unwrap_or(listed).max(listed);
     let data = members.saturating_sub(touched - 1);
-    let whole = device.stripe_bytes.filter(|_| data > 0).map(|chunk| {
-        let stripe = chunk.saturating_mul(data);
-        format!(" Only a write of a whole stripe ({}) avoids the reads.", bytes(stripe as f64))
-    });
-    let flushes = match members {
-        0 => "A flush goes to all members, and the slowest sets the pace.".to_owned(),
-        n => format!("A flush goes to all {n} members, and the slowest sets the pace."),
+    let chunk = device.stripe_bytes.filter(|_| data > 0);
+    let why = RaidWhy::Parity {
+        touched,
+        members,
+        stripe_bytes: chunk.map(|chunk| chunk.saturating_mul(data)),
+        cache_entries: state.stripe_cache.filter(|entries| *entries <= DEFAULT_STRIPE_CACHE),
     };
-    let cache = state.stripe_cache.filter(|entries| *entries <= DEFAULT_STRIPE_CACHE);
-    let cache = cache.map(|entries| {
-        format!(" Its stripe cache has {entries} entries, the default, for all stripes in flight.")
-    });
-    let why = format!(
-        "A small write to {} reads and writes {touched} members ({} I/Os). {flushes}{}{}",
-        device.name,
-        2 * touched,
-        whole.unwrap_or_default(),
-        cache.unwrap_or_default()
-    );
     let write_cache = device.queue.write_cache.as_deref();
     let finding = Finding::new("parity-raid", about(device, path), Certainty::Likely, why)
         .observed(level_seen(device, level))
@@ -95,13 +136,10 @@ pub(super) fn parity(seen: &Snapshot<'_>, device: &Device, path: &str) -> Option
 }
 
 /// A bitmap that members hold themselves.
-pub(super) fn bitmap(_: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
+fn bitmap(_: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
     let bitmap = device.raid.as_ref()?.bitmap.as_deref()?;
-    let why = format!(
-        "Before {} writes to a region that is marked clean, it writes its bitmap on all members.",
-        device.name
-    );
-    let finding = Finding::new("raid-bitmap", about(device, path), Certainty::ToBeTested, why)
+    let (about, why) = (about(device, path), RaidWhy::Bitmap);
+    let finding = Finding::new("raid-bitmap", about, Certainty::ToBeTested, why)
         .observed(md(device, "bitmap/location", bitmap))
         .run("randwrite-4k", path, "--set fsync-every=1")
         .run("randwrite-4k", path, "");
@@ -109,39 +147,19 @@ pub(super) fn bitmap(_: &Snapshot<'_>, device: &Device, path: &str) -> Option<Fi
 }
 
 /// A rebuild or check that runs, or a member that is missing.
-pub(super) fn rebuild(_: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
+fn rebuild(_: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
     let RaidSeen { action, missing, .. } = device.raid.as_ref()?;
     let action = action.as_deref().filter(|action| !matches!(*action, "idle" | "frozen"));
     let missing = missing.filter(|missing| *missing > 0);
-    let runs = action.map(|action| {
-        let action = if action == "recover" { "recovery" } else { action };
-        format!("A {action} of {} runs beside the load.", device.name)
-    });
-    let lacks = missing.map(|missing| {
-        format!(
-            "{} lacks {missing} of its members: their data are computed from all others.",
-            device.name
-        )
-    });
-    let why: Vec<_> = runs.into_iter().chain(lacks).collect();
-    let finding =
-        Finding::new("raid-rebuild", about(device, path), Certainty::Snapshot, why.join(" "))
-            .observed_if(action.map(|action| md(device, "sync_action", action)))
-            .observed_if(missing.map(|missing| md(device, "degraded", missing.to_string())))
-            .run("randread-4k", path, "--time 30s");
-    (!why.is_empty()).then_some(finding)
+    let why = RaidWhy::Rebuild { action: action.map(str::to_owned), missing };
+    let finding = Finding::new("raid-rebuild", about(device, path), Certainty::Snapshot, why)
+        .observed_if(action.map(|action| md(device, "sync_action", action)))
+        .observed_if(missing.map(|missing| md(device, "degraded", missing.to_string())))
+        .run("randread-4k", path, "--time 30s");
+    (action.is_some() || missing.is_some()).then_some(finding)
 }
 
-/// What a member is, as far as its speed may depend on it.
-#[derive(PartialEq)]
-struct Member {
-    /// Whether a network serves it; `None` outside of clouds.
-    is_local: Option<bool>,
-    rotates: Option<bool>,
-    transport: Option<String>,
-}
-
-impl Member {
+impl MemberKind {
     fn of(seen: &Snapshot<'_>, member: &Device) -> Self {
         // A partition has its disk's queue.
         let disks = seen.disks(member);
@@ -153,30 +171,14 @@ impl Member {
             transport: disk.transport.clone(),
         }
     }
-
-    fn words(&self) -> String {
-        let place = match self.is_local {
-            Some(true) => "local",
-            Some(false) => "network",
-            None => "",
-        };
-        let kind = match self.rotates {
-            Some(true) if self.is_local.is_none() => "rotating",
-            _ => "",
-        };
-        let bus = self.transport.as_deref().unwrap_or_default();
-        let words: Vec<_> =
-            [place, kind, bus].into_iter().filter(|word| !word.is_empty()).collect();
-        if words.is_empty() { "disk".to_owned() } else { format!("{} disk", words.join(" ")) }
-    }
 }
 
 /// Members that differ in kind; of RAID 0 also in size.
-pub(super) fn unlike(seen: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
+fn unlike(seen: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
     let level = level(device).filter(|_| device.kind == DeviceKind::Raid)?;
     let members = seen.members(device);
     let (first, rest) = members.split_first()?;
-    let kinds: Vec<_> = members.iter().map(|member| Member::of(seen, member)).collect();
+    let kinds: Vec<_> = members.iter().map(|member| MemberKind::of(seen, member)).collect();
     let has_kinds = kinds.iter().any(|kind| *kind != kinds[0]);
     let differs = |member: &&&Device| {
         let [a, b] = [first.size_bytes, member.size_bytes].map(|size| size as f64);
@@ -186,44 +188,29 @@ pub(super) fn unlike(seen: &Snapshot<'_>, device: &Device, path: &str) -> Option
     if !has_kinds && !has_sizes {
         return None;
     }
-    let told: Vec<_> = members
-        .iter()
-        .zip(&kinds)
-        .map(|(member, kind)| {
-            format!("{} ({}, {})", member.name, bytes(member.size_bytes as f64), kind.words())
-        })
-        .collect();
-    let told: Vec<_> = told.iter().map(String::as_str).collect();
-    let pace =
-        if has_kinds { " The slowest sets the pace of what touches all of them." } else { "" };
     let zones = has_sizes.then(|| {
         let least = members.iter().map(|member| member.size_bytes).min().unwrap_or(0);
         let larger = members.iter().filter(|member| differs_from(member.size_bytes, least)).count();
-        let from = least.saturating_mul(members.len() as u64);
-        format!(
-            " It has two speeds: beyond the end of the smallest, from {} on, stripes are over {larger} of \
-             {} members.",
-            bytes(from as f64),
-            members.len()
-        )
+        Zones { from_bytes: least.saturating_mul(members.len() as u64), larger }
     });
-    let why = format!(
-        "{} ({level}) is made of {}.{pace}{}",
-        device.name,
-        list(&told),
-        zones.unwrap_or_default()
-    );
+    let seen_of = |(member, kind): (&&Device, &MemberKind)| MemberSeen {
+        name: member.name.clone(),
+        bytes: member.size_bytes,
+        kind: kind.clone(),
+    };
+    let why = RaidWhy::Unlike {
+        level: level.to_owned(),
+        members: members.iter().zip(&kinds).map(seen_of).collect(),
+        has_kinds,
+        zones,
+    };
     let mut finding =
         Finding::new("raid-unlike-members", about(device, path), Certainty::Likely, why)
             .observed(level_seen(device, level))
             .run("seqread-1m", path, "--set depth=16")
             .limits("", path);
-    finding.seen.extend(members.iter().zip(&kinds).map(|(member, kind)| {
-        Observation::block(
-            member,
-            "size",
-            format!("{} ({})", bytes(member.size_bytes as f64), kind.words()),
-        )
+    finding.seen.extend(members.iter().zip(kinds).map(|(member, kind)| {
+        Observation::block(member, "size", Value::Member { bytes: member.size_bytes, kind })
     }));
     Some(finding)
 }

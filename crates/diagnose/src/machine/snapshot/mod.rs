@@ -6,11 +6,11 @@ mod documents;
 use std::net::IpAddr;
 
 use iotax_experiment::CloudChoice;
-use iotax_quantity::span;
 use iotax_record::Machine;
 use iotax_record::machine::{
     Device, DeviceKind, Interface, MountSeen, Node, PathKind, PathSeen, Route, SeenLayer,
 };
+use serde::Serialize;
 
 pub(super) use self::documents::Attached;
 use self::documents::Documents;
@@ -44,9 +44,13 @@ impl<'a> Snapshot<'a> {
         Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
     }
 
-    /// When counters of the kernel began: `since boot, 12 days before`.
-    pub(super) fn since_boot(&self) -> String {
-        since("boot", self.machine.counting.up_s)
+    /// When counters of the kernel began, and how far one came while it was watched.
+    pub(super) fn since_boot(&self, more: Option<u64>) -> Since {
+        Since { ago_s: self.machine.counting.up_s, meanwhile: self.meanwhile(more) }
+    }
+
+    pub(super) fn meanwhile(&self, more: Option<u64>) -> Option<Meanwhile> {
+        Some(Meanwhile { more: more?, watched_ms: self.machine.counting.watched_ms? })
     }
 
     /// Devices, each with a path that lies on it.
@@ -197,19 +201,19 @@ pub(super) fn own_address(mount: &MountSeen) -> Option<&str> {
     is_own.then_some(address)
 }
 
-/// `since boot, 12 days before`, if it is known how long.
-pub(super) fn since(what: &str, seconds: Option<u64>) -> String {
-    match seconds {
-        Some(seconds) => format!("since {what}, {} before", span(seconds)),
-        None => format!("since {what}"),
-    }
+/// How long a counter has counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Since {
+    /// When it began, if that is known.
+    pub ago_s: Option<u64>,
+    pub meanwhile: Option<Meanwhile>,
 }
 
-/// How far a counter came while it was watched: `5 more in 0.2 s`.
-pub(super) fn meanwhile(more: Option<u64>, watched_ms: Option<u64>) -> Option<String> {
-    let (more, watched_ms) = (more?, watched_ms?);
-    let more = if more == 0 { "no".to_owned() } else { more.to_string() };
-    Some(format!("{more} more in {:.1} s", watched_ms as f64 / 1e3))
+/// How far a counter came while it was watched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Meanwhile {
+    pub more: u64,
+    pub watched_ms: u64,
 }
 
 /// A path as a shell takes it, and as no program takes it for an option.

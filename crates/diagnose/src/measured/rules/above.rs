@@ -1,11 +1,45 @@
 //! Time that passes above the disk: between two devices of the stack, or above all of them.
 
 use iotax_analyze::DeviceSummary;
-use iotax_quantity::percent;
 use iotax_record::machine::{Device, Mapping};
+use serde::Serialize;
 
+use super::{Rule, timed};
 use crate::measured::case::{Case, served};
 use crate::suspect::{Confidence, Suspect};
+
+pub(super) const RULES: &[Rule] = &[
+    Rule {
+        // A loop device over a network or a program has no device below it.
+        is_counted: |case| case.devices().len() > 1,
+        ..timed(&["loop-double-caching"], time_in_loop_device)
+    },
+    timed(&["encryption-in-path", "encrypted-twice"], encrypting_mounts),
+];
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AboveEvidence {
+    /// Time of an I/O at a device and at the lowest below it, and the share of its time in between.
+    Between {
+        upper: String,
+        above_ms: f64,
+        lower: String,
+        below_ms: f64,
+        share: f64,
+    },
+    EncryptingMounts(Vec<MountOf>),
+    AtDisk {
+        share: f64,
+        disks: Vec<String>,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MountOf {
+    pub file_system: String,
+    pub mount_point: String,
+}
 
 /// Less of an I/O's time is no cause.
 const SHARE: f64 = 0.25;
@@ -23,16 +57,14 @@ pub(super) struct Passage<'a> {
 }
 
 impl Passage<'_> {
-    /// What was measured, for people.
-    pub(super) fn told(&self, lowest: &Self, share: f64) -> String {
-        format!(
-            "an I/O took {:.3} ms at {} and {:.3} ms at {} below it: {} of its time passed in between",
-            self.above_ms,
-            self.upper.name,
-            lowest.below_ms,
-            lowest.lower,
-            percent(share)
-        )
+    pub(super) fn evidence(&self, lowest: &Self, share: f64) -> AboveEvidence {
+        AboveEvidence::Between {
+            upper: self.upper.name.clone(),
+            above_ms: self.above_ms,
+            lower: lowest.lower.to_owned(),
+            below_ms: lowest.below_ms,
+            share,
+        }
     }
 
     /// Time that passed in between.
@@ -58,14 +90,14 @@ pub(super) fn passages<'a>(case: &Case<'a>) -> Vec<Passage<'a>> {
 }
 
 /// A loop device that goes through the page cache keeps I/Os for much longer than what it lies on.
-pub(super) fn time_in_loop_device(case: &Case<'_>) -> Option<Suspect> {
+fn time_in_loop_device(case: &Case<'_>) -> Option<Suspect> {
     let is_buffered = |passage: &Passage<'_>| {
         passage.upper.loop_file.as_ref().is_some_and(|file| file.is_direct == Some(false))
     };
     let passage = passages(case).into_iter().find(is_buffered)?;
     let share = passage.inside_ms() / case.latency_ms().max(passage.above_ms);
     (share > SHARE).then_some(())?;
-    let evidence = passage.told(&passage, share);
+    let evidence = passage.evidence(&passage, share);
     Some(Suspect::new("loop-double-caching", Confidence::Sure, evidence).explaining(share))
 }
 
@@ -73,12 +105,15 @@ pub(super) fn time_in_loop_device(case: &Case<'_>) -> Option<Suspect> {
 const ENCRYPTING: [&str; 4] = ["fuse.gocryptfs", "fuse.encfs", "fuse.cryfs", "ecryptfs"];
 
 /// File systems under the path that encrypt what passes them.
-pub(super) fn encrypting_mounts(case: &Case<'_>) -> Option<Suspect> {
+fn encrypting_mounts(case: &Case<'_>) -> Option<Suspect> {
     let mounts = case.mounts_seen();
     let encrypt: Vec<_> = mounts
         .iter()
         .filter(|mount| ENCRYPTING.contains(&mount.file_system.as_str()))
-        .map(|mount| format!("{} on {}", mount.file_system, mount.mount_point))
+        .map(|mount| MountOf {
+            file_system: mount.file_system.clone(),
+            mount_point: mount.mount_point.clone(),
+        })
         .collect();
     let mapped = case
         .devices_seen()
@@ -93,10 +128,9 @@ pub(super) fn encrypting_mounts(case: &Case<'_>) -> Option<Suspect> {
     // What the disk took of the time is not theirs.
     let at_disk = case.share_at_disk().unwrap_or(0.0);
     let share = 1.0 - at_disk;
-    let evidence = format!("what passes {} is encrypted there", encrypt.join(" and "));
-    let disk = case.bottom().map(|disk| {
-        format!("{} of the time of I/Os passed at {} below it", percent(at_disk), disk.name)
-    });
+    let evidence = AboveEvidence::EncryptingMounts(encrypt);
+    let disk =
+        case.bottom().map(|disk| AboveEvidence::AtDisk { share: at_disk, disks: disk.disks });
     // Of buffered I/O the page cache may have answered most.
     let suspect = if case.is_buffered() {
         Suspect::new(to_blame, Confidence::Possible, evidence)

@@ -1,11 +1,30 @@
 //! Time that I/Os spend in dm-crypt, between the mapping and the device below it.
 
-use iotax_quantity::time;
 use iotax_record::machine::{Crypt, Mapping};
+use serde::Serialize;
 
 use super::above::{Passage, passages};
+use super::{Rule, timed};
 use crate::measured::case::Case;
 use crate::suspect::{Confidence, Suspect};
+
+pub(super) const RULES: &[Rule] = &[timed(
+    &["dm-crypt-workqueues", "dm-crypt-small-sectors", "encryption-in-path", "encrypted-twice"],
+    time_in_dm_crypt,
+)];
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CryptEvidence {
+    Layers {
+        count: usize,
+    },
+    /// What its own encryption took at most, of CPU time; and whether it waited beside.
+    Own {
+        ns: f64,
+        waited: bool,
+    },
+}
 
 /// Less of an I/O's time is no cause.
 const SHARE: f64 = 0.25;
@@ -43,16 +62,9 @@ pub(super) fn time_in_dm_crypt(case: &Case<'_>) -> Option<Suspect> {
         }
         () => ("encryption-in-path", Confidence::Sure),
     };
-    let evidence = first.told(last, share);
-    let twice = (passed.len() > 1).then(|| format!("{} layers encrypt", passed.len()));
-    let own = own_ms.map(|own_ms| {
-        let own = time(own_ms * 1e6);
-        if waits {
-            format!("to encrypt it, and what was in flight with it, took {own} at most: it waited")
-        } else {
-            format!("to encrypt it, and what was in flight with it, took up to {own} of CPU time")
-        }
-    });
+    let evidence = first.evidence(last, share);
+    let twice = (passed.len() > 1).then_some(CryptEvidence::Layers { count: passed.len() });
+    let own = own_ms.map(|own_ms| CryptEvidence::Own { ns: own_ms * 1e6, waited: waits });
     Some(Suspect::new(to_blame, confidence, evidence).explaining(share).and(twice).and(own))
 }
 

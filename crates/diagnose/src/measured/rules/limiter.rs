@@ -5,11 +5,47 @@
 //! their mean. A limiter makes up for each I/O that was late with the next one: its seconds vary far
 //! less than their latencies do.
 
-use iotax_quantity::{grouped, mb_per_s, percent, times, whole};
+use iotax_quantity::whole;
 use iotax_stats::sample::{median, variance};
+use serde::Serialize;
 
+use super::{Rule, rule};
 use crate::measured::case::Case;
 use crate::suspect::{Confidence, Suspect};
+
+pub(super) const RULES: &[Rule] = &[rule(&["throttle"], limited)];
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LimiterEvidence {
+    /// A rate that stayed within a share of itself.
+    Held {
+        iops: f64,
+        bytes_per_s: f64,
+        seconds: usize,
+        within: f64,
+    },
+    BeforeDisk {
+        share: f64,
+    },
+    /// It varied so many times less than independent I/Os would.
+    Calm {
+        times: f64,
+    },
+    DeeperBroughtNoMore,
+    /// What another arm reached, and how many times less each I/O took there.
+    Beside {
+        arm: String,
+        iops: f64,
+        times: f64,
+    },
+    HoldsRate {
+        within: f64,
+    },
+    Test {
+        command: String,
+    },
+}
 
 /// Seconds that tell how much a rate varies.
 const SECONDS: usize = 10;
@@ -44,14 +80,9 @@ pub(super) struct HeldRate {
 }
 
 impl HeldRate {
-    fn told(&self) -> String {
-        format!(
-            "something limits it to {} IOPS ({}): over {} seconds the rate stayed within {}",
-            grouped(whole(self.iops)),
-            mb_per_s(self.bytes_per_s),
-            self.seconds,
-            percent(self.within)
-        )
+    fn evidence(&self) -> LimiterEvidence {
+        let Self { iops, bytes_per_s, seconds, within, .. } = *self;
+        LimiterEvidence::Held { iops, bytes_per_s, seconds, within }
     }
 }
 
@@ -116,7 +147,7 @@ fn latency_spread(case: &Case<'_>) -> Option<f64> {
 }
 
 /// A limit that nobody told of.
-pub(super) fn limited(case: &Case<'_>) -> Option<Suspect> {
+fn limited(case: &Case<'_>) -> Option<Suspect> {
     let held = held_rate(case)?;
     let above = case.share_at_disk().map(|at_disk| 1.0 - at_disk);
     let waits_above = above.is_some_and(|above| above > ABOVE);
@@ -128,19 +159,11 @@ pub(super) fn limited(case: &Case<'_>) -> Option<Suspect> {
     } else {
         Confidence::Possible
     };
-    let waited = above.filter(|_| waits_above).map(|above| {
-        format!("{} of the time of I/Os passed before the disk saw them", percent(above))
-    });
-    let calm = held.calm.filter(|calm| *calm <= CALMER).map(|calm| {
-        format!(
-            "it varied {} less than independent I/Os would make it",
-            times(1.0 / calm.max(0.01))
-        )
-    });
-    let deeper = case.has_plateau.then(|| {
-        "deeper queues brought no more, and each I/O took longer in proportion".to_owned()
-    });
-    let suspect = Suspect::new("throttle", confidence, held.told());
+    let waited = above.filter(|_| waits_above).map(|share| LimiterEvidence::BeforeDisk { share });
+    let calm = held.calm.filter(|calm| *calm <= CALMER);
+    let calm = calm.map(|calm| LimiterEvidence::Calm { times: 1.0 / calm.max(0.01) });
+    let deeper = case.has_plateau.then_some(LimiterEvidence::DeeperBroughtNoMore);
+    let suspect = Suspect::new("throttle", confidence, held.evidence());
     let suspect = suspect.of_time(above.filter(|_| waits_above));
     Some(suspect.and(waited).and(calm).and(deeper).and(test(case)))
 }
@@ -154,26 +177,20 @@ pub(in crate::measured) fn limited_beside(case: &Case<'_>, other: &Case<'_>) -> 
     let confidence = if held.calm.is_some() { Confidence::Likely } else { Confidence::Possible };
     let slower = case.latency_ms() / other.latency_ms();
     (slower >= FASTER).then_some(())?;
-    let beside = format!(
-        "{} reached {} IOPS under the same load, where each I/O took {} less time",
-        other.summary.name,
-        grouped(whole(other.summary.iops)),
-        times(slower)
-    );
-    let suspect = Suspect::new("throttle", confidence, held.told());
+    let (arm, iops) = (other.summary.name.clone(), other.summary.iops);
+    let beside = LimiterEvidence::Beside { arm, iops, times: slower };
+    let suspect = Suspect::new("throttle", confidence, held.evidence());
     Some(suspect.explaining(1.0 - 1.0 / slower).and([beside]).and(test(case)))
 }
 
 /// What speaks against a cause under which rates vary.
-pub(super) fn holds_rate(case: &Case<'_>) -> Option<String> {
+pub(super) fn holds_rate(case: &Case<'_>) -> Option<LimiterEvidence> {
     let held = held_rate(case).filter(|held| held.calm.is_none_or(|calm| calm <= CALMER))?;
-    Some(format!(
-        "the rate stayed within {} from second to second, which a want of CPU does not give",
-        percent(held.within)
-    ))
+    Some(LimiterEvidence::HoldsRate { within: held.within })
 }
 
 /// The command that tells whether there is a limit.
-fn test(case: &Case<'_>) -> Option<String> {
-    Some(format!("`iotax limits {}` shows whether it is a limit, and which", case.target_word()?))
+fn test(case: &Case<'_>) -> Option<LimiterEvidence> {
+    let command = format!("iotax limits {}", case.target_word()?);
+    Some(LimiterEvidence::Test { command })
 }

@@ -1,10 +1,62 @@
 //! What memory between the program and the disk does: read-ahead, page cache, dirty pages.
 
-use iotax_quantity::{bytes, percent};
 use iotax_record::machine::SeenLayer;
+use serde::Serialize;
 
+use super::{Rule, rule, timed};
 use crate::measured::case::Case;
 use crate::suspect::{Confidence, Suspect};
+
+pub(super) const RULES: &[Rule] = &[
+    timed(&["read-ahead"], read_ahead_too_small),
+    rule(&["read-ahead-waste"], read_ahead_too_large),
+    timed(&["dirty-throttling"], dirty_throttling),
+    rule(&["cgroup-memory", "page-cache-thrash"], thrash),
+    rule(&["cache-answers"], answered_by_cache),
+];
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MemoryEvidence {
+    SmallReadAhead {
+        request_bytes: f64,
+        asked_bytes: f64,
+        window_bytes: u64,
+        file: String,
+    },
+    InFlight {
+        requests: f64,
+    },
+    LargeReadAhead {
+        times: f64,
+        request_bytes: f64,
+        window_bytes: u64,
+        file: String,
+    },
+    /// What waited to be written, and its share of what makes writers wait.
+    Dirty {
+        waiting_bytes: f64,
+        share: f64,
+        threshold_bytes: f64,
+    },
+    DirtyRates {
+        written_per_s: f64,
+        reached_per_s: f64,
+    },
+    Refaults {
+        bytes_per_s: f64,
+        share: f64,
+    },
+    GroupMayHave {
+        group: String,
+        bytes: u64,
+    },
+    FromCache {
+        read_per_s: f64,
+        is_buffered: bool,
+        from_device_per_s: f64,
+    },
+}
 
 /// A window of this size is the kernel's usual one.
 const USUAL_READ_AHEAD_BYTES: u64 = 128 << 10;
@@ -20,7 +72,7 @@ const REFAULTED: f64 = 0.25;
 const FROM_DEVICE: f64 = 0.5;
 
 /// Buffered reads in requests of a read-ahead window that is small.
-pub(super) fn read_ahead_too_small(case: &Case<'_>) -> Option<Suspect> {
+fn read_ahead_too_small(case: &Case<'_>) -> Option<Suspect> {
     let (window, file) = read_ahead(case)?;
     let is_small = window > 0 && window < USUAL_READ_AHEAD_BYTES / 2;
     let asked = f64::from(case.job.block_sizes.max_bytes());
@@ -31,19 +83,18 @@ pub(super) fn read_ahead_too_small(case: &Case<'_>) -> Option<Suspect> {
     let is_like = LIKE_WINDOW.contains(&(request / window as f64)) || request < window as f64;
     (figures.read.per_s > 0.0 && is_like).then_some(())?;
     let spent = figures.read.per_s * figures.read.await_ms / 1e3;
-    let evidence = format!(
-        "the device read in requests of {} while {} were asked for: the kernel reads {} ahead at \
-         most ({file})",
-        bytes(request),
-        bytes(asked),
-        bytes(window as f64),
-    );
-    let queue = format!("{:.1} requests were in flight on the average", figures.queue_size);
+    let evidence = MemoryEvidence::SmallReadAhead {
+        request_bytes: request,
+        asked_bytes: asked,
+        window_bytes: window,
+        file,
+    };
+    let queue = MemoryEvidence::InFlight { requests: figures.queue_size };
     Some(Suspect::new("read-ahead", Confidence::Sure, evidence).explaining(spent).and([queue]))
 }
 
 /// Random buffered reads that fetch far more than they were asked for.
-pub(super) fn read_ahead_too_large(case: &Case<'_>) -> Option<Suspect> {
+fn read_ahead_too_large(case: &Case<'_>) -> Option<Suspect> {
     let random = !case.is_sequential();
     (case.is_buffered() && case.job.reads() && random).then_some(())?;
     let (window, file) = read_ahead(case).filter(|(window, _)| *window > 0)?;
@@ -54,12 +105,12 @@ pub(super) fn read_ahead_too_large(case: &Case<'_>) -> Option<Suspect> {
     let is_own = reads.size_bytes() > 2.0 * asked && reads.per_s < 1.5 * case.summary.iops;
     let times = reads.bytes_per_s() / read.max(1.0);
     (is_own && times > AMPLIFIED).then_some(())?;
-    let evidence = format!(
-        "the device read {times:.0} times as many bytes as were asked for, in requests of {}: \
-         random reads fetch up to {} around each place ({file})",
-        bytes(reads.size_bytes()),
-        bytes(window as f64)
-    );
+    let evidence = MemoryEvidence::LargeReadAhead {
+        times,
+        request_bytes: reads.size_bytes(),
+        window_bytes: window,
+        file,
+    };
     let wasted = case.share_at_disk().map(|share| share * (1.0 - 1.0 / times));
     Some(Suspect::new("read-ahead-waste", Confidence::Sure, evidence).of_time(wasted))
 }
@@ -80,7 +131,7 @@ fn read_ahead(case: &Case<'_>) -> Option<(u64, String)> {
 }
 
 /// Buffered writers that wait until dirty pages are written.
-pub(super) fn dirty_throttling(case: &Case<'_>) -> Option<Suspect> {
+fn dirty_throttling(case: &Case<'_>) -> Option<Suspect> {
     let writes = case.job.writes() && case.is_buffered() && !case.job.write_through;
     (writes && !case.job.engine.has_tree()).then_some(())?;
     let memory = case.counters?.memory?;
@@ -90,15 +141,14 @@ pub(super) fn dirty_throttling(case: &Case<'_>) -> Option<Suspect> {
     (full > NEAR_THRESHOLD).then_some(())?;
     let written = case.work.write_bytes_per_s;
     let reached = case.bottom().map(|disk| disk.figures.write.bytes_per_s());
-    let evidence = format!(
-        "{} waited to be written, {} of what makes writers wait \
-         (/proc/vmstat, nr_dirty_threshold: {})",
-        bytes(waiting),
-        percent(full.min(1.0)),
-        bytes(memory.dirty_threshold_bytes)
-    );
-    let rates = reached.map(|reached| {
-        format!("programs wrote {}/s, the disk {}/s", bytes(written), bytes(reached))
+    let evidence = MemoryEvidence::Dirty {
+        waiting_bytes: waiting,
+        share: full.min(1.0),
+        threshold_bytes: memory.dirty_threshold_bytes,
+    };
+    let rates = reached.map(|reached| MemoryEvidence::DirtyRates {
+        written_per_s: written,
+        reached_per_s: reached,
     });
     // A write that does not wait is a copy, and takes CPU time for as long as it takes.
     let waited = 1.0 - case.summary.cpu_ns_per_io / case.summary.mean_latency_ns;
@@ -107,7 +157,7 @@ pub(super) fn dirty_throttling(case: &Case<'_>) -> Option<Suspect> {
 }
 
 /// Pages of files that are thrown out of memory and soon read again.
-pub(super) fn thrash(case: &Case<'_>) -> Option<Suspect> {
+fn thrash(case: &Case<'_>) -> Option<Suspect> {
     // A job that drops what it has read has no pages to be thrown out.
     (case.is_buffered() && case.job.reads() && !case.job.uncached).then_some(())?;
     let again = case.counters?.memory?.refault_bytes_per_s;
@@ -119,23 +169,19 @@ pub(super) fn thrash(case: &Case<'_>) -> Option<Suspect> {
         let most = [group.max_bytes, group.high_bytes].into_iter().flatten().min()?;
         Some((most, group))
     });
-    let evidence = format!(
-        "{}/s of files had been in memory shortly before and were read again \
-         (/proc/vmstat, workingset_refault_file), {} of what was read",
-        bytes(again),
-        percent(share.min(1.0))
-    );
+    let evidence = MemoryEvidence::Refaults { bytes_per_s: again, share: share.min(1.0) };
     // The whole machine's refaults: whose they were is not told.
     let to_blame = if limit.is_some() { "cgroup-memory" } else { "page-cache-thrash" };
-    let seen = limit.map(|(most, group)| {
-        format!("the control group {} may have {}", group.group, bytes(most as f64))
+    let seen = limit.map(|(most, group)| MemoryEvidence::GroupMayHave {
+        group: group.group.clone(),
+        bytes: most,
     });
     let at_disk = case.share_at_disk().map(|at_disk| at_disk * share.min(1.0));
     Some(Suspect::new(to_blame, Confidence::Likely, evidence).of_time(at_disk).and(seen))
 }
 
 /// Reads that no device has seen.
-pub(super) fn answered_by_cache(case: &Case<'_>) -> Option<Suspect> {
+fn answered_by_cache(case: &Case<'_>) -> Option<Suspect> {
     let reads_only = case.job.reads() && !case.job.writes();
     (reads_only && case.site?.has_device).then_some(())?;
     let read = case.work.read_bytes_per_s;
@@ -143,12 +189,8 @@ pub(super) fn answered_by_cache(case: &Case<'_>) -> Option<Suspect> {
     let share = from_device / read.max(1.0);
     (read > 0.0 && share < FROM_DEVICE).then_some(())?;
     let is_buffered = case.is_buffered();
-    let evidence = format!(
-        "{}/s were read {} the page cache, but devices read only {}/s",
-        bytes(read),
-        if is_buffered { "through" } else { "past" },
-        bytes(from_device)
-    );
+    let evidence =
+        MemoryEvidence::FromCache { read_per_s: read, is_buffered, from_device_per_s: from_device };
     // That the page cache answered may be what was asked for, and then it slows nothing down.
     Some(if is_buffered {
         Suspect::new("cache-answers", Confidence::Possible, evidence)

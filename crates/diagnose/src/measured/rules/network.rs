@@ -1,10 +1,61 @@
 //! What was lost on a network path, and what was held back.
 
 use iotax_analyze::{InterfaceSummary, QdiscSummary};
-use iotax_quantity::{bit_rate, bytes, count, grouped, list, percent, whole};
+use serde::Serialize;
 
+use super::{Rule, rule};
 use crate::measured::case::Case;
-use crate::suspect::{Confidence, Suspect};
+use crate::suspect::{Confidence, Evidence, Suspect};
+
+pub(super) const RULES: &[Rule] =
+    &[rule(&["packets-lost"], lost), rule(&["shaper-in-path"], shaped)];
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NetworkEvidence {
+    Lost {
+        share: f64,
+    },
+    /// Segments for each GiB, and their share at a size.
+    SentAgain {
+        per_gib: f64,
+        share: f64,
+        segment_bytes: f64,
+    },
+    NoCpuLeft {
+        cpus: u32,
+    },
+    /// By whom, each second.
+    Dropped(Vec<Dropped>),
+    Shaped {
+        queue: QueueOf,
+        overlimits_per_s: f64,
+        bits_per_s: f64,
+        backlog_bytes: f64,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Dropped {
+    pub per_s: f64,
+    pub by: DroppedBy,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DroppedBy {
+    Received(String),
+    Sent(String),
+    Queue(QueueOf),
+}
+
+/// `queue tbf 1: of near eth0`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct QueueOf {
+    pub kind: String,
+    pub place: String,
+    pub interface: String,
+}
 
 /// Share of packets lost that holds a flow up.
 const MANY: f64 = 0.01;
@@ -15,42 +66,35 @@ const OFTEN: f64 = 10.0;
 const GIB: f64 = 1_073_741_824.0;
 
 /// Segments that were sent again, or datagrams that did not arrive.
-pub(super) fn lost(case: &Case<'_>) -> Option<Suspect> {
+fn lost(case: &Case<'_>) -> Option<Suspect> {
     let network = case.summary.network.as_ref()?;
     let evidence = match (network.lost, network.retransmits_per_gib) {
-        (Some(lost), _) if lost >= MANY => {
-            format!("{} of the datagrams did not arrive", percent(lost))
+        (Some(lost), _) if lost >= MANY => NetworkEvidence::Lost { share: lost },
+        (None, Some(per_gib)) if per_gib * SEGMENT_BYTES / GIB >= MANY => {
+            let share = per_gib * SEGMENT_BYTES / GIB;
+            NetworkEvidence::SentAgain { per_gib, share, segment_bytes: SEGMENT_BYTES }
         }
-        (None, Some(per_gib)) if per_gib * SEGMENT_BYTES / GIB >= MANY => format!(
-            "{:.0} segments were sent again for each GiB, {} of what it takes at {SEGMENT_BYTES:.0} \
-             bytes each",
-            per_gib,
-            percent(per_gib * SEGMENT_BYTES / GIB)
-        ),
         _ => return None,
     };
     // A receiver without a CPU loses packets on any path.
-    let busy = case.has_no_cpu_left().then(|| {
-        let cpus = count(case.host().environment.cpus.into(), "CPU");
-        format!("nothing was left of this machine's {cpus}, so that it may be the receiver itself")
-    });
+    let cpus = case.host().environment.cpus;
+    let busy = case.has_no_cpu_left().then_some(NetworkEvidence::NoCpuLeft { cpus });
     let confidence = if busy.is_some() { Confidence::Possible } else { Confidence::Likely };
     let mut suspect = Suspect::new("packets-lost", confidence, evidence).but(busy);
     let interfaces = case.counters.map_or(&[][..], |counters| &counters.interfaces);
-    suspect.evidence.extend(dropped(interfaces));
+    suspect.evidence.extend(dropped(interfaces).map(Evidence::from));
     Some(suspect)
 }
 
 /// A queue that let packets out only at a rate.
-pub(super) fn shaped(case: &Case<'_>) -> Option<Suspect> {
+fn shaped(case: &Case<'_>) -> Option<Suspect> {
     let (interface, qdisc) = shaper(&case.counters?.interfaces)?;
-    let evidence = format!(
-        "{} was over its limit {} times a second and let {} pass, with {} waiting",
-        name(interface, qdisc),
-        rounded(qdisc.figures.overlimits_per_s),
-        bit_rate(qdisc.figures.bits_per_s),
-        bytes(qdisc.figures.backlog_bytes)
-    );
+    let evidence = NetworkEvidence::Shaped {
+        queue: queue(interface, qdisc),
+        overlimits_per_s: qdisc.figures.overlimits_per_s,
+        bits_per_s: qdisc.figures.bits_per_s,
+        backlog_bytes: qdisc.figures.backlog_bytes,
+    };
     let waits = qdisc.figures.backlog_bytes > 0.0;
     let confidence = if waits { Confidence::Likely } else { Confidence::Possible };
     Some(Suspect::new("shaper-in-path", confidence, evidence))
@@ -66,38 +110,28 @@ fn shaper(interfaces: &[InterfaceSummary]) -> Option<(&InterfaceSummary, &QdiscS
 }
 
 /// Who dropped packets.
-fn dropped(interfaces: &[InterfaceSummary]) -> Option<String> {
+fn dropped(interfaces: &[InterfaceSummary]) -> Option<NetworkEvidence> {
     let mut who = Vec::new();
     for interface in interfaces {
         let of = &interface.figures;
-        let ways = [("arrived at", of.received), ("left by", of.sent)];
-        for (way, figures) in ways.iter().filter(|(_, way)| way.dropped_per_s > 0.0) {
-            who.push(format!(
-                "{} that {way} {}",
-                rounded(figures.dropped_per_s),
-                interface.end.label(&interface.name)
-            ));
-        }
+        let name = || interface.end.label(&interface.name);
+        let ways = [
+            (of.received.dropped_per_s, DroppedBy::Received(name())),
+            (of.sent.dropped_per_s, DroppedBy::Sent(name())),
+        ];
+        let ways = ways.into_iter().filter(|(per_s, _)| *per_s > 0.0);
+        who.extend(ways.map(|(per_s, by)| Dropped { per_s, by }));
         for qdisc in interface.qdiscs.iter().filter(|qdisc| qdisc.figures.drops_per_s > 0.0) {
-            let count = rounded(qdisc.figures.drops_per_s);
-            who.push(format!("{count} by {}", name(interface, qdisc)));
+            let by = DroppedBy::Queue(queue(interface, qdisc));
+            who.push(Dropped { per_s: qdisc.figures.drops_per_s, by });
         }
     }
-    let who: Vec<&str> = who.iter().map(String::as_str).collect();
-    (!who.is_empty()).then(|| format!("packets were dropped, each second {}", list(&who)))
+    (!who.is_empty()).then_some(NetworkEvidence::Dropped(who))
 }
 
-/// `queue tbf 1: of near eth0`.
-fn name(interface: &InterfaceSummary, qdisc: &QdiscSummary) -> String {
+fn queue(interface: &InterfaceSummary, qdisc: &QdiscSummary) -> QueueOf {
     let interface = interface.end.label(&interface.name);
-    format!("queue {} {} of {interface}", qdisc.kind, qdisc.place)
-}
-
-fn rounded(per_s: f64) -> String {
-    match whole(per_s) {
-        0 => "less than 1".to_owned(),
-        per_s => grouped(per_s),
-    }
+    QueueOf { kind: qdisc.kind.clone(), place: qdisc.place.clone(), interface }
 }
 
 #[cfg(test)]
@@ -125,7 +159,13 @@ mod tests {
             interface(PathEnd::Near, 0.0, dropping),
             interface(PathEnd::Far, 0.2, QdiscFigures::default()),
         ];
-        insta::assert_snapshot!(dropped(&path).unwrap(), @"packets were dropped, each second 1,234 by queue tbf 1: of near eth0 and less than 1 that arrived at far eth0");
+        let (kind, place) = ("tbf".to_owned(), "1:".to_owned());
+        let queue = QueueOf { kind, place, interface: "near eth0".to_owned() };
+        let who = vec![
+            Dropped { per_s: 1234.4, by: DroppedBy::Queue(queue) },
+            Dropped { per_s: 0.2, by: DroppedBy::Received("far eth0".to_owned()) },
+        ];
+        assert_eq!(dropped(&path), Some(NetworkEvidence::Dropped(who)));
         assert_eq!(dropped(&path[..0]), None);
         let quiet = interface(PathEnd::Near, 0.0, QdiscFigures::default());
         assert_eq!(dropped(&[quiet]), None);

@@ -1,10 +1,61 @@
 //! Time that calls to a file server spend in this machine: encryption, waiting for a slot, calls
 //! that are sent again, reads that are smaller than they could be.
 
-use iotax_quantity::{bytes, percent};
-
+use super::{Rule, rule, timed};
 use crate::measured::case::Case;
 use crate::suspect::{Confidence, Suspect};
+use serde::Serialize;
+
+pub(super) const RULES: &[Rule] = &[
+    timed(&["nfs-kerberos"], kerberos),
+    timed(&["nfs-slots"], slots),
+    rule(&["nfs-gss-window", "nfs-retransmissions"], sent_again),
+    rule(&["nfs-gss-window"], lost_contexts),
+    timed(&["nfs-read-ahead"], read_ahead),
+    timed(&["nfs-attribute-cache"], attribute_cache),
+];
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NfsEvidence {
+    /// CPU time for each byte, and what copies of it take at most.
+    Kerberos {
+        ns_per_byte: f64,
+        copies_ns: f64,
+        encrypts: bool,
+    },
+    AfterReply {
+        share: f64,
+    },
+    Slots {
+        queue_ms: f64,
+        share: f64,
+        in_flight: f64,
+        slots: f64,
+        setting: String,
+    },
+    SentAgain {
+        share: f64,
+    },
+    Refused {
+        credentials: f64,
+    },
+    SmallCalls {
+        brought_bytes: f64,
+        most_bytes: f64,
+        window_bytes: u64,
+        bdi: String,
+    },
+    CallsInFlight {
+        calls: f64,
+    },
+    /// How often the server was asked for each operation, and the option that makes it so.
+    Attributes {
+        per_operation: f64,
+        share: f64,
+        off: String,
+    },
+}
 
 /// CPUs that are busy with a call's bytes from here on, as a share of one: one connection's bytes
 /// pass one CPU.
@@ -25,27 +76,26 @@ const ASKED: f64 = 0.5;
 const SMALL: f64 = 0.5;
 
 /// CPU time that goes into checksums and encryption of calls.
-pub(super) fn kerberos(case: &Case<'_>) -> Option<Suspect> {
+fn kerberos(case: &Case<'_>) -> Option<Suspect> {
     let remote = case.remote()?;
     let (nfs, data) = (&remote.nfs, remote.data()?);
     let sec = nfs.option("sec").filter(|sec| ["krb5i", "krb5p"].contains(sec))?;
-    let does = if sec == "krb5p" { "encrypts" } else { "computes checksums over" };
     let per_byte_ns = case.kernel_ns_per_byte()?;
     let cpus = case.cpu_busy()? * f64::from(case.host().environment.cpus.max(1));
     (cpus > ONE_CPU && per_byte_ns > COPIED_NS).then_some(())?;
-    let evidence = format!(
-        "this machine's CPUs worked {per_byte_ns:.1} ns for each byte, where copies take {COPIED_NS} \
-         at most: sec={sec} {does} all of them"
-    );
+    let evidence = NfsEvidence::Kerberos {
+        ns_per_byte: per_byte_ns,
+        copies_ns: COPIED_NS,
+        encrypts: sec == "krb5p",
+    };
     let unwrapped = (data.execute_ms - data.queue_ms - data.rtt_ms) / data.execute_ms;
-    let after = (case.job.reads() && unwrapped > 0.0).then(|| {
-        format!("{} of a call's time passed after its reply had come", percent(unwrapped))
-    });
+    let after = (case.job.reads() && unwrapped > 0.0)
+        .then_some(NfsEvidence::AfterReply { share: unwrapped });
     Some(Suspect::new("nfs-kerberos", Confidence::Likely, evidence).and(after))
 }
 
 /// Calls that wait in this machine, because as many as it allows are in flight.
-pub(super) fn slots(case: &Case<'_>) -> Option<Suspect> {
+fn slots(case: &Case<'_>) -> Option<Suspect> {
     let remote = case.remote()?;
     let (nfs, data) = (&remote.nfs, remote.data()?);
     let share = data.queue_ms / data.execute_ms;
@@ -55,17 +105,18 @@ pub(super) fn slots(case: &Case<'_>) -> Option<Suspect> {
     let (slots, setting) = case.machine()?.kernel.nfs_slots(nfs)?;
     let all_slots = slots as f64 * nfs.transports.len().max(1) as f64;
     (in_flight > TAKEN * all_slots).then_some(())?;
-    let evidence = format!(
-        "a call waited {:.3} ms before it was sent, {} of its time, and {in_flight:.1} were on their \
-         way on the average, of {all_slots} that may be ({setting})",
-        data.queue_ms,
-        percent(share)
-    );
+    let evidence = NfsEvidence::Slots {
+        queue_ms: data.queue_ms,
+        share,
+        in_flight,
+        slots: all_slots,
+        setting: setting.to_owned(),
+    };
     Some(Suspect::new("nfs-slots", Confidence::Likely, evidence).explaining(share))
 }
 
 /// Calls that were sent again while it was measured.
-pub(super) fn sent_again(case: &Case<'_>) -> Option<Suspect> {
+fn sent_again(case: &Case<'_>) -> Option<Suspect> {
     let remote = case.remote()?;
     let (nfs, data) = (&remote.nfs, remote.data()?);
     let share = data.retransmissions_per_s / data.per_s;
@@ -76,25 +127,23 @@ pub(super) fn sent_again(case: &Case<'_>) -> Option<Suspect> {
     } else {
         "nfs-retransmissions"
     };
-    let evidence = format!("{} of the calls were sent again", percent(share));
+    let evidence = NfsEvidence::SentAgain { share };
     Some(Suspect::new(to_blame, Confidence::Likely, evidence))
 }
 
 /// Contexts of Kerberos that the server had lost, or thrown away.
-pub(super) fn lost_contexts(case: &Case<'_>) -> Option<Suspect> {
+fn lost_contexts(case: &Case<'_>) -> Option<Suspect> {
     let nfs = case.remote()?.nfs;
     let refused = case.counters?.nfs_client?.credentials_again;
     (refused >= REFUSED && nfs.option("sec")?.starts_with("krb5")).then_some(())?;
     let confidence =
         if nfs.transports.len() > 1 { Confidence::Likely } else { Confidence::Possible };
-    let evidence = format!(
-        "the server refused {refused:.0} credentials in a trial: calls waited for a new context"
-    );
+    let evidence = NfsEvidence::Refused { credentials: refused };
     Some(Suspect::new("nfs-gss-window", confidence, evidence))
 }
 
 /// Buffered reads in calls as small as the read-ahead.
-pub(super) fn read_ahead(case: &Case<'_>) -> Option<Suspect> {
+fn read_ahead(case: &Case<'_>) -> Option<Suspect> {
     (case.is_buffered() && case.job.reads() && case.is_sequential()).then_some(())?;
     let remote = case.remote()?;
     let (mount, nfs, data) = (&remote.mount, &remote.nfs, remote.data()?);
@@ -103,30 +152,26 @@ pub(super) fn read_ahead(case: &Case<'_>) -> Option<Suspect> {
     let brought = data.kib_per_s * 1024.0 / data.per_s;
     (brought < SMALL * most && (window as f64) < most).then_some(())?;
     let spent = data.per_s * data.execute_ms / 1e3;
-    let evidence = format!(
-        "a call brought {}, where {} fit into one: the kernel reads {} ahead \
-         (/sys/class/bdi/{number}/read_ahead_kb)",
-        bytes(brought),
-        bytes(most),
-        bytes(window as f64)
-    );
-    let waiting = format!("{spent:.1} calls were in flight on the average");
+    let evidence = NfsEvidence::SmallCalls {
+        brought_bytes: brought,
+        most_bytes: most,
+        window_bytes: window,
+        bdi: number.to_owned(),
+    };
+    let waiting = NfsEvidence::CallsInFlight { calls: spent };
     let suspect = Suspect::new("nfs-read-ahead", Confidence::Sure, evidence);
     Some(suspect.explaining(spent.min(1.0)).and([waiting]))
 }
 
 /// Files that are looked at through the server each time.
-pub(super) fn attribute_cache(case: &Case<'_>) -> Option<Suspect> {
+fn attribute_cache(case: &Case<'_>) -> Option<Suspect> {
     let remote = case.remote()?;
     let (off, asked) = (remote.nfs.without_cache()?, remote.revalidations()?);
     let per_operation = asked.per_s / case.summary.iops;
     (per_operation > ASKED).then_some(())?;
     let threads = f64::from(case.job.threads.max(1));
     let share = asked.per_s * asked.execute_ms / 1e3 / threads;
-    let evidence = format!(
-        "for each operation the server was asked {per_operation:.1} times whether what is known of a \
-         file still holds (GETATTR, ACCESS, LOOKUP), {} of the time: {off} remembers nothing",
-        percent(share.min(1.0))
-    );
+    let evidence =
+        NfsEvidence::Attributes { per_operation, share: share.min(1.0), off: off.to_owned() };
     Some(Suspect::new("nfs-attribute-cache", Confidence::Sure, evidence).explaining(share))
 }

@@ -1,9 +1,14 @@
 //! Time in layers of a stack that was made for the arm: what they are is known without looking.
 
-use iotax_quantity::{list, percent};
+use serde::Serialize;
 
+use super::processor::{NoneLeft, ProcessorEvidence};
+use super::{Rule, timed};
 use crate::measured::case::Case;
 use crate::suspect::{Confidence, Suspect};
+
+pub(super) const RULES: &[Rule] =
+    &[timed(&["encryption-in-path", "encrypted-twice"], time_in_encryption)];
 
 /// Less of an I/O's time is no cause.
 const SHARE: f64 = 0.25;
@@ -11,7 +16,7 @@ const SHARE: f64 = 0.25;
 pub(super) const MOST: f64 = 0.5;
 
 /// Encryption between the uppermost device of a stack and the disk below it.
-pub(super) fn time_in_encryption(case: &Case<'_>) -> Option<Suspect> {
+fn time_in_encryption(case: &Case<'_>) -> Option<Suspect> {
     let between = between(case).filter(|between| between.share > SHARE)?;
     let to_blame = match between.layers.as_slice() {
         // Whether that is encryption or dm-crypt's queues, only its own figures tell.
@@ -21,36 +26,23 @@ pub(super) fn time_in_encryption(case: &Case<'_>) -> Option<Suspect> {
     };
     let waits_for_cpu = case.has_no_cpu_left();
     let confidence = if waits_for_cpu { Confidence::Likely } else { Confidence::Sure };
-    let but = waits_for_cpu.then(|| "all CPUs were busy, and encryption needs them".to_owned());
-    Some(Suspect::new(to_blame, confidence, between.told()).explaining(between.share).but(but))
+    let but = waits_for_cpu.then_some(ProcessorEvidence::NoneLeft(NoneLeft::EncryptionNeedsThem));
+    let share = between.share;
+    Some(Suspect::new(to_blame, confidence, between).explaining(share).but(but))
 }
 
 /// What passed between two devices of a stack.
-pub(super) struct Between {
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Between {
     /// Those that encrypt.
-    layers: Vec<&'static str>,
-    upper: String,
-    lower: String,
-    at_upper: f64,
-    at_lower: f64,
-    /// Share of the time of I/Os that passed neither above the one nor at the other.
-    pub(super) share: f64,
-}
-
-impl Between {
-    /// What was measured, for people.
-    pub(super) fn told(&self) -> String {
-        format!(
-            "{} of the time of I/Os passed at {}, and {} at {} below it: {} passed in between, at {}, \
-             which iotax put in",
-            percent(self.at_upper),
-            self.upper,
-            percent(self.at_lower),
-            self.lower,
-            percent(self.share),
-            list(&self.layers)
-        )
-    }
+    pub layers: Vec<&'static str>,
+    pub upper: String,
+    pub lower: String,
+    /// Shares of the time of I/Os that passed at the one and at the other.
+    pub at_upper: f64,
+    pub at_lower: f64,
+    /// Share of it that passed neither above the one nor at the other.
+    pub share: f64,
 }
 
 /// `None` where nothing encrypts, or there is one device only.

@@ -160,7 +160,7 @@ fn a_machine_says_the_same_with_pseudonyms() {
         let causes = |machine: &Machine| -> Vec<_> {
             let found =
                 iotax_diagnose::findings(machine, &iotax_experiment::CloudChoice::default());
-            found.iter().map(|finding| (finding.cause.clone(), finding.certainty)).collect()
+            found.iter().map(|finding| (finding.cause, finding.certainty)).collect()
         };
         assert_eq!(causes(&clean), causes(&machine), "{}", path.display());
         read += 1;

@@ -7,6 +7,7 @@ use iotax_cluster::{Cluster, survey, survey_of_file};
 use iotax_diagnose::{Subject, cluster_findings, unknown};
 use iotax_record::cluster::ClusterSeen;
 use iotax_report::{self as report, DoctorDetail};
+use iotax_wording::cause::unknown_subject;
 
 use self::probe::probe;
 use crate::args::{KubeDoctorArgs, Listing};
@@ -18,8 +19,8 @@ pub(super) fn doctor(args: &KubeDoctorArgs) -> Result<Exit> {
     let (mut seen, namespace) = look(args)?;
     let subjects = args.subjects.iter().map(|text| subject(text, &namespace));
     let subjects = subjects.collect::<Result<Vec<_>>>()?;
-    if let Some(problem) = unknown(&seen, &subjects) {
-        return Err(usage(problem));
+    if let Some(subject) = unknown(&seen, &subjects) {
+        return Err(usage(unknown_subject(subject)));
     }
     let findings = cluster_findings(&seen, &subjects);
     let pods =

@@ -95,7 +95,7 @@ fn views(
 
 fn host(machine: Machine) -> HostFindings {
     let mut findings = findings(&machine, &CloudChoice::default());
-    findings.retain(|finding| !OWN.contains(&finding.cause.as_str()));
+    findings.retain(|finding| !OWN.contains(&finding.cause));
     let coverage = coverage(&machine, &CloudChoice::default());
     HostFindings { role: HostRole::Agent, machine, findings, coverage }
 }

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use iotax_catalog::{
     Bound, Bucket, By, Caching, Cloud, Direction, DiskExpectation, Effective, Limit, Rate, Scope,
 };
-use iotax_quantity::list;
 
-use super::quantity::{QUANTITIES, Quantity, about, burst, by_name, name, observed, rates};
-use crate::machine::finding::{Certainty, Finding};
+use super::quantity::{Counted, about, observed};
+use super::{BoundOf, HeldRate, LimitsWhy};
+use crate::machine::finding::{Certainty, Component, Finding};
 use crate::machine::snapshot::{Attached, Snapshot, quoted};
 
 /// The cause for a limit that binds.
@@ -37,10 +37,10 @@ pub(in crate::machine::rules) fn binding(seen: &Snapshot<'_>) -> Vec<Finding> {
 }
 
 /// Each bound: of which I/Os, of what, and how much is left.
-fn bounds(effective: &[Effective]) -> impl Iterator<Item = (Direction, Quantity, &Bound)> {
+fn bounds(effective: &[Effective]) -> impl Iterator<Item = (Direction, Counted, &Bound)> {
     effective.iter().flat_map(|side| {
-        let each = QUANTITIES.iter();
-        each.filter_map(|quantity| Some((side.direction, *quantity, (quantity.left)(side)?)))
+        let each = Counted::ALL.into_iter();
+        each.filter_map(|counted| Some((side.direction, counted, counted.left(side)?)))
     })
 }
 
@@ -69,24 +69,12 @@ fn of_stage(
     });
     let of_it =
         bounds(&documented.effective).filter(|(.., bound)| bound.sustained_by.as_ref() == Some(by));
-    let figures: Vec<_> = of_it
-        .map(|(direction, quantity, bound)| {
-            let of = match direction {
-                Direction::Both => String::new(),
-                direction => format!(" of {direction}s"),
-            };
-            let then = bound.burst.as_ref().map(|more| format!(" ({})", burst(quantity, more)));
-            format!(
-                "{}{of} sustained{}",
-                quantity.figure(bound.sustained),
-                then.unwrap_or_default()
-            )
-        })
-        .collect();
-    let figures: Vec<_> = figures.iter().map(String::as_str).collect();
+    let bounds = of_it.map(|(direction, counted, bound)| {
+        let bound = bound.clone();
+        BoundOf { direction, counted, bound }
+    });
     let misses = if by.scope == Scope::VmUncached { None } else { misses(seen, one.caching) };
-    let why =
-        format!("The {} binds at {}.{}", by_name(by), list(&figures), misses.unwrap_or_default());
+    let why = LimitsWhy::Binds { by: by.clone(), bounds: bounds.collect(), misses };
     let certainty = if by.scope == Scope::Disk { Certainty::ToBeTested } else { Certainty::Likely };
     let mut finding =
         Finding::new(cause, about(one), certainty, why).limits(&seen.options(one), one.path);
@@ -95,14 +83,10 @@ fn of_stage(
 }
 
 /// What holds the I/Os of a cached disk that its cache does not answer.
-fn misses(seen: &Snapshot<'_>, caching: Caching) -> Option<String> {
+fn misses(seen: &Snapshot<'_>, caching: Caching) -> Option<Box<Limit>> {
     let vm = seen.vm_documented().filter(|_| caching != Caching::None)?;
     let uncached = vm.limits.iter().find(|limit| limit.scope == Scope::VmUncached)?;
-    Some(format!(
-        " Reads that the host's cache does not answer count against the {}, too: {}.",
-        name(uncached),
-        rates(uncached)
-    ))
+    Some(Box::new(uncached.clone()))
 }
 
 /// The VM's limit on its temporary disk, or on its local `NVMe` disks all together.
@@ -112,13 +96,9 @@ fn local(seen: &Snapshot<'_>) -> Option<Finding> {
     let is_nvme = disk.transport.as_deref() == Some("nvme");
     let scope = if is_nvme { Scope::LocalNvme } else { Scope::VmTemporary };
     let limit = vm.limits.iter().find(|limit| limit.scope == scope)?;
-    let why = format!("The {} holds {}: {}.", name(limit), disk.name, rates(limit));
-    let mut finding = Finding::new(
-        "azure-vm-limit",
-        format!("{} of {path}", disk.name),
-        Certainty::ToBeTested,
-        why,
-    );
+    let (about, why) =
+        (Component::device(disk).of(path), LimitsWhy::Local(Box::new(limit.clone())));
+    let mut finding = Finding::new("azure-vm-limit", about, Certainty::ToBeTested, why);
     finding.seen.extend(observed(std::slice::from_ref(limit)));
     Some(finding.limits("", path))
 }
@@ -131,66 +111,53 @@ pub(in crate::machine::rules) fn shared_bucket(seen: &Snapshot<'_>) -> Vec<Findi
         let scope = bucket.scope.filter(|scope| *scope != Scope::Disk)?;
         let members: Vec<_> =
             bucket.disks.iter().filter_map(|at| seen.attached().get(*at)).collect();
-        let names: Vec<_> = members.iter().map(|one| one.device.name.as_str()).collect();
+        let about: Vec<_> = members.iter().map(|one| Component::device(one.device)).collect();
         let disks: Vec<_> = bucket.disks.iter().map(|at| &expectation.disks[*at]).collect();
         let held = held(bucket, &disks);
-        let held: Vec<_> = held.iter().map(String::as_str).collect();
-        let why = format!(
-            "{} share the {scope} limit of the VM, and may do more together: {}.",
-            list(&names),
-            list(&held)
-        );
+        let is_held = about.len() > 1 && !held.is_empty();
+        let why = LimitsWhy::Shared { scope, held };
         let paths: BTreeSet<_> = members.iter().map(|one| quoted(one.path)).collect();
         let paths: Vec<_> = paths.iter().map(String::as_str).collect();
-        let mut finding =
-            Finding::new(cause(cloud, scope), names.join(", "), Certainty::Likely, why)
-                .command(format!("iotax limits {}", paths.join(" ")));
+        let mut finding = Finding::new(cause(cloud, scope), about, Certainty::Likely, why)
+            .command(format!("iotax limits {}", paths.join(" ")));
         finding.seen.extend(observed(&bucket.limits));
-        (names.len() > 1 && !held.is_empty()).then_some(finding)
+        is_held.then_some(finding)
     };
     expectation.buckets.iter().filter_map(finding).collect()
 }
 
 /// In what the disks of a bucket come to more than it allows, where none does alone: that is told of
 /// that disk.
-fn held(bucket: &Bucket, disks: &[&DiskExpectation]) -> Vec<String> {
-    let own = |disk: &DiskExpectation,
-               direction: Direction,
-               quantity: Quantity,
-               rate: fn(&Rate) -> f64| {
-        let limits = disk.limits.iter().filter(|limit| limit.scope == Scope::Disk);
-        let limits = limits.filter(|limit| limit.direction.counts(direction));
-        limits.filter_map(|limit| (quantity.of)(limit)).map(rate).fold(0.0, f64::max)
-    };
+fn held(bucket: &Bucket, disks: &[&DiskExpectation]) -> Vec<HeldRate> {
+    let own =
+        |disk: &DiskExpectation, direction: Direction, counted: Counted, rate: fn(&Rate) -> f64| {
+            let limits = disk.limits.iter().filter(|limit| limit.scope == Scope::Disk);
+            let limits = limits.filter(|limit| limit.direction.counts(direction));
+            limits.filter_map(|limit| counted.rate(limit)).map(rate).fold(0.0, f64::max)
+        };
     let mut held = Vec::new();
-    for (direction, quantity, sum) in bounds(&bucket.of_disks) {
+    for (direction, counted, sum) in bounds(&bucket.of_disks) {
         let limits = bucket.limits.iter().filter(|limit| limit.direction.counts(direction));
         let Some(most) = limits
-            .filter_map(|limit: &Limit| (quantity.of)(limit))
+            .filter_map(|limit| counted.rate(limit))
             .min_by(|a, b| a.sustained.total_cmp(&b.sustained))
         else {
             continue;
         };
         let exceeds = |together: f64, allowed: f64, rate: fn(&Rate) -> f64| {
-            let alone = disks.iter().map(|disk| own(disk, direction, quantity, rate));
+            let alone = disks.iter().map(|disk| own(disk, direction, counted, rate));
             together > allowed && alone.fold(0.0, f64::max) <= allowed
         };
-        let of =
-            if direction == Direction::Both { String::new() } else { format!(" of {direction}s") };
         let peak = sum.burst.as_ref().map_or(sum.sustained, |burst| burst.per_s);
-        if exceeds(sum.sustained, most.sustained, |rate| rate.sustained) {
-            held.push(format!(
-                "{}{of} of {}",
-                quantity.figure(most.sustained),
-                quantity.figure(sum.sustained)
-            ));
-        } else if exceeds(peak, most.peak(), Rate::peak) {
-            held.push(format!(
-                "in a burst {}{of} of {}",
-                quantity.figure(most.peak()),
-                quantity.figure(peak)
-            ));
-        }
+        let (is_burst, allowed, together) =
+            if exceeds(sum.sustained, most.sustained, |rate| rate.sustained) {
+                (false, most.sustained, sum.sustained)
+            } else if exceeds(peak, most.peak(), Rate::peak) {
+                (true, most.peak(), peak)
+            } else {
+                continue;
+            };
+        held.push(HeldRate { direction, counted, is_burst, allowed, together });
     }
     held
 }

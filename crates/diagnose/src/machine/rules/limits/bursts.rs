@@ -1,10 +1,10 @@
 //! Credits of disks and of the VM: what is had for a while, for how long, and what is left then.
 
 use iotax_catalog::{Cloud, DiskExpectation, Limit, Rate, Scope};
-use iotax_quantity::list;
 
-use super::quantity::{QUANTITIES, Quantity, about, lasts, name, observed};
-use crate::machine::finding::{Certainty, Finding};
+use super::quantity::{Counted, about, observed, own_burst};
+use super::{BurstRate, LimitsWhy};
+use crate::machine::finding::{Certainty, Component, ComponentKind, Finding};
 use crate::machine::snapshot::Snapshot;
 
 /// Limits that burst, of disks and of the VM.
@@ -18,7 +18,7 @@ pub(in crate::machine::rules) fn bursts(seen: &Snapshot<'_>) -> Vec<Finding> {
         let limits = documented.limits.iter().filter(|limit| limit.scope == Scope::Disk);
         let finding = |limit| {
             let bursting = bursting(limit, |_, _| true);
-            of(cause, &about(one), limit, &bursting, &seen.options(one), one.path)
+            of(cause, about(one), limit, bursting, &seen.options(one), one.path)
         };
         limits.filter_map(finding).collect::<Vec<_>>()
     });
@@ -34,8 +34,9 @@ fn of_vm(seen: &Snapshot<'_>) -> Vec<Finding> {
         Cloud::Gcp => return Vec::new(),
     };
     let finding = |limit: &Limit| {
-        let bursting = bursting(limit, |quantity, rate| !stays_below(seen, limit, quantity, rate));
-        of(cause, &vm.name, limit, &bursting, &seen.vm_options(), path)
+        let bursting = bursting(limit, |counted, rate| !stays_below(seen, limit, counted, rate));
+        let about = Component::new(ComponentKind::Vm, vm.name.as_str());
+        of(cause, about, limit, bursting, &seen.vm_options(), path)
     };
     vm.limits.iter().filter(|limit| holds_some(seen, limit)).filter_map(finding).collect()
 }
@@ -50,30 +51,24 @@ fn holds_some(seen: &Snapshot<'_>, limit: &Limit) -> bool {
 }
 
 /// The quantities of a limit that burst without being turned on first.
-fn bursting(limit: &Limit, matters: impl Fn(Quantity, &Rate) -> bool) -> Vec<String> {
-    let each = QUANTITIES.iter().filter_map(|quantity| {
-        let rate = (quantity.of)(limit)?;
-        let burst = rate.burst.as_ref().filter(|burst| !burst.opt_in)?;
-        let told = format!(
-            "{} {}, then {}",
-            quantity.figure(burst.per_s),
-            lasts(burst.full_s(rate.sustained)),
-            quantity.figure(rate.sustained)
-        );
-        matters(*quantity, rate).then_some(told)
+fn bursting(limit: &Limit, matters: impl Fn(Counted, &Rate) -> bool) -> Vec<BurstRate> {
+    let each = Counted::ALL.into_iter().filter_map(|counted| {
+        let rate = counted.rate(limit)?;
+        own_burst(rate).filter(|_| matters(counted, rate))?;
+        Some(BurstRate { counted, rate: rate.clone() })
     });
     each.collect()
 }
 
 /// Whether all disks together may not do more than a limit allows for ever.
-fn stays_below(seen: &Snapshot<'_>, limit: &Limit, quantity: Quantity, rate: &Rate) -> bool {
+fn stays_below(seen: &Snapshot<'_>, limit: &Limit, counted: Counted, rate: &Rate) -> bool {
     let peak = |one: &DiskExpectation| {
         if !one.limits.contains(limit) {
             return Some(0.0);
         }
         let own = one.limits.iter().filter(|limit| limit.scope == Scope::Disk);
         let peaks: Option<Vec<f64>> =
-            own.map(|limit| (quantity.of)(limit).map(Rate::peak)).collect();
+            own.map(|limit| counted.rate(limit).map(Rate::peak)).collect();
         Some(peaks?.into_iter().fold(0.0, f64::max))
     };
     let peaks: Option<f64> = seen.documented().map(|(_, one)| peak(one)).sum();
@@ -81,21 +76,17 @@ fn stays_below(seen: &Snapshot<'_>, limit: &Limit, quantity: Quantity, rate: &Ra
 }
 
 fn of(
-    cause: &str,
-    about: &str,
+    cause: &'static str,
+    about: Component,
     limit: &Limit,
-    bursting: &[String],
+    bursting: Vec<BurstRate>,
     options: &str,
     path: &str,
 ) -> Option<Finding> {
-    let figures: Vec<_> = bursting.iter().map(String::as_str).collect();
-    let why = format!(
-        "The {} has credits for bursts: {}. A short test measures the burst.",
-        name(limit),
-        list(&figures)
-    );
+    let has_some = !bursting.is_empty();
+    let why = LimitsWhy::Bursts { limit: Box::new(limit.clone()), bursting };
     let mut finding = Finding::new(cause, about, Certainty::ToBeTested, why)
         .limits(&format!(" --burst=40m{options}"), path);
     finding.seen.extend(observed(std::slice::from_ref(limit)));
-    (!bursting.is_empty()).then_some(finding)
+    has_some.then_some(finding)
 }

@@ -3,7 +3,7 @@
 //!
 //! | module | idea |
 //! |---|---|
-//! | `quantity` | I/Os and bytes per second, and their figures for people |
+//! | `quantity` | I/Os and bytes per second |
 //! | `binding` | the limit that binds |
 //! | `bursts` | credits |
 
@@ -11,16 +11,115 @@ mod binding;
 mod bursts;
 mod quantity;
 
-use iotax_catalog::{Direction, DiskExpectation, Limit};
-use iotax_quantity::{grouped, whole};
+use iotax_catalog::{Bound, By, Direction, DiskExpectation, Limit, Rate, Scope};
+use iotax_quantity::whole;
 use iotax_record::machine::GroupIoLimits;
+use serde::Serialize;
 
-pub(super) use self::binding::{binding, shared_bucket};
-pub(super) use self::bursts::bursts;
+use self::binding::{binding, shared_bucket};
+use self::bursts::bursts;
 pub(super) use self::quantity::observed;
-use self::quantity::{QUANTITIES, about, name};
-use crate::machine::finding::{Certainty, Finding, Observation};
+pub use self::quantity::{Counted, own_burst};
+use self::quantity::{about, field};
+use super::{Finder, Rule, rule};
+use crate::machine::finding::{Certainty, Finding};
+use crate::machine::observation::{Field, Observation, Source, Value};
 use crate::machine::snapshot::{Attached, Snapshot};
+
+pub(super) const RULES: &[Rule] = &[
+    rule(
+        &[
+            "azure-disk-limit",
+            "azure-vm-limit",
+            "ebs-volume-limit",
+            "ebs-instance-limit",
+            "gcp-disk-limit",
+            "gcp-vm-limit",
+        ],
+        Finder::All(binding),
+    ),
+    rule(&["azure-vm-limit", "ebs-instance-limit"], Finder::All(shared_bucket)),
+    rule(&["azure-burst", "ebs-volume-burst", "ebs-instance-burst"], Finder::All(bursts)),
+    rule(&["stacked-limits"], Finder::Documented(stacked)),
+    rule(&["queue-too-short", "too-little-parallelism"], Finder::Documented(depths)),
+];
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LimitsWhy {
+    /// The limit that binds; and what holds I/Os that the host's cache does not answer.
+    Binds {
+        by: By,
+        bounds: Vec<BoundOf>,
+        misses: Option<Box<Limit>>,
+    },
+    Local(Box<Limit>),
+    /// By several disks, which may do more together.
+    Shared {
+        scope: Scope,
+        held: Vec<HeldRate>,
+    },
+    Bursts {
+        limit: Box<Limit>,
+        bursting: Vec<BurstRate>,
+    },
+    /// The two least of each quantity.
+    Stacked {
+        pairs: Vec<StackedPair>,
+    },
+    /// I/Os in flight that the least documented limit needs; what a queue takes that is too short.
+    Depth {
+        iops: f64,
+        needed: f64,
+        takes: Option<u64>,
+    },
+}
+
+/// What is left of a quantity, in a direction.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BoundOf {
+    pub direction: Direction,
+    pub counted: Counted,
+    pub bound: Bound,
+}
+
+/// What several disks may do together, and what they are allowed.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct HeldRate {
+    pub direction: Direction,
+    pub counted: Counted,
+    /// As long as credits last.
+    pub is_burst: bool,
+    pub allowed: f64,
+    pub together: f64,
+}
+
+/// A rate that may be exceeded for a while.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BurstRate {
+    pub counted: Counted,
+    pub rate: Rate,
+}
+
+/// Two limits that are close, the lower one first.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StackedPair {
+    pub counted: Counted,
+    pub limits: [StackedLimit; 2],
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StackedLimit {
+    pub per_s: f64,
+    pub whose: StackedBy,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StackedBy {
+    Documented { scope: Scope, of: String },
+    Group(String),
+}
 
 /// Latency of a network disk that depths are computed with.
 const ASSUMED_LATENCY_S: f64 = 0.001;
@@ -34,58 +133,53 @@ fn depth(iops: f64) -> f64 {
     (iops * ASSUMED_LATENCY_S).ceil()
 }
 
-fn in_flight(iops: f64) -> String {
-    let depth = depth(iops);
-    if depth == 1.0 { "1 I/O".to_owned() } else { format!("{depth:.0} I/Os") }
-}
-
 /// What a control group allows of reads, by quantity.
 const OF_GROUPS: [fn(&GroupIoLimits) -> Option<f64>; 2] =
     [|limits| limits.read_iops, |limits| limits.read_bw_bytes];
 
 /// The two least limits of a path, if they are close: of I/Os, of bytes, or of both.
-pub(super) fn stacked(
+fn stacked(
     seen: &Snapshot<'_>,
     one: &Attached<'_>,
     documented: &DiskExpectation,
 ) -> Option<Finding> {
     let reads = |limit: &&Limit| limit.direction.counts(Direction::Read);
-    let mut whys = Vec::new();
+    let mut pairs = Vec::new();
     let mut observations = Vec::new();
-    for (quantity, of_group) in QUANTITIES.into_iter().zip(OF_GROUPS) {
+    for (counted, of_group) in Counted::ALL.into_iter().zip(OF_GROUPS) {
         let of_documents = documented.limits.iter().filter(reads).filter_map(|limit| {
-            Some(((quantity.of)(limit)?.sustained, name(limit), "documented limits"))
+            let whose = StackedBy::Documented { scope: limit.scope, of: limit.of.clone() };
+            let at = (Source::Documented, field(limit, Direction::Both));
+            Some((StackedLimit { per_s: counted.rate(limit)?.sustained, whose }, at))
         });
         let groups = seen.machine.groups.io.iter().filter(|limits| limits.path == one.path);
-        let of_groups = groups
-            .filter_map(|limits| Some((of_group(limits)?, limits.group.clone(), &*limits.file)));
+        let of_groups = groups.filter_map(|limits| {
+            let at = (Source::from(&*limits.file), Field::from(&*limits.group));
+            let whose = StackedBy::Group(limits.group.clone());
+            Some((StackedLimit { per_s: of_group(limits)?, whose }, at))
+        });
         let mut all: Vec<_> = of_documents.chain(of_groups).collect();
-        all.sort_by(|a, b| a.0.total_cmp(&b.0));
+        all.sort_by(|a, b| a.0.per_s.total_cmp(&b.0.per_s));
         let [least, next, ..] = all.as_slice() else { continue };
-        if next.0 > least.0 * (1.0 + CLOSE) {
+        if next.0.per_s > least.0.per_s * (1.0 + CLOSE) {
             continue;
         }
-        let [low, high] = [least, next].map(|limit| quantity.figure(limit.0));
-        whys.push(format!("{} ({low}) and {} ({high}) are close.", least.1, next.1));
-        observations.push(Observation::field(least.2, least.1.clone(), low));
-        observations.push(Observation::field(next.2, next.1.clone(), high));
+        for (StackedLimit { per_s, .. }, (source, field)) in [least, next] {
+            let value = Value::Rate { counted, per_s: *per_s };
+            observations.push(Observation::field(source.clone(), field.clone(), value));
+        }
+        pairs.push(StackedPair { counted, limits: [least.0.clone(), next.0.clone()] });
     }
-    let why = format!(
-        "{} Lifting the first changes little, and what costs less than the gap does not show.",
-        whys.join(" ")
-    );
+    let is_close = !pairs.is_empty();
+    let why = LimitsWhy::Stacked { pairs };
     let mut finding = Finding::new("stacked-limits", about(one), Certainty::ToBeTested, why)
         .limits(&seen.options(one), one.path);
     finding.seen = observations;
-    (!whys.is_empty()).then_some(finding)
+    is_close.then_some(finding)
 }
 
 /// Queues that are shorter than the documented IOPS need, and depths that need attention.
-pub(super) fn depths(
-    _: &Snapshot<'_>,
-    one: &Attached<'_>,
-    documented: &DiskExpectation,
-) -> Option<Finding> {
+fn depths(_: &Snapshot<'_>, one: &Attached<'_>, documented: &DiskExpectation) -> Option<Finding> {
     let queue = &one.device.queue;
     let iops = documented.effective.first()?.iops.as_ref()?.sustained;
     let needed = depth(iops);
@@ -96,21 +190,12 @@ pub(super) fn depths(
     let is_short = takes.is_some_and(|takes| (takes as f64) < needed);
     // The latency is an assumption; a measurement tells which of them it is.
     let cause = if is_short { "queue-too-short" } else { "too-little-parallelism" };
-    let instead = match takes {
-        Some(takes) if is_short => format!(" Its queue takes {takes}."),
-        _ => " A program with one thread and no asynchronous I/O has one.".to_owned(),
-    };
-    let why = format!(
-        "{} IOPS, the least documented limit, need {} in flight at 1 ms, which is an \
-         assumption.{instead}",
-        grouped(whole(iops)),
-        in_flight(iops)
-    );
+    let why = LimitsWhy::Depth { iops, needed, takes: takes.filter(|_| is_short) };
     let file = |name: &str, value: Option<u64>| {
         value.map(|value| Observation::block(one.device, name, value.to_string()))
     };
     let finding = Finding::new(cause, about(one), Certainty::ToBeTested, why)
-        .observed(Observation::documented("IOPS", grouped(whole(iops))))
+        .observed(Observation::documented("IOPS", Value::Count(whole(iops))))
         .observed_if(file("queue/nr_requests", queue.requests))
         .observed_if(file("device/queue_depth", queue.depth))
         .run("randread-4k", one.path, "")

@@ -3,25 +3,23 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
+use iotax_catalog::{near, near_names};
 use serde::{Deserialize, Serialize};
-
-use crate::error::Error;
-use crate::lookup::near;
 
 /// The files of causes, in the order in which they are listed.
 const FILES: [&str; 10] = [
-    include_str!("../data/causes/1-azure.toml"),
-    include_str!("../data/causes/2-encryption.toml"),
-    include_str!("../data/causes/3-nfs.toml"),
-    include_str!("../data/causes/4-confidential.toml"),
-    include_str!("../data/causes/5-network.toml"),
-    include_str!("../data/causes/6-throttling.toml"),
-    include_str!("../data/causes/7-linux.toml"),
-    include_str!("../data/causes/8-measured.toml"),
-    include_str!("../data/causes/9-kubernetes.toml"),
-    include_str!("../data/causes/10-stacks.toml"),
+    include_str!("../../causes/1-azure.toml"),
+    include_str!("../../causes/2-encryption.toml"),
+    include_str!("../../causes/3-nfs.toml"),
+    include_str!("../../causes/4-confidential.toml"),
+    include_str!("../../causes/5-network.toml"),
+    include_str!("../../causes/6-throttling.toml"),
+    include_str!("../../causes/7-linux.toml"),
+    include_str!("../../causes/8-measured.toml"),
+    include_str!("../../causes/9-kubernetes.toml"),
+    include_str!("../../causes/10-stacks.toml"),
 ];
-const SOURCES: &str = include_str!("../data/causes/sources.toml");
+const SOURCES: &str = include_str!("../../causes/sources.toml");
 
 /// A known cause.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -92,12 +90,17 @@ pub fn causes() -> &'static [Cause] {
 }
 
 /// The cause of this name, or with this number.
-pub fn cause(id: &str) -> Result<&'static Cause, Error> {
-    let is_it = |cause: &&Cause| cause.id == id || cause.number == id;
-    causes().iter().find(is_it).ok_or_else(|| Error::UnknownCause {
-        id: id.to_owned(),
-        near: near(id, causes().iter().map(|cause| cause.id.clone())),
-    })
+pub fn cause(id: &str) -> Option<&'static Cause> {
+    causes().iter().find(|cause| cause.id == id || cause.number == id)
+}
+
+pub fn title(id: &str) -> &str {
+    cause(id).map_or(id, |cause| cause.title.as_str())
+}
+
+pub fn unknown_cause(id: &str) -> String {
+    let near = near(id, causes().iter().map(|cause| cause.id.clone()));
+    format!("no known cause `{id}`{}", near_names(&near, "iotax doctor --explain lists them"))
 }
 
 impl Written {
@@ -157,6 +160,12 @@ mod tests {
     }
 
     #[test]
+    fn every_cause_has_a_rule_and_every_rule_a_cause() {
+        let causes: BTreeSet<_> = causes().iter().map(|cause| cause.id.as_str()).collect();
+        assert_eq!(iotax_diagnose::all_causes().collect::<BTreeSet<_>>(), causes);
+    }
+
+    #[test]
     fn every_source_is_used() {
         let sources: BTreeMap<String, CauseSource> = toml::from_str(SOURCES).unwrap();
         for (name, source) in &sources {
@@ -168,7 +177,7 @@ mod tests {
     #[test]
     fn a_cause_is_found_by_name_or_number_and_a_typo_is_told() {
         assert_eq!(cause("2.1").unwrap().id, "dm-crypt-workqueues");
-        insta::assert_snapshot!(cause("dm-crypt-workqueue").unwrap_err(), @"no known cause `dm-crypt-workqueue`: did you mean dm-crypt-workqueues?");
-        insta::assert_snapshot!(cause("zzzz").unwrap_err(), @"no known cause `zzzz`: iotax doctor --explain lists them");
+        insta::assert_snapshot!(unknown_cause("dm-crypt-workqueue"), @"no known cause `dm-crypt-workqueue`: did you mean dm-crypt-workqueues?");
+        insta::assert_snapshot!(unknown_cause("zzzz"), @"no known cause `zzzz`: iotax doctor --explain lists them");
     }
 }

@@ -1,0 +1,225 @@
+//! Facts that were seen: where, of what, and the value. Text that comes from files, programs and
+//! clouds is kept as it is; what iotax itself would say of them is a variant.
+
+use iotax_catalog::{Direction, Disk, Limit, Scope};
+use iotax_record::machine::{Device, Interface, MountSeen};
+use serde::Serialize;
+
+use super::why::cluster::LoweredRate;
+use super::why::confidential::PeakLimit;
+use super::why::groups::GroupRates;
+use super::why::interface::QdiscSeen;
+use super::why::limits::Counted;
+use super::why::raid::MemberKind;
+
+/// One fact: a file, a field of it, and its value.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Observation {
+    pub source: Source,
+    /// Field of it; `None` where the source is the value.
+    pub field: Option<Field>,
+    pub value: Value,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// File, or the program and question that told.
+    File(String),
+    /// An object of a cluster: its kind as `kubectl` has it, and its name.
+    Object {
+        kind: &'static str,
+        name: String,
+    },
+    /// The cloud's metadata about the instance.
+    Metadata,
+    /// The user.
+    Told,
+    /// What the user says that a path is.
+    ToldOfPath,
+    /// The documents of the cloud.
+    Documented,
+    KernelLog,
+    NvmeLogPage,
+    /// Datagrams that were sent to the peer.
+    Datagrams,
+    /// What the kernel knew of the way after they were sent.
+    MtuAfterwards,
+    RoundTrip,
+    TunnelHeaders,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Field {
+    Raw(String),
+    /// Of one of several things in a file.
+    Of {
+        of: String,
+        what: String,
+    },
+    /// An option that an NFS mount has, by `/proc/self/mountstats`.
+    NfsOption {
+        mount: String,
+        option: String,
+    },
+    NfsMostSlots(String),
+    NfsTransmissions(String),
+    NfsMajorTimeouts(String),
+    ContentsOfDevice(String),
+    ListensOn(String),
+    XtsDriver,
+    CpuFlag(&'static str),
+    KernelRelease,
+    LargestArrived,
+    SmallestLost,
+    HostCache,
+    Limit {
+        scope: Scope,
+        of: String,
+        direction: Direction,
+    },
+    VmVariant {
+        vm: String,
+        variant: &'static str,
+    },
+    /// What volumes may do together; or what a VM leaves of it.
+    Together {
+        of: Option<String>,
+        counted: Counted,
+        direction: Direction,
+    },
+    /// A disk, and claims that it is under.
+    DiskOf {
+        disk: String,
+        claims: Names,
+    },
+    DefaultAnnotation,
+    Condition(String),
+    InstanceType,
+    Parameter(String),
+    DriversChoice,
+    Allocatable(String),
+    OfThisClass,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Value {
+    Raw(String),
+    Bytes(u64),
+    TimeNs(u64),
+    Percent(f64),
+    Count(u64),
+    OfAll { part: u64, all: u64 },
+    Rate { counted: Counted, per_s: f64 },
+    Peak(PeakLimit),
+    Limit(Box<Limit>),
+    DiskLimits(Box<Disk>),
+    Lowered { counted: Counted, direction: Direction, rate: LoweredRate },
+    GroupRates(GroupRates),
+    Qdisc(QdiscSeen),
+    Member { bytes: u64, kind: MemberKind },
+    Vdevs(Vec<(String, u64)>),
+    LogDevice(bool),
+    Names(Names),
+    All(Vec<String>),
+    NoneOf(Vec<String>),
+    DefaultSince(String),
+    PoliciesHold,
+    OneDirectory,
+    TemporaryDisk,
+    SystemDisk,
+    NoMultichannel,
+}
+
+/// The first of several names, and how many more there are.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Names {
+    pub first: Vec<String>,
+    pub more: usize,
+}
+
+impl Names {
+    /// So many of them.
+    pub(crate) fn of(mut names: Vec<String>, most: usize) -> Self {
+        let more = names.len().saturating_sub(most);
+        names.truncate(most);
+        Self { first: names, more }
+    }
+}
+
+macro_rules! raw {
+    ($($raw:ident in $whole:ident),+) => {$(
+        impl From<String> for $whole {
+            fn from(text: String) -> Self {
+                Self::$raw(text)
+            }
+        }
+
+        impl From<&str> for $whole {
+            fn from(text: &str) -> Self {
+                Self::$raw(text.to_owned())
+            }
+        }
+    )+};
+}
+raw!(File in Source, Raw in Field, Raw in Value);
+
+impl Observation {
+    /// A file of a device's queue.
+    pub(super) fn queue(device: &Device, file: &str, value: impl Into<Value>) -> Self {
+        Self::block(device, &format!("queue/{file}"), value)
+    }
+
+    pub(super) fn block(device: &Device, file: &str, value: impl Into<Value>) -> Self {
+        Self::file(format!("/sys/block/{}/{file}", device.name), value)
+    }
+
+    /// What `ip -d -s link` tells of an interface.
+    pub(super) fn link(interface: &Interface, field: &str, value: impl Into<Value>) -> Self {
+        Self::field(format!("ip -d -s link show {}", interface.name), field, value)
+    }
+
+    /// A field of the cloud's metadata about the instance.
+    pub(super) fn metadata(field: impl Into<Field>, value: impl Into<Value>) -> Self {
+        Self::field(Source::Metadata, field, value)
+    }
+
+    /// A fact that the user told.
+    pub(crate) fn told(fact: &str, value: impl Into<Value>) -> Self {
+        Self::field(Source::Told, fact, value)
+    }
+
+    pub(crate) fn documented(of: impl Into<Field>, value: impl Into<Value>) -> Self {
+        Self::field(Source::Documented, of, value)
+    }
+
+    pub(crate) fn object(
+        (kind, name): (&'static str, &str),
+        field: impl Into<Field>,
+        value: impl Into<Value>,
+    ) -> Self {
+        Self::field(Source::Object { kind, name: name.to_owned() }, field, value)
+    }
+
+    /// An option of a mount.
+    pub(super) fn mount(mount: &MountSeen, field: &str, value: impl Into<Value>) -> Self {
+        let field = Field::Of { of: mount.mount_point.clone(), what: field.to_owned() };
+        Self::field("/proc/self/mountinfo", field, value)
+    }
+
+    /// A file that holds one value.
+    pub(crate) fn file(file: impl Into<Source>, value: impl Into<Value>) -> Self {
+        Self { source: file.into(), field: None, value: value.into() }
+    }
+
+    /// A field of a file.
+    pub(crate) fn field(
+        file: impl Into<Source>,
+        field: impl Into<Field>,
+        value: impl Into<Value>,
+    ) -> Self {
+        Self { source: file.into(), field: Some(field.into()), value: value.into() }
+    }
+}

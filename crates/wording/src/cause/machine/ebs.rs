@@ -1,0 +1,19 @@
+use iotax_diagnose::why::ebs::{EbsLimit, EbsWhy};
+use iotax_quantity::span;
+
+pub(in super::super) fn why(why: &EbsWhy, disk: &str) -> String {
+    match why {
+        EbsWhy::Exceeded { by, iops_s, throughput_s, up_s } => {
+            let whose = match by {
+                EbsLimit::Volume => "volume",
+                EbsLimit::Instance => "instance",
+            };
+            let up = up_s.map(|up_s| format!(" (the machine is up for {})", span(up_s)));
+            format!(
+                "Since it was attached{}, {disk} was asked for more than its {whose} allows: for \
+                 {iops_s:.0} s more IOPS, for {throughput_s:.0} s more throughput.",
+                up.unwrap_or_default()
+            )
+        }
+    }
+}

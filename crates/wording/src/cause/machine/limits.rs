@@ -1,0 +1,107 @@
+use iotax_diagnose::Component;
+use iotax_diagnose::why::limits::{
+    BoundOf, BurstRate, HeldRate, LimitsWhy, StackedBy, StackedLimit, StackedPair, own_burst,
+};
+use iotax_quantity::{grouped, whole};
+
+use super::super::limit::{figure, lasts, name, name_by, name_of, of_direction, rates};
+use super::super::{listed, names};
+
+pub(in super::super) fn why(why: &LimitsWhy, about: &[Component]) -> String {
+    let disks = names(about);
+    match why {
+        LimitsWhy::Binds { by, bounds, misses } => {
+            let misses = misses.as_ref().map(|uncached| {
+                format!(
+                    " Reads that the host's cache does not answer count against the {}, too: {}.",
+                    name_of(uncached),
+                    rates(uncached)
+                )
+            });
+            let bounds: Vec<String> = bounds.iter().map(bound).collect();
+            let misses = misses.unwrap_or_default();
+            format!("The {} binds at {}.{misses}", name_by(by), listed(&bounds))
+        }
+        LimitsWhy::Local(limit) => {
+            format!("The {} holds {disks}: {}.", name_of(limit), rates(limit))
+        }
+        LimitsWhy::Shared { scope, held } => {
+            let held: Vec<String> = held.iter().map(held_rate).collect();
+            format!(
+                "{disks} share the {scope} limit of the VM, and may do more together: {}.",
+                listed(&held)
+            )
+        }
+        LimitsWhy::Bursts { limit, bursting } => {
+            let bursting: Vec<String> = bursting.iter().map(burst).collect();
+            format!(
+                "The {} has credits for bursts: {}. A short test measures the burst.",
+                name_of(limit),
+                listed(&bursting)
+            )
+        }
+        LimitsWhy::Stacked { pairs } => {
+            let pairs: Vec<String> = pairs.iter().map(pair).collect();
+            format!(
+                "{} Lifting the first changes little, and what costs less than the gap does not \
+                 show.",
+                pairs.join(" ")
+            )
+        }
+        LimitsWhy::Depth { iops, needed, takes } => {
+            let needs =
+                if *needed == 1.0 { "1 I/O".to_owned() } else { format!("{needed:.0} I/Os") };
+            let instead = match takes {
+                Some(takes) => format!(" Its queue takes {takes}."),
+                None => " A program with one thread and no asynchronous I/O has one.".to_owned(),
+            };
+            format!(
+                "{} IOPS, the least documented limit, need {needs} in flight at 1 ms, which is an \
+                 assumption.{instead}",
+                grouped(whole(*iops))
+            )
+        }
+    }
+}
+
+/// `7,500 IOPS of reads sustained (a burst reaches 40,000 IOPS for 30 min from full credits)`.
+fn bound(BoundOf { direction, counted, bound }: &BoundOf) -> String {
+    let burst = bound.burst.as_ref().map(|burst| {
+        format!(" (a burst reaches {} {})", figure(*counted, burst.per_s), lasts(burst.lasts_s))
+    });
+    format!(
+        "{}{} sustained{}",
+        figure(*counted, bound.sustained),
+        of_direction(*direction),
+        burst.unwrap_or_default()
+    )
+}
+
+fn held_rate(HeldRate { direction, counted, is_burst, allowed, together }: &HeldRate) -> String {
+    format!(
+        "{}{}{} of {}",
+        if *is_burst { "in a burst " } else { "" },
+        figure(*counted, *allowed),
+        of_direction(*direction),
+        figure(*counted, *together)
+    )
+}
+
+fn burst(BurstRate { counted, rate }: &BurstRate) -> String {
+    let burst = own_burst(rate).map(|burst| {
+        let lasts = lasts(burst.full_s(rate.sustained));
+        format!("{} {lasts}, then ", figure(*counted, burst.per_s))
+    });
+    format!("{}{}", burst.unwrap_or_default(), figure(*counted, rate.sustained))
+}
+
+fn pair(StackedPair { counted, limits }: &StackedPair) -> String {
+    let [low, high] = limits.each_ref().map(|StackedLimit { per_s, whose }| {
+        let whose = match whose {
+            StackedBy::Documented { scope, of } => name(*scope, of),
+            StackedBy::Group(group) => group.clone(),
+        };
+        format!("{whose} ({})", figure(*counted, *per_s))
+    });
+    format!("{low} and {high} are close.")
+}

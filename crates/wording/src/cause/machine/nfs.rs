@@ -1,0 +1,57 @@
+use iotax_diagnose::why::nfs::{Kerberos, NfsLost, NfsWhy};
+use iotax_quantity::percent;
+
+use super::{meanwhile, since};
+
+pub(in super::super) fn why(why: &NfsWhy) -> String {
+    match why {
+        NfsWhy::Kerberos { does } => {
+            let does = match does {
+                Kerberos::Authentication => "krb5 authenticates each call",
+                Kerberos::Integrity => "krb5i computes a checksum over each call and its data",
+                Kerberos::Privacy => "krb5p encrypts each call and its data",
+            };
+            format!("sec={does}, on the CPUs of this machine and of the server.")
+        }
+        NfsWhy::GssWindow { connections, lost: lost_calls } => {
+            let so_far = lost_calls.as_ref().map_or_else(
+                || {
+                    "Under many calls at once the server drops those outside of its window"
+                        .to_owned()
+                },
+                lost,
+            );
+            format!(
+                "{connections} connections share one Kerberos context, so that calls overtake each \
+                 other. {so_far}."
+            )
+        }
+        NfsWhy::SentAgain { lost: calls, timeo } => {
+            format!("{} (timeo={timeo}, in tenths of a second).", lost(calls))
+        }
+        NfsWhy::Slots { most, allowed, mounted_s } => format!(
+            "A connection had {most} calls in flight at some time {}, and {allowed} are allowed: \
+             further calls waited in this machine.",
+            since("it was mounted", *mounted_s)
+        ),
+        NfsWhy::AttributeCache { off } => format!(
+            "With {off} this machine asks the server each time a program looks at a file, where it \
+             could remember the answer for seconds."
+        ),
+        NfsWhy::ReadAhead { ahead_bytes, call_bytes } => format!(
+            "A sequential reader reads ahead by {} KiB, where one call could bring {} KiB.",
+            ahead_bytes >> 10,
+            call_bytes >> 10
+        ),
+    }
+}
+
+/// What was sent again, since when, and whether it still goes on.
+fn lost(NfsLost { share, calls, since: mounted, timeouts }: &NfsLost) -> String {
+    format!(
+        "{} of {calls} calls were sent again {}{}, {timeouts} waited out their timeout",
+        percent(*share),
+        since("it was mounted", mounted.ago_s),
+        meanwhile(mounted.meanwhile).map_or(String::new(), |now| format!(" ({now})"))
+    )
+}

@@ -1,0 +1,30 @@
+use iotax_diagnose::why::packets::PacketsWhy;
+use iotax_quantity::{grouped, percent};
+
+use super::{and_meanwhile, since_boot};
+
+pub(in super::super) fn why(why: &PacketsWhy) -> String {
+    match why {
+        PacketsWhy::Backlog { dropped, share, since } => format!(
+            "CPUs dropped {} packets that waited for them {}, {} of all{}.",
+            grouped(*dropped),
+            since_boot(since),
+            percent(*share),
+            and_meanwhile(since.meanwhile)
+        ),
+        PacketsWhy::Connections { table, since } => format!(
+            "{} of {} connections are tracked; {} were dropped, {} thrown out for others and {} \
+             not added {}.",
+            grouped(table.count),
+            grouped(table.max),
+            grouped(table.dropped),
+            grouped(table.early_drop),
+            grouped(table.insert_failed),
+            since_boot(since)
+        ),
+        PacketsWhy::Plugin { plugin } => format!(
+            "{plugin} has an interface here that encrypts: packets between pods of different nodes \
+             may go through it, although this path does not."
+        ),
+    }
+}

@@ -1,0 +1,87 @@
+use iotax_diagnose::why::raid::{MemberKind, MemberSeen, RaidWhy, Zones};
+use iotax_quantity::bytes;
+
+use super::super::listed;
+
+pub(in super::super) fn why(why: &RaidWhy, device: &str) -> String {
+    match why {
+        RaidWhy::Parity { touched, members, stripe_bytes, cache_entries } => {
+            let whole = stripe_bytes.map(|stripe| {
+                let stripe = bytes(stripe as f64);
+                format!(" Only a write of a whole stripe ({stripe}) avoids the reads.")
+            });
+            let all = match members {
+                0 => "all members".to_owned(),
+                n => format!("all {n} members"),
+            };
+            let cache = cache_entries.map(|entries| {
+                format!(
+                    " Its stripe cache has {entries} entries, the default, for all stripes in \
+                     flight."
+                )
+            });
+            format!(
+                "A small write to {device} reads and writes {touched} members ({} I/Os). A flush \
+                 goes to {all}, and the slowest sets the pace.{}{}",
+                2 * touched,
+                whole.unwrap_or_default(),
+                cache.unwrap_or_default()
+            )
+        }
+        RaidWhy::Bitmap => format!(
+            "Before {device} writes to a region that is marked clean, it writes its bitmap on all \
+             members."
+        ),
+        RaidWhy::Rebuild { action, missing } => {
+            let runs = action.as_deref().map(|action| {
+                let action = if action == "recover" { "recovery" } else { action };
+                format!("A {action} of {device} runs beside the load.")
+            });
+            let lacks = missing.map(|missing| {
+                format!(
+                    "{device} lacks {missing} of its members: their data are computed from all \
+                     others."
+                )
+            });
+            runs.into_iter().chain(lacks).collect::<Vec<_>>().join(" ")
+        }
+        RaidWhy::Unlike { level, members, has_kinds, zones } => {
+            let each: Vec<String> = members.iter().map(member_seen).collect();
+            let pace = if *has_kinds {
+                " The slowest sets the pace of what touches all of them."
+            } else {
+                ""
+            };
+            let zones = zones.map(|Zones { from_bytes, larger }| {
+                format!(
+                    " It has two speeds: beyond the end of the smallest, from {} on, stripes are \
+                     over {larger} of {} members.",
+                    bytes(from_bytes as f64),
+                    members.len()
+                )
+            });
+            let zones = zones.unwrap_or_default();
+            format!("{device} ({level}) is made of {}.{pace}{zones}", listed(&each))
+        }
+    }
+}
+
+fn member_seen(MemberSeen { name, bytes: size, kind }: &MemberSeen) -> String {
+    format!("{name} ({}, {})", bytes(*size as f64), member(kind))
+}
+
+/// `local nvme disk`, `rotating sata disk`.
+pub(in super::super) fn member(MemberKind { is_local, rotates, transport }: &MemberKind) -> String {
+    let place = match is_local {
+        Some(true) => "local",
+        Some(false) => "network",
+        None => "",
+    };
+    let kind = match rotates {
+        Some(true) if is_local.is_none() => "rotating",
+        _ => "",
+    };
+    let bus = transport.as_deref().unwrap_or_default();
+    let words = [place, kind, bus, "disk"].into_iter().filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join(" ")
+}

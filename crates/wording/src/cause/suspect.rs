@@ -1,0 +1,116 @@
+//! Suspects and the reasons of a difference, as sentences.
+
+use iotax_diagnose::{Confidence, Diagnosis, Reason, Suspect};
+use iotax_quantity::percent;
+
+use super::{confidence, each, evidence, put_in, title};
+
+/// A suspect in a line or two: `title (likely, explains 40 % of an I/O's time): evidence. Against it: ...`
+pub fn suspect(suspect: &Suspect) -> String {
+    line(suspect, None)
+}
+
+fn line(suspect: &Suspect, evidence_of: Option<&str>) -> String {
+    let share = suspect.explains.map_or_else(String::new, |share| {
+        format!(", explains {} of an I/O's time", percent(share))
+    });
+    let against = if suspect.against.is_empty() {
+        String::new()
+    } else {
+        format!(" Against it: {}.", joined(&each(&suspect.against)))
+    };
+    format!(
+        "{} ({}{share}): {}.{against} iotax doctor --explain {}",
+        title(suspect.cause),
+        confidence(suspect.confidence),
+        joined(&speaks_for(suspect, evidence_of)),
+        suspect.cause
+    )
+}
+
+/// What speaks for it; the first with the arm that it is of, where several have the cause.
+fn speaks_for(suspect: &Suspect, of: Option<&str>) -> Vec<String> {
+    let mut texts = each(&suspect.evidence);
+    if let (Some(first), Some(arm)) = (texts.first_mut(), of) {
+        *first = format!("in {arm}, {first}");
+    }
+    texts
+}
+
+/// Several things in one sentence, whose end the sentence has.
+fn joined(texts: &[String]) -> String {
+    let texts: Vec<_> = texts.iter().map(|text| text.trim_end_matches('.')).collect();
+    texts.join("; ")
+}
+
+/// The same of each cause that all arms have.
+pub fn alike(one: &Suspect) -> String {
+    format!("all arms alike, so it explains no difference: {}", suspect(one))
+}
+
+/// The first suspect, if there is reason enough to name one.
+pub fn leading(diagnosis: &Diagnosis) -> Option<String> {
+    let first = diagnosis.suspects.first()?;
+    (first.confidence > Confidence::Possible).then_some(())?;
+    let evidence = joined(&[evidence(first.evidence.first()?)]);
+    let (sure, title) = (confidence(first.confidence), title(first.cause));
+    Some(format!("{sure} cause: {title} ({evidence})."))
+}
+
+/// Why an arm is the slower one, in full.
+pub fn whole_reason(reason: &Reason) -> String {
+    let Reason { of, suspect, put_in: layers, evidence_of } = reason;
+    let layers = layers.iter().map(|layers| format!("{}.", put_in(layers)));
+    let suspect = suspect.iter().map(|suspect| line(suspect, evidence_of.as_deref()));
+    format!("{of}: {}", layers.chain(suspect).collect::<Vec<_>>().join(" "))
+}
+
+/// The same in a sentence: `encrypted: the second luks, which iotax put in: 49 ms of its device's time
+/// per I/O (loop1 above vda); sure cause: ...`
+pub fn reason(reason: &Reason) -> String {
+    let Reason { of, suspect, put_in: layers, evidence_of } = reason;
+    let cause = suspect.as_ref().map(|suspect| {
+        let first = speaks_for(suspect, evidence_of.as_deref()).into_iter().next();
+        let first = first.filter(|_| layers.is_none());
+        let first = first.map_or_else(String::new, |text| format!(" ({})", joined(&[text])));
+        format!("{} cause: {}{first}", confidence(suspect.confidence), title(suspect.cause))
+    });
+    let layers = layers.iter().map(put_in);
+    format!("{of}: {}.", layers.chain(cause).collect::<Vec<_>>().join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use iotax_diagnose::evidence::crypt::CryptEvidence;
+    use iotax_diagnose::evidence::{NthLayer, PutIn};
+
+    use super::*;
+
+    #[test]
+    fn a_layer_that_was_put_in_is_named_before_the_cause() {
+        let suspect = Suspect {
+            cause: "encrypted-twice",
+            confidence: Confidence::Sure,
+            explains: Some(0.93),
+            evidence: vec![CryptEvidence::Layers { count: 2 }.into()],
+            against: Vec::new(),
+        };
+        let put_in = PutIn {
+            layers: vec![NthLayer { name: "luks", nth: Some(1) }],
+            took_ns: 49e6,
+            more_than: None,
+            upper: "loop1".to_owned(),
+            lower: "vda".to_owned(),
+        };
+        let both = Reason {
+            of: "double".to_owned(),
+            suspect: Some(suspect),
+            put_in: Some(put_in),
+            evidence_of: None,
+        };
+        insta::assert_snapshot!(reason(&both), @"double: the second luks, which iotax put in: 49 ms of its device's time per I/O (loop1 above vda); sure cause: Two layers of this machine encrypt the same data.");
+        let alone = Reason { put_in: None, evidence_of: Some("one".to_owned()), ..both.clone() };
+        insta::assert_snapshot!(reason(&alone), @"double: sure cause: Two layers of this machine encrypt the same data (in one, 2 layers encrypt).");
+        insta::assert_snapshot!(reason(&Reason { suspect: None, ..both }), @"double: the second luks, which iotax put in: 49 ms of its device's time per I/O (loop1 above vda).");
+    }
+}
