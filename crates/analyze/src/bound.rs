@@ -2,11 +2,13 @@
 
 use iotax_catalog::{Direction, Limit, Scope};
 use iotax_experiment::KnownLimit;
-use iotax_experiment::documented::{Documented, DocumentedLimit, QUANTITIES, Quantity, named};
+use iotax_experiment::documented::{
+    Documented, DocumentedLimit, LimitBy, QUANTITIES, Quantity, named,
+};
 use iotax_record::ExperimentHead;
 
 use crate::analysis::{ArmSummary, TargetSummary};
-use crate::targets::{THROTTLE, direction};
+use crate::targets::direction;
 
 /// The arms and targets whose throughput is that of a limit, sustained or burst.
 pub(crate) fn arms(experiment: &ExperimentHead, arms: &[ArmSummary]) -> Vec<Documented> {
@@ -28,7 +30,7 @@ pub(crate) fn arms(experiment: &ExperimentHead, arms: &[ArmSummary]) -> Vec<Docu
         at += arm.target.each().len();
     }
     // Nothing says that an arm below all of them is capped.
-    rows.retain(|row| row.binds.is_some());
+    rows.retain(|row| row.binding().is_some());
     rows
 }
 
@@ -41,7 +43,7 @@ fn several(arm: &ArmSummary) -> Vec<Documented> {
     });
     let held: Vec<(&TargetSummary, Vec<Held>)> = held.collect();
     let sharers = |limit: &Held| -> Vec<&TargetSummary> {
-        let has = |(_, all): &&(&TargetSummary, Vec<Held>)| all.iter().any(|l| l.key == limit.key);
+        let has = |(_, all): &&(&TargetSummary, Vec<Held>)| all.iter().any(|l| l.is_same(limit));
         held.iter().filter(has).map(|(target, _)| *target).collect()
     };
     let rates = |target: &TargetSummary| [target.rates.iops, target.rates.bytes_per_s];
@@ -56,12 +58,13 @@ fn several(arm: &ArmSummary) -> Vec<Documented> {
         if sharers.len() < 2 || !std::ptr::eq(sharers[0], target) {
             return Vec::new();
         }
-        let names: Vec<&str> = sharers.iter().map(|target| target.name.as_str()).collect();
+        let names: Vec<_> = sharers.iter().map(|target| target.name.clone()).collect();
         let sum = sharers
             .iter()
             .map(|target| rates(target))
             .fold([0.0; 2], |sum, one| [sum[0] + one[0], sum[1] + one[1]]);
-        of_limits(&format!("{} together", names.join(" and ")), sum, std::slice::from_ref(limit))
+        let together = of_limits("", sum, std::slice::from_ref(limit)).into_iter();
+        together.map(|row| Documented { targets: names.clone(), ..row }).collect()
     });
     each.chain(together).collect()
 }
@@ -69,33 +72,44 @@ fn several(arm: &ArmSummary) -> Vec<Documented> {
 /// A limit, by quantity, and what other targets that it holds have in common with this one.
 #[derive(Clone)]
 struct Held {
-    key: [String; 3],
+    by: LimitBy,
+    of: String,
+    /// The kinds of disk that it is for, or what it is on.
+    part: String,
     by_quantity: [Option<DocumentedLimit>; 2],
 }
 
 impl Held {
+    fn is_same(&self, other: &Self) -> bool {
+        (&self.by, &self.of, &self.part) == (&other.by, &other.of, &other.part)
+    }
+
     fn documented(limit: &Limit) -> Self {
         Self {
-            key: [limit.scope.to_string(), limit.of.clone(), limit.disk_kinds.join(",")],
+            by: LimitBy::Documented(limit.scope),
+            of: limit.of.clone(),
+            part: limit.disk_kinds.join(","),
             by_quantity: QUANTITIES.map(|quantity| quantity.documented(limit)),
         }
     }
 
     /// Targets on disks of one kind are on disks of their own; a VM has one of each of its limits.
     fn of_target(limit: &Limit, target: &TargetSummary) -> Self {
-        let is_own = limit.scope == Scope::Disk && !limit.of.starts_with("all ");
+        let is_own = limit.scope == Scope::Disk && !limit.is_pooled;
         let mut held = Self::documented(limit);
         if is_own {
-            held.key[2].clone_from(&target.name);
+            held.part.clone_from(&target.name);
         }
         held
     }
 
     /// Throttles of one group are one limit; a control group has one on each device.
     fn read_here(limit: &KnownLimit, target: &TargetSummary) -> Self {
-        let device = target.device.clone().filter(|_| limit.scope != THROTTLE);
+        let device = target.device.clone().filter(|_| limit.by != LimitBy::Throttle);
         Self {
-            key: [limit.scope.clone(), limit.of.clone(), device.unwrap_or_default()],
+            by: limit.by.clone(),
+            of: limit.of.clone(),
+            part: device.unwrap_or_default(),
             by_quantity: QUANTITIES.map(|quantity| quantity.read_here(limit)),
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use iotax_catalog::Direction;
-use iotax_experiment::documented::named;
+use iotax_experiment::documented::{LimitBy, named};
 use iotax_experiment::{Arm, Job, KnownLimit, Layer, NamedTarget, Target};
 use iotax_record::{ExperimentHead, LatencyHistogram, Site};
 
@@ -11,9 +11,6 @@ use crate::analysis::{Rates, TargetPoint, TargetSummary};
 use crate::facts::{JobFacts, TrialFacts};
 use crate::pool::ArmPool;
 use crate::pooled;
-
-/// What sets a limit that a stack of ours has.
-pub(crate) const THROTTLE: &str = "throttle";
 
 /// The targets of an arm that jobs of this workload work on; none if it has one.
 pub(crate) fn of_arm(
@@ -122,7 +119,7 @@ fn throttles(named: &NamedTarget) -> impl Iterator<Item = KnownLimit> {
     };
     layers.iter().filter_map(|layer| match layer {
         Layer::Throttle(throttle) => Some(KnownLimit {
-            scope: THROTTLE.to_owned(),
+            by: LimitBy::Throttle,
             of: throttle.group.clone().unwrap_or_else(|| named.name.clone()),
             direction: None,
             iops: throttle.iops,

@@ -6,7 +6,8 @@ use iotax_experiment::documented::{
 };
 use iotax_experiment::{KnownLimit, Opened, Search};
 
-use crate::found::{Cap, CapKind, Caps, PathCap, TargetCaps};
+use crate::found::{Cap, CapKind, CapNote, Caps, PathCap, TargetCaps};
+use crate::reason::CapSign;
 
 /// So near to a limit, what could be anything is a throttle.
 const IS_IT: f64 = 0.02;
@@ -25,7 +26,7 @@ pub(crate) fn compare(search: &Search, opened: &Opened, caps: &mut Caps) {
             continue;
         }
         let documented = named.limits(at, target, direction);
-        caps.notes.extend(named.note(at, target, &found.name));
+        caps.notes.extend(named.note(at, target, &found.name).map(CapNote::Role));
         for quantity in QUANTITIES {
             let read_here = known.iter().filter_map(|limit| quantity.read_here(limit));
             let of_catalogue = documented.iter().filter_map(|limit| quantity.documented(limit));
@@ -76,17 +77,19 @@ fn of_path(
 /// What is as much as a limit that binds, and could be anything, is that limit.
 fn is_it(cap: &mut Cap, row: &Documented, measured: f64) {
     if cap.kind == CapKind::External
-        && let Some(limit) = row.binds.map(|at| &row.limits[at])
+        && let Some(limit) = row.binding()
         && (measured / limit.per_s - 1.0).abs() <= IS_IT
     {
         cap.kind = CapKind::Throttle;
-        let documented = if limit.as_of.is_some() { "documented " } else { "" };
-        cap.why = format!("it is the {documented}{} limit of {}", limit.scope, limit.of);
+        let (by, of) = (limit.by.clone(), limit.of.clone());
+        cap.reason = CapSign::Limit { by, of }.into();
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use iotax_catalog::Scope;
+    use iotax_experiment::documented::LimitBy;
     use iotax_experiment::{Arm, CloudChoice, OpenedTarget, SearchTarget, Target};
 
     use super::*;
@@ -113,12 +116,15 @@ mod tests {
     }
 
     fn cgroup(of: &str, iops: f64) -> KnownLimit {
-        let (scope, of) = ("cgroup".to_owned(), of.to_owned());
-        KnownLimit { scope, of, direction: None, iops: Some(iops), bw_bytes: None }
+        let (by, of) = (LimitBy::Cgroup, of.to_owned());
+        KnownLimit { by, of, direction: None, iops: Some(iops), bw_bytes: None }
     }
 
-    /// What is concluded of a target that reaches `iops`, and what is said to set that.
-    fn concluded(iops: f64, (search, opened): &(Search, Opened)) -> (String, CapKind, String) {
+    /// The limit that holds a target which reaches `iops`, and what is said to set its cap.
+    fn concluded(
+        iops: f64,
+        (search, opened): &(Search, Opened),
+    ) -> (Vec<(LimitBy, String)>, CapKind, CapSign) {
         let mut caps = Caps::of(search);
         caps.targets[0].iops = Some(Cap {
             cap: iops,
@@ -128,37 +134,38 @@ mod tests {
             block_bytes: 4096,
             queue_depth: 64,
             kind: CapKind::External,
-            why: String::new(),
+            reason: CapSign::SizesUnmeasured.into(),
             burst: None,
         });
         compare(search, opened, &mut caps);
-        let said = caps.documented.iter().map(|row| row.says.clone()).collect::<Vec<_>>();
+        let binding = caps.documented.iter().filter_map(Documented::binding);
+        let binding = binding.map(|limit| (limit.by.clone(), limit.of.clone())).collect();
         let cap = caps.targets[0].iops.take().unwrap();
-        (said.join("\n"), cap.kind, cap.why)
+        (binding, cap.kind, cap.reason.sign)
+    }
+
+    fn held(by: LimitBy, of: &str) -> (Vec<(LimitBy, String)>, CapKind, CapSign) {
+        let of = of.to_owned();
+        (vec![(by.clone(), of.clone())], CapKind::Throttle, CapSign::Limit { by, of })
     }
 
     #[test]
     fn a_limit_of_this_machine_binds_like_a_documented_one() {
         let known = vec![cgroup("/box", 300.0), cgroup("/", 9_000.0)];
-        let (says, kind, why) = concluded(299.0, &search(None, None, known.clone()));
-        assert_eq!(says, "the cgroup limit of /box binds, to the point.");
-        assert_eq!((kind, why.as_str()), (CapKind::Throttle, "it is the cgroup limit of /box"));
-        let (says, kind, why) = concluded(499.0, &search(None, Some("P10"), known));
-        assert_eq!(says, "the disk limit of P10 binds, to the point.");
-        let documented = "it is the documented disk limit of P10";
-        assert_eq!((kind, why.as_str()), (CapKind::Throttle, documented));
+        let by_group = concluded(299.0, &search(None, None, known.clone()));
+        assert_eq!(by_group, held(LimitBy::Cgroup, "/box"));
+        let by_disk = concluded(499.0, &search(None, Some("P10"), known));
+        assert_eq!(by_disk, held(LimitBy::Documented(Scope::Disk), "P10"));
         let unlimited = concluded(300.0, &search(None, None, Vec::new()));
-        assert_eq!(unlimited, (String::new(), CapKind::External, String::new()));
+        assert_eq!(unlimited, (Vec::new(), CapKind::External, CapSign::SizesUnmeasured));
     }
 
     #[test]
     fn a_vm_without_named_disks_is_compared_by_its_own_limits() {
         let azure = concluded(3_198.0, &search(Some("Standard_DS1_v2"), None, Vec::new()));
-        assert_eq!(azure.0, "the VM uncached limit of Standard_DS1_v2 binds, to the point.");
+        assert_eq!(azure, held(LimitBy::Documented(Scope::VmUncached), "Standard_DS1_v2"));
         let google = concluded(15_000.0, &search(Some("n2-standard-8"), None, Vec::new()));
-        assert_eq!(
-            google.0,
-            "the instance limit of n2-standard-8 for pd-balanced binds, to the point."
-        );
+        let of = "n2-standard-8 for pd-balanced";
+        assert_eq!(google, held(LimitBy::Documented(Scope::Instance), of));
     }
 }

@@ -130,7 +130,7 @@ impl Series {
 pub(crate) fn again(
     scout: &mut Scout<'_>,
     target: usize,
-    shapes: &[Shape<'_>],
+    shapes: &[Shape],
     rate: impl Fn(usize, &Observation) -> f64,
     found: &mut TargetCaps,
 ) -> Result<Vec<Series>, Ended> {

@@ -1,15 +1,15 @@
 //! What a search for caps found.
 
-use std::fmt;
-
-use iotax_experiment::documented::{Documented, DocumentedLimit};
+use iotax_experiment::documented::{Documented, DocumentedLimit, RoleNote};
 use iotax_experiment::rule::RuleOutcome;
-use iotax_experiment::{Rule, Search, Traffic};
+use iotax_experiment::{ProbePurpose, Rule, Search, Traffic};
 use serde::{Deserialize, Serialize};
 
-use crate::unstated::{Unreached, Unsteady};
+use crate::probe::Ended;
+use crate::reason::CapReason;
+use crate::unstated::{Obstacle, Unreached, Unsteady};
 
-pub const LIMITS_ANALYSIS_FORMAT: u32 = 1;
+pub const LIMITS_ANALYSIS_FORMAT: u32 = 2;
 
 /// The result of a search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -27,10 +27,10 @@ pub struct Caps {
     /// All levels that were measured, in their order.
     pub levels: Vec<Level>,
     /// Why it ended before its time, if it did.
-    pub ended: Option<String>,
-    /// What else is to be known of it, for people.
+    pub ended: Option<Ended>,
+    /// What else is to be known of it.
     #[serde(default)]
-    pub notes: Vec<String>,
+    pub notes: Vec<CapNote>,
 }
 
 /// What was found of one target.
@@ -57,7 +57,8 @@ pub struct TargetCaps {
     /// Throughput and latency over queue depth, ascending.
     pub ladder: Vec<DepthStep>,
     /// Whether the ladder ends in a plateau, and how flat it is.
-    pub evidence: Evidence,
+    #[serde(rename = "evidence")]
+    pub plateau: Plateau,
     /// Throughput over block size, and the two models.
     pub sizes: Option<SizeFit>,
     /// Whether what was read before is answered from above the cap.
@@ -93,8 +94,8 @@ pub struct Cap {
     pub queue_depth: u32,
     /// What sets it.
     pub kind: CapKind,
-    /// Why it is taken to be of that kind, for people.
-    pub why: String,
+    /// Why it is taken to be of that kind.
+    pub reason: CapReason,
     /// What can be had above it for a while.
     pub burst: Option<Burst>,
 }
@@ -160,20 +161,6 @@ impl PathQuantity {
 
     pub const ALL: [Self; 4] = [Self::BytesTo, Self::BytesFrom, Self::PacketsTo, Self::Requests];
 
-    /// For people, of one flow or of all: `bandwidth to the peer`, `packets of a flow both ways`.
-    pub const fn in_words(self, is_per_flow: bool) -> &'static str {
-        match (self, is_per_flow) {
-            (Self::BytesTo, false) => "bandwidth to the peer",
-            (Self::BytesFrom, false) => "bandwidth from the peer",
-            (Self::PacketsTo, false) => "packets to the peer",
-            (Self::Requests, false) => "packets both ways",
-            (Self::BytesTo, true) => "bandwidth of a flow to the peer",
-            (Self::BytesFrom, true) => "bandwidth of a flow from the peer",
-            (Self::PacketsTo, true) => "packets of a flow to the peer",
-            (Self::Requests, true) => "packets of a flow both ways",
-        }
-    }
-
     /// Whether it counts bytes.
     pub const fn is_bytes(self) -> bool {
         matches!(self, Self::BytesTo | Self::BytesFrom)
@@ -214,17 +201,6 @@ pub enum CapKind {
     External,
 }
 
-impl fmt::Display for CapKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Throttle => "throttle",
-            Self::SaturatedDevice => "saturated device",
-            Self::ThisMachine => "this machine",
-            Self::External => "external cap",
-        })
-    }
-}
-
 /// A burst that was watched running out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Burst {
@@ -262,7 +238,7 @@ pub struct DepthStep {
 
 /// What the decision about a plateau rests on.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Evidence {
+pub struct Plateau {
     /// Whether throughput stopped to grow with depth while latency grew in proportion.
     pub is_plateau: bool,
     /// Slope of ln throughput over ln depth at the top.
@@ -382,17 +358,6 @@ pub enum Shared {
     Undecided,
 }
 
-impl fmt::Display for Shared {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Separate => "separate",
-            Self::Shared => "shared",
-            Self::Partial => "partly shared",
-            Self::Undecided => "undecided",
-        })
-    }
-}
-
 /// What a search says of a rule, about one cap.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CapJudgment {
@@ -409,7 +374,44 @@ pub struct CapJudgment {
     pub limit: Option<DocumentedLimit>,
     /// Why nothing is decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub why: Option<String>,
+    pub why: Option<Undecided>,
+}
+
+/// Why a search does not decide a rule.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Undecided {
+    /// Nothing that is documented of it is known.
+    NothingDocumented,
+    /// The rule's limit lies within the interval.
+    WithinInterval,
+    /// The cap is not known to be the most that can be had.
+    MayGiveMore(CapReason),
+    /// What was in the way, and the size of the I/Os.
+    NotReached(Obstacle, u32),
+    Unsteady,
+    NoCap,
+    /// In the words of a record of format 1.
+    Said(String),
+}
+
+/// What else is to be known of a search.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CapNote {
+    /// Whether these two share was not tested, since one of them is unsteady.
+    SharingUntested {
+        a: String,
+        b: String,
+        unsteady: String,
+    },
+    Role(RoleNote),
+    /// This version would have made other probes than the one that concluded.
+    ConcludedBy {
+        version: String,
+    },
+    /// What its record lacks, as whoever read it tells it; or in the words of one of format 1.
+    Said(String),
 }
 
 /// One level that was measured.
@@ -417,7 +419,7 @@ pub struct CapJudgment {
 pub struct Level {
     /// Index of the target.
     pub target: usize,
-    pub purpose: String,
+    pub purpose: ProbePurpose,
     /// Size of I/Os.
     pub block_bytes: u32,
     /// I/Os in flight.

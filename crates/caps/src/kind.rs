@@ -1,11 +1,8 @@
 //! What sets a cap: a limiter, the device, or this machine.
 
-use std::fmt::Write as _;
-
-use iotax_quantity::bytes;
-
 use crate::found::{CapKind, CpuBoundSizes, SizeFit, TargetCaps};
 use crate::processors::Busy;
+use crate::reason::{CapDoubt, CapReason, CapSign};
 use crate::sizes::FITS;
 
 /// A limiter whose rate does not repeat to the thousandth shows itself by its kink, if its interval is no
@@ -27,121 +24,74 @@ pub(crate) struct Rate {
 }
 
 /// What the measurements so far say of a cap that was measured with these CPUs busy.
-pub(crate) fn of(found: &TargetCaps, rate: &Rate, busy: &Busy) -> (CapKind, String) {
-    let (mut kind, mut why) = behind(found);
-    if let Some(computed) = computed(found, rate.block_bytes) {
-        (kind, why) = (CapKind::ThisMachine, computed);
+pub(crate) fn of(found: &TargetCaps, rate: &Rate, busy: &Busy) -> (CapKind, CapReason) {
+    let (mut kind, sign) = behind(found);
+    let mut reason = CapReason::from(sign);
+    if is_computed(found, rate.block_bytes) {
+        (kind, reason) = (CapKind::ThisMachine, CapSign::SizesComputed.into());
     }
     let has_kink = found.sizes.as_ref().is_some_and(|sizes| one_line(sizes).is_none());
     let holds = rate.is_ceiling || has_kink && rate.width <= NEARLY_STILL;
     if kind == CapKind::Throttle && !holds {
         kind = CapKind::External;
-        let spread = iotax_quantity::percent(rate.width.exp_m1());
-        let _ = write!(
-            why,
-            ", but a limiter holds its rate, and the interval of this one spans {spread}"
-        );
+        reason.doubts.push(CapDoubt::Spread(rate.width.exp_m1()));
     }
     // A limiter shows itself, however much is computed below it.
     let in_turn = || busy.works_in_turn().filter(|_| kind != CapKind::Throttle);
-    if let Some(mut why) = busy.is_limit().or_else(in_turn) {
-        if !found.evidence.is_plateau {
-            let slope = found.evidence.throughput_slope;
-            let _ = write!(why, "; throughput still changes with depth (slope {slope:.2})");
+    if let Some(busy) = busy.is_limit().or_else(in_turn) {
+        let mut reason = CapReason::from(CapSign::Busy(busy));
+        if !found.plateau.is_plateau {
+            reason.doubts.push(CapDoubt::SlopeLeft(found.plateau.throughput_slope));
         }
-        return (CapKind::ThisMachine, why);
+        return (CapKind::ThisMachine, reason);
     }
-    if let Some(others) = busy.others().filter(|_| !rate.is_ceiling) {
-        let _ = write!(why, "; {others}");
-    }
-    (kind, why)
+    let others = busy.others().filter(|_| !rate.is_ceiling);
+    reason.doubts.extend(others.map(CapDoubt::Busy));
+    (kind, reason)
 }
 
-/// Why this machine set the rate of I/Os of this size: there it does not follow what holds the
+/// Whether this machine set the rate of I/Os of this size: there it does not follow what holds the
 /// others.
-fn computed(found: &TargetCaps, block_bytes: u32) -> Option<String> {
-    let sizes = found.sizes.as_ref()?;
+fn is_computed(found: &TargetCaps, block_bytes: u32) -> bool {
     let is_of = |points: &[(u32, f64)]| points.iter().any(|(size, _)| *size == block_bytes);
-    (is_of(sizes.single_points()) && !is_of(sizes.fitted_points())).then(|| {
-        "this machine's CPUs were busy with I/Os of this size, and others are held by something else"
-            .to_owned()
-    })
+    let is_it = |of: &SizeFit| is_of(of.single_points()) && !is_of(of.fitted_points());
+    found.sizes.as_ref().is_some_and(is_it)
 }
 
 /// What it is if it is not this machine.
-fn behind(found: &TargetCaps) -> (CapKind, String) {
+fn behind(found: &TargetCaps) -> (CapKind, CapSign) {
     let Some(sizes) = &found.sizes else {
-        return (CapKind::External, "throughput over block size was not measured".to_owned());
+        return (CapKind::External, CapSign::SizesUnmeasured);
     };
-    if !found.evidence.is_plateau {
-        let slope = found.evidence.throughput_slope;
-        return (
-            CapKind::External,
-            format!(
-                "no plateau: throughput still changes with depth (slope {slope:.2}), so this is \
-                 what was reached and no cap"
-            ),
-        );
+    if !found.plateau.is_plateau {
+        let slope = found.plateau.throughput_slope;
+        return (CapKind::External, CapSign::NoPlateau { slope });
     }
-    by_sizes(sizes)
-}
-
-fn by_sizes(sizes: &SizeFit) -> (CapKind, String) {
-    let (throttle, device) = (sizes.throttle, sizes.device);
-    let percent = |rms: f64| format!("{:.1} %", rms * 100.0);
-    if let Some(what) = one_line(sizes) {
-        return (CapKind::Throttle, what);
+    let (kink_off, curve_off) = (sizes.throttle.rms, sizes.device.rms);
+    if let Some(line) = one_line(sizes) {
+        (CapKind::Throttle, line)
+    } else if kink_off <= FITS && kink_off * BETTER <= curve_off {
+        (CapKind::Throttle, CapSign::Kink { off: kink_off, curve_off })
+    } else if curve_off <= FITS && curve_off * BETTER <= kink_off {
+        (CapKind::SaturatedDevice, CapSign::Curve { off: curve_off, kink_off })
+    } else {
+        (CapKind::External, CapSign::Neither { kink_off, curve_off })
     }
-    if throttle.rms <= FITS && throttle.rms * BETTER <= device.rms {
-        let why = format!(
-            "over block size throughput has a kink, a cap on I/Os and one on bytes: off by {}, a \
-             device's curve by {}",
-            percent(throttle.rms),
-            percent(device.rms)
-        );
-        return (CapKind::Throttle, why);
-    }
-    if device.rms <= FITS && device.rms * BETTER <= throttle.rms {
-        let why = format!(
-            "over block size throughput follows a time per I/O plus a time per byte: off by {}, a \
-             limiter's kink by {}",
-            percent(device.rms),
-            percent(throttle.rms)
-        );
-        return (CapKind::SaturatedDevice, why);
-    }
-    let why = format!(
-        "a limiter's kink is off by {}, a device's curve by {}: neither is clearly right",
-        percent(throttle.rms),
-        percent(device.rms)
-    );
-    (CapKind::External, why)
 }
 
 /// Only I/Os count, or only bytes.
-fn one_line(sizes: &SizeFit) -> Option<String> {
+fn one_line(sizes: &SizeFit) -> Option<CapSign> {
     let points = sizes.fitted_points();
     let (first, last) = (points.first()?, points.last()?);
     let span = (f64::from(last.0) / f64::from(first.0)).ln();
     let slope = (last.1 / first.1).ln() / span;
-    if sizes.throttle.rms > FITS {
-        return None;
-    }
-    let what = match slope {
-        s if s.abs() <= SLOPE => "I/Os per second do not depend on the block size",
-        s if (s + 1.0).abs() <= SLOPE => "bytes per second do not depend on the block size",
-        _ => return None,
-    };
-    let several = if sizes.fitted < sizes.points.len() {
-        "; larger ones seem to be counted as several"
-    } else {
-        ""
-    };
-    let computed = if sizes.cpu_bound == CpuBoundSizes::default() {
-        String::new()
-    } else {
-        let (from, to) = (bytes(f64::from(first.0)), bytes(f64::from(last.0)));
-        format!(" from {from} to {to}; with others this machine's CPUs were busy")
-    };
-    Some(format!("{what} (slope {slope:.2}){computed}{several}"))
+    let is_bytes = (slope + 1.0).abs() <= SLOPE;
+    let is_line = sizes.throttle.rms <= FITS && (is_bytes || slope.abs() <= SLOPE);
+    let are_some_computed = sizes.cpu_bound != CpuBoundSizes::default();
+    is_line.then(|| CapSign::OneLine {
+        is_bytes,
+        slope,
+        only: are_some_computed.then_some([first.0, last.0]),
+        are_larger_several: sizes.fitted < sizes.points.len(),
+    })
 }

@@ -1,8 +1,9 @@
 //! Throughput and latency over queue depth: is there a plateau, and where does it begin?
 
+use iotax_experiment::Purpose;
 use iotax_stats::plateau::{FLAT, PROPORTIONAL};
 
-use crate::found::{DepthStep, Evidence, TargetCaps};
+use crate::found::{DepthStep, Plateau, TargetCaps};
 use crate::probe::{Ended, Observation};
 use crate::scout::{SMALL_BYTES, Scout, Shape};
 use crate::{processors, soak};
@@ -30,16 +31,16 @@ pub(crate) fn climb(
     climb.at(top / 2, found)?;
     climb.at(top / 4, found)?;
     climb.settle(top, found)?;
-    while !climb.evidence(top).is_plateau && top < DEEPEST {
+    while !climb.plateau(top).is_plateau && top < DEEPEST {
         top *= 2;
         climb.at(top, found)?;
         climb.settle(top, found)?;
     }
     climb.doubt(top, found)?;
-    found.evidence = climb.evidence(top);
+    found.plateau = climb.plateau(top);
     climb.at(1, found)?;
     climb.knee(found)?;
-    found.evidence.kernel_threads_share = climb.kernel_threads_share();
+    found.plateau.kernel_threads_share = climb.kernel_threads_share();
     let steps = climb.steps;
     found.unloaded_latency_ns = steps.first().map(|(step, _)| step.mean_latency_ns);
     let best = steps.iter().map(|(step, _)| step.iops).fold(0.0, f64::max);
@@ -62,7 +63,7 @@ impl Climb<'_, '_> {
         let at = self.steps.binary_search_by_key(&queue_depth, |(step, _)| step.queue_depth);
         let Err(at) = at else { return Ok(()) };
         let shape = Shape {
-            purpose: "throughput over queue depth",
+            purpose: Purpose::OverDepth,
             block_bytes: SMALL_BYTES,
             queue_depth,
             expected_iops: self.expected_iops,
@@ -104,7 +105,7 @@ impl Climb<'_, '_> {
     /// looks like growth.
     fn doubt(&mut self, top: u32, found: &mut TargetCaps) -> Result<(), Ended> {
         for _ in 0..TRIES {
-            if self.evidence(top).is_plateau {
+            if self.plateau(top).is_plateau {
                 break;
             }
             for queue_depth in [top, top / 2, top / 4] {
@@ -142,7 +143,7 @@ impl Climb<'_, '_> {
     }
 
     /// Slopes over the three depths from `top` down.
-    fn evidence(&self, top: u32) -> Evidence {
+    fn plateau(&self, top: u32) -> Plateau {
         let upper = self.steps.iter().filter(|(step, _)| step.queue_depth * 4 >= top);
         let upper: Vec<&(DepthStep, Observation)> = upper.collect();
         let slope = |of: fn(&DepthStep) -> f64| {
@@ -152,7 +153,7 @@ impl Climb<'_, '_> {
         let throughput_slope = slope(|step| step.iops);
         let latency_slope = slope(|step| step.mean_latency_ns);
         let off = upper.iter().filter_map(|(_, seen)| littles_law_off(seen)).fold(0.0, f64::max);
-        Evidence {
+        Plateau {
             is_plateau: throughput_slope.abs() <= FLAT
                 && (latency_slope - 1.0).abs() <= PROPORTIONAL,
             throughput_slope,

@@ -21,11 +21,14 @@
 //! | `documented` | which limit binds, of those documented and those set here |
 //! | `sharing` | do targets share a bucket? |
 //! | `rules` | which caps break rules that were set beforehand |
-//! | `found`, `unstated` | the result, and what stands for caps that cannot be stated |
+//! | `found`, `reason` | the result, and why a cap is taken to be what it is |
+//! | `unstated` | what stands for caps that cannot be stated |
+//! | `earlier` | results of earlier formats |
 #![forbid(unsafe_code)]
 
 mod documented;
 mod duration;
+mod earlier;
 mod estimate;
 mod found;
 mod kind;
@@ -34,6 +37,7 @@ mod path;
 mod plateau;
 mod probe;
 mod processors;
+mod reason;
 mod rules;
 mod scout;
 mod second_pass;
@@ -44,14 +48,16 @@ mod unstated;
 mod unsteady;
 
 pub use duration::expected_ns;
+pub use earlier::earlier;
 pub use found::{
-    Burst, Cap, CapJudgment, CapKind, Caps, CpuBoundSizes, DepthStep, Evidence, Fit, FlowStep,
-    LIMITS_ANALYSIS_FORMAT, Level, PathCap, PathQuantity, Recovery, SecondPass, Shared, Sharing,
-    SizeFit, TargetCaps, Wire,
+    Burst, Cap, CapJudgment, CapKind, CapNote, Caps, CpuBoundSizes, DepthStep, Fit, FlowStep,
+    LIMITS_ANALYSIS_FORMAT, Level, PathCap, PathQuantity, Plateau, Recovery, SecondPass, Shared,
+    Sharing, SizeFit, TargetCaps, Undecided, Wire,
 };
 pub use probe::{Ended, Observation, Prober, Processors};
+pub use reason::{BusySign, CapDoubt, CapReason, CapSign};
 pub use rules::judge;
-pub use unstated::{Obstacle, Unreached, Unsteady, UnsteadyLevel};
+pub use unstated::{BlockEnd, Obstacle, Unreached, Unsteady, UnsteadyLevel};
 
 use iotax_experiment::{Opened, Search};
 
@@ -61,8 +67,7 @@ use self::scout::Scout;
 pub fn find(search: &Search, opened: &Opened, prober: &mut dyn Prober) -> Caps {
     let mut scout = Scout::new(search, opened, prober);
     let mut caps = Caps::of(search);
-    let ended = all_targets(&mut scout, &mut caps).err();
-    caps.ended = ended.map(|ended| ended.to_string());
+    caps.ended = all_targets(&mut scout, &mut caps).err();
     caps.levels = scout.into_levels();
     documented::compare(search, opened, &mut caps);
     caps.rules = judge(&search.fail_if, &caps);

@@ -1,12 +1,15 @@
 //! The caps, measured again in random order until it is clear what they are.
 
+use iotax_experiment::Purpose;
+
 use crate::estimate::{Estimate, Series, again};
 use crate::found::{Burst, Cap, CapKind, TargetCaps};
 use crate::kind::{self, Rate};
 use crate::probe::{Ended, Observation};
 use crate::processors::Busy;
+use crate::reason::CapSign;
 use crate::scout::{SMALL_BYTES, Scout, Shape};
-use crate::unstated::{Obstacle, STATED, Unreached, Unsteady};
+use crate::unstated::{BlockEnd, Obstacle, STATED, Unreached, Unsteady};
 use crate::{sizes, soak};
 
 /// Beyond the kink by this factor only bytes count, and below it only I/Os.
@@ -55,7 +58,7 @@ pub(crate) fn caps(
     found.unreached = unreached(scout, target, &wanted, found);
     for (at, (quantity, series, burst)) in known.into_iter().enumerate() {
         let Some(estimate) = estimates[at].1 else { continue };
-        let share = found.evidence.kernel_threads_share.unwrap_or(0.0);
+        let share = found.plateau.kernel_threads_share.unwrap_or(0.0);
         let busy = Busy::of(&series.seen, share);
         let is_disturbed = !estimate.is_ceiling && busy.taken().is_some();
         if !is_proven(&estimates, at) && !is_disturbed {
@@ -86,7 +89,7 @@ fn measure(
     for quantity in &new {
         bursts.push(burst(scout, target, *quantity, found)?);
     }
-    let shapes: Vec<_> = new.iter().map(|of| of.shape("measure the cap again")).collect();
+    let shapes: Vec<_> = new.iter().map(|of| of.shape(Purpose::CapAgain)).collect();
     let rate = |at: usize, seen: &Observation| new[at].value(seen.iops(), seen.bytes_per_s());
     let measured = again(scout, target, &shapes, rate, found)?;
     let new = new.into_iter().zip(measured).zip(bursts);
@@ -103,18 +106,17 @@ fn keep(
 ) {
     let width = estimate.width();
     let rate = Rate { block_bytes: quantity.block_bytes, is_ceiling: estimate.is_ceiling, width };
-    let (kind, why) = kind::of(found, &rate, busy);
+    let (kind, reason) = kind::of(found, &rate, busy);
     let is_uncertain = !estimate.is_ceiling && width > NEARLY && kind != CapKind::ThisMachine;
     let is_vague = kind == CapKind::External || is_uncertain || width > STATED;
     // What had no CPU asked for less than there may be.
     let in_the_way = busy.is_limit().filter(|_| width > STATED);
-    if let Some(why) = in_the_way.or_else(|| busy.taken().filter(|_| is_vague)) {
+    if let Some(busy) = in_the_way.or_else(|| busy.taken().filter(|_| is_vague)) {
         found.unreached.push(Unreached {
             quantity: quantity.name().to_owned(),
             at_least: series.reached(),
             block_bytes: quantity.block_bytes,
-            obstacle: Obstacle::ThisMachine,
-            why,
+            obstacle: Obstacle::ThisMachine(busy),
         });
         return;
     }
@@ -130,7 +132,7 @@ fn keep(
         block_bytes: quantity.block_bytes,
         queue_depth: quantity.queue_depth,
         kind,
-        why,
+        reason,
         burst,
     };
     let place = if quantity.is_bytes { &mut found.bw_bytes } else { &mut found.iops };
@@ -154,7 +156,7 @@ struct Quantity {
 }
 
 impl Quantity {
-    fn shape(self, purpose: &str) -> Shape<'_> {
+    fn shape(self, purpose: Purpose) -> Shape {
         Shape {
             purpose,
             block_bytes: self.block_bytes,
@@ -184,18 +186,16 @@ impl Quantity {
 
     /// With I/Os of this size the other cap binds first, at this rate.
     fn unreached(self, at_least: f64, is_smallest: bool) -> Unreached {
-        let size = size_text(self.block_bytes);
-        let why = match (self.is_bytes, is_smallest) {
-            (true, _) => format!("at the largest block of {size} the IOPS cap binds first"),
-            (_, true) => format!("at the smallest block of {size} the bandwidth cap binds first"),
-            (..) => format!("with blocks of {size} the bandwidth cap binds first"),
+        let end = match (self.is_bytes, is_smallest) {
+            (true, _) => BlockEnd::Largest,
+            (_, true) => BlockEnd::Smallest,
+            (..) => BlockEnd::Small,
         };
         Unreached {
             quantity: self.name().to_owned(),
             at_least,
             block_bytes: self.block_bytes,
-            obstacle: Obstacle::OtherCap,
-            why,
+            obstacle: Obstacle::OtherCap(end),
         }
     }
 }
@@ -266,7 +266,7 @@ fn unreached(
     wanted: &[Quantity],
     found: &TargetCaps,
 ) -> Vec<Unreached> {
-    let Some((first, last, _)) = kink(found).filter(|_| found.evidence.is_plateau) else {
+    let Some((first, last, _)) = kink(found).filter(|_| found.plateau.is_plateau) else {
         return Vec::new();
     };
     let is_missing = |is_bytes: bool| wanted.iter().all(|of| of.is_bytes != is_bytes);
@@ -287,15 +287,6 @@ fn unreached(
     unreached
 }
 
-/// `512 B`, `4 KiB`: block sizes are powers of two.
-fn size_text(bytes: u32) -> String {
-    match bytes {
-        0..1024 => format!("{bytes} B"),
-        1024..1_048_576 => format!("{} KiB", bytes >> 10),
-        _ => format!("{} MiB", bytes >> 20),
-    }
-}
-
 /// The burst on a cap, if one is waited for.
 fn burst(
     scout: &mut Scout<'_>,
@@ -304,7 +295,7 @@ fn burst(
     found: &mut TargetCaps,
 ) -> Result<Option<Burst>, Ended> {
     let series = if quantity.is_bytes { &found.soak_bw_bytes } else { &found.soak_iops };
-    let (series, shape) = (series.clone(), quantity.shape(""));
+    let (series, shape) = (series.clone(), quantity.shape(Purpose::AfterPause));
     soak::burst(scout, target, shape, &series, (quantity.unit(), found))
 }
 
@@ -317,11 +308,7 @@ fn refine(found: &mut TargetCaps) {
             && (refill / cap.cap - 1.0).abs() < 0.25
         {
             cap.kind = CapKind::Throttle;
-            cap.why.clear();
-            cap.why.push_str(
-                "what can be had above it comes back in pauses at the rate of the cap, as \
-                       a token bucket's credits do",
-            );
+            cap.reason = CapSign::Refill.into();
         }
     }
 }

@@ -1,9 +1,8 @@
 //! The seam between the search and whoever makes its probes.
 
-use std::fmt;
-
 use iotax_experiment::Probe;
 use iotax_record::{Environment, JobRecord, LoadRecord, SystemCounters, TcpRecord};
+use serde::{Deserialize, Serialize};
 
 /// I/Os that a second must have to be a window of its own.
 const SECOND_IOS: f64 = 300.0;
@@ -29,21 +28,15 @@ pub trait Prober {
 }
 
 /// Why there are no more probes.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Ended {
     /// The user stopped it, or the record was cut off.
     Interrupted,
-    /// A target does not work; for people.
+    /// No I/O completed on a target, and none failed.
+    Silent { target: String },
+    /// A target does not work; as whoever drove it tells it.
     Failed(String),
-}
-
-impl fmt::Display for Ended {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Interrupted => f.write_str("interrupted"),
-            Self::Failed(why) => f.write_str(why),
-        }
-    }
 }
 
 /// What came of a probe on one target.

@@ -4,10 +4,10 @@
 //! the kernel's workers of this process (which copy from a tmpfs), and by kernel threads (in which
 //! dm-crypt and loop devices work). Those serve others, too: only what grows with the load counts.
 
-use iotax_quantity::percent;
 use iotax_stats::plateau::BUSY;
 
 use crate::probe::{Observation, Processors};
+use crate::reason::BusySign;
 
 /// Share of what all CPUs did from which on the load, and not other programs, kept them busy.
 const OURS: f64 = 0.2;
@@ -66,18 +66,15 @@ impl Busy {
     }
 
     /// Why this machine set the rate, if it did: no CPU was left.
-    pub(crate) fn is_limit(&self) -> Option<String> {
-        self.thread_is_limit().or_else(|| self.processors_are_limit()).map(|what| advised(&what))
+    pub(crate) fn is_limit(&self) -> Option<BusySign> {
+        self.thread_is_limit().or_else(|| self.processors_are_limit())
     }
 
     /// Why this machine may have set the rate although CPUs were left: one thread asks, and others
     /// work for it in turn.
-    pub(crate) fn works_in_turn(&self) -> Option<String> {
+    pub(crate) fn works_in_turn(&self) -> Option<BusySign> {
         let ours = self.processors.map(|cpus| self.ours(&cpus)).filter(|ours| *ours >= BUSY)?;
-        Some(advised(&format!(
-            "the load's thread and the kernel's threads that worked for it took {} of one CPU's time",
-            percent(ours)
-        )))
+        Some(BusySign::InTurn { share: ours })
     }
 
     /// CPUs that worked for this load.
@@ -85,62 +82,43 @@ impl Busy {
         cpus.process + self.kernel_share * cpus.kernel_threads.unwrap_or(0.0)
     }
 
-    fn thread_is_limit(&self) -> Option<String> {
-        let busy = self.thread.filter(|busy| *busy >= BUSY)?;
-        Some(format!("the load's thread computed {} of the time", percent(busy)))
+    fn thread_is_limit(&self) -> Option<BusySign> {
+        self.thread.filter(|busy| *busy >= BUSY).map(|share| BusySign::Thread { share })
     }
 
-    fn processors_are_limit(&self) -> Option<String> {
+    fn processors_are_limit(&self) -> Option<BusySign> {
         let cpus = self.processors?;
         let ours = self.ours(&cpus);
         if let Some(busy) = cpus.busy.filter(|busy| *busy >= BUSY)
             && ours >= OURS * busy * cpus.all
         {
-            let share = (ours / (busy * cpus.all)).min(1.0);
-            return Some(format!(
-                "all CPUs of this machine were busy {} of the time, {} of that with this load",
-                percent(busy.min(1.0)),
-                percent(share)
-            ));
+            let ours = (ours / (busy * cpus.all)).min(1.0);
+            return Some(BusySign::AllCpus { share: busy.min(1.0), ours });
         }
-        (ours >= BUSY * cpus.usable).then(|| {
-            format!(
-                "this load computed for {} of the {:.1} CPUs that it may use",
-                percent(ours / cpus.usable),
-                cpus.usable
-            )
-        })
+        let share = ours / cpus.usable;
+        (ours >= BUSY * cpus.usable).then_some(BusySign::Allowed { share, cpus: cpus.usable })
     }
 
     /// Why the far end of a path set the rate.
-    pub(crate) fn far_is_limit(&self) -> Option<String> {
-        let busy = self.far.filter(|busy| *busy >= BUSY)?;
-        Some(format!("the peer's thread computed {} of the time", percent(busy)))
+    pub(crate) fn far_is_limit(&self) -> Option<BusySign> {
+        self.far.filter(|busy| *busy >= BUSY).map(|share| BusySign::Peer { share })
     }
 
     /// The CPUs that the load needed were in use, so that it may have asked for less than there is.
-    pub(crate) fn taken(&self) -> Option<String> {
-        let waited = self.waited.filter(|waited| *waited >= TAKEN).map(|waited| {
-            format!("the load's threads waited {} of the time for a CPU", percent(waited))
-        });
-        waited.or_else(|| {
-            let busy = self.processors?.busy.filter(|busy| *busy >= BUSY)?;
-            Some(format!("all CPUs were busy {} of the time", percent(busy.min(1.0))))
-        })
+    pub(crate) fn taken(&self) -> Option<BusySign> {
+        let waited = self.waited.filter(|waited| *waited >= TAKEN);
+        let waited = waited.map(|share| BusySign::Waited { share });
+        waited.or_else(|| self.all_busy().map(|share| BusySign::Taken { share }))
     }
 
     /// Other programs had the CPUs, so that the rate may be theirs.
-    pub(crate) fn others(&self) -> Option<String> {
-        let busy = self.processors?.busy.filter(|busy| *busy >= BUSY)?;
-        Some(format!(
-            "all CPUs were busy {} of the time with other work: measure again when it has ended",
-            percent(busy.min(1.0))
-        ))
+    pub(crate) fn others(&self) -> Option<BusySign> {
+        self.all_busy().map(|share| BusySign::OtherWork { share })
     }
-}
 
-fn advised(what: &str) -> String {
-    format!("{what}: fewer, larger I/Os or more CPUs show what is behind")
+    fn all_busy(&self) -> Option<f64> {
+        Some(self.processors?.busy.filter(|busy| *busy >= BUSY)?.min(1.0))
+    }
 }
 
 #[cfg(test)]
@@ -160,18 +138,15 @@ mod tests {
         }
     }
 
-    fn limit(kernel_share: f64, processors: Processors) -> String {
+    fn limit(kernel_share: f64, processors: Processors) -> Option<BusySign> {
         let busy = Busy::of(&[seen(1, processors)], kernel_share);
-        busy.is_limit()
-            .or_else(|| busy.works_in_turn())
-            .or_else(|| busy.others())
-            .unwrap_or_default()
+        busy.is_limit().or_else(|| busy.works_in_turn()).or_else(|| busy.others())
     }
 
     #[test]
     fn the_kernels_workers_of_this_process_count() {
         let copying = Processors { process: 1.04, busy: Some(0.56), ..MACHINE };
-        insta::assert_snapshot!(limit(0.0, copying), @"the load's thread and the kernel's threads that worked for it took 104 % of one CPU's time: fewer, larger I/Os or more CPUs show what is behind");
+        assert_eq!(limit(0.0, copying), Some(BusySign::InTurn { share: 1.04 }));
     }
 
     #[test]
@@ -180,33 +155,35 @@ mod tests {
         let loops = Processors { process: 0.4, kernel_threads: Some(1.1), ..MACHINE };
         let share = kernel_share(&seen(1000, idle), &seen(100_000, loops)).unwrap();
         assert!((0.7..0.8).contains(&share), "{share}");
-        insta::assert_snapshot!(limit(share, loops), @"the load's thread and the kernel's threads that worked for it took 121 % of one CPU's time: fewer, larger I/Os or more CPUs show what is behind");
-        assert_eq!(limit(0.0, loops), "", "they may serve anybody");
+        let Some(BusySign::InTurn { share: taken }) = limit(share, loops) else { panic!() };
+        assert!((taken - 1.21).abs() < 0.005, "{taken}");
+        assert_eq!(limit(0.0, loops), None, "they may serve anybody");
         assert_eq!(kernel_share(&seen(1000, idle), &seen(1100, loops)), None);
     }
 
     #[test]
     fn a_busy_machine_is_the_limit_if_the_load_has_its_share() {
         let shared = Processors { process: 0.9, busy: Some(0.95), ..MACHINE };
-        insta::assert_snapshot!(limit(0.0, shared), @"all CPUs of this machine were busy 95 % of the time, 47 % of that with this load: fewer, larger I/Os or more CPUs show what is behind");
+        let Some(BusySign::AllCpus { share, ours }) = limit(0.0, shared) else { panic!() };
+        assert!((share - 0.95).abs() < 1e-9 && (ours - 0.9 / 1.9).abs() < 1e-9, "{share} {ours}");
     }
 
     #[test]
     fn other_programs_are_pointed_out() {
         let theirs = Processors { process: 0.02, busy: Some(1.0), ..MACHINE };
-        insta::assert_snapshot!(limit(0.0, theirs), @"all CPUs were busy 100 % of the time with other work: measure again when it has ended");
+        assert_eq!(limit(0.0, theirs), Some(BusySign::OtherWork { share: 1.0 }));
     }
 
     #[test]
     fn a_quota_of_cpus_is_all_there_is() {
         let quota = Processors { usable: 0.5, process: 0.49, busy: Some(0.3), ..MACHINE };
-        insta::assert_snapshot!(limit(0.0, quota), @"this load computed for 98 % of the 0.5 CPUs that it may use: fewer, larger I/Os or more CPUs show what is behind");
+        assert_eq!(limit(0.0, quota), Some(BusySign::Allowed { share: 0.98, cpus: 0.5 }));
     }
 
     #[test]
     fn a_load_that_waits_is_limited_by_what_it_waits_for() {
         let waiting = Processors { process: 0.4, busy: Some(0.3), ..MACHINE };
-        assert_eq!(limit(0.0, waiting), "");
+        assert_eq!(limit(0.0, waiting), None);
         assert_eq!(Busy::of(&[], 0.0), Busy::default());
     }
 }

@@ -4,7 +4,7 @@ use iotax_experiment::Rule;
 use iotax_experiment::documented::DocumentedLimit;
 use iotax_experiment::rule::{Condition, Figure, RuleOutcome, Side};
 
-use crate::found::{Cap, CapJudgment, CapKind, Caps, PathQuantity, TargetCaps};
+use crate::found::{Cap, CapJudgment, CapKind, Caps, PathQuantity, TargetCaps, Undecided};
 
 /// What breaks a rule: this side of so much per second.
 #[derive(Clone, Copy)]
@@ -79,13 +79,12 @@ fn of_bandwidth(target: &TargetCaps) -> Vec<&'static str> {
 /// The least limit that somebody documented: what this machine sets is not what was paid for.
 fn documented<'a>(caps: &'a Caps, target: &str, quantity: &str) -> Option<&'a DocumentedLimit> {
     let rows = caps.documented.iter();
-    let row = rows.filter(|row| row.target == target && row.quantity == quantity);
-    let limits = row.flat_map(|row| &row.limits).filter(|limit| limit.as_of.is_some());
+    let row = rows.filter(|row| row.is_of(target) && row.quantity == quantity);
+    let limits = row.flat_map(|row| &row.limits).filter(|limit| limit.source.is_some());
     limits.min_by(|a, b| a.per_s.total_cmp(&b.per_s))
 }
 
 fn undocumented(rule: &Rule, target: &TargetCaps) -> CapJudgment {
-    let why = "nothing that is documented of it is known: name it with --vm and --disk";
     CapJudgment {
         rule: rule.clone(),
         of: target.name.clone(),
@@ -93,7 +92,7 @@ fn undocumented(rule: &Rule, target: &TargetCaps) -> CapJudgment {
         outcome: RuleOutcome::Undecided,
         found: None,
         limit: None,
-        why: Some(why.to_owned()),
+        why: Some(Undecided::NothingDocumented),
     }
 }
 
@@ -101,8 +100,8 @@ fn of_cap(rule: &Rule, target: &TargetCaps, quantity: &str, bound: Bound) -> Cap
     let path = target.path.iter().find(|path| path.name() == quantity);
     let (cap, is_plateau) = match (quantity, path) {
         (_, Some(path)) => (Some(&path.cap), path.is_plateau),
-        ("iops", None) => (target.iops.as_ref(), target.evidence.is_plateau),
-        (_, None) => (target.bw_bytes.as_ref(), target.evidence.is_plateau),
+        ("iops", None) => (target.iops.as_ref(), target.plateau.is_plateau),
+        (_, None) => (target.bw_bytes.as_ref(), target.plateau.is_plateau),
     };
     let (outcome, why) = match cap {
         None => without_cap(target, quantity, bound),
@@ -121,35 +120,42 @@ fn of_cap(rule: &Rule, target: &TargetCaps, quantity: &str, bound: Bound) -> Cap
 
 /// What was reached is had at least. That no more can be had is only known of a cap that was seen,
 /// and that is not this machine's.
-fn outcome(cap: &Cap, is_plateau: bool, bound: Bound) -> (RuleOutcome, Option<String>) {
+fn outcome(cap: &Cap, is_plateau: bool, bound: Bound) -> (RuleOutcome, Option<Undecided>) {
     let is_most = is_plateau && cap.kind != CapKind::ThisMachine;
     let (more, less) = bound.outcomes();
     if cap.lo > bound.per_s {
         (more, None)
     } else if cap.hi >= bound.per_s {
-        (RuleOutcome::Undecided, Some("the limit lies within the interval".to_owned()))
+        (RuleOutcome::Undecided, Some(Undecided::WithinInterval))
     } else if is_most {
         (less, None)
     } else {
-        (RuleOutcome::Undecided, Some(format!("it may give more: {}", cap.why)))
+        (RuleOutcome::Undecided, Some(Undecided::MayGiveMore(cap.reason.clone())))
     }
 }
 
 /// What a rate says that has no cap: the least that was reached, or what it keeps between.
-fn without_cap(target: &TargetCaps, quantity: &str, bound: Bound) -> (RuleOutcome, Option<String>) {
+fn without_cap(
+    target: &TargetCaps,
+    quantity: &str,
+    bound: Bound,
+) -> (RuleOutcome, Option<Undecided>) {
     let (more, less) = bound.outcomes();
     if let Some(cap) = target.unreached.iter().find(|cap| cap.quantity == quantity) {
         return if cap.at_least > bound.per_s {
             (more, None)
         } else {
-            (RuleOutcome::Undecided, Some(format!("the cap was not reached: {}", cap.why)))
+            {
+                let why = Undecided::NotReached(cap.obstacle.clone(), cap.block_bytes);
+                (RuleOutcome::Undecided, Some(why))
+            }
         };
     }
     match target.unsteady.iter().find(|rate| rate.quantity == quantity) {
         Some(rate) if rate.lo > bound.per_s => (more, None),
         Some(rate) if rate.hi < bound.per_s => (less, None),
-        Some(_) => (RuleOutcome::Undecided, Some("the rate is unsteady".to_owned())),
-        None => (RuleOutcome::Undecided, Some("no cap was found".to_owned())),
+        Some(_) => (RuleOutcome::Undecided, Some(Undecided::Unsteady)),
+        None => (RuleOutcome::Undecided, Some(Undecided::NoCap)),
     }
 }
 
@@ -158,14 +164,18 @@ mod tests {
     use iotax_experiment::documented::Documented;
 
     use super::*;
-    use crate::found::{Evidence, LIMITS_ANALYSIS_FORMAT};
-    use crate::unstated::{Obstacle, Unreached, Unsteady};
+    use iotax_catalog::{Scope, Source};
+    use iotax_experiment::documented::LimitBy;
+
+    use crate::found::{LIMITS_ANALYSIS_FORMAT, Plateau};
+    use crate::reason::{CapReason, CapSign};
+    use crate::unstated::{BlockEnd, Obstacle, Unreached, Unsteady};
 
     fn cap(cap: f64, kind: CapKind) -> Cap {
         let (lo, hi) = (cap * 0.99, cap * 1.01);
-        let why = "this is why".to_owned();
+        let reason = CapReason::from(CapSign::Refill);
         let (block_bytes, queue_depth) = (4096, 64);
-        Cap { cap, lo, hi, measurements: 3, block_bytes, queue_depth, kind, why, burst: None }
+        Cap { cap, lo, hi, measurements: 3, block_bytes, queue_depth, kind, reason, burst: None }
     }
 
     /// A target of 1000 I/Os per second and 100 MB/s, of which 1200 I/Os are documented, and 500 set
@@ -175,29 +185,19 @@ mod tests {
             name: "a".to_owned(),
             iops: Some(cap(1000.0, kind)),
             bw_bytes: Some(cap(1e8, kind)),
-            evidence: Evidence { is_plateau: true, ..Evidence::default() },
+            plateau: Plateau { is_plateau: true, ..Plateau::default() },
             ..TargetCaps::default()
         };
         let limit = |per_s, as_of: Option<&str>| DocumentedLimit {
-            scope: "disk".to_owned(),
+            by: LimitBy::Documented(Scope::Disk),
             of: "P10".to_owned(),
             per_s,
             burst_per_s: None,
-            source: "a page".to_owned(),
-            as_of: as_of.map(str::to_owned),
+            source: as_of.map(|as_of| Source { text: "a page".into(), as_of: as_of.into() }),
         };
-        let documented = Documented {
-            target: "a".to_owned(),
-            quantity: "iops".to_owned(),
-            measured: 1000.0,
-            limits: vec![
-                limit(9000.0, Some("2026")),
-                limit(1200.0, Some("2026")),
-                limit(500.0, None),
-            ],
-            binds: None,
-            says: String::new(),
-        };
+        let limits =
+            vec![limit(9000.0, Some("2026")), limit(1200.0, Some("2026")), limit(500.0, None)];
+        let documented = Documented::of("a", "iops", 1000.0, limits).unwrap();
         Caps {
             format: LIMITS_ANALYSIS_FORMAT,
             targets: vec![target],
@@ -239,8 +239,7 @@ mod tests {
                 quantity: "iops".to_owned(),
                 at_least: 1000.0,
                 block_bytes: 512,
-                obstacle: Obstacle::OtherCap,
-                why: "the bandwidth cap binds first".to_owned(),
+                obstacle: Obstacle::OtherCap(BlockEnd::Smallest),
             });
             target.unsteady.push(Unsteady::scattered("bw_bytes", &[1e8, 2e8, 3e8]));
             let judged = judge(&[Rule::parse(rule).unwrap()], &found);
@@ -263,10 +262,10 @@ mod tests {
         assert_eq!(judged("iops > 980", ThisMachine), RuleOutcome::Fail);
         assert_eq!(judged("iops > 2000", ThisMachine), RuleOutcome::Undecided);
         let mut growing = found(CapKind::External);
-        growing.targets[0].evidence.is_plateau = false;
+        growing.targets[0].plateau.is_plateau = false;
         let judged = judge(&[Rule::parse("iops < 2000").unwrap()], &growing);
         assert_eq!(judged[0].outcome, RuleOutcome::Undecided);
-        assert_eq!(judged[0].why.as_deref(), Some("it may give more: this is why"));
+        assert_eq!(judged[0].why, Some(Undecided::MayGiveMore(CapSign::Refill.into())));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What all steps of the search share.
 
-use iotax_experiment::{Opened, Probe, Region, Search, Traffic};
+use iotax_experiment::{Opened, Probe, ProbePurpose, Purpose, Region, Search, Traffic};
 
 use crate::found::{Level, TargetCaps};
 use crate::probe::{Ended, Observation, Prober};
@@ -39,8 +39,8 @@ impl Pace {
 
 /// What to measure.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Shape<'a> {
-    pub purpose: &'a str,
+pub(crate) struct Shape {
+    pub purpose: Purpose,
     pub block_bytes: u32,
     pub queue_depth: u32,
     /// I/Os per second to expect, for the lengths of ramp and window.
@@ -112,7 +112,7 @@ impl<'a> Scout<'a> {
     }
 
     /// Takes a measurement of a level that lasts into what is known of the target's windows.
-    pub(crate) fn note_windows(&mut self, target: usize, shape: Shape<'_>, seen: &Observation) {
+    pub(crate) fn note_windows(&mut self, target: usize, shape: Shape, seen: &Observation) {
         self.windows[target].extend(seen.windows().into_iter().map(|iops| Window {
             block_bytes: shape.block_bytes,
             queue_depth: shape.queue_depth,
@@ -149,7 +149,7 @@ impl<'a> Scout<'a> {
     pub(crate) fn measure_for(
         &mut self,
         target: usize,
-        shape: Shape<'_>,
+        shape: Shape,
         window_s: f64,
         found: &mut TargetCaps,
     ) -> Result<Observation, Ended> {
@@ -165,7 +165,7 @@ impl<'a> Scout<'a> {
     pub(crate) fn measure_all(
         &mut self,
         targets: &[usize],
-        shape: Shape<'_>,
+        shape: Shape,
         window_s: f64,
     ) -> Result<Vec<Observation>, Ended> {
         let owed_s = targets.iter().map(|target| 2.0 / self.last_iops[*target]).fold(0.0, f64::max);
@@ -186,7 +186,7 @@ impl<'a> Scout<'a> {
         &mut self,
         target: usize,
         region: Region,
-        shape: Shape<'_>,
+        shape: Shape,
         window_s: f64,
     ) -> Result<Observation, Ended> {
         let seen = self.run(vec![(target, region)], shape, (0.0, window_s))?;
@@ -200,11 +200,11 @@ impl<'a> Scout<'a> {
     fn run(
         &mut self,
         places: Vec<(usize, Region)>,
-        shape: Shape<'_>,
+        shape: Shape,
         (ramp_s, window_s): (f64, f64),
     ) -> Result<Vec<Observation>, Ended> {
         let probe = Probe {
-            purpose: shape.purpose.to_owned(),
+            purpose: ProbePurpose::Known(shape.purpose),
             places,
             block_bytes: shape.block_bytes,
             queue_depth: shape.queue_depth,
@@ -216,8 +216,10 @@ impl<'a> Scout<'a> {
         for ((target, _), seen) in probe.places.iter().zip(&seen) {
             if seen.ios == 0 {
                 let name = &self.search.targets[*target].arm.name;
-                let why = seen.first_error.as_deref().unwrap_or("no I/O completed");
-                return Err(Ended::Failed(format!("{name}: {why}")));
+                return Err(match &seen.first_error {
+                    Some(why) => Ended::Failed(format!("{name}: {why}")),
+                    None => Ended::Silent { target: name.clone() },
+                });
             }
             self.last_iops[*target] = seen.iops();
             self.levels.push(Level {
@@ -266,7 +268,7 @@ impl<'a> Scout<'a> {
     }
 
     /// The queue has filled, and what was saved up while nobody asked is spent.
-    fn ramp_s(&self, shape: Shape<'_>) -> f64 {
+    fn ramp_s(&self, shape: Shape) -> f64 {
         let fill_s = |iops: f64| 2.0 * f64::from(shape.queue_depth) / iops.max(1e-3);
         let fill_s = shape.expected_iops.map_or(0.0, fill_s);
         let least_s = shape.traffic.map_or(self.pace().ramp_s, |_| self.pace().path_ramp_s);

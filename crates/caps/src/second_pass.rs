@@ -1,6 +1,6 @@
 //! Reading again what was read before: does something above the cap remember?
 
-use iotax_experiment::Region;
+use iotax_experiment::{Purpose, Region};
 
 use crate::found::{SecondPass, TargetCaps};
 use crate::probe::{Ended, Observation};
@@ -114,14 +114,14 @@ fn fresh(
     let shape = Shape {
         most_iops: Some(most_iops),
         from_start: false,
-        ..shape(span, found, "read what is new")
+        ..shape(span, found, Purpose::ReadNew)
     };
     let seen = scout.measure_for(target, shape, window_s, found)?;
     span.best = seen.windows().into_iter().fold(span.best, f64::max);
     Ok(())
 }
 
-fn shape<'a>(span: &Span, found: &TargetCaps, purpose: &'a str) -> Shape<'a> {
+fn shape(span: &Span, found: &TargetCaps, purpose: Purpose) -> Shape {
     Shape {
         purpose,
         block_bytes: span.block_bytes,
@@ -143,11 +143,11 @@ fn twice(
     let region = scout.fresh(target, Some(bytes), block_bytes);
     // Somewhat longer, or what is missing holds up what is there.
     let pass_s = 1.2 * region.bytes as f64 / (iops * f64::from(block_bytes));
-    let once = shape(span, found, "read a span once");
+    let once = shape(span, found, Purpose::ReadOnce);
     let first = scout.measure_at(target, region, once, pass_s.max(0.5))?;
     // A busy machine may not have come to its end.
     let region = read_by(&first, region, block_bytes);
-    let again = shape(span, found, "read the same span again");
+    let again = shape(span, found, Purpose::ReadAgain);
     let second = scout.measure_at(target, region, again, pass_s.clamp(0.5, 2.0))?;
     let pass = SecondPass {
         hits: true,

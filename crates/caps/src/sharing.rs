@@ -3,9 +3,9 @@
 use iotax_stats::design::Design;
 use iotax_stats::rci::{CriticalValues, Interval};
 
-use iotax_experiment::Traffic;
+use iotax_experiment::{Purpose, Traffic};
 
-use crate::found::{Cap, PathCap, Shared, Sharing, TargetCaps};
+use crate::found::{Cap, CapNote, PathCap, Shared, Sharing, TargetCaps};
 use crate::probe::{Ended, Observation};
 use crate::scout::{Scout, Shape};
 
@@ -22,16 +22,14 @@ const PARTIAL: (f64, f64) = (0.1, 0.9);
 pub(crate) fn find(
     scout: &mut Scout<'_>,
     targets: &[TargetCaps],
-    (sharing, notes): (&mut Vec<Sharing>, &mut Vec<String>),
+    (sharing, notes): (&mut Vec<Sharing>, &mut Vec<CapNote>),
 ) -> Result<(), Ended> {
     for a in 0..targets.len() {
         for b in a + 1..targets.len() {
             let unsteady = [a, b].into_iter().find(|at| !targets[*at].unsteady.is_empty());
             if let Some(at) = unsteady {
-                let [a, b, at] = [a, b, at].map(|at| &targets[at].name);
-                notes.push(format!(
-                    "Whether {a} and {b} share a bucket was not tested: {at} is unsteady."
-                ));
+                let [a, b, unsteady] = [a, b, at].map(|at| targets[at].name.clone());
+                notes.push(CapNote::SharingUntested { a, b, unsteady });
                 continue;
             }
             for (quantity, caps) in both(&targets[a], &targets[b], scout.search().writes) {
@@ -124,7 +122,7 @@ impl Pair<'_> {
             _ => &[a, b],
         };
         let shape = Shape {
-            purpose: ["one alone", "the other alone", "both at once"][part],
+            purpose: [Purpose::OneAlone, Purpose::OtherAlone, Purpose::BothAtOnce][part],
             ..self.shape()
         };
         let window_s = scout.window_s(shape.expected_iops);
@@ -138,7 +136,7 @@ impl Pair<'_> {
 
     /// The same I/Os in all parts: as large as the larger of both caps was measured with. And as many
     /// flows as the path that needs more of them.
-    fn shape(&self) -> Shape<'static> {
+    fn shape(&self) -> Shape {
         let (first, second) = self.caps;
         let of_storage = || [first, second].into_iter().filter(|side| side.traffic.is_none());
         let traffic = [first, second].into_iter().filter_map(|side| side.traffic);

@@ -2,6 +2,8 @@
 //! a curve: a fixed time per I/O and a time per byte, for all its channels together. A plateau over
 //! depth alone cannot tell them apart.
 
+use iotax_experiment::Purpose;
+
 use crate::found::{CpuBoundSizes, Fit, SizeFit, TargetCaps};
 use crate::probe::Ended;
 use crate::processors::Busy;
@@ -176,7 +178,7 @@ impl Sizes<'_, '_> {
         found: &mut TargetCaps,
     ) -> Result<f64, Ended> {
         let shape = Shape {
-            purpose: "throughput over block size",
+            purpose: Purpose::OverSize,
             block_bytes: size,
             queue_depth: depth(found, least_iops),
             expected_iops: least_iops,
@@ -185,7 +187,7 @@ impl Sizes<'_, '_> {
         };
         let seen = soak::measure(self.scout, self.target, shape, found)?;
         let iops = seen.iops();
-        let busy = Busy::of(&[seen], found.evidence.kernel_threads_share.unwrap_or(0.0));
+        let busy = Busy::of(&[seen], found.plateau.kernel_threads_share.unwrap_or(0.0));
         self.computed.retain(|computed| *computed != size);
         if busy.is_limit().is_some() {
             self.computed.push(size);

@@ -1,5 +1,6 @@
 //! Saturate first: what is there at the start may be a burst.
 
+use iotax_experiment::Purpose;
 use iotax_stats::bucket::two_phase;
 
 use crate::found::{Burst, Recovery, TargetCaps};
@@ -30,9 +31,8 @@ pub(crate) fn find(
     target: usize,
     found: &mut TargetCaps,
 ) -> Result<(), Ended> {
-    let purpose = "saturate: does a burst run out?";
     let shape = |block_bytes, queue_depth| Shape {
-        purpose,
+        purpose: Purpose::Saturate,
         block_bytes,
         queue_depth,
         from_start: true,
@@ -50,7 +50,7 @@ pub(crate) fn find(
 pub(crate) fn measure(
     scout: &mut Scout<'_>,
     target: usize,
-    shape: Shape<'_>,
+    shape: Shape,
     found: &mut TargetCaps,
 ) -> Result<Observation, Ended> {
     drain(scout, target, shape, found)?;
@@ -65,7 +65,7 @@ pub(crate) fn measure(
 pub(crate) fn drain(
     scout: &mut Scout<'_>,
     target: usize,
-    like: Shape<'_>,
+    like: Shape,
     found: &mut TargetCaps,
 ) -> Result<(), Ended> {
     let block_bytes = like.block_bytes;
@@ -77,7 +77,7 @@ pub(crate) fn drain(
     let lasted = [&found.soak_iops, &found.soak_bw_bytes].map(|series| spent(series));
     let longest_s = lasted.into_iter().flatten().map(|spent| spent.lasted_s).fold(0.0, f64::max);
     let shape = Shape {
-        purpose: "spend what came back",
+        purpose: Purpose::SpendCredits,
         block_bytes,
         queue_depth: if block_bytes > 64 << 10 { LARGE_DEPTH } else { DEPTH },
         expected_iops: Some(level),
@@ -114,7 +114,7 @@ fn sustained_iops(found: &TargetCaps, block_bytes: u32) -> Option<f64> {
 pub(crate) fn series(
     scout: &mut Scout<'_>,
     target: usize,
-    shape: Shape<'_>,
+    shape: Shape,
     found: &mut TargetCaps,
 ) -> Result<Vec<f64>, Ended> {
     let Some(watch) = scout.search().burst.clone() else {
@@ -144,7 +144,7 @@ fn has_settled(series: &[f64]) -> bool {
 pub(crate) fn burst(
     scout: &mut Scout<'_>,
     target: usize,
-    shape: Shape<'_>,
+    shape: Shape,
     series: &[f64],
     (unit, found): (f64, &mut TargetCaps),
 ) -> Result<Option<Burst>, Ended> {
@@ -159,7 +159,7 @@ pub(crate) fn burst(
         let lasts_s = first.rate * pause_s / (first.peak - first.rate);
         let window_s = (lasts_s.min(first.lasted_s) * 1.2 + SETTLED_S as f64).ceil();
         let shape = Shape {
-            purpose: "what came back in a pause?",
+            purpose: Purpose::AfterPause,
             most_iops: None,
             // At the start it is a sender's buffers that fill.
             from_start: shape.traffic.is_none(),

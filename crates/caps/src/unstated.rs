@@ -3,6 +3,8 @@
 use iotax_stats::levels::{TwoLevels, two_levels};
 use serde::{Deserialize, Serialize};
 
+use crate::reason::BusySign;
+
 /// No cap is stated whose interval spans more: its ends are twice apart.
 pub(crate) const STATED: f64 = std::f64::consts::LN_2;
 
@@ -17,18 +19,28 @@ pub struct Unreached {
     pub block_bytes: u32,
     /// What was in the way.
     pub obstacle: Obstacle,
-    /// The same for people, to be continued with the rate.
-    pub why: String,
 }
 
 /// What keeps a search from coming to a cap.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Obstacle {
-    /// With the smallest I/Os the cap on bytes binds first, with the largest that on I/Os.
-    OtherCap,
+    /// With I/Os of this size another cap binds first.
+    OtherCap(BlockEnd),
     /// This machine's CPUs did not get through more, or others had them.
-    ThisMachine,
+    ThisMachine(BusySign),
+}
+
+/// Which of the sizes an I/O has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BlockEnd {
+    /// The smallest that the target takes: the cap on bytes binds first.
+    Smallest,
+    /// The smallest that was tried: the same.
+    Small,
+    /// The largest: the cap on I/Os binds first.
+    Largest,
 }
 
 /// A rate that does not hold still.
@@ -48,9 +60,9 @@ pub struct Unsteady {
     /// From one change to the next of its kind, in seconds, if that is regular.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub period_s: Option<f64>,
-    /// What else may explain it, for people.
+    /// What else may explain it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub beside: Option<String>,
+    pub beside: Option<BusySign>,
 }
 
 /// A level that an unsteady rate comes to.

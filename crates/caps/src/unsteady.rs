@@ -1,5 +1,6 @@
 //! Does the rate hold still at all? A cap of one that does not would be a figure that it never has for long.
 
+use iotax_experiment::Purpose;
 use iotax_stats::ceiling::ceiling;
 use iotax_stats::levels::{TwoLevels, has_another};
 use iotax_stats::sample::mean;
@@ -7,6 +8,7 @@ use iotax_stats::sample::mean;
 use crate::found::{Cap, CapKind, SizeFit, TargetCaps};
 use crate::probe::Ended;
 use crate::processors::{Busy, TAKEN};
+use crate::reason::{BusySign, CapDoubt};
 use crate::scout::{SMALL_BYTES, Scout, Shape, Window};
 use crate::sizes::FITS;
 use crate::unstated::{Unsteady, changes};
@@ -84,10 +86,10 @@ fn watch(
     scout: &mut Scout<'_>,
     target: usize,
     found: &mut TargetCaps,
-) -> Result<(Vec<f64>, Option<String>), Ended> {
+) -> Result<(Vec<f64>, Option<BusySign>), Ended> {
     let watch_s = if scout.search().quick { WATCH_QUICK_S } else { WATCH_S };
     let shape = Shape {
-        purpose: "does the rate hold still?",
+        purpose: Purpose::Steadiness,
         block_bytes: SMALL_BYTES,
         queue_depth: soak::DEPTH,
         expected_iops: found.ladder.last().map(|step| step.iops),
@@ -155,7 +157,7 @@ fn doubt_limiters(found: &mut TargetCaps, shares: &[f64]) {
     for cap in [&mut found.iops, &mut found.bw_bytes].into_iter().flatten() {
         if cap.kind == CapKind::Throttle {
             cap.kind = CapKind::External;
-            cap.why.push_str(", but the other measurements of this search scatter around it");
+            cap.reason.doubts.push(CapDoubt::Scatters);
         }
     }
 }

@@ -116,6 +116,19 @@ pub enum Scope {
     NetworkFlow,
 }
 
+impl Scope {
+    pub const ALL: [Self; 8] = [
+        Self::Disk,
+        Self::VmCached,
+        Self::VmUncached,
+        Self::VmTemporary,
+        Self::LocalNvme,
+        Self::Instance,
+        Self::Network,
+        Self::NetworkFlow,
+    ];
+}
+
 impl fmt::Display for Scope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
@@ -165,6 +178,9 @@ pub struct Limit {
     pub scope: Scope,
     /// Whose: `P10`, `Standard_DS1_v2`.
     pub of: String,
+    /// Whether disks of its kind share it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_pooled: bool,
     /// Kinds of disk it holds for ([`crate::Disk::kind`]); empty: all.
     pub disk_kinds: Vec<String>,
     /// I/Os per second.
@@ -219,6 +235,7 @@ impl Limit {
         Self {
             scope,
             of: of.to_owned(),
+            is_pooled: false,
             disk_kinds: Vec::new(),
             iops: None,
             bw_bytes: None,

@@ -1,7 +1,7 @@
 //! Records read back and analysed.
 
 use iotax_analyze::Phases;
-use iotax_caps::Caps;
+use iotax_caps::{CapNote, Caps};
 use iotax_record::{ExperimentHead, Gap, Location, Reader, SearchHead, SideRecord};
 use iotax_report::{Part, Redactor};
 
@@ -118,24 +118,20 @@ pub(crate) fn read_search(dir: &Location) -> Result<(Reader<SearchHead>, Caps)> 
         None => as_concluded(dir, &reader)?,
     };
     if let Some(gap) = reader.gap()? {
-        caps.notes.push(format!("Beware: {}.", tell(dir, &gap)));
+        caps.notes.push(CapNote::Said(format!("Beware: {}.", tell(dir, &gap))));
     }
     Ok((reader, caps))
 }
 
 /// What was concluded when the record was made.
 fn as_concluded(dir: &Location, reader: &Reader<SearchHead>) -> Result<Caps> {
-    let Some(mut caps) = reader.found::<Caps>()? else {
+    let Some(mut caps) = reader.found::<Caps>(iotax_caps::earlier)? else {
         return Err(failed(format!(
             "{}: these probes are not those that the search makes, so it was edited, or another \
              version of iotax made it; and it has no conclusion of its own",
             dir.shown().display()
         )));
     };
-    caps.notes.push(format!(
-        "Shown as iotax {} concluded when it was measured: the search of this version would have \
-         made other probes, or the record was edited since.",
-        reader.head.iotax_version
-    ));
+    caps.notes.push(CapNote::ConcludedBy { version: reader.head.iotax_version.clone() });
     Ok(caps)
 }

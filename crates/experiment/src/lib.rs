@@ -64,7 +64,8 @@ pub use overrides::{Changes, is_size, override_options};
 pub use pairs::pair_arms;
 pub use rule::Rule;
 pub use search::{
-    BurstWatch, KnownLimit, Opened, OpenedTarget, Probe, Region, Search, SearchTarget, Traffic,
+    BurstWatch, KnownLimit, Opened, OpenedTarget, Probe, ProbePurpose, Purpose, Region, Search,
+    SearchTarget, Traffic,
 };
 pub use set_host_commands::command_of_arm;
 pub use setting::Setting;

@@ -4,6 +4,7 @@ use iotax_catalog::Direction;
 use serde::{Deserialize, Serialize};
 
 use crate::cloud::CloudChoice;
+use crate::documented::LimitBy;
 use crate::engine::Engine;
 use crate::rule::Rule;
 use crate::spec::{Arm, Design, Spec, Stop};
@@ -64,8 +65,9 @@ pub struct OpenedTarget {
 /// A limit that was read on the machine, per second. `None`: no limit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct KnownLimit {
-    /// What sets it: `cgroup`; on the way to a peer `tbf`, `htb class`, `police`.
-    pub scope: String,
+    /// What sets it.
+    #[serde(rename = "scope")]
+    pub by: LimitBy,
     /// Which of them: `/system.slice/db.service`; an interface.
     pub of: String,
     /// What alone it counts, if not all: of a network path reads are what comes from the peer, writes
@@ -102,8 +104,7 @@ pub struct Region {
 /// on several at once.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Probe {
-    /// What it is for, in words.
-    pub purpose: String,
+    pub purpose: ProbePurpose,
     /// Which targets, as indices, and where on each of them.
     pub places: Vec<(usize, Region)>,
     /// Size of each I/O.
@@ -117,6 +118,48 @@ pub struct Probe {
     /// What goes over those targets that are network paths.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traffic: Option<Traffic>,
+}
+
+/// What a measurement of a search is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Purpose {
+    /// To see whether a burst runs out.
+    #[default]
+    Saturate,
+    /// To spend what credits have come back.
+    SpendCredits,
+    /// Nothing is measured: credits may come back.
+    Rest,
+    /// To see what has come back in a pause.
+    AfterPause,
+    OverDepth,
+    OverSize,
+    CapAgain,
+    /// To see whether the rate holds still.
+    Steadiness,
+    /// To a peer, so many flows at once.
+    StreamsTo(u32),
+    StreamsFrom(u32),
+    DatagramsTo(u32),
+    Requests(u32),
+    /// Of two targets.
+    OneAlone,
+    OtherAlone,
+    BothAtOnce,
+    /// What was not read before.
+    ReadNew,
+    ReadOnce,
+    ReadAgain,
+}
+
+/// What a measurement was for, of a record of whatever format.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum ProbePurpose {
+    Known(Purpose),
+    /// In the words of a record of format 2 or before.
+    Said(String),
 }
 
 /// Load over a network path.

@@ -4,6 +4,7 @@
 use iotax_experiment::{Opened, Probe, Search};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::error::Error;
 use crate::experiment::Site;
@@ -84,8 +85,12 @@ impl Writer<SearchHead> {
 }
 
 impl Reader<SearchHead> {
-    /// What was concluded when it was made, if it came to that.
-    pub fn found<T: DeserializeOwned>(&self) -> Result<Option<T>, Error> {
-        self.added(FOUND, |text| serde_json::from_slice(text))
+    /// What was concluded when it was made, if it came to that; `earlier` makes that of an earlier
+    /// format one of today's.
+    pub fn found<T: DeserializeOwned>(
+        &self,
+        earlier: impl FnOnce(Value) -> Value,
+    ) -> Result<Option<T>, Error> {
+        self.added(FOUND, |text| serde_json::from_value(earlier(serde_json::from_slice(text)?)))
     }
 }

@@ -6,6 +6,7 @@ use iotax_experiment::documented::Documented;
 use iotax_experiment::{Design, Subject};
 use iotax_record::ExperimentHead;
 use iotax_wording::effect::EffectWords as _;
+use iotax_wording::limit;
 
 use crate::against::{against, baseline_of, capped, still_needed};
 use crate::comparison::{self, primary_of_each, size, subject};
@@ -74,7 +75,8 @@ fn slow_few(analysis: &Analysis) -> Vec<String> {
 /// `plain: bandwidth: the VM cached limit of Standard_DS1_v2 binds, to the point.`
 fn documented(row: &Documented) -> String {
     let quantity = if row.is_bytes() { "bandwidth" } else { "IOPS" };
-    words::printable(&format!("{}: {quantity}: {}", row.target, row.says))
+    let (of, standing) = (limit::targets(row), limit::standing(row));
+    words::printable(&format!("{of}: {quantity}: {standing}"))
 }
 
 fn single(analysis: &Analysis) -> Vec<String> {

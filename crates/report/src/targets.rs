@@ -97,7 +97,7 @@ fn limits_of(target: &TargetSummary) -> String {
         format!("{} ({scope} {of})", rates.collect::<Vec<_>>().join(", "))
     };
     let here = target.limits.iter();
-    let here = here.map(|limit| said(limit.iops, limit.bw_bytes, &limit.scope, &limit.of));
+    let here = here.map(|limit| said(limit.iops, limit.bw_bytes, &limit.by.to_string(), &limit.of));
     let sustained = |rate: &Option<Rate>| rate.as_ref().map(|rate| rate.sustained);
     let documented = target.documented.iter().map(|limit| {
         let (iops, bytes) = (sustained(&limit.iops), sustained(&limit.bw_bytes));

@@ -4,7 +4,7 @@ mod common;
 
 use common::{analyses, html, markdown, text, troubled, up_to};
 use iotax_analyze::{Analysis, ArmSummary, FoundDepth, Metric, Verdict};
-use iotax_caps::{Obstacle, Unreached, Unsteady, UnsteadyLevel};
+use iotax_caps::{BlockEnd, Obstacle, Unreached, Unsteady, UnsteadyLevel};
 use iotax_experiment::{LatencyTarget, Rule, Subject};
 use iotax_report::{CSV_COLUMNS, SearchResult, Style, csv, search, search_rulings};
 
@@ -294,8 +294,7 @@ fn caps_that_are_not_stated_are_told_in_every_format() {
         quantity: "iops".to_owned(),
         at_least: 119e3,
         block_bytes: 512,
-        obstacle: Obstacle::OtherCap,
-        why: "at the smallest block of 512 B the bandwidth cap binds first".to_owned(),
+        obstacle: Obstacle::OtherCap(BlockEnd::Smallest),
     });
     let target = &mut caps.targets[1];
     (target.iops, target.bw_bytes) = (None, None);
@@ -325,7 +324,9 @@ fn caps_that_are_not_stated_are_told_in_every_format() {
         assert!(!text.contains("no cap was found"), "{text}");
     }
     let json: serde_json::Value = serde_json::from_str(&iotax_report::search_json(found)).unwrap();
-    assert_eq!(json["targets"][0]["unreached"][0]["obstacle"], "other_cap");
+    let unreached = &json["targets"][0]["unreached"][0];
+    let why = "at the smallest block of 512 B the bandwidth cap binds first";
+    assert_eq!((&unreached["obstacle"], &unreached["why"]), (&"other_cap".into(), &why.into()));
     assert_eq!(json["targets"][1]["unsteady"][0]["levels"][1]["per_s"], 2_000.0);
     assert_eq!(json["targets"][1]["iops"], serde_json::Value::Null);
 }
@@ -333,14 +334,11 @@ fn caps_that_are_not_stated_are_told_in_every_format() {
 #[test]
 fn rules_of_a_search_are_told_first_with_what_they_were_held_against() {
     let (mut head, mut caps) = common::search::search(&[4e9]);
-    caps.targets[0].evidence.is_plateau = true;
+    caps.targets[0].plateau.is_plateau = true;
     let of = caps.targets[0].name.clone();
     let [of_it, no_more] = ["below documented by 5%", "bandwidth < 1M"];
     let rules = [format!("{of}: {of_it}"), format!("{of}: {no_more}"), format!("{of}: iops > 1")];
     head.search.fail_if = rules.iter().map(|rule| Rule::parse(rule).unwrap()).collect();
-    for row in &mut caps.documented {
-        row.limits.iter_mut().for_each(|limit| limit.as_of = Some("2026-01-01".to_owned()));
-    }
     caps.rules = iotax_caps::judge(&head.search.fail_if, &caps);
     let found = SearchResult { head: &head, caps: &caps, end: None };
     let told: Vec<String> =

@@ -1,5 +1,6 @@
 //! What this machine tells before a load: the limits of its cgroups.
 
+use iotax_experiment::documented::LimitBy;
 use iotax_experiment::{KnownLimit, Target};
 
 /// The limits of this process's cgroups on the disk under `target`, if it is a path.
@@ -12,7 +13,7 @@ pub fn cgroup_limits(target: &Target, writes: bool) -> Vec<KnownLimit> {
             (limits.read_iops, limits.read_bw_bytes)
         };
         let of = limits.group.display().to_string();
-        KnownLimit { scope: "cgroup".to_owned(), of, direction: None, iops, bw_bytes }
+        KnownLimit { by: LimitBy::Cgroup, of, direction: None, iops, bw_bytes }
     });
     known.filter(|limit| limit.iops.is_some() || limit.bw_bytes.is_some()).collect()
 }

@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 use iotax_analyze::Progress;
+use iotax_experiment::Purpose;
 use iotax_record::Trial;
 
 /// Who wants to know how it goes, such as a progress line.
@@ -40,7 +41,7 @@ pub enum Event<'a> {
     /// A trial ended and is on disk.
     TrialEnded(&'a Trial),
     /// A probe of a search for caps is about to start, or a pause, which takes so long.
-    StepStarts { what: &'a str, takes: Duration },
+    StepStarts { purpose: Purpose, takes: Duration },
     /// A block ended and its data were looked at.
     Looked(&'a Progress),
 }

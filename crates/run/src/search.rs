@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use iotax_caps::{Caps, Ended, Observation, Prober, find};
-use iotax_experiment::{Driver, IndexEnds, Opened, Probe, Search};
+use iotax_experiment::{Driver, IndexEnds, Opened, Probe, ProbePurpose, Purpose, Search};
 use iotax_record::{End, EndReason, Environment, ProbeLoad, ProbeRecord, SearchHead, Writer};
 
 use crate::clock::nanos;
@@ -47,7 +47,7 @@ pub fn search(setup: SearchSetup<'_>) -> Result<(Caps, End), Error> {
     }
     let interrupted = prober.setup.stop.load(Ordering::Relaxed);
     let end = End {
-        reasons: vec![caps.ended.clone().map_or(EndReason::SearchDecided, EndReason::SearchFailed)],
+        reasons: vec![reason(caps.ended.as_ref())],
         wall_ns: nanos(started.elapsed()),
         interrupted,
         gave_up: caps.ended.is_some() && !interrupted,
@@ -56,6 +56,15 @@ pub fn search(setup: SearchSetup<'_>) -> Result<(Caps, End), Error> {
     prober.setup.writer.conclude(&caps)?;
     prober.setup.writer.finish(&end)?;
     Ok((caps, end))
+}
+
+fn reason(ended: Option<&Ended>) -> EndReason {
+    match ended {
+        None => EndReason::SearchDecided,
+        Some(Ended::Interrupted) => EndReason::Interrupted,
+        Some(Ended::Silent { target }) => EndReason::ArmSilent { arm: target.clone(), trials: 1 },
+        Some(Ended::Failed(why)) => EndReason::SearchFailed(why.clone()),
+    }
 }
 
 /// What the search finds in probes that were made before. `None` if it would have made others: a
@@ -78,7 +87,9 @@ struct HostProber<'a> {
 impl Prober for HostProber<'_> {
     fn probe(&mut self, probe: &Probe) -> Result<Vec<Observation>, Ended> {
         let takes = Duration::from_nanos(probe.ramp_ns + probe.time_ns);
-        self.setup.observer.on(&Event::StepStarts { what: &probe.purpose, takes });
+        if let ProbePurpose::Known(purpose) = probe.purpose {
+            self.setup.observer.on(&Event::StepStarts { purpose, takes });
+        }
         let started_ns = nanos(self.started.elapsed());
         let loads = self.drive(probe)?;
         // What ended before its time says nothing of a rate.
@@ -97,8 +108,7 @@ impl Prober for HostProber<'_> {
 
     fn pause(&mut self, pause_ns: u64) -> Result<(), Ended> {
         let pause = Duration::from_nanos(pause_ns);
-        let what = "rest, so that credits can come back";
-        self.setup.observer.on(&Event::StepStarts { what, takes: pause });
+        self.setup.observer.on(&Event::StepStarts { purpose: Purpose::Rest, takes: pause });
         let end = Instant::now() + pause;
         while Instant::now() < end {
             if self.setup.stop.load(Ordering::Relaxed) {
@@ -161,7 +171,11 @@ struct Replay<'a> {
 impl Prober for Replay<'_> {
     fn probe(&mut self, probe: &Probe) -> Result<Vec<Observation>, Ended> {
         let Some(record) = self.probes.pop_front() else { return Err(Ended::Interrupted) };
-        if record.probe != *probe || record.loads.len() != probe.places.len() {
+        // What it was for is in other words in a record of an earlier format.
+        let purpose = record.probe.purpose.clone();
+        if record.probe != (Probe { purpose, ..probe.clone() })
+            || record.loads.len() != probe.places.len()
+        {
             self.differs = true;
             return Err(Ended::Interrupted);
         }

@@ -1,6 +1,7 @@
 //! The way to a peer that was not made for this run, and what holds packets to a rate on any path.
 
 use iotax_catalog::Direction;
+use iotax_experiment::documented::LimitBy;
 use iotax_experiment::{Elsewhere, KnownLimit, Layer, Target};
 use iotax_inspect::NetworkSubject;
 use iotax_record::Machine;
@@ -28,13 +29,13 @@ pub fn shapers(machine: Option<&Machine>, target: &Target) -> Vec<KnownLimit> {
 
 /// At both ends.
 fn of_layer(layer: &Layer) -> Option<KnownLimit> {
-    let (scope, rate_bits) = match layer {
+    let (kind, rate_bits) = match layer {
         Layer::Tbf(tbf) => ("tbf", tbf.rate_bits),
         Layer::Htb(htb) => ("htb", htb.rate_bits),
         Layer::Netem(netem) => ("netem", netem.rate_bits?),
         _ => return None,
     };
-    Some(limit(scope, "the path", None, rate_bits / 8.0))
+    Some(limit(kind, "the path", None, rate_bits / 8.0))
 }
 
 fn of_interface(interface: &Interface) -> impl Iterator<Item = KnownLimit> {
@@ -46,9 +47,9 @@ fn of_interface(interface: &Interface) -> impl Iterator<Item = KnownLimit> {
     interface.qdiscs.iter().filter_map(of_qdisc)
 }
 
-fn limit(scope: &str, of: &str, direction: Option<Direction>, bw_bytes: f64) -> KnownLimit {
-    let (scope, of) = (scope.to_owned(), of.to_owned());
-    KnownLimit { scope, of, direction, iops: None, bw_bytes: Some(bw_bytes) }
+fn limit(kind: &str, of: &str, direction: Option<Direction>, bw_bytes: f64) -> KnownLimit {
+    let (by, of) = (LimitBy::Shaper(kind.to_owned()), of.to_owned());
+    KnownLimit { by, of, direction, iops: None, bw_bytes: Some(bw_bytes) }
 }
 
 #[cfg(test)]
@@ -61,7 +62,7 @@ mod tests {
         let target = Target::parse(target).unwrap();
         let told = |limit: KnownLimit| {
             let way = limit.direction.map_or("both ways".to_owned(), |way| way.to_string());
-            format!("{} {}: {way} {}", limit.scope, limit.of, limit.bw_bytes.unwrap())
+            format!("{} {}: {way} {}", limit.by, limit.of, limit.bw_bytes.unwrap())
         };
         shapers(Some(machine), &target).into_iter().map(told).collect()
     }

@@ -11,6 +11,7 @@ pub mod doubt;
 pub mod effect;
 pub mod ending;
 pub mod interaction;
+pub mod limit;
 pub mod name;
 mod outlook;
 pub mod question;

@@ -1,7 +1,7 @@
 //! The caps of a network path: bytes and packets per second, each way, and whether one flow may have all
 //! of it. Depth has no meaning to a stream; what grows is the number of flows.
 
-use iotax_experiment::{Engine, Traffic};
+use iotax_experiment::{Engine, Purpose, Traffic};
 use iotax_stats::levels::TwoLevels;
 use iotax_stats::plateau::FLAT;
 
@@ -9,6 +9,7 @@ use crate::estimate::{Estimate, Series, again};
 use crate::found::{Cap, CapKind, FlowStep, PathCap, PathQuantity, TargetCaps, Wire};
 use crate::probe::{Ended, Observation};
 use crate::processors::Busy;
+use crate::reason::{CapDoubt, CapReason, CapSign};
 use crate::scout::{Scout, Shape};
 use crate::unstated::{Obstacle, STATED, Unreached, Unsteady, changes};
 use crate::{ladder, soak};
@@ -38,7 +39,7 @@ struct Row {
     quantity: PathQuantity,
     /// With one flow.
     traffic: Traffic,
-    purpose: &'static str,
+    purpose: fn(u32) -> Purpose,
 }
 
 const STREAM: Traffic =
@@ -46,21 +47,21 @@ const STREAM: Traffic =
 
 /// A packet of each is as small as a message of an application may be.
 const ROWS: [Row; 4] = [
-    Row { quantity: PathQuantity::BytesTo, traffic: STREAM, purpose: "streams to the peer" },
+    Row { quantity: PathQuantity::BytesTo, traffic: STREAM, purpose: Purpose::StreamsTo },
     Row {
         quantity: PathQuantity::BytesFrom,
         traffic: Traffic { is_back: true, ..STREAM },
-        purpose: "streams from the peer",
+        purpose: Purpose::StreamsFrom,
     },
     Row {
         quantity: PathQuantity::PacketsTo,
         traffic: Traffic { engine: Engine::UdpStream, block_bytes: 64, ..STREAM },
-        purpose: "small datagrams to the peer",
+        purpose: Purpose::DatagramsTo,
     },
     Row {
         quantity: PathQuantity::Requests,
         traffic: Traffic { engine: Engine::TcpRr, block_bytes: 64, ..STREAM },
-        purpose: "small requests and answers",
+        purpose: Purpose::Requests,
     },
 ];
 
@@ -97,16 +98,14 @@ pub(crate) fn find(
             wanted.push(Wanted { row, flows: 1, is_per_flow: true, climbed });
         }
     }
-    let purposes: Vec<String> = wanted.iter().map(|w| w.row.purpose(w.flows)).collect();
-    let shapes: Vec<_> =
-        wanted.iter().zip(&purposes).map(|(w, purpose)| w.row.shape(w.flows, purpose)).collect();
+    let shapes: Vec<_> = wanted.iter().map(|w| w.row.shape(w.flows)).collect();
     let value = |at: usize, seen: &Observation| wanted[at].row.value(seen);
     let measured = again(scout, target, &shapes, value, found)?;
     for (wanted, series) in wanted.iter().zip(measured) {
         wanted.keep(&series, found);
     }
     let series = found.soak_bw_bytes.clone();
-    let shape = ROWS[0].shape(SOAK_FLOWS, "");
+    let shape = ROWS[0].shape(SOAK_FLOWS);
     let unit = f64::from(shape.block_bytes);
     let burst = soak::burst(scout, target, shape, &series, (unit, found))?;
     let to_peer = |path: &&mut PathCap| path.quantity == PathQuantity::BytesTo && !path.is_per_flow;
@@ -123,7 +122,7 @@ fn soak(scout: &mut Scout<'_>, target: usize, found: &mut TargetCaps) -> Result<
         return Ok(());
     }
     // With a ramp: at the start it is the sender's buffers that fill.
-    let shape = ROWS[0].shape(SOAK_FLOWS, "saturate: does a burst run out?");
+    let shape = Shape { purpose: Purpose::Saturate, ..ROWS[0].shape(SOAK_FLOWS) };
     let series = soak::series(scout, target, shape, found)?;
     found.soak_bw_bytes = series.iter().map(|ios| ios * f64::from(shape.block_bytes)).collect();
     Ok(())
@@ -140,8 +139,7 @@ fn climb(
     let mut climbed = Climbed::default();
     let mut flows = 1;
     loop {
-        let purpose = row.purpose(flows);
-        let shape = row.shape(flows, &purpose);
+        let shape = row.shape(flows);
         let mut seen = soak::measure(scout, target, shape, found)?;
         let before = climbed.steps.iter().map(|step| step.per_s).fold(0.0, f64::max);
         for _ in 0..TRIES {
@@ -178,17 +176,13 @@ impl Climbed {
 }
 
 impl Row {
-    fn purpose(self, flows: u32) -> String {
-        format!("{}, {flows} at once", self.purpose)
-    }
-
     fn traffic(self, flows: u32) -> Traffic {
         Traffic { flows, ..self.traffic }
     }
 
-    fn shape(self, flows: u32, purpose: &str) -> Shape<'_> {
+    fn shape(self, flows: u32) -> Shape {
         Shape {
-            purpose,
+            purpose: (self.purpose)(flows),
             block_bytes: self.traffic.block_bytes,
             queue_depth: 1,
             traffic: Some(self.traffic(flows)),
@@ -213,13 +207,12 @@ impl Wanted {
         let quantity = self.row.quantity.name(self.is_per_flow);
         let in_the_way =
             busy.taken().filter(|_| !estimate.is_ceiling && estimate.width() > UNCERTAIN);
-        if let Some(why) = in_the_way.filter(|_| busy.is_limit().is_none()) {
+        if let Some(busy) = in_the_way.filter(|_| busy.is_limit().is_none()) {
             found.unreached.push(Unreached {
                 quantity: quantity.to_owned(),
                 at_least: series.reached(),
                 block_bytes: self.row.traffic.block_bytes,
-                obstacle: Obstacle::ThisMachine,
-                why,
+                obstacle: Obstacle::ThisMachine(busy),
             });
         } else if let Some(levels) = changes(&series.windows).filter(|levels| levels.is_tight) {
             // Measurements have pauses between them, which are in no period.
@@ -234,7 +227,7 @@ impl Wanted {
 
     fn cap(&self, series: &Series, estimate: Estimate, busy: &Busy) -> PathCap {
         let (per_s, traffic) = (estimate.rate, self.row.traffic(self.flows));
-        let (kind, why) = self.kind(series, estimate, busy);
+        let (kind, reason) = self.kind(series, estimate, busy);
         PathCap {
             quantity: self.row.quantity,
             is_per_flow: self.is_per_flow,
@@ -250,53 +243,30 @@ impl Wanted {
                 block_bytes: traffic.block_bytes,
                 queue_depth: 1,
                 kind,
-                why,
+                reason,
                 burst: None,
             },
         }
     }
 
     /// What sets it: CPUs of either end, a limiter, or what the measurements do not tell.
-    fn kind(&self, series: &Series, estimate: Estimate, busy: &Busy) -> (CapKind, String) {
+    fn kind(&self, series: &Series, estimate: Estimate, busy: &Busy) -> (CapKind, CapReason) {
         let spread = series.spread();
         let is_steady = estimate.is_ceiling || spread <= STEADY;
-        if let Some(why) = busy.is_limit() {
-            return (CapKind::ThisMachine, why);
+        if let Some(busy) = busy.is_limit() {
+            return (CapKind::ThisMachine, CapSign::Busy(busy).into());
         }
-        if let Some(why) = busy.far_is_limit() {
-            return (CapKind::External, why);
+        if let Some(busy) = busy.far_is_limit() {
+            return (CapKind::External, CapSign::Busy(busy).into());
         }
-        let others = busy.others().map_or_else(String::new, |others| format!("; {others}"));
-        let spread = iotax_quantity::percent(spread);
-        match (self.is_per_flow, self.climbed.is_plateau, is_steady) {
-            (true, _, true) => (
-                CapKind::Throttle,
-                format!(
-                    "one flow carries the same every time, and several carry more: a limit on a flow, \
-                     or what the window of one connection holds{others}"
-                ),
-            ),
-            (false, true, true) => (
-                CapKind::Throttle,
-                format!(
-                    "more flows carry no more, each time the same, and CPUs are left: a limiter, or \
-                     what the link itself carries{others}"
-                ),
-            ),
-            (false, false, _) => (
-                CapKind::External,
-                format!(
-                    "no plateau: throughput still changes with the number of flows, so this is what was \
-                     reached and no cap{others}"
-                ),
-            ),
-            (.., false) => (
-                CapKind::External,
-                format!(
-                    "it was not the same twice (by {spread}), and a limiter holds its rate{others}"
-                ),
-            ),
-        }
+        let (kind, sign) = match (self.is_per_flow, self.climbed.is_plateau, is_steady) {
+            (true, _, true) => (CapKind::Throttle, CapSign::OneFlowHeld),
+            (false, true, true) => (CapKind::Throttle, CapSign::FlowsHeld),
+            (false, false, _) => (CapKind::External, CapSign::NoPlateauOfFlows),
+            (.., false) => (CapKind::External, CapSign::NotTwice { spread }),
+        };
+        let doubts = busy.others().map(CapDoubt::Busy).into_iter().collect();
+        (kind, CapReason { sign, doubts })
     }
 }
 

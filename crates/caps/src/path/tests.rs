@@ -1,10 +1,12 @@
-use iotax_catalog::Direction;
+use iotax_catalog::{Direction, Scope};
+use iotax_experiment::documented::{Documented, LimitBy, Standing};
 use iotax_experiment::{
     Arm, CloudChoice, KnownLimit, Opened, OpenedTarget, Probe, Search, SearchTarget, Target,
     parse_arms,
 };
 
 use super::*;
+use crate::reason::BusySign;
 use crate::{Caps, Prober, find};
 
 /// A path in no time: what all flows have, what one has, and how much of a CPU a Gbit/s costs.
@@ -127,8 +129,11 @@ fn a_load_on_a_path_that_gets_no_cpu_names_no_cap() {
     let target = &caps.targets[0];
     assert!(target.path.is_empty(), "{target:#?}");
     let to_peer = target.unreached.iter().find(|cap| cap.quantity == "bw_bytes_to").unwrap();
-    assert_eq!(to_peer.obstacle, Obstacle::ThisMachine);
-    assert!(to_peer.at_least < 61e6 && to_peer.why.contains("waited 40 %"), "{to_peer:?}");
+    let Obstacle::ThisMachine(BusySign::Waited { share }) = to_peer.obstacle else {
+        panic!("{to_peer:?}");
+    };
+    assert!((share - 0.4).abs() < 1e-9, "{share}");
+    assert!(to_peer.at_least < 61e6, "{to_peer:?}");
 }
 
 fn told(path: &PathCap) -> (PathQuantity, bool, u32, u32, CapKind) {
@@ -172,32 +177,42 @@ fn flows_that_a_cpu_holds_are_no_cap_of_the_path() {
     let path = &caps.targets[0].path;
     assert!(path.iter().all(|path| path.cap.kind == CapKind::ThisMachine), "{path:#?}");
     assert!(!path[0].is_plateau);
-    insta::assert_snapshot!(path[0].cap.why, @"the load's thread computed 90 % of the time: fewer, larger I/Os or more CPUs show what is behind");
+    let CapSign::Busy(BusySign::Thread { share }) = path[0].cap.reason.sign else {
+        panic!("{path:#?}");
+    };
+    assert!((share - 0.9).abs() < 0.01, "{share}");
 }
 
 #[test]
 fn a_documented_network_stands_beside_what_is_on_the_wire() {
     let caps = searched(1.25e9 / 8.0 * 1448.0 / 1514.0, 1e9, 0.1);
-    let said: Vec<_> =
-        caps.documented.iter().map(|row| format!("{}: {}", row.quantity, row.says)).collect();
-    insta::assert_snapshot!(said.join("\n"), @"
-    bw_bytes_to: the network limit of m5.xlarge binds, to the point.
-    bw_bytes_from: the network limit of m5.xlarge binds, to the point.
-    ");
+    let of_vm = LimitBy::Documented(Scope::Network);
+    let bound = |quantity| (quantity, of_vm.clone(), Standing::Binds(0));
+    assert_eq!(stand(&caps), [bound("bw_bytes_to"), bound("bw_bytes_from")]);
 }
+
 #[test]
 fn a_shaper_holds_what_passes_it_and_no_single_flow() {
     let of = "eth0".to_owned();
     let shaper = KnownLimit {
-        scope: "tbf".to_owned(),
+        by: LimitBy::Shaper("tbf".to_owned()),
         of,
         direction: Some(Direction::Write),
         iops: None,
         bw_bytes: Some(250e6),
     };
     let caps = searched_with(vec![shaper], 250e6 * 1448.0 / 1514.0, 100e6, 0.1);
-    let of_eth0 = |row: &&iotax_experiment::documented::Documented| row.says.contains("eth0");
-    let said = caps.documented.iter().filter(of_eth0);
-    let said: Vec<_> = said.map(|row| format!("{}: {}", row.quantity, row.says)).collect();
-    assert_eq!(said, ["bw_bytes_to: the tbf limit of eth0 binds, to the point."]);
+    let mut held = stand(&caps);
+    held.retain(|(_, by, _)| matches!(by, LimitBy::Shaper(_)));
+    let shaper = LimitBy::Shaper("tbf".to_owned());
+    assert_eq!(held, [("bw_bytes_to", shaper, Standing::Binds(0))]);
+}
+
+/// Each row, with what binds there.
+fn stand(caps: &Caps) -> Vec<(&str, LimitBy, Standing)> {
+    let row = |row| -> Option<(&str, LimitBy, Standing)> {
+        let row: &Documented = row;
+        Some((&row.quantity, row.binding()?.by.clone(), row.standing()?))
+    };
+    caps.documented.iter().filter_map(row).collect()
 }

@@ -110,9 +110,10 @@ fn own_limits(disk: &Disk, all: &[(Disk, Caching)]) -> Vec<Limit> {
     }
     let same: Vec<_> = all.iter().filter(|(other, _)| other.kind == disk.kind).collect();
     let bytes: Option<u64> = same.iter().map(|(other, _)| other.size_bytes).sum();
-    let of = if same.len() == 1 { disk.name.clone() } else { format!("all {}", disk.kind) };
+    let is_pooled = same.len() > 1;
+    let of = if is_pooled { format!("all {}", disk.kind) } else { disk.name.clone() };
     let pool = persistent(&disk.kind, bytes.map(|bytes| bytes as f64 / GIB));
-    pool.limits.into_iter().map(|limit| Limit { of: of.clone(), ..limit }).collect()
+    pool.limits.into_iter().map(|limit| Limit { of: of.clone(), is_pooled, ..limit }).collect()
 }
 
 fn named(limits: &[Limit], direction: Direction) -> Vec<Named> {

@@ -171,9 +171,10 @@ impl Observer for ProgressLine {
                 self.trial = format!("pass {pass}/{passes} over {size} of {arm}");
                 self.running.pass_begins(*bytes);
             }
-            Event::StepStarts { what, takes } => {
+            Event::StepStarts { purpose, takes } => {
                 self.started.get_or_insert_with(Instant::now);
                 let left = self.longest.saturating_sub(self.elapsed()).max(*takes);
+                let what = iotax_wording::cap::purpose(*purpose);
                 self.bar.set_message(format!("{what} · about {} left", seconds(left)));
                 return;
             }

@@ -8,10 +8,12 @@
 mod path;
 mod sharing;
 
-use iotax_caps::{Cap, CapKind, Caps, Obstacle, PathQuantity, SecondPass, TargetCaps, Unreached};
-use iotax_catalog::Cloud;
+use iotax_caps::{
+    BusySign, Cap, CapKind, CapReason, Caps, Obstacle, PathQuantity, SecondPass, TargetCaps,
+};
 use iotax_catalog::Cloud::{Aws, Azure, Gcp};
-use iotax_experiment::documented::Documented;
+use iotax_catalog::{Cloud, Scope, Source};
+use iotax_experiment::documented::{Documented, LimitBy};
 use iotax_record::SearchHead;
 use serde::Serialize;
 
@@ -22,12 +24,16 @@ use crate::suspect::{Confidence, Diagnosis, Suspect};
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SearchEvidence {
-    /// What the search itself says of a cap or of a limit.
-    Said(String),
-    /// Whose limit it is, and where that was read.
+    /// Why a cap is taken to be what it is.
+    Cap(CapReason),
+    /// A cap beside the limits that are known.
+    Beside(Documented),
+    /// Whose CPUs were in the way of a cap.
+    Busy(BusySign),
+    /// Whose limit it is, and where that was read; `None`: on the machine.
     Source {
         of: String,
-        source: String,
+        source: Option<Source>,
     },
     DeeperBroughtNoMore {
         depth: u32,
@@ -72,7 +78,7 @@ pub enum SearchEvidence {
     /// Why the cap of a target is this machine's own.
     Computed {
         target: String,
-        why: String,
+        why: CapReason,
     },
 }
 
@@ -137,7 +143,7 @@ fn limits(asked: &SearchHead, target: &TargetCaps, caps: &Caps) -> (Vec<Suspect>
     let (mut by_name, mut by_shape) = (Vec::new(), Vec::new());
     for (cap, is_bytes) in [(&target.iops, false), (&target.bw_bytes, true)] {
         let Some(cap) = cap else { continue };
-        let fits = |row: &&Documented| row.target == target.name && row.is_bytes() == is_bytes;
+        let fits = |row: &&Documented| row.is_of(&target.name) && row.is_bytes() == is_bytes;
         match caps.documented.iter().find(fits).and_then(|row| named(asked, cap, row)) {
             Some(suspect) => Suspect::merge(&mut by_name, suspect),
             None => Suspect::merge(&mut by_shape, unnamed(target, cap)),
@@ -149,13 +155,13 @@ fn limits(asked: &SearchHead, target: &TargetCaps, caps: &Caps) -> (Vec<Suspect>
 /// A limit that is documented, or that this machine sets. That a figure is the same may be chance:
 /// it counts for as much as the cap looks like a limiter's.
 fn named(asked: &SearchHead, cap: &Cap, documented: &Documented) -> Option<Suspect> {
-    let limit = &documented.limits[documented.binds?];
-    let is_here = limit.scope == "cgroup";
-    let to_blame = match (limit.scope.as_str(), provider(asked)) {
-        ("cgroup", _) => "cgroup-io-max",
-        ("disk", Some(Azure)) => "azure-disk-limit",
-        ("disk", Some(Aws)) => "ebs-volume-limit",
-        ("disk", Some(Gcp)) => "gcp-disk-limit",
+    let limit = documented.binding()?;
+    let is_here = limit.by == LimitBy::Cgroup;
+    let to_blame = match (&limit.by, provider(asked)) {
+        (LimitBy::Cgroup, _) => "cgroup-io-max",
+        (LimitBy::Documented(Scope::Disk), Some(Azure)) => "azure-disk-limit",
+        (LimitBy::Documented(Scope::Disk), Some(Aws)) => "ebs-volume-limit",
+        (LimitBy::Documented(Scope::Disk), Some(Gcp)) => "gcp-disk-limit",
         (_, Some(Azure)) => "azure-vm-limit",
         (_, Some(Aws)) => "ebs-instance-limit",
         (_, Some(Gcp)) => "gcp-vm-limit",
@@ -164,13 +170,13 @@ fn named(asked: &SearchHead, cap: &Cap, documented: &Documented) -> Option<Suspe
     let (confidence, against) = match cap.kind {
         CapKind::Throttle => (Confidence::Sure, None),
         CapKind::External if is_here => (Confidence::Sure, None),
-        CapKind::External => (Confidence::Likely, Some(said(&cap.why))),
+        CapKind::External => (Confidence::Likely, Some(reason(cap))),
         CapKind::SaturatedDevice | CapKind::ThisMachine => {
-            (Confidence::Possible, Some(said(&cap.why)))
+            (Confidence::Possible, Some(reason(cap)))
         }
     };
     let source = SearchEvidence::Source { of: limit.of.clone(), source: limit.source.clone() };
-    let suspect = Suspect::new(to_blame, confidence, said(&documented.says));
+    let suspect = Suspect::new(to_blame, confidence, SearchEvidence::Beside(documented.clone()));
     Some(suspect.and([source]).but(against))
 }
 
@@ -192,14 +198,16 @@ fn unnamed(target: &TargetCaps, cap: &Cap) -> Suspect {
     };
     let depth = target.useful_depth;
     let depth = depth.map(|depth| SearchEvidence::DeeperBroughtNoMore { depth });
-    Suspect::new(to_blame, confidence, said(&cap.why)).and(depth)
+    Suspect::new(to_blame, confidence, reason(cap)).and(depth)
 }
 
 /// Caps that this machine was too busy to come to.
 fn computed(target: &TargetCaps) -> Vec<Suspect> {
-    let is_here = |cap: &&Unreached| cap.obstacle == Obstacle::ThisMachine;
-    let here = target.unreached.iter().filter(is_here);
-    here.map(|cap| Suspect::new("cpu-bound", Confidence::Likely, said(&cap.why))).collect()
+    let here = target.unreached.iter().filter_map(|cap| match &cap.obstacle {
+        Obstacle::ThisMachine(busy) => Some(SearchEvidence::Busy(busy.clone())),
+        Obstacle::OtherCap(_) => None,
+    });
+    here.map(|busy| Suspect::new("cpu-bound", Confidence::Likely, busy)).collect()
 }
 
 /// Credits that ran out during the search.
@@ -231,6 +239,6 @@ fn cached(target: &TargetCaps) -> Vec<Suspect> {
     vec![Suspect::new("cache-answers", confidence, evidence)]
 }
 
-fn said(text: &str) -> SearchEvidence {
-    SearchEvidence::Said(text.to_owned())
+fn reason(cap: &Cap) -> SearchEvidence {
+    SearchEvidence::Cap(cap.reason.clone())
 }

@@ -4,7 +4,7 @@ use iotax_caps::{CapKind, Caps, PathCap, TargetCaps};
 use iotax_catalog::Cloud;
 use iotax_experiment::documented::{Documented, DocumentedLimit};
 
-use super::{PathWay, SearchEvidence, said};
+use super::{PathWay, SearchEvidence, reason};
 use crate::suspect::{Confidence, Suspect};
 
 /// Headers of a datagram or a segment with time stamps, Ethernet's included.
@@ -20,7 +20,7 @@ pub(super) fn limits(
 ) -> (Vec<Suspect>, Vec<Suspect>) {
     let (mut by_name, mut by_shape) = (Vec::new(), Vec::new());
     for cap in &target.path {
-        let fits = |row: &&Documented| row.target == target.name && row.quantity == cap.name();
+        let fits = |row: &&Documented| row.is_of(&target.name) && row.quantity == cap.name();
         let known = caps.documented.iter().find(fits).and_then(|row| known(cap, row));
         match known {
             Some(suspect) => Suspect::merge(&mut by_name, suspect),
@@ -35,8 +35,8 @@ pub(super) fn limits(
 
 /// A limit that is documented of the VM, or that shapes what passes here.
 fn known(cap: &PathCap, row: &Documented) -> Option<Suspect> {
-    let limit = &row.limits[row.binds?];
-    let is_here = limit.as_of.is_none();
+    let limit = row.binding()?;
+    let is_here = limit.source.is_none();
     let burst = burst_rate(limit, row.measured);
     let to_blame = match burst {
         _ if is_here => "shaper-in-path",
@@ -47,9 +47,9 @@ fn known(cap: &PathCap, row: &Documented) -> Option<Suspect> {
     let (confidence, against) = match cap.cap.kind {
         CapKind::Throttle => (Confidence::Sure, None),
         CapKind::External | CapKind::SaturatedDevice => {
-            (Confidence::Likely, Some(said(&cap.cap.why)))
+            (Confidence::Likely, Some(reason(&cap.cap)))
         }
-        CapKind::ThisMachine => (Confidence::Possible, Some(said(&cap.cap.why))),
+        CapKind::ThisMachine => (Confidence::Possible, Some(reason(&cap.cap))),
     };
     let on_the_wire = SearchEvidence::OnTheWire {
         way: way(cap),
@@ -58,7 +58,7 @@ fn known(cap: &PathCap, row: &Documented) -> Option<Suspect> {
         is_here,
     };
     let source = SearchEvidence::Source { of: limit.of.clone(), source: limit.source.clone() };
-    let suspect = Suspect::new(to_blame, confidence, said(&row.says));
+    let suspect = Suspect::new(to_blame, confidence, SearchEvidence::Beside(row.clone()));
     Some(suspect.and([on_the_wire, source]).but(against))
 }
 
@@ -69,7 +69,7 @@ fn burst_rate(limit: &DocumentedLimit, measured: f64) -> Option<f64> {
 }
 
 fn unnamed(target: &TargetCaps, cap: &PathCap, cloud: Option<Cloud>) -> Vec<Suspect> {
-    let why = || said(&cap.cap.why);
+    let why = || reason(&cap.cap);
     match cap.cap.kind {
         CapKind::ThisMachine => vec![Suspect::new("cpu-bound", Confidence::Likely, why())],
         CapKind::Throttle if cap.is_per_flow => {
@@ -113,7 +113,9 @@ const fn way(cap: &PathCap) -> PathWay {
 
 #[cfg(test)]
 mod tests {
-    use iotax_caps::{Burst, Cap, PathQuantity, Wire};
+    use iotax_caps::{Burst, Cap, CapSign, PathQuantity, Wire};
+    use iotax_catalog::Source;
+    use iotax_experiment::documented::LimitBy;
     use iotax_experiment::{Engine, Traffic};
 
     use super::*;
@@ -138,7 +140,7 @@ mod tests {
                 block_bytes: traffic.block_bytes,
                 queue_depth: 1,
                 kind,
-                why: format!("it looks like {kind}"),
+                reason: CapSign::FlowsHeld.into(),
                 burst: None,
             },
             is_plateau: true,
@@ -152,9 +154,10 @@ mod tests {
     }
 
     fn limit(scope: &str, per_s: f64, burst_per_s: Option<f64>) -> DocumentedLimit {
-        let (of, source) = ("m5.xlarge".to_owned(), "a page".to_owned());
-        let as_of = (scope != "tbf").then(|| "2026-08-17".to_owned());
-        DocumentedLimit { scope: scope.to_owned(), of, per_s, burst_per_s, source, as_of }
+        let by = LimitBy::from(scope.to_owned());
+        let source = Source { text: "a page".to_owned(), as_of: "2026-08-17".to_owned() };
+        let source = matches!(by, LimitBy::Documented(_)).then_some(source);
+        DocumentedLimit { by, of: "m5.xlarge".to_owned(), per_s, burst_per_s, source }
     }
 
     /// What is suspected of these caps, where these limits are known of the first.

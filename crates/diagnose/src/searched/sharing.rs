@@ -39,6 +39,6 @@ fn computed(target: &TargetCaps, pair: &Sharing) -> Option<SearchEvidence> {
     let of_path = target.path.iter().find(|path| path.name() == pair.quantity);
     let of_storage = if pair.quantity == "iops" { &target.iops } else { &target.bw_bytes };
     let cap = of_path.map(|path| &path.cap).or(of_storage.as_ref())?;
-    let (target, why) = (target.name.clone(), cap.why.clone());
+    let (target, why) = (target.name.clone(), cap.reason.clone());
     (cap.kind == CapKind::ThisMachine).then_some(SearchEvidence::Computed { target, why })
 }

@@ -3,50 +3,107 @@
 
 mod of_vm;
 
+pub use self::of_vm::RoleNote;
+
 use iotax_catalog::{
-    Caching, Direction, DiskExpectation, Error, Limit, Rate, Scope, Setup, Vm, attached_disk,
-    expect, vm_variant,
+    Caching, Direction, DiskExpectation, Error, Limit, Rate, Scope, Setup, Source, Vm,
+    attached_disk, expect, vm_variant,
 };
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 use crate::{CloudChoice, DiskRole, KnownLimit, Target};
 
 /// A limit that is nearer to what was measured than this binds.
 const BINDS: f64 = 0.05;
-/// The source of limits that were not documented but read.
-const READ_HERE: &str = "this machine";
 
 /// One measured cap and the limits that hold there.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Documented {
-    pub target: String,
+    /// Several: all of them together.
+    pub targets: Vec<String>,
     /// `iops` or `bw_bytes`; of a network path what its cap is called.
     pub quantity: String,
     /// The measured cap, per second; of a network path what is on the wire.
     pub measured: f64,
     /// What is documented, and what this machine sets.
     pub limits: Vec<DocumentedLimit>,
-    /// Which of them binds, as an index.
-    pub binds: Option<usize>,
-    /// The conclusion, for people.
-    pub says: String,
+}
+
+/// Where a measured cap stands among the limits, by their indices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// On this one.
+    Binds(usize),
+    /// On the burst rate of this one.
+    AtBurst(usize),
+    /// Below the least.
+    Below(usize),
+    /// Above the least.
+    Above(usize),
+}
+
+/// What sets a limit. Written as one text: `VM cached`, `cgroup`, `htb class`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub enum LimitBy {
+    /// A bucket of the catalogue.
+    Documented(Scope),
+    /// A control group of this machine.
+    Cgroup,
+    /// A throttle in a stack of iotax.
+    Throttle,
+    /// What holds packets to a rate, as `tc` calls it.
+    Shaper(String),
+}
+
+const CGROUP: &str = "cgroup";
+const THROTTLE: &str = "throttle";
+
+impl From<String> for LimitBy {
+    fn from(text: String) -> Self {
+        match text.as_str() {
+            CGROUP => Self::Cgroup,
+            THROTTLE => Self::Throttle,
+            _ => match Scope::ALL.into_iter().find(|scope| scope.to_string() == text) {
+                Some(scope) => Self::Documented(scope),
+                None => Self::Shaper(text),
+            },
+        }
+    }
+}
+
+impl From<LimitBy> for String {
+    fn from(by: LimitBy) -> Self {
+        by.to_string()
+    }
+}
+
+impl fmt::Display for LimitBy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Documented(scope) => scope.fmt(f),
+            Self::Cgroup => f.write_str(CGROUP),
+            Self::Throttle => f.write_str(THROTTLE),
+            Self::Shaper(kind) => f.write_str(kind),
+        }
+    }
 }
 
 /// A limit that is documented, or that this machine sets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DocumentedLimit {
-    /// Which bucket: `disk`, `VM cached`, `VM uncached`, `instance`, `cgroup`.
-    pub scope: String,
+    /// What sets it.
+    #[serde(rename = "scope")]
+    pub by: LimitBy,
     /// Whose: `P10`, `Standard_DS1_v2`, `/system.slice/db.service`.
     pub of: String,
     /// Sustained rate, per second.
     pub per_s: f64,
     /// Rate of a burst, per second.
     pub burst_per_s: Option<f64>,
-    /// Where it was read.
-    pub source: String,
-    /// Date of that state; `None` if it was read on the machine.
-    pub as_of: Option<String>,
+    /// Where it was read; `None`: on the machine.
+    pub source: Option<Source>,
 }
 
 /// The VM and disks that were named.
@@ -107,7 +164,7 @@ impl Named {
     }
 
     /// What people should know of these limits.
-    pub fn note(&self, at: usize, target: &Target, name: &str) -> Option<String> {
+    pub fn note(&self, at: usize, target: &Target, name: &str) -> Option<RoleNote> {
         let is_named = !self.disks.is_empty() || target.cloud().is_some();
         let vm = self.vm.as_ref().filter(|_| !is_named)?;
         of_vm::note(vm, self.role(at), name)
@@ -126,9 +183,45 @@ impl Documented {
         measured: f64,
         limits: Vec<DocumentedLimit>,
     ) -> Option<Self> {
-        let (binds, says) = judge(measured, &limits);
-        let (target, quantity) = (target.to_owned(), quantity.to_owned());
-        (!limits.is_empty()).then_some(Self { target, quantity, measured, limits, binds, says })
+        let (targets, quantity) = (vec![target.to_owned()], quantity.to_owned());
+        (!limits.is_empty()).then_some(Self { targets, quantity, measured, limits })
+    }
+
+    /// Whether it is of this target alone.
+    pub fn is_of(&self, target: &str) -> bool {
+        self.targets == [target]
+    }
+
+    /// The limit that binds, sustained or in a burst.
+    pub fn binding(&self) -> Option<&DocumentedLimit> {
+        match self.standing()? {
+            Standing::Binds(at) | Standing::AtBurst(at) => self.limits.get(at),
+            Standing::Below(_) | Standing::Above(_) => None,
+        }
+    }
+
+    /// Where it stands; `None` if there are no limits.
+    pub fn standing(&self) -> Option<Standing> {
+        let nearest = |of: &dyn Fn(&DocumentedLimit) -> Option<f64>| {
+            let off = |per_s: f64| (self.measured / per_s - 1.0).abs();
+            let offs =
+                (0..).zip(&self.limits).filter_map(|(at, limit)| Some((at, off(of(limit)?))));
+            let nearest = offs.min_by(|a, b| a.1.total_cmp(&b.1));
+            nearest.filter(|(_, off)| *off <= BINDS).map(|(at, _)| at)
+        };
+        if let Some(at) = nearest(&|limit| Some(limit.per_s)) {
+            return Some(Standing::Binds(at));
+        }
+        if let Some(at) = nearest(&|limit| limit.burst_per_s) {
+            return Some(Standing::AtBurst(at));
+        }
+        let (least, limit) =
+            (0..).zip(&self.limits).min_by(|a, b| a.1.per_s.total_cmp(&b.1.per_s))?;
+        Some(if self.measured < limit.per_s {
+            Standing::Below(least)
+        } else {
+            Standing::Above(least)
+        })
     }
 }
 
@@ -154,105 +247,66 @@ impl Quantity {
     pub fn documented(self, limit: &Limit) -> Option<DocumentedLimit> {
         let rate = (self.documented)(limit)?;
         Some(DocumentedLimit {
-            scope: limit.scope.to_string(),
+            by: LimitBy::Documented(limit.scope),
             // What was chosen beside its kind is said where it was asked.
             of: limit.of.split(':').next().unwrap_or_default().to_owned(),
             per_s: rate.sustained,
             burst_per_s: rate.burst.as_ref().map(|burst| burst.per_s),
-            source: limit.source.text.clone(),
-            as_of: Some(limit.source.as_of.clone()),
+            source: Some(limit.source.clone()),
         })
     }
 
     /// A limit on it that was read on the machine.
     pub fn read_here(self, limit: &KnownLimit) -> Option<DocumentedLimit> {
         Some(DocumentedLimit {
-            scope: limit.scope.clone(),
+            by: limit.by.clone(),
             of: limit.of.clone(),
             per_s: (self.known)(limit)?,
             burst_per_s: None,
-            source: READ_HERE.to_owned(),
-            as_of: None,
+            source: None,
         })
     }
-}
-
-/// Which limit binds, and what that means.
-fn judge(measured: f64, limits: &[DocumentedLimit]) -> (Option<usize>, String) {
-    let off = |limit: &DocumentedLimit| (measured / limit.per_s - 1.0).abs();
-    let nearest = |of: &dyn Fn(&DocumentedLimit) -> Option<f64>| {
-        (0..limits.len())
-            .filter_map(|at| Some((at, of(&limits[at])?)))
-            .min_by(|a, b| a.1.total_cmp(&b.1))
-            .filter(|(_, off)| *off <= BINDS)
-            .map(|(at, _)| at)
-    };
-    let named = |at: usize| format!("{} limit of {}", limits[at].scope, limits[at].of);
-    let percent = |share: f64| match share {
-        share if share < 2.0 => format!("{:.0} %", share * 100.0),
-        times => format!("{times:.1} times"),
-    };
-    if let Some(at) = nearest(&|limit| Some(off(limit))) {
-        let off = limits[at].per_s / measured - 1.0;
-        let says = match off.abs() {
-            small if small < 0.005 => format!("the {} binds, to the point.", named(at)),
-            _ => format!("the {} binds ({} off).", named(at), percent(off.abs())),
-        };
-        return (Some(at), says);
-    }
-    let burst =
-        |limit: &DocumentedLimit| limit.burst_per_s.map(|burst| (measured / burst - 1.0).abs());
-    if let Some(at) = nearest(&burst) {
-        let says =
-            format!("this is the burst rate of the {}; --burst shows what lasts.", named(at));
-        return (Some(at), says);
-    }
-    let least = (0..limits.len()).min_by(|a, b| limits[*a].per_s.total_cmp(&limits[*b].per_s));
-    let Some(least) = least else { return (None, String::new()) };
-    let share = measured / limits[least].per_s;
-    let says = if share < 1.0 {
-        format!(
-            "{} of the {}, the least that is known: something that is not known here binds \
-             before it.",
-            percent(share),
-            named(least)
-        )
-    } else {
-        format!(
-            "{} the {}, the least that is known: a burst, a cache, or another \
-             VM or disk than named.",
-            percent(share),
-            named(least)
-        )
-    };
-    (None, says)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn limit(scope: &str, per_s: f64, burst_per_s: Option<f64>) -> DocumentedLimit {
-        let of = "X".to_owned();
-        let (source, as_of) = ("a page".to_owned(), Some("2026-01-01".to_owned()));
-        DocumentedLimit { scope: scope.to_owned(), of, per_s, burst_per_s, source, as_of }
+    #[test]
+    fn the_limit_that_is_nearest_binds() {
+        let limit = |scope, per_s, burst_per_s| DocumentedLimit {
+            by: LimitBy::Documented(scope),
+            of: "X".to_owned(),
+            per_s,
+            burst_per_s,
+            source: None,
+        };
+        let limits =
+            [limit(Scope::Disk, 500.0, Some(3_500.0)), limit(Scope::VmCached, 4_000.0, None)];
+        let standing =
+            |measured| Documented::of("a", "iops", measured, limits.to_vec()).unwrap().standing();
+        assert_eq!(
+            [498.0, 515.0, 3_480.0, 4_090.0, 300.0, 9_000.0].map(|x| standing(x).unwrap()),
+            [
+                Standing::Binds(0),
+                Standing::Binds(0),
+                Standing::AtBurst(0),
+                Standing::Binds(1),
+                Standing::Below(0),
+                Standing::Above(0),
+            ]
+        );
     }
 
     #[test]
-    fn the_limit_that_is_nearest_binds() {
-        let limits = [limit("disk", 500.0, Some(3_500.0)), limit("VM cached", 4_000.0, None)];
-        let said = [498.0, 515.0, 3_480.0, 4_090.0, 300.0, 9_000.0].map(|x| judge(x, &limits));
-        assert_eq!(
-            said.clone().map(|(binds, _)| binds),
-            [Some(0), Some(0), Some(0), Some(1), None, None]
-        );
-        insta::assert_snapshot!(said.map(|(_, says)| says).join("\n"), @"
-        the disk limit of X binds, to the point.
-        the disk limit of X binds (3 % off).
-        this is the burst rate of the disk limit of X; --burst shows what lasts.
-        the VM cached limit of X binds (2 % off).
-        60 % of the disk limit of X, the least that is known: something that is not known here binds before it.
-        18.0 times the disk limit of X, the least that is known: a burst, a cache, or another VM or disk than named.
-        ");
+    fn what_sets_a_limit_is_read_back_from_its_text() {
+        for by in [
+            LimitBy::Documented(Scope::VmTemporary),
+            LimitBy::Cgroup,
+            LimitBy::Throttle,
+            LimitBy::Shaper("htb class".to_owned()),
+        ] {
+            assert_eq!(LimitBy::from(by.to_string()), by);
+        }
     }
 }

@@ -13,6 +13,7 @@
 //! (`ephemeral-os-disks.md@0d0c4c594783`, 2026-09-08, of the same repository).
 
 use iotax_catalog::{Limit, Scope, Vm};
+use serde::{Deserialize, Serialize};
 
 use crate::DiskRole;
 
@@ -52,26 +53,19 @@ fn with_kinds(limit: &Limit) -> Limit {
     limit
 }
 
-/// What people should know of a target on such a disk, beside its limits.
-pub(super) fn note(vm: &Vm, role: DiskRole, target: &str) -> Option<String> {
-    let on_host = |disk: &str| {
-        let compared = if limits(vm, role).is_empty() {
-            "the VM's limits of attached disks do not hold for it, and none of local storage are \
-             documented"
-        } else {
-            "it is compared with the VM's limits of local storage, not with those of attached disks"
-        };
-        format!("{target} lies on {disk}, which is on the host: {compared}.")
-    };
-    match role {
-        DiskRole::Data => None,
-        DiskRole::Os => Some(format!(
-            "{target} lies on the VM's OS disk, which shares the VM's limits with the data disks; \
-             its own are not known: --disk names its kind."
-        )),
-        DiskRole::EphemeralOs => Some(on_host("the VM's ephemeral OS disk")),
-        DiskRole::Temporary => Some(on_host("a temporary disk")),
-    }
+/// That a target lies on what is no data disk.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RoleNote {
+    pub target: String,
+    pub role: DiskRole,
+    /// Whether the VM's limits of such a disk are documented.
+    pub has_limits: bool,
+}
+
+/// What is to be known of a target on such a disk, beside its limits.
+pub(super) fn note(vm: &Vm, role: DiskRole, target: &str) -> Option<RoleNote> {
+    let has_limits = !limits(vm, role).is_empty();
+    (role != DiskRole::Data).then(|| RoleNote { target: target.to_owned(), role, has_limits })
 }
 
 #[cfg(test)]
@@ -116,16 +110,9 @@ mod tests {
     #[test]
     fn what_is_no_data_disk_is_told() {
         let note = |name, role| note(&vm_variant(name, None).unwrap(), role, "/srv");
-        let notes = [
-            note("Standard_D2s_v3", DiskRole::Os),
-            note("Standard_D2s_v3", DiskRole::EphemeralOs),
-            note("m5d.large", DiskRole::Temporary),
-        ];
-        insta::assert_snapshot!(notes.map(Option::unwrap).join("\n"), @"
-        /srv lies on the VM's OS disk, which shares the VM's limits with the data disks; its own are not known: --disk names its kind.
-        /srv lies on the VM's ephemeral OS disk, which is on the host: it is compared with the VM's limits of local storage, not with those of attached disks.
-        /srv lies on a temporary disk, which is on the host: the VM's limits of attached disks do not hold for it, and none of local storage are documented.
-        ");
+        let has_limits = |name, role| note(name, role).map(|note| note.has_limits);
+        assert_eq!(has_limits("Standard_D2s_v3", DiskRole::EphemeralOs), Some(true));
+        assert_eq!(has_limits("m5d.large", DiskRole::Temporary), Some(false));
         assert_eq!(note("Standard_D2s_v3", DiskRole::Data), None);
     }
 }

@@ -29,8 +29,8 @@ pub(super) fn write(page: &mut Document, diagnoses: &[Diagnosis]) {
 
 fn facts(suspect: &Suspect) -> Vec<Point> {
     let mut facts: Vec<Point> = Vec::new();
-    facts.extend(suspect.evidence.iter().map(|one| Point::new("for", cause::evidence(one))));
-    facts.extend(suspect.against.iter().map(|one| Point::new("against", cause::evidence(one))));
+    facts.extend(cause::each(&suspect.evidence).into_iter().map(|one| Point::new("for", one)));
+    facts.extend(cause::each(&suspect.against).into_iter().map(|one| Point::new("against", one)));
     if let Some(share) = suspect.explains {
         let share = format!("{} of the time of an I/O", format::percent(share));
         facts.push(Point::new("explains", share));

@@ -115,8 +115,7 @@ impl From<Diagnosis> for DiagnosisJson {
 impl From<Suspect> for SuspectJson {
     fn from(suspect: Suspect) -> Self {
         let Suspect { cause, confidence, explains, evidence: figures, against } = suspect;
-        let texts = |all: &[Evidence]| all.iter().map(cause::evidence).collect();
-        let (evidence, against) = (texts(&figures), texts(&against));
+        let (evidence, against) = (cause::each(&figures), cause::each(&against));
         Self { cause, confidence, explains, evidence, against, figures }
     }
 }

@@ -6,7 +6,6 @@ use iotax_analyze::{
     OpenQuestion, Outliers, TrialPoint,
 };
 use iotax_diagnose::of_arms;
-use iotax_experiment::documented::Documented;
 use iotax_record::ExperimentHead;
 use iotax_wording::doubt::doubt;
 use iotax_wording::ending::ending;
@@ -15,6 +14,7 @@ use iotax_wording::question::question;
 use iotax_wording::{name, rule, trial};
 use serde::Serialize;
 
+use super::limits::ShownDocumented;
 use crate::doctor::json::DiagnosisJson;
 
 /// Data, and what is said of them.
@@ -131,8 +131,8 @@ pub(crate) struct Shown<'a> {
     below_cap: Vec<Self>,
     attribution: Option<Attributed<'a>>,
     trials: Vec<With<'a, TrialPoint, Why>>,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    documented: &'a [Documented],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    documented: Vec<ShownDocumented<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     causes: Vec<DiagnosisJson>,
     warnings: Vec<Warning<'a>>,
@@ -194,7 +194,7 @@ impl<'a> Shown<'a> {
                 blocks: found.blocks,
             }),
             trials: trials.collect(),
-            documented: &analysis.documented,
+            documented: analysis.documented.iter().map(ShownDocumented::new).collect(),
             causes: of_arms(experiment, analysis).into_iter().map(DiagnosisJson::from).collect(),
             warnings: analysis.warnings.iter().map(|of| Warning::new(of, experiment)).collect(),
             open_questions: open_questions.collect(),

@@ -2,6 +2,7 @@
 
 mod analysis;
 mod compare;
+pub(crate) mod limits;
 mod run;
 pub(crate) mod text;
 

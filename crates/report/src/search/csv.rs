@@ -1,5 +1,7 @@
 //! For spreadsheets: one line per level that was measured.
 
+use iotax_wording::cap;
+
 use super::result::SearchResult;
 use crate::csv::{cell, table};
 
@@ -13,7 +15,7 @@ pub fn search_csv(search: SearchResult<'_>) -> String {
         let target = search.caps.targets.get(level.target).map_or("", |target| &target.name);
         [
             cell(target),
-            cell(&level.purpose),
+            cell(&cap::level(&level.purpose)),
             level.block_bytes.to_string(),
             level.queue_depth.to_string(),
             format!("{:.3}", level.iops),

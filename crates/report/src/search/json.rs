@@ -1,11 +1,14 @@
 //! For programs.
 
-use iotax_caps::{Caps, LIMITS_ANALYSIS_FORMAT};
+use iotax_caps::{CapJudgment, Caps, LIMITS_ANALYSIS_FORMAT, Level, Obstacle, TargetCaps};
 use iotax_diagnose::of_search;
+use iotax_wording::cap;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::result::SearchResult;
 use crate::doctor::json::DiagnosisJson;
+use crate::json::limits::{ShownDocumented, ShownLimit};
 use crate::json::text::json_text;
 use crate::provenance;
 
@@ -17,7 +20,7 @@ pub fn search_json(search: SearchResult<'_>) -> String {
         .iter()
         .zip(&head.search.targets)
         .map(|(found, asked)| {
-            let mut value = serde_json::to_value(found).expect("plain values with string keys");
+            let mut value = target(found);
             value["target"] = json!(asked.arm.target.to_string());
             value["span_bytes"] = json!(asked.span_bytes);
             value
@@ -39,12 +42,60 @@ pub fn search_json(search: SearchResult<'_>) -> String {
         "wall_ns": end.map(|end| end.wall_ns),
         "targets": targets,
         "sharing": sharing,
-        "documented": documented,
-        "rules": rules,
+        "documented": documented.iter().map(ShownDocumented::new).collect::<Vec<_>>(),
+        "rules": rules.iter().map(rule).collect::<Vec<_>>(),
         "causes": causes.collect::<Vec<_>>(),
-        "levels": levels,
-        "ended": ended,
-        "notes": notes,
+        "levels": levels.iter().map(level).collect::<Vec<_>>(),
+        "ended": ended.as_ref().map(cap::ended),
+        "notes": notes.iter().map(cap::note).collect::<Vec<_>>(),
     });
     json_text(&document)
+}
+
+/// Its caps with what is concluded of them in words.
+fn target(found: &TargetCaps) -> Value {
+    let mut value = plain(found);
+    for (key, cap) in [("iops", &found.iops), ("bw_bytes", &found.bw_bytes)] {
+        if let Some(cap) = cap {
+            value[key]["why"] = json!(cap::reason(&cap.reason));
+        }
+    }
+    for (at, path) in found.path.iter().enumerate() {
+        value["path"][at]["why"] = json!(cap::reason(&path.cap.reason));
+    }
+    for (at, unreached) in found.unreached.iter().enumerate() {
+        let shown = &mut value["unreached"][at];
+        shown["obstacle"] = json!(match unreached.obstacle {
+            Obstacle::OtherCap(_) => "other_cap",
+            Obstacle::ThisMachine(_) => "this_machine",
+        });
+        shown["why"] = json!(cap::obstacle(&unreached.obstacle, unreached.block_bytes));
+    }
+    for (at, rate) in found.unsteady.iter().enumerate() {
+        if let Some(beside) = &rate.beside {
+            value["unsteady"][at]["beside"] = json!(cap::busy(beside));
+        }
+    }
+    value
+}
+
+fn rule(judgment: &CapJudgment) -> Value {
+    let mut value = plain(judgment);
+    if let Some(limit) = &judgment.limit {
+        value["limit"] = plain(&ShownLimit::new(limit));
+    }
+    if let Some(why) = &judgment.why {
+        value["why"] = json!(cap::undecided(why));
+    }
+    value
+}
+
+fn level(level: &Level) -> Value {
+    let mut value = plain(level);
+    value["purpose"] = json!(cap::level(&level.purpose));
+    value
+}
+
+fn plain(value: &impl Serialize) -> Value {
+    serde_json::to_value(value).expect("plain values with string keys")
 }

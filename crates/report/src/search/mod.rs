@@ -11,6 +11,8 @@ mod tables;
 
 use iotax_caps::Caps;
 
+use iotax_wording::limit;
+
 pub use self::csv::search_csv;
 pub use self::json::search_json;
 pub use self::result::SearchResult;
@@ -65,12 +67,7 @@ fn counts(search: SearchResult<'_>) -> String {
 /// Where the figures of limits were read, each source once.
 fn sources(caps: &Caps) -> Vec<String> {
     let limits = caps.documented.iter().flat_map(|row| &row.limits);
-    let mut sources: Vec<String> = limits
-        .map(|limit| {
-            let as_of = limit.as_of.as_ref().map_or_else(String::new, |at| format!(", as of {at}"));
-            format!("{}: {}{as_of}", limit.of, limit.source)
-        })
-        .collect();
+    let mut sources: Vec<String> = limits.map(limit::source).collect();
     sources.sort();
     sources.dedup();
     sources

@@ -2,6 +2,7 @@
 
 use iotax_caps::{Cap, PathCap, PathQuantity, TargetCaps};
 use iotax_experiment::Traffic;
+use iotax_wording::cap::path_quantity;
 
 use crate::bandwidth::Unit;
 use crate::format;
@@ -31,7 +32,7 @@ impl Quantity {
         match self {
             Self::Iops => "IOPS",
             Self::Bandwidth(_) => "bandwidth",
-            Self::Path { of, is_per_flow, .. } => of.in_words(is_per_flow),
+            Self::Path { of, is_per_flow, .. } => path_quantity(of, is_per_flow),
         }
     }
 

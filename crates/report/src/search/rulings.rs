@@ -2,6 +2,8 @@
 
 use iotax_caps::CapJudgment;
 
+use iotax_wording::{cap, limit};
+
 use super::quantity;
 use super::result::SearchResult;
 use crate::bandwidth::Unit;
@@ -29,14 +31,12 @@ fn told(judgment: &CapJudgment, unit: Unit) -> String {
             let share = 1.0 - found[0] / limit.per_s;
             let side = if share < 0.0 { "above" } else { "below" };
             let (share, rate) = (percent(share.abs()), quantity.rate(limit.per_s));
-            text.push_str(&format!(
-                ", {share} {side} the {} limit of {}, {rate}",
-                limit.scope, limit.of
-            ));
+            text.push_str(&format!(", {share} {side} the {}, {rate}", limit::name(limit)));
         }
     }
-    match &judgment.why {
-        Some(why) if judgment.found.is_some() => text + "; " + why,
+    let why = judgment.why.as_ref().map(cap::undecided);
+    match why {
+        Some(why) if judgment.found.is_some() => text + "; " + &why,
         Some(why) => format!("{text}: {why}"),
         None => text,
     }

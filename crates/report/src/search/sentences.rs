@@ -6,6 +6,8 @@ use iotax_caps::{
 
 use iotax_diagnose::of_search;
 
+use iotax_wording::{cap, limit};
+
 use super::quantity::{self, Quantity, plain};
 use super::result::SearchResult;
 use super::rulings::search_rulings;
@@ -30,10 +32,10 @@ pub(super) fn all(search: SearchResult<'_>) -> Vec<String> {
     }
     sentences.extend(caps.sharing.iter().map(|pair| sharing(pair, unit)));
     sentences.extend(caps.documented.iter().map(|row| {
-        let target = caps.targets.iter().find(|target| target.name == row.target);
+        let target = caps.targets.iter().find(|target| row.is_of(&target.name));
         let of = target.map_or_else(String::new, |target| of(search, target));
         let quantity = quantity::named(&row.quantity, unit).name();
-        format!("{of}{quantity}: {}", row.says)
+        format!("{of}{quantity}: {}", limit::standing(row))
     }));
     sentences.extend(of_search(search.head, caps).iter().filter_map(|diagnosis| {
         let target = caps.targets.iter().find(|target| target.name == diagnosis.of)?;
@@ -55,12 +57,13 @@ pub(super) fn notes(search: SearchResult<'_>) -> Vec<String> {
         let mut said = Vec::new();
         for (quantity, cap) in quantity::caps(target, search.unit()) {
             let what = quantity.name();
-            if !said.contains(&&cap.why) {
-                notes.push(format!("{of}Why {} ({what}): {}.", cap.kind, cap.why));
-                said.push(&cap.why);
+            let why = cap::reason(&cap.reason);
+            if !said.contains(&why) {
+                notes.push(format!("{of}Why {} ({what}): {why}.", cap::kind(cap.kind)));
+                said.push(why);
             }
         }
-        let off = target.evidence.littles_law_off;
+        let off = target.plateau.littles_law_off;
         if off > 0.05 {
             notes.push(format!(
                 "{of}Warning: I/Os in flight and throughput times latency differ by {} \
@@ -100,9 +103,10 @@ pub(super) fn notes(search: SearchResult<'_>) -> Vec<String> {
         );
     }
     notes.extend(diagnoses::lines(&of_search(search.head, caps), caps.targets.len()));
-    notes.extend(caps.notes.iter().cloned());
+    notes.extend(caps.notes.iter().map(cap::note));
     if let Some(ended) = &caps.ended {
-        notes.push(format!("Ended early: {ended}. What is missing was not measured."));
+        notes
+            .push(format!("Ended early: {}. What is missing was not measured.", cap::ended(ended)));
     }
     notes
 }
@@ -116,12 +120,12 @@ fn of(search: SearchResult<'_>, target: &TargetCaps) -> String {
 fn target(target: &TargetCaps, unit: Unit) -> String {
     let found: Vec<String> = quantity::caps(target, unit)
         .into_iter()
-        .map(|(quantity, cap)| format!("{} ({})", quantity.rate(cap.cap), cap.kind))
+        .map(|(quantity, cap)| format!("{} ({})", quantity.rate(cap.cap), cap::kind(cap.kind)))
         .collect();
     if found.is_empty() {
         return "no cap was found.".to_owned();
     }
-    let caps = if target.evidence.is_plateau { "capped at" } else { "reaches" };
+    let caps = if target.plateau.is_plateau { "capped at" } else { "reaches" };
     let depth = match target.useful_depth {
         Some(1) => "; one I/O at a time is enough to get there".to_owned(),
         Some(depth) => format!("; {depth} in flight are enough to get there"),
@@ -141,12 +145,12 @@ fn has_nothing(target: &TargetCaps) -> bool {
 fn unreached(cap: &Unreached, unit: Unit) -> String {
     let quantity = quantity::named(&cap.quantity, unit);
     let (name, rate) = (quantity.name(), quantity.rate(cap.at_least));
+    let why = cap::obstacle(&cap.obstacle, cap.block_bytes);
     match cap.obstacle {
-        Obstacle::OtherCap => format!("{name} cap unreachable: {}, at {rate}.", cap.why),
-        Obstacle::ThisMachine => format!(
-            "{name}: cap not reached. It is at least {rate}, but {}. Stop other programs, or use a \
-             machine with more CPUs, and measure again.",
-            cap.why
+        Obstacle::OtherCap(_) => format!("{name} cap unreachable: {why}, at {rate}."),
+        Obstacle::ThisMachine(_) => format!(
+            "{name}: cap not reached. It is at least {rate}, but {why}. Stop other programs, or \
+             use a machine with more CPUs, and measure again."
         ),
     }
 }
@@ -177,10 +181,10 @@ fn unsteady(rate: &Unsteady, unit: Unit) -> String {
         }
         _ => String::new(),
     };
-    let beside = rate
-        .beside
-        .as_ref()
-        .map_or_else(String::new, |beside| format!(" Other programs may be the cause: {beside}."));
+    let beside =
+        rate.beside.as_ref().map(cap::busy).map_or_else(String::new, |beside| {
+            format!(" Other programs may be the cause: {beside}.")
+        });
     let name = quantity.name();
     format!("{name} is unsteady, so no cap is stated: {levels}{within}.{beside}")
 }
@@ -208,7 +212,7 @@ fn path(path: &PathCap) -> String {
         "{}: {reached} {} ({}){flows}.{wire}",
         quantity.name(),
         quantity.rate(cap.cap),
-        cap.kind
+        cap::kind(cap.kind)
     )
 }
 
@@ -270,25 +274,22 @@ fn cache(target: &TargetCaps, unit: Unit) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use insta::assert_snapshot;
-    use iotax_caps::UnsteadyLevel;
+    use iotax_caps::{BlockEnd, BusySign, UnsteadyLevel};
 
     use super::*;
 
-    fn cap(quantity: &str, at_least: f64, obstacle: Obstacle, why: &str) -> String {
-        let (quantity, why) = (quantity.to_owned(), why.to_owned());
-        let cap = Unreached { quantity, at_least, block_bytes: 512, obstacle, why };
-        unreached(&cap, Unit::Mib)
+    fn cap(quantity: &str, at_least: f64, block_bytes: u32, obstacle: Obstacle) -> String {
+        let quantity = quantity.to_owned();
+        unreached(&Unreached { quantity, at_least, block_bytes, obstacle }, Unit::Mib)
     }
 
     #[test]
     fn a_cap_out_of_reach_is_told_with_what_is_in_the_way() {
-        let why = "at the smallest block of 512 B the bandwidth cap binds first";
-        assert_snapshot!(cap("iops", 119e3, Obstacle::OtherCap, why), @"IOPS cap unreachable: at the smallest block of 512 B the bandwidth cap binds first, at 119,000 IOPS.");
-        let why = "at the largest block of 1 MiB the IOPS cap binds first";
-        assert_snapshot!(cap("bw_bytes", 1e9, Obstacle::OtherCap, why), @"bandwidth cap unreachable: at the largest block of 1 MiB the IOPS cap binds first, at 953.7 MiB/s.");
-        let why = "the load's threads waited 23 % of the time for a CPU";
-        assert_snapshot!(cap("iops", 12e3, Obstacle::ThisMachine, why), @"IOPS: cap not reached. It is at least 12,000 IOPS, but the load's threads waited 23 % of the time for a CPU. Stop other programs, or use a machine with more CPUs, and measure again.");
-        assert_snapshot!(cap("bw_bytes_to_flow", 5e7, Obstacle::ThisMachine, why), @"bandwidth of a flow to the peer: cap not reached. It is at least 400.0 Mbit/s, but the load's threads waited 23 % of the time for a CPU. Stop other programs, or use a machine with more CPUs, and measure again.");
+        assert_snapshot!(cap("iops", 119e3, 512, Obstacle::OtherCap(BlockEnd::Smallest)), @"IOPS cap unreachable: at the smallest block of 512 B the bandwidth cap binds first, at 119,000 IOPS.");
+        assert_snapshot!(cap("bw_bytes", 1e9, 1 << 20, Obstacle::OtherCap(BlockEnd::Largest)), @"bandwidth cap unreachable: at the largest block of 1 MiB the IOPS cap binds first, at 953.7 MiB/s.");
+        let waited = || Obstacle::ThisMachine(BusySign::Waited { share: 0.23 });
+        assert_snapshot!(cap("iops", 12e3, 512, waited()), @"IOPS: cap not reached. It is at least 12,000 IOPS, but the load's threads waited 23 % of the time for a CPU. Stop other programs, or use a machine with more CPUs, and measure again.");
+        assert_snapshot!(cap("bw_bytes_to_flow", 5e7, 512, waited()), @"bandwidth of a flow to the peer: cap not reached. It is at least 400.0 Mbit/s, but the load's threads waited 23 % of the time for a CPU. Stop other programs, or use a machine with more CPUs, and measure again.");
     }
 
     #[test]
@@ -305,7 +306,7 @@ mod tests {
         };
         assert_snapshot!(unsteady(&rate, Unit::Mib), @"IOPS is unsteady, so no cap is stated: it alternates between 600.0 IOPS (40 % of the time) and 2,000 IOPS (60 %), in cycles of 10 s; 95 % of 30 windows were between 598.0 IOPS and 2,003 IOPS.");
         rate.period_s = None;
-        rate.beside = Some("the load's threads waited 23 % of the time for a CPU".to_owned());
+        rate.beside = Some(BusySign::Waited { share: 0.23 });
         assert_snapshot!(unsteady(&rate, Unit::Mib), @"IOPS is unsteady, so no cap is stated: it alternates between 600.0 IOPS (40 % of the time) and 2,000 IOPS (60 %), without a regular cycle; 95 % of 30 windows were between 598.0 IOPS and 2,003 IOPS. Other programs may be the cause: the load's threads waited 23 % of the time for a CPU.");
         rate = Unsteady {
             quantity: "bw_bytes".to_owned(),

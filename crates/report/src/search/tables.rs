@@ -2,6 +2,8 @@
 
 use iotax_caps::{Cap, Caps, Sharing, TargetCaps};
 
+use iotax_wording::{cap, limit};
+
 use super::quantity::{self, Quantity, plain};
 use super::result::SearchResult;
 use crate::bandwidth::Unit;
@@ -46,7 +48,7 @@ fn caps(targets: &[TargetCaps], unit: Unit) -> Table {
         .figure("[95 % CI]", |(_, quantity, cap)| {
             format!("[{}, {}]", quantity.figure(cap.lo), quantity.figure(cap.hi))
         })
-        .word("set by", |(.., cap)| cap.kind.to_string())
+        .word("set by", |(.., cap)| cap::kind(cap.kind))
         .word("measured with", |(_, quantity, cap)| quantity.load(cap))
         .table
 }
@@ -78,7 +80,7 @@ fn sharing(search: SearchResult<'_>, unit: Unit) -> Table {
         .figure("phi [95 % CI]", |pair| {
             format!("{} [{}, {}]", fixed(pair.phi), fixed(pair.lo), fixed(pair.hi))
         })
-        .word("", |pair| pair.verdict.to_string())
+        .word("", |pair| cap::shared(pair.verdict))
         .table
         // One pair needs no names.
         .without_names_of(targets.len().saturating_sub(1))
@@ -87,11 +89,13 @@ fn sharing(search: SearchResult<'_>, unit: Unit) -> Table {
 fn documented(search: SearchResult<'_>, unit: Unit) -> Table {
     let limits = search.caps.documented.iter().flat_map(|row| {
         let quantity = quantity::named(&row.quantity, unit);
-        (0..).zip(&row.limits).map(move |(at, limit)| (row, quantity, limit, row.binds == Some(at)))
+        let binding = row.binding();
+        let binds = move |limit| binding.is_some_and(|binding| std::ptr::eq(binding, limit));
+        row.limits.iter().map(move |limit| (row, quantity, limit, binds(limit)))
     });
     Table::of(limits)
-        .word("target", |(row, ..)| &row.target)
-        .word("limit", |(_, _, limit, _)| format!("{} {}", limit.scope, limit.of))
+        .word("target", |(row, ..)| limit::targets(row))
+        .word("limit", |(_, _, limit, _)| format!("{} {}", limit.by, limit.of))
         .word("rate", |(_, quantity, ..)| quantity.head())
         .figure("sustained", |(_, quantity, limit, _)| quantity.figure(limit.per_s))
         .figure("burst", |(_, quantity, limit, _)| {

@@ -1,10 +1,11 @@
 //! A search for caps in which every table has rows.
 
 use iotax_caps::{
-    Burst, Cap, CapKind, Caps, DepthStep, Fit, FlowStep, PathCap, PathQuantity, SecondPass, Shared,
-    Sharing, SizeFit, TargetCaps, Wire,
+    Burst, Cap, CapKind, CapSign, Caps, DepthStep, Fit, FlowStep, PathCap, PathQuantity,
+    SecondPass, Shared, Sharing, SizeFit, TargetCaps, Wire,
 };
-use iotax_experiment::documented::{Documented, DocumentedLimit};
+use iotax_catalog::{Scope, Source};
+use iotax_experiment::documented::{Documented, DocumentedLimit, LimitBy};
 use iotax_experiment::{Engine, Opened, Search, SearchTarget, Traffic};
 use iotax_record::{SEARCH_FORMAT, SearchHead};
 
@@ -137,7 +138,7 @@ fn cap(per_s: f64) -> Cap {
         block_bytes: 4_096,
         queue_depth: 64,
         kind: CapKind::Throttle,
-        why: "a plateau".to_owned(),
+        reason: CapSign::Said("a plateau".to_owned()).into(),
         burst: Some(burst),
     }
 }
@@ -160,19 +161,11 @@ fn sharing(names: &[String], (quantity, together): (&str, f64)) -> Sharing {
 
 fn documented(target: &str, known: &[f64]) -> Option<Documented> {
     let limit = |per_s: &f64| DocumentedLimit {
-        scope: "disk".to_owned(),
+        by: LimitBy::Documented(Scope::Disk),
         of: "P10".to_owned(),
         per_s: *per_s,
         burst_per_s: Some(2.0 * per_s),
-        source: "a page".to_owned(),
-        as_of: Some("2026-01-01".to_owned()),
+        source: Some(Source { text: "a page".to_owned(), as_of: "2026-01-01".to_owned() }),
     };
-    (!known.is_empty()).then(|| Documented {
-        target: target.to_owned(),
-        quantity: "bw_bytes".to_owned(),
-        measured: 3e9,
-        limits: known.iter().map(limit).collect(),
-        binds: Some(0),
-        says: "the disk limit of P10 binds, to the point.".to_owned(),
-    })
+    Documented::of(target, "bw_bytes", *known.first()?, known.iter().map(limit).collect())
 }

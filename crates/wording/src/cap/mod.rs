@@ -1,1 +1,282 @@
 //! The search for caps.
+
+use iotax_caps::{
+    BlockEnd, BusySign, CapDoubt, CapKind, CapNote, CapReason, CapSign, Ended, Obstacle,
+    PathQuantity, Shared, Undecided,
+};
+use iotax_experiment::documented::LimitBy;
+use iotax_experiment::{ProbePurpose, Purpose};
+use iotax_quantity::{bytes, percent};
+
+use crate::limit;
+
+/// What sets a cap.
+pub const fn kind(kind: CapKind) -> &'static str {
+    match kind {
+        CapKind::Throttle => "throttle",
+        CapKind::SaturatedDevice => "saturated device",
+        CapKind::ThisMachine => "this machine",
+        CapKind::External => "external cap",
+    }
+}
+
+/// Whether two targets share a bucket.
+pub const fn shared(verdict: Shared) -> &'static str {
+    match verdict {
+        Shared::Separate => "separate",
+        Shared::Shared => "shared",
+        Shared::Partial => "partly shared",
+        Shared::Undecided => "undecided",
+    }
+}
+
+/// Of one flow or of all: `bandwidth to the peer`, `packets of a flow both ways`.
+pub const fn path_quantity(of: PathQuantity, is_per_flow: bool) -> &'static str {
+    match (of, is_per_flow) {
+        (PathQuantity::BytesTo, false) => "bandwidth to the peer",
+        (PathQuantity::BytesFrom, false) => "bandwidth from the peer",
+        (PathQuantity::PacketsTo, false) => "packets to the peer",
+        (PathQuantity::Requests, false) => "packets both ways",
+        (PathQuantity::BytesTo, true) => "bandwidth of a flow to the peer",
+        (PathQuantity::BytesFrom, true) => "bandwidth of a flow from the peer",
+        (PathQuantity::PacketsTo, true) => "packets of a flow to the peer",
+        (PathQuantity::Requests, true) => "packets of a flow both ways",
+    }
+}
+
+/// Why a cap is taken to be of its kind, without a full stop.
+pub fn reason(reason: &CapReason) -> String {
+    let doubts = reason.doubts.iter().map(doubt);
+    sign(&reason.sign) + &doubts.collect::<String>()
+}
+
+fn sign(sign: &CapSign) -> String {
+    match sign {
+        CapSign::SizesUnmeasured => "throughput over block size was not measured".to_owned(),
+        CapSign::NoPlateau { slope } => format!(
+            "no plateau: throughput still changes with depth (slope {slope:.2}), so this is what \
+             was reached and no cap"
+        ),
+        CapSign::NoPlateauOfFlows => "no plateau: throughput still changes with the number of \
+                                      flows, so this is what was reached and no cap"
+            .to_owned(),
+        CapSign::SizesComputed => "this machine's CPUs were busy with I/Os of this size, and \
+                                   others are held by something else"
+            .to_owned(),
+        CapSign::Kink { off, curve_off } => format!(
+            "over block size throughput has a kink, a cap on I/Os and one on bytes: off by {}, a \
+             device's curve by {}",
+            deviation(*off),
+            deviation(*curve_off)
+        ),
+        CapSign::Curve { off, kink_off } => format!(
+            "over block size throughput follows a time per I/O plus a time per byte: off by {}, a \
+             limiter's kink by {}",
+            deviation(*off),
+            deviation(*kink_off)
+        ),
+        CapSign::Neither { kink_off, curve_off } => format!(
+            "a limiter's kink is off by {}, a device's curve by {}: neither is clearly right",
+            deviation(*kink_off),
+            deviation(*curve_off)
+        ),
+        CapSign::OneLine { is_bytes, slope, only, are_larger_several } => {
+            let what = if *is_bytes { "bytes" } else { "I/Os" };
+            let only = only.map_or_else(String::new, |sizes| {
+                let [from, to] = sizes.map(|size| bytes(f64::from(size)));
+                format!(" from {from} to {to}; with others this machine's CPUs were busy")
+            });
+            let several = if *are_larger_several {
+                "; larger ones seem to be counted as several"
+            } else {
+                ""
+            };
+            format!(
+                "{what} per second do not depend on the block size (slope {slope:.2}){only}{several}"
+            )
+        }
+        CapSign::Refill => "what can be had above it comes back in pauses at the rate of the cap, \
+                            as a token bucket's credits do"
+            .to_owned(),
+        CapSign::Limit { by, of } => {
+            let is_documented = matches!(by, LimitBy::Documented(_));
+            let documented = if is_documented { "documented " } else { "" };
+            format!("it is the {documented}{by} limit of {of}")
+        }
+        CapSign::Busy(sign) => busy(sign),
+        CapSign::OneFlowHeld => "one flow carries the same every time, and several carry more: a \
+                                 limit on a flow, or what the window of one connection holds"
+            .to_owned(),
+        CapSign::FlowsHeld => "more flows carry no more, each time the same, and CPUs are left: a \
+                               limiter, or what the link itself carries"
+            .to_owned(),
+        CapSign::NotTwice { spread } => {
+            let spread = percent(*spread);
+            format!("it was not the same twice (by {spread}), and a limiter holds its rate")
+        }
+        CapSign::Said(text) => text.clone(),
+    }
+}
+
+fn deviation(rms: f64) -> String {
+    format!("{:.1} %", rms * 100.0)
+}
+
+fn doubt(doubt: &CapDoubt) -> String {
+    match doubt {
+        CapDoubt::Spread(share) => format!(
+            ", but a limiter holds its rate, and the interval of this one spans {}",
+            percent(*share)
+        ),
+        CapDoubt::SlopeLeft(slope) => {
+            format!("; throughput still changes with depth (slope {slope:.2})")
+        }
+        CapDoubt::Busy(sign) => format!("; {}", busy(sign)),
+        CapDoubt::Scatters => {
+            ", but the other measurements of this search scatter around it".to_owned()
+        }
+    }
+}
+
+/// Whose CPUs were busy, and how to see what is behind them.
+pub fn busy(sign: &BusySign) -> String {
+    const ADVICE: &str = "fewer, larger I/Os or more CPUs show what is behind";
+    match sign {
+        BusySign::Thread { share } => {
+            format!("the load's thread computed {} of the time: {ADVICE}", percent(*share))
+        }
+        BusySign::InTurn { share } => format!(
+            "the load's thread and the kernel's threads that worked for it took {} of one CPU's \
+             time: {ADVICE}",
+            percent(*share)
+        ),
+        BusySign::AllCpus { share, ours } => format!(
+            "all CPUs of this machine were busy {} of the time, {} of that with this load: \
+             {ADVICE}",
+            percent(*share),
+            percent(*ours)
+        ),
+        BusySign::Allowed { share, cpus } => format!(
+            "this load computed for {} of the {cpus:.1} CPUs that it may use: {ADVICE}",
+            percent(*share)
+        ),
+        BusySign::Peer { share } => {
+            format!("the peer's thread computed {} of the time", percent(*share))
+        }
+        BusySign::Waited { share } => {
+            format!("the load's threads waited {} of the time for a CPU", percent(*share))
+        }
+        BusySign::Taken { share } => {
+            format!("all CPUs were busy {} of the time", percent(*share))
+        }
+        BusySign::OtherWork { share } => format!(
+            "all CPUs were busy {} of the time with other work: measure again when it has ended",
+            percent(*share)
+        ),
+        BusySign::Said(text) => text.clone(),
+    }
+}
+
+/// What was in the way of a cap with I/Os of this size.
+pub fn obstacle(obstacle: &Obstacle, block_bytes: u32) -> String {
+    let size = block_size(block_bytes);
+    match obstacle {
+        Obstacle::OtherCap(BlockEnd::Largest) => {
+            format!("at the largest block of {size} the IOPS cap binds first")
+        }
+        Obstacle::OtherCap(BlockEnd::Smallest) => {
+            format!("at the smallest block of {size} the bandwidth cap binds first")
+        }
+        Obstacle::OtherCap(BlockEnd::Small) => {
+            format!("with blocks of {size} the bandwidth cap binds first")
+        }
+        Obstacle::ThisMachine(sign) => busy(sign),
+    }
+}
+
+/// `512 B`, `4 KiB`: block sizes are powers of two.
+fn block_size(bytes: u32) -> String {
+    match bytes {
+        0..1024 => format!("{bytes} B"),
+        1024..1_048_576 => format!("{} KiB", bytes >> 10),
+        _ => format!("{} MiB", bytes >> 20),
+    }
+}
+
+/// Why a rule is not decided.
+pub fn undecided(why: &Undecided) -> String {
+    match why {
+        Undecided::NothingDocumented => {
+            "nothing that is documented of it is known: name it with --vm and --disk".to_owned()
+        }
+        Undecided::WithinInterval => "the limit lies within the interval".to_owned(),
+        Undecided::MayGiveMore(why) => format!("it may give more: {}", reason(why)),
+        Undecided::NotReached(what, block_bytes) => {
+            format!("the cap was not reached: {}", obstacle(what, *block_bytes))
+        }
+        Undecided::Unsteady => "the rate is unsteady".to_owned(),
+        Undecided::NoCap => "no cap was found".to_owned(),
+        Undecided::Said(text) => text.clone(),
+    }
+}
+
+/// What else is to be known of a search.
+pub fn note(note: &CapNote) -> String {
+    match note {
+        CapNote::SharingUntested { a, b, unsteady } => {
+            format!("Whether {a} and {b} share a bucket was not tested: {unsteady} is unsteady.")
+        }
+        CapNote::Role(role) => limit::role(role),
+        CapNote::ConcludedBy { version } => format!(
+            "Shown as iotax {version} concluded when it was measured: the search of this version \
+             would have made other probes, or the record was edited since."
+        ),
+        CapNote::Said(text) => text.clone(),
+    }
+}
+
+/// Why a search ended before its time.
+pub fn ended(ended: &Ended) -> String {
+    match ended {
+        Ended::Interrupted => "interrupted".to_owned(),
+        Ended::Silent { target } => format!("{target}: no I/O completed"),
+        Ended::Failed(why) => why.clone(),
+    }
+}
+
+/// What a level was measured for.
+pub fn level(of: &ProbePurpose) -> String {
+    match of {
+        ProbePurpose::Known(of) => purpose(*of),
+        ProbePurpose::Said(text) => text.clone(),
+    }
+}
+
+/// What is measured, or waited for.
+pub fn purpose(of: Purpose) -> String {
+    let at_once = |what: &str, flows: u32| format!("{what}, {flows} at once");
+    let plain = match of {
+        Purpose::StreamsTo(flows) => return at_once("streams to the peer", flows),
+        Purpose::StreamsFrom(flows) => return at_once("streams from the peer", flows),
+        Purpose::DatagramsTo(flows) => return at_once("small datagrams to the peer", flows),
+        Purpose::Requests(flows) => return at_once("small requests and answers", flows),
+        Purpose::Saturate => "saturate: does a burst run out?",
+        Purpose::SpendCredits => "spend what came back",
+        Purpose::Rest => "rest, so that credits can come back",
+        Purpose::AfterPause => "what came back in a pause?",
+        Purpose::OverDepth => "throughput over queue depth",
+        Purpose::OverSize => "throughput over block size",
+        Purpose::CapAgain => "measure the cap again",
+        Purpose::Steadiness => "does the rate hold still?",
+        Purpose::OneAlone => "one alone",
+        Purpose::OtherAlone => "the other alone",
+        Purpose::BothAtOnce => "both at once",
+        Purpose::ReadNew => "read what is new",
+        Purpose::ReadOnce => "read a span once",
+        Purpose::ReadAgain => "read the same span again",
+    };
+    plain.to_owned()
+}
+
+#[cfg(test)]
+mod tests;

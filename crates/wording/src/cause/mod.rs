@@ -105,6 +105,17 @@ fn of_family(why: &Why, about: &[Component]) -> String {
     }
 }
 
+/// Each text once: figures that differ may read the same.
+pub fn each(all: &[Evidence]) -> Vec<String> {
+    let mut texts: Vec<String> = Vec::new();
+    for text in all.iter().map(evidence) {
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    texts
+}
+
 /// What speaks for a cause, or against it; without an end.
 pub fn evidence(evidence: &Evidence) -> String {
     match evidence {

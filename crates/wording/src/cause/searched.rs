@@ -4,10 +4,17 @@ use iotax_diagnose::why::limits::Counted;
 use iotax_diagnose::{PathWay, SearchEvidence};
 use iotax_quantity::{bit_rate, bytes, percent, time, times};
 
+use crate::{cap, limit};
+
 pub(super) fn evidence(evidence: &SearchEvidence) -> String {
     match evidence {
-        SearchEvidence::Said(text) => text.clone(),
-        SearchEvidence::Source { of, source } => format!("{of}: {source}"),
+        SearchEvidence::Cap(reason) => cap::reason(reason),
+        SearchEvidence::Beside(row) => limit::standing(row),
+        SearchEvidence::Busy(sign) => cap::busy(sign),
+        SearchEvidence::Source { of, source } => {
+            let source = source.as_ref().map_or(limit::READ_HERE, |source| &source.text);
+            format!("{of}: {source}")
+        }
         SearchEvidence::DeeperBroughtNoMore { depth } => {
             format!("more than {depth} in flight brought no more, and every I/O took longer")
         }
@@ -46,10 +53,10 @@ pub(super) fn evidence(evidence: &SearchEvidence) -> String {
             percent(*share)
         ),
         SearchEvidence::TakesFromSame { other } => format!("{other} takes from the same limit"),
-        SearchEvidence::Computed { target, why } => format!("{target}: {why}"),
+        SearchEvidence::Computed { target, why } => format!("{target}: {}", cap::reason(why)),
     }
 }
 
 const fn words(way: PathWay) -> &'static str {
-    way.quantity.in_words(way.is_per_flow)
+    cap::path_quantity(way.quantity, way.is_per_flow)
 }

@@ -3,7 +3,7 @@
 use iotax_diagnose::{Confidence, Diagnosis, Reason, Suspect};
 use iotax_quantity::percent;
 
-use super::{confidence, evidence, put_in, title};
+use super::{confidence, each, evidence, put_in, title};
 
 /// A suspect in a line or two: `title (likely, explains 40 % of an I/O's time): evidence. Against it: ...`
 pub fn suspect(suspect: &Suspect) -> String {
@@ -17,8 +17,7 @@ fn line(suspect: &Suspect, evidence_of: Option<&str>) -> String {
     let against = if suspect.against.is_empty() {
         String::new()
     } else {
-        let against: Vec<String> = suspect.against.iter().map(evidence).collect();
-        format!(" Against it: {}.", joined(&against))
+        format!(" Against it: {}.", joined(&each(&suspect.against)))
     };
     format!(
         "{} ({}{share}): {}.{against} iotax doctor --explain {}",
@@ -31,7 +30,7 @@ fn line(suspect: &Suspect, evidence_of: Option<&str>) -> String {
 
 /// What speaks for it; the first with the arm that it is of, where several have the cause.
 fn speaks_for(suspect: &Suspect, of: Option<&str>) -> Vec<String> {
-    let mut texts: Vec<String> = suspect.evidence.iter().map(evidence).collect();
+    let mut texts = each(&suspect.evidence);
     if let (Some(first), Some(arm)) = (texts.first_mut(), of) {
         *first = format!("in {arm}, {first}");
     }

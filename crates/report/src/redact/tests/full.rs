@@ -2,6 +2,7 @@
 //! it stands here, too, and then needs a rule.
 
 use iotax_catalog::{Caching, Direction, Source};
+use iotax_experiment::documented::LimitBy;
 use iotax_experiment::layers::{
     CgroupIo, Cloud, CloudDisk, CloudDisks, CloudOptions, Dev, Dir, Dmcrypt, File, FileSystem,
     FileSystemKind, Gocryptfs, Nfs, Part, PartLayer, Throttle, Vdisk,
@@ -69,7 +70,7 @@ pub(super) fn experiment() -> ExperimentHead {
             notes: vec![t()],
             caches: vec![t()],
             known: vec![KnownLimit {
-                scope: t(),
+                by: LimitBy::Shaper(t()),
                 of: t(),
                 direction: Some(Direction::Read),
                 iops: None,
