@@ -34,8 +34,8 @@ pub use counting::Counting;
 pub use group::{ControlGroups, CpuThrottling, GroupIoLimits, GroupMemory};
 pub use mapped::{Crypt, MappedTarget, Mapping};
 pub use network::{
-    Conntrack, Interface, InterfaceCounters, NetworkSeen, Offloads, PathProbe, Qdisc, Ring, Route,
-    Softnet, TcpSettings,
+    Conntrack, EncryptingInterface, Interface, InterfaceCounters, NetworkSeen, Offloads, PathProbe,
+    Qdisc, Ring, Route, Softnet, TcpSettings,
 };
 pub use nfs::{Listener, NetworkPath, NfsSeen, NfsTransport};
 pub use raid::RaidSeen;
