@@ -6,7 +6,7 @@ use anyhow::Result;
 use crate::cargo::{cargo, with_env};
 use crate::steps::Step;
 use crate::suite::{Kind, run_tests};
-use crate::{dist, fuzz, rooms, sources};
+use crate::{dist, fuzz, prose, rooms, sources, tuples};
 
 /// All steps in order.
 pub(crate) const STEPS: &[Step] = &[
@@ -22,6 +22,9 @@ pub(crate) const STEPS: &[Step] = &[
         "a test is skipped by the one helper alone, which fails in CI",
         sources::skips,
     ),
+    Step::new("prose", "rooms that conclude return data, and wording says it", prose::prose),
+    Step::new("matching", "no room looks into sentences", prose::matching),
+    Step::new("tuples", "what functions take has names", tuples::check),
     Step::new("fmt", "formatting", || cargo(&["fmt", "--all", "--check"])),
     Step::new("clippy", "lints, warnings are errors", clippy),
     Step::new("unit", "unit tests", || run_tests(Kind::Unit)),

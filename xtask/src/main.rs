@@ -6,14 +6,17 @@ mod cargo;
 mod check;
 mod checkout;
 mod circles;
+mod code;
 mod dist;
 mod fuzz;
 mod measure;
+mod prose;
 mod rooms;
 mod sources;
 mod steps;
 mod suite;
 mod tables;
+mod tuples;
 
 use std::process::ExitCode;
 

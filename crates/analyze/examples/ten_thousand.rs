@@ -15,7 +15,7 @@ use iotax_experiment::{
     Arm, Design, IndexLoads, Layer, Spec, Stack, Stop, StopMode, Target, Workload,
 };
 use iotax_record::{
-    DirectionRecord, End, Environment, ExperimentHead, FORMAT, HostRecord, JobRecord,
+    DirectionRecord, End, EndReason, Environment, ExperimentHead, FORMAT, HostRecord, JobRecord,
     LatencyHistogram, LoadRecord, OperationRecord, Outcome, Reader, Site, Slow, SystemCounters,
     Trial, Writer,
 };
@@ -70,7 +70,7 @@ fn write(dir: &Path) -> Result<(), iotax_record::Error> {
     }
     let wall_ns = u64::from(TRIALS) * 8 * SECOND_NS;
     writer.finish(&End {
-        reason: "all blocks were run".into(),
+        reasons: vec![EndReason::AllRun],
         wall_ns,
         interrupted: false,
         gave_up: false,
@@ -101,6 +101,7 @@ fn experiment() -> ExperimentHead {
     };
     let arms = vec![arm("base"), arm("other")];
     ExperimentHead {
+        cloud: iotax_experiment::CloudChoice::default(),
         format: FORMAT,
         id: None,
         iotax_version: env!("CARGO_PKG_VERSION").into(),

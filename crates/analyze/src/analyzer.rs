@@ -2,7 +2,7 @@
 
 use iotax_experiment::Design;
 use iotax_experiment::rule::Condition;
-use iotax_record::{End, ExperimentHead, Trial};
+use iotax_record::{End, EndReason, ExperimentHead, Trial};
 use iotax_stats::sample::mean;
 
 use crate::analysis::{
@@ -66,7 +66,7 @@ impl Analyzer {
             layout: layout.filter(|layout| layout.total.len() == spec.arms.len()),
             factors: Factors::of(spec),
             trials: Vec::new(),
-            pools: vec![ArmPool::new(&spec.workload); spec.arms.len()],
+            pools: vec![ArmPool::new(spec.workload()); spec.arms.len()],
             experiment: experiment.clone(),
             intervals: 0,
             levels: Vec::new(),
@@ -78,7 +78,7 @@ impl Analyzer {
 
     /// Takes in one trial: extracts its facts, merges its histograms, keeps nothing else of it.
     pub fn add(&mut self, trial: &Trial) {
-        let workload = &self.experiment.spec.workload;
+        let workload = self.experiment.spec.workload();
         let arm = self.names.iter().position(|name| *name == trial.arm);
         let facts = TrialFacts::of(trial, &self.experiment.spec, arm);
         if let (true, Some(arm), Some(load)) = (facts.usable, arm, &trial.load) {
@@ -135,18 +135,22 @@ impl Analyzer {
 
     /// The trials of each arm, as one level of a depth check.
     pub(crate) fn levels(&self, is_own: bool) -> Vec<Level> {
-        let in_flight =
-            self.experiment.spec.workload.primary_job().map_or(1, iotax_experiment::Job::in_flight);
+        let in_flight = self
+            .experiment
+            .spec
+            .workload()
+            .primary_job()
+            .map_or(1, iotax_experiment::Job::in_flight);
         let of_arm = |arm: usize| {
             let usable = self.trials.iter().filter(|trial| trial.usable && trial.arm == Some(arm));
             let environment = &self.experiment.host(arm).environment;
             let (mut trials, mut busy) = (Vec::new(), Vec::new());
             for trial in usable {
-                let (Some(job), Some(iops)) = (trial.primary(), Metric::THROUGHPUT.of(trial))
+                let (Some(job), Some(iops)) = (trial.primary(), Metric::Throughput.of(trial))
                 else {
                     continue;
                 };
-                let latency_ns = Metric::LATENCY.of(trial).unwrap_or(f64::NAN);
+                let latency_ns = Metric::Latency.of(trial).unwrap_or(f64::NAN);
                 trials.push((trial.block, iops, job.bytes_per_s(), latency_ns));
                 busy.extend(checks::busiest(trial, environment));
             }
@@ -193,11 +197,11 @@ impl Analyzer {
             judged.rules.append(&mut judged.requirements);
         }
         progress = rules::progress(progress, &judged.rules, &spec.stop);
-        if let (None, Some(arm)) = (&progress.stop, self.given_up()) {
-            let name = &self.names[arm];
-            let trials = stalled::GIVE_UP_AFTER;
-            progress.stop =
-                Some(format!("arm {name} completed nothing in {trials} trials in a row"));
+        if progress.stop.is_empty()
+            && let Some(arm) = self.given_up()
+        {
+            let (arm, trials) = (self.names[arm].clone(), stalled::GIVE_UP_AFTER);
+            progress.stop = vec![EndReason::ArmSilent { arm, trials }];
         }
         progress
     }
@@ -284,12 +288,12 @@ impl Analyzer {
         let open_questions = questions::open(&evidence, self.peel(&blocks).as_ref(), end);
         Analysis {
             format: FORMAT,
-            workload: spec.workload.name.clone(),
-            primary: spec.workload.primary.clone(),
+            workload: spec.workload().name.clone(),
+            primary: spec.workload().primary.clone(),
             baseline: self.names.first().cloned().unwrap_or_default(),
             margin: spec.stop.margin,
             alpha: spec.stop.alpha,
-            documented: bound::arms(spec, &arms),
+            documented: bound::arms(&self.experiment, &arms),
             arms,
             outliers: self.outliers(),
             fleet: nodes::cost(spec, &trials),
@@ -345,11 +349,11 @@ impl Analyzer {
     fn metrics(&self) -> Vec<Metric> {
         let spec = &self.experiment.spec;
         if spec.is_of_results() {
-            results::metrics(&self.trials, &spec.workload)
+            results::metrics(&self.trials, spec.workload())
         } else {
-            let mut metrics = Metric::of_workload(&spec.workload);
+            let mut metrics = Metric::of_workload(spec.workload());
             // Where all latencies count from submission, it would be said twice.
-            metrics.retain(|m| *m != Metric::SERVICE_TIME || !spec.counts_from_submission());
+            metrics.retain(|m| *m != Metric::ServiceTime || !spec.counts_from_submission());
             metrics
         }
     }
@@ -376,7 +380,7 @@ impl Analyzer {
             let additive = metrics.iter().find(|metric| metric.adds_up());
             let interactions: Vec<Conclusion> =
                 additive.map_or_else(Vec::new, |m| peel.interactions(&self.method, *m));
-            let cpu = Metric::cpu(&self.experiment.spec.workload);
+            let cpu = Metric::cpu(self.experiment.spec.workload());
             let attribution = peel.attribution(&self.method, &interactions, cpu);
             all.extend(interactions);
             attribution
@@ -432,7 +436,7 @@ impl Analyzer {
             conclusions
                 .iter()
                 .flat_map(|conclusion| {
-                    let arm = conclusion.comparison.arm.as_ref();
+                    let arm = conclusion.comparison.subject.arm();
                     let arm = arm.and_then(|arm| self.names.iter().position(|name| name == arm));
                     let pair = arm.filter(|_| !is_fleet).map(|arm| vec![0, arm]);
                     let arms = pair.unwrap_or_else(|| all_arms.clone());
@@ -483,10 +487,7 @@ fn ending(
     let complete = blocks.all.iter().filter(|block| block.is_comparable(design)).count();
     let last_ns = trials.iter().map(|t| t.started_ns + t.window_ns).max().unwrap_or(0);
     Ending {
-        reason: end.map_or_else(
-            || "the record was cut off: the program was killed or the machine went down".to_owned(),
-            |end| end.reason.clone(),
-        ),
+        reasons: end.map_or_else(Vec::new, |end| end.reasons.clone()),
         blocks: u32::try_from(complete).unwrap_or(u32::MAX),
         trials: u32::try_from(trials.len()).unwrap_or(u32::MAX),
         wall_ns: end.map_or(last_ns, |end| end.wall_ns),

@@ -1,17 +1,19 @@
 //! Arms, and targets of them, that sit on a limit that is known.
 
 use iotax_catalog::{Direction, Limit, Scope};
+use iotax_experiment::KnownLimit;
 use iotax_experiment::documented::{Documented, DocumentedLimit, QUANTITIES, Quantity, named};
-use iotax_experiment::{KnownLimit, Spec};
+use iotax_record::ExperimentHead;
 
 use crate::analysis::{ArmSummary, TargetSummary};
 use crate::targets::{THROTTLE, direction};
 
 /// The arms and targets whose throughput is that of a limit, sustained or burst.
-pub(crate) fn arms(spec: &Spec, arms: &[ArmSummary]) -> Vec<Documented> {
+pub(crate) fn arms(experiment: &ExperimentHead, arms: &[ArmSummary]) -> Vec<Documented> {
+    let spec = &experiment.spec;
     // An unknown name is refused before anything is measured.
-    let named = named(&spec.cloud, spec.targets().count()).unwrap_or_default();
-    let direction = spec.workload.primary_job().map_or(Direction::Both, direction);
+    let named = named(&experiment.cloud, spec.targets().count()).unwrap_or_default();
+    let direction = spec.workload().primary_job().map_or(Direction::Both, direction);
     let mut rows = Vec::new();
     let mut at = 0;
     for (arm, found) in spec.arms.iter().zip(arms) {

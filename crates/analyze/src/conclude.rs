@@ -11,7 +11,7 @@ use crate::change::{self, Change};
 use crate::method::Method;
 use crate::metrics::Better;
 use crate::place;
-use crate::row::{Row, Subject};
+use crate::row::Row;
 use crate::stalled::Judged;
 
 /// A comparison with what it rests on.
@@ -29,15 +29,17 @@ pub(crate) struct Conclusion {
     pub bounds: Option<Interval>,
     /// Why the interval's own verdict was taken back, in words.
     pub withheld: Option<&'static str>,
-    /// About two layers together: shown, but it does not decide when a run stops.
-    pub is_interaction: bool,
 }
 
 impl Conclusion {
-    /// Name of the arm or label of the layer.
-    pub(crate) fn subject(&self) -> &str {
-        let Comparison { arm, layer, .. } = &self.comparison;
-        arm.as_deref().or(layer.as_deref()).unwrap_or_default()
+    /// About two layers together: shown, but it does not decide when a run stops.
+    pub(crate) const fn is_interaction(&self) -> bool {
+        self.comparison.subject.is_interaction()
+    }
+
+    /// What it is about, in words.
+    pub(crate) fn subject(&self) -> String {
+        crate::analysis::named(&self.comparison.subject)
     }
 }
 
@@ -65,7 +67,6 @@ impl Conclusion {
             bounds: None,
             withheld: None,
             p_if_dependent: 1.0,
-            is_interaction: false,
         }
     }
 }
@@ -227,13 +228,8 @@ impl Row {
         let spread = series.summary(decision.blocks).map(|summary| summary.sd);
         let bounds = method.bounds(self.metric, series, decision.blocks);
         let blocks = self.blocks[..shown].to_vec();
-        let (arm, layer) = match self.subject {
-            Subject::Arm(name) => (Some(name), None),
-            Subject::Layer(label) => (None, Some(label)),
-        };
         let comparison = Comparison {
-            arm,
-            layer,
+            subject: self.subject,
             against: None,
             within: None,
             metric: self.metric,
@@ -267,7 +263,6 @@ impl Row {
             spread,
             bounds,
             withheld: None,
-            is_interaction: false,
         }
     }
 }

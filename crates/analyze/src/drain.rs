@@ -43,8 +43,7 @@ pub fn drain_spec(spec: &Spec, limit_ns: u64) -> Spec {
         ..spec.stop
     };
     Spec {
-        workload: drains(&spec.workload),
-        then: spec.then.iter().map(drains).collect(),
+        phases: spec.phases().map(drains).collect(),
         suite: spec.suite.as_ref().map(|suite| format!("{suite} to drain credits")),
         stop,
         side_runs: SideRuns::default(),
@@ -115,8 +114,8 @@ pub(crate) fn label<'a>(
         drain.regime = drain.rate_iops.map(|rate| regime(rate).to_owned());
     }
     for comparison in comparisons.filter(|c| c.metric.has(Trait::Capped)) {
-        let involved = |drain: &&ArmDrain, at: usize| match &comparison.arm {
-            Some(arm) => at == 0 || drain.arm == *arm,
+        let involved = |drain: &&ArmDrain, at: usize| match comparison.subject.arm() {
+            Some(arm) => at == 0 || drain.arm == arm,
             None => true,
         };
         let mut regimes = drains

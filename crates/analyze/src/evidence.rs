@@ -83,7 +83,7 @@ impl<'a> Evidence<'a> {
         trial: &'a TrialFacts,
     ) -> impl Iterator<Item = (&'a Job, &'a JobFacts)> + use<'a> {
         let experiment = self.experiment;
-        trial.jobs.iter().map(|facts| (&experiment.spec.workload.jobs[facts.job], facts)).filter(
+        trial.jobs.iter().map(|facts| (&experiment.spec.workload().jobs[facts.job], facts)).filter(
             |(_, facts)| {
                 !matches!(facts.engine.as_str(), "null" | "metadata")
                     && facts.ios > 0

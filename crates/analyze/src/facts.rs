@@ -121,7 +121,7 @@ const MAX_SPREADS: u32 = 480;
 
 impl TrialFacts {
     pub(crate) fn of(trial: &Trial, spec: &Spec, arm: Option<usize>) -> Self {
-        let workload = &spec.workload;
+        let workload = spec.workload();
         let load = trial.load.as_ref();
         let from_submission = spec.counts_from_submission();
         let jobs = load.map_or_else(Vec::new, |load| jobs(load, workload, from_submission));

@@ -46,12 +46,12 @@ mod taken;
 mod targets;
 
 pub use analysis::{
-    Analysis, ArmDepths, ArmDrain, ArmPrecondition, ArmSummary, ArmTax, Attribution, Cap, Check,
-    Comparison, DepthLevel, DepthResponse, EffectChange, Ending, Estimate, FORMAT, FactorEffect,
-    FactorEffects, FactorInteraction, FactorShift, FleetCost, FoundDepth, Interaction, JobSummary,
-    Judgment, LayerCost, Missing, NetworkLoad, NetworkSummary, OperationSummary, Outlier, Outliers,
-    PlaceEffect, QuantilePoint, Rates, SlowMode, Stalls, Steadiness, SyncSummary, TargetPoint,
-    TargetSummary, TrialPoint, Warning, Work,
+    Against, Analysis, ArmDepths, ArmDrain, ArmPrecondition, ArmSummary, ArmTax, Attribution, Cap,
+    Check, Comparison, DepthLevel, DepthResponse, EffectChange, Ending, Estimate, FORMAT,
+    FactorEffect, FactorEffects, FactorInteraction, FactorShift, FleetCost, FoundDepth,
+    Interaction, JobSummary, Judgment, LayerCost, Missing, NetworkLoad, NetworkSummary,
+    OperationSummary, Outlier, Outliers, PlaceEffect, QuantilePoint, Rates, SlowMode, Stalls,
+    Steadiness, SyncSummary, TargetPoint, TargetSummary, TrialPoint, Warning, Work,
 };
 pub use analyzer::Analyzer;
 pub use counters::{
@@ -68,5 +68,6 @@ pub use phases::{Phases, Sustained};
 pub use precondition::{PASSES, precondition_spec};
 pub use progress::{ArmProgress, Progress};
 pub use rules::fewest;
-pub use seconds::{Spread, thinned};
+pub use screened::is_population;
+pub use seconds::Spread;
 pub use spread::LatencySpread;

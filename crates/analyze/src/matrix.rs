@@ -1,6 +1,6 @@
 //! A matrix: effects of the levels of factors over arms that are their combinations.
 
-use iotax_experiment::{Matrix, Setting, Spec};
+use iotax_experiment::{Matrix, Setting, Spec, Subject};
 use iotax_stats::matrix::{Cells, Level, contrast, interaction};
 use iotax_stats::rci::Interval;
 use iotax_stats::sample::mean;
@@ -17,7 +17,7 @@ use crate::family;
 use crate::method::Method;
 use crate::metrics::Metric;
 use crate::results::{self, Contrast, Sample};
-use crate::row::{Row, Subject};
+use crate::row::Row;
 
 /// The factors of an experiment, and how their effects are concluded on.
 #[derive(Debug, Clone)]
@@ -122,11 +122,10 @@ impl Factors {
                 let samples: Vec<Sample> =
                     arms.map(|arm| Sample::of(trials, arm, *metric)).collect();
                 let contrast = |level: &Level| {
-                    let Setting { factor, level: name } = self.setting(*level);
                     let pairs = known(level).known;
                     let pairs: Vec<[usize; 2]> =
                         pairs.into_iter().map(|[with, base]| [base, with]).collect();
-                    let subject = (None, Some(format!("{factor}={name}")), None);
+                    let subject = (Subject::Level(self.setting(*level)), None);
                     Contrast::of(trials, (*metric, subject), &samples, &pairs)
                 };
                 results::family(
@@ -237,7 +236,7 @@ impl Factors {
 
     /// Whether an arm is of one of these pairs.
     fn is_of(&self, arm: &Comparison, pairs: &Pairs) -> bool {
-        let place = self.names.iter().position(|own| Some(own) == arm.arm.as_ref());
+        let place = self.names.iter().position(|own| arm.subject.arm() == Some(own));
         place.is_some_and(|place| pairs.known.iter().flatten().any(|own| *own == place))
     }
 
@@ -248,8 +247,7 @@ impl Factors {
     }
 
     fn row(&self, blocks: &Blocks<'_>, level: Level, metric: Metric) -> Row {
-        let Setting { factor, level: name } = self.setting(level);
-        let mut row = Row::new(Subject::Layer(format!("{factor}={name}")), metric);
+        let mut row = Row::new(Subject::Level(self.setting(level)), metric);
         (row.is_pair, row.may_change) = (false, false);
         let Pairs { known, .. } = Pairs::of(blocks, self.cells.pairs(level));
         let of = |values: &[Vec<Option<f64>>]| contrast(values, &known).unwrap_or_default();
@@ -355,7 +353,7 @@ mod tests {
 
     #[test]
     fn what_seems_to_be_no_effect_is_masked_where_an_arm_of_it_is() {
-        let of = |verdict, arm| Comparison::example(verdict, Some(arm), None);
+        let of = |verdict, arm: &str| Comparison::example(verdict, Subject::Arm(arm.to_owned()));
         let masked = of(Verdict::Masked, "b");
         let equal = of(Verdict::Equivalent, "sec=krb5");
         let seen = |effect: &Comparison, arms: &[&Comparison]| {
@@ -369,7 +367,7 @@ mod tests {
         let slower = of(Verdict::Slower, "sec=krb5");
         assert_eq!(seen(&slower, &[&masked]).0, Verdict::Slower);
         // A cap on throughput says nothing of CPU time.
-        let cpu = Comparison { metric: Metric::CPU_PER_IO, ..masked };
+        let cpu = Comparison { metric: Metric::CpuPerIo, ..masked };
         assert_eq!(seen(&equal, &[&cpu]).0, Verdict::Equivalent);
     }
 }

@@ -143,7 +143,7 @@ fn regime_level(spec: &Spec) -> f64 {
         Arms::Fleet => spec.arms.len(),
         Arms::Single | Arms::Compare => spec.arms.len().saturating_sub(1),
     };
-    let metrics = Metric::of_workload(&spec.workload);
+    let metrics = Metric::of_workload(spec.workload());
     let series = subjects * metrics.iter().filter(|metric| metric.has(Trait::MayChange)).count();
     regime::LEVEL / series.max(1) as f64
 }

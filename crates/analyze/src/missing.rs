@@ -77,7 +77,7 @@ pub(crate) fn withhold(
     if each.iter().all(|[missing, _]| *missing == 0) {
         return;
     }
-    let at = |name: Option<&String>| names.iter().position(|own| Some(own) == name);
+    let at = |name: &str| names.iter().position(|own| own == name);
     // Of a layer, or of several others, the arm that lost the most.
     let worst = |except: Option<usize>| {
         let others = each.iter().enumerate().filter(|(arm, _)| Some(*arm) != except);
@@ -85,14 +85,13 @@ pub(crate) fn withhold(
         others.map(|(_, of)| *of).max_by(|a, b| share(a).total_cmp(&share(b))).unwrap_or_default()
     };
     for conclusion in conclusions {
-        let arm = at(conclusion.comparison.arm.as_ref());
+        let own = conclusion.comparison.subject.arm().and_then(at);
         let base = match &conclusion.comparison.against {
-            Some(against) => at(Some(against)),
-            None => arm.map(|_| 0),
+            Some(against) => against.arm().and_then(at),
+            None => own.map(|_| 0),
         };
-        let [arm, of_arm] = arm.map_or_else(|| worst(None), |arm| each[arm]);
-        let [base, of_base] =
-            base.map_or_else(|| worst(at(conclusion.comparison.arm.as_ref())), |base| each[base]);
+        let [arm, of_arm] = own.map_or_else(|| worst(None), |arm| each[arm]);
+        let [base, of_base] = base.map_or_else(|| worst(own), |base| each[base]);
         if arm + base > 0 {
             conclusion.miss(Missing { arm, of_arm, base, of_base, decides: false }, margin);
         }

@@ -45,10 +45,10 @@ pub(crate) fn summary(workload: &Workload, trials: &[&TrialFacts]) -> Option<Net
     let zero_copy = || jobs().filter_map(|job| job.tcp?.zero_copy);
     let cpu_ns = if load.moves_bytes() {
         let bytes = |trial: &TrialFacts| trial.flows().map(JobFacts::bits).sum();
-        pooled::mean(trials, Metric::CPU_PER_MIB, bytes)
+        pooled::mean(trials, Metric::CpuPerMib, bytes)
     } else {
         let requests = |trial: &TrialFacts| trial.primary().map_or(0.0, |job| job.ios as f64);
-        pooled::mean(trials, Metric::CPU_PER_REQUEST, requests)
+        pooled::mean(trials, Metric::CpuPerRequest, requests)
     };
     Some(NetworkSummary {
         load,

@@ -4,24 +4,24 @@
 //! hold at once. Many are a population:
 //! [`crate::screened`].
 
-use iotax_experiment::{Design, Spec};
+use iotax_experiment::{Design, Spec, Subject};
 use iotax_stats::sample::mean;
 
-use crate::analysis::FleetCost;
+use crate::analysis::{Against, FleetCost};
 use crate::blocks::{Block, Blocks};
 use crate::compare;
 use crate::conclude::{Conclusion, conclude as conclude_on};
 use crate::facts::TrialFacts;
 use crate::method::Method;
 use crate::metrics::{Metric, Trait};
-use crate::row::{Row, Subject};
+use crate::row::Row;
 use crate::screened::is_population;
 use crate::stalled::StalledBlocks;
 
 /// What the look at the nodes cost.
 pub(crate) fn cost(spec: &Spec, trials: &[&TrialFacts]) -> Option<FleetCost> {
     const MINUTE_NS: f64 = 60e9;
-    let load_ns: u64 = trials.iter().map(|trial| trial.window_ns + spec.workload.ramp_ns).sum();
+    let load_ns: u64 = trials.iter().map(|trial| trial.window_ns + spec.workload().ramp_ns).sum();
     (spec.design == Design::Fleet).then(|| FleetCost {
         nodes: u32::try_from(spec.arms.len()).unwrap_or(u32::MAX),
         is_population: is_population(spec),
@@ -40,8 +40,8 @@ pub(crate) fn conclude(
     let mut conclusions = conclude_on(method, rows);
     for (node, conclusion) in conclusions.iter_mut().enumerate() {
         conclusion.comparison.against = Some(match names {
-            [a, b] => if node == 0 { b } else { a }.clone(),
-            _ => format!("the other {}", names.len() - 1),
+            [a, b] => Against::Arm(if node == 0 { b } else { a }.clone()),
+            _ => Against::Others(u32::try_from(names.len() - 1).unwrap_or(u32::MAX)),
         });
     }
     conclusions

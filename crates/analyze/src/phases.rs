@@ -1,7 +1,7 @@
 //! The phases of an experiment, each analysed as an experiment of its own.
 
 use iotax_experiment::{Depth, Spec, Workload};
-use iotax_record::{End, ExperimentHead, Trial};
+use iotax_record::{End, EndReason, ExperimentHead, Trial};
 
 use crate::analysis::{Analysis, ArmDrain, DepthResponse};
 use crate::analyzer::Analyzer;
@@ -71,7 +71,7 @@ impl Phases {
     fn levels(&self, spec: &Spec) -> Option<Vec<Vec<Level>>> {
         let mut by_arm = vec![Vec::new(); spec.arms.len()];
         for depth in Depth::ALL {
-            let changed = spec.workload.with_depth(depth);
+            let changed = spec.workload().with_depth(depth);
             let Some(at_depth) = changed.and_then(|changed| self.of(&changed.name)) else {
                 continue;
             };
@@ -92,11 +92,12 @@ impl Phases {
     /// `end`: how that ended.
     pub fn measured_below_caps(&mut self, loads: &Self, end: Option<&End>) {
         for (changed, analysis) in loads.finish(end) {
-            let name = &changed.spec.workload.name;
+            let name = &changed.spec.workload().name;
             let is_of = |workload: &Workload| name.starts_with(&format!("{} ", workload.name));
             // The longest name: one may begin with another.
-            let own = self.each.iter_mut().filter(|(head, _)| is_of(&head.spec.workload));
-            if let Some((_, analyzer)) = own.max_by_key(|(head, _)| head.spec.workload.name.len()) {
+            let own = self.each.iter_mut().filter(|(head, _)| is_of(head.spec.workload()));
+            if let Some((_, analyzer)) = own.max_by_key(|(head, _)| head.spec.workload().name.len())
+            {
                 analyzer.add_below_cap(changed, analysis);
             }
         }
@@ -104,7 +105,7 @@ impl Phases {
 
     /// Takes in how the arms were preconditioned ([`crate::precondition_spec`]).
     pub fn preconditioned_by(&mut self, rounds: &Self) {
-        let workloads = self.each.iter().map(|(head, _)| &head.spec.workload);
+        let workloads = self.each.iter().map(|(head, _)| head.spec.workload());
         let places = precondition::places(workloads);
         for ((experiment, analyzer), places) in self.each.iter_mut().zip(places) {
             let spec = &experiment.spec;
@@ -113,7 +114,7 @@ impl Phases {
             let arms = (0..).zip(&spec.arms);
             let told = arms.map(|(at, arm)| {
                 let [passes, rounds] = [fill, steady].map(|phase| phase.map(|of| of.rounds(at)));
-                precondition::arm(arm, &spec.workload, passes.as_deref(), rounds.as_deref())
+                precondition::arm(arm, spec.workload(), passes.as_deref(), rounds.as_deref())
             });
             analyzer.with_preconditioned(told.collect());
         }
@@ -122,7 +123,7 @@ impl Phases {
     /// As preconditioning: whether a phase of it is steady on an arm.
     pub fn is_steady(&self, arm: usize, phase: usize) -> bool {
         let Some((head, analyzer)) = self.each.get(phase) else { return false };
-        precondition::is_steady(&head.spec.workload, &analyzer.rounds(arm))
+        precondition::is_steady(head.spec.workload(), &analyzer.rounds(arm))
     }
 
     /// Takes in what was seen while the credits of the arms were spent ([`crate::drain_spec`]), and
@@ -169,7 +170,7 @@ impl Phases {
 
     /// The analyzer of the phase with this name.
     fn of(&self, name: &str) -> Option<&Analyzer> {
-        let is_it = |(head, _): &&(ExperimentHead, Analyzer)| head.spec.workload.name == name;
+        let is_it = |(head, _): &&(ExperimentHead, Analyzer)| head.spec.workload().name == name;
         self.each.iter().find(is_it).map(|(_, analyzer)| analyzer)
     }
 
@@ -180,7 +181,7 @@ impl Phases {
             let look = self.closes.then(|| analyzer.decide());
             match look {
                 None => progress.open.clone(),
-                Some(Progress { stop: Some(_), open, .. }) => vec![false; open.len()],
+                Some(Progress { stop, open, .. }) if !stop.is_empty() => vec![false; open.len()],
                 Some(look) => look.open,
             }
         };
@@ -197,7 +198,7 @@ impl Phases {
             let mut look = analyzer.decide();
             if self.each.len() > 1 {
                 for arm in &mut look.arms {
-                    arm.name = format!("{} {}", experiment.spec.workload.name, arm.name);
+                    arm.name = format!("{} {}", experiment.spec.workload().name, arm.name);
                 }
             }
             look
@@ -209,9 +210,11 @@ impl Phases {
         let first = self.each.first().expect("an experiment has at least one phase");
         let look = first.1.decide();
         let stop = if self.is_clear() {
-            Some("how each arm answers to its depth is clear".to_owned())
+            vec![EndReason::DepthsClear]
+        } else if look.blocks >= first.0.spec.stop.max_blocks {
+            look.stop
         } else {
-            look.stop.filter(|_| look.blocks >= first.0.spec.stop.max_blocks)
+            Vec::new()
         };
         Progress { open: vec![true; look.open.len()], stop, arms: Vec::new(), blocks: look.blocks }
     }
@@ -262,11 +265,11 @@ impl Sustained {
 
 fn both(first: Progress, second: Progress) -> Progress {
     let open = first.open.iter().zip(&second.open).map(|(a, b)| *a || *b).collect();
-    let stop = match (first.stop, second.stop) {
-        (Some(first), Some(second)) if first == second => Some(first),
-        (Some(first), Some(second)) => Some(format!("{first}; {second}")),
-        _ => None,
-    };
+    let mut stop = Vec::new();
+    if !first.stop.is_empty() && !second.stop.is_empty() {
+        let new = second.stop.into_iter().filter(|reason| !first.stop.contains(reason));
+        stop = first.stop.iter().cloned().chain(new).collect();
+    }
     let arms = first.arms.into_iter().chain(second.arms).collect();
     Progress { open, stop, arms, blocks: first.blocks.max(second.blocks) }
 }

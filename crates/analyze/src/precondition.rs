@@ -30,7 +30,7 @@ pub fn precondition_spec(spec: &Spec) -> Option<Spec> {
         let name = format!("{} to be steady", phase.name);
         Workload { name, ..phase.clone() }
     });
-    let mut phases: Vec<Workload> = fills.chain(rounds).collect();
+    let phases: Vec<Workload> = fills.chain(rounds).collect();
     if phases.is_empty() {
         return None;
     }
@@ -40,10 +40,8 @@ pub fn precondition_spec(spec: &Spec) -> Option<Spec> {
         max_blocks: MOST_ROUNDS,
         ..spec.stop
     };
-    let workload = phases.remove(0);
     Some(Spec {
-        workload,
-        then: phases,
+        phases,
         suite: Some(format!("{} to precondition", spec.name())),
         stop,
         side_runs: SideRuns::default(),

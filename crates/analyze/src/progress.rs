@@ -1,7 +1,8 @@
 //! Looking at the data between blocks: which arms stay open, and whether to stop.
 
-use iotax_experiment::{Design, Stop, StopMode};
+use iotax_experiment::{Design, Stop};
 use iotax_quantity::Effect;
+use iotax_record::{Besides, EndReason};
 use iotax_stats::sequential::StopReason;
 use iotax_stats::verdict::Verdict;
 
@@ -14,8 +15,8 @@ pub struct Progress {
     /// One per arm of the spec: whether it needs more trials. The baseline is open while any
     /// other arm is; in a peel all are, since every contrast needs several.
     pub open: Vec<bool>,
-    /// Why to stop, in words; `None`: go on.
-    pub stop: Option<String>,
+    /// Why to stop; none: go on.
+    pub stop: Vec<EndReason>,
     /// One per arm but the baseline, per layer and the total, or per effect.
     pub arms: Vec<ArmProgress>,
     /// Blocks begun so far.
@@ -80,15 +81,6 @@ impl Kind {
             Design::Peel { .. } => Self::Layers,
         }
     }
-
-    const fn word(self) -> &'static str {
-        match self {
-            Self::Trials | Self::Arms => "arm",
-            Self::Nodes => "node",
-            Self::Layers => "layer",
-            Self::Effects => "effect",
-        }
-    }
 }
 
 /// Forms the progress from the conclusions on each subject: `subjects[i]` holds those of one, by
@@ -103,15 +95,15 @@ pub(crate) fn progress(
     let states: Vec<State> = subjects.iter().map(|metrics| state(metrics)).collect();
     let may_stop = blocks >= stop.min_blocks.max(1);
     let reason = if blocks >= stop.max_blocks {
-        Some(all_blocks_run(kind, stop))
+        Some(EndReason::AllRun)
     } else if may_stop && !states.is_empty() && !states.contains(&State::Open) {
-        Some(resolved(kind, stop, &states, subjects))
+        Some(resolved(&states, subjects))
     } else {
         None
     };
     Progress {
         open: open(kind, arms, &states, may_stop),
-        stop: reason,
+        stop: reason.into_iter().collect(),
         arms: subjects.iter().filter_map(|metrics| metrics.first()).map(arm_progress).collect(),
         blocks,
     }
@@ -175,7 +167,7 @@ fn primary_state(metrics: &[Conclusion]) -> State {
 fn arm_progress(conclusion: &Conclusion) -> ArmProgress {
     let c = &conclusion.comparison;
     ArmProgress {
-        name: c.arm.clone().or_else(|| c.layer.clone()).unwrap_or_default(),
+        name: crate::analysis::named(&c.subject),
         tax: c.tax.zip(c.lo).and_then(|_| c.effect()),
         verdict: c.verdict,
         blocks: c.blocks,
@@ -183,76 +175,37 @@ fn arm_progress(conclusion: &Conclusion) -> ArmProgress {
     }
 }
 
-fn all_blocks_run(kind: Kind, stop: &Stop) -> String {
-    let max = stop.max_blocks;
-    match kind {
-        Kind::Trials if max == 1 => "its one trial was run".to_owned(),
-        Kind::Trials => format!("all {max} trials were run"),
-        _ if stop.min_blocks >= max => format!("all {max} blocks were run"),
-        _ => format!("the limit of {max} blocks was reached"),
+fn resolved(states: &[State], subjects: &[Vec<Conclusion>]) -> EndReason {
+    let all_are = |state| states.iter().all(|s| *s == state);
+    if all_are(State::Overloaded) {
+        return EndReason::NoneKeepsUp;
     }
-}
-
-fn resolved(kind: Kind, stop: &Stop, states: &[State], subjects: &[Vec<Conclusion>]) -> String {
-    let what = kind.word();
-    let count = |state| states.iter().filter(|s| **s == state).count();
-    let (futile, overloaded) = (count(State::Futile), count(State::Overloaded));
-    if overloaded == states.len() {
-        return format!("no {what} keeps up with the offered rate");
+    if all_are(State::Silent) {
+        return EndReason::NoneCompletes;
     }
-    if count(State::Silent) == states.len() {
-        return "no arm completes anything within its window".to_owned();
+    if all_are(State::Changed) {
+        return EndReason::AllChanged;
     }
-    if count(State::Changed) == states.len() {
-        return format!(
-            "the effect of every {what} changed, and a verdict on the blocks since is out of reach"
-        );
-    }
-    if futile > 0 {
-        return out_of_reach(what, futile, stop, states, subjects);
+    if states.contains(&State::Futile) {
+        return out_of_reach(states, subjects);
     }
     if states.contains(&State::Spent) {
-        let last = subjects.iter().flatten().map(|c| c.decision.blocks).max().unwrap_or(0);
-        return format!("the last planned look at the data, after {last} blocks, was taken");
+        let looked = subjects.iter().flatten().map(|c| c.decision.blocks).max().unwrap_or(0);
+        return EndReason::LastLook { blocks: u32::try_from(looked).unwrap_or(u32::MAX) };
     }
-    if overloaded > 0 {
-        return format!("every {what} has a verdict, or does not keep up with the offered rate");
-    }
-    if states.contains(&State::Silent) {
-        return format!("every {what} has a verdict, or completes nothing, as its baseline");
-    }
-    if states.contains(&State::Changed) {
-        return format!("every {what} has a verdict, or an effect that changed during the run");
-    }
-    match stop.mode {
-        StopMode::Quick => format!("every {what} has a verdict"),
-        StopMode::Default => format!(
-            "every {what} has a verdict, and its size to within 2 points or a quarter of the effect"
-        ),
-        StopMode::Tight => {
-            format!("the size for every {what} is known to within 1 point or a tenth of the effect")
-        }
-    }
+    let besides = [
+        (State::Overloaded, Besides::Overloaded),
+        (State::Silent, Besides::Silent),
+        (State::Changed, Besides::Changed),
+    ];
+    let besides = besides.into_iter().find(|(state, _)| states.contains(state));
+    EndReason::Resolved { besides: besides.map(|(_, besides)| besides) }
 }
 
-fn out_of_reach(
-    what: &str,
-    futile: usize,
-    stop: &Stop,
-    states: &[State],
-    subjects: &[Vec<Conclusion>],
-) -> String {
-    let needed = states
-        .iter()
-        .zip(subjects)
-        .filter(|(state, _)| **state == State::Futile)
-        .filter_map(|(_, metrics)| metrics.first()?.comparison.blocks_needed)
-        .max();
-    let rest =
-        if futile == states.len() { String::new() } else { format!(" for {futile} of them") };
-    let price = needed.map_or_else(
-        || "at this noise no number of blocks would do".to_owned(),
-        |n| format!("at this noise it takes about {n} blocks, of at most {}", stop.max_blocks),
-    );
-    format!("a verdict on every {what} is out of reach{rest}: {price}")
+fn out_of_reach(states: &[State], subjects: &[Vec<Conclusion>]) -> EndReason {
+    let futile = || states.iter().zip(subjects).filter(|(state, _)| **state == State::Futile);
+    let needed = futile().filter_map(|(_, metrics)| metrics.first()?.comparison.blocks_needed);
+    let needed = needed.max();
+    let futile = u32::try_from(futile().count()).ok().filter(|n| *n as usize != states.len());
+    EndReason::OutOfReach { futile, needed }
 }

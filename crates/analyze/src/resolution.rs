@@ -95,9 +95,9 @@ mod tests {
     #[test]
     fn a_count_is_known_to_its_ends_and_a_percentile_to_its_bucket() {
         let job = JobFacts { ios: 5000, ..JobFacts::default() };
-        let rate = rounded(Metric::THROUGHPUT, &job).sqrt();
+        let rate = rounded(Metric::Throughput, &job).sqrt();
         assert!((rate - 1.0 / 5000.0 / 6.0_f64.sqrt()).abs() < 1e-12, "{rate}");
         assert!((rounded(Metric::P99, &job).sqrt() - 1e-3 / 12.0_f64.sqrt()).abs() < 1e-12);
-        assert_eq!(rounded(Metric::THROUGHPUT, &JobFacts::default()), 0.0);
+        assert_eq!(rounded(Metric::Throughput, &JobFacts::default()), 0.0);
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use iotax_experiment::{Pace, Spec, Workload};
+use iotax_experiment::{Pace, Spec, Subject, Workload};
 use iotax_stats::holm;
 use iotax_stats::rci::Interval;
 use iotax_stats::sample::mean;
@@ -11,7 +11,7 @@ use iotax_stats::sequential::{Decision, StopReason};
 use iotax_stats::unpaired::Unpaired;
 use iotax_stats::verdict::{Sign, Verdict};
 
-use crate::analysis::{Comparison, Estimate};
+use crate::analysis::{Against, Comparison, Estimate};
 use crate::compare;
 use crate::conclude::{Conclusion, NOT_AFTER_HOLM, word};
 use crate::facts::TrialFacts;
@@ -31,15 +31,15 @@ pub(crate) fn metrics(trials: &[TrialFacts], workload: &Workload) -> Vec<Metric>
         return metrics.filter(|(at, m)| *at == 0 || is_known(m)).map(|(_, m)| m).collect();
     }
     let is_rate = is_held_to_a_rate(workload);
-    let syncs = [Metric::SYNC_P99, Metric::SYNC_LATENCY].into_iter();
+    let syncs = [Metric::SyncP99, Metric::SyncLatency].into_iter();
     let syncs = syncs.filter(|metric| is_rate || metric.quantile().is_none()).filter(is_known);
     let others: &[Metric] = if is_rate {
-        &[Metric::LATENCY, Metric::P99, Metric::CPU_PER_IO]
+        &[Metric::Latency, Metric::P99, Metric::CpuPerIo]
     } else {
-        &[Metric::CPU_PER_IO]
+        &[Metric::CpuPerIo]
     };
     let others = others.iter().copied().filter(is_known);
-    let rest = std::iter::once(Metric::THROUGHPUT).chain(others);
+    let rest = std::iter::once(Metric::Throughput).chain(others);
     if workload.waits_for_syncs() { syncs.chain(rest).collect() } else { rest.collect() }
 }
 
@@ -101,7 +101,7 @@ pub(crate) fn conclude(
         (0..spec.arms.len()).map(|arm| Sample::of(trials, arm, metric)).collect();
     let contrasts = pairs.iter().map(|pair| {
         let arm = &spec.arms[pair[1]];
-        let subject = (Some(arm.name.clone()), None, arm.against.clone());
+        let subject = (Subject::Arm(arm.name.clone()), arm.against.clone().map(Against::Arm));
         Contrast::of(trials, (metric, subject), &samples, &[*pair])
     });
     family(method, &contrasts.collect::<Vec<_>>())
@@ -125,8 +125,8 @@ pub(crate) fn family(method: &Method, contrasts: &[Contrast<'_>]) -> Vec<Conclus
         .collect()
 }
 
-/// Arm, layer, and the baseline if that is not that of all.
-type Named = (Option<String>, Option<String>, Option<String>);
+/// What it is about, and the baseline if that is not that of all.
+type Named = (Subject, Option<Against>);
 
 /// Pairs of samples, the baseline first, and what is asked of them.
 pub(crate) struct Contrast<'a> {
@@ -219,10 +219,9 @@ impl<'a> Contrast<'a> {
         let within = within.map(|test| Estimate::from(goal.cost(test.interval(alpha))));
         let samples = || self.pairs.iter().flatten();
         let blocks = samples().map(|sample| sample.values.len()).min().unwrap_or(0);
-        let (arm, layer, against) = self.subject.clone();
+        let (subject, against) = self.subject.clone();
         let comparison = Comparison {
-            arm,
-            layer,
+            subject,
             against,
             metric: self.metric,
             tax: cost.map(|cost| cost.mean).or(point),
@@ -269,7 +268,6 @@ impl<'a> Contrast<'a> {
             spread: None,
             bounds: test.map(|test| goal.cost(test.interval(2.0 * method.rule_alpha))),
             withheld,
-            is_interaction: false,
         }
     }
 
@@ -305,8 +303,8 @@ mod tests {
         let spec = Spec::compare(workload, arms, Stop::default(), 1).unwrap();
         let [base, with] = [sample([1000.0, 1001.0, 1002.0]), sample([500.0, 501.0, 502.0])];
         let contrast = Contrast {
-            metric: Metric::THROUGHPUT,
-            subject: (Some("b".to_owned()), None, None),
+            metric: Metric::Throughput,
+            subject: (Subject::Arm("b".to_owned()), None),
             pairs: vec![[&base, &with]],
             is_gated: false,
             mixes_engines,

@@ -1,5 +1,6 @@
 //! The blocks of one comparison, as figures to conclude from.
 
+use iotax_experiment::Subject;
 use iotax_stats::sequential::Series;
 use iotax_stats::verdict::Verdict;
 
@@ -10,15 +11,6 @@ use crate::method::FIRST_LOOK;
 use crate::metrics::{Metric, Trait};
 use crate::resolution;
 use crate::stalled::StalledBlocks;
-
-/// What a row is about.
-#[derive(Debug, Clone)]
-pub(crate) enum Subject {
-    /// An arm, by name.
-    Arm(String),
-    /// A layer, an interaction or the total, by label.
-    Layer(String),
-}
 
 /// The data of one comparison: one value per complete block, in block order.
 #[derive(Debug, Clone)]

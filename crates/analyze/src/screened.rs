@@ -1,6 +1,7 @@
 //! The nodes of a large fleet, looked at in stages by [`iotax_stats::screening`].
 
 use iotax_experiment::{Design, Spec};
+use iotax_record::EndReason;
 use iotax_stats::fleet::{Fleet, MIN_NODES};
 use iotax_stats::sample::median;
 use iotax_stats::screening::{FIRST, LATER, Screening};
@@ -13,7 +14,7 @@ use crate::metrics::{Better, Metric};
 use crate::progress::Progress;
 
 /// Whether the nodes are so many that they are judged as a population.
-pub(crate) fn is_population(spec: &Spec) -> bool {
+pub fn is_population(spec: &Spec) -> bool {
     spec.design == Design::Fleet && spec.arms.len() >= MIN_NODES
 }
 
@@ -31,10 +32,10 @@ pub(crate) fn progress(
     blocks: u32,
 ) -> Progress {
     let nodes = spec.arms.len();
-    let go_on = |open| Progress { open, stop: None, arms: Vec::new(), blocks };
-    let end = |reason| Progress { stop: Some(reason), ..go_on(vec![true; nodes]) };
+    let go_on = |open| Progress { open, stop: Vec::new(), arms: Vec::new(), blocks };
+    let end = |reason| Progress { stop: vec![reason], ..go_on(vec![true; nodes]) };
     if blocks >= spec.stop.max_blocks {
-        return end(format!("all {blocks} rounds were run"));
+        return end(EndReason::AllRun);
     }
     let Some(screened) = metric
         .filter(|_| is_in_stages(spec) && blocks as usize >= FIRST)
@@ -43,7 +44,7 @@ pub(crate) fn progress(
         return go_on(vec![true; nodes]);
     };
     if screened.taking_part.is_empty() {
-        return end(format!("no node stands out after {blocks} rounds"));
+        return end(EndReason::NoNodeStandsOut { rounds: blocks });
     }
     go_on((0..nodes).map(|node| screened.taking_part.contains(&node)).collect())
 }

@@ -1,4 +1,4 @@
-//! A series of figures, one per second, in fewer figures.
+//! What a series of figures, one per second, spans.
 
 use iotax_stats::sample;
 
@@ -31,15 +31,6 @@ impl Spread {
     }
 }
 
-/// One figure for every so many: their mean, rounded down. The last may be of fewer.
-pub fn thinned(seconds: &[u32], every: usize) -> Vec<u32> {
-    let mean = |few: &[u32]| {
-        let sum: u64 = few.iter().map(|value| u64::from(*value)).sum();
-        u32::try_from(sum / few.len() as u64).expect("a mean of u32 is one")
-    };
-    seconds.chunks(every.max(1)).map(mean).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -50,10 +41,5 @@ mod tests {
         assert_eq!(Spread::of(&[1, 5, 9]), spread);
         assert_eq!(Spread::of(&[7]).stddev, 0.0, "one has none");
         assert_eq!(Spread::of(&[]).samples, 0);
-    }
-
-    #[test]
-    fn neighbouring_seconds_are_averaged_without_overflow() {
-        assert_eq!(thinned(&[u32::MAX, u32::MAX, 1, 2, 4], 2), [u32::MAX, 1, 4]);
     }
 }

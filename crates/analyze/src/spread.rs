@@ -1,13 +1,13 @@
 //! How latencies are spread, coarse enough to be drawn.
 
 use iotax_record::LatencyHistogram;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// Bins per doubling of the latency.
 const BINS_PER_OCTAVE: f64 = 4.0;
 
 /// How many I/Os, or syncs, took how long.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct LatencySpread {
     /// The first bin: bin `i` begins at [`LatencySpread::edge_ns`] of `i`.
     pub first: u32,

@@ -12,7 +12,7 @@ use crate::metrics::Metric;
 
 /// Blocks without any information, or trials of an arm in a row that completed nothing, after which
 /// no more are made where more can tell nothing.
-pub(crate) const GIVE_UP_AFTER: usize = 3;
+pub(crate) const GIVE_UP_AFTER: u32 = 3;
 
 /// The blocks of a comparison of which some stalled, by what the primary job completed.
 #[derive(Debug, Clone)]
@@ -40,7 +40,7 @@ impl StalledBlocks {
         let below = pairs.iter().flat_map(|(_, pair)| pair.iter()).filter_map(|t| t.stalled_below);
         // The shortest window of all bounds them all.
         let limit = below.reduce(f64::max)?;
-        let throughput = |trial: &TrialFacts| Metric::THROUGHPUT.of(trial);
+        let throughput = |trial: &TrialFacts| Metric::Throughput.of(trial);
         let (blocks, trials) = pairs
             .iter()
             .map(|(block, [base, arm])| (*block, (throughput(arm), throughput(base))))
@@ -59,7 +59,9 @@ impl StalledBlocks {
             None => Verdict::Undecided,
         };
         let stop = match verdict {
-            Verdict::NoInformation => (test.blocks >= GIVE_UP_AFTER).then_some(StopReason::Futile),
+            Verdict::NoInformation => {
+                (test.blocks >= GIVE_UP_AFTER as usize).then_some(StopReason::Futile)
+            }
             Verdict::Undecided => {
                 (test.blocks >= stalls::MAX_BLOCKS).then_some(StopReason::LastLook)
             }
@@ -109,6 +111,6 @@ pub(crate) fn given_up(trials: &[TrialFacts], arms: usize) -> Option<usize> {
             trials.iter().filter(|t| t.usable && t.arm == Some(*arm)).collect();
         own.sort_by_key(|trial| (trial.block, trial.slot));
         let in_a_row = own.iter().rev().take_while(|trial| trial.stalled_below.is_some()).count();
-        in_a_row >= GIVE_UP_AFTER
+        in_a_row >= GIVE_UP_AFTER as usize
     })
 }

@@ -38,7 +38,8 @@ pub(crate) fn arms(
     (spec.arms.iter().enumerate().zip(pools).zip(&by_arm))
         .map(|(((i, arm), pool), trials)| {
             let usable = shown(trials);
-            let primary = spec.workload.jobs.iter().position(|j| j.name == spec.workload.primary);
+            let primary =
+                spec.workload().jobs.iter().position(|j| j.name == spec.workload().primary);
             let throughputs: Vec<f64> = pooled::primary(&usable).map(JobFacts::iops).collect();
             let ios = |trial: &TrialFacts| trial.primary().map_or(0.0, |job| job.ios as f64);
             ArmSummary {
@@ -56,16 +57,16 @@ pub(crate) fn arms(
                 iops: pooled::iops(pooled::primary(&usable)),
                 bytes_per_s: pooled::bytes_per_s(pooled::primary(&usable)),
                 throughput_cv: coefficient_of_variation(&throughputs),
-                cpu_ns_per_io: pooled::mean(&usable, Metric::CPU_PER_IO, ios),
+                cpu_ns_per_io: pooled::mean(&usable, Metric::CpuPerIo, ios),
                 mean_latency_ns: pooled::latency_ns(pooled::primary(&usable)),
                 latency: primary.map_or_else(Vec::new, |job| curve_of(pool, job)),
                 latency_ios: primary.map_or(0, |job| latency_ios(pool, job)),
                 slow_mode: slow_mode::of_directions(&pool.directions),
-                sync: primary.and_then(|job| syncs(&spec.workload, &usable, pool, job)),
-                network: network::summary(&spec.workload, &usable),
+                sync: primary.and_then(|job| syncs(spec.workload(), &usable, pool, job)),
+                network: network::summary(spec.workload(), &usable),
                 operations: operations(pool),
                 other_jobs: other_jobs(experiment, &usable, pool, primary),
-                found_depths: found_depths(&spec.workload, &usable),
+                found_depths: found_depths(spec.workload(), &usable),
                 targets: targets::of_arm(experiment, i, &usable, pool),
                 together: arm.target.several().map(|_| targets::together(&usable)),
                 counters: counters::of_arm(
@@ -163,7 +164,7 @@ fn other_jobs(
     pool: &ArmPool,
     primary: Option<usize>,
 ) -> Vec<JobSummary> {
-    let jobs = experiment.spec.workload.jobs.iter().enumerate();
+    let jobs = experiment.spec.workload().jobs.iter().enumerate();
     jobs.filter(|(i, _)| Some(*i) != primary)
         .map(|(i, job)| JobSummary {
             name: job.name.clone(),
@@ -173,7 +174,7 @@ fn other_jobs(
             mean_latency_ns: pooled::latency_ns(pooled::job(usable, i)),
             p99_latency_ns: quantile_of(pool, i, 0.99),
             p999_latency_ns: quantile_of(pool, i, 0.999),
-            sync: syncs(&experiment.spec.workload, usable, pool, i),
+            sync: syncs(experiment.spec.workload(), usable, pool, i),
         })
         .collect()
 }

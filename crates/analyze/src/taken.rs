@@ -24,7 +24,7 @@ pub(crate) fn taken(load: &LoadRecord, spec: &Spec) -> Vec<Option<Taken>> {
     let of = |condition: &Condition| match condition {
         Condition::SlowerBy(_) | Condition::BelowDocumented(_) => None,
         Condition::Figure { job, figure, .. } => {
-            let name = job.as_ref().unwrap_or(&spec.workload.primary);
+            let name = job.as_ref().unwrap_or(&spec.workload().primary);
             figure_of(load, name, figure, spec.counts_from_submission())
         }
     };

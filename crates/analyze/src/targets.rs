@@ -26,14 +26,14 @@ pub(crate) fn of_arm(
     let site = experiment.sites.get(arm);
     let Some(targets) = spec.arms[arm].target.several() else { return Vec::new() };
     // An unknown name is refused before anything is measured.
-    let known = named(&spec.cloud, spec.targets().count()).unwrap_or_default();
+    let known = named(&experiment.cloud, spec.targets().count()).unwrap_or_default();
     let first: usize = spec.arms[..arm].iter().map(|arm| arm.target.each().len()).sum();
     let of_target = |(at, named): (usize, &NamedTarget)| {
         let jobs = jobs_on(experiment, &named.name);
         if jobs.is_empty() {
             return None;
         }
-        let directions = jobs.iter().map(|job| direction(&spec.workload.jobs[*job]));
+        let directions = jobs.iter().map(|job| direction(&spec.workload().jobs[*job]));
         let either = |a, b| if a == b { a } else { Direction::Both };
         let direction = directions.reduce(either).unwrap_or(Direction::Both);
         let own = site.and_then(|site| site.targets.iter().find(|own| own.name == named.name));
@@ -47,7 +47,7 @@ pub(crate) fn of_arm(
             name: named.name.clone(),
             target: named.target.to_string(),
             device: own.and_then(|own| own.site.device.clone()),
-            jobs: jobs.iter().map(|job| spec.workload.jobs[*job].name.clone()).collect(),
+            jobs: jobs.iter().map(|job| spec.workload().jobs[*job].name.clone()).collect(),
             rates: rates(usable, |job| jobs.contains(&job.job)),
             mean_latency_ns,
             p99_latency_ns: latency.quantile_ns(0.99),
@@ -93,7 +93,7 @@ pub(crate) fn direction(job: &Job) -> Direction {
 
 /// Positions of the jobs that call their target so.
 fn jobs_on(experiment: &ExperimentHead, target: &str) -> Vec<usize> {
-    let jobs = experiment.spec.workload.jobs.iter().enumerate();
+    let jobs = experiment.spec.workload().jobs.iter().enumerate();
     jobs.filter(|(_, job)| job.target.as_deref() == Some(target)).map(|(at, _)| at).collect()
 }
 
@@ -118,7 +118,7 @@ fn limits(named: &NamedTarget, site: Option<&Site>) -> Vec<KnownLimit> {
 fn throttles(named: &NamedTarget) -> impl Iterator<Item = KnownLimit> {
     let layers: &[Layer] = match &named.target {
         Target::Stack(stack) => &stack.layers,
-        Target::Path(_) | Target::Results(_) | Target::Several(_) => &[],
+        Target::Path(_) | Target::Several(_) => &[],
     };
     layers.iter().filter_map(|layer| match layer {
         Layer::Throttle(throttle) => Some(KnownLimit {

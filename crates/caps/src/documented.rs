@@ -4,7 +4,7 @@ use iotax_catalog::Direction;
 use iotax_experiment::documented::{
     Documented, DocumentedLimit, Named, QUANTITIES, Quantity, named,
 };
-use iotax_experiment::{KnownLimit, Search};
+use iotax_experiment::{KnownLimit, Opened, Search};
 
 use crate::found::{Cap, CapKind, Caps, PathCap, TargetCaps};
 
@@ -12,21 +12,22 @@ use crate::found::{Cap, CapKind, Caps, PathCap, TargetCaps};
 const IS_IT: f64 = 0.02;
 
 /// Fills in [`Caps::documented`], and calls a throttle what sits on one of the limits.
-pub(crate) fn compare(search: &Search, caps: &mut Caps) {
+pub(crate) fn compare(search: &Search, opened: &Opened, caps: &mut Caps) {
     // An unknown name is refused before anything is measured.
-    let named = named(&search.cloud, search.targets.len()).unwrap_or_default();
+    let named = named(&opened.cloud, search.targets.len()).unwrap_or_default();
     let direction = if search.writes { Direction::Write } else { Direction::Read };
     for (at, (asked, found)) in search.targets.iter().zip(&mut caps.targets).enumerate() {
         let target = &asked.arm.target;
+        let known = opened.targets.get(at).map_or(&[][..], |target| &target.known);
         if target.is_network() {
-            let of_cap = |cap| of_path(&found.name, cap, (&named, &asked.known));
+            let of_cap = |cap| of_path(&found.name, cap, (&named, known));
             caps.documented.extend(found.path.iter_mut().filter_map(of_cap));
             continue;
         }
         let documented = named.limits(at, target, direction);
         caps.notes.extend(named.note(at, target, &found.name));
         for quantity in QUANTITIES {
-            let read_here = asked.known.iter().filter_map(|limit| quantity.read_here(limit));
+            let read_here = known.iter().filter_map(|limit| quantity.read_here(limit));
             let of_catalogue = documented.iter().filter_map(|limit| quantity.documented(limit));
             let limits = read_here.chain(of_catalogue).collect();
             caps.documented.extend(one(found, quantity, limits));
@@ -86,30 +87,29 @@ fn is_it(cap: &mut Cap, row: &Documented, measured: f64) {
 
 #[cfg(test)]
 mod tests {
-    use iotax_experiment::{Arm, CloudChoice, SearchTarget, Target};
+    use iotax_experiment::{Arm, CloudChoice, OpenedTarget, SearchTarget, Target};
 
     use super::*;
 
-    fn search(vm: Option<&str>, disk: Option<&str>, known: Vec<KnownLimit>) -> Search {
-        let target = SearchTarget {
-            arm: Arm::new("a", Target::Path("/a".into())),
-            span_bytes: 1 << 30,
-            smallest_io_bytes: None,
-            known,
+    fn search(vm: Option<&str>, disk: Option<&str>, known: Vec<KnownLimit>) -> (Search, Opened) {
+        let target =
+            SearchTarget { arm: Arm::new("a", Target::Path("/a".into())), span_bytes: 1 << 30 };
+        let cloud = CloudChoice {
+            vm: vm.map(str::to_owned),
+            disks: disk.into_iter().map(str::to_owned).collect(),
+            ..CloudChoice::default()
         };
-        Search {
+        let search = Search {
             targets: vec![target],
             writes: false,
             quick: true,
             burst: None,
-            cloud: CloudChoice {
-                vm: vm.map(str::to_owned),
-                disks: disk.into_iter().map(str::to_owned).collect(),
-                ..CloudChoice::default()
-            },
+            cloud: cloud.clone(),
             fail_if: Vec::new(),
             seed: 1,
-        }
+        };
+        let found = OpenedTarget { smallest_io_bytes: None, known };
+        (search, Opened { cloud, targets: vec![found] })
     }
 
     fn cgroup(of: &str, iops: f64) -> KnownLimit {
@@ -118,7 +118,7 @@ mod tests {
     }
 
     /// What is concluded of a target that reaches `iops`, and what is said to set that.
-    fn concluded(iops: f64, search: &Search) -> (String, CapKind, String) {
+    fn concluded(iops: f64, (search, opened): &(Search, Opened)) -> (String, CapKind, String) {
         let mut caps = Caps::of(search);
         caps.targets[0].iops = Some(Cap {
             cap: iops,
@@ -131,7 +131,7 @@ mod tests {
             why: String::new(),
             burst: None,
         });
-        compare(search, &mut caps);
+        compare(search, opened, &mut caps);
         let said = caps.documented.iter().map(|row| row.says.clone()).collect::<Vec<_>>();
         let cap = caps.targets[0].iops.take().unwrap();
         (said.join("\n"), cap.kind, cap.why)

@@ -53,18 +53,18 @@ pub use probe::{Ended, Observation, Prober, Processors};
 pub use rules::judge;
 pub use unstated::{Obstacle, Unreached, Unsteady, UnsteadyLevel};
 
-use iotax_experiment::Search;
+use iotax_experiment::{Opened, Search};
 
 use self::scout::Scout;
 
 /// Searches the caps of all targets, and whether they are shared.
-pub fn find(search: &Search, prober: &mut dyn Prober) -> Caps {
-    let mut scout = Scout::new(search, prober);
+pub fn find(search: &Search, opened: &Opened, prober: &mut dyn Prober) -> Caps {
+    let mut scout = Scout::new(search, opened, prober);
     let mut caps = Caps::of(search);
     let ended = all_targets(&mut scout, &mut caps).err();
     caps.ended = ended.map(|ended| ended.to_string());
     caps.levels = scout.into_levels();
-    documented::compare(search, &mut caps);
+    documented::compare(search, opened, &mut caps);
     caps.rules = judge(&search.fail_if, &caps);
     caps
 }

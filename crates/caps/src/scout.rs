@@ -1,6 +1,6 @@
 //! What all steps of the search share.
 
-use iotax_experiment::{Probe, Region, Search, Traffic};
+use iotax_experiment::{Opened, Probe, Region, Search, Traffic};
 
 use crate::found::{Level, TargetCaps};
 use crate::probe::{Ended, Observation, Prober};
@@ -57,6 +57,7 @@ pub(crate) struct Shape<'a> {
 pub(crate) struct Scout<'a> {
     prober: &'a mut dyn Prober,
     search: &'a Search,
+    opened: &'a Opened,
     /// Per target: where it was not read yet.
     cursors: Vec<u64>,
     /// Per target: bytes of all parts that were to be read.
@@ -83,7 +84,7 @@ pub(crate) struct Window {
 }
 
 impl<'a> Scout<'a> {
-    pub(crate) fn new(search: &'a Search, prober: &'a mut dyn Prober) -> Self {
+    pub(crate) fn new(search: &'a Search, opened: &'a Opened, prober: &'a mut dyn Prober) -> Self {
         let cursors = vec![0; search.targets.len()];
         let last_iops = vec![f64::INFINITY; cursors.len()];
         let allotted = cursors.clone();
@@ -91,6 +92,7 @@ impl<'a> Scout<'a> {
         Self {
             prober,
             search,
+            opened,
             cursors,
             allotted,
             last_iops,
@@ -128,7 +130,8 @@ impl<'a> Scout<'a> {
     /// The smallest I/Os that are of use here: those of a page tell enough, as long as they come to the cap
     /// on I/Os.
     pub(crate) fn smallest_bytes(&self, target: usize) -> u32 {
-        let takes = self.search.targets[target].smallest_io_bytes.unwrap_or(SMALL_BYTES);
+        let takes = self.opened.targets.get(target).and_then(|target| target.smallest_io_bytes);
+        let takes = takes.unwrap_or(SMALL_BYTES);
         takes.next_power_of_two().clamp(LEAST_BYTES, SMALL_BYTES)
     }
 

@@ -3,6 +3,8 @@
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
+use iotax_experiment::{Blame, Fault};
+
 /// What `main` ends with, apart from success.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -22,6 +24,7 @@ const GATE_FAILED: u8 = 1;
 const USAGE: u8 = 2;
 const ENVIRONMENT: u8 = 3;
 const INTERRUPTED: u8 = 4;
+const BUG: u8 = 5;
 
 /// Ends the process from a thread that the others do not wait for, as one that was stopped.
 #[expect(clippy::exit, reason = "the main thread hangs in the kernel, and never returns")]
@@ -46,10 +49,11 @@ pub(crate) fn code(result: anyhow::Result<Exit>) -> ExitCode {
         Ok(Exit::AsServer(code)) => ExitCode::from(code),
         Ok(Exit::Failed) => ExitCode::from(ENVIRONMENT),
         Err(error) => {
-            let (word, code) = match () {
-                () if is_interrupted(&error) => ("stopped", INTERRUPTED),
-                () if is_usage(&error) => ("error", USAGE),
-                () => ("error", ENVIRONMENT),
+            let (word, code) = match fault(&error) {
+                Fault::Interrupted => ("stopped", INTERRUPTED),
+                Fault::Usage => ("error", USAGE),
+                Fault::Environment => ("error", ENVIRONMENT),
+                Fault::Bug => ("error", BUG),
             };
             let text = printable(&explain(&error));
             // There is nowhere left to say that stderr is full; the exit code still tells.
@@ -65,14 +69,25 @@ pub(crate) fn printable(text: &str) -> String {
     text.chars().map(|c| if harmless(c) { c } else { char::REPLACEMENT_CHARACTER }).collect()
 }
 
-/// The user stopped it while it was being prepared.
-fn is_interrupted(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
-        cause.downcast_ref::<iotax_run::Error>().is_some_and(iotax_run::Error::is_interrupted)
-            || cause
-                .downcast_ref::<iotax_rig::Error>()
-                .is_some_and(iotax_rig::Error::is_interrupted)
-    })
+/// Whose doing it is, by the first cause that knows.
+fn fault(error: &anyhow::Error) -> Fault {
+    fn of<E: Blame + 'static>(cause: &(dyn std::error::Error + 'static)) -> Option<Fault> {
+        cause.downcast_ref::<E>().map(Blame::fault)
+    }
+    let known = error.chain().find_map(|cause| {
+        of::<Usage>(cause)
+            .or_else(|| of::<iotax_experiment::Error>(cause))
+            .or_else(|| of::<iotax_catalog::Error>(cause))
+            .or_else(|| of::<iotax_dialects::fio::Beyond>(cause))
+            .or_else(|| of::<iotax_dialects::Error>(cause))
+            .or_else(|| of::<iotax_inspect::Error>(cause))
+            .or_else(|| of::<iotax_load::Error>(cause))
+            .or_else(|| of::<iotax_record::Error>(cause))
+            .or_else(|| of::<iotax_rig::Error>(cause))
+            .or_else(|| of::<iotax_run::Error>(cause))
+            .or_else(|| of::<iotax_vdisk::Error>(cause))
+    });
+    known.unwrap_or(Fault::Environment)
 }
 
 /// The error and its causes, each said once: many of ours quote their cause in their own words.
@@ -89,20 +104,7 @@ pub(crate) fn explain(error: &anyhow::Error) -> String {
 
 /// What the user wrote is wrong, as opposed to what the machine allows.
 pub(crate) fn is_usage(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
-        let is = |is_usage: Option<bool>| is_usage == Some(true);
-        cause.is::<Usage>()
-            || cause.is::<iotax_experiment::Error>()
-            || cause.is::<iotax_catalog::Error>()
-            || cause.is::<iotax_dialects::fio::Beyond>()
-            || is(cause.downcast_ref().map(iotax_dialects::Error::is_usage))
-            || is(cause.downcast_ref().map(iotax_inspect::Error::is_not_found))
-            || is(cause.downcast_ref().map(iotax_load::Error::is_usage))
-            || is(cause.downcast_ref().map(iotax_record::Error::is_usage))
-            || is(cause.downcast_ref().map(iotax_rig::Error::is_usage))
-            || is(cause.downcast_ref().map(iotax_run::Error::is_usage))
-            || is(cause.downcast_ref().map(iotax_vdisk::Error::is_usage))
-    })
+    fault(error) == Fault::Usage
 }
 
 /// Arguments that clap accepts but that make no sense together.
@@ -135,6 +137,12 @@ impl std::fmt::Display for Usage {
 }
 
 impl std::error::Error for Usage {}
+
+impl Blame for Usage {
+    fn fault(&self) -> Fault {
+        Fault::Usage
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -1,8 +1,8 @@
 //! Test files that fit where they go: what shrinks, and what would help where nothing may.
 
 use anyhow::{Result, anyhow};
-use iotax_experiment::Spec;
 use iotax_experiment::units::format_bytes;
+use iotax_experiment::{Blame, Spec};
 
 use crate::args::LoadArgs;
 use crate::exit;
@@ -52,8 +52,7 @@ fn is_for_want_of_space(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         let rig = cause.downcast_ref::<iotax_rig::Error>();
         let run = cause.downcast_ref::<iotax_run::Error>();
-        rig.is_some_and(iotax_rig::Error::is_for_want_of_space)
-            || run.is_some_and(iotax_run::Error::is_for_want_of_space)
+        rig.is_some_and(Blame::wants_space) || run.is_some_and(Blame::wants_space)
     })
 }
 

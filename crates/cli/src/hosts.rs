@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use iotax_experiment::{Arm, Spec};
+use iotax_load::PeerSecrets;
 use iotax_record::{HostRecord, HostRole};
 use iotax_rig::{GivenUp, Options, Progress};
 use iotax_run::agent::{ChildAgent, Remote, RemoteOptions};
 use iotax_run::{Host, Hosts, Local, here};
-use iotax_vdisk::PeerSecrets;
 
 use crate::args::LoadArgs;
 use crate::exit::Usage;

@@ -101,7 +101,7 @@ fn place<'a>(target: &'a Target, work_dir: &'a Path) -> Option<&'a Path> {
         // Its limits are those of the VM that it names.
         Target::Stack(_) if target.cloud().is_some() => None,
         Target::Stack(stack) => base(stack, work_dir),
-        Target::Results(_) | Target::Several(_) => None,
+        Target::Several(_) => None,
     }
 }
 

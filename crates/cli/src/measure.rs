@@ -198,18 +198,17 @@ fn refuse_to_precondition_in_vain(spec: &Spec, host: &Hosts) -> Result<()> {
 }
 
 fn head(
-    mut spec: Spec,
+    spec: Spec,
     (host, mut hosts): (&Hosts, Vec<HostRecord>),
     load: &LoadArgs,
     documented: &DocumentedArgs,
 ) -> ExperimentHead {
     // The metadata service that this process can ask knows nothing of where agents are.
+    let mut cloud = spec.cloud.clone();
     if let [here] = hosts.as_mut_slice()
         && here.role == HostRole::Local
     {
-        let mut cloud = std::mem::take(&mut spec.cloud);
         let told = instance::complete(&mut cloud, documented, spec.targets(), &load.dir);
-        spec.cloud = cloud;
         instance::note(here, told);
     }
     let started = Timestamp::now().to_string();
@@ -223,5 +222,6 @@ fn head(
         sites: (0..spec.arms.len()).map(site).collect(),
         hosts,
         spec,
+        cloud,
     }
 }

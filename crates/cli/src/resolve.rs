@@ -213,13 +213,12 @@ fn experiment_file(
     })?;
     if let Some(text) = &args.workload {
         let load = Load::read(text)?;
-        (spec.then, spec.suite) = (Vec::new(), None);
-        spec = load.into_spec(|first| Ok(Spec { workload: first, ..spec }))?;
+        spec.suite = None;
+        spec = load.into_spec(|first| Ok(Spec { phases: vec![first], ..spec }))?;
     }
     let mut phases: Vec<Workload> = spec.phases().cloned().collect();
     changes(&args.measure.load)?.apply_to(&mut phases)?;
-    spec.workload = phases.remove(0);
-    spec.then = phases;
+    spec.phases = phases;
     spec.stop = stop(&args.measure.certainty, spec.stop)?;
     if let Some(seed) = args.measure.load.seed {
         spec.seed = seed;

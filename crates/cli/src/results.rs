@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 use iotax_analyze::{Analysis, Phases};
 use iotax_dialects::importers;
-use iotax_dialects::results::{self, Results};
+use iotax_dialects::results::{self, Results, SavedArm};
 use iotax_experiment::{Arm, Error as SpecError, Matrix, Stop, Target, pair_arms, parse_arms};
 use iotax_record::{ExperimentHead, Writer};
 use iotax_rig::Held;
@@ -28,7 +28,7 @@ pub(crate) fn refuse(args: &CompareArgs) -> Result<()> {
 
 /// Arms that are results.
 pub(crate) struct Arms {
-    arms: Vec<Arm>,
+    arms: Vec<SavedArm>,
     /// What is missing of them, for people.
     notes: Vec<String>,
 }
@@ -81,13 +81,12 @@ pub(crate) fn arms(args: &CompareArgs) -> Result<Option<Arms>> {
         })
         .collect();
     let is_clear = (1..names.len()).all(|at| !names[..at].contains(&names[at]));
-    for ((arm, files), name) in arms.iter_mut().zip(files).zip(names) {
-        if is_clear {
-            arm.name = name;
-        }
-        arm.target = Target::Results(files.unwrap_or_default());
+    if is_clear {
+        arms.iter_mut().zip(names).for_each(|(arm, name)| arm.name = name);
     }
     pair_arms(&mut arms, &args.pair).context("option --pair")?;
+    let files = files.into_iter().map(Option::unwrap_or_default);
+    let arms = arms.into_iter().zip(files).map(|(arm, files)| SavedArm::new(arm, files)).collect();
     Ok(Some(Arms { arms, notes }))
 }
 
@@ -187,13 +186,14 @@ pub(crate) fn compare(Arms { arms, notes }: Arms, args: &CompareArgs) -> Result<
     if let [only] = arms.as_slice() {
         return Err(usage(format!(
             "there is nothing to compare {} with; iotax report shows it alone",
-            only.name
+            only.name()
         )));
     }
     let certainty = &args.measure.certainty;
     let cloud = documented::choice(&args.measure.documented, arms.len())?;
     let mut results = read(arms, resolve::stop(certainty, Stop::default())?)?;
-    results.experiment.spec.cloud = cloud;
+    results.experiment.spec.cloud.clone_from(&cloud);
+    results.experiment.cloud = cloud;
     for phase in results.experiment.spec.phases_mut() {
         phase.notes.splice(0..0, notes.iter().cloned());
     }
@@ -219,7 +219,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit> {
         [file] => short(file, "result"),
         _ => "results".to_owned(),
     };
-    let arm = Arm::new(name, Target::Results(args.paths.clone()));
+    let arm = SavedArm::named(name, args.paths.clone());
     let mut results = read(vec![arm], Stop::default())?;
     gate::set(&mut results.experiment.spec, &args.gate, args.format)?;
     gate::refuse_undecided_by(&results.experiment.spec, &results.trials)?;
@@ -235,7 +235,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit> {
     Ok(gate::judged(ended(&parts), &parts, &args.gate, args.format))
 }
 
-fn read(arms: Vec<Arm>, stop: Stop) -> Result<Results> {
+fn read(arms: Vec<SavedArm>, stop: Stop) -> Result<Results> {
     Ok(results::read(arms, stop, std::env::args().collect(), env!("CARGO_PKG_VERSION"))?)
 }
 

@@ -5,8 +5,8 @@
 use std::path::{Path, PathBuf};
 
 use iotax_analyze::{Analysis, Phases};
-use iotax_dialects::results;
-use iotax_experiment::{Arm, Stop, Target};
+use iotax_dialects::results::{self, SavedArm};
+use iotax_experiment::Stop;
 use iotax_record::{ExperimentHead, JobRecord, Reader, Trial};
 
 /// What the rounding of other tools' figures, and of histograms, comes to.
@@ -91,7 +91,7 @@ fn rows(what: &str, phase: u32, analysis: &Analysis, trials: &[Trial]) -> usize 
 
 #[test]
 fn every_row_of_every_fixture_obeys_littles_law() {
-    let arm = |files: Vec<PathBuf>| Arm::new("a", Target::Results(files));
+    let arm = |files: Vec<PathBuf>| SavedArm::named("a", files);
     let read = |files: Vec<PathBuf>| {
         results::read(vec![arm(files)], Stop::default(), Vec::new(), "0").ok()
     };

@@ -51,13 +51,15 @@ fn a_peel_names_each_layer_their_interaction_and_the_total() {
     let said = desk.run(&[&options[..], &SHORT].concat());
     assert_eq!(said.code, 0, "{said}");
     let result = json(&said.out);
-    let named = |wanted: &str| {
+    let has = |key: &str, wanted: Value| {
         let all = result["comparisons"].as_array().unwrap();
-        all.iter().any(|comparison| comparison["layer"] == wanted)
+        let is_there = all.iter().any(|comparison| comparison[key] == wanted);
+        assert!(is_there, "no {key} {wanted} in {result:#}");
     };
-    for layer in ["delay", "delay#2", "delay x delay#2", "total"] {
-        assert!(named(layer), "no {layer} in {result:#}");
-    }
+    has("layer", "delay".into());
+    has("layer", "delay#2".into());
+    has("layers", ["delay", "delay#2"].into());
+    has("subject", "total".into());
 }
 
 #[test]

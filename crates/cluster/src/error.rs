@@ -3,7 +3,8 @@
 use std::fmt;
 use std::net::IpAddr;
 
-use iotax_run::{AgentError, FailureKind};
+use iotax_experiment::{Blame, Fault};
+use iotax_run::AgentError;
 use kube::core::Status;
 
 use crate::pending::Pending;
@@ -187,22 +188,40 @@ pub enum Error {
     Here(#[from] std::io::Error),
 }
 
+impl Blame for Error {
+    fn fault(&self) -> Fault {
+        match self {
+            Self::Target { .. }
+            | Self::PodOverrides { .. }
+            | Self::NoNode { .. }
+            | Self::OtherNamespace { .. }
+            | Self::NoClaim { .. }
+            | Self::Path { .. }
+            | Self::OneNode { .. }
+            | Self::RawClaim { .. }
+            | Self::NoObjects { .. } => Fault::Usage,
+            Self::NoCluster { .. }
+            | Self::Unreachable { .. }
+            | Self::Forbidden { .. }
+            | Self::NodesForbidden { .. }
+            | Self::NamespaceForbidden { .. }
+            | Self::NoServiceAccount { .. }
+            | Self::Refused { .. }
+            | Self::Pending { .. }
+            | Self::Gone { .. }
+            | Self::StillDeleted { .. }
+            | Self::NoPeer { .. }
+            | Self::Moved { .. }
+            | Self::Left { .. }
+            | Self::Here(_) => Fault::Environment,
+            Self::Interrupted => Fault::Interrupted,
+        }
+    }
+}
+
 impl From<Error> for iotax_run::Error {
     fn from(error: Error) -> Self {
-        let kind = match error {
-            Error::Target { .. }
-            | Error::PodOverrides { .. }
-            | Error::NoNode { .. }
-            | Error::OtherNamespace { .. }
-            | Error::NoClaim { .. }
-            | Error::Path { .. }
-            | Error::OneNode { .. }
-            | Error::RawClaim { .. }
-            | Error::NoObjects { .. } => FailureKind::Usage,
-            Error::Interrupted => FailureKind::Interrupted,
-            _ => FailureKind::Environment,
-        };
-        AgentError::Failed { error: error.to_string(), kind }.into()
+        AgentError::Failed { error: error.to_string(), fault: error.fault() }.into()
     }
 }
 

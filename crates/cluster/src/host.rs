@@ -3,13 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use iotax_experiment::{Driver, Spec, Workload};
+use iotax_experiment::{Driver, Fault, Spec, Workload};
 use iotax_load::{LoadProgress, Progress};
 use iotax_record::{HostRecord, Placed, Site};
 use iotax_run::agent::{PeerSecrets, Remote, RemoteOptions};
-use iotax_run::{
-    AgentError, Arms, Error, FailureKind, Files, Host, Measured, Runner, TrialRequest,
-};
+use iotax_run::{AgentError, Arms, Error, Files, Host, Measured, Runner, TrialRequest};
 use k8s_openapi::api::core::v1::Pod;
 
 use crate::agent::PodAgent;
@@ -161,8 +159,8 @@ fn advised(error: Error, volume: &Volume) -> Error {
     let said = error.to_string();
     match volume.advice_if_denied() {
         Some(advice) if said.contains("ermission denied") => {
-            let kind = FailureKind::Environment;
-            AgentError::Failed { error: format!("{said}\n{advice}"), kind }.into()
+            let fault = Fault::Environment;
+            AgentError::Failed { error: format!("{said}\n{advice}"), fault }.into()
         }
         _ => error,
     }

@@ -2,13 +2,11 @@
 
 use std::thread;
 
-use iotax_experiment::{Driver, IndexEnds, Spec, Workload};
+use iotax_experiment::{Driver, Fault, IndexEnds, Spec, Workload};
 use iotax_load::Progress;
 use iotax_record::{LoadRecord, PauseRecord, Site, SystemCounters};
 use iotax_run::agent::Remote;
-use iotax_run::{
-    AgentError, Arms, Error, FailureKind, Files, Measured, Runner, Task, TrialRequest,
-};
+use iotax_run::{AgentError, Arms, Error, Files, Measured, Runner, Task, TrialRequest};
 
 /// An agent in each container, on the one volume of the pod.
 pub(crate) struct Pair {
@@ -108,7 +106,7 @@ pub(crate) fn divided_spec(spec: &Spec) -> Result<[Spec; 2], Error> {
 }
 
 fn failed(why: &str) -> Error {
-    AgentError::Failed { error: why.to_owned(), kind: FailureKind::Usage }.into()
+    AgentError::Failed { error: why.to_owned(), fault: Fault::Usage }.into()
 }
 
 /// What both did, as if one had done it. Counters of the node are the searcher's.

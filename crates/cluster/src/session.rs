@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use iotax_run::{AgentError, FailureKind};
+use iotax_experiment::Fault;
+use iotax_run::AgentError;
 use jiff::Timestamp;
 use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod, Service};
@@ -134,11 +135,10 @@ impl Session {
     pub(crate) fn gave_up(session: Arc<Self>, error: iotax_run::Error) -> iotax_run::Error {
         match Self::left(session) {
             Ok(()) => error,
-            Err(left) => AgentError::Failed {
-                error: format!("{error}\n{left}"),
-                kind: FailureKind::Environment,
+            Err(left) => {
+                AgentError::Failed { error: format!("{error}\n{left}"), fault: Fault::Environment }
+                    .into()
             }
-            .into(),
         }
     }
 

@@ -1,7 +1,9 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::importers::error::Error as Fault;
+use iotax_experiment::{Blame, Fault};
+
+use crate::importers::error::Error as Unusable;
 
 /// Why results of other tools cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -24,7 +26,7 @@ pub enum Error {
     )]
     Report { path: PathBuf },
     #[error("{}: {source}", path.display())]
-    Broken { path: PathBuf, source: Fault },
+    Broken { path: PathBuf, source: Unusable },
     #[error(transparent)]
     Record(#[from] iotax_record::Error),
     #[error("{what}; {advice}")]
@@ -33,13 +35,16 @@ pub enum Error {
     Read { path: PathBuf, source: io::Error },
 }
 
-impl Error {
-    /// Whether what the user named is wrong, and not what is on this machine.
-    pub fn is_usage(&self) -> bool {
+impl Blame for Error {
+    fn fault(&self) -> Fault {
         match self {
-            Self::Read { source, .. } => source.kind() == io::ErrorKind::NotFound,
-            Self::Record(error) => error.is_usage(),
-            _ => true,
+            Self::TooLong { .. }
+            | Self::NotAResult { .. }
+            | Self::Report { .. }
+            | Self::Incomparable { .. } => Fault::Usage,
+            Self::Broken { source, .. } => source.fault(),
+            Self::Record(error) => error.fault(),
+            Self::Read { source, .. } => Fault::of_reading(source),
         }
     }
 }

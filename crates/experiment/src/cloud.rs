@@ -1,9 +1,8 @@
 //! The VM size and disks that targets are said to be, in the words of the catalogue of limits.
 
+use iotax_layers::Error;
+use iotax_layers::units::parse_switch;
 use serde::{Deserialize, Serialize};
-
-use crate::error::Error;
-use crate::units::parse_switch;
 
 /// What limits are documented for.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]

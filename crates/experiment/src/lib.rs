@@ -10,7 +10,6 @@ mod cloud;
 mod depth;
 pub mod documented;
 mod engine;
-mod error;
 mod explain;
 mod explain_shares;
 pub mod file;
@@ -21,7 +20,6 @@ mod index_ends;
 mod index_loads;
 mod job_options;
 mod latency_target;
-pub mod layers;
 mod load_factors;
 mod matrix;
 mod network;
@@ -32,7 +30,6 @@ mod phases;
 pub mod plan;
 mod precondition;
 mod presets;
-mod quote;
 pub mod rule;
 mod search;
 mod set_host_commands;
@@ -42,12 +39,10 @@ mod side_runs;
 mod spec;
 mod subject;
 mod target;
-mod text;
 mod tree;
 mod trims;
 mod turns;
 mod unheeded;
-pub mod units;
 mod validate;
 mod workload;
 mod writes;
@@ -56,24 +51,28 @@ pub use build::Subsets;
 pub use cloud::{CloudChoice, DiskRole};
 pub use depth::Depth;
 pub use engine::{Engine, EngineInfo, PageCache, Place, Work};
-pub use error::{About, Error, FilePlace};
 pub use fitted::{Fitted, Yields};
 pub use host_commands::HostCommands;
 pub use index_ends::IndexEnds;
+pub use iotax_layers::blame::{Blame, Fault};
+pub use iotax_layers::{
+    self as layers, About, Base, Does, Error, FilePlace, Form, Layer, LayerInfo, Need, Parameter,
+    Stack, Submitter, World, brief, units,
+};
 pub use latency_target::LatencyTarget;
-pub use layers::{Base, Does, Form, Layer, LayerInfo, Need, Parameter, Stack, Submitter, World};
 pub use load_factors::{of_target_and_load, refuse_exclusions, varied};
 pub use matrix::{Factor, Matrix};
 pub use network::Elsewhere;
 pub use overrides::{Changes, is_size, override_options};
 pub use pairs::pair_arms;
-pub use quote::brief;
 pub use rule::Rule;
-pub use search::{BurstWatch, KnownLimit, Probe, Region, Search, SearchTarget, Traffic};
+pub use search::{
+    BurstWatch, KnownLimit, Opened, OpenedTarget, Probe, Region, Search, SearchTarget, Traffic,
+};
 pub use set_host_commands::command_of_arm;
 pub use setting::Setting;
 pub use side_runs::SideRuns;
-pub use spec::{Arm, Design, Driver, NamedTarget, Spec, Stop, StopMode, Target};
+pub use spec::{Arm, Design, Driver, NamedTarget, Source, Spec, Stop, StopMode, Target};
 pub use subject::Subject;
 pub use target::parse_arms;
 pub use tree::{Operation, OperationShare, Tree};
@@ -84,3 +83,10 @@ pub use workload::{
     RunLength, Share, Skew, Stretches, Think, Workload, Zone,
 };
 pub use writes::Content;
+
+/// A message in which the list of all layers is `ALL`, for snapshots that a new layer leaves alone.
+#[cfg(test)]
+fn abbreviated(message: impl std::fmt::Display) -> String {
+    let names: Vec<_> = Layer::catalog().map(|layer| layer.name).collect();
+    message.to_string().replace(&names.join(", "), "ALL")
+}

@@ -4,7 +4,8 @@
 //! Phases of a suite may have levels of a factor of its own (`random load=low`): such a factor
 //! chooses among them.
 
-use crate::error::Error;
+use iotax_layers::Error;
+
 use crate::matrix::{Factor, stands_in};
 use crate::workload::Workload;
 

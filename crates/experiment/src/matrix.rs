@@ -1,12 +1,10 @@
 //! Arms that are the combinations of some factors' levels: `sec=sys,krb5` times `nconnect=1,4`.
 
+use iotax_layers::{Error, Layer, LayerInfo, WrittenLayer, written_layers};
 use serde::{Deserialize, Serialize};
 
-use crate::error::Error;
-use crate::layers::{Layer, LayerInfo};
 use crate::setting::Setting;
 use crate::spec::{Arm, Spec, Target};
-use crate::text::{WrittenLayer, written_layers};
 
 /// More would take days, and a report that nobody reads.
 const MAX_CELLS: usize = 128;

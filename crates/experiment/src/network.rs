@@ -1,6 +1,7 @@
 //! Network paths: what a workload is about that is driven over one, and where one leads.
 
-use crate::layers::Layer;
+use iotax_layers::Layer;
+
 use crate::spec::Target;
 use crate::workload::{Job, Workload};
 

@@ -1,9 +1,10 @@
 //! Changes to a workload: `--scale`, `--time`, `--ramp` and `--set job.key=value`.
 
-use crate::error::{About, Error};
+use iotax_layers::units::{self, Unit};
+use iotax_layers::{About, Error};
+
 use crate::job_options::{self, INDEX_OPTIONS, JOB_OPTIONS, JobOption};
 use crate::presets::default_index;
-use crate::units::{self, Unit};
 use crate::workload::{Bound, Job, Workload};
 
 /// Index versions that a window must have room for: of fewer loads no mean can be told.

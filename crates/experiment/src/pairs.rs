@@ -1,6 +1,7 @@
 //! Which arm is compared with which: all with the first one, or each with a baseline of its own.
 
-use crate::error::Error;
+use iotax_layers::Error;
+
 use crate::spec::{Arm, Spec};
 
 const SHAPE: &str = "write a baseline and what is compared with it, as in --pair aks,c-azure";

@@ -3,9 +3,8 @@
 //! A phase is what fio calls a group behind a `stonewall`: it starts when the one before has ended.
 //! Each has trials and verdicts of its own; a block is one trial of every phase on every open arm.
 
-use std::iter;
+use iotax_layers::Error;
 
-use crate::error::Error;
 use crate::overrides::Changes;
 use crate::spec::Spec;
 use crate::workload::Workload;
@@ -13,26 +12,25 @@ use crate::workload::Workload;
 impl Spec {
     /// The phases, in their order; at least one.
     pub fn phases(&self) -> impl Iterator<Item = &Workload> {
-        iter::once(&self.workload).chain(&self.then)
+        self.phases.iter()
     }
 
     /// The same, to be changed.
     pub fn phases_mut(&mut self) -> impl Iterator<Item = &mut Workload> {
-        iter::once(&mut self.workload).chain(&mut self.then)
+        self.phases.iter_mut()
     }
 
     /// The experiment as if phase `index` were all of it; `None` beyond the last.
     pub fn phase(&self, index: usize) -> Option<Self> {
-        let workload = self.phases().nth(index)?.clone();
+        let phases = vec![self.phases.get(index)?.clone()];
         let (arms, design) = (self.arms.clone(), self.design.clone());
         let (cloud, fail_if) = (self.cloud.clone(), self.fail_if.clone());
-        let then = Vec::new();
-        Some(Self { workload, then, suite: None, arms, design, cloud, fail_if, ..*self })
+        Some(Self { phases, suite: None, arms, design, cloud, fail_if, ..*self })
     }
 
     /// Name of the whole: the suite's, or the workload's where there is one phase.
     pub fn name(&self) -> &str {
-        self.suite.as_deref().unwrap_or(&self.workload.name)
+        self.suite.as_deref().unwrap_or(&self.workload().name)
     }
 
     /// The experiment with more phases after its own, all of them under one name.
@@ -44,8 +42,8 @@ impl Spec {
         then: Vec<Workload>,
         suite: Option<String>,
     ) -> Result<Self, Error> {
-        self.then.extend(then);
-        self.suite = suite.filter(|_| !self.then.is_empty());
+        self.phases.extend(then);
+        self.suite = suite.filter(|_| self.phases.len() > 1);
         self.validate()?;
         Ok(self)
     }
@@ -53,8 +51,8 @@ impl Spec {
     /// The jobs of all phases as one workload, for what holds for all of them: the room that their
     /// files take, whether any of them writes.
     pub fn all_at_once(&self) -> Workload {
-        let mut all = self.workload.clone();
-        for phase in &self.then {
+        let mut all = self.workload().clone();
+        for phase in &self.phases[1..] {
             all.jobs.extend(phase.jobs.iter().cloned());
             all.index = all.index.or(phase.index);
         }

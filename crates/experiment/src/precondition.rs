@@ -4,8 +4,9 @@
 //! last. SNIA's Solid State Storage Performance Test Specification writes the whole span first,
 //! whatever the workload, and then drives the workload until it is steady.
 
+use iotax_layers::Error;
+
 use crate::engine::{Engine, PageCache};
-use crate::error::Error;
 use crate::spec::{Spec, Target};
 use crate::workload::{BlockSizes, Bound, Files, Job, Pace, Pattern, Workload};
 

@@ -3,10 +3,8 @@
 
 use std::fmt;
 
+use iotax_layers::{Error, units};
 use serde::{Deserialize, Serialize};
-
-use crate::error::Error;
-use crate::units;
 
 /// What must not be so.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

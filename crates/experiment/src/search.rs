@@ -39,6 +39,20 @@ pub struct SearchTarget {
     pub arm: Arm,
     /// Bytes of it that may be used.
     pub span_bytes: u64,
+}
+
+/// What is known of a search's targets once they are open.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Opened {
+    /// [`Search::cloud`], and what the cloud tells of it.
+    #[serde(default, skip_serializing_if = "CloudChoice::is_empty")]
+    pub cloud: CloudChoice,
+    /// Of each target, in their order.
+    pub targets: Vec<OpenedTarget>,
+}
+
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct OpenedTarget {
     /// The smallest I/O that it takes, in bytes; `None` if that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smallest_io_bytes: Option<u32>,

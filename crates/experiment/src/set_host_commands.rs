@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use crate::error::Error;
+use iotax_layers::Error;
+
 use crate::host_commands::HostCommands;
 use crate::spec::{Arm, Spec};
 
@@ -69,10 +70,6 @@ fn of(
         [None, Some(_)] => Err(Error::syntax(
             format!("arm `{name}` has an `after` command and no `before` command"),
             format!("give it both: --before '{name}=COMMAND'"),
-        )),
-        [Some(_), Some(_)] if arm.target.is_results() => Err(Error::syntax(
-            format!("arm `{name}` is of saved results, and nothing is run for it"),
-            "leave out its commands",
         )),
         [Some(before), Some(after)] => Ok(Some(HostCommands {
             before: before.to_owned(),

@@ -1,8 +1,7 @@
 //! What is run beside an experiment: before it, and for caps above its arms.
 
+use iotax_layers::Error;
 use serde::{Deserialize, Serialize};
-
-use crate::error::Error;
 
 /// Preconditioning and draining, and the loads that may follow where arms turn out equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

@@ -3,13 +3,13 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use iotax_layers::{Cloud, Form, Layer, Stack};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::cloud::CloudChoice;
 use crate::fitted::Fitted;
 use crate::host_commands::HostCommands;
-use crate::layers::{Cloud, Form, Layer, Stack};
 use crate::rule::Rule;
 use crate::setting::Setting;
 use crate::side_runs::SideRuns;
@@ -18,14 +18,14 @@ use crate::workload::Workload;
 /// Everything that decides what an experiment does; written into its record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Spec {
-    /// The load, the same in every arm: the first of its phases.
-    pub workload: Workload,
-    /// Phases that follow the first one on the same arm, each with verdicts of its own.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub then: Vec<Workload>,
+    /// The load, the same in every arm: at least one phase. They run one after the other, each with
+    /// verdicts of its own.
+    pub phases: Vec<Workload>,
     /// Name of the phases together, where there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suite: Option<String>,
+    #[serde(default, skip_serializing_if = "Source::is_rig")]
+    pub source: Source,
     /// What is compared; the first one is the baseline.
     pub arms: Vec<Arm>,
     /// How the arms relate to each other.
@@ -68,6 +68,24 @@ const fn is_one(at_once: &u32) -> bool {
     *at_once == 1
 }
 
+/// Where an experiment's trials come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// Load is driven at the targets.
+    #[default]
+    Rig,
+    /// They were measured before; the target of an arm is the path of its results.
+    SavedResults,
+}
+
+impl Source {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+    const fn is_rig(&self) -> bool {
+        matches!(self, Self::Rig)
+    }
+}
+
 /// One configuration under comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Arm {
@@ -95,14 +113,19 @@ pub struct Arm {
 }
 
 impl Spec {
+    /// The load, or the first of its phases.
+    pub fn workload(&self) -> &Workload {
+        &self.phases[0]
+    }
+
     /// Rules that are judged: those that were set, then what the (first) workload requires.
     pub fn rules(&self) -> impl Iterator<Item = &Rule> {
-        self.fail_if.iter().chain(self.workload.requires.iter().map(|requires| &requires.rule))
+        self.fail_if.iter().chain(self.workload().requires.iter().map(|requires| &requires.rule))
     }
 
     /// Whether nothing is run: all arms are results that exist already.
     pub fn is_of_results(&self) -> bool {
-        !self.arms.is_empty() && self.arms.iter().all(|arm| arm.target.is_results())
+        self.source == Source::SavedResults
     }
 
     /// Whether latencies of all arms count from submission, even at an offered rate: fio, which
@@ -136,8 +159,6 @@ pub enum Target {
     Path(PathBuf),
     /// A stack of layers, in this process or of the system.
     Stack(Stack),
-    /// Results that fio or `DiskSpd` has written: nothing is driven, they are read.
-    Results(Vec<PathBuf>),
     /// Several at the same time, each for the jobs that call theirs by its name.
     Several(Vec<NamedTarget>),
 }
@@ -167,7 +188,7 @@ impl Target {
     pub fn path(&self) -> Option<&Path> {
         match self {
             Self::Path(path) => Some(path),
-            Self::Stack(_) | Self::Results(_) | Self::Several(_) => None,
+            Self::Stack(_) | Self::Several(_) => None,
         }
     }
 
@@ -175,7 +196,7 @@ impl Target {
     pub fn stack(&self) -> Option<&Stack> {
         match self {
             Self::Stack(stack) => Some(stack),
-            Self::Path(_) | Self::Results(_) | Self::Several(_) => None,
+            Self::Path(_) | Self::Several(_) => None,
         }
     }
 
@@ -188,11 +209,6 @@ impl Target {
     pub fn cloud(&self) -> Option<&Cloud> {
         self.stack()?.cloud()
     }
-
-    /// Whether it is results that exist already.
-    pub(crate) const fn is_results(&self) -> bool {
-        matches!(self, Self::Results(_))
-    }
 }
 
 impl fmt::Display for Target {
@@ -200,11 +216,6 @@ impl fmt::Display for Target {
         match self {
             Self::Path(path) => write!(f, "{}", path.display()),
             Self::Stack(stack) => stack.fmt(f),
-            Self::Results(files) => {
-                let names: Vec<String> =
-                    files.iter().map(|file| file.display().to_string()).collect();
-                write!(f, "{}", names.join(","))
-            }
             Self::Several(targets) => {
                 let texts: Vec<String> = targets.iter().map(ToString::to_string).collect();
                 write!(f, "{}", texts.join(", "))

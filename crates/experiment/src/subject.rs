@@ -3,7 +3,7 @@
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use crate::Setting;
+use crate::{Design, Rule, Setting, Spec};
 
 /// What a conclusion is about. A name never decides which it is: an arm or a layer may be called
 /// as it likes.
@@ -22,6 +22,9 @@ pub enum Subject {
 }
 
 impl Subject {
+    /// The word for all layers together in a rule, where no layer is called so.
+    pub const TOTAL: &str = "total";
+
     /// The arm's name, of an arm.
     pub fn arm(&self) -> Option<&str> {
         match self {
@@ -32,6 +35,19 @@ impl Subject {
 
     pub const fn is_interaction(&self) -> bool {
         matches!(self, Self::Interaction(_))
+    }
+}
+
+impl Spec {
+    /// What a rule is about; `None`: all that it can be about. Of a peel a layer has its name before
+    /// the word for all of them.
+    pub fn subject_of(&self, rule: &Rule) -> Option<Subject> {
+        let of = rule.of.as_ref()?;
+        Some(match &self.design {
+            Design::Peel { layers, .. } if layers.contains(of) => Subject::Layer(of.clone()),
+            Design::Peel { .. } if of == Subject::TOTAL => Subject::Total,
+            _ => Subject::Arm(of.clone()),
+        })
     }
 }
 
@@ -53,7 +69,7 @@ impl Serialize for Subject {
                 map.serialize_entry("subject", "interaction")?;
                 map.serialize_entry("layers", layers)?;
             }
-            Self::Total => map.serialize_entry("subject", "total")?,
+            Self::Total => map.serialize_entry("subject", Self::TOTAL)?,
             Self::Level(level) => {
                 map.serialize_entry("subject", "level")?;
                 map.serialize_entry("level", level)?;

@@ -5,10 +5,9 @@
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
-use crate::error::Error;
-use crate::layers::{Layer, LayerInfo, Nfs, Stack};
+use iotax_layers::{Error, Layer, LayerInfo, Nfs, Stack, numbered_from, quote_value};
+
 use crate::spec::{Arm, Target};
-use crate::text::token::quote;
 
 impl Target {
     /// Reads a path or a stack.
@@ -40,7 +39,7 @@ impl Target {
 /// The layer that `tcp://host:port` or `ssh://host` is short for.
 fn of_url(text: &str) -> Option<String> {
     let (scheme, rest) = text.split_once("://")?;
-    let rest = quote(rest.trim_end_matches('/'));
+    let rest = quote_value(rest.trim_end_matches('/'));
     match scheme {
         "tcp" => Some(format!("peer(address={rest})")),
         "ssh" => Some(format!("remote(host={rest})")),
@@ -143,30 +142,13 @@ pub(crate) fn refuse_too_many(arms: usize) -> Result<(), Error> {
     Err(Error::syntax(problem, "compare fewer at a time, or leave out levels of a matrix"))
 }
 
-/// `name#2`, or the first number that is free.
-pub(crate) fn numbered(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
-    numbered_from(2, name, is_taken).0
-}
-
-/// The same from a number on; and the number after it.
-fn numbered_from(first: u32, name: &str, is_taken: impl Fn(&str) -> bool) -> (String, u32) {
-    let mut number = first;
-    loop {
-        let candidate = format!("{name}#{number}");
-        number += 1;
-        if !is_taken(&candidate) {
-            return (candidate, number);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use insta::assert_snapshot;
     use proptest::prelude::*;
 
     use super::*;
-    use crate::layers::abbreviated;
+    use crate::abbreviated;
 
     fn is_stack(text: &str) -> bool {
         matches!(Target::parse(text), Ok(Target::Stack(_)))

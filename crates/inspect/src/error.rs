@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use iotax_record::{Blame, Fault};
+
 /// A path could not be examined.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -26,5 +28,13 @@ impl Error {
     pub fn reason(&self) -> &io::Error {
         let Self::Path { source, .. } = self;
         source
+    }
+}
+
+impl Blame for Error {
+    fn fault(&self) -> Fault {
+        match self {
+            Self::Path { source, .. } => Fault::of_reading(source),
+        }
     }
 }

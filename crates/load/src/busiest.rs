@@ -7,8 +7,8 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
+use crate::target::Peer;
 use iotax_record::{Busiest, BusyOne, PathEnd};
-use iotax_vdisk::Peer;
 
 use crate::counters::{process_ticks, tick_ns};
 

@@ -2,9 +2,9 @@
 
 use std::sync::atomic::AtomicBool;
 
+use crate::target::IoTarget;
 use iotax_experiment::{IndexEnds, Job, Workload};
 use iotax_record::LoadRecord;
-use iotax_vdisk::IoTarget;
 
 use crate::error::Error;
 use crate::live::LoadProgress;

@@ -3,9 +3,10 @@
 
 use std::path::{Path, PathBuf};
 
+use iotax_experiment::{Blame, Fault};
 use iotax_vdisk::AvailableMemory;
 
-use crate::names::shown;
+use crate::target::shown;
 
 /// Why a load could not be prepared or run.
 #[derive(Debug, thiserror::Error)]
@@ -230,9 +231,10 @@ impl Error {
         let path = shown(path);
         move |source| Self::Path { action, path, source }
     }
+}
 
-    /// Whether what was asked for is wrong, as opposed to what the machine allows.
-    pub fn is_usage(&self) -> bool {
+impl Blame for Error {
+    fn fault(&self) -> Fault {
         match self {
             Self::IndexOnDevice { .. }
             | Self::WouldWrite { .. }
@@ -242,19 +244,27 @@ impl Error {
             | Self::NoTarget { .. }
             | Self::DirectRefused { .. }
             | Self::Unsuitable { .. }
-            | Self::NotWithFio { .. } => true,
-            Self::Disk { source, .. } => source.is_usage(),
-            _ => false,
+            | Self::NotWithFio { .. } => Fault::Usage,
+            Self::Disk { source, .. } => source.fault(),
+            Self::Path { .. }
+            | Self::Peer { .. }
+            | Self::NoSpace { .. }
+            | Self::NoIoUring { .. }
+            | Self::NoLibaio { .. }
+            | Self::NoTrims { .. }
+            | Self::Index { .. }
+            | Self::Buffers { .. }
+            | Self::Memory { .. }
+            | Self::Spawn { .. }
+            | Self::NoProgram { .. }
+            | Self::Start { .. }
+            | Self::Program { .. } => Fault::Environment,
+            Self::Panicked { .. } => Fault::Bug,
+            Self::Interrupted => Fault::Interrupted,
         }
     }
 
-    /// Whether the user stopped it.
-    pub fn is_interrupted(&self) -> bool {
-        matches!(self, Self::Interrupted)
-    }
-
-    /// Whether the target is too small or too full.
-    pub fn is_space(&self) -> bool {
+    fn wants_space(&self) -> bool {
         matches!(self, Self::NoSpace { .. } | Self::SpanTooSmall { .. })
     }
 }
@@ -325,5 +335,27 @@ mod tests {
             Error::Interrupted,
             @"interrupted while laying out the test files"
         );
+    }
+
+    #[test]
+    fn each_error_knows_whose_doing_it_is() {
+        let io = || io::Error::from_raw_os_error(libc::ENOMEM);
+        let (job, disk) = (|| "job".to_owned(), || "mem".to_owned());
+        let on_disk = |source| Error::Disk { job: job(), disk: disk(), source };
+        let path = || PathBuf::from("/data");
+        let message = job();
+        let table = [
+            (Error::NoTarget { path: path() }, Fault::Usage),
+            (Error::DirectRefused { path: path(), job: job() }, Fault::Usage),
+            (on_disk(iotax_vdisk::Error::Depth { depth: 0, max: 1 }), Fault::Usage),
+            (on_disk(iotax_vdisk::Error::NoFuse { source: io() }), Fault::Environment),
+            (Error::Memory { bytes: 1, source: io() }, Fault::Environment),
+            (Error::NoProgram { name: "fio" }, Fault::Environment),
+            (Error::Panicked { job: job(), message }, Fault::Bug),
+            (Error::Interrupted, Fault::Interrupted),
+        ];
+        for (error, fault) in table {
+            assert_eq!(error.fault(), fault, "{error}");
+        }
     }
 }

@@ -6,8 +6,9 @@ use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::target::IoTarget;
 use iotax_experiment::Workload;
-use iotax_vdisk::{IoTarget, VirtualDisk};
+use iotax_vdisk::VirtualDisk;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use rustix::fs::{Advice, FallocateFlags, SeekFrom, fadvise, fallocate, seek, statvfs};
@@ -17,7 +18,7 @@ use crate::driver::Progress;
 use crate::error::Error;
 use crate::file_assignment::{Kind, Places, TestFile};
 use crate::index;
-use crate::names::shown;
+use crate::target::shown;
 use crate::verify::{MAGIC, PAGE_BYTES};
 
 /// Bytes written by one system call.

@@ -9,7 +9,7 @@
 //! | module | idea |
 //! |---|---|
 //! | `driver` | the seam: requests, the trait |
-//! | `names` | what people call a path; no links within a directory |
+//! | `target` | what load can be driven at: a path, a disk, the far end of a network path |
 //! | `file_assignment`, `layout` | which thread works where; test files with real data |
 //! | `parts` | which jobs work on which of several targets |
 //! | `native::coordinator`, `worker`, `setup`, `gate` | threads up, common start, window, threads down |
@@ -52,12 +52,12 @@ mod index;
 mod iperf3;
 mod layout;
 mod live;
-mod names;
 mod native;
 mod parts;
 mod pause;
 mod peer;
 mod sockopt;
+mod target;
 mod tree;
 mod verify;
 mod watch;
@@ -71,4 +71,8 @@ pub use native::{Filler, Native, calibrate, io_uring_is_allowed};
 pub use peer::{
     PathEnds, ends as path_ends, handshake as peer_handshake, new_secret as new_peer_secret,
     probe_path, serve as serve_peer,
+};
+pub use target::{
+    IoTarget, Peer, PeerSecret, PeerSecrets, Tls, TlsBy, TlsCipher, enter_namespace,
+    within_namespace,
 };

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
+use crate::target::IoTarget;
 use iotax_experiment::{Job, Workload};
-use iotax_vdisk::IoTarget;
 
 use crate::error::Error;
 use crate::file_assignment::{Place, Places};

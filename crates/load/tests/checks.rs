@@ -10,8 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use iotax_experiment::{Bound, Engine, Files, Pattern, Trims, Workload};
+use iotax_layers::{Fault, Layer};
+use iotax_load::IoTarget;
 use iotax_load::{LoadDriver as _, Native};
-use iotax_vdisk::{FaultConfig, IoTarget, LayerConfig, Trigger};
 use support::{MIB, MS, disk, engines, job, mem, prepare_and_run, run, run_prepared, workload};
 
 /// A job that checks after every 16 writes, and ends after `bytes`.
@@ -102,9 +103,9 @@ fn the_first_block_that_differs_ends_the_job_where_that_is_asked() {
 /// A block that cannot be read back counts as a mismatch, and the job goes on.
 #[test]
 fn checks_that_fail_are_counted_and_end_nothing_unasked() {
-    let fault = FaultConfig { eio: Trigger::Every(100), ..FaultConfig::default() };
+    let fault = Fault { eio: 0.01, ..Fault::default() };
     for ends in [false, true] {
-        let disk = disk(&[mem(4 * MIB), LayerConfig::Fault(fault.clone())]);
+        let disk = disk(&[mem(4 * MIB), Layer::Fault(fault.clone())]);
         let mut workload = checking(Engine::Vdisk, 4 * MIB);
         (workload.jobs[0].pattern, workload.jobs[0].verify_ends) = (Pattern::Sequential, ends);
         let record = prepare_and_run(&workload, IoTarget::Disk(&disk)).unwrap();

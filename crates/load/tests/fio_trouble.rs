@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use iotax_experiment::{Engine, Job};
+use iotax_load::IoTarget;
 use iotax_load::{Error, Fio, LoadDriver as _};
 use iotax_record::LoadRecord;
-use iotax_vdisk::IoTarget;
 use support::{job, request, workload};
 
 const RESULT: &str = r#"{"fio version" : "fio-9.9", "jobs" : [{"jobname" : "job", "read" :

@@ -6,10 +6,10 @@ mod support;
 
 use std::sync::atomic::AtomicBool;
 
-use iotax_experiment::{Engine, IndexLoads, Workload};
+use iotax_experiment::{Blame as _, Engine, Fault, IndexLoads, Workload};
+use iotax_load::IoTarget;
 use iotax_load::{LoadDriver as _, Native};
 use iotax_record::{LoadRecord, Slow};
-use iotax_vdisk::IoTarget;
 use support::{MIB, MS, disk, job, mem, prepare_and_run, request, workload};
 
 fn index_workload() -> Workload {
@@ -90,7 +90,7 @@ fn somebody_elses_file_called_index_is_left_alone() {
     assert!(error.to_string().contains("was not written by iotax"), "{error}");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "mine");
     let error = Native.run(&request(&workload, target, &stop)).unwrap_err();
-    assert!(!error.is_interrupted());
+    assert_eq!(error.fault(), Fault::Usage);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "mine");
 }
 

@@ -6,11 +6,10 @@ mod support;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use iotax_experiment::{BlockSizes, Bound, Engine, Pattern};
+use iotax_experiment::{Blame as _, BlockSizes, Bound, Engine, Pattern};
+use iotax_layers::{Cache, Delay, Fault, Layer, Queue};
+use iotax_load::IoTarget;
 use iotax_load::{LoadDriver as _, Native};
-use iotax_vdisk::{
-    CacheConfig, DelayConfig, FaultConfig, IoTarget, LayerConfig, QueueConfig, Trigger,
-};
 use support::{MIB, MS, disk, job, mem, prepare_and_run, request, run_in, workload};
 
 fn refusal(workload: &iotax_experiment::Workload, target: IoTarget<'_>) -> String {
@@ -112,7 +111,7 @@ fn layouts_are_used_again_and_finished_when_cut_short() {
     assert_eq!(std::fs::read(&path).unwrap(), data);
     std::fs::remove_file(&path).unwrap();
     stop.store(true, Ordering::Relaxed);
-    assert!(prepare().unwrap_err().is_interrupted());
+    assert_eq!(prepare().unwrap_err().fault(), iotax_experiment::Fault::Interrupted);
 }
 
 #[test]
@@ -130,8 +129,7 @@ fn laid_out_data_does_not_repeat() {
 
 #[test]
 fn errors_of_a_virtual_disk_are_counted_and_the_job_goes_on() {
-    let fault =
-        LayerConfig::Fault(FaultConfig { eio: Trigger::Chance(0.2), ..FaultConfig::default() });
+    let fault = Layer::Fault(Fault { eio: 0.2, ..Fault::default() });
     let disk = disk(&[mem(16 * MIB), fault]);
     let mut workload = workload(job(Engine::Vdisk));
     (workload.ramp_ns, workload.time_ns) = (0, 600_000 * MS);
@@ -146,7 +144,7 @@ fn errors_of_a_virtual_disk_are_counted_and_the_job_goes_on() {
 
 #[test]
 fn simulated_latency_shows_at_every_depth() {
-    let delay = LayerConfig::Delay(DelayConfig { latency_ns: 2 * MS, jitter_ns: 0 });
+    let delay = Layer::Delay(Delay { latency_ns: 2 * MS, jitter_ns: 0 });
     for depth in [1, 16, 256] {
         let disk = disk(&[mem(16 * MIB), delay.clone()]);
         let mut workload = workload(job(Engine::Vdisk));
@@ -213,8 +211,8 @@ fn a_fresh_file_has_never_been_written_before() {
 
 #[test]
 fn a_work_queue_in_the_disk_is_waited_for() {
-    let queue = LayerConfig::Queue(QueueConfig { workers: 2 });
-    let delay = LayerConfig::Delay(DelayConfig { latency_ns: MS, jitter_ns: 0 });
+    let queue = Layer::Queue(Queue { workers: 2 });
+    let delay = Layer::Delay(Delay { latency_ns: MS, jitter_ns: 0 });
     for layers in [vec![mem(16 * MIB), queue.clone()], vec![mem(16 * MIB), delay, queue]] {
         let disk = disk(&layers);
         let mut workload = workload(job(Engine::Vdisk));
@@ -259,7 +257,7 @@ fn the_kernel_may_poll_the_submission_queue() {
 
 #[test]
 fn an_invalidated_virtual_disk_starts_with_an_empty_cache() {
-    let cache = LayerConfig::Cache(CacheConfig { size_bytes: 8 * MIB });
+    let cache = Layer::Cache(Cache { size_bytes: 8 * MIB });
     let disk = disk(&[mem(16 * MIB), cache]);
     let mut workload = workload(job(Engine::Vdisk));
     workload.jobs[0].pattern = Pattern::Sequential;
@@ -277,8 +275,8 @@ fn an_invalidated_virtual_disk_starts_with_an_empty_cache() {
 /// I/Os that outlast the window: the record says that the job was at it, and what it stayed below.
 #[test]
 fn a_job_that_completes_nothing_in_its_window_has_stalled() {
-    let slow = DelayConfig { latency_ns: 1_500 * MS, jitter_ns: 0 };
-    let disk = disk(&[mem(16 * MIB), LayerConfig::Delay(slow)]);
+    let slow = Delay { latency_ns: 1_500 * MS, jitter_ns: 0 };
+    let disk = disk(&[mem(16 * MIB), Layer::Delay(slow)]);
     let mut workload = workload(job(Engine::Vdisk));
     workload.time_ns = 300 * MS;
     let record = prepare_and_run(&workload, IoTarget::Disk(&disk)).unwrap();

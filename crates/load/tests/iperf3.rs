@@ -8,9 +8,9 @@ use std::sync::atomic::AtomicBool;
 
 use iotax_experiment::{BlockSizes, Engine, Job, Pace};
 use iotax_load::{Error, Iperf3, LoadDriver as _, new_peer_secret};
+use iotax_load::{IoTarget, Peer};
 use iotax_record::LoadRecord;
 use iotax_testing::needs_program;
-use iotax_vdisk::{IoTarget, Peer};
 use support::{peer, request, workload};
 
 /// iperf3, or a loud word that it is missing.

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use iotax_experiment::{BlockSizes, Engine, Job, Pace, Workload};
 use iotax_load::{Error, LoadDriver as _, Native, new_peer_secret};
+use iotax_load::{IoTarget, Peer, Tls, TlsBy, TlsCipher};
 use iotax_record::LoadRecord;
-use iotax_vdisk::{IoTarget, Peer, Tls, TlsBy, TlsCipher};
 use support::{MS, peer, request, run_prepared, workload};
 
 fn load(engine: Engine, bytes: u32) -> Job {

@@ -7,7 +7,8 @@ mod support;
 use std::fs;
 
 use iotax_experiment::{BlockSizes, Engine, Files, Job, Workload};
-use iotax_vdisk::{IoTarget, LayerConfig, RateLimit, ThrottleConfig};
+use iotax_layers::{Layer, Throttle};
+use iotax_load::IoTarget;
 use support::{MIB, disk, engines, job, mem, prepare_and_run, workload};
 
 /// A job for each of these targets, called as the target.
@@ -21,14 +22,13 @@ fn on(jobs: impl IntoIterator<Item = (&'static str, Job)>) -> Workload {
 
 /// A disk of 4 MiB with so many I/Os per second, of its own and of a group.
 fn throttled(iops: f64, group: Option<(&str, f64)>) -> iotax_vdisk::VirtualDisk {
-    let own =
-        ThrottleConfig { iops: Some(RateLimit::sustained(iops)), ..ThrottleConfig::default() };
-    let group = group.map(|(name, iops)| ThrottleConfig {
-        iops: Some(RateLimit::sustained(iops)),
+    let own = Throttle { iops: Some(iops), ..Throttle::default() };
+    let group = group.map(|(name, iops)| Throttle {
+        iops: Some(iops),
         group: Some(name.to_owned()),
-        ..ThrottleConfig::default()
+        ..Throttle::default()
     });
-    let throttles = [Some(own), group].into_iter().flatten().map(LayerConfig::Throttle);
+    let throttles = [Some(own), group].into_iter().flatten().map(Layer::Throttle);
     disk(&[mem(4 * MIB)].into_iter().chain(throttles).collect::<Vec<_>>())
 }
 

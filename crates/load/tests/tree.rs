@@ -5,9 +5,9 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use iotax_experiment::{IndexEnds, Workload};
+use iotax_load::IoTarget;
 use iotax_load::{Error, LoadDriver as _, Native, Request};
 use iotax_record::LoadRecord;
-use iotax_vdisk::IoTarget;
 
 fn workload(preset: &str) -> Workload {
     let mut workload = Workload::preset(preset).unwrap();

@@ -11,9 +11,9 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
 use iotax_experiment::{Bound, Engine, Job, Pace, Pattern, Trims, Workload};
+use iotax_load::IoTarget;
 use iotax_load::{Error, Fio, LoadDriver as _, Native};
 use iotax_record::LoadRecord;
-use iotax_vdisk::IoTarget;
 use support::{MIB, MS, disk, engines, job, mem, prepare_and_run, request, run, run_in, workload};
 
 const ON_FILES: [Engine; 4] = [Engine::Psync, Engine::Mmap, Engine::IoUring, Engine::Libaio];

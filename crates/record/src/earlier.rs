@@ -4,11 +4,75 @@ use serde_json::{Map, Value, json};
 
 /// A head of an earlier format as one of today's.
 pub(crate) fn head(mut head: Value, format: u32, today: u32) -> Value {
-    if let (Some(fields), 1) = (head.as_object_mut(), format) {
-        hosts(fields);
+    if let Some(fields) = head.as_object_mut() {
+        if format < 2 {
+            hosts(fields);
+        }
+        if format < 3
+            && let Some(spec) = fields.get_mut("spec").and_then(Value::as_object_mut)
+        {
+            phases(spec);
+            saved_results(spec);
+            let cloud = spec.get("cloud").cloned();
+            fields.extend(cloud.map(|cloud| ("cloud".to_owned(), cloud)));
+        }
+        if format < 3
+            && let Some(search) = fields.get_mut("limits").and_then(Value::as_object_mut)
+        {
+            let opened = opened(search);
+            fields.insert("opened".to_owned(), opened);
+        }
         fields.insert("format".to_owned(), today.into());
     }
     head
+}
+
+/// Until format 2 a record said in words why it ended.
+pub(crate) fn end(mut end: Value) -> Value {
+    if let Some(fields) = end.as_object_mut()
+        && let Some(reason) = fields.remove("reason")
+    {
+        fields.insert("reasons".to_owned(), json!([{ "said": reason }]));
+    }
+    end
+}
+
+/// Until format 2 the first phase had a field of its own.
+fn phases(spec: &mut Map<String, Value>) {
+    let mut phases = vec![spec.remove("workload").unwrap_or_default()];
+    if let Some(Value::Array(then)) = spec.remove("then") {
+        phases.extend(then);
+    }
+    spec.insert("phases".to_owned(), phases.into());
+}
+
+/// Until format 2 what was found of targets was beside what was asked.
+fn opened(search: &mut Map<String, Value>) -> Value {
+    let targets = search.get_mut("targets").and_then(Value::as_array_mut).into_iter().flatten();
+    let found = targets.filter_map(Value::as_object_mut).map(|target| {
+        let found = ["smallest_io_bytes", "known"].into_iter();
+        Map::from_iter(found.filter_map(|name| target.remove_entry(name))).into()
+    });
+    let mut opened = json!({ "targets": found.collect::<Vec<Value>>() });
+    if let Some(cloud) = search.get("cloud") {
+        opened["cloud"] = cloud.clone();
+    }
+    opened
+}
+
+/// Until format 2 saved results were targets.
+fn saved_results(spec: &mut Map<String, Value>) {
+    let arms = spec.get_mut("arms").and_then(Value::as_array_mut).into_iter().flatten();
+    let mut are_saved = false;
+    for target in arms.filter_map(|arm| arm.get_mut("target")) {
+        let Some(files) = target.get("results").and_then(Value::as_array) else { continue };
+        let files: Vec<&str> = files.iter().filter_map(Value::as_str).collect();
+        *target = json!({ "path": files.join(",") });
+        are_saved = true;
+    }
+    if are_saved {
+        spec.insert("source".to_owned(), json!("saved_results"));
+    }
 }
 
 /// A line of an earlier format as one of today's.

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 /// How an experiment ended; written last. A record without it was cut off.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct End {
-    /// In words, e.g. `every arm has a verdict`.
-    pub reason: String,
+    /// Why: of phases that ended for reasons of their own, each reason once.
+    pub reasons: Vec<EndReason>,
     /// Wall time of the experiment in nanoseconds.
     pub wall_ns: u64,
     /// Whether the user interrupted it.
@@ -17,4 +17,69 @@ pub struct End {
     /// Trials that were run; `None` in records that do not say.
     #[serde(default)]
     pub trials: Option<u32>,
+}
+
+/// Why an experiment ended. How many blocks were asked for, how precise the answers had to be, and
+/// what was compared, is in the experiment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EndReason {
+    /// All that was asked for was run.
+    AllRun,
+    /// Each of what is compared has its verdict, or is one of these.
+    Resolved { besides: Option<Besides> },
+    /// No arm keeps up with the offered rate.
+    NoneKeepsUp,
+    /// No arm completes anything within its window.
+    NoneCompletes,
+    /// Every effect changed, too late for a verdict on the blocks since.
+    AllChanged,
+    /// No number of blocks that may be run brings a verdict on these (`None`: all); so many would.
+    OutOfReach { futile: Option<u32>, needed: Option<u32> },
+    /// The last planned look at the data was taken.
+    LastLook { blocks: u32 },
+    /// No node of a fleet is suspected any more.
+    NoNodeStandsOut { rounds: u32 },
+    /// Every rule is broken or kept.
+    RulesDecided,
+    /// No number of blocks that may be run decides those that are left; so many would.
+    RulesOutOfReach { needed: Option<u32> },
+    /// An arm completed nothing in so many trials in a row.
+    ArmSilent { arm: String, trials: u32 },
+    /// An arm failed so many times in a row.
+    ArmFailed { arm: String, times: u32 },
+    /// How each arm answers to its depth is clear.
+    DepthsClear,
+    /// The time that was given was over.
+    TimeUp,
+    /// The user stopped it.
+    Interrupted,
+    /// The span was written, and the workload only reads.
+    SpanWritten,
+    /// All arms were steady.
+    Steady { rounds: u32 },
+    /// Not all arms were steady.
+    NotSteady { rounds: u32 },
+    /// Burst credits were spent, or the time for that was over.
+    Drained,
+    /// All that a search asked is decided.
+    SearchDecided,
+    /// A search could make no more probes.
+    SearchFailed(String),
+    /// Nothing was run: results were read.
+    ResultsRead { results: u32 },
+    /// In the words of a record of format 2 or before.
+    Said(String),
+}
+
+/// What has no verdict, and will have none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Besides {
+    /// What does not keep up with the offered rate.
+    Overloaded,
+    /// What completes nothing, as its baseline.
+    Silent,
+    /// What has an effect that changed during the run.
+    Changed,
 }

@@ -1,7 +1,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use iotax_experiment::brief;
+use iotax_experiment::{Blame, Fault, brief};
 
 /// What can be wrong with a record.
 #[derive(Debug, thiserror::Error)]
@@ -94,15 +94,6 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether what the user named is wrong, and not what is on this machine.
-    pub fn is_usage(&self) -> bool {
-        match self {
-            Self::Read { source, .. } => source.kind() == io::ErrorKind::NotFound,
-            Self::Save { .. } | Self::Write { .. } => false,
-            _ => true,
-        }
-    }
-
     pub(crate) fn read(path: &Path, source: io::Error) -> Self {
         Self::Read { path: path.to_owned(), source }
     }
@@ -116,6 +107,24 @@ impl Error {
     }
 }
 
+impl Blame for Error {
+    fn fault(&self) -> Fault {
+        match self {
+            Self::Exists { .. }
+            | Self::NotARecord { .. }
+            | Self::Newer { .. }
+            | Self::Broken { .. }
+            | Self::NotAMachine { .. }
+            | Self::AbsurdNumber { .. }
+            | Self::TooManyLayers { .. }
+            | Self::Occupied { .. }
+            | Self::TooLong { .. } => Fault::Usage,
+            Self::Read { source, .. } => Fault::of_reading(source),
+            Self::Save { .. } | Self::Write { .. } => Fault::Environment,
+        }
+    }
+}
+
 fn advice(source: &io::Error) -> &'static str {
     match source.kind() {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
@@ -125,5 +134,21 @@ fn advice(source: &io::Error) -> &'static str {
             "; trials measured so far are kept there: free space, or name another disk with --out"
         }
         _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_that_leads_nowhere_is_the_users_and_a_full_disk_is_not() {
+        let dir = || PathBuf::from("/results");
+        let read = |kind: io::ErrorKind| Error::read(&dir(), kind.into()).fault();
+        assert_eq!(read(io::ErrorKind::NotFound), Fault::Usage);
+        assert_eq!(read(io::ErrorKind::PermissionDenied), Fault::Environment);
+        let full = Error::write(&dir(), io::ErrorKind::StorageFull.into());
+        assert_eq!(full.fault(), Fault::Environment);
+        assert_eq!(Error::NotARecord { dir: dir() }.fault(), Fault::Usage);
     }
 }

@@ -1,6 +1,6 @@
 //! What was run, where, with which seed: `experiment.json`.
 
-use iotax_experiment::{KnownLimit, Spec};
+use iotax_experiment::{CloudChoice, KnownLimit, Spec};
 use serde::{Deserialize, Serialize};
 
 use crate::host::HostRecord;
@@ -9,7 +9,7 @@ use crate::store::Record;
 use crate::trial::Trial;
 
 /// Version of the record format that this program writes.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
 /// The head of a record; written before the first trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -31,6 +31,9 @@ pub struct ExperimentHead {
     pub hosts: Vec<HostRecord>,
     /// What each arm's target turned out to be, in the order of the spec's arms.
     pub sites: Vec<Site>,
+    /// What the spec says of the cloud, and what the cloud tells of it.
+    #[serde(default, skip_serializing_if = "CloudChoice::is_empty")]
+    pub cloud: CloudChoice,
 }
 
 impl Record for ExperimentHead {

@@ -83,7 +83,7 @@ mod tests {
         let file = home.path().join("trials.jsonl");
         std::fs::write(&file, text).unwrap();
         let end = end.ok().map(|trials| End {
-            reason: String::new(),
+            reasons: Vec::new(),
             wall_ns: 0,
             interrupted: false,
             gave_up: false,

@@ -4,6 +4,9 @@
 //! where, with which seed) and `trials.jsonl` (one line per trial, written as it ends).
 #![forbid(unsafe_code)]
 
+/// For errors of whoever knows records and no experiments.
+pub use iotax_experiment::{Blame, Fault};
+
 mod around;
 mod cloud;
 pub mod cluster;
@@ -35,7 +38,7 @@ pub use counters::{
     NfsGranted, NfsOperation, NfsTransportCounters, PathEnd, Pressure, QDISC_COUNTERS,
     QdiscCounters, Series, Stalls,
 };
-pub use end::End;
+pub use end::{Besides, End, EndReason};
 pub use environment::Environment;
 pub use error::Error;
 pub use experiment::{ExperimentHead, FORMAT, NamedSite, Site};

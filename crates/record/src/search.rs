@@ -1,7 +1,7 @@
 //! The record of a search for caps: `limits.json`; one line per probe, `probes.jsonl`; and what was
 //! concluded, `found.json`.
 
-use iotax_experiment::{Probe, Search};
+use iotax_experiment::{Opened, Probe, Search};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ use crate::store::{Reader, Record, Writer};
 use crate::trial::LoadRecord;
 
 /// Version of this format that this program writes.
-pub const SEARCH_FORMAT: u32 = 2;
+pub const SEARCH_FORMAT: u32 = 3;
 
 const FOUND: &str = "found.json";
 
@@ -35,6 +35,8 @@ pub struct SearchHead {
     pub hosts: Vec<HostRecord>,
     /// What each target turned out to be.
     pub sites: Vec<Site>,
+    /// What is known of the targets since they were opened.
+    pub opened: Opened,
 }
 
 /// One probe and what came of it.

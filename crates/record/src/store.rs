@@ -122,8 +122,14 @@ impl<R: Record> Reader<R> {
         } else {
             read_json(&file)?
         };
-        let end = read_json_if_there(&dir.join(END))?;
+        let end = Self::end(&dir.join(END), format)?;
         Ok(Self { head, end, format, dir })
+    }
+
+    fn end(file: &Location, format: u32) -> Result<Option<End>, Error> {
+        let Some(end) = read_json_if_there(file)? else { return Ok(None) };
+        let end = if format < R::FORMAT { earlier::end(end) } else { end };
+        serde_json::from_value(end).map_err(|source| Error::broken(file.shown(), source))
     }
 
     /// What it lacks of what was measured.

@@ -4,14 +4,15 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use iotax_experiment::{Arm, Design, Spec, Stop, StopMode, Target, Workload};
+use iotax_experiment::{Arm, Design, Source, Spec, Stop, StopMode, Target, Workload};
 use iotax_record::{
-    End, ExperimentHead, FORMAT, HostRecord, HostRole, LoadRecord, Outcome, Reader, SearchHead,
-    SideRecord, Trial, Writer,
+    End, EndReason, ExperimentHead, FORMAT, HostRecord, HostRole, LoadRecord, Outcome, Reader,
+    SearchHead, SideRecord, Trial, Writer,
 };
 
 fn experiment() -> ExperimentHead {
     ExperimentHead {
+        cloud: iotax_experiment::CloudChoice::default(),
         format: FORMAT,
         id: None,
         iotax_version: "0.0.0".into(),
@@ -71,7 +72,7 @@ fn what_is_written_is_read_back_in_order() {
         writer.append(&trial(slot)).unwrap();
     }
     let end = End {
-        reason: "done".into(),
+        reasons: vec![EndReason::AllRun],
         wall_ns: 9,
         interrupted: false,
         gave_up: false,
@@ -123,7 +124,7 @@ fn errors_name_the_file_and_what_to_do() {
 
     fs::write(dir.path().join("experiment.json"), "{\"format\": 99}").unwrap();
     let error = Reader::<ExperimentHead>::open(dir.path()).unwrap_err();
-    insta::assert_snapshot!(shown(error.to_string()), @"DIR/experiment.json is of record format 99, this iotax reads up to 2: use a newer iotax");
+    insta::assert_snapshot!(shown(error.to_string()), @"DIR/experiment.json is of record format 99, this iotax reads up to 3: use a newer iotax");
 }
 
 #[test]
@@ -144,11 +145,13 @@ fn no_file_of_someone_else_is_overwritten_not_even_through_a_link() {
 fn a_record_of_version_1_is_still_readable() {
     let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/v1");
     let reader = Reader::<ExperimentHead>::open(Path::new(dir)).unwrap();
-    assert_eq!(reader.head.spec.workload.name, "driver-searcher");
+    assert_eq!(reader.head.spec.workload().name, "driver-searcher");
     let [host] = reader.head.hosts.as_slice() else { panic!("{:?}", reader.head.hosts) };
     assert_eq!((host.role, host.environment.cpus), (HostRole::Local, 2));
     assert!(host.generator_ns_per_io.unwrap() > 0.0);
-    assert!(!reader.end.as_ref().unwrap().interrupted);
+    let end = reader.end.as_ref().unwrap();
+    assert!(!end.interrupted);
+    assert_eq!(end.reasons, [EndReason::Said("all 2 trials were run".to_owned())]);
     let trials: Vec<Trial> = reader.lines().unwrap().map(Result::unwrap).collect();
     assert_eq!(trials.len(), 2);
     for trial in &trials {
@@ -195,6 +198,27 @@ fn an_index_error_of_version_1_is_that_of_its_operation() {
     );
 }
 
+fn head_of_version_2(name: &str) -> ExperimentHead {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/v2");
+    Reader::<ExperimentHead>::open(&fixtures.join(name)).unwrap().head
+}
+
+#[test]
+fn phases_of_version_2_are_still_readable() {
+    let spec = head_of_version_2("phases").spec;
+    let names: Vec<&str> = spec.phases().map(|phase| phase.name.as_str()).collect();
+    assert_eq!((spec.name(), names.as_slice()), ("two", ["reads", "writes"].as_slice()));
+    assert_eq!((spec.source, spec.workload().jobs.len()), (Source::Rig, 1));
+}
+
+#[test]
+fn saved_results_of_version_2_are_still_readable() {
+    let spec = head_of_version_2("saved").spec;
+    let targets: Vec<String> = spec.arms.iter().map(|arm| arm.target.to_string()).collect();
+    assert_eq!(targets, ["r/a.json,r/c.json", "r/b.json"]);
+    assert_eq!((spec.is_of_results(), spec.phases().count()), (true, 1));
+}
+
 #[test]
 fn a_search_of_version_1_is_still_readable() {
     let dir = tempfile::tempdir().unwrap();
@@ -209,6 +233,14 @@ fn a_search_of_version_1_is_still_readable() {
     let HostRecord { environment, instance, .. } = head.host();
     assert_eq!(environment.cpus, 4);
     assert_eq!(instance.as_ref().unwrap().vm, "Standard_DS1_v2");
+}
+
+#[test]
+fn what_a_search_of_version_2_found_of_targets_is_still_readable() {
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/v2/limits");
+    let opened = Reader::<SearchHead>::open(&fixture).unwrap().head.opened;
+    assert_eq!(opened.cloud.disks, ["P30"]);
+    assert_eq!(opened.targets[0].smallest_io_bytes, Some(512));
 }
 
 #[test]

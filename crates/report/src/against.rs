@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use iotax_analyze::{Analysis, Comparison, Missing, Verdict};
+use iotax_wording::name;
 
 use crate::comparison::{self, size, subject};
 use crate::{caps, format, stalls, tables};
@@ -27,11 +28,11 @@ pub(crate) fn against(comparison: &Comparison, baseline: &str, analysis: &Analys
     }
     let Some(size) = size(comparison) else {
         let trials = |arm: &str| analysis.arms.iter().any(|a| a.name == arm && a.trials > 0);
-        let arm = comparison.arm.as_deref().unwrap_or_default();
+        let arm = comparison.subject.arm().unwrap_or_default();
         let lost =
             comparison.missing.map(|missing| format!(": {}", lost(&missing, &name, baseline)));
         let lost = lost.unwrap_or_default();
-        return if trials(baseline_of(comparison, analysis)) && trials(arm) {
+        return if trials(&baseline_of(comparison, analysis)) && trials(arm) {
             format!("{name}: too few complete blocks to compare it with {baseline}{lost}.")
         } else {
             format!("{name}: nothing usable to compare with {baseline}{lost}.")
@@ -138,14 +139,14 @@ pub(crate) fn capped(comparison: &Comparison) -> String {
 }
 
 /// What the arm is compared with.
-pub(crate) fn baseline_of<'a>(comparison: &'a Comparison, analysis: &'a Analysis) -> &'a str {
-    comparison.against.as_deref().unwrap_or(&analysis.baseline)
+pub(crate) fn baseline_of(comparison: &Comparison, analysis: &Analysis) -> String {
+    comparison.against.as_ref().map_or_else(|| analysis.baseline.clone(), name::against)
 }
 
 /// `after: 23 % slower than before in throughput; one result each, so nothing says how much of it is
 /// chance.`
 fn without_interval(comparison: &Comparison, baseline: &str, analysis: &Analysis) -> String {
-    let arm = comparison.arm.as_deref();
+    let arm = comparison.subject.arm();
     let metric = comparison.metric.name();
     let size = format!("{} in {metric}", than(comparison, baseline));
     let Some(arm) = arm else {
@@ -156,7 +157,8 @@ fn without_interval(comparison: &Comparison, baseline: &str, analysis: &Analysis
             subject(comparison),
         );
     };
-    let few = match (results(analysis, baseline_of(comparison, analysis)), results(analysis, arm)) {
+    let few = match (results(analysis, &baseline_of(comparison, analysis)), results(analysis, arm))
+    {
         (1, 1) => "one result each".to_owned(),
         (base, 1) if base > 1 => format!("one result of {}", subject(comparison)),
         _ => format!("one result of {baseline}"),

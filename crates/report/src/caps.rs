@@ -32,7 +32,7 @@ pub(crate) fn cap(cap: &Cap) -> String {
 /// What one load below the cap showed, in its own words: every difference, or that there is none.
 fn seen(below_cap: &Analysis) -> Option<String> {
     let comparisons = below_cap.comparisons.iter();
-    let shown = comparisons.filter(|c| !comparison::is_interaction(c, below_cap));
+    let shown = comparisons.filter(|c| !c.subject.is_interaction());
     let (mut differences, mut others) = (Vec::new(), Vec::new());
     for comparison in shown {
         match comparison::size(comparison) {
@@ -87,7 +87,7 @@ fn with_below_cap(experiment: &ExperimentHead) -> String {
 fn no_cap(analysis: &Analysis) -> Option<String> {
     let is_equal = |arm: &str| {
         let mut equal = comparison::primary_of_each(analysis).into_iter();
-        equal.any(|c| c.verdict == Verdict::Equivalent && c.arm.as_deref().is_none_or(|a| a == arm))
+        equal.any(|c| c.verdict == Verdict::Equivalent && c.subject.arm().is_none_or(|a| a == arm))
     };
     let scales = |arm: &&ArmDepths| {
         arm.response == DepthResponse::Scales

@@ -3,7 +3,9 @@
 use std::cmp::Ordering;
 
 use iotax_analyze::{Analysis, Comparison, Estimate, FactorEffect, FactorEffects, Verdict};
+use iotax_experiment::Subject;
 use iotax_quantity::{Effect, log_factor};
+use iotax_wording::name;
 
 use crate::format::ABSENT;
 use crate::{stalls, words};
@@ -12,7 +14,7 @@ use crate::{stalls, words};
 pub(crate) fn primary_of_each(analysis: &Analysis) -> Vec<&Comparison> {
     let mut firsts: Vec<&Comparison> = Vec::new();
     for comparison in &analysis.comparisons {
-        if !firsts.iter().any(|f| f.arm == comparison.arm && f.layer == comparison.layer) {
+        if !firsts.iter().any(|first| first.subject == comparison.subject) {
             firsts.push(comparison);
         }
     }
@@ -39,39 +41,16 @@ pub(crate) fn by_size(a: &Comparison, b: &Comparison) -> Ordering {
     is_open(a).cmp(&is_open(b)).then(size(b).total_cmp(&size(a)))
 }
 
-/// Whether the row is a single layer of the peel, not an interaction or the total.
-pub(crate) fn is_layer(comparison: &Comparison, analysis: &Analysis) -> bool {
-    comparison.layer.as_deref().is_some_and(|name| {
-        analysis
-            .attribution
-            .as_ref()
-            .map_or(name != "total", |a| a.layers.iter().any(|layer| layer.layer == name))
-    })
-}
-
-/// Whether the row is an interaction of two layers.
-pub(crate) fn is_interaction(comparison: &Comparison, analysis: &Analysis) -> bool {
-    analysis.attribution.as_ref().is_some_and(|a| {
-        a.interactions.iter().any(|i| comparison.layer.as_deref() == Some(&pair_name(&i.layers)))
-    })
-}
-
-/// The name of an interaction, as comparisons spell it.
-pub(crate) fn pair_name(layers: &[String; 2]) -> String {
-    format!("{} x {}", layers[0], layers[1])
-}
-
 /// The arm or layer a comparison is about, safe to print.
 pub(crate) fn subject(comparison: &Comparison) -> String {
-    let name = comparison.arm.as_ref().or(comparison.layer.as_ref());
-    words::printable(name.map_or("?", String::as_str))
+    words::printable(&name::subject(&comparison.subject))
 }
 
 /// `c-azure / aks`: the same in a row of its own, with the baseline where each arm has its own.
 pub(crate) fn row_name(comparison: &Comparison) -> String {
     let name = subject(comparison);
     match &comparison.against {
-        Some(against) => format!("{name} / {}", words::printable(against)),
+        Some(against) => format!("{name} / {}", words::printable(&name::against(against))),
         None => name,
     }
 }
@@ -135,5 +114,8 @@ pub(crate) fn change(ratio: f64) -> String {
 pub(crate) fn hypotheses(analysis: &Analysis) -> impl Iterator<Item = String> {
     let interactions = analysis.attribution.iter().flat_map(|found| &found.interactions);
     let interactions = interactions.filter(|pair| !pair.hypothesis.is_empty());
-    interactions.map(|pair| format!("{}: {}", pair_name(&pair.layers), pair.hypothesis))
+    interactions.map(|pair| {
+        let layers = Subject::Interaction(pair.layers.clone());
+        format!("{}: {}", name::subject(&layers), pair.hypothesis)
+    })
 }

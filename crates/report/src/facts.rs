@@ -56,7 +56,7 @@ pub(crate) fn host(experiment: &ExperimentHead, place: usize) -> Item {
         cgroup_cpus,
     } = &host.environment;
     let HostRecord { role, generator_ns_per_io, io_uring, .. } = host;
-    let unit = experiment.spec.workload.unit();
+    let unit = experiment.spec.workload().unit();
     let generator = generator_ns_per_io.map(|ns| format!("{} of CPU per {unit}", format::time(ns)));
     let facts = [
         ("arms", (!arms.is_empty()).then(|| arms.join(", "))),
@@ -81,7 +81,7 @@ pub(crate) fn host(experiment: &ExperimentHead, place: usize) -> Item {
 
 /// What each arm's target turned out to be.
 pub(crate) fn sites(experiment: &ExperimentHead) -> Table {
-    let is_network = experiment.spec.workload.is_network();
+    let is_network = experiment.spec.workload().is_network();
     Table::of(experiment.spec.arms.iter().zip(&experiment.sites))
         .word("arm", |(arm, _)| &arm.name)
         .word("target", |(_, site)| &site.target)
@@ -129,7 +129,7 @@ pub(crate) fn given_jobs(experiment: &ExperimentHead) -> Table {
         Some(value) => format!("{}={value}", option.name),
         None => option.name.clone(),
     };
-    Table::of(&experiment.spec.workload.jobs)
+    Table::of(&experiment.spec.workload().jobs)
         .word("job", |job| &job.name)
         .word("options, as the first result has them", |job| {
             job.fio.iter().map(option).collect::<Vec<_>>().join(" ")
@@ -139,7 +139,7 @@ pub(crate) fn given_jobs(experiment: &ExperimentHead) -> Table {
 
 /// The jobs of the workload.
 pub(crate) fn jobs(experiment: &ExperimentHead) -> Table {
-    let workload = &experiment.spec.workload;
+    let workload = experiment.spec.workload();
     let is_first = |job: &Job| job.name == workload.primary && workload.jobs.len() > 1;
     Table::of(&workload.jobs)
         .word("job", |job| format!("{}{}", job.name, if is_first(job) { " (primary)" } else { "" }))

@@ -12,7 +12,7 @@ pub(crate) fn sentences<'a>(
     experiment: &'a ExperimentHead,
     analysis: &'a Analysis,
 ) -> impl Iterator<Item = String> + 'a {
-    let workload = &experiment.spec.workload;
+    let workload = experiment.spec.workload();
     analysis.requirements.iter().map(|judgment| sentence(judgment, workload))
 }
 

@@ -33,7 +33,7 @@ pub(crate) fn sentences(analysis: &Analysis) -> Vec<String> {
 fn few(analysis: &Analysis) -> Vec<String> {
     let nodes = primary_of_each(analysis);
     let with = |verdict: Verdict| nodes.iter().copied().filter(move |c| c.verdict == verdict);
-    let says = |c: &Comparison| against(c, &words::printable(baseline_of(c, analysis)), analysis);
+    let says = |c: &Comparison| against(c, &words::printable(&baseline_of(c, analysis)), analysis);
     let mut sentences: Vec<String> = with(Verdict::Slower).map(says).collect();
     let is_pair = nodes.len() == 2;
     if !sentences.is_empty() && is_pair {

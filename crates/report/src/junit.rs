@@ -1,40 +1,101 @@
 //! Rules as test cases, for what shows the results of tests.
 
+use std::io;
+
 use iotax_experiment::rule::RuleOutcome;
-use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+use quick_xml::Writer;
+use quick_xml::events::{BytesDecl, Event};
 
 use crate::rules::Ruling;
 use crate::words::printable;
 
-/// `JUnit` XML, without characters that drive a terminal or turn text around, which XML leaves as they are: a suite for each phase, a case for each rule and what it was held against. A rule that
+/// `JUnit` XML, without characters that drive a terminal or turn text around, which XML leaves as
+/// they are: a suite for each phase, a case for each rule and what it was held against. A rule that
 /// is undecided is a case that was skipped, or one that failed if `undecided_fails`.
 ///
 /// # Panics
 /// Never: what is written to memory is written.
 pub fn junit(name: &str, suites: &[(String, Vec<Ruling>)], undecided_fails: bool) -> String {
-    let mut report = Report::new(printable(name));
-    for (of, rulings) in suites {
-        let mut suite = TestSuite::new(printable(of));
-        suite.add_test_cases(
-            rulings.iter().map(|ruling| {
-                TestCase::new(printable(&ruling.name), status(ruling, undecided_fails))
-            }),
-        );
-        report.add_test_suite(suite);
-    }
-    report.to_string().expect("XML in memory")
+    let mut writer = Writer::new_with_indent(Vec::new(), b' ', 4);
+    let written = report(&mut writer, name, suites, undecided_fails);
+    written.expect("memory takes it");
+    let mut text = String::from_utf8(writer.into_inner()).expect("text was written");
+    text.push('\n');
+    text
 }
 
-fn status(ruling: &Ruling, undecided_fails: bool) -> TestCaseStatus {
-    let mut status = match ruling.outcome {
-        RuleOutcome::Pass => return TestCaseStatus::success(),
-        RuleOutcome::Undecided if !undecided_fails => TestCaseStatus::skipped(),
-        RuleOutcome::Fail | RuleOutcome::Undecided => {
-            TestCaseStatus::non_success(NonSuccessKind::Failure)
+fn report(
+    writer: &mut Writer<Vec<u8>>,
+    name: &str,
+    suites: &[(String, Vec<Ruling>)],
+    undecided_fails: bool,
+) -> io::Result<()> {
+    writer.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
+    let tag = |ruling: &Ruling| tag(ruling, undecided_fails);
+    let counted = |rulings: &mut dyn Iterator<Item = &Ruling>| {
+        let mut counts = [0_usize; 3];
+        for ruling in rulings {
+            counts[0] += 1;
+            counts[1] += usize::from(tag(ruling) == Some(SKIPPED));
+            counts[2] += usize::from(tag(ruling) == Some(FAILURE));
         }
+        counts.map(|count| count.to_string())
     };
-    status.set_message(printable(&ruling.sentence));
-    status
+    let [tests, skipped, failures] = counted(&mut suites.iter().flat_map(|(_, rulings)| rulings));
+    let all = writer.create_element("testsuites").with_attributes([
+        ("name", attribute(name).as_str()),
+        ("tests", &tests),
+        ("skipped", &skipped),
+        ("failures", &failures),
+        ("errors", "0"),
+    ]);
+    all.write_inner_content(|writer| {
+        for (of, rulings) in suites {
+            let [tests, skipped, failures] = counted(&mut rulings.iter());
+            let suite = writer.create_element("testsuite").with_attributes([
+                ("name", attribute(of).as_str()),
+                ("tests", &tests),
+                ("skipped", &skipped),
+                ("errors", "0"),
+                ("failures", &failures),
+            ]);
+            suite.write_inner_content(|writer| {
+                for ruling in rulings {
+                    let name = attribute(&ruling.name);
+                    let case = writer.create_element("testcase").with_attribute(("name", &*name));
+                    let Some(tag) = tag(ruling) else {
+                        case.write_empty()?;
+                        continue;
+                    };
+                    case.write_inner_content(|writer| {
+                        let message = attribute(&ruling.sentence);
+                        let why = writer.create_element(tag);
+                        why.with_attribute(("message", &*message)).write_empty().map(drop)
+                    })?;
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
+    })?;
+    Ok(())
+}
+
+const SKIPPED: &str = "skipped";
+const FAILURE: &str = "failure";
+
+/// Text without what drives a terminal, and without the two characters that XML cannot hold.
+fn attribute(text: &str) -> String {
+    printable(text).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}")
+}
+
+/// What says in a test case that it did not succeed.
+fn tag(ruling: &Ruling, undecided_fails: bool) -> Option<&'static str> {
+    match ruling.outcome {
+        RuleOutcome::Pass => None,
+        RuleOutcome::Undecided if !undecided_fails => Some(SKIPPED),
+        RuleOutcome::Fail | RuleOutcome::Undecided => Some(FAILURE),
+    }
 }
 
 #[cfg(test)]
@@ -45,14 +106,15 @@ mod tests {
     #[test]
     fn what_turns_text_around_does_not_come_through() {
         let bad: String =
-            "\u{2028}\u{2029}\u{202e}\u{2066}\u{61c}\u{200f}\u{1b}\u{85}\u{9b}\0".into();
+            "\u{ffff}\u{2028}\u{2029}\u{202e}\u{2066}\u{61c}\u{200f}\u{1b}\u{85}\u{9b}\0".into();
         let ruling = Ruling {
             name: format!("a{bad}"),
             outcome: RuleOutcome::Fail,
             sentence: format!("b{bad}]]><\"&"),
         };
         let xml = junit(&format!("c{bad}"), &[(format!("d{bad}"), vec![ruling])], true);
-        let left: Vec<char> = xml.chars().filter(|c| *c != '\n' && is_unprintable(*c)).collect();
+        let is_bad = |c| is_unprintable(c) || c == '\u{ffff}';
+        let left: Vec<char> = xml.chars().filter(|c| *c != '\n' && is_bad(*c)).collect();
         assert!(left.is_empty(), "{left:?} in {xml}");
         for kept in ["name=\"a", "message=\"b", "name=\"c", "name=\"d", "&lt;&quot;&amp;"] {
             assert!(xml.contains(kept), "{kept} in {xml}");

@@ -195,7 +195,7 @@ fn figure(arm: usize, comparisons: &[&Comparison], analysis: &Analysis) -> Strin
         let known = comparisons.iter().find_map(|c| Some(of(c, c.base?)));
         return known.unwrap_or_else(|| ABSENT.to_owned());
     }
-    let own = comparisons.iter().find(|c| c.arm.as_ref() == Some(name));
+    let own = comparisons.iter().find(|c| c.subject.arm() == Some(name));
     let known = own.and_then(|c| Some((c, c.with?)));
     known.map_or_else(
         || ABSENT.to_owned(),

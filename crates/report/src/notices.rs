@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn the_same_advice_is_given_once() {
         let ending = Ending {
-            reason: String::new(),
+            reasons: Vec::new(),
             blocks: 0,
             trials: 0,
             wall_ns: 0,

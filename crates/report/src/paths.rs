@@ -9,7 +9,7 @@ const IN_CLUSTER: &str = "in Kubernetes: ";
 
 /// What is known of the paths of a cluster, arm by arm.
 pub(crate) fn section(experiment: &ExperimentHead) -> Option<Section> {
-    if !experiment.spec.workload.is_network() {
+    if !experiment.spec.workload().is_network() {
         return None;
     }
     let arms = experiment.spec.arms.iter().zip(&experiment.sites);

@@ -6,6 +6,8 @@ use iotax_analyze::Analysis;
 use iotax_experiment::CloudChoice;
 use iotax_record::{CloudInstance, ExperimentHead, Site};
 
+use iotax_wording::ending as wording;
+
 use crate::against::results;
 use crate::format;
 
@@ -19,7 +21,7 @@ pub(crate) fn counts(experiment: &ExperimentHead, analysis: &Analysis) -> String
             format::counted(ending.blocks, "block"),
             format::counted(ending.trials, "trial"),
             format::span(ending.wall_ns),
-            vm(experiment.host(0).instance.as_ref(), &experiment.spec.cloud),
+            vm(experiment.host(0).instance.as_ref(), &experiment.cloud),
         );
     }
     let results: usize = experiment.spec.arms.iter().map(|arm| results(analysis, &arm.name)).sum();
@@ -32,7 +34,7 @@ pub(crate) fn counts(experiment: &ExperimentHead, analysis: &Analysis) -> String
 
 /// ` of fio 3.33`
 pub(crate) fn tools(experiment: &ExperimentHead) -> String {
-    let origin = experiment.spec.workload.origin.as_deref();
+    let origin = experiment.spec.workload().origin.as_deref();
     let origin = origin.and_then(|text| text.strip_prefix("results of "));
     origin.map_or_else(String::new, |tools| format!(" of {tools}"))
 }
@@ -43,7 +45,7 @@ pub(crate) fn ending(experiment: &ExperimentHead, analysis: &Analysis) -> String
         let latency = latency(experiment).map(|note| format!(" {note}.")).unwrap_or_default();
         return format!("Nothing was run here: the figures are those of the files.{latency}");
     }
-    format!("Stopped: {}.", reason(analysis))
+    format!("Stopped: {}.", reason(experiment, analysis))
 }
 
 /// Which of its latencies another tool's mean is of, where all results say the same.
@@ -57,10 +59,10 @@ fn latency(experiment: &ExperimentHead) -> Option<String> {
 }
 
 /// Why it stopped, and what its record lacks, without the last full stop.
-pub(crate) fn reason(analysis: &Analysis) -> String {
+pub(crate) fn reason(experiment: &ExperimentHead, analysis: &Analysis) -> String {
     let ending = &analysis.ending;
     let gaps = ending.gaps.iter().map(|gap| format!(". Beware: {gap}"));
-    ending.reason.clone() + &gaps.collect::<String>()
+    wording::ending(&experiment.spec, analysis) + &gaps.collect::<String>()
 }
 
 /// What the intervals of a table of comparisons mean, and how far a difference counts as none.

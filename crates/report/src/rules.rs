@@ -170,7 +170,7 @@ mod tests {
             rule,
             of: "new".to_owned(),
             outcome,
-            metric: is_difference.then_some(Metric::THROUGHPUT),
+            metric: is_difference.then_some(Metric::Throughput),
             found: found.map(|(value, lo, hi)| Estimate { value, lo, hi }),
             trials: 10,
             needed: None,

@@ -2,12 +2,12 @@
 
 use iotax_analyze::{Analysis, ArmSummary, Comparison, SyncSummary, Verdict};
 use iotax_diagnose::{Diagnosis, of_arms, reasons};
-use iotax_experiment::Design;
 use iotax_experiment::documented::Documented;
+use iotax_experiment::{Design, Subject};
 use iotax_record::ExperimentHead;
 
 use crate::against::{against, baseline_of, capped, still_needed};
-use crate::comparison::{self, is_interaction, is_layer, primary_of_each, size, subject};
+use crate::comparison::{self, primary_of_each, size, subject};
 use crate::doctor::diagnoses;
 use crate::{
     bandwidth, caps, fitness, fleet, format, matrix, network, outliers, preconditioning, rules,
@@ -146,7 +146,7 @@ fn compare(analysis: &Analysis) -> Vec<String> {
     }
     let mut primary = primary;
     primary.sort_by(|a, b| comparison::by_size(a, b));
-    let baseline = |c: &Comparison| words::printable(baseline_of(c, analysis));
+    let baseline = |c: &Comparison| words::printable(&baseline_of(c, analysis));
     let sentences = primary.iter().map(|c| against(c, &baseline(c), analysis));
     sentences.chain(compared_by(analysis)).collect()
 }
@@ -163,13 +163,13 @@ fn compared_by(analysis: &Analysis) -> Option<String> {
 fn cpu(analysis: &Analysis) -> Option<String> {
     let found = |c: &Comparison| matches!(c.verdict, Verdict::Slower | Verdict::Faster);
     let hidden = |c: &&Comparison| {
-        let same = |p: &&Comparison| p.arm == c.arm && p.layer == c.layer;
+        let same = |p: &&Comparison| p.subject == c.subject;
         primary_of_each(analysis).into_iter().find(same).is_some_and(|primary| !found(primary))
     };
     let clauses: Vec<String> = analysis
         .comparisons
         .iter()
-        .filter(|c| !c.metric.is_speed() && found(c) && !is_interaction(c, analysis))
+        .filter(|c| !c.metric.is_speed() && found(c) && !c.subject.is_interaction())
         .filter(hidden)
         .filter_map(|c| Some(format!("{} {}", subject(c), size(c)?)))
         .collect();
@@ -207,17 +207,16 @@ fn tally(primary: &[&Comparison], baseline: &str) -> String {
 fn peel(analysis: &Analysis) -> Vec<String> {
     let primary = primary_of_each(analysis);
     let mut sentences = Vec::new();
-    if let Some(total) = primary.iter().find(|c| c.layer.as_deref() == Some("total")) {
+    if let Some(total) = primary.iter().find(|c| c.subject == Subject::Total) {
         sentences.push(whole_stack(total, analysis.margin));
     }
-    let layers: Vec<_> = primary.iter().filter(|c| is_layer(c, analysis)).collect();
+    let layers: Vec<_> =
+        primary.iter().filter(|c| matches!(c.subject, Subject::Layer(_))).collect();
     if !layers.is_empty() {
         let each: Vec<_> = layers.iter().map(|c| layer_clause(c)).collect();
         sentences.push(format!("By layer: {}.", each.join("; ")));
     }
-    for pair in primary.iter().filter(|c| is_interaction(c, analysis)) {
-        sentences.extend(together(pair));
-    }
+    sentences.extend(primary.iter().filter_map(|comparison| together(comparison)));
     if sentences.is_empty() {
         sentences.push("Nothing could be said about any layer.".to_owned());
     }
@@ -272,7 +271,8 @@ fn layer_clause(comparison: &Comparison) -> String {
 
 /// A pair that costs more, or less, together than apart.
 fn together(pair: &Comparison) -> Option<String> {
-    let name = subject(pair).replace(" x ", " and ");
+    let Subject::Interaction([a, b]) = &pair.subject else { return None };
+    let name = words::printable(&format!("{a} and {b}"));
     match pair.verdict {
         Verdict::Slower => Some(format!("{name} cost more together than apart.")),
         Verdict::Faster => Some(format!("{name} cost less together than apart.")),

@@ -5,12 +5,13 @@ use iotax_analyze::{
     NetworkLoad, NetworkSummary, OperationSummary, QuantilePoint, SyncSummary,
 };
 use iotax_experiment::units::format_duration;
-use iotax_experiment::{Design, Engine, Workload};
+use iotax_experiment::{Design, Engine, Subject, Workload};
 use iotax_record::Slow;
+use iotax_wording::name::subject as named;
 
 use crate::bandwidth::{self, MEASURED};
 use crate::cells::{known_time, quantile};
-use crate::comparison::{effect, pair_name, row_name};
+use crate::comparison::{effect, row_name};
 use crate::document::{Cell, Head, Table};
 use crate::format::{self, ABSENT, or_absent};
 use crate::network;
@@ -67,9 +68,9 @@ pub(crate) fn attribution(attribution: &Attribution) -> Table {
         (cost.layer.clone(), costs.map(Some))
     };
     let pair = |pair: &Interaction| -> (String, Costs) {
-        (pair_name(&pair.layers), [Some(pair.cost_ns), None, None, None])
+        (named(&Subject::Interaction(pair.layers.clone())), [Some(pair.cost_ns), None, None, None])
     };
-    let total = ("total".to_owned(), [None, Some(attribution.total_ns), None, None]);
+    let total = (named(&Subject::Total), [None, Some(attribution.total_ns), None, None]);
     let rows: Vec<(String, Costs)> = attribution.layers.iter().map(layer).collect();
     let rows = rows.into_iter().chain(attribution.interactions.iter().map(pair)).chain([total]);
     let rows: Vec<_> = rows.collect();

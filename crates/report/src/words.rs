@@ -3,6 +3,8 @@
 use iotax_analyze::{Check, Comparison, Verdict};
 
 use crate::stalls;
+pub use iotax_wording::name::is_unprintable;
+pub(crate) use iotax_wording::name::printable;
 
 /// How much a reader should care; formats turn it into colour and weight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,33 +93,4 @@ pub(crate) fn sentence(text: &str) -> String {
     let text = text.trim_end();
     let ends = text.is_empty() || text.ends_with(['.', '!', '?', ':']);
     format!("{text}{}", if ends { "" } else { "." })
-}
-
-/// Text from outside (names, paths, errors) made safe for one line on a terminal or a page:
-/// control characters could move the cursor, bidirectional overrides could reorder what is read.
-pub(crate) fn printable(text: &str) -> String {
-    text.chars()
-        .map(|c| match c {
-            '\n' | '\r' | '\t' | '\u{2028}' | '\u{2029}' => ' ',
-            c if is_unprintable(c) => char::REPLACEMENT_CHARACTER,
-            c => c,
-        })
-        .collect()
-}
-
-/// Control characters (those of C1 with them) and line ends, and what sets the direction of text.
-pub fn is_unprintable(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}')
-        || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn text_from_outside_cannot_drive_a_terminal() {
-        assert_eq!(printable("a\x1b[31mb\nc\u{202e}d µ"), "a\u{fffd}[31mb c\u{fffd}d µ");
-    }
 }

@@ -7,7 +7,7 @@ mod common;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use common::{analyses, html, troubled};
+use common::{analyses, html, troubled, two};
 use iotax_analyze::Analysis;
 use iotax_record::ExperimentHead;
 use iotax_report::{SearchResult, search};
@@ -198,6 +198,120 @@ fn caps_are_drawn() {
     }
 }
 
+/// What is noted when hands act on a page.
+fn notes(browser: &Path, page: &str, act: &str) -> Vec<String> {
+    let hands = include_str!("hands.js").replacen("ACT\n", act, 1);
+    let page = page.replacen("</body>", &format!("<script>{hands}</script></body>"), 1);
+    let Visit { dom, requests } = visit(browser, &page, 1200);
+    assert_eq!(attribute(&dom, "data-errors"), "", "no script failed, nothing was blocked");
+    assert_eq!(requests, [""; 0], "nothing was fetched");
+    let notes = dom.split("id=\"notes\">").nth(1).and_then(|rest| rest.split('<').next());
+    notes.unwrap().split(';').map(str::to_owned).collect()
+}
+
+#[test]
+fn who_points_at_a_chart_reads_its_figures() {
+    let Some(browser) = chromium() else { return };
+    let act = "for (const id of ['latency', 'blocks', 'heat', 'series', 'schedule', 'cpu']) {
+            point(chart(id), 0.4);
+            notes.push(tip(chart(id)));
+        }
+        event('pointerleave', chart('cpu'), 2, 2);
+        notes.push(tip(chart('cpu')));";
+    let (experiment, analysis) = two::quick();
+    insta::assert_debug_snapshot!(notes(&browser, &html(&experiment, &analysis), act), @r#"
+    [
+        "luks|p90: 63.9 µs",
+        "block 5|−23.0 %",
+        "luks, trial 5|0.12 % between 156 µs and 185 µs",
+        "luks|64,356 IOPS at 1.8 minutes",
+        "luks|block 5, trial 2",
+        "system|31.5 at 1.8 minutes",
+        "nothing",
+    ]
+    "#);
+    let (experiment, analysis) = two::usual();
+    insta::assert_debug_snapshot!(notes(&browser, &html(&experiment, &analysis), act), @r#"
+    [
+        "luks|p90: 63.9 µs",
+        "block 15|−23.0 %",
+        "luks, trial 15|0.14 % between 156 µs and 185 µs",
+        "luks|65,994 IOPS (64,488 IOPS to 67,499 IOPS) at 30.68 to 30.8 minutes",
+        "base|block 16, trial 2",
+        "system|30.4 (27.5 to 33) at 9.183 to 9.5 minutes",
+        "nothing",
+    ]
+    "#);
+}
+
+#[test]
+fn a_range_that_is_dragged_over_fills_its_chart_until_it_is_reset() {
+    let Some(browser) = chromium() else { return };
+    let (experiment, analysis) = two::usual();
+    let page = html(&experiment, &analysis);
+    let acts = [
+        "",
+        "drag(svg, 0.5, 0.6);",
+        "drag(svg, 0.6, 0.5);",
+        "drag(svg, 0.5, 0.502);",
+        "drag(svg, 0.5, 0.6); event('dblclick', svg, 0.5, 0.5);",
+        "drag(svg, 0.5, 0.6); key(svg, 'Escape');",
+        "drag(svg, 0.5, 0.6); reset(svg).click();",
+        "drag(svg, 0.5, 0.6); for (let i = 0; i < 4; i += 1) key(svg, '-');",
+    ];
+    let each = acts.map(|act| format!("{act} notes.push(axis(svg)); key(svg, 'Escape');"));
+    let act = format!(
+        "const svg = chart('series'); {} drag(svg, 0.5, 0.6); notes.push(axis(chart('cpu'))); \
+         point(svg, 0.5); notes.push(tip(svg));",
+        each.concat()
+    );
+    let noted = notes(&browser, &page, &act);
+    let whole = "0 10 20 30 40 50 60 70 80 minutes since the start";
+    let part = "40 41 42 43 44 45 46 47 48 minutes since the start, zoomed";
+    // Either way; a click is not a drag; four ways back.
+    assert_eq!(noted[..acts.len()], [whole, part, part, whole, whole, whole, whole, whole]);
+    let [other, told] = &noted[acts.len()..] else { panic!("{noted:?}") };
+    assert!(!other.contains("zoomed"), "each chart has its own range");
+    assert!(told.starts_with("luks|65,952 IOPS") && told.ends_with(" minutes"), "{told}");
+}
+
+#[test]
+fn keys_zoom_and_move() {
+    let Some(browser) = chromium() else { return };
+    let (experiment, analysis) = two::usual();
+    let page = html(&experiment, &analysis);
+    let act = "const svg = chart('series');
+        for (const name of ['ArrowLeft', '+', 'ArrowRight', 'ArrowLeft', 'ArrowLeft', '-']) {
+            key(svg, name);
+            notes.push(axis(svg));
+        }
+        press(svg, 0.3); point(svg, 0.5); notes.push(svg.querySelectorAll('.selection').length);
+        key(svg, 'Escape'); notes.push(svg.querySelectorAll('.selection').length);";
+    insta::assert_debug_snapshot!(notes(&browser, &page, act), @r#"
+    [
+        "0 10 20 30 40 50 60 70 80 minutes since the start",
+        "25 30 35 40 45 50 55 60 minutes since the start, zoomed",
+        "35 40 45 50 55 60 65 70 minutes since the start, zoomed",
+        "25 30 35 40 45 50 55 60 minutes since the start, zoomed",
+        "15 20 25 30 35 40 45 50 minutes since the start, zoomed",
+        "0 10 20 30 40 50 60 70 80 minutes since the start",
+        "1",
+        "0",
+    ]
+    "#);
+}
+
+#[test]
+fn a_hostile_name_is_text_when_it_is_pointed_at() {
+    let Some(browser) = chromium() else { return };
+    let act = "for (const svg of document.querySelectorAll('.plot svg')) {
+            drag(svg, 0.2, 0.9); point(svg, 0.5); notes.push(tip(svg).length > 9);
+        }";
+    let page = html(&common::hostile(), &troubled::hostile());
+    let notes = notes(&browser, &page, act);
+    assert_eq!(notes, ["true"; TRIALS]);
+}
+
 #[test]
 fn nodes_are_told_to_those_who_use_keys() {
     let Some(browser) = chromium() else { return };
@@ -212,7 +326,9 @@ fn nodes_are_told_to_those_who_use_keys() {
         assert_eq!(requests, [""; 0], "nothing was fetched");
         let told = dom.split("class=\"told").nth(1).and_then(|rest| rest.split(['>', '<']).nth(1));
         assert!(told.unwrap().starts_with("gke-eu-disks-7f3a-n4: 0."), "{told:?}");
-        assert_eq!(dom.matches("tabindex=\"0\"").count(), 1, "one of them is in the order of tabs");
+        let tiles = dom.split("<li").skip(1).filter_map(|rest| rest.split('>').next());
+        let in_order = tiles.filter(|tile| tile.contains("tabindex=\"0\"")).count();
+        assert_eq!(in_order, 1, "one of them is in the order of tabs");
     }
 }
 
@@ -269,7 +385,7 @@ fn nothing_measured_is_still_a_page() {
 fn a_fetch_and_an_error_would_be_noticed() {
     let Some(browser) = chromium() else { return };
     let page = html(&common::run(), &analyses::run());
-    let open = page.replacen("default-src 'none'; ", "", 1).replacen("img-src data:", "", 1);
+    let open = page.replacen("default-src 'none'; ", "", 1);
     let fetching = open.replacen("<main>", "<main><img src=\"http://127.0.0.1:9/x.png\">", 1);
     let visited = visit(&browser, &fetching, 1200);
     assert_eq!(visited.requests, ["http://127.0.0.1:9/x.png"]);
@@ -278,8 +394,8 @@ fn a_fetch_and_an_error_would_be_noticed() {
     assert_eq!(visited.requests, [""; 0], "the policy holds");
     assert!(attribute(&visited.dom, "data-errors").contains("blocked http://127.0.0.1:9/x.png"));
     let failing = page.replacen(
-        "(function () {\n  const kinds",
-        "throw Error(\"on purpose\"); (function () {\n  const kinds",
+        "(function () {\nconst kinds",
+        "throw Error(\"on purpose\"); (function () {\nconst kinds",
         1,
     );
     assert!(attribute(&visit(&browser, &failing, 1200).dom, "data-errors").contains("on purpose"));

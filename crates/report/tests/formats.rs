@@ -5,7 +5,7 @@ mod common;
 use common::{analyses, html, markdown, text, troubled, up_to};
 use iotax_analyze::{Analysis, ArmSummary, FoundDepth, Metric, Verdict};
 use iotax_caps::{Obstacle, Unreached, Unsteady, UnsteadyLevel};
-use iotax_experiment::{LatencyTarget, Rule};
+use iotax_experiment::{LatencyTarget, Rule, Subject};
 use iotax_report::{CSV_COLUMNS, SearchResult, Style, csv, search, search_rulings};
 
 #[test]
@@ -128,8 +128,7 @@ fn a_run_that_syncs_leads_with_its_syncs() {
     let [p99, caption] = ["p99 of a sync", "Percentiles of the primary job's syncs"]
         .map(|said| page.replace("&#39;", "'").find(said));
     assert!(p99.is_some() && caption.is_some(), "{p99:?} {caption:?}");
-    let (told, _scripts) = page.split_once("/*! Charts").unwrap();
-    assert!(!told.contains("mean latency"), "of writes into the page cache");
+    assert!(!common::markup(&page).contains("mean latency"), "of writes into the page cache");
 }
 
 #[test]
@@ -189,7 +188,7 @@ fn many_arms_are_counted_in_one_sentence() {
     let mut analysis = analyses::compare();
     for i in 0..3 {
         let mut more = analysis.comparisons[0].clone();
-        more.arm = Some(format!("luks-{i}"));
+        more.subject = Subject::Arm(format!("luks-{i}"));
         analysis.comparisons.push(more);
     }
     let shown = text(&common::compare(), &analysis, Style::default());
@@ -390,11 +389,11 @@ fn cpu_time_is_named_where_throughput_shows_nothing() {
         text(&common::compare(), analysis, Style { color: false, width: 80 })
             .contains("Clearer in CPU time:")
     };
-    let arm = analysis.comparisons[0].arm.clone();
-    analysis.comparisons.retain(|c| c.arm == arm);
+    let arm = analysis.comparisons[0].subject.clone();
+    analysis.comparisons.retain(|c| c.subject == arm);
     analysis.comparisons[0].verdict = Verdict::Slower;
     let mut cpu = analysis.comparisons[0].clone();
-    cpu.metric = Metric::CPU_PER_IO;
+    cpu.metric = Metric::CpuPerIo;
     analysis.comparisons.push(cpu);
     assert!(!named(&analysis), "throughput shows it already");
     analysis.comparisons[0].verdict = Verdict::Undecided;
@@ -426,7 +425,7 @@ fn one_trial_has_no_spread() {
 #[test]
 fn depths_that_jobs_found_have_a_table() {
     let (mut experiment, mut analysis) = (common::run(), analyses::run());
-    let job = &mut experiment.spec.workload.jobs[0];
+    let job = &mut experiment.spec.phases[0].jobs[0];
     job.latency_target = Some(LatencyTarget {
         target_ns: 500_000,
         window_ns: 5_000_000_000,

@@ -188,7 +188,7 @@ fn outputs_keep_to_their_schemas() {
         check(&compare, &output["iotax"]);
     }
     let documented = &compare["$defs"]["comparison"]["properties"]["metric"]["enum"];
-    let known: Vec<Value> = Metric::all().iter().map(|metric| metric.id().into()).collect();
+    let known: Vec<Value> = Metric::ALL.iter().map(|metric| metric.id().into()).collect();
     assert_eq!(documented, &Value::from(known));
     let mut wrong = run(false);
     wrong["jobs"][0]["read"]["iops"] = "many".into();

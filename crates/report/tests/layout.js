@@ -15,8 +15,7 @@ addEventListener("load", () => {
     if (root.scrollWidth > root.clientWidth) found.push(`page is ${root.scrollWidth} px wide`);
     for (const svg of document.querySelectorAll("main svg")) {
       const frame = svg.getBoundingClientRect();
-      const texts = [...svg.querySelectorAll("text")].filter((text) => !text.closest('[aria-label="tip"]'));
-      const labels = texts.flatMap((text) => {
+      const labels = [...svg.querySelectorAll("text")].flatMap((text) => {
         const box = text.getBoundingClientRect();
         const said = text.textContent.trim();
         return said && box.width ? [{ said, box }] : [];

@@ -28,7 +28,7 @@ fn summary(load: NetworkLoad) -> NetworkSummary {
 /// A run of a built-in workload over a network path.
 fn run(workload: &str, load: NetworkLoad) -> (ExperimentHead, Analysis) {
     let (mut experiment, mut analysis) = (common::run(), analyses::run());
-    experiment.spec.workload = Workload::preset(workload).unwrap();
+    experiment.spec.phases[0] = Workload::preset(workload).unwrap();
     let path: Stack = "netns".parse().unwrap();
     experiment.spec.arms = vec![Arm::new("target", Target::Stack(path))];
     let (kind, target) = ("network path".to_owned(), "netns".to_owned());
@@ -81,14 +81,14 @@ fn what_a_stream_moves_is_drawn_in_bits() {
     analysis.arms[0].bytes_per_s = 125e6;
     analysis.trials.truncate(1);
     analysis.trials[0].per_second_ios = vec![1_000, 500];
-    assert!(html(&experiment, &analysis).contains("\"rates\":[1000.0,500.0]"));
+    assert!(html(&experiment, &analysis).contains("\"values\":[1000,500]"));
 }
 
 #[test]
 fn other_jobs_are_told_in_what_they_do() {
     let (mut experiment, mut analysis) = run("tcp-rr", NetworkLoad::RoundTrips);
     let stream = Workload::preset("tcp-stream").unwrap().jobs[0].clone();
-    experiment.spec.workload.jobs.push(Job { name: "beside".to_owned(), ..stream });
+    experiment.spec.phases[0].jobs.push(Job { name: "beside".to_owned(), ..stream });
     analysis.arms[0].other_jobs.push(JobSummary {
         name: "beside".to_owned(),
         target: None,
@@ -111,7 +111,7 @@ fn other_jobs_are_told_in_what_they_do() {
 #[test]
 fn an_offered_rate_is_told_as_what_passes() {
     let (mut experiment, analysis) = run("udp-stream", NetworkLoad::Datagrams);
-    let job = &mut experiment.spec.workload.jobs[0];
+    let job = &mut experiment.spec.phases[0].jobs[0];
     job.pace = Pace::Even { iops: 5_000.0 };
     assert_eq!(job.block_sizes.max_bytes(), 1200);
     assert!(html(&experiment, &analysis).contains("48.0 Mbit/s, even"));

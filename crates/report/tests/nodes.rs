@@ -71,7 +71,7 @@ fn hostile_names_stay_text() {
             placed.cluster = format!("<img{}", at % 2);
         }
         let page = html(&experiment, &analysis);
-        assert_eq!(page.matches("</script>").count(), 4, "none ends early");
+        assert_eq!(page.matches("</script>").count(), 3, "none ends early");
         assert!(!page.contains("<img"));
         let shown = markup(&page);
         let map = shown.split("class=\"map\"").nth(1).expect("a fleet has a map");

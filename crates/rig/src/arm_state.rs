@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use iotax_load::{IoTarget, Peer};
 use iotax_record::Site;
-use iotax_vdisk::{IoTarget, Peer, VirtualDisk};
+use iotax_vdisk::VirtualDisk;
 
 use crate::alone::Alone;
 use crate::assembly::{Assembly, Reached};

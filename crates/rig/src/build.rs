@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use iotax_experiment::{Arm, Form, Spec, Target};
 use iotax_inspect::{DeviceNumber, Facts};
-use iotax_vdisk::Prepared;
 
 use crate::alone::{Alone, Base, assemble, keys};
 use crate::arm_state::{ArmState, Up};
@@ -230,9 +229,7 @@ impl Build<'_> {
                 return Up::users(path, matches!(resolved, ResolvedTarget::OwnDisk(_)));
             }
             (Target::Stack(stack), _) => stack,
-            (Target::Results(_) | Target::Several(_), _) => {
-                unreachable!("results were refused, and several targets are taken one by one")
-            }
+            (Target::Several(_), _) => unreachable!("several targets are taken one by one"),
         };
         // The open disk keeps it, as it would its own.
         let thin = match resolved {
@@ -274,11 +271,7 @@ impl Build<'_> {
             let report = |done_bytes, size_bytes| {
                 progress(&Progress::Filling { what: &what, done_bytes, size_bytes });
             };
-            // Leaves files alone: to the disk they existed before.
-            let prepared = disk
-                .prepare(report, stop)
-                .map_err(|source| Error::Stack { arm: arm.name.clone(), source })?;
-            if prepared == Prepared::Cancelled {
+            if !disk.fill_memory(report, stop) {
                 return Err(Error::Interrupted);
             }
         }

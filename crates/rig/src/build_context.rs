@@ -5,7 +5,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use iotax_vdisk::PeerSecrets;
+use iotax_load::PeerSecrets;
 use zeroize::Zeroizing;
 
 use crate::disk_file;

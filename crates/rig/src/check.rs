@@ -8,11 +8,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-use iotax_experiment::layers::File;
 use iotax_experiment::{
     Arm, Base, BlockSizes, Form, Job, Layer, PageCache, Spec, Stack, Target, Workload,
 };
 use iotax_inspect::{Facts, Kind};
+use iotax_layers::File;
 use rustix::fs::{Access, AtFlags, CWD, accessat};
 
 use crate::disk_file::{DirectIo, direct_in};
@@ -170,10 +170,6 @@ pub(crate) fn resolved(arm: &Arm, workload: &Workload, work_dir: &Path) -> Looke
             path_target(facts, workload).map_err(at(path))
         }
         Target::Several(_) => unreachable!("its targets are arms of their own here"),
-        Target::Results(files) => {
-            let first = files.first().cloned().unwrap_or_default();
-            Err((first, Obstacle::IsAResult))
-        }
         Target::Stack(stack) => match stack.base() {
             Some(Base::File(File { path: None, thin, .. })) => {
                 let facts = look(work_dir).map_err(at(work_dir))?;

@@ -14,8 +14,8 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use iotax_experiment::{Arm, Base, Design, Spec, Stack, Stop, Target, Workload, layers};
+use iotax_load::{IoTarget, PeerSecrets};
 use iotax_vdisk::fuse::{MountOptions, Mounted, mount};
-use iotax_vdisk::{IoTarget, PeerSecrets};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process};

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use iotax_experiment::{Blame, Fault};
+
 use crate::refusal::list;
 pub(crate) use crate::refusal::{Obstacle, Refusal};
 use crate::size::readable;
@@ -273,31 +275,51 @@ impl Error {
         Self::Remove { path: path.to_owned(), source: source.into(), journal: journal.to_owned() }
     }
 
-    /// Whether what was asked for is wrong, as opposed to what the machine allows.
-    pub fn is_usage(&self) -> bool {
-        match self {
-            Self::Refused { refusals } => refusals.iter().any(|it| it.obstacle.is_usage()),
-            Self::Stack { source, .. } => source.is_usage(),
-            Self::Arm { source, .. } => source.is_usage(),
-            Self::OneAtATime { .. } => true,
-            _ => false,
-        }
-    }
-
-    /// Whether the user asked for the end.
-    pub fn is_interrupted(&self) -> bool {
-        matches!(self, Self::Interrupted)
-    }
-
-    /// Whether smaller test files, or more space for them, would help.
-    pub fn is_for_want_of_space(&self) -> bool {
-        let Self::Refused { refusals } = self else { return false };
-        refusals.iter().any(|refusal| refusal.obstacle.is_for_want_of_space())
-    }
-
     /// Whether the targets are at fault, not this program's work on them.
     pub fn is_refusal(&self) -> bool {
         matches!(self, Self::Refused { .. })
+    }
+}
+
+impl Blame for Error {
+    fn fault(&self) -> Fault {
+        match self {
+            Self::Refused { refusals } => {
+                let is_usage = |it: &Refusal| it.obstacle.fault() == Fault::Usage;
+                if refusals.iter().any(is_usage) { Fault::Usage } else { Fault::Environment }
+            }
+            Self::Stack { source, .. } => source.fault(),
+            Self::Arm { source, .. }
+            | Self::SettingFailed { source, .. }
+            | Self::SettingLeft { source, .. } => source.fault(),
+            Self::OneAtATime { .. } => Fault::Usage,
+            Self::Journal { .. }
+            | Self::NoStateDirectory
+            | Self::StrangersState { .. }
+            | Self::OpenState { .. }
+            | Self::UnusableState { .. }
+            | Self::Make { .. }
+            | Self::Full { .. }
+            | Self::Program { .. }
+            | Self::AfterSettingLeft { .. }
+            | Self::NotAsAsked { .. }
+            | Self::Mount { .. }
+            | Self::Busy { .. }
+            | Self::InUse { .. }
+            | Self::Lingers { .. }
+            | Self::Vanished { .. }
+            | Self::NotOurs { .. }
+            | Self::OutOfSight { .. }
+            | Self::DeviceGone { .. }
+            | Self::Remove { .. }
+            | Self::UnusableJournal { .. } => Fault::Environment,
+            Self::Interrupted => Fault::Interrupted,
+        }
+    }
+
+    fn wants_space(&self) -> bool {
+        let Self::Refused { refusals } = self else { return false };
+        refusals.iter().any(|refusal| refusal.obstacle.wants_space())
     }
 }
 
@@ -314,5 +336,30 @@ mod tests {
         insta::assert_snapshot!(make, @"/mnt/x: cannot make this file: read-only filesystem or storage medium");
         insta::assert_snapshot!(
             Error::Remove { path: path(), source: read_only(), journal }, @"/mnt/x: cannot be removed: read-only filesystem or storage medium. Undo again when that is solved, or remove it yourself and delete /state/undo/1.jsonl");
+    }
+
+    #[test]
+    fn one_wrong_argument_among_the_obstacles_is_for_the_user_to_correct() {
+        let fault = |obstacles: Vec<Obstacle>| {
+            let refusal = |obstacle| Refusal { arm: "a".to_owned(), path: None, obstacle };
+            Error::Refused { refusals: obstacles.into_iter().map(refusal).collect() }.fault()
+        };
+        let full = || Obstacle::NoSpace { needed_bytes: 2, free_bytes: 1 };
+        assert_eq!(fault(vec![full(), Obstacle::DeadDisk]), Fault::Environment);
+        assert_eq!(fault(vec![full(), Obstacle::Missing]), Fault::Usage);
+        assert_eq!(
+            fault(vec![iotax_vdisk::Error::NotADisk { stack: String::new() }.into()]),
+            Fault::Usage
+        );
+        let no_file = iotax_vdisk::Error::NotAFile { path: "/dev/null".into(), device: false };
+        assert_eq!(fault(vec![no_file.into()]), Fault::Usage);
+    }
+
+    #[test]
+    fn what_happened_to_an_arm_is_whose_doing_its_cause_is() {
+        let of_arm = |source| Error::Arm { arm: "a".to_owned(), source: Box::new(source) };
+        assert_eq!(of_arm(Error::Interrupted).fault(), Fault::Interrupted);
+        assert_eq!(of_arm(Error::NoStateDirectory).fault(), Fault::Environment);
+        assert_eq!(Error::OneAtATime { arm: "a".to_owned() }.fault(), Fault::Usage);
     }
 }

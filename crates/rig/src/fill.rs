@@ -107,8 +107,11 @@ fn failure(path: &Path, done_bytes: u64, wanted_bytes: u64, source: io::Error) -
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::fs;
+
+    use iotax_experiment::{Blame as _, Fault};
+
+    use super::*;
 
     fn filled(size_bytes: u64, seed: u64) -> Vec<u8> {
         let file = tempfile::NamedTempFile::new().unwrap();
@@ -149,7 +152,7 @@ mod tests {
         let mut progress = |_: &Progress<'_>| stop.store(true, Ordering::Relaxed);
         let mut watch = Watch { progress: &mut progress, stop: &stop };
         let result = fill(&file, Path::new("x"), 8 << 20, 1, &mut watch);
-        assert!(result.unwrap_err().is_interrupted());
+        assert_eq!(result.unwrap_err().fault(), Fault::Interrupted);
         assert_eq!(file.metadata().unwrap().len(), 1 << 20);
     }
 

@@ -1,7 +1,7 @@
 //! A network path that is up: its layers made one on the other.
 
 use iotax_experiment::Stack;
-use iotax_vdisk::Peer;
+use iotax_load::Peer;
 
 use crate::build_context::BuildContext;
 use crate::error::Error;

@@ -6,9 +6,9 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use iotax_experiment::layers::File;
 use iotax_experiment::{Arm, Base, Target};
 use iotax_inspect::{Facts, Kind, site};
+use iotax_layers::File;
 
 use crate::device;
 
@@ -87,7 +87,7 @@ pub fn overlaps(arms: &[Arm]) -> Vec<Overlap> {
 fn place(arm: &Arm) -> Option<(&Path, bool)> {
     match &arm.target {
         Target::Path(path) => Some((path, true)),
-        Target::Results(_) | Target::Several(_) => None,
+        Target::Several(_) => None,
         Target::Stack(stack) => match stack.base() {
             Some(Base::File(File { path: Some(path), .. })) => Some((path, false)),
             _ => device::path_in(arm).map(|path| (path, false)),

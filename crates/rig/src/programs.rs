@@ -382,6 +382,8 @@ fn copy(error: &io::Error) -> io::Error {
 
 #[cfg(test)]
 mod tests {
+    use iotax_experiment::{Blame as _, Fault};
+
     use super::*;
 
     fn sh(script: &str) -> Program {
@@ -430,7 +432,7 @@ mod tests {
     #[test]
     fn a_program_is_stopped_with_the_run() {
         let stop = AtomicBool::new(true);
-        assert!(sh("sleep 60").run("r", &stop).unwrap_err().is_interrupted());
+        assert_eq!(sh("sleep 60").run("r", &stop).unwrap_err().fault(), Fault::Interrupted);
     }
 
     /// Runs itself as the parent that is killed.

@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
+use iotax_experiment::{Blame, Fault};
 use iotax_vdisk::AvailableMemory;
 
 use crate::size::readable;
@@ -38,12 +39,6 @@ pub enum Obstacle {
     /// Nothing is there.
     #[error("does not exist; make the directory first, or check the spelling")]
     Missing,
-    /// A result of another tool, which can be read but not driven.
-    #[error(
-        "is a result, and no load can be driven at it; compare it with other results, or name a \
-         directory, device or stack"
-    )]
-    IsAResult,
     /// The directory of a file to be made is not there.
     #[error("cannot be made, because its directory does not exist; make the directory first")]
     NoParent,
@@ -298,16 +293,12 @@ pub enum Obstacle {
     },
 }
 
-impl Obstacle {
-    /// Whether test files are too large for the place.
-    pub(crate) const fn is_for_want_of_space(&self) -> bool {
-        matches!(self, Self::NoSpace { .. } | Self::FilesTooLarge { .. } | Self::TooSmall { .. })
-    }
-
-    /// Whether another argument is the way out, as opposed to another machine, more rights, or more
+impl Blame for Obstacle {
+    /// Usage if another argument is the way out, as opposed to another machine, more rights, or more
     /// room.
-    pub(crate) const fn is_usage(&self) -> bool {
+    fn fault(&self) -> Fault {
         match self {
+            Self::Stack(error) => error.fault(),
             Self::Unreachable(_)
             | Self::Lacks { .. }
             | Self::DeadDisk
@@ -315,10 +306,44 @@ impl Obstacle {
             | Self::Unreadable(_)
             | Self::Unwritable(_)
             | Self::NoSpace { .. }
-            | Self::NoMemory { .. } => false,
-            Self::Stack(error) => error.is_usage(),
-            _ => true,
+            | Self::NoMemory { .. } => Fault::Environment,
+            Self::Missing
+            | Self::NoParent
+            | Self::TooSmallFor { .. }
+            | Self::NamesAnother { .. }
+            | Self::WouldOverwrite
+            | Self::WrongKind
+            | Self::NotEmpty
+            | Self::DiskThere
+            | Self::TakenByAnother
+            | Self::LinkOfAnother { .. }
+            | Self::InOthersHands { .. }
+            | Self::NotAFile
+            | Self::DeviceAsBase
+            | Self::NotADevice
+            | Self::NotGivenUp { .. }
+            | Self::GivenUpInVain
+            | Self::NotTogether { .. }
+            | Self::InUse { .. }
+            | Self::Signature { .. }
+            | Self::HoldsData { .. }
+            | Self::ReadOnlyDisk
+            | Self::ReadOnlyDevice
+            | Self::ReadOnly
+            | Self::WritesToDevice
+            | Self::WritesToFile
+            | Self::WouldPrecondition
+            | Self::Empty { .. }
+            | Self::TooSmall { .. }
+            | Self::NoDirect { .. }
+            | Self::Unaligned { .. }
+            | Self::FilesTooLarge { .. } => Fault::Usage,
         }
+    }
+
+    /// Test files are too large for the place.
+    fn wants_space(&self) -> bool {
+        matches!(self, Self::NoSpace { .. } | Self::FilesTooLarge { .. } | Self::TooSmall { .. })
     }
 }
 

@@ -8,8 +8,8 @@ use std::sync::atomic::AtomicBool;
 
 use iotax_experiment::{Form, HostCommands, Spec};
 use iotax_inspect::DeviceNumber;
+use iotax_load::{IoTarget, PeerSecrets};
 use iotax_record::Site;
-use iotax_vdisk::{IoTarget, PeerSecrets};
 
 use crate::arm_state::{ArmState, Up};
 use crate::assembly::{Assembly, Reached};

@@ -162,7 +162,7 @@ fn base_text(arm: &Arm) -> String {
             _ => stack.layers.first().map(Layer::to_string).unwrap_or_default(),
         },
         Target::Path(path) => path.display().to_string(),
-        other @ (Target::Results(_) | Target::Several(_)) => other.to_string(),
+        other @ Target::Several(_) => other.to_string(),
     }
 }
 

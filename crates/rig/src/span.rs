@@ -24,7 +24,7 @@ pub fn span_bytes(target: &Target, in_directory: u64) -> u64 {
             (None, Some(Base::Device(path))) => size(path),
             _ => in_directory,
         },
-        Target::Results(_) | Target::Several(_) => 0,
+        Target::Several(_) => 0,
     };
     bytes - bytes % MIB
 }

@@ -15,9 +15,9 @@ use std::thread;
 
 use iotax_experiment::{Stack, Target};
 use iotax_inspect::{Mount, parse_mountinfo};
+use iotax_load::IoTarget;
 use iotax_rig::{Error, Obstacle, Rig};
 use iotax_testing::skipped;
-use iotax_vdisk::IoTarget;
 use rustix::fs::OFlags;
 use rustix::process::{Pid, Signal, kill_process};
 

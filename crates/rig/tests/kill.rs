@@ -14,8 +14,8 @@ use std::sync::Arc;
 use std::thread::sleep;
 use std::time::Duration;
 
+use iotax_load::IoTarget;
 use iotax_rig::{Rig, undo};
-use iotax_vdisk::IoTarget;
 
 mod common;
 

@@ -15,9 +15,9 @@ use std::thread;
 
 use iotax_experiment::{Spec, Stack, Target};
 use iotax_inspect::{Hierarchy, hierarchy};
+use iotax_load::{IoTarget, PeerSecrets};
 use iotax_rig::{GivenUp, Options, Rig, undo};
 use iotax_testing::skipped;
-use iotax_vdisk::{IoTarget, PeerSecrets};
 
 mod common;
 

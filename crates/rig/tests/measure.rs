@@ -12,9 +12,9 @@ use std::time::{Duration, Instant};
 
 use iotax_experiment::{Stack, Target};
 use iotax_inspect::hierarchy;
+use iotax_load::IoTarget;
 use iotax_rig::{Progress, Rig};
 use iotax_testing::{needs, needs_root};
-use iotax_vdisk::IoTarget;
 use rustix::fs::OFlags;
 
 mod common;

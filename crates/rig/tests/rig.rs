@@ -8,11 +8,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use iotax_experiment::layers::{Aes, Cache, Delay, File, Mem};
-use iotax_experiment::{Layer, Spec, Target};
+use iotax_experiment::{Blame as _, Fault, Layer, Spec, Target};
+use iotax_layers::{Aes, Cache, Delay, File, Mem};
+use iotax_load::IoTarget;
 use iotax_rig::{Error, Rig, undo};
 use iotax_testing::skipped;
-use iotax_vdisk::{IoTarget, Session};
+use iotax_vdisk::Session;
 
 mod common;
 use common::{file, path, spec, stack, writing};
@@ -136,7 +137,7 @@ fn stopping_while_a_disk_is_filled_leaves_nothing_behind() {
         stop.store(done_bytes >= 2 << 20, Ordering::Relaxed);
     };
     let error = bench.open_watched(&spec(&arms), &mut progress, &stop).unwrap_err();
-    assert!(error.is_interrupted());
+    assert_eq!(error.fault(), Fault::Interrupted);
     assert_eq!(last, (2 << 20, 8 << 20));
     assert!(bench.left().is_empty(), "{:?}", bench.left());
     insta::assert_snapshot!(error, @"interrupted while preparing; everything made so far was removed");

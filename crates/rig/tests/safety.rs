@@ -15,9 +15,9 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use iotax_experiment::{Spec, Stack, Target, Trims};
+use iotax_load::{IoTarget, PeerSecrets};
 use iotax_rig::{Error, GivenUp, Options, Rig, undo};
 use iotax_testing::skipped;
-use iotax_vdisk::{IoTarget, PeerSecrets};
 
 mod common;
 
@@ -239,7 +239,7 @@ fn trims_are_refused_wherever_writes_are() {
         for given_up in [vec![], disk.given_up()] {
             let refusal = |trims| {
                 let mut spec = common::writing(&[("a", target.clone())]);
-                let job = &mut spec.workload.jobs[0];
+                let job = &mut spec.phases[0].jobs[0];
                 (job.read_percent, job.trims) = (0, trims);
                 let error = disk.open(&spec, &given_up).unwrap_err();
                 assert!(error.is_refusal(), "{error}");

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use iotax_experiment::{Arm, Job, Spec, Stop, Target, Workload};
+use iotax_load::IoTarget;
 use iotax_rig::{Error, Rig};
-use iotax_vdisk::IoTarget;
 
 mod common;
 

@@ -1,6 +1,6 @@
-//! What agents do not do, and whose fault it is.
+//! What agents do not do.
 
-use serde::{Deserialize, Serialize};
+use iotax_experiment::{Blame, Fault};
 
 /// What an agent did not do.
 #[derive(Debug, thiserror::Error)]
@@ -49,31 +49,16 @@ pub enum AgentError {
     Failed {
         /// Why, in its words.
         error: String,
-        /// Whose fault it is.
-        kind: FailureKind,
+        fault: Fault,
     },
 }
 
-impl AgentError {
-    /// Whether the user stopped it.
-    pub fn is_interrupted(&self) -> bool {
-        matches!(self, Self::Failed { kind: FailureKind::Interrupted, .. })
+impl Blame for AgentError {
+    fn fault(&self) -> Fault {
+        match self {
+            Self::Version { .. } => Fault::Usage,
+            Self::Start { .. } | Self::Lost { .. } | Self::Left { .. } => Fault::Environment,
+            Self::Failed { fault, .. } => *fault,
+        }
     }
-
-    /// Whether what was asked for is wrong, as opposed to what the machine allows.
-    pub fn is_usage(&self) -> bool {
-        matches!(self, Self::Failed { kind: FailureKind::Usage, .. })
-            || matches!(self, Self::Version { .. })
-    }
-}
-
-/// Whose fault a failure is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FailureKind {
-    /// What was asked for is wrong.
-    Usage,
-    Interrupted,
-    /// The machine does not allow it.
-    Environment,
 }

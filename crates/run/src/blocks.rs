@@ -2,7 +2,7 @@
 
 use iotax_analyze::Phases;
 use iotax_experiment::plan::Plan;
-use iotax_record::{End, ExperimentHead, Writer};
+use iotax_record::{End, EndReason, ExperimentHead, Writer};
 
 use crate::budget::Budget;
 use crate::error::Error;
@@ -18,13 +18,13 @@ pub fn run(
     observer: &mut dyn Observer,
 ) -> Result<End, Error> {
     let mut trials = Trials::start(setup, Sinks { writer, phases, observer });
-    let reason = blocks(&mut trials)?;
+    let reasons = blocks(&mut trials)?;
     let gave_up = trials.given_up().is_some();
-    trials.end(reason, gave_up)
+    trials.end(reasons, gave_up)
 }
 
-/// Runs blocks until there is a reason to stop, and returns it in words.
-fn blocks(trials: &mut Trials<'_, '_>) -> Result<String, Error> {
+/// Runs blocks until there is a reason to stop, and returns it.
+fn blocks(trials: &mut Trials<'_, '_>) -> Result<Vec<EndReason>, Error> {
     let plan = trials.setup.plan;
     let mut budget = Budget::new(plan.max_time_ns, plan.block_ns(plan.arms));
     budget.takes_in(trials.setup.spent);
@@ -32,10 +32,10 @@ fn blocks(trials: &mut Trials<'_, '_>) -> Result<String, Error> {
     for block in 0..plan.max_blocks {
         let started = trials.elapsed();
         if !budget.allows(block, started) {
-            return Ok("the time was up".to_owned());
+            return Ok(vec![EndReason::TimeUp]);
         }
         if !run_block(trials, block, &open)? {
-            return Ok("interrupted".to_owned());
+            return Ok(vec![EndReason::Interrupted]);
         }
         budget.block_took(trials.elapsed().saturating_sub(started));
         let Sinks { phases, observer, .. } = &mut trials.sinks;
@@ -43,13 +43,13 @@ fn blocks(trials: &mut Trials<'_, '_>) -> Result<String, Error> {
         observer.on(&Event::Looked(&progress));
         open = phases.open(&progress);
         if let Some(reason) = trials.given_up() {
-            return Ok(reason);
+            return Ok(vec![reason]);
         }
-        if let Some(reason) = progress.stop {
-            return Ok(reason);
+        if !progress.stop.is_empty() {
+            return Ok(progress.stop);
         }
     }
-    Ok(format!("all {} blocks were run", plan.max_blocks))
+    Ok(vec![EndReason::AllRun])
 }
 
 /// Runs one trial of each phase on each arm that it is open for, as many at the same time as was asked
@@ -109,7 +109,7 @@ mod tests {
         let arms = ["a=/a", "b=/b", "c=/c"].map(|text| Arm::parse(text).unwrap()).to_vec();
         let first = Workload::preset("randread-4k").unwrap();
         let mut spec = Spec::compare(first, arms, Stop::default(), 7).unwrap();
-        spec.then = vec![Workload::preset("etcd-wal").unwrap()];
+        spec.phases.push(Workload::preset("etcd-wal").unwrap());
         let plan = |at_once: u32| Plan::new(&Spec { at_once, ..spec.clone() });
         let taken = |at_once, open: &[Vec<bool>]| turns(&plan(at_once), 0, open, &|_| None);
         let all = vec![vec![true; 3]; 2];

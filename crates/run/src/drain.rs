@@ -1,7 +1,7 @@
 //! Spends burst credits before anything is measured.
 
 use iotax_analyze::Phases;
-use iotax_record::{End, ExperimentHead, Outcome, Writer};
+use iotax_record::{End, EndReason, ExperimentHead, Outcome, Writer};
 
 use crate::error::Error;
 use crate::observer::Observer;
@@ -34,6 +34,5 @@ pub fn drain(
             }
         }
     }
-    let reason = "every arm was loaded until its throughput fell, or its time was over";
-    trials.end(reason.to_owned(), false)
+    trials.end(vec![EndReason::Drained], false)
 }

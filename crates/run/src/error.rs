@@ -1,3 +1,5 @@
+use iotax_experiment::{Blame, Fault};
+
 use crate::agent_error::AgentError;
 
 /// Why a run ended before its time, or a trial did not take place. What was measured until then is
@@ -29,34 +31,22 @@ pub enum Error {
     },
 }
 
-impl Error {
-    /// Whether the user stopped it.
-    pub fn is_interrupted(&self) -> bool {
+impl Blame for Error {
+    fn fault(&self) -> Fault {
         match self {
-            Self::Record(_) | Self::SameHost { .. } => false,
-            Self::Rig(error) => error.is_interrupted(),
-            Self::Load(error) => error.is_interrupted(),
-            Self::Agent(error) => error.is_interrupted(),
+            Self::Record(error) => error.fault(),
+            Self::Rig(error) => error.fault(),
+            Self::Load(error) => error.fault(),
+            Self::Agent(error) => error.fault(),
+            Self::SameHost { .. } => Fault::Usage,
         }
     }
 
-    /// Whether smaller test files, or more space for them, would help.
-    pub fn is_for_want_of_space(&self) -> bool {
+    fn wants_space(&self) -> bool {
         match self {
             Self::Record(_) | Self::Agent(_) | Self::SameHost { .. } => false,
-            Self::Rig(error) => error.is_for_want_of_space(),
-            Self::Load(error) => error.is_space(),
-        }
-    }
-
-    /// Whether what was asked for is wrong, as opposed to what the machine allows.
-    pub fn is_usage(&self) -> bool {
-        match self {
-            Self::Record(error) => error.is_usage(),
-            Self::Rig(error) => error.is_usage(),
-            Self::Load(error) => error.is_usage(),
-            Self::SameHost { .. } => true,
-            Self::Agent(error) => error.is_usage(),
+            Self::Rig(error) => error.wants_space(),
+            Self::Load(error) => error.wants_space(),
         }
     }
 }

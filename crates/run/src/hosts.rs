@@ -132,7 +132,7 @@ impl SideBySide for Hosts {
 mod tests {
     use std::sync::{Arc, Barrier};
 
-    use iotax_experiment::IndexEnds;
+    use iotax_experiment::{Blame as _, Fault, IndexEnds};
     use iotax_record::LoadRecord;
 
     use super::*;
@@ -214,7 +214,7 @@ mod tests {
         let mut hosts = Hosts::new(vec![host(&[0], &barrier), host(&[1, 2], &barrier)]);
         assert_eq!(hosts.together(&[request(2), request(0)]).unwrap().len(), 2);
         let error = hosts.together(&[request(2), request(1)]).unwrap_err();
-        assert!(error.is_usage() && !error.is_interrupted());
+        assert_eq!(error.fault(), Fault::Usage);
         insta::assert_snapshot!(error, @"/disk-1 and /disk-1 are on the same host, which performs one trial at a time: put each on a host of its own (`--agent ARM=COMMAND`)");
     }
 }

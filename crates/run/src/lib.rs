@@ -23,7 +23,7 @@ mod search;
 mod trials;
 mod way;
 
-pub use agent_error::{AgentError, FailureKind};
+pub use agent_error::AgentError;
 pub use blocks::run;
 pub use clock::{Clock, Monotonic};
 pub use drain::drain;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use iotax_analyze::{PASSES, Phases};
 use iotax_experiment::Workload;
-use iotax_record::{End, ExperimentHead, Writer};
+use iotax_record::{End, EndReason, ExperimentHead, Writer};
 
 use crate::error::Error;
 use crate::observer::{Event, Observer};
@@ -34,7 +34,7 @@ pub fn precondition(
     walk.passes(&fills)?;
     let reason = walk.rounds(fills.len(), reserve)?;
     let gave_up = walk.trials.given_up().is_some();
-    walk.trials.end(reason, gave_up)
+    walk.trials.end(vec![reason], gave_up)
 }
 
 struct Walk<'a, 's> {
@@ -65,25 +65,25 @@ impl Walk<'_, '_> {
 
     /// Rounds of the phases from `first` on, until all are steady on all arms. Returns why it
     /// ended.
-    fn rounds(&mut self, first: usize, reserve: Duration) -> Result<String, Error> {
+    fn rounds(&mut self, first: usize, reserve: Duration) -> Result<EndReason, Error> {
         let plan = self.trials.setup.plan;
         let phases: Vec<usize> = (first..plan.phases.len()).collect();
         if phases.is_empty() {
-            return Ok("the span was written; the workload only reads".to_owned());
+            return Ok(EndReason::SpanWritten);
         }
         let limit = plan.max_time_ns.map(Duration::from_nanos);
         let mut longest = Duration::ZERO;
         for round in 0..plan.max_blocks {
             let begun = self.trials.elapsed();
             if limit.is_some_and(|limit| begun + longest + reserve > limit) {
-                return Ok("the time was up".to_owned());
+                return Ok(EndReason::TimeUp);
             }
             let order = plan.order(round, |arm| self.arms.contains(&arm));
             let turns: Vec<(usize, usize)> =
                 order.iter().flat_map(|arm| phases.iter().map(|phase| (*arm, *phase))).collect();
             for (place, (arm, phase)) in turns.iter().copied().enumerate() {
                 if self.trials.is_stopped() {
-                    return Ok("interrupted".to_owned());
+                    return Ok(EndReason::Interrupted);
                 }
                 self.trials.announce(round, (arm, phase), (place, turns.len()));
                 self.trials.run(PASSES + round, &[(arm, phase)])?;
@@ -95,9 +95,9 @@ impl Walk<'_, '_> {
             }
             let phases = &self.trials.sinks.phases;
             if turns.iter().all(|(arm, phase)| phases.is_steady(*arm, *phase)) {
-                return Ok(format!("all arms were steady after {} rounds", round + 1));
+                return Ok(EndReason::Steady { rounds: round + 1 });
             }
         }
-        Ok(format!("not all arms were steady after {} rounds", plan.max_blocks))
+        Ok(EndReason::NotSteady { rounds: plan.max_blocks })
     }
 }

@@ -7,8 +7,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use iotax_caps::{Caps, Ended, Observation, Prober, find};
-use iotax_experiment::{Driver, IndexEnds, Probe, Search};
-use iotax_record::{End, Environment, ProbeLoad, ProbeRecord, SearchHead, Writer};
+use iotax_experiment::{Driver, IndexEnds, Opened, Probe, Search};
+use iotax_record::{End, EndReason, Environment, ProbeLoad, ProbeRecord, SearchHead, Writer};
 
 use crate::error::Error;
 use crate::host::{Load, SideBySide, Task, TrialRequest};
@@ -21,6 +21,8 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 pub struct SearchSetup<'a> {
     /// What is asked.
     pub search: &'a Search,
+    /// What is known of its targets.
+    pub opened: &'a Opened,
     pub environment: &'a Environment,
     /// Where the targets are, prepared.
     pub host: &'a mut dyn SideBySide,
@@ -38,16 +40,16 @@ pub fn search(
     setup: SearchSetup<'_>,
     writer: &mut Writer<SearchHead>,
 ) -> Result<(Caps, End), Error> {
-    let search = setup.search;
+    let (search, opened) = (setup.search, setup.opened);
     let started = Instant::now();
     let mut prober = HostProber { setup, writer, started, probes: 0, unwritten: None };
-    let caps = find(search, &mut prober);
+    let caps = find(search, opened, &mut prober);
     if let Some(error) = prober.unwritten {
         return Err(error.into());
     }
     let interrupted = prober.setup.stop.load(Ordering::Relaxed);
     let end = End {
-        reason: caps.ended.clone().unwrap_or_else(|| "all that was asked is decided".to_owned()),
+        reasons: vec![caps.ended.clone().map_or(EndReason::SearchDecided, EndReason::SearchFailed)],
         wall_ns: nanos(started.elapsed()),
         interrupted,
         gave_up: caps.ended.is_some() && !interrupted,
@@ -63,7 +65,7 @@ pub fn search(
 pub fn replay(head: &SearchHead, probes: Vec<ProbeRecord>) -> Option<Caps> {
     let environment = &head.host().environment;
     let mut replay = Replay { environment, probes: probes.into(), differs: false };
-    let caps = find(&head.search, &mut replay);
+    let caps = find(&head.search, &head.opened, &mut replay);
     (!replay.differs).then_some(caps)
 }
 

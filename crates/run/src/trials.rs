@@ -6,7 +6,7 @@ use std::time::Duration;
 use iotax_analyze::{Phases, Sustained};
 use iotax_experiment::plan::Plan;
 use iotax_experiment::{IndexEnds, Spec, Workload};
-use iotax_record::{End, ExperimentHead, JobRecord, LoadRecord, Outcome, Trial, Writer};
+use iotax_record::{End, EndReason, ExperimentHead, JobRecord, LoadRecord, Outcome, Trial, Writer};
 
 use crate::clock::Clock;
 use crate::error::Error;
@@ -116,10 +116,11 @@ impl<'a, 's> Trials<'a, 's> {
     }
 
     /// Why to end if an arm keeps failing: without it no block can be complete.
-    pub(crate) fn given_up(&self) -> Option<String> {
+    pub(crate) fn given_up(&self) -> Option<EndReason> {
         let keeps_failing = |phases: &Vec<u32>| phases.iter().any(|n| *n >= GIVE_UP_AFTER);
         let arm = self.failures.iter().position(keeps_failing)?;
-        Some(format!("arm {} failed {GIVE_UP_AFTER} times in a row", self.spec().arms[arm].name))
+        let arm = self.spec().arms[arm].name.clone();
+        Some(EndReason::ArmFailed { arm, times: GIVE_UP_AFTER })
     }
 
     /// Writes once all that `of` uses on arm `arm`; `phase` is its [`Workload::fill`].
@@ -230,9 +231,9 @@ impl<'a, 's> Trials<'a, 's> {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub(crate) fn end(self, reason: String, gave_up: bool) -> Result<End, Error> {
+    pub(crate) fn end(self, reasons: Vec<EndReason>, gave_up: bool) -> Result<End, Error> {
         let end = End {
-            reason,
+            reasons,
             wall_ns: nanos(self.elapsed()),
             interrupted: self.is_stopped(),
             gave_up,

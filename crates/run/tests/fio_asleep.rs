@@ -11,11 +11,11 @@ use std::time::Duration;
 use iotax_analyze::{Phases, Sustained};
 use iotax_experiment::plan::Plan;
 use iotax_experiment::{Arm, Driver, Spec, Stop, Target, Workload};
+use iotax_load::PeerSecrets;
 use iotax_load::{Error, Fio};
 use iotax_record::{ExperimentHead, FORMAT, Outcome, Reader, Writer};
 use iotax_rig::{GivenUp, Options};
 use iotax_run::{Arms as _, Drivers, Event, Local, Monotonic, Observer, Runner as _, Setup};
-use iotax_vdisk::PeerSecrets;
 
 const TRIALS: u32 = 3;
 
@@ -72,9 +72,10 @@ fn outcomes(root: &Path, fio: Fio) -> Vec<Outcome> {
     };
     let (drivers, live) = (Drivers::from(fio), Arc::default());
     let mut host = Local::with_drivers(&spec, options, &live, drivers).unwrap();
-    host.prepare(0, Driver::Fio, &[&spec.workload], &|_, _| ()).unwrap();
+    host.prepare(0, Driver::Fio, &[spec.workload()], &|_, _| ()).unwrap();
     let plan = Plan::new(&spec);
     let experiment = ExperimentHead {
+        cloud: iotax_experiment::CloudChoice::default(),
         format: FORMAT,
         id: None,
         iotax_version: "0".to_owned(),

@@ -7,35 +7,29 @@ use std::sync::Arc;
 
 use iotax_analyze::{Analyzer, ArmSummary};
 use iotax_experiment::{Arm, Spec, Stop, Target, Workload};
+use iotax_layers::{Delay, Fault, Layer, Mem};
 use iotax_record::{
     DirectionRecord, Environment, ExperimentHead, HostRecord, JobRecord, LatencyHistogram,
     LoadRecord, Outcome, Site, Trial,
 };
-use iotax_vdisk::{
-    Clock as _, DelayConfig, FaultConfig, LayerConfig, ManualClock, MemConfig, Request, Session,
-    Submitted, Trigger, VirtualDisk,
-};
+use iotax_vdisk::{Clock as _, ManualClock, Request, Session, Submitted, VirtualDisk};
 
 const SIZE_BYTES: u64 = 64 << 20;
 const BLOCK: usize = 4096;
 const SECOND_NS: u64 = 1_000_000_000;
 const SECONDS: u64 = 10;
 
-fn disk(latency_us: u64, jitter_us: u64, stalls: Option<(f64, u64)>) -> Vec<LayerConfig> {
-    let delay = DelayConfig { latency_ns: 1000 * latency_us, jitter_ns: 1000 * jitter_us };
+fn disk(latency_us: u64, jitter_us: u64, stalls: Option<(f64, u64)>) -> Vec<Layer> {
+    let delay = Delay { latency_ns: 1000 * latency_us, jitter_ns: 1000 * jitter_us };
     let fault = stalls.map(|(share, ms)| {
-        LayerConfig::Fault(FaultConfig {
-            stall: Trigger::Chance(share),
-            stall_ns: 1_000_000 * ms,
-            ..FaultConfig::default()
-        })
+        Layer::Fault(Fault { stall: share, stall_ns: 1_000_000 * ms, ..Fault::default() })
     });
-    let base = [LayerConfig::Mem(MemConfig { size_bytes: SIZE_BYTES }), LayerConfig::Delay(delay)];
+    let base = [Layer::Mem(Mem { size_bytes: SIZE_BYTES }), Layer::Delay(delay)];
     base.into_iter().chain(fault).collect()
 }
 
 /// Reads with so many in flight, for ten seconds of virtual time.
-fn driven(layers: &[LayerConfig], depth: usize) -> (LatencyHistogram, Vec<u32>) {
+fn driven(layers: &[Layer], depth: usize) -> (LatencyHistogram, Vec<u32>) {
     let clock = Arc::new(ManualClock::starting_at(1));
     let disk = VirtualDisk::open(layers, Arc::clone(&clock) as Arc<_>).unwrap();
     let mut session = Session::new(&disk, depth, BLOCK).unwrap();
@@ -65,7 +59,7 @@ fn driven(layers: &[LayerConfig], depth: usize) -> (LatencyHistogram, Vec<u32>) 
     (latency, seconds)
 }
 
-fn summary(layers: &[LayerConfig], depth: usize) -> ArmSummary {
+fn summary(layers: &[Layer], depth: usize) -> ArmSummary {
     let (service, per_second_ios) = driven(layers, depth);
     let mut workload = Workload::preset("randread-4k").unwrap();
     workload.jobs[0].queue_depth = u32::try_from(depth).unwrap();
@@ -73,7 +67,7 @@ fn summary(layers: &[LayerConfig], depth: usize) -> ArmSummary {
     let spec = Spec::single(workload, arm, Stop::default(), 1).unwrap();
     let ios = service.count();
     let job = JobRecord {
-        name: spec.workload.primary.clone(),
+        name: spec.workload().primary.clone(),
         engine: "vdisk".into(),
         threads: 1,
         queue_depth: u32::try_from(depth).unwrap(),
@@ -88,6 +82,7 @@ fn summary(layers: &[LayerConfig], depth: usize) -> ArmSummary {
         ..JobRecord::default()
     };
     let experiment = ExperimentHead {
+        cloud: iotax_experiment::CloudChoice::default(),
         format: iotax_record::FORMAT,
         id: None,
         iotax_version: "0".into(),

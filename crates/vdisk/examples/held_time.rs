@@ -12,20 +12,18 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-use iotax_vdisk::{
-    Clock, DelayConfig, Error, LayerConfig, MemConfig, MonotonicClock, RateLimit, Request, Session,
-    Submitted, ThrottleConfig, VirtualDisk,
-};
+use iotax_layers::{Delay, Layer, Mem, Throttle};
+use iotax_vdisk::{Clock, Error, MonotonicClock, Request, Session, Submitted, VirtualDisk};
 use rustix::time::{ClockId, clock_gettime};
 
 const TEN_SECONDS_NS: u64 = 10_000_000_000;
 
 fn main() -> Result<(), Error> {
-    let delay = LayerConfig::Delay(DelayConfig { latency_ns: 200_000, jitter_ns: 0 });
-    let throttle = LayerConfig::Throttle(ThrottleConfig {
-        iops: Some(RateLimit::sustained(4000.0)),
-        bw_bytes: Some(RateLimit::sustained(32.0 * 1_048_576.0)),
-        ..ThrottleConfig::default()
+    let delay = Layer::Delay(Delay { latency_ns: 200_000, jitter_ns: 0 });
+    let throttle = Layer::Throttle(Throttle {
+        iops: Some(4000.0),
+        bw_bytes: Some(32.0 * 1_048_576.0),
+        ..Throttle::default()
     });
     println!(
         "{:<44} {:>9} {:>9} {:>9} {:>6}",
@@ -39,8 +37,8 @@ fn main() -> Result<(), Error> {
     Ok(())
 }
 
-fn report(layer: &LayerConfig, depth: usize, len: usize) -> Result<(), Error> {
-    let mem = LayerConfig::Mem(MemConfig { size_bytes: 64 << 20 });
+fn report(layer: &Layer, depth: usize, len: usize) -> Result<(), Error> {
+    let mem = Layer::Mem(Mem { size_bytes: 64 << 20 });
     let disk = VirtualDisk::open(&[mem, layer.clone()], Arc::new(MonotonicClock))?;
     let mut session = Session::new(&disk, depth, len)?;
     let cpu_start_ns = cpu_ns();

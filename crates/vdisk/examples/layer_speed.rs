@@ -14,28 +14,25 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use iotax_vdisk::{
-    AesConfig, CacheConfig, Clock, DelayConfig, Error, FaultConfig, LayerConfig, MemConfig,
-    MonotonicClock, QueueConfig, RateLimit, Request, Session, Submitted, ThrottleConfig,
-    VirtualDisk,
-};
+use iotax_layers::{Aes, Cache, Delay, Fault, Layer, Mem, Queue, Throttle};
+use iotax_vdisk::{Clock, Error, MonotonicClock, Request, Session, Submitted, VirtualDisk};
 
 const DEVICE_BYTES: u64 = 1 << 20;
 const IO_BYTES: usize = 4096;
 
 fn main() -> Result<(), Error> {
-    let aes = |sector_bytes| LayerConfig::Aes(AesConfig { key_bits: 256, sector_bytes });
-    let throttle = ThrottleConfig { iops: Some(RateLimit::sustained(1e12)), ..Default::default() };
+    let aes = |sector_bytes| Layer::Aes(Aes { key_bits: 256, sector_bytes });
+    let throttle = Throttle { iops: Some(1e12), ..Default::default() };
     let layers = [
         ("aes, 4096-byte sectors", aes(4096)),
         ("aes, 512-byte sectors", aes(512)),
-        ("delay(latency=1ns)", LayerConfig::Delay(DelayConfig { latency_ns: 1, jitter_ns: 0 })),
-        ("throttle", LayerConfig::Throttle(throttle)),
-        ("fault", LayerConfig::Fault(FaultConfig::default())),
-        ("cache", LayerConfig::Cache(CacheConfig { size_bytes: 4 << 20 })),
-        ("queue(workers=1)", LayerConfig::Queue(QueueConfig { workers: 1 })),
+        ("delay(latency=1ns)", Layer::Delay(Delay { latency_ns: 1, jitter_ns: 0 })),
+        ("throttle", Layer::Throttle(throttle)),
+        ("fault", Layer::Fault(Fault::default())),
+        ("cache", Layer::Cache(Cache { size_bytes: 4 << 20 })),
+        ("queue(workers=1)", Layer::Queue(Queue { workers: 1 })),
     ];
-    let mem = LayerConfig::Mem(MemConfig { size_bytes: DEVICE_BYTES });
+    let mem = Layer::Mem(Mem { size_bytes: DEVICE_BYTES });
     let base = [Request::read, Request::write].map(|request| ns_per_io(&[&mem], request, IO_BYTES));
     let [read, write] = base;
     println!(
@@ -53,7 +50,7 @@ fn main() -> Result<(), Error> {
         let (read, write) = (read?, write?);
         let gb_per_s = |ns: f64| IO_BYTES as f64 / ns;
         let speed = match layer {
-            LayerConfig::Aes(_) => format!("{:.2} and {:.2}", gb_per_s(read), gb_per_s(write)),
+            Layer::Aes(_) => format!("{:.2} and {:.2}", gb_per_s(read), gb_per_s(write)),
             _ => String::new(),
         };
         println!("| + {name} | {read:+.1} | {write:+.1} | {speed} |");
@@ -63,14 +60,14 @@ fn main() -> Result<(), Error> {
 }
 
 fn ns_per_io(
-    stack: &[&LayerConfig],
+    stack: &[&Layer],
     request: fn(u64, usize) -> Request,
     len: usize,
 ) -> Result<f64, Error> {
-    let stack: Vec<LayerConfig> = stack.iter().copied().cloned().collect();
+    let stack: Vec<Layer> = stack.iter().copied().cloned().collect();
     let disk = VirtualDisk::open(&stack, Arc::new(MonotonicClock))?;
     let mut session = Session::new(&disk, 1, IO_BYTES)?;
-    let hops = stack.iter().any(|layer| matches!(layer, LayerConfig::Queue(_)));
+    let hops = stack.iter().any(|layer| matches!(layer, Layer::Queue(_)));
     let (rounds, ios) = if hops { (20, 1_000) } else { (200, 2_000) };
     let blocks = DEVICE_BYTES / IO_BYTES as u64;
     let mut offset = 0;

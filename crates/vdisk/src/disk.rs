@@ -4,12 +4,14 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
+use iotax_layers::{File, Layer};
 use serde::Serialize;
 
 use crate::clock::Clock;
 use crate::error::Error;
-use crate::layer::{Base, Layer, Place};
-use crate::layers::LayerConfig;
+use crate::layer::{Base, BuildPlace, OpenLayer, Recipe};
+use crate::layers::recipe;
+use crate::names::shown;
 use crate::stack::Stack;
 use crate::stats::{BackingFacts, LayerStats, Shard};
 
@@ -24,7 +26,6 @@ pub(crate) struct Inner {
     size_bytes: u64,
     block_bytes: u32,
     needs_scratch: bool,
-    read_only: bool,
     workers: Vec<JoinHandle<()>>,
     shards: Mutex<Shards>,
 }
@@ -35,38 +36,29 @@ struct Shards {
 }
 
 impl VirtualDisk {
-    /// Opens `layers`, bottom first. Its time is `clock`'s.
-    pub fn open(layers: &[LayerConfig], clock: Arc<dyn Clock>) -> Result<Self, Error> {
-        Self::open_as(layers, clock, false)
+    /// Opens `layers`, bottom first. Its time is `clock`'s. A file at the bottom is there already.
+    pub fn open(layers: &[Layer], clock: Arc<dyn Clock>) -> Result<Self, Error> {
+        Self::open_seeded(layers, 0, clock)
     }
 
-    /// Opens `layers` for reading: every write is answered with `EROFS`, and a file at the bottom
-    /// has to exist and need not be writable.
-    pub fn open_read_only(layers: &[LayerConfig], clock: Arc<dyn Clock>) -> Result<Self, Error> {
-        Self::open_as(layers, clock, true)
-    }
-
-    fn open_as(
-        layers: &[LayerConfig],
-        clock: Arc<dyn Clock>,
-        read_only: bool,
-    ) -> Result<Self, Error> {
-        check_order(layers)?;
-        let mut built: Vec<Box<dyn Layer>> = Vec::with_capacity(layers.len());
+    /// [`VirtualDisk::open`] with a seed that decides which I/Os meet a `fault`.
+    pub fn open_seeded(layers: &[Layer], seed: u64, clock: Arc<dyn Clock>) -> Result<Self, Error> {
+        let recipes = recipes(layers).ok_or_else(|| Error::NotADisk { stack: text(layers) })?;
+        let mut built: Vec<Box<dyn OpenLayer>> = Vec::with_capacity(layers.len());
         let mut size_bytes = 0;
-        for (index, layer) in layers.iter().enumerate() {
-            let place = Place { index, size_bytes, clock: &clock, read_only };
-            built.push(layer.recipe().build(&place)?);
+        for (index, recipe) in recipes.into_iter().enumerate() {
+            let place = BuildPlace { index, size_bytes, clock: &clock, seed };
+            built.push(recipe.build(&place)?);
             size_bytes = built[0].base().map_or(0, Base::size_bytes);
         }
         let (block_bytes, unit_of) = built
             .iter()
             .zip(layers)
-            .map(|(layer, config)| (layer.block_bytes(), config.recipe().name()))
+            .map(|(layer, declared)| (layer.block_bytes(), declared.name()))
             .max_by_key(|&(block_bytes, _)| block_bytes)
             .unwrap_or((1, ""));
         if !size_bytes.is_multiple_of(u64::from(block_bytes)) {
-            let layer = layers[0].recipe().name();
+            let layer = layers[0].name();
             return Err(Error::Size { layer, size_bytes, block_bytes, unit_of });
         }
         let needs_scratch = built.iter().any(|layer| layer.needs_scratch());
@@ -74,11 +66,10 @@ impl VirtualDisk {
         let mut inner = Inner {
             stack,
             clock,
-            names: layers.iter().map(ToString::to_string).collect(),
+            names: layers.iter().map(name).collect(),
             size_bytes,
             block_bytes,
             needs_scratch,
-            read_only,
             workers: Vec::new(),
             shards: Mutex::new(Shards { live: Vec::new(), ended: Shard::new(layers.len()) }),
         };
@@ -94,11 +85,6 @@ impl VirtualDisk {
     /// Smallest aligned unit of I/O, bytes: the largest of all layers'.
     pub fn block_bytes(&self) -> u32 {
         self.0.block_bytes
-    }
-
-    /// Was it opened for reading only?
-    pub fn is_read_only(&self) -> bool {
-        self.0.read_only
     }
 
     /// The clock the disk was opened with.
@@ -178,18 +164,26 @@ impl fmt::Debug for VirtualDisk {
     }
 }
 
-fn check_order(layers: &[LayerConfig]) -> Result<(), Error> {
-    let bottom = layers.first().ok_or(Error::EmptyStack)?.recipe();
-    if !bottom.is_base() {
-        return Err(Error::NoBase { layer: bottom.name() });
+/// What opens each layer, if it is one of this process, and the first one, and no other, a base.
+fn recipes(layers: &[Layer]) -> Option<Vec<&dyn Recipe>> {
+    let (bottom, above) = layers.split_first()?;
+    let is_in_order = bottom.is_base() && !above.iter().any(Layer::is_base);
+    layers.iter().map(recipe).collect::<Option<_>>().filter(|_| is_in_order)
+}
+
+/// A layer as it is written, its file by its name.
+fn name(layer: &Layer) -> String {
+    match layer {
+        Layer::File(File { path: Some(path), size_bytes, thin }) => {
+            let path = Some(shown(path));
+            Layer::File(File { path, size_bytes: *size_bytes, thin: *thin }).to_string()
+        }
+        _ => layer.to_string(),
     }
-    match layers.iter().skip(1).position(|layer| layer.recipe().is_base()) {
-        Some(above) => Err(Error::BaseAboveBottom {
-            layer: layers[above + 1].recipe().name(),
-            position: above + 2,
-        }),
-        None => Ok(()),
-    }
+}
+
+fn text(layers: &[Layer]) -> String {
+    layers.iter().map(name).collect::<Vec<_>>().join(" + ")
 }
 
 impl Inner {

@@ -1,8 +1,6 @@
-//! What a layer is, and how its configuration becomes one.
+//! What an open layer is, and how what was declared becomes one.
 
 use std::sync::Arc;
-
-use rustix::io::Errno;
 
 use crate::clock::Clock;
 use crate::error::Error;
@@ -23,7 +21,7 @@ pub(crate) enum Flow {
 /// One layer of an open stack, shared by all threads.
 ///
 /// Layers never sleep: simulated time is added to [`Io::extra_ns`].
-pub(crate) trait Layer: Send + Sync {
+pub(crate) trait OpenLayer: Send + Sync {
     /// Takes the I/O on its way down.
     fn down(&self, io: Parcel) -> Flow;
 
@@ -77,35 +75,26 @@ pub(crate) trait Base {
     /// Can its I/O wait for a device, instead of keeping a CPU busy?
     fn waits(&self) -> bool;
 
-    /// Writes `data` at `offset` below all layers, for preparation.
-    fn fill(&self, offset: u64, data: &[u8]) -> Result<(), Errno>;
-
-    /// Makes what was filled durable.
-    fn sync(&self) -> Result<(), Errno>;
+    /// Writes `data` at `offset` below all layers, if it is new and nobody's data are in it.
+    fn fill(&self, offset: u64, data: &[u8]) {
+        let _ = (offset, data);
+    }
 
     fn facts(&self) -> BackingFacts;
 }
 
-/// What a configuration needs to know of the stack being built to become a layer.
-pub(crate) struct Place<'a> {
+/// What a declared layer needs to know of the stack being built to become an open one.
+pub(crate) struct BuildPlace<'a> {
     /// Position from the bottom; index of this layer's word in [`Io::notes`].
     pub(crate) index: usize,
     /// Size of the device, bytes; 0 for the base itself, which decides it.
     pub(crate) size_bytes: u64,
     pub(crate) clock: &'a Arc<dyn Clock>,
-    /// Nothing will be written: no need for the permission to.
-    pub(crate) read_only: bool,
+    /// Faults follow from it.
+    pub(crate) seed: u64,
 }
 
-/// A configuration that can become a layer.
-pub(crate) trait Recipe: std::fmt::Display {
-    /// The layer's name in stack texts.
-    fn name(&self) -> &'static str;
-
-    /// Does it hold the data, and so belong at the bottom?
-    fn is_base(&self) -> bool {
-        false
-    }
-
-    fn build(&self, place: &Place<'_>) -> Result<Box<dyn Layer>, Error>;
+/// A declared layer that this process can open.
+pub(crate) trait Recipe {
+    fn build(&self, place: &BuildPlace<'_>) -> Result<Box<dyn OpenLayer>, Error>;
 }

@@ -4,15 +4,12 @@
 //! bottom, until one answers, and comes *up* again, as a bio does in the kernel:
 //!
 //! ```
-//! use iotax_vdisk::{DelayConfig, LayerConfig, ManualClock, MemConfig, Request, Session};
-//! use iotax_vdisk::{Submitted, VirtualDisk};
+//! use iotax_layers::Stack;
+//! use iotax_vdisk::{ManualClock, Request, Session, Submitted, VirtualDisk};
 //! use std::sync::Arc;
 //!
-//! let stack = [
-//!     LayerConfig::Mem(MemConfig { size_bytes: 1 << 20 }),
-//!     LayerConfig::Delay(DelayConfig { latency_ns: 200_000, jitter_ns: 0 }),
-//! ];
-//! let disk = VirtualDisk::open(&stack, Arc::new(ManualClock::starting_at(1_000)))?;
+//! let stack = Stack::parse("mem(size=1M) + delay(latency=200us)").expect("a stack");
+//! let disk = VirtualDisk::open(&stack.layers, Arc::new(ManualClock::starting_at(1_000)))?;
 //! let mut session = Session::new(&disk, 1, 4096)?;
 //! session.buffer_mut(0).fill(7);
 //! let Submitted::Done(completion) = session.submit(0, Request::write(4096, 4096)) else {
@@ -38,10 +35,8 @@
 //! | `disk`, `session` | the public face: open a stack, submit I/O to it |
 //! | `prepare` | filling a new disk with data |
 //! | `stack` | the walk down and up |
-//! | `io_target`, `peer` | what load can be driven at: a disk, a path, the far end of a network path |
-//! | `namespace` | sockets in another network namespace |
 //! | `io` | the I/O on its way, and the promise that none is lost |
-//! | `layer`, `layers/*` | what a layer is; one file per layer |
+//! | `layer`, `layers/*` | what an open layer is; one file per layer |
 //! | `bucket` | the token bucket behind `throttle` |
 //! | `clock`, `monotonic_clock` | time, injected; waiting for an instant precisely |
 //! | `handoff` | handing an I/O to another thread |
@@ -60,37 +55,24 @@ mod error;
 pub mod fuse;
 mod handoff;
 mod io;
-mod io_target;
 mod layer;
 mod layers;
 mod memory;
 mod monotonic_clock;
 mod names;
-mod namespace;
-mod peer;
 mod prepare;
 mod session;
 mod stack;
 mod stats;
-mod text;
 mod xts;
 
 pub use available::{AvailableMemory, MemoryLimit, available_memory};
-pub use bucket::{Burst, RateLimit};
 pub use clock::{Clock, ManualClock};
 pub use disk::VirtualDisk;
 pub use error::Error;
 pub use io::{Completion, Op, Request};
-pub use io_target::IoTarget;
-pub use layers::{
-    AesConfig, CacheConfig, DelayConfig, FaultConfig, FileConfig, FlashConfig, LayerConfig,
-    MemConfig, QueueConfig, ThrottleConfig, TierConfig, Trigger,
-};
 pub use monotonic_clock::{MonotonicClock, sleep_until};
 pub use names::shown;
-pub use namespace::{enter_namespace, within_namespace};
-pub use peer::{Peer, PeerSecret, PeerSecrets, Tls, TlsBy, TlsCipher};
-pub use prepare::Prepared;
 pub use rustix::io::Errno;
 pub use session::{Session, Submitted};
 pub use stats::{BackingFacts, LayerStats};

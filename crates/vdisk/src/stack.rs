@@ -3,11 +3,11 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::io::Parcel;
-use crate::layer::{Flow, Layer};
+use crate::layer::{Flow, OpenLayer};
 
 /// The layers of an open disk, bottom first.
 pub(crate) struct Stack {
-    pub(crate) layers: Box<[Box<dyn Layer>]>,
+    pub(crate) layers: Box<[Box<dyn OpenLayer>]>,
 }
 
 impl Stack {
@@ -77,7 +77,7 @@ mod tests {
 
     struct Hop(Handoff<Parcel>);
 
-    impl Layer for Hop {
+    impl OpenLayer for Hop {
         fn down(&self, io: Parcel) -> Flow {
             self.0.push(io);
             Flow::Hopped
@@ -91,7 +91,7 @@ mod tests {
     /// Answers, or panics on every second I/O.
     struct Bomb(AtomicU64);
 
-    impl Layer for Bomb {
+    impl OpenLayer for Bomb {
         fn down(&self, io: Parcel) -> Flow {
             assert!(self.0.fetch_add(1, Ordering::Relaxed).is_multiple_of(2), "a layer's bug");
             Flow::Turn(io)

@@ -1,61 +1,62 @@
 //! What every layer must keep to, whatever it does besides: alone on memory, under a work queue,
 //! and on top of one.
 
-use std::num::NonZeroU64;
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 
-use iotax_vdisk::{
-    AesConfig, CacheConfig, Completion, DelayConfig, Errno, FaultConfig, FileConfig, FlashConfig,
-    LayerConfig, ManualClock, MemConfig, Op, QueueConfig, RateLimit, Request, Session, Submitted,
-    ThrottleConfig, TierConfig, Trigger, VirtualDisk,
+use iotax_layers::{
+    Aes, Cache, Counts, Delay, Fault, File, Flash, Layer, Mem, Queue, Throttle, Tier,
 };
+use iotax_testing::nameless_file;
+use iotax_vdisk::{Completion, Errno, ManualClock, Request, Session, Submitted, VirtualDisk};
 
 const SIZE_BYTES: u64 = 1 << 20;
 const MAX_IO_BYTES: usize = 16_384;
 
 /// To take part: one line.
-fn layers() -> Vec<LayerConfig> {
-    let throttle = |group: Option<&str>| ThrottleConfig {
-        iops: Some(RateLimit::bursting(5000.0, 9000.0, 1_000_000)),
-        bw_bytes: Some(RateLimit::sustained(1e8)),
-        io_unit_bytes: NonZeroU64::new(8192),
-        counts: group.and(Some(Op::Write)),
+fn layers() -> Vec<Layer> {
+    let throttle = |group: Option<&str>| Throttle {
+        iops: Some(5000.0),
+        burst_iops: Some(9000.0),
+        credits_ns: Some(1_000_000),
+        bw_bytes: Some(1e8),
+        burst_bw_bytes: None,
+        io_unit_bytes: Some(8192),
+        counts: group.map_or(Counts::Both, |_| Counts::Writes),
         group: group.map(str::to_owned),
     };
-    let stalls = FaultConfig { stall: Trigger::Chance(0.5), stall_ns: 7, ..FaultConfig::default() };
+    let stalls = Fault { stall: 0.5, stall_ns: 7, ..Fault::default() };
     vec![
-        LayerConfig::Mem(MemConfig { size_bytes: SIZE_BYTES }),
-        LayerConfig::File(file(false)),
-        LayerConfig::File(file(true)),
-        LayerConfig::Aes(AesConfig { key_bits: 256, sector_bytes: 512 }),
-        LayerConfig::Aes(AesConfig { key_bits: 256, sector_bytes: 4096 }),
-        LayerConfig::Queue(QueueConfig { workers: 3 }),
-        LayerConfig::Delay(DelayConfig { latency_ns: 200_000, jitter_ns: 50_000 }),
-        LayerConfig::Throttle(throttle(None)),
-        LayerConfig::Throttle(throttle(Some("conformance"))),
-        LayerConfig::Cache(CacheConfig { size_bytes: 4096 * 20 }),
-        LayerConfig::Cache(CacheConfig { size_bytes: 2 * SIZE_BYTES }),
-        LayerConfig::Flash(FlashConfig { channels: 3, jitter_ns: 5_000, ..FlashConfig::default() }),
-        LayerConfig::Tier(TierConfig { size_bytes: 4096 * 20 }),
-        LayerConfig::Tier(TierConfig { size_bytes: 2 * SIZE_BYTES }),
-        LayerConfig::Fault(stalls),
+        Layer::Mem(Mem { size_bytes: SIZE_BYTES }),
+        file(env!("CARGO_TARGET_TMPDIR")),
+        file("/dev/shm"),
+        Layer::Aes(Aes { key_bits: 256, sector_bytes: 512 }),
+        Layer::Aes(Aes { key_bits: 256, sector_bytes: 4096 }),
+        Layer::Queue(Queue { workers: 3 }),
+        Layer::Delay(Delay { latency_ns: 200_000, jitter_ns: 50_000 }),
+        Layer::Throttle(throttle(None)),
+        Layer::Throttle(throttle(Some("conformance"))),
+        Layer::Cache(Cache { size_bytes: 4096 * 20 }),
+        Layer::Cache(Cache { size_bytes: 2 * SIZE_BYTES }),
+        Layer::Flash(Flash { channels: 3, latency_ns: 80_000, bw_bytes: 5e8, jitter_ns: 5_000 }),
+        Layer::Tier(Tier { size_bytes: 4096 * 20 }),
+        Layer::Tier(Tier { size_bytes: 2 * SIZE_BYTES }),
+        Layer::Fault(stalls),
     ]
 }
 
-fn file(direct: bool) -> FileConfig {
-    let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
-    FileConfig { path: None, dir, size_bytes: Some(SIZE_BYTES), direct }
+fn file(directory: &str) -> Layer {
+    let path = Some(nameless_file(Path::new(directory), SIZE_BYTES));
+    Layer::File(File { path, size_bytes: SIZE_BYTES, thin: false })
 }
 
 /// Runs `test` on every layer in every position.
 #[expect(clippy::print_stderr, reason = "names the stack, should the test fail")]
 fn for_each_stack(test: impl Fn(&VirtualDisk)) {
-    let mem = LayerConfig::Mem(MemConfig { size_bytes: SIZE_BYTES });
-    let queue = LayerConfig::Queue(QueueConfig { workers: 2 });
+    let mem = Layer::Mem(Mem { size_bytes: SIZE_BYTES });
+    let queue = Layer::Queue(Queue { workers: 2 });
     for layer in layers() {
-        let is_base = matches!(layer, LayerConfig::Mem(_) | LayerConfig::File(_));
-        let stacks = if is_base {
+        let stacks = if layer.is_base() {
             vec![vec![layer.clone()], vec![layer, queue.clone()]]
         } else {
             let mem = || mem.clone();

@@ -4,18 +4,16 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-use iotax_vdisk::{
-    Clock, DelayConfig, LayerConfig, ManualClock, MemConfig, RateLimit, Request, Session,
-    Submitted, ThrottleConfig, VirtualDisk,
-};
+use iotax_layers::{Delay, Layer, Mem, Throttle};
+use iotax_vdisk::{Clock, ManualClock, Request, Session, Submitted, VirtualDisk};
 
 const TEN_SECONDS_NS: u64 = 10_000_000_000;
 
 /// A closed loop at `depth` for ten seconds of virtual time; returns the I/Os that completed.
-fn closed_loop(throttle: ThrottleConfig, latency_ns: u64, depth: usize, len: usize) -> u64 {
-    let mem = || LayerConfig::Mem(MemConfig { size_bytes: 1 << 20 });
-    let throttle = LayerConfig::Throttle(throttle);
-    let delay = LayerConfig::Delay(DelayConfig { latency_ns, jitter_ns: latency_ns / 2 });
+fn closed_loop(throttle: Throttle, latency_ns: u64, depth: usize, len: usize) -> u64 {
+    let mem = || Layer::Mem(Mem { size_bytes: 1 << 20 });
+    let throttle = Layer::Throttle(throttle);
+    let delay = Layer::Delay(Delay { latency_ns, jitter_ns: latency_ns / 2 });
     let clock = Arc::new(ManualClock::starting_at(77));
     let stack = [mem(), throttle, delay];
     let disk =
@@ -38,12 +36,8 @@ fn closed_loop(throttle: ThrottleConfig, latency_ns: u64, depth: usize, len: usi
     done
 }
 
-fn caps() -> ThrottleConfig {
-    ThrottleConfig {
-        iops: Some(RateLimit::sustained(4000.0)),
-        bw_bytes: Some(RateLimit::sustained(32.0 * 1_048_576.0)),
-        ..ThrottleConfig::default()
-    }
+fn caps() -> Throttle {
+    Throttle { iops: Some(4000.0), bw_bytes: Some(32.0 * 1_048_576.0), ..Throttle::default() }
 }
 
 #[test]

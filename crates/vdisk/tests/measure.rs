@@ -7,9 +7,10 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use iotax_layers::{Delay, Layer, Mem};
 use iotax_testing::needs_fuse;
 use iotax_vdisk::fuse::{MountOptions, mount};
-use iotax_vdisk::{DelayConfig, LayerConfig, MemConfig, MonotonicClock, VirtualDisk};
+use iotax_vdisk::{MonotonicClock, VirtualDisk};
 
 #[test]
 fn delayed_requests_wait_at_the_same_time() {
@@ -17,8 +18,8 @@ fn delayed_requests_wait_at_the_same_time() {
         return;
     }
     let latency_ns = 50_000_000;
-    let mem = LayerConfig::Mem(MemConfig { size_bytes: 1 << 20 });
-    let delay = LayerConfig::Delay(DelayConfig { latency_ns, jitter_ns: 0 });
+    let mem = Layer::Mem(Mem { size_bytes: 1 << 20 });
+    let delay = Layer::Delay(Delay { latency_ns, jitter_ns: 0 });
     let options = MountOptions { threads: Some(2), ..MountOptions::default() };
     let dir = tempfile::tempdir().expect("a temporary directory");
     let disk = VirtualDisk::open(&[mem, delay], Arc::new(MonotonicClock)).expect("a valid stack");

@@ -1,13 +1,11 @@
 //! Random I/O through random stacks, against a plain vector of bytes.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 
-use iotax_vdisk::{
-    AesConfig, CacheConfig, DelayConfig, FaultConfig, FileConfig, FlashConfig, LayerConfig,
-    ManualClock, MemConfig, Op, QueueConfig, RateLimit, Request, Session, Submitted,
-    ThrottleConfig, TierConfig, Trigger, VirtualDisk,
-};
+use iotax_layers::{Aes, Cache, Delay, Fault, File, Flash, Layer, Mem, Queue, Throttle, Tier};
+use iotax_testing::nameless_file;
+use iotax_vdisk::{ManualClock, Op, Request, Session, Submitted, VirtualDisk};
 use proptest::prelude::*;
 
 const BLOCK_BYTES: usize = 4096;
@@ -15,37 +13,35 @@ const BLOCKS: usize = 64;
 const DEPTH: usize = 4;
 const MAX_BLOCKS: usize = 6;
 
-fn base() -> impl Strategy<Value = LayerConfig> {
+fn base() -> impl Strategy<Value = Layer> {
     let size_bytes = (BLOCKS * BLOCK_BYTES) as u64;
-    let file = move |direct| {
-        let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
-        LayerConfig::File(FileConfig { path: None, dir, size_bytes: Some(size_bytes), direct })
+    let file = move |cached| {
+        let directory = if cached { "/dev/shm" } else { env!("CARGO_TARGET_TMPDIR") };
+        let path = Some(nameless_file(Path::new(directory), size_bytes));
+        Layer::File(File { path, size_bytes, thin: false })
     };
     prop_oneof![
-        4 => Just(LayerConfig::Mem(MemConfig { size_bytes })),
+        4 => Just(Layer::Mem(Mem { size_bytes })),
         1 => any::<bool>().prop_map(file),
     ]
 }
 
-fn layer() -> impl Strategy<Value = LayerConfig> {
-    let aes = |sector_bytes| LayerConfig::Aes(AesConfig { key_bits: 256, sector_bytes });
-    let cache = |pages: u64| LayerConfig::Cache(CacheConfig { size_bytes: pages * 4096 });
-    let tier = |pages: u64| LayerConfig::Tier(TierConfig { size_bytes: pages * 4096 });
-    let fault = |(eio, short, seed)| {
-        let (eio, short) = (Trigger::Chance(eio), Trigger::Chance(short));
-        LayerConfig::Fault(FaultConfig { eio, short, seed, ..FaultConfig::default() })
-    };
-    let delay = LayerConfig::Delay(DelayConfig { latency_ns: 1000, jitter_ns: 1000 });
-    let iops = Some(RateLimit::sustained(1e5));
-    let throttle = LayerConfig::Throttle(ThrottleConfig { iops, ..ThrottleConfig::default() });
+fn layer() -> impl Strategy<Value = Layer> {
+    let aes = |sector_bytes| Layer::Aes(Aes { key_bits: 256, sector_bytes });
+    let cache = |pages: u64| Layer::Cache(Cache { size_bytes: pages * 4096 });
+    let tier = |pages: u64| Layer::Tier(Tier { size_bytes: pages * 4096 });
+    let fault = |(eio, short)| Layer::Fault(Fault { eio, short, ..Fault::default() });
+    let delay = Layer::Delay(Delay { latency_ns: 1000, jitter_ns: 1000 });
+    let throttle = Layer::Throttle(Throttle { iops: Some(1e5), ..Throttle::default() });
+    let flash = Flash { channels: 8, latency_ns: 80_000, bw_bytes: 5e8, jitter_ns: 0 };
     prop_oneof![
         2 => prop_oneof![Just(512), Just(4096)].prop_map(aes),
-        1 => (1..3_u32).prop_map(|workers| LayerConfig::Queue(QueueConfig { workers })),
+        1 => (1..3_u32).prop_map(|workers| Layer::Queue(Queue { workers })),
         2 => (1..80_u64).prop_map(cache),
-        1 => (0.0..0.3_f64, 0.0..0.3_f64, any::<u64>()).prop_map(fault),
+        1 => (0.0..0.3_f64, 0.0..0.3_f64).prop_map(fault),
         1 => Just(delay),
         1 => Just(throttle),
-        1 => Just(LayerConfig::Flash(FlashConfig::default())),
+        1 => Just(Layer::Flash(flash)),
         1 => (1..80_u64).prop_map(tier),
     ]
 }
@@ -104,9 +100,10 @@ proptest! {
         base in base(),
         layers in proptest::collection::vec(layer(), 0..6),
         batches in proptest::collection::vec(batch(), 1..40),
+        seed in any::<u64>(),
     ) {
-        let stack: Vec<LayerConfig> = std::iter::once(base).chain(layers).collect();
-        let disk = VirtualDisk::open(&stack, Arc::new(ManualClock::default())).unwrap();
+        let stack: Vec<Layer> = std::iter::once(base).chain(layers).collect();
+        let disk = VirtualDisk::open_seeded(&stack, seed, Arc::new(ManualClock::default())).unwrap();
         let mut session = Session::new(&disk, DEPTH, MAX_BLOCKS * BLOCK_BYTES).unwrap();
         let mut oracle = vec![0; BLOCKS * BLOCK_BYTES];
         // Under aes, untouched blocks read as noise: write each once, as often as faults demand.

@@ -1,1 +1,68 @@
 //! What things and measures are called.
+
+use iotax_analyze::Against;
+use iotax_experiment::{Setting, Subject};
+use iotax_quantity::list;
+
+/// What a conclusion is about: `luks`, `aes x cache`, `total`, `sec=krb5p`.
+pub fn subject(subject: &Subject) -> String {
+    match subject {
+        Subject::Arm(name) | Subject::Layer(name) => name.clone(),
+        Subject::Interaction([a, b]) => format!("{a} x {b}"),
+        Subject::Total => "total".to_owned(),
+        Subject::Level(level) => setting(level),
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub fn subjects<'a>(subjects: impl IntoIterator<Item = &'a Subject>) -> String {
+    all(subjects.into_iter().map(subject))
+}
+
+/// The same of names.
+pub fn all(names: impl IntoIterator<Item = impl AsRef<str>>) -> String {
+    let names: Vec<_> = names.into_iter().collect();
+    list(&names.iter().map(AsRef::as_ref).collect::<Vec<_>>())
+}
+
+/// `sec=krb5p`
+pub fn setting(Setting { factor, level }: &Setting) -> String {
+    format!("{factor}={level}")
+}
+
+/// What one arm is compared with.
+pub fn against(against: &Against) -> String {
+    match against {
+        Against::Arm(name) => name.clone(),
+        Against::Others(others) => format!("the other {others}"),
+    }
+}
+
+/// Text from outside (names, paths, errors) made safe for one line on a terminal or a page:
+/// control characters could move the cursor, bidirectional overrides could reorder what is read.
+pub fn printable(text: &str) -> String {
+    text.chars()
+        .map(|c| match c {
+            '\n' | '\r' | '\t' | '\u{2028}' | '\u{2029}' => ' ',
+            c if is_unprintable(c) => char::REPLACEMENT_CHARACTER,
+            c => c,
+        })
+        .collect()
+}
+
+/// Control characters (those of C1 with them) and line ends, and what sets the direction of text.
+pub fn is_unprintable(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}')
+        || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_from_outside_cannot_drive_a_terminal() {
+        assert_eq!(printable("a\x1b[31mb\nc\u{202e}d µ"), "a\u{fffd}[31mb c\u{fffd}d µ");
+    }
+}

@@ -10,7 +10,10 @@
 #![forbid(unsafe_code)]
 
 use std::io::Write as _;
+use std::os::fd::IntoRawFd as _;
 use std::path::{Path, PathBuf};
+
+use rustix::fs::{Mode, OFlags};
 
 /// Program and Debian's package, a line each.
 const PROGRAMS: &str = include_str!("../programs.txt");
@@ -86,6 +89,17 @@ fn package(program: &str) -> Option<&'static str> {
         .filter(|line| !line.starts_with('#'))
         .filter_map(|line| line.split_once(' '))
         .find_map(|(name, package)| (name == program).then_some(package))
+}
+
+/// A file without a name in a directory: its path leads to it as long as this process lasts.
+///
+/// # Panics
+/// If the directory can hold none.
+pub fn nameless_file(directory: &Path, size_bytes: u64) -> PathBuf {
+    let (flags, mode) = (OFlags::TMPFILE | OFlags::RDWR, Mode::RUSR | Mode::WUSR);
+    let file = rustix::fs::open(directory, flags, mode).expect("a file in the directory");
+    rustix::fs::ftruncate(&file, size_bytes).expect("a size for it");
+    PathBuf::from(format!("/proc/self/fd/{}", file.into_raw_fd()))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use iotax_catalog::Limit;
 use iotax_experiment::KnownLimit;
 use iotax_record::Slow;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::estimate::QuantilePoint;
 use super::slow_mode::SlowMode;
@@ -11,7 +11,7 @@ use crate::counters::CounterSummary;
 
 /// One arm over all its usable trials: I/Os over time, and summed latency over I/Os, so that rate and
 /// mean latency agree by Little's law.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ArmSummary {
     pub name: String,
     /// Its target, as text.
@@ -21,7 +21,7 @@ pub struct ArmSummary {
     /// Trials that failed or were interrupted.
     pub failed_trials: u32,
     /// Those of the used ones in which the primary job completed nothing; they count as 0 in rates.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_zero")]
     pub stalled_trials: u32,
     /// I/Os per second of the primary job.
     pub iops: f64,
@@ -38,31 +38,31 @@ pub struct ArmSummary {
     /// I/Os behind `latency`.
     pub latency_ios: u64,
     /// The few I/Os of the primary job that take much of the time, if there are such.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub slow_mode: Option<SlowMode>,
     /// Syncs of the primary job, if it syncs as it goes; pooled over trials.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub sync: Option<SyncSummary>,
     /// What passed over a network path, if the load was driven over one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub network: Option<NetworkSummary>,
     /// Operations on trees of files, if that is what the primary job does: its rate is then one of
     /// operations. Those beside the jobs, such as loads of an index, follow. Pooled over trials.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub operations: Vec<OperationSummary>,
     /// The arm's other jobs.
     pub other_jobs: Vec<JobSummary>,
     /// Of jobs that look for their queue depth: what they found.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub found_depths: Vec<FoundDepth>,
     /// Of an arm with several targets: each of them that some job works on.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<TargetSummary>,
     /// All jobs on all of them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub together: Option<Rates>,
     /// Devices, CPUs, pressure and NFS, means over the windows of its trials.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub counters: Option<CounterSummary>,
 }
 
@@ -81,7 +81,7 @@ impl JobSummary {
 }
 
 /// Sums over the usable trials of an arm: not shown, but signs of what made it fast or slow.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Work {
     /// Bytes of the primary job.
     pub bytes: u64,
@@ -102,11 +102,11 @@ pub struct Work {
 }
 
 /// A job beside the primary one.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct JobSummary {
     pub name: String,
     /// What it calls its target, where there are several.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
     /// I/Os per second.
     pub iops: f64,
@@ -117,15 +117,14 @@ pub struct JobSummary {
     /// 99th percentile of latency in nanoseconds, pooled.
     pub p99_latency_ns: u64,
     /// 99.9th percentile of latency in nanoseconds, pooled.
-    #[serde(default)]
     pub p999_latency_ns: u64,
     /// Its syncs, if it syncs as it goes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub sync: Option<SyncSummary>,
 }
 
 /// The queue depth that a job found itself, per thread.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FoundDepth {
     pub job: String,
     /// The smallest of all trials.
@@ -134,14 +133,14 @@ pub struct FoundDepth {
 }
 
 /// One of several targets of an arm: what the jobs on it did there.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TargetSummary {
     /// What jobs call it.
     pub name: String,
     /// What it is, as text.
     pub target: String,
     /// The block device it lies on, if it is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
     /// The jobs that work on it.
     pub jobs: Vec<String>,
@@ -154,15 +153,15 @@ pub struct TargetSummary {
     /// 99.9th percentile of latency, in nanoseconds, pooled.
     pub p999_latency_ns: u64,
     /// Limits that are known of it: of throttles in its stack, of groups that the process is in.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub limits: Vec<KnownLimit>,
     /// Limits that are documented of it, on I/O in the direction of its jobs.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub documented: Vec<Limit>,
 }
 
 /// I/Os and bytes per second.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Rates {
     /// I/Os per second.
     pub iops: f64,
@@ -171,7 +170,7 @@ pub struct Rates {
 }
 
 /// The syncs (`fsync`, `fdatasync`) of a job on one arm.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct SyncSummary {
     /// Whether they are what the job is about, rather than its writes: it syncs after every few of
     /// them. What is shown of the job is then led by its syncs.
@@ -194,7 +193,7 @@ impl SyncSummary {
 }
 
 /// What load over a network path is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NetworkLoad {
     /// How much passes.
@@ -215,47 +214,47 @@ impl NetworkLoad {
 }
 
 /// The primary job of an arm that is a network path, over all trials.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct NetworkSummary {
     pub load: NetworkLoad,
     /// Bits per second that came, both ways together.
     pub bits_per_s: f64,
     /// To the peer and from it, where streams go both ways at once.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub each_way: Option<[f64; 2]>,
     /// CPU time of both ends, in nanoseconds: per request or connection, else per MiB.
     pub cpu_ns: f64,
     /// TCP segments that were sent again, per GiB, ramp included.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub retransmits_per_gib: Option<f64>,
     /// What the kernel took a round trip to be at the end, in nanoseconds: under a stream the queue
     /// that it makes is part of it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt_ns: Option<f64>,
     /// Share of the datagrams that did not come.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub lost: Option<f64>,
     /// Share of those that came after a later one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reordered: Option<f64>,
     /// How unevenly they came (RFC 3550, 6.4.1), in nanoseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub jitter_ns: Option<f64>,
     /// Share of the sends without a copy that the kernel copied all the same; only where that was
     /// asked for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub copied: Option<f64>,
 }
 
 /// One kind of operation on one arm: on trees of files, or beside the jobs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct OperationSummary {
     /// Its name: `create`, `stat`, ...; `publish`, `load` and `query` of an index.
     pub name: String,
     /// How often it was done.
     pub count: u64,
     /// Share of the primary job's operations; `None` beside the jobs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub share: Option<f64>,
     /// How often it failed.
     pub errors: u64,
@@ -266,13 +265,13 @@ pub struct OperationSummary {
     /// The longest, in nanoseconds.
     pub max_ns: u64,
     /// Percentiles, pooled over trials: descriptive only.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub latency: Vec<QuantilePoint>,
     /// Those that took too long, where that is asked.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub slow: Option<Slow>,
     /// Those that waited for another to end, where they can.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub waited: Option<u64>,
 }
 

@@ -1,11 +1,11 @@
 //! What shows whether a cap stands above the arms.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::estimate::Estimate;
 
 /// A limit from outside that several arms sit on.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Cap {
     /// I/Os per second of the primary job, with the interval over trials and arms.
     pub iops: Estimate,
@@ -14,7 +14,7 @@ pub struct Cap {
 }
 
 /// One arm at several depths.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ArmDepths {
     pub arm: String,
     /// What the depths say.
@@ -26,7 +26,7 @@ pub struct ArmDepths {
 }
 
 /// An arm at one depth: means over trials.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct DepthLevel {
     /// I/Os of the primary job in flight.
     pub in_flight: u32,
@@ -41,7 +41,7 @@ pub struct DepthLevel {
 }
 
 /// How an arm answers to its depth.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DepthResponse {
     /// Throughput stays and latency grows in proportion: a cap.
@@ -57,7 +57,7 @@ pub enum DepthResponse {
 }
 
 /// What an arm did while it was loaded until its burst credits were spent.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ArmDrain {
     pub arm: String,
     /// How long it was loaded, in seconds.

@@ -1,25 +1,40 @@
 //! One arm or layer against the baseline.
 
+use iotax_experiment::Subject;
 use iotax_quantity::Effect;
 use iotax_stats::verdict::Verdict;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::caps::Cap;
 use super::estimate::Estimate;
 use crate::metrics::Metric;
 
-/// One arm (or layer) against the baseline in one metric. Positive tax = worse.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// What one arm of several is compared with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Against {
+    Arm(String),
+    /// The mean of so many others.
+    Others(u32),
+}
+
+impl Against {
+    pub fn arm(&self) -> Option<&str> {
+        match self {
+            Self::Arm(name) => Some(name),
+            Self::Others(_) => None,
+        }
+    }
+}
+
+/// One arm, layer or level against the baseline in one metric. Positive tax = worse.
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Comparison {
-    /// The arm; in a peel absent, see `layer`.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub arm: Option<String>,
-    /// The layer of a peel, `a x b` for an interaction, or `total`.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub layer: Option<String>,
-    /// The arm that it is compared with, where that is a baseline of its own and not that of all.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub against: Option<String>,
+    #[serde(flatten)]
+    pub subject: Subject,
+    /// What it is compared with, where that is a baseline of its own and not that of all. Reports
+    /// print its name.
+    #[serde(skip)]
+    pub against: Option<Against>,
     pub metric: Metric,
     /// Estimate, as a fraction; `None` if nothing can be said, or, with `lo` and `hi` present, if
     /// the cost of a layer depends on its place among the others: they are its range then.
@@ -30,7 +45,7 @@ pub struct Comparison {
     pub hi: Option<f64>,
     /// Of one result each, where these have several trials: the tax with the interval that the trials
     /// give. It holds between these two results alone: what another day would have changed is not in it.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub within: Option<Estimate>,
     /// Mean of the baseline over the blocks used, in the metric's unit (I/Os per second, or
     /// nanoseconds): the geometric one, so that `base`, `with` and `tax` agree exactly.
@@ -54,19 +69,19 @@ pub struct Comparison {
     /// `after the change` if the effect changed and these are the blocks since.
     pub regime: Option<String>,
     /// The effect changed in the middle of the run: its two parts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<EffectChange>,
     /// It made a difference which of the two came first in a block.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<PlaceEffect>,
     /// Some trials gave nothing: how many, and whether a verdict on the others stands.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<Missing>,
     /// Some trials completed nothing in their window: the counts, and what they say.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub stalls: Option<Stalls>,
     /// For `masked`: what both sides sit on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cap: Option<Cap>,
 }
 
@@ -85,7 +100,7 @@ impl Comparison {
 /// An effect that was another one after some block than before: a burst that only one arm had, a
 /// cache that filled up under one. Each part has the interval that it would have alone; that the
 /// place of the change was searched for is not in them.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct EffectChange {
     /// The last block before the change, counted from 1.
     pub after_block: u32,
@@ -96,13 +111,13 @@ pub struct EffectChange {
     /// The tax since.
     pub since: Option<Estimate>,
     /// The change was seen after the run: `since` is what the depth check found at the same depth.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub in_depth_check: bool,
 }
 
 /// Trials, or saved results, that failed or completed nothing, of an arm and its baseline. Those that
 /// are left may be the easy ones.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Missing {
     /// Missing trials of the arm.
     pub arm: u32,
@@ -118,7 +133,7 @@ pub struct Missing {
 
 /// A difference that depends on which trial came first in a block: something belongs to the place of a
 /// trial, not to its arm.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct PlaceEffect {
     /// The tax in blocks in which the baseline came first.
     pub base_first: f64,
@@ -135,7 +150,7 @@ pub struct PlaceEffect {
 
 /// Trials that completed nothing in their window, of an arm and its baseline. They have no size,
 /// so the verdict rests on signs, and there is no interval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Stalls {
     /// Stalled trials of the arm.
     pub arm: u32,
@@ -157,13 +172,12 @@ pub struct Stalls {
 #[cfg(test)]
 impl Comparison {
     /// Of equal arms, for tests.
-    pub(crate) fn example(verdict: Verdict, arm: Option<&str>, layer: Option<&str>) -> Self {
+    pub(crate) fn example(verdict: Verdict, subject: Subject) -> Self {
         Self {
-            arm: arm.map(str::to_owned),
-            layer: layer.map(str::to_owned),
+            subject,
             against: None,
             within: None,
-            metric: Metric::THROUGHPUT,
+            metric: Metric::Throughput,
             tax: Some(0.0),
             lo: Some(-0.01),
             hi: Some(0.01),

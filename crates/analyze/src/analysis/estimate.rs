@@ -1,10 +1,10 @@
 //! Single figures: a value with its interval, a quantile with its latency.
 
 use iotax_stats::rci::Interval;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// A value with its interval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Estimate {
     /// Point estimate.
     pub value: f64,
@@ -19,7 +19,7 @@ impl From<Interval> for Estimate {
 }
 
 /// One point of a latency percentile curve.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct QuantilePoint {
     /// Quantile in 0..1.
     pub q: f64,

@@ -10,9 +10,10 @@ mod precondition;
 mod rule;
 mod slow_mode;
 
+use iotax_experiment::Subject;
 use iotax_experiment::documented::Documented;
-use iotax_record::ExperimentHead;
-use serde::{Deserialize, Serialize};
+use iotax_record::{EndReason, ExperimentHead};
+use serde::Serialize;
 
 use crate::counters::CounterSeries;
 use crate::spread::LatencySpread;
@@ -21,7 +22,7 @@ pub use arm::{
     SyncSummary, TargetSummary, Work,
 };
 pub use caps::{ArmDepths, ArmDrain, Cap, DepthLevel, DepthResponse};
-pub use comparison::{Comparison, EffectChange, Missing, PlaceEffect, Stalls};
+pub use comparison::{Against, Comparison, EffectChange, Missing, PlaceEffect, Stalls};
 pub use estimate::{Estimate, QuantilePoint};
 pub use matrix::{FactorEffect, FactorEffects, FactorInteraction, FactorShift};
 pub use outliers::{ArmTax, FleetCost, Outlier, Outliers};
@@ -29,11 +30,33 @@ pub use precondition::{ArmPrecondition, Steadiness};
 pub use rule::Judgment;
 pub use slow_mode::SlowMode;
 
+/// What a subject is called.
+pub(crate) fn named(subject: &Subject) -> String {
+    match subject {
+        Subject::Arm(name) | Subject::Layer(name) => name.clone(),
+        Subject::Interaction([a, b]) => format!("{a} x {b}"),
+        Subject::Total => "total".to_owned(),
+        Subject::Level(level) => format!("{}={}", level.factor, level.level),
+    }
+}
+
+pub(crate) fn all_named(subjects: &[&Subject]) -> String {
+    let names: Vec<String> = subjects.iter().map(|subject| named(subject)).collect();
+    iotax_quantity::list(&names.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+pub(crate) fn called(against: &Against) -> String {
+    match against {
+        Against::Arm(name) => name.clone(),
+        Against::Others(others) => format!("the other {others}"),
+    }
+}
+
 /// Version of the analysis format that this program writes.
 pub const FORMAT: u32 = 1;
 
 /// The result of an experiment.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Analysis {
     pub format: u32,
     pub workload: String,
@@ -53,13 +76,13 @@ pub struct Analysis {
     /// its primary metric.
     pub comparisons: Vec<Comparison>,
     /// Of a matrix: what the levels of its factors cost.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub matrix: Option<FactorEffects>,
     /// Of many arms: which are slower than such arms are.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub outliers: Option<Outliers>,
     /// Of a fleet: what the look at its nodes cost.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub fleet: Option<FleetCost>,
     /// What became of the rules that were set beforehand.
     pub rules: Vec<Judgment>,
@@ -88,7 +111,7 @@ pub struct Analysis {
 }
 
 /// What each layer costs, in time per I/O (queue depth / throughput), where serial layers add.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Attribution {
     /// Time per I/O of the bare stack, in nanoseconds.
     pub bare_ns: f64,
@@ -103,7 +126,7 @@ pub struct Attribution {
 }
 
 /// What one layer costs, in nanoseconds per I/O.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LayerCost {
     /// Name of the layer.
     pub layer: String,
@@ -118,7 +141,7 @@ pub struct LayerCost {
 }
 
 /// How two layers' costs depend on each other, in nanoseconds per I/O.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Interaction {
     /// The two layers.
     pub layers: [String; 2],
@@ -129,7 +152,7 @@ pub struct Interaction {
 }
 
 /// One trial, for charts and tables.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TrialPoint {
     /// Position in the order in which all trials ran.
     pub slot: u32,
@@ -153,27 +176,27 @@ pub struct TrialPoint {
     /// 99th percentile of latency of the primary job, in nanoseconds.
     pub p99_ns: Option<u64>,
     /// Mean time of a sync of the primary job, in nanoseconds, if it did any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub sync_mean_ns: Option<f64>,
     /// 99th percentile of it, in nanoseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub sync_p99_ns: Option<u64>,
     /// How its latencies are spread: of syncs where they are what the primary job is about, else of
     /// I/Os. For as many trials as charts show.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub spread: Option<LatencySpread>,
     /// Of a trial on several targets: each that some job works on.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<TargetPoint>,
     /// I/Os in each second of the primary job.
     pub per_second_ios: Vec<u32>,
     /// Devices, CPUs, pressure and NFS from second to second, for as many trials as charts show.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub counters: Option<CounterSeries>,
 }
 
 /// What the jobs on one of several targets did in a trial.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TargetPoint {
     /// What jobs call it.
     pub name: String,
@@ -194,7 +217,7 @@ impl TrialPoint {
 }
 
 /// What a self-check found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Check {
     FailedTrials,
@@ -249,7 +272,7 @@ pub enum Check {
 }
 
 /// A reason for doubt, with what to do about it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Warning {
     pub check: Check,
     /// Which arm; `None`: the whole experiment.
@@ -262,10 +285,11 @@ pub struct Warning {
 }
 
 /// Why and when an experiment stopped.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Ending {
-    /// In words, e.g. `every arm has a verdict`.
-    pub reason: String,
+    /// Why; empty: the record was cut off.
+    #[serde(skip)]
+    pub reasons: Vec<EndReason>,
     /// Complete blocks.
     pub blocks: u32,
     /// Trials, failed ones included.
@@ -277,6 +301,6 @@ pub struct Ending {
     /// Whether the user interrupted it.
     pub interrupted: bool,
     /// What the record it was read from lacks, for people; empty if it is whole.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub gaps: Vec<String>,
 }

@@ -1,11 +1,11 @@
 //! Arms that lie outside of all the others.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::metrics::Metric;
 
 /// Which of many arms are slower than such arms are.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Outliers {
     pub metric: Metric,
     /// Arms that were judged.
@@ -19,15 +19,15 @@ pub struct Outliers {
     /// Those that are slow, the slowest first.
     pub slow: Vec<Outlier>,
     /// The tax of every other arm that was judged, against the median arm, in the order of the spec.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<ArmTax>,
     /// Arms that have too few trials to be judged.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
 }
 
 /// An arm that is slow.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Outlier {
     pub arm: String,
     /// Its tax against the median arm, as a fraction.
@@ -39,7 +39,7 @@ pub struct Outlier {
 }
 
 /// How far an arm is from the median one. It is an estimate, and no verdict.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ArmTax {
     pub arm: String,
     /// As a fraction; less than 0 if it is better.
@@ -47,7 +47,7 @@ pub struct ArmTax {
 }
 
 /// What a look at the nodes of a fleet cost.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct FleetCost {
     /// Nodes that took part.
     pub nodes: u32,

@@ -1,11 +1,11 @@
 //! What was written before anything was measured.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::metrics::Metric;
 
 /// How an arm was preconditioned for one phase.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ArmPrecondition {
     pub arm: String,
     /// Whole passes of sequential writes over the span.
@@ -28,7 +28,7 @@ pub struct ArmPrecondition {
 }
 
 /// What the last five rounds show, as shares of their mean.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Steadiness {
     /// From the lowest to the highest.
     pub range: f64,

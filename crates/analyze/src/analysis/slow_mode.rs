@@ -1,13 +1,13 @@
 //! Latency in two modes: where the time goes when a few I/Os take most of it.
 
 use iotax_quantity::{list, percent, time};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::estimate::QuantilePoint;
 
 /// I/Os that take many times as long as the others, with next to none in between, and that have a
 /// large share of all time.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct SlowMode {
     /// Whether they are writes; reads else.
     pub writes: bool,

@@ -55,7 +55,7 @@ impl Peel<'_> {
             self.blocks.iter().map(|(_, t)| [t[self.layout.full], t[without]]).collect();
         let first = pairs.first().and_then(|[with, _]| with.primary());
         let waits_for_syncs = first.is_some_and(|job| job.waits_for_syncs);
-        let metric = if waits_for_syncs { Metric::SYNC_P99 } else { Metric::P99 };
+        let metric = if waits_for_syncs { Metric::SyncP99 } else { Metric::P99 };
         if compare::gate(metric, &pairs).is_some() {
             return None;
         }

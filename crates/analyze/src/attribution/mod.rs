@@ -13,7 +13,8 @@ use crate::conclude::{Conclusion, conclude};
 use crate::facts::TrialFacts;
 use crate::method::Method;
 use crate::metrics::Metric;
-use crate::row::{Row, Subject};
+use crate::row::Row;
+use iotax_experiment::Subject;
 use iotax_stats::factorial::contrast;
 use iotax_stats::rci::Interval;
 use iotax_stats::verdict::Verdict;
@@ -43,7 +44,7 @@ impl<'a> Peel<'a> {
         if !self.layout.is_full {
             self.show_ranges(method, metric, &mut layers);
         }
-        let mut total = Row::new(Subject::Layer("total".to_owned()), metric);
+        let mut total = Row::new(Subject::Total, metric);
         let ends = [self.layout.bare, self.layout.full];
         let pairs = self.blocks.iter().map(|(block, trials)| (*block, ends.map(|arm| trials[arm])));
         total.fill(&pairs.collect::<Vec<_>>());
@@ -56,15 +57,12 @@ impl<'a> Peel<'a> {
     /// costs added up. `metric`: the one that tells of time per I/O.
     pub(crate) fn interactions(&self, method: &Method, metric: Metric) -> Vec<Conclusion> {
         let rows = self.layout.interactions.iter().map(|pair| self.interaction(pair, metric));
-        let mut conclusions = conclude(method, rows.collect());
-        for conclusion in &mut conclusions {
-            conclusion.is_interaction = true;
-        }
-        conclusions
+        conclude(method, rows.collect())
     }
 
     fn interaction(&self, pair: &Pair, metric: Metric) -> Row {
-        let mut row = Row::new(Subject::Layer(self.pair_label(pair)), metric);
+        let layers = pair.layers.map(|i| self.layout.layers[i].clone());
+        let mut row = Row::new(Subject::Interaction(layers), metric);
         (row.is_pair, row.may_change) = (false, false);
         for (block, trials) in &self.blocks {
             let times = times_per_io(trials);
@@ -76,11 +74,6 @@ impl<'a> Peel<'a> {
         }
         row.gate = self.gate(metric);
         row
-    }
-
-    fn pair_label(&self, pair: &Pair) -> String {
-        let [a, b] = pair.layers.map(|i| &self.layout.layers[i]);
-        format!("{a} x {b}")
     }
 
     fn family(&self, method: &Method, metric: Metric, weights: &[Weights]) -> Vec<Conclusion> {

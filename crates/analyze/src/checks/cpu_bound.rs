@@ -42,7 +42,7 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
                     percent(busy),
                     worst.how_often()
                 ),
-                advice: if evidence.experiment.spec.workload.is_network() {
+                advice: if evidence.experiment.spec.workload().is_network() {
                     ON_A_PATH.to_owned()
                 } else {
                     ON_STORAGE.to_owned()

@@ -1,4 +1,4 @@
-use crate::analysis::{Check, Warning};
+use crate::analysis::{Check, Warning, named};
 use crate::evidence::Evidence;
 
 /// Block differences that depend on each other: the interval would be too narrow. Only in the
@@ -11,7 +11,7 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
         let comparison = &conclusion.comparison;
         Some(Warning {
             check: Check::Dependence,
-            arm: comparison.arm.clone().or_else(|| comparison.layer.clone()),
+            arm: Some(named(&comparison.subject)),
             message: format!(
                 "successive blocks are correlated in {}: {:.2}, where {} independent blocks stay \
                  below {:.2}",

@@ -41,7 +41,7 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
                 advice: format!(
                     "This share is the same with and without a layer, so the layer's tax looks \
                      smaller than it is. Larger blocks, or {} instead of throughput, show it better.",
-                    Metric::cpu(&evidence.experiment.spec.workload).name()
+                    Metric::cpu(evidence.experiment.spec.workload()).name()
                 ),
                 trials: worst.trials,
                 arm: Some(worst.arm),

@@ -5,7 +5,7 @@ use crate::evidence::Evidence;
 
 /// I/Os that failed or came back short, in usable trials.
 pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
-    let workload = &evidence.experiment.spec.workload;
+    let workload = evidence.experiment.spec.workload();
     let unit = workload.unit();
     let where_to_look = if workload.is_network() {
         "the peer, its host, packets dropped on the way"

@@ -24,15 +24,15 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
     };
     let found: Vec<&Conclusion> = evidence.conclusions.iter().filter(is_narrow).collect();
     let Some(blocks) = found.iter().map(|c| c.comparison.blocks).max() else { return Vec::new() };
-    let subjects: Vec<&str> = found.iter().map(|c| c.subject()).collect();
+    let subjects: Vec<String> = found.iter().map(|c| c.subject()).collect();
     let spread = found.iter().filter_map(|c| c.spread).fold(0.0, f64::max);
     vec![Warning {
         check: Check::Precision,
-        arm: (subjects.len() == 1).then(|| subjects[0].to_owned()),
+        arm: (subjects.len() == 1).then(|| subjects[0].clone()),
         message: format!(
             "the {blocks} blocks of {} agree to {}: an interval this narrow tells how well these \
              few repeat, not what more of them would show",
-            list(&subjects),
+            list(&subjects.iter().map(String::as_str).collect::<Vec<_>>()),
             percent(spread)
         ),
         advice:

@@ -15,25 +15,25 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
     let undecided: Vec<(&Conclusion, f64)> = evidence
         .conclusions
         .iter()
-        .filter(|c| Some(c.comparison.metric) == primary && !c.is_interaction)
+        .filter(|c| Some(c.comparison.metric) == primary && !c.is_interaction())
         .filter(|c| c.comparison.verdict == Verdict::Undecided)
         .filter_map(|c| Some((c, c.spread?)))
         .collect();
     let Some(blocks) = undecided.iter().map(|(c, _)| c.comparison.blocks).max() else {
         return Vec::new();
     };
-    let subjects: Vec<&str> = undecided.iter().map(|(c, _)| c.subject()).collect();
+    let subjects: Vec<String> = undecided.iter().map(|(c, _)| c.subject()).collect();
     let spreads = undecided.iter().map(|(_, spread)| *spread);
     let least = spreads.clone().fold(f64::INFINITY, f64::min);
     let most = spreads.fold(0.0, f64::max);
     let conclusions: Vec<&Conclusion> = undecided.iter().map(|(c, _)| *c).collect();
     vec![Warning {
         check: Check::Precision,
-        arm: (subjects.len() == 1).then(|| subjects[0].to_owned()),
+        arm: (subjects.len() == 1).then(|| subjects[0].clone()),
         message: format!(
             "the {} of {} varied by {} from block to block over {blocks} blocks; {}",
             if subjects.len() == 1 { "difference" } else { "differences" },
-            list(&subjects),
+            list(&subjects.iter().map(String::as_str).collect::<Vec<_>>()),
             range(&percent(least), &percent(most)),
             price(&conclusions).unwrap_or_else(|| "no number of blocks would decide".to_owned())
         ),
@@ -59,7 +59,7 @@ fn range(least: &str, most: &str) -> String {
 }
 
 fn advice(evidence: &Evidence<'_>) -> String {
-    let time_s = evidence.experiment.spec.workload.time_ns as f64 / 1e9;
+    let time_s = evidence.experiment.spec.workload().time_ns as f64 / 1e9;
     match best_trial_seconds(evidence).map(f64::ceil) {
         Some(best) if best >= 1.5 * time_s => format!(
             "The noise is mostly within trials: longer ones (--time {best:.0}s) narrow the \
@@ -101,7 +101,7 @@ fn best_trial_seconds(evidence: &Evidence<'_>) -> Option<f64> {
         seconds += series.len() as f64 / kept.len() as f64;
         logs[*arm].push(mean.ln());
     }
-    overhead_ns += evidence.experiment.spec.workload.ramp_ns as f64;
+    overhead_ns += evidence.experiment.spec.workload().ramp_ns as f64;
     let between = (pooled_variance(&logs)? - within / seconds).max(0.0);
     let best = optimal_seconds(overhead_ns / 1e9, within, between);
     (within > 0.0).then_some(best.min(MAX_SECONDS))

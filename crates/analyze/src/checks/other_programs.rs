@@ -33,7 +33,7 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
                 "If other programs are running, stop them: they slow some trials and not others. If \
                  none are, it is the kernel's own work for this arm, such as encryption or \
                  networking in kernel threads, and {} does not hold it.",
-                Metric::cpu(&evidence.experiment.spec.workload).name()
+                Metric::cpu(evidence.experiment.spec.workload()).name()
             ),
             trials: worst.trials,
             arm: Some(worst.arm),

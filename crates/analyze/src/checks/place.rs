@@ -1,6 +1,6 @@
 use iotax_quantity::{Effect, count};
 
-use crate::analysis::{Check, Comparison, Estimate, PlaceEffect, Warning};
+use crate::analysis::{Check, Comparison, Estimate, PlaceEffect, Warning, called, named};
 use crate::evidence::Evidence;
 
 /// A difference that depends on which trial came first in a block. Only in the primary metric, which
@@ -15,9 +15,10 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
 }
 
 fn warning(evidence: &Evidence<'_>, comparison: &Comparison, place: &PlaceEffect) -> Warning {
-    let arm = comparison.arm.clone().or_else(|| comparison.layer.clone()).unwrap_or_default();
-    let base = comparison.against.as_ref().or(evidence.names.first());
-    let base = base.map_or("the baseline", String::as_str);
+    let arm = named(&comparison.subject);
+    let base = comparison.against.as_ref().map(called);
+    let base = base.or_else(|| evidence.names.first().cloned());
+    let base = base.unwrap_or_else(|| "the baseline".to_owned());
     let blocks = |at: usize| count(place.blocks[at].into(), "block");
     let rests = if place.taken_out {
         "the interval is that of the mean of both, without what the order does"

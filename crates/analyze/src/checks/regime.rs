@@ -2,7 +2,7 @@ use iotax_experiment::Design;
 use iotax_quantity::{Effect, count, fell_or_rose, grouped, list, whole};
 use iotax_stats::regime::{LEVEL, monitor};
 
-use crate::analysis::{Check, Comparison, EffectChange, Estimate, Warning};
+use crate::analysis::{Check, Comparison, EffectChange, Estimate, Warning, named};
 use crate::evidence::Evidence;
 use crate::metrics::{Better, Metric};
 
@@ -77,7 +77,7 @@ fn of_one(comparison: &Comparison, change: &EffectChange) -> Warning {
     };
     Warning {
         check: Check::RegimeShift,
-        arm: comparison.arm.clone().or_else(|| comparison.layer.clone()),
+        arm: Some(named(&comparison.subject)),
         message: format!(
             "the effect on {} changed after block {}: {} in the {} up to then, {} in the {} \
              since; {rests}",
@@ -96,7 +96,7 @@ fn of_one(comparison: &Comparison, change: &EffectChange) -> Warning {
 fn after_the_run(comparison: &Comparison, change: &EffectChange) -> Warning {
     Warning {
         check: Check::RegimeShift,
-        arm: comparison.arm.clone().or_else(|| comparison.layer.clone()),
+        arm: Some(named(&comparison.subject)),
         message: format!(
             "the depth check, at the same depth, disagrees with the comparison: the effect on {} \
              was {} in its {}, and {} in the {} of the check",
@@ -121,7 +121,7 @@ fn tax(comparison: &Comparison, part: Option<Estimate>) -> String {
 /// The level of all arms: comparisons are within blocks, so it moves none of them.
 fn of_all(evidence: &Evidence<'_>) -> Option<Warning> {
     let spec = &evidence.experiment.spec;
-    let measured = Metric::additive(&spec.workload);
+    let measured = Metric::additive(spec.workload());
     let (blocks, levels) = evidence.blocks.levels(measured);
     let change = monitor(&levels, LEVEL)?;
     let after = blocks[change.before - 1];
@@ -147,7 +147,7 @@ fn of_all(evidence: &Evidence<'_>) -> Option<Warning> {
         arm: None,
         message,
         advice: match is_worse {
-            true if spec.workload.writes() => FELL_OF_WRITES,
+            true if spec.workload().writes() => FELL_OF_WRITES,
             true => FELL,
             false => ROSE,
         }

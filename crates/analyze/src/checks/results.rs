@@ -13,7 +13,7 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
 }
 
 fn other_jobs(evidence: &Evidence<'_>) -> Vec<Warning> {
-    let notes = &evidence.experiment.spec.workload.notes;
+    let notes = &evidence.experiment.spec.workload().notes;
     let warning = |note: &String| Warning {
         check: Check::AnotherJob,
         arm: None,

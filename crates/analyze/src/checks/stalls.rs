@@ -9,7 +9,7 @@ const MIN_SECONDS: usize = 3;
 
 /// Trials that completed nothing at all.
 pub(super) fn check_whole_trials(evidence: &Evidence<'_>) -> Vec<Warning> {
-    let workload = &evidence.experiment.spec.workload;
+    let workload = evidence.experiment.spec.workload();
     let found = evidence.worst_per_arm(|trial, _| trial.stalled_below.map(|limit| (limit, limit)));
     found
         .into_iter()

@@ -58,7 +58,7 @@ fn of_arm(evidence: &Evidence<'_>, arm: &ArmPrecondition) -> Option<Warning> {
 fn of_run(evidence: &Evidence<'_>) -> Option<Warning> {
     let spec = &evidence.experiment.spec;
     let in_memory = spec.arms.iter().all(|arm| arm.target.is_in_memory());
-    if !spec.workload.writes() || in_memory || has_changed_at_once(evidence) {
+    if !spec.workload().writes() || in_memory || has_changed_at_once(evidence) {
         return None;
     }
     let (_, levels) = evidence.blocks.levels(measured(evidence));
@@ -85,7 +85,7 @@ fn of_run(evidence: &Evidence<'_>) -> Option<Warning> {
 }
 
 fn measured(evidence: &Evidence<'_>) -> Metric {
-    let workload = &evidence.experiment.spec.workload;
+    let workload = evidence.experiment.spec.workload();
     Metric::additive(workload)
 }
 

@@ -15,14 +15,14 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
     let Some(metric) = evidence.conclusions.iter().find(gated).map(|c| c.comparison.metric) else {
         return Vec::new();
     };
-    let what = metric.samples_name(&evidence.experiment.spec.workload);
+    let what = metric.samples_name(evidence.experiment.spec.workload());
     let needed = samples_needed(0.99);
     let arms: BTreeSet<usize> = evidence.trials.iter().filter_map(|trial| trial.arm).collect();
     arms.into_iter()
         .map(|arm| (arm, per_trial(evidence.usable(arm), metric)))
         .filter(|(_, samples)| (1..needed).contains(samples))
         .map(|(arm, samples)| {
-            let time_ns = evidence.experiment.spec.workload.time_ns as f64;
+            let time_ns = evidence.experiment.spec.workload().time_ns as f64;
             Warning {
                 check: Check::Precision,
                 arm: Some(evidence.names[arm].clone()),

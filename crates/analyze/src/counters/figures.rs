@@ -8,7 +8,7 @@
 //! - anything else that fell counts as 0. (iostat prints a huge number there.)
 
 use iotax_record::{CPU_MODES, DISK_COUNTERS, NFS_COUNTERS, NFS_TRANSPORT_COUNTERS};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// Sectors of `/proc/diskstats` have 512 bytes, whatever the device's own have.
 const SECTOR_BYTES: f64 = 512.0;
@@ -23,7 +23,7 @@ pub(super) fn per_s(count: f64, length_ns: u64) -> f64 {
 }
 
 /// One direction of a device.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct DirectionFigures {
     /// Requests completed per second: `r/s`.
     pub per_s: f64,
@@ -40,7 +40,7 @@ pub struct DirectionFigures {
 }
 
 /// A device, as `iostat -mx` shows it.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct DeviceFigures {
     pub read: DirectionFigures,
     pub write: DirectionFigures,
@@ -58,7 +58,7 @@ pub struct DeviceFigures {
 }
 
 /// CPU time of the whole machine, in percent of all CPUs, as iostat shows it.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct CpuFigures {
     /// In programs.
     pub user_percent: f64,
@@ -76,7 +76,7 @@ pub struct CpuFigures {
 }
 
 /// Time in which tasks waited for a resource, in percent.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct StallFigures {
     /// At least one task waited.
     pub some_percent: f64,
@@ -85,7 +85,7 @@ pub struct StallFigures {
 }
 
 /// Pressure stall information; what the kernel does not tell is absent.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct PressureFigures {
     /// Waiting for a CPU.
     pub cpu: Option<StallFigures>,
@@ -96,7 +96,7 @@ pub struct PressureFigures {
 }
 
 /// Page faults and page cache of the whole machine.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct MemoryFigures {
     /// Faults that waited for a device, per second.
     pub major_faults_per_s: f64,
@@ -107,15 +107,13 @@ pub struct MemoryFigures {
     /// Bytes of files and block devices in memory.
     pub cached_bytes: f64,
     /// Bytes waiting to be written at which writers must wait; 0 if the kernel does not tell.
-    #[serde(default)]
     pub dirty_threshold_bytes: f64,
     /// Bytes of files thrown out of memory and soon read again, per second.
-    #[serde(default)]
     pub refault_bytes_per_s: f64,
 }
 
 /// One kind of NFS operation, as nfsiostat shows it.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct NfsFigures {
     /// Operations per second.
     pub per_s: f64,
@@ -134,7 +132,7 @@ pub struct NfsFigures {
 }
 
 /// One connection to an NFS server.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct NfsTransportFigures {
     /// Calls sent per second.
     pub sends_per_s: f64,
@@ -149,7 +147,7 @@ pub struct NfsTransportFigures {
 }
 
 /// All NFS mounts of the machine together.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct NfsClientFigures {
     /// Calls per second.
     pub calls_per_s: f64,

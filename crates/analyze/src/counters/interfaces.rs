@@ -2,12 +2,12 @@
 //! `tc -s qdisc` show.
 
 use iotax_record::{INTERFACE_COUNTERS, QDISC_COUNTERS};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::figures::per_s;
 
 /// One direction of an interface.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct WayFigures {
     /// Bits per second, headers included.
     pub bits_per_s: f64,
@@ -19,14 +19,14 @@ pub struct WayFigures {
     pub errors_per_s: f64,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct InterfaceFigures {
     pub received: WayFigures,
     pub sent: WayFigures,
 }
 
 /// A queueing discipline.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct QdiscFigures {
     /// Bits per second that left it.
     pub bits_per_s: f64,

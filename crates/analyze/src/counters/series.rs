@@ -1,7 +1,7 @@
 //! What charts draw: figures from sample to sample.
 
 use iotax_record::Counters;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::figures::{CpuFigures, DeviceFigures, MemoryFigures, PressureFigures, StallFigures};
 use super::interfaces::{InterfaceFigures, QdiscFigures};
@@ -17,7 +17,7 @@ const MIB: f64 = KIB * KIB;
 const MBIT: f64 = 1e6;
 
 /// One trial from sample to sample.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct CounterSeries {
     /// Where intervals begin and end, in seconds since the start of the trial: one more than there
     /// are intervals.
@@ -53,7 +53,7 @@ impl IntervalBudget {
 }
 
 /// One quantity of one thing.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CounterLine {
     pub quantity: Quantity,
     /// Of what: a device, a mode, a resource, an operation.
@@ -63,7 +63,7 @@ pub struct CounterLine {
 }
 
 /// What a line shows, with its unit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Quantity {
     /// Throughput of a device, all directions, in MiB per second.

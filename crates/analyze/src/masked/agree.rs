@@ -2,6 +2,7 @@
 //! thing. Where they disagree with the comparison by more than noise explains, something ended in
 //! between (burst credits, a cache, another load), and the verdict is one of what is over.
 
+use iotax_experiment::Subject;
 use iotax_stats::sample::{mean, variance};
 use iotax_stats::student::critical_t;
 use iotax_stats::verdict::Verdict;
@@ -36,7 +37,7 @@ pub(crate) struct LevelShift {
 /// The arms of which the depth check shows another level. `levels`: by arm.
 pub(crate) fn shifts(blocks: &Blocks<'_>, levels: &[Vec<Level>]) -> Vec<LevelShift> {
     let shift = |(arm, levels): (usize, &Vec<Level>)| {
-        let own = blocks.all.iter().filter_map(|b| Metric::THROUGHPUT.of(b.trials[arm]?));
+        let own = blocks.all.iter().filter_map(|b| Metric::Throughput.of(b.trials[arm]?));
         let before = sorted(own.collect());
         let since = sorted(own_level(levels)?.iter().map(|(_, iops)| *iops).collect());
         (before.len() >= MIN_BLOCKS && since.len() >= MIN_BLOCKS).then_some(())?;
@@ -65,10 +66,12 @@ pub(crate) fn withhold(
             continue;
         }
         // What a layer costs is a contrast of all arms: one that changed is enough.
-        let arms = match (&comparison.arm, comparison.layer.as_deref()) {
-            (Some(arm), _) => names.iter().position(|name| name == arm).into_iter().collect(),
-            (None, Some("total")) => vec![last],
-            (None, _) => (1..names.len()).collect::<Vec<_>>(),
+        let arms = match &comparison.subject {
+            Subject::Arm(arm) => names.iter().position(|name| name == arm).into_iter().collect(),
+            Subject::Total => vec![last],
+            Subject::Layer(_) | Subject::Interaction(_) | Subject::Level(_) => {
+                (1..names.len()).collect::<Vec<_>>()
+            }
         };
         let found = arms.into_iter().find_map(|arm| {
             let is_shifted = is_shifted(0) || is_shifted(arm);
@@ -90,7 +93,7 @@ fn disagreement(
 ) -> Option<(usize, Vec<f64>)> {
     let compared: Vec<f64> = (blocks.all.iter().filter_map(|block| block.pair(arm)))
         .filter_map(|(_, [base, with])| {
-            let [base, with] = [base, with].map(|trial| Metric::THROUGHPUT.of(trial));
+            let [base, with] = [base, with].map(|trial| Metric::Throughput.of(trial));
             Some((with? / base?).ln())
         })
         .collect();

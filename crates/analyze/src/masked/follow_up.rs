@@ -29,7 +29,7 @@ const QUICK_NS: u64 = 120_000_000_000;
 /// depth can be changed.
 pub fn depth_check(spec: &Spec, parts: &[(ExperimentHead, Analysis)]) -> Option<Spec> {
     let equal = parts.iter().filter(|(_, analysis)| may_hide_something(analysis));
-    at_depths(spec, equal.map(|(experiment, _)| &experiment.spec.workload))
+    at_depths(spec, equal.map(|(experiment, _)| experiment.spec.workload()))
 }
 
 /// The longest [`depth_check`] that may follow `spec`: every phase that can be equal is.
@@ -52,7 +52,7 @@ fn at_depths<'a>(spec: &Spec, workloads: impl Iterator<Item = &'a Workload>) -> 
 /// below the cap. `None` if nothing is masked.
 pub fn below_the_cap(spec: &Spec, parts: &[(ExperimentHead, Analysis)]) -> Option<Spec> {
     let masked = parts.iter().filter(|(_, analysis)| has(analysis, Verdict::Masked));
-    let loads = masked.map(|(experiment, analysis)| (&experiment.spec.workload, rates(analysis)));
+    let loads = masked.map(|(experiment, analysis)| (experiment.spec.workload(), rates(analysis)));
     at_loads(spec, loads)
 }
 
@@ -164,20 +164,17 @@ fn rates(analysis: &Analysis) -> Vec<(String, f64)> {
 
 fn follow_up(
     spec: &Spec,
-    mut workloads: Vec<Workload>,
+    phases: Vec<Workload>,
     name: &str,
     stop: iotax_experiment::Stop,
 ) -> Option<Spec> {
-    if workloads.is_empty() || spec.is_of_results() {
+    if phases.is_empty() || spec.is_of_results() {
         return None;
     }
-    let workload = workloads.remove(0);
-    let suite = Some(name.to_owned());
-    let then = Vec::new();
-    let side_runs = SideRuns::default();
-    let first =
-        Spec { workload, then, suite: None, stop, side_runs, fail_if: Vec::new(), ..spec.clone() };
-    first.followed_by(workloads, suite).ok()
+    let suite = (phases.len() > 1).then(|| name.to_owned());
+    let (side_runs, fail_if) = (SideRuns::default(), Vec::new());
+    let spec = Spec { phases, suite, stop, side_runs, fail_if, ..spec.clone() };
+    spec.validate().is_ok().then_some(spec)
 }
 
 #[cfg(test)]
@@ -220,8 +217,8 @@ mod tests {
     fn a_quick_trial_is_as_long_as_a_tail_needs_it_to_be() {
         let spec = spec(StopMode::Quick, 2);
         let window_ns = |iops: f64| {
-            let rates = vec![(spec.workload.primary.clone(), iops)];
-            let loads = at_loads(&spec, std::iter::once((&spec.workload, rates))).unwrap();
+            let rates = vec![(spec.workload().primary.clone(), iops)];
+            let loads = at_loads(&spec, std::iter::once((spec.workload(), rates))).unwrap();
             (loads.phases().map(|load| load.time_ns).last(), loads.stop.max_blocks)
         };
         assert_eq!(window_ns(1_000.0), (Some(CHECK_TIME_NS), 10), "too few in any case");
@@ -236,7 +233,7 @@ mod tests {
         let alone = Spec::single(workload, arm, Stop::default(), 1).unwrap();
         assert!(longest_below_the_cap(&alone).is_none() && longest_depth_check(&alone).is_none());
         let mut offered = spec(StopMode::Quick, 2);
-        offered.workload.set("rate=100").unwrap();
+        offered.phases[0].set("rate=100").unwrap();
         assert!(longest_below_the_cap(&offered).is_none());
     }
 }

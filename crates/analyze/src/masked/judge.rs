@@ -1,5 +1,6 @@
 //! From equal throughput and the answer of each arm to its depth to the word `masked`.
 
+use iotax_experiment::Subject;
 use iotax_stats::verdict::Verdict;
 
 use crate::analysis::{ArmDepths, Cap, Comparison, DepthResponse, Estimate};
@@ -12,7 +13,8 @@ const ON_CAP: f64 = 0.95;
 
 /// Whether a cap may be behind the comparison.
 pub(super) fn candidates(comparison: &Comparison) -> bool {
-    comparison.metric.has(Trait::Capped) && !is_pair_of_layers(comparison)
+    // An interaction compares differences: a cap hides the layers themselves first.
+    comparison.metric.has(Trait::Capped) && !comparison.subject.is_interaction()
 }
 
 /// Whether a cap may be why the arm is not slower: it is equal, or its interval leaves no `room` for a
@@ -22,11 +24,6 @@ pub(super) fn may_be_masked(conclusion: &Conclusion, room: f64) -> bool {
     let hi = conclusion.bounds.map(|bounds| bounds.hi).or(comparison.hi);
     let is_open = comparison.verdict == Verdict::Undecided && hi.is_some_and(|hi| hi < room);
     candidates(comparison) && (comparison.verdict == Verdict::Equivalent || is_open)
-}
-
-/// An interaction compares differences: a cap hides the layers themselves first.
-fn is_pair_of_layers(comparison: &Comparison) -> bool {
-    comparison.layer.as_deref().is_some_and(|layer| layer.contains(" x "))
 }
 
 /// Turns `equivalent` into `masked` where every arm of the comparison sits on a plateau that this
@@ -81,13 +78,15 @@ pub(crate) fn even_one_at_a_time(comparisons: &mut [Comparison], cap: &Cap) {
 /// for a layer of a peel, all of them.
 fn involved(comparison: &Comparison, names: &[String]) -> Vec<usize> {
     let last = names.len().saturating_sub(1);
-    match (&comparison.arm, comparison.layer.as_deref()) {
-        (Some(arm), _) => {
+    match &comparison.subject {
+        Subject::Arm(arm) => {
             let arm = names.iter().position(|name| name == arm);
             arm.map_or_else(|| (0..names.len()).collect(), |arm| vec![0, arm])
         }
-        (None, Some("total")) => vec![0, last],
-        (None, _) => (0..names.len()).collect(),
+        Subject::Total => vec![0, last],
+        Subject::Layer(_) | Subject::Interaction(_) | Subject::Level(_) => {
+            (0..names.len()).collect()
+        }
     }
 }
 
@@ -107,8 +106,8 @@ fn cap(arms: &[usize], levels: &[Vec<Level>]) -> Option<Cap> {
 mod tests {
     use super::*;
 
-    fn comparison(verdict: Verdict, arm: Option<&str>, layer: Option<&str>) -> Comparison {
-        Comparison::example(verdict, arm, layer)
+    fn comparison(verdict: Verdict) -> Comparison {
+        Comparison::example(verdict, Subject::Arm("b".to_owned()))
     }
 
     /// The verdict on `comparison` where the arms `a`, `b` and `c` answer to their depths so.
@@ -128,8 +127,7 @@ mod tests {
 
     #[test]
     fn equal_arms_that_both_sit_on_a_plateau_are_masked() {
-        let found =
-            judged(comparison(Verdict::Equivalent, Some("b"), None), [Plateau, Plateau, Scales]);
+        let found = judged(comparison(Verdict::Equivalent), [Plateau, Plateau, Scales]);
         assert_eq!((found.verdict, found.sign), (Verdict::Masked, None));
         assert!(!found.holds_after_holm, "nothing holds without a verdict");
         assert_eq!(found.cap.map(|cap| cap.iops.value.round()), Some(4000.0));
@@ -139,7 +137,7 @@ mod tests {
     #[test]
     fn one_arm_below_a_cap_or_on_a_busy_cpu_masks_nothing() {
         for other in [Scales, LocalBottleneck, DepthResponse::Unclear, DepthResponse::NotReached] {
-            let equal = comparison(Verdict::Equivalent, Some("b"), None);
+            let equal = comparison(Verdict::Equivalent);
             let found = judged(equal, [Plateau, other, Plateau]);
             assert_eq!((found.verdict, found.cap), (Verdict::Equivalent, None), "{other:?}");
         }
@@ -148,33 +146,36 @@ mod tests {
     #[test]
     fn arms_on_different_caps_differ_and_are_not_masked() {
         for verdict in [Verdict::Slower, Verdict::Faster, Verdict::Undecided] {
-            let wide = Comparison { hi: Some(0.1), ..comparison(verdict, Some("b"), None) };
+            let wide = Comparison { hi: Some(0.1), ..comparison(verdict) };
             let found = judged(wide, [Plateau; 3]);
             assert_eq!((found.verdict, found.cap), (verdict, None));
         }
         // No room for a tax of the margin: the cap may be why.
-        let kept = comparison(Verdict::Undecided, Some("b"), None);
+        let kept = comparison(Verdict::Undecided);
         assert_eq!(judged(kept, [Plateau; 3]).verdict, Verdict::Masked);
     }
 
     #[test]
     fn a_layer_rests_on_all_arms_of_a_peel_and_the_total_on_two() {
-        let of = |layer| comparison(Verdict::Equivalent, None, Some(layer));
+        let of = |subject| Comparison::example(Verdict::Equivalent, subject);
+        let layer = |name: &str| Subject::Layer(name.to_owned());
+        let pair = Subject::Interaction(["aes", "queue"].map(str::to_owned));
         let responses = [Plateau, Scales, Plateau];
-        assert_eq!(judged(of("total"), responses).verdict, Verdict::Masked);
-        assert_eq!(judged(of("aes"), responses).verdict, Verdict::Equivalent);
-        assert_eq!(judged(of("aes x queue"), [Plateau; 3]).verdict, Verdict::Equivalent);
+        assert_eq!(judged(of(Subject::Total), responses).verdict, Verdict::Masked);
+        assert_eq!(judged(of(layer("aes")), responses).verdict, Verdict::Equivalent);
+        assert_eq!(judged(of(layer("total")), responses).verdict, Verdict::Equivalent);
+        assert_eq!(judged(of(layer("aes x queue")), [Plateau; 3]).verdict, Verdict::Masked);
+        assert_eq!(judged(of(pair), [Plateau; 3]).verdict, Verdict::Equivalent);
     }
 
     #[test]
     fn an_arm_that_reaches_the_cap_with_one_io_in_flight_is_masked_again() {
         let iops = Estimate { value: 4000.0, lo: 3990.0, hi: 4010.0 };
         let cap = Cap { iops, bytes_per_s: 16_384_000.0 };
-        let mut reaches = [comparison(Verdict::Equivalent, Some("b"), None)];
+        let mut reaches = [comparison(Verdict::Equivalent)];
         even_one_at_a_time(&mut reaches, &cap);
         assert_eq!(reaches[0].verdict, Verdict::Masked);
-        let mut below =
-            [Comparison { base: Some(2000.0), ..comparison(Verdict::Equivalent, Some("b"), None) }];
+        let mut below = [Comparison { base: Some(2000.0), ..comparison(Verdict::Equivalent) }];
         even_one_at_a_time(&mut below, &cap);
         assert_eq!(below[0].verdict, Verdict::Equivalent);
     }

@@ -1,7 +1,8 @@
+use iotax_experiment::Subject;
 use iotax_quantity::list;
 use iotax_stats::verdict::Verdict;
 
-use crate::analysis::{ArmDrain, DepthResponse};
+use crate::analysis::{ArmDrain, DepthResponse, all_named};
 use crate::conclude::Conclusion;
 use crate::evidence::Evidence;
 use crate::metrics::Metric;
@@ -19,7 +20,7 @@ pub(super) fn open(evidence: &Evidence<'_>) -> Vec<String> {
         questions.push(format!(
             "What {} costs was not measured: on a cap throughput cannot show it. CPU per I/O, one \
              I/O at a time, or a rate below the cap can; --below-cap runs them.",
-            list(&masked)
+            all_named(&masked)
         ));
     }
     questions.extend(regimes(evidence));
@@ -53,31 +54,31 @@ fn regimes(evidence: &Evidence<'_>) -> Vec<String> {
     questions
 }
 
-fn subjects<'a>(evidence: &Evidence<'a>, verdict: Verdict) -> Vec<&'a str> {
+fn subjects<'a>(evidence: &Evidence<'a>, verdict: Verdict) -> Vec<&'a Subject> {
     let of_verdict = |c: &&Conclusion| {
-        c.comparison.metric == Metric::THROUGHPUT && c.comparison.verdict == verdict
+        c.comparison.metric == Metric::Throughput && c.comparison.verdict == verdict
     };
-    let conclusions = evidence.conclusions.iter().filter(|c| !c.is_interaction);
-    conclusions.filter(of_verdict).map(Conclusion::subject).collect()
+    let conclusions = evidence.conclusions.iter().filter(|c| !c.is_interaction());
+    conclusions.filter(of_verdict).map(|c| &c.comparison.subject).collect()
 }
 
 /// Arms of equal throughput that are not known to be masked.
-fn equal_to(evidence: &Evidence<'_>, equal: &[&str]) -> Option<String> {
+fn equal_to(evidence: &Evidence<'_>, equal: &[&Subject]) -> Option<String> {
     let of = |response| {
         let found = evidence.depths.iter().filter(move |arm| arm.response == response);
         found.map(|arm| arm.arm.as_str()).collect::<Vec<&str>>()
     };
     let scales = of(DepthResponse::Scales);
     // Not on a cap if one side is below it; a layer of a peel has all arms on its sides.
-    let is_settled = |subject: &str| {
-        let is_arm = evidence.names.iter().any(|name| name == subject);
-        scales.iter().any(|arm| !is_arm || *arm == subject || *arm == evidence.names[0])
+    let is_settled = |subject: &Subject| match subject.arm() {
+        Some(own) => scales.iter().any(|arm| *arm == own || *arm == evidence.names[0]),
+        None => !scales.is_empty(),
     };
-    let equal: Vec<&str> = equal.iter().copied().filter(|subject| !is_settled(subject)).collect();
+    let equal: Vec<&Subject> = equal.iter().copied().filter(|of| !is_settled(of)).collect();
     if equal.is_empty() {
         return None;
     }
-    let equal = list(&equal);
+    let equal = all_named(&equal);
     let busy = of(DepthResponse::LocalBottleneck);
     let not_reached = of(DepthResponse::NotReached);
     if evidence.depths.is_empty() {

@@ -3,12 +3,13 @@
 mod caps;
 mod results;
 
-use iotax_experiment::Design;
+use iotax_experiment::{Design, Subject};
 use iotax_quantity::{capital, count, list, percent};
 use iotax_record::End;
 use iotax_stats::tail::{rule_of_three, samples_needed};
 use iotax_stats::verdict::Verdict;
 
+use crate::analysis::all_named;
 use crate::attribution::Peel;
 use crate::checks;
 use crate::conclude::Conclusion;
@@ -86,9 +87,9 @@ fn without_answer(evidence: &Evidence<'_>) -> Vec<String> {
     groups
         .iter()
         .map(|group| {
-            let subjects: Vec<&str> = group.iter().map(|c| c.subject()).collect();
+            let subjects: Vec<&Subject> = group.iter().map(|c| &c.comparison.subject).collect();
             let metric = group[0].comparison.metric.name();
-            format!("{} of {}: {}", capital(metric), list(&subjects), reason(evidence, group))
+            format!("{} of {}: {}", capital(metric), all_named(&subjects), reason(evidence, group))
         })
         .collect()
 }
@@ -104,7 +105,7 @@ fn reason(evidence: &Evidence<'_>, group: &[&Conclusion]) -> String {
         Verdict::InsufficientTailSamples => format!(
             "insufficient tail samples; a p99 needs {} {} per trial.",
             samples_needed(0.99),
-            group[0].comparison.metric.samples_name(&evidence.experiment.spec.workload)
+            group[0].comparison.metric.samples_name(evidence.experiment.spec.workload())
         ),
         Verdict::NoInformation => format!(
             "no information; neither completed anything within its window in {}. A longer window \
@@ -170,7 +171,7 @@ fn imprecise(evidence: &Evidence<'_>) -> Vec<String> {
         let comparison = &conclusion.comparison;
         Some(comparison.metric) == primary
             && comparison.verdict.is_decided()
-            && !conclusion.is_interaction
+            && !conclusion.is_interaction()
     });
     found
         .filter_map(|conclusion| {
@@ -222,7 +223,7 @@ fn too_many_blocks(evidence: &Evidence<'_>) -> Option<String> {
 /// What all arms' latencies count from, if that is not what an offered rate asks for.
 fn definition_of_latency(evidence: &Evidence<'_>) -> Option<String> {
     let spec = &evidence.experiment.spec;
-    (spec.counts_from_submission() && spec.workload.is_open_loop()).then(|| {
+    (spec.counts_from_submission() && spec.workload().is_open_loop()).then(|| {
         "Latencies count from submission in all arms, since fio, which drives some, knows of no \
          time at which an I/O was due: what I/Os waited before they were issued is not in them. \
          To have that counted, let iotax drive all arms (without --engine fio)."
@@ -233,7 +234,7 @@ fn definition_of_latency(evidence: &Evidence<'_>) -> Option<String> {
 /// In a closed loop tails are only described.
 fn tail(evidence: &Evidence<'_>) -> Option<String> {
     let compares = !evidence.conclusions.is_empty();
-    (compares && !evidence.experiment.spec.workload.is_open_loop()).then(|| {
+    (compares && !evidence.experiment.spec.workload().is_open_loop()).then(|| {
         "Tails are described, not compared: in a closed loop a slower arm gets less load. For a \
          verdict on p99 offer all arms the same rate, 0.7 times the throughput of the slowest \
          (--set rate=...)."

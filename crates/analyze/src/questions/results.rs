@@ -2,11 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use iotax_experiment::Subject;
 use iotax_quantity::{capital, count, list};
 use iotax_stats::tail::samples_needed;
 use iotax_stats::unpaired::MIN_RESULTS;
 use iotax_stats::verdict::Verdict;
 
+use crate::analysis::all_named;
 use crate::conclude::Conclusion;
 use crate::evidence::Evidence;
 use crate::facts::TrialFacts;
@@ -24,13 +26,13 @@ pub(super) fn open(evidence: &Evidence<'_>) -> Vec<String> {
     questions.extend(masked(evidence));
     questions.extend(tail(evidence));
     questions.extend(without_latencies(evidence));
-    let origin = evidence.experiment.spec.workload.origin.as_deref().unwrap_or_default();
+    let origin = evidence.experiment.spec.workload().origin.as_deref().unwrap_or_default();
     let are_ours = origin.starts_with("results of iotax ") && !origin.contains(" and ");
     questions.push(if are_ours {
         "Not checked again: what iotax has checked while it measured. The report of each result has \
          its warnings."
             .to_owned()
-    } else if evidence.experiment.spec.workload.is_network() {
+    } else if evidence.experiment.spec.workload().is_network() {
         "Not checked, because such results do not tell: whether CPUs were busy with others or stolen, \
          whether the path was the same, and whether a burst ended on the way."
             .to_owned()
@@ -51,7 +53,7 @@ fn without_answer(evidence: &Evidence<'_>, conclusion: &Conclusion) -> Option<St
         let needed = samples_needed(0.99);
         return Some(format!(
             "{metric} of {subject}: insufficient tail samples; a p99 needs {needed} {} per run.",
-            comparison.metric.samples_name(&evidence.experiment.spec.workload)
+            comparison.metric.samples_name(evidence.experiment.spec.workload())
         ));
     }
     if comparison.verdict.is_decided() {
@@ -60,13 +62,13 @@ fn without_answer(evidence: &Evidence<'_>, conclusion: &Conclusion) -> Option<St
     if comparison.missing.is_some_and(|missing| missing.decides) {
         return Some(format!("{metric} of {subject}: {LOST}"));
     }
-    let arm = evidence.names.iter().position(|name| name == subject).unwrap_or(0);
+    let named = |name: &str| evidence.names.iter().position(|own| own == name);
+    let arm = comparison.subject.arm().and_then(named).unwrap_or(0);
     let results = |arm: usize| {
         let blocks = evidence.usable(arm).map(|trial| trial.block);
         blocks.collect::<BTreeSet<_>>().len() as u64
     };
-    let named = |name: &str| evidence.names.iter().position(|own| own == name);
-    let own = comparison.against.as_deref().and_then(named).unwrap_or(0);
+    let own = comparison.against.as_ref().and_then(|of| named(of.arm()?)).unwrap_or(0);
     let (base, with) = (results(own), results(arm));
     let Some((lo, hi)) = comparison.lo.zip(comparison.hi) else {
         return Some(format!(
@@ -86,24 +88,24 @@ fn without_answer(evidence: &Evidence<'_>, conclusion: &Conclusion) -> Option<St
 }
 
 fn masked(evidence: &Evidence<'_>) -> Option<String> {
-    let equal: Vec<&str> = evidence
+    let equal: Vec<&Subject> = evidence
         .conclusions
         .iter()
-        .filter(|c| c.comparison.metric == Metric::THROUGHPUT)
+        .filter(|c| c.comparison.metric == Metric::Throughput)
         .filter(|c| c.comparison.verdict == Verdict::Equivalent)
-        .map(Conclusion::subject)
+        .map(|c| &c.comparison.subject)
         .collect();
     (!equal.is_empty()).then(|| {
         format!(
             "Whether a cap (on IOPS or bandwidth, or the rate of the job) hides a difference of {} \
              cannot be told from equal throughput.",
-            list(&equal)
+            all_named(&equal)
         )
     })
 }
 
 fn tail(evidence: &Evidence<'_>) -> Option<String> {
-    let workload = &evidence.experiment.spec.workload;
+    let workload = evidence.experiment.spec.workload();
     let compares = !evidence.conclusions.is_empty() && !workload.moves_bytes();
     let text = if is_held_to_a_rate(workload) {
         "Latencies of fio and DiskSpd begin when an I/O is submitted, not when the rate asked for \
@@ -117,7 +119,7 @@ fn tail(evidence: &Evidence<'_>) -> Option<String> {
 
 /// Runs whose latencies are not known, or only their mean.
 fn without_latencies(evidence: &Evidence<'_>) -> Option<String> {
-    if evidence.experiment.spec.workload.moves_bytes() {
+    if evidence.experiment.spec.workload().moves_bytes() {
         return None;
     }
     let lacks = |trial: &TrialFacts| trial.primary().is_some_and(|job| job.p99_latency_ns == 0);

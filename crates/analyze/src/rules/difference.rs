@@ -1,6 +1,6 @@
 //! A difference from the baseline against a share.
 
-use iotax_experiment::Rule;
+use iotax_experiment::{Rule, Subject};
 use iotax_stats::gate::{Outcome, blocks_needed};
 use iotax_stats::rci::{Interval, Summary};
 use iotax_stats::verdict::Verdict;
@@ -15,11 +15,11 @@ const NO_TAIL: &str = "too few operations lie beyond the percentile";
 
 /// The rule about every arm or layer that it is about; of a peel the total, unless one is named.
 pub(super) fn judge(context: &RuleContext<'_>, rule: &Rule, share: f64) -> Vec<Judgment> {
-    let is_about = |conclusion: &&&Conclusion| {
-        let subject = conclusion.subject();
-        let is_default = conclusion.comparison.layer.is_none() || subject == "total";
-        !conclusion.is_interaction
-            && if rule.of.is_some() { rule.is_about(subject) } else { is_default }
+    let named = context.spec.subject_of(rule);
+    let is_about = |conclusion: &&&Conclusion| match (&named, &conclusion.comparison.subject) {
+        (Some(named), subject) => named == subject,
+        (None, Subject::Arm(_) | Subject::Total) => true,
+        (None, Subject::Layer(_) | Subject::Interaction(_) | Subject::Level(_)) => false,
     };
     let mut judged: Vec<Judgment> = Vec::new();
     for conclusion in context.conclusions.iter().filter(is_about) {
@@ -89,12 +89,12 @@ fn of_subject(
         outcome == Outcome::Pass && (missing.are_too_many() || !stands)
     });
     let (outcome, why) = match lacks {
-        Some(missing) => (Outcome::Undecided, Some(lost(&missing, conclusion.subject()))),
+        Some(missing) => (Outcome::Undecided, Some(lost(&missing, &conclusion.subject()))),
         None => (outcome, why.map(str::to_owned)),
     };
     Judgment {
         rule: rule.clone(),
-        of: conclusion.subject().to_owned(),
+        of: conclusion.subject(),
         outcome: word(outcome),
         metric: Some(c.metric),
         found: bounds.map(Estimate::from),

@@ -35,7 +35,7 @@ pub(crate) fn judge(context: &RuleContext<'_>) -> Judged {
             Condition::BelowDocumented(_) => Vec::new(),
             // Of several phases some may not have the job, or do nothing of the kind.
             Condition::Figure { job, figure, .. }
-                if is_asked && !context.spec.workload.has_figure(job.as_deref(), figure) =>
+                if is_asked && !context.spec.workload().has_figure(job.as_deref(), figure) =>
             {
                 Vec::new()
             }

@@ -2,6 +2,7 @@
 
 use iotax_experiment::Stop;
 use iotax_experiment::rule::RuleOutcome;
+use iotax_record::EndReason;
 
 use crate::analysis::Judgment;
 use crate::missing;
@@ -20,23 +21,16 @@ pub(crate) fn progress(progress: Progress, judged: &[Judgment], stop: &Stop) -> 
         return progress;
     }
     if judged.iter().any(|judgment| is_open(judgment, stop)) || blocks < stop.min_blocks {
-        return Progress { open: vec![true; progress.open.len()], stop: None, ..progress };
+        return Progress { open: vec![true; progress.open.len()], stop: Vec::new(), ..progress };
     }
-    let undecided: Vec<&Judgment> = judged.iter().filter(|j| j.is_undecided()).collect();
-    let needed = undecided.iter().filter_map(|judgment| judgment.needed).max();
-    let reason = match (undecided.first(), needed) {
-        (None, _) => "every rule is broken or kept".to_owned(),
-        (Some(first), None) => {
-            let why = first.why.as_deref().unwrap_or("at this noise no number of blocks would do");
-            format!("what is left of the rules is out of reach: {why}")
-        }
-        (Some(_), Some(needed)) => format!(
-            "what is left of the rules is out of reach: at this noise it takes about {needed} \
-             blocks, of at most {}",
-            stop.max_blocks
-        ),
+    let undecided = || judged.iter().filter(|judgment| judgment.is_undecided());
+    let reason = if undecided().next().is_none() {
+        EndReason::RulesDecided
+    } else {
+        let needed = undecided().filter_map(|judgment| judgment.needed).max();
+        EndReason::RulesOutOfReach { needed }
     };
-    Progress { stop: Some(reason), ..progress }
+    Progress { stop: vec![reason], ..progress }
 }
 
 /// Whether more trials may decide it.

@@ -12,7 +12,7 @@ use crate::warnings::said;
 fn checked(iops: impl Fn(usize, u32, u32) -> f64) -> Analysis {
     let mut bed = Bed::compare(&["a", "b"]);
     let spec = &mut bed.experiment.spec;
-    spec.workload.set("depth=8").unwrap();
+    spec.phases[0].set("depth=8").unwrap();
     spec.fail_if = vec![Rule::parse("slower by 5%").unwrap()];
     let trials = bed.blocks(6, &[970.0, 970.0], 0.01);
     let mut phases = Phases::new(&bed.experiment);
@@ -20,7 +20,7 @@ fn checked(iops: impl Fn(usize, u32, u32) -> f64) -> Analysis {
         phases.add(trial);
     }
     let parts = phases.finish(Some(&end()));
-    assert_eq!(of(&parts[0].1, "b", Metric::THROUGHPUT).verdict, Verdict::Equivalent);
+    assert_eq!(of(&parts[0].1, "b", Metric::Throughput).verdict, Verdict::Equivalent);
     let spec = depth_check(&bed.experiment.spec, &parts).unwrap();
     let head = ExperimentHead { spec, ..bed.experiment.clone() };
     let mut check = Phases::of_depth_check(&head, &phases);
@@ -36,7 +36,7 @@ fn checked(iops: impl Fn(usize, u32, u32) -> f64) -> Analysis {
 }
 
 fn verdict(analysis: &Analysis) -> Verdict {
-    of(analysis, "b", Metric::THROUGHPUT).verdict
+    of(analysis, "b", Metric::Throughput).verdict
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn credits_that_ran_out_for_one_arm_take_the_verdict_back() {
         _ => 970.0,
     });
     assert_eq!(verdict(&analysis), Verdict::EffectChanged);
-    let found = of(&analysis, "b", Metric::THROUGHPUT);
+    let found = of(&analysis, "b", Metric::Throughput);
     let change = found.change.unwrap();
     assert!(change.in_depth_check && change.blocks == [6, 3]);
     assert_eq!((found.tax, found.lo, found.cap), (None, None, None));
@@ -60,7 +60,7 @@ fn credits_that_ran_out_for_one_arm_take_the_verdict_back() {
 fn arms_on_plateaus_of_their_own_are_not_masked() {
     let analysis = checked(|arm, block, _| [970.0, 190.0][arm] * (1.0 + 0.001 * f64::from(block)));
     assert_eq!(verdict(&analysis), Verdict::EffectChanged);
-    assert_eq!(of(&analysis, "b", Metric::THROUGHPUT).cap, None);
+    assert_eq!(of(&analysis, "b", Metric::Throughput).cap, None);
 }
 
 #[test]

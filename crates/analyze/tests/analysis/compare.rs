@@ -3,18 +3,18 @@
 use crate::support::{Bed, failed, job, load, of};
 use iotax_analyze::{Metric, Verdict};
 use iotax_experiment::StopMode;
-use iotax_record::{Outcome, Trial};
+use iotax_record::{EndReason, Outcome, Trial};
 
 #[test]
 fn a_tax_of_23_percent_is_found_within_five_blocks() {
     let mut bed = Bed::compare(&["base", "slow"]);
     let trials = bed.blocks(5, &[2600.0, 2000.0], 0.01);
-    assert_eq!(bed.decide(&trials[..6]).stop, None, "some order was there but once");
+    assert_eq!(bed.decide(&trials[..6]).stop, [], "some order was there but once");
     let first = bed.decide(&trials[..8]);
-    assert_eq!(first.stop.as_deref(), Some("every arm has a verdict"));
+    assert_eq!(first.stop, [EndReason::Resolved { besides: None }]);
     assert_eq!(first.open, [false, false]);
     let analysis = bed.analyze(&trials);
-    let slow = of(&analysis, "slow", Metric::THROUGHPUT);
+    let slow = of(&analysis, "slow", Metric::Throughput);
     assert_eq!(slow.verdict, Verdict::Slower);
     assert!((slow.tax.unwrap() - 0.23).abs() < 0.03, "{slow:?}");
     assert!(slow.lo.unwrap() < 0.2308 && slow.hi.unwrap() > 0.2308);
@@ -31,7 +31,7 @@ fn the_same_thing_twice_is_not_called_different() {
         .map(|seed| {
             let mut bed = Bed::compare(&["a", "b"]).seed(seed);
             let trials = bed.blocks(10, &[400.0, 400.0], 0.03);
-            of(&bed.analyze(&trials), "b", Metric::THROUGHPUT).verdict
+            of(&bed.analyze(&trials), "b", Metric::Throughput).verdict
         })
         .collect();
     let signed = verdicts.iter().filter(|verdict| verdict.is_signed()).count();
@@ -50,7 +50,7 @@ fn an_arm_is_closed_when_resolved_and_the_baseline_when_all_are() {
     }
     let progress = bed.decide(&trials);
     assert_eq!(progress.open, [true, false, true]);
-    assert_eq!((progress.stop, progress.blocks), (None, 4));
+    assert_eq!((progress.stop, progress.blocks), (Vec::new(), 4));
     assert_eq!(progress.arms[0].verdict, Verdict::Slower);
     assert_eq!(progress.arms[1].verdict, Verdict::Undecided);
     assert!(progress.arms[1].blocks_needed.unwrap() > 4);
@@ -62,9 +62,9 @@ fn a_dropped_arm_keeps_its_verdict_while_others_go_on() {
     let trials = bed.blocks(8, &[1000.0, 500.0, 930.0], 0.02);
     let kept: Vec<_> = trials.into_iter().filter(|t| t.arm != "early" || t.block < 4).collect();
     let analysis = bed.analyze(&kept);
-    let early = of(&analysis, "early", Metric::THROUGHPUT);
+    let early = of(&analysis, "early", Metric::Throughput);
     assert_eq!((early.verdict, early.blocks), (Verdict::Slower, 4));
-    assert_eq!(of(&analysis, "late", Metric::THROUGHPUT).blocks, 8);
+    assert_eq!(of(&analysis, "late", Metric::Throughput).blocks, 8);
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn blocks_with_a_failed_trial_do_not_count_and_stay_visible() {
     let stopped = trials.iter().position(|t| t.block == 6 && t.arm == "base").unwrap();
     trials[stopped].outcome = Outcome::Interrupted;
     let analysis = bed.analyze(&trials);
-    assert_eq!(of(&analysis, "slow", Metric::THROUGHPUT).blocks, 5);
+    assert_eq!(of(&analysis, "slow", Metric::Throughput).blocks, 5);
     let point = &analysis.trials[hit];
     assert_eq!((point.outcome.as_str(), point.used, point.iops), ("failed", false, None));
     let partner = analysis.trials.iter().find(|t| t.block == 1 && t.arm == "base").unwrap();
@@ -90,7 +90,7 @@ fn between_two_looks_only_the_earlier_one_is_claimed() {
     let mut bed = Bed::compare(&["base", "slow"]);
     let trials = bed.blocks(7, &[1000.0, 800.0], 0.01);
     let analysis = bed.analyze(&trials);
-    assert_eq!(of(&analysis, "slow", Metric::THROUGHPUT).blocks, 6);
+    assert_eq!(of(&analysis, "slow", Metric::Throughput).blocks, 6);
     let unused = analysis.trials.iter().filter(|t| !t.used).map(|t| t.block);
     assert_eq!(unused.collect::<Vec<_>>(), [6, 6]);
 }
@@ -117,7 +117,7 @@ fn mean_throughput_counts_not_the_median_second() {
         job.read.per_second_ios[2] = 0;
     }
     let analysis = bed.analyze(&trials);
-    let bursty = of(&analysis, "bursty", Metric::THROUGHPUT);
+    let bursty = of(&analysis, "bursty", Metric::Throughput);
     assert_eq!(bursty.verdict, Verdict::Slower);
     assert!((bursty.tax.unwrap() - 0.2).abs() < 0.02);
 }
@@ -127,7 +127,7 @@ fn default_and_tight_ask_for_more_blocks_than_quick() {
     let stop_at = |mode| {
         let mut bed = Bed::compare(&["base", "slow"]).stop(|stop| stop.mode = mode).seed(3);
         let trials = bed.blocks(40, &[400.0, 340.0], 0.04);
-        let stops = |blocks: &usize| bed.decide(&trials[..blocks * 2]).stop.is_some();
+        let stops = |blocks: &usize| !bed.decide(&trials[..blocks * 2]).stop.is_empty();
         (1..=40).find(stops).unwrap()
     };
     let [quick, middle, tight] = [StopMode::Quick, StopMode::Default, StopMode::Tight].map(stop_at);
@@ -141,8 +141,8 @@ fn a_fixed_number_of_blocks_is_run_to_its_end() {
     });
     let trials = bed.blocks(6, &[1000.0, 500.0], 0.01);
     let early = bed.decide(&trials[..8]);
-    assert_eq!((early.stop, early.open), (None, vec![true, true]));
-    assert_eq!(bed.decide(&trials).stop.as_deref(), Some("all 6 blocks were run"));
+    assert_eq!((early.stop, early.open), (Vec::new(), vec![true, true]));
+    assert_eq!(bed.decide(&trials).stop, [EndReason::AllRun]);
 }
 
 #[test]
@@ -152,12 +152,11 @@ fn hopeless_noise_ends_a_run_with_what_it_would_take() {
     let swing = |block: u32| if block % 4 < 2 { 0.35_f64 } else { -0.35 };
     let trials: Vec<_> =
         (0..8).flat_map(|block| bed.block(block, &[400.0, 400.0 * swing(block).exp()])).collect();
-    let stop = bed.decide(&trials).stop.unwrap();
-    assert!(
-        stop.starts_with("a verdict on every arm is out of reach: at this noise it takes about "),
-        "{stop}"
-    );
-    assert!(stop.ends_with(" blocks, of at most 40"), "{stop}");
+    let stop = bed.decide(&trials).stop;
+    let [EndReason::OutOfReach { futile: None, needed: Some(needed) }] = stop[..] else {
+        panic!("{stop:?}");
+    };
+    assert!(needed > 40, "{needed}");
 }
 
 #[test]
@@ -167,7 +166,7 @@ fn simultaneous_intervals_are_wider() {
         bed.experiment.spec.stop.simultaneous = simultaneous;
         let trials = bed.blocks(5, &[400.0, 380.0, 360.0, 340.0], 0.02);
         let analysis = bed.analyze(&trials);
-        let a = of(&analysis, "a", Metric::THROUGHPUT);
+        let a = of(&analysis, "a", Metric::Throughput);
         a.hi.unwrap() - a.lo.unwrap()
     };
     assert!(width(true) > 1.2 * width(false));
@@ -182,7 +181,7 @@ fn cpu_per_io_is_compared_beside_throughput() {
         job(trial).cpu_user_ns = job(trial).read.ios * 100 * factor;
     }
     let analysis = bed.analyze(&trials);
-    let cpu = of(&analysis, "slow", Metric::CPU_PER_IO);
+    let cpu = of(&analysis, "slow", Metric::CpuPerIo);
     assert_eq!(cpu.verdict, Verdict::Slower);
     assert!((cpu.tax.unwrap() - 0.525).abs() < 0.02, "{cpu:?}");
     let difference = cpu.difference_ns.unwrap();
@@ -200,7 +199,7 @@ fn the_end_of_a_burst_of_all_arms_leaves_the_comparison_alone() {
         trial.slot = slot;
     }
     let analysis = bed.analyze(&trials);
-    let slow = of(&analysis, "slow", Metric::THROUGHPUT);
+    let slow = of(&analysis, "slow", Metric::Throughput);
     assert_eq!((slow.regime.as_deref(), slow.change, slow.blocks), (None, None, 10));
     assert!(slow.lo.unwrap() < 0.3 && slow.hi.unwrap() > 0.3, "{slow:?}");
 }
@@ -212,7 +211,7 @@ fn enough_blocks_since_a_change_of_effect_earn_a_verdict() {
     let mut trials = bed.blocks(4, &[400.0, 400.0], 0.02);
     trials.extend(bed.blocks(13, &[400.0, 200.0], 0.02).into_iter().skip(8));
     let analysis = bed.analyze(&trials);
-    let slow = of(&analysis, "slow", Metric::THROUGHPUT);
+    let slow = of(&analysis, "slow", Metric::Throughput);
     assert_eq!((slow.verdict, slow.blocks), (Verdict::Slower, 8));
     assert_eq!(slow.regime.as_deref(), Some("after the change"));
     assert!((slow.tax.unwrap() - 0.5).abs() < 0.05 && slow.holds_after_holm, "{slow:?}");
@@ -225,7 +224,7 @@ fn enough_blocks_since_a_change_of_effect_earn_a_verdict() {
 #[test]
 fn the_syncs_of_a_job_that_waits_for_them_decide() {
     let mut bed = Bed::compare(&["base", "slow"]);
-    let job = &mut bed.experiment.spec.workload.jobs[0];
+    let job = &mut bed.experiment.spec.phases[0].jobs[0];
     (job.read_percent, job.fsync_every) = (0, Some(1));
     let mut trials = bed.blocks(8, &[400.0, 400.0], 0.02);
     for trial in &mut trials {
@@ -235,7 +234,7 @@ fn the_syncs_of_a_job_that_waits_for_them_decide() {
     }
     let analysis = bed.analyze(&trials);
     let first = &analysis.comparisons[0];
-    assert_eq!((first.metric, first.verdict), (Metric::SYNC_LATENCY, Verdict::Slower));
+    assert_eq!((first.metric, first.verdict), (Metric::SyncLatency, Verdict::Slower));
     assert!(first.difference_ns.unwrap().value > 70_000.0, "{first:?}");
     let sync = analysis.arms[1].leading_sync().unwrap();
     assert_eq!(sync.count, 16_000);
@@ -250,7 +249,7 @@ fn the_syncs_of_a_job_that_waits_for_them_decide() {
 #[test]
 fn a_workload_that_flushes_is_compared_in_its_flushes() {
     let mut bed = Bed::compare(&["base", "slow"]);
-    bed.experiment.spec.workload.jobs[0].fsync_every = Some(1);
+    bed.experiment.spec.phases[0].jobs[0].fsync_every = Some(1);
     let mut trials = bed.blocks(8, &[400.0, 400.0], 0.02);
     for trial in &mut trials {
         let is_slow = trial.arm == "slow";
@@ -259,8 +258,8 @@ fn a_workload_that_flushes_is_compared_in_its_flushes() {
         load(trial).jobs[0].sync.record_many(sync_ns + wobble_ns, 400);
     }
     let analysis = bed.analyze(&trials);
-    let slow = of(&analysis, "slow", Metric::SYNC_LATENCY);
+    let slow = of(&analysis, "slow", Metric::SyncLatency);
     assert_eq!(slow.verdict, Verdict::Slower);
     assert!((slow.tax.unwrap() - 0.75).abs() < 0.02, "{slow:?}");
-    assert_eq!(of(&analysis, "slow", Metric::THROUGHPUT).verdict, Verdict::Equivalent);
+    assert_eq!(of(&analysis, "slow", Metric::Throughput).verdict, Verdict::Equivalent);
 }

@@ -65,13 +65,13 @@ fn a_trial_that_was_held_up_weighs_by_what_it_did() {
 /// Jobs of two targets and a third one beside, each one at a time.
 fn on_several_targets(bed: &mut Bed) {
     let spec = &mut bed.experiment.spec;
-    let own = spec.workload.jobs[0].clone();
+    let own = spec.workload().jobs[0].clone();
     let of = |name: &str, target: &str| Job {
         name: name.to_owned(),
         target: Some(target.to_owned()),
         ..own.clone()
     };
-    spec.workload.jobs = vec![of("reader", "x"), of("other", "x"), of("third", "y")];
+    spec.phases[0].jobs = vec![of("reader", "x"), of("other", "x"), of("third", "y")];
     for arm in &mut spec.arms {
         let named = |name: &str| NamedTarget {
             name: name.to_owned(),
@@ -122,7 +122,7 @@ proptest! {
 #[test]
 fn of_each_depth_of_a_depth_check() {
     let mut bed = Bed::compare(&["a", "b"]);
-    bed.experiment.spec.workload.set("depth=8").unwrap();
+    bed.experiment.spec.phases[0].set("depth=8").unwrap();
     let trials = bed.blocks(4, &[400.0, 400.0], 0.001);
     let mut phases = Phases::new(&bed.experiment);
     for trial in &trials {
@@ -137,7 +137,7 @@ fn of_each_depth_of_a_depth_check() {
         trial.phase = phase;
         // All of one depth are equally long, as trials of one phase are.
         let ns = [1_000_000, 4_000_000, 250_000][block as usize] << phase;
-        let load = head.spec.phase(phase as usize).unwrap().workload;
+        let load = head.spec.phase(phase as usize).unwrap().workload().clone();
         let depth = load.jobs[0].queue_depth;
         let ios = u64::from(depth) * 2 * SECOND_NS / ns;
         let mut trial = closed_loop(trial, &[(ns, ios)]);

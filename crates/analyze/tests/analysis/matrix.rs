@@ -2,7 +2,7 @@
 
 use iotax_analyze::{FactorEffect, FactorEffects, Metric, Verdict};
 use iotax_experiment::Setting;
-use iotax_record::Trial;
+use iotax_record::{EndReason, Trial};
 
 use crate::support::{Bed, failed, job};
 
@@ -35,7 +35,7 @@ fn matrix(bed: &Bed, trials: &[Trial]) -> FactorEffects {
 fn throughput<'a>(found: &'a FactorEffects, level: &str) -> &'a FactorEffect {
     let mut effects = found.effects.iter();
     effects
-        .find(|e| e.setting.level == level && e.comparison.metric == Metric::THROUGHPUT)
+        .find(|e| e.setting.level == level && e.comparison.metric == Metric::Throughput)
         .expect("a level")
 }
 
@@ -59,7 +59,7 @@ fn the_effect_of_each_level_is_found_whatever_the_other_factor_does() {
     assert_eq!(throughput(&found, "4").pairs, 3);
     assert!(found.interactions.is_empty(), "{:?}", found.interactions);
     // Each arm is compared with the first, too.
-    assert_eq!(bed.analyze(&trials).comparisons[0].arm.as_deref(), Some("sys/4"));
+    assert_eq!(bed.analyze(&trials).comparisons[0].subject.arm(), Some("sys/4"));
 }
 
 #[test]
@@ -107,11 +107,11 @@ fn it_goes_on_with_every_arm_until_every_effect_is_known() {
     // The first factor is clear at once, the second is not.
     let trials = bed.blocks(4, &rates([1.0, 0.5, 0.4], [1.0, 0.93]), 0.06);
     let progress = bed.decide(&trials);
-    assert_eq!((progress.stop, progress.open), (None, vec![true; 6]));
+    assert_eq!((progress.stop, progress.open), (Vec::new(), vec![true; 6]));
     assert_eq!(progress.arms[0].name, "sec=krb5");
     let trials = self::bed().blocks(40, &rates([1.0, 0.5, 0.4], [1.0, 0.8]), 0.03);
     let first: Vec<Trial> = trials.into_iter().filter(|trial| trial.block < 10).collect();
-    assert_eq!(bed.decide(&first).stop.as_deref(), Some("every effect has a verdict"));
+    assert_eq!(bed.decide(&first).stop, [EndReason::Resolved { besides: None }]);
 }
 
 /// Of 100 experiments with nothing in them, at most 5 may say that there is something.
@@ -122,7 +122,7 @@ fn factors_without_an_effect_hardly_ever_get_one() {
         let trials = bed.blocks(10, &[1000.0; 6], 0.15);
         let found = matrix(&bed, &trials);
         let is_signed = |effect: &FactorEffect| {
-            effect.comparison.metric == Metric::THROUGHPUT
+            effect.comparison.metric == Metric::Throughput
                 && matches!(effect.comparison.verdict, Verdict::Slower | Verdict::Faster)
         };
         found.effects.iter().any(is_signed) || !found.interactions.is_empty()

@@ -3,7 +3,7 @@
 use iotax_analyze::{Analysis, Judgment, Metric, Verdict};
 use iotax_experiment::Rule;
 use iotax_experiment::rule::RuleOutcome;
-use iotax_record::Trial;
+use iotax_record::{EndReason, Trial};
 
 use crate::support::{Bed, failed, of};
 
@@ -18,7 +18,7 @@ fn run(truth: [f64; 2], blocks: u32, fails: impl Fn(u32, &str) -> bool) -> Analy
 }
 
 fn verdict(analysis: &Analysis) -> Verdict {
-    of(analysis, "new", Metric::THROUGHPUT).verdict
+    of(analysis, "new", Metric::Throughput).verdict
 }
 
 fn rule<'a>(analysis: &'a Analysis, of: &str, text: &str) -> &'a Judgment {
@@ -31,7 +31,7 @@ fn an_arm_that_fails_in_most_trials_is_neither_faster_nor_equivalent() {
     for truth in [[400.0, 480.0], [400.0, 400.0], [400.0, 320.0]] {
         let analysis = run(truth, 9, |block, arm| arm == "new" && block % 3 != 0);
         assert_eq!(verdict(&analysis), Verdict::Undecided, "{truth:?}");
-        let missing = of(&analysis, "new", Metric::THROUGHPUT).missing.unwrap();
+        let missing = of(&analysis, "new", Metric::Throughput).missing.unwrap();
         assert_eq!((missing.arm, missing.of_arm, missing.base), (6, 9, 0));
         assert!(missing.decides);
         let slower = rule(&analysis, "new", "slower");
@@ -63,7 +63,7 @@ fn one_accident_among_many_trials_leaves_the_verdict() {
     let analysis = run([400.0, 400.0], 40, |block, arm| arm == "new" && block == 7);
     assert_eq!(verdict(&analysis), Verdict::Equivalent);
     assert_eq!(rule(&analysis, "new", "slower").outcome, RuleOutcome::Pass);
-    let missing = of(&analysis, "new", Metric::THROUGHPUT).missing.unwrap();
+    let missing = of(&analysis, "new", Metric::Throughput).missing.unwrap();
     assert!(!missing.decides && missing.arm == 1);
     // In eight it may hide more than the margin.
     let few = run([400.0, 400.0], 8, |block, arm| arm == "new" && block == 7);
@@ -81,7 +81,7 @@ fn what_the_user_interrupted_is_not_missing() {
     trials.last_mut().unwrap().outcome = iotax_record::Outcome::Interrupted;
     let analysis = bed.analyze(&trials);
     assert_eq!(verdict(&analysis), Verdict::Equivalent);
-    assert_eq!(of(&analysis, "new", Metric::THROUGHPUT).missing, None);
+    assert_eq!(of(&analysis, "new", Metric::Throughput).missing, None);
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn a_run_with_rules_goes_on_while_lost_trials_may_become_few() {
         if trial.arm == "new" && trial.block == 1 { failed(trial) } else { trial }
     };
     let trials: Vec<Trial> = trials.map(lost).collect();
-    assert_eq!(bed.decide(&trials[..16]).stop, None);
+    assert_eq!(bed.decide(&trials[..16]).stop, []);
     let stop = bed.decide(&trials[..78]).stop;
-    assert_eq!(stop.as_deref(), Some("every rule is broken or kept"));
+    assert_eq!(stop, [EndReason::RulesDecided]);
 }

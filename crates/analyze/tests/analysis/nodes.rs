@@ -1,6 +1,6 @@
 //! Nodes of a fleet: which of them is slow.
 
-use iotax_analyze::{Analysis, Analyzer, Verdict};
+use iotax_analyze::{Against, Analysis, Analyzer, Verdict};
 use iotax_experiment::{Design, Layer};
 
 use crate::support::Bed;
@@ -17,7 +17,7 @@ fn rates(nodes: usize, slow: &[usize]) -> Vec<f64> {
 
 fn slow(analysis: &Analysis) -> Vec<&str> {
     let slow = analysis.comparisons.iter().filter(|c| c.verdict == Verdict::Slower);
-    let mut names: Vec<&str> = slow.filter_map(|c| c.arm.as_deref()).collect();
+    let mut names: Vec<&str> = slow.filter_map(|c| c.subject.arm()).collect();
     names.dedup();
     names
 }
@@ -29,10 +29,10 @@ fn the_slow_one_of_few_is_held_against_the_others() {
         let trials = bed.blocks(10, &rates(nodes, &[1]), 0.02);
         let analysis = bed.analyze(&trials);
         assert_eq!(slow(&analysis), ["n1"], "{nodes}");
-        let found = analysis.comparisons.iter().find(|c| c.arm.as_deref() == Some("n1")).unwrap();
+        let found = analysis.comparisons.iter().find(|c| c.subject.arm() == Some("n1")).unwrap();
         assert!((found.tax.unwrap() - 0.3).abs() < 0.05, "{found:?}");
-        let others = if nodes == 2 { "n0" } else { "the other 3" };
-        assert_eq!(found.against.as_deref(), Some(others));
+        let others = if nodes == 2 { Against::Arm("n0".to_owned()) } else { Against::Others(3) };
+        assert_eq!(found.against, Some(others));
     }
 }
 
@@ -42,7 +42,7 @@ fn of_two_there_is_one_question_and_both_answers_are_one() {
     let trials = bed.blocks(12, &rates(2, &[0]), 0.05);
     let analysis = bed.analyze(&trials);
     let [a, b] = ["n0", "n1"].map(|name| {
-        let first = analysis.comparisons.iter().find(|c| c.arm.as_deref() == Some(name));
+        let first = analysis.comparisons.iter().find(|c| c.subject.arm() == Some(name));
         first.unwrap().clone()
     });
     assert_eq!((a.verdict, b.verdict), (Verdict::Slower, Verdict::Faster));
@@ -80,7 +80,7 @@ fn run(nodes: usize, slow: &[usize], seed: u64) -> (Analysis, usize) {
             }
         }
         let progress = analyzer.decide();
-        if progress.stop.is_some() {
+        if !progress.stop.is_empty() {
             break;
         }
         open = progress.open;

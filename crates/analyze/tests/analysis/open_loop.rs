@@ -2,7 +2,7 @@
 
 use iotax_analyze::{Check, Comparison, Metric, Verdict};
 use iotax_experiment::{Driver, IndexLoads};
-use iotax_record::{LatencyHistogram, OperationRecord, Slow, Trial};
+use iotax_record::{EndReason, LatencyHistogram, OperationRecord, Slow, Trial};
 
 use crate::support::{Bed, load, of};
 
@@ -25,7 +25,7 @@ fn p99_at_the_offered_rate_is_the_primary_metric() {
     let (bed, trials) = offered(2100.0, 5, [100.0, 130.0]);
     let analysis = bed.analyze(&trials);
     let metrics: Vec<Metric> = analysis.comparisons.iter().map(|c| c.metric).collect();
-    let all = [Metric::P99, Metric::LATENCY, Metric::SERVICE_TIME, Metric::CPU_PER_IO];
+    let all = [Metric::P99, Metric::Latency, Metric::ServiceTime, Metric::CpuPerIo];
     assert_eq!(metrics, all);
     let p99 = of(&analysis, "slow", Metric::P99);
     assert_eq!(p99.verdict, Verdict::Slower);
@@ -33,7 +33,7 @@ fn p99_at_the_offered_rate_is_the_primary_metric() {
     let difference = p99.difference_ns.unwrap();
     assert!((difference.value - 1.49 * 30e3).abs() < 6e3, "{difference:?}");
     assert!((p99.base.unwrap() - 1.49 * 101e3).abs() < 5e3);
-    assert_eq!(bed.decide(&trials).stop.as_deref(), Some("every arm has a verdict"));
+    assert_eq!(bed.decide(&trials).stop, [EndReason::Resolved { besides: None }]);
 }
 
 #[test]
@@ -42,8 +42,8 @@ fn a_tail_without_enough_ios_gets_no_verdict_and_the_mean_decides() {
     let analysis = bed.analyze(&trials);
     let p99 = of(&analysis, "slow", Metric::P99);
     assert_eq!((p99.verdict, p99.tax), (Verdict::InsufficientTailSamples, None));
-    assert_eq!(of(&analysis, "slow", Metric::LATENCY).verdict, Verdict::Slower);
-    assert_eq!(bed.decide(&trials).stop.as_deref(), Some("every arm has a verdict"));
+    assert_eq!(of(&analysis, "slow", Metric::Latency).verdict, Verdict::Slower);
+    assert_eq!(bed.decide(&trials).stop, [EndReason::Resolved { besides: None }]);
 }
 
 #[test]
@@ -53,12 +53,12 @@ fn an_arm_that_does_not_keep_up_is_overloaded() {
         load(trial).jobs[0].offered_ios = Some(10_800);
     }
     let analysis = bed.analyze(&trials);
-    for metric in [Metric::P99, Metric::LATENCY, Metric::SERVICE_TIME] {
+    for metric in [Metric::P99, Metric::Latency, Metric::ServiceTime] {
         let comparison = of(&analysis, "slow", metric);
         assert_eq!((comparison.verdict, comparison.tax), (Verdict::Overloaded, None));
     }
     let stop = bed.decide(&trials).stop;
-    assert_eq!(stop.as_deref(), Some("no arm keeps up with the offered rate"));
+    assert_eq!(stop, [EndReason::NoneKeepsUp]);
 }
 
 /// Those that came back short are among those completed.
@@ -71,7 +71,7 @@ fn short_ios_do_not_hide_an_overload() {
         job.read.short_ios = job.read.ios;
     }
     let analysis = bed.analyze(&trials);
-    assert_eq!(of(&analysis, "slow", Metric::LATENCY).verdict, Verdict::Overloaded);
+    assert_eq!(of(&analysis, "slow", Metric::Latency).verdict, Verdict::Overloaded);
     let slip = crate::warnings::said(&analysis, Check::ScheduleSlip);
     assert!(slip.contains("completed 97 % of the I/Os offered"), "{slip}");
 }
@@ -92,11 +92,11 @@ fn native_and_fio_are_compared_from_submission() {
         load(trial).jobs[0].read.response = is_native.then_some(waited);
     }
     let analysis = bed.analyze(&trials);
-    for metric in [Metric::P99, Metric::LATENCY] {
+    for metric in [Metric::P99, Metric::Latency] {
         let tax = of(&analysis, "slow", metric).tax.unwrap();
         assert!(tax.abs() < 0.05, "{metric:?}: {tax}");
     }
-    let is_of_service = |c: &Comparison| c.metric == Metric::SERVICE_TIME;
+    let is_of_service = |c: &Comparison| c.metric == Metric::ServiceTime;
     assert!(!analysis.comparisons.iter().any(is_of_service), "it would be the latency again");
     let said = analysis.open_questions.iter().filter(|q| q.starts_with("Latencies count"));
     insta::assert_snapshot!(said.cloned().collect::<String>(), @"Latencies count from submission in all arms, since fio, which drives some, knows of no time at which an I/O was due: what I/Os waited before they were issued is not in them. To have that counted, let iotax drive all arms (without --engine fio).");
@@ -116,14 +116,14 @@ fn response_counts_from_the_intended_start() {
         }
         load(trial).jobs[0].read.response = Some(late);
     }
-    let mean = of(&bed.analyze(&trials), "slow", Metric::LATENCY).tax.unwrap();
+    let mean = of(&bed.analyze(&trials), "slow", Metric::Latency).tax.unwrap();
     assert!(mean > 1.0, "{mean}");
 }
 
 #[test]
 fn index_loads_are_compared_and_described() {
     let mut bed = Bed::compare(&["base", "slow"]);
-    bed.experiment.spec.workload.index = Some(IndexLoads {
+    bed.experiment.spec.phases[0].index = Some(IndexLoads {
         versions_per_second: 4.0,
         index_bytes: 1 << 24,
         slow_load_ns: 10_000_000,
@@ -133,7 +133,7 @@ fn index_loads_are_compared_and_described() {
     let mut trials = bed.blocks(4, &[400.0, 400.0], 0.01);
     // Without any load that could be counted nothing would come of more blocks.
     let twice_as_slow = bed.blocks(4, &[400.0, 200.0], 0.01);
-    assert!(bed.decide(&twice_as_slow).stop.is_some());
+    assert!(!bed.decide(&twice_as_slow).stop.is_empty());
     for trial in &mut trials {
         let mean_ns = if trial.arm == "slow" { 12_000_000 } else { 6_000_000 };
         let mut loads = operation(IndexLoads::LOAD);
@@ -148,7 +148,7 @@ fn index_loads_are_compared_and_described() {
         load(trial).operations = vec![loads, queries];
     }
     let analysis = bed.analyze(&trials);
-    let loads = of(&analysis, "slow", Metric::LOAD_TIME);
+    let loads = of(&analysis, "slow", Metric::LoadTime);
     assert_eq!(loads.verdict, Verdict::Slower);
     assert!((loads.tax.unwrap() - 0.98).abs() < 0.05, "{loads:?}");
     let [loads, queries] = analysis.arms[1].operations.as_slice() else { panic!() };
@@ -188,7 +188,7 @@ fn an_error_beside_the_jobs_is_told_and_counted_in_no_rate() {
 #[test]
 fn a_run_goes_on_until_index_loads_have_a_verdict_too() {
     let mut bed = Bed::compare(&["base", "slow"]);
-    bed.experiment.spec.workload.index = Some(IndexLoads {
+    bed.experiment.spec.phases[0].index = Some(IndexLoads {
         versions_per_second: 4.0,
         index_bytes: 1 << 24,
         slow_load_ns: 10_000_000,
@@ -206,12 +206,12 @@ fn a_run_goes_on_until_index_loads_have_a_verdict_too() {
     let so_far = |blocks: u32| -> Vec<_> {
         trials.iter().filter(|trial| trial.block < blocks).cloned().collect()
     };
-    let verdict = |blocks| of(&bed.analyze(&so_far(blocks)), "slow", Metric::LOAD_TIME).verdict;
-    let stops = |blocks| bed.decide(&so_far(blocks)).stop.is_some();
+    let verdict = |blocks| of(&bed.analyze(&so_far(blocks)), "slow", Metric::LoadTime).verdict;
+    let stops = |blocks| !bed.decide(&so_far(blocks)).stop.is_empty();
     assert_eq!(verdict(3), Verdict::Undecided);
     let first = (3..=20).find(|blocks| stops(*blocks)).unwrap();
     assert_eq!(verdict(first), Verdict::Slower, "after {first} blocks");
     assert!(first > 3);
     bed.experiment.spec.stop.mode = iotax_experiment::StopMode::Default;
-    assert!(bed.decide(&so_far(first)).stop.is_some(), "their precision is not asked for");
+    assert!(!bed.decide(&so_far(first)).stop.is_empty(), "their precision is not asked for");
 }

@@ -1,7 +1,8 @@
 //! Records of peels: what was put into a layer must be attributed to it.
 
 use iotax_analyze::{Analysis, Attribution, LayerCost, Metric, Verdict};
-use iotax_record::Trial;
+use iotax_record::{EndReason, Trial};
+use iotax_wording::name::subject;
 
 use crate::support::{Bed, failed, of};
 
@@ -40,13 +41,13 @@ fn serial_layers_have_one_cost_in_every_order_and_no_interaction() {
     near(attribution.total_ns, 600.0);
     assert!((attribution.bare_ns / 1e6 - 1.0).abs() < 0.02);
     assert_eq!(attribution.blocks, 6);
-    let pair = of(&analysis, "aes x queue", Metric::THROUGHPUT);
+    let pair = of(&analysis, "aes x queue", Metric::Throughput);
     assert_eq!(pair.verdict, Verdict::Equivalent, "{pair:?}");
     assert_eq!(
         attribution.interactions[0].hypothesis,
         "none that matters: they work one after the other, and their costs add up"
     );
-    let shown: Vec<_> = analysis.comparisons.iter().filter_map(|c| c.layer.as_deref()).collect();
+    let shown: Vec<_> = analysis.comparisons.iter().map(|c| subject(&c.subject)).collect();
     assert_eq!(shown, ["aes", "aes", "queue", "queue", "total", "total", "aes x queue"]);
 }
 
@@ -54,7 +55,7 @@ fn serial_layers_have_one_cost_in_every_order_and_no_interaction() {
 fn taxes_of_the_layers_multiply_to_the_total() {
     let (bed, trials) = peel(&["a", "b", "c"], 4, |mask| 1000.0 + 300.0 * f64::from(mask));
     let analysis = bed.analyze(&trials);
-    let tax = |layer| of(&analysis, layer, Metric::THROUGHPUT).tax.unwrap();
+    let tax = |layer| of(&analysis, layer, Metric::Throughput).tax.unwrap();
     let product: f64 = ["a", "b", "c"].map(|layer| 1.0 - tax(layer)).iter().product();
     assert!((1.0 - product - tax("total")).abs() < 1e-9);
     assert!((tax("total") - (1.0 - 1.0 / 3.1)).abs() < 0.03);
@@ -67,7 +68,7 @@ fn layers_that_are_dearer_together_are_called_so() {
     let (bed, trials) =
         peel(&["aes", "aes#2"], 6, |mask| [1000.0, 1300.0, 1300.0, 2000.0][mask as usize]);
     let analysis = bed.analyze(&trials);
-    let pair = of(&analysis, "aes x aes#2", Metric::THROUGHPUT);
+    let pair = of(&analysis, "aes x aes#2", Metric::Throughput);
     assert_eq!(pair.verdict, Verdict::Slower);
     // 2000 us where the sum of costs says 1600.
     assert!((pair.tax.unwrap() - 0.2).abs() < 0.02, "{pair:?}");
@@ -81,7 +82,7 @@ fn layers_that_hide_behind_each_other_are_called_cheaper() {
     let (bed, trials) =
         peel(&["a", "b"], 6, |mask| [1000.0, 1500.0, 1500.0, 1500.0][mask as usize]);
     let analysis = bed.analyze(&trials);
-    assert_eq!(of(&analysis, "a x b", Metric::THROUGHPUT).verdict, Verdict::Faster);
+    assert_eq!(of(&analysis, "a x b", Metric::Throughput).verdict, Verdict::Faster);
     assert!(costs(&analysis).interactions[0].hypothesis.starts_with("cheaper together"));
 }
 
@@ -99,7 +100,7 @@ fn no_arm_is_dropped_before_all_layers_are_resolved() {
         *trial = Trial { slot, ..other.trial(trial.block, mask, rate) };
     }
     let progress = bed.decide(&trials);
-    assert_eq!((progress.open, progress.stop), (vec![true; 4], None));
+    assert_eq!((progress.open, progress.stop), (vec![true; 4], Vec::new()));
     let names: Vec<&str> = progress.arms.iter().map(|arm| arm.name.as_str()).collect();
     assert_eq!(names, ["clear", "vague", "total"]);
     assert!(progress.arms[1].blocks_needed.is_some());
@@ -108,7 +109,7 @@ fn no_arm_is_dropped_before_all_layers_are_resolved() {
 #[test]
 fn a_peel_stops_when_every_layer_has_a_verdict() {
     let (bed, trials) = peel(&["a", "b"], 4, |mask| 1000.0 + 400.0 * f64::from(mask));
-    assert_eq!(bed.decide(&trials).stop.as_deref(), Some("every layer has a verdict"));
+    assert_eq!(bed.decide(&trials).stop, [EndReason::Resolved { besides: None }]);
 }
 
 #[test]
@@ -116,7 +117,7 @@ fn one_failed_trial_costs_the_whole_block() {
     let (bed, mut trials) = peel(&["a"], 6, |mask| 1000.0 + 400.0 * f64::from(mask));
     trials[0] = failed(trials[0].clone());
     let analysis = bed.analyze(&trials);
-    assert_eq!(of(&analysis, "a", Metric::THROUGHPUT).blocks, 5);
+    assert_eq!(of(&analysis, "a", Metric::Throughput).blocks, 5);
     assert_eq!(costs(&analysis).blocks, 5);
 }
 
@@ -136,7 +137,7 @@ fn many_layers_are_screened_and_dependent_costs_become_ranges() {
     let iops: Vec<f64> = masks.iter().map(|mask| 1e6 / time(*mask)).collect();
     let trials = bed.blocks(6, &iops, 0.003);
     let analysis = bed.analyze(&trials);
-    let b = of(&analysis, "b", Metric::THROUGHPUT);
+    let b = of(&analysis, "b", Metric::Throughput);
     assert_eq!(b.tax, None, "one number would hide that the cost depends on the order");
     // 1 - 1000/1200 alone, 1 - 1750/2550 on top of the others.
     assert!(b.lo.unwrap() < 0.17 && b.hi.unwrap() > 0.31, "{b:?}");
@@ -145,7 +146,7 @@ fn many_layers_are_screened_and_dependent_costs_become_ranges() {
     near(layer.first_in_ns, 200.0);
     near(layer.last_in_ns, 800.0);
     assert_eq!(layer.shapley_ns, None);
-    assert!(of(&analysis, "d", Metric::THROUGHPUT).tax.is_some());
+    assert!(of(&analysis, "d", Metric::Throughput).tax.is_some());
     assert!(costs(&analysis).interactions.is_empty());
     let question = "What b and c costs depends on which other layers are there";
     assert!(

@@ -15,8 +15,8 @@ fn two_phases() -> (Bed, Vec<Trial>) {
         trial.phase = 1;
     }
     trials.extend(noisy);
-    let first = bed.experiment.spec.workload.clone();
-    bed.experiment.spec.then.push(Workload { name: "second".to_owned(), ..first });
+    let first = bed.experiment.spec.workload().clone();
+    bed.experiment.spec.phases.push(Workload { name: "second".to_owned(), ..first });
     (bed, trials)
 }
 
@@ -25,7 +25,7 @@ fn open(mut phases: Phases, trials: &[Trial]) -> Vec<Vec<bool>> {
         phases.add(trial);
     }
     let progress = phases.decide();
-    assert_eq!(progress.stop, None);
+    assert_eq!(progress.stop, []);
     phases.open(&progress)
 }
 

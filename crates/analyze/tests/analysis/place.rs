@@ -21,7 +21,7 @@ fn first_is_faster(bed: &mut Bed, blocks: u32, rates: &[f64], gain: f64) -> Vec<
 }
 
 fn b(analysis: &Analysis) -> &iotax_analyze::Comparison {
-    of(analysis, "b", Metric::THROUGHPUT)
+    of(analysis, "b", Metric::Throughput)
 }
 
 /// The orders of three blocks agree in one of four runs if they are tossed, and then whoever came first
@@ -94,7 +94,7 @@ fn of_several_arms_each_is_told_of() {
     let trials: Vec<Trial> = (0..12).flat_map(block).collect();
     let analysis = bed.analyze(&trials);
     for arm in ["b", "c"] {
-        let comparison = of(&analysis, arm, Metric::THROUGHPUT);
+        let comparison = of(&analysis, arm, Metric::Throughput);
         assert!(!comparison.verdict.is_signed(), "{comparison:?}");
         assert!(comparison.place.is_some_and(|place| place.base_first > 0.1), "{comparison:?}");
     }
@@ -140,7 +140,7 @@ fn measures_beside_the_primary_one_share_an_error_rate() {
             job.cpu_user_ns = job.read.ios * (2_000 + 20 * wobble);
         }
         let analysis = bed.analyze(&trials);
-        let cpu = of(&analysis, "b", Metric::CPU_PER_IO);
+        let cpu = of(&analysis, "b", Metric::CpuPerIo);
         (cpu.verdict, cpu.lo.unwrap() > 0.0, cpu.holds_after_holm)
     };
     assert_eq!(of_cpu(3), (Verdict::Undecided, true, false), "alone its interval excludes zero");

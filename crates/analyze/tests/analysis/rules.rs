@@ -1,8 +1,8 @@
 //! Rules that were set beforehand: broken, kept, undecided.
 
-use iotax_analyze::Judgment;
+use iotax_analyze::{Judgment, Verdict};
 use iotax_experiment::rule::RuleOutcome;
-use iotax_experiment::{Requirement, Rule};
+use iotax_experiment::{Requirement, Rule, Subject};
 use iotax_record::{DirectionRecord, Outcome, Trial};
 
 use crate::support::{Bed, SECOND_NS, SECONDS, job};
@@ -84,6 +84,33 @@ fn of_a_peel_the_whole_stack_is_meant_unless_a_layer_is_named() {
     assert_eq!(told, [("total", RuleOutcome::Fail), ("b", RuleOutcome::Pass)]);
 }
 
+#[test]
+fn an_arm_or_a_layer_may_be_called_total() {
+    // A layer of that name is meant before the whole stack.
+    let mut bed = ruled(Bed::peel(&["a", "total"]), &["slower by 10%", "total: slower by 10%"]);
+    let trials = bed.blocks(10, &[400.0, 300.0, 396.0, 297.0], 0.02);
+    let analysis = bed.analyze(&trials);
+    let outcomes: Vec<RuleOutcome> = analysis.rules.iter().map(|rule| rule.outcome).collect();
+    assert_eq!(outcomes, [RuleOutcome::Fail, RuleOutcome::Pass]);
+    let slower = |subject: &Subject| {
+        let mut own = analysis.comparisons.iter().filter(|c| c.subject == *subject);
+        own.next().expect("it is compared").verdict == Verdict::Slower
+    };
+    assert!(slower(&Subject::Total) && !slower(&Subject::Layer("total".to_owned())));
+    // So is an arm, and one that is called like an interaction.
+    let rules = ["total: slower by 10%", "a x b: slower by 10%"];
+    let mut bed = ruled(Bed::compare(&["old", "total", "a x b"]), &rules).seed(9);
+    let trials = bed.blocks(12, &[400.0, 300.0, 398.0], 0.02);
+    let analysis = bed.analyze(&trials);
+    let outcomes: Vec<RuleOutcome> = analysis.rules.iter().map(|rule| rule.outcome).collect();
+    assert_eq!(outcomes, [RuleOutcome::Fail, RuleOutcome::Pass]);
+    let arms: Vec<Option<&str>> =
+        analysis.comparisons.iter().map(|comparison| comparison.subject.arm()).collect();
+    assert_eq!(arms[0], Some("total"));
+    let shown = serde_json::to_value(&analysis.comparisons[0]).unwrap();
+    assert_eq!((&shown["subject"], &shown["arm"]), (&"arm".into(), &"total".into()));
+}
+
 /// `slower by 5%` on arms that are equal is broken in at most one of twenty runs.
 #[test]
 fn equal_arms_hardly_ever_break_a_rule() {
@@ -100,7 +127,7 @@ fn equal_arms_hardly_ever_break_a_rule() {
 fn what_a_workload_requires_is_judged_apart_from_the_rules_and_ends_no_comparison() {
     let mut bed = ruled(Bed::compare(&["old", "new"]), &["iops < 380"]);
     let (rule, source) = (Rule::parse("iops < 350").expect("a rule"), "https://a.example".into());
-    bed.experiment.spec.workload.requires = Some(Requirement { rule, source });
+    bed.experiment.spec.phases[0].requires = Some(Requirement { rule, source });
     let trials = bed.blocks(10, &[400.0, 320.0], 0.02);
     let analysis = bed.analyze(&trials);
     let outcomes = |all: &[Judgment]| all.iter().map(|one| one.outcome).collect::<Vec<_>>();

@@ -2,7 +2,7 @@
 
 use iotax_analyze::{Analysis, Check, Metric, Verdict};
 use iotax_experiment::Design;
-use iotax_record::{DirectionRecord, Outcome, Trial};
+use iotax_record::{DirectionRecord, EndReason, Outcome, Trial};
 
 use crate::support::{Bed, SECOND_NS, SECONDS, job, of};
 use crate::warnings::said;
@@ -29,7 +29,7 @@ fn pair() -> Bed {
 }
 
 fn verdict(analysis: &Analysis) -> Verdict {
-    of(analysis, "slow", Metric::THROUGHPUT).verdict
+    of(analysis, "slow", Metric::Throughput).verdict
 }
 
 #[test]
@@ -37,11 +37,11 @@ fn an_arm_that_completes_nothing_is_slower_after_seven_blocks() {
     let mut bed = pair();
     let trials = run(&mut bed, 7, |_, arm| arm == "slow");
     let six = bed.decide(&trials[..12]);
-    assert_eq!((six.stop.as_deref(), six.arms[0].verdict), (None, Verdict::Undecided));
+    assert_eq!((six.stop, six.arms[0].verdict), (Vec::new(), Verdict::Undecided));
     let seven = bed.decide(&trials);
-    assert_eq!(seven.stop.as_deref(), Some("every arm has a verdict"));
+    assert_eq!(seven.stop, [EndReason::Resolved { besides: None }]);
     let analysis = bed.analyze(&trials);
-    let slow = of(&analysis, "slow", Metric::THROUGHPUT);
+    let slow = of(&analysis, "slow", Metric::Throughput);
     assert_eq!((slow.verdict, slow.tax, slow.blocks), (Verdict::Slower, None, 7));
     let stalls = slow.stalls.unwrap();
     assert_eq!((stalls.arm, stalls.base, stalls.blocks, stalls.more_blocks), (7, 0, 7, None));
@@ -61,7 +61,7 @@ fn three_such_blocks_are_undecided_and_say_what_is_missing() {
     let mut bed = pair();
     let trials = run(&mut bed, 3, |_, arm| arm == "slow");
     let analysis = bed.analyze(&trials);
-    let slow = of(&analysis, "slow", Metric::THROUGHPUT);
+    let slow = of(&analysis, "slow", Metric::Throughput);
     let stalls = slow.stalls.unwrap();
     assert_eq!(
         (slow.verdict, stalls.more_blocks, stalls.factor),
@@ -82,8 +82,8 @@ fn a_baseline_that_stalls_makes_the_arm_faster() {
 fn three_blocks_in_which_both_stall_end_it() {
     let mut bed = pair();
     let trials = run(&mut bed, 3, |_, _| true);
-    assert_eq!(bed.decide(&trials[..4]).stop, None);
-    insta::assert_snapshot!(bed.decide(&trials).stop.unwrap(), @"no arm completes anything within its window");
+    assert_eq!(bed.decide(&trials[..4]).stop, []);
+    assert_eq!(bed.decide(&trials).stop, [EndReason::NoneCompletes]);
     let analysis = bed.analyze(&trials);
     assert_eq!(verdict(&analysis), Verdict::NoInformation);
     insta::assert_snapshot!(analysis.open_questions[0], @"Throughput of slow: no information; neither completed anything within its window in 3 blocks. A longer window (--time) may show how slow they are.");
@@ -100,7 +100,7 @@ fn one_stall_ends_intervals_and_equivalence() {
         .map(|t| if t.block == 4 && t.arm == "slow" { stalled(t) } else { t })
         .collect();
     let analysis = bed.analyze(&trials);
-    let slow = of(&analysis, "slow", Metric::THROUGHPUT);
+    let slow = of(&analysis, "slow", Metric::Throughput);
     assert_eq!((slow.verdict, slow.lo, slow.p), (Verdict::Undecided, None, Some(1.0)));
     assert!(!slow.holds_after_holm);
 }
@@ -155,7 +155,7 @@ fn a_stall_at_an_offered_rate_is_a_verdict() {
     let mut bed = pair().offer(400.0);
     let trials = run(&mut bed, 7, |_, arm| arm == "slow");
     let analysis = bed.analyze(&trials);
-    for metric in [Metric::P99, Metric::LATENCY] {
+    for metric in [Metric::P99, Metric::Latency] {
         assert_eq!(of(&analysis, "slow", metric).verdict, Verdict::Slower, "{metric:?}");
     }
 }
@@ -164,8 +164,11 @@ fn a_stall_at_an_offered_rate_is_a_verdict() {
 fn a_plain_run_is_given_up_after_three_trials_without_anything() {
     let mut bed = Bed::new(&[("only", &[])], Design::Single);
     let trials: Vec<Trial> = (0..3).map(|block| stalled(bed.trial(block, 0, 400.0))).collect();
-    assert_eq!(bed.decide(&trials[..2]).stop, None);
-    insta::assert_snapshot!(bed.decide(&trials).stop.unwrap(), @"arm only completed nothing in 3 trials in a row");
+    assert_eq!(bed.decide(&trials[..2]).stop, []);
+    assert_eq!(
+        bed.decide(&trials).stop,
+        [EndReason::ArmSilent { arm: "only".to_owned(), trials: 3 }]
+    );
     insta::assert_snapshot!(said(&bed.analyze(&trials), Check::StalledTrials), @"
     [only, 3 trials] reader completed no I/O in a window of 5 s: below 0.20 IOPS (in 3 of 3 trials)
       -> That is a result, not a failure: slower than could be measured. A longer window (--time) may show how slow; the machine's counters show what it waited for.
@@ -181,7 +184,10 @@ fn a_peel_is_given_up_after_three_and_still_judges_the_whole_stack() {
         trials.map(|t| if t.arm == "mask 1" { stalled(t) } else { t }).collect()
     };
     let trials = stall(3, &mut bed);
-    insta::assert_snapshot!(bed.decide(&trials).stop.unwrap(), @"arm mask 1 completed nothing in 3 trials in a row");
-    let total = of(&bed.analyze(&trials), "total", Metric::THROUGHPUT).clone();
+    assert_eq!(
+        bed.decide(&trials).stop,
+        [EndReason::ArmSilent { arm: "mask 1".to_owned(), trials: 3 }]
+    );
+    let total = of(&bed.analyze(&trials), "total", Metric::Throughput).clone();
     assert_eq!(total.stalls.map(|stalls| (stalls.arm, stalls.base)), Some((3, 0)));
 }

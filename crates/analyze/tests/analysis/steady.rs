@@ -11,7 +11,7 @@ use crate::warnings::{pair, said};
 /// Two arms on storage, whose workload writes this share of its I/Os.
 fn bed(writes: u8) -> Bed {
     let mut bed = pair();
-    bed.experiment.spec.workload.jobs[0].read_percent = 100 - writes;
+    bed.experiment.spec.phases[0].jobs[0].read_percent = 100 - writes;
     for arm in &mut bed.experiment.spec.arms {
         arm.target = Target::Path(format!("/mnt/{}", arm.name).into());
     }
@@ -54,7 +54,7 @@ fn nothing_is_said_of_reads_of_memory_of_noise_or_of_few_blocks() {
     };
     let memory = {
         let mut bed = pair();
-        bed.experiment.spec.workload.jobs[0].read_percent = 0;
+        bed.experiment.spec.phases[0].jobs[0].read_percent = 0;
         let trials = drifting(&mut bed, 10, 0.93);
         bed.analyze(&trials)
     };

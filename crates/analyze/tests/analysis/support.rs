@@ -4,11 +4,12 @@ use iotax_analyze::{Analysis, Analyzer, Comparison, Metric, Progress};
 use iotax_experiment::layers::{Aes, Mem};
 use iotax_experiment::plan::Plan;
 use iotax_experiment::{
-    Arm, Design, Engine, Job, Layer, Pace, Pattern, Spec, Stack, Stop, StopMode, Target, Workload,
+    Arm, Design, Engine, Job, Layer, Pace, Pattern, Spec, Stack, Stop, StopMode, Subject, Target,
+    Workload,
 };
 use iotax_record::{
-    DirectionRecord, End, Environment, ExperimentHead, HostRecord, JobRecord, LatencyHistogram,
-    LoadRecord, Outcome, Site, Trial,
+    DirectionRecord, End, EndReason, Environment, ExperimentHead, HostRecord, JobRecord,
+    LatencyHistogram, LoadRecord, Outcome, Site, Trial,
 };
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, StandardNormal};
@@ -48,6 +49,7 @@ impl Bed {
         );
         let sites = arms.iter().map(|_| memory_site()).collect();
         let experiment = ExperimentHead {
+            cloud: iotax_experiment::CloudChoice::default(),
             format: iotax_record::FORMAT,
             id: None,
             iotax_version: "0.1.0".into(),
@@ -100,7 +102,7 @@ impl Bed {
 
     /// Offers a rate instead of a closed loop.
     pub(crate) fn offer(mut self, iops: f64) -> Self {
-        self.experiment.spec.workload.jobs[0].pace = Pace::Even { iops };
+        self.experiment.spec.phases[0].jobs[0].pace = Pace::Even { iops };
         self
     }
 
@@ -158,7 +160,7 @@ impl Bed {
             latency.record(ns);
             sum_ns += ns;
         }
-        let is_open = self.experiment.spec.workload.jobs[0].pace.offered_iops().is_some();
+        let is_open = self.experiment.spec.workload().jobs[0].pace.offered_iops().is_some();
         let per_second = ios / SECONDS;
         let read = DirectionRecord {
             ios,
@@ -169,7 +171,7 @@ impl Bed {
             per_second_bytes: vec![per_second * BLOCK; SECONDS as usize],
             ..DirectionRecord::default()
         };
-        let offered = self.experiment.spec.workload.jobs[0].pace.offered_iops();
+        let offered = self.experiment.spec.workload().jobs[0].pace.offered_iops();
         let job = JobRecord {
             name: "reader".into(),
             engine: "vdisk".into(),
@@ -221,7 +223,7 @@ impl Bed {
 
 pub(crate) fn end() -> End {
     End {
-        reason: "every arm has a verdict".into(),
+        reasons: vec![EndReason::Resolved { besides: None }],
         wall_ns: 60 * SECOND_NS,
         interrupted: false,
         gave_up: false,
@@ -247,9 +249,13 @@ pub(crate) fn load(trial: &mut Trial) -> &mut LoadRecord {
 
 /// The comparison of an arm or a layer.
 pub(crate) fn of<'a>(analysis: &'a Analysis, subject: &str, metric: Metric) -> &'a Comparison {
-    let is_it = |c: &&Comparison| {
-        c.arm.as_deref().or(c.layer.as_deref()) == Some(subject) && c.metric == metric
+    let is_called = |own: &Subject| match own {
+        Subject::Arm(name) | Subject::Layer(name) => name == subject,
+        Subject::Interaction([a, b]) => format!("{a} x {b}") == subject,
+        Subject::Total => subject == "total",
+        Subject::Level(_) => false,
     };
+    let is_it = |c: &&Comparison| is_called(&c.subject) && c.metric == metric;
     analysis.comparisons.iter().find(is_it).expect("there is such a comparison")
 }
 

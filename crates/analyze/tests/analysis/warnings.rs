@@ -237,7 +237,7 @@ fn schedule_slip() {
 /// it read; the first one's reads were cold.
 fn cold(bed: Bed, share: Option<f64>) -> Analysis {
     let mut bed = bed;
-    bed.experiment.spec.workload.jobs[0].invalidate = true;
+    bed.experiment.spec.phases[0].jobs[0].invalidate = true;
     let mut trials = bed.blocks(4, &[500.0, 500.0], 0.01);
     for trial in &mut trials {
         let read = job(trial).read.bytes as f64;
@@ -296,7 +296,7 @@ fn impossible_speed() {
 #[test]
 fn cache_answered() {
     let mut bed = pair().on_disk();
-    bed.experiment.spec.workload.jobs[0].direct = true;
+    bed.experiment.spec.phases[0].jobs[0].direct = true;
     let reads = changed(&mut bed, |trial| load(trial).system.device_read_bytes = Some(BLOCK));
     insta::assert_snapshot!(said(&reads, Check::CacheAnswered), @"
     [other, 4 trials] 10 MB were read with direct I/O, but devices moved only 4.1 kB (under 0.1 %) (in 4 of 4 trials)
@@ -323,7 +323,7 @@ fn the_page_cache_took_what_was_written() {
     bed.experiment.spec.arms.iter_mut().for_each(|arm| {
         arm.target = iotax_experiment::Target::Path("/data".into());
     });
-    bed.experiment.spec.workload.jobs[0].direct = false;
+    bed.experiment.spec.phases[0].jobs[0].direct = false;
     let kept = changed(&mut bed, |trial| {
         job(trial).write.bytes = 1_000_000_000;
         load(trial).system.device_write_bytes = Some(1_000_000);
@@ -332,7 +332,7 @@ fn the_page_cache_took_what_was_written() {
     [other, 4 trials] 1 GB were written to the page cache and never synced; devices moved only 1 MB (0.1 %) (in 4 of 4 trials)
       -> The rate of writes is that of memory, not of the storage. Set direct=true, or sync as the application does (fsync-every=...).
     ");
-    bed.experiment.spec.workload.jobs[0].fsync_every = Some(1);
+    bed.experiment.spec.phases[0].jobs[0].fsync_every = Some(1);
     let synced = changed(&mut bed, |trial| {
         job(trial).write.bytes = 1_000_000_000;
         load(trial).system.device_write_bytes = Some(1_000_000);
@@ -346,7 +346,7 @@ fn buffered_io_may_be_answered_by_a_cache() {
     bed.experiment.spec.arms.iter_mut().for_each(|arm| {
         arm.target = iotax_experiment::Target::Path("/data".into());
     });
-    bed.experiment.spec.workload.jobs[0].engine = Engine::Psync;
+    bed.experiment.spec.phases[0].jobs[0].engine = Engine::Psync;
     let mut bed = bed.on_disk();
     let analysis = changed(&mut bed, |trial| load(trial).system.device_read_bytes = Some(0));
     assert_eq!(analysis.warnings, []);

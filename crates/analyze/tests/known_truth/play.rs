@@ -65,7 +65,7 @@ impl Scenario {
         };
         let mut phases = Phases::new(&experiment);
         let mut open = vec![vec![true; self.arms]];
-        let mut reason = String::from("all blocks were run");
+        let mut reasons = Vec::new();
         for block in 0..plan.max_blocks {
             for (place, arm) in plan.order(block, |arm| open[0][arm]).into_iter().enumerate() {
                 let tax = if arm + 1 == self.arms { self.tax } else { 0.0 };
@@ -73,18 +73,18 @@ impl Scenario {
             }
             let progress = phases.decide();
             open = phases.open(&progress);
-            if let Some(stop) = progress.stop {
-                reason = stop;
+            reasons = progress.stop;
+            if !reasons.is_empty() {
                 break;
             }
         }
-        let end = End { reason, wall_ns: 0, interrupted: false, gave_up: false, trials: None };
+        let end = End { reasons, wall_ns: 0, interrupted: false, gave_up: false, trials: None };
         let (_, analysis) = phases.finish(Some(&end)).remove(0);
         self.came(&analysis.comparisons)
     }
 
     fn came(&self, comparisons: &[Comparison]) -> Came {
-        let primary = || comparisons.iter().filter(|c| c.metric == Metric::THROUGHPUT);
+        let primary = || comparisons.iter().filter(|c| c.metric == Metric::Throughput);
         let last = primary().next_back().expect("a comparison");
         let ends = last.lo.zip(last.hi);
         Came {
@@ -220,6 +220,7 @@ fn experiment(scenario: &Scenario, seed: u64) -> ExperimentHead {
     let sites = vec![Site { storage_id: "one disk".into(), ..Site::default() }; arms.len()];
     let stop = Stop { mode: scenario.mode, ..Stop::default() };
     ExperimentHead {
+        cloud: iotax_experiment::CloudChoice::default(),
         format: iotax_record::FORMAT,
         id: None,
         iotax_version: "0".into(),

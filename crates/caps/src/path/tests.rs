@@ -1,6 +1,7 @@
 use iotax_catalog::Direction;
 use iotax_experiment::{
-    Arm, CloudChoice, KnownLimit, Probe, Search, SearchTarget, Target, parse_arms,
+    Arm, CloudChoice, KnownLimit, Opened, OpenedTarget, Probe, Search, SearchTarget, Target,
+    parse_arms,
 };
 
 use super::*;
@@ -76,7 +77,7 @@ fn searched_on(known: Vec<KnownLimit>, mut path: Path) -> Caps {
     let arm: Arm = parse_arms(["netns"]).unwrap().remove(0);
     assert!(matches!(arm.target, Target::Stack(_)));
     let search = Search {
-        targets: vec![SearchTarget { arm, span_bytes: 1 << 30, smallest_io_bytes: None, known }],
+        targets: vec![SearchTarget { arm, span_bytes: 1 << 30 }],
         writes: false,
         quick: true,
         burst: None,
@@ -84,7 +85,9 @@ fn searched_on(known: Vec<KnownLimit>, mut path: Path) -> Caps {
         fail_if: vec![iotax_experiment::Rule::parse("bandwidth < 1G").unwrap()],
         seed: 1,
     };
-    find(&search, &mut path)
+    let found = OpenedTarget { smallest_io_bytes: None, known };
+    let opened = Opened { cloud: search.cloud.clone(), targets: vec![found] };
+    find(&search, &opened, &mut path)
 }
 
 /// 60 MB/s for all flows, of which probes lose something.

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::thread;
 
 use anyhow::{Context as _, Result};
+use iotax_load::PeerSecret;
 use iotax_load::{new_peer_secret, serve_peer};
 use iotax_rig::read_token;
-use iotax_vdisk::PeerSecret;
 
 use crate::args::PeerArgs;
 use crate::exit::{self, Exit, Usage};

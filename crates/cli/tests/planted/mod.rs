@@ -139,6 +139,7 @@ fn spec() -> Spec {
 
 fn experiment(spec: Spec) -> ExperimentHead {
     ExperimentHead {
+        cloud: iotax_experiment::CloudChoice::default(),
         format: FORMAT,
         id: None,
         iotax_version: "0".to_owned(),

@@ -2,7 +2,7 @@
 //! way of the verdict. What holds for all of them alike explains none.
 
 use iotax_analyze::{Analysis, Verdict};
-use iotax_experiment::{Design, Does, Layer};
+use iotax_experiment::{Design, Does, Layer, Subject};
 use iotax_record::ExperimentHead;
 use serde::Serialize;
 
@@ -94,8 +94,8 @@ fn way(experiment: &ExperimentHead, analysis: &Analysis, arm: &Judged<'_>) -> Op
         _ => false,
     };
     let comparisons = analysis.comparisons.iter().filter(|comparison| {
-        let is_total = is_full && comparison.layer.as_deref() == Some("total");
-        comparison.arm.as_deref() == Some(arm.name()) || is_total
+        let is_total = is_full && comparison.subject == Subject::Total;
+        comparison.subject.arm() == Some(arm.name()) || is_total
     });
     let mut signed = comparisons.filter(|c| c.metric.is_speed() && c.verdict.is_signed());
     signed.next().map(|comparison| comparison.verdict)

@@ -102,7 +102,7 @@ impl<'a> Case<'a> {
             summary,
             work: analysis.work.get(arm)?,
             counters: summary.counters.as_ref(),
-            job: experiment.spec.workload.primary_job()?,
+            job: experiment.spec.workload().primary_job()?,
             trials,
             site: experiment.sites.get(arm),
             target: experiment.spec.arms.get(arm).map(|arm| &arm.target),

@@ -30,7 +30,7 @@ const DECIDED_BY_MEASURING: [&str; 14] = [
 pub(super) fn with_findings(case: &Case<'_>, mut suspects: Vec<Suspect>) -> Vec<Suspect> {
     let Some((machine, path)) = case.machine().zip(case.path()) else { return suspects };
     let only_here = Machine { paths: vec![path.clone()], ..machine.clone() };
-    for finding in findings(&only_here, &case.experiment.spec.cloud) {
+    for finding in findings(&only_here, &case.experiment.cloud) {
         match suspects.iter_mut().find(|suspect| suspect.cause == finding.cause) {
             Some(known) => known.evidence.extend(finding.seen.into_iter().map(Into::into)),
             None => suspects.extend(only_seen(case, finding)),

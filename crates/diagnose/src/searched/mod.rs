@@ -11,8 +11,8 @@ mod sharing;
 use iotax_caps::{Cap, CapKind, Caps, Obstacle, PathQuantity, SecondPass, TargetCaps, Unreached};
 use iotax_catalog::Cloud;
 use iotax_catalog::Cloud::{Aws, Azure, Gcp};
-use iotax_experiment::Search;
 use iotax_experiment::documented::Documented;
+use iotax_record::SearchHead;
 use serde::Serialize;
 
 use crate::machine::why::limits::Counted;
@@ -110,7 +110,7 @@ pub(crate) const CAUSES: [&str; 19] = [
 ];
 
 /// What is suspected of each target; those of which nothing is are left out.
-pub fn of_search(asked: &Search, caps: &Caps) -> Vec<Diagnosis> {
+pub fn of_search(asked: &SearchHead, caps: &Caps) -> Vec<Diagnosis> {
     let of_target = |target: &TargetCaps| {
         // Of what is as sure, that which has a name or another target in it says more than a cap
         // does by itself. A search measures no shares of an I/O's time.
@@ -133,7 +133,7 @@ pub fn of_search(asked: &Search, caps: &Caps) -> Vec<Diagnosis> {
 }
 
 /// What holds each of its caps: limits that are known and fit, and what the others look like.
-fn limits(asked: &Search, target: &TargetCaps, caps: &Caps) -> (Vec<Suspect>, Vec<Suspect>) {
+fn limits(asked: &SearchHead, target: &TargetCaps, caps: &Caps) -> (Vec<Suspect>, Vec<Suspect>) {
     let (mut by_name, mut by_shape) = (Vec::new(), Vec::new());
     for (cap, is_bytes) in [(&target.iops, false), (&target.bw_bytes, true)] {
         let Some(cap) = cap else { continue };
@@ -148,7 +148,7 @@ fn limits(asked: &Search, target: &TargetCaps, caps: &Caps) -> (Vec<Suspect>, Ve
 
 /// A limit that is documented, or that this machine sets. That a figure is the same may be chance:
 /// it counts for as much as the cap looks like a limiter's.
-fn named(asked: &Search, cap: &Cap, documented: &Documented) -> Option<Suspect> {
+fn named(asked: &SearchHead, cap: &Cap, documented: &Documented) -> Option<Suspect> {
     let limit = &documented.limits[documented.binds?];
     let is_here = limit.scope == "cgroup";
     let to_blame = match (limit.scope.as_str(), provider(asked)) {
@@ -175,10 +175,11 @@ fn named(asked: &Search, cap: &Cap, documented: &Documented) -> Option<Suspect> 
 }
 
 /// Whose limits were asked for.
-fn provider(asked: &Search) -> Option<Cloud> {
+fn provider(asked: &SearchHead) -> Option<Cloud> {
     let of_vm = |name: &str| Some(iotax_catalog::vm(name).ok()?.first()?.cloud);
     let of_disk = |text: &String| Some(iotax_catalog::disk(text).ok()?.cloud);
-    asked.cloud.vm.as_deref().and_then(of_vm).or_else(|| asked.cloud.disks.iter().find_map(of_disk))
+    let cloud = &asked.opened.cloud;
+    cloud.vm.as_deref().and_then(of_vm).or_else(|| cloud.disks.iter().find_map(of_disk))
 }
 
 fn unnamed(target: &TargetCaps, cap: &Cap) -> Suspect {

@@ -30,7 +30,7 @@ fn told(arms: &[Arm; 2], flush_ms: Option<[u64; 2]>) -> Reasons {
 fn told_of(mut bed: Bed, arms: &[Arm], flush_ms: Option<[u64; 2]>) -> Reasons {
     let experiment = &mut bed.experiment;
     experiment.sites = arms.iter().map(|_| disk_site()).collect();
-    let job = &mut experiment.spec.workload.jobs[0];
+    let job = &mut experiment.spec.phases[0].jobs[0];
     (job.engine, job.direct, job.queue_depth) = (Engine::Psync, true, 1);
     for (arm, asked) in arms.iter().zip(&mut experiment.spec.arms) {
         let file = Layer::File(File { path: None, size_bytes: 1 << 30, thin: false });

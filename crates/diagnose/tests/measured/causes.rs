@@ -39,7 +39,7 @@ impl Scene {
         let mut bed = Bed::new(&[("a", &[])], Design::Single);
         bed.experiment.spec.arms[0].target = Target::Path("/data".into());
         bed.experiment.sites = vec![disk_site()];
-        let job = &mut bed.experiment.spec.workload.jobs[0];
+        let job = &mut bed.experiment.spec.phases[0].jobs[0];
         (job.engine, job.direct, job.queue_depth) = (Engine::IoUring, true, 8);
         let iops = 1000.0;
         let counters = Counters {
@@ -91,7 +91,7 @@ impl Scene {
     }
 
     pub(crate) fn job(&mut self) -> &mut Job {
-        &mut self.bed.experiment.spec.workload.jobs[0]
+        &mut self.bed.experiment.spec.phases[0].jobs[0]
     }
 
     pub(crate) fn queue(&mut self) -> &mut Queue {
@@ -115,10 +115,10 @@ impl Scene {
             record.read.response =
                 record.read.response.is_some().then(|| record.read.service.clone());
         }
-        if self.bed.experiment.spec.workload.jobs[0].read_percent == 0 {
+        if self.bed.experiment.spec.workload().jobs[0].read_percent == 0 {
             std::mem::swap(&mut record.read, &mut record.write);
         }
-        let block = self.bed.experiment.spec.workload.jobs[0].block_sizes.max_bytes();
+        let block = self.bed.experiment.spec.workload().jobs[0].block_sizes.max_bytes();
         record.read.bytes = record.read.ios * u64::from(block);
         record.write.bytes = record.write.ios * u64::from(block);
         if let Some(seconds) = self.seconds {
@@ -129,7 +129,7 @@ impl Scene {
         }
         if let Some(beside) = self.beside {
             let other = Job { read_percent: 0, ..Job::new(beside.name.clone()) };
-            self.bed.experiment.spec.workload.jobs.push(other);
+            self.bed.experiment.spec.phases[0].jobs.push(other);
             load(&mut trial).jobs.push(beside);
         }
         let analysis = self.bed.analyze(&[trial]);

@@ -64,7 +64,7 @@ fn beside(by: u32, spread: [u64; 3]) -> (Bed, Vec<iotax_record::Trial>) {
     for (arm, path) in bed.experiment.spec.arms.iter_mut().zip(["/free", "/held"]) {
         arm.target = Target::Path(path.into());
     }
-    let asked = &mut bed.experiment.spec.workload.jobs[0];
+    let asked = &mut bed.experiment.spec.phases[0].jobs[0];
     (asked.engine, asked.direct, asked.queue_depth) = (Engine::IoUring, true, 4);
     let mut trials = Vec::new();
     for block in 0..5_u32 {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use iotax_experiment::{Arm, Driver, FioOption, Job, Spec, Workload};
+use iotax_experiment::{Arm, Blame, Driver, Fault, FioOption, Job, Spec, Workload};
 
 use super::reach::refused_by_driver;
 
@@ -20,6 +20,12 @@ pub struct Beyond {
     verifies: bool,
     /// Why fio cannot do it either, on this target or as it is installed.
     no_fio: Option<String>,
+}
+
+impl Blame for Beyond {
+    fn fault(&self) -> Fault {
+        Fault::Usage
+    }
 }
 
 /// Refuses an experiment with jobs that the native engines cannot do, if they are to drive some

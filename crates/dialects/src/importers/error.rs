@@ -1,4 +1,4 @@
-use iotax_experiment::brief;
+use iotax_experiment::{Blame, Fault, brief};
 
 /// Why another tool's result cannot be used. The messages name the place in the text; whoever has
 /// the file's name puts it before them.
@@ -34,6 +34,24 @@ pub enum Error {
     DiskspdText,
     #[error("it holds no measurement of {tool}: {}", brief(why))]
     Nothing { tool: &'static str, why: String },
+}
+
+impl Blame for Error {
+    fn fault(&self) -> Fault {
+        match self {
+            Self::TooLong { .. }
+            | Self::NoDocument { .. }
+            | Self::CutOff { .. }
+            | Self::Json { .. }
+            | Self::NotFio { .. }
+            | Self::NoJobs
+            | Self::TooManyJobs { .. }
+            | Self::Number { .. }
+            | Self::Xml { .. }
+            | Self::DiskspdText
+            | Self::Nothing { .. } => Fault::Usage,
+        }
+    }
 }
 
 fn said(text: &str) -> String {

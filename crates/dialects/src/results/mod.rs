@@ -12,8 +12,10 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use indexmap::IndexSet;
-use iotax_experiment::{Arm, Design, Spec, Stop, Target, Workload};
-use iotax_record::{End, ExperimentHead, FORMAT, JobRecord, Outcome, Placed, Site, Trial};
+use iotax_experiment::{Arm, CloudChoice, Design, Source, Spec, Stop, Target, Workload};
+use iotax_record::{
+    End, EndReason, ExperimentHead, FORMAT, JobRecord, Outcome, Placed, Site, Trial,
+};
 use jiff::Timestamp;
 
 use crate::error::Error;
@@ -49,17 +51,17 @@ pub fn is_result(path: &Path) -> Result<bool, Error> {
     Ok(record::place(path).is_some() || importers::sniff_file(path)?.is_some())
 }
 
-/// Reads the results that are the targets of `arms`.
+/// Reads the results of `arms`.
 ///
 /// Each job is a phase of the experiment. Jobs are the same if they have one name; where each result
 /// has one, or one of a shape, those are taken for the same. A job is kept if both sides of a
 /// comparison have it.
 ///
 /// # Errors
-/// As [`importers::open`]; a record that cannot be read; [`Error::Incomparable`] if an arm is no list
-/// of results, names a file twice, or the results have no job in common.
+/// As [`importers::open`]; a record that cannot be read; [`Error::Incomparable`] if an arm names a
+/// file twice, or the results have no job in common.
 pub fn read(
-    arms: Vec<Arm>,
+    arms: Vec<SavedArm>,
     stop: Stop,
     command: Vec<String>,
     iotax_version: &str,
@@ -67,13 +69,14 @@ pub fn read(
     let mut reads = Vec::new();
     for (arm, of_arm) in arms.iter().enumerate() {
         let mut block = 0;
-        for file in files(of_arm)? {
+        for file in of_arm.files()? {
             for read in read_file(arm, file)? {
                 reads.push(ResultFile { block, ..read });
                 block += 1;
             }
         }
     }
+    let arms: Vec<Arm> = arms.into_iter().map(|saved| saved.arm).collect();
     refuse_copies(&arms, &mut reads)?;
     let design = if arms.len() == 1 { Design::Single } else { Design::Compare };
     let mut spec = Spec::new(workload(&reads, "", Vec::new()), arms, design, stop, 0);
@@ -82,12 +85,12 @@ pub fn read(
     let names = shared(&reads, &spec)?;
     notes.extend(partners::missing(&reads, &spec.arms, &names));
     notes.extend(unlike_latencies(&mut reads));
-    let mut workloads = names.iter().map(|name| {
+    let phases = names.iter().map(|name| {
         let differences = sameness::differences(&spec.arms, &reads, name, names.len() > 1);
         workload(&reads, name, notes.iter().cloned().chain(differences).collect())
     });
-    spec.workload = workloads.next().expect("there is a job, or else an error");
-    spec.then = workloads.collect();
+    spec.phases = phases.collect();
+    spec.source = Source::SavedResults;
     spec.unmatched_jobs =
         u32::try_from(partners::names(&reads).len() - names.len()).unwrap_or(u32::MAX);
     spec.suite = (names.len() > 1).then(|| suite(&names));
@@ -104,10 +107,11 @@ pub fn read(
         command,
         spec,
         hosts: Vec::new(),
+        cloud: CloudChoice::default(),
         sites,
     };
     let end = End {
-        reason: format!("nothing was run: all {results} results given were read"),
+        reasons: vec![EndReason::ResultsRead { results }],
         wall_ns: 0,
         interrupted: false,
         gave_up: false,
@@ -116,18 +120,37 @@ pub fn read(
     Ok(Results { experiment, trials, end })
 }
 
-fn files(arm: &Arm) -> Result<&[PathBuf], Error> {
-    let Target::Results(files) = &arm.target else {
-        let what = format!("arm {} is {}, not a list of results", arm.name, arm.target);
-        return Err(incomparable(what, "give results for all arms"));
-    };
-    let mut seen = HashSet::new();
-    match files.iter().find(|file| !seen.insert(*file)) {
-        Some(twice) => {
-            let what = format!("arm {} has {} twice", arm.name, twice.display());
-            Err(incomparable(what, "a result copied is not a second measurement: name it once"))
+/// An arm, and the results that were measured of it.
+#[derive(Debug, Clone)]
+pub struct SavedArm {
+    arm: Arm,
+    files: Vec<PathBuf>,
+}
+
+impl SavedArm {
+    /// `arm` with the paths of its results as its target.
+    pub fn new(arm: Arm, files: Vec<PathBuf>) -> Self {
+        let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+        Self { arm: Arm { target: Target::Path(names.join(",").into()), ..arm }, files }
+    }
+
+    pub fn named(name: impl Into<String>, files: Vec<PathBuf>) -> Self {
+        Self::new(Arm::new(name, Target::Path(PathBuf::new())), files)
+    }
+
+    pub fn name(&self) -> &str {
+        &self.arm.name
+    }
+
+    fn files(&self) -> Result<&[PathBuf], Error> {
+        let mut seen = HashSet::new();
+        match self.files.iter().find(|file| !seen.insert(*file)) {
+            Some(twice) => {
+                let what = format!("arm {} has {} twice", self.arm.name, twice.display());
+                Err(incomparable(what, "a result copied is not a second measurement: name it once"))
+            }
+            None => Ok(&self.files),
         }
-        None => Ok(files),
     }
 }
 

@@ -1,5 +1,4 @@
 use insta::assert_snapshot;
-use iotax_experiment::Target;
 
 use super::*;
 
@@ -7,21 +6,20 @@ fn fixture(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
 }
 
-fn arm(name: &str, files: &[&str]) -> Arm {
-    let files = files.iter().map(|file| fixture(file)).collect();
-    Arm::new(name, Target::Results(files))
+fn arm(name: &str, files: &[&str]) -> SavedArm {
+    SavedArm::named(name, files.iter().map(|file| fixture(file)).collect())
 }
 
-fn try_read(arms: &[Arm]) -> Result<Results, String> {
+fn try_read(arms: &[SavedArm]) -> Result<Results, String> {
     let fixtures = fixture("").display().to_string();
     read(arms.to_vec(), Stop::default(), Vec::new(), "0.0.0")
         .map_err(|error| error.to_string().replace(&fixtures, ""))
 }
 
-fn notes(arms: &[Arm]) -> String {
+fn notes(arms: &[SavedArm]) -> String {
     let results = try_read(arms).unwrap();
     let fixtures = fixture("").display().to_string();
-    results.experiment.spec.workload.notes.join("\n").replace(&fixtures, "")
+    results.experiment.spec.workload().notes.join("\n").replace(&fixtures, "")
 }
 
 const CLONES: &str = "fio/fio-3.33-clones.json";
@@ -34,15 +32,16 @@ fn files_become_trials_and_their_jobs_the_workload() {
     let arms = [arm("before", &[CLONES]), arm("after", &[CLONES_PLUS])];
     let Results { experiment, trials, end } = try_read(&arms).unwrap();
     let spec = &experiment.spec;
-    assert_eq!((spec.workload.name.as_str(), spec.workload.primary.as_str()), ("clones", "clones"));
+    let load = spec.workload();
+    assert_eq!((load.name.as_str(), load.primary.as_str()), ("clones", "clones"));
     assert_eq!(spec.design, Design::Compare);
-    assert!(spec.is_of_results() && spec.workload.notes.is_empty(), "{:?}", spec.workload.notes);
+    assert!(spec.is_of_results() && load.notes.is_empty(), "{:?}", load.notes);
     assert_eq!(experiment.hosts, []);
     assert_eq!(experiment.sites[0].notes[0], "fio 3.33");
     let clat = "mean latency is what fio calls clat, from submission to completion";
     assert_eq!(experiment.sites[0].notes[1], clat);
     assert_eq!((trials.len(), end.trials), (2, Some(2)));
-    let job = &spec.workload.jobs[0];
+    let job = &spec.workload().jobs[0];
     assert_eq!(
         (job.threads, job.queue_depth, &job.pattern),
         (3, 1, &iotax_experiment::Pattern::Random)
@@ -84,7 +83,7 @@ fn the_clusters_that_records_were_made_in_are_told() {
     let placed = Placed { cluster, class: Some("fast".to_owned()), ..Placed::default() };
     results.experiment.sites[0].placed = Some(placed.clone());
     write(dir.path(), &results);
-    let there = Arm::new("there", Target::Results(vec![dir.path().to_owned()]));
+    let there = SavedArm::named("there", vec![dir.path().to_owned()]);
     let read = try_read(&[there, arm("here", &["diskspd/after.xml"])]).unwrap();
     let [there, here] = read.experiment.sites.as_slice() else { panic!("two arms") };
     assert_eq!(there.notes[1], "in Kubernetes: cluster 7ae4b693, class fast");
@@ -116,7 +115,7 @@ fn rewritten(directory: &Path, change: impl Fn(&mut serde_json::Value)) -> PathB
 fn a_result_is_not_compared_with_its_own_copy() {
     let dir = tempfile::tempdir().unwrap();
     let against = |path: &Path| {
-        let after = Arm::new("after", Target::Results(vec![path.to_owned()]));
+        let after = SavedArm::named("after", vec![path.to_owned()]);
         let read = try_read(&[arm("before", &[CLONES_PLUS]), after]);
         read.map(drop).map_err(|error| error.replace(&dir.path().display().to_string(), ""))
     };
@@ -140,7 +139,7 @@ fn a_result_is_not_compared_with_its_own_copy() {
     }
     assert!(against(&one).is_err());
     let records = |a: &Path, b: &Path| {
-        let arm = |name, path: &Path| Arm::new(name, Target::Results(vec![path.to_owned()]));
+        let arm = |name, path: &Path| SavedArm::named(name, vec![path.to_owned()]);
         try_read(&[arm("a", a), arm("b", b)])
     };
     assert!(records(&one, &one).is_err() && records(&one, &other).is_err());
@@ -169,7 +168,7 @@ fn a_result_is_not_compared_with_its_own_copy() {
             }
         });
         let after = vec![dir.path().join("another.json"), copy];
-        let arm = |name, files: &[PathBuf]| Arm::new(name, Target::Results(files.to_vec()));
+        let arm = |name, files: &[PathBuf]| SavedArm::named(name, files.to_vec());
         try_read(&[arm("before", &before), arm("after", &after)])
     };
     let warned = at_date(Some(1_700_000_000)).unwrap().experiment.sites[1].notes.join("\n");
@@ -197,8 +196,8 @@ fn a_result_that_lacks_a_job_of_its_arm_is_a_failed_trial_of_it() {
     };
     let lacks = another("lacks", &|jobs| drop(jobs.pop()));
     let whole = another("is-whole", &|_| ());
-    let before = Arm::new("before", Target::Results(vec![fixture(TWO_JOBS), lacks]));
-    let after = Arm::new("after", Target::Results(vec![whole]));
+    let before = SavedArm::named("before", vec![fixture(TWO_JOBS), lacks]);
+    let after = SavedArm::named("after", vec![whole]);
     let results = try_read(&[before, after]).unwrap();
     let failed: Vec<&Trial> = (results.trials.iter())
         .filter(|trial| matches!(trial.outcome, Outcome::Failed { .. }))
@@ -210,10 +209,9 @@ fn a_result_that_lacks_a_job_of_its_arm_is_a_failed_trial_of_it() {
 
 #[test]
 fn what_cannot_be_compared_says_why() {
-    let error = |arms: &[Arm]| try_read(arms).unwrap_err();
+    let error = |arms: &[SavedArm]| try_read(arms).unwrap_err();
     assert_snapshot!(error(&[arm("a", &[MIXED, MIXED])]), @"arm a has fio/fio-3.33-json-plus.json twice; a result copied is not a second measurement: name it once");
     assert_snapshot!(error(&[arm("a", &[CLONES]), arm("b", &[TWO_JOBS])]), @"no job is in results of both sides: fio/fio-3.33-clones.json has clones, fio/fio-3.33-stonewall.json has first, second; compare results of the same job file, or give the jobs one name");
-    assert_snapshot!(error(&[Arm::new("a", Target::Path("/x".into()))]), @"arm a is /x, not a list of results; give results for all arms");
     assert_snapshot!(error(&[arm("a", &["diskspd/README.md"])]), @"diskspd/README.md is no result of iotax run (--format json), fio (--output-format=json or json+), DiskSpd (-Rxml), iperf3 (-J), knb (-o json) or k8s-netperf (--json): it begins with `# Results of DiskSpd in XML`");
     assert_snapshot!(error(&[arm("a", &["diskspd/interrupted.xml"])]), @"diskspd/interrupted.xml: it holds no measurement of DiskSpd: The test was interrupted before the measurements began. No results are displayed.");
 }

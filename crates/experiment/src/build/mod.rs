@@ -3,12 +3,12 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+use iotax_layers::units::format_bytes;
+use iotax_layers::{About, Error, Form, Stack, resolve_path};
+
 use crate::engine::{Engine, Place};
-use crate::error::{About, Error};
-use crate::layers::{Form, Layer, Stack};
-use crate::spec::{Arm, Design, Spec, Stop, StopMode, Target};
-use crate::target::{numbered, refuse_too_many};
-use crate::units::format_bytes;
+use crate::spec::{Arm, Design, Source, Spec, Stop, StopMode, Target};
+use crate::target::refuse_too_many;
 use crate::workload::{Job, Workload};
 
 /// Up to this many layers every subset is measured: 8 arms.
@@ -71,12 +71,11 @@ impl Stop {
 }
 
 impl Target {
-    /// Paths that the user named to drive load at, those of layers too; results are none.
+    /// Paths that the user named to drive load at, those of layers too.
     pub fn named_paths(&self) -> Vec<PathBuf> {
         match self.clone() {
             Self::Path(path) => vec![path],
             Self::Stack(mut stack) => stack.paths_mut().into_iter().map(std::mem::take).collect(),
-            Self::Results(_) => Vec::new(),
             Self::Several(targets) => {
                 targets.iter().flat_map(|named| named.target.named_paths()).collect()
             }
@@ -86,74 +85,13 @@ impl Target {
     /// Makes relative paths absolute, as [`Spec::resolve_paths`] does.
     pub fn resolve_paths(&mut self, directory: &Path, home: Option<&Path>) {
         match self {
-            Self::Path(path) => resolve(path, directory, home),
+            Self::Path(path) => resolve_path(path, directory, home),
             Self::Stack(stack) => stack.resolve_paths(directory, home),
-            Self::Results(files) => {
-                for file in files {
-                    resolve(file, directory, home);
-                }
-            }
             Self::Several(targets) => {
                 for named in targets {
                     named.target.resolve_paths(directory, home);
                 }
             }
-        }
-    }
-}
-
-impl Stack {
-    /// Bytes of the base; `None` if only the machine knows (a directory, a device, a server).
-    pub fn size_bytes(&self) -> Option<u64> {
-        self.base()?.size_bytes()
-    }
-
-    /// Names of the layers that can be taken off, from bottom to top, a repeated one numbered:
-    /// `aes`, `aes#2`.
-    pub(crate) fn layer_names(&self) -> Vec<String> {
-        let mut names: Vec<String> = Vec::new();
-        for layer in self.layers.iter().filter(|layer| layer.is_optional()) {
-            let is_taken = |name: &str| names.iter().any(|other| other == name);
-            let word = layer.name();
-            let name = if is_taken(word) { numbered(word, is_taken) } else { word.to_owned() };
-            names.push(name);
-        }
-        names
-    }
-
-    /// The stack with only those of its optional layers whose bit is set in `mask`, the lowest
-    /// bit for the lowest layer.
-    #[must_use]
-    pub fn subset(&self, mask: u32) -> Self {
-        let mut bits = (0..u32::BITS).map(|k| mask >> k & 1 == 1);
-        let kept = |layer: &&Layer| !layer.is_optional() || bits.next() == Some(true);
-        Self { layers: self.layers.iter().filter(kept).cloned().collect() }
-    }
-}
-
-impl Stack {
-    /// [`Stack::subset`], unless what is left does not fit together: a layer may stand only
-    /// because of one below it.
-    ///
-    /// # Errors
-    /// [`Error::Impossible`], naming what is left.
-    pub(crate) fn part(&self, mask: u32) -> Result<Self, Error> {
-        let part = self.subset(mask);
-        match Self::parse(&part.to_string()) {
-            Err(error) => Err(Error::impossible(
-                About::Experiment,
-                "stack",
-                format!("taken apart it becomes `{part}`, and {}", error.headline()),
-                "compare the stacks that can be made, as in iotax compare a=STACK b=STACK",
-            )),
-            Ok(_) => Ok(part),
-        }
-    }
-
-    /// Makes relative paths absolute, as [`Spec::resolve_paths`] does.
-    pub fn resolve_paths(&mut self, directory: &Path, home: Option<&Path>) {
-        for path in self.paths_mut() {
-            resolve(path, directory, home);
         }
     }
 }
@@ -168,9 +106,9 @@ impl Spec {
     /// An experiment of one phase, with nothing that has to be asked for.
     pub fn new(workload: Workload, arms: Vec<Arm>, design: Design, stop: Stop, seed: u64) -> Self {
         Self {
-            workload,
-            then: Vec::new(),
+            phases: vec![workload],
             suite: None,
+            source: Source::Rig,
             arms,
             design,
             stop,
@@ -327,14 +265,6 @@ impl Spec {
             arm.target.resolve_paths(directory, home);
         }
     }
-}
-
-fn resolve(path: &mut PathBuf, directory: &Path, home: Option<&Path>) {
-    *path = match (path.strip_prefix("~"), home) {
-        (Ok(rest), Some(home)) => home.join(rest),
-        // Collecting components leaves out every `.`.
-        _ => directory.join(&*path).components().collect(),
-    };
 }
 
 /// The subsets of `layers` layers to measure, without repetition: none first, all last.

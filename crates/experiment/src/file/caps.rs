@@ -1,16 +1,15 @@
 //! The keys about caps above the arms: what the arms are said to be, and what is run beside them.
 
 use indexmap::IndexMap;
+use iotax_layers::{Error, units};
 
 use super::documented::{CachingWord, DiskEntry, VariantWord};
 use super::misplaced::{At, Placed};
 use super::scalar::Scalar;
 use super::written::SpecFile;
 use crate::cloud::CloudChoice;
-use crate::error::Error;
 use crate::side_runs::SideRuns;
 use crate::spec::Arm;
-use crate::units;
 
 /// What the arms are said to be, in their order.
 pub(super) fn cloud(file: &SpecFile, arms: &[Arm]) -> Placed<CloudChoice> {

@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
+use iotax_layers::{Error, FilePlace};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::keys::{documented_keys, file_keys, workload_keys};
 use super::misplaced::Misplaced;
 use super::written::SpecFile;
-use crate::error::{Error, FilePlace};
 use crate::job_options::{INDEX_OPTIONS, JOB_OPTIONS};
 
 /// What an error underlines.

@@ -1,6 +1,6 @@
 //! Errors and the keys they are about.
 
-use crate::error::Error;
+use iotax_layers::Error;
 
 /// An error, and the key it is about: `["workload", "job", "0", "size"]`.
 pub(super) struct Misplaced {

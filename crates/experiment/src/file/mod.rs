@@ -24,7 +24,8 @@ mod schema;
 mod workload;
 mod written;
 
-use crate::error::Error;
+use iotax_layers::Error;
+
 use crate::spec::Spec;
 use document::Document;
 use misplaced::Misplaced;

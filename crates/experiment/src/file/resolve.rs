@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use indexmap::IndexMap;
+use iotax_layers::{About, Error, Stack, units};
 
 use super::caps;
 use super::misplaced::{At, Misplaced, Placed};
@@ -10,16 +11,13 @@ use super::scalar::Scalar;
 use super::workload::{FioWorkload, JobTable, WorkloadEntry, WorkloadTable};
 use super::written::{ArmEntry, SetEntry, SpecFile};
 use crate::build::Subsets;
-use crate::error::{About, Error};
 use crate::job_options::{self, INDEX_OPTIONS, JOB_OPTIONS};
-use crate::layers::Stack;
 use crate::load_factors::{of_target_and_load, refuse_exclusions, varied};
 use crate::matrix::{Factor, Matrix};
 use crate::overrides::{Changes, is_size};
 use crate::presets::default_index;
 use crate::rule::Rule;
 use crate::spec::{Arm, NamedTarget, Spec, Stop, Target};
-use crate::units;
 use crate::workload::{Job, Workload};
 
 /// Gives the phases of a workload in fio's words, at least one.

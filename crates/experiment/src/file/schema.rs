@@ -1,10 +1,10 @@
 //! JSON Schema of the values in an experiment file.
 
+use iotax_layers::units::Unit;
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value};
 
 use crate::job_options::{INDEX_OPTIONS, JOB_OPTIONS, JobOption};
-use crate::units::Unit;
 
 const DURATION: &str = r"^[0-9]+(\.[0-9]+)? ?(ns|us|ms|s|m|h)$|^0$";
 const SIZE: &str = r"^[0-9]+(\.[0-9]+)? ?([kKmMgGtT]([iI][bB]?)?|B)?$";

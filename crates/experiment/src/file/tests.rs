@@ -1,9 +1,9 @@
+use crate::abbreviated;
 use insta::assert_snapshot;
 use proptest::prelude::*;
 
 use super::*;
 use crate::engine::Engine;
-use crate::layers::abbreviated;
 use crate::spec::{Design, Driver, Stop, StopMode};
 use crate::workload::{BlockSizes, Pace, Pattern, Workload};
 
@@ -30,7 +30,7 @@ fn a_small_file_gets_every_default() {
     assert_eq!(spec.design, Design::Compare);
     assert_eq!(spec.stop, Stop::default());
     assert_eq!(spec.seed, Spec::DEFAULT_SEED);
-    assert_eq!(spec.workload, Workload::preset("randread-4k").unwrap());
+    assert_eq!(spec.phases, [Workload::preset("randread-4k").unwrap()]);
 }
 
 #[test]
@@ -70,9 +70,9 @@ fn every_top_level_key_is_understood() {
     };
     assert_eq!(spec.stop, stop);
     assert_eq!(spec.arms[0].name, "second");
-    assert_eq!((spec.workload.time_ns, spec.workload.ramp_ns), (9_000_000_000, 0));
-    assert_eq!(spec.workload.index, None);
-    assert_eq!(spec.workload.jobs.iter().map(|job| job.threads).collect::<Vec<_>>(), [3, 4]);
+    assert_eq!((spec.workload().time_ns, spec.workload().ramp_ns), (9_000_000_000, 0));
+    assert_eq!(spec.workload().index, None);
+    assert_eq!(spec.workload().jobs.iter().map(|job| job.threads).collect::<Vec<_>>(), [3, 4]);
     assert_eq!(spec.seed, 7);
 }
 
@@ -100,7 +100,7 @@ fn workloads_can_be_described() {
         "#,
     );
     assert_eq!(spec.design, Design::Single);
-    let workload = &spec.workload;
+    let workload = spec.workload();
     assert_eq!(workload.primary, "log");
     assert_eq!(workload.index.unwrap().index_bytes, 8 << 20);
     let [log, scan] = workload.jobs.as_slice() else { panic!("two jobs") };

@@ -4,10 +4,11 @@
 //! shrinks is decided before the first trial and kept in the spec. Sizes go down in steps, so that
 //! a little more or less free space makes no other experiment.
 
+use iotax_layers::units::format_bytes;
+
 use crate::fitted::{Fitted, Yields};
 use crate::spec::Spec;
 use crate::tree::Tree;
-use crate::units::format_bytes;
 use crate::workload::{Files, Job, Workload};
 
 /// Smaller test files are answered by whatever remembers them: the caches of disks and

@@ -1,8 +1,9 @@
 //! The options of an index.
 
+use iotax_layers::units::{self, Unit};
+
 use super::job_option::{JobOption, option};
 use super::values;
-use crate::units::{self, Unit};
 use crate::workload::IndexLoads;
 
 /// The options of the index, written `index.size` in overrides.

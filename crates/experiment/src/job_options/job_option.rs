@@ -1,7 +1,7 @@
 //! What an option is.
 
-use crate::error::Error;
-use crate::units::Unit;
+use iotax_layers::Error;
+use iotax_layers::units::Unit;
 
 /// One option of something of type `T`.
 pub(crate) struct JobOption<T> {

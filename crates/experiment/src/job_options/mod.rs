@@ -11,10 +11,11 @@ mod tree;
 mod values;
 mod zones;
 
+use iotax_layers::Error;
+use iotax_layers::units::{self, Unit};
+
 use crate::engine::Engine;
-use crate::error::Error;
 use crate::trims::Trims;
-use crate::units::{self, Unit};
 use crate::workload::{Bound, Files, Job, Pattern};
 pub(crate) use index::INDEX_OPTIONS;
 pub(crate) use job_option::JobOption;

@@ -1,9 +1,10 @@
 //! Orders of offsets, pauses and lists of CPUs, as users write them.
 
+use iotax_layers::Error;
+use iotax_layers::units::{self, Unit};
+
 use super::values::{percent, small};
 use super::zones::{format_zones, zones};
-use crate::error::Error;
-use crate::units::{self, Unit};
 use crate::workload::{Pattern, RunLength, Skew, Think};
 
 const PATTERN_ADVICE: &str = "write random, shuffled, sequential, zipf:1.2, pareto:0.2, normal:10, \

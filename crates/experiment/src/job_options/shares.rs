@@ -1,11 +1,12 @@
 //! How a job shares the machine, and its span: weights, priorities, nodes, stretches.
 
+use iotax_layers::Error;
+use iotax_layers::units::{self, Unit};
+
 use super::patterns::{cpus, format_cpus};
 use super::values::{percent, small, small_bytes};
-use crate::error::Error;
 use crate::latency_target::LatencyTarget;
 use crate::turns::{Flow, IoPriority, Numa, NumaMemory, PriorityClass, PriorityShare};
-use crate::units::{self, Unit};
 use crate::workload::Stretches;
 
 /// `256M/256M/2G`: bytes moved in each, its length, the gap; `0` for none.

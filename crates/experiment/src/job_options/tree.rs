@@ -1,9 +1,10 @@
 //! Values of trees of files: `stat:80,open:8,list:12`.
 
+use iotax_layers::Error;
+use iotax_layers::units::{self, Unit};
+
 use super::values::{small, small_bytes};
-use crate::error::Error;
 use crate::tree::{Operation, OperationShare, Tree};
-use crate::units::{self, Unit};
 use crate::workload::Job;
 
 /// The job's tree; a plain one if it has none yet.

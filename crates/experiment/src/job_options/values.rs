@@ -1,7 +1,8 @@
 //! Values with a small grammar of their own: block sizes and rates.
 
-use crate::error::Error;
-use crate::units::{self, Unit};
+use iotax_layers::Error;
+use iotax_layers::units::{self, Unit};
+
 use crate::workload::{BlockSizes, Pace, Share};
 
 /// Bytes that fit 32 bits.

@@ -1,8 +1,9 @@
 //! Shares of accesses for parts of the span: `50/5%:30/15%:20/rest`.
 
+use iotax_layers::Error;
+use iotax_layers::units::{self, Unit};
+
 use super::values::percent;
-use crate::error::Error;
-use crate::units::{self, Unit};
 use crate::workload::{Extent, Zone};
 
 const ADVICE: &str = "write parts as ACCESSES/PART, as in 80/10%:20/rest or 50/10G:50/100G";

@@ -131,10 +131,17 @@ pub(crate) fn default_index() -> IndexLoads {
     }
 }
 
+fn small_engine(stacks: &str) -> String {
+    format!(
+        "A search engine in small, for {stacks}: random reads of 4 KiB to 1 MiB, one at a time, \
+         beside 50 sequential 1 MiB writes per second."
+    )
+}
+
 /// What [`in_process`] does, through the system and past its page cache.
 pub(super) fn in_system(bytes: u64) -> Workload {
     let mut workload = in_process(bytes);
-    workload.about = workload.about.replace("in-process stacks", "stacks of the system");
+    workload.about = small_engine("stacks of the system");
     let share = bytes / workload.jobs.len() as u64 / u64::from(MIB) * u64::from(MIB);
     for job in &mut workload.jobs {
         (job.engine, job.direct, job.size_bytes) = (Engine::Psync, true, share);
@@ -164,9 +171,7 @@ pub(super) fn in_process(disk_bytes: u64) -> Workload {
     };
     Workload {
         name: "peel-search".into(),
-        about: "A search engine in small, for in-process stacks: random reads of 4 KiB to 1 MiB, \
-                one at a time, beside 50 sequential 1 MiB writes per second."
-            .into(),
+        about: small_engine("in-process stacks"),
         ramp_ns: SECOND_NS / 4,
         time_ns: 2 * SECOND_NS,
         primary: searcher.name.clone(),

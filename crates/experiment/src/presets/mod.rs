@@ -12,10 +12,11 @@ mod plain;
 mod scales;
 mod suites;
 
-use crate::error::Error;
 pub(crate) use driver_searcher::default_index;
 
 use scales::{GIB, KIB};
+
+use iotax_layers::Error;
 
 use crate::engine::Engine;
 use crate::workload::{BlockSizes, Bound, Files, Job, Pace, Pattern, Workload};

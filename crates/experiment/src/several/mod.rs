@@ -4,8 +4,8 @@
 //! Which target of this machine stands for which of them is said beside it: `e=/mnt/e f=/mnt/f`.
 
 use indexmap::IndexSet;
+use iotax_layers::{About, Error};
 
-use crate::error::{About, Error};
 use crate::spec::{Arm, Design, NamedTarget, Spec, Target};
 use crate::target::split_name;
 use crate::workload::Workload;
@@ -46,7 +46,7 @@ impl Target {
     pub fn several(&self) -> Option<&[NamedTarget]> {
         match self {
             Self::Several(targets) => Some(targets),
-            Self::Path(_) | Self::Stack(_) | Self::Results(_) => None,
+            Self::Path(_) | Self::Stack(_) => None,
         }
     }
 

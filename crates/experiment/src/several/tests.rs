@@ -53,7 +53,7 @@ fn each_job_gets_the_target_that_it_names() {
 fn jobs_that_name_no_target_have_the_name_of_theirs() {
     let (spec, _) = bound(&[("a", None), ("b", Some("x"))], &["b=/mnt/b", "a=/mnt/a"]).unwrap();
     let targets: Vec<_> =
-        spec.workload.jobs.iter().map(|job| job.target.clone().unwrap()).collect();
+        spec.workload().jobs.iter().map(|job| job.target.clone().unwrap()).collect();
     assert_eq!(targets, ["a", "b"]);
 }
 
@@ -61,9 +61,9 @@ fn jobs_that_name_no_target_have_the_name_of_theirs() {
 fn one_target_is_for_all_jobs_and_that_is_said_where_they_name_several() {
     let (spec, told) = bound(&DRIVES, &["/mnt/a"]).unwrap();
     assert_eq!(spec.arms[0].target, Target::Path("/mnt/a".into()));
-    assert!(spec.workload.jobs.iter().all(|job| job.target.is_none()));
+    assert!(spec.workload().jobs.iter().all(|job| job.target.is_none()));
     assert_snapshot!(told.clone().unwrap(), @"the jobs are for 2 targets (e, f), and all of them work on the one that is given; give each its own with e=TARGET f=TARGET");
-    assert_eq!(spec.workload.notes, [told.unwrap()]);
+    assert_eq!(spec.workload().notes, [told.unwrap()]);
     let (_, told) = bound(&[("a", Some("e")), ("b", Some("e"))], &["/mnt/a"]).unwrap();
     assert_eq!(told, None);
 }

@@ -8,12 +8,13 @@ mod trims;
 
 use std::collections::HashSet;
 
+use iotax_layers::units::{format_bytes, format_duration};
+use iotax_layers::{About, Error};
+
 use crate::engine::PageCache;
-use crate::error::{About, Error};
 use crate::job_options::format_block_sizes;
 use crate::tree::Operation;
 use crate::trims::Trims;
-use crate::units::{format_bytes, format_duration};
 use crate::workload::{BlockSizes, Bound, Files, IndexLoads, Job, Pace, Workload};
 
 /// `O_DIRECT` transfers whole logical blocks of the device, which are never smaller.

@@ -2,8 +2,9 @@
 
 use std::ops::RangeInclusive;
 
-use crate::error::{About, Error};
-use crate::spec::{Arm, Target};
+use iotax_layers::{About, Error};
+
+use crate::spec::Arm;
 use crate::workload::{BlockSizes, Job, Pace};
 
 /// More connections than this a peer does not take.
@@ -21,7 +22,7 @@ impl Arm {
         let subject = About::Arm { arm: self.name.clone(), job: job.name.clone() };
         let (engine, target) = (job.engine.name(), &self.target);
         let (problem, advice) = match (job.engine.is_network(), target.is_network()) {
-            (true, false) if !matches!(target, Target::Results(_)) => (
+            (true, false) => (
                 format!("{engine} drives load over a network path, and {target} is storage"),
                 "name a path such as netns or loopback, or a workload such as randread-4k",
             ),

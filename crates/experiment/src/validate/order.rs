@@ -1,10 +1,11 @@
 //! Where I/O goes: orders, alignment, the span, files and pauses that cannot be.
 
+use iotax_layers::Error;
+use iotax_layers::units::format_bytes;
+
 use super::DIRECT_ALIGNMENT_BYTES;
 use crate::engine::PageCache;
-use crate::error::Error;
 use crate::job_options::format_block_sizes;
-use crate::units::format_bytes;
 use crate::workload::{BlockSizes, Bound, Extent, Files, Job, Pattern, RunLength, Skew, Zone};
 
 /// Offsets of files are signed numbers of 64 bits.

@@ -1,9 +1,11 @@
 //! Rules that are about nothing there is.
 
-use crate::error::Error;
+use iotax_layers::Error;
+
 use crate::rule::{Condition, Figure, Kind, Rule};
 use crate::search::Search;
 use crate::spec::{Design, Spec};
+use crate::subject::Subject;
 use crate::workload::{Job, Workload};
 
 impl Spec {
@@ -57,7 +59,7 @@ impl Spec {
             Kind::Trim => "trim",
             _ => "sync as it runs",
         };
-        let job = job.unwrap_or(&self.workload.primary);
+        let job = job.unwrap_or(&self.workload().primary);
         let mut jobs = self.phases().flat_map(|phase| &phase.jobs);
         let advice = match jobs.find(|job| job.has_times(kind)) {
             Some(able) => format!("name one that does, such as `{}`, before the figure", able.name),
@@ -74,7 +76,7 @@ impl Spec {
             | (Condition::SlowerBy(_), Design::Fleet) => arms.collect(),
             (Condition::SlowerBy(_), Design::Single | Design::Compare) => arms.skip(1).collect(),
             (Condition::SlowerBy(_), Design::Peel { layers, .. }) => {
-                layers.iter().map(String::as_str).chain(["total"]).collect()
+                layers.iter().map(String::as_str).chain([Subject::TOTAL]).collect()
             }
         }
     }

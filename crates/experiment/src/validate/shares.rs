@@ -1,8 +1,9 @@
 //! Stretches, data, weights, priorities and nodes that cannot be.
 
+use iotax_layers::Error;
+use iotax_layers::units::format_bytes;
+
 use super::DIRECT_ALIGNMENT_BYTES;
-use crate::error::Error;
-use crate::units::format_bytes;
 use crate::workload::{Bound, Job, Pattern};
 
 /// As much as fio takes.

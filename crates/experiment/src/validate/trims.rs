@@ -1,6 +1,7 @@
 //! Trims that cannot be.
 
-use crate::error::Error;
+use iotax_layers::Error;
+
 use crate::trims::Trims;
 use crate::workload::Job;
 

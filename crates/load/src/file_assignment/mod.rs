@@ -5,12 +5,12 @@ use std::io::{Seek as _, SeekFrom};
 use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
+use crate::target::IoTarget;
 use iotax_experiment::{Files, Job, Workload};
-use iotax_vdisk::IoTarget;
 
 use crate::error::Error;
-use crate::names::{self, shown};
 use crate::native::span::Span;
+use crate::target::{shown, with_flags};
 use crate::verify::can_verify;
 
 /// What kind of thing the target is.
@@ -63,7 +63,7 @@ impl TestFile {
     /// To open it, to be completed, with further flags of open(2).
     pub(crate) fn options(&self, flags: i32) -> OpenOptions {
         if self.within {
-            return names::with_flags(flags);
+            return with_flags(flags);
         }
         let mut options = OpenOptions::new();
         options.custom_flags(flags);

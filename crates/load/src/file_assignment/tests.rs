@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use iotax_vdisk::{LayerConfig, ManualClock, MemConfig, VirtualDisk};
+use iotax_experiment::Blame as _;
+use iotax_layers::{Layer, Mem};
+use iotax_vdisk::{ManualClock, VirtualDisk};
 
 use super::*;
 use crate::native::testing::{job, workload};
@@ -10,7 +12,7 @@ use crate::native::testing::{job, workload};
 const MIB: u64 = 1 << 20;
 
 fn disk(size_bytes: u64) -> VirtualDisk {
-    let layer = LayerConfig::Mem(MemConfig { size_bytes });
+    let layer = Layer::Mem(Mem { size_bytes });
     VirtualDisk::open(&[layer], Arc::new(ManualClock::default())).unwrap()
 }
 
@@ -53,7 +55,7 @@ fn the_last_two_slots_of_a_disk_belong_to_the_index() {
     assert_eq!(spans(&workload, &disk(10 * MIB)), [vec![(0, 8 * MIB)]]);
     let small = disk(2 * MIB);
     let error = Places::resolve(&workload, IoTarget::Disk(&small)).unwrap_err();
-    assert!(error.is_space());
+    assert!(error.wants_space());
 }
 
 #[test]

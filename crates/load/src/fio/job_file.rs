@@ -8,8 +8,8 @@ use iotax_experiment::{Bound, Job};
 use crate::driver::Request;
 use crate::error::Error;
 use crate::file_assignment::{Place, Places};
-use crate::names::shown;
 use crate::parts::PlacedParts;
+use crate::target::shown;
 
 use super::logs::Logs;
 

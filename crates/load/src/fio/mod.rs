@@ -16,12 +16,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use crate::target::IoTarget;
 use iotax_dialects::fio::options::Version;
 use iotax_dialects::importers::fio as result;
 use iotax_experiment::units::format_duration;
 use iotax_experiment::{Target, Workload};
 use iotax_record::LoadRecord;
-use iotax_vdisk::IoTarget;
 
 use crate::child::{self, Child, Ending};
 use crate::driver::{LoadDriver, Progress, Request};

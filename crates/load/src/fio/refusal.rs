@@ -3,10 +3,10 @@
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 
+use crate::target::IoTarget;
 use iotax_dialects::fio::options::{Version, came};
 use iotax_dialects::fio::reach::refused_by_driver;
 use iotax_experiment::{FioOption, Form, Job, NamedTarget, Pattern, Target, Workload};
-use iotax_vdisk::IoTarget;
 
 use crate::error::Error;
 
@@ -34,7 +34,6 @@ pub fn refuse_with_fio(workload: &Workload, target: &Target) -> Result<(), Error
             _ => Place::File,
         },
         Target::Path(path) => Place::of(path),
-        Target::Results(_) => Place::File,
         Target::Several(targets) => {
             let refused =
                 |named: &NamedTarget| refuse_with_fio(&workload.on(&named.name), &named.target);

@@ -16,10 +16,10 @@ use rustix::fs::{Advice, fadvise};
 
 use super::store::{CHUNK_BYTES, IndexStore};
 use crate::error::Error;
-use crate::names::within;
 use crate::native::buffers::{Buffers, PAGE_BYTES};
 use crate::native::io::{Io, Op};
 use crate::native::sigbus::{self, Guarded};
+use crate::target::within;
 use crate::verify::{MAGIC, WriteVerifier};
 
 /// Name of the version in place.

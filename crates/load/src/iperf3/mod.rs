@@ -13,12 +13,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use crate::target::{IoTarget, Peer};
 use iotax_dialects::importers::Imported;
 use iotax_dialects::importers::iperf3 as result;
 use iotax_experiment::units::format_duration;
 use iotax_experiment::{Job, Workload};
 use iotax_record::{FarEndRecord, LoadRecord};
-use iotax_vdisk::{IoTarget, Peer};
 
 use crate::busiest::{self, OfEnd};
 use crate::child::{self, Child, Ending};

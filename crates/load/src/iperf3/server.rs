@@ -2,7 +2,7 @@
 
 use std::io::{self, Read as _};
 
-use iotax_vdisk::Peer;
+use crate::target::Peer;
 
 use crate::error::Error;
 use crate::peer::{Flow, Role, client};

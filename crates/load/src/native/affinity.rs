@@ -1,7 +1,7 @@
 //! Keeps a thread on the CPUs that its job names, or that the near end of its path has.
 
+use crate::target::IoTarget;
 use iotax_experiment::Job;
-use iotax_vdisk::IoTarget;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use crate::error::Error;

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
+use crate::target::IoTarget;
 use iotax_experiment::{Engine, Job, Pattern};
-use iotax_vdisk::{Clock as _, IoTarget};
+use iotax_vdisk::Clock as _;
 
 use super::access::Seat;
 use super::clock::TscClock;

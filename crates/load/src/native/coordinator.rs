@@ -6,9 +6,10 @@ use std::sync::atomic::AtomicBool;
 use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::Duration;
 
+use crate::target::IoTarget;
 use iotax_experiment::{Job, Workload};
 use iotax_record::{LoadRecord, OperationRecord};
-use iotax_vdisk::{Clock as _, IoTarget};
+use iotax_vdisk::Clock as _;
 use rustix::time::ClockId;
 
 use super::access::Seat;

@@ -7,9 +7,9 @@
 
 use std::sync::atomic::AtomicBool;
 
+use crate::target::IoTarget;
 use iotax_experiment::{Job, Workload};
 use iotax_record::LoadRecord;
-use iotax_vdisk::IoTarget;
 
 use super::access::Seat;
 use super::coordinator::{Native, run_threads, seed_of};
@@ -129,7 +129,8 @@ mod tests {
     use std::sync::Arc;
 
     use iotax_experiment::{Engine, Files};
-    use iotax_vdisk::{LayerConfig, MemConfig, MonotonicClock, VirtualDisk};
+    use iotax_layers::{Layer, Mem};
+    use iotax_vdisk::{MonotonicClock, VirtualDisk};
 
     use iotax_experiment::IndexEnds;
 
@@ -197,7 +198,7 @@ mod tests {
 
     #[test]
     fn a_disk_smaller_than_the_jobs_want_is_written_once_as_a_whole() {
-        let layer = LayerConfig::Mem(MemConfig { size_bytes: 3 << 20 });
+        let layer = Layer::Mem(Mem { size_bytes: 3 << 20 });
         let disk = VirtualDisk::open(&[layer], Arc::new(MonotonicClock)).unwrap();
         let record = run(&workload(4, 1 << 30), IoTarget::Disk(&disk)).unwrap();
         assert_eq!((written(&record), record.jobs[0].threads), (3 << 20, 1));

@@ -2,9 +2,10 @@
 
 use std::io;
 
+use crate::target::IoTarget;
 use iotax_experiment::{IndexEnds, IndexLoads};
 use iotax_record::OperationRecord;
-use iotax_vdisk::{Clock as _, IoTarget};
+use iotax_vdisk::Clock as _;
 
 use super::gate::Ticket;
 use super::shared_state::SharedState;

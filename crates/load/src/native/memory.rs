@@ -1,8 +1,9 @@
 //! Is there memory for the buffers of a workload? The kernel hands out more than there is, and kills
 //! whoever uses it, so that this is asked before anything is made.
 
+use crate::target::IoTarget;
 use iotax_experiment::{Engine, Job, Workload};
-use iotax_vdisk::{AvailableMemory, IoTarget, available_memory};
+use iotax_vdisk::{AvailableMemory, available_memory};
 
 use super::buffers::PAGE_BYTES;
 use super::setup::{effective_depth, effective_engine};
@@ -106,13 +107,14 @@ mod tests {
     use std::sync::Arc;
 
     use iotax_experiment::{BlockSizes, Engine};
-    use iotax_vdisk::{LayerConfig, MemConfig, MemoryLimit, MonotonicClock, VirtualDisk};
+    use iotax_layers::{Layer, Mem};
+    use iotax_vdisk::{MemoryLimit, MonotonicClock, VirtualDisk};
 
     use super::*;
     use crate::native::testing;
 
     fn refused(jobs: Vec<Job>, bytes: u64) -> Option<String> {
-        let mem = LayerConfig::Mem(MemConfig { size_bytes: 1 << 20 });
+        let mem = Layer::Mem(Mem { size_bytes: 1 << 20 });
         let disk = VirtualDisk::open(&[mem], Arc::new(MonotonicClock)).unwrap();
         let workload = testing::workload(jobs);
         let available = AvailableMemory { bytes, limit: MemoryLimit::AddressSpace };

@@ -5,8 +5,8 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::target::{IoTarget, Peer};
 use iotax_experiment::{Engine as EngineKind, Job, Pace};
-use iotax_vdisk::{IoTarget, Peer};
 use rustix::fs::{Advice, fadvise};
 use rustix::io::Errno;
 
@@ -21,7 +21,7 @@ use super::span::Span;
 use super::window::Tally;
 use crate::error::Error;
 use crate::file_assignment::TestFile;
-use crate::names::shown;
+use crate::target::shown;
 use crate::verify::{Contents, WriteLog, WriteVerifier};
 
 /// One thread of one job.

@@ -12,7 +12,7 @@ use super::buffers::PAGE_BYTES;
 use super::io::{Io, Outcome};
 use super::setup::Thread;
 use crate::error::Error;
-use crate::names::shown;
+use crate::target::shown;
 
 /// `_IO(0x12, 119)` of `linux/fs.h`.
 const BLKDISCARD: libc::Ioctl = 0x1277;

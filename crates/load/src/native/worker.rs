@@ -2,8 +2,9 @@
 
 use std::thread;
 
+use crate::target::IoTarget;
 use iotax_experiment::Engine as EngineKind;
-use iotax_vdisk::{Clock, IoTarget};
+use iotax_vdisk::Clock;
 use rustix::io::Errno;
 
 use super::affinity;

@@ -5,8 +5,8 @@ use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::target::{Peer, enter_namespace, within_namespace};
 use iotax_record::FarEndRecord;
-use iotax_vdisk::{Peer, enter_namespace, within_namespace};
 
 use super::connects::{Cookie, Offer};
 use super::ends::{PathEnds, Seen};
@@ -199,7 +199,7 @@ mod tests {
     use std::net::TcpListener;
     use std::sync::Arc;
 
-    use iotax_vdisk::PeerSecret;
+    use crate::target::PeerSecret;
 
     use super::*;
 

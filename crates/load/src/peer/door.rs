@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use iotax_vdisk::PeerSecret;
+use crate::target::PeerSecret;
 use rustix::buffer::spare_capacity;
 use rustix::event::{Timespec, epoll};
 use rustix::net::sockopt::set_tcp_nodelay;

@@ -6,8 +6,8 @@ use std::net::{SocketAddr, UdpSocket};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use crate::target::Peer;
 use iotax_record::machine::PathProbe;
-use iotax_vdisk::Peer;
 
 use super::client::{connect, datagrams, received};
 use super::hello::Role;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use iotax_vdisk::PeerSecret;
+use crate::target::PeerSecret;
 
 use super::door::{Arrived, Door};
 use super::flow::Flow;

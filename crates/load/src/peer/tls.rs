@@ -7,7 +7,7 @@ use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::Instant;
 
-use iotax_vdisk::{Tls, TlsBy, TlsCipher};
+use crate::target::{Tls, TlsBy, TlsCipher};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{AlwaysResolvesClientRawPublicKeys, Resumption};
 use rustls::crypto::aws_lc_rs::{cipher_suite, default_provider, sign::any_eddsa_type};

@@ -13,7 +13,6 @@ use super::layout::Made;
 use super::mix::Mix;
 use super::slots::Slots;
 use crate::error::Error;
-use crate::names::shown;
 use crate::native::gate::Ticket;
 use crate::native::io::{Io, Op};
 use crate::native::merge::ThreadRecord;
@@ -21,6 +20,7 @@ use crate::native::pace::Schedule;
 use crate::native::setup::Thread;
 use crate::native::shared_state::{POLL_INTERVAL, SharedState};
 use crate::native::window::{Flow, Tally, Turn, Window};
+use crate::target::shown;
 
 /// A thread gives up after so many failures in a row: its tree is gone.
 const TOO_MANY_IN_A_ROW: u32 = 1000;

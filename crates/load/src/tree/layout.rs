@@ -6,8 +6,8 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::target::IoTarget;
 use iotax_experiment::{Job, Tree, Workload};
-use iotax_vdisk::IoTarget;
 use rustix::fs::{Mode, OFlags, mkdirat, open};
 
 use super::act::create;
@@ -15,7 +15,7 @@ use super::names::{Names, root, slots};
 use super::slots::Slots;
 use crate::error::Error;
 use crate::layout::fill;
-use crate::names::{shown, within};
+use crate::target::{shown, within};
 
 /// In a tree that this crate has made; a directory of the same name without it is left alone.
 const MARK: &str = ".iotax-tree";

@@ -3,10 +3,11 @@
 use std::sync::atomic::AtomicBool;
 
 use iotax_experiment::{Engine, IndexLoads, Job, Pace, Think, Workload};
+use iotax_layers::{Delay, Layer, Queue};
+use iotax_load::IoTarget;
 use iotax_load::{Fio, LoadDriver as _, Native};
 use iotax_record::{DirectionRecord, JobRecord};
 use iotax_testing::needs_program;
-use iotax_vdisk::{DelayConfig, IoTarget, LayerConfig, QueueConfig};
 
 use crate::support::{MIB, MS, disk, engines, job, mem, prepare_and_run, request, run, workload};
 
@@ -121,7 +122,7 @@ fn operations_on_files_come_by_the_hundred_or_at_their_rate() {
 
 #[test]
 fn simulated_latency_is_met_at_every_depth() {
-    let delay = LayerConfig::Delay(DelayConfig { latency_ns: 2 * MS, jitter_ns: 0 });
+    let delay = Layer::Delay(Delay { latency_ns: 2 * MS, jitter_ns: 0 });
     for depth in [1, 16, 256] {
         let disk = disk(&[mem(16 * MIB), delay.clone()]);
         let mut workload = workload(job(Engine::Vdisk));
@@ -135,8 +136,8 @@ fn simulated_latency_is_met_at_every_depth() {
 
 #[test]
 fn a_work_queue_lets_writes_through() {
-    let queue = LayerConfig::Queue(QueueConfig { workers: 2 });
-    let delay = LayerConfig::Delay(DelayConfig { latency_ns: MS, jitter_ns: 0 });
+    let queue = Layer::Queue(Queue { workers: 2 });
+    let delay = Layer::Delay(Delay { latency_ns: MS, jitter_ns: 0 });
     for layers in [vec![mem(16 * MIB), queue.clone()], vec![mem(16 * MIB), delay, queue]] {
         let disk = disk(&layers);
         let mut workload = workload(job(Engine::Vdisk));

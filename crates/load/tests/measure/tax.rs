@@ -1,12 +1,13 @@
 //! The known truth behind every tax: 200 us against 260 us of delay.
 
 use iotax_experiment::Engine;
-use iotax_vdisk::{DelayConfig, IoTarget, LayerConfig};
+use iotax_layers::{Delay, Layer};
+use iotax_load::IoTarget;
 
 use crate::support::{MIB, MS, disk, job, mem, prepare_and_run, workload};
 
 fn iops(latency_ns: u64) -> (f64, f64) {
-    let delay = LayerConfig::Delay(DelayConfig { latency_ns, jitter_ns: 0 });
+    let delay = Layer::Delay(Delay { latency_ns, jitter_ns: 0 });
     let disk = disk(&[mem(64 * MIB), delay]);
     let mut workload = workload(job(Engine::Vdisk));
     workload.time_ns = 1000 * MS;

@@ -11,9 +11,11 @@ use std::sync::mpsc::channel;
 use std::thread;
 
 use iotax_experiment::{Engine, IndexEnds, Job, Pattern, Workload};
+use iotax_layers::{Layer, Mem};
 use iotax_load::{Error, LoadDriver, Native, Request, new_peer_secret, serve_peer};
+use iotax_load::{IoTarget, Peer};
 use iotax_record::LoadRecord;
-use iotax_vdisk::{IoTarget, LayerConfig, MemConfig, MonotonicClock, Peer, VirtualDisk};
+use iotax_vdisk::{MonotonicClock, VirtualDisk};
 
 pub(crate) const MIB: u64 = 1 << 20;
 pub(crate) const MS: u64 = 1_000_000;
@@ -44,12 +46,12 @@ pub(crate) fn workload(job: Job) -> Workload {
     }
 }
 
-pub(crate) fn disk(layers: &[LayerConfig]) -> VirtualDisk {
+pub(crate) fn disk(layers: &[Layer]) -> VirtualDisk {
     VirtualDisk::open(layers, Arc::new(MonotonicClock)).unwrap()
 }
 
-pub(crate) fn mem(size_bytes: u64) -> LayerConfig {
-    LayerConfig::Mem(MemConfig { size_bytes })
+pub(crate) fn mem(size_bytes: u64) -> Layer {
+    Layer::Mem(Mem { size_bytes })
 }
 
 /// A peer of this process, which lasts as long as the process.

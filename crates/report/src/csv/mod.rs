@@ -114,9 +114,9 @@ fn seconds(ns: u64) -> String {
 
 /// Whether others are compared with it.
 fn is_baseline(arm: &str, analysis: &Analysis) -> bool {
-    let mut own = analysis.comparisons.iter().filter_map(|c| c.against.as_deref()).peekable();
+    let mut own = analysis.comparisons.iter().filter_map(|c| c.against.as_ref()).peekable();
     match own.peek() {
-        Some(_) => own.any(|against| against == arm),
+        Some(_) => own.any(|against| against.arm() == Some(arm)),
         None => arm == analysis.baseline,
     }
 }

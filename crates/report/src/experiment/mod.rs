@@ -28,7 +28,7 @@ pub fn experiment(experiment: &ExperimentHead, analysis: &Analysis) -> Document 
     figures::number(effects.iter_mut().chain(&mut forest));
     let drawn = figures::drawn(analysis, &effects.iter().chain(&forest).collect::<Vec<_>>());
     let schedule = page::schedule(experiment, analysis, &drawn);
-    let blocks = page::blocks(experiment, analysis);
+    let blocks = page::blocks(experiment, analysis, &drawn);
     let (severe, mild): (Vec<_>, Vec<_>) = notices::notices(analysis)
         .into_iter()
         .chain(notices::of_files(&experiment.spec))
@@ -49,15 +49,15 @@ pub fn experiment(experiment: &ExperimentHead, analysis: &Analysis) -> Document 
     document.extend(arms(analysis));
     document.add_table("By target", targets::table(analysis), None);
     document.add_table("What the targets are", targets::limits(analysis), None);
-    let others = tables::other_jobs(&experiment.spec.workload, analysis)
+    let others = tables::other_jobs(experiment.spec.workload(), analysis)
         .filter(|_| !targets::have_one_job_each(analysis));
     document.add_table("Other jobs", others, None);
-    document.add_table("Depths found", depths::table(&experiment.spec.workload, analysis), None);
+    document.add_table("Depths found", depths::table(experiment.spec.workload(), analysis), None);
     document.extend(latencies(experiment, analysis, &drawn));
     document.extend(page::heat(analysis, &drawn));
     document.extend(page::trials(analysis, &drawn));
     document.extend(operations(analysis, drawn.operations));
-    document.extend(page::meanwhile(drawn.machine));
+    document.extend(page::meanwhile(drawn.machine, drawn.machine_seconds_per_step));
     document.add_table("Devices", machine::devices(analysis), Some(machine::NOTE.to_owned()));
     document.extend(interfaces::sections(analysis));
     document.extend(system(analysis));
@@ -96,7 +96,7 @@ fn lead(experiment: &ExperimentHead, analysis: &Analysis) -> Lead {
         sentences: sentence::verdict(experiment, analysis),
         ending,
         origin: facts::origin(&experiment.started, &experiment.hosts),
-        about: experiment.spec.workload.about.clone(),
+        about: experiment.spec.workload().about.clone(),
     }
 }
 

@@ -38,6 +38,14 @@ fn not_all(analysis: &Analysis, drawn: &Drawn) -> String {
     )
 }
 
+/// What a step of a line stands for.
+fn of_several(seconds: u32) -> String {
+    format!(
+        "the mean of {seconds} seconds, and the band behind it their lowest and highest, to keep \
+         the page small"
+    )
+}
+
 /// What each arm's target is.
 pub(super) fn targets(analysis: &Analysis) -> Option<Section> {
     let targets = analysis.arms.iter().map(|arm| (printable(&arm.name), printable(&arm.target)));
@@ -123,9 +131,13 @@ pub(super) fn latency(analysis: &Analysis, drawn: &Drawn, what: &str) -> Item {
 pub(super) fn heat(analysis: &Analysis, drawn: &Drawn) -> Option<Section> {
     let has_spread = analysis.trials.iter().any(|trial| trial.spread.is_some())
         && !analysis.arms.iter().any(tables::moves_bytes);
+    let (column, its) = match drawn.trials_per_column {
+        1 => ("Each trial is a column".to_owned(), "its"),
+        n => (format!("Each column is {n} trials"), "their"),
+    };
     let caption = format!(
-        "Each trial is a column, from left to right as they ran; the darker, the more of its {}s \
-         took that long. A band that splits, widens or moves is what a mean hides.{}",
+        "{column}, from left to right as they ran; the darker, the more of {its} {}s took that \
+         long. A band that splits, widens or moves is what a mean hides.{}",
         tables::unit_of_load(analysis),
         not_all(analysis, drawn)
     );
@@ -133,15 +145,26 @@ pub(super) fn heat(analysis: &Analysis, drawn: &Drawn) -> Option<Section> {
 }
 
 /// Each block's own difference from the baseline.
-pub(super) fn blocks(experiment: &ExperimentHead, analysis: &Analysis) -> Option<Section> {
+pub(super) fn blocks(
+    experiment: &ExperimentHead,
+    analysis: &Analysis,
+    drawn: &Drawn,
+) -> Option<Section> {
     // The first node of a fleet is no baseline.
     let is_compared = analysis.arms.len() > 1
         && !experiment.spec.is_of_results()
         && experiment.spec.design != Design::Fleet;
     let what = if tables::is_led_by_syncs(analysis) { "The time of a sync" } else { "Throughput" };
+    let left_out = match drawn.blocks_together {
+        1 | 2 => String::new(),
+        n => format!(
+            " Of every {n} blocks the lowest and the highest are drawn; the CSV output has all of \
+             them."
+        ),
+    };
     let caption = format!(
         "{what} against {}, block by block. Dashed: the mean. Band: the margin. Hollow: not used. \
-         Points that wander together depend on each other.",
+         Points that wander together depend on each other.{left_out}",
         printable(&analysis.baseline)
     );
     is_compared.then(|| section("Block by block", [chart("blocks", caption)]))
@@ -155,9 +178,9 @@ pub(super) fn trials(analysis: &Analysis, drawn: &Drawn) -> Option<Section> {
     } else {
         format!("{}s per second", iotax_quantity::capital(tables::unit_of_load(analysis)))
     };
-    let steps = match drawn.seconds_per_point {
+    let steps = match drawn.seconds_per_step {
         1 => ", second by second".to_owned(),
-        n => format!("; each step is the mean of {n} seconds, to keep the page small"),
+        n => format!("; each step is {}", of_several(n)),
     };
     let caption = format!(
         "{what} of the primary job over the time of the experiment{steps}. Grey: not used.{}",
@@ -167,11 +190,15 @@ pub(super) fn trials(analysis: &Analysis, drawn: &Drawn) -> Option<Section> {
 }
 
 /// What the machine did.
-pub(super) fn meanwhile(charts: Vec<Chart>) -> Option<Section> {
-    let note = "PSI: time in which at least one task waited. Descriptive: no verdict rests on these \
-                figures.";
+pub(super) fn meanwhile(charts: Vec<Chart>, seconds_per_step: u32) -> Option<Section> {
+    let mut note = "PSI: time in which at least one task waited. Descriptive: no verdict rests on \
+                    these figures."
+        .to_owned();
+    if seconds_per_step > 1 {
+        note.push_str(&format!(" Each step is {}.", of_several(seconds_per_step)));
+    }
     let has_charts = !charts.is_empty();
-    let items = [Item::Drawing(Drawing::Charts(charts)), Item::Note(note.to_owned())];
+    let items = [Item::Drawing(Drawing::Charts(charts)), Item::Note(note)];
     has_charts.then(|| section("The machine meanwhile", items))
 }
 
@@ -231,7 +258,7 @@ pub(super) fn circumstances(experiment: &ExperimentHead) -> [Section; 2] {
     } else {
         format!("iotax {version}, seed {}.", experiment.spec.seed)
     };
-    let workload = &experiment.spec.workload;
+    let workload = experiment.spec.workload();
     if !workload.about.is_empty() {
         said.push_str(&format!(" {}: {}", workload.name, workload.about));
     }

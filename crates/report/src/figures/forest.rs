@@ -5,10 +5,12 @@
 
 use indexmap::IndexSet;
 use iotax_analyze::{Analysis, Attribution, Comparison, Estimate, Metric, Unit};
+use iotax_experiment::Subject;
 use iotax_quantity::{Effect, log_factor};
+use iotax_wording::name::subject as named;
 
 use crate::against::baseline_of;
-use crate::comparison::{effect, is_interaction, pair_name, primary_of_each, row_name, subject};
+use crate::comparison::{effect, primary_of_each, row_name, subject};
 use crate::document::{Cell, Group, Head, Row};
 use crate::format::{self, ABSENT};
 use crate::{doubts, tables, words};
@@ -82,17 +84,18 @@ pub(crate) fn over_phases<'a>(phases: impl Iterator<Item = &'a Analysis>) -> Vec
     let all: Vec<(&Analysis, &Comparison)> = phases
         .flat_map(|analysis| {
             let compared = primary_of_each(analysis).into_iter();
-            compared.filter(|c| !is_interaction(c, analysis)).map(move |c| (analysis, c))
+            compared.filter(|c| !c.subject.is_interaction()).map(move |c| (analysis, c))
         })
         .collect();
     let Some((_, first)) = all.first() else { return Vec::new() };
     let scale = Scale::of(all.iter().map(|(_, comparison)| *comparison));
-    let subjects: IndexSet<String> = all.iter().map(|(_, c)| subject(c)).collect();
-    let of_subject = |name: String| {
-        let own: Vec<_> = all.iter().filter(|(_, c)| subject(c) == name).collect();
+    let subjects: IndexSet<&Subject> = all.iter().map(|(_, c)| &c.subject).collect();
+    let of_subject = |of: &Subject| {
+        let own: Vec<_> = all.iter().filter(|(_, c)| c.subject == *of).collect();
         let (analysis, comparison) = own.first().expect("it is the subject of one at least");
-        let against = match comparison.arm {
-            Some(_) => format!(" against {}", words::printable(baseline_of(comparison, analysis))),
+        let name = subject(comparison);
+        let against = match of.arm() {
+            Some(_) => format!(" against {}", words::printable(&baseline_of(comparison, analysis))),
             None => String::new(),
         };
         let rows = own.iter().map(|(analysis, c)| of_phase(analysis, c, scale)).collect();
@@ -120,8 +123,7 @@ pub(crate) fn over_phases<'a>(phases: impl Iterator<Item = &'a Analysis>) -> Vec
 fn of_phase(analysis: &Analysis, comparison: &Comparison, scale: Scale) -> Row {
     let [tax, verdict, blocks, _] = figures(comparison);
     let name = words::printable(&analysis.workload);
-    let subject = comparison.arm.as_ref().or(comparison.layer.as_ref());
-    let verdict = subject.map_or(verdict.clone(), |arm| doubts::marked(verdict, analysis, arm));
+    let verdict = doubts::marked(verdict, analysis, &named(&comparison.subject));
     Row {
         spoken: format!("{name}: {}, {}", tax.text, verdict.text),
         name,
@@ -131,6 +133,16 @@ fn of_phase(analysis: &Analysis, comparison: &Comparison, scale: Scale) -> Row {
         first_in: None,
         last_in: None,
         cells: vec![Cell::new(comparison.metric.name()), tax, verdict, blocks],
+    }
+}
+
+/// How a row is drawn.
+const fn kind(subject: &Subject) -> &'static str {
+    match subject {
+        Subject::Arm(_) => "arm",
+        Subject::Layer(_) | Subject::Level(_) => "layer",
+        Subject::Interaction(_) => "interaction",
+        Subject::Total => "total",
     }
 }
 
@@ -152,16 +164,16 @@ fn by_layer(analysis: &Analysis, attribution: &Attribution) -> Group {
         rows.push(Row {
             first_in: layer.first_in_ns.map(|e| e.value),
             last_in: layer.last_in_ns.map(|e| e.value),
-            ..layer_row(analysis, "layer", &layer.layer, main, cells)
+            ..layer_row(analysis, &Subject::Layer(layer.layer.clone()), main, cells)
         });
     }
     for pair in &attribution.interactions {
         let cells = [tables::estimate(pair.cost_ns), Cell::new(ABSENT)];
-        let name = pair_name(&pair.layers);
-        rows.push(layer_row(analysis, "interaction", &name, pair.cost_ns, cells));
+        let layers = Subject::Interaction(pair.layers.clone());
+        rows.push(layer_row(analysis, &layers, pair.cost_ns, cells));
     }
     let cells = [tables::estimate(attribution.total_ns), Cell::new(ABSENT)];
-    rows.push(layer_row(analysis, "total", "total", attribution.total_ns, cells));
+    rows.push(layer_row(analysis, &Subject::Total, attribution.total_ns, cells));
     let largest = rows.iter().filter_map(|row| row.estimate).map(f64::abs);
     let (unit, scale) = format::time_unit(largest.fold(0.0, f64::max));
     // A throughput tax m is a time per I/O of bare / (1 - m), so of bare * m / (1 - m) more.
@@ -188,22 +200,19 @@ fn heads(figures: &[&str]) -> Vec<Head> {
 
 fn layer_row(
     analysis: &Analysis,
-    kind: &'static str,
-    name: &str,
+    subject: &Subject,
     main: Option<Estimate>,
     [time, p99]: [Cell; 2],
 ) -> Row {
-    let comparison = analysis
-        .comparisons
-        .iter()
-        .find(|c| c.layer.as_deref() == Some(name) && c.metric.adds_up());
+    let comparison =
+        analysis.comparisons.iter().find(|c| c.subject == *subject && c.metric.adds_up());
     let [tax, verdict, blocks, regime] =
         comparison.map_or_else(|| [ABSENT; 4].map(Cell::new), figures);
-    let name = words::printable(name);
+    let name = words::printable(&named(subject));
     Row {
         spoken: format!("{name}: {}, {}", time.text, verdict.text),
         name,
-        kind,
+        kind: kind(subject),
         estimate: main.map(|e| e.value),
         interval: main.map(|e| [e.lo, e.hi]),
         first_in: None,
@@ -230,11 +239,7 @@ fn by_metric(
         Row {
             spoken: format!("{name}: {}, {}", tax.text, verdict.text),
             name,
-            kind: match comparison.layer.as_deref() {
-                Some("total") => "total",
-                Some(_) => "layer",
-                None => "arm",
-            },
+            kind: kind(&comparison.subject),
             estimate: comparison.tax.and_then(|tax| scale.at(metric, tax)),
             interval: ends(comparison, scale),
             first_in: None,
@@ -307,10 +312,7 @@ impl Scale {
 }
 
 fn p99_of_same<'a>(analysis: &'a Analysis, other: &Comparison) -> Option<&'a Comparison> {
-    analysis
-        .comparisons
-        .iter()
-        .find(|c| c.metric == Metric::P99 && c.arm == other.arm && c.layer == other.layer)
+    analysis.comparisons.iter().find(|c| c.metric == Metric::P99 && c.subject == other.subject)
 }
 
 /// Tax, verdict, blocks, regime.

@@ -1,9 +1,10 @@
 //! Charts of what the machine did: which there are, and their data for the page.
 
-use iotax_analyze::{Analysis, CounterSeries, Quantity};
-use serde::{Serialize, Serializer};
-use serde_json::{Value, json};
+use iotax_analyze::{CounterSeries, Quantity};
+use serde::Serialize;
 
+use super::data::{Trace, start_s};
+use super::steps::{Figures, Interval, Number, Steps};
 use crate::{document, words};
 
 #[derive(Debug, Serialize)]
@@ -18,28 +19,33 @@ pub(crate) struct Chart {
     caption: &'static str,
     /// Names of the lines in the order in which they appear.
     names: Vec<String>,
-    /// The lines of all trials, with the indices of their arm, their name in `names`, and their edges
-    /// in the list of edges.
-    lines: Vec<Value>,
+    lines: Vec<Line>,
+}
+
+#[derive(Debug, Serialize)]
+struct Line {
+    /// Index in the spans of all charts.
+    span: usize,
+    /// Index in the chart's names.
+    name: usize,
+    #[serde(flatten)]
+    figures: Figures,
+}
+
+/// When an arm was measured.
+#[derive(Debug, Serialize)]
+struct Span {
+    arm: usize,
+    used: bool,
+    #[serde(flatten)]
+    steps: Steps,
 }
 
 /// What all charts have in common.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Machine {
-    /// Per trial: where its intervals begin and end, in seconds since the start of the experiment.
-    edges: Vec<Vec<Short>>,
+    spans: Vec<Span>,
     pub(crate) charts: Vec<Chart>,
-}
-
-/// A number with as many digits as a drawing can show.
-#[derive(Debug, Clone, Copy)]
-struct Short(f64);
-
-impl Serialize for Short {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let text = format!("{:.4e}", self.0);
-        serializer.serialize_f64(text.parse().unwrap_or(self.0))
-    }
 }
 
 /// Charts in the order in which they are shown.
@@ -109,26 +115,33 @@ const CHARTS: [(Quantity, &str, &str, &str); 12] = [
     ),
 ];
 
-/// What there is to draw.
-pub(super) fn machine(analysis: &Analysis) -> Machine {
-    let arm = |name: &str| analysis.arms.iter().position(|arm| arm.name == name);
-    let trials: Vec<_> = analysis
-        .trials
-        .iter()
-        .filter_map(|trial| Some((arm(&trial.arm)?, trial, trial.counters.as_ref()?)))
-        .collect();
-    let edges = trials.iter().map(|(_, trial, series)| {
-        let start = (trial.started_ns / 1_000_000) as f64 / 1e3;
-        series.edges_s.iter().map(|edge| Short(start + edge)).collect()
+/// What there is to draw, in steps of so many seconds, if they are more than one.
+pub(super) fn machine(traces: &[Trace<'_>], seconds: u32) -> Machine {
+    let mut machine = Machine::default();
+    let mut charts = CHARTS.map(|(quantity, id, title, caption)| {
+        (quantity, Chart { id, title, caption, names: Vec::new(), lines: Vec::new() })
     });
-    let charts = CHARTS.into_iter().filter_map(|(quantity, id, title, caption)| {
-        let mut chart = Chart { id, title, caption, names: Vec::new(), lines: Vec::new() };
-        for (edges, (arm, trial, series)) in trials.iter().enumerate() {
-            chart.add(quantity, (*arm, trial.used, edges), series);
+    for trace in traces {
+        let trials = trace.trials.iter();
+        let trials: Vec<(f64, &CounterSeries)> =
+            trials.filter_map(|trial| Some((start_s(trial), trial.counters.as_ref()?))).collect();
+        let intervals = trials.iter().flat_map(|(start, series)| {
+            let edges = &series.edges_s;
+            edges.windows(2).map(move |edge| (start + edge[0], start + edge[1]))
+        });
+        let intervals: Vec<Interval> = intervals.collect();
+        if intervals.is_empty() {
+            continue;
         }
-        (!chart.lines.is_empty()).then_some(chart)
-    });
-    Machine { edges: edges.collect(), charts: charts.collect() }
+        let steps = Steps::new(&intervals, seconds);
+        for (quantity, chart) in &mut charts {
+            chart.add(*quantity, machine.spans.len(), &steps, &trials);
+        }
+        machine.spans.push(Span { arm: trace.arm, used: trace.used, steps });
+    }
+    let charts = charts.into_iter().map(|(_, chart)| chart);
+    machine.charts = charts.filter(|chart| !chart.lines.is_empty()).collect();
+    machine
 }
 
 impl Chart {
@@ -141,35 +154,35 @@ impl Chart {
         }
     }
 
+    /// Adds a line for each thing that these trials have the quantity of.
     fn add(
         &mut self,
         quantity: Quantity,
-        (arm, used, edges): (usize, bool, usize),
-        series: &CounterSeries,
+        span: usize,
+        steps: &Steps,
+        trials: &[(f64, &CounterSeries)],
     ) {
-        for line in series.lines.iter().filter(|line| line.quantity == quantity) {
-            let name = words::printable(&line.name);
+        let mut names: Vec<&str> = Vec::new();
+        for line in trials.iter().flat_map(|(_, series)| &series.lines) {
+            if line.quantity == quantity && !names.contains(&line.name.as_str()) {
+                names.push(&line.name);
+            }
+        }
+        for name in names {
+            let values = trials.iter().flat_map(|(_, series)| {
+                let line = series.lines.iter().find(|l| l.quantity == quantity && l.name == name);
+                let missing = vec![None; series.edges_s.len().saturating_sub(1)];
+                line.map_or(missing, |line| line.values.clone())
+            });
+            let values: Vec<Option<f64>> = values.map(|value| value.map(f64::from)).collect();
+            let figures = steps.figures(&values, Number::short);
+            let name = words::printable(name);
             let known = self.names.iter().position(|other| *other == name);
             let name = known.unwrap_or_else(|| {
                 self.names.push(name);
                 self.names.len() - 1
             });
-            let values = line.values.iter().map(|v| v.map(|v| Short(f64::from(v))));
-            let values: Vec<Option<Short>> = values.collect();
-            self.lines.push(json!({
-                "arm": arm, "name": name, "used": used, "edges": edges, "values": values,
-            }));
+            self.lines.push(Line { span, name, figures });
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_in_the_page_are_short() {
-        let short = |value| serde_json::to_string(&Short(value)).unwrap();
-        assert_eq!([0.0, 123.456_789, 1e9 / 3.0].map(short), ["0.0", "123.46", "333330000.0"]);
     }
 }

@@ -6,6 +6,7 @@ use iotax_analyze::{Analysis, ArmSummary, Comparison, Outliers, Verdict};
 use iotax_experiment::Design;
 use iotax_quantity::{Effect, percent};
 use iotax_record::{ExperimentHead, Placed, Site};
+use iotax_wording::name;
 
 use crate::comparison::{effect, short_effect, size};
 use crate::document::{NodeGroup, NodeMap, NodeTile, Standing};
@@ -93,7 +94,7 @@ impl Finding {
                 |found| Self::of_many(found, &arm.name),
             );
         }
-        let is_own = |c: &&Comparison| c.arm.as_ref() == Some(&arm.name);
+        let is_own = |c: &&Comparison| c.subject.arm() == Some(&arm.name);
         match analysis.comparisons.iter().find(is_own) {
             Some(comparison) if arm.trials > 0 => Self::of_few(comparison),
             _ => Self::unjudged("no usable trial"),
@@ -131,7 +132,8 @@ impl Finding {
             _ => Standing::Open,
         };
         let is_plain = found.stalls.is_none() && found.verdict != Verdict::EffectChanged;
-        let against = found.against.as_deref().map(words::printable).unwrap_or_default();
+        let against = found.against.as_ref().map(|of| words::printable(&name::against(of)));
+        let against = against.unwrap_or_default();
         let than = |size| format!("{size} than {against}; ");
         let size = size(found).filter(|_| is_plain);
         Self {
@@ -216,7 +218,8 @@ fn grouped(experiment: &ExperimentHead, tiles: Vec<NodeTile>) -> Vec<NodeGroup> 
         let known = |name| format!("{what} {}", words::printable(name));
         (count > 1).then(|| name.map_or_else(|| format!("{what} not known"), known))
     };
-    let headings: Vec<String> = (0..tiles.len())
+    // What is not known comes last.
+    let headings: Vec<(bool, String)> = (0..tiles.len())
         .map(|at| {
             let cluster = placed(at).map(Placed::short_cluster);
             let zone = placed(at).and_then(|placed| placed.zone.as_deref());
@@ -224,22 +227,21 @@ fn grouped(experiment: &ExperimentHead, tiles: Vec<NodeTile>) -> Vec<NodeGroup> 
                 part("cluster", cluster.as_deref(), clusters.len()),
                 part("zone", zone, zones.len()),
             ];
-            parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+            let last = if zones.len() > 1 { zone.is_none() } else { cluster.is_none() };
+            (last, parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
         })
         .collect();
-    let mut groups: Vec<NodeGroup> = Vec::new();
-    for (heading, tile) in headings.into_iter().zip(tiles) {
-        match groups.iter_mut().find(|group| group.heading == heading) {
-            Some(group) => group.nodes.push(tile),
-            None => groups.push(NodeGroup { heading, nodes: vec![tile] }),
+    let mut groups: Vec<(bool, NodeGroup)> = Vec::new();
+    for ((last, heading), tile) in headings.into_iter().zip(tiles) {
+        match groups.iter_mut().find(|(_, group)| group.heading == heading) {
+            Some((_, group)) => group.nodes.push(tile),
+            None => groups.push((last, NodeGroup { heading, nodes: vec![tile] })),
         }
     }
-    // What is not known comes last.
-    let rank = |group: &NodeGroup| group.heading.ends_with("not known");
-    groups.sort_by(|a, b| {
-        let by_name = || natural(&a.heading).cmp(&natural(&b.heading));
-        rank(a).cmp(&rank(b)).then_with(by_name)
+    groups.sort_by(|(last, a), (other, b)| {
+        last.cmp(other).then_with(|| natural(&a.heading).cmp(&natural(&b.heading)))
     });
+    let mut groups: Vec<NodeGroup> = groups.into_iter().map(|(_, group)| group).collect();
     for group in &mut groups {
         group.nodes.sort_by(|a, b| natural(&a.name).cmp(&natural(&b.name)));
         group.heading = counted(group);

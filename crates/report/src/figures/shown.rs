@@ -14,16 +14,16 @@ pub(super) fn shown(analysis: &Analysis) -> Vec<usize> {
     if arms.len() <= MAX_ARMS {
         return (0..arms.len()).collect();
     }
-    let slow = analysis.outliers.iter().flat_map(|found| &found.slow).map(|slow| &slow.arm);
+    let slow = analysis.outliers.iter().flat_map(|found| &found.slow).map(|slow| &*slow.arm);
     let mut by_size: Vec<_> = primary_of_each(analysis)
         .into_iter()
-        .filter_map(|c| Some((c.arm.as_ref()?, c.tax?)))
+        .filter_map(|c| Some((c.subject.arm()?, c.tax?)))
         .collect();
     by_size.sort_by(|(_, a), (_, b)| b.abs().total_cmp(&a.abs()));
-    let rest = by_size.into_iter().map(|(arm, _)| arm).chain(arms.iter().map(|arm| &arm.name));
+    let rest = by_size.into_iter().map(|(arm, _)| arm).chain(arms.iter().map(|arm| &*arm.name));
     let mut shown: Vec<usize> = Vec::new();
-    for name in [&analysis.baseline].into_iter().chain(slow).chain(rest) {
-        let arm = arms.iter().position(|arm| arm.name == *name);
+    for name in [&*analysis.baseline].into_iter().chain(slow).chain(rest) {
+        let arm = arms.iter().position(|arm| arm.name == name);
         shown.extend(arm.filter(|arm| shown.len() < MAX_ARMS && !shown.contains(arm)));
     }
     shown.sort_unstable();

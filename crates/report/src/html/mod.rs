@@ -13,13 +13,9 @@ use self::outline::{Folded, Outline};
 use crate::document::{Document, Drawing, Item};
 use crate::words::{self, printable};
 
-/// Charting libraries, as published; see `assets/README.md`.
-const LIBRARIES: [&str; 2] =
-    [include_str!("../../assets/d3.min.js"), include_str!("../../assets/plot.umd.min.js")];
-const LICENSES: [&str; 2] =
-    [include_str!("../../assets/LICENSE-d3"), include_str!("../../assets/LICENSE-plot")];
-/// What draws with them: what they share first, and last what starts them.
-const SCRIPTS: [&str; 8] = [
+/// What draws: what all charts share first, and last what starts them.
+const SCRIPTS: [&str; 9] = [
+    include_str!("charts/plot.js"),
     include_str!("charts/look.js"),
     include_str!("charts/forest.js"),
     include_str!("charts/machine.js"),
@@ -55,14 +51,14 @@ impl<'a> Page<'a> {
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
     const STYLE: &'static str = include_str!("style.css");
 
-    fn body(&self) -> Body<'a, '_> {
-        Body { document: self.document, outline: &self.outline }
+    /// Without comments and indentation: a tenth of a page of two arms. No string goes over lines.
+    fn scripts() -> String {
+        let lines = SCRIPTS.iter().flat_map(|script| script.lines().map(str::trim_start));
+        lines.filter(|line| !line.starts_with("//")).flat_map(|line| [line, "\n"]).collect()
     }
 
-    /// The libraries without the line that names their web sites: the page refers to nothing
-    /// outside. Their notices are in the page, complete.
-    fn libraries() -> [&'static str; 2] {
-        LIBRARIES.map(|code| code.split_once('\n').map_or(code, |(_notice, rest)| rest))
+    fn body(&self) -> Body<'a, '_> {
+        Body { document: self.document, outline: &self.outline }
     }
 }
 

@@ -7,9 +7,31 @@ use iotax_analyze::{
 use iotax_diagnose::of_arms;
 use iotax_experiment::documented::Documented;
 use iotax_record::ExperimentHead;
+use iotax_wording::ending::ending;
+use iotax_wording::name;
 use serde::Serialize;
 
 use crate::doctor::json::DiagnosisJson;
+
+/// Data, and what is said of them.
+#[derive(Serialize)]
+struct With<'a, T, S> {
+    #[serde(flatten)]
+    data: &'a T,
+    #[serde(flatten)]
+    said: S,
+}
+
+#[derive(Serialize)]
+struct Compared {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    against: Option<String>,
+}
+
+fn compared(data: &Comparison) -> With<'_, Comparison, Compared> {
+    let against = data.against.as_ref().map(name::against);
+    With { data, said: Compared { against } }
+}
 
 /// The keys, in their order.
 #[derive(Serialize)]
@@ -21,7 +43,7 @@ pub(crate) struct Shown<'a> {
     margin: f64,
     alpha: f64,
     arms: &'a [ArmSummary],
-    comparisons: &'a [Comparison],
+    comparisons: Vec<With<'a, Comparison, Compared>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     matrix: Option<&'a FactorEffects>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -48,6 +70,14 @@ pub(crate) struct Shown<'a> {
     causes: Vec<DiagnosisJson>,
     warnings: &'a [Warning],
     open_questions: &'a [String],
+    ending: ShownEnding<'a>,
+}
+
+#[derive(Serialize)]
+struct ShownEnding<'a> {
+    /// In words, e.g. `every arm has a verdict`.
+    reason: String,
+    #[serde(flatten)]
     ending: &'a Ending,
 }
 
@@ -62,7 +92,7 @@ impl<'a> Shown<'a> {
             margin: analysis.margin,
             alpha: analysis.alpha,
             arms: &analysis.arms,
-            comparisons: &analysis.comparisons,
+            comparisons: analysis.comparisons.iter().map(compared).collect(),
             matrix: analysis.matrix.as_ref(),
             outliers: analysis.outliers.as_ref(),
             fleet: analysis.fleet,
@@ -78,7 +108,10 @@ impl<'a> Shown<'a> {
             causes: of_arms(experiment, analysis).into_iter().map(DiagnosisJson::from).collect(),
             warnings: &analysis.warnings,
             open_questions: &analysis.open_questions,
-            ending: &analysis.ending,
+            ending: ShownEnding {
+                reason: ending(&experiment.spec, analysis),
+                ending: &analysis.ending,
+            },
         }
     }
 }

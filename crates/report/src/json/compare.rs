@@ -11,7 +11,7 @@ use crate::{provenance, sentence};
 
 /// Version of the object that [`json_compare`] prints, its key `json_format`. New keys do not
 /// raise it; changed or removed ones do.
-pub const COMPARE_FORMAT: u32 = 2;
+pub const COMPARE_FORMAT: u32 = 3;
 
 /// The printed object: the analysis with what identifies the experiment around it.
 #[derive(Serialize)]
@@ -76,15 +76,12 @@ impl<'a> Output<'a> {
             id: experiment.id.as_deref(),
             hosts: experiment.hosts.iter().map(Host::new).collect(),
             sites: &experiment.sites,
-            vm: experiment.spec.cloud.vm.as_deref(),
-            vm_from: provenance::vm_from(
-                experiment.host(0).instance.as_ref(),
-                &experiment.spec.cloud,
-            ),
-            disks: &experiment.spec.cloud.disks,
+            vm: experiment.cloud.vm.as_deref(),
+            vm_from: provenance::vm_from(experiment.host(0).instance.as_ref(), &experiment.cloud),
+            disks: &experiment.cloud.disks,
             disks_from: provenance::disks_from(
                 experiment.host(0).instance.as_ref(),
-                &experiment.spec.cloud,
+                &experiment.cloud,
             ),
             instance: experiment.host(0).instance.as_ref(),
         }

@@ -1,10 +1,12 @@
 //! What each arm costs in each phase, narrow enough for a terminal: a row per phase, a column per arm.
 
-use indexmap::IndexSet;
+use indexmap::IndexMap;
 use iotax_analyze::{Analysis, Comparison, Verdict};
+use iotax_experiment::Subject;
 use iotax_quantity::percent;
+use iotax_wording::name::subject as named;
 
-use crate::comparison::{is_interaction, primary_of_each, subject};
+use crate::comparison::{primary_of_each, subject};
 use crate::document::{Cell, Head, Item, LegendEntry, Section, Table, Topic};
 use crate::experiment::Part;
 use crate::format::ABSENT;
@@ -18,30 +20,32 @@ const MAX_NAME: usize = 6;
 /// `None` if nothing is compared.
 pub(super) fn section(parts: &[Part]) -> Option<Section> {
     let found: Vec<Vec<&Comparison>> = parts.iter().map(|(_, analysis)| of(analysis)).collect();
-    let subjects: IndexSet<String> = found.iter().flatten().map(|c| subject(c)).collect();
+    let all = found.iter().flatten();
+    let subjects: IndexMap<&Subject, String> = all.map(|c| (&c.subject, subject(c))).collect();
     if subjects.is_empty() {
         return None;
     }
     let in_words = subjects.len() <= MAX_IN_WORDS;
-    let has_names = in_words || subjects.iter().all(|name| name.chars().count() <= MAX_NAME);
+    let has_names = in_words || subjects.values().all(|name| name.chars().count() <= MAX_NAME);
     let mut table = Table::new(&["phase"], &[]);
-    let heads = (0..).zip(&subjects).map(|(i, name)| {
+    let heads = (0..).zip(subjects.values()).map(|(i, name)| {
         let letter = LegendEntry::letter(i);
         Head::figure(if has_names { name } else { &letter })
     });
     table.heads.extend(heads);
     for ((_, analysis), compared) in parts.iter().zip(&found) {
-        let cell = |name: &String| {
-            let own = compared.iter().find(|c| subject(c) == *name);
+        let cell = |of: &&Subject| {
+            let own = compared.iter().find(|c| c.subject == **of);
             own.map_or_else(|| Cell::new(""), |own| shown(own, analysis, in_words))
         };
-        let row = [Cell::new(&analysis.workload)].into_iter().chain(subjects.iter().map(cell));
+        let row = [Cell::new(&analysis.workload)].into_iter().chain(subjects.keys().map(cell));
         table.rows.push(row.collect());
     }
     let mut notes = Vec::new();
     if !has_names {
-        let key =
-            (0..).zip(&subjects).map(|(i, name)| format!("{}: {name}", LegendEntry::letter(i)));
+        let key = (0..)
+            .zip(subjects.values())
+            .map(|(i, name)| format!("{}: {name}", LegendEntry::letter(i)));
         notes.push(format!("{}.", key.collect::<Vec<_>>().join(", ")));
     }
     if !in_words {
@@ -59,8 +63,9 @@ const SIGNS: &str = "Cost in the primary metric of each phase; less than 0, or 1
 fn heading(parts: &[Part]) -> String {
     let baselines = parts.iter().map(|(_, analysis)| analysis.baseline.as_str());
     let first = baselines.clone().next().unwrap_or_default();
-    let has_arms =
-        parts.iter().any(|(_, analysis)| analysis.comparisons.iter().any(|c| c.arm.is_some()));
+    let has_arms = parts
+        .iter()
+        .any(|(_, analysis)| analysis.comparisons.iter().any(|c| c.subject.arm().is_some()));
     if has_arms && baselines.clone().all(|other| other == first) {
         format!("Phase by phase, against {}", words::printable(first))
     } else {
@@ -70,14 +75,13 @@ fn heading(parts: &[Part]) -> String {
 
 fn of(analysis: &Analysis) -> Vec<&Comparison> {
     let all = primary_of_each(analysis).into_iter();
-    all.filter(|c| !is_interaction(c, analysis)).collect()
+    all.filter(|c| !c.subject.is_interaction()).collect()
 }
 
 /// `23 % slower`, or `23%`.
 fn shown(comparison: &Comparison, analysis: &Analysis, in_words: bool) -> Cell {
     let tone = words::verdict_tone(comparison.verdict);
-    let name = comparison.arm.as_ref().or(comparison.layer.as_ref());
-    let is_doubtful = name.is_some_and(|name| doubts::is_doubtful(analysis, name));
+    let is_doubtful = doubts::is_doubtful(analysis, &named(&comparison.subject));
     let word = comparison.verdict.to_string();
     let is_signed = matches!(comparison.verdict, Verdict::Slower | Verdict::Faster);
     let size = comparison.effect().and_then(iotax_quantity::Effect::without_interval);

@@ -22,7 +22,7 @@ use crate::{doubts, facts, figures, format, nfs, paths, rules, tables, words};
 /// What was asked is answered first, of whatever phase.
 fn ruled(parts: &[Part]) -> Vec<String> {
     let of_part = |(head, analysis): &Part| {
-        let name = words::printable(&head.spec.workload.name);
+        let name = words::printable(&head.spec.workload().name);
         let rulings = rules::rulings(analysis).into_iter();
         rulings.map(move |ruling| ruling.in_phase(&name)).collect::<Vec<_>>()
     };
@@ -130,7 +130,7 @@ pub(crate) fn overview(parts: &[Part]) -> Table {
             row.extend(has_arms.then(|| Cell::new(&arm.name)));
             row.extend(tables::rates(arm));
             if has_effect {
-                let is_of = |c: &&iotax_analyze::Comparison| c.arm.as_deref() == Some(&arm.name);
+                let is_of = |c: &&iotax_analyze::Comparison| c.subject.arm() == Some(&arm.name);
                 let found = analysis.comparisons.iter().find(is_of);
                 let found = found.map_or_else(|| Cell::new(""), tables::effect_and_verdict);
                 row.push(doubts::marked(found, analysis, &arm.name));

@@ -2,6 +2,7 @@
 
 use indexmap::IndexSet;
 use iotax_analyze::{Analysis, ArmSummary, Comparison, Unit, Verdict};
+use iotax_experiment::Subject;
 use iotax_quantity::list;
 
 use super::levels;
@@ -43,9 +44,9 @@ pub(super) fn sentences(parts: &[Part]) -> Vec<String> {
             .push("One result each: how much of a difference is chance cannot be told.".to_owned());
     }
     let is_of_all = |note: &&String| {
-        parts.iter().all(|(experiment, _)| experiment.spec.workload.notes.contains(note))
+        parts.iter().all(|(experiment, _)| experiment.spec.workload().notes.contains(note))
     };
-    let notes = experiment.spec.workload.notes.iter().filter(is_of_all);
+    let notes = experiment.spec.workload().notes.iter().filter(is_of_all);
     sentences.extend(notes.map(|note| words::sentence(&iotax_quantity::capital(note))));
     sentences
 }
@@ -53,7 +54,7 @@ pub(super) fn sentences(parts: &[Part]) -> Vec<String> {
 /// `c-azure against aks: slower in read_bw, write_bw; undecided in read_iops.`
 fn tally(parts: &[Part], pair: &Comparison) -> Option<String> {
     let own = |part: &Analysis| -> Option<Comparison> {
-        let found = primary_of_each(part).into_iter().find(|c| c.arm == pair.arm)?;
+        let found = primary_of_each(part).into_iter().find(|c| c.subject == pair.subject)?;
         Some(found.clone())
     };
     let found: Vec<(&str, Comparison)> =
@@ -83,20 +84,20 @@ fn pairs(parts: &[Part]) -> Option<Section> {
     if first.matrix.is_some() || first.comparisons.is_empty() {
         return None;
     }
-    let mut names: Vec<(Option<String>, String)> = Vec::new();
+    let mut names: Vec<(&Subject, String)> = Vec::new();
     for (_, part) in parts {
         for comparison in primary_of_each(part) {
             let name = match &comparison.against {
                 Some(_) => row_name(comparison),
                 None => format!("{} / {}", subject(comparison), printable(&part.baseline)),
             };
-            if names.iter().all(|(arm, _)| *arm != comparison.arm) {
-                names.push((comparison.arm.clone(), name));
+            if names.iter().all(|(subject, _)| **subject != comparison.subject) {
+                names.push((&comparison.subject, name));
             }
         }
     }
-    let of = |part: &Analysis, arm: &Option<String>| {
-        let found = primary_of_each(part).into_iter().find(|c| c.arm == *arm);
+    let of = |part: &Analysis, arm: &Subject| {
+        let found = primary_of_each(part).into_iter().find(|c| c.subject == *arm);
         found.map_or_else(|| Cell::new(""), |comparison| cell(comparison, part))
     };
     let mut table = Table::new(&["job"], &[]);
@@ -132,8 +133,8 @@ fn pairs(parts: &[Part]) -> Option<Section> {
 /// `588 / 586 IOPS (+0.3 %)`, `120 / 145 MiB/s (−17 %), slower`
 fn cell(comparison: &Comparison, analysis: &Analysis) -> Cell {
     let summary = |name: &str| analysis.arms.iter().find(|arm| arm.name == name);
-    let arm = comparison.arm.as_deref().and_then(summary).filter(|arm| arm.trials > 0);
-    let base = summary(baseline_of(comparison, analysis)).filter(|arm| arm.trials > 0);
+    let arm = comparison.subject.arm().and_then(summary).filter(|arm| arm.trials > 0);
+    let base = summary(&baseline_of(comparison, analysis)).filter(|arm| arm.trials > 0);
     let (Some(arm), Some(base)) = (arm, base) else { return Cell::new(format::ABSENT) };
     let is_large = |arm: &ArmSummary| arm.bytes_per_s >= LARGE_BYTES * arm.iops;
     let unit = comparison.metric.unit();

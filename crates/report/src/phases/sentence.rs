@@ -2,9 +2,10 @@
 
 use indexmap::IndexSet;
 use iotax_analyze::{Analysis, Comparison, Verdict};
+use iotax_experiment::Subject;
 use iotax_quantity::list;
 
-use crate::comparison::{by_size, is_layer, primary_effects, primary_of_each, size, subject};
+use crate::comparison::{by_size, primary_effects, primary_of_each, size, subject};
 use crate::experiment::Part;
 use crate::{format, words};
 
@@ -20,7 +21,7 @@ pub(super) fn sentences(parts: &[Part]) -> Vec<String> {
         .collect();
     // Who differs most anywhere comes first, in the phase where it does.
     found.sort_by(|(_, a), (_, b)| by_size(a, b));
-    let subjects: IndexSet<String> = found.iter().map(|(_, c)| subject(c)).collect();
+    let subjects: IndexSet<&Subject> = found.iter().map(|(_, c)| &c.subject).collect();
     let mut sentences: Vec<String> =
         subjects.iter().take(MAX_SENTENCES).map(|subject| of(subject, &found)).collect();
     if subjects.len() > MAX_SENTENCES {
@@ -38,13 +39,14 @@ fn told(analysis: &Analysis) -> Vec<&Comparison> {
         return primary_effects(matrix).into_iter().map(|effect| &effect.comparison).collect();
     }
     let all = primary_of_each(analysis).into_iter();
-    all.filter(|c| c.layer.is_none() || is_layer(c, analysis)).collect()
+    all.filter(|c| matches!(c.subject, Subject::Arm(_) | Subject::Layer(_))).collect()
 }
 
-fn of(name: &str, found: &[(&Analysis, &Comparison)]) -> String {
-    let own: Vec<_> = found.iter().filter(|(_, c)| subject(c) == name).collect();
+fn of(about: &Subject, found: &[(&Analysis, &Comparison)]) -> String {
+    let own: Vec<_> = found.iter().filter(|(_, c)| c.subject == *about).collect();
     let (analysis, first) = own.first().expect("it is the subject of one at least");
-    let against = match first.arm {
+    let name = subject(first);
+    let against = match about.arm() {
         Some(_) => format!(" against {}", words::printable(&analysis.baseline)),
         None => String::new(),
     };

@@ -71,7 +71,7 @@ const RULES: &[(&str, &str, Rule)] = &[
     ("disks", "kind tier caching", Rule::Text(Kind::Model)),
     ("disks", "name", Rule::Always(Kind::Device)),
     // What was asked.
-    ("spec", "design", Rule::Format),
+    ("spec", "design source", Rule::Format),
     ("spec", "suite", Rule::Whole(Kind::Workload)),
     // See `Redactor::experiment`.
     ("spec", "fail_if", Rule::Drop),
@@ -87,7 +87,7 @@ const RULES: &[(&str, &str, Rule)] = &[
     ("jobs", "target", Rule::Whole(Kind::Arm)),
     ("levels", "factor level", Rule::Text(Kind::Arm)),
     ("peel", "layers", Rule::Text(Kind::Arm)),
-    ("target", "path results", Rule::Whole(Kind::Path)),
+    ("target", "path", Rule::Whole(Kind::Path)),
     ("layers parts", "layer kind counts", Rule::Format),
     ("layers parts", "path export", Rule::Whole(Kind::Path)),
     ("layers", "server", Rule::Always(Kind::Host)),
@@ -98,10 +98,10 @@ const RULES: &[(&str, &str, Rule)] = &[
     ("layers made parts", "notes what", Rule::Text(Kind::Word)),
     ("sources", "text as_of", Rule::Text(Kind::Word)),
     ("layers", "vers sec xprtsec cipher format mkfs mount", Rule::Text(Kind::Word)),
-    ("workload then", "name", Rule::Whole(Kind::Workload)),
-    ("workload then", "primary", Rule::Whole(Kind::Job)),
-    ("workload then", "yields", Rule::Format),
-    ("workload then", "about notes origin", Rule::Text(Kind::Word)),
+    ("phases", "name", Rule::Whole(Kind::Workload)),
+    ("phases", "primary", Rule::Whole(Kind::Job)),
+    ("phases", "yields", Rule::Format),
+    ("phases", "about notes origin", Rule::Text(Kind::Word)),
     // See `Redactor::experiment`.
     ("requires", "rule source", Rule::Drop),
     ("jobs", "engine pattern write_pattern files pace bound trims", Rule::Format),

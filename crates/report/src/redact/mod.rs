@@ -20,7 +20,9 @@ mod words;
 use std::collections::BTreeMap;
 
 use iotax_experiment::Target;
-use iotax_record::{BusyOne, Counters, End, ExperimentHead, LoadRecord, Machine, Outcome, Trial};
+use iotax_record::{
+    BusyOne, Counters, End, EndReason, ExperimentHead, LoadRecord, Machine, Outcome, Trial,
+};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -144,7 +146,35 @@ impl Redactor {
 
     pub fn end(&mut self, end: &End) -> End {
         let mut end = end.clone();
-        self.text(Kind::Word, &mut end.reason);
+        for reason in &mut end.reasons {
+            match reason {
+                EndReason::Said(text) | EndReason::SearchFailed(text) => {
+                    self.text(Kind::Word, text);
+                }
+                EndReason::ArmSilent { arm, .. } | EndReason::ArmFailed { arm, .. } => {
+                    self.text(Kind::Arm, arm);
+                }
+                EndReason::AllRun
+                | EndReason::Resolved { .. }
+                | EndReason::NoneKeepsUp
+                | EndReason::NoneCompletes
+                | EndReason::AllChanged
+                | EndReason::OutOfReach { .. }
+                | EndReason::LastLook { .. }
+                | EndReason::NoNodeStandsOut { .. }
+                | EndReason::RulesDecided
+                | EndReason::RulesOutOfReach { .. }
+                | EndReason::DepthsClear
+                | EndReason::TimeUp
+                | EndReason::Interrupted
+                | EndReason::SpanWritten
+                | EndReason::Steady { .. }
+                | EndReason::NotSteady { .. }
+                | EndReason::Drained
+                | EndReason::SearchDecided
+                | EndReason::ResultsRead { .. } => {}
+            }
+        }
         end
     }
 

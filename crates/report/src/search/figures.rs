@@ -1,13 +1,29 @@
 //! How throughput and latency follow depth, flows and time, drawn.
 
 use iotax_caps::{Caps, PathQuantity, TargetCaps};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::quantity::{self, Quantity};
 use super::result::SearchResult;
 use crate::bandwidth::Unit;
 use crate::document::{Chart, Charts, Drawing, Item, LegendEntry, Place, Section, Topic};
+use crate::figures::{Figures, Interval, Number, Steps, within};
 use crate::words::printable;
+
+/// Bytes for a quantity of a target over time.
+const ROOM_FOR_SERIES: usize = 8_000;
+
+/// A quantity over time. Where a step stands for several seconds, it has their lowest and highest.
+#[derive(Debug, Serialize)]
+struct Series {
+    target: usize,
+    quantity: String,
+    #[serde(flatten)]
+    steps: Steps,
+    #[serde(flatten)]
+    figures: Figures,
+}
 
 /// Those of paths: place, what is counted, what is said below.
 const PATHS: [(&str, PathQuantity, &str); 4] = [
@@ -100,10 +116,15 @@ fn drawn(caps: &Caps, unit: Unit) -> Value {
         for (quantity, soak) in
             [(Quantity::Iops, &found.soak_iops), (bandwidth, &found.soak_bw_bytes)]
         {
-            series.extend(soak.iter().zip(1..).map(|(value, second): (_, u64)| {
-                let (quantity, value) = (quantity.head(), quantity.amount(*value));
-                json!({ "target": target, "quantity": quantity, "second": second, "value": value })
-            }));
+            let seconds = (0u32..).map(|second| (f64::from(second), f64::from(second) + 1.0));
+            let intervals: Vec<Interval> = seconds.take(soak.len()).collect();
+            let values: Vec<_> = soak.iter().map(|value| Some(quantity.amount(*value))).collect();
+            let (line, _) = within(ROOM_FOR_SERIES, |seconds| {
+                let steps = Steps::new(&intervals, seconds);
+                let figures = steps.figures(&values, Number::digits);
+                Series { target, quantity: quantity.head(), steps, figures }
+            });
+            series.extend((!soak.is_empty()).then_some(line));
         }
     }
     let names: Vec<_> = caps.targets.iter().map(|target| printable(&target.name)).collect();

@@ -23,7 +23,7 @@ pub fn search_json(search: SearchResult<'_>) -> String {
             value
         })
         .collect();
-    let causes = of_search(&head.search, caps).into_iter().map(DiagnosisJson::from);
+    let causes = of_search(head, caps).into_iter().map(DiagnosisJson::from);
     let document = json!({
         "format": LIMITS_ANALYSIS_FORMAT,
         "iotax": head.iotax_version,
@@ -31,10 +31,10 @@ pub fn search_json(search: SearchResult<'_>) -> String {
         "writes": head.search.writes,
         "quick": head.search.quick,
         "seed": head.search.seed,
-        "vm": head.search.cloud.vm,
-        "vm_from": provenance::vm_from(head.host().instance.as_ref(), &head.search.cloud),
-        "disks": head.search.cloud.disks,
-        "disks_from": provenance::disks_from(head.host().instance.as_ref(), &head.search.cloud),
+        "vm": head.opened.cloud.vm,
+        "vm_from": provenance::vm_from(head.host().instance.as_ref(), &head.opened.cloud),
+        "disks": head.opened.cloud.disks,
+        "disks_from": provenance::disks_from(head.host().instance.as_ref(), &head.opened.cloud),
         "instance": head.host().instance,
         "wall_ns": end.map(|end| end.wall_ns),
         "targets": targets,

@@ -58,7 +58,7 @@ fn counts(search: SearchResult<'_>) -> String {
         false => ", reads",
     };
     let took = end.map_or_else(String::new, |end| format!(", {}", format::span(end.wall_ns)));
-    let vm = provenance::vm(head.host().instance.as_ref(), &head.search.cloud);
+    let vm = provenance::vm(head.host().instance.as_ref(), &head.opened.cloud);
     format!("{targets}{what}{took}{vm}")
 }
 

@@ -35,7 +35,7 @@ pub(super) fn all(search: SearchResult<'_>) -> Vec<String> {
         let quantity = quantity::named(&row.quantity, unit).name();
         format!("{of}{quantity}: {}", row.says)
     }));
-    sentences.extend(of_search(&search.head.search, caps).iter().filter_map(|diagnosis| {
+    sentences.extend(of_search(search.head, caps).iter().filter_map(|diagnosis| {
         let target = caps.targets.iter().find(|target| target.name == diagnosis.of)?;
         Some(of(search, target) + &diagnoses::sentence(diagnosis)?)
     }));
@@ -99,7 +99,7 @@ pub(super) fn notes(search: SearchResult<'_>) -> Vec<String> {
                 .to_owned(),
         );
     }
-    notes.extend(diagnoses::lines(&of_search(&search.head.search, caps), caps.targets.len()));
+    notes.extend(diagnoses::lines(&of_search(search.head, caps), caps.targets.len()));
     notes.extend(caps.notes.iter().cloned());
     if let Some(ended) = &caps.ended {
         notes.push(format!("Ended early: {ended}. What is missing was not measured."));

@@ -5,7 +5,8 @@ use iotax_analyze::{
     JobSummary, LatencySpread, LayerCost, Metric, OperationSummary, QuantilePoint, SyncSummary,
     TrialPoint, Verdict, Warning,
 };
-use iotax_record::{ExperimentHead, Slow};
+use iotax_experiment::Subject;
+use iotax_record::{EndReason, ExperimentHead, Slow};
 
 use super::noise;
 
@@ -13,6 +14,11 @@ const QUANTILES: [f64; 16] = [
     0.0, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999, 0.9995, 0.9999, 0.99995,
     0.99999,
 ];
+
+/// Why it ended, in the words of an older record.
+pub(super) fn said(reason: &str) -> Vec<EndReason> {
+    vec![EndReason::Said(reason.to_owned())]
+}
 
 pub(super) fn arm(name: &str, target: &str, iops: f64) -> ArmSummary {
     let mean_latency_ns = 4e9 / iops;
@@ -48,8 +54,7 @@ pub(super) fn arm(name: &str, target: &str, iops: f64) -> ArmSummary {
 
 pub(super) fn comparison(metric: Metric, [tax, lo, hi]: [f64; 3], verdict: Verdict) -> Comparison {
     Comparison {
-        arm: None,
-        layer: None,
+        subject: Subject::Total,
         against: None,
         within: None,
         metric,
@@ -75,11 +80,7 @@ pub(super) fn comparison(metric: Metric, [tax, lo, hi]: [f64; 3], verdict: Verdi
 }
 
 pub(super) fn of_arm(name: &str, c: Comparison) -> Comparison {
-    Comparison { arm: Some(name.to_owned()), ..c }
-}
-
-pub(super) fn of_layer(name: &str, c: Comparison) -> Comparison {
-    Comparison { layer: Some(name.to_owned()), ..c }
+    Comparison { subject: Subject::Arm(name.to_owned()), ..c }
 }
 
 pub(super) fn estimate(value: f64, half_width: f64) -> Option<Estimate> {
@@ -135,8 +136,8 @@ pub(super) fn analysis(
     let trials = points(&arms, 12, 5);
     Analysis {
         format: FORMAT,
-        workload: experiment.spec.workload.name.clone(),
-        primary: experiment.spec.workload.primary.clone(),
+        workload: experiment.spec.workload().name.clone(),
+        primary: experiment.spec.workload().primary.clone(),
         baseline: arms[0].name.clone(),
         margin: 0.05,
         alpha: 0.05,
@@ -156,7 +157,7 @@ pub(super) fn analysis(
         warnings: Vec::new(),
         open_questions: Vec::new(),
         ending: Ending {
-            reason: "every arm has a verdict, precise enough".to_owned(),
+            reasons: said("every arm has a verdict, precise enough"),
             blocks: 12,
             trials: u32::try_from(trials.len()).unwrap(),
             wall_ns: 340_000_000_000,
@@ -217,17 +218,20 @@ pub(crate) fn peel() -> Analysis {
         }];
     }
     let slower = Verdict::Slower;
+    let of = |subject: &Subject, c| Comparison { subject: subject.clone(), ..c };
     let rate =
-        |name, interval, verdict| of_layer(name, comparison(Metric::THROUGHPUT, interval, verdict));
-    let cpu = |name, interval| of_layer(name, comparison(Metric::CPU_PER_IO, interval, slower));
+        |subject, interval, verdict| of(subject, comparison(Metric::Throughput, interval, verdict));
+    let cpu = |subject, interval| of(subject, comparison(Metric::CpuPerIo, interval, slower));
+    let [one, two] = ["aes", "aes#2"].map(|name| Subject::Layer(name.to_owned()));
+    let both = Subject::Interaction(["aes", "aes#2"].map(str::to_owned));
     let comparisons = vec![
-        rate("aes", [0.1284, 0.109, 0.147], slower),
-        cpu("aes", [0.214, 0.190, 0.239]),
-        rate("aes#2", [0.1278, 0.106, 0.149], slower),
-        cpu("aes#2", [0.219, 0.194, 0.244]),
-        rate("total", [0.2398, 0.2284, 0.2512], slower),
-        cpu("total", [0.48, 0.45, 0.51]),
-        rate("aes x aes#2", [0.012, 0.004, 0.020], Verdict::Equivalent),
+        rate(&one, [0.1284, 0.109, 0.147], slower),
+        cpu(&one, [0.214, 0.190, 0.239]),
+        rate(&two, [0.1278, 0.106, 0.149], slower),
+        cpu(&two, [0.219, 0.194, 0.244]),
+        rate(&Subject::Total, [0.2398, 0.2284, 0.2512], slower),
+        cpu(&Subject::Total, [0.48, 0.45, 0.51]),
+        rate(&both, [0.012, 0.004, 0.020], Verdict::Equivalent),
     ];
     let layer = |name: &str, [first, shapley, last]: [f64; 3]| LayerCost {
         layer: name.to_owned(),
@@ -276,7 +280,7 @@ pub(crate) fn compare() -> Analysis {
         ..of_arm(name, comparison(Metric::P99, interval, verdict))
     };
     let rate =
-        |name, interval, verdict| of_arm(name, comparison(Metric::THROUGHPUT, interval, verdict));
+        |name, interval, verdict| of_arm(name, comparison(Metric::Throughput, interval, verdict));
     let comparisons = vec![
         rate("luks", [0.2301, 0.2109, 0.249], Verdict::Slower),
         p99("luks", [0.31, 0.22, 0.40], 41_000.0, Verdict::Slower),
@@ -315,12 +319,12 @@ pub(crate) fn compare() -> Analysis {
 pub(crate) fn factors() -> Analysis {
     let mut analysis = compare();
     let effects = [
-        ("luks", Metric::THROUGHPUT, [0.86, 0.71, 0.93], Verdict::Slower),
-        ("luks", Metric::CPU_PER_IO, [1.5, 1.3, 1.7], Verdict::Slower),
-        ("queue", Metric::THROUGHPUT, [-26.72, -118.64, -5.42], Verdict::Faster),
-        ("queue", Metric::CPU_PER_IO, [1.19, -0.96, 113.45], Verdict::Undecided),
-        ("cap", Metric::THROUGHPUT, [0.75, -0.2, 0.95], Verdict::Undecided),
-        ("same", Metric::THROUGHPUT, [0.012, 0.004, 0.02], Verdict::Equivalent),
+        ("luks", Metric::Throughput, [0.86, 0.71, 0.93], Verdict::Slower),
+        ("luks", Metric::CpuPerIo, [1.5, 1.3, 1.7], Verdict::Slower),
+        ("queue", Metric::Throughput, [-26.72, -118.64, -5.42], Verdict::Faster),
+        ("queue", Metric::CpuPerIo, [1.19, -0.96, 113.45], Verdict::Undecided),
+        ("cap", Metric::Throughput, [0.75, -0.2, 0.95], Verdict::Undecided),
+        ("same", Metric::Throughput, [0.012, 0.004, 0.02], Verdict::Equivalent),
     ];
     let found =
         |(arm, metric, interval, verdict)| of_arm(arm, comparison(metric, interval, verdict));
@@ -338,7 +342,7 @@ pub(crate) fn run() -> Analysis {
     analysis.arms[0].trials = 3;
     analysis.ending.blocks = 3;
     analysis.ending.trials = 3;
-    analysis.ending.reason = "all trials asked for are done".to_owned();
+    analysis.ending.reasons = said("all trials asked for are done");
     analysis
 }
 
@@ -357,8 +361,8 @@ pub(crate) fn syncing(mut analysis: Analysis) -> Analysis {
         (arm.bytes_per_s, arm.mean_latency_ns) = (2_300.0 * arm.iops, 4_670.0);
     }
     for comparison in &mut analysis.comparisons {
-        if comparison.metric == Metric::THROUGHPUT {
-            comparison.metric = Metric::SYNC_LATENCY;
+        if comparison.metric == Metric::Throughput {
+            comparison.metric = Metric::SyncLatency;
         }
     }
     analysis

@@ -22,7 +22,7 @@ pub(super) fn preconditioned() -> Vec<ArmPrecondition> {
         passes: 2,
         written_bytes: 2 << 30,
         fill_seconds: 12.5,
-        metric: Some(Metric::THROUGHPUT),
+        metric: Some(Metric::Throughput),
         rounds: [vec![9_000.0; 20], vec![5_000.0, 4_100.0, 4_000.0, 4_050.0, 4_000.0]].concat(),
         window: Some(Steadiness { range, slope }),
         steady: Some(steady),

@@ -1,6 +1,6 @@
 //! Twenty made-up arms, of which two lie outside of the others; and fleets of nodes.
 
-use iotax_analyze::{Analysis, ArmTax, FleetCost, Metric, Outlier, Outliers, Verdict};
+use iotax_analyze::{Against, Analysis, ArmTax, FleetCost, Metric, Outlier, Outliers, Verdict};
 use iotax_experiment::{Design, Workload};
 use iotax_record::{ExperimentHead, Placed};
 
@@ -26,10 +26,10 @@ pub(crate) fn found() -> Analysis {
     let against_first = names().skip(1).map(|name| {
         let tax = tax_of(&name);
         let word = if tax > 0.1 { Verdict::Slower } else { Verdict::Equivalent };
-        of_arm(&name, comparison(Metric::THROUGHPUT, [tax, tax - 0.02, tax + 0.02], word))
+        of_arm(&name, comparison(Metric::Throughput, [tax, tax - 0.02, tax + 0.02], word))
     });
     let outliers = Outliers {
-        metric: Metric::THROUGHPUT,
+        metric: Metric::Throughput,
         arms: 20,
         median: 84_745.0,
         spread: 0.025,
@@ -77,7 +77,7 @@ pub(crate) fn of_names(names: &[String]) -> (ExperimentHead, Analysis) {
         (last.trials, last.failed_trials) = (1, 3);
     }
     let outliers = is_population.then(|| Outliers {
-        metric: Metric::THROUGHPUT,
+        metric: Metric::Throughput,
         arms: count as u32 - 1,
         median: 84_745.0,
         spread: 0.025,
@@ -104,10 +104,10 @@ pub(crate) fn of_names(names: &[String]) -> (ExperimentHead, Analysis) {
             _ => Verdict::Equivalent,
         };
         let tax = if count == 2 && at == 0 { 1.0 - 1.0 / (1.0 - tax(1)) } else { tax(at) };
-        let mut c = comparison(Metric::THROUGHPUT, [tax, tax - 0.02, tax + 0.02], word);
+        let mut c = comparison(Metric::Throughput, [tax, tax - 0.02, tax + 0.02], word);
         c.against = Some(match count {
-            2 => names[1 - at].clone(),
-            _ => format!("the other {}", count - 1),
+            2 => Against::Arm(names[1 - at].clone()),
+            _ => Against::Others(u32::try_from(count - 1).unwrap()),
         });
         of_arm(&names[at], c)
     });

@@ -19,12 +19,12 @@ pub(crate) fn compare() -> Analysis {
     let names: Vec<String> = analysis.arms.iter().map(|arm| arm.name.clone()).collect();
     for trial in &mut analysis.trials {
         let is_last = trial.arm == names[last];
-        trial.counters = Some(series(trial.slot, trial.iops.unwrap_or(1.0), is_last));
+        trial.counters = Some(series(trial.slot, trial.iops.unwrap_or(1.0), is_last, 7));
     }
     analysis
 }
 
-fn summary(iops: f64, over_nfs: bool) -> CounterSummary {
+pub(super) fn summary(iops: f64, over_nfs: bool) -> CounterSummary {
     let read = DirectionFigures {
         per_s: iops,
         mib_per_s: iops / 256.0,
@@ -95,13 +95,14 @@ fn nfs() -> NfsSummary {
     }
 }
 
-fn series(slot: u32, iops: f64, over_nfs: bool) -> CounterSeries {
+pub(super) fn series(slot: u32, iops: f64, over_nfs: bool, seconds: u32) -> CounterSeries {
     let line = |quantity, name: &str, scale: f64| CounterLine {
         quantity,
         name: name.to_owned(),
-        values: (0..7)
+        values: (0..seconds)
             .map(|i| {
-                let wobble = 1.0 + 0.2 * noise(u64::from(slot) * 31 + i + name.len() as u64);
+                let seed = u64::from(slot) * 31 + u64::from(i) + name.len() as u64;
+                let wobble = 1.0 + 0.2 * noise(seed);
                 // A device that was away for a second.
                 let is_there = !(name == "dm-3" && slot == 4 && i == 3);
                 is_there.then_some((scale * wobble) as f32)
@@ -129,5 +130,5 @@ fn series(slot: u32, iops: f64, over_nfs: bool) -> CounterSeries {
         lines.push(line(Quantity::NfsPerS, "READ", 1234.0));
         lines.push(line(Quantity::NfsExecuteMs, "READ", 1.1));
     }
-    CounterSeries { edges_s: (0..8).map(f64::from).collect(), lines }
+    CounterSeries { edges_s: (0..=seconds).map(f64::from).collect(), lines }
 }

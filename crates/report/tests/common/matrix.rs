@@ -5,7 +5,7 @@ use iotax_analyze::{
     Metric, Verdict,
 };
 use iotax_experiment::layers::Aes;
-use iotax_experiment::{Design, Factor, Layer, Matrix, Setting, Workload};
+use iotax_experiment::{Design, Factor, Layer, Matrix, Setting, Subject, Workload};
 use iotax_record::ExperimentHead;
 
 use super::analyses::{analysis, arm, comparison, of_arm};
@@ -45,7 +45,7 @@ pub(crate) fn found() -> Analysis {
     let names: Vec<&str> = experiment.spec.arms.iter().map(|arm| arm.name.as_str()).collect();
     let arms = names.iter().zip(RATES).map(|(name, rate)| arm(name, "nfs", rate)).collect();
     let rate =
-        |tax: f64, verdict| comparison(Metric::THROUGHPUT, [tax, tax - 0.02, tax + 0.02], verdict);
+        |tax: f64, verdict| comparison(Metric::Throughput, [tax, tax - 0.02, tax + 0.02], verdict);
     let against_first = names.iter().zip(RATES).skip(1).map(|(name, own)| {
         let tax = 1.0 - own / RATES[0];
         of_arm(name, rate(tax, if tax > 0.0 { Verdict::Slower } else { Verdict::Undecided }))
@@ -58,7 +58,7 @@ pub(crate) fn found() -> Analysis {
         pairs,
         stalled_pairs: 0,
         comparison: Comparison {
-            layer: Some(format!("{factor}={level}")),
+            subject: Subject::Level(setting(factor, level)),
             with: None,
             ..rate(tax, verdict)
         },
@@ -78,7 +78,7 @@ pub(crate) fn found() -> Analysis {
             against: "sys".to_owned(),
             with: setting("nconnect", "4"),
             first: "1".to_owned(),
-            metric: Metric::THROUGHPUT,
+            metric: Metric::Throughput,
             at: estimate(0.72),
             at_first: estimate(0.41),
             difference: estimate(0.5),

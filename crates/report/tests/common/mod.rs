@@ -20,6 +20,7 @@ pub(crate) mod search;
 pub(crate) mod suite;
 pub(crate) mod trials;
 pub(crate) mod troubled;
+pub(crate) mod two;
 
 use iotax_analyze::Analysis;
 use iotax_experiment::Layer;
@@ -105,6 +106,7 @@ fn experiment(
         ..Site::default()
     });
     ExperimentHead {
+        cloud: iotax_experiment::CloudChoice::default(),
         format: FORMAT,
         id: None,
         iotax_version: "0.1.0".to_owned(),
@@ -180,8 +182,8 @@ pub(crate) fn on_a_vm() -> ExperimentHead {
         ..CloudDisk::default()
     };
     let mut experiment = compare();
-    experiment.spec.cloud.vm = Some("Standard_DS1_v2".to_owned());
-    experiment.spec.cloud.disks = vec!["P10:caching=readonly".to_owned(), "P10".to_owned()];
+    experiment.cloud.vm = Some("Standard_DS1_v2".to_owned());
+    experiment.cloud.disks = vec!["P10:caching=readonly".to_owned(), "P10".to_owned()];
     experiment.hosts[0].instance = Some(CloudInstance {
         cloud: "Azure".to_owned(),
         vm: "Standard_DS1_v2".to_owned(),
@@ -209,9 +211,9 @@ pub(crate) fn hostile() -> ExperimentHead {
     experiment.command = vec![HOSTILE.to_owned()];
     experiment.started = HOSTILE.to_owned();
     experiment.iotax_version = HOSTILE.to_owned();
-    experiment.spec.workload.name = HOSTILE.to_owned();
-    experiment.spec.workload.about = HOSTILE.to_owned();
-    for job in &mut experiment.spec.workload.jobs {
+    experiment.spec.phases[0].name = HOSTILE.to_owned();
+    experiment.spec.phases[0].about = HOSTILE.to_owned();
+    for job in &mut experiment.spec.phases[0].jobs {
         job.name = HOSTILE.to_owned();
     }
     for (i, arm) in experiment.spec.arms.iter_mut().enumerate() {

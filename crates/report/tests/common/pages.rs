@@ -1,15 +1,20 @@
 //! A report of each kind.
 
+use iotax_analyze::Analysis;
+use iotax_record::ExperimentHead;
 use iotax_report::{Document, SearchResult, experiment, search};
 
-use super::{analyses, fleet, machine, matrix, suite, troubled};
+use super::{analyses, fleet, machine, matrix, suite, troubled, two};
 
 fn nodes(count: usize) -> Document {
-    let (head, found) = fleet::nodes(count);
+    of(fleet::nodes(count))
+}
+
+fn of((head, found): (ExperimentHead, Analysis)) -> Document {
     experiment(&head, &found)
 }
 
-pub(crate) fn all() -> [(&'static str, Document); 15] {
+pub(crate) fn all() -> [(&'static str, Document); 18] {
     let (compare, peel) = (super::compare(), super::peel());
     let (head, caps) = &super::search::search(&[]);
     let (path_head, path_caps) = &super::search::path();
@@ -19,6 +24,9 @@ pub(crate) fn all() -> [(&'static str, Document); 15] {
         ("factors", experiment(&compare, &analyses::factors())),
         ("warned", experiment(&compare, &troubled::warned())),
         ("machine", experiment(&compare, &machine::compare())),
+        ("two-quick", of(two::quick())),
+        ("two-usual", of(two::usual())),
+        ("two-longest", of(two::longest())),
         ("peel", experiment(&peel, &analyses::peel())),
         ("suite", suite::suite()),
         ("matrix", experiment(&matrix::compare(), &matrix::found())),

@@ -5,16 +5,16 @@ use iotax_caps::{
     Sharing, SizeFit, TargetCaps, Wire,
 };
 use iotax_experiment::documented::{Documented, DocumentedLimit};
-use iotax_experiment::{Engine, Search, SearchTarget, Traffic};
+use iotax_experiment::{Engine, Opened, Search, SearchTarget, Traffic};
 use iotax_record::{SEARCH_FORMAT, SearchHead};
 
 /// Two targets, and limits in bytes per second that are known of each.
 pub(crate) fn search(known: &[f64]) -> (SearchHead, Caps) {
-    let iotax_record::ExperimentHead { iotax_version, started, command, hosts, spec, .. } =
-        crate::common::compare();
+    let iotax_record::ExperimentHead {
+        iotax_version, started, command, hosts, spec, cloud, ..
+    } = crate::common::compare();
     let arms = spec.arms.into_iter().take(2);
-    let asked =
-        |arm| SearchTarget { arm, span_bytes: 1 << 30, smallest_io_bytes: None, known: Vec::new() };
+    let asked = |arm| SearchTarget { arm, span_bytes: 1 << 30 };
     let targets = arms.map(asked);
     let search = Search {
         targets: targets.collect(),
@@ -35,6 +35,7 @@ pub(crate) fn search(known: &[f64]) -> (SearchHead, Caps) {
         search,
         hosts,
         sites: Vec::new(),
+        opened: Opened { cloud, targets: Vec::new() },
     };
     let caps = Caps {
         format: 1,

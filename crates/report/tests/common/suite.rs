@@ -1,6 +1,7 @@
 //! A made-up suite of three phases.
 
 use iotax_analyze::{Analysis, Check};
+use iotax_experiment::Subject;
 use iotax_record::ExperimentHead;
 use iotax_report::{Document, experiments};
 
@@ -32,7 +33,7 @@ pub(crate) fn large() -> Document {
         analysis.comparisons = (1..8)
             .map(|arm| {
                 let mut comparison = first.clone();
-                comparison.arm = Some(format!("encrypted-on-host-{arm}"));
+                comparison.subject = Subject::Arm(format!("encrypted-on-host-{arm}"));
                 comparison.tax = Some(0.04 * (arm + number) as f64);
                 comparison
             })

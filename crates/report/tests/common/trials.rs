@@ -32,7 +32,7 @@ fn direction(ios: u64, seed: u64, open_loop: bool) -> DirectionRecord {
 /// Three trials with reads and writes, the last one with an I/O error, and a failed one.
 pub(crate) fn run(open_loop: bool) -> Vec<Trial> {
     let experiment = super::run();
-    let job = &experiment.spec.workload.jobs[0];
+    let job = &experiment.spec.workload().jobs[0];
     let trial = |i: u64, outcome, load| Trial {
         phase: 0,
         block: u32::try_from(i).unwrap(),

@@ -4,10 +4,10 @@ use iotax_analyze::{
     Analysis, ArmDepths, Cap, Check, Comparison, DepthLevel, DepthResponse, EffectChange, Estimate,
     JobSummary, Judgment, Metric, Missing, Stalls, Verdict, Warning,
 };
-use iotax_experiment::Rule;
 use iotax_experiment::rule::{Condition, RuleOutcome};
+use iotax_experiment::{Rule, Subject};
 
-use super::analyses::{compare, comparison, estimate, of_arm};
+use super::analyses::{compare, comparison, estimate, of_arm, said};
 use super::{HOSTILE, beforehand};
 
 /// Arms that complete nothing in some trials, and one whose effect changed.
@@ -19,7 +19,7 @@ pub(crate) fn stalled() -> Analysis {
         hi: None,
         stalls: Some(stalls),
         blocks,
-        ..of_arm(name, comparison(Metric::THROUGHPUT, [0.0; 3], verdict))
+        ..of_arm(name, comparison(Metric::Throughput, [0.0; 3], verdict))
     };
     let counts = |arm, base, blocks| Stalls {
         arm,
@@ -44,7 +44,7 @@ pub(crate) fn stalled() -> Analysis {
         lo: None,
         hi: None,
         change: Some(change),
-        ..of_arm("same", comparison(Metric::THROUGHPUT, [0.0; 3], Verdict::EffectChanged))
+        ..of_arm("same", comparison(Metric::Throughput, [0.0; 3], Verdict::EffectChanged))
     };
     analysis.comparisons = vec![
         none("luks", Verdict::Slower, 7, total),
@@ -62,7 +62,7 @@ pub(crate) fn withheld() -> Analysis {
     let mut analysis = compare();
     let of = |name: &str, tax: [f64; 3], verdict| Comparison {
         holds_after_holm: false,
-        ..of_arm(name, comparison(Metric::THROUGHPUT, tax, verdict))
+        ..of_arm(name, comparison(Metric::Throughput, tax, verdict))
     };
     let missing = |arm, base| Missing { arm, of_arm: 9, base, of_base: 9, decides: true };
     let change = EffectChange {
@@ -109,17 +109,17 @@ pub(crate) fn masked() -> Analysis {
         bytes_per_s: 16_384_000.0,
     };
     let masked = Comparison {
-        arm: Some("luks".to_owned()),
+        subject: Subject::Arm("luks".to_owned()),
         cap: Some(cap),
         regime: Some("sustained".to_owned()),
-        ..comparison(Metric::THROUGHPUT, [0.001, -0.002, 0.004], Verdict::Masked)
+        ..comparison(Metric::Throughput, [0.001, -0.002, 0.004], Verdict::Masked)
     };
     analysis.comparisons = vec![masked];
     let below = Analysis {
         workload: format!("{} below the cap", analysis.workload),
         comparisons: vec![of_arm(
             "luks",
-            comparison(Metric::LATENCY, [0.31, 0.28, 0.34], Verdict::Slower),
+            comparison(Metric::Latency, [0.31, 0.28, 0.34], Verdict::Slower),
         )],
         ..analysis.clone()
     };
@@ -157,7 +157,7 @@ pub(crate) fn warned() -> Analysis {
     let cap = analysis.arms.iter_mut().find(|a| a.name == "cap").unwrap();
     (cap.trials, cap.failed_trials) = (0, 12);
     (cap.latency, cap.latency_ios) = (Vec::new(), 0);
-    for comparison in analysis.comparisons.iter_mut().filter(|c| c.arm.as_deref() == Some("cap")) {
+    for comparison in analysis.comparisons.iter_mut().filter(|c| c.subject.arm() == Some("cap")) {
         (comparison.tax, comparison.lo, comparison.hi) = (None, None, None);
         (comparison.verdict, comparison.blocks, comparison.regime) = (Verdict::Undecided, 0, None);
     }
@@ -190,7 +190,7 @@ pub(crate) fn warned() -> Analysis {
     ];
     analysis.open_questions.push("cap: nothing usable was measured".to_owned());
     analysis.ending.interrupted = true;
-    analysis.ending.reason = "it was interrupted".to_owned();
+    analysis.ending.reasons = said("it was interrupted");
     analysis
 }
 
@@ -218,7 +218,8 @@ pub(crate) fn hostile() -> Analysis {
         }];
     }
     for comparison in &mut analysis.comparisons {
-        comparison.arm = comparison.arm.as_deref().map(bad);
+        let Subject::Arm(name) = &comparison.subject else { panic!("arms are compared") };
+        comparison.subject = Subject::Arm(bad(name));
         comparison.regime = Some(HOSTILE.to_owned());
     }
     for trial in &mut analysis.trials {
@@ -232,7 +233,7 @@ pub(crate) fn hostile() -> Analysis {
         warning.advice = HOSTILE.to_owned();
     }
     analysis.open_questions = vec![HOSTILE.to_owned()];
-    analysis.ending.reason = HOSTILE.to_owned();
+    analysis.ending.reasons = said(HOSTILE);
     analysis
 }
 
@@ -245,7 +246,7 @@ pub(crate) fn ruled() -> Analysis {
             rule,
             of: of.to_owned(),
             outcome,
-            metric: is_difference.then_some(Metric::THROUGHPUT),
+            metric: is_difference.then_some(Metric::Throughput),
             found: found.map(|[value, lo, hi]| Estimate { value, lo, hi }),
             trials: 12,
             needed: None,

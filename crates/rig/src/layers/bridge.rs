@@ -1,6 +1,6 @@
 //! A bridge at each end, whose port is the interface below.
 
-use iotax_experiment::layers::Bridge;
+use iotax_layers::Bridge;
 
 use crate::build_context::BuildContext;
 use crate::error::Error;

@@ -14,8 +14,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use iotax_experiment::layers::CgroupIo;
 use iotax_inspect::{CgroupVersion as Version, Hierarchy, hierarchy};
+use iotax_layers::CgroupIo;
 
 use crate::build_context::{BuildContext, Turn};
 use crate::entry::Entry;

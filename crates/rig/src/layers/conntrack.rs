@@ -1,6 +1,6 @@
 //! Rules of nftables at both ends that ask for the state of a connection.
 
-use iotax_experiment::layers::Conntrack;
+use iotax_layers::Conntrack;
 
 use crate::build_context::BuildContext;
 use crate::error::Error;

@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::Path;
 
-use iotax_experiment::layers::Dmcrypt;
+use iotax_layers::Dmcrypt;
 
 use crate::build_context::BuildContext;
 use crate::entry::Entry;

@@ -1,6 +1,6 @@
 //! Destination NAT at the near end: what is sent to a service's address goes to the far end.
 
-use iotax_experiment::layers::Dnat;
+use iotax_layers::Dnat;
 
 use crate::build_context::BuildContext;
 use crate::error::Error;

@@ -3,7 +3,7 @@
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use iotax_experiment::layers::{FileSystem, FileSystemKind};
+use iotax_layers::{FileSystem, FileSystemKind};
 
 use crate::build_context::BuildContext;
 use crate::entry::Entry;

@@ -1,6 +1,6 @@
 //! Encryption of files by the file system itself: a directory of ext4 with a policy.
 
-use iotax_experiment::layers::Fscrypt;
+use iotax_layers::Fscrypt;
 
 use crate::build_context::BuildContext;
 use crate::disk_file::direct_in;

@@ -1,6 +1,6 @@
 //! Geneve: the kernel's, point to point.
 
-use iotax_experiment::layers::Geneve;
+use iotax_layers::Geneve;
 
 use crate::build_context::BuildContext;
 use crate::error::Error;

@@ -1,6 +1,6 @@
 //! What is the user's, and only used.
 
-use iotax_experiment::layers::{Dev, Dir};
+use iotax_layers::{Dev, Dir};
 
 use crate::layers::maker::{Made, Maker};
 

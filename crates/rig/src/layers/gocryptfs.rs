@@ -1,6 +1,6 @@
 //! Encryption of files by a program in user space: gocryptfs, mounted through FUSE.
 
-use iotax_experiment::layers::Gocryptfs;
+use iotax_layers::Gocryptfs;
 
 use crate::build_context::BuildContext;
 use crate::error::Error;

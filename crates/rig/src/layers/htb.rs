@@ -1,6 +1,6 @@
 //! The qdisc `htb` with one class at the interfaces of both ends.
 
-use iotax_experiment::layers::Htb;
+use iotax_layers::Htb;
 
 use crate::build_context::BuildContext;
 use crate::error::Error;

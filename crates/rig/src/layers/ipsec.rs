@@ -1,6 +1,6 @@
 //! ESP in transport mode: the kernel's, with a key for each direction that both ends are given.
 
-use iotax_experiment::layers::Ipsec;
+use iotax_layers::Ipsec;
 
 use crate::build_context::BuildContext;
 use crate::error::Error;

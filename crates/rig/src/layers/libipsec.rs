@@ -1,6 +1,6 @@
 //! ESP in user space: strongSwan's daemon at each end, whose files and control socket only it sees.
 
-use iotax_experiment::layers::Libipsec;
+use iotax_layers::Libipsec;
 use zeroize::Zeroizing;
 
 use crate::build_context::BuildContext;

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use iotax_experiment::layers::Loop;
+use iotax_layers::Loop;
 
 use crate::build_context::BuildContext;
 use crate::disk_file::opens_directly;

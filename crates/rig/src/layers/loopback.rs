@@ -1,6 +1,6 @@
 //! The loopback interface, which is there already.
 
-use iotax_experiment::layers::Loopback;
+use iotax_layers::Loopback;
 
 use crate::build_context::BuildContext;
 use crate::error::Error;

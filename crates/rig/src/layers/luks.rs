@@ -10,8 +10,8 @@ use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
-use iotax_experiment::layers::Luks;
 use iotax_experiment::{Form, Layer};
+use iotax_layers::Luks;
 
 use crate::build_context::BuildContext;
 use crate::disk_file::opens_directly;
@@ -165,7 +165,7 @@ fn escaped(path: &Path) -> OsString {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use iotax_experiment::layers::Loop;
+    use iotax_layers::Loop;
 
     #[test]
     fn neighbours_are_one_chain_and_what_is_between_parts_them() {

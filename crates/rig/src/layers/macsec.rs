@@ -1,6 +1,6 @@
 //! MACsec: the kernel's, with a key for each direction that both ends are given.
 
-use iotax_experiment::layers::Macsec;
+use iotax_layers::Macsec;
 
 use crate::build_context::BuildContext;
 use crate::error::Error;

@@ -1,9 +1,8 @@
 //! What makes a layer: this process's virtual disk, or a step on what is below.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use iotax_experiment::Form;
-use iotax_vdisk::LayerConfig;
 
 use crate::build_context::BuildContext;
 use crate::error::{Error, Obstacle};
@@ -73,13 +72,6 @@ pub(crate) trait System {
     fn make(&self, below: Top, build_context: &mut BuildContext<'_>) -> Result<Top, Error>;
 }
 
-/// A layer of a virtual disk.
-pub(crate) trait InProcess {
-    /// What `vdisk` makes of it, above a base at `file` where that is a file; faults follow from
-    /// `seed`.
-    fn config(&self, file: &Path, seed: u64) -> LayerConfig;
-}
-
 /// Who makes a layer.
 pub(crate) enum Maker<'a> {
     /// The user: it is there already.
@@ -87,7 +79,7 @@ pub(crate) enum Maker<'a> {
     /// Nobody: other layers are made in its place.
     SpelledOut,
     /// The virtual disk of this process. In the system a file is there already, too.
-    InProcess(&'a dyn InProcess),
+    InProcess,
     /// A step of its own.
     System(Box<dyn System>),
     /// What a network path stands on.
@@ -97,7 +89,7 @@ pub(crate) enum Maker<'a> {
     /// Load, on its connections over a network path.
     OfLoad(&'a dyn OfLoad),
     /// The one or the other, as the layers around it.
-    Both(&'a dyn InProcess, Box<dyn System>),
+    Both(Box<dyn System>),
 }
 
 /// What is made: each layer says by whom.

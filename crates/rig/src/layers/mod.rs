@@ -40,7 +40,7 @@ mod wireguard;
 
 use iotax_experiment::{Layer, Need, Stack};
 
-use self::maker::{InProcess, Made, Maker, System};
+use self::maker::{Made, Maker, System};
 use crate::network::{Network, NetworkBase, OfLoad};
 
 macro_rules! made {
@@ -53,7 +53,7 @@ macro_rules! made {
     };
 }
 
-iotax_experiment::each_layer!(made);
+iotax_layers::each_layer!(made);
 
 /// The layers above the base from bottom to top, in the steps in which they are made: neighbours
 /// that one program serves together are one step.
@@ -75,10 +75,10 @@ pub(crate) fn steps(layers: &[Layer]) -> Vec<Box<dyn System>> {
 /// A layer of the system; `None` if it is there already, or lives in this process.
 pub(crate) fn system(layer: &Layer) -> Option<Box<dyn System>> {
     match made(layer).maker() {
-        Maker::System(system) | Maker::Both(_, system) => Some(system),
+        Maker::System(system) | Maker::Both(system) => Some(system),
         Maker::Given
         | Maker::SpelledOut
-        | Maker::InProcess(_)
+        | Maker::InProcess
         | Maker::Network(_)
         | Maker::OfLoad(_)
         | Maker::NetworkBase(_) => None,
@@ -105,14 +105,6 @@ pub(crate) fn of_load(layer: &Layer) -> Option<&dyn OfLoad> {
 pub(crate) fn network_base(layer: &Layer) -> Option<&dyn NetworkBase> {
     match made(layer).maker() {
         Maker::NetworkBase(base) => Some(base),
-        _ => None,
-    }
-}
-
-/// A layer of a virtual disk; `None` if it can be none.
-pub(crate) fn in_process(layer: &Layer) -> Option<&dyn InProcess> {
-    match made(layer).maker() {
-        Maker::InProcess(layer) | Maker::Both(layer, _) => Some(layer),
         _ => None,
     }
 }

@@ -1,6 +1,6 @@
 //! Another MTU at both ends.
 
-use iotax_experiment::layers::Mtu;
+use iotax_layers::Mtu;
 
 use crate::build_context::BuildContext;
 use crate::error::Error;

@@ -1,6 +1,6 @@
 //! The qdisc `netem`: loss and rate at the interfaces of both ends, delay at the near one's.
 
-use iotax_experiment::layers::Netem;
+use iotax_layers::Netem;
 
 use crate::build_context::BuildContext;
 use crate::error::Error;

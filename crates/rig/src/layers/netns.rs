@@ -1,6 +1,6 @@
 //! Two network namespaces of this machine, joined by a pair of virtual Ethernet devices.
 
-use iotax_experiment::layers::Netns;
+use iotax_layers::Netns;
 
 use crate::build_context::BuildContext;
 use crate::error::Error;

@@ -1,6 +1,6 @@
 //! Offloads of the interfaces at both ends, switched by ethtool.
 
-use iotax_experiment::layers::Offload;
+use iotax_layers::Offload;
 
 use crate::build_context::BuildContext;
 use crate::error::Error;

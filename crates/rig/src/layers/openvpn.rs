@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use iotax_experiment::layers::Openvpn;
+use iotax_layers::Openvpn;
 use rcgen::{Certificate, CertificateParams, KeyPair};
 use sha2::{Digest as _, Sha256};
 use zeroize::Zeroizing;

@@ -4,8 +4,8 @@ use std::net::ToSocketAddrs;
 use std::path::{Path, PathBuf};
 use std::{env, io};
 
-use iotax_experiment::layers::Peer;
-use iotax_vdisk::PeerSecrets;
+use iotax_layers::Peer;
+use iotax_load::PeerSecrets;
 
 use crate::build_context::BuildContext;
 use crate::error::Error;
@@ -52,7 +52,7 @@ fn token_file(peer: &Peer) -> Option<PathBuf> {
 ///
 /// # Errors
 /// If it has no address, or there is no token.
-pub fn peer_elsewhere(peer: &Peer, known: &PeerSecrets) -> Result<iotax_vdisk::Peer, Error> {
+pub fn peer_elsewhere(peer: &Peer, known: &PeerSecrets) -> Result<iotax_load::Peer, Error> {
     known_peer(peer, known).map(|(peer, _)| peer)
 }
 
@@ -60,14 +60,14 @@ pub fn peer_elsewhere(peer: &Peer, known: &PeerSecrets) -> Result<iotax_vdisk::P
 fn known_peer(
     peer: &Peer,
     known: &PeerSecrets,
-) -> Result<(iotax_vdisk::Peer, Option<String>), Error> {
+) -> Result<(iotax_load::Peer, Option<String>), Error> {
     let place = Path::new(&peer.address);
     let mut found =
         peer.address.to_socket_addrs().map_err(Error::cannot("find the address of", place))?;
     let address = found.next().ok_or(io::ErrorKind::NotFound);
     let address = address.map_err(Error::cannot("find the address of", place))?;
     if let Some(secret) = known.get(&peer.address) {
-        return Ok((iotax_vdisk::Peer::at(address, secret.clone()), None));
+        return Ok((iotax_load::Peer::at(address, secret.clone()), None));
     }
     let Some(path) = token_file(peer) else {
         let why = "it needs the token that `iotax peer` printed there: write it to a file, and \
@@ -76,5 +76,5 @@ fn known_peer(
     };
     let Token { secret, warning } =
         read_token(&path).map_err(Error::cannot("read the token", &path))?;
-    Ok((iotax_vdisk::Peer::at(address, secret), warning))
+    Ok((iotax_load::Peer::at(address, secret), warning))
 }

@@ -4,7 +4,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::path::Path;
 
-use iotax_experiment::layers::Remote;
+use iotax_layers::Remote;
 
 use crate::build_context::BuildContext;
 use crate::error::Error;
@@ -28,7 +28,7 @@ impl NetworkBase for Remote {
         let (port, secret) = peer::start(ssh, any, build_context)?;
         build_context.note(format!("the peer on {host} was started by ssh, and ends with the arm"));
         let address = SocketAddr::new(host, port);
-        Ok(Base::Elsewhere(iotax_vdisk::Peer::at(address, secret)))
+        Ok(Base::Elsewhere(iotax_load::Peer::at(address, secret)))
     }
 }
 

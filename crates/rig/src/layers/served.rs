@@ -4,8 +4,8 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use iotax_experiment::layers::{File, Throttle, Vdisk};
 use iotax_experiment::{Base, Layer, Stack};
+use iotax_layers::{File, Throttle, Vdisk};
 
 use crate::build_context::BuildContext;
 use crate::error::Error;
@@ -20,7 +20,7 @@ struct Limits {
 
 impl Made for Throttle {
     fn maker(&self) -> Maker<'_> {
-        Maker::Both(self, Box::new(Limits { throttle: self.clone() }))
+        Maker::Both(Box::new(Limits { throttle: self.clone() }))
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use iotax_experiment::layers::Ssh;
+use iotax_layers::Ssh;
 use rcgen::{KeyPair, PublicKeyData as _};
 use zeroize::Zeroizing;
 

@@ -1,6 +1,6 @@
 //! The qdisc `tbf` at the interfaces of both ends.
 
-use iotax_experiment::layers::Tbf;
+use iotax_layers::Tbf;
 
 use crate::build_context::BuildContext;
 use crate::error::Error;

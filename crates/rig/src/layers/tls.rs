@@ -1,7 +1,7 @@
 //! TLS of load's own connections: nothing is made, load is told.
 
-use iotax_experiment::layers::Tls;
-use iotax_vdisk::{Peer, TlsBy, TlsCipher};
+use iotax_layers::Tls;
+use iotax_load::{Peer, TlsBy, TlsCipher};
 
 use crate::layers::maker::{Made, Maker};
 use crate::network::OfLoad;
@@ -20,6 +20,6 @@ impl OfLoad for Tls {
             "chacha20-poly1305" => TlsCipher::ChaCha20Poly1305,
             _ => TlsCipher::Aes256Gcm,
         };
-        Peer { tls: Some(iotax_vdisk::Tls { by, cipher }), ..peer }
+        Peer { tls: Some(iotax_load::Tls { by, cipher }), ..peer }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use iotax_experiment::layers::Tmpfs;
+use iotax_layers::Tmpfs;
 
 use crate::build_context::BuildContext;
 use crate::error::Error;

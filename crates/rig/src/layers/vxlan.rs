@@ -1,6 +1,6 @@
 //! VXLAN: the kernel's, point to point.
 
-use iotax_experiment::layers::Vxlan;
+use iotax_layers::Vxlan;
 
 use crate::build_context::BuildContext;
 use crate::error::Error;

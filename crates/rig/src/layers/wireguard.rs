@@ -5,7 +5,7 @@ use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use iotax_experiment::layers::Wireguard;
+use iotax_layers::Wireguard;
 use zeroize::Zeroizing;
 
 use crate::build_context::BuildContext;

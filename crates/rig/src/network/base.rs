@@ -1,6 +1,6 @@
 //! What a network path stands on.
 
-use iotax_vdisk::{Peer, PeerSecret};
+use iotax_load::{Peer, PeerSecret};
 
 use super::link::Link;
 use super::peer;

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use iotax_experiment::layers::Cpus;
+use iotax_layers::Cpus;
 use rustix::thread::{CpuSet, sched_getaffinity};
 
 use crate::build_context::BuildContext;

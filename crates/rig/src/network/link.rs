@@ -7,7 +7,7 @@ use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use iotax_vdisk::{Peer, PeerSecret};
+use iotax_load::{Peer, PeerSecret};
 
 use super::qdisc::Qdisc;
 use crate::build_context::BuildContext;

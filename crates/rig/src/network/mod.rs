@@ -15,7 +15,7 @@ pub(crate) use base::{Base, NetworkBase};
 pub(crate) use link::{End, Link};
 pub(crate) use qdisc::Rate;
 
-use iotax_vdisk::Peer;
+use iotax_load::Peer;
 
 use crate::build_context::BuildContext;
 use crate::error::Error;

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use iotax_vdisk::PeerSecret;
+use iotax_load::PeerSecret;
 
 use crate::build_context::BuildContext;
 use crate::error::Error;

@@ -2,14 +2,10 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::path::Path;
 use std::sync::Arc;
 
-use iotax_experiment::Layer;
-use iotax_experiment::layers::{CloudDisk, CloudDisks, CloudOptions, Mem, Throttle};
-use iotax_vdisk::{Clock, ManualClock, Request, Session, Submitted};
-
-use super::open_in;
+use iotax_layers::{CloudDisk, CloudDisks, CloudOptions, Layer, Mem, Throttle};
+use iotax_vdisk::{Clock, ManualClock, Request, Session, Submitted, VirtualDisk};
 
 const MIB: u64 = 1 << 20;
 const SECOND_NS: u64 = 1_000_000_000;
@@ -73,7 +69,7 @@ impl Simulation {
                 }
             }
             let clock = Arc::clone(&clock) as Arc<dyn Clock>;
-            let open = open_in(&stack, Path::new(""), 1, clock).unwrap();
+            let open = VirtualDisk::open(&stack.layers, clock).unwrap();
             Session::new(&open, 1, load.len).unwrap()
         };
         let sessions = disks.iter().zip(loads).map(session).collect();

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use iotax_experiment::layers::File;
 use iotax_experiment::{
     Arm, Design, Job, Layer, Pattern, Spec, Stack, Stop, StopMode, Target, Workload,
 };
+use iotax_layers::File;
+use iotax_load::PeerSecrets;
 use iotax_rig::{GivenUp, Options, Progress};
-use iotax_vdisk::PeerSecrets;
 
 /// A directory, file or device.
 pub(crate) fn path(path: impl Into<PathBuf>) -> Target {
@@ -62,7 +62,7 @@ pub(crate) fn spec(arms: &[(&str, Target)]) -> Spec {
 /// The same under a workload that writes.
 pub(crate) fn writing(arms: &[(&str, Target)]) -> Spec {
     let mut spec = spec(arms);
-    spec.workload.jobs[0].read_percent = 50;
+    spec.phases[0].jobs[0].read_percent = 50;
     spec
 }
 

@@ -109,7 +109,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::agent_error::FailureKind;
+    use iotax_experiment::Fault;
 
     #[test]
     fn another_trials_result_and_that_of_an_agent_that_died_are_not_taken() {
@@ -117,7 +117,7 @@ mod tests {
         let directory = directory.path();
         let fetched = |number| fetch(directory, number, Duration::ZERO, &stop).unwrap();
         assert!(fetched(1).is_none());
-        let reply = Reply::Failed { error: "no".to_owned(), kind: FailureKind::Environment };
+        let reply = Reply::Failed { error: "no".to_owned(), fault: Fault::Environment };
         let agent = Alone::be(directory, Duration::ZERO, &stop).unwrap().unwrap();
         keep(directory, 1, &reply).unwrap();
         // While it removes what it had made, its result is there.

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
+use iotax_experiment::Fault;
 use iotax_inspect::{ProbeOptions, enter, machine};
 use iotax_load::LoadProgress;
 use iotax_record::Machine;
@@ -10,7 +11,7 @@ use iotax_record::Machine;
 use super::connection::Connection;
 use super::launch::Launch;
 use super::message::{Command, Look, PROTOCOL, Reply};
-use crate::agent_error::{AgentError, FailureKind};
+use crate::agent_error::AgentError;
 use crate::error::Error;
 
 /// Where a machine has its programs: the search path is that of the container.
@@ -27,7 +28,7 @@ pub fn look(agent: &mut dyn Launch, asked: Look, stop: &AtomicBool) -> Result<Ma
     let mut connection = Connection::start(agent)?;
     let live = LoadProgress::default();
     let mut ask = |what: &Command| match connection.ask(what, None, (stop, &live), &|_, _| ()) {
-        Ok(Reply::Failed { error, kind }) => Err(AgentError::Failed { error, kind }),
+        Ok(Reply::Failed { error, fault }) => Err(AgentError::Failed { error, fault }),
         told => told.map_err(lost),
     };
     let told = ask(&Command::Hello { protocol: PROTOCOL }).and_then(|hello| match hello {
@@ -52,7 +53,7 @@ pub(super) fn looked(asked: &Look) -> Result<Machine, Error> {
         how.programs = PROGRAMS.map(PathBuf::from).to_vec();
         enter(root, &asked.paths).map_err(|error| AgentError::Failed {
             error: error.to_string(),
-            kind: FailureKind::Environment,
+            fault: Fault::Environment,
         })?
     } else {
         // The network of a container may lead elsewhere, or nowhere.

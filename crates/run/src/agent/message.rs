@@ -3,20 +3,19 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use iotax_experiment::{Driver, Spec, Workload};
+use iotax_experiment::{Blame as _, Driver, Fault, Spec, Workload};
+use iotax_load::PeerSecrets;
 use iotax_record::{HostRecord, Machine, Site};
 use iotax_rig::GivenUp;
-use iotax_vdisk::PeerSecrets;
 use serde::{Deserialize, Serialize};
 
 use super::frame::{HISTOGRAM_BYTES, Limit};
 use super::secrets;
-use crate::agent_error::FailureKind;
 use crate::error::Error;
 use crate::host::{Measured, TrialRequest};
 
 /// Version of what is said here; it changes with every change of these types or of those in them.
-pub(crate) const PROTOCOL: u32 = 5;
+pub(crate) const PROTOCOL: u32 = 6;
 
 /// To the agent. Each is answered, but for `Stop`, before the next is sent.
 #[derive(Debug, Serialize, Deserialize)]
@@ -186,18 +185,13 @@ pub(crate) enum Reply {
     /// It could not be done.
     Failed {
         error: String,
-        kind: FailureKind,
+        fault: Fault,
     },
 }
 
 impl Reply {
     /// A failure as it is told.
     pub(crate) fn failed(error: &Error) -> Self {
-        let kind = match () {
-            () if error.is_interrupted() => FailureKind::Interrupted,
-            () if error.is_usage() => FailureKind::Usage,
-            () => FailureKind::Environment,
-        };
-        Self::Failed { error: error.to_string(), kind }
+        Self::Failed { error: error.to_string(), fault: error.fault() }
     }
 }

@@ -30,8 +30,8 @@ mod serve;
 mod tests;
 mod timing;
 
+pub use iotax_load::{PeerSecret, PeerSecrets};
 pub use iotax_rig::GivenUp;
-pub use iotax_vdisk::{PeerSecret, PeerSecrets};
 pub use keep::keep;
 pub use launch::{ChildAgent, Ended, Launch, Launched, Process};
 pub use look::look;

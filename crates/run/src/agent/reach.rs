@@ -4,12 +4,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use iotax_experiment::{Layer, layers};
+use iotax_experiment::{Fault, Layer, layers};
 use iotax_load::{PathEnds, path_ends};
 use iotax_rig::peer_elsewhere;
 
 use super::message::{Open, Reached};
-use crate::agent_error::{AgentError, FailureKind};
+use crate::agent_error::AgentError;
 use crate::error::Error;
 use crate::nanos::nanos;
 
@@ -30,7 +30,7 @@ pub(super) fn reach(
     let target = &open.spec.arms[arm].target;
     let Some(Layer::Peer(peer)) = target.layers().first() else {
         let error = format!("{target} is no path to a peer");
-        return Err(AgentError::Failed { error, kind: FailureKind::Usage }.into());
+        return Err(AgentError::Failed { error, fault: Fault::Usage }.into());
     };
     let started = Instant::now();
     loop {
@@ -40,7 +40,7 @@ pub(super) fn reach(
         };
         if stop.load(Ordering::Relaxed) {
             let error = "stopped while a path was waited for".to_owned();
-            return Err(AgentError::Failed { error, kind: FailureKind::Interrupted }.into());
+            return Err(AgentError::Failed { error, fault: Fault::Interrupted }.into());
         }
         if started.elapsed() > patience {
             return Err(failed);

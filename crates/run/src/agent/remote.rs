@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use iotax_experiment::{Driver, Spec, Workload};
+use iotax_experiment::{Blame as _, Driver, Fault, Spec, Workload};
+use iotax_load::PeerSecrets;
 use iotax_load::{LoadProgress, Progress};
 use iotax_record::{HostRecord, Site};
 use iotax_rig::GivenUp;
-use iotax_vdisk::PeerSecrets;
 
 use super::connection::{Connection, ENDED};
 use super::launch::Launch;
@@ -178,7 +178,7 @@ impl Remote {
                 }
                 Some(Ok(*measured))
             }
-            Err(error) if !error.is_interrupted() && is_answered => Some(Err(error)),
+            Err(error) if error.fault() != Fault::Interrupted && is_answered => Some(Err(error)),
             _ => None,
         }
     }
@@ -195,7 +195,7 @@ impl Remote {
         };
         let answered = connection.ask(command, limit, (&self.stop, &self.live), progress);
         match answered {
-            Ok(Reply::Failed { error, kind }) => Err(AgentError::Failed { error, kind }.into()),
+            Ok(Reply::Failed { error, fault }) => Err(AgentError::Failed { error, fault }.into()),
             Ok(reply) => Ok(reply),
             Err(why) => Err(self.lost(&why)),
         }

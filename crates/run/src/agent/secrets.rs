@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use iotax_vdisk::{PeerSecret, PeerSecrets};
+use iotax_load::{PeerSecret, PeerSecrets};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use zeroize::Zeroizing;

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use iotax_experiment::Workload;
+use iotax_experiment::{Fault, Workload};
 use iotax_load::LoadProgress;
 use iotax_record::HostRole;
 use iotax_rig::Options;
@@ -19,7 +19,7 @@ use super::look::looked;
 use super::message::{Command, Open, PROTOCOL, Reply};
 use super::reach::reach;
 use super::timing::{GRACE, HEARTBEAT, longest};
-use crate::agent_error::{AgentError, FailureKind};
+use crate::agent_error::AgentError;
 use crate::error::Error;
 use crate::host::{Arms, Runner, here};
 use crate::local::Local;
@@ -188,7 +188,7 @@ impl Agent<'_> {
         }
         let Some(local) = &mut self.local else {
             let error = "the agent was asked for a trial before it was given arms".to_owned();
-            return Ok(Reply::Failed { error, kind: FailureKind::Usage });
+            return Ok(Reply::Failed { error, fault: Fault::Usage });
         };
         Ok(match command {
             Command::Up { arm } => {
@@ -240,7 +240,7 @@ impl Agent<'_> {
         let Some(directory) = self.options.kept_in().filter(|_| self.alone.is_none()) else {
             return Ok(());
         };
-        let failed = |error: String| AgentError::Failed { error, kind: FailureKind::Environment };
+        let failed = |error: String| AgentError::Failed { error, fault: Fault::Environment };
         self.alone = Alone::be(directory, GRACE, &self.stop)
             .map_err(|error| failed(format!("{}: {error}", directory.display())))?;
         if self.alone.is_none() {
@@ -264,7 +264,7 @@ impl Agent<'_> {
         // Whoever may start an agent need not be one who may run any command.
         if let Some(arm) = spec.with_host_commands() {
             let what = format!("arm {}: agents run no commands of the host", arm.name);
-            return Err(AgentError::Failed { error: what, kind: FailureKind::Usage }.into());
+            return Err(AgentError::Failed { error: what, fault: Fault::Usage }.into());
         }
         let local = Local::open(spec, options, &self.live)?;
         let arms = 0..spec.arms.len();

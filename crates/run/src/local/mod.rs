@@ -9,10 +9,10 @@ use std::thread;
 use std::time::Instant;
 
 use iotax_experiment::{Driver, Spec, Workload};
+use iotax_load::IoTarget;
 use iotax_load::{Filler, LoadDriver, LoadProgress, Progress, Request};
 use iotax_record::{JobRecord, Site};
 use iotax_rig::{Options, Rig};
-use iotax_vdisk::IoTarget;
 
 use crate::drivers::Drivers;
 use crate::error::Error;

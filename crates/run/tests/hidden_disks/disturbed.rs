@@ -5,7 +5,7 @@ use rand::{RngExt as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::model::{Asked, Disturbed, Model, Rate};
-use super::{draw, off, search_of};
+use super::{draw, off, opened, search_of};
 
 const SMALLEST_BYTES: f64 = 512.0;
 const LARGEST_BYTES: f64 = 1_048_576.0;
@@ -13,7 +13,7 @@ const LARGEST_BYTES: f64 = 1_048_576.0;
 const NEAR: f64 = 1.06;
 
 fn searched(targets: usize, quick: bool, mut model: Model) -> Caps {
-    let caps = find(&search_of(targets, 64 << 30, quick, None), &mut model);
+    let caps = find(&search_of(targets, 64 << 30, quick, None), &opened(targets), &mut model);
     assert_eq!(caps.ended, None);
     caps
 }

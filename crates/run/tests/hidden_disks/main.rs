@@ -6,10 +6,10 @@ mod model;
 mod virtual_time;
 
 use iotax_caps::{Cap, CapKind, Caps, Shared, find};
-use iotax_experiment::{Arm, BurstWatch, CloudChoice, Search, SearchTarget, Target};
-use iotax_vdisk::{
-    DelayConfig, FlashConfig, LayerConfig, MemConfig, RateLimit, ThrottleConfig, TierConfig,
+use iotax_experiment::{
+    Arm, BurstWatch, CloudChoice, Opened, OpenedTarget, Search, SearchTarget, Target,
 };
+use iotax_layers::{Delay, Flash, Layer, Mem, Throttle, Tier};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -19,30 +19,27 @@ const SPAN_BYTES: u64 = 256 << 20;
 /// Enough that nothing needs to be read twice.
 const LARGE_SPAN_BYTES: u64 = 4 << 30;
 
-fn mem() -> LayerConfig {
-    LayerConfig::Mem(MemConfig { size_bytes: SPAN_BYTES })
+fn mem() -> Layer {
+    Layer::Mem(Mem { size_bytes: SPAN_BYTES })
 }
 
-fn throttle(
-    iops: Option<RateLimit>,
-    bw_bytes: Option<RateLimit>,
-    group: Option<String>,
-) -> LayerConfig {
-    LayerConfig::Throttle(ThrottleConfig { iops, bw_bytes, group, ..ThrottleConfig::default() })
+fn throttle(iops: f64, bw_bytes: f64, group: Option<String>) -> Layer {
+    let (iops, bw_bytes) = (Some(iops), Some(bw_bytes));
+    Layer::Throttle(Throttle { iops, bw_bytes, group, ..Throttle::default() })
 }
 
-fn delay(micros: u64) -> LayerConfig {
+fn delay(micros: u64) -> Layer {
     let latency_ns = micros * 1000;
-    LayerConfig::Delay(DelayConfig { latency_ns, jitter_ns: latency_ns / 5 })
+    Layer::Delay(Delay { latency_ns, jitter_ns: latency_ns / 5 })
 }
 
-fn search(stacks: &[Vec<LayerConfig>], quick: bool, burst: Option<BurstWatch>) -> (Caps, f64) {
+fn search(stacks: &[Vec<Layer>], quick: bool, burst: Option<BurstWatch>) -> (Caps, f64) {
     search_in(SPAN_BYTES, stacks, quick, burst)
 }
 
 fn search_in(
     span_bytes: u64,
-    stacks: &[Vec<LayerConfig>],
+    stacks: &[Vec<Layer>],
     quick: bool,
     burst: Option<BurstWatch>,
 ) -> (Caps, f64) {
@@ -52,25 +49,21 @@ fn search_in(
 fn search_with(
     cpu: Option<Cpu>,
     span_bytes: u64,
-    stacks: &[Vec<LayerConfig>],
+    stacks: &[Vec<Layer>],
     quick: bool,
     burst: Option<BurstWatch>,
 ) -> (Caps, f64) {
     let search = search_of(stacks.len(), span_bytes, quick, burst);
     let mut virtual_time = VirtualTime::of(stacks);
     virtual_time.cpu = cpu;
-    let caps = find(&search, &mut virtual_time);
+    let caps = find(&search, &opened(stacks.len()), &mut virtual_time);
     assert_eq!(caps.ended, None);
     (caps, virtual_time.spent_ns as f64 / 1e9)
 }
 
 fn search_of(targets: usize, span_bytes: u64, quick: bool, burst: Option<BurstWatch>) -> Search {
-    let target = |name: String| SearchTarget {
-        arm: Arm::new(name, Target::Path("/".into())),
-        span_bytes,
-        smallest_io_bytes: Some(512),
-        known: Vec::new(),
-    };
+    let target =
+        |name: String| SearchTarget { arm: Arm::new(name, Target::Path("/".into())), span_bytes };
     Search {
         targets: (0..targets).map(|at| target(format!("disk {at}"))).collect(),
         writes: false,
@@ -80,6 +73,11 @@ fn search_of(targets: usize, span_bytes: u64, quick: bool, burst: Option<BurstWa
         fail_if: Vec::new(),
         seed: 7,
     }
+}
+
+fn opened(targets: usize) -> Opened {
+    let target = OpenedTarget { smallest_io_bytes: Some(512), known: Vec::new() };
+    Opened { targets: vec![target; targets], ..Opened::default() }
 }
 
 /// From `lo` to `hi`, as likely in each octave.
@@ -99,11 +97,7 @@ fn hidden_caps_are_found_within_two_percent() {
         let kink = draw(&mut random, 8.0, 400.0) * 1024.0;
         let latency_us = draw(&mut random, 500.0, 20_000.0) as u64;
         let bw = iops * kink;
-        let stack = vec![
-            mem(),
-            delay(latency_us),
-            throttle(Some(RateLimit::sustained(iops)), Some(RateLimit::sustained(bw)), None),
-        ];
+        let stack = vec![mem(), delay(latency_us), throttle(iops, bw, None)];
         let (caps, seconds) = search(&[stack], case % 2 == 0, None);
         let found = &caps.targets[0];
         let case = format!(
@@ -127,9 +121,9 @@ fn a_cache_above_the_cap_is_seen_and_is_in_no_figure() {
     for case in 0..5 {
         let iops = draw(&mut random, 80.0, 300.0);
         let bw = iops * draw(&mut random, 8.0, 64.0) * 1024.0;
-        let caps = throttle(Some(RateLimit::sustained(iops)), Some(RateLimit::sustained(bw)), None);
-        let base = LayerConfig::Mem(MemConfig { size_bytes: LARGE_SPAN_BYTES });
-        let tier = LayerConfig::Tier(TierConfig { size_bytes: LARGE_SPAN_BYTES });
+        let caps = throttle(iops, bw, None);
+        let base = Layer::Mem(Mem { size_bytes: LARGE_SPAN_BYTES });
+        let tier = Layer::Tier(Tier { size_bytes: LARGE_SPAN_BYTES });
         // Hits take some time, too, or virtual time would stand still.
         let stack = vec![base, caps, tier, delay(2_000)];
         let (caps, _) = search_in(LARGE_SPAN_BYTES, &[stack], true, None);
@@ -156,11 +150,14 @@ fn hidden_bursts_are_found_within_fifteen_percent() {
         let stack = vec![
             mem(),
             delay(300),
-            throttle(
-                Some(RateLimit::bursting(iops, burst_iops, (full_s * 1e9) as u64)),
-                Some(RateLimit::bursting(bw, burst_bw, (full_s * 1e9) as u64)),
-                None,
-            ),
+            Layer::Throttle(Throttle {
+                iops: Some(iops),
+                burst_iops: Some(burst_iops),
+                bw_bytes: Some(bw),
+                burst_bw_bytes: Some(burst_bw),
+                credits_ns: Some((full_s * 1e9) as u64),
+                ..Throttle::default()
+            }),
         ];
         let pauses_ns = vec![2_000_000_000, 4_000_000_000];
         let watch = BurstWatch { longest_ns: 300_000_000_000, pauses_ns };
@@ -191,11 +188,10 @@ fn shared_separate_and_partly_shared_buckets_are_told_apart_in_50_of_50() {
     let mut right = 0;
     for case in 0..50 {
         let group = Some(format!("hidden-{case}"));
-        let limit = |iops: f64| Some(RateLimit::sustained(iops));
         let (a, b) = (draw(&mut random, 80.0, 800.0), draw(&mut random, 80.0, 800.0));
         let lower = a.min(b);
-        let own = |iops: f64| throttle(limit(iops), limit(iops * 65_536.0), None);
-        let common = |iops: f64| throttle(limit(iops), limit(iops * 65_536.0), group.clone());
+        let own = |iops: f64| throttle(iops, iops * 65_536.0, None);
+        let common = |iops: f64| throttle(iops, iops * 65_536.0, group.clone());
         let (truth, stacks) = match case % 3 {
             0 => (
                 Shared::Separate,
@@ -232,19 +228,15 @@ fn a_throttle_and_a_saturated_device_are_told_apart_in_50_of_50() {
         let (truth, stack) = if case % 2 == 0 {
             let iops = draw(&mut random, 80.0, 1_000.0);
             let bw = iops * draw(&mut random, 2.0, 2_000.0) * 1024.0;
-            let limit = |rate| Some(RateLimit::sustained(rate));
-            (
-                CapKind::Throttle,
-                vec![mem(), delay(latency_us), throttle(limit(iops), limit(bw), None)],
-            )
+            (CapKind::Throttle, vec![mem(), delay(latency_us), throttle(iops, bw, None)])
         } else {
-            let flash = FlashConfig {
+            let flash = Flash {
                 channels: draw(&mut random, 1.0, 9.0) as u32,
                 latency_ns: latency_us * 1000,
                 jitter_ns: latency_us * 200,
                 bw_bytes: draw(&mut random, 5e6, 100e6),
             };
-            (CapKind::SaturatedDevice, vec![mem(), LayerConfig::Flash(flash)])
+            (CapKind::SaturatedDevice, vec![mem(), Layer::Flash(flash)])
         };
         let (caps, _) = search(&[stack], true, None);
         let found = &caps.targets[0];
@@ -267,7 +259,7 @@ fn a_cap_is_named_although_the_cpu_binds_at_one_end_of_the_sizes() {
         let cpu = Cpu { io_ns: 0.6e9 / cpu_iops, byte_ns: 0.4e9 / cpu_iops / 16_384.0 };
         // The limit on bytes binds from about 16 to 40 KiB on.
         let bw = cpu_iops * 16_384.0 * random.random_range(1.0..1.4);
-        let limit = throttle(None, Some(RateLimit::sustained(bw)), None);
+        let limit = Layer::Throttle(Throttle { bw_bytes: Some(bw), ..Throttle::default() });
         let stack = vec![mem(), delay(2_000), limit];
         let (caps, _) = search_with(Some(cpu), SPAN_BYTES, &[stack], case % 2 == 0, None);
         let found = &caps.targets[0];
@@ -286,7 +278,7 @@ fn a_device_whose_small_ios_are_computed_is_no_throttle() {
     for case in 0..20 {
         let latency_us = draw(&mut random, 2_000.0, 20_000.0) as u64;
         let channels = draw(&mut random, 1.0, 9.0) as u32;
-        let flash = FlashConfig {
+        let flash = Flash {
             channels,
             latency_ns: latency_us * 1000,
             jitter_ns: latency_us * 200,
@@ -295,7 +287,7 @@ fn a_device_whose_small_ios_are_computed_is_no_throttle() {
         // As many I/Os as nine tenths of what the device could do.
         let device_iops = f64::from(channels) * 1e6 / latency_us as f64;
         let cpu = Cpu { io_ns: 1e9 / (0.9 * device_iops), byte_ns: 0.0 };
-        let stack = vec![mem(), LayerConfig::Flash(flash)];
+        let stack = vec![mem(), Layer::Flash(flash)];
         let (caps, _) = search_with(Some(cpu), SPAN_BYTES, &[stack], case % 2 == 0, None);
         let found = &caps.targets[0];
         for cap in [&found.iops, &found.bw_bytes].into_iter().flatten() {

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use iotax_caps::{Ended, Observation, Prober};
 use iotax_experiment::Probe;
-use iotax_vdisk::{Clock, LayerConfig, ManualClock, Request, Session, Submitted, VirtualDisk};
+use iotax_layers::Layer;
+use iotax_vdisk::{Clock, ManualClock, Request, Session, Submitted, VirtualDisk};
 
 /// Between two probes a load generator needs some time.
 const BETWEEN_NS: u64 = 5_000_000;
@@ -36,9 +37,9 @@ impl Cpu {
 }
 
 impl VirtualTime {
-    pub(crate) fn of(stacks: &[Vec<LayerConfig>]) -> Self {
+    pub(crate) fn of(stacks: &[Vec<Layer>]) -> Self {
         let clock = Arc::new(ManualClock::starting_at(1));
-        let open = |stack: &Vec<LayerConfig>| {
+        let open = |stack: &Vec<Layer>| {
             VirtualDisk::open(stack, Arc::clone(&clock) as Arc<dyn Clock>).unwrap()
         };
         Self {

@@ -203,8 +203,8 @@ impl Bench {
 
     /// What comes of preconditioning its arms, if they are written.
     pub(crate) fn preconditioned(mut self, script: &dyn Fn(usize, u32) -> Turn) -> Ran {
-        self.spec.workload.jobs[0].read_percent = 0;
-        let measured = [self.spec.workload.clone()];
+        self.spec.phases[0].jobs[0].read_percent = 0;
+        let measured = [self.spec.workload().clone()];
         let spec = precondition_spec(&self.spec).unwrap();
         let bench = Self { spec, ..self };
         let perform = |setup: Setup<'_>,
@@ -270,6 +270,7 @@ impl Bench {
 
 fn experiment(spec: Spec) -> ExperimentHead {
     ExperimentHead {
+        cloud: iotax_experiment::CloudChoice::default(),
         format: FORMAT,
         id: None,
         iotax_version: "0".to_owned(),

@@ -67,26 +67,26 @@ const PER_TOKEN: i128 = 1_000_000_000_000;
 
 /// A limit on one quantity: I/Os, or bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RateLimit {
+pub(crate) struct RateLimit {
     /// What can be had for ever, per second; counted in thousandths.
-    pub sustained_per_s: f64,
+    pub(crate) sustained_per_s: f64,
     /// What can be had beyond that, for a while.
-    pub burst: Option<Burst>,
+    pub(crate) burst: Option<Burst>,
 }
 
 /// A burst on top of a [`RateLimit`].
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Burst {
+pub(crate) struct Burst {
     /// The rate while credits last, per second; above the sustained rate.
-    pub per_s: f64,
+    pub(crate) per_s: f64,
     /// Credits at the start, and the most there can be: I/Os or bytes that may be had in excess of
     /// the sustained rate.
-    pub credits: u64,
+    pub(crate) credits: u64,
 }
 
 impl RateLimit {
     /// A limit without a burst.
-    pub const fn sustained(per_s: f64) -> Self {
+    pub(crate) const fn sustained(per_s: f64) -> Self {
         Self { sustained_per_s: per_s, burst: None }
     }
 
@@ -98,7 +98,7 @@ impl RateLimit {
         reason = "credits beyond 2^64 saturate, and a burst below the sustained rate is refused \
                   when the disk is opened"
     )]
-    pub fn bursting(sustained_per_s: f64, burst_per_s: f64, full_burst_ns: u64) -> Self {
+    pub(crate) fn bursting(sustained_per_s: f64, burst_per_s: f64, full_burst_ns: u64) -> Self {
         let credits = (burst_per_s - sustained_per_s) * full_burst_ns as f64 / 1e9;
         let burst = Burst { per_s: burst_per_s, credits: credits.round() as u64 };
         Self { sustained_per_s, burst: Some(burst) }

@@ -4,48 +4,26 @@ use std::fmt::Display;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use rustix::io::Errno;
+use iotax_layers::blame::{Blame, Fault};
+use iotax_layers::units::format_bytes;
 
 use crate::available::AvailableMemory;
 use crate::names::shown;
-use crate::text::Bytes;
 
 /// Why a disk could not be opened, prepared or given a session. I/O itself answers with an
-/// [`Errno`].
+/// [`Errno`](rustix::io::Errno).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// There is nothing in the stack.
-    #[error("the stack is empty: it needs at least a base layer, such as mem(size=64M)")]
-    EmptyStack,
-
-    /// The bottom layer holds no data.
-    #[error(
-        "`{layer}` is at the bottom of the stack, where the data must be: \
-         start the stack with mem(size=64M) or file(size=1G)"
-    )]
-    NoBase {
-        /// The layer found at the bottom.
-        layer: &'static str,
-    },
-
-    /// A base layer lies above another layer.
-    #[error(
-        "`{layer}` is layer {position} of the stack, but it holds the data and can only be \
-         the first: a stack has exactly one base"
-    )]
-    BaseAboveBottom {
-        /// The base layer.
-        layer: &'static str,
-        /// Its position, counted from 1 at the bottom.
-        position: usize,
-    },
+    /// Not what a disk is made of; the text of a stack says what is wrong with it before.
+    #[error("`{stack}` is no disk of this process: it needs one base, mem or file, at the bottom")]
+    NotADisk { stack: String },
 
     /// A size that no device of this stack can have.
     #[error(
         "`{layer}`: size={} is not possible: it must be a multiple of {block_bytes} bytes, \
          the unit of `{unit_of}`, and not 0",
-        Bytes(*size_bytes)
+        format_bytes(*size_bytes)
     )]
     Size {
         /// The layer with that size.
@@ -61,7 +39,7 @@ pub enum Error {
     /// More memory than there is.
     #[error(
         "`{layer}`: size={} does not fit in memory{}: choose a smaller size",
-        Bytes(*size_bytes),
+        format_bytes(*size_bytes),
         available.as_ref().map_or(String::new(), |available| format!(" ({available})"))
     )]
     NoMemory {
@@ -75,7 +53,7 @@ pub enum Error {
     /// Memory for the I/Os of a session could not be had.
     #[error(
         "{depth} I/Os of {} each do not fit in memory: lower the queue depth or the block size",
-        Bytes(*io_bytes as u64)
+        format_bytes(*io_bytes as u64)
     )]
     NoMemoryForIo {
         /// I/Os in flight.
@@ -94,23 +72,12 @@ pub enum Error {
         must_be: &'static str,
     },
 
-    /// A throttle without a cap.
-    #[error("`throttle` limits nothing: add iops=4000, bw=32M, or both")]
-    NothingThrottled,
-
-    /// A new file needs a size.
-    #[error("`file`: {} does not exist yet, so it needs a size: add size=1G", path.display())]
-    NoSize {
-        /// The file, or the directory of an anonymous one.
-        path: PathBuf,
-    },
-
     /// An existing file is smaller than the device that it should hold.
     #[error(
         "`file`: {} has {file_bytes} bytes, fewer than size={}; an existing file is never grown: \
          choose a smaller size or another path",
         path.display(),
-        Bytes(*size_bytes)
+        format_bytes(*size_bytes)
     )]
     FileTooSmall {
         path: PathBuf,
@@ -136,39 +103,13 @@ pub enum Error {
         device: bool,
     },
 
-    /// The file system has no room.
-    #[error(
-        "`file`: {} has no room for {} bytes{}: choose a smaller size or another place",
-        path.display(),
-        wanted_bytes,
-        available_bytes.map_or(String::new(), |bytes| format!(" ({bytes} bytes available)"))
-    )]
-    NoSpace {
-        /// The file, or the directory of an anonymous one.
-        path: PathBuf,
-        /// The size asked for, bytes.
-        wanted_bytes: u64,
-        /// What is available, bytes, if the file system tells.
-        available_bytes: Option<u64>,
-    },
-
     /// The file system refused.
-    #[error("`file`: cannot {action} {}: {source}{}", path.display(), advice(action, source))]
+    #[error("`file`: cannot {action} {}: {source}{}", path.display(), advice(source))]
     File {
         path: PathBuf,
         /// What was tried, as in "cannot open".
         action: &'static str,
         source: std::io::Error,
-    },
-
-    /// Filling a new disk with data failed.
-    #[error("cannot fill {} with data at byte {offset}: {source}", path.display())]
-    Fill {
-        /// The file, or the stack's text if it has no name.
-        path: PathBuf,
-        /// Where, bytes.
-        offset: u64,
-        source: Errno,
     },
 
     /// Throttles of one group disagree.
@@ -220,11 +161,9 @@ pub enum Error {
     },
 }
 
-fn advice(action: &str, source: &std::io::Error) -> &'static str {
+fn advice(source: &std::io::Error) -> &'static str {
     match source.kind() {
-        // What is opened for writing would have been created.
-        ErrorKind::NotFound if action == "open" => ": only an existing file can be read",
-        ErrorKind::NotFound | ErrorKind::NotADirectory => ": create the directory first",
+        ErrorKind::NotFound => ": only an existing file can be used",
         ErrorKind::PermissionDenied => ": choose a place that you may write to",
         ErrorKind::ReadOnlyFilesystem => ": choose a place on a writable file system",
         ErrorKind::IsADirectory => ": name a file",
@@ -282,22 +221,26 @@ impl Error {
         }
         Ok(())
     }
+}
 
-    /// Is it in what was asked for, and not in this machine? Decided without touching anything.
-    pub const fn is_usage(&self) -> bool {
-        matches!(
-            self,
-            Self::EmptyStack
-                | Self::NoBase { .. }
-                | Self::BaseAboveBottom { .. }
-                | Self::Size { .. }
-                | Self::Parameter { .. }
-                | Self::NothingThrottled
-                | Self::NoSize { .. }
-                | Self::GroupConflict { .. }
-                | Self::Depth { .. }
-                | Self::IoSize { .. }
-        )
+impl Blame for Error {
+    fn fault(&self) -> Fault {
+        match self {
+            Self::NotADisk { .. }
+            | Self::Size { .. }
+            | Self::Parameter { .. }
+            | Self::FileTooSmall { .. }
+            | Self::NotAFile { .. }
+            | Self::GroupConflict { .. }
+            | Self::Depth { .. }
+            | Self::IoSize { .. } => Fault::Usage,
+            Self::NoMemory { .. }
+            | Self::NoMemoryForIo { .. }
+            | Self::File { .. }
+            | Self::Spawn { .. }
+            | Self::NoFuse { .. }
+            | Self::Mount { .. } => Fault::Environment,
+        }
     }
 }
 

@@ -67,7 +67,7 @@ pub struct MountOptions {
     /// stack, so this many reads of the backing file can be under way together. `None`: as many as
     /// suit the disk.
     pub threads: Option<usize>,
-    /// Refuse to write, as a disk opened for reading only does anyway.
+    /// Refuse to write.
     pub read_only: bool,
 }
 
@@ -107,9 +107,8 @@ pub struct Mounted {
 ///
 /// Needs `/dev/fuse`, and root or the helper `fusermount3` (package fuse3).
 pub fn mount(disk: &VirtualDisk, at: &Path, options: &MountOptions) -> Result<Mounted, Error> {
-    let (attached, channel) =
-        kernel::attach(at, &options.name, options.read_only || disk.is_read_only())?;
-    let server = Arc::new(Server::new(disk));
+    let (attached, channel) = kernel::attach(at, &options.name, options.read_only)?;
+    let server = Arc::new(Server::new(disk, options.read_only));
     let ended = Arc::new(Handoff::with_capacity(0));
     // From here on dropping it undoes everything that has been done.
     let mut mounted = Mounted {

@@ -74,7 +74,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    pub(crate) fn new(disk: &VirtualDisk) -> Self {
+    pub(crate) fn new(disk: &VirtualDisk, read_only: bool) -> Self {
         let limit = usize::from(MAX_IN_FLIGHT);
         for queue in disk.0.stack.layers.iter().filter_map(|layer| layer.work_queue()) {
             queue.parcels.expect_more(limit);
@@ -87,7 +87,7 @@ impl Server {
             clock: Arc::clone(disk.clock()),
             size_bytes: disk.size_bytes(),
             block_bytes: u64::from(block_bytes),
-            read_only: disk.is_read_only(),
+            read_only,
             io_bytes,
             scratch_bytes: if disk.needs_scratch() { io_bytes } else { 0 },
             slots: Slots::new(limit),

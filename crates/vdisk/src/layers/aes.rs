@@ -6,58 +6,20 @@
 //! submitter and a read's by the worker that completes it.
 
 use std::cell::Cell;
-use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 use crossbeam_utils::CachePadded;
+use iotax_layers::Aes;
 
 use crate::error::Error;
 use crate::io::{Io, Op, Parcel};
-use crate::layer::{Flow, Layer, Place, Recipe};
-use crate::text::Bytes;
+use crate::layer::{BuildPlace, Flow, OpenLayer, Recipe};
 use crate::xts::{Cipher, Direction, random_key};
 
-const NAME: &str = "aes";
-const DEFAULT_SECTOR_BYTES: u32 = 4096;
-
-/// Encrypts with AES-XTS under a random key that is forgotten when the disk is closed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AesConfig {
-    /// Strength, bits: 256 (XTS takes two keys of this size).
-    pub key_bits: u32,
-    /// Unit of encryption, bytes: 512 or 4096.
-    pub sector_bytes: u32,
-}
-
-impl Default for AesConfig {
-    fn default() -> Self {
-        Self { key_bits: 256, sector_bytes: DEFAULT_SECTOR_BYTES }
-    }
-}
-
-impl fmt::Display for AesConfig {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if *self == Self::default() {
-            return f.write_str(NAME);
-        }
-        write!(f, "{NAME}(key={}, sector={})", self.key_bits, self.sector_bytes)
-    }
-}
-
-impl Recipe for AesConfig {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn build(&self, _place: &Place<'_>) -> Result<Box<dyn Layer>, Error> {
-        if self.key_bits != 256 {
-            return Err(Error::parameter(NAME, "key", self.key_bits, "256, for AES-XTS-256"));
-        }
-        if !matches!(self.sector_bytes, 512 | 4096) {
-            let value = Bytes(u64::from(self.sector_bytes));
-            return Err(Error::parameter(NAME, "sector", value, "512 or 4096 bytes"));
-        }
+/// Under a random key of 256 bits, of which XTS takes two, that is forgotten when the disk is closed.
+impl Recipe for Aes {
+    fn build(&self, _place: &BuildPlace<'_>) -> Result<Box<dyn OpenLayer>, Error> {
         let key = random_key();
         let sector_bytes = self.sector_bytes as usize;
         let lanes = std::thread::available_parallelism().map_or(1, usize::from);
@@ -68,7 +30,7 @@ impl Recipe for AesConfig {
                 CachePadded::new(Mutex::new(Lane { encrypt, decrypt }))
             })
             .collect();
-        Ok(Box::new(Aes { sector_bytes: self.sector_bytes, lanes }))
+        Ok(Box::new(OpenAes { sector_bytes: self.sector_bytes, lanes }))
     }
 }
 
@@ -78,14 +40,14 @@ struct Lane {
     decrypt: Cipher,
 }
 
-struct Aes {
+struct OpenAes {
     sector_bytes: u32,
     /// As many as CPUs, so that a running thread finds one free: contexts that stay in a core's
     /// cache, which one per I/O in flight would not.
     lanes: Box<[CachePadded<Mutex<Lane>>]>,
 }
 
-impl Aes {
+impl OpenAes {
     /// This thread's usual lane, or the next one that is free.
     fn lane(&self) -> MutexGuard<'_, Lane> {
         let first = lane_of_thread();
@@ -116,7 +78,7 @@ fn lane_of_thread() -> usize {
     })
 }
 
-impl Layer for Aes {
+impl OpenLayer for OpenAes {
     fn down(&self, mut io: Parcel) -> Flow {
         if io.request.op == Op::Write {
             let offset = io.request.offset;
@@ -160,10 +122,11 @@ mod tests {
     #[test]
     fn what_is_below_is_ciphertext_of_a_key_that_no_other_disk_has() {
         let clock: Arc<dyn crate::clock::Clock> = Arc::new(ManualClock::default());
-        let place = Place { index: 0, size_bytes: 0, clock: &clock, read_only: false };
-        let build = || AesConfig::default().build(&place).unwrap();
+        let place = BuildPlace { index: 0, size_bytes: 0, clock: &clock, seed: 0 };
+        let aes = Aes { key_bits: 256, sector_bytes: 4096 };
+        let build = || aes.build(&place).unwrap();
         let port: Arc<dyn crate::io::Port> = Arc::new(crate::handoff::Handoff::with_capacity(1));
-        let coded = |layer: &dyn Layer| {
+        let coded = |layer: &dyn OpenLayer| {
             let made = Io::new(0, 1, 4096, 4096, Arc::clone(&port), Arc::clone(&clock));
             let mut io = made.unwrap();
             io.start(crate::io::Request::write(0, 4096));
@@ -184,7 +147,7 @@ mod tests {
             let decrypt = Cipher::new(&key, Direction::Decrypt, 512);
             CachePadded::new(Mutex::new(Lane { encrypt, decrypt }))
         };
-        let aes = Aes { sector_bytes: 512, lanes: Box::new([lane(), lane()]) };
+        let aes = OpenAes { sector_bytes: 512, lanes: Box::new([lane(), lane()]) };
         std::thread::scope(|scope| {
             for _ in 0..6 {
                 scope.spawn(|| {

@@ -1,68 +1,35 @@
 //! `delay`: latency, optionally with jitter.
 
-use std::fmt;
+use iotax_layers::Delay;
 
+use super::check_time;
 use crate::chance::Draws;
 use crate::error::Error;
 use crate::io::{Io, Parcel};
-use crate::layer::{Flow, Layer, Place, Recipe};
-use crate::text::Duration;
+use crate::layer::{BuildPlace, Flow, OpenLayer, Recipe};
 
 const NAME: &str = "delay";
 /// The jitter of every `delay` repeats from run to run.
 const SEED: u64 = 0x0064_656c_6179;
 
-/// Adds simulated latency to every I/O.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DelayConfig {
-    /// Mean latency, nanoseconds.
-    pub latency_ns: u64,
-    /// Half the width of the uniform distribution around the mean, nanoseconds; at most
-    /// `latency_ns`.
-    pub jitter_ns: u64,
-}
-
-impl fmt::Display for DelayConfig {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{NAME}(latency={}", Duration(self.latency_ns))?;
-        if self.jitter_ns > 0 {
-            write!(f, ", jitter={}", Duration(self.jitter_ns))?;
-        }
-        f.write_str(")")
+impl Recipe for Delay {
+    fn build(&self, place: &BuildPlace<'_>) -> Result<Box<dyn OpenLayer>, Error> {
+        check_time(NAME, "latency", self.latency_ns)?;
+        Ok(Box::new(OpenDelay {
+            latency_ns: self.latency_ns,
+            jitter_ns: self.jitter_ns.min(self.latency_ns),
+            draws: Draws::new(SEED + place.index as u64),
+        }))
     }
 }
 
-impl Recipe for DelayConfig {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn build(&self, place: &Place<'_>) -> Result<Box<dyn Layer>, Error> {
-        let &Self { latency_ns, jitter_ns } = self;
-        if jitter_ns > latency_ns {
-            return Err(Error::parameter(
-                NAME,
-                "jitter",
-                Duration(jitter_ns),
-                "at most the latency: a delay lies between latency - jitter and latency + jitter",
-            ));
-        }
-        if latency_ns > MAX_LATENCY_NS {
-            return Err(Error::parameter(NAME, "latency", Duration(latency_ns), "at most 1 hour"));
-        }
-        Ok(Box::new(Delay { latency_ns, jitter_ns, draws: Draws::new(SEED + place.index as u64) }))
-    }
-}
-
-const MAX_LATENCY_NS: u64 = 3_600_000_000_000;
-
-struct Delay {
+struct OpenDelay {
     latency_ns: u64,
     jitter_ns: u64,
     draws: Draws,
 }
 
-impl Layer for Delay {
+impl OpenLayer for OpenDelay {
     fn down(&self, io: Parcel) -> Flow {
         Flow::Next(io)
     }

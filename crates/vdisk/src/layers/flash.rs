@@ -12,82 +12,38 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crossbeam_utils::CachePadded;
+use iotax_layers::Flash;
 
+use super::check_time;
 use crate::chance::Draws;
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::io::{Op, Parcel};
-use crate::layer::{Flow, Layer, Place, Recipe};
-use crate::text::Duration;
+use crate::layer::{BuildPlace, Flow, OpenLayer, Recipe};
 
 const NAME: &str = "flash";
 const MAX_CHANNELS: u32 = 65_536;
-const MAX_LATENCY_NS: u64 = 3_600_000_000_000;
 /// From a byte a second to a petabyte.
 const BANDWIDTHS: std::ops::RangeInclusive<f64> = 1.0..=1e15;
 /// The jitter of every `flash` repeats from run to run.
 const SEED: u64 = 0x0066_6c61_7368;
 
-/// Serves a limited number of I/Os at a time.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FlashConfig {
-    /// I/Os that are served side by side, from 1.
-    pub channels: u32,
-    /// Mean service time of an I/O without bytes, nanoseconds.
-    pub latency_ns: u64,
-    /// Bytes per second that one channel moves in an I/O besides.
-    pub bw_bytes: f64,
-    /// Half the width of the uniform distribution of service times around their mean, nanoseconds;
-    /// at most `latency_ns`.
-    pub jitter_ns: u64,
-}
-
-impl Default for FlashConfig {
-    /// Of the order of a small `NVMe` drive: 80 us, and 93,000 reads of 4 KiB per second.
-    fn default() -> Self {
-        Self { channels: 8, latency_ns: 80_000, bw_bytes: 524_288_000.0, jitter_ns: 0 }
-    }
-}
-
-impl fmt::Display for FlashConfig {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let latency = Duration(self.latency_ns);
-        write!(f, "{NAME}(channels={}, latency={latency}, bw={}", self.channels, self.bw_bytes)?;
-        if self.jitter_ns > 0 {
-            write!(f, ", jitter={}", Duration(self.jitter_ns))?;
-        }
-        f.write_str(")")
-    }
-}
-
-impl Recipe for FlashConfig {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn build(&self, place: &Place<'_>) -> Result<Box<dyn Layer>, Error> {
+impl Recipe for Flash {
+    fn build(&self, place: &BuildPlace<'_>) -> Result<Box<dyn OpenLayer>, Error> {
         if !(1..=MAX_CHANNELS).contains(&self.channels) {
             return Err(Error::parameter(NAME, "channels", self.channels, "1 to 65536"));
         }
-        if self.latency_ns > MAX_LATENCY_NS {
-            let latency = Duration(self.latency_ns);
-            return Err(Error::parameter(NAME, "latency", latency, "at most 1 hour"));
-        }
+        check_time(NAME, "latency", self.latency_ns)?;
         if !BANDWIDTHS.contains(&self.bw_bytes) {
             return Err(Error::parameter(NAME, "bw", self.bw_bytes, "1 to 1e15 per second"));
         }
-        if self.jitter_ns > self.latency_ns {
-            let must_be = "at most the latency";
-            return Err(Error::parameter(NAME, "jitter", Duration(self.jitter_ns), must_be));
-        }
         let idle = (0..self.channels).map(|_| Reverse(0)).collect();
-        Ok(Box::new(Flash {
-            config: self.clone(),
+        Ok(Box::new(OpenFlash {
+            config: Self { jitter_ns: self.jitter_ns.min(self.latency_ns), ..self.clone() },
             channels: CachePadded::new(Mutex::new(idle)),
             clock: Arc::clone(place.clock),
             draws: Draws::new(SEED + place.index as u64),
@@ -102,8 +58,8 @@ struct Waits {
     total_ns: AtomicU64,
 }
 
-struct Flash {
-    config: FlashConfig,
+struct OpenFlash {
+    config: Flash,
     /// The instants from which on the channels are free, the earliest on top.
     channels: CachePadded<Mutex<BinaryHeap<Reverse<u64>>>>,
     clock: Arc<dyn Clock>,
@@ -111,14 +67,14 @@ struct Flash {
     waits: CachePadded<Waits>,
 }
 
-impl Flash {
+impl OpenFlash {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "positive, and what is beyond u64 saturates"
     )]
     fn service_ns(&self, bytes: usize) -> u64 {
-        let FlashConfig { latency_ns, bw_bytes, jitter_ns, .. } = self.config;
+        let Flash { latency_ns, bw_bytes, jitter_ns, .. } = self.config;
         let moving_ns = (bytes as f64 * 1e9 / bw_bytes).round() as u64;
         let mean_ns = latency_ns.saturating_add(moving_ns);
         match jitter_ns {
@@ -128,7 +84,7 @@ impl Flash {
     }
 }
 
-impl Layer for Flash {
+impl OpenLayer for OpenFlash {
     fn down(&self, mut io: Parcel) -> Flow {
         if io.request.op == Op::Flush || io.passes_free {
             return Flow::Next(io);
@@ -161,16 +117,19 @@ impl Layer for Flash {
 
 #[cfg(test)]
 mod tests {
+    use iotax_layers::{Layer, Mem};
+
     use super::*;
-    use crate::{LayerConfig, ManualClock, MemConfig, Request, Session, Submitted, VirtualDisk};
+    use crate::{ManualClock, Request, Session, Submitted, VirtualDisk};
 
     const SECOND_NS: u64 = 1_000_000_000;
+    const FLASH: Flash = Flash { channels: 8, latency_ns: 80_000, bw_bytes: 5e8, jitter_ns: 0 };
 
     /// I/Os of `len` bytes that end within a second at `depth`, and the mean of their latencies.
-    fn closed_loop(config: &FlashConfig, depth: usize, len: usize) -> (u64, f64) {
+    fn closed_loop(config: &Flash, depth: usize, len: usize) -> (u64, f64) {
         let clock = Arc::new(ManualClock::default());
-        let mem = LayerConfig::Mem(MemConfig { size_bytes: 1 << 20 });
-        let stack = [mem, LayerConfig::Flash(config.clone())];
+        let mem = Layer::Mem(Mem { size_bytes: 1 << 20 });
+        let stack = [mem, Layer::Flash(config.clone())];
         let disk = VirtualDisk::open(&stack, Arc::clone(&clock) as Arc<dyn Clock>).unwrap();
         let mut session = Session::new(&disk, 1, len).unwrap();
         let mut ready_ns = vec![0; depth];
@@ -192,7 +151,7 @@ mod tests {
 
     #[test]
     fn throughput_grows_with_the_depth_up_to_the_channels_and_then_latency_does() {
-        let config = FlashConfig { bw_bytes: 1e9, latency_ns: 96_000, ..FlashConfig::default() };
+        let config = Flash { bw_bytes: 1e9, latency_ns: 96_000, ..FLASH };
         // 4000 bytes in 4 us: 100 us each, 10,000 per channel and second.
         let measured = |depth| {
             let (ios, mean_ns) = closed_loop(&config, depth, 4096);
@@ -210,7 +169,7 @@ mod tests {
 
     #[test]
     fn larger_ios_are_slower_and_yet_move_more_bytes() {
-        let config = FlashConfig { bw_bytes: 1e9, ..FlashConfig::default() };
+        let config = Flash { bw_bytes: 1e9, ..FLASH };
         let [small, large] =
             [4096, 65_536].map(|len| (closed_loop(&config, 32, len).0, len as u64));
         assert!(large.0 < small.0, "no cap on I/Os");
@@ -219,7 +178,7 @@ mod tests {
 
     #[test]
     fn jitter_spreads_service_times_around_the_same_mean() {
-        let config = FlashConfig { bw_bytes: 1e15, jitter_ns: 80_000, ..FlashConfig::default() };
+        let config = Flash { bw_bytes: 1e15, jitter_ns: 80_000, ..FLASH };
         let (ios, mean_ns) = closed_loop(&config, 1, 4096);
         // 12,500 draws of a uniform distribution of 46 us standard deviation: 0.4 us of error.
         assert!((78_000.0..82_000.0).contains(&mean_ns), "{mean_ns}");
@@ -229,9 +188,9 @@ mod tests {
     #[test]
     fn flushes_are_free_and_waits_are_counted() {
         let clock = Arc::new(ManualClock::default());
-        let config = FlashConfig { channels: 1, bw_bytes: 1e15, ..FlashConfig::default() };
-        let mem = LayerConfig::Mem(MemConfig { size_bytes: 1 << 20 });
-        let disk = VirtualDisk::open(&[mem, LayerConfig::Flash(config)], clock).unwrap();
+        let config = Flash { channels: 1, bw_bytes: 1e15, ..FLASH };
+        let mem = Layer::Mem(Mem { size_bytes: 1 << 20 });
+        let disk = VirtualDisk::open(&[mem, Layer::Flash(config)], clock).unwrap();
         let mut session = Session::new(&disk, 1, 4096).unwrap();
         let requests =
             [Request::flush(), Request::write(0, 4096), Request::flush(), Request::read(0, 4096)];

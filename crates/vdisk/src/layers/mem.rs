@@ -6,60 +6,37 @@
 //! no lock, and on x86-64 and aarch64 the same plain moves as any other copy. A word is never
 //! torn; anything larger can be.
 
-use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use iotax_layers::Mem;
 use memmap2::{Advice, MmapMut};
-use rustix::io::Errno;
 
 use crate::error::Error;
 use crate::io::{Op, Parcel};
-use crate::layer::{Base, Flow, Layer, Place, Recipe};
+use crate::layer::{Base, BuildPlace, Flow, OpenLayer, Recipe};
 use crate::memory;
 use crate::stats::BackingFacts;
-use crate::text::Bytes;
 
 const NAME: &str = "mem";
 const BLOCK_BYTES: u32 = 512;
 const WORD_BYTES: usize = size_of::<AtomicU64>();
 
-/// Base layer: a device in memory, gone when the disk is closed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MemConfig {
-    /// Size of the device, bytes; a multiple of 512.
-    pub size_bytes: u64,
-}
-
-impl fmt::Display for MemConfig {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{NAME}(size={})", Bytes(self.size_bytes))
-    }
-}
-
-impl Recipe for MemConfig {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn is_base(&self) -> bool {
-        true
-    }
-
-    fn build(&self, _place: &Place<'_>) -> Result<Box<dyn Layer>, Error> {
+impl Recipe for Mem {
+    fn build(&self, _place: &BuildPlace<'_>) -> Result<Box<dyn OpenLayer>, Error> {
         Error::check_size(NAME, self.size_bytes, BLOCK_BYTES)?;
         let len = memory::check(NAME, self.size_bytes)?;
         let memory = MmapMut::map_anon(len).map_err(|_| memory::lacking(NAME, len))?;
         // Fewer TLB misses where the kernel has huge pages to give; nothing depends on it.
         let _ = memory.advise(Advice::HugePage);
-        Ok(Box::new(Mem { memory }))
+        Ok(Box::new(OpenMem { memory }))
     }
 }
 
-struct Mem {
+struct OpenMem {
     memory: MmapMut,
 }
 
-impl Mem {
+impl OpenMem {
     #[expect(clippy::cast_ptr_alignment, reason = "a mapping is aligned to pages")]
     fn words(&self, offset: u64, len: usize) -> &[AtomicU64] {
         let words = self.memory.as_ptr().cast::<AtomicU64>();
@@ -86,7 +63,7 @@ impl Mem {
     }
 }
 
-impl Layer for Mem {
+impl OpenLayer for OpenMem {
     fn down(&self, mut io: Parcel) -> Flow {
         let offset = io.request.offset;
         match io.request.op {
@@ -106,18 +83,13 @@ impl Layer for Mem {
     }
 }
 
-impl Base for Mem {
+impl Base for OpenMem {
     fn size_bytes(&self) -> u64 {
         self.memory.len() as u64
     }
 
-    fn fill(&self, offset: u64, data: &[u8]) -> Result<(), Errno> {
+    fn fill(&self, offset: u64, data: &[u8]) {
         self.write(offset, data);
-        Ok(())
-    }
-
-    fn sync(&self) -> Result<(), Errno> {
-        Ok(())
     }
 
     fn waits(&self) -> bool {

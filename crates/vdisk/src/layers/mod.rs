@@ -1,7 +1,7 @@
-//! The layers, one file each.
+//! The layers of this process, one file each: what was declared in `iotax_layers`, opened.
 //!
-//! To add one: a file here, its `mod` line, its arm in [`LayerConfig`], and its line in the
-//! conformance suite (`conformance.rs`).
+//! To add one: a file here, its `mod` line, its arm in [`recipe`], and its line in the conformance
+//! suite (`conformance.rs`).
 
 mod aes;
 mod cache;
@@ -14,65 +14,35 @@ mod queue;
 mod throttle;
 mod tier;
 
-use std::fmt;
+use iotax_layers::Layer;
+use iotax_layers::units::format_duration;
 
+use crate::error::Error;
 use crate::layer::Recipe;
 
-pub use aes::AesConfig;
-pub use cache::CacheConfig;
-pub use delay::DelayConfig;
-pub use fault::{FaultConfig, Trigger};
-pub use file::FileConfig;
-pub use flash::FlashConfig;
-pub use mem::MemConfig;
-pub use queue::QueueConfig;
-pub use throttle::ThrottleConfig;
-pub use tier::TierConfig;
-
-/// The enum of configurations together with its only use: as a [`Recipe`].
-macro_rules! layer_configs {
-    ($($(#[$doc:meta])* $arm:ident($config:ty),)*) => {
-        /// One layer of a stack as asked for. Displays as it is written in a stack text.
-        #[derive(Clone, Debug, PartialEq)]
-        pub enum LayerConfig {
-            $($(#[$doc])* $arm($config),)*
-        }
-
-        impl LayerConfig {
-            pub(crate) fn recipe(&self) -> &dyn Recipe {
-                match self {
-                    $(Self::$arm(config) => config,)*
-                }
-            }
-        }
-    };
+/// What opens a layer; `None` for those of the system.
+pub(crate) fn recipe(layer: &Layer) -> Option<&dyn Recipe> {
+    Some(match layer {
+        Layer::Mem(it) => it,
+        Layer::File(it) => it,
+        Layer::Aes(it) => it,
+        Layer::Queue(it) => it,
+        Layer::Delay(it) => it,
+        Layer::Throttle(it) => it,
+        Layer::Flash(it) => it,
+        Layer::Cache(it) => it,
+        Layer::Tier(it) => it,
+        Layer::Fault(it) => it,
+        _ => return None,
+    })
 }
 
-layer_configs! {
-    /// Base: memory.
-    Mem(MemConfig),
-    /// Base: a file.
-    File(FileConfig),
-    /// Encryption.
-    Aes(AesConfig),
-    /// A hop through a work queue.
-    Queue(QueueConfig),
-    /// Simulated latency.
-    Delay(DelayConfig),
-    /// Caps with burst credits.
-    Throttle(ThrottleConfig),
-    /// A device that saturates.
-    Flash(FlashConfig),
-    /// A read cache in memory.
-    Cache(CacheConfig),
-    /// A cache of any size whose hits are free below.
-    Tier(TierConfig),
-    /// Errors, short reads, stalls.
-    Fault(FaultConfig),
-}
+/// More simulated time than anybody waits for is a mistake.
+const MOST_NS: u64 = 3_600_000_000_000;
 
-impl fmt::Display for LayerConfig {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.recipe().fmt(f)
+fn check_time(layer: &'static str, parameter: &'static str, ns: u64) -> Result<(), Error> {
+    if ns > MOST_NS {
+        return Err(Error::parameter(layer, parameter, format_duration(ns), "at most 1 hour"));
     }
+    Ok(())
 }

@@ -16,48 +16,31 @@
 //! One difference remains: the file is read by the worker, not by the submitter, since reading a
 //! file blocks, and a kernel's submission does not.
 
-use std::fmt;
+use iotax_layers::Queue;
 
 use crate::error::Error;
 use crate::handoff::Handoff;
 use crate::io::Parcel;
-use crate::layer::{Flow, Layer, Place, Recipe, WorkQueue};
+use crate::layer::{BuildPlace, Flow, OpenLayer, Recipe, WorkQueue};
 
 const NAME: &str = "queue";
 const MAX_WORKERS: u32 = 1024;
 
-/// Hands each I/O to a worker thread.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct QueueConfig {
-    /// Number of worker threads, from 1.
-    pub workers: u32,
-}
-
-impl fmt::Display for QueueConfig {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{NAME}(workers={})", self.workers)
-    }
-}
-
-impl Recipe for QueueConfig {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn build(&self, _place: &Place<'_>) -> Result<Box<dyn Layer>, Error> {
+impl Recipe for Queue {
+    fn build(&self, _place: &BuildPlace<'_>) -> Result<Box<dyn OpenLayer>, Error> {
         if !(1..=MAX_WORKERS).contains(&self.workers) {
             return Err(Error::parameter(NAME, "workers", self.workers, "1 to 1024"));
         }
-        Ok(Box::new(Queue { workers: self.workers, parcels: Handoff::with_capacity(0) }))
+        Ok(Box::new(OpenQueue { workers: self.workers, parcels: Handoff::with_capacity(0) }))
     }
 }
 
-struct Queue {
+struct OpenQueue {
     workers: u32,
     parcels: Handoff<Parcel>,
 }
 
-impl Layer for Queue {
+impl OpenLayer for OpenQueue {
     fn down(&self, io: Parcel) -> Flow {
         self.parcels.push(io);
         Flow::Hopped

@@ -5,115 +5,68 @@
 //! above answers.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use crossbeam_utils::CachePadded;
+use iotax_layers::{Counts, Throttle};
 
 use crate::bucket::{Bucket, RateLimit};
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::io::{Op, Parcel};
-use crate::layer::{Flow, Layer, Place, Recipe};
-use crate::text::Bytes;
+use crate::layer::{BuildPlace, Flow, OpenLayer, Recipe};
 
 const NAME: &str = "throttle";
 /// From once in 17 minutes to a petabyte a second: what the bucket's arithmetic is sized for.
 const RATES: std::ops::RangeInclusive<f64> = 0.001..=1e15;
 
-/// Caps I/Os per second, bytes per second, or both.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ThrottleConfig {
-    /// Cap on reads and writes; `None`: no cap.
-    pub iops: Option<RateLimit>,
-    /// Cap on their bytes; `None`: no cap.
-    pub bw_bytes: Option<RateLimit>,
-    /// An I/O counts as one for each unit of this many bytes that it has or begins; `None`: as one.
-    pub io_unit_bytes: Option<NonZeroU64>,
-    /// The operation that is limited, reads or writes; `None`: both.
-    pub counts: Option<Op>,
-    /// Throttles of the same group in this process share one bucket. They must have the same caps
-    /// and the same kind of clock.
-    pub group: Option<String>,
-}
-
 /// What throttles of a group must agree on: limits on I/Os and bytes, the unit of an I/O, and
 /// which I/Os count.
-type Caps = (Option<RateLimit>, Option<RateLimit>, Option<NonZeroU64>, Option<Op>);
+type Caps = (Option<RateLimit>, Option<RateLimit>, Option<NonZeroU64>, Counts);
 
-impl ThrottleConfig {
-    const fn caps(&self) -> Caps {
-        (self.iops, self.bw_bytes, self.io_unit_bytes, self.counts)
-    }
+fn caps(throttle: &Throttle) -> Caps {
+    let limit = |sustained: Option<f64>, burst: Option<f64>| {
+        let sustained = sustained?;
+        Some(match burst.zip(throttle.credits_ns) {
+            Some((burst, credits_ns)) => RateLimit::bursting(sustained, burst, credits_ns),
+            None => RateLimit::sustained(sustained),
+        })
+    };
+    (
+        limit(throttle.iops, throttle.burst_iops),
+        limit(throttle.bw_bytes, throttle.burst_bw_bytes),
+        throttle.io_unit_bytes.and_then(NonZeroU64::new),
+        throttle.counts,
+    )
 }
 
-impl fmt::Display for ThrottleConfig {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut parts = Vec::new();
-        for (name, limit) in [("iops", self.iops), ("bw", self.bw_bytes)] {
-            let Some(limit) = limit else { continue };
-            parts.push(format!("{name}={}", limit.sustained_per_s));
-            if let Some(burst) = limit.burst {
-                parts.push(format!("burst_{name}={}", burst.per_s));
+impl Recipe for Throttle {
+    fn build(&self, place: &BuildPlace<'_>) -> Result<Box<dyn OpenLayer>, Error> {
+        let rates = [
+            ("iops", self.iops),
+            ("burst_iops", self.burst_iops),
+            ("bw", self.bw_bytes),
+            ("burst_bw", self.burst_bw_bytes),
+        ];
+        for (name, rate) in rates {
+            if let Some(rate) = rate.filter(|rate| !RATES.contains(rate)) {
+                return Err(Error::parameter(NAME, name, rate, "0.001 to 1e15 per second"));
             }
         }
-        if let Some(unit) = self.io_unit_bytes {
-            parts.push(format!("unit={}", Bytes(unit.get())));
-        }
-        match self.counts {
-            Some(Op::Read) => parts.push("counts=reads".to_owned()),
-            Some(Op::Write) => parts.push("counts=writes".to_owned()),
-            _ => {}
-        }
-        if let Some(group) = &self.group {
-            parts.push(format!("group={group}"));
-        }
-        write!(f, "{NAME}({})", parts.join(", "))
-    }
-}
-
-impl Recipe for ThrottleConfig {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn build(&self, place: &Place<'_>) -> Result<Box<dyn Layer>, Error> {
-        if self.iops.is_none() && self.bw_bytes.is_none() {
-            return Err(Error::NothingThrottled);
-        }
-        check_limit(self.iops, ["iops", "burst_iops"])?;
-        check_limit(self.bw_bytes, ["bw", "burst_bw"])?;
         let bucket = match &self.group {
-            Some(group) => join_group(group, self)?,
-            None => Arc::new(SharedBucket::new(self)),
+            Some(group) => join_group(group, caps(self))?,
+            None => Arc::new(SharedBucket::new(caps(self))),
+        };
+        let counts = match self.counts {
+            Counts::Both => None,
+            Counts::Reads => Some(Op::Read),
+            Counts::Writes => Some(Op::Write),
         };
         let clock = Arc::clone(place.clock);
-        let counts = self.counts;
-        Ok(Box::new(Throttle { bucket, counts, clock, waits: CachePadded::default() }))
+        Ok(Box::new(OpenThrottle { bucket, counts, clock, waits: CachePadded::default() }))
     }
-}
-
-fn check_limit(
-    limit: Option<RateLimit>,
-    [rate, burst_rate]: [&'static str; 2],
-) -> Result<(), Error> {
-    let Some(limit) = limit else { return Ok(()) };
-    if !RATES.contains(&limit.sustained_per_s) {
-        let must_be = "0.001 to 1e15 per second";
-        return Err(Error::parameter(NAME, rate, limit.sustained_per_s, must_be));
-    }
-    let Some(burst) = limit.burst else { return Ok(()) };
-    if !RATES.contains(&burst.per_s) || burst.per_s <= limit.sustained_per_s {
-        let must_be = "above the sustained rate, and at most 1e15 per second";
-        return Err(Error::parameter(NAME, burst_rate, burst.per_s, must_be));
-    }
-    if burst.credits == 0 {
-        let must_be = "above 0: credits are what pays for a burst";
-        return Err(Error::parameter(NAME, "credits", burst.credits, must_be));
-    }
-    Ok(())
 }
 
 /// A bucket and what it was made for.
@@ -123,25 +76,26 @@ struct SharedBucket {
 }
 
 impl SharedBucket {
-    fn new(config: &ThrottleConfig) -> Self {
-        let bucket = Bucket::new(config.iops, config.bw_bytes).with_io_unit(config.io_unit_bytes);
-        Self { caps: config.caps(), bucket: CachePadded::new(Mutex::new(bucket)) }
+    fn new(caps: Caps) -> Self {
+        let (iops, bw_bytes, io_unit_bytes, _) = caps;
+        let bucket = Bucket::new(iops, bw_bytes).with_io_unit(io_unit_bytes);
+        Self { caps, bucket: CachePadded::new(Mutex::new(bucket)) }
     }
 }
 
 /// The group's bucket: the one that some open disk holds, or a new one.
-fn join_group(group: &str, config: &ThrottleConfig) -> Result<Arc<SharedBucket>, Error> {
+fn join_group(group: &str, caps: Caps) -> Result<Arc<SharedBucket>, Error> {
     static GROUPS: Mutex<Option<HashMap<String, Weak<SharedBucket>>>> = Mutex::new(None);
     let mut groups = GROUPS.lock().unwrap_or_else(PoisonError::into_inner);
     let groups = groups.get_or_insert_default();
     groups.retain(|_, bucket| bucket.strong_count() > 0);
     if let Some(bucket) = groups.get(group).and_then(Weak::upgrade) {
-        if bucket.caps != config.caps() {
+        if bucket.caps != caps {
             return Err(Error::GroupConflict { group: group.to_owned() });
         }
         return Ok(bucket);
     }
-    let bucket = Arc::new(SharedBucket::new(config));
+    let bucket = Arc::new(SharedBucket::new(caps));
     groups.insert(group.to_owned(), Arc::downgrade(&bucket));
     Ok(bucket)
 }
@@ -152,14 +106,14 @@ struct Waits {
     total_ns: AtomicU64,
 }
 
-struct Throttle {
+struct OpenThrottle {
     bucket: Arc<SharedBucket>,
     counts: Option<Op>,
     clock: Arc<dyn Clock>,
     waits: CachePadded<Waits>,
 }
 
-impl Layer for Throttle {
+impl OpenLayer for OpenThrottle {
     fn down(&self, mut io: Parcel) -> Flow {
         let op = io.request.op;
         if op == Op::Flush || self.counts.is_some_and(|counts| counts != op) || io.passes_free {
@@ -189,19 +143,20 @@ impl Layer for Throttle {
 
 #[cfg(test)]
 mod tests {
+    use iotax_layers::{Layer, Mem};
+
     use super::*;
     use crate::VirtualDisk;
-    use crate::{LayerConfig, ManualClock, MemConfig, Request, Session, Submitted};
+    use crate::{ManualClock, Request, Session, Submitted};
 
-    fn open(config: ThrottleConfig, clock: &Arc<ManualClock>) -> Result<VirtualDisk, Error> {
-        let stack =
-            [LayerConfig::Mem(MemConfig { size_bytes: 1 << 20 }), LayerConfig::Throttle(config)];
+    fn open(config: Throttle, clock: &Arc<ManualClock>) -> Result<VirtualDisk, Error> {
+        let stack = [Layer::Mem(Mem { size_bytes: 1 << 20 }), Layer::Throttle(config)];
         VirtualDisk::open(&stack, Arc::clone(clock) as Arc<dyn Clock>)
     }
 
-    fn group(name: &str, iops: f64) -> ThrottleConfig {
-        let iops = Some(RateLimit::sustained(iops));
-        ThrottleConfig { iops, group: Some(name.to_owned()), ..ThrottleConfig::default() }
+    fn group(name: &str, iops: f64) -> Throttle {
+        let iops = Some(iops);
+        Throttle { iops, group: Some(name.to_owned()), ..Throttle::default() }
     }
 
     fn ready_ns(session: &mut Session) -> u64 {
@@ -209,6 +164,21 @@ mod tests {
             unreachable!("no queue in this stack")
         };
         completion.ready_at_ns.max(session.disk().clock().now_ns())
+    }
+
+    #[test]
+    fn credits_become_tokens_at_the_difference_of_the_rates() {
+        let (iops, bw_bytes, io_unit_bytes, _) = caps(&Throttle {
+            iops: Some(500.0),
+            bw_bytes: Some(60e6),
+            burst_iops: Some(3500.0),
+            credits_ns: Some(1_800_000_000_000),
+            io_unit_bytes: Some(262_144),
+            ..Throttle::default()
+        });
+        assert_eq!(iops.unwrap().burst.unwrap().credits, 3000 * 1800);
+        assert_eq!(bw_bytes, Some(RateLimit::sustained(60e6)));
+        assert_eq!(io_unit_bytes, NonZeroU64::new(262_144));
     }
 
     #[test]
@@ -229,9 +199,9 @@ mod tests {
     fn a_group_ends_with_its_last_disk_and_has_one_set_of_caps() {
         let clock = Arc::new(ManualClock::default());
         let first = open(group("short-lived", 1000.0), &clock).unwrap();
-        let io_unit_bytes = NonZeroU64::new(4096);
-        let other_unit = ThrottleConfig { io_unit_bytes, ..group("short-lived", 1000.0) };
-        let reads = ThrottleConfig { counts: Some(Op::Read), ..group("short-lived", 1000.0) };
+        let io_unit_bytes = Some(4096);
+        let other_unit = Throttle { io_unit_bytes, ..group("short-lived", 1000.0) };
+        let reads = Throttle { counts: Counts::Reads, ..group("short-lived", 1000.0) };
         for other in [group("short-lived", 2000.0), other_unit, reads] {
             let error = open(other, &clock).unwrap_err();
             assert!(matches!(error, Error::GroupConflict { .. }));
@@ -243,11 +213,12 @@ mod tests {
     #[test]
     fn what_is_not_counted_passes() {
         let of = |op| Request { op, ..Request::read(0, 4096) };
-        for (limited, free) in [(Op::Read, Op::Write), (Op::Write, Op::Read)] {
+        for (counts, limited, free) in
+            [(Counts::Reads, Op::Read, Op::Write), (Counts::Writes, Op::Write, Op::Read)]
+        {
             let clock = Arc::new(ManualClock::default());
-            let iops = Some(RateLimit::sustained(1000.0));
-            let config =
-                ThrottleConfig { iops, counts: Some(limited), ..ThrottleConfig::default() };
+            let iops = Some(1000.0);
+            let config = Throttle { iops, counts, ..Throttle::default() };
             let disk = open(config, &clock).unwrap();
             let mut session = Session::new(&disk, 1, 4096).unwrap();
             let ready = [limited, limited, free, free].map(|op| match session.submit(0, of(op)) {
@@ -261,11 +232,8 @@ mod tests {
     #[test]
     fn waits_are_counted_and_flushes_are_free() {
         let clock = Arc::new(ManualClock::default());
-        let config = ThrottleConfig {
-            iops: Some(RateLimit::sustained(1e6)),
-            bw_bytes: Some(RateLimit::sustained(4096.0 * 1e5)),
-            ..ThrottleConfig::default()
-        };
+        let config =
+            Throttle { iops: Some(1e6), bw_bytes: Some(4096.0 * 1e5), ..Throttle::default() };
         let disk = open(config, &clock).unwrap();
         let mut session = Session::new(&disk, 1, 4096).unwrap();
         for _ in 0..3 {

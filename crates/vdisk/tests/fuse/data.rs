@@ -4,9 +4,8 @@ use std::cell::RefCell;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
-use iotax_vdisk::{
-    AesConfig, DelayConfig, FaultConfig, LayerConfig, QueueConfig, Session, Trigger,
-};
+use iotax_layers::{Aes, Delay, Fault, Layer, Queue};
+use iotax_vdisk::Session;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
@@ -19,7 +18,8 @@ fn pattern(len: usize, seed: u8) -> Vec<u8> {
 
 #[test]
 fn the_file_and_a_session_see_the_same_bytes() {
-    let Some(scene) = Scene::of(&[mem(MIB), LayerConfig::Aes(AesConfig::default())]) else {
+    let Some(scene) = Scene::of(&[mem(MIB), Layer::Aes(Aes { key_bits: 256, sector_bytes: 4096 })])
+    else {
         return;
     };
     let mut session = Session::new(scene.disk(), 1, 65_536).unwrap();
@@ -85,9 +85,9 @@ fn check(file: &File, model: &mut [u8], step: &Step) {
 
 #[test]
 fn io_of_any_alignment_agrees_with_a_vector() {
-    let delay = LayerConfig::Delay(DelayConfig { latency_ns: 20_000, jitter_ns: 20_000 });
-    let queue = LayerConfig::Queue(QueueConfig { workers: 2 });
-    let aes = LayerConfig::Aes(AesConfig { key_bits: 256, sector_bytes: 4096 });
+    let delay = Layer::Delay(Delay { latency_ns: 20_000, jitter_ns: 20_000 });
+    let queue = Layer::Queue(Queue { workers: 2 });
+    let aes = Layer::Aes(Aes { key_bits: 256, sector_bytes: 4096 });
     for layers in
         [vec![mem(3 * MIB + 4096), aes.clone()], vec![mem(3 * MIB + 4096), aes, queue, delay]]
     {
@@ -164,21 +164,21 @@ fn beyond_the_end_there_is_no_space_and_the_size_is_fixed() {
 
 #[test]
 fn errors_of_the_stack_arrive_as_they_are() {
-    let fault = FaultConfig { eio: Trigger::Every(4), ..FaultConfig::default() };
-    let Some(scene) = Scene::of(&[mem(MIB), LayerConfig::Fault(fault)]) else { return };
-    let file = scene.open();
-    let errno = |result: std::io::Result<usize>| result.map_err(|error| error.raw_os_error());
-    let read = || errno(file.read_at(&mut [0; 4096], 0));
-    assert_eq!([read(), read(), read(), read()], [Ok(4096), Ok(4096), Ok(4096), Err(Some(5))]);
     // A write of part of a block is two I/Os, and fails with either, holding nobody back.
-    let write = || errno(file.write_at(&[1], 7));
-    assert_eq!([write(), write(), write()], [Ok(1), Err(Some(5)), Ok(1)]);
-    assert_eq!([read(), write(), write()], [Ok(4096), Err(Some(5)), Ok(1)]);
+    for after_ios in [0, 1] {
+        let fault = Layer::Fault(Fault { eio: 1.0, after_ios, ..Fault::default() });
+        let Some(scene) = Scene::of(&[mem(MIB), fault]) else { return };
+        let file = scene.open();
+        let errno = |result: std::io::Result<usize>| result.map_err(|error| error.raw_os_error());
+        assert_eq!(errno(file.write_at(&[1], 7)), Err(Some(5)));
+        let read = || errno(file.read_at(&mut [0; 4096], 0));
+        assert_eq!([read(), read()], [Err(Some(5)); 2]);
+    }
 }
 
 #[test]
 fn fsync_is_a_flush_and_the_statistics_count_everything() {
-    let Some(scene) = Scene::of(&[mem(MIB), LayerConfig::Queue(QueueConfig { workers: 1 })]) else {
+    let Some(scene) = Scene::of(&[mem(MIB), Layer::Queue(Queue { workers: 1 })]) else {
         return;
     };
     let file = scene.open();

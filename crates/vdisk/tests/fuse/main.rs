@@ -9,9 +9,10 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
 
+use iotax_layers::{Layer, Mem};
 use iotax_testing::{needs, needs_fuse};
 use iotax_vdisk::fuse::{MountOptions, Mounted, mount};
-use iotax_vdisk::{LayerConfig, MemConfig, MonotonicClock, VirtualDisk};
+use iotax_vdisk::{MonotonicClock, VirtualDisk};
 use tempfile::TempDir;
 
 const MIB: u64 = 1 << 20;
@@ -26,11 +27,11 @@ struct Scene {
 
 impl Scene {
     /// Mounts `layers`; `None`, loudly, where this machine cannot.
-    fn of(layers: &[LayerConfig]) -> Option<Self> {
+    fn of(layers: &[Layer]) -> Option<Self> {
         Self::with(layers, &MountOptions::default())
     }
 
-    fn with(layers: &[LayerConfig], options: &MountOptions) -> Option<Self> {
+    fn with(layers: &[Layer], options: &MountOptions) -> Option<Self> {
         if !needs_fuse() {
             return None;
         }
@@ -86,8 +87,8 @@ fn can_map_shared() -> bool {
     needs(version >= (Some(6), Some(6)), &what)
 }
 
-fn mem(size_bytes: u64) -> LayerConfig {
-    LayerConfig::Mem(MemConfig { size_bytes })
+fn mem(size_bytes: u64) -> Layer {
+    Layer::Mem(Mem { size_bytes })
 }
 
 /// How `/proc/mounts` shows what is mounted at the scene's place.

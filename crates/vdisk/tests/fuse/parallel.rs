@@ -1,18 +1,19 @@
 //! Many requests at a time.
 
 use std::os::unix::fs::FileExt;
+use std::path::Path;
 use std::process::Command;
 use std::thread;
 
-use iotax_testing::needs_program;
+use iotax_layers::{Aes, Delay, File, Layer, Queue};
+use iotax_testing::{nameless_file, needs_program};
 use iotax_vdisk::fuse::MountOptions;
-use iotax_vdisk::{AesConfig, DelayConfig, FileConfig, LayerConfig, QueueConfig};
 
 use crate::{HOUR_NS, MIB, Scene, mem};
 
 #[test]
 fn delayed_requests_wait_together_and_occupy_no_thread() {
-    let delay = LayerConfig::Delay(DelayConfig { latency_ns: HOUR_NS, jitter_ns: 0 });
+    let delay = Layer::Delay(Delay { latency_ns: HOUR_NS, jitter_ns: 0 });
     let options = MountOptions { threads: Some(2), ..MountOptions::default() };
     let Some(scene) = Scene::with(&[mem(MIB), delay], &options) else { return };
     let file = scene.open();
@@ -31,9 +32,9 @@ fn delayed_requests_wait_together_and_occupy_no_thread() {
 
 #[test]
 fn writers_of_neighbouring_bytes_lose_nothing() {
-    let aes = LayerConfig::Aes(AesConfig { key_bits: 256, sector_bytes: 4096 });
-    let queue = LayerConfig::Queue(QueueConfig { workers: 3 });
-    let delay = LayerConfig::Delay(DelayConfig { latency_ns: 20_000, jitter_ns: 20_000 });
+    let aes = Layer::Aes(Aes { key_bits: 256, sector_bytes: 4096 });
+    let queue = Layer::Queue(Queue { workers: 3 });
+    let delay = Layer::Delay(Delay { latency_ns: 20_000, jitter_ns: 20_000 });
     for layers in [vec![mem(MIB), aes.clone()], vec![mem(MIB), aes, queue, delay]] {
         let Some(scene) = Scene::of(&layers) else { return };
         let file = scene.open();
@@ -69,7 +70,7 @@ fn writers_of_neighbouring_bytes_lose_nothing() {
 
 #[test]
 fn whole_blocks_and_parts_of_them_in_one_place_lose_nothing() {
-    let aes = LayerConfig::Aes(AesConfig { key_bits: 256, sector_bytes: 4096 });
+    let aes = Layer::Aes(Aes { key_bits: 256, sector_bytes: 4096 });
     let Some(scene) = Scene::of(&[mem(MIB), aes]) else { return };
     let file = scene.open();
     // The whole block gets rising numbers in both halves; its last byte is another writer's, who
@@ -97,16 +98,12 @@ fn fio_verifies_parallel_writes() {
     if !needs_program("fio") {
         return;
     }
-    let file = FileConfig {
-        path: None,
-        dir: env!("CARGO_TARGET_TMPDIR").into(),
-        size_bytes: Some(32 * MIB),
-        direct: true,
-    };
-    let delay = LayerConfig::Delay(DelayConfig { latency_ns: 100_000, jitter_ns: 100_000 });
-    let aes = LayerConfig::Aes(AesConfig::default());
-    let queue = LayerConfig::Queue(QueueConfig { workers: 3 });
-    let plain = vec![LayerConfig::File(file)];
+    let path = Some(nameless_file(Path::new(env!("CARGO_TARGET_TMPDIR")), 32 * MIB));
+    let file = File { path, size_bytes: 32 * MIB, thin: false };
+    let delay = Layer::Delay(Delay { latency_ns: 100_000, jitter_ns: 100_000 });
+    let aes = Layer::Aes(Aes { key_bits: 256, sector_bytes: 4096 });
+    let queue = Layer::Queue(Queue { workers: 3 });
+    let plain = vec![Layer::File(file)];
     for layers in [plain.clone(), [plain, vec![aes, queue, delay]].concat()] {
         let Some(scene) = Scene::of(&layers) else { return };
         let output = Command::new("fio")

@@ -1,25 +1,25 @@
 //! Interfaces of a network path over the measured window.
 
 use iotax_record::{Counters, InterfaceCounters, PathEnd};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::counters::interfaces::{InterfaceFigures, QdiscFigures};
 use crate::counters::mean::mean;
 use crate::counters::samples::Stretch;
 
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct InterfaceSummary {
     /// At which end of the path it is.
     pub end: PathEnd,
     pub name: String,
     pub figures: InterfaceFigures,
     /// Its queueing disciplines that count.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub qdiscs: Vec<QdiscSummary>,
 }
 
 /// One queueing discipline.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct QdiscSummary {
     /// Its kind, e.g. `tbf`.
     pub kind: String,

@@ -3,7 +3,7 @@
 mod interfaces;
 
 use iotax_record::{Counters, NfsGranted};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::figures::{
     CpuFigures, DeviceFigures, MemoryFigures, NfsClientFigures, NfsFigures, NfsTransportFigures,
@@ -14,7 +14,7 @@ use super::samples::{Stretch, bounds, window};
 pub use interfaces::{InterfaceSummary, QdiscSummary};
 
 /// What the machine did in the measured window.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct CounterSummary {
     /// Trials behind it.
     pub trials: u32,
@@ -29,33 +29,33 @@ pub struct CounterSummary {
     /// NFS operations that were used in the window.
     pub nfs: Vec<NfsSummary>,
     /// NFS mounts under the target: what was granted, and each connection.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nfs_mounts: Vec<NfsMountSummary>,
     /// All NFS mounts of the machine, where there is one under the target.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub nfs_client: Option<NfsClientFigures>,
     /// Time in which the process's control group had used up its CPU quota, in percent of time,
     /// summed over CPUs; absent where no quota is set.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub throttled_percent: Option<f64>,
     /// Interfaces of a network path, those of the near end first.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub interfaces: Vec<InterfaceSummary>,
 }
 
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct DeviceSummary {
     pub name: String,
     /// What it is, if the kernel says.
     pub model: Option<String>,
     /// Of a trial with several targets: those that lie on it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<String>,
     pub figures: DeviceFigures,
 }
 
 /// One kind of operation on one NFS mount.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct NfsSummary {
     /// What is mounted.
     pub source: String,
@@ -63,7 +63,7 @@ pub struct NfsSummary {
     pub figures: NfsFigures,
 }
 
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct NfsMountSummary {
     /// What is mounted.
     pub source: String,

@@ -100,19 +100,19 @@ fn recorded(dir: &Path, facts: &[String]) -> Result<Case> {
         let gaps = reader.gap()?.map(|gap| gap.to_string()).into_iter().collect();
         let mut head = reader.head;
         let targets = head.search.targets.len();
-        head.search.cloud = documented::with_facts(head.search.cloud, facts, targets)?;
+        head.opened.cloud = documented::with_facts(head.opened.cloud, facts, targets)?;
         return Ok(Case {
             gaps,
-            diagnoses: Some(diagnose::of_search(&head.search, &caps)),
+            diagnoses: Some(diagnose::of_search(&head, &caps)),
             hosts: machines(head.hosts),
-            choice: head.search.cloud,
+            choice: head.opened.cloud,
         });
     }
     let (reader, mut parts) = recorded::read(dir)?;
     let spec = &reader.head.spec;
-    let choice = documented::with_facts(spec.cloud.clone(), facts, spec.targets().count())?;
+    let choice = documented::with_facts(reader.head.cloud.clone(), facts, spec.targets().count())?;
     for (experiment, _) in &mut parts {
-        experiment.spec.cloud.clone_from(&choice);
+        experiment.cloud.clone_from(&choice);
     }
     let used = parts.iter().flat_map(|(_, analysis)| &analysis.arms).map(|arm| arm.trials);
     ensure!(

@@ -6,11 +6,11 @@ use anyhow::Result;
 use iotax_experiment::layers::Peer as PeerLayer;
 use iotax_experiment::{Layer, Target};
 use iotax_inspect::NetworkSubject;
+use iotax_load::PeerSecrets;
 use iotax_load::probe_path;
 use iotax_record::Machine;
 use iotax_record::machine::{PathProbe, Unseen};
 use iotax_rig::{has_token, peer_elsewhere};
-use iotax_vdisk::PeerSecrets;
 
 use crate::exit::Usage;
 

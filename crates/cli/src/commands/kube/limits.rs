@@ -2,7 +2,7 @@ use anyhow::Result;
 use iotax_cluster::{Place, Volume, survey};
 use iotax_diagnose::{VolumeInUse, choice_of};
 use iotax_experiment::documented::named;
-use iotax_experiment::{CloudChoice, Search, SearchTarget, parse_arms};
+use iotax_experiment::{CloudChoice, Opened, OpenedTarget, Search, SearchTarget, parse_arms};
 
 use crate::args::{GateArgs, KubeLimitsArgs};
 use crate::commands::limits::{burst, refuse_small, search_at};
@@ -29,8 +29,10 @@ pub(super) fn limits(args: &KubeLimitsArgs) -> Result<Exit> {
     let session = Session::elsewhere("kube-limits", args.output.out.as_deref())?;
     search_at(search, &session, (&args.output, &gate), &mut |search, flags, making| {
         let (hosts, known, nodes) = asked.open_on_nodes(&search.spec(), flags, making)?;
-        complete(&mut search.cloud, &asked, nodes);
-        Ok((Box::new(hosts), known))
+        let targets = vec![OpenedTarget::default(); search.targets.len()];
+        let mut seen = Opened { cloud: search.cloud.clone(), targets };
+        complete(&mut seen.cloud, &asked, nodes);
+        Ok((Box::new(hosts), known, seen))
     })
 }
 
@@ -44,7 +46,7 @@ fn search(args: &KubeLimitsArgs, size_bytes: u64) -> Result<Search> {
     let arms = parse_arms(targets.iter().map(String::as_str))?;
     let cloud = documented::choice(&args.documented, arms.len())?;
     let span_bytes = USUAL_BYTES.min(usable_bytes(size_bytes));
-    let target = |arm| SearchTarget { arm, span_bytes, smallest_io_bytes: None, known: Vec::new() };
+    let target = |arm| SearchTarget { arm, span_bytes };
     Ok(Search {
         targets: arms.into_iter().map(target).collect(),
         writes: args.write,

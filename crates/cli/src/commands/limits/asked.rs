@@ -27,8 +27,7 @@ pub(super) fn asked(args: &LimitsArgs) -> Result<Search> {
     saved::refuse_targets(arms.iter().map(|arm| &arm.target), &args.dir)?;
     let targets = arms.into_iter().map(|arm| {
         let span_bytes = iotax_rig::span_bytes(&arm.target, size.unwrap_or(USUAL_BYTES));
-        let known = iotax_rig::cgroup_limits(&arm.target, args.write);
-        SearchTarget { arm, span_bytes, smallest_io_bytes: None, known }
+        SearchTarget { arm, span_bytes }
     });
     let mut search = Search {
         targets: targets.collect(),
@@ -63,7 +62,7 @@ pub(in crate::commands) fn burst(
 /// Makes the files in directories no larger than they have room for, and says so.
 fn fit(search: &mut Search, work_dir: &Path) {
     let mut spec = search.spec();
-    spec.workload.yields = Some(Yields::Spans);
+    spec.phases[0].yields = Some(Yields::Spans);
     spec.fit(iotax_rig::space_for_files(&spec, Some(work_dir)));
     let Some(told) = spec.told_fit() else { return };
     eprintln!("note: {told}");

@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use indicatif::HumanDuration;
 use iotax_caps::{Caps, expected_ns};
-use iotax_experiment::Search;
+use iotax_experiment::{Opened, OpenedTarget, Search, SearchTarget};
 use iotax_record::{
     End, HostRecord, HostRole, Location, Reader, SEARCH_FORMAT, SearchHead, Writer, record_id,
 };
@@ -39,25 +39,29 @@ pub(crate) fn limits(args: &LimitsArgs) -> Result<Exit> {
         let host = hosts::local(&search.spec(), given, flags, making)?;
         let mut here = iotax_run::here(&search.spec().arms, HostRole::Local);
         let targets = search.targets.iter().map(|target| &target.arm.target);
-        let told = instance::complete(&mut search.cloud, &args.documented, targets, &args.dir);
+        let mut cloud = search.cloud.clone();
+        let told = instance::complete(&mut cloud, &args.documented, targets, &args.dir);
         instance::note(&mut here, told);
-        for target in &mut search.targets {
-            let target_is = &target.arm.target;
-            target.known.extend(iotax_run::shapers(here.machine.as_deref(), target_is));
-        }
-        Ok((Box::new(host), vec![here]))
+        let opened = |asked: &SearchTarget| {
+            let target = &asked.arm.target;
+            let mut known = iotax_rig::cgroup_limits(target, args.write);
+            known.extend(iotax_run::shapers(here.machine.as_deref(), target));
+            OpenedTarget { known, smallest_io_bytes: None }
+        };
+        let seen = Opened { cloud, targets: search.targets.iter().map(opened).collect() };
+        Ok((Box::new(host), vec![here], seen))
     })
 }
 
 /// Where the targets are, and what is known of each host.
-pub(super) type Opened = (Box<dyn SideBySide>, Vec<HostRecord>);
+pub(super) type OpenedHosts = (Box<dyn SideBySide>, Vec<HostRecord>, Opened);
 /// Makes what the targets need, and adds to the search what is known of them.
 pub(super) type Open<'a> =
-    dyn FnMut(&mut Search, Flags<'_>, &mut dyn FnMut(&Preparing<'_>)) -> Result<Opened> + 'a;
+    dyn FnMut(&Search, Flags<'_>, &mut dyn FnMut(&Preparing<'_>)) -> Result<OpenedHosts> + 'a;
 
 /// Searches, wherever the targets are.
 pub(super) fn search_at(
-    mut search: Search,
+    search: Search,
     session: &Session,
     (output, gate): (&OutputArgs, &GateArgs),
     open: &mut Open<'_>,
@@ -65,7 +69,7 @@ pub(super) fn search_at(
     say_how_long(&search, output.quiet);
     let line = SearchLine::new(Duration::from_nanos(expected_ns(&search)), output.quiet);
     let mut making = |_: &Preparing<'_>| line.say("making what the targets need");
-    let (mut host, known) = open(&mut search, session.flags(), &mut making)?;
+    let (mut host, known, seen) = open(&search, session.flags(), &mut making)?;
     refuse_small(&search)?;
     let spec = search.spec();
     stand_in::tell(&spec, &known);
@@ -73,11 +77,12 @@ pub(super) fn search_at(
         return Ok(Exit::Interrupted);
     }
 
-    let head = head(search, &*host, known);
+    let head = head(search, &*host, known, seen);
     let dir = session.results_directory()?;
     let mut writer = Writer::create(&dir, &head)?;
     let setup = iotax_run::SearchSetup {
         search: &head.search,
+        opened: &head.opened,
         environment: &head.host().environment,
         host: &mut *host,
         stop: &session.stop,
@@ -106,9 +111,14 @@ fn say_how_long(search: &Search, quiet: bool) {
     }
 }
 
-fn head(mut search: Search, host: &dyn SideBySide, hosts: Vec<HostRecord>) -> SearchHead {
+fn head(
+    search: Search,
+    host: &dyn SideBySide,
+    hosts: Vec<HostRecord>,
+    mut opened: Opened,
+) -> SearchHead {
     let started = Timestamp::now().to_string();
-    for (at, target) in search.targets.iter_mut().enumerate() {
+    for (at, target) in opened.targets.iter_mut().enumerate() {
         let site = host.site(at);
         // A disk may answer a write of less than its own block by reading, changing and writing all of it.
         let is_whole = !search.writes || site.kind == "vdisk";
@@ -123,6 +133,7 @@ fn head(mut search: Search, host: &dyn SideBySide, hosts: Vec<HostRecord>) -> Se
         hosts,
         sites: (0..search.targets.len()).map(|target| host.site(target).clone()).collect(),
         search,
+        opened,
     }
 }
 

@@ -95,7 +95,7 @@ fn other_load(case: &Case<'_>) -> Option<Suspect> {
     let read = case.work.read_bytes_per_s;
     let figures = &disk.figures;
     // A program that writes has the writes of its journal and metadata, too.
-    let writes = case.experiment.spec.workload.jobs.iter().any(Job::writes);
+    let writes = case.experiment.spec.workload().jobs.iter().any(Job::writes);
     let written = if writes { 0.0 } else { figures.write.bytes_per_s() };
     let not_ours = (figures.read.bytes_per_s() - read).max(0.0) + written;
     let all = figures.read.bytes_per_s() + figures.write.bytes_per_s();
@@ -118,7 +118,7 @@ fn busy_with_other_jobs(case: &Case<'_>) -> Option<Suspect> {
     let (own, others) = (case.work.bytes as f64, case.work.other_bytes as f64);
     let of_others = others / (own + others).max(1.0);
     (of_others > MOST).then_some(())?;
-    let jobs = &case.experiment.spec.workload.jobs;
+    let jobs = &case.experiment.spec.workload().jobs;
     let names = jobs.iter().map(|job| job.name.clone()).filter(|name| *name != case.job.name);
     let queue = DeviceEvidence::InQueue { requests: disk.figures.queue_size };
     let evidence = DeviceEvidence::OtherJobs {

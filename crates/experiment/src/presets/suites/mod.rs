@@ -7,7 +7,8 @@ mod nfs_kerberos;
 mod provider_baseline;
 mod suite;
 
-use crate::error::Error;
+use iotax_layers::Error;
+
 use crate::workload::Workload;
 use suite::Suite;
 

@@ -10,8 +10,8 @@
 
 use std::io::{self, Read, Write};
 
+use crate::target::{PeerSecret, TlsBy};
 use hmac::{Hmac, KeyInit as _, Mac as _};
-use iotax_vdisk::{PeerSecret, TlsBy};
 use sha2::Sha256;
 use zeroize::Zeroizing;
 

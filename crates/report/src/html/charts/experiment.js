@@ -1,25 +1,32 @@
 // Charts of an experiment: returns what draws them in `root`.
 function experimentCharts(root, data) {
-  const dash = (arm) => ["none", "6 3", "2 3", "8 3 2 3"][Math.floor(arm / 8) % 4];
-  const name = (arm) => `${letter(arm)}  ${data.arms[arm]}`;
   const label = (arm, narrow) => (narrow ? letter(arm) : data.arms[arm].length > 28 ? `${letter(arm)} ${data.arms[arm].slice(0, 25)}…` : data.arms[arm]);
+  // One strip for each arm of which there is something to draw.
+  const strips = (isThere) => data.shown.filter(isThere).map((arm) => ({ key: arm, name: `${letter(arm)} ${data.arms[arm]}`, colour: colour(arm) }));
 
   // Names at the right ends of lines, moved apart where they would meet.
-  function nameEnds(box, ends, x) {
-    const plot = box.querySelector("svg");
+  function nameEnds(ends, { right, top, bottom }) {
     const gap = 15;
     const sorted = ends.sort((a, b) => a.y - b.y);
-    const [top, bottom] = [8, plot.viewBox.baseVal.height - 46];
     sorted.forEach((end, i) => { end.at = Math.max(top, end.y, i === 0 ? 0 : sorted[i - 1].at + gap); });
     for (let i = sorted.length - 1, low = bottom; i >= 0; i -= 1) {
       sorted[i].at = Math.min(sorted[i].at, low);
       low = sorted[i].at - gap;
     }
-    const layer = d3.select(plot).append("g").attr("font-size", 12).attr("aria-hidden", "true");
-    for (const end of sorted) {
-      layer.append("path").attr("d", `M${x + 2},${end.y}L${x + 12},${end.at}`).attr("stroke", colour(end.arm)).attr("fill", "none");
-      layer.append("text").attr("x", x + 16).attr("y", end.at).attr("dy", "0.32em").attr("text-anchor", "start").attr("fill", "var(--fg)").text(end.text);
-    }
+    return sorted.flatMap((end) => [
+      line(right + 2, end.y, right + 12, end.at, { stroke: colour(end.arm) }),
+      // A curve of few samples ends before the others.
+      ...(end.x < right - 1 ? [line(end.x, end.y, right + 2, end.y, { stroke: colour(end.arm), "stroke-dasharray": "1 5" })] : []),
+      text(right + 16, end.at, "start", end.text, { class: "name" }),
+    ]);
+  }
+
+  // The height of a curve where the part of it that is shown ends.
+  function height(points, end) {
+    const after = points.findIndex((p) => p.x >= end);
+    if (after < 1) return points.at(after).y;
+    const [one, other] = [points[after - 1], points[after]];
+    return one.y * (other.y / one.y) ** ((end - one.x) / (other.x - one.x));
   }
 
   // Percentiles on a scale of nines: each further nine takes as much room as the one before. First
@@ -29,38 +36,36 @@ function experimentCharts(root, data) {
     const nines = (q) => -Math.log10(1 - q);
     // Below it a curve only shows how fast the luckiest I/Os were, and squeezes the rest.
     const first = 0.1;
-    const all = data.latency.flatMap((curve, arm) => curve.filter(([q]) => q >= first).map(([q, ns]) => ({ arm, q, x: nines(q), ns })));
+    const all = data.latency.flatMap((points, arm) => points.filter(([q]) => q >= first).map(([q, ns]) => ({ arm, q, x: nines(q), y: ns, colour: colour(arm) })));
     if (all.length === 0) return;
     const points = hasTail ? all : all.filter((p) => p.q <= 0.99 + 1e-9);
     const last = Math.max(...points.map((p) => p.x));
     const narrow = box.clientWidth < 520;
-    const shownArms = data.shown.filter((arm) => points.some((p) => p.arm === arm));
-    const [low, high] = d3.extent(points, (p) => p.ns);
-    const shown = decades(low, high, 9);
-    const others = points.filter((p) => !data.shown.includes(p.arm));
-    const drawn = points.filter((p) => data.shown.includes(p.arm));
-    const marginRight = Math.min(0.35 * box.clientWidth, 30 + 7 * Math.max(...shownArms.map((arm) => label(arm, narrow).length)));
-    const scale = (box.clientWidth - 58 - marginRight) / (last - nines(first));
-    const ticks = apart([0.99, 0.9, 0.999, 0.9999, 0.99999, 0.999999, 0.5, first, 0.95, 0.75, 0.25].map(nines).filter((x) => x <= last + 1e-9), 52 / scale);
-    const plot = Plot.plot({
-      width: box.clientWidth, height: narrow ? 320 : 420, marginLeft: 58, marginRight, marginBottom: 44, marginTop: 12, style,
-      ariaLabel: "Latency percentiles of each arm; the table below has the figures",
-      x: { domain: [nines(first), last], label: null }, y: { type: "log", axis: null },
-      marks: [
-        Plot.gridY(shown, { stroke: "var(--line)", strokeOpacity: 1 }),
-        Plot.axisX(ticks, { ...axisText, tickFormat: (x) => "p" + Number((100 * (1 - 10 ** -x)).toFixed(5)), label: "percentile", labelAnchor: "center", labelOffset: 40, labelArrow: "none" }),
-        Plot.text(shown, { y: (ns) => ns, frameAnchor: "left", textAnchor: "end", dx: -8, text: time, fill: "var(--muted)", fontSize: 12 }),
-        Plot.line(others, { x: "x", y: "ns", z: "arm", stroke: "var(--line)", strokeWidth: 1 }),
-        Plot.line(drawn, { x: "x", y: "ns", z: "arm", stroke: (p) => colour(p.arm), strokeWidth: 2, className: "curves" }),
-        Plot.tip(points, Plot.pointer({ x: "x", y: "ns", title: (p) => `${data.arms[p.arm]}\np${Number((100 * p.q).toFixed(5))}: ${time(p.ns)}` })),
-      ],
+    const curves = [...new Set(points.map((p) => p.arm))].map((arm) => ({ arm, isShown: data.shown.includes(arm), points: points.filter((p) => p.arm === arm) }));
+    const drawn = curves.filter((one) => one.isShown);
+    const [low, high] = extent(points.map((p) => p.y));
+    const right = Math.min(0.35 * box.clientWidth, 30 + 7 * Math.max(...drawn.map(({ arm }) => label(arm, narrow).length)));
+    const percent = (q) => `p${Number((100 * q).toFixed(5))}`;
+    plot(box, {
+      label: "Latency percentiles of each arm; the table below has the figures",
+      height: narrow ? 252 : 352, margin: { right },
+      x: {
+        domain: [nines(first), last], title: "percentile", text: (x) => percent(1 - 10 ** -x), least: 0.05,
+        ticks: ([from, to], pixels) => {
+          const inside = (shares) => shares.map(nines).filter((x) => x >= from - 1e-9 && x <= to + 1e-9);
+          const usual = inside([0.99, 0.9, 0.999, 0.9999, 0.99999, 0.999999, 0.5, first, 0.95, 0.75, 0.25]);
+          const more = usual.length < 4 ? inside([0.98, 0.8, 0.97, 0.6, 0.96, 0.85, 0.4, 0.94, 0.93, 0.92]) : [];
+          return apart([...usual, ...more], (52 * (to - from)) / pixels);
+        },
+      },
+      y: { type: "log", domain: [low, high], ticks: decades(low, high, 9), text: time },
+      marks: ({ x, y }) => [...curves.filter((one) => !one.isShown), ...drawn].map((one) => curve(one.points.map((p) => [x(p.x), y(p.y)]), one.isShown
+        ? { class: "curve", stroke: colour(one.arm), "stroke-dasharray": dashes(one.arm) } : { stroke: "var(--line)" })),
+      names: (panel) => nameEnds(drawn.filter((one) => one.points.at(-1).x > panel.x.domain[0])
+        .map((one) => ({ arm: one.arm, text: label(one.arm, narrow), x: panel.x(one.points.at(-1).x), y: panel.y(height(one.points, panel.x.domain[1])) })), panel),
+      points, tell: (p) => [data.arms[p.arm], `${percent(p.q)}: ${time(p.y)}`],
+      after: all.some((p) => p.q > 0.99 + 1e-9) ? [tailSwitch(box)] : [],
     });
-    dashLines(plot, ".curves path", shownArms.map(dash));
-    box.replaceChildren(plot);
-    const end = (arm) => drawn.filter((p) => p.arm === arm).at(-1);
-    const ends = shownArms.map((arm) => ({ arm, text: label(arm, narrow), y: plot.scale("y").apply(end(arm).ns) }));
-    nameEnds(box, ends, box.clientWidth - marginRight);
-    if (all.some((p) => p.q > 0.99 + 1e-9)) box.append(tailSwitch(box));
   }
 
   function tailSwitch(box) {
@@ -70,119 +75,108 @@ function experimentCharts(root, data) {
     button.addEventListener("click", () => {
       hasTail = !hasTail;
       latency(box);
-      box.querySelector("button").focus();
+      box.lastChild.focus();
     });
     return button;
   }
 
   // How the I/Os of each trial are spread over latencies, from left to right as time went by.
   function heat(box) {
-    const { trials, edges } = data.heat;
-    if (trials.length === 0) return;
-    const counts = new Map();
-    const cells = trials.flatMap((trial) => {
-      const number = (counts.get(trial.arm) ?? 0) + 1;
-      counts.set(trial.arm, number);
-      return trial.share.map((share, i) => ({ trial, number, share, i }));
-    }).map(({ trial, number, share, i }) => ({
-      arm: trial.arm, number, share, x1: number - 0.5, x2: number + 0.5, y1: edges[trial.first + i], y2: edges[trial.first + i + 1],
+    const { columns, edges } = data.heat;
+    if (columns.length === 0) return;
+    const cells = columns.flatMap(({ arm, trials: [from, to], first, share }) => share.map((part, i) => {
+      const [x1, x2, y1, y2] = [from - 0.5, to + 0.5, edges[first + i], edges[first + i + 1]];
+      return { key: arm, from, to, share: part / 1e4, x: (x1 + x2) / 2, x1, x2, y: Math.sqrt(y1 * y2), y1, y2, colour: colour(arm) };
     })).filter((cell) => cell.share > 0);
-    const end = Math.max(...counts.values());
-    const arms = data.shown.filter((arm) => trials.some((trial) => trial.arm === arm));
-    const [low, high] = [d3.min(cells, (c) => c.y1), d3.max(cells, (c) => c.y2)];
-    const levels = decades(low, high, 0);
-    box.replaceChildren(strips(box, arms, name, {
-      height: arms.length > 8 ? 60 : 92,
-      plot: { ariaLabel: "How latencies were spread in each trial, one strip per arm", x: { domain: [0.5, end + 0.5], label: null }, y: { type: "log", domain: [low, high], axis: null } },
-      marks: [
-        Plot.rect(cells, { insetRight: end > 100 ? 0 : 1, x1: "x1", x2: "x2", y1: "y1", y2: "y2", fy: "arm", fill: (c) => colour(c.arm), fillOpacity: (c) => 0.06 + 0.94 * Math.sqrt(c.share), title: (c) => `${data.arms[c.arm]}, trial ${c.number}: ${(100 * c.share).toPrecision(2)} % between ${time(c.y1)} and ${time(c.y2)}` }),
-        Plot.gridY(levels, { stroke: "var(--line)", strokeOpacity: 0.8 }),
-        Plot.axisY(levels, { ...axisText, text: time, label: null, tickSize: 0 }),
-        Plot.axisX(d3.ticks(1, end, Math.min(end, Math.round(box.clientWidth / 60))).filter(Number.isInteger), { ...axisText, tickFormat: "d", tickSize: 0, facetAnchor: "bottom", label: "trial, in the order in which they ran", labelAnchor: "center", labelOffset: 38, labelArrow: "none" }),
-      ],
-    }));
+    const [low, high] = [extent(cells.map((c) => c.y1))[0], extent(cells.map((c) => c.y2))[1]];
+    const shown = strips((arm) => columns.some((column) => column.arm === arm));
+    const tall = shown.length > 8 ? 60 : 84;
+    const levels = apart(decades(low, high, 3).map(Math.log10), (20 / tall) * Math.log10(high / low)).map((power) => 10 ** power);
+    plot(box, {
+      label: "How latencies were spread in each trial, one strip per arm", strips: shown, height: tall,
+      x: counted([0.5, extent(cells.map((c) => c.to))[1] + 0.5], "trial, in the order in which they ran"),
+      y: { type: "log", domain: [low, high], ticks: levels, text: time },
+      marks: ({ key, x, y }) => cells.filter((c) => c.key === key).map((c) => {
+        const inset = x(c.x2) - x(c.x1) > 6 ? 0.5 : 0;
+        return rect(x(c.x1) + inset, x(c.x2) - inset, y(c.y1), y(c.y2), { fill: c.colour, "fill-opacity": (0.06 + 0.94 * Math.sqrt(c.share)).toFixed(3) });
+      }),
+      points: cells,
+      tell: (c) => [`${data.arms[c.key]}, trial${c.from === c.to ? ` ${c.from}` : `s ${c.from} to ${c.to}`}`, `${Number((100 * c.share).toPrecision(2))} % between ${time(c.y1)} and ${time(c.y2)}`],
+    });
   }
 
   // Each block's own difference: what the estimate is the mean of, and whether it drifts. In percent,
   // or, where one of them is twice as much or half of it, in factors.
   function blocks(box) {
     const { margin, label: axis } = data.blocks;
-    const points = data.blocks.points.map(([arm, block, ratio, used]) => ({ arm, block, ratio, used }));
-    const arms = data.shown.filter((arm) => points.some((p) => p.arm === arm));
-    if (arms.length === 0) return;
-    const shown = points.filter((p) => arms.includes(p.arm));
-    const means = arms.map((arm) => ({ arm, ratio: Math.exp(d3.mean(shown.filter((p) => p.arm === arm && p.used), (p) => Math.log(p.ratio))) }));
-    const last = d3.max(shown, (p) => p.block);
-    const [lowest, highest] = d3.extent([...shown.map((p) => p.ratio), 1 - margin, 1 + margin]);
+    const points = data.blocks.points.map(([arm, block, ratio, used]) => ({ key: arm, x: block, y: ratio, used, colour: colour(arm) }));
+    const shown = strips((arm) => points.some((p) => p.key === arm));
+    if (shown.length === 0) return;
+    const last = extent(points.map((p) => p.x))[1];
+    const [lowest, highest] = extent([...points.map((p) => p.y), 1 - margin, 1 + margin]);
     const isFactor = lowest <= 0.5 || highest >= 2;
     const pad = 0.12 * Math.log(highest / lowest);
     const domain = [lowest * Math.exp(-pad), highest * Math.exp(pad)];
-    const times = (ratio) => `${Number(ratio.toPrecision(2)).toLocaleString("en")}x`;
+    const times = (ratio) => `${grouped(Number(ratio.toPrecision(2)))}x`;
     const percent = (ratio) => `${Number((100 * (ratio - 1)).toPrecision(2))} %`.replace("-", "\u2212");
-    const said = isFactor ? times : percent;
-    const ticks = isFactor
-      ? decades(...domain, 9)
-      : d3.ticks(domain[0] - 1, domain[1] - 1, 3).map((change) => 1 + change);
-    const height = 84;
-    const kept = apart([1, ...ticks].map(Math.log), (18 / height) * Math.log(domain[1] / domain[0])).map(Math.exp);
-    box.replaceChildren(strips(box, arms, name, {
-      height,
-      plot: { ariaLabel: `${axis}, block by block, one strip per arm`, x: { domain: [0, last + 1], label: null }, y: { type: "log", label: null, domain } },
-      marks: [
-        Plot.rect(arms, { fy: (arm) => arm, x1: 0, x2: last + 1, y1: 1 - margin, y2: 1 + margin, fill: "var(--band)" }),
-        Plot.ruleY([1], { stroke: "var(--zero)" }),
-        Plot.axisY(kept, { ...axisText, text: said, label: null, tickSize: 0 }),
-        Plot.axisX({ ...axisText, ticks: Math.min(last, Math.round(box.clientWidth / 60)), tickFormat: "d", facetAnchor: "bottom", label: "block", labelAnchor: "center", labelOffset: 38, labelArrow: "none" }),
-        Plot.ruleY(means.filter((m) => m.ratio > 0), { fy: "arm", y: "ratio", stroke: (m) => colour(m.arm), strokeDasharray: "4 4" }),
-        Plot.dot(shown, { x: "block", y: "ratio", fy: "arm", r: 3.5, fill: (p) => (p.used ? colour(p.arm) : "var(--bg)"), stroke: (p) => (p.used ? colour(p.arm) : "var(--zero)"), title: (p) => `block ${p.block}: ${isFactor ? times(p.ratio) : `${(100 * (p.ratio - 1)).toFixed(1)} %`}` }),
+    const wanted = isFactor ? decades(...domain, 9) : ticks(domain[0] - 1, domain[1] - 1, 3).map((change) => 1 + change);
+    const tall = 72;
+    const kept = apart([1, ...wanted].map(Math.log), (18 / tall) * Math.log(domain[1] / domain[0])).map(Math.exp);
+    plot(box, {
+      label: `${axis}, block by block, one strip per arm`, strips: shown, height: tall,
+      x: counted([0.5, last + 0.5], "block"),
+      y: { type: "log", domain, grid: [], ticks: kept, text: isFactor ? times : percent },
+      marks: ({ key, x, y, left, right }) => [
+        rect(left, right, y(1 - margin), y(1 + margin), { class: "band" }),
+        line(left, y(1), right, y(1), { class: "zero" }),
+        ...data.blocks.means.filter(([arm]) => arm === key).map(([, mean]) => line(left, y(mean), right, y(mean), { stroke: colour(key), "stroke-dasharray": "4 4" })),
+        ...points.filter((p) => p.key === key).map((p) => element("circle", { cx: x(p.x), cy: y(p.y), r: 3.5, fill: p.used ? p.colour : "var(--bg)", stroke: p.used ? p.colour : "var(--zero)" })),
       ],
-    }));
+      points, tell: (p) => [`block ${p.x}${p.used ? "" : ", not used"}`, isFactor ? times(p.y) : `${(100 * (p.y - 1)).toFixed(1)} %`.replace("-", "\u2212")],
+    });
   }
 
   function series(box) {
-    const step = data.series.seconds_per_point;
-    const end = Math.max(0, ...data.series.trials.map((t) => t.start + t.rates.length * step));
-    const [unit, scale] = clock(end);
-    const { domains, grid, axis } = overTime(box, [unit, scale], end);
-    const points = data.series.trials.flatMap((trial, z) => [...trial.rates, trial.rates.at(-1)].map((y, i) => (
-      { z, y, arm: trial.arm, used: trial.used, x: (trial.start + i * step) / scale })));
-    const arms = data.shown.filter((arm) => points.some((p) => p.arm === arm));
-    if (arms.length === 0) return;
-    const drawn = points.filter((p) => arms.includes(p.arm));
-    box.replaceChildren(strips(box, arms, name, {
-      plot: { ariaLabel: "Throughput of every trial over time, one strip per arm", ...domains },
-      marks: [
-        grid, axis,
-        Plot.axisY({ ...axisText, ticks: 2, tickFormat: (v) => (v === 0 ? "0" : d3.format("~s")(v)), label: null, tickSize: 0 }),
-        Plot.line(drawn, { x: "x", y: "y", z: "z", fy: "arm", curve: "step-after", stroke: (p) => (p.used ? colour(p.arm) : "var(--zero)"), strokeWidth: 1.5 }),
-        Plot.tip(drawn, Plot.pointer({ x: "x", y: "y", fy: "arm", title: (p) => `${data.arms[p.arm]}\n${d3.format(",")(p.y < 100 ? Number(p.y.toPrecision(3)) : Math.round(p.y))} ${data.series.unit} at ${Number(p.x.toFixed(2))} ${unit}` })),
-      ],
-    }));
+    const { spans, unit: counts } = data.series;
+    const last = spans.reduce((most, span) => Math.max(most, span.runs.at(-1)[1]), 0);
+    const [unit, seconds] = clock(last);
+    const lines = spans.map((span) => ({ arm: span.arm, steps: steps(span, span, seconds), colour: span.used ? colour(span.arm) : "var(--zero)", told: data.arms[span.arm] }));
+    const shown = strips((arm) => lines.some((line) => line.arm === arm));
+    if (shown.length === 0) return;
+    overTime(box, {
+      label: "Throughput of every trial over time, one strip per arm",
+      strips: shown, lines, unit, end: last / seconds, tickText: si,
+      amount: (rate) => `${grouped(rate < 100 ? Number(rate.toPrecision(3)) : Math.round(rate))} ${counts}`,
+    });
   }
 
+  // The places of trials in their blocks.
   function schedule(box) {
-    const { cells, shown_blocks: count } = data.schedule;
-    if (cells.length === 0) return;
-    const trials = cells.map(([block, place, arm, used]) => ({ block, place, arm, used }));
-    const places = Math.max(...trials.map((t) => t.place)) + 1;
+    const { blocks: order, unused } = data.schedule;
+    if (order.length === 0) return;
+    const dropped = new Set(unused.map(String));
+    const trials = order.flatMap((arms, block) => arms.map((arm, place) => ({ x: block + 1, y: place + 1, arm, used: !dropped.has(`${block},${place}`), colour: colour(arm) })));
+    const places = Math.max(...order.map((arms) => arms.length));
     // A plain run has one column per trial; a column is at most as wide as a hand's finger.
-    const width = Math.min(box.clientWidth, 62 + count * 46);
-    const column = (width - 62) / count;
-    const every = Math.max(1, Math.ceil(26 / column));
-    box.replaceChildren(Plot.plot({
-      width, height: places * 24 + 56, marginLeft: 50, marginRight: 12, marginTop: 6, marginBottom: 44, style,
-      ariaLabel: "Order of trials: one column per block, coloured and lettered by arm",
-      x: { domain: d3.range(count), label: null, padding: column > 8 ? 0.1 : 0 }, y: { domain: d3.range(places), label: null, padding: 0.12 },
-      marks: [
-        Plot.axisX(d3.range(0, count, every), { ...axisText, tickSize: 0, tickFormat: (b) => String(b + 1), label: "block", labelAnchor: "center", labelOffset: 38, labelArrow: "none" }),
-        Plot.axisY({ ...axisText, tickSize: 0, tickFormat: (p) => String(p + 1), label: null }),
-        Plot.cell(trials, { x: "block", y: "place", fill: (t) => (t.used ? colour(t.arm) : "transparent"), stroke: (t) => colour(t.arm), strokeWidth: 1.5, inset: 1, rx: 2 }),
-        column >= 14 ? Plot.text(trials, { x: "block", y: "place", text: (t) => letter(t.arm), fill: (t) => (t.used ? "var(--bg)" : "var(--fg)"), fontWeight: 650, fontSize: 11 }) : null,
-      ],
-    }));
+    const width = Math.min(box.clientWidth, 62 + order.length * 46);
+    plot(box, {
+      label: "Order of trials: one column per block, coloured and lettered by arm",
+      width, height: places * 24, margin: { left: 50 },
+      x: { ...counted([0.5, order.length + 0.5], "block"), least: 5 },
+      y: { domain: [places + 0.5, 0.5], grid: [], ticks: Array.from({ length: places }, (_, i) => i + 1), text: String },
+      marks: ({ x, y }) => trials.map((t) => {
+        const wide = x(2) - x(1);
+        const inset = wide > 8 ? 0.08 * wide : 0.5;
+        return [
+          rect(x(t.x - 0.5) + inset, x(t.x + 0.5) - inset, y(t.y) - 9.5, y(t.y) + 9.5, { rx: 2, fill: t.used ? t.colour : "transparent", stroke: t.colour, "stroke-width": wide > 8 ? 1.5 : 0 }),
+          ...(wide >= 14 ? [text(x(t.x), y(t.y), "middle", letter(t.arm), { class: t.used ? "key-used" : "key-unused" })] : []),
+        ];
+      }),
+      points: trials, tell: (t) => [data.arms[t.arm], `block ${t.x}, trial ${t.y}${t.used ? "" : ": not used"}`],
+    });
   }
 
-  const charts = { latency, heat, blocks, series, schedule, ...operationCharts(data, dash), ...machineCharts(data, name) };
+  const charts = { latency, heat, blocks, series, schedule, ...operationCharts(data), ...machineCharts(data, strips) };
   const forest = forestCharts(root, data);
   return function draw() {
     forest();

@@ -22,15 +22,17 @@ function forestCharts(root, { forest }) {
   function plainTicks([low, high], width) {
     const count = Math.max(3, Math.round(width / 70));
     const room = (16 * (high - low)) / width;
+    const step = tickStep(low, high, count);
+    const digits = step < 0 ? Math.ceil(Math.log10(-step) - 1e-9) : 0;
     return {
-      ticks: d3.ticks(low, high, count).filter((tick) => tick >= low + room && tick <= high - room),
-      tickFormat: d3.scaleLinear([low, high], [0, width]).tickFormat(count),
+      values: ticks(low, high, count).filter((tick) => tick >= low + room && tick <= high - room),
+      written: (tick) => tick.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits }).replace("-", "\u2212"),
     };
   }
 
   function factorLabel(log, [better, worse]) {
     if (log === 0) return "1x";
-    return `${d3.format(",")(Math.round(Math.exp(Math.abs(log))))}x ${log < 0 ? better : worse}`;
+    return `${grouped(Math.round(Math.exp(Math.abs(log))))}x ${log < 0 ? better : worse}`;
   }
 
   // The axis spans all estimates and as much of the intervals as keeps the estimates apart.
@@ -49,34 +51,39 @@ function forestCharts(root, { forest }) {
     const at = (value) => value / group.scale;
     const inside = (value) => Math.max(domain[0], Math.min(domain[1], at(value)));
     const ink = row.kind === "interaction" ? "var(--muted)" : "var(--fg)";
-    const marks = [
-      Plot.rect([group.margin], { x1: (m) => at(m[0]), x2: (m) => at(m[1]), fill: "var(--band)" }),
-      Plot.ruleX([0], { stroke: "var(--zero)" }),
-    ];
+    const [width, height] = [cell.clientWidth - padding(cell), Math.max(38, row.height) + 1];
+    const x = scaled("linear", domain, [0, width]);
+    const y = (value) => (height * (1 - value)) / 2;
+    const svg = drawing(width, height, row.spoken);
+    svg.append(rect(x(at(group.margin[0])), x(at(group.margin[1])), 0, height, { class: "band" }), line(x(0), 0, x(0), height, { class: "zero" }));
     if (row.interval) {
       const [lo, hi] = row.interval;
-      marks.push(Plot.ruleY([row], { x1: inside(lo), x2: inside(hi), y: 0, stroke: ink, strokeWidth: 2 }));
-      const cut = [lo, hi].filter((end) => at(end) !== inside(end));
-      for (const end of cut) {
-        const sign = end > 0 ? { text: ["›"], textAnchor: "end" } : { text: ["‹"], textAnchor: "start" };
-        marks.push(Plot.text([end], { x: inside, y: 0, ...sign, fill: ink, fontSize: 18, fontWeight: 700 }));
+      svg.append(line(x(inside(lo)), y(0), x(inside(hi)), y(0), { stroke: ink, "stroke-width": 2 }));
+      for (const end of [lo, hi].filter((end) => at(end) !== inside(end))) {
+        const [sign, anchor] = end > 0 ? ["›", "end"] : ["‹", "start"];
+        svg.append(text(x(inside(end)), y(0), anchor, sign, { class: "beyond" }));
       }
     }
-    if (row.first_in !== null) {
-      marks.push(Plot.dot([row], { x: at(row.first_in), y: 0.55, r: 4, stroke: "var(--arm-1)", strokeWidth: 1.75, fill: "var(--bg)" }));
-    }
-    if (row.last_in !== null) {
-      marks.push(Plot.dot([row], { x: at(row.last_in), y: -0.55, r: 4, fill: "var(--arm-2)" }));
-    }
+    const circle = (value, up, more) => element("circle", { cx: x(at(value)), cy: y(up), r: 4, ...more });
+    if (row.first_in !== null) svg.append(circle(row.first_in, 0.55, { fill: "var(--bg)", stroke: "var(--arm-1)", "stroke-width": 1.75 }));
+    if (row.last_in !== null) svg.append(circle(row.last_in, -0.55, { fill: "var(--arm-2)" }));
     if (row.estimate !== null) {
-      marks.push(Plot.dot([row], { x: at(row.estimate), y: 0, r: 5.5, symbol: row.kind === "total" ? "diamond" : "square", fill: ink, stroke: "var(--bg)" }));
+      const shape = row.kind === "total" ? "m0,-9l5.2,9l-5.2,9l-5.2,-9z" : "m-5,-5h10v10h-10z";
+      svg.append(element("path", { d: `M${x(at(row.estimate))},${y(0)}${shape}`, fill: ink, stroke: "var(--bg)" }));
     }
-    cell.replaceChildren(Plot.plot({
-      width: cell.clientWidth - padding(cell), height: Math.max(38, row.height) + 1,
-      margin: 0, style, ariaLabel: row.spoken,
-      x: { domain, axis: null }, y: { domain: [-1, 1], axis: null }, marks,
-    }));
-    cell.firstChild.setAttribute("role", "img");
+    cell.replaceChildren(svg);
+  }
+
+  function axis(cell, group) {
+    const width = cell.clientWidth - padding(cell);
+    const { values, written } = group.ways
+      ? { values: factorTicks(group.domain, width), written: (log) => factorLabel(log, group.ways) }
+      : plainTicks(group.domain, width);
+    const x = scaled("linear", group.domain, [0, width]);
+    const svg = drawing(width, 46, group.axis);
+    svg.append(element("g", { class: "axis" }, ...values.flatMap((tick) => [line(x(tick), 0, x(tick), 5), text(x(tick), 15, "middle", written(tick))])));
+    svg.lastChild.append(text(width / 2, 34, "middle", group.axis));
+    cell.replaceChildren(svg);
   }
 
   function padding(cell) {
@@ -90,31 +97,18 @@ function forestCharts(root, { forest }) {
     // Measured before anything is drawn: drawings must not decide the height of their rows.
     forest.forEach((group) => { group.domain = domainOf(group); });
     // Groups with the same axis can be compared by eye.
-    for (const same of d3.group(forest.filter((group) => group.shared), (group) => group.axis).values()) {
-      const domain = [d3.min(same, (group) => group.domain[0]), d3.max(same, (group) => group.domain[1])];
-      same.forEach((group) => { group.domain = domain; });
+    for (const group of forest.filter((group) => group.shared)) {
+      const same = forest.filter((other) => other.shared && other.axis === group.axis);
+      const domain = extent(same.flatMap((other) => other.domain));
+      same.forEach((other) => { other.domain = domain; });
     }
     cells.filter((cell) => cell.dataset.row).forEach((cell) => {
       forest[cell.dataset.group].rows[cell.dataset.row].height = cell.clientHeight;
     });
     for (const cell of cells) {
       const group = forest[cell.dataset.group];
-      if (cell.dataset.row) {
-        forestRow(cell, group, group.rows[cell.dataset.row], group.domain);
-        continue;
-      }
-      const width = cell.clientWidth - padding(cell);
-      const ticks = group.ways
-        ? { ticks: factorTicks(group.domain, width), tickFormat: (log) => factorLabel(log, group.ways) }
-        : plainTicks(group.domain, width);
-      cell.replaceChildren(Plot.plot({
-        width, height: 48, marginTop: 0, marginBottom: 46, marginLeft: 0, marginRight: 0, style,
-        ariaLabel: group.axis, x: { domain: group.domain, label: null },
-        marks: [
-          Plot.axisX({ ...axisText, ...ticks, label: group.axis, labelAnchor: "center", labelOffset: 36, labelArrow: "none" }),
-        ],
-      }));
-      cell.firstChild.setAttribute("role", "img");
+      if (cell.dataset.row) forestRow(cell, group, group.rows[cell.dataset.row], group.domain);
+      else axis(cell, group);
     }
   };
 }

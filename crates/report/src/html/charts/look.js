@@ -1,9 +1,8 @@
-"use strict";
-// What all charts look alike in, and what they share.
-const axisText = { fontSize: 12, color: "var(--muted)" };
-const style = { fontFamily: "inherit", fontSize: "12px", overflow: "visible", background: "transparent" };
+// What charts look alike in, and what they share.
 const colour = (number) => `var(--arm-${(number % 8) + 1})`;
 const letter = (arm) => String.fromCharCode(65 + (arm % 26)) + (arm < 26 ? "" : Math.floor(arm / 26));
+const dashes = (number) => ["none", "6 3", "2 3", "8 3 2 3"][Math.floor(number / 8) % 4];
+const short = (value) => grouped(Number(value.toPrecision(3)));
 
 function time(ns) {
   const [unit, scale] = ns >= 1e9 ? ["s", 1e9] : ns >= 1e6 ? ["ms", 1e6] : ns >= 1e3 ? ["µs", 1e3] : ["ns", 1];
@@ -17,7 +16,8 @@ function clock(end) {
 
 // Powers of ten, with 2 and 5 between where there is room for so many.
 function decades(low, high, most) {
-  const powers = d3.range(Math.floor(Math.log10(low)), Math.ceil(Math.log10(high)) + 1);
+  const first = Math.floor(Math.log10(low));
+  const powers = Array.from({ length: Math.ceil(Math.log10(high)) + 1 - first }, (_, i) => first + i);
   const inside = powers.flatMap((power) => [1, 2, 5].map((digit) => digit * 10 ** power))
     .filter((tick) => tick >= low * 0.999 && tick <= high * 1.001);
   return inside.length > most ? inside.filter((tick) => Number.isInteger(Math.log10(tick))) : inside;
@@ -32,29 +32,50 @@ function apart(wanted, least) {
   return kept;
 }
 
-// Plot takes one dash pattern per mark, not per line.
-function dashLines(plot, selector, patterns) {
-  plot.querySelectorAll(selector).forEach((path, i) => path.setAttribute("stroke-dasharray", patterns[i] ?? "none"));
-}
-
-// One strip per arm, each named at its top.
-function strips(box, arms, name, options) {
-  const height = options.height ?? (arms.length > 8 ? 46 : 62);
-  return Plot.plot({
-    width: box.clientWidth, height: arms.length * (height + 24) + 50, marginLeft: 58, marginRight: 12, marginBottom: 44, marginTop: 22, style,
-    fy: { domain: arms, axis: null, padding: 0.32 }, ...options.plot,
-    marks: [
-      ...options.marks,
-      Plot.text(arms, { fy: (arm) => arm, frameAnchor: "top-left", dy: -6, lineAnchor: "bottom", text: name, fill: "var(--fg)", fontSize: 12 }),
-    ],
-  });
-}
-
-// The axes of strips over time, up to `end` in units of `scale` seconds.
-function overTime(box, [unit, scale], end) {
+// The axis of what is counted.
+function counted(domain, title) {
   return {
-    domains: { x: { domain: [0, end / scale], label: null }, y: { label: null, zero: true, nice: true } },
-    grid: Plot.gridY({ ticks: 2, stroke: "var(--line)", strokeOpacity: 1 }),
-    axis: Plot.axisX({ ...axisText, ticks: Math.max(2, Math.round(box.clientWidth / 90)), facetAnchor: "bottom", label: `${unit} since the start`, labelAnchor: "center", labelOffset: 38, labelArrow: "none" }),
+    domain, title, least: 1, text: grouped,
+    ticks: ([low, high], pixels) => ticks(low, high, Math.min(high - low, pixels / 60)).filter(Number.isInteger),
   };
+}
+
+// Steps of `span` with `values`, in units of so many seconds; `low` and `high`, if a step stands for several.
+function steps({ runs }, { values, low, high }, seconds) {
+  const bounds = runs.flatMap(([from, to, count]) => Array.from({ length: count }, (_, i) => (
+    [i, i + 1].map((n) => (from + ((to - from) * n) / count) / seconds))));
+  return bounds.map(([x1, x2], i) => ({ x: (x1 + x2) / 2, x1, x2, y: values[i], low: low?.[i], high: high?.[i] }))
+    .filter((step) => step.y !== null);
+}
+
+// A line of steps, and behind it a band from the lowest to the highest that each stands for.
+function stepLine(points, { x, y }, stroke, dash) {
+  const at = (scale, value) => scale(value).toFixed(2);
+  let [band, path, end] = ["", "", -Infinity];
+  for (const { x1, x2, y: value, low, high } of points) {
+    path += Math.abs(x1 - end) < 1e-3 * (x2 - x1) ? `V${at(y, value)}H${at(x, x2)}` : `M${at(x, x1)},${at(y, value)}H${at(x, x2)}`;
+    if (low !== undefined) band += `M${at(x, x1)},${at(y, low)}H${at(x, x2)}V${at(y, high)}H${at(x, x1)}Z`;
+    end = x2;
+  }
+  const drawn = element("path", { d: path, class: "steps", stroke, "stroke-dasharray": dash });
+  return band ? [element("path", { d: band, class: "range", fill: stroke }), drawn] : [drawn];
+}
+
+// Lines over time, one strip per arm. Each has its `arm`, `steps`, `colour`, `dash` and `told`.
+function overTime(box, { label, strips, lines, unit, end, amount, before, tickText }) {
+  const high = lines.flatMap((line) => line.steps).reduce((most, step) => Math.max(most, step.high ?? step.y), 0);
+  const top = roundUp(high || 1);
+  const figure = ({ y, low, high: most }) => (low === undefined ? amount(y) : `${amount(y)} (${amount(low)} to ${amount(most)})`);
+  const at = (x) => Number(x.toPrecision(4));
+  plot(box, {
+    label, before, strips, height: strips.length > 8 ? 46 : 62,
+    x: {
+      domain: [0, end], title: `${unit} since the start`, text: (tick) => grouped(Number(tick.toPrecision(9))),
+      ticks: ([from, to], pixels) => ticks(from, to, Math.max(2, pixels / 90)),
+    },
+    y: { domain: [0, top], ticks: ticks(0, top, 2), text: tickText },
+    marks: (panel) => lines.filter((line) => line.arm === panel.key).map((line) => stepLine(line.steps, panel, line.colour, line.dash)),
+    points: lines.flatMap((line) => line.steps.map((step) => ({ ...step, key: line.arm, colour: line.colour, told: line.told }))),
+    tell: (point) => [point.told, `${figure(point)} at ${at(point.x1)}${point.low === undefined ? "" : ` to ${at(point.x2)}`} ${unit}`],
+  });
 }

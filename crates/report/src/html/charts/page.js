@@ -15,7 +15,6 @@
       report.root.querySelectorAll("figure").forEach((figure) => {
         figure.hidden = figure.querySelector(".chart svg") === null;
       });
-      report.root.querySelectorAll(".chart > svg").forEach((svg) => svg.setAttribute("role", "img"));
     }
     document.documentElement.dataset.charts = document.querySelectorAll("main svg").length;
   }

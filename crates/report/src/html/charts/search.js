@@ -1,55 +1,57 @@
 // Charts of a search for caps: returns what draws them in `root`.
 function searchCharts(root, data) {
-  const short = (value) => Number(value.toPrecision(3)).toLocaleString("en");
-
-  function draw(box, label, marks, x, y) {
-    box.replaceChildren(Plot.plot({
-      width: box.clientWidth, height: 300, marginLeft: 64, marginBottom: 44, marginTop: 16, marginRight: 16,
-      style, ariaLabel: label, x, y, marks,
-    }));
-  }
+  const capLine = ({ y, left, right }, cap) => line(left, y(cap.value), right, y(cap.value), { stroke: colour(cap.target), "stroke-dasharray": "4 4" });
+  const layout = { height: 240, margin: { left: 64, right: 20 } };
+  const whole = (values, caps) => [0, 1.08 * Math.max(...values, ...caps.map((cap) => cap.value))];
 
   // Quantity over what grows: I/Os in flight, flows. Throughput of flows differs little, and begins at 0;
   // of depth it spans decades.
   function growth(id, quantity, { over, isLinear }) {
     const box = root.querySelector(`[data-chart="${id}"]`);
-    const points = data.ladder.filter((point) => point.quantity === quantity && point.value > 0);
+    const points = data.ladder.filter((point) => point.quantity === quantity && point.value > 0)
+      .map(({ target, depth, value }) => ({ target, x: depth, y: value, colour: colour(target) }));
     if (!box || !points.length) return;
     const caps = data.caps.filter((cap) => cap.quantity === quantity);
-    const values = points.map((point) => point.value);
-    const most = Math.max(...values, ...(isLinear ? caps.map((cap) => cap.value) : []));
-    const [low, high] = isLinear ? [0, 1.08 * most] : [Math.min(...values) / 1.25, 1.25 * most];
-    const depths = [...new Set(points.map((point) => point.depth))].sort((a, b) => a - b);
+    const values = points.map((point) => point.y);
+    const [low, high] = isLinear ? whole(values, caps) : [Math.min(...values) / 1.25, 1.25 * Math.max(...values)];
+    const depths = [...new Set(points.map((point) => point.x))].sort((a, b) => a - b);
     const round = isLinear ? [] : decades(low, high, 7);
-    const ticks = round.length > 1 ? round : d3.ticks(low, high, 4);
-    draw(box, `${quantity} over ${over}`, [
-      Plot.gridY(ticks, { stroke: "var(--line)", strokeOpacity: 1 }),
-      Plot.ruleY(caps, { y: "value", stroke: (cap) => colour(cap.target), strokeDasharray: "4 4" }),
-      Plot.line(points, { x: "depth", y: "value", z: "target", stroke: (point) => colour(point.target), strokeWidth: 2 }),
-      Plot.dot(points, { x: "depth", y: "value", fill: (point) => colour(point.target), r: 4 }),
-      // `text`, since of a logarithmic axis Plot writes only the ticks that d3 would have chosen.
-      Plot.axisX(depths, { ...axisText, text: (depth) => String(depth), label: over, labelAnchor: "center", labelOffset: 38, labelArrow: "none" }),
-      Plot.axisY(ticks, { ...axisText, text: short, label: null }),
-      Plot.tip(points, Plot.pointer({ x: "depth", y: "value", title: (point) => `${data.names[point.target]}\n${over} ${point.depth}: ${short(point.value)}` })),
-    ], { type: "log" }, { type: isLinear ? "linear" : "log", domain: [low, high] });
+    const targets = [...new Set(points.map((point) => point.target))];
+    plot(box, {
+      ...layout, label: `${quantity} over ${over}`,
+      x: {
+        type: "log", domain: [depths[0], depths.at(-1)], title: over, text: String,
+        // Those that were measured, as many as have room.
+        ticks: ([from, to], pixels) => {
+          const shown = depths.filter((depth) => depth >= from * 0.999 && depth <= to * 1.001);
+          const every = Math.ceil((34 * (shown.length - 1)) / pixels);
+          return shown.filter((_, i) => i % Math.max(1, every) === 0);
+        },
+      },
+      y: { type: isLinear ? "linear" : "log", domain: [low, high], ticks: round.length > 1 ? round : ticks(low, high, 4), text: short },
+      marks: (panel) => [
+        ...caps.filter(({ value }) => value >= low && value <= high).map((cap) => capLine(panel, cap)),
+        ...targets.map((target) => curve(points.filter((p) => p.target === target).map((p) => [panel.x(p.x), panel.y(p.y)]), { class: "curve", stroke: colour(target) })),
+        ...points.map((p) => element("circle", { cx: panel.x(p.x), cy: panel.y(p.y), r: 4, fill: p.colour })),
+      ],
+      points, tell: (p) => [data.names[p.target], `${over} ${p.x}: ${short(p.y)}`],
+    });
   }
 
   function series(id, quantity) {
     const box = root.querySelector(`[data-chart="${id}"]`);
-    const measured = data.series.filter((point) => point.quantity === quantity);
-    // A value is that of the second that ends there; so the first begins at none.
-    const points = [...d3.group(measured, (point) => point.target).values()]
-      .flatMap((ofOne) => [{ ...ofOne[0], second: 0 }, ...ofOne]);
-    if (!box || !points.length) return;
+    const lines = data.series.filter((one) => one.quantity === quantity).map((one) => ({ target: one.target, steps: steps(one, one, 1) }));
+    if (!box || !lines.length) return;
     const caps = data.caps.filter((cap) => cap.quantity === quantity);
-    draw(box, `${quantity} over time`, [
-      Plot.gridY({ ticks: 4, stroke: "var(--line)", strokeOpacity: 1 }),
-      Plot.ruleY(caps, { y: "value", stroke: (cap) => colour(cap.target), strokeDasharray: "4 4" }),
-      Plot.line(points, { x: "second", y: "value", z: "target", curve: "step-before", stroke: (point) => colour(point.target), strokeWidth: 1.75 }),
-      Plot.axisX({ ...axisText, ticks: Math.min(8, Math.max(...points.map((point) => point.second))), tickFormat: "d", label: "seconds", labelAnchor: "center", labelOffset: 38, labelArrow: "none" }),
-      Plot.axisY({ ...axisText, ticks: 4, tickFormat: short, label: null }),
-      Plot.tip(points, Plot.pointer({ x: "second", y: "value", title: (point) => `${data.names[point.target]}\n${short(point.value)} at ${point.second} s` })),
-    ], {}, { domain: [0, 1.08 * Math.max(...points.map((point) => point.value), ...caps.map((cap) => cap.value))] });
+    const points = lines.flatMap((one) => one.steps.map((step) => ({ ...step, target: one.target, colour: colour(one.target) })));
+    const domain = whole(points.map((point) => point.high ?? point.y), caps);
+    plot(box, {
+      ...layout, label: `${quantity} over time`,
+      x: { ...counted([0, Math.max(...points.map((point) => point.x2))], "seconds") },
+      y: { domain, ticks: ticks(...domain, 4), text: short },
+      marks: (panel) => [...caps.map((cap) => capLine(panel, cap)), ...lines.map((one) => stepLine(one.steps, panel, colour(one.target)))],
+      points, tell: (p) => [data.names[p.target], `${short(p.y)}${p.low === undefined ? "" : ` (${short(p.low)} to ${short(p.high)})`} at ${p.x2} s`],
+    });
   }
 
   return function draw() {

@@ -44,7 +44,7 @@ impl<T> Root<T> {
         trials: &[&Trial],
         iotax: T,
     ) -> Self {
-        let workload = &experiment.spec.workload;
+        let workload = experiment.spec.workload();
         let loads: Vec<&LoadRecord> = trials
             .iter()
             .filter(|t| matches!(t.outcome, Outcome::Completed | Outcome::Degraded { .. }))

@@ -37,6 +37,7 @@ pub(super) fn some() -> Option<String> {
 
 pub(super) fn experiment() -> ExperimentHead {
     ExperimentHead {
+        cloud: CloudChoice::default(),
         format: 1,
         id: some(),
         iotax_version: t(),
@@ -91,11 +92,11 @@ fn spec() -> Spec {
     };
     let stack = Target::Stack(Stack { layers: layers() });
     let several = Target::Several(vec![NamedTarget { name: t(), target: Target::Path(T.into()) }]);
-    let targets = [Target::Path(T.into()), Target::Results(vec![T.into()]), stack, several];
+    let targets = [Target::Path(T.into()), stack, several];
     Spec {
         at_once: 2,
-        workload: workload(),
-        then: vec![workload()],
+        phases: vec![workload(), workload()],
+        source: iotax_experiment::Source::SavedResults,
         suite: some(),
         arms: targets.map(arm).into(),
         design: Design::Peel { layers: vec![t()], masks: vec![1] },

@@ -16,8 +16,8 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use iotax_experiment::Need;
-use iotax_experiment::layers::Nfs;
 use iotax_inspect::Mount;
+use iotax_layers::Nfs;
 
 use crate::build_context::{BuildContext, Turn};
 use crate::entry::Entry;

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use iotax_experiment::Fault;
 use iotax_load::LoadProgress;
 
 use super::super::connection::Connection;
@@ -110,7 +111,7 @@ fn replies_that_nobody_asked_for_are_not_piled_up() {
     let taken = Arc::new(AtomicU64::new(0));
     let body = serde_json::to_vec(&Reply::Failed {
         error: "x".repeat(1 << 16),
-        kind: crate::agent_error::FailureKind::Environment,
+        fault: Fault::Environment,
     });
     let says = floods(frame(&body.unwrap()), &taken);
     let connection = Connection::start(&mut Liar(Some(says))).unwrap();

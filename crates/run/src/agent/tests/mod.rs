@@ -4,12 +4,11 @@ mod lying;
 use std::io::{PipeReader, PipeWriter, pipe};
 use std::thread;
 
-use iotax_experiment::{Arm, Spec, Stop, Target, Workload};
+use iotax_experiment::{Arm, Fault, Spec, Stop, Target, Workload};
 
 use super::frame::{Limit, receive, send};
 use super::message::{Command, Look, Open, PROTOCOL, Reply};
 use super::{AgentOptions, GivenUp, PeerSecret, serve};
-use crate::agent_error::FailureKind;
 
 /// An agent in a thread, and the two ends to speak with it.
 struct Served {
@@ -55,8 +54,8 @@ fn an_agent_says_its_version_and_ends_with_its_input() {
 #[test]
 fn an_agent_without_arms_says_what_is_wrong() {
     let mut served = Served::start();
-    let Reply::Failed { error, kind } = served.ask(&Command::Up { arm: 0 }) else { panic!() };
-    assert_eq!(kind, FailureKind::Usage);
+    let Reply::Failed { error, fault } = served.ask(&Command::Up { arm: 0 }) else { panic!() };
+    assert_eq!(fault, Fault::Usage);
     insta::assert_snapshot!(error, @"the agent was asked for a trial before it was given arms");
 }
 
@@ -71,10 +70,10 @@ fn an_agent_looks_at_paths_without_arms() {
     // Nothing is left there.
     assert_eq!(std::fs::read_dir(&path).unwrap().count(), 0);
     // What is not below a root is not looked at, and nobody goes there.
-    let Reply::Failed { error, kind } = look(vec!["/".into()], Some(path.clone())) else {
+    let Reply::Failed { error, fault } = look(vec!["/".into()], Some(path.clone())) else {
         panic!()
     };
-    assert_eq!(kind, FailureKind::Environment);
+    assert_eq!(fault, Fault::Environment);
     assert_eq!(error, format!("/: it is not found below {}", path.display()));
 }
 

@@ -4,8 +4,8 @@ use std::array;
 use std::path::Path;
 
 use iotax_inspect::{InterfaceMeter, InterfaceStats, QdiscStats};
+use iotax_load::{IoTarget, within_namespace};
 use iotax_record::{InterfaceCounters, PathEnd, QdiscCounters};
-use iotax_vdisk::{IoTarget, within_namespace};
 
 use super::columns::{Sample, column};
 

@@ -13,9 +13,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use iotax_inspect::{Meters, Storage};
+use iotax_load::IoTarget;
 use iotax_load::{Error, LoadDriver, LoadProgress, Request, WindowState};
 use iotax_record::{Counters, LoadRecord, Site};
-use iotax_vdisk::IoTarget;
 use rustix::time::{ClockId, clock_gettime};
 
 use self::columns::{Sample, columns};

@@ -13,19 +13,19 @@
 //! or ended since. A write that finds another's number at its end, or that failed, removes its
 //! page, since which data are below is not known.
 
-use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crossbeam_utils::CachePadded;
+use iotax_layers::Cache;
+use iotax_layers::units::format_bytes;
 
 use self::shard::{PAGE_BYTES, Shard};
 use crate::chance::split_mix;
 use crate::error::Error;
 use crate::io::{Io, Op, Parcel, Request};
-use crate::layer::{Flow, Layer, Place, Recipe};
+use crate::layer::{BuildPlace, Flow, OpenLayer, Recipe};
 use crate::memory;
-use crate::text::Bytes;
 
 mod shard;
 
@@ -34,29 +34,12 @@ const MAX_SHARDS: usize = 64;
 /// Enough that hashing spreads the pages in use evenly, and a small cache is not split to nothing.
 const MIN_PAGES_PER_SHARD: usize = 256;
 
-/// Answers reads of recently used pages of 4 KiB from memory.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CacheConfig {
-    /// Capacity, bytes; a multiple of 4096.
-    pub size_bytes: u64,
-}
-
-impl fmt::Display for CacheConfig {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{NAME}(size={})", Bytes(self.size_bytes))
-    }
-}
-
-impl Recipe for CacheConfig {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn build(&self, place: &Place<'_>) -> Result<Box<dyn Layer>, Error> {
+impl Recipe for Cache {
+    fn build(&self, place: &BuildPlace<'_>) -> Result<Box<dyn OpenLayer>, Error> {
         let bytes = self.size_bytes;
         if bytes == 0 || !bytes.is_multiple_of(PAGE_BYTES as u64) {
             let must_be = "a multiple of its page size, 4096 bytes, and not 0";
-            return Err(Error::parameter(NAME, "size", Bytes(bytes), must_be));
+            return Err(Error::parameter(NAME, "size", format_bytes(bytes), must_be));
         }
         // Where each page is takes a part of it as well.
         let bytes = memory::check_beside(NAME, bytes, bytes / 32)?;
@@ -69,7 +52,7 @@ impl Recipe for CacheConfig {
                 Ok(CachePadded::new(Mutex::new(shard)))
             })
             .collect::<Result<_, Error>>()?;
-        Ok(Box::new(Cache {
+        Ok(Box::new(OpenCache {
             index: place.index,
             shards,
             writes: CachePadded::default(),
@@ -84,7 +67,7 @@ struct Counts {
     misses: AtomicU64,
 }
 
-struct Cache {
+struct OpenCache {
     /// Of this layer's word in [`Io::notes`]: the sequence number of a read that missed, or of a
     /// write's beginning.
     index: usize,
@@ -94,7 +77,7 @@ struct Cache {
     counts: CachePadded<Counts>,
 }
 
-impl Cache {
+impl OpenCache {
     fn shard(&self, page: u64) -> MutexGuard<'_, Shard> {
         // The shard count is small: the remainder of a 64-bit hash is even.
         let index = split_mix(page) % self.shards.len() as u64;
@@ -165,7 +148,7 @@ fn pieces(request: Request) -> impl Iterator<Item = Piece> {
     })
 }
 
-impl Layer for Cache {
+impl OpenLayer for OpenCache {
     fn down(&self, mut io: Parcel) -> Flow {
         let op = io.request.op;
         match op {

@@ -1,14 +1,16 @@
 use std::sync::Arc;
 
+use iotax_layers::{Layer, Mem};
+
 use super::*;
-use crate::{LayerConfig, ManualClock, MemConfig, Session, VirtualDisk};
+use crate::{ManualClock, Session, VirtualDisk};
 
 const SIZE_BYTES: u64 = 1 << 20;
 
 fn session(cache_bytes: u64) -> Session {
     let stack = [
-        LayerConfig::Mem(MemConfig { size_bytes: SIZE_BYTES }),
-        LayerConfig::Cache(CacheConfig { size_bytes: cache_bytes }),
+        Layer::Mem(Mem { size_bytes: SIZE_BYTES }),
+        Layer::Cache(Cache { size_bytes: cache_bytes }),
     ];
     let disk = VirtualDisk::open(&stack, Arc::new(ManualClock::default())).unwrap();
     Session::new(&disk, 1, 65_536).unwrap()

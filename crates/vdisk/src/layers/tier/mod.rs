@@ -21,48 +21,31 @@
 //! - Replacement is CLOCK (Corbató, 1968), not what any provider documents.
 //! - Layers that do real work (`aes`, `queue`) below do it for hits too.
 
-use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crossbeam_utils::CachePadded;
+use iotax_layers::Tier;
+use iotax_layers::units::format_bytes;
 
 use self::presence::{PAGE_BYTES, Presence};
 use crate::error::Error;
 use crate::io::{Io, Op, Parcel};
-use crate::layer::{Flow, Layer, Place, Recipe};
-use crate::text::Bytes;
+use crate::layer::{BuildPlace, Flow, OpenLayer, Recipe};
 
 mod presence;
 
 const NAME: &str = "tier";
 
-/// Lets reads of recently used pages of 4 KiB pass the layers below free.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TierConfig {
-    /// Capacity, bytes; a multiple of 4096.
-    pub size_bytes: u64,
-}
-
-impl fmt::Display for TierConfig {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{NAME}(size={})", Bytes(self.size_bytes))
-    }
-}
-
-impl Recipe for TierConfig {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn build(&self, place: &Place<'_>) -> Result<Box<dyn Layer>, Error> {
+impl Recipe for Tier {
+    fn build(&self, place: &BuildPlace<'_>) -> Result<Box<dyn OpenLayer>, Error> {
         let bytes = self.size_bytes;
         if bytes == 0 || !bytes.is_multiple_of(PAGE_BYTES) {
             let must_be = "a multiple of its page size, 4096 bytes, and not 0";
-            return Err(Error::parameter(NAME, "size", Bytes(bytes), must_be));
+            return Err(Error::parameter(NAME, "size", format_bytes(bytes), must_be));
         }
         let presence = Presence::new(NAME, place.size_bytes, bytes)?;
-        Ok(Box::new(Tier {
+        Ok(Box::new(OpenTier {
             index: place.index,
             presence: CachePadded::new(Mutex::new(presence)),
             counts: CachePadded::default(),
@@ -79,20 +62,20 @@ struct Counts {
 /// In this layer's word in [`Io::notes`]: the read is this tier's own hit, not one of a tier above.
 const HIT: u64 = 1;
 
-struct Tier {
+struct OpenTier {
     /// Of this layer's word in [`Io::notes`].
     index: usize,
     presence: CachePadded<Mutex<Presence>>,
     counts: CachePadded<Counts>,
 }
 
-impl Tier {
+impl OpenTier {
     fn presence(&self) -> MutexGuard<'_, Presence> {
         self.presence.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Layer for Tier {
+impl OpenLayer for OpenTier {
     fn down(&self, mut io: Parcel) -> Flow {
         io.notes[self.index] = 0;
         // What a tier above answers never comes here.

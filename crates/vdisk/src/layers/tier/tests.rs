@@ -1,23 +1,22 @@
 use std::sync::Arc;
 
+use iotax_layers::{Delay, Fault, Flash, Layer, Mem, Throttle};
+
 use super::*;
-use crate::{
-    DelayConfig, FaultConfig, FlashConfig, LayerConfig, ManualClock, MemConfig, RateLimit, Request,
-    Session, Submitted, ThrottleConfig, Trigger, VirtualDisk,
-};
+use crate::{ManualClock, Request, Session, Submitted, VirtualDisk};
 
 const MISS_NS: u64 = 500_000;
 
-fn delay(latency_ns: u64) -> LayerConfig {
-    LayerConfig::Delay(DelayConfig { latency_ns, jitter_ns: 0 })
+fn delay(latency_ns: u64) -> Layer {
+    Layer::Delay(Delay { latency_ns, jitter_ns: 0 })
 }
 
-fn tier(pages: u64) -> LayerConfig {
-    LayerConfig::Tier(TierConfig { size_bytes: pages * PAGE_BYTES })
+fn tier(pages: u64) -> Layer {
+    Layer::Tier(Tier { size_bytes: pages * PAGE_BYTES })
 }
 
-fn open(above: &[LayerConfig]) -> VirtualDisk {
-    let mem = LayerConfig::Mem(MemConfig { size_bytes: 1 << 20 });
+fn open(above: &[Layer]) -> VirtualDisk {
+    let mem = Layer::Mem(Mem { size_bytes: 1 << 20 });
     let stack: Vec<_> = [mem].into_iter().chain(above.iter().cloned()).collect();
     VirtualDisk::open(&stack, Arc::new(ManualClock::default())).unwrap()
 }
@@ -34,16 +33,12 @@ fn cost_ns(session: &mut Session, request: Request) -> u64 {
 
 #[test]
 fn hits_are_free_below_and_pay_above() {
-    let throttle = ThrottleConfig {
-        iops: Some(RateLimit::sustained(1.0)),
-        bw_bytes: Some(RateLimit::sustained(4096.0)),
-        ..ThrottleConfig::default()
-    };
-    let fault = FaultConfig { eio: Trigger::Chance(1.0), after_ios: 1, ..FaultConfig::default() };
+    let throttle = Throttle { iops: Some(1.0), bw_bytes: Some(4096.0), ..Throttle::default() };
+    let fault = Fault { eio: 1.0, after_ios: 1, ..Fault::default() };
     let limits = [
-        LayerConfig::Fault(fault),
-        LayerConfig::Throttle(throttle),
-        LayerConfig::Flash(FlashConfig::default()),
+        Layer::Fault(fault),
+        Layer::Throttle(throttle),
+        Layer::Flash(Flash { channels: 8, latency_ns: 80_000, bw_bytes: 5e8, jitter_ns: 0 }),
         delay(MISS_NS),
     ];
     let disk = open(&[&limits[..], &[tier(4), delay(7)]].concat());
@@ -62,14 +57,14 @@ fn hits_are_free_below_and_pay_above() {
 
 #[test]
 fn writes_pay_and_leave_their_pages_behind_and_failed_ios_do_not() {
-    let fault = FaultConfig { eio: Trigger::Every(2), ..FaultConfig::default() };
-    let disk = open(&[LayerConfig::Fault(fault), delay(MISS_NS), tier(16)]);
+    let fault = Fault { eio: 1.0, after_ios: 2, ..Fault::default() };
+    let disk = open(&[Layer::Fault(fault), delay(MISS_NS), tier(16)]);
     let mut session = Session::new(&disk, 1, 4096).unwrap();
     assert_eq!(cost_ns(&mut session, Request::write(0, 4096)), MISS_NS);
     assert_eq!(cost_ns(&mut session, Request::read(0, 4096)), 0);
+    assert_eq!(cost_ns(&mut session, Request::write(8192, 4096)), MISS_NS);
     assert_eq!(cost_ns(&mut session, Request::write(0, 4096)), MISS_NS, "and failed");
     assert_eq!(cost_ns(&mut session, Request::read(0, 4096)), 0, "the old data are still there");
-    assert_eq!(cost_ns(&mut session, Request::write(8192, 4096)), MISS_NS);
     assert_eq!(session.read_at(4096, &mut [0; 4096]), Err(rustix::io::Errno::IO));
     assert_eq!(cost_ns(&mut session, Request::read(4096, 4096)), MISS_NS);
 }

@@ -1,0 +1,488 @@
+//! What can be compared: a table with a row for each metric. Verdicts, figures, tables and JSON go
+//! through it.
+
+use iotax_experiment::{IndexLoads, Workload};
+use iotax_quantity::{Effect, On};
+pub use iotax_stats::stopping::Better;
+use serde::{Serialize, Serializer};
+
+use crate::facts::{JobFacts, TrialFacts, positive};
+
+/// What is compared. Of those that a workload is compared in, the first is its primary metric; where it
+/// waits for its syncs, those of syncs come before the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Metric {
+    /// 99th percentile of response time. In a closed loop the arms issue different numbers of I/Os, so
+    /// their tails are not those of the same load; at an offered rate they are.
+    P99,
+    /// Mean response time: from the intended start of each I/O.
+    Latency,
+    /// I/Os per second of the primary job: what arms in a closed loop share.
+    Throughput,
+    /// Bits per second that pass over a network path, both ways together; of datagrams, those that come.
+    Bandwidth,
+    /// The share of datagrams that come. Loss is compared as what it leaves: none lost has no logarithm,
+    /// all delivered has, and where few are lost a tax of what is delivered is the loss itself;
+    /// the shares that parts of a path deliver multiply, so their logarithms add up.
+    Delivered,
+    /// Mean time from a request to its answer, over a network path.
+    RoundTrip,
+    /// Connections per second, each with a request and its answer.
+    ConnectionRate,
+    /// Mean time to load an index.
+    LoadTime,
+    /// Mean time of an I/O from its submission: what the storage takes, without the wait for a turn.
+    ServiceTime,
+    /// 99th percentile of the time of a sync. As of other tails: at an offered rate only, since in a
+    /// closed loop the arms do not get the same load.
+    SyncP99,
+    /// Mean time of a sync (`fsync`, `fdatasync`).
+    SyncLatency,
+    /// How unevenly datagrams come (RFC 3550, 6.4.1).
+    Jitter,
+    /// CPU time per I/O, with that of other threads that worked for it.
+    CpuPerIo,
+    /// The same of a request over a network path, and of its connection if it has its own.
+    CpuPerRequest,
+    /// CPU time per MiB that passes over a network path, at both ends.
+    CpuPerMib,
+}
+
+impl Metric {
+    pub const ALL: [Self; 15] = [
+        Self::P99,
+        Self::Latency,
+        Self::Throughput,
+        Self::Bandwidth,
+        Self::Delivered,
+        Self::RoundTrip,
+        Self::ConnectionRate,
+        Self::LoadTime,
+        Self::ServiceTime,
+        Self::SyncP99,
+        Self::SyncLatency,
+        Self::Jitter,
+        Self::CpuPerIo,
+        Self::CpuPerRequest,
+        Self::CpuPerMib,
+    ];
+
+    const fn row(self) -> Row {
+        match self {
+            Self::P99 => Row {
+                id: "p99",
+                name: "p99 latency",
+                compares: |workload| workload.is_open_loop() && !workload.is_datagrams(),
+                of: |trial| trial.primary().map(|job| job.p99_latency_ns as f64),
+                role: Role::Decides,
+                quantile: Some(0.99),
+                traits: &[Trait::MayChange, Trait::Stalls, Trait::NeedsRate],
+                ..PLAIN
+            },
+            Self::Latency => Row {
+                id: "latency",
+                name: "mean latency",
+                compares: |workload| workload.is_open_loop() && !workload.is_datagrams(),
+                of: |trial| trial.primary().map(|job| job.mean_latency_ns),
+                role: Role::Decides,
+                traits: &[Trait::MayChange, Trait::Stalls, Trait::AddsUp, Trait::NeedsRate],
+                ..PLAIN
+            },
+            Self::Throughput => Row {
+                id: "throughput",
+                name: "throughput",
+                unit: Unit::IosPerSecond,
+                better: Better::Higher,
+                compares: |workload| !workload.is_open_loop() && !workload.is_network(),
+                of: |trial| trial.primary().map(JobFacts::iops),
+                role: Role::Decides,
+                traits: &[Trait::MayChange, Trait::Stalls, Trait::Capped, Trait::AddsUp],
+                ..PLAIN
+            },
+            Self::Bandwidth => Row {
+                id: "bandwidth",
+                name: "bandwidth",
+                unit: Unit::BitsPerSecond,
+                better: Better::Higher,
+                compares: |workload| {
+                    workload.is_stream() || workload.is_datagrams() && !workload.is_open_loop()
+                },
+                of: |trial| Some(trial.flows().map(JobFacts::bits_per_s).sum()),
+                role: Role::Decides,
+                traits: &[Trait::MayChange, Trait::Stalls, Trait::Capped, Trait::AddsUp],
+                ..PLAIN
+            },
+            Self::Delivered => Row {
+                id: "delivered",
+                name: "datagram delivery",
+                unit: Unit::Share,
+                better: Better::Higher,
+                compares: |workload| workload.is_datagrams(),
+                of: |trial| trial.primary().and_then(JobFacts::delivered),
+                role: Role::Decides,
+                traits: &[Trait::MayChange, Trait::NeedsRate, Trait::AddsUp],
+                ..PLAIN
+            },
+            Self::RoundTrip => Row {
+                id: "round_trip",
+                name: "round trip",
+                compares: |workload| workload.is_round_trips() && !workload.is_open_loop(),
+                of: |trial| trial.primary().map(|job| job.service_sum_ns / job.ios as f64),
+                role: Role::Decides,
+                traits: &[Trait::MayChange, Trait::Stalls, Trait::AddsUp],
+                ..PLAIN
+            },
+            Self::ConnectionRate => Row {
+                id: "connection_rate",
+                name: "connection rate",
+                unit: Unit::IosPerSecond,
+                better: Better::Higher,
+                compares: |workload| workload.is_connections() && !workload.is_open_loop(),
+                of: |trial| trial.primary().map(JobFacts::iops),
+                role: Role::Decides,
+                traits: &[Trait::MayChange, Trait::Stalls, Trait::AddsUp],
+                ..PLAIN
+            },
+            Self::LoadTime => Row {
+                id: "load_time",
+                name: "index load time",
+                compares: |workload| workload.index.is_some(),
+                of: |trial| {
+                    let (_, mean_ns) =
+                        trial.beside.iter().find(|(name, _)| name == IndexLoads::LOAD)?;
+                    Some(*mean_ns)
+                },
+                role: Role::NeedsWord,
+                traits: &[Trait::MayChange],
+                ..PLAIN
+            },
+            Self::ServiceTime => Row {
+                id: "service_time",
+                name: "service time",
+                compares: |workload| workload.is_open_loop() && !workload.is_datagrams(),
+                of: |trial| trial.primary().map(|job| job.service_sum_ns / job.ios as f64),
+                traits: &[Trait::NeedsRate],
+                ..PLAIN
+            },
+            Self::SyncP99 => Row {
+                id: "sync_p99",
+                name: "p99 sync latency",
+                compares: |workload| workload.is_open_loop() && syncs(workload),
+                of: |trial| trial.primary().map(|job| job.sync_p99_ns as f64),
+                role: Role::Decides,
+                quantile: Some(0.99),
+                traits: &[Trait::OfSyncs, Trait::MayChange, Trait::Stalls, Trait::NeedsRate],
+                ..PLAIN
+            },
+            Self::SyncLatency => Row {
+                id: "sync_latency",
+                name: "sync latency",
+                compares: syncs,
+                of: |trial| trial.primary().map(|job| job.sync_sum_ns / job.syncs as f64),
+                role: Role::Decides,
+                traits: &[Trait::OfSyncs, Trait::MayChange, Trait::Stalls, Trait::AddsUp],
+                ..PLAIN
+            },
+            Self::Jitter => Row {
+                id: "jitter",
+                name: "jitter",
+                compares: |workload| workload.is_datagrams() && workload.is_open_loop(),
+                of: |trial| trial.primary()?.udp.map(|udp| udp.jitter_ns as f64),
+                ..PLAIN
+            },
+            Self::CpuPerIo => Row {
+                id: "cpu_per_io",
+                name: "CPU per I/O",
+                compares: |workload| !workload.is_network(),
+                of: cpu_per_io,
+                traits: &[Trait::OfHost],
+                ..PLAIN
+            },
+            Self::CpuPerRequest => Row {
+                id: "cpu_per_request",
+                name: "CPU per request",
+                compares: |workload| workload.is_round_trips() || workload.is_connections(),
+                of: cpu_per_io,
+                traits: &[Trait::OfHost],
+                ..PLAIN
+            },
+            Self::CpuPerMib => Row {
+                id: "cpu_per_mib",
+                name: "CPU per MiB",
+                compares: Workload::moves_bytes,
+                of: |trial| {
+                    let cpu_ns = |job: &JobFacts| job.cpu_ns as f64 + trial.helpers_cpu_ns(job);
+                    let passed =
+                        |job: &JobFacts| job.bytes() as f64 * job.delivered().unwrap_or(1.0);
+                    Some(
+                        trial.flows().map(cpu_ns).sum::<f64>()
+                            / (trial.flows().map(passed).sum::<f64>() / MIB),
+                    )
+                },
+                traits: &[Trait::OfHost],
+                ..PLAIN
+            },
+        }
+    }
+
+    /// What is compared under this workload, the primary metric first.
+    pub(crate) fn of_workload(workload: &Workload) -> Vec<Self> {
+        let compared = Self::ALL.into_iter().filter(|metric| (metric.row().compares)(workload));
+        let (mut first, rest): (Vec<Self>, Vec<Self>) =
+            compared.partition(|metric| workload.waits_for_syncs() && metric.has(Trait::OfSyncs));
+        first.extend(rest);
+        first
+    }
+
+    /// The first under this workload in which the costs of layers add up.
+    pub(crate) fn additive(workload: &Workload) -> Self {
+        let mut metrics = Self::of_workload(workload).into_iter();
+        metrics.find(|metric| metric.adds_up()).unwrap_or(Self::Throughput)
+    }
+
+    /// What CPU time is told per under this workload.
+    pub(crate) fn cpu(workload: &Workload) -> Self {
+        let mut metrics = Self::of_workload(workload).into_iter();
+        metrics.find(|metric| !metric.is_speed()).unwrap_or(Self::CpuPerIo)
+    }
+
+    /// In records and JSON.
+    pub const fn id(self) -> &'static str {
+        self.row().id
+    }
+
+    /// For people, as in "30 % more p99 latency".
+    pub const fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// What its figures are in.
+    pub const fn unit(self) -> Unit {
+        self.row().unit
+    }
+
+    /// Which way it gets better. With less throughput the tax is 1 - with / without; with more
+    /// time, with / without - 1.
+    pub const fn better(self) -> Better {
+        self.row().better
+    }
+
+    /// What an effect on it is an effect on: which words say it.
+    pub fn on(self) -> On {
+        match self.better() {
+            _ if !self.is_speed() => On::Cost,
+            Better::Higher => On::Rate,
+            Better::Lower => On::Time,
+        }
+    }
+
+    /// What is known of a tax in it beside any estimate: `10 to 14 % slower`, `2.1 to 4.5x slower`.
+    pub(crate) fn range(self, [lo, hi]: [f64; 2]) -> String {
+        Effect::new(self.on(), None, Some(lo), Some(hi)).map_or_else(String::new, Effect::in_words)
+    }
+
+    /// Whether its figure is the speed of the storage, not what a host spends on it.
+    pub fn is_speed(self) -> bool {
+        !self.has(Trait::OfHost)
+    }
+
+    /// Whether a tax in it says the same as time per I/O, by Little's law: the costs of layers that
+    /// work one after the other add up.
+    pub fn adds_up(self) -> bool {
+        self.has(Trait::AddsUp)
+    }
+
+    /// A trial's figure in its unit: finite and above 0, or `None`.
+    pub(crate) fn of(self, trial: &TrialFacts) -> Option<f64> {
+        (self.row().of)(trial).and_then(positive)
+    }
+
+    pub(crate) fn has(self, wanted: Trait) -> bool {
+        self.row().traits.contains(&wanted)
+    }
+
+    pub(crate) const fn role(self) -> Role {
+        self.row().role
+    }
+
+    pub(crate) fn is_time(self) -> bool {
+        self.row().unit == Unit::Nanoseconds
+    }
+
+    pub(crate) const fn quantile(self) -> Option<f64> {
+        self.row().quantile
+    }
+
+    /// What a quantile is one of: `I/Os`, `requests` or `syncs`.
+    pub(crate) fn samples_name(self, workload: &Workload) -> String {
+        let one = if self.has(Trait::OfSyncs) { "sync" } else { workload.unit() };
+        format!("{one}s")
+    }
+
+    /// How many of them a job did.
+    pub(crate) fn samples(self, job: &JobFacts) -> u64 {
+        if self.has(Trait::OfSyncs) { job.syncs } else { job.latency_ios }
+    }
+}
+
+impl Serialize for Metric {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.id())
+    }
+}
+
+/// What is known of a metric.
+struct Row {
+    /// In records and JSON.
+    id: &'static str,
+    /// For people, as in "30 % more p99 latency".
+    name: &'static str,
+    unit: Unit,
+    better: Better,
+    compares: fn(&Workload) -> bool,
+    /// The figure of a trial, in `unit`.
+    of: fn(&TrialFacts) -> Option<f64>,
+    role: Role,
+    traits: &'static [Trait],
+    /// The quantile of the latencies that it is.
+    quantile: Option<f64>,
+}
+
+/// A row that has nothing special.
+const PLAIN: Row = Row {
+    id: "",
+    name: "",
+    unit: Unit::Nanoseconds,
+    better: Better::Lower,
+    compares: |_| false,
+    of: |_| None,
+    role: Role::Beside,
+    traits: &[],
+    quantile: None,
+};
+
+/// What holds for some metrics.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Trait {
+    /// It is what a host spends, not the speed of the storage.
+    OfHost,
+    /// The effect on it is searched for a change during the run.
+    MayChange,
+    /// A trial whose primary job completes nothing is worse than any figure of it.
+    Stalls,
+    /// A cap can make it equal.
+    Capped,
+    /// The costs of layers that work one after the other add up in it, or in its inverse.
+    AddsUp,
+    /// It is about syncs, not about reads and writes.
+    OfSyncs,
+    /// It means nothing where the offered rate is not reached.
+    NeedsRate,
+}
+
+/// What the figures of a metric are in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// I/Os per second.
+    IosPerSecond,
+    BitsPerSecond,
+    /// A fraction of 1.
+    Share,
+    Nanoseconds,
+}
+
+/// What a metric has to do with the end of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// It decides, if it is the first that can.
+    Decides,
+    /// It needs a word, though not its precision: it is what such a workload is run for.
+    NeedsWord,
+    /// It is told beside the others.
+    Beside,
+}
+
+/// CPU time of the primary job per I/O, or request, with that of other threads that worked for it.
+fn cpu_per_io(trial: &TrialFacts) -> Option<f64> {
+    let job = trial.primary()?;
+    Some((job.cpu_ns as f64 + trial.helpers_cpu_ns(job)) / job.ios as f64)
+}
+
+/// Whether the primary job syncs as it goes; a sync at its end is one per trial.
+fn syncs(workload: &Workload) -> bool {
+    workload.primary_job().is_some_and(|job| job.fsync_every.is_some())
+}
+
+/// Bytes that CPU time over a network path is told for.
+const MIB: f64 = 1_048_576.0;
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use iotax_experiment::{Job, Pace};
+
+    use super::*;
+
+    #[test]
+    fn each_has_an_id_of_its_own() {
+        let ids: BTreeSet<&str> = Metric::ALL.iter().map(|metric| metric.id()).collect();
+        assert_eq!(ids.len(), Metric::ALL.len());
+    }
+
+    #[test]
+    fn what_is_lost_does_not_count() {
+        let udp = iotax_record::UdpRecord { sent: 100, received: 75, ..Default::default() };
+        let job = JobFacts {
+            write_bytes: 1_000_000,
+            active_ns: 1_000_000_000,
+            udp: Some(udp),
+            ..JobFacts::default()
+        };
+        assert_eq!(job.bits_per_s(), 8.0 * 750_000.0);
+    }
+
+    #[test]
+    fn cpu_time_is_told_per_what_a_load_does() {
+        let cpu = |preset| Metric::cpu(&Workload::preset(preset).unwrap());
+        assert_eq!(["tcp-stream", "udp-stream"].map(cpu), [Metric::CpuPerMib; 2]);
+        assert_eq!(["tcp-rr", "tcp-connect"].map(cpu), [Metric::CpuPerRequest; 2]);
+        assert_eq!(cpu("randread-4k"), Metric::CpuPerIo);
+    }
+
+    fn compared_in(change: impl Fn(&mut Job)) -> Vec<Metric> {
+        let mut workload = Workload::preset("seqwrite-1m").unwrap();
+        change(&mut workload.jobs[0]);
+        Metric::of_workload(&workload)
+    }
+
+    #[test]
+    fn the_syncs_of_a_job_that_waits_for_them_come_first() {
+        let [every, many] = [1, 1000].map(|n| move |job: &mut Job| job.fsync_every = Some(n));
+        let rest = [Metric::Throughput, Metric::CpuPerIo];
+        assert_eq!(compared_in(every), [&[Metric::SyncLatency], &rest[..]].concat());
+        let at_times = [Metric::Throughput, Metric::SyncLatency, Metric::CpuPerIo];
+        assert_eq!(compared_in(many), at_times);
+        assert_eq!(compared_in(|job| job.end_fsync = true), rest);
+        let mostly_reads = |job: &mut Job| (job.read_percent, job.fsync_every) = (70, Some(1));
+        assert_eq!(compared_in(mostly_reads), at_times);
+    }
+
+    #[test]
+    fn at_a_rate_the_p99_of_the_syncs_comes_first() {
+        let of_rate = |job: &mut Job| {
+            (job.fsync_every, job.pace) = (Some(1), Pace::Poisson { iops: 100.0 });
+        };
+        let first = [Metric::SyncP99, Metric::SyncLatency, Metric::P99, Metric::Latency];
+        assert_eq!(compared_in(of_rate)[..4], first);
+    }
+
+    #[test]
+    fn each_workload_has_one_that_decides_first_and_one_that_adds_up() {
+        for workload in Workload::presets() {
+            let metrics = Metric::of_workload(&workload);
+            assert_eq!(metrics[0].role(), Role::Decides, "{}", workload.name);
+            assert!(metrics.contains(&Metric::additive(&workload)), "{}", workload.name);
+        }
+    }
+}

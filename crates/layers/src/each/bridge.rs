@@ -1,0 +1,39 @@
+//! A bridge at each end, as containers and virtual machines are joined to a network.
+
+use serde::{Deserialize, Serialize};
+
+use crate::declaration::info::{Form, LayerInfo, ON_NETWORK};
+use crate::declaration::need::Need;
+use crate::declaration::{Arguments, Declared, Values};
+use crate::error::Error;
+
+/// The kernel's bridge, with the interface below as its only port.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Bridge {}
+
+impl Declared for Bridge {
+    const WORDS: &'static [LayerInfo] = &[LayerInfo {
+        name: "bridge",
+        about: "a bridge at each end, as containers and VMs are joined to a network",
+        example: "bridge",
+        takes: &[Form::Ethernet],
+        gives: Some(Form::Ethernet),
+        needs: &[
+            Need::Root,
+            Need::IP,
+            Need::Network {
+                probe: &["ip", "link", "add", "probe", "type", "bridge"],
+                about: "bridges",
+            },
+        ],
+        ..ON_NETWORK
+    }];
+
+    fn read(_: &Arguments<'_>) -> Result<Self, Error> {
+        Ok(Self {})
+    }
+
+    fn values(&self) -> Values {
+        Vec::new()
+    }
+}

@@ -1,0 +1,139 @@
+//! What all disks of a cloud are made of, and with which options.
+
+use iotax_catalog::{Caching, Source, Vm};
+use serde::{Deserialize, Serialize};
+
+use super::part::{Part, PartLayer};
+use crate::each::aes::Aes;
+use crate::each::delay::Delay;
+use crate::each::file::File;
+use crate::error::Error;
+
+/// Data and the host's cache are held in whole pages.
+pub(super) const PAGE_BYTES: u64 = 4096;
+
+/// What the documents do not say, or the user wants otherwise.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CloudOptions {
+    /// Size of every disk; the documented one if left out.
+    pub size_bytes: Option<u64>,
+    /// Share of the documented burst credits that a full bucket holds.
+    pub credits: f64,
+    /// Latency of the medium; an assumption if left out.
+    pub latency_ns: Option<u64>,
+    /// The host encrypts what it caches, stores and sends on.
+    pub encryption_at_host: bool,
+    /// The disk encrypts what it stores.
+    pub hardware_encrypted: bool,
+}
+
+impl CloudOptions {
+    /// No provider states a latency as a figure: "single-digit milliseconds" is what they say.
+    pub const ASSUMED_LATENCY_NS: u64 = 1_000_000;
+    /// Nor of the host's own storage; flash answers a read in about that.
+    pub const ASSUMED_LOCAL_LATENCY_NS: u64 = 100_000;
+}
+
+impl Default for CloudOptions {
+    fn default() -> Self {
+        Self {
+            size_bytes: None,
+            credits: 1.0,
+            latency_ns: None,
+            encryption_at_host: false,
+            hardware_encrypted: false,
+        }
+    }
+}
+
+/// A disk of a cloud, as layers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CloudDisk {
+    /// As it was asked for, without what is cached of it: `P10`, `gp3:size=500G`, `temporary disk`.
+    pub name: String,
+    /// What the host caches of it.
+    pub caching: Caching,
+    /// Its layers, and what each of them stands for, from bottom to top.
+    pub parts: Vec<Part>,
+    /// What is documented but not modelled, or not documented.
+    pub notes: Vec<String>,
+}
+
+impl CloudDisk {
+    /// Where the bytes live.
+    pub(crate) fn file(&self) -> Option<&File> {
+        match &self.parts.first()?.layer {
+            PartLayer::File(file) => Some(file),
+            _ => None,
+        }
+    }
+}
+
+/// The file that holds the data, of the size asked for or the documented one.
+pub(super) fn base(
+    name: &str,
+    documented: Option<u64>,
+    source: &Source,
+    options: &CloudOptions,
+) -> Result<Part, Error> {
+    let file = |size_bytes| PartLayer::File(File { path: None, size_bytes, thin: true });
+    match (options.size_bytes, documented) {
+        (Some(0), _) => Err(refused("size", name, "a disk of no size holds nothing")),
+        (Some(bytes), _) if !bytes.is_multiple_of(PAGE_BYTES) => {
+            Err(refused("size", name, "its size must be a multiple of 4k"))
+        }
+        (Some(bytes), _) => Ok(Part::new(file(bytes), "of the size asked for")),
+        (None, Some(bytes)) => {
+            let bytes = bytes - bytes % PAGE_BYTES;
+            Ok(Part::documented(file(bytes), "of the documented size", source))
+        }
+        (None, None) => {
+            Err(refused("size", name, "its name gives no size: say one, as in size=4G"))
+        }
+    }
+}
+
+/// What a read or write takes at least, below all limits.
+pub(super) fn medium(options: &CloudOptions, assumed_ns: u64) -> Option<Part> {
+    let (latency_ns, what) = match options.latency_ns {
+        Some(latency_ns) => (latency_ns, "latency, as asked for"),
+        None => (assumed_ns, "latency: an assumption, not documented"),
+    };
+    (latency_ns > 0).then(|| Part::new(PartLayer::Delay(Delay { latency_ns, jitter_ns: 0 }), what))
+}
+
+/// The disk's own encryption, at the bottom.
+pub(super) fn own_encryption(options: &CloudOptions) -> Option<Part> {
+    options.hardware_encrypted.then(|| Part::new(aes(), "the disk's own encryption, as asked for"))
+}
+
+/// The host's encryption, on top of all else.
+pub(super) fn host_encryption(
+    vm: Option<&Vm>,
+    options: &CloudOptions,
+    notes: &mut Vec<String>,
+) -> Option<Part> {
+    options.encryption_at_host.then(|| {
+        notes.extend(vm.and_then(encryption_note));
+        Part::new(aes(), "encryption at host, as asked for")
+    })
+}
+
+fn aes() -> PartLayer {
+    PartLayer::Aes(Aes { key_bits: 256, sector_bytes: 512 })
+}
+
+fn encryption_note(vm: &Vm) -> Option<String> {
+    let name = &vm.name;
+    match vm.encryption_at_host_supported {
+        Some(true) => None,
+        Some(false) => Some(format!(
+            "{name} is documented not to support encryption at host; built all the same"
+        )),
+        None => Some(format!("whether {name} supports encryption at host is not documented")),
+    }
+}
+
+pub(super) fn refused(parameter: &'static str, disk: &str, problem: &str) -> Error {
+    Error::cloud(parameter, format!("{disk}: {problem}"))
+}

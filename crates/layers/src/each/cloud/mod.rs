@@ -1,0 +1,167 @@
+//! A disk that behaves as a cloud documents its own: from the catalog's facts to layers.
+//!
+//! From bottom to top such a disk is
+//!
+//! ```text
+//! file(thin) [+ aes] + delay + throttle (its own) + throttle (the VM's) [+ tier] [+ aes]
+//! ```
+//!
+//! - `delay` is the latency of the medium. It is the lowest, so that hits of the host's cache are
+//!   free of it.
+//! - The disk's own limits lie below the VM's. An I/O asks the bucket above first, when it is
+//!   submitted; were it the other way round, one disk's backlog would reach the shared bucket with
+//!   arrivals in the future, and hold up all other disks.
+//! - Limits of the VM are groups: its disks share their buckets.
+//! - `tier` is the host's cache: its hits pass all limits free, as they were measured to.
+//! - `aes` at the bottom is the disk's own encryption; on top, the host's, which its cache holds
+//!   encrypted, too.
+//!
+//! A disk of the VM's own host is made in the same way, without a cache and with no limits but the
+//! VM's.
+//!
+//! What is not documented is left out and said, never invented: every [`Part`] tells what it rests
+//! on.
+
+mod attached;
+mod disk;
+mod disks;
+mod limits;
+mod local;
+mod part;
+
+pub use disk::{CloudDisk, CloudOptions};
+pub use disks::{CloudDisks, MadeDisks};
+pub use part::{Part, PartLayer};
+
+use iotax_catalog::{Caching, Limit};
+use serde::{Deserialize, Serialize};
+
+use crate::declaration::info::{Does, Form, LayerInfo, Submitter, World, parameter};
+use crate::declaration::{Arguments, Declared, Value, Values};
+use crate::error::Error;
+use crate::units::Unit;
+
+/// A disk on a VM size of a cloud. A record keeps what it was made of, whatever the catalog says
+/// later.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Cloud {
+    pub asked: CloudDisks,
+    pub made: CloudDisk,
+    /// What its figures leave out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+impl Cloud {
+    /// The limits that are documented of it: the disk's own and the VM's.
+    pub fn limits(&self) -> Vec<Limit> {
+        // It was made by a catalog that knew it.
+        self.asked.limits().ok().and_then(|mut limits| limits.pop()).unwrap_or_default()
+    }
+}
+
+const CACHING: [(&str, Caching); 2] = [("none", Caching::None), ("readonly", Caching::ReadOnly)];
+
+impl Declared for Cloud {
+    const WORDS: &'static [LayerInfo] = &[LayerInfo {
+        name: "cloud",
+        about: "base: a cloud's disk on a VM size, with the documented limits of both",
+        example: "cloud(vm=Standard_DS1_v2, disk=P10, size=2G)",
+        world: World::InProcess,
+        takes: &[],
+        gives: Some(Form::File),
+        does: Does::Holds,
+        submitter: Submitter::Caller,
+        needs: &[],
+        parameters: &[
+            parameter("vm", Unit::Name, None, "VM size; left out: the disk's own limits alone"),
+            parameter(
+                "variant",
+                Unit::Choice(&["scsi", "nvme"]),
+                None,
+                "disk controller, where a VM size has other limits with each",
+            ),
+            parameter(
+                "disk",
+                Unit::Name,
+                None,
+                "P10, \"gp3:iops=6000,size=500G\"; local (temporary, nvme): of the VM's own host",
+            ),
+            parameter(
+                "caching",
+                Unit::Choice(&["none", "readonly"]),
+                Some("none"),
+                "what the host caches",
+            ),
+            parameter("size", Unit::Size, None, "size, in place of the documented one"),
+            parameter(
+                "credits",
+                Unit::Share,
+                Some("100%"),
+                "share of the documented burst credits, to see them run out sooner",
+            ),
+            parameter(
+                "latency",
+                Unit::Duration,
+                None,
+                "of the medium, in place of an assumed 1ms, of local disks 100us",
+            ),
+            parameter(
+                "encryption_at_host",
+                Unit::Switch,
+                Some("false"),
+                "the host encrypts what it sends on, caches and stores",
+            ),
+            parameter(
+                "hardware_encrypted",
+                Unit::Switch,
+                Some("false"),
+                "the disk encrypts what it stores",
+            ),
+        ],
+    }];
+
+    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+        let caching = arguments.text("caching");
+        let caching = CACHING.iter().find(|(word, _)| Some(*word) == caching.as_deref());
+        let asked = CloudDisks {
+            vm: arguments.text("vm"),
+            variant: arguments.text("variant"),
+            disks: vec![arguments.required_text("disk")?],
+            caching: caching.map_or(Caching::None, |(_, caching)| *caching),
+            options: CloudOptions {
+                size_bytes: arguments.whole_if_given("size"),
+                credits: arguments.share("credits"),
+                latency_ns: arguments.whole_if_given("latency"),
+                encryption_at_host: arguments.switch("encryption_at_host")?,
+                hardware_encrypted: arguments.switch("hardware_encrypted")?,
+            },
+        };
+        let made = asked.made().map_err(|error| match error {
+            Error::Cloud { parameter, .. } => arguments.at(parameter, error),
+            other => other,
+        });
+        let MadeDisks { mut disks, notes, .. } = made?;
+        let made = disks.pop().expect("one for each that was asked for");
+        Ok(Self { asked, made, notes })
+    }
+
+    fn values(&self) -> Values {
+        let CloudDisks { vm, variant, disks, caching, options } = &self.asked;
+        let word = CACHING.iter().find(|(_, known)| known == caching).map(|(word, _)| *word);
+        vec![
+            ("vm", vm.clone().map(Value::from)),
+            ("variant", variant.clone().map(Value::from)),
+            ("disk", disks.first().cloned().map(Value::from)),
+            ("caching", word.map(|word| word.to_owned().into())),
+            ("size", options.size_bytes.map(Value::from)),
+            ("credits", Some(options.credits.into())),
+            ("latency", options.latency_ns.map(Value::from)),
+            ("encryption_at_host", Some(options.encryption_at_host.into())),
+            ("hardware_encrypted", Some(options.hardware_encrypted.into())),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,42 @@
+//! Connection tracking at both ends, as any stateful firewall has it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::declaration::info::{LayerInfo, ON_NETWORK};
+use crate::declaration::need::Need;
+use crate::declaration::{Arguments, Declared, Values};
+use crate::error::Error;
+
+/// Rules of nftables that ask for the state of a connection.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Conntrack {}
+
+impl Declared for Conntrack {
+    const WORDS: &'static [LayerInfo] = &[LayerInfo {
+        name: "conntrack",
+        about: "a stateful firewall at each end: nftables with connection tracking",
+        example: "conntrack",
+        needs: &[
+            Need::Root,
+            Need::NFT,
+            Need::Network {
+                probe: &[
+                    "nft",
+                    "add table ip probe; \
+                     add chain ip probe input { type filter hook input priority 0; }; \
+                     add rule ip probe input ct state established accept",
+                ],
+                about: "nftables with connection tracking",
+            },
+        ],
+        ..ON_NETWORK
+    }];
+
+    fn read(_: &Arguments<'_>) -> Result<Self, Error> {
+        Ok(Self {})
+    }
+
+    fn values(&self) -> Values {
+        Vec::new()
+    }
+}

@@ -1,0 +1,40 @@
+//! A directory of the user's.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::declaration::info::{Does, Form, LayerInfo, Submitter, World, parameter};
+use crate::declaration::{Arguments, Declared, Values};
+use crate::error::Error;
+use crate::units::Unit;
+
+/// A directory of the user's.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Dir {
+    /// Where test files go.
+    pub path: PathBuf,
+}
+
+impl Declared for Dir {
+    const WORDS: &'static [LayerInfo] = &[LayerInfo {
+        name: "dir",
+        about: "base: a directory; test files go into a private folder in it",
+        example: "dir(path=/mnt/data)",
+        world: World::System,
+        takes: &[],
+        gives: Some(Form::Directory),
+        does: Does::Holds,
+        submitter: Submitter::Caller,
+        needs: &[],
+        parameters: &[parameter("path", Unit::Path, None, "the directory")],
+    }];
+
+    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+        Ok(Self { path: arguments.required_path("path")? })
+    }
+
+    fn values(&self) -> Values {
+        vec![("path", Some(self.path.to_string_lossy().into_owned().into()))]
+    }
+}

@@ -1,0 +1,44 @@
+//! A service's address that is translated to the far end's, as a Kubernetes Service is reached.
+
+use serde::{Deserialize, Serialize};
+
+use crate::declaration::info::{Form, LayerInfo, ON_NETWORK};
+use crate::declaration::need::Need;
+use crate::declaration::{Arguments, Declared, Values};
+use crate::error::Error;
+
+/// Destination NAT at the near end, by nftables.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Dnat {}
+
+impl Declared for Dnat {
+    const WORDS: &'static [LayerInfo] = &[LayerInfo {
+        name: "dnat",
+        about: "an address translated to the far end's, as a Kubernetes Service does",
+        example: "dnat",
+        gives: Some(Form::Service),
+        needs: &[
+            Need::Root,
+            Need::IP,
+            Need::NFT,
+            Need::Network {
+                probe: &[
+                    "nft",
+                    "add table ip probe; \
+                     add chain ip probe out { type nat hook output priority -100; }; \
+                     add rule ip probe out ip daddr 198.19.0.1 dnat to 198.18.0.2",
+                ],
+                about: "nftables with address translation",
+            },
+        ],
+        ..ON_NETWORK
+    }];
+
+    fn read(_: &Arguments<'_>) -> Result<Self, Error> {
+        Ok(Self {})
+    }
+
+    fn values(&self) -> Values {
+        Vec::new()
+    }
+}

@@ -1,0 +1,48 @@
+//! The loop device, which gives files the form of a block device.
+
+use serde::{Deserialize, Serialize};
+
+use crate::declaration::info::{Does, Form, LayerInfo, Submitter, World, parameter};
+use crate::declaration::need::Need;
+use crate::declaration::{Arguments, Declared, Values};
+use crate::error::Error;
+use crate::units::Unit;
+
+/// A loop device: makes a block device of a file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Loop {
+    /// Whether the page cache below is bypassed.
+    pub direct: bool,
+}
+
+impl Declared for Loop {
+    const WORDS: &'static [LayerInfo] = &[LayerInfo {
+        name: "loop",
+        about: "a loop device; put in wherever a file must become a block device",
+        example: "loop(direct=false)",
+        world: World::System,
+        takes: &[Form::File, Form::Block],
+        gives: Some(Form::Block),
+        does: Does::Carries,
+        submitter: Submitter::Caller,
+        needs: &[
+            Need::Root,
+            Need::Device { path: "/dev/loop-control", module: "loop" },
+            Need::program("losetup", "mount"),
+        ],
+        parameters: &[parameter(
+            "direct",
+            Unit::Switch,
+            Some("true"),
+            "bypass the page cache below",
+        )],
+    }];
+
+    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+        Ok(Self { direct: arguments.switch("direct")? })
+    }
+
+    fn values(&self) -> Values {
+        vec![("direct", Some(self.direct.into()))]
+    }
+}

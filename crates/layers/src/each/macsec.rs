@@ -1,0 +1,38 @@
+//! Encryption of Ethernet frames, as between switches and hosts.
+
+use serde::{Deserialize, Serialize};
+
+use crate::declaration::info::{Does, Form, LayerInfo, ON_NETWORK};
+use crate::declaration::need::Need;
+use crate::declaration::{Arguments, Declared, Values};
+use crate::error::Error;
+
+/// MACsec (IEEE 802.1AE), by the kernel, with AES-128-GCM.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Macsec {}
+
+impl Declared for Macsec {
+    const WORDS: &'static [LayerInfo] = &[LayerInfo {
+        name: "macsec",
+        about: "encryption of Ethernet frames: MACsec with AES-128-GCM, in the kernel",
+        example: "macsec",
+        takes: &[Form::Ethernet],
+        gives: Some(Form::Ethernet),
+        does: Does::Encrypts,
+        needs: &[
+            Need::Root,
+            Need::IP,
+            // A device would need an Ethernet one below it; this asks the module itself.
+            Need::Network { probe: &["ip", "macsec", "show"], about: "MACsec" },
+        ],
+        ..ON_NETWORK
+    }];
+
+    fn read(_: &Arguments<'_>) -> Result<Self, Error> {
+        Ok(Self {})
+    }
+
+    fn values(&self) -> Values {
+        Vec::new()
+    }
+}

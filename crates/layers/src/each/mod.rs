@@ -1,0 +1,109 @@
+//! The layers, each declared once: one file with what it is made of, how it is written, what it
+//! takes and gives, what it does and what it needs.
+//!
+//! Stack text, its errors, its canonical form, checks of stacks and the listing for users all read
+//! these declarations. A new layer is one file here with its `mod` line and its line in
+//! [`each_layer`](crate::each_layer); what makes it is in `rig`, or of a layer in this process in
+//! `vdisk`. What it leaves open does not compile. The one base that is a stack itself is in `stack`.
+
+/// Hands all layers, in the order of listings, to the macro `$then`: the bases, in which bytes live,
+/// and what stands above them; of each the module of its file and its type.
+#[macro_export]
+macro_rules! each_layer {
+    ($then:ident) => {
+        $then! {
+            bases {
+                mem::Mem,
+                file::File,
+                cloud::Cloud,
+                dir::Dir,
+                dev::Dev,
+                tmpfs::Tmpfs,
+                nfs::Nfs,
+                netns::Netns,
+                loopback::Loopback,
+                peer::Peer,
+                remote::Remote,
+                vdisk::Vdisk,
+            }
+            above {
+                aes::Aes,
+                queue::Queue,
+                delay::Delay,
+                cache::Cache,
+                tier::Tier,
+                fault::Fault,
+                throttle::Throttle,
+                flash::Flash,
+                cgroup_io::CgroupIo,
+                loop_device::Loop,
+                luks::Luks,
+                dmcrypt::Dmcrypt,
+                file_system::FileSystem,
+                fscrypt::Fscrypt,
+                gocryptfs::Gocryptfs,
+                vxlan::Vxlan,
+                geneve::Geneve,
+                bridge::Bridge,
+                wireguard::Wireguard,
+                openvpn::Openvpn,
+                ssh::Ssh,
+                ipsec::Ipsec,
+                libipsec::Libipsec,
+                macsec::Macsec,
+                conntrack::Conntrack,
+                dnat::Dnat,
+                mtu::Mtu,
+                offload::Offload,
+                tbf::Tbf,
+                htb::Htb,
+                netem::Netem,
+                tls::Tls,
+            }
+        }
+    };
+}
+
+pub(crate) mod aes;
+pub(crate) mod bridge;
+pub(crate) mod cache;
+pub(crate) mod cgroup_io;
+pub(crate) mod cloud;
+pub(crate) mod conntrack;
+pub(crate) mod delay;
+pub(crate) mod dev;
+pub(crate) mod dir;
+pub(crate) mod dmcrypt;
+pub(crate) mod dnat;
+pub(crate) mod fault;
+pub(crate) mod file;
+pub(crate) mod file_system;
+pub(crate) mod flash;
+pub(crate) mod fscrypt;
+pub(crate) mod geneve;
+pub(crate) mod gocryptfs;
+pub(crate) mod htb;
+pub(crate) mod ipsec;
+pub(crate) mod libipsec;
+pub(crate) mod loop_device;
+pub(crate) mod loopback;
+pub(crate) mod luks;
+pub(crate) mod macsec;
+pub(crate) mod mem;
+pub(crate) mod mtu;
+pub(crate) mod netem;
+pub(crate) mod netns;
+pub(crate) mod nfs;
+pub(crate) mod offload;
+pub(crate) mod openvpn;
+pub(crate) mod peer;
+pub(crate) mod queue;
+pub(crate) mod remote;
+pub(crate) mod ssh;
+pub(crate) mod tbf;
+pub(crate) mod throttle;
+pub(crate) mod tier;
+pub(crate) mod tls;
+pub(crate) mod tmpfs;
+pub(crate) mod vxlan;
+pub(crate) mod wireguard;

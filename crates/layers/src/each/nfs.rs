@@ -1,0 +1,144 @@
+//! A directory of an existing file server.
+
+use serde::{Deserialize, Serialize};
+
+use crate::declaration::info::{Does, Form, LayerInfo, Submitter, World, parameter};
+use crate::declaration::need::Need;
+use crate::declaration::shared::{READ_AHEAD, read_ahead};
+use crate::declaration::{Arguments, Declared, Value, Values};
+use crate::error::Error;
+use crate::units::Unit;
+
+/// A file server's export and how it is mounted; absent means the client's default.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Nfs {
+    /// Host name or address.
+    pub server: String,
+    /// Path on the server.
+    pub export: String,
+    /// Protocol version, e.g. `4.1`.
+    pub vers: Option<String>,
+    /// Security mode: `sys`, `krb5`, `krb5i` or `krb5p`.
+    pub sec: Option<String>,
+    pub nconnect: Option<u32>,
+    /// Bytes per READ.
+    pub rsize_bytes: Option<u64>,
+    /// Bytes per WRITE.
+    pub wsize_bytes: Option<u64>,
+    /// Protection of the transport: `none`, `tls` or `mtls`.
+    pub xprtsec: Option<String>,
+    /// How far the kernel reads ahead.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_ahead_bytes: Option<u64>,
+}
+
+impl Nfs {
+    /// Reads `server:/export` as mount(8) takes it; `None` if it is something else: an address with a
+    /// scheme (`tcp://`), or a drive (`e:/`).
+    pub fn of_source(text: &str) -> Option<Self> {
+        let (server, path) = text.split_once(":/")?;
+        let server = match server.strip_prefix('[') {
+            Some(address) => address.strip_suffix(']')?,
+            None if server.contains(':') => return None,
+            None => server,
+        };
+        let export = format!("/{path}");
+        let is_server = server.len() > 1 && is_server(server) && !path.starts_with('/');
+        (is_server && is_export(&export)).then(|| Self {
+            server: server.to_owned(),
+            export,
+            ..Self::default()
+        })
+    }
+}
+
+/// Nothing that a mount program could take for an option, a list, or a file system's label.
+fn is_server(text: &str) -> bool {
+    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '%');
+    !text.starts_with('-') && text.chars().all(is_name)
+}
+
+/// An absolute path that fits a line.
+fn is_export(text: &str) -> bool {
+    text.starts_with('/') && !text.contains(char::is_control)
+}
+
+impl Declared for Nfs {
+    const WORDS: &'static [LayerInfo] = &[LayerInfo {
+        name: "nfs",
+        about: "base: a directory of an existing file server, mounted with these options",
+        example: "nfs(server=10.0.0.5, export=/data, sec=krb5p)",
+        world: World::System,
+        takes: &[],
+        gives: Some(Form::Directory),
+        does: Does::Holds,
+        submitter: Submitter::Nobody,
+        needs: &[
+            Need::Root,
+            Need::program("mount.nfs", "nfs-common"),
+            Need::FileSystem { name: "nfs" },
+        ],
+        parameters: &[
+            parameter("server", Unit::Name, None, "host name or address"),
+            parameter("export", Unit::Name, None, "path on the server"),
+            parameter("vers", Unit::Choice(&["3", "4.0", "4.1", "4.2"]), None, "protocol version"),
+            parameter(
+                "sec",
+                Unit::Choice(&["sys", "krb5", "krb5i", "krb5p"]),
+                None,
+                "who is trusted, and whether data are signed (i) or encrypted (p)",
+            ),
+            parameter("nconnect", Unit::Count, None, "connections, 1 to 16"),
+            parameter("rsize", Unit::Size, None, "bytes per READ"),
+            parameter("wsize", Unit::Size, None, "bytes per WRITE"),
+            parameter(
+                "xprtsec",
+                Unit::Choice(&["none", "tls", "mtls"]),
+                None,
+                "encryption of the connection by TLS, beside or instead of Kerberos",
+            ),
+            READ_AHEAD,
+        ],
+    }];
+
+    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+        let nconnect = arguments.whole_if_given("nconnect");
+        if nconnect.is_some_and(|n| !(1..=16).contains(&n)) {
+            return Err(arguments.refuse("nconnect", "the client takes 1 to 16 connections", ""));
+        }
+        let export = arguments.required_text("export")?;
+        if !is_export(&export) {
+            return Err(arguments.refuse("export", "is a path on the server", "begin it with /"));
+        }
+        let server = arguments.required_text("server")?;
+        if !is_server(&server) {
+            let advice = "for example filer.example.org, 10.0.0.5 or fd00::5";
+            return Err(arguments.refuse("server", "is no host name or address", advice));
+        }
+        Ok(Self {
+            server,
+            export,
+            vers: arguments.text("vers"),
+            sec: arguments.text("sec"),
+            nconnect: nconnect.and_then(|n| u32::try_from(n).ok()),
+            rsize_bytes: arguments.whole_if_given("rsize"),
+            wsize_bytes: arguments.whole_if_given("wsize"),
+            xprtsec: arguments.text("xprtsec"),
+            read_ahead_bytes: read_ahead(arguments)?,
+        })
+    }
+
+    fn values(&self) -> Values {
+        vec![
+            ("server", Some(self.server.clone().into())),
+            ("export", Some(self.export.clone().into())),
+            ("vers", self.vers.clone().map(Value::from)),
+            ("sec", self.sec.clone().map(Value::from)),
+            ("nconnect", self.nconnect.map(|n| u64::from(n).into())),
+            ("rsize", self.rsize_bytes.map(Value::from)),
+            ("wsize", self.wsize_bytes.map(Value::from)),
+            ("xprtsec", self.xprtsec.clone().map(Value::from)),
+            ("read_ahead", self.read_ahead_bytes.map(Value::from)),
+        ]
+    }
+}

@@ -1,0 +1,47 @@
+//! An encrypted tunnel: packets over a connection of ssh.
+
+use serde::{Deserialize, Serialize};
+
+use crate::declaration::cipher;
+use crate::declaration::info::{Does, Form, LayerInfo, ON_NETWORK};
+use crate::declaration::need::Need;
+use crate::declaration::{Arguments, Declared, Values};
+use crate::error::Error;
+
+/// A tunnel by OpenSSH, as `ssh -w` makes it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ssh {
+    /// What encrypts and authenticates the connection.
+    pub cipher: String,
+}
+
+impl Declared for Ssh {
+    const WORDS: &'static [LayerInfo] = &[LayerInfo {
+        name: "ssh",
+        about: "encryption of packets: OpenSSH (ssh -w), over one TCP connection",
+        example: "ssh(cipher=aes-128-gcm)",
+        gives: Some(Form::Network),
+        does: Does::Encrypts,
+        needs: &[
+            Need::Root,
+            Need::IP,
+            Need::TUN,
+            Need::program("ssh", "openssh-client"),
+            Need::program("sshd", "openssh-server"),
+            Need::program("unshare", "util-linux"),
+        ],
+        parameters: &[cipher::one_of(
+            &["chacha20-poly1305", "aes-128-gcm", "aes-256-gcm"],
+            "chacha20-poly1305",
+        )],
+        ..ON_NETWORK
+    }];
+
+    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+        Ok(Self { cipher: cipher::read(arguments)? })
+    }
+
+    fn values(&self) -> Values {
+        cipher::values(&self.cipher)
+    }
+}

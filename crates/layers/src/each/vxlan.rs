@@ -1,0 +1,38 @@
+//! Ethernet frames in UDP datagrams, as overlay networks of clusters carry them.
+
+use serde::{Deserialize, Serialize};
+
+use crate::declaration::info::{Form, LayerInfo, ON_NETWORK};
+use crate::declaration::need::Need;
+use crate::declaration::{Arguments, Declared, Values};
+use crate::error::Error;
+
+/// A VXLAN tunnel.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Vxlan {}
+
+impl Declared for Vxlan {
+    const WORDS: &'static [LayerInfo] = &[LayerInfo {
+        name: "vxlan",
+        about: "Ethernet in UDP, as overlay networks of clusters have it",
+        example: "vxlan",
+        gives: Some(Form::Ethernet),
+        needs: &[
+            Need::Root,
+            Need::IP,
+            Need::Network {
+                probe: &["ip", "link", "add", "probe", "type", "vxlan", "id", "1", "dstport", "0"],
+                about: "VXLAN",
+            },
+        ],
+        ..ON_NETWORK
+    }];
+
+    fn read(_: &Arguments<'_>) -> Result<Self, Error> {
+        Ok(Self {})
+    }
+
+    fn values(&self) -> Values {
+        Vec::new()
+    }
+}

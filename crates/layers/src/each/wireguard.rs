@@ -1,0 +1,53 @@
+//! An encrypted tunnel: WireGuard, by the kernel or by a program in user space.
+
+use serde::{Deserialize, Serialize};
+
+use crate::declaration::info::{Does, Form, LayerInfo, ON_NETWORK, parameter};
+use crate::declaration::need::Need;
+use crate::declaration::{Arguments, Declared, Value, Values};
+use crate::error::Error;
+use crate::units::Unit;
+
+/// A WireGuard tunnel; absent means what there is, the kernel's first.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Wireguard {
+    /// Who encrypts: `kernel` or `wireguard-go`.
+    pub by: Option<String>,
+}
+
+impl Declared for Wireguard {
+    const WORDS: &'static [LayerInfo] = &[LayerInfo {
+        name: "wireguard",
+        about: "encryption of packets: WireGuard, in the kernel or by wireguard-go",
+        example: "wireguard",
+        gives: Some(Form::Network),
+        does: Does::Encrypts,
+        needs: &[
+            Need::Root,
+            Need::IP,
+            Need::program("wg", "wireguard-tools"),
+            Need::Either {
+                one: &Need::Network {
+                    probe: &["ip", "link", "add", "probe", "type", "wireguard"],
+                    about: "WireGuard",
+                },
+                other: &Need::program("wireguard-go", "wireguard-go"),
+            },
+        ],
+        parameters: &[parameter(
+            "by",
+            Unit::Choice(&["kernel", "wireguard-go"]),
+            None,
+            "who encrypts; without it the kernel, if it can",
+        )],
+        ..ON_NETWORK
+    }];
+
+    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+        Ok(Self { by: arguments.text("by") })
+    }
+
+    fn values(&self) -> Values {
+        vec![("by", self.by.clone().map(Value::from))]
+    }
+}

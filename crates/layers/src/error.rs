@@ -1,0 +1,317 @@
+//! The crate's one error: what is wrong, where, and what to write instead.
+
+use std::fmt::{self, Write as _};
+
+use crate::quote::{Underlined, brief, cut};
+use crate::units::unit::Unit;
+
+/// Characters of a headline.
+const LONGEST_HEADLINE: usize = 1000;
+/// A longer name is none that was mistyped.
+const LONGEST_NAME: usize = 100;
+
+/// Why something written by a user has no meaning.
+///
+/// `Display` gives the whole human text, several lines long where a caret helps; it does not end
+/// in a newline.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A value does not read in its unit.
+    Value {
+        text: String,
+        /// What it was read as.
+        unit: Unit,
+        /// Why that fails.
+        problem: String,
+        /// What to write instead; may be empty.
+        advice: String,
+    },
+    /// A name that stands for nothing.
+    Unknown {
+        /// What kind of name: `layer`, `key`, ...
+        what: &'static str,
+        name: String,
+        /// The names that do stand for something.
+        known: Vec<String>,
+    },
+    /// Something that may be given once was given twice.
+    Duplicate {
+        /// What kind of thing.
+        what: &'static str,
+        name: String,
+    },
+    /// Text whose structure is wrong.
+    Syntax {
+        problem: String,
+        /// What was expected; may be empty.
+        advice: String,
+    },
+    /// Values that each read well and make no sense together.
+    Impossible {
+        subject: About,
+        /// The key or parameter to change.
+        key: &'static str,
+        problem: String,
+        /// What to write instead; may be empty.
+        advice: String,
+    },
+    /// A disk of a cloud that cannot be made.
+    Cloud {
+        /// What is to be changed: `vm`, `variant`, `disk`, `caching`, `size`.
+        parameter: &'static str,
+        /// What is wrong, and what to say instead.
+        problem: String,
+        /// What could be said; may be empty.
+        advice: String,
+    },
+    /// Another error, and its position in a one-line text.
+    InText {
+        source: Box<Error>,
+        /// The whole text.
+        text: String,
+        /// First byte of the part in question.
+        start: usize,
+        /// One past its last byte.
+        end: usize,
+    },
+    /// Another error, and its position in a file.
+    InFile {
+        source: Box<Error>,
+        /// The position.
+        place: Box<FilePlace>,
+    },
+}
+
+/// What an impossible value belongs to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum About {
+    /// The experiment as a whole.
+    Experiment,
+    /// The workload as a whole.
+    Workload,
+    /// A job, by name.
+    Job(String),
+    /// The index beside the jobs.
+    Index,
+    /// A layer, by the word in stack text.
+    Layer(&'static str),
+    /// A job as it would run on an arm.
+    Arm {
+        /// The arm's name.
+        arm: String,
+        /// The job's name.
+        job: String,
+    },
+}
+
+impl About {
+    /// In front of a headline, with a colon behind it; empty where the key says enough.
+    fn prefix(&self) -> String {
+        match self {
+            Self::Experiment | Self::Workload => String::new(),
+            Self::Job(job) => format!("job `{job}`: "),
+            Self::Index => "index: ".to_owned(),
+            Self::Layer(layer) => format!("{layer}: "),
+            Self::Arm { arm, job } => format!("arm `{arm}`, job `{job}`: "),
+        }
+    }
+}
+
+/// A position in an experiment file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FilePlace {
+    /// The file's name, as the caller gave it.
+    pub file: String,
+    /// Line, from 1; 0 where the error concerns the file as a whole.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+    /// Characters in question on that line.
+    pub width: usize,
+    /// The line itself.
+    pub line_text: String,
+    /// Dotted key, `arms.slow`; may be empty.
+    pub key: String,
+}
+
+impl Error {
+    /// Text whose structure is wrong.
+    pub fn syntax(problem: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self::Syntax { problem: problem.into(), advice: advice.into() }
+    }
+
+    pub(crate) fn cloud(parameter: &'static str, problem: impl Into<String>) -> Self {
+        Self::Cloud { parameter, problem: problem.into(), advice: String::new() }
+    }
+
+    pub fn unknown<'a>(
+        what: &'static str,
+        name: &str,
+        known: impl IntoIterator<Item = &'a str>,
+    ) -> Self {
+        let known = known.into_iter().map(str::to_owned).collect();
+        Self::Unknown { what, name: name.to_owned(), known }
+    }
+
+    pub fn impossible(
+        subject: About,
+        key: &'static str,
+        problem: impl Into<String>,
+        advice: impl Into<String>,
+    ) -> Self {
+        let (problem, advice) = (problem.into(), advice.into());
+        Self::Impossible { subject, key, problem, advice }
+    }
+
+    /// Puts a position in `text` to the error, unless it has one already.
+    #[must_use]
+    pub fn at(self, text: &str, span: std::ops::Range<usize>) -> Self {
+        match self {
+            Self::InText { .. } | Self::InFile { .. } => self,
+            source => Self::InText {
+                source: Box::new(source),
+                text: text.to_owned(),
+                start: span.start,
+                end: span.end,
+            },
+        }
+    }
+
+    /// The error in a longer text whose part from byte `offset` on is the one it was found in.
+    #[must_use]
+    pub fn shifted(self, whole: &str, offset: usize) -> Self {
+        match self {
+            Self::InText { source, start, end, .. } => Self::InText {
+                source,
+                text: whole.to_owned(),
+                start: start + offset,
+                end: end + offset,
+            },
+            other => other.at(whole, offset..whole.len()),
+        }
+    }
+
+    /// The error itself, without the positions around it.
+    pub fn root(&self) -> &Self {
+        match self {
+            Self::InText { source, .. } | Self::InFile { source, .. } => source.root(),
+            _ => self,
+        }
+    }
+
+    /// One line: what is wrong, and the likeliest correction.
+    pub fn headline(&self) -> String {
+        match self {
+            Self::Value { text, unit, problem, .. } => {
+                format!("`{}` is not {}: {problem}", brief(text), unit.with_article())
+            }
+            Self::Unknown { what, name, known } => match similar(name, known) {
+                Some(better) => {
+                    format!("unknown {what} `{}`; did you mean `{better}`?", brief(name))
+                }
+                None => format!("unknown {what} `{}`", brief(name)),
+            },
+            Self::Duplicate { what, name } => format!("{what} `{}` is given twice", brief(name)),
+            Self::Syntax { problem, .. } | Self::Cloud { problem, .. } => problem.clone(),
+            Self::Impossible { subject, key, problem, .. } => {
+                format!("{}{key}: {problem}", subject.prefix())
+            }
+            Self::InText { source, .. } => source.headline(),
+            Self::InFile { source, place } => match &**source {
+                _ if place.key.is_empty() => source.headline(),
+                // The path ends in the key already.
+                Self::Impossible { subject, key, problem, .. }
+                    if place.key.rsplit('.').next() == Some(key) =>
+                {
+                    let subject = if *subject == About::Index { "" } else { &subject.prefix() };
+                    format!("{}: {subject}{problem}", place.key)
+                }
+                _ => format!("{}: {}", place.key, source.headline()),
+            },
+        }
+    }
+
+    /// Everything under the headline: positions from the outside in, then advice.
+    fn write_details(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Value { advice, .. }
+            | Self::Syntax { advice, .. }
+            | Self::Cloud { advice, .. }
+            | Self::Impossible { advice, .. } => {
+                if advice.is_empty() {
+                    Ok(())
+                } else {
+                    write!(f, "\n{advice}")
+                }
+            }
+            Self::Unknown { what, known, .. } if !known.is_empty() => {
+                write!(f, "\nknown {what}s: {}", known.join(", "))
+            }
+            Self::Unknown { .. } | Self::Duplicate { .. } => Ok(()),
+            Self::InText { source, text, start, end } => {
+                write_caret(f, text, *start, *end)?;
+                source.write_details(f)
+            }
+            Self::InFile { source, place } => {
+                place.write_caret(f)?;
+                source.write_details(f)
+            }
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Self::InFile { place, .. } = self {
+            write!(f, "{}:", place.file)?;
+            if place.line > 0 {
+                write!(f, "{}:{}:", place.line, place.column)?;
+            }
+            f.write_char(' ')?;
+        }
+        // What it quotes is short already; other text of the user's may be woven in.
+        f.write_str(&cut(&self.headline(), LONGEST_HEADLINE))?;
+        self.write_details(f)
+    }
+}
+
+/// The text on one line with the part in question underlined.
+fn write_caret(f: &mut fmt::Formatter<'_>, text: &str, start: usize, end: usize) -> fmt::Result {
+    let before = text.get(..start).unwrap_or(text).chars().count();
+    let width = text.get(start..end).map_or(1, |part| part.chars().count());
+    let Underlined { line, carets } = Underlined::new(text, before, width);
+    write!(f, "\n  {line}\n  {carets} column {}", before + 1)
+}
+
+impl FilePlace {
+    fn write_caret(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.line == 0 {
+            return Ok(());
+        }
+        let number = self.line.to_string();
+        let margin = " ".repeat(number.len());
+        let Underlined { line, carets } =
+            Underlined::new(&self.line_text, self.column - 1, self.width);
+        write!(f, "\n  {number} | {line}\n  {margin} | {carets}")
+    }
+}
+
+/// The known name that was probably meant: at most a third of it mistyped, swaps counted once.
+pub fn similar<'a>(name: &str, known: &'a [String]) -> Option<&'a str> {
+    if name.len() > LONGEST_NAME {
+        return None;
+    }
+    let wanted = name.to_lowercase();
+    known
+        .iter()
+        .map(|candidate| {
+            (strsim::damerau_levenshtein(&wanted, &candidate.to_lowercase()), candidate)
+        })
+        .filter(|(distance, candidate)| {
+            *distance <= (candidate.chars().count() / 3).max(1)
+                && *distance < wanted.chars().count()
+        })
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate.as_str())
+}

@@ -1,0 +1,48 @@
+//! What a stack is made of: the layers, each declared once, and what is said in one line, be it a
+//! stack or a quantity.
+//!
+//! [`each`](mod@each) has a file for each layer. All else is what they share: `declaration`, of which each makes its
+//! own, below them; the [`Stack`] that is made of all of them, and its text, above.
+#![forbid(unsafe_code)]
+
+pub mod blame;
+mod declaration;
+#[macro_use]
+mod each;
+mod error;
+mod quote;
+mod stack;
+mod text;
+pub mod units;
+
+pub use declaration::info::{Does, Form, LayerInfo, Parameter, Submitter, World};
+pub use declaration::need::{Need, Version};
+pub use declaration::shared::Cpus;
+pub use each::cloud::{CloudDisk, CloudDisks, CloudOptions, MadeDisks, Part, PartLayer};
+pub use each::file_system::FileSystemKind;
+pub use each::throttle::Counts;
+#[allow(clippy::wildcard_imports, reason = "the files that `each_layer` lists")]
+use each::*;
+pub use error::{About, Error, FilePlace, similar};
+pub use quote::{brief, cut};
+use stack::vdisk;
+pub use stack::{Base, Layer, Stack, numbered, numbered_from, resolve_path};
+pub use text::{WrittenLayer, quote_value, written_layers};
+
+macro_rules! export {
+    ($($group:ident { $($module:ident::$Layer:ident,)* })*) => {
+        $($(pub use $module::$Layer;)*)*
+    };
+}
+
+each_layer!(export);
+
+/// A message in which the list of all layers is `ALL`, for snapshots that a new layer leaves alone.
+#[cfg(test)]
+pub(crate) fn abbreviated(message: impl std::fmt::Display) -> String {
+    let names: Vec<_> = Layer::catalog().map(|layer| layer.name).collect();
+    message.to_string().replace(&names.join(", "), "ALL")
+}
+
+#[cfg(test)]
+mod tests;

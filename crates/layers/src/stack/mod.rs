@@ -1,0 +1,105 @@
+//! A stack and its layers.
+
+mod base;
+mod parts;
+mod spelled_out;
+pub(crate) mod vdisk;
+
+pub use base::Base;
+pub use parts::{numbered, numbered_from, resolve_path};
+
+use serde::{Deserialize, Serialize};
+
+use crate::declaration::info::{Does, LayerInfo};
+use crate::declaration::{Arguments, Declared as _, Values};
+#[allow(clippy::wildcard_imports, reason = "the files that `each_layer` lists")]
+use crate::each::*;
+use crate::error::Error;
+
+/// Layers from bottom (the base, where bytes live) to top (what the load sees).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Stack {
+    /// Never empty; the first one is a base.
+    pub layers: Vec<Layer>,
+}
+
+/// Makes a layer of what was written.
+type Read = fn(&Arguments<'_>) -> Result<Layer, Error>;
+
+macro_rules! declare {
+    ($($group:ident { $($module:ident::$Layer:ident,)* })*) => {
+        /// One thing in the path that can cost.
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+        #[serde(tag = "layer", rename_all = "snake_case")]
+        pub enum Layer {
+            $($($Layer($module::$Layer),)*)*
+        }
+
+        /// The words of each, and what reads it.
+        static CATALOG: &[(&[LayerInfo], Read)] = &[
+            $($(($module::$Layer::WORDS, |arguments| {
+                $module::$Layer::read(arguments).map(Layer::$Layer)
+            }),)*)*
+        ];
+
+        impl Layer {
+            /// This layer's entry in the catalog.
+            pub fn info(&self) -> &'static LayerInfo {
+                match self {
+                    $($(Self::$Layer(it) => &$module::$Layer::WORDS[it.word()],)*)*
+                }
+            }
+
+            pub(crate) fn values(&self) -> Values {
+                match self {
+                    $($(Self::$Layer(it) => it.values(),)*)*
+                }
+            }
+        }
+    };
+}
+
+each_layer!(declare);
+
+impl Layer {
+    /// Every layer there is, bases first, with its parameters.
+    pub fn catalog() -> impl Iterator<Item = &'static LayerInfo> {
+        CATALOG.iter().flat_map(|(words, _)| *words)
+    }
+
+    /// The entry for a word of stack text, and what reads such a layer.
+    pub(crate) fn declared(name: &str) -> Result<(&'static LayerInfo, Read), Error> {
+        let of_word = |(words, read): &'static (&[LayerInfo], Read)| {
+            words.iter().find(|info| info.name == name).map(|info| (info, *read))
+        };
+        CATALOG
+            .iter()
+            .find_map(of_word)
+            .ok_or_else(|| Error::unknown("layer", name, Self::catalog().map(|layer| layer.name)))
+    }
+
+    /// The word that names the layer in stack text.
+    pub fn name(&self) -> &'static str {
+        self.info().name
+    }
+
+    /// Whether bytes live in this layer; a base is at the bottom and cannot be taken off.
+    pub fn is_base(&self) -> bool {
+        self.info().is_base()
+    }
+
+    /// Whether the layer can be taken off a stack.
+    pub fn is_optional(&self) -> bool {
+        !matches!(self.info().does, Does::Holds | Does::Carries)
+    }
+}
+
+impl LayerInfo {
+    /// The entry for a word of stack text.
+    ///
+    /// # Errors
+    /// The nearest word there is, if there is none of that name.
+    pub fn named(name: &str) -> Result<&'static Self, Error> {
+        Layer::declared(name).map(|(info, _)| info)
+    }
+}

@@ -1,0 +1,86 @@
+//! What a stack is taken apart into, and what is asked of one as a whole.
+
+use std::path::{Path, PathBuf};
+
+use super::{Layer, Stack};
+use crate::error::{About, Error};
+
+impl Stack {
+    /// Bytes of the base; `None` if only the machine knows (a directory, a device, a server).
+    pub fn size_bytes(&self) -> Option<u64> {
+        self.base()?.size_bytes()
+    }
+
+    /// Names of the layers that can be taken off, from bottom to top, a repeated one numbered:
+    /// `aes`, `aes#2`.
+    pub fn layer_names(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for layer in self.layers.iter().filter(|layer| layer.is_optional()) {
+            let is_taken = |name: &str| names.iter().any(|other| other == name);
+            let word = layer.name();
+            let name = if is_taken(word) { numbered(word, is_taken) } else { word.to_owned() };
+            names.push(name);
+        }
+        names
+    }
+
+    /// The stack with only those of its optional layers whose bit is set in `mask`, the lowest
+    /// bit for the lowest layer.
+    #[must_use]
+    pub fn subset(&self, mask: u32) -> Self {
+        let mut bits = (0..u32::BITS).map(|k| mask >> k & 1 == 1);
+        let kept = |layer: &&Layer| !layer.is_optional() || bits.next() == Some(true);
+        Self { layers: self.layers.iter().filter(kept).cloned().collect() }
+    }
+
+    /// [`Stack::subset`], unless what is left does not fit together: a layer may stand only
+    /// because of one below it.
+    ///
+    /// # Errors
+    /// [`Error::Impossible`], naming what is left.
+    pub fn part(&self, mask: u32) -> Result<Self, Error> {
+        let part = self.subset(mask);
+        match Self::parse(&part.to_string()) {
+            Err(error) => Err(Error::impossible(
+                About::Experiment,
+                "stack",
+                format!("taken apart it becomes `{part}`, and {}", error.headline()),
+                "compare the stacks that can be made, as in iotax compare a=STACK b=STACK",
+            )),
+            Ok(_) => Ok(part),
+        }
+    }
+
+    /// Makes the paths in it absolute: see [`resolve_path`].
+    pub fn resolve_paths(&mut self, directory: &Path, home: Option<&Path>) {
+        for path in self.paths_mut() {
+            resolve_path(path, directory, home);
+        }
+    }
+}
+
+/// Makes a relative path absolute; `~` is the home directory, if there is one.
+pub fn resolve_path(path: &mut PathBuf, directory: &Path, home: Option<&Path>) {
+    *path = match (path.strip_prefix("~"), home) {
+        (Ok(rest), Some(home)) => home.join(rest),
+        // Collecting components leaves out every `.`.
+        _ => directory.join(&*path).components().collect(),
+    };
+}
+
+/// `name#2`, or the first number that is free.
+pub fn numbered(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
+    numbered_from(2, name, is_taken).0
+}
+
+/// The same from a number on; and the number after it.
+pub fn numbered_from(first: u32, name: &str, is_taken: impl Fn(&str) -> bool) -> (String, u32) {
+    let mut number = first;
+    loop {
+        let candidate = format!("{name}#{number}");
+        number += 1;
+        if !is_taken(&candidate) {
+            return (candidate, number);
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Do the layers fit on each other? Puts in what goes without saying: the loop device where a file
+//! must become a block device.
+//!
+//! After it, a stack says all that will be built, and taking optional layers off leaves a stack
+//! that still fits: an optional layer gives the form it takes, or of a network path another one.
+
+use std::ops::Range;
+
+use super::token::quote;
+use crate::declaration::info::{Does, Form, Submitter, World};
+use crate::each::file::File;
+use crate::each::file_system::{FileSystem, FileSystemKind};
+use crate::each::loop_device::Loop;
+use crate::error::Error;
+use crate::stack::{Layer, Stack};
+
+/// A layer and where it stands in the text.
+pub(super) type Placed = (Layer, Range<usize>);
+
+impl Stack {
+    /// Whether the whole stack lives in this process.
+    pub fn is_in_process(&self) -> bool {
+        self.layers.iter().all(|layer| layer.info().world != World::System)
+    }
+
+    /// What the stack as a whole is to a load; in-process ones are files.
+    pub fn form(&self) -> Form {
+        let mut forms = self.layers.iter().filter_map(|layer| layer.info().gives);
+        forms.next_back().unwrap_or(Form::File)
+    }
+
+    /// Whether it is a network path within this machine that nothing delays or limits, whose flows
+    /// reach their speed within some milliseconds.
+    pub fn is_immediate_path(&self) -> bool {
+        matches!(self.layers.first(), Some(Layer::Netns(_) | Layer::Loopback(_)))
+            && self.layers.iter().all(|layer| layer.info().does != Does::Limits)
+    }
+}
+
+/// The stack of these layers, completed.
+pub(super) fn complete(layers: Vec<Placed>, text: &str) -> Result<Stack, Error> {
+    let is_system = |(layer, _): &&Placed| layer.info().world == World::System;
+    let Some((system, _)) = layers.iter().find(is_system) else {
+        return Ok(Stack { layers: layers.into_iter().map(|(layer, _)| layer).collect() });
+    };
+    let system = system.name();
+    let mut whole: Vec<Layer> = Vec::with_capacity(layers.len() + 2);
+    let mut form = Form::File;
+    for (layer, span) in layers {
+        let info = layer.info();
+        if info.world == World::InProcess {
+            return Err(two_worlds(&layer, layer.name(), system).at(text, span));
+        }
+        if matches!(layer, Layer::File(File { thin: true, .. })) {
+            return Err(two_worlds(&layer, "file(thin)", system).at(text, span));
+        }
+        if !layer.is_base() && !info.takes.contains(&form) {
+            if form != Form::File || !info.takes.contains(&Form::Block) {
+                return Err(unfit(&layer, form).at(text, span));
+            }
+            whole.push(Layer::Loop(Loop { direct: true }));
+        }
+        fit(&layer, &mut whole).map_err(|e| e.at(text, span))?;
+        form = info.gives.unwrap_or(form);
+        whole.push(layer);
+    }
+    if form == Form::File {
+        whole.push(Layer::Loop(Loop { direct: true }));
+    }
+    Ok(Stack { layers: whole })
+}
+
+fn two_worlds(layer: &Layer, name: &str, system: &str) -> Error {
+    let stack = if layer.is_base() { layer.to_string() } else { format!("file(size=1G) + {name}") };
+    let stack = quote(&stack);
+    Error::syntax(
+        format!("`{name}` lives in iotax's process, `{system}` in the system"),
+        format!(
+            "put the in-process layers into a virtual disk below the others: \
+             vdisk(stack={stack}) + {system}"
+        ),
+    )
+}
+
+fn unfit(layer: &Layer, form: Form) -> Error {
+    let (name, info) = (layer.name(), layer.info());
+    let wanted: Vec<_> = info.takes.iter().map(|form| form.with_article()).collect();
+    Error::syntax(
+        format!("`{name}` needs {} below it, not {}", wanted.join(" or "), form.with_article()),
+        match (info.takes, info.gives) {
+            ([Form::Ethernet, ..], _) if matches!(form, Form::Service | Form::Connections) => {
+                format!(
+                    "put it on interfaces of iotax's own, below any service's address: netns + {name}"
+                )
+            }
+            ([wanted, ..], _) if wanted.is_network() => {
+                format!("put it on a network path: netns + {name}")
+            }
+            ([Form::Directory], _) => {
+                format!("put a file system below it: file(size=2G) + ext4 + {name}")
+            }
+            _ if info.does == Does::Limits && form == Form::Block => {
+                "put it below the device's layers, right above a file, or limit the device with \
+                 cgroup-io"
+                    .to_owned()
+            }
+            ([Form::Block], Some(Form::Directory)) => {
+                format!("make it on a file or device: file(size=2G) + {name}")
+            }
+            _ => format!("put it below the file system: file(size=2G) + {name} + ext4"),
+        },
+    )
+}
+
+/// What a layer needs of those below it besides their form; may tell them so.
+fn fit(layer: &Layer, below: &mut [Layer]) -> Result<(), Error> {
+    let is_limit = |layer: &Layer| matches!(layer, Layer::CgroupIo(_));
+    match layer {
+        Layer::CgroupIo(_) if below.iter().any(is_limit) => Err(Error::syntax(
+            "a process is in one cgroup only, so a stack has one `cgroup-io`",
+            "put all limits into one",
+        )),
+        Layer::CgroupIo(_) => has_device(below.last()),
+        _ if layer.info().submitter == Submitter::Process && below.iter().any(is_limit) => {
+            // What another process does is not limited by limits of this one.
+            let problem = format!(
+                "`{}` is done by another process, which the `cgroup-io` below it does not limit",
+                layer.name()
+            );
+            Err(Error::syntax(problem, "put cgroup-io on top"))
+        }
+        Layer::Fscrypt(_) => encrypt(below),
+        Layer::Ipsec(_) if !has_own_addresses(below) => Err(Error::syntax(
+            "`ipsec` protects what goes between two addresses, and the `ipsec` below it does so \
+             already",
+            "keep one, or put a tunnel in between: ipsec + vxlan + ipsec",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Whether the ends of a network path have addresses that no `ipsec` protects yet: tunnels have their
+/// own.
+fn has_own_addresses(below: &[Layer]) -> bool {
+    let nearest = below.iter().rev().find(|layer| layer.info().gives.is_some());
+    !matches!(nearest, Some(Layer::Ipsec(_)))
+}
+
+/// Refuses places at which `cgroup-io` would limit nothing: the kernel limits what iotax's own
+/// process does to a block device.
+fn has_device(below: Option<&Layer>) -> Result<(), Error> {
+    match below.map(|layer| layer.info().submitter) {
+        Some(Submitter::Process | Submitter::Nobody) => Err(Error::syntax(
+            "`cgroup-io` limits I/O of block devices, and there is none right below it",
+            "put it on a file system or device: file(size=2G) + ext4 + cgroup-io(read_iops=1000)",
+        )),
+        Some(Submitter::Caller) | None => Ok(()),
+    }
+}
+
+/// The file system that encrypts is the one below, which must be made for it.
+fn encrypt(below: &mut [Layer]) -> Result<(), Error> {
+    let nearest = below.iter_mut().rev().find(|layer| !matches!(layer, Layer::CgroupIo(_)));
+    match nearest {
+        Some(Layer::FileSystem(FileSystem { kind: FileSystemKind::Ext4, encrypt, .. })) => {
+            *encrypt = true;
+            Ok(())
+        }
+        _ => Err(Error::syntax(
+            "`fscrypt` is done by the file system below it, which must be ext4",
+            "write ext4 + fscrypt",
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,120 @@
+//! Words and marks of stack text, each with its bytes in the text.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use crate::error::Error;
+use crate::quote::brief;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Token<'a> {
+    pub kind: Kind<'a>,
+    pub span: Range<usize>,
+}
+
+/// What a token is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Kind<'a> {
+    /// A bare word, or text in double quotes with the quotes taken off.
+    Word(Cow<'a, str>),
+    Open,
+    Close,
+    Comma,
+    Equals,
+    Plus,
+    End,
+}
+
+impl Kind<'_> {
+    /// For "expected ..., found ...".
+    pub(super) fn describe(&self) -> String {
+        match self {
+            Self::Word(word) => format!("`{}`", brief(word)),
+            Self::Open => "`(`".into(),
+            Self::Close => "`)`".into(),
+            Self::Comma => "`,`".into(),
+            Self::Equals => "`=`".into(),
+            Self::Plus => "`+`".into(),
+            Self::End => "the end".into(),
+        }
+    }
+
+    fn of_mark(mark: char) -> Option<Self> {
+        match mark {
+            '(' => Some(Self::Open),
+            ')' => Some(Self::Close),
+            ',' => Some(Self::Comma),
+            '=' => Some(Self::Equals),
+            '+' => Some(Self::Plus),
+            _ => None,
+        }
+    }
+}
+
+/// Whether a value can stand in stack text without quotes.
+pub(super) fn is_bare(value: &str) -> bool {
+    !value.is_empty() && !value.contains(ends_word)
+}
+
+/// The value as stack text reads it back: quoted only where it must be.
+pub fn quote(value: &str) -> Cow<'_, str> {
+    if is_bare(value) {
+        return Cow::Borrowed(value);
+    }
+    Cow::Owned(format!("\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\"")))
+}
+
+/// Whether the value has its quotes already.
+pub(super) fn is_quoted(value: &str) -> bool {
+    value.len() > 1 && value.starts_with('"') && value.ends_with('"')
+}
+
+fn ends_word(c: char) -> bool {
+    c.is_whitespace() || c == '"' || Kind::of_mark(c).is_some()
+}
+
+/// Splits `text`; the last token is always [`Kind::End`].
+pub(super) fn tokens(text: &str) -> Result<Vec<Token<'_>>, Error> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(first) = text[at..].chars().next() {
+        let start = at;
+        at += first.len_utf8();
+        if first.is_whitespace() {
+            continue;
+        }
+        let kind = if let Some(mark) = Kind::of_mark(first) {
+            mark
+        } else if first == '"' {
+            let (word, length) = quoted(&text[at..]).ok_or_else(|| {
+                Error::syntax("this quote is never closed", "put a \" behind the value")
+                    .at(text, start..text.len())
+            })?;
+            at += length;
+            Kind::Word(Cow::Owned(word))
+        } else {
+            at = text[start..].find(ends_word).map_or(text.len(), |length| start + length);
+            Kind::Word(Cow::Borrowed(&text[start..at]))
+        };
+        found.push(Token { kind, span: start..at });
+    }
+    found.push(Token { kind: Kind::End, span: text.len()..text.len() });
+    Ok(found)
+}
+
+/// The text up to the closing quote, `\"` and `\\` undone, and the bytes it took.
+fn quoted(text: &str) -> Option<(String, usize)> {
+    let mut word = String::new();
+    let mut chars = text.char_indices();
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '"' => return Some((word, at + 1)),
+            '\\' => match chars.next()?.1 {
+                escaped @ ('"' | '\\') => word.push(escaped),
+                other => word.extend(['\\', other]),
+            },
+            other => word.push(other),
+        }
+    }
+    None
+}

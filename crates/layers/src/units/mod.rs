@@ -1,0 +1,239 @@
+//! Sizes, durations, rates and shares, as users write them and back.
+//!
+//! | unit | written | means |
+//! |---|---|---|
+//! | size | `4k`, `64M`, `2G`, `1T`, `4KiB`, `4096` | bytes; letters are powers of 1024, as fio reads them |
+//! | duration | `500ns`, `200us`, `2ms`, `1.5s`, `1m`, `1h`, `0` | nanoseconds |
+//! | bandwidth | `32M`, `32M/s` | bytes per second; letters as in sizes |
+//! | bit rate | `500Mbit`, `1Gbit`, `64kbit` | bits per second; letters are powers of 1000 |
+//! | I/O rate | `4000`, `4k`, `2.5k` | per second; here `k` is 1000 and `M` a million |
+//! | share | `5%`, `0.05` | fraction of 1 |
+//!
+//! `10MB` is refused: fio reads it as 10 x 2^20, disk vendors as 10^7. Every `format_*` writes the
+//! shortest text that its parser reads back to exactly the same number.
+
+mod number;
+pub(crate) mod unit;
+
+use crate::error::Error;
+use number::Number;
+pub use unit::Unit;
+
+impl Unit {
+    /// That a text does not read in this unit.
+    pub fn refuse(
+        self,
+        text: &str,
+        problem: impl Into<String>,
+        advice: impl Into<String>,
+    ) -> Error {
+        let (problem, advice) = (problem.into(), advice.into());
+        Error::Value { text: text.to_owned(), unit: self, problem, advice }
+    }
+}
+
+const SIZE_ADVICE: &str = "write a size as 4k, 64M, 2G or 4096 (letters are powers of 1024)";
+const SIZE_LETTERS: [(&str, u64); 4] =
+    [("T", 1 << 40), ("G", 1 << 30), ("M", 1 << 20), ("k", 1 << 10)];
+const BIT_UNITS: [(&str, f64); 4] = [("Gbit", 1e9), ("Mbit", 1e6), ("kbit", 1e3), ("bit", 1.0)];
+const DURATION_UNITS: [(&str, u64); 6] = [
+    ("h", 3_600_000_000_000),
+    ("m", 60_000_000_000),
+    ("s", 1_000_000_000),
+    ("ms", 1_000_000),
+    ("us", 1_000),
+    ("ns", 1),
+];
+
+/// Reads a size in bytes.
+pub fn parse_bytes(text: &str) -> Result<u64, Error> {
+    let number = Number::read(text, Unit::Size, SIZE_ADVICE)?;
+    let multiplier = binary_multiplier(&number, text, Unit::Size)?;
+    number.times(multiplier).ok_or_else(|| {
+        Unit::Size.refuse(text, "not a whole number of bytes below 16 EiB", SIZE_ADVICE)
+    })
+}
+
+/// Reads a bandwidth in bytes per second; `/s` may be left out.
+pub fn parse_bandwidth(text: &str) -> Result<f64, Error> {
+    let trimmed = text.trim();
+    let per_second = trimmed.strip_suffix("/s").unwrap_or(trimmed);
+    let number = Number::read(per_second, Unit::Bandwidth, "write 32M for 32 MiB per second")?;
+    let multiplier = binary_multiplier(&number, text, Unit::Bandwidth)?;
+    Ok(number.as_f64() * multiplier as f64)
+}
+
+/// What a size's letters multiply by: powers of 1024 only, `B` and `iB` allowed behind them.
+fn binary_multiplier(number: &Number<'_>, text: &str, unit: Unit) -> Result<u64, Error> {
+    let suffix = number.suffix.to_ascii_lowercase();
+    let letter = suffix.strip_suffix("ib").or_else(|| suffix.strip_suffix('i')).unwrap_or(&suffix);
+    let known = SIZE_LETTERS.iter().find(|(name, _)| name.eq_ignore_ascii_case(letter));
+    if suffix.is_empty() || suffix == "b" {
+        return Ok(1);
+    }
+    if let Some((_, multiplier)) = known {
+        return Ok(*multiplier);
+    }
+    let vendor = ["kb", "mb", "gb", "tb"].iter().zip(1_u32..).find(|(name, _)| **name == letter);
+    let Some((_, power)) = vendor else {
+        return Err(unit.refuse(text, format!("unknown unit `{}`", number.suffix), SIZE_ADVICE));
+    };
+    let (binary, decimal) = (10 * power, 3 * power);
+    let letter = ["k", "M", "G", "T"][power as usize - 1];
+    let digits = number.times(10_u64.pow(decimal)).map(|bytes| format!(" or {bytes}"));
+    Err(unit.refuse(
+        text,
+        format!(
+            "`{}` is ambiguous: fio reads it as 2^{binary} bytes, disk vendors as 10^{decimal}",
+            number.suffix
+        ),
+        format!("write {}{letter}{}", number.digits, digits.unwrap_or_default()),
+    ))
+}
+
+/// Reads a bit rate in bits per second, as networks are sold; `/s` may be left out.
+pub fn parse_bit_rate(text: &str) -> Result<f64, Error> {
+    let advice = "write a bit rate as 500Mbit, 1Gbit or 64kbit (letters are powers of 1000)";
+    let trimmed = text.trim();
+    let per_second = trimmed.strip_suffix("/s").unwrap_or(trimmed);
+    let number = Number::read(per_second, Unit::BitRate, advice)?;
+    let known = BIT_UNITS.iter().find(|(name, _)| name.eq_ignore_ascii_case(number.suffix));
+    let Some((_, multiplier)) = known else {
+        let problem = match number.suffix {
+            "" => "bits or bytes?".to_owned(),
+            other => format!("unknown unit `{other}`"),
+        };
+        return Err(Unit::BitRate.refuse(text, problem, advice));
+    };
+    Ok(number.as_f64() * multiplier)
+}
+
+/// The shortest bit rate that reads back exactly.
+pub fn format_bit_rate(bits: f64) -> String {
+    let whole = BIT_UNITS.iter().find(|(_, unit)| bits >= *unit && bits % unit == 0.0);
+    let (name, unit) = whole.unwrap_or(&("bit", 1.0));
+    format!("{}{name}", bits / unit)
+}
+
+/// Reads a duration in nanoseconds. Only `0` may go without a unit.
+pub fn parse_duration(text: &str) -> Result<u64, Error> {
+    let unit = Unit::Duration;
+    let advice = "write a duration as 500ns, 200us, 2ms, 5s or 1m";
+    let number = Number::read(text, unit, advice)?;
+    let name = if number.suffix == "µs" { "us" } else { number.suffix };
+    if name.is_empty() {
+        let digits = number.digits;
+        let advice = format!("write {digits}s, {digits}ms or {digits}us");
+        let is_zero = number.times(1) == Some(0);
+        return if is_zero {
+            Ok(0)
+        } else {
+            Err(unit.refuse(text, format!("{digits} what?"), advice))
+        };
+    }
+    let Some((_, nanoseconds)) = DURATION_UNITS.iter().find(|(known, _)| *known == name) else {
+        return Err(unit.refuse(text, format!("unknown unit `{name}`"), advice));
+    };
+    number.times(*nanoseconds).ok_or_else(|| {
+        unit.refuse(text, "not a whole number of nanoseconds below 584 years", advice)
+    })
+}
+
+/// Reads I/Os per second (or any count per second): `k` is 1000 here, as in "4k IOPS".
+pub fn parse_iops(text: &str) -> Result<f64, Error> {
+    let advice = "write I/Os per second as 4000 or 4k (here k is 1000)";
+    let number = Number::read(text, Unit::Iops, advice)?;
+    let multiplier = match number.suffix {
+        "" | "/s" => 1.0,
+        "k" | "K" => 1e3,
+        "M" | "m" => 1e6,
+        other => return Err(Unit::Iops.refuse(text, format!("unknown unit `{other}`"), advice)),
+    };
+    Ok(number.as_f64() * multiplier)
+}
+
+/// Reads a whole number; no suffix, since `4k` of things could be 4000 or 4096.
+pub fn parse_count(text: &str) -> Result<u64, Error> {
+    let advice = "write it in digits, as 4 or 4000";
+    let number = Number::read(text, Unit::Count, advice)?;
+    match (number.suffix, number.times(1)) {
+        ("", Some(count)) => Ok(count),
+        ("", None) => Err(Unit::Count.refuse(text, "it is not whole, or too large", advice)),
+        (other, _) => Err(Unit::Count.refuse(text, format!("`{other}` after it"), advice)),
+    }
+}
+
+/// Reads a share of 1: `5%` or `0.05`. A bare number above 1 is refused rather than guessed at.
+pub fn parse_share(text: &str) -> Result<f64, Error> {
+    let advice = "write a percentage with its sign, 5%, or a fraction, 0.05";
+    let number = Number::read(text, Unit::Share, advice)?;
+    let share = match number.suffix {
+        "%" => number.as_f64() / 100.0,
+        "" => number.as_f64(),
+        other => return Err(Unit::Share.refuse(text, format!("unknown unit `{other}`"), advice)),
+    };
+    if share <= 1.0 {
+        return Ok(share);
+    }
+    if number.suffix == "%" {
+        return Err(Unit::Share.refuse(text, "more than 100%", advice));
+    }
+    let advice = format!("write {0}% if percent was meant", number.digits);
+    Err(Unit::Share.refuse(text, "more than 1", advice))
+}
+
+/// Reads `true` or `false`; also `1`/`0`, as in fio's options, and `yes`/`no`, `on`/`off`.
+pub fn parse_switch(text: &str) -> Result<bool, Error> {
+    match text.trim() {
+        "true" | "1" | "yes" | "on" => Ok(true),
+        "false" | "0" | "no" | "off" => Ok(false),
+        other => Err(Unit::Switch.refuse(other, "neither true nor false", "write true or false")),
+    }
+}
+
+/// Bytes with the largest letter that divides exactly: 65536 is `64k`.
+pub fn format_bytes(bytes: u64) -> String {
+    with_largest(bytes, &SIZE_LETTERS, "")
+}
+
+/// Nanoseconds with the largest unit that divides exactly: 200000 is `200us`.
+pub fn format_duration(ns: u64) -> String {
+    if ns == 0 { "0s".to_owned() } else { with_largest(ns, &DURATION_UNITS, "ns") }
+}
+
+/// Bytes per second; letters where they are exact.
+pub fn format_bandwidth(bytes_per_second: f64) -> String {
+    // 2^53: below it every whole f64 converts to u64 and back without loss.
+    if bytes_per_second.fract() == 0.0 && (0.0..9_007_199_254_740_992.0).contains(&bytes_per_second)
+    {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "checked above"
+        )]
+        return format_bytes(bytes_per_second as u64);
+    }
+    bytes_per_second.to_string()
+}
+
+/// I/Os per second in plain digits, where no letter can be misread.
+pub fn format_iops(iops: f64) -> String {
+    iops.to_string()
+}
+
+/// A share as a percentage where that reads back exactly, else as a fraction.
+pub fn format_share(share: f64) -> String {
+    let percent = format!("{}%", share * 100.0);
+    if parse_share(&percent) == Ok(share) { percent } else { share.to_string() }
+}
+
+fn with_largest(value: u64, units: &[(&str, u64)], bare: &str) -> String {
+    let exact = units.iter().find(|(_, size)| value != 0 && value.is_multiple_of(*size));
+    match exact {
+        Some((name, size)) => format!("{}{name}", value / size),
+        None => format!("{value}{bare}"),
+    }
+}
+
+#[cfg(test)]
+mod tests;
