@@ -96,6 +96,7 @@ fn network(seen: &NetworkSeen) -> String {
         format!("{count} of {max} connections tracked")
     }));
     if !encrypting.is_empty() {
+        let encrypting: Vec<String> = encrypting.iter().map(ToString::to_string).collect();
         facts.push(format!("encrypting: {}", encrypting.join(" ")));
     }
     facts.join(", ")
