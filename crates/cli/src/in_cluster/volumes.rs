@@ -172,7 +172,7 @@ fn as_written(target: &Target) -> String {
             [Layer::Nfs(nfs)] if nfs.server == "hostpath" => format!("hostpath:{}", nfs.export),
             _ => target.to_string(),
         },
-        other => other.to_string(),
+        Target::Several(_) => target.to_string(),
     }
 }
 

@@ -45,10 +45,10 @@ impl ProgressLine {
     /// events it follows the counters of the load, `live`.
     pub(crate) fn new(plan: &Plan, live: &Arc<LoadProgress>, quiet: bool) -> Self {
         let longest = Duration::from_nanos(plan.duration_ns().1);
-        let mut line = Self::of_search(longest, live, quiet);
-        line.block = Duration::from_nanos(plan.block_ns(plan.arms));
-        (line.expected_blocks, line.max_blocks) = (plan.min_blocks, plan.max_blocks);
-        line
+        let mut shown = Self::of_search(longest, live, quiet);
+        shown.block = Duration::from_nanos(plan.block_ns(plan.arms));
+        (shown.expected_blocks, shown.max_blocks) = (plan.min_blocks, plan.max_blocks);
+        shown
     }
 
     /// The same for a search for caps that takes about so long.

@@ -70,8 +70,8 @@ pub(crate) enum Question {
 
 /// What a comparison is of.
 pub(crate) enum Comparison {
-    Targets(Resolved),
-    Saved(SavedResults),
+    Targets(Box<Resolved>),
+    Saved(Box<SavedResults>),
 }
 
 impl Resolved {
@@ -139,13 +139,13 @@ pub(crate) fn peel(args: &PeelArgs) -> Result<Resolved> {
 /// The experiment of `iotax compare`.
 pub(crate) fn compare(args: &CompareArgs) -> Result<Comparison> {
     if is_experiment_file(args) {
-        return Ok(Comparison::Targets(compare_placed(args, Ok)?));
+        return Ok(Comparison::Targets(compare_placed(args, Ok)?.into()));
     }
     let factors = arms::factors(&args.matrix.factors)?;
     let written = Written::read(args, &factors)?;
     match results::compare(&written, args)? {
-        Some(saved) => Ok(Comparison::Saved(saved)),
-        None => Ok(Comparison::Targets(targets(written, factors, args, Ok)?)),
+        Some(saved) => Ok(Comparison::Saved(saved.into())),
+        None => Ok(Comparison::Targets(targets(written, factors, args, Ok)?.into())),
     }
 }
 

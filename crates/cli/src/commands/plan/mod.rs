@@ -31,7 +31,7 @@ pub(crate) fn plan(command: &PlanCommand) -> Result<Exit> {
                     "these are results, and nothing would be run; iotax compare shows them",
                 ));
             };
-            ("compare", resolved, &args.measure.load, &args.measure.output)
+            ("compare", *resolved, &args.measure.load, &args.measure.output)
         }
         PlanCommand::Run(args) => ("run", resolve::run(args)?, &args.load, &args.output),
     };
