@@ -62,7 +62,7 @@ fn tables_alone_tell_the_result() {
         "AMD EPYC 7B13",
         "iotax peel",
         "seed 42",
-        "Repeat on a machine of your own",
+        "Neighbours on this host share its CPUs",
     ] {
         assert!(shown.contains(&text.replace('#', "&#35;")) || shown.contains(text), "{text}");
     }

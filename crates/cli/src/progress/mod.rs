@@ -146,7 +146,7 @@ impl ProgressLine {
             .iter()
             .filter_map(|arm| arm.tax.map(|tax| (arm, tax)))
             .map(|(ArmProgress { phase, of, verdict, .. }, tax)| {
-                let phase = phase.iter().map(|phase| format!("{phase} ")).collect::<String>();
+                let phase = phase.as_ref().map_or_else(String::new, |phase| format!("{phase} "));
                 let name = name::subject(of);
                 let word = if verdict.is_signed() { String::new() } else { format!(" {verdict}") };
                 format!(" · {phase}{name}{word}: {}", tax.in_words())
