@@ -210,7 +210,7 @@ mod tests {
     fn the_fault_of_an_error_is_that_of_what_it_became() {
         let interrupted: Failure = iotax_run::Error::from(iotax_rig::Error::Interrupted).into();
         assert_eq!(interrupted.fault, Fault::Interrupted);
-        let result: Result<(), _> = Err(iotax_vdisk::Error::EmptyStack);
+        let result: Result<(), _> = Err(iotax_vdisk::Error::Depth { depth: 0, max: 1 });
         assert_eq!(result.context("mount").unwrap_err().fault, Fault::Usage);
         let message = "overflow".to_owned();
         let bug: Failure = iotax_load::Error::Panicked { job: "job".to_owned(), message }.into();
