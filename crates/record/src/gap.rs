@@ -4,10 +4,10 @@ use std::fmt;
 use std::io::{self, BufRead as _, BufReader};
 use std::path::Path;
 
+use crate::end::End;
 use crate::error::Error;
 use crate::json_file::open_file;
 use crate::location::Location;
-use crate::end::End;
 
 /// What a record lacks.
 #[derive(Debug, Clone, PartialEq, Eq)]

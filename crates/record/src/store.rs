@@ -7,13 +7,13 @@ use std::sync::mpsc;
 use std::thread;
 
 use crate::earlier;
+use crate::end::End;
 use crate::error::Error;
 use crate::gap::{Gap, gap};
 use crate::json_file::{
     appended, read_json, read_json_if_there, read_lines, write_head, write_json,
 };
 use crate::location::Location;
-use crate::end::End;
 use crate::stored::{Stored, Version};
 
 const END: &str = "end.json";
