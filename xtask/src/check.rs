@@ -6,7 +6,7 @@ use anyhow::Result;
 use crate::cargo::{cargo, with_env};
 use crate::steps::Step;
 use crate::suite::{Kind, run_tests};
-use crate::{dist, fuzz, prose, rooms, sources, tuples};
+use crate::{dist, fuzz, path, prose, rooms, sources, tuples};
 
 /// All steps in order.
 pub(crate) const STEPS: &[Step] = &[
@@ -16,6 +16,8 @@ pub(crate) const STEPS: &[Step] = &[
         rooms::check,
     ),
     Step::new("modules", "a module with children is NAME/mod.rs", sources::modules),
+    Step::new("hops", "the main path is as short as the architecture says", path::hops),
+    Step::new("final", "nothing changes an experiment that is resolved", path::resolved_is_final),
     Step::new("sizes", "no source file over 800 lines", sources::sizes),
     Step::new(
         "skips",

@@ -10,6 +10,7 @@ mod code;
 mod dist;
 mod fuzz;
 mod measure;
+mod path;
 mod prose;
 mod rooms;
 mod sources;

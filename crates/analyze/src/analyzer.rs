@@ -380,8 +380,7 @@ impl Analyzer {
             let additive = metrics.iter().find(|metric| metric.adds_up());
             let interactions: Vec<Conclusion> =
                 additive.map_or_else(Vec::new, |m| peel.interactions(&self.method, *m));
-            let cpu = Metric::cpu(self.experiment.spec.workload());
-            let attribution = peel.attribution(&self.method, &interactions, cpu);
+            let attribution = peel.attribution(&self.method, &interactions);
             all.extend(interactions);
             attribution
         });

@@ -9,9 +9,6 @@ use crate::analysis::{EffectChange, Estimate};
 use crate::method::Method;
 use crate::row::Row;
 
-/// Regime of a verdict that rests on the blocks since a change.
-pub(crate) const SINCE: &str = "after the change";
-
 /// A change of effect, and what the blocks since it may be used for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Change {

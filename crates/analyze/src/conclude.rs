@@ -8,6 +8,7 @@ use iotax_stats::verdict::{Sign, Verdict};
 
 use crate::analysis::{Comparison, PlaceEffect};
 use crate::change::{self, Change};
+use crate::findings::{Regime, Withheld};
 use crate::method::Method;
 use crate::metrics::Better;
 use crate::place;
@@ -27,19 +28,14 @@ pub(crate) struct Conclusion {
     pub spread: Option<f64>,
     /// The cost between two bounds that hold one by one, for rules.
     pub bounds: Option<Interval>,
-    /// Why the interval's own verdict was taken back, in words.
-    pub withheld: Option<&'static str>,
+    /// Why the interval's own verdict was taken back.
+    pub withheld: Option<Withheld>,
 }
 
 impl Conclusion {
     /// About two layers together: shown, but it does not decide when a run stops.
     pub(crate) const fn is_interaction(&self) -> bool {
         self.comparison.subject.is_interaction()
-    }
-
-    /// What it is about, in words.
-    pub(crate) fn subject(&self) -> String {
-        crate::analysis::named(&self.comparison.subject)
     }
 }
 
@@ -70,17 +66,6 @@ impl Conclusion {
         }
     }
 }
-
-/// A difference that the family of comparisons does not support.
-pub(crate) const NOT_AFTER_HOLM: &str =
-    "it holds alone, but not after Holm's correction for all comparisons";
-
-/// A difference that only independent blocks bear.
-const NOT_IF_DEPENDENT: &str = "it would not hold if successive blocks depended on each other";
-
-/// A difference beside one that the place of the trials makes.
-const NOT_TAKEN_OUT: &str =
-    "it matters which trial comes first in a block, and these blocks are too few to take that out";
 
 /// Concludes on the rows of one family (one metric, all arms or all layers): Holm's procedure
 /// runs over them.
@@ -154,18 +139,18 @@ fn withheld(
     method: &Method,
     decision: &mut Decision,
     place: Option<&PlaceEffect>,
-) -> Option<&'static str> {
+) -> Option<Withheld> {
     if decision.verdict.is_signed() && place.is_some_and(|place| !place.taken_out) {
         method.withhold(decision);
-        return Some(NOT_TAKEN_OUT);
+        return Some(Withheld::OrderMatters);
     }
     if decision.is_guarded {
-        return Some(NOT_IF_DEPENDENT);
+        return Some(Withheld::IfDependent);
     }
     let own = decision.cost.map(|cost| Verdict::of(&cost, method.margin));
     let by_family =
         decision.verdict == Verdict::Undecided && own.is_some_and(|own| own != Verdict::Undecided);
-    by_family.then_some(NOT_AFTER_HOLM)
+    by_family.then_some(Withheld::AfterHolm)
 }
 
 impl Row {
@@ -248,7 +233,7 @@ impl Row {
                 .projection
                 .filter(|_| has_size)
                 .and_then(|projection| u32::try_from(projection.total_blocks).ok()),
-            regime: change.map(|_| change::SINCE.to_owned()).filter(|_| has_size),
+            regime: change.map(|_| Regime::AfterChange).filter(|_| has_size),
             change: change.map(|change| change.effect),
             place: None,
             missing: None,

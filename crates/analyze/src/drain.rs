@@ -13,6 +13,7 @@ use iotax_stats::bucket::two_phase;
 use iotax_stats::sample::mean;
 
 use crate::analysis::{ArmDrain, Comparison};
+use crate::findings::Regime;
 use crate::metrics::Trait;
 
 /// Above the level after the step by this factor credits are still, or again, being spent.
@@ -110,8 +111,9 @@ pub(crate) fn label<'a>(
     comparisons: impl Iterator<Item = &'a mut Comparison>,
 ) {
     for (drain, iops) in drains.iter_mut().zip(iops) {
-        let regime = |rate| if *iops <= BURST * rate { "sustained" } else { "burst" };
-        drain.regime = drain.rate_iops.map(|rate| regime(rate).to_owned());
+        let is_spent = |rate| *iops <= BURST * rate;
+        let regime = |rate| if is_spent(rate) { Regime::Sustained } else { Regime::Burst };
+        drain.regime = drain.rate_iops.map(regime);
     }
     for comparison in comparisons.filter(|c| c.metric.has(Trait::Capped)) {
         let involved = |drain: &&ArmDrain, at: usize| match comparison.subject.arm() {
@@ -122,10 +124,10 @@ pub(crate) fn label<'a>(
             .iter()
             .enumerate()
             .filter(|(at, drain)| involved(drain, *at))
-            .map(|(_, drain)| drain.regime.as_ref());
+            .map(|(_, drain)| drain.regime);
         let first = regimes.next().flatten();
         if first.is_some() && regimes.all(|regime| regime == first) {
-            comparison.regime = first.cloned();
+            comparison.regime = first;
         }
     }
 }
@@ -169,8 +171,8 @@ mod tests {
     fn trials_above_the_level_after_the_step_are_a_burst() {
         let mut drains = [arm(step(12, 8)), arm(step(12, 8))];
         label(&mut drains, &[1020.0, 2900.0], std::iter::empty());
-        let regimes = drains.each_ref().map(|drain| drain.regime.as_deref());
-        assert_eq!(regimes, [Some("sustained"), Some("burst")]);
+        let regimes = drains.each_ref().map(|drain| drain.regime);
+        assert_eq!(regimes, [Some(Regime::Sustained), Some(Regime::Burst)]);
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! What self-checks and open questions are judged by.
 
-use iotax_experiment::{Job, Layer};
+use iotax_experiment::{Job, Layer, Subject};
 use iotax_record::{ExperimentHead, Site};
 
 use crate::analysis::{ArmDepths, ArmDrain, ArmPrecondition};
 use crate::blocks::Blocks;
 use crate::conclude::Conclusion;
 use crate::facts::{JobFacts, TrialFacts};
+use crate::findings::{Doubt, DoubtKind};
 use crate::masked::LevelShift;
 use crate::method::Method;
 
@@ -42,9 +43,14 @@ pub(crate) struct Worst<T> {
 }
 
 impl<T> Worst<T> {
-    /// `in 3 of 10 trials`.
-    pub(crate) fn how_often(&self) -> String {
-        format!("in {} of {}", self.trials, iotax_quantity::count(u64::from(self.of), "trial"))
+    /// `kind`: what the finding is.
+    pub(crate) fn doubt(self, kind: impl FnOnce(T) -> DoubtKind) -> Doubt {
+        Doubt {
+            kind: kind(self.finding),
+            of: Some(Subject::Arm(self.arm)),
+            trials: self.trials,
+            of_trials: Some(self.of),
+        }
     }
 }
 

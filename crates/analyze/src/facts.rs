@@ -8,6 +8,7 @@ use iotax_record::{
 
 use crate::counters::{self, CounterSeries, CounterSummary};
 use crate::described::{self, Described};
+use crate::findings::TrialOutcome;
 use crate::spread::LatencySpread;
 use crate::taken::{Taken, taken};
 
@@ -23,7 +24,7 @@ pub(crate) struct TrialFacts {
     pub started_ns: u64,
     pub switch_ns: u64,
     /// `completed`, `degraded`, `stalled`, `paused`, `failed` or `interrupted`.
-    pub outcome: &'static str,
+    pub outcome: TrialOutcome,
     pub why: Option<String>,
     pub window_ns: u64,
     /// In the order of the workload's jobs; a job without a record is absent.
@@ -113,9 +114,6 @@ pub(crate) struct JobFacts {
     pub waits_for_syncs: bool,
 }
 
-/// The word for a trial in which the load generator was held up.
-pub(crate) const PAUSED: &str = "paused";
-
 /// Trials whose spread of latencies is kept, the first ones of all phases.
 const MAX_SPREADS: u32 = 480;
 
@@ -171,11 +169,11 @@ impl TrialFacts {
                 .and_then(|load| load.stalled_below(&workload.primary)),
         };
         if facts.paused.is_some() && measured {
-            facts.outcome = PAUSED;
-            facts.why = facts.paused.map(told);
+            facts.outcome = TrialOutcome::Paused;
+            facts.why = None;
             facts.stalled_below = None;
-        } else if facts.stalled_below.is_some() && outcome != "interrupted" {
-            facts.outcome = "stalled";
+        } else if facts.stalled_below.is_some() && outcome != TrialOutcome::Interrupted {
+            facts.outcome = TrialOutcome::Stalled;
             facts.usable = arm.is_some();
         } else {
             facts.usable =
@@ -365,13 +363,6 @@ fn jobs(load: &LoadRecord, workload: &Workload, from_submission: bool) -> Vec<Jo
         .collect()
 }
 
-fn told(paused: PauseRecord) -> String {
-    format!(
-        "the load generator itself was paused for {}",
-        iotax_quantity::time(paused.total_ns as f64)
-    )
-}
-
 fn beside(load: &LoadRecord) -> Vec<(String, f64)> {
     load.operations.iter().map(|done| (done.name.clone(), done.latency.mean_ns())).collect()
 }
@@ -382,13 +373,13 @@ fn first_error(load: &LoadRecord) -> Option<String> {
     of_jobs.chain(beside).find_map(Clone::clone)
 }
 
-/// The word for an outcome, the reason, and whether anything was measured to the end.
-fn outcome(outcome: &Outcome) -> (&'static str, Option<String>, bool) {
+/// The outcome, the reason, and whether anything was measured to the end.
+fn outcome(outcome: &Outcome) -> (TrialOutcome, Option<String>, bool) {
     match outcome {
-        Outcome::Completed => ("completed", None, true),
-        Outcome::Degraded { reasons } => ("degraded", Some(reasons.join("; ")), true),
-        Outcome::Failed { error } => ("failed", Some(error.clone()), false),
-        Outcome::Interrupted => ("interrupted", None, false),
+        Outcome::Completed => (TrialOutcome::Completed, None, true),
+        Outcome::Degraded { reasons } => (TrialOutcome::Degraded, Some(reasons.join("; ")), true),
+        Outcome::Failed { error } => (TrialOutcome::Failed, Some(error.clone()), false),
+        Outcome::Interrupted => (TrialOutcome::Interrupted, None, false),
     }
 }
 

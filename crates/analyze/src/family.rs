@@ -8,7 +8,8 @@
 use iotax_stats::holm;
 use iotax_stats::verdict::Verdict;
 
-use crate::conclude::{Conclusion, NOT_AFTER_HOLM};
+use crate::conclude::Conclusion;
+use crate::findings::Withheld;
 use crate::metrics::Role;
 
 /// Takes back what the others say of a difference, as far as their family does not support it.
@@ -31,7 +32,7 @@ pub(crate) fn correct(alpha: f64, by_metric: &mut [Vec<Conclusion>]) {
             comparison.verdict = Verdict::Undecided;
             comparison.holds_after_holm = false;
             comparison.blocks_needed = None;
-            conclusion.withheld = Some(NOT_AFTER_HOLM);
+            conclusion.withheld = Some(Withheld::AfterHolm);
         }
     }
 }

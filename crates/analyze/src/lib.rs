@@ -13,9 +13,11 @@ mod conclude;
 mod counters;
 mod described;
 mod drain;
+mod effect;
 mod evidence;
 mod facts;
 mod family;
+mod findings;
 mod masked;
 mod matrix;
 mod method;
@@ -47,11 +49,11 @@ mod targets;
 
 pub use analysis::{
     Against, Analysis, ArmDepths, ArmDrain, ArmPrecondition, ArmSummary, ArmTax, Attribution, Cap,
-    Check, Comparison, DepthLevel, DepthResponse, EffectChange, Ending, Estimate, FORMAT,
-    FactorEffect, FactorEffects, FactorInteraction, FactorShift, FleetCost, FoundDepth,
-    Interaction, JobSummary, Judgment, LayerCost, Missing, NetworkLoad, NetworkSummary,
-    OperationSummary, Outlier, Outliers, PlaceEffect, QuantilePoint, Rates, SlowMode, Stalls,
-    Steadiness, SyncSummary, TargetPoint, TargetSummary, TrialPoint, Warning, Work,
+    Comparison, DepthLevel, DepthResponse, EffectChange, Ending, Estimate, FORMAT, FactorEffect,
+    FactorEffects, FactorInteraction, FactorShift, FleetCost, FoundDepth, Interaction, JobSummary,
+    Judgment, LayerCost, Missing, NetworkLoad, NetworkSummary, OperationSummary, Outlier, Outliers,
+    PlaceEffect, QuantilePoint, Rates, RuleOpen, SlowMode, Stalls, Steadiness, SyncSummary,
+    TargetPoint, TargetSummary, TrialPoint, Work,
 };
 pub use analyzer::Analyzer;
 pub use counters::{
@@ -61,8 +63,14 @@ pub use counters::{
     PressureFigures, QdiscFigures, QdiscSummary, Quantity, StallFigures, WayFigures, intervals,
 };
 pub use drain::drain_spec;
+pub use effect::{Effect, On, log_factor};
+pub use findings::{
+    CacheWay, Check, ColdCache, Doubt, DoubtKind, GrantedOption, GrantedOtherwise, InFlight,
+    LevelShift, NoAnswer, NotPreconditioned, OpenQuestion, Outlook, Regime, TrialOutcome, Withheld,
+};
 pub use iotax_stats::verdict::Verdict;
 pub use masked::{below_the_cap, depth_check, longest_below_the_cap, longest_depth_check};
+pub use method::FIRST_LOOK;
 pub use metrics::{Better, Metric, Unit};
 pub use phases::{Phases, Sustained};
 pub use precondition::{PASSES, precondition_spec};

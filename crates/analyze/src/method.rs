@@ -13,7 +13,7 @@ use crate::metrics::{Better, Metric, Trait};
 
 /// The first look at the blocks of a comparison. Until then some order of its trials was there once or
 /// not at all, and three tosses of a coin agree in one of four runs.
-pub(crate) const FIRST_LOOK: usize = 4;
+pub const FIRST_LOOK: usize = 4;
 
 /// How every metric of an experiment is concluded on.
 #[derive(Debug, Clone)]

@@ -2,10 +2,10 @@
 //! through it.
 
 use iotax_experiment::{IndexLoads, Workload};
-use iotax_quantity::{Effect, On};
 pub use iotax_stats::stopping::Better;
 use serde::{Serialize, Serializer};
 
+use crate::effect::On;
 use crate::facts::{JobFacts, TrialFacts, positive};
 
 /// What is compared. Of those that a workload is compared in, the first is its primary metric; where it
@@ -67,11 +67,11 @@ impl Metric {
         Self::CpuPerMib,
     ];
 
+    #[expect(clippy::too_many_lines, reason = "a table")]
     const fn row(self) -> Row {
         match self {
             Self::P99 => Row {
                 id: "p99",
-                name: "p99 latency",
                 compares: |workload| workload.is_open_loop() && !workload.is_datagrams(),
                 of: |trial| trial.primary().map(|job| job.p99_latency_ns as f64),
                 role: Role::Decides,
@@ -81,7 +81,6 @@ impl Metric {
             },
             Self::Latency => Row {
                 id: "latency",
-                name: "mean latency",
                 compares: |workload| workload.is_open_loop() && !workload.is_datagrams(),
                 of: |trial| trial.primary().map(|job| job.mean_latency_ns),
                 role: Role::Decides,
@@ -90,7 +89,6 @@ impl Metric {
             },
             Self::Throughput => Row {
                 id: "throughput",
-                name: "throughput",
                 unit: Unit::IosPerSecond,
                 better: Better::Higher,
                 compares: |workload| !workload.is_open_loop() && !workload.is_network(),
@@ -101,7 +99,6 @@ impl Metric {
             },
             Self::Bandwidth => Row {
                 id: "bandwidth",
-                name: "bandwidth",
                 unit: Unit::BitsPerSecond,
                 better: Better::Higher,
                 compares: |workload| {
@@ -114,7 +111,6 @@ impl Metric {
             },
             Self::Delivered => Row {
                 id: "delivered",
-                name: "datagram delivery",
                 unit: Unit::Share,
                 better: Better::Higher,
                 compares: |workload| workload.is_datagrams(),
@@ -125,7 +121,6 @@ impl Metric {
             },
             Self::RoundTrip => Row {
                 id: "round_trip",
-                name: "round trip",
                 compares: |workload| workload.is_round_trips() && !workload.is_open_loop(),
                 of: |trial| trial.primary().map(|job| job.service_sum_ns / job.ios as f64),
                 role: Role::Decides,
@@ -134,7 +129,6 @@ impl Metric {
             },
             Self::ConnectionRate => Row {
                 id: "connection_rate",
-                name: "connection rate",
                 unit: Unit::IosPerSecond,
                 better: Better::Higher,
                 compares: |workload| workload.is_connections() && !workload.is_open_loop(),
@@ -145,7 +139,6 @@ impl Metric {
             },
             Self::LoadTime => Row {
                 id: "load_time",
-                name: "index load time",
                 compares: |workload| workload.index.is_some(),
                 of: |trial| {
                     let (_, mean_ns) =
@@ -158,7 +151,6 @@ impl Metric {
             },
             Self::ServiceTime => Row {
                 id: "service_time",
-                name: "service time",
                 compares: |workload| workload.is_open_loop() && !workload.is_datagrams(),
                 of: |trial| trial.primary().map(|job| job.service_sum_ns / job.ios as f64),
                 traits: &[Trait::NeedsRate],
@@ -166,7 +158,6 @@ impl Metric {
             },
             Self::SyncP99 => Row {
                 id: "sync_p99",
-                name: "p99 sync latency",
                 compares: |workload| workload.is_open_loop() && syncs(workload),
                 of: |trial| trial.primary().map(|job| job.sync_p99_ns as f64),
                 role: Role::Decides,
@@ -176,7 +167,6 @@ impl Metric {
             },
             Self::SyncLatency => Row {
                 id: "sync_latency",
-                name: "sync latency",
                 compares: syncs,
                 of: |trial| trial.primary().map(|job| job.sync_sum_ns / job.syncs as f64),
                 role: Role::Decides,
@@ -185,14 +175,12 @@ impl Metric {
             },
             Self::Jitter => Row {
                 id: "jitter",
-                name: "jitter",
                 compares: |workload| workload.is_datagrams() && workload.is_open_loop(),
                 of: |trial| trial.primary()?.udp.map(|udp| udp.jitter_ns as f64),
                 ..PLAIN
             },
             Self::CpuPerIo => Row {
                 id: "cpu_per_io",
-                name: "CPU per I/O",
                 compares: |workload| !workload.is_network(),
                 of: cpu_per_io,
                 traits: &[Trait::OfHost],
@@ -200,7 +188,6 @@ impl Metric {
             },
             Self::CpuPerRequest => Row {
                 id: "cpu_per_request",
-                name: "CPU per request",
                 compares: |workload| workload.is_round_trips() || workload.is_connections(),
                 of: cpu_per_io,
                 traits: &[Trait::OfHost],
@@ -208,7 +195,6 @@ impl Metric {
             },
             Self::CpuPerMib => Row {
                 id: "cpu_per_mib",
-                name: "CPU per MiB",
                 compares: Workload::moves_bytes,
                 of: |trial| {
                     let cpu_ns = |job: &JobFacts| job.cpu_ns as f64 + trial.helpers_cpu_ns(job);
@@ -241,7 +227,7 @@ impl Metric {
     }
 
     /// What CPU time is told per under this workload.
-    pub(crate) fn cpu(workload: &Workload) -> Self {
+    pub fn cpu(workload: &Workload) -> Self {
         let mut metrics = Self::of_workload(workload).into_iter();
         metrics.find(|metric| !metric.is_speed()).unwrap_or(Self::CpuPerIo)
     }
@@ -249,11 +235,6 @@ impl Metric {
     /// In records and JSON.
     pub const fn id(self) -> &'static str {
         self.row().id
-    }
-
-    /// For people, as in "30 % more p99 latency".
-    pub const fn name(self) -> &'static str {
-        self.row().name
     }
 
     /// What its figures are in.
@@ -274,11 +255,6 @@ impl Metric {
             Better::Higher => On::Rate,
             Better::Lower => On::Time,
         }
-    }
-
-    /// What is known of a tax in it beside any estimate: `10 to 14 % slower`, `2.1 to 4.5x slower`.
-    pub(crate) fn range(self, [lo, hi]: [f64; 2]) -> String {
-        Effect::new(self.on(), None, Some(lo), Some(hi)).map_or_else(String::new, Effect::in_words)
     }
 
     /// Whether its figure is the speed of the storage, not what a host spends on it.
@@ -313,13 +289,12 @@ impl Metric {
         self.row().quantile
     }
 
-    /// What a quantile is one of: `I/Os`, `requests` or `syncs`.
-    pub(crate) fn samples_name(self, workload: &Workload) -> String {
-        let one = if self.has(Trait::OfSyncs) { "sync" } else { workload.unit() };
-        format!("{one}s")
+    /// Whether it is about syncs, not about reads and writes.
+    pub fn is_of_syncs(self) -> bool {
+        self.has(Trait::OfSyncs)
     }
 
-    /// How many of them a job did.
+    /// How many operations of a job its quantile is one of.
     pub(crate) fn samples(self, job: &JobFacts) -> u64 {
         if self.has(Trait::OfSyncs) { job.syncs } else { job.latency_ios }
     }
@@ -335,8 +310,6 @@ impl Serialize for Metric {
 struct Row {
     /// In records and JSON.
     id: &'static str,
-    /// For people, as in "30 % more p99 latency".
-    name: &'static str,
     unit: Unit,
     better: Better,
     compares: fn(&Workload) -> bool,
@@ -351,7 +324,6 @@ struct Row {
 /// A row that has nothing special.
 const PLAIN: Row = Row {
     id: "",
-    name: "",
     unit: Unit::Nanoseconds,
     better: Better::Lower,
     compares: |_| false,

@@ -11,7 +11,8 @@ use iotax_stats::verdict::Verdict;
 
 use crate::analysis::Missing;
 use crate::conclude::Conclusion;
-use crate::facts::{PAUSED, TrialFacts};
+use crate::facts::TrialFacts;
+use crate::findings::TrialOutcome;
 use crate::metrics::Better;
 
 /// Share of an arm's trials beyond which those that are left say nothing of all.
@@ -60,7 +61,9 @@ impl Missing {
 /// How many trials of an arm are missing, and how many there are with them.
 fn counted<'a>(trials: impl Iterator<Item = &'a TrialFacts>) -> [u32; 2] {
     // What held the load generator up has nothing to do with how fast an arm is.
-    let counts = |trial: &&TrialFacts| !matches!(trial.outcome, "interrupted" | PAUSED);
+    let counts = |trial: &&TrialFacts| {
+        !matches!(trial.outcome, TrialOutcome::Interrupted | TrialOutcome::Paused)
+    };
     trials
         .filter(counts)
         .fold([0, 0], |[missing, of], trial| [missing + u32::from(!trial.usable), of + 1])

@@ -198,7 +198,7 @@ impl Phases {
             let mut look = analyzer.decide();
             if self.each.len() > 1 {
                 for arm in &mut look.arms {
-                    arm.name = format!("{} {}", experiment.spec.workload().name, arm.name);
+                    arm.phase = Some(experiment.spec.workload().name.clone());
                 }
             }
             look

@@ -8,11 +8,11 @@
 //! trials, and none is measured younger than the others.
 
 use iotax_experiment::{Arm, SideRuns, Spec, Stop, StopMode, Workload};
-use iotax_quantity::count;
 use iotax_stats::steady::{self, Window};
 
 use crate::analysis::{ArmPrecondition, Steadiness};
 use crate::facts::TrialFacts;
+use crate::findings::{NotPreconditioned, TrialOutcome};
 use crate::metrics::Metric;
 
 /// Passes over the span.
@@ -94,26 +94,32 @@ pub(crate) fn arm(
     // One that took all the time there was did not reach the end.
     let longest_ns = workload.fill().map_or(0, |fill| fill.time_ns);
     let is_whole = |pass: &&&TrialFacts| {
-        pass.usable && pass.outcome == "completed" && pass.window_ns < longest_ns
+        pass.usable && pass.outcome == TrialOutcome::Completed && pass.window_ns < longest_ns
     };
     let whole = passes.iter().filter(is_whole);
     let whole = u32::try_from(whole.count()).unwrap_or(u32::MAX);
     let jobs = || passes.iter().filter_map(|pass| pass.primary());
     let figures = figures(workload, rounds);
     let window = Window::of(&figures);
-    let failed = passes.iter().chain(rounds).rev().find_map(|trial| trial.why.clone());
-    let why = if workload.fill().is_none() {
-        Some("its jobs have no span that could be written".to_owned())
+    let failed = passes.iter().chain(rounds).rev().find_map(|trial| match &trial.why {
+        Some(why) => Some(NotPreconditioned::Failed(why.clone())),
+        None if trial.outcome == TrialOutcome::Paused => {
+            trial.paused.map(|paused| NotPreconditioned::Paused(paused.total_ns))
+        }
+        None => None,
+    });
+    let short = if workload.fill().is_none() {
+        Some(NotPreconditioned::NoSpan)
     } else if arm.target.is_in_memory() {
-        Some("memory neither ages nor is allocated later".to_owned())
-    } else if let (Some(why), true) = (failed, whole < PASSES || writes && figures.is_empty()) {
-        Some(why)
+        Some(NotPreconditioned::InMemory)
+    } else if failed.is_some() && (whole < PASSES || writes && figures.is_empty()) {
+        failed
     } else if whole < PASSES {
-        Some(format!("it was ended after {} over the span", passes_of(whole)))
+        Some(NotPreconditioned::Passes(whole))
     } else if !writes {
-        Some("the workload only reads".to_owned())
+        Some(NotPreconditioned::OnlyReads)
     } else if figures.len() < steady::WINDOW_ROUNDS {
-        Some(format!("it was ended after {}", count(figures.len() as u64, "round")))
+        Some(NotPreconditioned::Rounds(u32::try_from(figures.len()).unwrap_or(u32::MAX)))
     } else {
         None
     };
@@ -126,14 +132,7 @@ pub(crate) fn arm(
         steady: (writes && !rounds.is_empty()).then(|| window.is_some_and(|w| w.is_steady())),
         window: window.map(|w| Steadiness { range: w.range, slope: w.excursion }),
         rounds: figures,
-        why,
-    }
-}
-
-fn passes_of(passes: u32) -> String {
-    match passes {
-        1 => "1 pass".to_owned(),
-        n => format!("{n} passes"),
+        short,
     }
 }
 

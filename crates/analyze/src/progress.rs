@@ -1,12 +1,12 @@
 //! Looking at the data between blocks: which arms stay open, and whether to stop.
 
-use iotax_experiment::{Design, Stop};
-use iotax_quantity::Effect;
+use iotax_experiment::{Design, Stop, Subject};
 use iotax_record::{Besides, EndReason};
 use iotax_stats::sequential::StopReason;
 use iotax_stats::verdict::Verdict;
 
 use crate::conclude::Conclusion;
+use crate::effect::Effect;
 use crate::metrics::Role;
 
 /// What the data say so far.
@@ -26,8 +26,9 @@ pub struct Progress {
 /// What the data say about one arm, layer or effect so far, in the primary metric.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ArmProgress {
-    /// Name of the arm or layer.
-    pub name: String,
+    /// The phase, of several.
+    pub phase: Option<String>,
+    pub of: Subject,
     /// The tax; `None` before the first look.
     pub tax: Option<Effect>,
     /// The word so far.
@@ -167,7 +168,8 @@ fn primary_state(metrics: &[Conclusion]) -> State {
 fn arm_progress(conclusion: &Conclusion) -> ArmProgress {
     let c = &conclusion.comparison;
     ArmProgress {
-        name: crate::analysis::named(&c.subject),
+        phase: None,
+        of: c.subject.clone(),
         tax: c.tax.zip(c.lo).and_then(|_| c.effect()),
         verdict: c.verdict,
         blocks: c.blocks,

@@ -13,8 +13,9 @@ use iotax_stats::verdict::{Sign, Verdict};
 
 use crate::analysis::{Against, Comparison, Estimate};
 use crate::compare;
-use crate::conclude::{Conclusion, NOT_AFTER_HOLM, word};
+use crate::conclude::{Conclusion, word};
 use crate::facts::TrialFacts;
+use crate::findings::Withheld;
 use crate::method::Method;
 use crate::metrics::Metric;
 use crate::stand_in;
@@ -107,10 +108,6 @@ pub(crate) fn conclude(
     family(method, &contrasts.collect::<Vec<_>>())
 }
 
-/// A difference that may be that of the engines.
-const STAND_IN: &str = "libaio drove one of them, for a sandbox forbade io_uring there: measure both \
-                        with engine=libaio";
-
 /// Conclusions on a family of contrasts: Holm's procedure runs over them.
 pub(crate) fn family(method: &Method, contrasts: &[Contrast<'_>]) -> Vec<Conclusion> {
     let tests: Vec<Option<Unpaired>> = contrasts.iter().map(Contrast::test).collect();
@@ -199,9 +196,9 @@ impl<'a> Contrast<'a> {
         let holds = test.is_some() && adjusted_p <= method.alpha;
         let own = cost.map_or(Verdict::Undecided, |cost| Verdict::of(&cost, method.margin));
         let withheld = if self.mixes_engines {
-            Some(STAND_IN)
+            Some(Withheld::OtherEngines)
         } else {
-            (own.is_signed() && !method.simultaneous && !holds).then_some(NOT_AFTER_HOLM)
+            (own.is_signed() && !method.simultaneous && !holds).then_some(Withheld::AfterHolm)
         };
         let verdict = match withheld {
             Some(_) => Verdict::Undecided,
@@ -296,7 +293,7 @@ mod tests {
         }
     }
 
-    fn concluded(mixes_engines: bool) -> (Verdict, Option<&'static str>) {
+    fn concluded(mixes_engines: bool) -> (Verdict, Option<Withheld>) {
         let arm = |name: &str| Arm::new(name, Target::parse("mem(size=1M)").unwrap());
         let workload = Workload::preset("randread-4k").unwrap();
         let arms = vec![arm("a"), arm("b")];
@@ -316,6 +313,6 @@ mod tests {
     #[test]
     fn what_stood_in_for_io_uring_is_not_compared_with_it() {
         assert_eq!(concluded(false), (Verdict::Slower, None));
-        assert_eq!(concluded(true), (Verdict::Undecided, Some(STAND_IN)));
+        assert_eq!(concluded(true), (Verdict::Undecided, Some(Withheld::OtherEngines)));
     }
 }

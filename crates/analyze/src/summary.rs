@@ -8,7 +8,8 @@ use crate::analysis::{
     Work,
 };
 use crate::counters::{self, IntervalBudget};
-use crate::facts::{JobFacts, PAUSED, TrialFacts};
+use crate::facts::{JobFacts, TrialFacts};
+use crate::findings::TrialOutcome;
 use crate::metrics::Metric;
 use crate::pool::{ArmPool, Described};
 use crate::{network, pooled, slow_mode, targets};
@@ -49,7 +50,10 @@ pub(crate) fn arms(
                     .unwrap_or_else(|| arm.target.to_string()),
                 trials: count(usable.len()),
                 failed_trials: count(
-                    trials.iter().filter(|t| !t.usable && t.outcome != PAUSED).count(),
+                    trials
+                        .iter()
+                        .filter(|t| !t.usable && t.outcome != TrialOutcome::Paused)
+                        .count(),
                 ),
                 stalled_trials: count(
                     usable.iter().filter(|trial| trial.stalled_below.is_some()).count(),
@@ -82,7 +86,7 @@ pub(crate) fn arms(
 fn shown<'a>(trials: &[&'a TrialFacts]) -> Vec<&'a TrialFacts> {
     let usable: Vec<&TrialFacts> = trials.iter().copied().filter(|t| t.usable).collect();
     if usable.is_empty() {
-        trials.iter().copied().filter(|trial| trial.outcome == PAUSED).collect()
+        trials.iter().copied().filter(|trial| trial.outcome == TrialOutcome::Paused).collect()
     } else {
         usable
     }
@@ -141,8 +145,9 @@ pub(crate) fn points(
                 arm: trial.arm_name.clone(),
                 started_ns: trial.started_ns,
                 switch_ns: trial.switch_ns,
-                outcome: trial.outcome.to_owned(),
+                outcome: trial.outcome,
                 why: trial.why.clone(),
+                paused_ns: trial.paused.map(|paused| paused.total_ns),
                 used: is_used(trial),
                 iops: job.map(JobFacts::iops),
                 bytes_per_s: job.map(JobFacts::bytes_per_s),

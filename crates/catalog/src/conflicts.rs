@@ -8,7 +8,7 @@ use crate::units::{GIB, MB};
 use crate::vm::Conflict;
 
 #[derive(Deserialize)]
-struct Row {
+struct ConflictRow {
     name: String,
     size_gib: Option<f64>,
     scope: String,
@@ -32,15 +32,16 @@ pub(crate) fn of(name: &str) -> Vec<Conflict> {
 /// What was published of a kind of disk and is not so: at this size, if it has one.
 pub(crate) fn of_disk(name: &str, size_bytes: Option<u64>) -> Vec<Conflict> {
     let size_gib = size_bytes.map(|bytes| bytes as f64 / GIB);
-    let is_it = |row: &Row| size_gib.is_none_or(|gib| row.size_gib.is_none_or(|its| its == gib));
+    let is_it =
+        |row: &ConflictRow| size_gib.is_none_or(|gib| row.size_gib.is_none_or(|its| its == gib));
     rows(name).filter(is_it).map(conflict).collect()
 }
 
-fn rows(name: &str) -> impl Iterator<Item = Row> {
+fn rows(name: &str) -> impl Iterator<Item = ConflictRow> {
     CONFLICTS.rows(|known| known.eq_ignore_ascii_case(name)).into_iter()
 }
 
-fn conflict(row: Row) -> Conflict {
+fn conflict(row: ConflictRow) -> Conflict {
     let size = row.size_gib.map_or(String::new(), |gib| format!(" of {gib} GiB"));
     Conflict {
         name: row.name + &size,

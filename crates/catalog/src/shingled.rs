@@ -16,7 +16,7 @@ pub struct Shingled {
 }
 
 #[derive(Deserialize)]
-struct Row {
+struct ShingledRow {
     model: String,
     family: String,
     source: String,
@@ -39,7 +39,7 @@ pub fn shingled(model: &str) -> Option<Shingled> {
         };
         begins(name) || begins(&bare(name))
     };
-    let Row { model, family, source, as_of } = SHINGLED.rows(is_it).into_iter().next()?;
+    let ShingledRow { model, family, source, as_of } = SHINGLED.rows(is_it).into_iter().next()?;
     Some(Shingled { model, family, source: Source { text: source, as_of } })
 }
 

@@ -20,6 +20,28 @@ pub(crate) enum Exit {
     AsServer(u8),
 }
 
+impl Exit {
+    pub(crate) const fn of(is_interrupted: bool, has_failed: bool) -> Self {
+        match (is_interrupted, has_failed) {
+            (true, _) => Self::Interrupted,
+            (_, true) => Self::Failed,
+            _ => Self::Done,
+        }
+    }
+}
+
+/// The user stopped it before anything was measured, and knows.
+#[derive(Debug)]
+pub(crate) struct Stopped;
+
+impl std::fmt::Display for Stopped {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("interrupted")
+    }
+}
+
+impl std::error::Error for Stopped {}
+
 const GATE_FAILED: u8 = 1;
 const USAGE: u8 = 2;
 const ENVIRONMENT: u8 = 3;
@@ -48,6 +70,7 @@ pub(crate) fn code(result: anyhow::Result<Exit>) -> ExitCode {
         Ok(Exit::Interrupted) => ExitCode::from(INTERRUPTED),
         Ok(Exit::AsServer(code)) => ExitCode::from(code),
         Ok(Exit::Failed) => ExitCode::from(ENVIRONMENT),
+        Err(error) if error.is::<Stopped>() => ExitCode::from(INTERRUPTED),
         Err(error) => {
             let (word, code) = match fault(&error) {
                 Fault::Interrupted => ("stopped", INTERRUPTED),

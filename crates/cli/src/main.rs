@@ -5,33 +5,19 @@
 mod args;
 mod cloud_disks;
 mod commands;
-mod destination;
-mod documented;
 mod exit;
-mod fit;
-mod follow_up;
-mod gate;
-mod hosts;
-mod hung;
 #[cfg(feature = "kubernetes")]
 mod in_cluster;
-mod instance;
-mod iostat;
 mod key_file;
-mod measure;
 mod output;
 #[cfg(feature = "kubernetes")]
 mod plugin;
 mod progress;
+mod publish;
 mod recorded;
 mod resolve;
-mod results;
-mod same_storage;
-mod saved;
+mod run;
 mod session;
-mod signals;
-mod stand_in;
-mod workload;
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! Prints results in the format asked for, and writes report.html.
+//! What is printed: as it is, or laid out for a terminal.
 
 use std::ffi::OsString;
 use std::fs;
@@ -6,105 +6,20 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use iotax_experiment::{Design, Spec};
-use iotax_record::{ExperimentHead, Location, Reader, SearchHead, SideRecord, Trial, Writer};
-use iotax_report::{self as report, Document, Part};
+use iotax_record::{ExperimentHead, SearchHead, SideRecord, Writer};
+use iotax_report as report;
 use iotax_rig::Held;
 use rustix::fs::{Access, access};
 use serde_json::Value;
 
-use crate::args::{Color, Format, Undecided};
+use crate::args::Color;
 use crate::exit::usage;
 
 /// Columns of text at most, and at least: narrower columns would hold a word each.
 const WIDEST: usize = 80;
 const NARROWEST: usize = 40;
 
-const REPORT: &str = "report.html";
-
-/// How results are printed.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Printing {
-    pub format: Format,
-    pub color: Color,
-    /// What an undecided rule counts as.
-    pub undecided: Undecided,
-}
-
-/// Prints the results on stdout and writes `report.html` into the record's directory. What can be
-/// printed is, even if the report cannot be written.
-pub(crate) fn show(
-    dir: impl Into<Location>,
-    spec: &Spec,
-    parts: &[Part],
-    printing: Printing,
-) -> Result<()> {
-    let dir = &dir.into();
-    let document = report::experiments(spec.name(), parts);
-    let written = write_page(dir, &document);
-    say(&printed(dir, (spec, parts), &document, printing)?)?;
-    if printing.format == Format::Text && written.is_ok() {
-        let dir = dir.shown().display();
-        say(&format!("\nReport: {dir}/report.html\nAgain:  iotax report {dir}\n"))?;
-    }
-    written
-}
-
-/// A report in the format asked for: people get the document, programs the facts.
-fn printed(
-    dir: &Location,
-    (spec, parts): (&Spec, &[Part]),
-    document: &Document,
-    Printing { format, color, undecided }: Printing,
-) -> Result<String> {
-    let undecided_fails = undecided == Undecided::Fail;
-    Ok(match format {
-        Format::Text => report::text(document, style(color)),
-        Format::Markdown => report::markdown(document),
-        Format::Json => json(dir, spec.name(), parts)?,
-        Format::Csv => report::csv(parts.iter().map(|(_, analysis)| analysis)),
-        Format::Junit => report::junit(spec.name(), &rulings(parts), undecided_fails),
-        Format::Github => {
-            add_to_summary(&report::markdown(document))?;
-            let rulings = rulings(parts);
-            report::github(rulings.iter().flat_map(|(_, rulings)| rulings), undecided_fails)
-        }
-    })
-}
-
-/// What became of the rules of each part, by its workload.
-fn rulings(parts: &[Part]) -> Vec<(String, Vec<report::Ruling>)> {
-    let of = |(_, analysis): &Part| (analysis.workload.clone(), report::rulings(analysis));
-    parts.iter().map(of).collect()
-}
-
-/// Adds to the page that GitHub shows of a step, where it runs one.
-pub(crate) fn add_to_summary(markdown: &str) -> Result<()> {
-    let Some(file) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|file| !file.is_empty()) else {
-        return Ok(());
-    };
-    let add = || {
-        fs::OpenOptions::new().append(true).create(true).open(&file)?.write_all(markdown.as_bytes())
-    };
-    add().with_context(|| format!("GITHUB_STEP_SUMMARY: cannot write {}", file.display()))
-}
-
-fn write(dir: &Location, file: &str, text: &str) -> Result<()> {
-    let file = dir.join(file);
-    replace(file.at(), text).with_context(|| format!("cannot write {}", file.shown().display()))
-}
-
-/// Writes `report.html`.
-pub(crate) fn write_page(dir: &Location, document: &Document) -> Result<()> {
-    write(dir, REPORT, &report::html(document))
-}
-
-/// Prints results of other tools, of which no record is kept, on stdout.
-pub(crate) fn print(spec: &Spec, parts: &[Part], printing: Printing) -> Result<()> {
-    // Nothing is read from there: other tools' results are not printed in fio's shape.
-    let document = report::experiments(spec.name(), parts);
-    say(&printed(&Path::new("").into(), (spec, parts), &document, printing)?)
-}
+pub(crate) const REPORT: &str = "report.html";
 
 /// Results go where none are yet.
 ///
@@ -177,24 +92,6 @@ pub(crate) fn say_json(value: &Value) -> Result<()> {
     say(&report::json_text(value))
 }
 
-/// Writes a file beside `path` and moves it there: a record may come from elsewhere, and its
-/// `report.html` may be a link to a file that has nothing to do with it.
-fn replace(path: &Path, text: &str) -> io::Result<()> {
-    let new = path.with_extension("html.new");
-    match fs::remove_file(&new) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    let written = fs::File::create_new(&new)
-        .and_then(|mut file| file.write_all(text.as_bytes()))
-        .and_then(|()| fs::rename(&new, path));
-    if written.is_err() {
-        // What is left of it is of no use, and the first error tells why.
-        let _ = fs::remove_file(&new);
-    }
-    written
-}
-
 /// Adds `text` to `out`, wrapped at 80 columns, as one or more whole lines.
 pub(crate) fn wrap(out: &mut String, text: &str, first_indent: &str, indent: &str) {
     wrap_at(WIDEST, out, text, first_indent, indent);
@@ -221,23 +118,6 @@ pub(crate) fn wrap_at(
         .word_splitter(textwrap::WordSplitter::NoHyphenation);
     out.push_str(&textwrap::fill(text, options));
     out.push('\n');
-}
-
-/// A run prints a superset of fio's JSON; a comparison prints its comparisons.
-fn json(dir: &Location, name: &str, parts: &[Part]) -> Result<String> {
-    // What other tools' results look like in fio's shape is in their own files.
-    let is_run = parts.iter().all(|(experiment, _)| {
-        experiment.spec.design == Design::Single && !experiment.spec.is_of_results()
-    });
-    let trials = || -> Result<Vec<Trial>> {
-        Ok(Reader::<ExperimentHead>::open(dir)?.lines()?.collect::<Result<Vec<_>, _>>()?)
-    };
-    Ok(match parts {
-        [(experiment, analysis)] if is_run => report::json_run(experiment, analysis, &trials()?),
-        [(experiment, analysis)] => report::json_compare(experiment, analysis),
-        _ if is_run => report::phases_json_run(name, parts, &trials()?),
-        _ => report::phases_json_compare(name, parts),
-    })
 }
 
 /// How reports are laid out: colours if they are wanted, 80 columns.

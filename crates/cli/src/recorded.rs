@@ -1,8 +1,9 @@
 //! Records read back and analysed.
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use iotax_analyze::Phases;
-use iotax_record::{ExperimentHead, Gap, Location, Reader, SideRecord};
+use iotax_caps::{CapNote, Caps};
+use iotax_record::{ExperimentHead, Gap, Location, Reader, SearchHead, SideRecord};
 use iotax_report::{Part, Redactor};
 
 /// Opens the record in `dir`.
@@ -105,4 +106,31 @@ pub(crate) fn add_side_records(
         }
     }
     Ok(())
+}
+
+/// The record of a search for caps, and what it says.
+pub(crate) fn read_search(dir: &Location) -> Result<(Reader<SearchHead>, Caps)> {
+    let reader = Reader::<SearchHead>::open(dir)?;
+    let probes = reader.lines()?.collect::<Result<Vec<_>, _>>()?;
+    let mut caps = match iotax_run::replay(&reader.head, probes) {
+        Some(caps) => caps,
+        None => as_concluded(dir, &reader)?,
+    };
+    if let Some(gap) = reader.gap()? {
+        caps.notes.push(CapNote::Said(format!("Beware: {}.", tell(dir, &gap))));
+    }
+    Ok((reader, caps))
+}
+
+/// What was concluded when the record was made.
+fn as_concluded(dir: &Location, reader: &Reader<SearchHead>) -> Result<Caps> {
+    let Some(mut caps) = reader.found(Caps::decode)? else {
+        bail!(
+            "{}: these probes are not those that the search makes, so it was edited, or another \
+             version of iotax made it; and it has no conclusion of its own",
+            dir.shown().display()
+        );
+    };
+    caps.notes.push(CapNote::ConcludedBy { version: reader.head.iotax_version.clone() });
+    Ok(caps)
 }

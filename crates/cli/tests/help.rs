@@ -82,7 +82,7 @@ fn a_plan_in_json_has_all_blocks() {
     let args = ["plan", "run", "randread-4k", "mem", "-n", "7", "--format", "json"];
     let plan: serde_json::Value = serde_json::from_str(&Desk::new().run(&args).out).unwrap();
     assert_eq!(plan["blocks"].as_array().unwrap().len(), 7);
-    assert_eq!(plan["spec"]["workload"]["name"], "randread-4k");
+    assert_eq!(plan["spec"]["phases"][0]["name"], "randread-4k");
 }
 
 #[test]

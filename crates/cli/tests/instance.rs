@@ -106,5 +106,5 @@ fn an_ephemeral_os_disk_is_not_taken_for_the_kind_of_its_image() {
     let recorded = std::fs::read(desk.path().join("out/experiment.json")).unwrap();
     let recorded: Value = serde_json::from_slice(&recorded).unwrap();
     let roles = json!(["ephemeral_os", "ephemeral_os"]);
-    assert_eq!(recorded["spec"]["cloud"]["roles"], roles);
+    assert_eq!(recorded["cloud"]["roles"], roles);
 }

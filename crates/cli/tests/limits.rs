@@ -91,7 +91,7 @@ fn a_cap_that_breaks_a_rule_is_told_first_and_is_exit_code_1() {
     for (disk, code) in [("P30", 1), ("P10", 0)] {
         let path = desk.path().join("out/limits.json");
         let mut head = json(&fs::read_to_string(&path).unwrap());
-        head["limits"]["cloud"]["disks"] = serde_json::json!([disk]);
+        head["opened"]["cloud"]["disks"] = serde_json::json!([disk]);
         head["limits"]["fail_if"] = serde_json::json!(["below documented by 5%"]);
         fs::write(&path, head.to_string()).unwrap();
         let said = report(&["--format", "json"]);

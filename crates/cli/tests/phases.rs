@@ -88,7 +88,7 @@ fn a_plan_shows_every_phase() {
         assert!(said.out.contains(phase), "{said}");
     }
     let said = desk.run(&["plan", "run", "constellation", "/mnt", "--format", "json"]);
-    assert_eq!(json(&said.out)["spec"]["then"].as_array().unwrap().len(), 3, "{said}");
+    assert_eq!(json(&said.out)["spec"]["phases"].as_array().unwrap().len(), 4, "{said}");
 }
 
 #[test]

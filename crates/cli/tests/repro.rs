@@ -118,7 +118,7 @@ fn a_job_that_would_be_another_one_is_left_out() {
     let desk = Desk::new();
     record(&desk);
     edit(&desk, |head| {
-        head["spec"]["workload"]["jobs"][0]["fio"] = json!([
+        head["spec"]["phases"][0]["jobs"][0]["fio"] = json!([
             { "name": "rw", "value": "randtrim", "place": "a.fio, line 2", "beyond": "trims" },
         ]);
     });
@@ -139,11 +139,11 @@ fn names_in_a_record_break_out_of_nothing() {
         "x'\"; touch pwned; `touch pwned` $(touch pwned)\n[y]\nexec_prerun=touch pwned\t|";
     let option = |name: &str, value: &str| json!({ "name": name, "value": value, "place": hostile, "beyond": null });
     edit(&desk, |head| {
-        head["spec"]["workload"]["name"] = hostile.into();
-        head["spec"]["workload"]["notes"] = json!([hostile]);
-        head["spec"]["workload"]["primary"] = hostile.into();
+        head["spec"]["phases"][0]["name"] = hostile.into();
+        head["spec"]["phases"][0]["notes"] = json!([hostile]);
+        head["spec"]["phases"][0]["primary"] = hostile.into();
         head["command"] = json!([hostile]);
-        let job = &mut head["spec"]["workload"]["jobs"][0];
+        let job = &mut head["spec"]["phases"][0]["jobs"][0];
         job["name"] = hostile.into();
         job["files"] = json!({ "shared": format!("../{hostile}") });
         job["fio"] = json!([

@@ -58,11 +58,11 @@ fn plant(record: &Path) {
     }
     let all: Value = secrets().collect();
     head["command"] = all.clone();
-    head["spec"]["workload"]["notes"] = all.clone();
+    head["spec"]["phases"][0]["notes"] = all.clone();
     head["sites"][0]["notes"] = all.clone();
     head["sites"][1]["caches"] = all;
-    head["spec"]["workload"]["jobs"][0]["name"] = "orion-payroll".into();
-    head["spec"]["workload"]["primary"] = "orion-payroll".into();
+    head["spec"]["phases"][0]["jobs"][0]["name"] = "orion-payroll".into();
+    head["spec"]["phases"][0]["primary"] = "orion-payroll".into();
     let arms = ["vg_tradingdesk", "db7.prod.acme.voyage"];
     for (n, arm) in arms.into_iter().enumerate() {
         head["spec"]["arms"][n]["name"] = arm.into();

@@ -5,7 +5,7 @@ use iotax_layers::units::{format_bytes, format_duration, format_iops};
 use crate::engine::PageCache;
 use crate::job_options::{format_block_sizes, format_cpus, format_operations, format_pattern};
 use crate::tree::Tree;
-use crate::trims::Trims;
+use crate::workload::Trims;
 use crate::workload::{
     Bound, Files, IndexLoads, Job, Pace, Pattern, Requirement, RunLength, Workload,
 };

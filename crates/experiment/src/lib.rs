@@ -16,10 +16,8 @@ pub mod file;
 mod fit;
 mod fitted;
 mod host_commands;
-mod index_ends;
-mod index_loads;
+mod index;
 mod job_options;
-mod latency_target;
 mod load_factors;
 mod matrix;
 mod network;
@@ -40,12 +38,17 @@ mod spec;
 mod subject;
 mod target;
 mod tree;
-mod trims;
 mod turns;
 mod unheeded;
 mod validate;
 mod workload;
 mod writes;
+
+pub use iotax_layers::blame::{Blame, Fault};
+pub use iotax_layers::{
+    self as layers, About, Base, Does, Error, FilePlace, Form, Layer, LayerInfo, Need, Parameter,
+    Stack, Submitter, World, brief, units,
+};
 
 pub use build::Subsets;
 pub use cloud::{CloudChoice, DiskRole};
@@ -53,13 +56,7 @@ pub use depth::Depth;
 pub use engine::{Engine, EngineInfo, PageCache, Place, Work};
 pub use fitted::{Fitted, Yields};
 pub use host_commands::HostCommands;
-pub use index_ends::IndexEnds;
-pub use iotax_layers::blame::{Blame, Fault};
-pub use iotax_layers::{
-    self as layers, About, Base, Does, Error, FilePlace, Form, Layer, LayerInfo, Need, Parameter,
-    Stack, Submitter, World, brief, units,
-};
-pub use latency_target::LatencyTarget;
+pub use index::IndexEnds;
 pub use load_factors::{of_target_and_load, refuse_exclusions, varied};
 pub use matrix::{Factor, Matrix};
 pub use network::Elsewhere;
@@ -75,13 +72,12 @@ pub use setting::Setting;
 pub use side_runs::SideRuns;
 pub use spec::{Arm, Design, Driver, NamedTarget, Source, Spec, Stop, StopMode, Target};
 pub use subject::Subject;
-pub use target::parse_arms;
+pub use target::{parse_arms, parse_repeated_arms};
 pub use tree::{Operation, OperationShare, Tree};
-pub use trims::Trims;
 pub use turns::{Flow, IoPriority, Numa, NumaMemory, PriorityClass, PriorityShare};
 pub use workload::{
-    BlockSizes, Bound, Extent, Files, FioOption, IndexLoads, Job, Pace, Pattern, Requirement,
-    RunLength, Share, Skew, Stretches, Think, Workload, Zone,
+    BlockSizes, Bound, Extent, Files, FioOption, IndexLoads, Job, LatencyTarget, Pace, Pattern,
+    Requirement, RunLength, Share, Skew, Stretches, Think, Trims, Workload, Zone,
 };
 pub use writes::Content;
 

@@ -112,14 +112,26 @@ impl Arm {
 /// Given names must differ. Bare targets that occur more than once (an A/A check) are numbered:
 /// `/mnt/a`, `/mnt/a#2`.
 pub fn parse_arms<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<Vec<Arm>, Error> {
-    let mut arms: Vec<Arm> = Vec::new();
+    let (arms, repeats) = parse_repeated_arms(texts)?;
+    match repeats.into_iter().next() {
+        Some(Arm { name, .. }) => Err(Error::Duplicate { what: "arm", name }),
+        None => Ok(arms),
+    }
+}
+
+/// The same, with those behind it whose names are given already.
+pub fn parse_repeated_arms<'a>(
+    texts: impl IntoIterator<Item = &'a str>,
+) -> Result<(Vec<Arm>, Vec<Arm>), Error> {
+    let (mut arms, mut repeats): (Vec<Arm>, Vec<Arm>) = Default::default();
     let (mut taken, mut numbers) = (HashSet::new(), HashMap::new());
     for text in texts {
         refuse_too_many(arms.len() + 1)?;
         let mut arm = Arm::parse(text)?;
         if taken.contains(&arm.name) {
             if split_name(text.trim(), "arm")?.0.is_some() {
-                return Err(Error::Duplicate { what: "arm", name: arm.name });
+                repeats.push(arm);
+                continue;
             }
             // The numbers before are taken by those before.
             let number = numbers.entry(arm.name.clone()).or_insert(2);
@@ -128,7 +140,7 @@ pub fn parse_arms<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<Vec<Ar
         taken.insert(arm.name.clone());
         arms.push(arm);
     }
-    Ok(arms)
+    Ok((arms, repeats))
 }
 
 /// Arms of one comparison, at most: a plan has a trial of each in every block.

@@ -10,12 +10,10 @@ use crate::fitted::Yields;
 use crate::rule::Rule;
 use crate::tree::Tree;
 
-use crate::latency_target::LatencyTarget;
-use crate::trims::Trims;
 use crate::turns::{Flow, IoPriority, Numa, PriorityShare};
 use crate::writes::Content;
 
-pub use crate::index_loads::IndexLoads;
+pub use crate::index::IndexLoads;
 pub use crate::order::{Extent, Pattern, RunLength, Skew, Stretches, Zone};
 
 /// What to run in every trial.
@@ -493,4 +491,39 @@ pub enum Bound {
     /// After each thread has been once over all of its span, in ascending order, or with the trial
     /// if that is earlier.
     Span,
+}
+
+/// The largest depth, up to the job's own, at which I/Os are fast enough (fio: `latency_target`).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct LatencyTarget {
+    /// How long an I/O may take.
+    pub target_ns: u64,
+    /// How long a depth is tried.
+    pub window_ns: u64,
+    /// How many of the I/Os have to be fast enough, in percent; of 100, one that is not ends the
+    /// try at once.
+    pub percentile: f64,
+    /// Go on adapting when a depth was found, instead of measuring that one for a last window and
+    /// ending.
+    pub keeps_on: bool,
+}
+
+/// What a job trims: ranges of files become holes, ranges of block devices are discarded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Trims {
+    /// It trims instead of writing (fio: `rw=trim`).
+    Only,
+    /// It trims each place before it writes there (fio: `rw=trimwrite`).
+    First,
+}
+
+impl Trims {
+    /// As written in files and overrides.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Only => "only",
+            Self::First => "first",
+        }
+    }
 }

@@ -7,10 +7,10 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use crate::target::Peer;
 use iotax_record::{Busiest, BusyOne, PathEnd};
 
 use crate::counters::{process_ticks, tick_ns};
+use crate::target::Peer;
 
 /// Process and thread.
 type ThreadId = (u32, u32);

@@ -2,12 +2,12 @@
 
 use std::sync::atomic::AtomicBool;
 
-use crate::target::IoTarget;
 use iotax_experiment::{IndexEnds, Job, Workload};
 use iotax_record::LoadRecord;
 
 use crate::error::Error;
 use crate::live::LoadProgress;
+use crate::target::IoTarget;
 
 /// One run of a workload on one target.
 #[derive(Clone, Copy)]

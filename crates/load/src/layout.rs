@@ -6,7 +6,6 @@ use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::target::IoTarget;
 use iotax_experiment::Workload;
 use iotax_vdisk::VirtualDisk;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -16,10 +15,10 @@ use rustix::io::Errno;
 
 use crate::driver::Progress;
 use crate::error::Error;
-use crate::file_assignment::{Kind, Places, TestFile};
+use crate::file_assignment::{FileKind, PAGE_BYTES, Places, TestFile};
 use crate::index;
-use crate::target::shown;
-use crate::verify::{MAGIC, PAGE_BYTES};
+use crate::target::{IoTarget, shown};
+use crate::verify::MAGIC;
 
 /// Bytes written by one system call.
 const CHUNK_BYTES: usize = 1 << 20;
@@ -81,7 +80,7 @@ pub(crate) fn refuse_foreign_files(
 /// Marks the files of writing jobs as ours again, after another program wrote over the marks. Only
 /// for files that [`refuse_foreign_files`] has let pass.
 pub(crate) fn mark_again(places: &Places) -> Result<(), Error> {
-    if places.kind != Kind::Directory {
+    if places.kind != FileKind::Directory {
         return Ok(());
     }
     for file in places.files.iter().filter(|file| file.written_by.is_some()) {

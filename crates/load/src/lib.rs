@@ -12,16 +12,14 @@
 //! | `target` | what load can be driven at: a path, a disk, the far end of a network path |
 //! | `file_assignment`, `layout` | which thread works where; test files with real data |
 //! | `parts` | which jobs work on which of several targets |
-//! | `native::coordinator`, `worker`, `setup`, `gate` | threads up, common start, window, threads down |
-//! | `native::shared_state` | what all threads of a run share |
+//! | `engine` | what an engine is; a thread of a job, its start, pace and window, what it counts |
+//! | `engine::engines::*` | one file per engine: null, psync, mmap, `io_uring`, vdisk, `tcp_stream`, ... |
+//! | `engine::access::*` | what comes next: one file per kind of order, sizes, marks between I/Os |
+//! | `engine::sigbus`, `native::io_errors` | surviving and describing failures |
+//! | `native::coordinator`, `worker` | threads up, common start, threads down |
 //! | `native::drive` | the loop that issues I/Os: the hot path |
-//! | `native::engines::*` | one file per engine: null, psync, mmap, `io_uring`, vdisk, `tcp_stream`, ... |
-//! | `native::access::*` | what comes next: one file per kind of order, sizes, marks between I/Os |
-//! | `native::ring` | rings of `io_uring`, and whether there may be any |
-//! | `native::pace`, `window` | when, and what is counted |
 //! | `native::fill` | one pass over all that a workload uses |
 //! | `native::affinity`, `warm` | before the start: CPUs, and a warm cache |
-//! | `native::sigbus`, `io_errors` | surviving and describing failures |
 //! | `index` | versions of an index, published, loaded and searched beside the jobs |
 //! | `tree` | operations on trees of small files |
 //! | `verify` | data that neither compresses nor dedupes, read back and compared |
@@ -35,7 +33,7 @@
 //!
 //! # To add an engine
 //!
-//! Its entry in `iotax_experiment::Engine`; one file in `native/engines` that implements `Engine`, its `mod`
+//! Its entry in `iotax_experiment::Engine`; one file in `engine/engines` that implements `Engine`, its `mod`
 //! line, and an arm in `native::worker`.
 
 #[cfg(not(target_os = "linux"))]
@@ -45,6 +43,7 @@ mod busiest;
 mod child;
 mod counters;
 mod driver;
+mod engine;
 mod error;
 mod file_assignment;
 mod fio;
@@ -63,11 +62,12 @@ mod verify;
 mod watch;
 
 pub use driver::{LoadDriver, Progress, Request};
+pub use engine::ring::io_uring_is_allowed;
 pub use error::Error;
 pub use fio::{Fio, refuse_with_fio};
 pub use iperf3::{Iperf3, refuse_with_iperf3};
 pub use live::{LoadProgress, WindowState};
-pub use native::{Filler, Native, calibrate, io_uring_is_allowed};
+pub use native::{Filler, Native, calibrate};
 pub use peer::{
     PathEnds, ends as path_ends, handshake as peer_handshake, new_secret as new_peer_secret,
     probe_path, serve as serve_peer,

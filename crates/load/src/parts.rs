@@ -4,15 +4,15 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use crate::target::IoTarget;
 use iotax_experiment::{Job, Workload};
 
 use crate::error::Error;
-use crate::file_assignment::{Place, Places};
+use crate::file_assignment::{FilePlace, Places};
 use crate::layout;
+use crate::target::IoTarget;
 
 /// The jobs that work on one target.
-pub(crate) struct Part<'a> {
+pub(crate) struct TargetPart<'a> {
     /// Where they work.
     pub target: IoTarget<'a>,
     /// The workload with these jobs alone.
@@ -28,10 +28,10 @@ pub(crate) struct Part<'a> {
 pub(crate) fn parts<'a>(
     workload: &'a Workload,
     target: IoTarget<'a>,
-) -> Result<Vec<Part<'a>>, Error> {
+) -> Result<Vec<TargetPart<'a>>, Error> {
     let IoTarget::Several(targets) = target else {
         let jobs = (0..workload.jobs.len()).collect();
-        return Ok(vec![Part { target, workload: Cow::Borrowed(workload), jobs }]);
+        return Ok(vec![TargetPart { target, workload: Cow::Borrowed(workload), jobs }]);
     };
     let names: Vec<&str> = targets.iter().map(|(name, _)| *name).collect();
     let is_known = |job: &Job| job.target.as_deref().is_some_and(|name| names.contains(&name));
@@ -46,14 +46,14 @@ pub(crate) fn parts<'a>(
     let part = |(name, target): &(&str, IoTarget<'a>)| {
         let at = |(at, job): (usize, &Job)| (job.target.as_deref() == Some(name)).then_some(at);
         let jobs = workload.jobs.iter().enumerate().filter_map(at).collect();
-        Part { target: *target, workload: Cow::Owned(workload.on(name)), jobs }
+        TargetPart { target: *target, workload: Cow::Owned(workload.on(name)), jobs }
     };
     Ok(targets.iter().map(part).filter(|part| !part.jobs.is_empty()).collect())
 }
 
 /// A part, and who works where in it.
 pub(crate) struct PlacedPart<'a> {
-    pub part: Part<'a>,
+    pub part: TargetPart<'a>,
     /// Its files and places.
     pub places: Places,
 }
@@ -64,7 +64,7 @@ pub(crate) struct PlacedParts<'a>(pub Vec<PlacedPart<'a>>);
 impl<'a> PlacedParts<'a> {
     /// Looks at all targets, and decides who works where. Touches nothing.
     pub(crate) fn resolve(workload: &'a Workload, target: IoTarget<'a>) -> Result<Self, Error> {
-        let placed = |part: Part<'a>| {
+        let placed = |part: TargetPart<'a>| {
             Ok(PlacedPart { places: Places::resolve(&part.workload, part.target)?, part })
         };
         Ok(Self(parts(workload, target)?.into_iter().map(placed).collect::<Result<_, Error>>()?))
@@ -73,13 +73,13 @@ impl<'a> PlacedParts<'a> {
     /// One part, with these places.
     pub(crate) fn of(workload: &'a Workload, target: IoTarget<'a>, places: Places) -> Self {
         let jobs = (0..workload.jobs.len()).collect();
-        let part = Part { target, workload: Cow::Borrowed(workload), jobs };
+        let part = TargetPart { target, workload: Cow::Borrowed(workload), jobs };
         Self(vec![PlacedPart { part, places }])
     }
 
     /// The target of a job of the whole workload, by its position there, and where its threads work
     /// on it.
-    pub(crate) fn of_job(&self, job: usize) -> (IoTarget<'a>, &Places, &[Place]) {
+    pub(crate) fn of_job(&self, job: usize) -> (IoTarget<'a>, &Places, &[FilePlace]) {
         let found = self.0.iter().find_map(|PlacedPart { part, places }| {
             let at = part.jobs.iter().position(|other| *other == job)?;
             Some((part.target, places, places.by_job[at].as_slice()))

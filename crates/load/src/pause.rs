@@ -23,7 +23,7 @@ use std::time::Duration;
 use iotax_record::PauseRecord;
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::native::usage::Usage;
+use crate::engine::usage::Usage;
 
 /// Lateness that nothing else explains, from which on it is a pause. Timers, interrupts and busy
 /// machines delay a thread by less, or are counted; and a shorter pause moves a window of 5 s by 2 % at

@@ -7,6 +7,7 @@ use std::net::{TcpStream, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd as _};
 use std::time::Duration;
 
+use iotax_record::TcpRecord;
 use rustix::net::sockopt;
 
 /// `linux/tls.h`: which way a key is for.
@@ -68,8 +69,28 @@ pub(crate) fn known_mtu(socket: &impl AsFd, is_v4: bool) -> Option<u32> {
     u32::try_from(value).ok()
 }
 
-/// What the kernel knows of a connection; `None` where it knows nothing.
-pub(crate) fn tcp_info(socket: &TcpStream) -> Option<libc::tcp_info> {
+/// `TCP_INFO` of a connection; `None` where the kernel has none.
+pub(crate) fn tcp_record(flow: &TcpStream) -> Option<TcpRecord> {
+    let info = tcp_info(flow)?;
+    Some(TcpRecord {
+        connections: 1,
+        retransmits: info.tcpi_total_retrans.into(),
+        rtt_ns: u64::from(info.tcpi_rtt) * 1000,
+        cwnd_bytes: u64::from(info.tcpi_snd_cwnd) * u64::from(info.tcpi_snd_mss),
+        mss_bytes: info.tcpi_snd_mss.into(),
+        header_bytes: header_bytes(flow, info.tcpi_options),
+        zero_copy: None,
+    })
+}
+
+/// Of RFC 791 or RFC 8200, RFC 9293, and the time stamps of RFC 7323 with what aligns them.
+fn header_bytes(flow: &TcpStream, options: u8) -> u64 {
+    const TIMESTAMPS: u8 = 1;
+    let ip = if flow.local_addr().is_ok_and(|address| address.is_ipv6()) { 40 } else { 20 };
+    ip + 20 + if options & TIMESTAMPS == 0 { 0 } else { 12 }
+}
+
+fn tcp_info(socket: &TcpStream) -> Option<libc::tcp_info> {
     // SAFETY: plain numbers, for which all zeros are a value.
     let mut info: libc::tcp_info = unsafe { std::mem::zeroed() };
     // SAFETY: plain numbers, for which every pattern of bits is a value.

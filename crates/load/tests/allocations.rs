@@ -8,8 +8,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use iotax_experiment::{Bound, Engine, Job, Pace, Trims};
-use iotax_load::IoTarget;
-use iotax_load::{LoadDriver as _, Native};
+use iotax_load::{IoTarget, LoadDriver as _, Native};
 use support::{MIB, MS, disk, job, mem, request, workload};
 
 struct Counting;

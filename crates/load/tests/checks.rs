@@ -11,8 +11,7 @@ use std::thread;
 
 use iotax_experiment::{Bound, Engine, Files, Pattern, Trims, Workload};
 use iotax_layers::{Fault, Layer};
-use iotax_load::IoTarget;
-use iotax_load::{LoadDriver as _, Native};
+use iotax_load::{IoTarget, LoadDriver as _, Native};
 use support::{MIB, MS, disk, engines, job, mem, prepare_and_run, run, run_prepared, workload};
 
 /// A job that checks after every 16 writes, and ends after `bytes`.

@@ -7,8 +7,7 @@ mod support;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use iotax_experiment::{BlockSizes, Bound, Engine, Files, Job, Pace, Pattern, Share, Workload};
-use iotax_load::IoTarget;
-use iotax_load::{LoadDriver as _, LoadProgress, Native, Request};
+use iotax_load::{IoTarget, LoadDriver as _, LoadProgress, Native, Request};
 use support::{MIB, MS, disk, engines, job, mem, request, run, run_in, run_prepared, workload};
 
 /// `job` until it has moved so many bytes, however long that takes.

@@ -8,8 +8,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use iotax_experiment::{Engine, Files, FioOption, Job, Workload};
-use iotax_load::IoTarget;
-use iotax_load::{Error, Fio, LoadDriver as _, Native};
+use iotax_load::{Error, Fio, IoTarget, LoadDriver as _, Native};
 use iotax_record::LoadRecord;
 use iotax_testing::{needs_program, needs_root};
 use support::{MIB, MS, disk, job, mem, request, workload};

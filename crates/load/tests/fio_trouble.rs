@@ -10,8 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use iotax_experiment::{Engine, Job};
-use iotax_load::IoTarget;
-use iotax_load::{Error, Fio, LoadDriver as _};
+use iotax_load::{Error, Fio, IoTarget, LoadDriver as _};
 use iotax_record::LoadRecord;
 use support::{job, request, workload};
 

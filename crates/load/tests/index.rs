@@ -7,8 +7,7 @@ mod support;
 use std::sync::atomic::AtomicBool;
 
 use iotax_experiment::{Blame as _, Engine, Fault, IndexLoads, Workload};
-use iotax_load::IoTarget;
-use iotax_load::{LoadDriver as _, Native};
+use iotax_load::{IoTarget, LoadDriver as _, Native};
 use iotax_record::{LoadRecord, Slow};
 use support::{MIB, MS, disk, job, mem, prepare_and_run, request, workload};
 

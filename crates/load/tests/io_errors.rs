@@ -8,8 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use iotax_experiment::{Blame as _, BlockSizes, Bound, Engine, Pattern};
 use iotax_layers::{Cache, Delay, Fault, Layer, Queue};
-use iotax_load::IoTarget;
-use iotax_load::{LoadDriver as _, Native};
+use iotax_load::{IoTarget, LoadDriver as _, Native};
 use support::{MIB, MS, disk, job, mem, prepare_and_run, request, run_in, workload};
 
 fn refusal(workload: &iotax_experiment::Workload, target: IoTarget<'_>) -> String {

@@ -7,8 +7,7 @@ use std::net::Ipv4Addr;
 use std::sync::atomic::AtomicBool;
 
 use iotax_experiment::{BlockSizes, Engine, Job, Pace};
-use iotax_load::{Error, Iperf3, LoadDriver as _, new_peer_secret};
-use iotax_load::{IoTarget, Peer};
+use iotax_load::{Error, IoTarget, Iperf3, LoadDriver as _, Peer, new_peer_secret};
 use iotax_record::LoadRecord;
 use iotax_testing::needs_program;
 use support::{peer, request, workload};

@@ -10,8 +10,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use iotax_experiment::{BlockSizes, Engine, Job, Pace, Workload};
-use iotax_load::{Error, LoadDriver as _, Native, new_peer_secret};
-use iotax_load::{IoTarget, Peer, Tls, TlsBy, TlsCipher};
+use iotax_load::{
+    Error, IoTarget, LoadDriver as _, Native, Peer, Tls, TlsBy, TlsCipher, new_peer_secret,
+};
 use iotax_record::LoadRecord;
 use support::{MS, peer, request, run_prepared, workload};
 

@@ -10,8 +10,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use iotax_experiment::{BlockSizes, Bound, Engine, Job, Pattern, RunLength, Skew, Think, Workload};
-use iotax_load::IoTarget;
-use iotax_load::{LoadDriver as _, Native};
+use iotax_load::{IoTarget, LoadDriver as _, Native};
 use iotax_testing::needs;
 use support::{MIB, MS, disk, engines, job, mem, prepare_and_run, request, run, run_in, workload};
 

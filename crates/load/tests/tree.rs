@@ -5,8 +5,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use iotax_experiment::{IndexEnds, Workload};
-use iotax_load::IoTarget;
-use iotax_load::{Error, LoadDriver as _, Native, Request};
+use iotax_load::{Error, IoTarget, LoadDriver as _, Native, Request};
 use iotax_record::LoadRecord;
 
 fn workload(preset: &str) -> Workload {

@@ -11,8 +11,7 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
 use iotax_experiment::{Bound, Engine, Job, Pace, Pattern, Trims, Workload};
-use iotax_load::IoTarget;
-use iotax_load::{Error, Fio, LoadDriver as _, Native};
+use iotax_load::{Error, Fio, IoTarget, LoadDriver as _, Native};
 use iotax_record::LoadRecord;
 use support::{MIB, MS, disk, engines, job, mem, prepare_and_run, request, run, run_in, workload};
 

@@ -1,11 +1,9 @@
 //! Figures in sentences: the precision a warning needs, no more.
 #![forbid(unsafe_code)]
 
-mod effect;
 mod number;
 
-pub use effect::{Effect, On, fell_or_rose, log_factor, times};
-pub use number::{fixed, grouped, interval, percent, significant, whole};
+pub use number::{fixed, grouped, interval, interval_decimals, percent, significant, times, whole};
 
 /// A time: `850 ns`, `31 us`, `1.2 ms`, `20 s`.
 pub fn time(ns: f64) -> String {

@@ -51,6 +51,12 @@ pub fn whole(value: f64) -> u64 {
     value.round() as u64
 }
 
+/// A factor alone: `2x`, `2.5x`, `28x`, `4,190x`.
+pub fn times(factor: f64) -> String {
+    let text = if factor >= 999.5 { grouped(whole(factor)) } else { significant(factor, 2) };
+    format!("{}x", text.strip_suffix(".0").unwrap_or(&text))
+}
+
 /// A count with thousands apart: `12,345`.
 pub fn grouped(n: u64) -> String {
     let digits = n.to_string();
@@ -65,7 +71,7 @@ pub fn grouped(n: u64) -> String {
 }
 
 /// Decimals that an interval supports.
-pub(crate) fn interval_decimals(lo: f64, hi: f64) -> usize {
+pub fn interval_decimals(lo: f64, hi: f64) -> usize {
     let half_width = (hi - lo) / 2.0;
     let wanted = decimals_for(half_width);
     [lo, hi].into_iter().filter(|end| *end != 0.0).map(f64::abs).fold(wanted, |decimals, end| {

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Serialize};
 
 use crate::cloud::CloudInstance;
-use crate::environment::Environment;
+use crate::machine::Environment;
 use crate::machine::Machine;
 use crate::stable_id::stable_id;
 

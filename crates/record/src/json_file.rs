@@ -4,9 +4,6 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, ErrorKind, Write as _};
 use std::path::Path;
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-
 use crate::error::Error;
 use crate::location::Location;
 
@@ -49,7 +46,7 @@ impl<R: BufRead> Lines<R> {
 }
 
 /// Writes the first file of a record, in a directory that is made if it is not there.
-pub(crate) fn write_head<T: Serialize>(file: &Location, head: &T) -> Result<(), Error> {
+pub(crate) fn write_head(file: &Location, head: Vec<u8>) -> Result<(), Error> {
     let parent = |path: &Path| path.parent().unwrap_or(path).to_owned();
     fs::create_dir_all(parent(file.at()))
         .map_err(|source| Error::write(&parent(file.shown()), source))?;
@@ -63,19 +60,24 @@ pub(crate) fn appended(file: &Location) -> Result<File, Error> {
     opened.map_err(|source| Error::write(file.shown(), source))
 }
 
-pub(crate) fn write_json<T: Serialize>(file: &Location, value: &T) -> Result<(), Error> {
-    let mut text = serde_json::to_vec_pretty(value).expect("record types are always JSON");
+pub(crate) fn write_json(file: &Location, mut text: Vec<u8>) -> Result<(), Error> {
     text.push(b'\n');
     File::create_new(file.at())
         .and_then(|mut created| created.write_all(&text).and_then(|()| created.sync_all()))
         .map_err(|source| Error::write(file.shown(), source))
 }
 
-pub(crate) fn read_json_if_there<T: DeserializeOwned>(file: &Location) -> Result<Option<T>, Error> {
-    if file.at().exists() { read_json(file).map(Some) } else { Ok(None) }
+/// How the bytes of a file are read as a value.
+pub(crate) type Decode<T> = fn(&[u8]) -> serde_json::Result<T>;
+
+pub(crate) fn read_json_if_there<T>(
+    file: &Location,
+    decode: Decode<T>,
+) -> Result<Option<T>, Error> {
+    if file.at().exists() { read_json(file, decode).map(Some) } else { Ok(None) }
 }
 
-pub(crate) fn read_json<T: DeserializeOwned>(file: &Location) -> Result<T, Error> {
+pub(crate) fn read_json<T>(file: &Location, decode: Decode<T>) -> Result<T, Error> {
     let path = file.shown();
     let text = open_file(file.at()).and_then(io::read_to_string).map_err(|source| match source
         .kind()
@@ -83,7 +85,7 @@ pub(crate) fn read_json<T: DeserializeOwned>(file: &Location) -> Result<T, Error
         ErrorKind::NotFound => Error::NotARecord { dir: path.parent().unwrap_or(path).to_owned() },
         _ => Error::read(path, source),
     })?;
-    serde_json::from_str(&text).map_err(|source| Error::broken(path, source))
+    decode(text.as_bytes()).map_err(|source| Error::broken(path, source))
 }
 
 /// Opens a regular file: a pipe in its place would be waited for for ever.

@@ -14,7 +14,6 @@ mod counters;
 mod directions;
 mod earlier;
 mod end;
-mod environment;
 mod error;
 mod experiment;
 mod gap;
@@ -28,6 +27,7 @@ mod search;
 mod side_record;
 mod stable_id;
 mod store;
+mod stored;
 mod trial;
 
 pub use around::record_around;
@@ -39,19 +39,20 @@ pub use counters::{
     QdiscCounters, Series, Stalls,
 };
 pub use end::{Besides, End, EndReason};
-pub use environment::Environment;
 pub use error::Error;
 pub use experiment::{ExperimentHead, FORMAT, NamedSite, Site};
 pub use gap::Gap;
 pub use histogram::LatencyHistogram;
 pub use host::{HostRecord, HostRole, record_id};
 pub use location::Location;
+pub use machine::Environment;
 pub use machine::Machine;
 pub use placed::Placed;
 pub use search::{ProbeLoad, ProbeRecord, SEARCH_FORMAT, SearchHead};
 pub use side_record::SideRecord;
 pub use stable_id::stable_id;
 pub use store::{Reader, Record, Writer};
+pub use stored::Stored;
 pub use trial::{
     Busiest, BusyOne, DirectionRecord, FarEndRecord, JobRecord, LatencySummary, LoadRecord,
     OperationRecord, Outcome, PauseRecord, Slow, SystemCounters, TcpRecord, Trial, UdpRecord,

@@ -2,13 +2,12 @@
 //! concluded, `found.json`.
 
 use iotax_experiment::{Opened, Probe, Search};
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::error::Error;
 use crate::experiment::Site;
 use crate::host::HostRecord;
+use crate::json_file::Decode;
 use crate::store::{Reader, Record, Writer};
 use crate::trial::LoadRecord;
 
@@ -79,17 +78,14 @@ impl Writer<SearchHead> {
     /// Adds what was concluded: later versions may search in another way, and cannot follow these
     /// probes then.
     pub fn conclude(&self, found: &impl Serialize) -> Result<(), Error> {
-        self.add(FOUND, found)
+        let text = serde_json::to_vec_pretty(found).expect("types of records are always JSON");
+        self.add(FOUND, text)
     }
 }
 
 impl Reader<SearchHead> {
-    /// What was concluded when it was made, if it came to that; `earlier` makes that of an earlier
-    /// format one of today's.
-    pub fn found<T: DeserializeOwned>(
-        &self,
-        earlier: impl FnOnce(Value) -> Value,
-    ) -> Result<Option<T>, Error> {
-        self.added(FOUND, earlier)
+    /// What was concluded when it was made, if it came to that, as `decode` reads it.
+    pub fn found<T>(&self, decode: Decode<T>) -> Result<Option<T>, Error> {
+        self.added(FOUND, decode)
     }
 }

@@ -6,25 +6,22 @@ use std::marker::PhantomData;
 use std::sync::mpsc;
 use std::thread;
 
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-
 use crate::earlier;
 use crate::end::End;
 use crate::error::Error;
 use crate::gap::{Gap, gap};
 use crate::json_file::{
-    appended, read_json, read_json_if_there, read_lines, write_head, write_json,
+    Decode, appended, read_json, read_json_if_there, read_lines, write_head, write_json,
 };
 use crate::location::Location;
+use crate::stored::{Stored, Version};
 
 const END: &str = "end.json";
 
 /// A kind of record, by its head: what was asked, and where. A line for each measurement follows.
-pub trait Record: Serialize + DeserializeOwned {
+pub trait Record: Stored {
     /// One measurement.
-    type Line: Serialize + DeserializeOwned + Send + 'static;
+    type Line: Stored + Send + 'static;
     /// Name of the head's file.
     const HEAD: &'static str;
     /// Name of the file of lines.
@@ -48,7 +45,7 @@ impl<R: Record> Writer<R> {
     pub fn create(dir: impl Into<Location>, head: &R) -> Result<Self, Error> {
         let dir = dir.into();
         Self::refuse_occupied(&dir)?;
-        write_head(&dir.join(R::HEAD), head)?;
+        write_head(&dir.join(R::HEAD), head.encode_pretty())?;
         let lines = appended(&dir.join(R::LINES))?;
         Ok(Self { dir, lines, of: PhantomData })
     }
@@ -68,7 +65,7 @@ impl<R: Record> Writer<R> {
 
     /// Adds one measurement.
     pub fn append(&mut self, line: &R::Line) -> Result<(), Error> {
-        let mut text = serde_json::to_vec(line).expect("record types are always JSON");
+        let mut text = line.encode();
         text.push(b'\n');
         self.lines
             .write_all(&text)
@@ -77,13 +74,13 @@ impl<R: Record> Writer<R> {
     }
 
     /// Adds a file about the whole.
-    pub(crate) fn add(&self, name: &str, value: &impl Serialize) -> Result<(), Error> {
-        write_json(&self.dir.join(name), value)
+    pub(crate) fn add(&self, name: &str, text: Vec<u8>) -> Result<(), Error> {
+        write_json(&self.dir.join(name), text)
     }
 
     /// Marks the record as complete.
     pub fn finish(&self, end: &End) -> Result<(), Error> {
-        self.add(END, end)
+        self.add(END, end.encode_pretty())
     }
 }
 
@@ -112,25 +109,29 @@ impl<R: Record> Reader<R> {
         if !file.at().exists() {
             return Err(Error::NotARecord { dir: dir.shown().to_owned() });
         }
-        let Version { format } = read_json(&file)?;
+        let Version { format } = read_json(&file, Stored::decode)?;
         if format > R::FORMAT {
             let path = file.shown().to_owned();
             return Err(Error::Newer { path, format, known: R::FORMAT });
         }
         let head = if format < R::FORMAT {
-            let value = earlier::head(read_json(&file)?, format, R::FORMAT);
-            serde_json::from_value(value).map_err(|source| Error::broken(file.shown(), source))?
+            let value = earlier::head(read_json(&file, Stored::decode)?, format, R::FORMAT);
+            R::decode(&value.encode()).map_err(|source| Error::broken(file.shown(), source))?
         } else {
-            read_json(&file)?
+            read_json(&file, R::decode)?
         };
         let end = Self::end(&dir.join(END), format)?;
         Ok(Self { head, end, format, dir })
     }
 
     fn end(file: &Location, format: u32) -> Result<Option<End>, Error> {
-        let Some(end) = read_json_if_there(file)? else { return Ok(None) };
-        let end = if format < R::FORMAT { earlier::end(end) } else { end };
-        serde_json::from_value(end).map_err(|source| Error::broken(file.shown(), source))
+        if format >= R::FORMAT {
+            return read_json_if_there(file, End::decode);
+        }
+        let Some(end) = read_json_if_there(file, Stored::decode)? else { return Ok(None) };
+        End::decode(&earlier::end(end).encode())
+            .map(Some)
+            .map_err(|source| Error::broken(file.shown(), source))
     }
 
     /// What it lacks of what was measured.
@@ -142,15 +143,8 @@ impl<R: Record> Reader<R> {
     }
 
     /// A file about the whole, if there is one.
-    pub(crate) fn added<T: DeserializeOwned>(
-        &self,
-        name: &str,
-        earlier: impl FnOnce(Value) -> Value,
-    ) -> Result<Option<T>, Error> {
-        let file = self.dir.join(name);
-        let Some(value) = read_json_if_there(&file)? else { return Ok(None) };
-        let read = serde_json::from_value(earlier(value));
-        read.map(Some).map_err(|source| Error::broken(file.shown(), source))
+    pub(crate) fn added<T>(&self, name: &str, decode: Decode<T>) -> Result<Option<T>, Error> {
+        read_json_if_there(&self.dir.join(name), decode)
     }
 
     /// The measurements in the order in which they were made, one at a time: a record may be larger
@@ -160,10 +154,10 @@ impl<R: Record> Reader<R> {
         let format = self.format;
         let decoded = read_lines(&self.dir.join(R::LINES), move |line| {
             if format < R::FORMAT {
-                let line = earlier::line(serde_json::from_slice(line)?, format);
-                return serde_json::from_value(line);
+                let line = earlier::line(Stored::decode(line)?, format);
+                return R::Line::decode(&line.encode());
             }
-            serde_json::from_slice(line)
+            R::Line::decode(line)
         })?;
         let (ahead, lines) = mpsc::sync_channel(DECODED_AHEAD);
         thread::spawn(move || {
@@ -180,8 +174,3 @@ impl<R: Record> Reader<R> {
 /// Lines decoded ahead of their use: enough to keep both sides busy, few enough that their
 /// histograms (up to some MB each trial) do not count.
 const DECODED_AHEAD: usize = 8;
-
-#[derive(Deserialize)]
-struct Version {
-    format: u32,
-}

@@ -200,7 +200,7 @@ fn an_index_error_of_version_1_is_that_of_its_operation() {
 
 fn head_of_version_2(name: &str) -> ExperimentHead {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/v2");
-    Reader::<ExperimentHead>::open(&fixtures.join(name)).unwrap().head
+    Reader::<ExperimentHead>::open(&fixtures.join(name)).expect("a record").head
 }
 
 #[test]

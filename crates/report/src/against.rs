@@ -1,5 +1,6 @@
 //! What a sentence says of one arm, or level, against another.
 
+use iotax_wording::effect::EffectWords as _;
 use std::collections::BTreeSet;
 
 use iotax_analyze::{Analysis, Comparison, Missing, Verdict};
@@ -12,7 +13,7 @@ use crate::{caps, format, stalls, tables};
 pub(crate) fn against(comparison: &Comparison, baseline: &str, analysis: &Analysis) -> String {
     let margin = analysis.margin;
     let name = subject(comparison);
-    let metric = comparison.metric.name();
+    let metric = name::metric(comparison.metric);
     if let Some(found) = &comparison.stalls {
         return stalls::sentence(&name, baseline, comparison.verdict, found);
     }
@@ -101,7 +102,7 @@ fn lost(missing: &Missing, name: &str, baseline: &str) -> String {
 /// `slow against base: its effect on throughput changed after block 7: 40 % slower [38, 42] before,
 /// 5 % slower [3, 7] since.`
 fn changed(comparison: &Comparison, baseline: &str) -> String {
-    let metric = comparison.metric.name();
+    let metric = name::metric(comparison.metric);
     let what =
         format!("{} against {baseline}: its effect on {metric} changed", subject(comparison));
     match &comparison.change {
@@ -147,7 +148,7 @@ pub(crate) fn baseline_of(comparison: &Comparison, analysis: &Analysis) -> Strin
 /// chance.`
 fn without_interval(comparison: &Comparison, baseline: &str, analysis: &Analysis) -> String {
     let arm = comparison.subject.arm();
-    let metric = comparison.metric.name();
+    let metric = name::metric(comparison.metric);
     let size = format!("{} in {metric}", than(comparison, baseline));
     let Some(arm) = arm else {
         // Of a factor: several arms, of which some has one result.

@@ -3,9 +3,10 @@
 use iotax_analyze::{Analysis, ArmDepths, Cap, DepthResponse, Verdict};
 use iotax_experiment::Design;
 use iotax_record::ExperimentHead;
+use iotax_wording::{name, trial};
 
 use crate::document::Table;
-use crate::format::or_absent;
+use crate::format::{ABSENT, or_absent};
 use crate::{bandwidth, comparison, format, preconditioning, tables, words};
 
 /// What follows the verdict about caps.
@@ -52,7 +53,7 @@ fn seen(below_cap: &Analysis) -> Option<String> {
     }
     Some(format!(
         "{load}: no difference was found ({} of {}: {}).",
-        first.metric.name(),
+        name::metric(first.metric),
         comparison::subject(first),
         first.verdict
     ))
@@ -160,7 +161,7 @@ fn drained(analysis: &Analysis) -> Option<Table> {
         .figure("burst", |drain| or_absent(drain.burst_iops.map(format::iops)))
         .figure("then", |drain| or_absent(drain.rate_iops.map(format::iops)))
         .figure("credits (I/Os)", |drain| or_absent(drain.spent_ios.map(format::plain)))
-        .word("its trials", |drain| or_absent(drain.regime.clone()))
+        .word("its trials", |drain| drain.regime.map_or(ABSENT, trial::regime))
         .table
         .filled()
 }

@@ -2,9 +2,12 @@
 
 use std::cmp::Ordering;
 
-use iotax_analyze::{Analysis, Comparison, Estimate, FactorEffect, FactorEffects, Verdict};
-use iotax_experiment::Subject;
-use iotax_quantity::{Effect, log_factor};
+use iotax_analyze::{
+    Analysis, Comparison, Effect, Estimate, FactorEffect, FactorEffects, Verdict, log_factor,
+};
+use iotax_experiment::{Subject, Workload};
+use iotax_wording::effect::EffectWords as _;
+use iotax_wording::interaction::hypothesis;
 use iotax_wording::name;
 
 use crate::format::ABSENT;
@@ -62,7 +65,7 @@ pub(crate) fn known(comparison: &Comparison) -> Option<Effect> {
 
 /// `23 % slower [21, 25] in throughput`, `20 % more [15, 25] CPU per I/O`.
 pub(crate) fn size(comparison: &Comparison) -> Option<String> {
-    Some(known(comparison)?.size(comparison.metric.name()))
+    Some(known(comparison)?.size(name::metric(comparison.metric)))
 }
 
 /// `12 % slower [10, 14]`; `10 to 14 % slower` where one number would hide that it depends; `40 %
@@ -111,11 +114,10 @@ pub(crate) fn change(ratio: f64) -> String {
 }
 
 /// Why pairs of layers may cost another amount together than apart.
-pub(crate) fn hypotheses(analysis: &Analysis) -> impl Iterator<Item = String> {
+pub(crate) fn hypotheses(analysis: &Analysis, workload: &Workload) -> impl Iterator<Item = String> {
     let interactions = analysis.attribution.iter().flat_map(|found| &found.interactions);
-    let interactions = interactions.filter(|pair| !pair.hypothesis.is_empty());
-    interactions.map(|pair| {
+    interactions.map(move |pair| {
         let layers = Subject::Interaction(pair.layers.clone());
-        format!("{}: {}", name::subject(&layers), pair.hypothesis)
+        format!("{}: {}", name::subject(&layers), hypothesis(pair, workload))
     })
 }

@@ -1,27 +1,27 @@
 //! What puts the figures of an arm in doubt, beside them.
 
-use iotax_analyze::Analysis;
+use iotax_analyze::{Analysis, Doubt};
+use iotax_experiment::Subject;
+use iotax_wording::doubt::title;
 
 use crate::document::Cell;
-use crate::words;
 
-/// What puts the figures of this arm in doubt.
-fn doubts(analysis: &Analysis, arm: &str) -> Vec<&'static str> {
-    let is_its = |of: &Option<String>| of.as_deref().is_none_or(|of| of == arm);
-    let of_arm = analysis.warnings.iter().filter(|warning| is_its(&warning.arm));
-    let severe = of_arm.map(|warning| words::check(warning.check)).filter(|(_, severe)| *severe);
-    let mut texts: Vec<&str> = severe.map(|(kind, _)| kind).collect();
+/// What puts the figures of this arm, or layer, in doubt.
+fn doubts(analysis: &Analysis, of: &Subject) -> Vec<&'static str> {
+    let is_its = |doubt: &&Doubt| doubt.of.as_ref().is_none_or(|own| own == of);
+    let severe = analysis.warnings.iter().filter(is_its).filter(|doubt| doubt.is_severe());
+    let mut texts: Vec<&str> = severe.map(|doubt| title(doubt.check())).collect();
     texts.dedup();
     texts
 }
 
-pub(crate) fn is_doubtful(analysis: &Analysis, arm: &str) -> bool {
-    !doubts(analysis, arm).is_empty()
+pub(crate) fn is_doubtful(analysis: &Analysis, of: &Subject) -> bool {
+    !doubts(analysis, of).is_empty()
 }
 
-/// With what puts the figures of this arm in doubt.
-pub(crate) fn marked(cell: Cell, analysis: &Analysis, arm: &str) -> Cell {
-    let texts = doubts(analysis, arm);
+/// With what puts the figures of this arm, or layer, in doubt.
+pub(crate) fn marked(cell: Cell, analysis: &Analysis, of: &Subject) -> Cell {
+    let texts = doubts(analysis, of);
     if texts.is_empty() {
         return cell;
     }

@@ -3,6 +3,7 @@
 use iotax_analyze::Analysis;
 use iotax_experiment::{BlockSizes, Bound, FioOption, HostCommands, Job, Pace, Pattern, Trims};
 use iotax_record::{Environment, ExperimentHead, HostRecord, HostRole};
+use iotax_wording::trial::why;
 
 use crate::document::{Head, Item, Table};
 use crate::{bandwidth, format};
@@ -237,14 +238,14 @@ fn options(job: &Job) -> String {
 /// Trials that were not used or went wrong, counted from 1 as people do, and how many more there
 /// are.
 pub(crate) fn troubles(analysis: &Analysis) -> (Table, usize) {
-    let troubled = || analysis.trials.iter().filter(|t| !t.used || t.why.is_some());
+    let troubled = || analysis.trials.iter().filter(|t| !t.used || why(t).is_some());
     let table = Table::of(troubled().take(MAX_LISTED_TRIALS))
         .word("trial", |trial| (trial.slot + 1).to_string())
         .word("block", |trial| (trial.block + 1).to_string())
         .word("arm", |trial| &trial.arm)
-        .word("outcome", |trial| &trial.outcome)
+        .word("outcome", |trial| trial.outcome.id())
         .word("used", |trial| if trial.used { "yes" } else { "no" })
-        .word("why", |trial| trial.why.as_deref().unwrap_or_default())
+        .word("why", |trial| why(trial).unwrap_or_default())
         .table;
     (table, troubled().count().saturating_sub(MAX_LISTED_TRIALS))
 }

@@ -41,6 +41,7 @@ fn is_changed(workload: &Workload) -> bool {
 #[cfg(test)]
 mod tests {
     use iotax_analyze::Estimate;
+    use iotax_experiment::Subject;
 
     use super::*;
 
@@ -48,14 +49,14 @@ mod tests {
         let etcd = Workload::preset("etcd-wal").unwrap();
         let judgment = Judgment {
             rule: etcd.requires.clone().unwrap().rule,
-            of: "target".to_owned(),
+            of: Some(Subject::Arm("target".to_owned())),
             outcome,
             metric: None,
             found: found.map(|(value, lo, hi)| Estimate { value, lo, hi }),
             trials: 5,
             needed,
             missing: None,
-            why: None,
+            open: None,
         };
         sentence(&judgment, &etcd)
     }

@@ -30,7 +30,6 @@
 )]
 
 mod against;
-mod arms;
 mod bandwidth;
 pub mod bundle;
 mod caps;

@@ -1,9 +1,11 @@
 //! A matrix: a table by its axes, what each level costs, and which factors change that.
 
 use iotax_analyze::{
-    Analysis, Comparison, Estimate, FactorEffect, FactorEffects, FactorInteraction, Verdict,
+    Analysis, Comparison, Effect, Estimate, FactorEffect, FactorEffects, FactorInteraction,
+    Verdict, log_factor,
 };
-use iotax_quantity::{Effect, log_factor};
+use iotax_wording::effect::EffectWords as _;
+use iotax_wording::name;
 
 use crate::changes::{self, Changes};
 use crate::comparison::{by_size, primary_effects, primary_of_each, short_effect};
@@ -77,7 +79,7 @@ fn difference(found: &FactorInteraction) -> f64 {
 fn of_interaction(found: &FactorInteraction) -> String {
     let FactorInteraction { setting, with, metric, .. } = found;
     let size = |cost: Estimate| {
-        Effect::of(metric.on(), cost.value, [cost.lo, cost.hi]).size(metric.name())
+        Effect::of(metric.on(), cost.value, [cost.lo, cost.hi]).size(name::metric(*metric))
     };
     printable(&format!(
         "The cost of {}={} depends on {}: {} at {}={}, {} at {}={}.",
@@ -147,7 +149,7 @@ fn by_axes(matrix: &FactorEffects, analysis: &Analysis) -> Section {
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut table = Table::new(&names, &[]);
     let of_arm = |arm: usize| Cell::new(figure(arm, &comparisons, analysis));
-    let metric = comparisons.first().map_or("figure", |comparison| comparison.metric.name());
+    let metric = comparisons.first().map_or("figure", |comparison| name::metric(comparison.metric));
     if is_grid {
         let heads = last
             .levels

@@ -1,7 +1,9 @@
 //! Which of many arms lie outside of the others.
 
-use iotax_analyze::{Analysis, Outlier, Outliers};
-use iotax_quantity::{Effect, fixed, list, percent};
+use iotax_analyze::{Analysis, Effect, Outlier, Outliers};
+use iotax_quantity::{fixed, list, percent};
+use iotax_wording::effect::EffectWords as _;
+use iotax_wording::name;
 
 use crate::document::{Item, Section, Table};
 use crate::{format, words};
@@ -33,7 +35,7 @@ impl Member {
 /// node-42 (24 %).`
 pub(crate) fn sentences(found: &Outliers, member: Member) -> Vec<String> {
     let member = member.name();
-    let metric = found.metric.name();
+    let metric = name::metric(found.metric);
     let all = format::counted(found.arms, member);
     let mut sentences = Vec::new();
     if found.slow.is_empty() {
@@ -60,7 +62,7 @@ pub(crate) fn sentences(found: &Outliers, member: Member) -> Vec<String> {
 }
 
 fn size(found: &Outliers, slow: &Outlier) -> String {
-    Effect::sized(found.metric.on(), slow.tax).size(found.metric.name())
+    Effect::sized(found.metric.on(), slow.tax).size(name::metric(found.metric))
 }
 
 pub(crate) fn chance(p: f64) -> String {
@@ -86,7 +88,7 @@ pub(crate) fn section(analysis: &Analysis) -> Option<Section> {
          those named, {} at most are false, on average.",
         format::counted(found.arms, member),
         format::figure(found.metric.unit(), found.median),
-        found.metric.name(),
+        name::metric(found.metric),
         percent(found.spread),
         percent(found.rate),
     )));

@@ -2,6 +2,7 @@
 
 use indexmap::IndexMap;
 use iotax_analyze::{Analysis, ArmPrecondition};
+use iotax_wording::trial::not_preconditioned;
 
 use crate::document::Table;
 use crate::format::{or_absent, percent};
@@ -26,7 +27,7 @@ pub(crate) fn sentences(analysis: &Analysis) -> Vec<String> {
 
 /// `preconditioned: 2 passes, steady after 7 rounds`
 fn phrase(arm: &ArmPrecondition) -> String {
-    let why = arm.why.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
+    let why = not_preconditioned(arm).map(|why| format!(": {why}")).unwrap_or_default();
     if arm.passes == 0 {
         return format!("not preconditioned{why}");
     }

@@ -1,9 +1,11 @@
 //! What became of the rules that were set beforehand.
 
-use iotax_analyze::{Analysis, Estimate, Judgment};
+use iotax_analyze::{Analysis, Effect, Estimate, Judgment};
 use iotax_experiment::Rule;
 use iotax_experiment::rule::{Condition, Figure, RuleOutcome};
-use iotax_quantity::{Effect, grouped};
+use iotax_quantity::grouped;
+use iotax_wording::effect::EffectWords as _;
+use iotax_wording::{name, rule};
 
 use crate::document::{Item, Section, Table};
 use crate::{bandwidth, format, words};
@@ -43,7 +45,7 @@ pub fn rulings(analysis: &Analysis) -> Vec<Ruling> {
 }
 
 fn ruling(judgment: &Judgment) -> Ruling {
-    Ruling::new(&judgment.of, &judgment.rule, judgment.outcome, &told(judgment))
+    Ruling::new(&rule::of(judgment), &judgment.rule, judgment.outcome, &told(judgment))
 }
 
 /// Those that are broken first, then those that are undecided; those that are kept in one sentence.
@@ -70,7 +72,7 @@ pub(crate) fn sentences(rulings: &[Ruling]) -> Vec<String> {
 
 /// What the data say of a rule: `target has a sync p99 of 12.3 ms [11, 13.1] over 5 trials`.
 pub(crate) fn told(judgment: &Judgment) -> String {
-    let of = words::printable(&judgment.of);
+    let of = words::printable(&rule::of(judgment));
     let (link, what) = match judgment.rule.condition {
         Condition::SlowerBy(_) => ("after", "block"),
         Condition::Figure { .. } | Condition::BelowDocumented(_) => ("over", "trial"),
@@ -80,7 +82,7 @@ pub(crate) fn told(judgment: &Judgment) -> String {
     let mut text = match found(judgment) {
         Some((verb, found)) => format!("{of} {verb} {found} {over}"),
         None if judgment.outcome == RuleOutcome::Undecided => {
-            if judgment.why.is_none() && judgment.trials > 0 {
+            if judgment.open.is_none() && judgment.trials > 0 {
                 let verb = if judgment.trials == 1 { "tells" } else { "tell" };
                 format!("{seen} {verb} too little of {of}")
             } else {
@@ -89,7 +91,7 @@ pub(crate) fn told(judgment: &Judgment) -> String {
         }
         None => format!("{of} completed nothing in some trials, {over}"),
     };
-    if let Some(why) = &judgment.why {
+    if let Some(why) = rule::why(judgment) {
         text.push_str(&format!("; {why}"));
     } else if let Some(needed) = judgment.needed {
         text.push_str(&format!("; about {} would decide it", grouped(needed.into())));
@@ -106,7 +108,7 @@ fn found(judgment: &Judgment) -> Option<(&'static str, String)> {
         (Condition::SlowerBy(_), metric) => {
             let metric = metric?;
             let effect = Effect::of(metric.on(), found.value, [found.lo, found.hi]);
-            Some(("is", effect.size(metric.name())))
+            Some(("is", effect.size(name::metric(metric))))
         }
         // No rule of trials.
         (Condition::BelowDocumented(_), _) => None,
@@ -146,7 +148,7 @@ pub(crate) fn section(analysis: &Analysis) -> Option<Section> {
 fn table(judgments: &[Judgment]) -> Table {
     Table::of(judgments)
         .word("rule", |judgment| judgment.rule.to_string())
-        .word("of", |judgment| &judgment.of)
+        .word("of", rule::of)
         .word("outcome", |judgment| word(judgment.outcome))
         .word("found", |judgment| format::or_absent(found(judgment).map(|(_, found)| found)))
         .figure("trials", |judgment| grouped(judgment.trials.into()))
@@ -159,7 +161,7 @@ fn table(judgments: &[Judgment]) -> Table {
 #[cfg(test)]
 mod tests {
     use iotax_analyze::Metric;
-    use iotax_experiment::Rule;
+    use iotax_experiment::{Rule, Subject};
 
     use super::*;
 
@@ -168,14 +170,14 @@ mod tests {
         let is_difference = matches!(rule.condition, Condition::SlowerBy(_));
         Judgment {
             rule,
-            of: "new".to_owned(),
+            of: Some(Subject::Arm("new".to_owned())),
             outcome,
             metric: is_difference.then_some(Metric::Throughput),
             found: found.map(|(value, lo, hi)| Estimate { value, lo, hi }),
             trials: 10,
             needed: None,
             missing: None,
-            why: None,
+            open: None,
         }
     }
 

@@ -5,6 +5,7 @@ use iotax_diagnose::{Diagnosis, of_arms, reasons};
 use iotax_experiment::documented::Documented;
 use iotax_experiment::{Design, Subject};
 use iotax_record::ExperimentHead;
+use iotax_wording::effect::EffectWords as _;
 use iotax_wording::limit;
 
 use crate::against::{against, baseline_of, capped, still_needed};

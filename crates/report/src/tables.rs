@@ -8,6 +8,7 @@ use iotax_experiment::units::format_duration;
 use iotax_experiment::{Design, Engine, Subject, Workload};
 use iotax_record::Slow;
 use iotax_wording::name::subject as named;
+use iotax_wording::{name, trial};
 
 use crate::bandwidth::{self, MEASURED};
 use crate::cells::{known_time, quantile};
@@ -43,7 +44,7 @@ pub(crate) fn effects<'a>(
     };
     let table = Table::of(comparisons)
         .word(compared, row_name)
-        .word("metric", |comparison| comparison.metric.name())
+        .word("metric", |comparison| name::metric(comparison.metric))
         .figure(&confidence, effect)
         .figure("n", |comparison| comparison.blocks.to_string())
         .word("verdict", verdict);
@@ -53,8 +54,8 @@ pub(crate) fn effects<'a>(
 fn verdict(comparison: &Comparison) -> Cell {
     let tone = words::verdict_tone(comparison.verdict);
     let mut text = words::verdict_phrase(comparison);
-    if let Some(regime) = &comparison.regime {
-        text = format!("{text}, {regime}");
+    if let Some(regime) = comparison.regime {
+        text = format!("{text}, {}", trial::regime(regime));
     }
     Cell::toned(text, tone)
 }

@@ -249,30 +249,30 @@ fn a_range_that_is_dragged_over_fills_its_chart_until_it_is_reset() {
     let Some(browser) = chromium() else { return };
     let (experiment, analysis) = two::usual();
     let page = html(&experiment, &analysis);
-    let after = |act: &str| {
-        notes(
-            &browser,
-            &page,
-            &format!("const svg = chart('series'); {act} notes.push(axis(svg));"),
-        )
-    };
-    let whole = after("");
-    assert_eq!(whole, ["0 10 20 30 40 50 60 70 80 minutes since the start"]);
-    let part = after("drag(svg, 0.5, 0.6); notes.push(axis(chart('cpu')));");
-    assert_eq!(part[1], "40 41 42 43 44 45 46 47 48 minutes since the start, zoomed");
-    assert!(!part[0].contains("zoomed"), "each chart has its own range");
-    assert_eq!(after("drag(svg, 0.6, 0.5);"), part[1..], "either way");
-    assert_eq!(after("drag(svg, 0.5, 0.502);"), whole, "a click is not a drag");
-    for way_back in [
-        "event('dblclick', svg, 0.5, 0.5);",
-        "key(svg, 'Escape');",
-        "reset(svg).click();",
-        "key(svg, '-'); key(svg, '-'); key(svg, '-'); key(svg, '-');",
-    ] {
-        assert_eq!(after(&format!("drag(svg, 0.5, 0.6); {way_back}")), whole, "{way_back}");
-    }
-    let told = after("drag(svg, 0.5, 0.6); point(svg, 0.5); notes.push(tip(svg));");
-    assert!(told[0].starts_with("luks|65,952 IOPS") && told[0].ends_with(" minutes"), "{told:?}");
+    let acts = [
+        "",
+        "drag(svg, 0.5, 0.6);",
+        "drag(svg, 0.6, 0.5);",
+        "drag(svg, 0.5, 0.502);",
+        "drag(svg, 0.5, 0.6); event('dblclick', svg, 0.5, 0.5);",
+        "drag(svg, 0.5, 0.6); key(svg, 'Escape');",
+        "drag(svg, 0.5, 0.6); reset(svg).click();",
+        "drag(svg, 0.5, 0.6); for (let i = 0; i < 4; i += 1) key(svg, '-');",
+    ];
+    let each = acts.map(|act| format!("{act} notes.push(axis(svg)); key(svg, 'Escape');"));
+    let act = format!(
+        "const svg = chart('series'); {} drag(svg, 0.5, 0.6); notes.push(axis(chart('cpu'))); \
+         point(svg, 0.5); notes.push(tip(svg));",
+        each.concat()
+    );
+    let noted = notes(&browser, &page, &act);
+    let whole = "0 10 20 30 40 50 60 70 80 minutes since the start";
+    let part = "40 41 42 43 44 45 46 47 48 minutes since the start, zoomed";
+    // Either way; a click is not a drag; four ways back.
+    assert_eq!(noted[..acts.len()], [whole, part, part, whole, whole, whole, whole, whole]);
+    let [other, told] = &noted[acts.len()..] else { panic!("{noted:?}") };
+    assert!(!other.contains("zoomed"), "each chart has its own range");
+    assert!(told.starts_with("luks|65,952 IOPS") && told.ends_with(" minutes"), "{told}");
 }
 
 #[test]

@@ -23,7 +23,10 @@ fn an_overview_on_a_terminal() {
 fn an_overview_on_a_page() {
     let page = html(&suite());
     let (warned, rest) = page.split_once("<h3>Phase by phase, ").expect("what was found follows");
-    assert!(warned.contains("<dt>writes</dt><dd>wrong sign (same): an added layer made"), "{page}");
+    assert!(
+        warned.contains("<dt>writes</dt><dd>wrong sign (same): arm same only adds work"),
+        "{page}"
+    );
     assert!(rest.contains("wrong sign</td>"), "the arm is marked");
     let (overview, folded) = rest.split_once("<details class=\"chapter\"").expect("phases follow");
     assert!(overview.contains(">=!</td>"), "in the grid, too");
@@ -59,7 +62,7 @@ fn twelve_phases_of_eight_arms_fit_a_terminal() {
       verdict, see the phase.
 
     Not concluded of any phase
-      - queue: whether throughput differs from base by more than 5 %; about 31
-        blocks in all would probably tell
+      - Throughput of queue: undecided after 12 blocks; at this noise a verdict
+        takes about 31 blocks.
     ");
 }

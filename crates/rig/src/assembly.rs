@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use iotax_experiment::{Form, Stack};
+use iotax_load::Peer;
 
 use crate::build_context::{BuildContext, Key, Surroundings, Turn};
 use crate::device::{Device, wait_until_free};
@@ -11,7 +12,7 @@ use crate::entry::Entry;
 use crate::error::Error;
 use crate::journal::Journal;
 use crate::layers::maker::Top;
-use crate::network_path::NetworkPath;
+use crate::network::{Base, Link};
 use crate::signatures::{Mark, Spot};
 use crate::{layers, scratch};
 
@@ -143,4 +144,31 @@ fn storage(
         top = layer.make(top, build_context)?;
     }
     Ok(top)
+}
+
+/// A network path that is up.
+#[derive(Debug)]
+pub(crate) struct NetworkPath {
+    pub(crate) peer: Peer,
+    /// Holds the namespaces.
+    _link: Option<Link>,
+}
+
+impl NetworkPath {
+    /// Makes the layers of a stack.
+    pub(crate) fn make(stack: &Stack, build_context: &mut BuildContext<'_>) -> Result<Self, Error> {
+        let (bottom, above) = stack.layers.split_first().expect("a stack has a base");
+        let base = layers::network_base(bottom).expect("a network path has a base of its own");
+        let (peer, link) = match base.make(build_context)? {
+            Base::Elsewhere(peer) => (peer, None),
+            Base::Here { link, port, secret } => {
+                let mut layers = above.iter().filter_map(layers::network);
+                let link =
+                    layers.try_fold(link, |below, layer| layer.make(below, build_context))?;
+                (link.peer(port, secret), Some(link))
+            }
+        };
+        let of_load = above.iter().filter_map(layers::of_load);
+        Ok(Self { peer: of_load.fold(peer, |peer, layer| layer.over(peer)), _link: link })
+    }
 }

@@ -15,10 +15,10 @@ use iotax_inspect::{Facts, Kind};
 use iotax_layers::File;
 use rustix::fs::{Access, AtFlags, CWD, accessat};
 
+use crate::device::GivenUp;
 use crate::disk_file::{DirectIo, direct_in};
 use crate::error::{Error, Obstacle, Refusal};
 use crate::free_space::SpaceNeeded;
-use crate::given_up::GivenUp;
 use crate::needs::Missing;
 use crate::resolved_target::{ResolvedTarget, look};
 use crate::{alone, device, layers, needs, own_disk, vdisk};

@@ -12,12 +12,12 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use iotax_experiment::{Arm, Base, Form, Spec};
+use iotax_experiment::{Arm, Base, Form, Spec, Stack};
 use iotax_inspect::{DeviceNumber, Facts, Kind};
 use rustix::fs::OFlags;
+use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Obstacle, Refusal};
-use crate::given_up::GivenUp;
 use crate::held::{changeable_by_others, link_of_another};
 use crate::resolved_target::look;
 use crate::signatures::{self, Signature, number_of};
@@ -347,4 +347,25 @@ fn content_note(path: &Path) -> Option<String> {
             path.display()
         )
     })
+}
+
+/// Block devices that may be overwritten.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GivenUp {
+    pub devices: Vec<PathBuf>,
+    /// Whether they were made for this run and are removed with it, so that nothing on them is
+    /// anybody's: what they hold is neither looked at nor wiped.
+    pub are_new: bool,
+}
+
+impl GivenUp {
+    /// Those that a user named.
+    pub fn by_user(devices: &[PathBuf]) -> Self {
+        Self { devices: devices.to_vec(), are_new: false }
+    }
+
+    /// Whether a stack is a new device and nothing else, for which this machine needs nothing.
+    pub(crate) fn is_new(&self, stack: &Stack, base: &Path) -> bool {
+        self.are_new && stack.layers.len() == 1 && self.devices.iter().any(|path| path == base)
+    }
 }

@@ -20,9 +20,9 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process};
 
+use crate::device::GivenUp;
 use crate::entry::Entry;
 use crate::error::{Error, Obstacle};
-use crate::given_up::GivenUp;
 use crate::held::{Held, link_of_another, resolved};
 use crate::journal::{self, Journal, token};
 use crate::mounts;

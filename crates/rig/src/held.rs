@@ -21,8 +21,8 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 use rustix::mount::mount_bind;
+use rustix::process::geteuid;
 
-use crate::ownership::{is_sticky, is_writable_by_others, stranger};
 use crate::refusal::Obstacle;
 
 /// Of directories that people share, for the umask to restrict.
@@ -301,7 +301,7 @@ pub(crate) fn resolved(path: &Path) -> io::Result<PathBuf> {
 /// The symbolic links on the way to `path`, from the root on, and whether only root and this user
 /// can lead them elsewhere. To others than root they are: it is their own rights that are used.
 fn links(path: &Path) -> Vec<(PathBuf, bool)> {
-    let is_root = rustix::process::geteuid().is_root();
+    let is_root = geteuid().is_root();
     let absolute = std::path::absolute(path).unwrap_or_default();
     let look = |way: &Path| {
         let found = lstat(way).ok().filter(|found| kind(found) == FileType::Symlink)?;
@@ -344,4 +344,22 @@ pub(crate) fn exchanged() -> io::Error {
 
 fn no_proc(error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("/proc must be mounted to hold what is open ({error})"))
+}
+
+/// Those who are not the owner may write.
+pub(crate) const OTHERS_WRITE: Mode = Mode::WGRP.union(Mode::WOTH);
+
+/// The owner, if it is neither this user nor root.
+pub(crate) fn stranger(stat: &Stat) -> Option<u32> {
+    (stat.st_uid != 0 && stat.st_uid != geteuid().as_raw()).then_some(stat.st_uid)
+}
+
+/// Whether those who are not the owner may write.
+pub(crate) fn is_writable_by_others(stat: &Stat) -> bool {
+    Mode::from_raw_mode(stat.st_mode).intersects(OTHERS_WRITE)
+}
+
+/// Whether names in a directory stay with whoever made them, as in `/tmp`.
+pub(crate) fn is_sticky(stat: &Stat) -> bool {
+    Mode::from_raw_mode(stat.st_mode).contains(Mode::SVTX)
 }

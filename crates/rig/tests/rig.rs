@@ -319,8 +319,8 @@ fn impossible_stacks_are_among_the_problems_told_at_once() {
     4 targets cannot be used:
       arm b: `cache`: size=5 is not possible: it must be a multiple of its page size, 4096 bytes, and not 0
       arm c: `cache`: size=5 is not possible: it must be a multiple of its page size, 4096 bytes, and not 0
-      arm d: `cache` is at the bottom of the stack, where the data must be: start the stack with mem(size=64M) or file(size=1G)
-      arm e: the stack is empty: it needs at least a base layer, such as mem(size=64M)
+      arm d: `cache(size=5)` is no disk of this process: it needs one base, mem or file, at the bottom
+      arm e: `` is no disk of this process: it needs one base, mem or file, at the bottom
     ");
 }
 

@@ -24,3 +24,8 @@ impl Clock for Monotonic {
         self.0.elapsed()
     }
 }
+
+/// As the record has times, in nanoseconds; what is longer than 584 years is 584 years long.
+pub(crate) fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}

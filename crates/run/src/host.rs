@@ -61,22 +61,26 @@ pub trait Runner {
     fn trials(&mut self, requests: &[TrialRequest]) -> Vec<Result<Measured, Error>> {
         requests.iter().map(|request| self.trial(request)).collect()
     }
+
+    /// Whether it can drive load on several arms at the same time, side by side on one host.
+    fn drives_side_by_side(&self) -> bool {
+        false
+    }
+
+    /// Performs several trials at the same time, without draining, on arms that may be up side by
+    /// side.
+    ///
+    /// # Errors
+    /// If an arm could not be brought up: a load that fails is one of what is returned.
+    fn together(&mut self, requests: &[TrialRequest]) -> Result<Vec<Load>, Error> {
+        self.trials(requests).into_iter().map(|measured| Ok(measured?.load)).collect()
+    }
 }
 
 /// Where an experiment is run: a machine, or several that pass for one.
 pub trait Host: Arms + Runner {}
 
 impl<T: Arms + Runner> Host for T {}
-
-/// A host that can drive load on several arms at the same time.
-pub trait SideBySide: Host {
-    /// Performs several trials at the same time, on arms that may be up side by side, without
-    /// draining.
-    ///
-    /// # Errors
-    /// If an arm could not be brought up: a load that fails is one of what is returned.
-    fn together(&mut self, requests: &[TrialRequest]) -> Result<Vec<Load>, Error>;
-}
 
 /// Looks at this machine: what lies under the targets of `arms` that are paths, and what the load
 /// generator itself costs.

@@ -8,7 +8,7 @@ use iotax_load::Progress;
 use iotax_record::Site;
 
 use crate::error::Error;
-use crate::host::{Arms, Files, Host, Load, Measured, Runner, SideBySide, TrialRequest};
+use crate::host::{Arms, Files, Host, Load, Measured, Runner, TrialRequest};
 
 /// Hosts, and which of them has which arm.
 pub struct Hosts {
@@ -39,6 +39,41 @@ impl Hosts {
     fn of(&mut self, arm: usize) -> (&mut dyn Host, usize) {
         let (host, there) = self.arms[arm];
         (&mut *self.hosts[host], there)
+    }
+
+    /// Has each host perform what is asked of it, all at the same time; one result for each request.
+    /// One that has none of its own has those before it, of which one is an error.
+    fn each<T: Send>(
+        &mut self,
+        requests: &[TrialRequest],
+        perform: impl Fn(&mut (dyn Host + Send), &[TrialRequest]) -> Vec<Result<T, Error>> + Sync,
+    ) -> Vec<Result<T, Error>> {
+        let mut asked: Vec<Vec<TrialRequest>> = vec![Vec::new(); self.hosts.len()];
+        for request in requests {
+            let (host, arm) = self.arms[request.arm];
+            asked[host].push(TrialRequest { arm, ..request.clone() });
+        }
+        let mut busy: Vec<_> = self.hosts.iter_mut().zip(&asked).enumerate().collect();
+        busy.retain(|(_, (_, asked))| !asked.is_empty());
+        let mut done: BTreeMap<usize, _> = if let [(at, (host, asked))] = busy.as_mut_slice() {
+            BTreeMap::from([(*at, perform(&mut ***host, asked).into_iter())])
+        } else {
+            thread::scope(|scope| {
+                let (perform, mut started) = (&perform, Vec::new());
+                for (at, (host, asked)) in busy {
+                    started.push((at, scope.spawn(move || perform(&mut **host, asked))));
+                }
+                let ended = started.into_iter().map(|(at, thread)| match thread.join() {
+                    Ok(done) => (at, done.into_iter()),
+                    Err(panic) => std::panic::resume_unwind(panic),
+                });
+                ended.collect()
+            })
+        };
+        requests
+            .iter()
+            .filter_map(|request| done.get_mut(&self.arms[request.arm].0)?.next())
+            .collect()
     }
 }
 
@@ -83,48 +118,25 @@ impl Runner for Hosts {
 
     /// One host performs one trial after the other.
     fn trials(&mut self, requests: &[TrialRequest]) -> Vec<Result<Measured, Error>> {
-        if let [request] = requests {
-            return vec![self.trial(request)];
-        }
-        let mut asked: Vec<Vec<TrialRequest>> = vec![Vec::new(); self.hosts.len()];
-        for request in requests {
-            let (host, arm) = self.arms[request.arm];
-            asked[host].push(TrialRequest { arm, ..request.clone() });
-        }
-        let mut measured: Vec<_> = thread::scope(|scope| {
-            let mut started = Vec::new();
-            for (host, asked) in self.hosts.iter_mut().zip(asked) {
-                let has_some = !asked.is_empty();
-                started.push(has_some.then(|| scope.spawn(move || host.trials(&asked))));
-            }
-            let ended = started.into_iter().map(|thread| {
-                let measured = thread.map(|thread| match thread.join() {
-                    Ok(measured) => measured,
-                    Err(panic) => std::panic::resume_unwind(panic),
-                });
-                measured.unwrap_or_default().into_iter()
-            });
-            ended.collect()
-        });
-        let of = |request: &TrialRequest| {
-            measured[self.arms[request.arm].0].next().expect("what was asked was measured")
-        };
-        requests.iter().map(of).collect()
+        self.each(requests, |host, asked| host.trials(asked))
     }
-}
 
-impl SideBySide for Hosts {
-    /// Each on a host of its own: an agent performs one trial after the other.
+    /// An agent performs one trial after the other.
     fn together(&mut self, requests: &[TrialRequest]) -> Result<Vec<Load>, Error> {
-        let mut taken = BTreeMap::new();
-        for TrialRequest { arm, .. } in requests {
-            if let Some(other) = taken.insert(self.place(*arm), *arm) {
-                let [first, second] = [other, *arm].map(|arm| self.site(arm).target.clone());
+        for (at, TrialRequest { arm, .. }) in requests.iter().enumerate() {
+            let is_there = |other: &&TrialRequest| self.place(other.arm) == self.place(*arm);
+            if let Some(other) = requests[..at].iter().find(is_there)
+                && !self.hosts[self.place(*arm)].drives_side_by_side()
+            {
+                let [first, second] = [other.arm, *arm].map(|arm| self.site(arm).target.clone());
                 return Err(Error::SameHost { first, second });
             }
         }
-        let measured = self.trials(requests).into_iter();
-        measured.map(|measured| Ok(measured?.load)).collect()
+        let driven = self.each(requests, |host, asked| match host.together(asked) {
+            Ok(loads) => loads.into_iter().map(Ok).collect(),
+            Err(error) => vec![Err(error)],
+        });
+        driven.into_iter().collect()
     }
 }
 

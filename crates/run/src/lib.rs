@@ -7,33 +7,27 @@
 
 pub mod agent;
 mod agent_error;
-mod blocks;
-mod budget;
+mod before;
 mod clock;
-mod drain;
 mod drivers;
 mod error;
 mod host;
 mod hosts;
 mod local;
-mod nanos;
 mod observer;
-mod precondition;
 mod search;
 mod trials;
 mod way;
 
 pub use agent_error::AgentError;
-pub use blocks::run;
+pub use before::{drain, precondition};
 pub use clock::{Clock, Monotonic};
-pub use drain::drain;
 pub use drivers::Drivers;
 pub use error::Error;
-pub use host::{Arms, Files, Host, Load, Measured, Runner, SideBySide, Task, TrialRequest, here};
+pub use host::{Arms, Files, Host, Load, Measured, Runner, Task, TrialRequest, here};
 pub use hosts::Hosts;
 pub use local::{LONGEST_LOOKS_NS, Local};
 pub use observer::{Event, Observer};
-pub use precondition::precondition;
 pub use search::{SearchSetup, replay, search};
-pub use trials::Setup;
+pub use trials::{Setup, trials};
 pub use way::{shapers, subject};

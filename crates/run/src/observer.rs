@@ -1,4 +1,7 @@
+use std::time::Duration;
+
 use iotax_analyze::Progress;
+use iotax_experiment::Purpose;
 use iotax_record::Trial;
 
 /// Who wants to know how it goes, such as a progress line.
@@ -37,6 +40,8 @@ pub enum Event<'a> {
     RoundEnded,
     /// A trial ended and is on disk.
     TrialEnded(&'a Trial),
+    /// A probe of a search for caps is about to start, or a pause, which takes so long.
+    StepStarts { what: Purpose, takes: Duration },
     /// A block ended and its data were looked at.
     Looked(&'a Progress),
 }

@@ -10,9 +10,10 @@ use iotax_caps::{Caps, Ended, Observation, Prober, find};
 use iotax_experiment::{Driver, IndexEnds, Opened, Probe, ProbePurpose, Purpose, Search};
 use iotax_record::{End, EndReason, Environment, ProbeLoad, ProbeRecord, SearchHead, Writer};
 
+use crate::clock::nanos;
 use crate::error::Error;
-use crate::host::{Load, SideBySide, Task, TrialRequest};
-use crate::nanos::nanos;
+use crate::host::{Host, Load, Task, TrialRequest};
+use crate::observer::{Event, Observer};
 
 /// How often a pause looks whether the user has had enough.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
@@ -25,24 +26,21 @@ pub struct SearchSetup<'a> {
     pub opened: &'a Opened,
     pub environment: &'a Environment,
     /// Where the targets are, prepared.
-    pub host: &'a mut dyn SideBySide,
+    pub host: &'a mut dyn Host,
     /// Set by someone else to end the search early.
     pub stop: &'a AtomicBool,
-    /// Called before each probe and pause with what it is for and how long it takes.
-    pub progress: &'a mut dyn FnMut(Purpose, Duration),
+    pub writer: &'a mut Writer<SearchHead>,
+    pub observer: &'a mut dyn Observer,
 }
 
 /// Searches the caps; each probe is on disk when the next one begins.
 ///
 /// # Errors
 /// If results could not be written.
-pub fn search(
-    setup: SearchSetup<'_>,
-    writer: &mut Writer<SearchHead>,
-) -> Result<(Caps, End), Error> {
+pub fn search(setup: SearchSetup<'_>) -> Result<(Caps, End), Error> {
     let (search, opened) = (setup.search, setup.opened);
     let started = Instant::now();
-    let mut prober = HostProber { setup, writer, started, probes: 0, unwritten: None };
+    let mut prober = HostProber { setup, started, probes: 0, unwritten: None };
     let caps = find(search, opened, &mut prober);
     if let Some(error) = prober.unwritten {
         return Err(error.into());
@@ -55,8 +53,8 @@ pub fn search(
         gave_up: caps.ended.is_some() && !interrupted,
         trials: Some(prober.probes),
     };
-    writer.conclude(&caps)?;
-    writer.finish(&end)?;
+    prober.setup.writer.conclude(&caps)?;
+    prober.setup.writer.finish(&end)?;
     Ok((caps, end))
 }
 
@@ -78,20 +76,19 @@ pub fn replay(head: &SearchHead, probes: Vec<ProbeRecord>) -> Option<Caps> {
     (!replay.differs).then_some(caps)
 }
 
-struct HostProber<'a, 'w> {
+struct HostProber<'a> {
     setup: SearchSetup<'a>,
-    writer: &'w mut Writer<SearchHead>,
     started: Instant,
     probes: u32,
     /// Why a probe could not be written down.
     unwritten: Option<iotax_record::Error>,
 }
 
-impl Prober for HostProber<'_, '_> {
+impl Prober for HostProber<'_> {
     fn probe(&mut self, probe: &Probe) -> Result<Vec<Observation>, Ended> {
         let takes = Duration::from_nanos(probe.ramp_ns + probe.time_ns);
-        if let ProbePurpose::Known(purpose) = probe.purpose {
-            (self.setup.progress)(purpose, takes);
+        if let ProbePurpose::Known(what) = probe.purpose {
+            self.setup.observer.on(&Event::StepStarts { what, takes });
         }
         let started_ns = nanos(self.started.elapsed());
         let loads = self.drive(probe)?;
@@ -100,7 +97,7 @@ impl Prober for HostProber<'_, '_> {
             return Err(Ended::Interrupted);
         }
         let record = ProbeRecord { probe: probe.clone(), started_ns, loads };
-        if let Err(error) = self.writer.append(&record) {
+        if let Err(error) = self.setup.writer.append(&record) {
             let why = error.to_string();
             self.unwritten = Some(error);
             return Err(Ended::Failed(why));
@@ -111,7 +108,7 @@ impl Prober for HostProber<'_, '_> {
 
     fn pause(&mut self, pause_ns: u64) -> Result<(), Ended> {
         let pause = Duration::from_nanos(pause_ns);
-        (self.setup.progress)(Purpose::Rest, pause);
+        self.setup.observer.on(&Event::StepStarts { what: Purpose::Rest, takes: pause });
         let end = Instant::now() + pause;
         while Instant::now() < end {
             if self.setup.stop.load(Ordering::Relaxed) {
@@ -123,7 +120,7 @@ impl Prober for HostProber<'_, '_> {
     }
 }
 
-impl HostProber<'_, '_> {
+impl HostProber<'_> {
     /// Drives all places of the probe at the same time.
     fn drive(&mut self, probe: &Probe) -> Result<Vec<ProbeLoad>, Ended> {
         let SearchSetup { search, host, .. } = &mut self.setup;

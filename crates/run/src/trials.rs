@@ -1,4 +1,5 @@
-//! One trial after the other: bring the arm up, have the load driven, write down what came of it.
+//! The trial loop: bring an arm up, have its load driven, write down what came of it, and look whether
+//! that is enough.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -8,10 +9,9 @@ use iotax_experiment::plan::Plan;
 use iotax_experiment::{IndexEnds, Spec, Workload};
 use iotax_record::{End, EndReason, ExperimentHead, JobRecord, LoadRecord, Outcome, Trial, Writer};
 
-use crate::clock::Clock;
+use crate::clock::{Clock, nanos};
 use crate::error::Error;
 use crate::host::{Files, Host, Measured, Task, TrialRequest};
-use crate::nanos::nanos;
 use crate::observer::{Event, Observer};
 
 /// An arm that failed this often in a row is given up.
@@ -34,31 +34,92 @@ pub struct Setup<'a> {
     pub sustained: &'a Sustained,
     /// How much of the time limit is over already.
     pub spent: Duration,
+    /// Where what is measured goes: to disk, to the analysis, and to whoever watches.
+    pub writer: &'a mut Writer<ExperimentHead>,
+    pub phases: &'a mut Phases,
+    pub observer: &'a mut dyn Observer,
 }
 
-/// Where what is measured goes: to disk, to the analysis, and to whoever watches.
-pub(crate) struct Sinks<'a> {
-    pub(crate) writer: &'a mut Writer<ExperimentHead>,
-    pub(crate) phases: &'a mut Phases,
-    pub(crate) observer: &'a mut dyn Observer,
+/// Runs the experiment to its end: blocks of trials, each written down as it ends, until the data
+/// decide, the blocks or the time run out, nothing works any more, or the user stops it.
+pub fn trials(setup: Setup<'_>) -> Result<End, Error> {
+    let mut trials = Trials::start(setup);
+    let reasons = trials.blocks()?;
+    let gave_up = trials.given_up().is_some();
+    trials.end(reasons, gave_up)
+}
+
+/// A phase that is run on an arm.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Turn {
+    pub arm: usize,
+    pub phase: usize,
 }
 
 /// The trials of a run.
-pub(crate) struct Trials<'a, 's> {
+pub(crate) struct Trials<'a> {
     pub(crate) setup: Setup<'a>,
-    pub(crate) sinks: Sinks<'s>,
     started: Duration,
     count: u32,
     /// Failures in a row, per arm and phase.
     failures: Vec<Vec<u32>>,
 }
 
-impl<'a, 's> Trials<'a, 's> {
+impl<'a> Trials<'a> {
     /// Starts a run.
-    pub(crate) fn start(setup: Setup<'a>, sinks: Sinks<'s>) -> Self {
+    pub(crate) fn start(setup: Setup<'a>) -> Self {
         let started = setup.clock.now();
         let failures = vec![vec![0; setup.plan.phases.len()]; setup.plan.arms];
-        Self { setup, sinks, started, count: 0, failures }
+        Self { setup, started, count: 0, failures }
+    }
+
+    /// Runs blocks until there is a reason to stop, and returns it.
+    fn blocks(&mut self) -> Result<Vec<EndReason>, Error> {
+        let plan = self.setup.plan;
+        let mut budget = Budget::new(plan.max_time_ns, plan.block_ns(plan.arms));
+        budget.takes_in(self.setup.spent);
+        let mut open = vec![vec![true; plan.arms]; plan.phases.len()];
+        for block in 0..plan.max_blocks {
+            let started = self.elapsed();
+            if !budget.allows(block, started) {
+                return Ok(vec![EndReason::TimeUp]);
+            }
+            if !self.block(block, &open)? {
+                return Ok(vec![EndReason::Interrupted]);
+            }
+            budget.block_took(self.elapsed().saturating_sub(started));
+            let Setup { phases, observer, .. } = &mut self.setup;
+            let progress = phases.decide();
+            observer.on(&Event::Looked(&progress));
+            open = phases.open(&progress);
+            if let Some(reason) = self.given_up() {
+                return Ok(vec![reason]);
+            }
+            if !progress.stop.is_empty() {
+                return Ok(progress.stop);
+            }
+        }
+        Ok(vec![EndReason::AllRun])
+    }
+
+    /// Runs one trial of each phase on each arm that it is open for, as many at the same time as was asked
+    /// for; false if the user stopped it.
+    fn block(&mut self, block: u32, open: &[Vec<bool>]) -> Result<bool, Error> {
+        let plan = self.setup.plan;
+        let host = &self.setup.host;
+        let turns = turns(plan, block, open, &|arm| host.site(arm).device_id.as_deref());
+        let (mut place, count) = (0, turns.iter().map(Vec::len).sum());
+        for together in turns {
+            if self.is_stopped() {
+                return Ok(false);
+            }
+            for turn in &together {
+                self.announce(block, *turn, place, count);
+                place += 1;
+            }
+            self.run(block, &together)?;
+        }
+        Ok(!self.is_stopped())
     }
 
     pub(crate) fn spec(&self) -> &'a Spec {
@@ -73,19 +134,20 @@ impl<'a, 's> Trials<'a, 's> {
         self.setup.stop.load(Ordering::Relaxed)
     }
 
-    /// Says that the trial of `phase` on arm `arm` comes next, at this place of so many.
+    /// Says that a trial comes next, at this place of so many.
     pub(crate) fn announce(
         &mut self,
         block: u32,
-        (arm, phase): (usize, usize),
-        (place, trials_in_block): (usize, usize),
+        turn: Turn,
+        place: usize,
+        trials_in_block: usize,
     ) {
         let spec = self.spec();
-        let workload = workload(spec, phase);
+        let workload = workload(spec, turn.phase);
         let name = workload.name.as_str();
-        self.sinks.observer.on(&Event::TrialStarts {
+        self.setup.observer.on(&Event::TrialStarts {
             block,
-            arm: &spec.arms[arm].name,
+            arm: &spec.arms[turn.arm].name,
             phase: spec.phases().any(|other| other.name != name).then_some(name),
             place,
             trials_in_block,
@@ -98,18 +160,12 @@ impl<'a, 's> Trials<'a, 's> {
     ///
     /// # Errors
     /// If the record cannot be written.
-    pub(crate) fn run(
-        &mut self,
-        block: u32,
-        turns: &[(usize, usize)],
-    ) -> Result<Vec<Trial>, Error> {
-        let tasks = turns
-            .iter()
-            .map(|(arm, phase)| (*arm, *phase, Task::Run(workload(self.spec(), *phase).clone())));
-        let trials = self.perform(block, tasks.collect())?;
-        for ((arm, phase), trial) in turns.iter().zip(&trials) {
+    pub(crate) fn run(&mut self, block: u32, turns: &[Turn]) -> Result<Vec<Trial>, Error> {
+        let run = |turn: &Turn| (*turn, Task::Run(workload(self.spec(), turn.phase).clone()));
+        let trials = self.perform(block, turns.iter().map(run).collect())?;
+        for (turn, trial) in turns.iter().zip(&trials) {
             let failed = matches!(trial.outcome, Outcome::Failed { .. });
-            let failures = &mut self.failures[*arm][*phase];
+            let failures = &mut self.failures[turn.arm][turn.phase];
             *failures = if failed { *failures + 1 } else { 0 };
         }
         Ok(trials)
@@ -123,40 +179,30 @@ impl<'a, 's> Trials<'a, 's> {
         Some(EndReason::ArmFailed { arm, times: GIVE_UP_AFTER })
     }
 
-    /// Writes once all that `of` uses on arm `arm`; `phase` is its [`Workload::fill`].
+    /// Writes once all that `of` uses on the arm; the phase is its [`Workload::fill`].
     ///
     /// # Errors
     /// If the record cannot be written.
-    pub(crate) fn fill(
-        &mut self,
-        pass: u32,
-        arm: usize,
-        (phase, of): (usize, &Workload),
-    ) -> Result<Trial, Error> {
-        let mut trials = self.perform(pass, vec![(arm, phase, Task::Fill(of.clone()))])?;
-        Ok(trials.remove(0))
+    pub(crate) fn fill(&mut self, pass: u32, turn: Turn, of: &Workload) -> Result<(), Error> {
+        self.perform(pass, vec![(turn, Task::Fill(of.clone()))]).map(drop)
     }
 
     /// Brings the arms up one after the other, then performs their trials at the same time.
-    fn perform(
-        &mut self,
-        block: u32,
-        tasks: Vec<(usize, usize, Task)>,
-    ) -> Result<Vec<Trial>, Error> {
+    fn perform(&mut self, block: u32, tasks: Vec<(Turn, Task)>) -> Result<Vec<Trial>, Error> {
         let switching = self.elapsed();
         let (mut turns, mut requests) = (Vec::new(), Vec::new());
-        for (arm, phase, task) in tasks {
-            let request = self.request(block, (arm, phase), task);
+        for (turn, task) in tasks {
+            let request = self.request(block, turn, task);
             let ready = self.bring_up(&request);
             if ready.is_ok() {
                 requests.push(request);
             }
-            turns.push((arm, phase, ready));
+            turns.push((turn, ready));
         }
         let asked = self.elapsed();
         let mut measured = self.setup.host.trials(&requests).into_iter();
         let mut trials = Vec::new();
-        for (arm, phase, ready) in turns {
+        for (Turn { arm, phase }, ready) in turns {
             let measured = ready.and_then(|()| measured.next().expect("one for each request"));
             let drained = measured.as_ref().map_or(0, |measured| measured.drained_ns);
             let (outcome, load, counters) = self.outcome(phase, measured);
@@ -177,7 +223,7 @@ impl<'a, 's> Trials<'a, 's> {
         Ok(trials)
     }
 
-    fn request(&self, block: u32, (arm, phase): (usize, usize), task: Task) -> TrialRequest {
+    fn request(&self, block: u32, Turn { arm, phase }: Turn, task: Task) -> TrialRequest {
         let times = self.setup.plan.phases[phase];
         TrialRequest {
             arm,
@@ -221,9 +267,9 @@ impl<'a, 's> Trials<'a, 's> {
 
     fn keep(&mut self, trial: &Trial) -> Result<(), Error> {
         self.count += 1;
-        self.sinks.writer.append(trial)?;
-        self.sinks.phases.add(trial);
-        self.sinks.observer.on(&Event::TrialEnded(trial));
+        self.setup.writer.append(trial)?;
+        self.setup.phases.add(trial);
+        self.setup.observer.on(&Event::TrialEnded(trial));
         Ok(())
     }
 
@@ -239,7 +285,7 @@ impl<'a, 's> Trials<'a, 's> {
             gave_up,
             trials: Some(self.count),
         };
-        self.sinks.writer.finish(&end)?;
+        self.setup.writer.finish(&end)?;
         Ok(end)
     }
 }
@@ -268,4 +314,112 @@ fn outcome(load: &LoadRecord, primary: &str) -> Outcome {
     }
     reasons.extend(load.warnings.iter().cloned());
     if reasons.is_empty() { Outcome::Completed } else { Outcome::Degraded { reasons } }
+}
+
+/// The trials of a block, arm and phase, in their order; those that are performed at the same time are
+/// of different arms, of one phase, and on no device that `device` says to be the same.
+fn turns<'a>(
+    plan: &Plan,
+    block: u32,
+    open: &[Vec<bool>],
+    device: &dyn Fn(usize) -> Option<&'a str>,
+) -> Vec<Vec<Turn>> {
+    let mut together: Vec<Vec<usize>> = Vec::new();
+    for arm in plan.order(block, |arm| open.iter().any(|open| open[arm])) {
+        let shares = |other: &usize| device(arm).is_some_and(|own| device(*other) == Some(own));
+        match together.last_mut() {
+            Some(last) if last.len() < plan.at_once && !last.iter().any(shares) => last.push(arm),
+            _ => together.push(vec![arm]),
+        }
+    }
+    let of_phase = |arms: &[usize], phase: usize| -> Vec<Turn> {
+        let arms = arms.iter().filter(|arm| open[phase][**arm]);
+        arms.map(|arm| Turn { arm: *arm, phase }).collect()
+    };
+    let phases = 0..plan.phases.len();
+    let turns =
+        together.iter().flat_map(|arms| phases.clone().map(move |phase| of_phase(arms, phase)));
+    turns.filter(|together| !together.is_empty()).collect()
+}
+
+/// The time an experiment may take.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    limit: Option<Duration>,
+    longest_block: Duration,
+    /// What was over before it started.
+    spent: Duration,
+}
+
+impl Budget {
+    pub(crate) fn new(limit_ns: Option<u64>, expected_block_ns: u64) -> Self {
+        let limit = limit_ns.map(Duration::from_nanos);
+        let longest_block = Duration::from_nanos(expected_block_ns);
+        Self { limit, longest_block, spent: Duration::ZERO }
+    }
+
+    /// Counts what was run before: the limit is for all of it.
+    pub(crate) fn takes_in(&mut self, spent: Duration) {
+        self.spent += spent;
+    }
+
+    /// Notes how long a block really took, switching included.
+    pub(crate) fn block_took(&mut self, duration: Duration) {
+        self.longest_block = self.longest_block.max(duration);
+    }
+
+    /// Whether one more block fits after so much time. The first block always does.
+    pub(crate) fn allows(&self, block: u32, elapsed: Duration) -> bool {
+        let elapsed = self.spent + elapsed;
+        block == 0 || self.limit.is_none_or(|limit| elapsed + self.longest_block <= limit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use iotax_experiment::{Arm, Stop};
+
+    use super::*;
+
+    #[test]
+    fn arms_of_one_phase_take_their_turns_together() {
+        let arms = ["a=/a", "b=/b", "c=/c"].map(|text| Arm::parse(text).unwrap()).to_vec();
+        let first = Workload::preset("randread-4k").unwrap();
+        let mut spec = Spec::compare(first, arms, Stop::default(), 7).unwrap();
+        spec.phases.push(Workload::preset("etcd-wal").unwrap());
+        let plan = |at_once: u32| Plan::new(&Spec { at_once, ..spec.clone() });
+        let pairs = |turns: Vec<Vec<Turn>>| -> Vec<Vec<(usize, usize)>> {
+            let pair = |turn: Turn| (turn.arm, turn.phase);
+            turns.into_iter().map(|all| all.into_iter().map(pair).collect()).collect()
+        };
+        let taken = |at_once, open: &[Vec<bool>]| pairs(turns(&plan(at_once), 0, open, &|_| None));
+        let all = vec![vec![true; 3]; 2];
+        let order: Vec<usize> = taken(1, &all).iter().step_by(2).map(|turn| turn[0].0).collect();
+        let [a, b, c] = order[..] else { panic!("{order:?}") };
+        let one_by_one = [(a, 0), (a, 1), (b, 0), (b, 1), (c, 0), (c, 1)].map(|turn| vec![turn]);
+        assert_eq!(taken(1, &all), one_by_one);
+        let two = [vec![(a, 0), (b, 0)], vec![(a, 1), (b, 1)], vec![(c, 0)], vec![(c, 1)]];
+        assert_eq!(taken(2, &all), two);
+        // Those on one device do not.
+        let device = |arm| (arm != c).then_some("one disk");
+        let apart = [vec![(a, 0)], vec![(a, 1)], vec![(b, 0), (c, 0)], vec![(b, 1), (c, 1)]];
+        assert_eq!(pairs(turns(&plan(2), 0, &all, &device)), apart);
+        let mut open = all;
+        open[0][b] = false;
+        open[1][c] = false;
+        assert_eq!(taken(2, &open), [vec![(a, 0)], vec![(a, 1), (b, 1)], vec![(c, 0)]]);
+    }
+
+    #[test]
+    fn a_block_that_would_end_too_late_is_not_started() {
+        let mut budget = Budget::new(Some(10_000_000_000), 3_000_000_000);
+        let at = Duration::from_secs;
+        assert!(budget.allows(1, at(7)));
+        assert!(!budget.allows(1, at(8)));
+        budget.block_took(Duration::from_secs(5));
+        assert!(!budget.allows(2, at(6)));
+        budget.takes_in(Duration::from_secs(2));
+        assert!(budget.allows(1, at(3)) && !budget.allows(1, at(4)), "7 s are over at the fifth");
+        assert!(budget.allows(0, at(99)), "a run without any block would be of no use");
+    }
 }

@@ -11,8 +11,7 @@ use std::time::Duration;
 use iotax_analyze::{Phases, Sustained};
 use iotax_experiment::plan::Plan;
 use iotax_experiment::{Arm, Driver, Spec, Stop, Target, Workload};
-use iotax_load::PeerSecrets;
-use iotax_load::{Error, Fio};
+use iotax_load::{Error, Fio, PeerSecrets};
 use iotax_record::{ExperimentHead, FORMAT, Outcome, Reader, Writer};
 use iotax_rig::{GivenUp, Options};
 use iotax_run::{Arms as _, Drivers, Event, Local, Monotonic, Observer, Runner as _, Setup};
@@ -95,8 +94,11 @@ fn outcomes(root: &Path, fio: Fio) -> Vec<Outcome> {
         clock: &Monotonic::start(),
         sustained: &Sustained::default(),
         spent: Duration::ZERO,
+        writer: &mut writer,
+        phases: &mut phases,
+        observer: &mut Silent,
     };
-    let end = iotax_run::run(setup, &mut writer, &mut phases, &mut Silent).unwrap();
+    let end = iotax_run::trials(setup).unwrap();
     assert_eq!((end.trials, end.gave_up), (Some(TRIALS), false));
     let trials = Reader::<ExperimentHead>::open(&root.join("record")).unwrap().lines().unwrap();
     trials.map(|trial| trial.unwrap().outcome).collect()

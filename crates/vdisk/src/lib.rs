@@ -66,6 +66,8 @@ mod stack;
 mod stats;
 mod xts;
 
+pub use rustix::io::Errno;
+
 pub use available::{AvailableMemory, MemoryLimit, available_memory};
 pub use clock::{Clock, ManualClock};
 pub use disk::VirtualDisk;
@@ -73,6 +75,5 @@ pub use error::Error;
 pub use io::{Completion, Op, Request};
 pub use monotonic_clock::{MonotonicClock, sleep_until};
 pub use names::shown;
-pub use rustix::io::Errno;
 pub use session::{Session, Submitted};
 pub use stats::{BackingFacts, LayerStats};

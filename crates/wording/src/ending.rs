@@ -1,8 +1,10 @@
 //! Why a run ended.
 
-use iotax_analyze::{Analysis, Judgment};
+use iotax_analyze::Analysis;
 use iotax_experiment::{Design, Spec, StopMode};
 use iotax_record::{Besides, EndReason};
+
+use crate::rule;
 
 /// Why it ended, of phases that ended for reasons of their own each; without a full stop.
 pub fn ending(spec: &Spec, analysis: &Analysis) -> String {
@@ -98,7 +100,9 @@ fn all_run(spec: &Spec) -> String {
         Design::Single if most == 1 => "its one trial was run".to_owned(),
         Design::Single => format!("all {most} trials were run"),
         _ if spec.stop.min_blocks >= most => format!("all {most} blocks were run"),
-        _ => format!("the limit of {most} blocks was reached"),
+        Design::Compare | Design::Fleet | Design::Peel { .. } => {
+            format!("the limit of {most} blocks was reached")
+        }
     }
 }
 
@@ -117,8 +121,7 @@ fn resolved(what: &str, mode: StopMode) -> String {
 /// Why the first rule that is left was not decided.
 fn open_rule(analysis: &Analysis) -> String {
     let mut rules = analysis.rules.iter().chain(&analysis.requirements);
-    let open =
-        rules.find(|judgment| judgment.is_undecided()).and_then(|Judgment { why, .. }| why.clone());
+    let open = rules.find(|judgment| judgment.is_undecided()).and_then(rule::why);
     open.unwrap_or_else(|| NEVER.to_owned())
 }
 

@@ -1,7 +1,7 @@
 //! What things and measures are called.
 
-use iotax_analyze::Against;
-use iotax_experiment::{Setting, Subject};
+use iotax_analyze::{Against, Metric};
+use iotax_experiment::{Setting, Subject, Workload};
 use iotax_quantity::list;
 
 /// What a conclusion is about: `luks`, `aes x cache`, `total`, `sec=krb5p`.
@@ -36,6 +36,33 @@ pub fn against(against: &Against) -> String {
         Against::Arm(name) => name.clone(),
         Against::Others(others) => format!("the other {others}"),
     }
+}
+
+/// What a metric is called, as in `30 % more p99 latency`.
+pub const fn metric(metric: Metric) -> &'static str {
+    match metric {
+        Metric::P99 => "p99 latency",
+        Metric::Latency => "mean latency",
+        Metric::Throughput => "throughput",
+        Metric::Bandwidth => "bandwidth",
+        Metric::Delivered => "datagram delivery",
+        Metric::RoundTrip => "round trip",
+        Metric::ConnectionRate => "connection rate",
+        Metric::LoadTime => "index load time",
+        Metric::ServiceTime => "service time",
+        Metric::SyncP99 => "p99 sync latency",
+        Metric::SyncLatency => "sync latency",
+        Metric::Jitter => "jitter",
+        Metric::CpuPerIo => "CPU per I/O",
+        Metric::CpuPerRequest => "CPU per request",
+        Metric::CpuPerMib => "CPU per MiB",
+    }
+}
+
+/// What a quantile is one of: `I/Os`, `requests` or `syncs`.
+pub fn samples(metric: Metric, workload: &Workload) -> String {
+    let one = if metric.is_of_syncs() { "sync" } else { workload.unit() };
+    format!("{one}s")
 }
 
 /// Text from outside (names, paths, errors) made safe for one line on a terminal or a page:

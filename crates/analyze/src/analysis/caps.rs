@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::estimate::Estimate;
+use crate::findings::Regime;
 
 /// A limit from outside that several arms sit on.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -68,6 +69,6 @@ pub struct ArmDrain {
     pub rate_iops: Option<f64>,
     /// I/Os beyond that rate before the step: the credits.
     pub spent_ios: Option<f64>,
-    /// Regime of the arm's trials: `sustained` or `burst`; `None`: not known.
-    pub regime: Option<String>,
+    /// Regime of the arm's trials; `None`: not known.
+    pub regime: Option<Regime>,
 }

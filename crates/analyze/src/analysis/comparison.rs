@@ -1,12 +1,13 @@
 //! One arm or layer against the baseline.
 
 use iotax_experiment::Subject;
-use iotax_quantity::Effect;
 use iotax_stats::verdict::Verdict;
 use serde::Serialize;
 
 use super::caps::Cap;
 use super::estimate::Estimate;
+use crate::effect::Effect;
+use crate::findings::Regime;
 use crate::metrics::Metric;
 
 /// What one arm of several is compared with.
@@ -65,9 +66,8 @@ pub struct Comparison {
     pub holds_after_holm: bool,
     /// Blocks that a decision would probably need in all, if it is undecided or imprecise.
     pub blocks_needed: Option<u32>,
-    /// Regime the blocks are from, where that is known: `sustained` or `burst` after draining,
-    /// `after the change` if the effect changed and these are the blocks since.
-    pub regime: Option<String>,
+    /// Regime the blocks are from, where that is known.
+    pub regime: Option<Regime>,
     /// The effect changed in the middle of the run: its two parts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<EffectChange>,

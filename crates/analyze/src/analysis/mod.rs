@@ -10,12 +10,13 @@ mod precondition;
 mod rule;
 mod slow_mode;
 
-use iotax_experiment::Subject;
 use iotax_experiment::documented::Documented;
 use iotax_record::{EndReason, ExperimentHead};
+use iotax_stats::verdict::Verdict;
 use serde::Serialize;
 
 use crate::counters::CounterSeries;
+use crate::findings::{Doubt, OpenQuestion, TrialOutcome};
 use crate::spread::LatencySpread;
 pub use arm::{
     ArmSummary, FoundDepth, JobSummary, NetworkLoad, NetworkSummary, OperationSummary, Rates,
@@ -27,36 +28,14 @@ pub use estimate::{Estimate, QuantilePoint};
 pub use matrix::{FactorEffect, FactorEffects, FactorInteraction, FactorShift};
 pub use outliers::{ArmTax, FleetCost, Outlier, Outliers};
 pub use precondition::{ArmPrecondition, Steadiness};
-pub use rule::Judgment;
+pub use rule::{Judgment, RuleOpen};
 pub use slow_mode::SlowMode;
-
-/// What a subject is called.
-pub(crate) fn named(subject: &Subject) -> String {
-    match subject {
-        Subject::Arm(name) | Subject::Layer(name) => name.clone(),
-        Subject::Interaction([a, b]) => format!("{a} x {b}"),
-        Subject::Total => "total".to_owned(),
-        Subject::Level(level) => format!("{}={}", level.factor, level.level),
-    }
-}
-
-pub(crate) fn all_named(subjects: &[&Subject]) -> String {
-    let names: Vec<String> = subjects.iter().map(|subject| named(subject)).collect();
-    iotax_quantity::list(&names.iter().map(String::as_str).collect::<Vec<_>>())
-}
-
-pub(crate) fn called(against: &Against) -> String {
-    match against {
-        Against::Arm(name) => name.clone(),
-        Against::Others(others) => format!("the other {others}"),
-    }
-}
 
 /// Version of the analysis format that this program writes.
 pub const FORMAT: u32 = 1;
 
 /// The result of an experiment.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Analysis {
     pub format: u32,
     pub workload: String,
@@ -76,13 +55,10 @@ pub struct Analysis {
     /// its primary metric.
     pub comparisons: Vec<Comparison>,
     /// Of a matrix: what the levels of its factors cost.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub matrix: Option<FactorEffects>,
     /// Of many arms: which are slower than such arms are.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub outliers: Option<Outliers>,
     /// Of a fleet: what the look at its nodes cost.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub fleet: Option<FleetCost>,
     /// What became of the rules that were set beforehand.
     pub rules: Vec<Judgment>,
@@ -102,10 +78,10 @@ pub struct Analysis {
     pub trials: Vec<TrialPoint>,
     /// Arms whose throughput is that of a documented limit.
     pub documented: Vec<Documented>,
-    /// What makes the figures doubtful, worst first.
-    pub warnings: Vec<Warning>,
+    /// What makes the figures doubtful, worst first. Reports print it in words.
+    pub warnings: Vec<Doubt>,
     /// What could not be concluded, and why.
-    pub open_questions: Vec<String>,
+    pub open_questions: Vec<OpenQuestion>,
     /// Why and when it stopped.
     pub ending: Ending,
 }
@@ -147,8 +123,9 @@ pub struct Interaction {
     pub layers: [String; 2],
     /// The interaction; `None` before three blocks.
     pub cost_ns: Option<Estimate>,
-    /// What it probably means; a hypothesis.
-    pub hypothesis: String,
+    /// Whether they cost more or less together than apart.
+    #[serde(skip)]
+    pub verdict: Option<Verdict>,
 }
 
 /// One trial, for charts and tables.
@@ -162,10 +139,13 @@ pub struct TrialPoint {
     pub started_ns: u64,
     /// Switching time before it, in nanoseconds.
     pub switch_ns: u64,
-    /// `completed`, `degraded`, `stalled`, `failed` or `interrupted`.
-    pub outcome: String,
-    /// Why, if not completed.
+    pub outcome: TrialOutcome,
+    /// Why, in the words of what was recorded, if not completed.
+    #[serde(skip)]
     pub why: Option<String>,
+    /// How long the load generator itself was held up.
+    #[serde(skip)]
+    pub paused_ns: Option<u64>,
     /// Whether some comparison rests on it: usable, in a complete block, not before a change of
     /// the effect, and not after the latest look at the data. In a plain run: usable.
     pub used: bool,
@@ -209,79 +189,12 @@ pub struct TargetPoint {
 impl TrialPoint {
     /// Whether its figures say something of its arm.
     pub fn is_usable(&self) -> bool {
-        match self.outcome.as_str() {
-            "completed" | "degraded" => self.iops.is_some(),
-            outcome => outcome == "stalled",
+        match self.outcome {
+            TrialOutcome::Completed | TrialOutcome::Degraded => self.iops.is_some(),
+            TrialOutcome::Stalled => true,
+            TrialOutcome::Paused | TrialOutcome::Failed | TrialOutcome::Interrupted => false,
         }
     }
-}
-
-/// What a self-check found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Check {
-    FailedTrials,
-    /// Trials in which the load generator itself did not run for a while.
-    Paused,
-    /// Trials in which the primary job completed nothing.
-    StalledTrials,
-    /// Single I/Os failed.
-    IoErrors,
-    /// Data did not read back as written.
-    VerifyMismatch,
-    /// Throughput x latency differs from the number in flight by more than 5 %.
-    LittlesLaw,
-    /// The load generator or this machine's CPU limits the rate.
-    GeneratorBound,
-    /// One thread, or one CPU with interrupts, limits a network flow, while the machine has CPU left.
-    OneCore,
-    /// Open loop: I/Os started late, or the offered rate was not reached.
-    ScheduleSlip,
-    /// A cold cache was asked for but devices delivered less than was read.
-    ColdCacheUnproven,
-    /// An added layer makes things faster.
-    WrongSign,
-    /// Reads above the speed of memory.
-    ImpossibleSpeed,
-    /// A cache above the device answered.
-    CacheAnswered,
-    /// A layer has a cache that could answer.
-    LayerCache,
-    /// The hypervisor took CPU time.
-    Steal,
-    /// Results that were not made by the same job, or not known to be.
-    AnotherJob,
-    /// Results of runs that were not interleaved.
-    NotInterleaved,
-    /// Arms on different storage.
-    DifferentStorage,
-    /// Targets of one trial on the same storage.
-    SharedStorage,
-    /// A file server granted something else than was asked for.
-    NotGranted,
-    /// The level of all arms, or the effect of one, changed at some time.
-    RegimeShift,
-    /// It made a difference which trial came first in a block.
-    PlaceEffect,
-    /// Writes were not at steady state.
-    NotSteady,
-    /// Block differences depend on each other.
-    Dependence,
-    /// Trials shorter than what their noise needs, too few I/Os for the tail, and so on.
-    Precision,
-}
-
-/// A reason for doubt, with what to do about it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Warning {
-    pub check: Check,
-    /// Which arm; `None`: the whole experiment.
-    pub arm: Option<String>,
-    /// What was seen, with figures.
-    pub message: String,
-    pub advice: String,
-    /// In how many trials.
-    pub trials: u32,
 }
 
 /// Why and when an experiment stopped.

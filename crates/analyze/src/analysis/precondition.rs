@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::findings::NotPreconditioned;
 use crate::metrics::Metric;
 
 /// How an arm was preconditioned for one phase.
@@ -23,8 +24,9 @@ pub struct ArmPrecondition {
     pub window: Option<Steadiness>,
     /// Whether the workload was steady in the end; `None`: it only reads.
     pub steady: Option<bool>,
-    /// Why it is not what was asked for, for people.
-    pub why: Option<String>,
+    /// Why it is not what was asked for.
+    #[serde(skip)]
+    pub short: Option<NotPreconditioned>,
 }
 
 /// What the last five rounds show, as shares of their mean.

@@ -1,7 +1,8 @@
 //! Rules that were set beforehand, and what the trials say of them.
 
-use iotax_experiment::Rule;
 use iotax_experiment::rule::RuleOutcome;
+use iotax_experiment::{Rule, Subject};
+use iotax_stats::verdict::Verdict;
 use serde::Serialize;
 
 use super::comparison::Missing;
@@ -12,8 +13,9 @@ use crate::metrics::Metric;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Judgment {
     pub rule: Rule,
-    /// The arm or layer.
-    pub of: String,
+    /// The arm, the layer, or the whole stack; `None`: any, and nothing was compared.
+    #[serde(skip)]
+    pub of: Option<Subject>,
     pub outcome: RuleOutcome,
     /// Of a rule about a difference: the metric that it is in.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -30,8 +32,35 @@ pub struct Judgment {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<Missing>,
     /// Why nothing is decided, where it is not for want of trials.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub why: Option<String>,
+    #[serde(skip)]
+    pub open: Option<RuleOpen>,
+}
+
+/// Why a rule is neither broken nor kept, whatever the number of trials.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum RuleOpen {
+    NothingCompared,
+    /// The comparison has this word, and none about its size.
+    Gate(Verdict),
+    /// Trials that gave nothing may be the slow ones.
+    Lost,
+    /// No trial has the figure.
+    NoFigure,
+    /// Operations in each trial: too few for the quantile. Trials of so many seconds would do.
+    TooFew {
+        needed: u64,
+        has: f64,
+        time_s: f64,
+    },
+    /// Jobs that one side alone has.
+    JobsUnmatched(u32),
+    /// The record was cut off.
+    NoEnd,
+    /// The record holds other trials than were run.
+    Cut {
+        held: u32,
+        run: u32,
+    },
 }
 
 impl Judgment {

@@ -1,7 +1,6 @@
-//! The costs of layers in nanoseconds per I/O, and what their interactions may mean.
+//! The costs of layers in nanoseconds per I/O.
 
 use iotax_stats::factorial::contrast;
-use iotax_stats::verdict::Verdict;
 
 use super::{Peel, times_per_io};
 use crate::analysis::{Attribution, Estimate, Interaction, LayerCost};
@@ -13,12 +12,7 @@ use crate::metrics::Metric;
 
 impl Peel<'_> {
     /// The attribution; `interactions` are the conclusions of [`Peel::interactions`].
-    pub(crate) fn attribution(
-        &self,
-        method: &Method,
-        interactions: &[Conclusion],
-        cpu: Metric,
-    ) -> Attribution {
+    pub(crate) fn attribution(&self, method: &Method, interactions: &[Conclusion]) -> Attribution {
         let times: Vec<Vec<f64>> = self.blocks.iter().map(|(_, t)| times_per_io(t)).collect();
         let cost = |weights: &[f64]| {
             let per_block = times.iter().map(|t| contrast(t, weights));
@@ -37,7 +31,7 @@ impl Peel<'_> {
         let pairs = self.layout.interactions.iter().enumerate().map(|(i, pair)| Interaction {
             layers: pair.layers.map(|layer| self.layout.layers[layer].clone()),
             cost_ns: cost(&pair.weights),
-            hypothesis: hypothesis(interactions.get(i), cpu),
+            verdict: interactions.get(i).map(|found| found.comparison.verdict),
         });
         Attribution {
             bare_ns: bare.iter().sum::<f64>() / bare.len().max(1) as f64,
@@ -74,28 +68,4 @@ impl Peel<'_> {
             .map(|i| self.layout.layers[i].as_str())
             .collect()
     }
-}
-
-/// What an interaction probably is; said as a guess, since throughput alone cannot prove it.
-/// `cpu`: what tells of CPU time.
-fn hypothesis(conclusion: Option<&Conclusion>, cpu: Metric) -> String {
-    let probably = match conclusion.map(|c| c.comparison.verdict) {
-        Some(Verdict::Slower) => {
-            return format!(
-                "dearer together: probably both want the same CPU, or the same limit is paid for \
-                 twice (as when data are encrypted twice); a guess, look at {}",
-                cpu.name()
-            );
-        }
-        Some(Verdict::Faster) => {
-            "cheaper together: probably the bottleneck moved, so that one layer works while the \
-             other is waited for; a guess"
-        }
-        Some(Verdict::Equivalent) => {
-            "none that matters: they work one after the other, and their costs add up"
-        }
-        Some(Verdict::NotIndependent) => "not decided: successive blocks depend on each other",
-        _ => "not decided: the interval is too wide",
-    };
-    probably.to_owned()
 }

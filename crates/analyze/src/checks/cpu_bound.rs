@@ -1,22 +1,16 @@
 use std::collections::BTreeSet;
 
 use iotax_experiment::{Does, Layer};
-use iotax_quantity::{list, percent};
 use iotax_record::Environment;
 
-use crate::analysis::{Check, Warning};
 use crate::evidence::{Evidence, Worst};
 use crate::facts::TrialFacts;
+use crate::findings::{Doubt, DoubtKind, OpenQuestion};
 
 /// Share of all CPU time from which on nothing is left for more I/O.
 pub(super) const BUSY: f64 = 0.95;
 /// Share of the busy time that other programs may have.
 const MAX_OTHERS: f64 = 0.2;
-
-const ON_STORAGE: &str = "CPU-bound: the rate, and a tax, are CPU time and not the storage's. Fewer \
-     threads, larger blocks or more CPUs show the storage.";
-const ON_A_PATH: &str = "CPU-bound: the rate, and a tax, are CPU time of the path's ends and not the \
-     wire's. Ends on hosts of their own, or more CPUs, show the wire.";
 
 struct Finding {
     busy: f64,
@@ -28,35 +22,17 @@ struct Finding {
 
 /// Were all CPUs busy with the load, so that they and not the storage set the rate? Arms whose
 /// layers compute (encryption in process) are left out here: see [`bound_by_design`].
-pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
+pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Doubt> {
     findings(evidence)
         .into_iter()
         .filter(|worst| worst.finding.others <= MAX_OTHERS && !is_by_design(evidence, worst))
-        .map(|worst| {
-            let Finding { busy, cpus, .. } = worst.finding;
-            Warning {
-                check: Check::GeneratorBound,
-                message: format!(
-                    "{} busy {} of the time ({})",
-                    all(cpus),
-                    percent(busy),
-                    worst.how_often()
-                ),
-                advice: if evidence.experiment.spec.workload().is_network() {
-                    ON_A_PATH.to_owned()
-                } else {
-                    ON_STORAGE.to_owned()
-                },
-                trials: worst.trials,
-                arm: Some(worst.arm),
-            }
-        })
+        .map(|worst| worst.doubt(|Finding { busy, cpus, .. }| DoubtKind::CpusBusy { busy, cpus }))
         .collect()
 }
 
 /// Arms on which the CPUs, or the threads of the primary job, were the limit because their layers
 /// compute: not a fault, but the tax holds for this machine's CPU only.
-pub(crate) fn bound_by_design(evidence: &Evidence<'_>) -> Option<String> {
+pub(crate) fn bound_by_design(evidence: &Evidence<'_>) -> Option<OpenQuestion> {
     let machine = findings(evidence).into_iter().filter(|worst| is_by_design(evidence, worst));
     let mut bound: BTreeSet<usize> =
         machine.filter_map(|w| evidence.names.iter().position(|name| *name == w.arm)).collect();
@@ -65,14 +41,8 @@ pub(crate) fn bound_by_design(evidence: &Evidence<'_>) -> Option<String> {
         let busy = |trial: &&TrialFacts| threads_busy(trial).is_some_and(|busy| busy >= BUSY);
         evidence.usable(*arm).any(|trial| busy(&trial))
     }));
-    let names: Vec<&str> = bound.iter().map(|arm| evidence.names[*arm].as_str()).collect();
-    (!names.is_empty()).then(|| {
-        format!(
-            "CPU-bound: {}. The tax there is CPU time; what a machine with faster CPUs would pay \
-             was not measured.",
-            list(&names)
-        )
-    })
+    let arms: Vec<String> = bound.iter().map(|arm| evidence.names[*arm].clone()).collect();
+    (!arms.is_empty()).then_some(OpenQuestion::CpuByDesign { arms })
 }
 
 /// Share of its time that the primary job's threads computed.
@@ -127,14 +97,4 @@ fn finding(trial: &TrialFacts, environment: &Environment) -> Option<Finding> {
     let busy = busy_ns / (machine * window_ns);
     let others = own_ns.map_or(0.0, |own_ns| (1.0 - own_ns / busy_ns).max(0.0));
     busy.is_finite().then_some(Finding { busy: busy.min(1.0), cpus: machine, others })
-}
-
-fn all(cpus: f64) -> String {
-    if cpus.fract() != 0.0 {
-        format!("the {cpus:.1} CPUs of this container's limit were")
-    } else if cpus <= 1.0 {
-        "the CPU was".to_owned()
-    } else {
-        format!("all {cpus:.0} CPUs were")
-    }
 }

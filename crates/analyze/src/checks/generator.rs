@@ -1,15 +1,12 @@
-use iotax_quantity::{a, percent, time};
-
-use crate::analysis::{Check, Warning};
 use crate::evidence::Evidence;
-use crate::metrics::Metric;
+use crate::findings::{Doubt, DoubtKind};
 
 /// Share of a thread's time that the load generator may need for itself.
 const MAX_SHARE: f64 = 0.10;
 
 /// Is the load generator, rather than the storage, what takes the time? Its own cost per I/O was
 /// measured at the start with an engine that does nothing.
-pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
+pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Doubt> {
     let found = evidence.worst_per_arm(|trial, arm| {
         let own_ns = evidence.experiment.host(arm).generator_ns_per_io?;
         evidence
@@ -21,31 +18,10 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
             })
             .filter(|(share, _)| *share > MAX_SHARE)
             .max_by(|a, b| a.0.total_cmp(&b.0))
-            .map(|(share, (job, per_io_ns))| (share, (share, job, own_ns, per_io_ns)))
+            .map(|(share, (job, per_io_ns))| {
+                let job = job.name.clone();
+                (share, DoubtKind::GeneratorShare { job, own_ns, per_io_ns })
+            })
     });
-    found
-        .into_iter()
-        .map(|worst| {
-            let (share, job, own_ns, per_io_ns) = &worst.finding;
-            Warning {
-                check: Check::GeneratorBound,
-                message: format!(
-                    "job {}: generating {} takes {} of the {} that a thread spends on one, {} ({})",
-                    job.name,
-                    a(job.engine.unit()),
-                    time(*own_ns),
-                    time(*per_io_ns),
-                    percent(*share),
-                    worst.how_often()
-                ),
-                advice: format!(
-                    "This share is the same with and without a layer, so the layer's tax looks \
-                     smaller than it is. Larger blocks, or {} instead of throughput, show it better.",
-                    Metric::cpu(evidence.experiment.spec.workload()).name()
-                ),
-                trials: worst.trials,
-                arm: Some(worst.arm),
-            }
-        })
-        .collect()
+    found.into_iter().map(|worst| worst.doubt(|kind| kind)).collect()
 }

@@ -1,14 +1,13 @@
 use iotax_experiment::Layer;
 use iotax_experiment::layers::Nfs;
-use iotax_quantity::list;
 
-use crate::analysis::{Check, Warning};
 use crate::counters::NfsMountSummary;
 use crate::evidence::Evidence;
+use crate::findings::{Doubt, DoubtKind, GrantedOption, GrantedOtherwise};
 
 /// File servers that granted something else than was asked for: client and server agree on the least
 /// of what both can, and say nothing.
-pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
+pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Doubt> {
     let found = evidence.worst_per_arm(|trial, arm| {
         let mount = trial.counters.as_ref()?.nfs_mounts.first()?;
         let asked = evidence.layers(arm).iter().find_map(|layer| match layer {
@@ -18,39 +17,26 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
         let differences = differences(asked, mount);
         (!differences.is_empty()).then_some((differences.len() as f64, differences))
     });
-    found
-        .into_iter()
-        .map(|worst| Warning {
-            check: Check::NotGranted,
-            message: format!(
-                "{} ({})",
-                list(&worst.finding.iter().map(String::as_str).collect::<Vec<_>>()),
-                worst.how_often()
-            ),
-            advice:
-                "What was measured is what was granted. Ask for that, or raise what the server \
-                     allows (Linux: /proc/fs/nfsd/max_block_size, set before nfsd starts)."
-                    .to_owned(),
-            trials: worst.trials,
-            arm: Some(worst.arm),
-        })
-        .collect()
+    let doubt = |options| DoubtKind::NotGranted { options };
+    found.into_iter().map(|worst| worst.doubt(doubt)).collect()
 }
 
-/// `rsize: asked for 1048576 bytes, granted 65536`
-fn differences(asked: Option<&Nfs>, mount: &NfsMountSummary) -> Vec<String> {
-    let size = |name: &str, asked: Option<u64>, granted: Option<u64>| {
+fn differences(asked: Option<&Nfs>, mount: &NfsMountSummary) -> Vec<GrantedOtherwise> {
+    let size = |option, asked: Option<u64>, granted: Option<u64>| {
         let (asked, granted) = asked.zip(granted).filter(|(asked, granted)| asked != granted)?;
-        Some(format!("{name}: asked for {asked} bytes, granted {granted}"))
+        Some(GrantedOtherwise { option, asked, granted })
     };
     let granted = &mount.granted;
     let connections = asked.and_then(|nfs| nfs.nconnect).or(granted.nconnect).unwrap_or(1);
     let made = mount.transports.len();
-    let other = (made > 0 && made != connections as usize)
-        .then(|| format!("connections: asked for {connections}, made {made}"));
+    let other = (made > 0 && made != connections as usize).then(|| GrantedOtherwise {
+        option: GrantedOption::Connections,
+        asked: connections.into(),
+        granted: made as u64,
+    });
     [
-        size("rsize", asked.and_then(|nfs| nfs.rsize_bytes), granted.rsize_bytes),
-        size("wsize", asked.and_then(|nfs| nfs.wsize_bytes), granted.wsize_bytes),
+        size(GrantedOption::ReadSize, asked.and_then(|nfs| nfs.rsize_bytes), granted.rsize_bytes),
+        size(GrantedOption::WriteSize, asked.and_then(|nfs| nfs.wsize_bytes), granted.wsize_bytes),
         other,
     ]
     .into_iter()
@@ -64,13 +50,13 @@ mod tests {
     use crate::counters::NfsTransportFigures;
     use iotax_record::NfsGranted;
 
-    fn told(asked: Option<&Nfs>, options: &str, connections: usize) -> String {
+    fn told(asked: Option<&Nfs>, options: &str, connections: usize) -> Vec<GrantedOtherwise> {
         let mount = NfsMountSummary {
             source: "filer:/data".to_owned(),
             granted: NfsGranted::of(options),
             transports: vec![NfsTransportFigures::default(); connections],
         };
-        differences(asked, &mount).join("\n")
+        differences(asked, &mount)
     }
 
     #[test]
@@ -82,14 +68,15 @@ mod tests {
             ..Nfs::default()
         };
         let granted = "rw,vers=4.1,rsize=65536,wsize=65536,nconnect=4,sec=krb5p";
-        insta::assert_snapshot!(told(Some(&asked), granted, 4), @"rsize: asked for 1048576 bytes, granted 65536");
-        insta::assert_snapshot!(told(Some(&asked), granted, 3), @"
-        rsize: asked for 1048576 bytes, granted 65536
-        connections: asked for 4, made 3
-        ");
-        assert_eq!(told(None, granted, 4), "");
-        assert_eq!(told(None, "rw,vers=4.1", 1), "");
+        let option = GrantedOption::ReadSize;
+        let reads = GrantedOtherwise { option, asked: 1 << 20, granted: 65_536 };
+        let option = GrantedOption::Connections;
+        let made = GrantedOtherwise { option, asked: 4, granted: 3 };
+        assert_eq!(told(Some(&asked), granted, 4), [reads]);
+        assert_eq!(told(Some(&asked), granted, 3), [reads, made]);
+        assert_eq!(told(None, granted, 4), []);
+        assert_eq!(told(None, "rw,vers=4.1", 1), []);
         // Counters of other transports tell no connections.
-        assert_eq!(told(None, granted, 0), "");
+        assert_eq!(told(None, granted, 0), []);
     }
 }

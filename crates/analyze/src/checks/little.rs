@@ -1,69 +1,32 @@
-use iotax_experiment::Job;
-use iotax_quantity::{percent, two_digits};
-
-use crate::analysis::{Check, Warning};
 use crate::evidence::Evidence;
 use crate::facts::JobFacts;
+use crate::findings::{Doubt, DoubtKind, InFlight};
 
 /// Allowed relative deviation.
 const TOLERANCE: f64 = 0.05;
 /// Mean deviation per I/O that clock readings around it explain.
 const CLOCK_NS: f64 = 100.0;
 
-struct Finding<'a> {
-    job: &'a Job,
-    by_latency: f64,
-    counted: f64,
-    bound: f64,
-}
-
 /// Little's law, L = X R: the mean number in flight must be throughput times mean latency (Little,
 /// "A Proof for the Queuing Formula: L = lambda W", Operations Research 9, 1961). The number in
 /// flight is counted independently of latencies, and can never exceed threads x depth.
-pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
+pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Doubt> {
     let found = evidence.worst_per_arm(|trial, _| {
         evidence
             .real_jobs(trial)
             .filter_map(|(job, facts)| {
                 let (excess, by_latency, counted, bound) = deviation(facts)?;
-                Some((excess, Finding { job, by_latency, counted, bound }))
+                let against = if by_latency > bound * (1.0 + TOLERANCE) {
+                    InFlight::Allowed(bound)
+                } else {
+                    InFlight::Counted(counted)
+                };
+                Some((excess, (job.name.clone(), by_latency, against)))
             })
             .max_by(|a, b| a.0.total_cmp(&b.0))
     });
-    found
-        .into_iter()
-        .map(|worst| {
-            let Finding { job, by_latency, counted, bound } = &worst.finding;
-            let against = if *by_latency > bound * (1.0 + TOLERANCE) {
-                format!("its threads and depth allow {bound:.0}")
-            } else {
-                let off = percent((by_latency / counted - 1.0).abs());
-                format!("{} were counted, {off} off", two_digits(*counted))
-            };
-            Warning {
-                check: Check::LittlesLaw,
-                message: format!(
-                    "job {}: throughput x latency says {} {}s in flight, but {against} ({})",
-                    job.name,
-                    two_digits(*by_latency),
-                    job.engine.unit(),
-                    worst.how_often()
-                ),
-                advice: advice(evidence).to_owned(),
-                trials: worst.trials,
-                arm: Some(worst.arm),
-            }
-        })
-        .collect()
-}
-
-fn advice(evidence: &Evidence<'_>) -> &'static str {
-    if evidence.is_of_results() {
-        return "Latencies, rates, threads or depth in these results cannot all be right: do not \
-                rest anything on them before it is clear which are.";
-    }
-    "Latencies or rates of this arm are wrong, or I/Os were taken that the job did not issue: do \
-     not use them. With sqpoll, turn it off; else try engine=psync, and report this if it stays."
+    let doubt = |(job, by_latency, against)| DoubtKind::LittlesLaw { job, by_latency, against };
+    found.into_iter().map(|worst| worst.doubt(doubt)).collect()
 }
 
 /// How far the law is broken, with the three numbers in flight: by latency, counted, possible.

@@ -32,16 +32,16 @@ mod tail_samples;
 mod verify;
 mod wrong_sign;
 
-use crate::analysis::Warning;
 use crate::evidence::Evidence;
+use crate::findings::Doubt;
 pub(crate) use cpu_bound::{bound_by_design, busiest};
-pub(crate) use noise::price;
+pub(crate) use noise::outlook;
 pub(crate) use stalls::stalled;
 
-type SelfCheck = fn(&Evidence<'_>) -> Vec<Warning>;
+type SelfCheck = fn(&Evidence<'_>) -> Vec<Doubt>;
 
 /// All checks, the worst findings first: wrong data, then wrong figures, then figures that mean
-/// something else than they seem to, then mere doubt. Their warnings are shown in this order.
+/// something else than they seem to, then mere doubt. They are shown in this order.
 const CHECKS: [SelfCheck; 30] = [
     verify::check,
     io_errors::check,
@@ -81,7 +81,7 @@ const CHECKS_OF_RESULTS: [SelfCheck; 4] =
     [io_errors::check, failed_trials::check, little::check, results::check];
 
 /// Runs all checks.
-pub(crate) fn run(evidence: &Evidence<'_>) -> Vec<Warning> {
+pub(crate) fn run(evidence: &Evidence<'_>) -> Vec<Doubt> {
     let checks: &[SelfCheck] = if evidence.is_of_results() { &CHECKS_OF_RESULTS } else { &CHECKS };
     checks.iter().flat_map(|check| check(evidence)).collect()
 }

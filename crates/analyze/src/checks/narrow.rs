@@ -1,8 +1,8 @@
-use iotax_quantity::{list, percent};
+use iotax_experiment::Subject;
 
-use crate::analysis::{Check, Warning};
 use crate::conclude::Conclusion;
 use crate::evidence::Evidence;
+use crate::findings::{Doubt, DoubtKind};
 
 /// Blocks from which on an interval this narrow is believed.
 const ENOUGH: u32 = 8;
@@ -12,7 +12,7 @@ const NARROW: f64 = 0.001;
 
 /// Few blocks that agree better than disks do. Their interval tells how well they repeat, not what
 /// other blocks would have shown. Only in the primary metric, which decides when a run stops.
-pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
+pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Doubt> {
     let primary = evidence.conclusions.first().map(|c| c.comparison.metric);
     let is_narrow = |conclusion: &&Conclusion| {
         let comparison = &conclusion.comparison;
@@ -24,21 +24,13 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
     };
     let found: Vec<&Conclusion> = evidence.conclusions.iter().filter(is_narrow).collect();
     let Some(blocks) = found.iter().map(|c| c.comparison.blocks).max() else { return Vec::new() };
-    let subjects: Vec<String> = found.iter().map(|c| c.subject()).collect();
+    let of: Vec<Subject> = found.iter().map(|c| c.comparison.subject.clone()).collect();
     let spread = found.iter().filter_map(|c| c.spread).fold(0.0, f64::max);
-    vec![Warning {
-        check: Check::Precision,
-        arm: (subjects.len() == 1).then(|| subjects[0].clone()),
-        message: format!(
-            "the {blocks} blocks of {} agree to {}: an interval this narrow tells how well these \
-             few repeat, not what more of them would show",
-            list(&subjects.iter().map(String::as_str).collect::<Vec<_>>()),
-            percent(spread)
-        ),
-        advice:
-            "If the size matters, run again with another --seed: it deals out the order of the \
-                 arms anew, so that what agrees again is not in step with it."
-                .to_owned(),
+    let doubt = Doubt {
+        of: if let [only] = of.as_slice() { Some(only.clone()) } else { None },
+        kind: DoubtKind::Narrow { of, spread },
         trials: blocks,
-    }]
+        of_trials: None,
+    };
+    vec![doubt]
 }

@@ -1,16 +1,16 @@
-use iotax_quantity::{list, percent};
+use iotax_experiment::Subject;
 use iotax_stats::dependence::long_run_variance;
 use iotax_stats::measuring_time::{MAX_SECONDS, optimal_seconds};
 use iotax_stats::verdict::Verdict;
 
-use crate::analysis::{Check, Warning};
 use crate::blocks::Block;
 use crate::conclude::Conclusion;
 use crate::evidence::Evidence;
+use crate::findings::{Doubt, DoubtKind, Outlook};
 
 /// Noise that keeps comparisons undecided, and what a decision would take. Only in the primary
 /// metric, which decides when a run stops, and not for interactions, which do not.
-pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
+pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Doubt> {
     let primary = evidence.conclusions.first().map(|c| c.comparison.metric);
     let undecided: Vec<(&Conclusion, f64)> = evidence
         .conclusions
@@ -22,54 +22,33 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
     let Some(blocks) = undecided.iter().map(|(c, _)| c.comparison.blocks).max() else {
         return Vec::new();
     };
-    let subjects: Vec<String> = undecided.iter().map(|(c, _)| c.subject()).collect();
+    let of: Vec<Subject> = undecided.iter().map(|(c, _)| c.comparison.subject.clone()).collect();
     let spreads = undecided.iter().map(|(_, spread)| *spread);
     let least = spreads.clone().fold(f64::INFINITY, f64::min);
     let most = spreads.fold(0.0, f64::max);
     let conclusions: Vec<&Conclusion> = undecided.iter().map(|(c, _)| *c).collect();
-    vec![Warning {
-        check: Check::Precision,
-        arm: (subjects.len() == 1).then(|| subjects[0].clone()),
-        message: format!(
-            "the {} of {} varied by {} from block to block over {blocks} blocks; {}",
-            if subjects.len() == 1 { "difference" } else { "differences" },
-            list(&subjects.iter().map(String::as_str).collect::<Vec<_>>()),
-            range(&percent(least), &percent(most)),
-            price(&conclusions).unwrap_or_else(|| "no number of blocks would decide".to_owned())
-        ),
-        advice: advice(evidence),
+    let time_s = evidence.experiment.spec.workload().time_ns as f64 / 1e9;
+    let best = best_trial_seconds(evidence).map(f64::ceil);
+    let doubt = Doubt {
+        of: if let [only] = of.as_slice() { Some(only.clone()) } else { None },
+        kind: DoubtKind::Noise {
+            of,
+            spread: [least, most],
+            outlook: outlook(&conclusions),
+            best_time_s: best.filter(|best| *best >= 1.5 * time_s),
+        },
         trials: blocks,
-    }]
+        of_trials: None,
+    };
+    vec![doubt]
 }
 
 /// What verdicts on these undecided comparisons would take; `None` if nothing would do.
-pub(crate) fn price(undecided: &[&Conclusion]) -> Option<String> {
+pub(crate) fn outlook(undecided: &[&Conclusion]) -> Option<Outlook> {
     let needed = || undecided.iter().filter_map(|c| c.comparison.blocks_needed);
     match (needed().min(), needed().max()) {
-        (Some(least), Some(most)) => {
-            let blocks = range(&least.to_string(), &most.to_string());
-            Some(format!("at this noise a verdict takes about {blocks} blocks"))
-        }
-        _ => undecided.iter().find_map(|c| c.withheld).map(str::to_owned),
-    }
-}
-
-fn range(least: &str, most: &str) -> String {
-    if least == most { most.to_owned() } else { format!("{least} to {most}") }
-}
-
-fn advice(evidence: &Evidence<'_>) -> String {
-    let time_s = evidence.experiment.spec.workload().time_ns as f64 / 1e9;
-    match best_trial_seconds(evidence).map(f64::ceil) {
-        Some(best) if best >= 1.5 * time_s => format!(
-            "The noise is mostly within trials: longer ones (--time {best:.0}s) narrow the \
-             interval for less time than more blocks do."
-        ),
-        _ => {
-            "Give it more blocks (--max-blocks), or a quieter machine; an effect much larger than \
-              this noise would have shown."
-                .to_owned()
-        }
+        (Some(least), Some(most)) => Some(Outlook::Blocks([least, most])),
+        _ => undecided.iter().find_map(|c| c.withheld).map(Outlook::Withheld),
     }
 }
 

@@ -1,21 +1,17 @@
-use iotax_quantity::percent;
 use iotax_record::{Busiest, BusyOne, Environment, PathEnd};
 
 use super::cpu_bound::BUSY;
-use crate::analysis::{Check, Warning};
 use crate::evidence::Evidence;
 use crate::facts::{JobFacts, TrialFacts};
+use crate::findings::{Doubt, DoubtKind};
 
 /// Share of a CPU's time with interrupts from which on it is them that it is busy with.
 const MOSTLY: f64 = 0.5;
 /// A load that was offered and that kept up was limited by nothing.
 const KEPT_UP: f64 = 0.99;
 
-const ADVICE: &str = "The rate is that of one core and not the wire's. More flows (--set threads=N) use more of them; \
-                      interrupts of one flow stay on one core.";
-
 /// Did one thread, or one CPU with interrupts, limit a flow, while the machine had CPUs left?
-pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
+pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Doubt> {
     let found = evidence.worst_per_arm(|trial, arm| {
         let environment = &evidence.experiment.host(arm).environment;
         let kept_up = |job: &JobFacts| {
@@ -27,18 +23,11 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
         let all = trial.busiest.iter().filter_map(|one| judge(one, trial, environment));
         all.max_by(|a, b| a.0.total_cmp(&b.0))
     });
-    let warning = |worst: crate::evidence::Worst<String>| Warning {
-        check: Check::OneCore,
-        message: format!("{} ({})", worst.finding, worst.how_often()),
-        advice: ADVICE.to_owned(),
-        trials: worst.trials,
-        arm: Some(worst.arm),
-    };
-    found.into_iter().map(warning).collect()
+    found.into_iter().map(|worst| worst.doubt(|kind| kind)).collect()
 }
 
-/// The share of a CPU that it used, and that in words, if it is all and the machine had more.
-fn judge(one: &Busiest, trial: &TrialFacts, near: &Environment) -> Option<(f64, String)> {
+/// The share of a CPU that it used, and what is to be said, if it is all and the machine had more.
+fn judge(one: &Busiest, trial: &TrialFacts, near: &Environment) -> Option<(f64, DoubtKind)> {
     let window_ns = trial.window_ns as f64;
     let far = trial.far_end.filter(|far| one.end == PathEnd::Far && !far.same_host);
     let (cpus, busy_ns) = match far {
@@ -51,33 +40,19 @@ fn judge(one: &Busiest, trial: &TrialFacts, near: &Environment) -> Option<(f64, 
     if share < BUSY || left <= 1.0 - BUSY || !left.is_finite() {
         return None;
     }
-    let end = match one.end {
-        PathEnd::Near => "near",
-        PathEnd::Far => "far",
-        PathEnd::Both => return None,
-    };
-    let (of, left) = (percent(share.min(1.0)), percent(left));
-    let told = match &one.one {
-        BusyOne::Thread { name } => format!(
-            "flow limited by one core at the {end} end: thread `{name}` used {of} of a CPU while the \
-             machine had {left} left"
-        ),
-        BusyOne::Cpu { number, interrupts_ns } => {
+    let (end, interrupts) = match &one.one {
+        _ if one.end == PathEnd::Both => return None,
+        BusyOne::Thread { .. } => (Some(one.end), 0.0),
+        BusyOne::Cpu { interrupts_ns, .. } => {
             let interrupts = *interrupts_ns as f64 / one.busy_ns as f64;
             // CPUs of a machine with both ends are told once.
             if interrupts < MOSTLY || (one.end == PathEnd::Far && far.is_none()) {
                 return None;
             }
-            let place = match trial.far_end {
-                Some(far) if far.same_host => String::new(),
-                _ => format!(" at the {end} end"),
-            };
-            format!(
-                "flow limited by one core{place}: CPU {number} was busy {of} of the time, {} of it with \
-                 interrupts, while the machine had {left} left",
-                percent(interrupts)
-            )
+            let is_both = trial.far_end.is_some_and(|far| far.same_host);
+            (Some(one.end).filter(|_| !is_both), interrupts)
         }
     };
-    Some((share, told))
+    let one = one.one.clone();
+    Some((share, DoubtKind::OneCore { end, one, share: share.min(1.0), interrupts, left }))
 }

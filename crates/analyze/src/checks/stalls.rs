@@ -1,70 +1,24 @@
-use iotax_quantity::{percent, time};
-
-use crate::analysis::{Check, Warning};
 use crate::evidence::Evidence;
 use crate::facts::TrialFacts;
+use crate::findings::{Doubt, DoubtKind};
 
 /// Seconds a trial needs for a stall to stand out.
 const MIN_SECONDS: usize = 3;
 
 /// Trials that completed nothing at all.
-pub(super) fn check_whole_trials(evidence: &Evidence<'_>) -> Vec<Warning> {
-    let workload = evidence.experiment.spec.workload();
+pub(super) fn check_whole_trials(evidence: &Evidence<'_>) -> Vec<Doubt> {
     let found = evidence.worst_per_arm(|trial, _| trial.stalled_below.map(|limit| (limit, limit)));
-    found
-        .into_iter()
-        .map(|worst| Warning {
-            check: Check::StalledTrials,
-            message: format!(
-                "{} completed no {} in a window of {}: below {} ({})",
-                workload.primary,
-                workload.unit(),
-                time(1e9 / worst.finding),
-                rate(worst.finding, workload.unit()),
-                worst.how_often()
-            ),
-            advice: "That is a result, not a failure: slower than could be measured. A longer \
-                     window (--time) may show how slow; the machine's counters show what it \
-                     waited for."
-                .to_owned(),
-            trials: worst.trials,
-            arm: Some(worst.arm),
-        })
-        .collect()
-}
-
-/// A rate that may be far below 1: `0.03 IOPS`, `2 requests/s`.
-fn rate(per_s: f64, unit: &str) -> String {
-    let digits = if per_s >= 1.0 { 0 } else { 2 };
-    match unit {
-        "I/O" => format!("{per_s:.digits$} IOPS"),
-        unit => format!("{per_s:.digits$} {unit}s/s"),
-    }
+    let doubt = |below_per_s| DoubtKind::StalledTrials { below_per_s };
+    found.into_iter().map(|worst| worst.doubt(doubt)).collect()
 }
 
 /// Seconds in which the storage all but stopped.
-pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
+pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Doubt> {
     let found = evidence.worst_per_arm(|trial, _| {
         let lowest = lowest_second(trial)?;
         (lowest < 0.5).then_some((-lowest, lowest))
     });
-    found
-        .into_iter()
-        .map(|worst| Warning {
-            check: Check::Precision,
-            message: format!(
-                "stalls: a second at {} of its trial's mean throughput (a second below half of it \
-                 {})",
-                percent(worst.finding),
-                worst.how_often()
-            ),
-            advice: "A mean hides stalls, and users feel them. See the throughput per second of \
-                     these trials, and compare p99 at an offered rate (--set rate=...)."
-                .to_owned(),
-            trials: worst.trials,
-            arm: Some(worst.arm),
-        })
-        .collect()
+    found.into_iter().map(|worst| worst.doubt(|least| DoubtKind::StalledSecond { least })).collect()
 }
 
 /// Whether a second of the trial fell below half of its mean; `None` if it is too short to tell.

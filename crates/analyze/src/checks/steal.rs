@@ -1,7 +1,5 @@
-use iotax_quantity::percent;
-
-use crate::analysis::{Check, Warning};
 use crate::evidence::Evidence;
+use crate::findings::{Doubt, DoubtKind};
 
 /// Share of all CPU time that the hypervisor may take.
 const MAX_SHARE: f64 = 0.02;
@@ -10,7 +8,7 @@ const MAX_SHARE: f64 = 0.02;
 const SHORTEST_WINDOW_NS: u64 = 500_000_000;
 
 /// CPU time that the hypervisor gave to others.
-pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
+pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Doubt> {
     let found = evidence.worst_per_arm(|trial, arm| {
         let cpus = f64::from(evidence.experiment.host(arm).environment.cpus.max(1));
         if trial.window_ns < SHORTEST_WINDOW_NS {
@@ -19,21 +17,5 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
         let share = trial.system.cpu_steal_ns? as f64 / (cpus * trial.window_ns as f64);
         (share > MAX_SHARE).then_some((share, share))
     });
-    found
-        .into_iter()
-        .map(|worst| Warning {
-            check: Check::Steal,
-            message: format!(
-                "the hypervisor took {} of the CPU time for others ({})",
-                percent(worst.finding),
-                worst.how_often()
-            ),
-            advice: "Neighbours on this host share its CPUs, so part of the noise is theirs. The \
-                     interleaved blocks spread it over all arms; a dedicated host, or another \
-                     time of day, makes the intervals narrower."
-                .to_owned(),
-            trials: worst.trials,
-            arm: Some(worst.arm),
-        })
-        .collect()
+    found.into_iter().map(|worst| worst.doubt(|share| DoubtKind::Steal { share })).collect()
 }

@@ -1,11 +1,12 @@
+use iotax_experiment::Subject;
 use iotax_record::{NamedSite, Site};
 
-use crate::analysis::{Check, Warning};
 use crate::evidence::Evidence;
+use crate::findings::{Doubt, DoubtKind};
 
 /// Targets of one trial on one device share its caps: what they do together is not what each of them
 /// does alone.
-pub(super) fn check_targets(evidence: &Evidence<'_>) -> Vec<Warning> {
+pub(super) fn check_targets(evidence: &Evidence<'_>) -> Vec<Doubt> {
     let arms = evidence.names.iter().enumerate();
     let sites = arms.filter_map(|(arm, name)| Some((name, &evidence.site(arm)?.targets)));
     let of_arm = |(arm, targets): (&String, &Vec<NamedSite>)| {
@@ -13,17 +14,9 @@ pub(super) fn check_targets(evidence: &Evidence<'_>) -> Vec<Warning> {
         for (at, a) in targets.iter().enumerate() {
             for b in &targets[at + 1..] {
                 if a.site.device.is_some() && !differs(&a.site, &b.site) {
-                    let message =
-                        format!("{} and {} both lie on {}", a.name, b.name, place(&a.site));
-                    found.push(Warning {
-                        check: Check::SharedStorage,
-                        arm: Some(arm.clone()),
-                        message,
-                        advice: "They share what that device can do: name targets on devices of \
-                                 their own, unless that is what you ask."
-                            .to_owned(),
-                        trials: 0,
-                    });
+                    let targets = [a.name.clone(), b.name.clone()];
+                    let kind = DoubtKind::SharedStorage { targets };
+                    found.push(Doubt::about(Subject::Arm(arm.clone()), kind, 0));
                 }
             }
         }
@@ -34,27 +27,12 @@ pub(super) fn check_targets(evidence: &Evidence<'_>) -> Vec<Warning> {
 
 /// Arms on different storage: placement alone may explain a difference (with one volume per arm
 /// and a spread of 5 % between volumes, 58 % false verdicts in simulation).
-pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
+pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Doubt> {
     let Some(base) = evidence.site(0) else { return Vec::new() };
     let others = evidence.names.iter().enumerate().skip(1);
     others
-        .filter_map(|(arm, name)| Some((name, evidence.site(arm)?)))
-        .filter(|(_, site)| differs(base, site))
-        .map(|(name, site)| Warning {
-            check: Check::DifferentStorage,
-            arm: Some(name.clone()),
-            message: format!(
-                "{} lies on {}, {name} on {}: the difference is between these two things, not \
-                 between the settings",
-                evidence.names[0],
-                place(base),
-                place(site)
-            ),
-            advice: "Put all arms on the same volume, or swap the volumes and measure again: what \
-                     follows the volume is the volume's."
-                .to_owned(),
-            trials: 0,
-        })
+        .filter(|(arm, _)| evidence.site(*arm).is_some_and(|site| differs(base, site)))
+        .map(|(_, name)| Doubt::about(Subject::Arm(name.clone()), DoubtKind::DifferentStorage, 0))
         .collect()
 }
 
@@ -68,16 +46,5 @@ fn differs(a: &Site, b: &Site) -> bool {
     match (&a.device, &b.device) {
         (Some(a), Some(b)) => a != b,
         _ => a.storage_id != b.storage_id && !(in_memory(a) && in_memory(b)),
-    }
-}
-
-fn place(site: &Site) -> String {
-    let device = site.device.as_deref();
-    match (device, site.file_system.as_deref()) {
-        (Some(device), Some(system)) => format!("{device} ({system})"),
-        (Some(device), None) => device.to_owned(),
-        (None, Some(system)) => format!("{} ({system})", site.target),
-        (None, None) if site.kind == "vdisk" => "memory".to_owned(),
-        (None, None) => site.target.clone(),
     }
 }

@@ -1,42 +1,31 @@
 use iotax_experiment::{Does, Layer, LayerInfo, Subject};
-use iotax_quantity::Effect;
 use iotax_stats::verdict::Verdict;
 
-use crate::analysis::{Check, Comparison, Warning, named};
+use crate::analysis::Comparison;
 use crate::evidence::Evidence;
+use crate::findings::{Doubt, DoubtKind};
 
 /// An added layer that makes things faster is questioned, not celebrated.
-pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
+pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Doubt> {
     evidence
         .conclusions
         .iter()
         .map(|conclusion| &conclusion.comparison)
         .filter(|c| c.verdict == Verdict::Faster && c.metric.is_speed())
-        .filter_map(|c| Some((c, adds(evidence, c)?)))
-        .map(|(comparison, what)| Warning {
-            check: Check::WrongSign,
-            arm: Some(named(&comparison.subject)),
-            message: format!("{what} only adds work, yet it is {} with it", faster(comparison)),
-            advice: "Do not take this as a gain before it is explained. Usual reasons: direct I/O \
-                     became buffered I/O, a cache answered, small I/Os were merged, or the arms \
-                     lie on different storage. The device's own counters (iostat) show which."
-                .to_owned(),
-            trials: comparison.blocks,
+        .filter(|comparison| only_adds(evidence, comparison))
+        .map(|comparison| {
+            let Comparison { subject, metric, tax, blocks, .. } = comparison;
+            let kind = DoubtKind::WrongSign { metric: *metric, tax: *tax };
+            Doubt::about(subject.clone(), kind, *blocks)
         })
         .collect()
 }
 
-/// `7 % faster in throughput`, `2.2x faster in throughput`
-fn faster(comparison: &Comparison) -> String {
-    let how = comparison.effect().map_or_else(|| "faster".to_owned(), Effect::in_short);
-    format!("{how} in {}", comparison.metric.name())
-}
-
-/// What the comparison adds to the baseline, if that is layers and nothing but layers that cost.
-fn adds(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<String> {
+/// Whether the comparison adds layers to the baseline, and nothing but layers that cost.
+fn only_adds(evidence: &Evidence<'_>, comparison: &Comparison) -> bool {
     match &comparison.subject {
         Subject::Arm(name) => {
-            let arm = evidence.names.iter().position(|n| n == name)?;
+            let Some(arm) = evidence.names.iter().position(|n| n == name) else { return false };
             let (base, with) = (evidence.layers(0), evidence.layers(arm));
             let is_added =
                 with.len() > base.len() && !base.is_empty() && is_subsequence(base, with);
@@ -44,14 +33,13 @@ fn adds(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<String> {
                 layers.iter().filter(|layer| layer.info().does == Does::Caches).count()
             };
             let is_cache = caches(with) > caches(base);
-            (is_added && !is_cache).then(|| format!("arm {name}"))
+            is_added && !is_cache
         }
         Subject::Layer(layer) => {
             let word = layer.split('#').next().unwrap_or(layer);
-            let is_cache = LayerInfo::named(word).is_ok_and(|info| info.does == Does::Caches);
-            (!is_cache).then(|| format!("layer {layer}"))
+            !LayerInfo::named(word).is_ok_and(|info| info.does == Does::Caches)
         }
-        Subject::Interaction(_) | Subject::Total | Subject::Level(_) => None,
+        Subject::Interaction(_) | Subject::Total | Subject::Level(_) => false,
     }
 }
 

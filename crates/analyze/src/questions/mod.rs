@@ -1,34 +1,28 @@
-//! What could not be concluded, and why, in plain sentences.
+//! What could not be concluded, and why.
 
 mod caps;
 mod results;
 
-use iotax_experiment::{Design, Subject};
-use iotax_quantity::{capital, count, list, percent};
+use iotax_experiment::Design;
 use iotax_record::End;
 use iotax_stats::tail::{rule_of_three, samples_needed};
 use iotax_stats::verdict::Verdict;
 
-use crate::analysis::all_named;
 use crate::attribution::Peel;
 use crate::checks;
 use crate::conclude::Conclusion;
 use crate::evidence::Evidence;
-use crate::method::FIRST_LOOK;
+use crate::findings::{NoAnswer, OpenQuestion};
 
 /// The open questions of an experiment.
 pub(crate) fn open(
     evidence: &Evidence<'_>,
     peel: Option<&Peel<'_>>,
     end: Option<&End>,
-) -> Vec<String> {
+) -> Vec<OpenQuestion> {
     let mut questions = Vec::new();
     if end.is_none() {
-        questions.push(
-            "The record has no end: the program was killed or the machine went down, and the \
-             trials up to then are all there is."
-                .to_owned(),
-        );
+        questions.push(OpenQuestion::NoEnd);
     }
     questions.extend(end.and_then(|end| not_as_run(evidence, end)));
     if evidence.is_of_results() {
@@ -50,28 +44,19 @@ pub(crate) fn open(
 }
 
 /// Whose CPU time it is.
-fn cpu_of_the_machine(evidence: &Evidence<'_>) -> Option<String> {
+fn cpu_of_the_machine(evidence: &Evidence<'_>) -> Option<OpenQuestion> {
     let in_system = (0..evidence.names.len()).any(|arm| evidence.is_in_system(arm));
-    in_system.then(|| {
-        "CPU time here is all that this machine used, since these layers work in kernel threads \
-         and in other processes: what other programs used is in it, in all arms alike."
-            .to_owned()
-    })
+    in_system.then_some(OpenQuestion::CpuOfMachine)
 }
 
 /// A record that was cut or edited after the run.
-fn not_as_run(evidence: &Evidence<'_>, end: &End) -> Option<String> {
-    let (run, held) = (end.trials? as usize, evidence.trials.len());
-    (run != held).then(|| {
-        format!(
-            "The record holds {held} trials, and {run} were run: it was cut or edited since, and \
-             proves nothing."
-        )
-    })
+fn not_as_run(evidence: &Evidence<'_>, end: &End) -> Option<OpenQuestion> {
+    let (run, held) = (end.trials?, whole(evidence.trials.len()));
+    (run != held).then_some(OpenQuestion::Cut { held, run })
 }
 
-/// Comparisons that ended without a verdict, one sentence for each metric and reason.
-fn without_answer(evidence: &Evidence<'_>) -> Vec<String> {
+/// Comparisons that ended without a verdict, those of one metric and reason together.
+fn without_answer(evidence: &Evidence<'_>) -> Vec<OpenQuestion> {
     // What a cap hides is told apart: see `caps`.
     let is_open = |c: &&Conclusion| {
         !c.comparison.verdict.is_decided() && c.comparison.verdict != Verdict::Masked
@@ -84,65 +69,37 @@ fn without_answer(evidence: &Evidence<'_>) -> Vec<String> {
             None => groups.push(vec![conclusion]),
         }
     }
-    groups
-        .iter()
-        .map(|group| {
-            let subjects: Vec<&Subject> = group.iter().map(|c| &c.comparison.subject).collect();
-            let metric = group[0].comparison.metric.name();
-            format!("{} of {}: {}", capital(metric), all_named(&subjects), reason(evidence, group))
-        })
-        .collect()
+    let question = |group: &Vec<&Conclusion>| OpenQuestion::NoAnswer {
+        metric: group[0].comparison.metric,
+        of: group.iter().map(|c| c.comparison.subject.clone()).collect(),
+        why: reason(group),
+    };
+    groups.iter().map(question).collect()
 }
 
 /// Why the comparisons of one group have no answer.
-fn reason(evidence: &Evidence<'_>, group: &[&Conclusion]) -> String {
+fn reason(group: &[&Conclusion]) -> NoAnswer {
     let blocks = group.iter().map(|c| c.comparison.blocks).max().unwrap_or(0);
     match group[0].comparison.verdict {
-        Verdict::Overloaded => {
-            "overloaded; the offered rate was not reached, so there is no response time to compare."
-                .to_owned()
-        }
-        Verdict::InsufficientTailSamples => format!(
-            "insufficient tail samples; a p99 needs {} {} per trial.",
-            samples_needed(0.99),
-            group[0].comparison.metric.samples_name(evidence.experiment.spec.workload())
-        ),
-        Verdict::NoInformation => format!(
-            "no information; neither completed anything within its window in {}. A longer window \
-             (--time) may show how slow they are.",
-            count(u64::from(blocks), "block")
-        ),
-        Verdict::Undecided if group.iter().any(|c| has_lost(c)) => results::LOST.to_owned(),
+        Verdict::Overloaded => NoAnswer::Overloaded,
+        Verdict::InsufficientTailSamples => NoAnswer::TailSamples { needed: samples_needed(0.99) },
+        Verdict::NoInformation => NoAnswer::Silent { blocks },
+        Verdict::Undecided if group.iter().any(|c| has_lost(c)) => NoAnswer::Lost,
         Verdict::Undecided if group.iter().any(|c| c.comparison.stalls.is_some()) => {
-            stalls_undecided(group)
-        }
-        Verdict::EffectChanged if group.iter().any(|c| is_seen_afterwards(c)) => {
-            "effect changed; the depth check that followed shows another one at the same depth. \
-             --drain measures what lasts."
-                .to_owned()
+            // Stalled trials have no size: only blocks that go on like those so far can decide.
+            let more = group.iter().filter_map(|c| c.comparison.stalls?.more_blocks).max();
+            NoAnswer::OnlySigns { more }
         }
         Verdict::EffectChanged => {
-            "effect changed; the blocks are of two kinds, and those since are too few for a verdict \
-             of their own."
-                .to_owned()
+            let in_depth_check = group.iter().any(|c| is_seen_afterwards(c));
+            NoAnswer::Changed { in_depth_check }
         }
-        Verdict::NotIndependent => {
-            "not independent; successive blocks depend on each other, so the interval is too \
-             narrow to rest a verdict on."
-                .to_owned()
-        }
+        Verdict::NotIndependent => NoAnswer::NotIndependent,
         _ if blocks == 0 => {
             let complete = group.iter().map(|c| c.blocks.len()).max().unwrap_or(0);
-            let complete = count(complete as u64, "complete block");
-            format!(
-                "undecided after {complete}; the first look needs {FIRST_LOOK}, and each order of \
-                 the arms twice."
-            )
+            NoAnswer::BeforeFirstLook { complete: whole(complete) }
         }
-        _ => {
-            let price = checks::price(group).map_or_else(String::new, |price| format!("; {price}"));
-            format!("undecided after {}{price}.", count(u64::from(blocks), "block"))
-        }
+        _ => NoAnswer::Noise { blocks, outlook: checks::outlook(group) },
     }
 }
 
@@ -154,18 +111,8 @@ fn is_seen_afterwards(conclusion: &Conclusion) -> bool {
     conclusion.comparison.change.is_some_and(|change| change.in_depth_check)
 }
 
-/// Stalled trials have no size: only blocks that go on like those so far can decide.
-fn stalls_undecided(group: &[&Conclusion]) -> String {
-    let more = group.iter().filter_map(|c| c.comparison.stalls?.more_blocks).max();
-    let price = more.map_or_else(String::new, |more| {
-        let blocks = count(u64::from(more), "more such block");
-        format!("; {blocks} would decide")
-    });
-    format!("undecided; some trials completed nothing, so only signs count{price}.")
-}
-
 /// Verdicts of the primary metric whose size is known less precisely than asked for.
-fn imprecise(evidence: &Evidence<'_>) -> Vec<String> {
+fn imprecise(evidence: &Evidence<'_>) -> Vec<OpenQuestion> {
     let primary = evidence.conclusions.first().map(|c| c.comparison.metric);
     let found = evidence.conclusions.iter().filter(|conclusion| {
         let comparison = &conclusion.comparison;
@@ -176,85 +123,58 @@ fn imprecise(evidence: &Evidence<'_>) -> Vec<String> {
     found
         .filter_map(|conclusion| {
             let c = &conclusion.comparison;
-            let (lo, hi, blocks) = (c.lo?, c.hi?, c.blocks_needed?);
-            Some(format!(
-                "The effect of {} is not known better than {}; the precision asked for takes about \
-                 {blocks} blocks at this noise.",
-                conclusion.subject(),
-                c.metric.range([lo, hi])
-            ))
+            let (range, blocks) = ([c.lo?, c.hi?], c.blocks_needed?);
+            let of = c.subject.clone();
+            Some(OpenQuestion::Imprecise { metric: c.metric, of, range, blocks })
         })
         .collect()
 }
 
-fn order(evidence: &Evidence<'_>, peel: &Peel<'_>) -> Option<String> {
+fn order(evidence: &Evidence<'_>, peel: &Peel<'_>) -> Option<OpenQuestion> {
     let metric = evidence.conclusions.first()?.comparison.metric;
     let suspects = peel.suspects(evidence.method, metric);
-    (!suspects.is_empty()).then(|| {
-        format!(
-            "What {} costs depends on which other layers are there, and this design cannot say on \
-             which: its tax is a range. Peel a stack of the suspected pair alone.",
-            list(&suspects)
-        )
-    })
+    let layers: Vec<String> = suspects.into_iter().map(str::to_owned).collect();
+    (!layers.is_empty()).then_some(OpenQuestion::DependsOnOthers { layers })
 }
 
-fn not_a_design(evidence: &Evidence<'_>, peel: Option<&Peel<'_>>) -> Option<String> {
+fn not_a_design(evidence: &Evidence<'_>, peel: Option<&Peel<'_>>) -> Option<OpenQuestion> {
     let is_peel = matches!(evidence.experiment.spec.design, Design::Peel { .. });
-    (is_peel && peel.is_none()).then(|| {
-        "The arms are neither all subsets of the layers nor a screening design, so no cost can be \
-         attributed to a layer."
-            .to_owned()
-    })
+    (is_peel && peel.is_none()).then_some(OpenQuestion::NoDesign)
 }
 
-fn too_many_blocks(evidence: &Evidence<'_>) -> Option<String> {
+fn too_many_blocks(evidence: &Evidence<'_>) -> Option<OpenQuestion> {
     let last_look = evidence.method.design().last_look();
     let blocks = evidence.blocks.all.len();
     let compares = !evidence.conclusions.is_empty();
-    (compares && blocks > last_look).then(|| {
-        format!(
-            "{blocks} blocks were run, and intervals are valid up to the last planned look, after \
-             {last_look}: later blocks are shown but not used for verdicts."
-        )
-    })
+    (compares && blocks > last_look)
+        .then(|| OpenQuestion::TooManyBlocks { blocks: whole(blocks), last_look: whole(last_look) })
 }
 
 /// What all arms' latencies count from, if that is not what an offered rate asks for.
-fn definition_of_latency(evidence: &Evidence<'_>) -> Option<String> {
+fn definition_of_latency(evidence: &Evidence<'_>) -> Option<OpenQuestion> {
     let spec = &evidence.experiment.spec;
-    (spec.counts_from_submission() && spec.workload().is_open_loop()).then(|| {
-        "Latencies count from submission in all arms, since fio, which drives some, knows of no \
-         time at which an I/O was due: what I/Os waited before they were issued is not in them. \
-         To have that counted, let iotax drive all arms (without --engine fio)."
-            .to_owned()
-    })
+    (spec.counts_from_submission() && spec.workload().is_open_loop())
+        .then_some(OpenQuestion::FromSubmission)
 }
 
 /// In a closed loop tails are only described.
-fn tail(evidence: &Evidence<'_>) -> Option<String> {
+fn tail(evidence: &Evidence<'_>) -> Option<OpenQuestion> {
     let compares = !evidence.conclusions.is_empty();
-    (compares && !evidence.experiment.spec.workload().is_open_loop()).then(|| {
-        "Tails are described, not compared: in a closed loop a slower arm gets less load. For a \
-         verdict on p99 offer all arms the same rate, 0.7 times the throughput of the slowest \
-         (--set rate=...)."
-            .to_owned()
-    })
+    (compares && !evidence.experiment.spec.workload().is_open_loop())
+        .then_some(OpenQuestion::TailsDescribed)
 }
 
 /// No stall in n trials bounds how often stalls may happen.
-fn stalls(evidence: &Evidence<'_>) -> Option<String> {
+fn stalls(evidence: &Evidence<'_>) -> Option<OpenQuestion> {
     let of_arm =
         |arm: usize| -> Vec<bool> { evidence.usable(arm).filter_map(checks::stalled).collect() };
     let per_arm: Vec<Vec<bool>> = (0..evidence.names.len()).map(of_arm).collect();
     let fewest = per_arm.iter().filter(|t| !t.is_empty()).map(Vec::len).min()?;
     let is_free = per_arm.iter().flatten().all(|stalled| !stalled);
-    (is_free && rule_of_three(fewest) < 1.0).then(|| {
-        format!(
-            "No stall (a second below half of its trial's mean) was seen in {} per arm: at 95 % \
-             certainty at most {} of trials have one.",
-            count(fewest as u64, "trial"),
-            percent(rule_of_three(fewest))
-        )
-    })
+    (is_free && rule_of_three(fewest) < 1.0)
+        .then_some(OpenQuestion::NoStall { trials: whole(fewest) })
+}
+
+fn whole(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
 }

@@ -3,7 +3,6 @@
 use iotax_experiment::rule::RuleOutcome;
 use iotax_stats::gate::Outcome;
 
-use crate::analysis::Missing;
 use crate::conclude::Conclusion;
 use crate::facts::TrialFacts;
 use crate::method::Method;
@@ -30,15 +29,4 @@ pub(super) fn word(outcome: Outcome) -> RuleOutcome {
 
 pub(super) fn count(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
-}
-
-/// Why those that are left keep no rule.
-pub(super) fn lost(missing: &Missing, of: &str) -> String {
-    let Missing { arm, of_arm, base, of_base, .. } = missing;
-    let what = match (arm, base) {
-        (0, _) => format!("{base} of {of_base} trials of the baseline"),
-        (_, 0) => format!("{arm} of {of_arm} trials of {of}"),
-        _ => format!("{arm} of {of_arm} trials of {of} and {base} of {of_base} of the baseline"),
-    };
-    format!("{what} gave nothing, and those that are left may be the fast ones")
 }

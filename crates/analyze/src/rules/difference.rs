@@ -5,13 +5,10 @@ use iotax_stats::gate::{Outcome, blocks_needed};
 use iotax_stats::rci::{Interval, Summary};
 use iotax_stats::verdict::Verdict;
 
-use super::context::{RuleContext, count, lost, word};
-use crate::analysis::{Estimate, Judgment};
+use super::context::{RuleContext, count, word};
+use crate::analysis::{Estimate, Judgment, RuleOpen};
 use crate::conclude::Conclusion;
 use crate::metrics::{Better, Role};
-
-const MASKED: &str = "a cap hides what is compared";
-const NO_TAIL: &str = "too few operations lie beyond the percentile";
 
 /// The rule about every arm or layer that it is about; of a peel the total, unless one is named.
 pub(super) fn judge(context: &RuleContext<'_>, rule: &Rule, share: f64) -> Vec<Judgment> {
@@ -35,21 +32,21 @@ pub(super) fn judge(context: &RuleContext<'_>, rule: &Rule, share: f64) -> Vec<J
             Some(_) => {}
         }
     }
-    if judged.is_empty() { vec![of_nothing(rule)] } else { judged }
+    if judged.is_empty() { vec![of_nothing(rule, named)] } else { judged }
 }
 
 /// A rule that nothing was held against is not kept.
-fn of_nothing(rule: &Rule) -> Judgment {
+fn of_nothing(rule: &Rule, named: Option<Subject>) -> Judgment {
     Judgment {
         rule: rule.clone(),
-        of: rule.of.clone().unwrap_or_else(|| "every arm".to_owned()),
+        of: named,
         outcome: word(Outcome::Undecided),
         metric: None,
         found: None,
         trials: 0,
         needed: None,
         missing: None,
-        why: Some("nothing was compared".to_owned()),
+        open: Some(RuleOpen::NothingCompared),
     }
 }
 
@@ -65,49 +62,48 @@ fn of_subject(
         Some(Interval { mean: c.tax.unwrap_or(lo.midpoint(hi)), lo, hi })
     };
     let bounds = conclusion.bounds.or_else(two_sided);
-    let (outcome, why) = match (c.verdict, bounds) {
+    let (outcome, open) = match (c.verdict, bounds) {
         (Verdict::Slower, None) if c.stalls.is_some() => (Outcome::Fail, None),
         (Verdict::Faster, None) if c.stalls.is_some() => (Outcome::Pass, None),
-        (Verdict::Overloaded, _) => (Outcome::Undecided, Some("the offered rate was not reached")),
-        (Verdict::NotIndependent, _) => {
-            (Outcome::Undecided, Some("successive blocks depend on each other"))
-        }
-        (Verdict::EffectChanged, _) => {
-            (Outcome::Undecided, Some("the effect changed during the run"))
-        }
-        (Verdict::NoInformation, _) => (Outcome::Undecided, Some("neither arm completes anything")),
-        (Verdict::Masked, _) => (Outcome::Undecided, Some(MASKED)),
-        (Verdict::InsufficientTailSamples, _) => (Outcome::Undecided, Some(NO_TAIL)),
+        (
+            verdict @ (Verdict::Overloaded
+            | Verdict::NotIndependent
+            | Verdict::EffectChanged
+            | Verdict::NoInformation
+            | Verdict::Masked
+            | Verdict::InsufficientTailSamples),
+            _,
+        ) => (Outcome::Undecided, Some(RuleOpen::Gate(verdict))),
         (_, None) => (Outcome::Undecided, None),
         (_, Some(bounds)) => (Outcome::of(&bounds, share), None),
     };
-    let is_open = outcome == Outcome::Undecided && why.is_none();
+    let is_open = outcome == Outcome::Undecided && open.is_none();
     // What is missing may hide a slow arm, and makes none look slow.
     let lacks = c.missing.filter(|missing| {
         let wide = bounds.map(|cost| missing.widen(cost, c.metric.better()));
         let stands = wide.is_none_or(|cost| Outcome::of(&cost, share) == Outcome::Pass);
         outcome == Outcome::Pass && (missing.are_too_many() || !stands)
     });
-    let (outcome, why) = match lacks {
-        Some(missing) => (Outcome::Undecided, Some(lost(&missing, &conclusion.subject()))),
-        None => (outcome, why.map(str::to_owned)),
+    let (outcome, open) = match lacks {
+        Some(_) => (Outcome::Undecided, Some(RuleOpen::Lost)),
+        None => (outcome, open),
     };
     Judgment {
         rule: rule.clone(),
-        of: conclusion.subject(),
+        of: Some(c.subject.clone()),
         outcome: word(outcome),
         metric: Some(c.metric),
         found: bounds.map(Estimate::from),
         trials: c.blocks,
         needed: needed(context, share, conclusion).filter(|_| is_open),
         missing: c.missing,
-        why,
+        open,
     }
 }
 
 impl Judgment {
     fn has_no_tail(&self) -> bool {
-        self.why.as_deref() == Some(NO_TAIL)
+        self.open == Some(RuleOpen::Gate(Verdict::InsufficientTailSamples))
     }
 }
 

@@ -1,16 +1,15 @@
 //! A figure of each trial against a limit.
 
-use iotax_experiment::Rule;
 use iotax_experiment::rule::{Figure, RuleOutcome, Side};
-use iotax_quantity::count as counted;
+use iotax_experiment::{Rule, Subject};
 use iotax_stats::dependence::{dependence, widening};
 use iotax_stats::gate::{Outcome, blocks_needed, bounds, by_sign};
 use iotax_stats::rci::{Interval, Summary};
 use iotax_stats::sample::mean;
 use iotax_stats::tail::samples_needed;
 
-use super::context::{RuleContext, count, lost, word};
-use crate::analysis::{Estimate, Judgment, Missing};
+use super::context::{RuleContext, count, word};
+use crate::analysis::{Estimate, Judgment, Missing, RuleOpen};
 use crate::facts::TrialFacts;
 use crate::taken::Taken;
 
@@ -34,11 +33,12 @@ pub(super) fn judge(context: &RuleContext<'_>, rule: &Rule, limit: &Limit<'_>) -
         let all = context.trials.iter().filter(|trial| trial.arm == Some(arm)).copied();
         let missing = Missing::of_arm(all);
         let (judged, worst) = limit.of_arm(context, rule, &trials, alpha);
-        let judged = Judgment { of: context.names[arm].clone(), missing, ..judged };
+        let judged =
+            Judgment { of: Some(Subject::Arm(context.names[arm].clone())), missing, ..judged };
         match missing.filter(|missing| stands_not(&judged, missing, worst)) {
-            Some(missing) => {
-                let why = Some(lost(&missing, &judged.of));
-                Judgment { outcome: RuleOutcome::Undecided, why, needed: None, ..judged }
+            Some(_) => {
+                let open = Some(RuleOpen::Lost);
+                Judgment { outcome: RuleOutcome::Undecided, open, needed: None, ..judged }
             }
             None => judged,
         }
@@ -82,14 +82,14 @@ impl Limit<'_> {
         let blank = Judgment {
             rule: rule.clone(),
             // Set by the caller.
-            of: String::new(),
+            of: None,
             outcome: RuleOutcome::Undecided,
             metric: None,
             found: None,
             trials: 0,
             needed: None,
             missing: None,
-            why: None,
+            open: None,
         };
         let taken = |trial: &TrialFacts| trial.taken.get(self.at).copied().flatten();
         let design = context.method.design();
@@ -106,9 +106,8 @@ impl Limit<'_> {
         }
         let taken: Vec<Taken> = trials.iter().filter_map(|trial| taken(trial)).collect();
         if taken.is_empty() {
-            let why =
-                (!trials.is_empty()).then(|| format!("no trial has a {}", self.figure.name()));
-            return (Judgment { why, ..blank }, None);
+            let open = (!trials.is_empty()).then_some(RuleOpen::NoFigure);
+            return (Judgment { open, ..blank }, None);
         }
         let excesses: Vec<f64> = taken.iter().map(|taken| self.excess(taken.value)).collect();
         let Some(look) = design.look_at_or_before(excesses.len()) else {
@@ -124,18 +123,18 @@ impl Limit<'_> {
         let outcome = Outcome::of(&interval, 0.0);
         let windows: Vec<f64> = trials.iter().map(|trial| trial.window_ns as f64).collect();
         let window_ns = mean(&windows);
-        let why = self.too_few(&taken[..look], window_ns).filter(|_| outcome == Outcome::Pass);
-        let outcome = if why.is_some() { Outcome::Undecided } else { outcome };
+        let open = self.too_few(&taken[..look], window_ns).filter(|_| outcome == Outcome::Pass);
+        let outcome = if open.is_some() { Outcome::Undecided } else { outcome };
         let needed = Summary::of(excesses)
             .map(|summary| Summary { sd: summary.sd * factor, ..summary })
             .and_then(|summary| blocks_needed(&summary, summary.mean, alpha))
-            .filter(|_| outcome == Outcome::Undecided && why.is_none());
+            .filter(|_| outcome == Outcome::Undecided && open.is_none());
         let judgment = Judgment {
             outcome: word(outcome),
             found: Some(self.estimate(interval)),
             trials: count(look),
             needed: needed.map(count),
-            why,
+            open,
             ..blank
         };
         (judgment, Some(interval.hi))
@@ -143,22 +142,14 @@ impl Limit<'_> {
 
     /// Why quantiles below the limit are not to be taken at their word: with few operations beyond
     /// them they come out too low.
-    fn too_few(&self, taken: &[Taken], window_ns: f64) -> Option<String> {
+    fn too_few(&self, taken: &[Taken], window_ns: f64) -> Option<RuleOpen> {
         let quantile = self.figure.quantile()?;
         // As many are under way in every trial; a stall delays all of these, as one episode.
         let needed = samples_needed(quantile) * taken.first()?.in_flight;
         let operations: Vec<f64> = taken.iter().map(|taken| taken.operations as f64).collect();
         let has = mean(&operations);
-        (has < needed as f64).then(|| {
-            format!(
-                "to be below the limit, a {} needs {} in each trial, and these have {}: make them \
-                 longer (--time {}s)",
-                self.figure.name(),
-                counted(needed, "operation"),
-                has.round(),
-                // A little more than enough: rates vary.
-                (1.2 * window_ns / 1e9 * needed as f64 / has).ceil()
-            )
-        })
+        // A little more than enough: rates vary.
+        let time_s = (1.2 * window_ns / 1e9 * needed as f64 / has).ceil();
+        (has < needed as f64).then_some(RuleOpen::TooFew { needed, has, time_s })
     }
 }

@@ -46,7 +46,7 @@ fn is_open(judgment: &Judgment, stop: &Stop) -> bool {
         return judgment.trials < PATIENCE;
     }
     judgment.is_undecided()
-        && judgment.why.is_none()
+        && judgment.open.is_none()
         && (judgment.trials < PATIENCE
             || judgment.found.is_none()
             || judgment.needed.is_some_and(|needed| needed <= stop.max_blocks))

@@ -1,15 +1,17 @@
 //! A depth check that disagrees with the comparison which it follows.
 
-use iotax_analyze::{Analysis, Check, Metric, Phases, Verdict, depth_check};
+use iotax_analyze::{Analysis, Check, Metric, Phases, RuleOpen, Verdict, depth_check};
 use iotax_experiment::Rule;
 use iotax_experiment::rule::RuleOutcome;
 use iotax_record::{ExperimentHead, Trial};
 
-use crate::support::{Bed, end, of};
-use crate::warnings::said;
+use iotax_wording::rule;
+
+use crate::support::{Bed, Found, end, of};
+use crate::warnings::{asked, said};
 
 /// Equal arms, and what a depth check finds of them: rates by arm, block and depth.
-fn checked(iops: impl Fn(usize, u32, u32) -> f64) -> Analysis {
+fn checked(iops: impl Fn(usize, u32, u32) -> f64) -> Found {
     let mut bed = Bed::compare(&["a", "b"]);
     let spec = &mut bed.experiment.spec;
     spec.phases[0].set("depth=8").unwrap();
@@ -32,7 +34,8 @@ fn checked(iops: impl Fn(usize, u32, u32) -> f64) -> Analysis {
         }
     }
     phases.checked_at_depths(&check);
-    phases.finish(Some(&end())).remove(0).1
+    let (experiment, analysis) = phases.finish(Some(&end())).remove(0);
+    Found { experiment, analysis }
 }
 
 fn verdict(analysis: &Analysis) -> Verdict {
@@ -52,7 +55,7 @@ fn credits_that_ran_out_for_one_arm_take_the_verdict_back() {
     assert_eq!((found.tax, found.lo, found.cap), (None, None, None));
     assert_eq!(analysis.rules[0].outcome, RuleOutcome::Undecided);
     insta::assert_snapshot!(said(&analysis, Check::RegimeShift));
-    insta::assert_snapshot!(analysis.open_questions[0], @"Throughput of b: effect changed; the depth check that followed shows another one at the same depth. --drain measures what lasts.");
+    insta::assert_snapshot!(asked(&analysis)[0], @"Throughput of b: effect changed; the depth check that followed shows another one at the same depth. --drain measures what lasts.");
 }
 
 /// Both sit on a plateau, each on its own: no cap that they share.
@@ -99,5 +102,6 @@ fn on_a_cap_that_both_share_a_rule_is_undecided() {
     assert_eq!(verdict(&analysis), Verdict::Masked);
     let judged = &analysis.rules[0];
     assert_eq!(judged.outcome, RuleOutcome::Undecided);
-    assert_eq!(judged.why.as_deref(), Some("a cap hides what is compared"));
+    assert_eq!(judged.open, Some(RuleOpen::Gate(Verdict::Masked)));
+    assert_eq!(rule::why(judged).as_deref(), Some("a cap hides what is compared"));
 }

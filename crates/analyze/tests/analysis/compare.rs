@@ -1,7 +1,7 @@
 //! Records of comparisons through the analyzer: the truth put in must come out.
 
 use crate::support::{Bed, failed, job, load, of};
-use iotax_analyze::{Metric, Verdict};
+use iotax_analyze::{Metric, Regime, TrialOutcome, Verdict};
 use iotax_experiment::StopMode;
 use iotax_record::{EndReason, Outcome, Trial};
 
@@ -78,7 +78,7 @@ fn blocks_with_a_failed_trial_do_not_count_and_stay_visible() {
     let analysis = bed.analyze(&trials);
     assert_eq!(of(&analysis, "slow", Metric::Throughput).blocks, 5);
     let point = &analysis.trials[hit];
-    assert_eq!((point.outcome.as_str(), point.used, point.iops), ("failed", false, None));
+    assert_eq!((point.outcome, point.used, point.iops), (TrialOutcome::Failed, false, None));
     let partner = analysis.trials.iter().find(|t| t.block == 1 && t.arm == "base").unwrap();
     assert!(!partner.used, "without its partner a trial is not compared");
     assert_eq!((analysis.arms[1].trials, analysis.arms[1].failed_trials), (6, 1));
@@ -200,7 +200,7 @@ fn the_end_of_a_burst_of_all_arms_leaves_the_comparison_alone() {
     }
     let analysis = bed.analyze(&trials);
     let slow = of(&analysis, "slow", Metric::Throughput);
-    assert_eq!((slow.regime.as_deref(), slow.change, slow.blocks), (None, None, 10));
+    assert_eq!((slow.regime, slow.change, slow.blocks), (None, None, 10));
     assert!(slow.lo.unwrap() < 0.3 && slow.hi.unwrap() > 0.3, "{slow:?}");
 }
 
@@ -213,7 +213,7 @@ fn enough_blocks_since_a_change_of_effect_earn_a_verdict() {
     let analysis = bed.analyze(&trials);
     let slow = of(&analysis, "slow", Metric::Throughput);
     assert_eq!((slow.verdict, slow.blocks), (Verdict::Slower, 8));
-    assert_eq!(slow.regime.as_deref(), Some("after the change"));
+    assert_eq!(slow.regime, Some(Regime::AfterChange));
     assert!((slow.tax.unwrap() - 0.5).abs() < 0.05 && slow.holds_after_holm, "{slow:?}");
     let change = slow.change.unwrap();
     assert_eq!((change.after_block, change.blocks), (4, [4, 9]));

@@ -1,7 +1,7 @@
 //! A matrix: effects of factors over arms that are combinations of their levels.
 
 use iotax_analyze::{FactorEffect, FactorEffects, Metric, Verdict};
-use iotax_experiment::Setting;
+use iotax_experiment::{Setting, Subject};
 use iotax_record::{EndReason, Trial};
 
 use crate::support::{Bed, failed, job};
@@ -29,7 +29,7 @@ fn rates(sec: [f64; 3], nconnect: [f64; 2]) -> Vec<f64> {
 }
 
 fn matrix(bed: &Bed, trials: &[Trial]) -> FactorEffects {
-    bed.analyze(trials).matrix.expect("a matrix")
+    bed.analyze(trials).analysis.matrix.expect("a matrix")
 }
 
 fn throughput<'a>(found: &'a FactorEffects, level: &str) -> &'a FactorEffect {
@@ -108,7 +108,8 @@ fn it_goes_on_with_every_arm_until_every_effect_is_known() {
     let trials = bed.blocks(4, &rates([1.0, 0.5, 0.4], [1.0, 0.93]), 0.06);
     let progress = bed.decide(&trials);
     assert_eq!((progress.stop, progress.open), (Vec::new(), vec![true; 6]));
-    assert_eq!(progress.arms[0].name, "sec=krb5");
+    let setting = Setting { factor: "sec".to_owned(), level: "krb5".to_owned() };
+    assert_eq!(progress.arms[0].of, Subject::Level(setting));
     let trials = self::bed().blocks(40, &rates([1.0, 0.5, 0.4], [1.0, 0.8]), 0.03);
     let first: Vec<Trial> = trials.into_iter().filter(|trial| trial.block < 10).collect();
     assert_eq!(bed.decide(&first).stop, [EndReason::Resolved { besides: None }]);

@@ -1,14 +1,17 @@
 //! Trials that gave nothing: those that are left decide nothing alone.
 
 use iotax_analyze::{Analysis, Judgment, Metric, Verdict};
-use iotax_experiment::Rule;
 use iotax_experiment::rule::RuleOutcome;
+use iotax_experiment::{Rule, Subject};
 use iotax_record::{EndReason, Trial};
 
-use crate::support::{Bed, failed, of};
+use iotax_wording::rule as rule_open;
+
+use crate::support::{Bed, Found, failed, of};
+use crate::warnings::asked;
 
 /// Blocks of two arms, of whose trials those fail that `fails` picks by block and arm.
-fn run(truth: [f64; 2], blocks: u32, fails: impl Fn(u32, &str) -> bool) -> Analysis {
+fn run(truth: [f64; 2], blocks: u32, fails: impl Fn(u32, &str) -> bool) -> Found {
     let mut bed = Bed::compare(&["base", "new"]);
     bed.experiment.spec.fail_if =
         ["slower by 5%", "iops < 300"].map(|rule| Rule::parse(rule).unwrap()).to_vec();
@@ -23,6 +26,7 @@ fn verdict(analysis: &Analysis) -> Verdict {
 
 fn rule<'a>(analysis: &'a Analysis, of: &str, text: &str) -> &'a Judgment {
     let mut rules = analysis.rules.iter();
+    let of = Some(Subject::Arm(of.to_owned()));
     rules.find(|judged| judged.of == of && judged.rule.to_string().starts_with(text)).unwrap()
 }
 
@@ -70,8 +74,8 @@ fn one_accident_among_many_trials_leaves_the_verdict() {
     assert_eq!(verdict(&few), Verdict::Undecided);
     let judged = rule(&few, "new", "slower");
     assert_eq!(judged.outcome, RuleOutcome::Undecided);
-    insta::assert_snapshot!(judged.why.as_deref().unwrap(), @"1 of 8 trials of new gave nothing, and those that are left may be the fast ones");
-    insta::assert_snapshot!(few.open_questions[0], @"Throughput of new: undecided; some trials gave nothing, and counted as trials that did nothing they would turn the verdict around, or they are too many. Find out why they failed, and measure again.");
+    insta::assert_snapshot!(rule_open::why(judged).unwrap(), @"1 of 8 trials of new gave nothing, and those that are left may be the fast ones");
+    insta::assert_snapshot!(asked(&few)[0], @"Throughput of new: undecided; some trials gave nothing, and counted as trials that did nothing they would turn the verdict around, or they are too many. Find out why they failed, and measure again.");
 }
 
 #[test]

@@ -5,6 +5,7 @@ use iotax_experiment::{Driver, IndexLoads};
 use iotax_record::{EndReason, LatencyHistogram, OperationRecord, Slow, Trial};
 
 use crate::support::{Bed, load, of};
+use crate::warnings::asked;
 
 /// Both arms get `offered` I/Os per second and answer in these mean latencies.
 fn offered(offered: f64, blocks: u32, latency_us: [f64; 2]) -> (Bed, Vec<Trial>) {
@@ -98,8 +99,8 @@ fn native_and_fio_are_compared_from_submission() {
     }
     let is_of_service = |c: &Comparison| c.metric == Metric::ServiceTime;
     assert!(!analysis.comparisons.iter().any(is_of_service), "it would be the latency again");
-    let said = analysis.open_questions.iter().filter(|q| q.starts_with("Latencies count"));
-    insta::assert_snapshot!(said.cloned().collect::<String>(), @"Latencies count from submission in all arms, since fio, which drives some, knows of no time at which an I/O was due: what I/Os waited before they were issued is not in them. To have that counted, let iotax drive all arms (without --engine fio).");
+    let said = asked(&analysis).into_iter().filter(|q| q.starts_with("Latencies count"));
+    insta::assert_snapshot!(said.collect::<String>(), @"Latencies count from submission in all arms, since fio, which drives some, knows of no time at which an I/O was due: what I/Os waited before they were issued is not in them. To have that counted, let iotax drive all arms (without --engine fio).");
     let p99 =
         |arm: usize| analysis.arms[arm].latency.iter().find(|p| p.q == 0.99).unwrap().latency_ns;
     assert!(p99(0) < 200_000, "the descriptive figures count alike: {}", p99(0));

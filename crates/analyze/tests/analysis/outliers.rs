@@ -20,7 +20,7 @@ fn fleet(arms: usize, slow: &[usize], seed: u64) -> Option<Outliers> {
         })
         .collect();
     let trials = bed.blocks(8, &rates, 0.05);
-    bed.analyze(&trials).outliers
+    bed.analyze(&trials).analysis.outliers
 }
 
 fn named(found: &Outliers) -> Vec<&str> {

@@ -4,7 +4,7 @@ use iotax_analyze::{Analysis, Check, Metric, Verdict};
 use iotax_record::Trial;
 
 use crate::support::{Bed, of};
-use crate::warnings::said;
+use crate::warnings::{asked, said};
 
 /// Blocks in which the first trial is this much faster than it would be.
 fn first_is_faster(bed: &mut Bed, blocks: u32, rates: &[f64], gain: f64) -> Vec<Trial> {
@@ -52,8 +52,7 @@ fn both_orders_are_told_of_and_the_interval_is_that_without_them() {
     ");
     let json = serde_json::to_value(comparison).unwrap();
     assert_eq!(json["place"]["blocks"], serde_json::json!([4, 4]));
-    let found = serde_json::to_value(&analysis.warnings).unwrap();
-    assert!(found.as_array().unwrap().iter().any(|warning| warning["check"] == "place_effect"));
+    assert!(analysis.warnings.iter().any(|doubt| doubt.check() == Check::PlaceEffect));
 }
 
 #[test]
@@ -111,7 +110,7 @@ fn without_both_orders_there_is_no_look() {
         .collect();
     let analysis = bed.analyze(&trials);
     assert_eq!((b(&analysis).verdict, b(&analysis).lo), (Verdict::Undecided, None));
-    let told = analysis.open_questions.join("\n");
+    let told = asked(&analysis).join("\n");
     assert!(told.contains("the first look needs 4, and each order of the arms twice"), "{told}");
 }
 

@@ -5,19 +5,19 @@ use iotax_experiment::StopMode;
 use iotax_record::{End, Trial};
 
 use crate::support::{Bed, end};
-use crate::warnings::{pair, said};
+use crate::warnings::{asked, pair, said};
 
 #[test]
 fn open_questions_of_a_comparison() {
     let mut bed = pair();
     let trials = bed.blocks(4, &[500.0, 500.0], 0.1);
-    insta::assert_snapshot!(bed.analyze(&trials).open_questions.join("\n"), @"
+    insta::assert_snapshot!(asked(&bed.analyze(&trials)).join("\n"), @"
     Throughput of other: undecided after 4 blocks; at this noise a verdict takes about 160 blocks.
     Tails are described, not compared: in a closed loop a slower arm gets less load. For a verdict on p99 offer all arms the same rate, 0.7 times the throughput of the slowest (--set rate=...).
     No stall (a second below half of its trial's mean) was seen in 4 trials per arm: at 95 % certainty at most 75 % of trials have one.
     ");
     let quiet = bed.blocks(5, &[500.0, 500.0], 0.005);
-    insta::assert_snapshot!(bed.analyze(&quiet).open_questions.join("\n"), @"
+    insta::assert_snapshot!(asked(&bed.analyze(&quiet)).join("\n"), @"
     Whether a cap (on IOPS or bandwidth) above all arms hides a tax of other was not tested: equal throughput shows it only below the cap. CPU per I/O, or an offered rate below the throughput (--set rate=...), would.
     Tails are described, not compared: in a closed loop a slower arm gets less load. For a verdict on p99 offer all arms the same rate, 0.7 times the throughput of the slowest (--set rate=...).
     No stall (a second below half of its trial's mean) was seen in 5 trials per arm: at 95 % certainty at most 60 % of trials have one.
@@ -36,7 +36,7 @@ fn open_questions_of_several_arms_that_hold_only_alone() {
         })
         .collect();
     let analysis = bed.analyze(&trials);
-    insta::assert_snapshot!(analysis.open_questions[0], @"Throughput of barely, b, c, d and e: undecided after 4 blocks; at this noise a verdict takes about 457 blocks.");
+    insta::assert_snapshot!(asked(&analysis)[0], @"Throughput of barely, b, c, d and e: undecided after 4 blocks; at this noise a verdict takes about 457 blocks.");
     insta::assert_snapshot!(said(&analysis, Check::Precision).lines().next().unwrap(), @"[-, 4 trials] the differences of barely, b, c, d and e varied by 6.4 % to 23 % from block to block over 4 blocks; at this noise a verdict takes about 457 blocks");
 }
 
@@ -44,7 +44,7 @@ fn open_questions_of_several_arms_that_hold_only_alone() {
 fn open_questions_about_precision() {
     let mut bed = pair().stop(|stop| stop.mode = StopMode::Tight);
     let trials = bed.blocks(6, &[500.0, 350.0], 0.05);
-    insta::assert_snapshot!(bed.analyze(&trials).open_questions[0], @"The effect of other is not known better than 23 to 42 % slower; the precision asked for takes about 25 blocks at this noise.");
+    insta::assert_snapshot!(asked(&bed.analyze(&trials))[0], @"The effect of other is not known better than 23 to 42 % slower; the precision asked for takes about 25 blocks at this noise.");
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn a_record_that_lost_trials_since_it_was_made_says_so() {
     let trials = bed.blocks(4, &[500.0, 400.0], 0.002);
     let first = |trials: &[Trial], run| {
         let end = End { trials: run, ..end() };
-        bed.analyzer(trials).finish(Some(&end)).open_questions.remove(0)
+        asked(&bed.finish(trials, Some(&end))).remove(0)
     };
     insta::assert_snapshot!(first(&trials[..6], Some(8)), @"The record holds 6 trials, and 8 were run: it was cut or edited since, and proves nothing.");
     assert!(!first(&trials, Some(8)).contains("were run"));

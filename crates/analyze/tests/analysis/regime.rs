@@ -2,7 +2,7 @@
 
 use iotax_analyze::{Check, Verdict};
 
-use crate::warnings::{pair, said};
+use crate::warnings::{asked, pair, said};
 
 /// What all arms share is only said: comparisons are within blocks.
 #[test]
@@ -52,7 +52,7 @@ fn a_shift_of_one_arm_changes_its_effect() {
     assert_eq!((change.after_block, change.blocks), (9, [9, 7]));
     assert!(!other.holds_after_holm);
     insta::assert_snapshot!(
-        analysis.open_questions[0],
+        asked(&analysis)[0],
         @"Throughput of other: effect changed; the blocks are of two kinds, and those since are too few for a verdict of their own."
     );
 }

@@ -5,6 +5,8 @@ use iotax_experiment::rule::RuleOutcome;
 use iotax_experiment::{Requirement, Rule, Subject};
 use iotax_record::{DirectionRecord, Outcome, Trial};
 
+use iotax_wording::rule;
+
 use crate::support::{Bed, SECOND_NS, SECONDS, job};
 
 fn ruled(mut bed: Bed, rules: &[&str]) -> Bed {
@@ -14,7 +16,7 @@ fn ruled(mut bed: Bed, rules: &[&str]) -> Bed {
 }
 
 fn judged(bed: &Bed, trials: &[Trial]) -> Vec<Judgment> {
-    bed.analyze(trials).rules
+    bed.analyze(trials).analysis.rules
 }
 
 #[test]
@@ -27,7 +29,7 @@ fn a_difference_is_held_against_the_share_of_each_rule() {
     assert_eq!(outcomes, [RuleOutcome::Fail, RuleOutcome::Pass, RuleOutcome::Undecided]);
     let found = judged[0].found.unwrap();
     assert!(found.lo < 0.2 && 0.2 < found.hi && found.hi - found.lo < 0.06, "{found:?}");
-    assert_eq!((judged[0].of.as_str(), judged[0].trials), ("new", 10));
+    assert_eq!((rule::of(&judged[0]), judged[0].trials), ("new".to_owned(), 10));
     // The truth lies on the limit: hardly anything would do.
     assert!(judged[2].needed.is_none_or(|needed| needed > 40), "{:?}", judged[2]);
 }
@@ -38,13 +40,16 @@ fn a_figure_is_held_against_a_limit_in_every_arm_or_the_one_that_is_named() {
     let mut bed = ruled(Bed::compare(&["old", "new"]), &rules);
     let trials = bed.blocks(10, &[400.0, 320.0], 0.02);
     let judged = judged(&bed, &trials);
-    let of = |at: usize| (judged[at].of.as_str(), judged[at].outcome);
+    let of = |at: usize| (judged[at].of.as_ref().unwrap().arm().unwrap(), judged[at].outcome);
     assert_eq!(of(0), ("old", RuleOutcome::Pass));
     assert_eq!(of(1), ("new", RuleOutcome::Fail));
     assert_eq!(of(2), ("new", RuleOutcome::Pass));
     // 2.5 ms and 3.1 ms.
     assert_eq!(of(3), ("old", RuleOutcome::Pass));
-    assert_eq!((judged[4].of.as_str(), judged[4].found.unwrap().lo > 2.9e6), ("new", true));
+    assert_eq!(
+        (rule::of(&judged[4]), judged[4].found.unwrap().lo > 2.9e6),
+        ("new".to_owned(), true)
+    );
 }
 
 #[test]
@@ -54,7 +59,7 @@ fn a_percentile_below_its_limit_needs_operations_beyond_it() {
     let trials = bed.blocks(6, &[400.0], 0.02);
     let judged = judged(&bed, &trials);
     assert_eq!(judged[0].outcome, RuleOutcome::Undecided);
-    let why = judged[0].why.as_deref().unwrap();
+    let why = rule::why(&judged[0]).unwrap();
     assert!(why.contains("needs 10000 operations in each trial"), "{why}");
     assert_eq!(judged[1].outcome, RuleOutcome::Fail, "too low is above the limit even so");
 }
@@ -79,9 +84,10 @@ fn of_a_peel_the_whole_stack_is_meant_unless_a_layer_is_named() {
     let mut bed = ruled(Bed::peel(&["a", "b"]), &["slower by 10%", "b: slower by 10%"]);
     let trials = bed.blocks(10, &[400.0, 300.0, 396.0, 297.0], 0.02);
     let judged = judged(&bed, &trials);
-    let told: Vec<(&str, RuleOutcome)> =
-        judged.iter().map(|judgment| (judgment.of.as_str(), judgment.outcome)).collect();
-    assert_eq!(told, [("total", RuleOutcome::Fail), ("b", RuleOutcome::Pass)]);
+    let of: Vec<Subject> = judged.iter().filter_map(|judgment| judgment.of.clone()).collect();
+    assert_eq!(of, [Subject::Total, Subject::Layer("b".to_owned())]);
+    let outcomes: Vec<RuleOutcome> = judged.iter().map(|judgment| judgment.outcome).collect();
+    assert_eq!(outcomes, [RuleOutcome::Fail, RuleOutcome::Pass]);
 }
 
 #[test]

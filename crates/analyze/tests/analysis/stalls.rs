@@ -1,11 +1,11 @@
 //! Trials in which the primary job completed nothing: slower than could be measured, no failure.
 
-use iotax_analyze::{Analysis, Check, Metric, Verdict};
+use iotax_analyze::{Analysis, Check, Metric, TrialOutcome, Verdict};
 use iotax_experiment::Design;
 use iotax_record::{DirectionRecord, EndReason, Outcome, Trial};
 
 use crate::support::{Bed, SECOND_NS, SECONDS, job, of};
-use crate::warnings::said;
+use crate::warnings::{asked, said};
 
 /// The trial as it is recorded if its I/Os are in flight over the whole window.
 fn stalled(mut trial: Trial) -> Trial {
@@ -48,7 +48,13 @@ fn an_arm_that_completes_nothing_is_slower_after_seven_blocks() {
     // 400 I/Os per second against less than one in five seconds.
     assert!(stalls.factor.is_some_and(|factor| (1_800.0..2_200.0).contains(&factor)), "{stalls:?}");
     assert_eq!((analysis.arms[1].stalled_trials, analysis.arms[1].failed_trials), (7, 0));
-    assert!(analysis.trials.iter().filter(|t| t.arm == "slow").all(|t| t.outcome == "stalled"));
+    assert!(
+        analysis
+            .trials
+            .iter()
+            .filter(|t| t.arm == "slow")
+            .all(|t| t.outcome == TrialOutcome::Stalled)
+    );
     insta::assert_snapshot!(said(&analysis, Check::StalledTrials), @"
     [slow, 7 trials] reader completed no I/O in a window of 5 s: below 0.20 IOPS (in 7 of 7 trials)
       -> That is a result, not a failure: slower than could be measured. A longer window (--time) may show how slow; the machine's counters show what it waited for.
@@ -68,7 +74,7 @@ fn three_such_blocks_are_undecided_and_say_what_is_missing() {
         (Verdict::Undecided, Some(4), None)
     );
     assert!(stalls.each.is_some_and(|each| (1_800.0..2_200.0).contains(&each)), "{stalls:?}");
-    insta::assert_snapshot!(analysis.open_questions[0], @"Throughput of slow: undecided; some trials completed nothing, so only signs count; 4 more such blocks would decide.");
+    insta::assert_snapshot!(asked(&analysis)[0], @"Throughput of slow: undecided; some trials completed nothing, so only signs count; 4 more such blocks would decide.");
 }
 
 #[test]
@@ -86,7 +92,7 @@ fn three_blocks_in_which_both_stall_end_it() {
     assert_eq!(bed.decide(&trials).stop, [EndReason::NoneCompletes]);
     let analysis = bed.analyze(&trials);
     assert_eq!(verdict(&analysis), Verdict::NoInformation);
-    insta::assert_snapshot!(analysis.open_questions[0], @"Throughput of slow: no information; neither completed anything within its window in 3 blocks. A longer window (--time) may show how slow they are.");
+    insta::assert_snapshot!(asked(&analysis)[0], @"Throughput of slow: no information; neither completed anything within its window in 3 blocks. A longer window (--time) may show how slow they are.");
 }
 
 /// From the first stall on no interval is right, however narrow without it.

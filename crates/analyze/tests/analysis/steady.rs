@@ -1,11 +1,11 @@
 //! Preconditioning as recorded, and writes that were not at steady state.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use iotax_analyze::{ArmPrecondition, Check, PASSES, Phases, precondition_spec};
+use iotax_analyze::{ArmPrecondition, Check, NotPreconditioned, PASSES, Phases, precondition_spec};
 use iotax_experiment::{SideRuns, Target};
 use iotax_record::{ExperimentHead, Trial};
 
-use crate::support::{Bed, job};
+use crate::support::{Bed, Found, job};
 use crate::warnings::{pair, said};
 
 /// Two arms on storage, whose workload writes this share of its I/Os.
@@ -139,7 +139,8 @@ fn an_arm_that_is_not_steady_says_so_with_its_figures() {
     for trial in bed.blocks(3, &[600.0, 600.0], 0.01) {
         phases.add(&trial);
     }
-    let analysis = phases.finish(None).remove(0).1;
+    let (experiment, analysis) = phases.finish(None).remove(0);
+    let analysis = Found { experiment, analysis };
     insta::assert_snapshot!(said(&analysis, Check::NotSteady), @"
     [base, 3 trials] NOT steady after 25 rounds of preconditioning: the last five range over 34 % of their mean (steady: at most 20 %), and their line rises by 0 % of it (steady: at most 10 % either way)
       -> What is measured next is a moment of a level that moves, or of storage noisier than SNIA's limits: comparisons within blocks stand, single figures do not. A longer --time makes rounds longer, and their noise less.
@@ -152,5 +153,5 @@ fn an_arm_that_is_not_steady_says_so_with_its_figures() {
 fn a_workload_that_only_reads_has_no_rounds() {
     let (_, arms) = preconditioned(&mut bed(0), &[]);
     assert_eq!((arms[0].passes, arms[0].steady), (2, None));
-    assert_eq!(arms[0].why.as_deref(), Some("the workload only reads"));
+    assert_eq!(arms[0].short, Some(NotPreconditioned::OnlyReads));
 }

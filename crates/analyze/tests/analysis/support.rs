@@ -1,5 +1,7 @@
 //! Experiments that never happened: records with known truth and seeded noise.
 
+use std::ops::Deref;
+
 use iotax_analyze::{Analysis, Analyzer, Comparison, Metric, Progress};
 use iotax_experiment::layers::{Aes, Mem};
 use iotax_experiment::plan::Plan;
@@ -20,6 +22,21 @@ pub(crate) const SECOND_NS: u64 = 1_000_000_000;
 pub(crate) const SECONDS: u64 = 5;
 /// Bytes per I/O.
 pub(crate) const BLOCK: u64 = 4096;
+
+/// What analysing an experiment showed.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Found {
+    pub experiment: ExperimentHead,
+    pub analysis: Analysis,
+}
+
+impl Deref for Found {
+    type Target = Analysis;
+
+    fn deref(&self) -> &Analysis {
+        &self.analysis
+    }
+}
 
 /// An experiment being made up.
 #[derive(Debug)]
@@ -204,8 +221,13 @@ impl Bed {
         }
     }
 
-    pub(crate) fn analyze(&self, trials: &[Trial]) -> Analysis {
-        self.analyzer(trials).finish(Some(&end()))
+    pub(crate) fn analyze(&self, trials: &[Trial]) -> Found {
+        self.finish(trials, Some(&end()))
+    }
+
+    pub(crate) fn finish(&self, trials: &[Trial], end: Option<&End>) -> Found {
+        let analysis = self.analyzer(trials).finish(end);
+        Found { experiment: self.experiment.clone(), analysis }
     }
 
     pub(crate) fn decide(&self, trials: &[Trial]) -> Progress {

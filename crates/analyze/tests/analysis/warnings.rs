@@ -1,23 +1,38 @@
 //! What each self-check says, word for word, and that it stays silent otherwise.
 
-use iotax_analyze::{Analysis, Check};
+use iotax_analyze::Check;
 use iotax_experiment::layers::{Cache, Queue};
 use iotax_experiment::{Engine, Layer};
 use iotax_record::{Busiest, BusyOne, FarEndRecord, PathEnd, Trial};
+use iotax_wording::doubt::doubt;
+use iotax_wording::name;
+use iotax_wording::question::question;
 
-use crate::support::{BLOCK, Bed, SECOND_NS, SECONDS, aes, disk_site, failed, job, load};
+use crate::support::{BLOCK, Bed, Found, SECOND_NS, SECONDS, aes, disk_site, failed, job, load};
 
 /// The warnings of one check as text.
-pub(crate) fn said(analysis: &Analysis, check: Check) -> String {
-    let lines = analysis.warnings.iter().filter(|w| w.check == check).map(|w| {
-        let arm = w.arm.as_deref().unwrap_or("-");
-        format!("[{arm}, {} trials] {}\n  -> {}", w.trials, w.message, w.advice)
+pub(crate) fn said(found: &Found, check: Check) -> String {
+    let doubts = found.warnings.iter().filter(|doubt| doubt.check() == check);
+    let lines = doubts.map(|of| {
+        let arm = of.of.as_ref().map_or_else(|| "-".to_owned(), name::subject);
+        let said = doubt(of, &found.experiment);
+        format!("[{arm}, {} trials] {}\n  -> {}", of.trials, said.message(), said.advice)
     });
     lines.collect::<Vec<_>>().join("\n")
 }
 
+/// All warnings as text.
+pub(crate) fn doubted(found: &Found) -> Vec<String> {
+    found.warnings.iter().map(|of| doubt(of, &found.experiment).message()).collect()
+}
+
+/// The open questions as text.
+pub(crate) fn asked(found: &Found) -> Vec<String> {
+    found.open_questions.iter().map(|open| question(open, &found.experiment)).collect()
+}
+
 /// Four blocks of two arms, equally fast, with every trial of the second one changed.
-fn changed(bed: &mut Bed, change: impl Fn(&mut Trial)) -> Analysis {
+fn changed(bed: &mut Bed, change: impl Fn(&mut Trial)) -> Found {
     let other = bed.experiment.spec.arms[1].name.clone();
     let mut trials = bed.blocks(4, &[500.0, 500.0], 0.002);
     trials.iter_mut().filter(|trial| trial.arm == other).for_each(change);
@@ -208,7 +223,7 @@ fn encryption_in_process_is_cpu_bound_by_design() {
         load(trial).system.cpu_busy_ns = Some(2 * SECONDS * SECOND_NS);
     });
     assert_eq!(said(&analysis, Check::GeneratorBound), "");
-    let cpu = analysis.open_questions.iter().find(|q| q.starts_with("CPU-bound")).unwrap();
+    let cpu = asked(&analysis).into_iter().find(|q| q.starts_with("CPU-bound")).unwrap();
     insta::assert_snapshot!(cpu, @"CPU-bound: aes. The tax there is CPU time; what a machine with faster CPUs would pay was not measured.");
 }
 
@@ -235,7 +250,7 @@ fn schedule_slip() {
 
 /// The second arm's job was to start with a cold cache, and devices delivered so many times what
 /// it read; the first one's reads were cold.
-fn cold(bed: Bed, share: Option<f64>) -> Analysis {
+fn cold(bed: Bed, share: Option<f64>) -> Found {
     let mut bed = bed;
     bed.experiment.spec.phases[0].jobs[0].invalidate = true;
     let mut trials = bed.blocks(4, &[500.0, 500.0], 0.01);
@@ -465,7 +480,7 @@ fn stalls() {
     [other, 4 trials] the difference of other varied by 11 % from block to block over 4 blocks; at this noise a verdict takes about 40 blocks
       -> The noise is mostly within trials: longer ones (--time 60s) narrow the interval for less time than more blocks do.
     ");
-    assert!(!analysis.open_questions.iter().any(|q| q.starts_with("No stall")));
+    assert!(!asked(&analysis).iter().any(|q| q.starts_with("No stall")));
 }
 
 #[test]

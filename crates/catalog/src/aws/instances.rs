@@ -20,7 +20,7 @@ const FLOW_BYTES: f64 = 5.0 * GBIT;
 const IOPS_ARE_AT_BYTES: u64 = 16 * KIB;
 
 #[derive(Deserialize)]
-struct Row {
+struct AwsRow {
     instance_type: String,
     vcpus: Option<u32>,
     memory_gib: Option<f64>,
@@ -45,10 +45,10 @@ struct Row {
 
 /// The types whose name `wanted` likes.
 pub(crate) fn vms(wanted: impl Fn(&str) -> bool) -> Vec<Vm> {
-    AWS_INSTANCES.rows::<Row>(wanted).into_iter().map(Row::into_vm).collect()
+    AWS_INSTANCES.rows::<AwsRow>(wanted).into_iter().map(AwsRow::into_vm).collect()
 }
 
-impl Row {
+impl AwsRow {
     fn into_vm(self) -> Vm {
         Vm {
             cloud: Cloud::Aws,

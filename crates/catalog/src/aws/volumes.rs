@@ -24,7 +24,7 @@ const IO2_MIB_PER_IOPS: f64 = 0.256;
 const GP3_MIB_PER_IOPS: f64 = 0.25;
 
 #[derive(Deserialize)]
-struct Row {
+struct EbsRow {
     volume_type: String,
     variant: Option<String>,
     size_min_gib: f64,
@@ -69,7 +69,7 @@ pub(crate) fn names() -> Vec<String> {
 /// A volume; `None` if there is no such type. Of a type with several rows, the first that allows
 /// what was asked for.
 pub(crate) fn disk(parameters: &mut Parameters) -> Result<Option<Disk>, Error> {
-    let rows: Vec<Row> = AWS_VOLUMES.rows(|kind| kind.eq_ignore_ascii_case(parameters.name()));
+    let rows: Vec<EbsRow> = AWS_VOLUMES.rows(|kind| kind.eq_ignore_ascii_case(parameters.name()));
     let Some(first) = rows.first() else { return Ok(None) };
     let least = rows.iter().map(|row| row.size_min_gib).fold(first.size_min_gib, f64::min);
     let most = rows.iter().map(|row| row.size_max_gib).fold(first.size_max_gib, f64::max);
@@ -87,7 +87,7 @@ pub(crate) fn disk(parameters: &mut Parameters) -> Result<Option<Disk>, Error> {
     Err(parameters.problem(&refusal.unwrap_or_default()))
 }
 
-impl Row {
+impl EbsRow {
     fn is_provisioned(&self) -> bool {
         self.iops_per_gib_max.is_some() && self.baseline_iops_per_gib.is_none()
     }

@@ -11,7 +11,7 @@ use crate::text::Parameters;
 use crate::units::{MB, gib_to_bytes};
 
 #[derive(Deserialize)]
-struct Row {
+struct AzureDiskRow {
     r#type: String,
     tier: String,
     max_size_gib: f64,
@@ -45,7 +45,7 @@ struct Ceilings {
 
 /// Tiers with redundancy in one zone, then words for disks that are provisioned freely.
 pub(crate) fn names() -> Vec<String> {
-    let tiers = rows().into_iter().filter(Row::is_local_tier).map(|row| row.tier);
+    let tiers = rows().into_iter().filter(AzureDiskRow::is_local_tier).map(|row| row.tier);
     tiers.chain(FREE_KINDS.map(str::to_owned)).collect()
 }
 
@@ -63,10 +63,10 @@ pub(crate) fn disk(parameters: &mut Parameters) -> Result<Option<Disk>, Error> {
 /// tier if it was chosen apart from the size, and the size. `None` for what is provisioned freely,
 /// and what is not known.
 pub(crate) fn of_instance(r#type: &str, tier: Option<&str>, size_bytes: u64) -> Option<String> {
-    let mut rows: Vec<Row> = rows().into_iter().filter(Row::is_tier).collect();
+    let mut rows: Vec<AzureDiskRow> = rows().into_iter().filter(AzureDiskRow::is_tier).collect();
     rows.retain(|row| row.r#type.eq_ignore_ascii_case(r#type));
     rows.sort_by(|a, b| a.max_size_gib.total_cmp(&b.max_size_gib));
-    let is_it = |row: &&Row| match tier {
+    let is_it = |row: &&AzureDiskRow| match tier {
         Some(tier) => row.tier.eq_ignore_ascii_case(tier),
         None => gib_to_bytes(row.max_size_gib) >= size_bytes,
     };
@@ -75,25 +75,25 @@ pub(crate) fn of_instance(r#type: &str, tier: Option<&str>, size_bytes: u64) -> 
     Some(format!("{}{redundancy}", row.tier))
 }
 
-fn rows() -> Vec<Row> {
+fn rows() -> Vec<AzureDiskRow> {
     AZURE_DISKS.rows(|_| true)
 }
 
 fn tier(name: &str, parameters: &mut Parameters) -> Result<Option<Disk>, Error> {
-    let is_tier = |row: &Row| row.is_tier() && row.tier.eq_ignore_ascii_case(name);
+    let is_tier = |row: &AzureDiskRow| row.is_tier() && row.tier.eq_ignore_ascii_case(name);
     let rows: Vec<_> = rows().into_iter().filter(is_tier).collect();
     if rows.is_empty() {
         return Ok(None);
     }
     let redundancy = parameters.word("redundancy", &["lrs", "zrs"])?.unwrap_or("lrs");
-    let of_type = |row: &Row| row.r#type.to_ascii_lowercase().ends_with(redundancy);
+    let of_type = |row: &AzureDiskRow| row.r#type.to_ascii_lowercase().ends_with(redundancy);
     match rows.into_iter().find(of_type) {
         Some(row) => row.into_tier(parameters).map(Some),
         None => Err(parameters.problem("its tier is not documented with redundancy=zrs")),
     }
 }
 
-impl Row {
+impl AzureDiskRow {
     fn is_tier(&self) -> bool {
         !self.r#type.starts_with("PremiumV2") && !self.r#type.starts_with("Ultra")
     }
@@ -174,7 +174,7 @@ impl Row {
 
 /// 3,000 IOPS and 125 MB/s come with it; more is provisioned, as far as the size allows.
 fn premium_v2(parameters: &mut Parameters) -> Result<Disk, Error> {
-    let rows = AZURE_DISKS.rows::<Row>(|kind| kind == "PremiumV2_LRS");
+    let rows = AZURE_DISKS.rows::<AzureDiskRow>(|kind| kind == "PremiumV2_LRS");
     let row = |tier: &str| {
         rows.iter().find(|row| row.tier == tier).expect("both rows of Premium SSD v2 are embedded")
     };
@@ -199,7 +199,7 @@ fn premium_v2(parameters: &mut Parameters) -> Result<Disk, Error> {
 
 /// What is not said is taken as the most that the size allows.
 fn ultra(parameters: &mut Parameters) -> Result<Disk, Error> {
-    let rows = AZURE_DISKS.rows::<Row>(|kind| kind == "UltraSSD_LRS");
+    let rows = AZURE_DISKS.rows::<AzureDiskRow>(|kind| kind == "UltraSSD_LRS");
     let row = rows.last().expect("Ultra disks are embedded");
     let ceilings = Ceilings {
         min_iops: 100.0,

@@ -15,7 +15,7 @@ const FAST_KINDS: [&str; 2] = ["premium-v2", "ultra"];
 const ONE_BUCKET: &str = "temp_* and cached_* are ONE combined bucket in the SKU API";
 
 #[derive(Deserialize)]
-struct Row {
+struct AzureVmRow {
     size: String,
     variant: Option<String>,
     family: String,
@@ -65,7 +65,7 @@ struct Row {
 
 /// The variants of the sizes whose name `wanted` likes.
 pub(crate) fn vms(wanted: impl Fn(&str) -> bool) -> Vec<Vm> {
-    AZURE_VMS.rows::<Row>(wanted).into_iter().map(Row::into_vm).collect()
+    AZURE_VMS.rows::<AzureVmRow>(wanted).into_iter().map(AzureVmRow::into_vm).collect()
 }
 
 /// A row of `azure_networks.csv`.
@@ -91,7 +91,7 @@ fn network(size: &str) -> Vec<Limit> {
     AZURE_NETWORKS.rows::<Network>(|name| name == size).into_iter().map(limit).collect()
 }
 
-impl Row {
+impl AzureVmRow {
     fn into_vm(self) -> Vm {
         let limits = [
             self.cached(),

@@ -149,7 +149,7 @@ pub fn read_claims(file: &str, table: &[u8]) -> Result<Vec<Claim>, Error> {
     let mut record = ByteRecord::new();
     while reader.read_byte_record(&mut record).map_err(|error| of_csv(file, &error))? {
         let line = record.position().map_or(0, csv::Position::line);
-        let row = Row { file, line, heads: &heads, record: &record };
+        let row = ClaimRow { file, line, heads: &heads, record: &record };
         claims.extend(row.claims(&form)?);
     }
     if claims.is_empty() {
@@ -160,14 +160,14 @@ pub fn read_claims(file: &str, table: &[u8]) -> Result<Vec<Claim>, Error> {
 }
 
 /// One row and how it is called in errors.
-struct Row<'a> {
+struct ClaimRow<'a> {
     file: &'a str,
     line: u64,
     heads: &'a [String],
     record: &'a ByteRecord,
 }
 
-impl Row<'_> {
+impl ClaimRow<'_> {
     fn claims(&self, form: &Form) -> Result<Vec<Claim>, Error> {
         let Some(name) = self.get(form.name) else {
             return Err(self.error(form.name, "the row names nothing: fill it in or take it out"));

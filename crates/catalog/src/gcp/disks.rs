@@ -1,6 +1,6 @@
 //! Persistent Disk and Hyperdisk.
 
-use super::row::Row;
+use super::row::GcpRow;
 use crate::disk::Disk;
 use crate::error::Error;
 use crate::limit::{Cloud, Direction, Fact, Limit, Rate, Scope};
@@ -19,7 +19,7 @@ const LARGEST_GIB: f64 = 65_536.0;
 pub(crate) fn names() -> Vec<String> {
     let mut names: Vec<String> = PERSISTENT_KINDS.map(str::to_owned).to_vec();
     let others = ["per-disk maximum", "console default provisioning"];
-    let others = others.iter().flat_map(|scope| Row::all(scope)).map(|row| row.disk_type);
+    let others = others.iter().flat_map(|scope| GcpRow::all(scope)).map(|row| row.disk_type);
     for name in others {
         if !names.contains(&name) {
             names.push(name);
@@ -44,7 +44,7 @@ pub(crate) fn disk(parameters: &mut Parameters) -> Result<Option<Disk>, Error> {
 /// A Persistent Disk of this size, or all of this kind on a VM: they share what their sizes add
 /// up to, and the baseline counts once.
 pub(crate) fn persistent(kind: &str, size_gib: Option<f64>) -> Disk {
-    let rows = Row::all("per-GiB");
+    let rows = GcpRow::all("per-GiB");
     let row = rows.iter().find(|row| row.disk_type == kind);
     let row = row.expect("each kind of Persistent Disk has its row per GiB");
     let by_size = |baseline: Option<f64>, per_gib: Option<f64>, scale: f64| {
@@ -99,9 +99,9 @@ pub(crate) fn persistent(kind: &str, size_gib: Option<f64>) -> Disk {
 fn hyperdisk(kind: &str, parameters: &mut Parameters) -> Result<Disk, Error> {
     let size_gib = parameters.size_gib(1.0, LARGEST_GIB)?;
     let (iops, bytes) = (parameters.iops()?, parameters.bw_bytes(Cloud::Gcp)?);
-    let rows = Row::all("per-disk maximum");
+    let rows = GcpRow::all("per-disk maximum");
     let most = rows.iter().find(|row| row.disk_type == kind);
-    let defaults = Row::all("console default provisioning");
+    let defaults = GcpRow::all("console default provisioning");
     let default = defaults.iter().find(|row| row.disk_type == kind);
     let row = most.or(default).expect("names come from these rows");
     let mut limit = Limit {
@@ -125,12 +125,12 @@ fn hyperdisk(kind: &str, parameters: &mut Parameters) -> Result<Disk, Error> {
         )));
     }
     let words = |figure: Option<f64>, unit: &str| figure.map(|figure| format!("{figure} {unit}"));
-    let at_most = |row: &Row| {
+    let at_most = |row: &GcpRow| {
         let iops = ("IOPS at most", words(row.max_read_iops, "IOPS"));
         let mib = ("Throughput at most", words(row.max_read_mib, "MiB/s"));
         Fact::known([iops, mib], &row.source())
     };
-    let by_default = |row: &Row| {
+    let by_default = |row: &GcpRow| {
         let iops = ("Console's default", words(row.max_read_iops, "IOPS"));
         let unit = "(the source names no unit)";
         let mib = ("Console's default throughput", words(row.max_read_mib, unit));

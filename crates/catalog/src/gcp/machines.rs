@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::row::Row;
+use super::row::GcpRow;
 use crate::limit::{Cloud, Direction, Fact, Limit, Rate, Scope, Source};
 use crate::table::{GCP_MACHINES, GCP_NETWORKS, notes, truth};
 use crate::units::{MBIT, gib_to_bytes};
@@ -39,13 +39,14 @@ pub(crate) fn vms(wanted: impl Fn(&str) -> bool) -> Vec<Vm> {
     if machines.is_empty() {
         return Vec::new();
     }
-    let (caps, egress) = (Row::all("per-VM"), Row::all("network egress"));
+    let (caps, egress) = (GcpRow::all("per-VM"), GcpRow::all("network egress"));
     machines.into_iter().map(|machine| machine.into_vm(&caps, &egress)).collect()
 }
 
 impl Machine {
-    fn into_vm(self, caps: &[Row], egress: &[Row]) -> Vm {
-        let applies = |row: &&Row| row.bracket_holds(&self) && !self.is_named_by_other(caps, row);
+    fn into_vm(self, caps: &[GcpRow], egress: &[GcpRow]) -> Vm {
+        let applies =
+            |row: &&GcpRow| row.bracket_holds(&self) && !self.is_named_by_other(caps, row);
         let caps_here = caps.iter().filter(applies).flat_map(|row| self.cap(row));
         let egress = egress.iter().filter(|row| row.bracket_holds(&self));
         let limits: Vec<_> = caps_here.chain(egress.map(|row| self.egress(row))).collect();
@@ -80,12 +81,12 @@ impl Machine {
     }
 
     /// A row that names the machine type stands before one for its number of vCPUs.
-    fn is_named_by_other(&self, caps: &[Row], row: &Row) -> bool {
-        let named = |row: &Row| row.vm_bracket.as_deref().map(plain) == Some(&self.name);
+    fn is_named_by_other(&self, caps: &[GcpRow], row: &GcpRow) -> bool {
+        let named = |row: &GcpRow| row.vm_bracket.as_deref().map(plain) == Some(&self.name);
         !named(row) && caps.iter().any(|other| other.disk_type == row.disk_type && named(other))
     }
 
-    fn cap(&self, row: &Row) -> Vec<Limit> {
+    fn cap(&self, row: &GcpRow) -> Vec<Limit> {
         let side = |direction, iops: Option<f64>, mib: Option<f64>| Limit {
             direction,
             disk_kinds: vec![row.disk_type.clone()],
@@ -105,7 +106,7 @@ impl Machine {
     }
 
     /// Writes to Persistent Disk share the network's way out.
-    fn egress(&self, row: &Row) -> Limit {
+    fn egress(&self, row: &GcpRow) -> Limit {
         let bytes = row.max_write_mib.map(|amount| amount * row.throughput_bytes());
         Limit {
             direction: Direction::Write,
@@ -141,7 +142,7 @@ impl Machine {
     }
 }
 
-impl Row {
+impl GcpRow {
     /// Whether it is a row for this machine type: by its name, or by family and number of vCPUs.
     fn bracket_holds(&self, machine: &Machine) -> bool {
         let Some(bracket) = self.vm_bracket.as_deref() else { return false };

@@ -8,7 +8,7 @@ use crate::units::{MB, MIB};
 
 /// A row: what it holds depends on its first column.
 #[derive(Deserialize)]
-pub(super) struct Row {
+pub(super) struct GcpRow {
     pub(super) family: Option<String>,
     pub(super) vm_bracket_kind: Option<String>,
     pub(super) vm_bracket: Option<String>,
@@ -28,7 +28,7 @@ pub(super) struct Row {
     pub(super) notes: String,
 }
 
-impl Row {
+impl GcpRow {
     pub(super) fn all(scope: &str) -> Vec<Self> {
         GCP_DISKS.rows(|found| found == scope)
     }

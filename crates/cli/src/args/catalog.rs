@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use iotax_catalog::Caching;
 
-use super::output::{Color, Listing};
+use super::measure::{Color, Listing};
 
 /// `iotax catalog`
 #[derive(Debug, Subcommand)]

@@ -2,10 +2,8 @@
 
 use clap::Args;
 
-use super::host_commands::HostCommandArgs;
-use super::matrix::MatrixArgs;
-use super::measure::MeasureArgs;
-use crate::workload;
+use super::measure::{HostCommandArgs, MatrixArgs, MeasureArgs};
+use crate::resolve::workload;
 
 /// `iotax compare`
 #[derive(Debug, Args)]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::output::Listing;
+use super::measure::Listing;
 
 /// `iotax disk`
 #[derive(Debug, Subcommand)]

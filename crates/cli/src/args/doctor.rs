@@ -2,8 +2,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::documented::DocumentedArgs;
-use super::output::{Color, Listing};
+use super::measure::{Color, DocumentedArgs, Listing};
 
 /// `iotax doctor`
 #[derive(Debug, Args)]

@@ -2,10 +2,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::documented::DocumentedArgs;
-use super::gate::CapGateArgs;
-use super::output::OutputArgs;
-use super::search::SearchArgs;
+use super::measure::{CapGateArgs, DocumentedArgs, OutputArgs, SearchArgs};
 
 /// `iotax limits`
 #[derive(Debug, Args)]

@@ -1,13 +1,9 @@
 //! What is driven, how sure a comparison must be, and where results go.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::{Args, value_parser};
-
-use super::caps::CapArgs;
-use super::documented::DocumentedArgs;
-use super::gate::GateArgs;
-use super::output::OutputArgs;
+use clap::{Args, ValueEnum, value_parser};
 
 /// Options of commands that compare.
 #[derive(Debug, Args)]
@@ -95,4 +91,205 @@ pub(crate) struct LoadArgs {
     /// Print tables as iostat -mxt does, after each trial
     #[arg(long, help_heading = "Output")]
     pub iostat: bool,
+}
+
+/// Rules that results may break.
+#[derive(Debug, Args)]
+pub(crate) struct GateArgs {
+    /// Exit with 1 if this comes out; repeat for several
+    ///
+    /// 'slower by 5%' is about every arm that is compared with the baseline, 'sync.p99 > 10ms' about
+    /// every arm. Figures are iops, bandwidth, and latency, read, write, trim, sync, load, publish or query
+    /// with .mean, .p99 or another percentile; before them may stand a job and, with a colon, an arm:
+    /// 'new: wal sync.p99 > 10ms'. Trials go on until each rule is broken or kept, or until that is out
+    /// of reach.
+    #[arg(long, value_name = "RULE", help_heading = "Gate")]
+    pub fail_if: Vec<String>,
+    /// What an undecided rule counts as
+    #[arg(long, value_enum, default_value_t = Undecided::Pass, requires = "fail_if", help_heading = "Gate")]
+    pub undecided: Undecided,
+}
+
+/// Rules that caps may break.
+#[derive(Debug, Args)]
+pub(crate) struct CapGateArgs {
+    /// Exit with 1 if this comes out; repeat for several
+    ///
+    /// 'iops < 5000' and 'bandwidth < 100M' are about the caps that are found, 'below documented by
+    /// 5%' about both beside the least that is documented of the target's VM and disks (--vm,
+    /// --disk). Before them may stand a target with a colon: 'log: iops < 5000'.
+    #[arg(long, value_name = "RULE", help_heading = "Gate")]
+    pub fail_if: Vec<String>,
+    /// What an undecided rule counts as
+    #[arg(long, value_enum, default_value_t = Undecided::Pass, requires = "fail_if", help_heading = "Gate")]
+    pub undecided: Undecided,
+}
+
+impl From<&CapGateArgs> for GateArgs {
+    fn from(args: &CapGateArgs) -> Self {
+        Self { fail_if: args.fail_if.clone(), undecided: args.undecided }
+    }
+}
+
+/// What a rule that is neither broken nor kept counts as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Undecided {
+    /// As kept
+    Pass,
+    /// As broken
+    Fail,
+}
+
+/// Where results go and how they look.
+#[derive(Debug, Args)]
+pub(crate) struct OutputArgs {
+    /// Directory for the results, new [default: iotax-COMMAND-TIME]
+    #[arg(short, long, value_name = "DIR", help_heading = "Output")]
+    pub out: Option<PathBuf>,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]
+    pub format: Format,
+    /// Colours
+    #[arg(long, value_enum, default_value_t = Color::Auto, help_heading = "Output")]
+    pub color: Color,
+    /// Show no progress
+    #[arg(short, long, help_heading = "Output")]
+    pub quiet: bool,
+}
+
+/// Output formats of results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people
+    Text,
+    /// One JSON object
+    Json,
+    /// For a ticket or a pull request
+    Markdown,
+    /// One line per trial
+    Csv,
+    /// Rules (--fail-if) as test cases, in JUnit's XML
+    Junit,
+    /// Rules (--fail-if) as annotations of a workflow of GitHub; the report goes to its summary
+    Github,
+}
+
+/// Output formats of listings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Listing {
+    /// For people
+    Text,
+    /// One JSON object
+    Json,
+}
+
+/// When to use colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal, unless `NO_COLOR` is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// What targets are, in the words of the catalog of documented limits.
+#[derive(Debug, Args)]
+pub(crate) struct DocumentedArgs {
+    /// VM size it runs on, as in the catalog: what was measured is set beside
+    /// its limits
+    #[arg(long, value_name = "NAME", help_heading = "Documented limits")]
+    pub vm: Option<String>,
+    /// Kind of disk, once for all targets or once for each: P30,
+    /// gp3:size=500G,iops=6000
+    #[arg(long, value_name = "DISK", help_heading = "Documented limits")]
+    pub disk: Vec<String>,
+    /// Host caching of the disks: none, readonly, readwrite [default: none]
+    #[arg(long, value_name = "MODE", help_heading = "Documented limits")]
+    pub caching: Option<String>,
+    /// Disk controller, for VM sizes whose limits depend on it: scsi, nvme
+    #[arg(long, value_name = "KIND", help_heading = "Documented limits")]
+    pub variant: Option<String>,
+    /// Do not ask the cloud's metadata service which VM this is
+    #[arg(long, help_heading = "Documented limits")]
+    pub no_metadata: bool,
+    /// Ask the metadata service here, in tests
+    #[arg(long, value_name = "ADDRESS", hide = true)]
+    pub metadata_address: Option<SocketAddr>,
+    /// Look for links to disks here, in tests
+    #[arg(long, value_name = "DIR", hide = true)]
+    pub disk_links: Option<PathBuf>,
+}
+
+/// What is done about caps above the arms.
+#[derive(Debug, Args)]
+pub(crate) struct CapArgs {
+    /// Where arms sit on the same cap, run loads that show what it hides
+    #[arg(long, conflicts_with = "no_depth_check", help_heading = "Caps")]
+    pub below_cap: bool,
+    /// Do not run equal arms at other depths to find a cap above them
+    #[arg(long, help_heading = "Caps")]
+    pub no_depth_check: bool,
+}
+
+/// How caps are searched for, wherever the targets are.
+#[derive(Debug, Args)]
+pub(crate) struct SearchArgs {
+    /// Fewer points, shorter windows, wider intervals
+    #[arg(long, help_heading = "Search")]
+    pub quick: bool,
+    /// Load each target until a burst has run out, at most so long [default:
+    /// 10m]
+    #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, default_missing_value = "10m", help_heading = "Search")]
+    pub burst: Option<String>,
+    /// With --burst: pauses after which to look what has come back
+    #[arg(
+        long,
+        value_name = "TIME,TIME",
+        default_value = "30s,2m",
+        requires = "burst",
+        help_heading = "Search"
+    )]
+    pub pauses: String,
+    /// Seed of every random choice [default: drawn, and recorded]
+    #[arg(long, value_name = "N", help_heading = "Search")]
+    pub seed: Option<u64>,
+}
+
+/// Factors whose levels make the arms.
+#[derive(Debug, Args)]
+pub(crate) struct MatrixArgs {
+    /// Make an arm of every combination of levels; repeat for several factors
+    ///
+    /// The levels stand in the place of {NAME} in the one target that is given; without such a place
+    /// the factor is the parameter of that name of a layer in it (LAYER.NAME if several have it). Each
+    /// level is compared with the first one of its factor, over all arms that differ in nothing else.
+    ///
+    /// A factor that is none of the target but a key of --set, such as bs, depth or JOB.rate, is of the
+    /// workload: each of its levels is a phase, and all arms take their turns in every phase.
+    #[arg(long = "matrix", value_name = "NAME=LEVEL,LEVEL...", help_heading = "Matrix")]
+    pub factors: Vec<String>,
+    /// Leave out the arms that have all of these levels; repeat for several
+    #[arg(long, value_name = "NAME=LEVEL,...", requires = "factors", help_heading = "Matrix")]
+    pub exclude: Vec<String>,
+}
+
+/// Settings of the host that belong to an arm.
+#[derive(Debug, Args, Default, Clone)]
+pub(crate) struct HostCommandArgs {
+    /// Run this command each time ARM's turn begins, to make a setting of this host part of
+    /// the arm; repeat for several arms
+    ///
+    /// The command is run by `sh -c` as you, in the working directory, within 60 s. If it fails, so does the
+    /// trial, and --after is run. Several arms may have one target and differ in such a setting only: a scheduler,
+    /// `read_ahead_kb`, `hdparm -W`, `zfs set`.
+    #[arg(long, value_name = "ARM=COMMAND", help_heading = "Settings of the host")]
+    pub before: Vec<String>,
+    /// Run this command each time ARM's turn ends, to undo what --before did; ARM=none if
+    /// nothing needs to be undone
+    ///
+    /// It is also run after a failure and after Ctrl-C, and by `iotax undo` after a run was killed.
+    #[arg(long, value_name = "ARM=COMMAND", help_heading = "Settings of the host")]
+    pub after: Vec<String>,
 }

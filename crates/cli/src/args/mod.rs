@@ -1,24 +1,17 @@
 //! The command line as typed. What it means is resolved in [`crate::resolve`].
 
-mod caps;
 mod catalog;
 mod compare;
 mod disk;
 mod doctor;
-mod documented;
-mod gate;
-mod host_commands;
 #[cfg(feature = "kubernetes")]
 mod kube;
 mod limits;
-mod matrix;
 mod measure;
 #[cfg(test)]
 mod mentioned;
-mod output;
 mod peer;
 mod run;
-mod search;
 
 #[cfg(feature = "kubernetes")]
 use std::ffi::OsString;
@@ -27,7 +20,6 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, value_parser};
 use clap_complete::Shell;
 
-pub(crate) use self::caps::CapArgs;
 pub(crate) use self::catalog::{
     CatalogCheckArgs, CatalogCommand, CatalogLookArgs, CatalogPlanArgs,
 };
@@ -36,18 +28,16 @@ pub(crate) use self::disk::{
     CloudArgs, DiskCommand, DiskDownArgs, DiskServeArgs, DiskStatusArgs, DiskUpArgs,
 };
 pub(crate) use self::doctor::DoctorArgs;
-pub(crate) use self::documented::DocumentedArgs;
-pub(crate) use self::gate::{GateArgs, Undecided};
-pub(crate) use self::host_commands::HostCommandArgs;
 #[cfg(feature = "kubernetes")]
 pub(crate) use self::kube::{
     ClusterArgs, Containers, KubeCommand, KubeCompareArgs, KubeDoctorArgs, KubeFleetArgs,
     KubeImageArgs, KubeLimitsArgs, KubeManifestArgs, KubeNetArgs, KubeRunArgs, PodArgs,
 };
 pub(crate) use self::limits::LimitsArgs;
-pub(crate) use self::matrix::MatrixArgs;
-pub(crate) use self::measure::{CertaintyArgs, LoadArgs, MeasureArgs};
-pub(crate) use self::output::{Color, Format, Listing, OutputArgs};
+pub(crate) use self::measure::{
+    CapArgs, CertaintyArgs, Color, DocumentedArgs, Format, GateArgs, HostCommandArgs, Listing,
+    LoadArgs, MatrixArgs, MeasureArgs, OutputArgs, Undecided,
+};
 pub(crate) use self::peer::PeerArgs;
 pub(crate) use self::run::RunArgs;
 

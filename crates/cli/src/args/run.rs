@@ -1,9 +1,6 @@
 use clap::{Args, value_parser};
 
-use super::documented::DocumentedArgs;
-use super::gate::GateArgs;
-use super::measure::LoadArgs;
-use super::output::OutputArgs;
+use super::measure::{DocumentedArgs, GateArgs, LoadArgs, OutputArgs};
 
 /// `iotax run`
 #[derive(Debug, Args)]

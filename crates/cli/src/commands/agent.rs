@@ -7,12 +7,12 @@ use iotax_run::agent::{AgentOptions, keep, serve};
 
 use crate::args::AgentArgs;
 use crate::exit::{Exit, Usage};
-use crate::{resolve, signals};
+use crate::{resolve, session};
 
 /// `iotax agent`
 pub(crate) fn agent(args: &AgentArgs) -> Result<Exit> {
     if let Some(limit) = resolve::option("--keep", args.keep.as_deref(), parse_duration)? {
-        let stop = signals::stop_flag()?;
+        let stop = session::stop_flag()?;
         let left = keep(Duration::from_nanos(limit), &stop, iotax_rig::state_dir().as_deref())
             .context("/proc cannot be read")?;
         anyhow::ensure!(left.is_empty(), "{}", left.join("\n"));

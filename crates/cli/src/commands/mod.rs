@@ -2,28 +2,23 @@
 
 mod agent;
 mod catalog;
-mod compare;
 mod completions;
 mod disk;
 mod doctor;
 #[cfg(feature = "kubernetes")]
 mod kube;
 mod layers;
-mod limits;
 mod man;
-mod net;
-mod peel;
+mod measure;
 mod peer;
 mod plan;
 mod report;
 mod repro;
-mod run;
 mod undo;
 mod workloads;
 
 pub(crate) use agent::agent;
 pub(crate) use catalog::catalog;
-pub(crate) use compare::compare;
 #[cfg(feature = "kubernetes")]
 pub(crate) use completions::complete_plugin;
 pub(crate) use completions::completions;
@@ -32,14 +27,11 @@ pub(crate) use doctor::doctor;
 #[cfg(feature = "kubernetes")]
 pub(crate) use kube::kube;
 pub(crate) use layers::layers;
-pub(crate) use limits::limits;
 pub(crate) use man::man;
-pub(crate) use net::net;
-pub(crate) use peel::peel;
+pub(crate) use measure::{compare, limits, net, peel, run};
 pub(crate) use peer::peer;
 pub(crate) use plan::plan;
 pub(crate) use report::report;
 pub(crate) use repro::repro;
-pub(crate) use run::run;
 pub(crate) use undo::undo;
 pub(crate) use workloads::workloads;

@@ -2,14 +2,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use iotax_record::{Error, Location, Reader, SearchHead};
-use iotax_report::{Document, SearchResult};
+use iotax_report::Document;
 use iotax_rig::Held;
 
-use super::limits;
 use crate::args::{Format, ReportArgs};
-use crate::destination::Destination;
 use crate::exit::{Exit, usage};
-use crate::{gate, output, recorded, results};
+use crate::publish::{self, Answer, Finished, Shown, publish};
+use crate::resolve::{self, rules};
+use crate::session::Destination;
+use crate::{output, recorded};
 
 /// `iotax report DIR`, several of them, or results of other tools.
 pub(crate) fn report(args: &ReportArgs) -> Result<Exit> {
@@ -24,7 +25,9 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit> {
                         .to_owned(),
                 ));
             }
-            let exit = results::report(args)?;
+            let results = resolve::report(args)?;
+            let destination = args.out.clone().map(Destination::Asked);
+            let exit = publish(results.finished(destination.as_ref())?, shown(args))?;
             page.map_or(Ok(()), open)?;
             Ok(exit)
         }
@@ -47,16 +50,17 @@ fn one(dir: &Path, args: &ReportArgs) -> Result<Exit> {
     }
     let held = existing(dir)?;
     let location = Location::from(&held);
-    let exit = if Reader::<SearchHead>::is_in(&location) {
-        limits::report_search(&location, &args.gate, (args.format, args.color))?
+    let answer = if Reader::<SearchHead>::is_in(&location) {
+        let (reader, caps) = recorded::read_search(&location)?;
+        let (head, caps) = rules::of_caps(reader.head, caps, &args.gate, args.format)?;
+        Answer::Caps { head: Box::new(head), caps, end: reader.end }
     } else {
-        let mut reader = recorded::open(&location)?;
-        gate::set(&mut reader.head.spec, &args.gate, args.format)?;
+        let reader = rules::of_record(recorded::open(&location)?, &args.gate, args.format)?;
         let parts = recorded::parts(&location, &reader)?;
-        let printing = args.gate.printing(args.format, args.color);
-        output::show(&location, &reader.head.spec, &parts, printing)?;
-        gate::judged(Exit::Done, &parts, &args.gate, args.format)
+        Answer::Trials { name: reader.head.spec.name().to_owned(), parts }
     };
+    let finished = Finished { answer, dir: Some(held), ended: Ok(Exit::Done), hosts: None };
+    let exit = publish(finished, shown(args))?;
     if args.open {
         open(dir)?;
     }
@@ -92,7 +96,7 @@ fn several(args: &ReportArgs) -> Result<Exit> {
     let document = iotax_report::several(documents.collect::<Result<_>>()?);
     let held = destination.claim()?;
     let location = Location::from(&held);
-    output::write_page(&location, &document)?;
+    publish::write_page(&location, &document)?;
     let dir = location.shown();
     if args.format == Format::Markdown {
         output::say(&iotax_report::markdown(&document))?;
@@ -109,13 +113,18 @@ fn several(args: &ReportArgs) -> Result<Exit> {
 fn document(dir: &Path) -> Result<Document> {
     let directory = existing(dir)?;
     let location = Location::from(&directory);
-    if Reader::<SearchHead>::is_in(&location) {
-        let (reader, caps) = limits::read_search(&location)?;
-        let (head, caps, end) = (&reader.head, &caps, reader.end.as_ref());
-        return Ok(iotax_report::search(SearchResult { head, caps, end }));
-    }
-    let (reader, parts) = recorded::read(&location)?;
-    Ok(iotax_report::experiments(reader.head.spec.name(), &parts))
+    let answer = if Reader::<SearchHead>::is_in(&location) {
+        let (Reader { head, end, .. }, caps) = recorded::read_search(&location)?;
+        Answer::Caps { head: Box::new(head), caps, end }
+    } else {
+        let (reader, parts) = recorded::read(&location)?;
+        Answer::Trials { name: reader.head.spec.name().to_owned(), parts }
+    };
+    Ok(answer.document())
+}
+
+const fn shown(args: &ReportArgs) -> Shown<'_> {
+    Shown { format: args.format, color: args.color, gate: &args.gate }
 }
 
 /// Shows the page in `dir` in a browser.

@@ -15,8 +15,8 @@ use iotax_report::{Part, Redactor};
 use iotax_rig::Held;
 
 use crate::args::{Listing, ReproArgs};
-use crate::destination::Destination;
 use crate::exit::{Exit, usage};
+use crate::session::Destination;
 use crate::{key_file, output, recorded};
 
 const PROGRAM: u32 = 0o755;

@@ -5,11 +5,10 @@ use std::sync::Arc;
 use anyhow::Result;
 use iotax_cluster::{Cluster, Ends, NetPath, NetRequest, PodOptions, open_net};
 use iotax_experiment::Spec;
-use iotax_record::HostRecord;
 use iotax_rig::Progress;
 use iotax_run::{Host, Hosts};
 
-use crate::session::Flags;
+use crate::session::{Flags, OpenedHosts};
 
 /// What is asked of a cluster's network.
 pub(crate) struct NetInCluster {
@@ -22,13 +21,13 @@ pub(crate) struct NetInCluster {
 }
 
 impl NetInCluster {
-    /// Makes the ends of all paths. The targets of the arms become the addresses of the far ends.
+    /// Makes the ends of all paths, whose targets lead to the addresses of the far ends.
     pub(crate) fn open(
         &self,
-        spec: &mut Spec,
-        (stop, live): Flags<'_>,
-        progress: &mut dyn FnMut(&Progress<'_>),
-    ) -> Result<(Hosts, Vec<HostRecord>)> {
+        spec: &Spec,
+        flags: &Flags<'_>,
+        making: &mut dyn FnMut(&Progress<'_>),
+    ) -> Result<OpenedHosts> {
         let Self { cluster, options, paths, ends, port } = self;
         let opened = open_net(
             cluster,
@@ -38,17 +37,17 @@ impl NetInCluster {
                 ends,
                 port: *port,
                 options,
-                stop,
-                live,
+                stop: flags.stop,
+                live: flags.live,
                 note: Arc::new(|told| eprintln!("note: {}", crate::exit::printable(told))),
-                making: &mut |what| progress(&Progress::Making { arm: what }),
+                making: &mut |what| making(&Progress::Making { arm: what }),
             },
         )?;
-        let (mut hosts, mut known): (Vec<(Box<dyn Host + Send>, _)>, Vec<_>) = Default::default();
+        let (mut hosts, mut records): (Vec<(Box<dyn Host + Send>, _)>, Vec<_>) = Default::default();
         for (host, arms, record) in opened {
             hosts.push((Box::new(host), arms));
-            known.push(record);
+            records.push(record);
         }
-        Ok((Hosts::new(hosts), known))
+        Ok(OpenedHosts { hosts: Hosts::new(hosts), records, nodes: Vec::new() })
     }
 }

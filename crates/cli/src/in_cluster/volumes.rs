@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
-use iotax_cluster::{Place, PodOptions, Request, Volume};
-use iotax_experiment::{Layer, Spec, Stack, Target};
-use iotax_record::HostRecord;
+use iotax_cluster::{Place, PodOptions, Request, Volume, survey};
+use iotax_diagnose::{VolumeInUse, choice_of};
+use iotax_experiment::documented::named;
+use iotax_experiment::{CloudChoice, Layer, Spec, Stack, Target};
 use iotax_rig::Progress;
 use iotax_run::{Host, Hosts};
 
@@ -13,7 +14,7 @@ use super::connect::connect;
 use super::pods;
 use crate::args::{ClusterArgs, Containers, PodArgs};
 use crate::exit::usage;
-use crate::session::Flags;
+use crate::session::{Flags, OpenedHosts};
 
 /// Of a volume of so many bytes: file systems take a part for themselves.
 pub(crate) const fn usable_bytes(size_bytes: u64) -> u64 {
@@ -35,8 +36,9 @@ impl<'a> InCluster<'a> {
     }
 
     /// Puts arms where they are in their pods.
-    pub(crate) fn place(&mut self, spec: &mut Spec, pods: &PodArgs) -> Result<()> {
-        self.places = place(spec, self.options.size_bytes, &pods.write_to)?;
+    pub(crate) fn place(&mut self, spec: Spec, pods: &PodArgs) -> Result<Spec> {
+        let (spec, places) = place(spec, self.options.size_bytes, &pods.write_to)?;
+        self.places = places;
         let has_index = spec.phases().any(|phase| phase.index.is_some());
         let is_two = pods.containers.map_or(has_index, |asked| asked == Containers::Two);
         self.options.driver =
@@ -51,59 +53,88 @@ impl<'a> InCluster<'a> {
                  or add --containers one",
             )));
         }
-        match spec.phases().find(|phase| phase.driver_and_searcher().is_none()) {
-            Some(phase) if is_two => Err(usage(format!(
+        let lacks = spec.phases().find(|phase| phase.driver_and_searcher().is_none());
+        if let Some(phase) = lacks.filter(|_| is_two) {
+            return Err(usage(format!(
                 "{}: two containers are for jobs that write and jobs that only read, and it lacks \
                  one of the two; leave out --containers two",
                 phase.name
-            ))),
-            _ => Ok(()),
+            )));
         }
+        Ok(spec)
     }
 
     /// Makes a host for each arm.
     pub(crate) fn open(
         &self,
         spec: &Spec,
-        (stop, live): Flags<'_>,
-        progress: &mut dyn FnMut(&Progress<'_>),
-    ) -> Result<(Hosts, Vec<HostRecord>)> {
-        let (hosts, known, _) = self.open_on_nodes(spec, (stop, live), progress)?;
-        Ok((hosts, known))
-    }
-
-    /// The same, with the node of each arm.
-    pub(crate) fn open_on_nodes(
-        &self,
-        spec: &Spec,
-        (stop, live): Flags<'_>,
-        progress: &mut dyn FnMut(&Progress<'_>),
-    ) -> Result<(Hosts, Vec<HostRecord>, Vec<Option<String>>)> {
+        flags: &Flags<'_>,
+        making: &mut dyn FnMut(&Progress<'_>),
+    ) -> Result<OpenedHosts> {
         let opened = iotax_cluster::open(
             connect(self.cluster)?,
             Request {
                 spec,
                 places: &self.places,
                 options: &self.options,
-                stop,
-                live,
+                stop: flags.stop,
+                live: flags.live,
                 note: Arc::new(|told| eprintln!("note: {}", crate::exit::printable(told))),
-                making: &mut |arm| progress(&Progress::Making { arm }),
+                making: &mut |arm| making(&Progress::Making { arm }),
             },
         )?;
-        let (mut hosts, mut known): (Vec<(Box<dyn Host + Send>, _)>, Vec<_>) = Default::default();
+        let (mut hosts, mut records): (Vec<(Box<dyn Host + Send>, _)>, Vec<_>) = Default::default();
         let nodes = opened.iter().map(|(host, _)| host.node().map(str::to_owned)).collect();
         for (arm, (host, record)) in opened.into_iter().enumerate() {
             hosts.push((Box::new(host), vec![arm]));
-            known.push(record);
+            records.push(record);
         }
-        Ok((Hosts::new(hosts), known, nodes))
+        Ok(OpenedHosts { hosts: Hosts::new(hosts), records, nodes })
+    }
+
+    /// Names the VM size and the kinds of disk, as far as the cluster tells them and the user did not.
+    pub(crate) fn complete(&self, cloud: &mut CloudChoice, nodes: &[Option<String>]) {
+        if cloud.vm.is_some() && !cloud.disks.is_empty() {
+            return;
+        }
+        let placed = |(place, node): (&Place, &Option<String>)| {
+            let class = match &place.volume {
+                Volume::Class(name) | Volume::Block(name) | Volume::Ephemeral(name) => {
+                    Some(name.clone())
+                }
+                Volume::EmptyDir | Volume::Claim { .. } | Volume::HostPath(_) => None,
+            };
+            VolumeInUse { class, bytes: self.options.size_bytes, node: node.clone() }
+        };
+        let placed: Vec<VolumeInUse> = self.places.iter().zip(nodes).map(placed).collect();
+        let seen = connect(self.cluster)
+            .and_then(|cluster| Ok(survey(&cluster, Some(cluster.namespace()))?));
+        // Only what stands beside the measurement depends on it.
+        let told = match seen {
+            Ok(seen) => choice_of(&seen, &placed),
+            Err(error) => {
+                eprintln!("note: it is not known what documents say of these volumes: {error}");
+                return;
+            }
+        };
+        let vm = cloud.vm.clone().or(told.vm);
+        let disks = if cloud.disks.is_empty() { told.disks } else { cloud.disks.clone() };
+        let with =
+            |vm: Option<String>, disks: Vec<String>| CloudChoice { vm, disks, ..cloud.clone() };
+        let choices = [
+            with(vm.clone(), disks.clone()),
+            with(vm, cloud.disks.clone()),
+            with(cloud.vm.clone(), disks),
+        ];
+        if let Some(known) = choices.into_iter().find(|one| named(one, placed.len()).is_ok()) {
+            *cloud = known;
+        }
     }
 }
 
 /// Reads the targets of all arms, and puts what they are in their pods in their place. Test files are
 /// fitted to the volumes. `write_to`: volumes that were there before, and may be written to.
-fn place(spec: &mut Spec, size_bytes: u64, write_to: &[String]) -> Result<Vec<Place>> {
+fn place(mut spec: Spec, size_bytes: u64, write_to: &[String]) -> Result<(Spec, Vec<Place>)> {
     let consents: Vec<Volume> = write_to
         .iter()
         .map(|text| text.parse().map_err(iotax_run::Error::from))
@@ -133,7 +164,7 @@ fn place(spec: &mut Spec, size_bytes: u64, write_to: &[String]) -> Result<Vec<Pl
         )));
     }
     spec.fit(Some((0, usable_bytes(size_bytes))));
-    Ok(places)
+    Ok((spec, places))
 }
 
 /// A directory of a node looks like an export of a file server of that name.

@@ -1,31 +1,33 @@
 //! The progress line: arm, block, current intervals, time left. On stderr, only on a terminal.
 
-mod bar;
 mod rate;
 mod running;
-mod search;
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use indicatif::{HumanBytes, ProgressBar};
+use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use iotax_analyze::{ArmProgress, Progress as Look};
 use iotax_experiment::plan::Plan;
 use iotax_load::LoadProgress;
+use iotax_record::ExperimentHead;
 use iotax_rig::Progress as Preparing;
 use iotax_run::{Event, Observer};
+use iotax_wording::cap::purpose;
+use iotax_wording::effect::EffectWords as _;
+use iotax_wording::name;
 
-use self::bar::{bar, style};
 use self::running::{Running, seconds};
-pub(crate) use self::search::SearchLine;
+use crate::output::say;
 
 /// Shows how a run goes.
 pub(crate) struct ProgressLine {
     bar: ProgressBar,
     /// What is run, where it is not the experiment itself.
     title: String,
-    plan: Plan,
+    /// All of it, at most.
+    longest: Duration,
     running: Running,
     /// Of the first trial.
     started: Option<Instant>,
@@ -35,6 +37,7 @@ pub(crate) struct ProgressLine {
     looked: String,
     /// Blocks the run will probably take.
     expected_blocks: u32,
+    max_blocks: u32,
     done_blocks: u32,
 }
 
@@ -42,21 +45,39 @@ impl ProgressLine {
     /// A line for `plan`; hidden if `quiet` or if stderr is no terminal. Between
     /// events it follows the counters of the load, `live`.
     pub(crate) fn new(plan: &Plan, live: &Arc<LoadProgress>, quiet: bool) -> Self {
+        let longest = Duration::from_nanos(plan.duration_ns().1);
+        let mut line = Self::of_search(longest, live, quiet);
+        line.block = Duration::from_nanos(plan.block_ns(plan.arms));
+        (line.expected_blocks, line.max_blocks) = (plan.min_blocks, plan.max_blocks);
+        line
+    }
+
+    /// The same for a search for caps that takes about so long.
+    pub(crate) fn of_search(longest: Duration, live: &Arc<LoadProgress>, quiet: bool) -> Self {
         let running = Running::of(Arc::clone(live));
         let load = running.clone();
-        let style = style("{spinner} {wide_msg}{load}")
+        let style = ProgressStyle::with_template("{spinner} {wide_msg}{load}")
+            .expect("the template is constant")
             .with_key("load", move |state: &_, out: &mut dyn fmt::Write| load.write(state, out));
+        let bar = if quiet {
+            ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden())
+        } else {
+            ProgressBar::new_spinner()
+        };
+        bar.set_style(style);
+        bar.enable_steady_tick(Duration::from_millis(200));
         Self {
-            bar: bar(quiet, style),
+            bar,
             title: String::new(),
-            started: None,
+            longest,
             running,
-            block: Duration::from_nanos(plan.block_ns(plan.arms)),
+            started: None,
+            block: Duration::ZERO,
             trial: String::new(),
             looked: String::new(),
-            expected_blocks: plan.min_blocks,
+            expected_blocks: 0,
+            max_blocks: 0,
             done_blocks: 0,
-            plan: plan.clone(),
         }
     }
 
@@ -101,8 +122,7 @@ impl ProgressLine {
         }
         let blocks = self.expected_blocks.max(self.done_blocks + 1);
         let left = self.block * blocks.saturating_sub(self.done_blocks);
-        let longest = Duration::from_nanos(self.plan.duration_ns().1);
-        let at_most = longest.saturating_sub(self.elapsed());
+        let at_most = self.longest.saturating_sub(self.elapsed());
         let (left, at_most) = (seconds(left.min(at_most)), seconds(at_most));
         let (title, trial, looked) = (&self.title, &self.trial, &self.looked);
         self.bar
@@ -121,14 +141,16 @@ impl ProgressLine {
     fn look(&mut self, look: &Look) {
         self.block_ended();
         let needed = look.arms.iter().filter_map(|arm| arm.blocks_needed).max();
-        self.expected_blocks = needed.unwrap_or(self.done_blocks + 1).min(self.plan.max_blocks);
+        self.expected_blocks = needed.unwrap_or(self.done_blocks + 1).min(self.max_blocks);
         let intervals: Vec<String> = look
             .arms
             .iter()
             .filter_map(|arm| arm.tax.map(|tax| (arm, tax)))
-            .map(|(ArmProgress { name, verdict, .. }, tax)| {
+            .map(|(ArmProgress { phase, of, verdict, .. }, tax)| {
+                let phase = phase.iter().map(|phase| format!("{phase} ")).collect::<String>();
+                let name = name::subject(of);
                 let word = if verdict.is_signed() { String::new() } else { format!(" {verdict}") };
-                format!(" · {name}{word}: {}", tax.in_words())
+                format!(" · {phase}{name}{word}: {}", tax.in_words())
             })
             .collect();
         self.looked = intervals.concat();
@@ -150,11 +172,38 @@ impl Observer for ProgressLine {
                 self.trial = format!("pass {pass}/{passes} over {size} of {arm}");
                 self.running.pass_begins(*bytes);
             }
+            Event::StepStarts { what, takes } => {
+                self.started.get_or_insert_with(Instant::now);
+                let left = self.longest.saturating_sub(self.elapsed()).max(*takes);
+                self.bar.set_message(format!("{} · about {} left", purpose(*what), seconds(left)));
+                return;
+            }
             Event::TrialEnded(_) => self.running.ends(),
             Event::RoundEnded => self.block_ended(),
             Event::Looked(look) => self.look(look),
         }
         self.show();
+    }
+}
+
+/// The progress line, and the tables of each trial as soon as it is over, if they are wanted.
+pub(crate) struct Shown<'a> {
+    /// On stderr.
+    pub line: &'a mut ProgressLine,
+    pub experiment: &'a ExperimentHead,
+    /// Whether to print tables on stdout.
+    pub iostat: bool,
+}
+
+impl Observer for Shown<'_> {
+    fn on(&mut self, event: &Event<'_>) {
+        if let (Event::TrialEnded(trial), true) = (event, self.iostat) {
+            let tables = iotax_report::iostat(self.experiment, trial);
+            // A closed pipe is not an error (`say`). Another one ends the tables, not the
+            // measurement; the results, printed at the end, meet it again and report it.
+            self.iostat = self.line.aside(|| say(&tables)).is_ok();
+        }
+        self.line.on(event);
     }
 }
 

@@ -121,8 +121,11 @@ fn perform(
         clock: &time,
         sustained: &iotax_analyze::Sustained::default(),
         spent: std::time::Duration::ZERO,
+        writer: &mut writer,
+        phases,
+        observer: &mut Silent,
     };
-    iotax_run::run(setup, &mut writer, phases, &mut Silent).unwrap()
+    iotax_run::trials(setup).unwrap()
 }
 
 fn spec() -> Spec {

@@ -24,7 +24,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use iotax_experiment::{Spec, Target};
+use iotax_experiment::{Arm, Spec, Target};
 use iotax_load::{LoadProgress, new_peer_secret};
 use iotax_record::HostRecord;
 use iotax_run::agent::{GivenUp, PeerSecret, PeerSecrets, Reached, Remote, RemoteOptions};
@@ -55,8 +55,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What is asked of a cluster's network.
 pub struct NetRequest<'a> {
-    /// Its arms are the paths; their targets become the addresses of the far ends.
-    pub spec: &'a mut Spec,
+    /// Its arms are the paths.
+    pub spec: &'a Spec,
     /// Of each arm.
     pub paths: &'a [NetPath],
     /// Which nodes.
@@ -98,13 +98,21 @@ pub fn open_net(
     let note = Arc::clone(&request.note);
     let session = Session::begin(cluster, new_namespace, note)?;
     let session = Arc::new(session);
-    let opened = Opening { cluster: session.cluster(), session: &session, request }.open();
+    let opened = Opening {
+        cluster: session.cluster(),
+        session: &session,
+        arms: request.spec.arms.clone(),
+        request,
+    }
+    .open();
     opened.map_err(|error| Session::gave_up(session, error))
 }
 
 struct Opening<'a, 'r> {
     cluster: &'a Arc<Cluster>,
     session: &'a Arc<Session>,
+    /// With the addresses of the far ends as targets, once they are known.
+    arms: Vec<Arm>,
     request: NetRequest<'r>,
 }
 
@@ -127,7 +135,7 @@ impl Opening<'_, '_> {
                 _ => far_ends[&path.far()].address().to_string(),
             };
             let target = format!("tcp://{address}");
-            self.request.spec.arms[arm].target = Target::parse(&target).expect("it is an address");
+            self.arms[arm].target = Target::parse(&target).expect("it is an address");
             known.insert(address, secrets[&path.far()].clone());
         }
         let far_ends = Arc::new(Mutex::new(far_ends));
@@ -263,9 +271,8 @@ impl Opening<'_, '_> {
     }
 
     fn spec_of(&self, arms: &[usize]) -> Spec {
-        let spec = &*self.request.spec;
-        let arms = arms.iter().map(|arm| spec.arms[*arm].clone()).collect();
-        Spec { arms, ..spec.clone() }
+        let arms = arms.iter().map(|arm| self.arms[*arm].clone()).collect();
+        Spec { arms, ..self.request.spec.clone() }
     }
 }
 

@@ -64,7 +64,7 @@ fn told_of(mut bed: Bed, arms: &[Arm], flush_ms: Option<[u64; 2]>) -> Reasons {
             trials.push(trial);
         }
     }
-    let analysis: Analysis = bed.analyze(&trials);
+    let analysis: Analysis = bed.analyze(&trials).analysis;
     reasons(&bed.experiment, &analysis)
 }
 

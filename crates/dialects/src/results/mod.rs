@@ -79,7 +79,7 @@ pub fn read(
     let arms: Vec<Arm> = arms.into_iter().map(|saved| saved.arm).collect();
     refuse_copies(&arms, &mut reads)?;
     let design = if arms.len() == 1 { Design::Single } else { Design::Compare };
-    let mut spec = Spec::new(workload(&reads, "", Vec::new()), arms, design, stop, 0);
+    let spec = Spec::new(workload(&reads, "", Vec::new()), arms, design, stop, 0);
     let mut notes: Vec<String> = sameness::one_name(&mut reads).into_iter().collect();
     notes.extend(sameness::one_shape(&mut reads));
     let names = shared(&reads, &spec)?;
@@ -89,11 +89,14 @@ pub fn read(
         let differences = sameness::differences(&spec.arms, &reads, name, names.len() > 1);
         workload(&reads, name, notes.iter().cloned().chain(differences).collect())
     });
-    spec.phases = phases.collect();
-    spec.source = Source::SavedResults;
-    spec.unmatched_jobs =
-        u32::try_from(partners::names(&reads).len() - names.len()).unwrap_or(u32::MAX);
-    spec.suite = (names.len() > 1).then(|| suite(&names));
+    let unmatched = partners::names(&reads).len() - names.len();
+    let spec = Spec {
+        phases: phases.collect(),
+        suite: (names.len() > 1).then(|| suite(&names)),
+        source: Source::SavedResults,
+        unmatched_jobs: u32::try_from(unmatched).unwrap_or(u32::MAX),
+        ..spec.clone()
+    };
     let sites = (0..spec.arms.len()).map(|arm| site(&spec.arms[arm], &reads, arm)).collect();
     let starts = starts(&reads);
     let first = starts.as_ref().and_then(|starts| starts.iter().min().copied());

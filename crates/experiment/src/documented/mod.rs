@@ -5,13 +5,14 @@ mod of_vm;
 
 pub use self::of_vm::RoleNote;
 
-use crate::{CloudChoice, DiskRole, KnownLimit, Target};
 use iotax_catalog::{
     Caching, Direction, DiskExpectation, Error, Limit, Rate, Scope, Setup, Source, Vm,
     attached_disk, expect, vm_variant,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt;
+
+use crate::{CloudChoice, DiskRole, KnownLimit, Target};
 
 /// A limit that is nearer to what was measured than this binds.
 const BINDS: f64 = 0.05;

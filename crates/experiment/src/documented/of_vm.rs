@@ -12,9 +12,10 @@
 //! performance is that of the VM's local storage, be it cache, temporary disk or `NVMe`
 //! (`ephemeral-os-disks.md@0d0c4c594783`, 2026-09-08, of the same repository).
 
-use crate::DiskRole;
 use iotax_catalog::{Limit, Scope, Vm};
 use serde::{Deserialize, Serialize};
+
+use crate::DiskRole;
 
 /// Those of the VM's limits that hold a disk in this role.
 pub(super) fn limits(vm: &Vm, role: DiskRole) -> Vec<Limit> {

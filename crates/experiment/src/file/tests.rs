@@ -1,8 +1,8 @@
-use crate::abbreviated;
 use insta::assert_snapshot;
 use proptest::prelude::*;
 
 use super::*;
+use crate::abbreviated;
 use crate::engine::Engine;
 use crate::spec::{Design, Driver, Stop, StopMode};
 use crate::workload::{BlockSizes, Pace, Pattern, Workload};

@@ -2,8 +2,8 @@
 
 use iotax_layers::units::{self, Unit};
 
-use super::job_option::{JobOption, option};
 use super::values;
+use super::{JobOption, option};
 use crate::workload::IndexLoads;
 
 /// The options of the index, written `index.size` in overrides.

@@ -4,7 +4,6 @@
 //! tables. A new option is one entry here and one field in [`crate::workload`].
 
 mod index;
-mod job_option;
 mod patterns;
 mod shares;
 mod tree;
@@ -15,11 +14,9 @@ use iotax_layers::Error;
 use iotax_layers::units::{self, Unit};
 
 use crate::engine::Engine;
-use crate::trims::Trims;
+use crate::workload::Trims;
 use crate::workload::{Bound, Files, Job, Pattern};
 pub(crate) use index::INDEX_OPTIONS;
-pub(crate) use job_option::JobOption;
-use job_option::option;
 use patterns::{cpus, pattern, think};
 pub(crate) use patterns::{format_cpus, format_pattern};
 pub(crate) use shares::{
@@ -28,6 +25,28 @@ pub(crate) use shares::{
 pub(crate) use tree::format_operations;
 pub(crate) use values::format_block_sizes;
 use values::{block_sizes, pace, percent, small};
+
+/// One option of something of type `T`.
+pub(crate) struct JobOption<T> {
+    /// As written in files; `_` may stand for `-` on the command line.
+    pub name: &'static str,
+    /// What fio calls it, accepted on the command line.
+    pub fio: Option<&'static str>,
+    pub unit: Unit,
+    pub about: &'static str,
+    pub set: fn(&mut T, &str) -> Result<(), Error>,
+}
+
+/// An option with these words.
+const fn option<T>(
+    name: &'static str,
+    fio: Option<&'static str>,
+    unit: Unit,
+    about: &'static str,
+    set: fn(&mut T, &str) -> Result<(), Error>,
+) -> JobOption<T> {
+    JobOption { name, fio, unit, about, set }
+}
 
 /// Finds an option by its own name, by fio's, or with `_` for `-`.
 pub(crate) fn find<T>(

@@ -5,8 +5,8 @@ use iotax_layers::units::{self, Unit};
 
 use super::patterns::{cpus, format_cpus};
 use super::values::{percent, small, small_bytes};
-use crate::latency_target::LatencyTarget;
 use crate::turns::{Flow, IoPriority, Numa, NumaMemory, PriorityClass, PriorityShare};
+use crate::workload::LatencyTarget;
 use crate::workload::Stretches;
 
 /// `256M/256M/2G`: bytes moved in each, its length, the gap; `0` for none.

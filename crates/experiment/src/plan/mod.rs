@@ -8,8 +8,9 @@
 
 mod order;
 
-use crate::Spec;
 use serde::{Deserialize, Serialize};
+
+use crate::Spec;
 
 /// The schedule of an experiment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -14,7 +14,7 @@ use iotax_layers::{About, Error};
 use crate::engine::PageCache;
 use crate::job_options::format_block_sizes;
 use crate::tree::Operation;
-use crate::trims::Trims;
+use crate::workload::Trims;
 use crate::workload::{BlockSizes, Bound, Files, IndexLoads, Job, Pace, Workload};
 
 /// `O_DIRECT` transfers whole logical blocks of the device, which are never smaller.

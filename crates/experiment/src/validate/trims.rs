@@ -2,8 +2,8 @@
 
 use iotax_layers::Error;
 
-use crate::trims::Trims;
 use crate::workload::Job;
+use crate::workload::Trims;
 
 impl Job {
     pub(super) fn validate_trims(&self) -> Result<(), Error> {

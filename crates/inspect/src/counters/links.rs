@@ -1,22 +1,37 @@
 //! Network interfaces and their queueing disciplines: what `ip -s link` and `tc -s qdisc` show, asked
 //! of the kernel without a program in between.
 
-use std::io;
 use std::net::IpAddr;
+use std::{array, io};
 
 use iotax_record::{INTERFACE_COUNTERS, QDISC_COUNTERS};
-use netlink_packet_core::{
-    Emitable as _, Nla as _, NlaBuffer, NlasIterator, ParseableParametrized as _,
-};
-use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkHeader, LinkMessage, Stats64};
-use netlink_packet_route::route::{RouteAttribute, RouteHeader, RouteLwEnCapType, RouteMessage};
-use netlink_packet_route::tc::{TcAttribute, TcHandle, TcHeader, TcMessage, TcStats2};
-use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 
-use super::netlink::Netlink;
+use super::netlink::{Netlink, attribute, attributes, u32_at, u64_at};
 
-/// `TCA_STATS_PKT64` of `linux/gen_stats.h`, which the library has no word for.
-const PACKETS_64: u16 = 8;
+// `linux/rtnetlink.h`, `linux/if_link.h`, `linux/gen_stats.h`, `linux/if.h`.
+const RTM_GETLINK: u16 = 18;
+const RTM_GETROUTE: u16 = 26;
+const RTM_GETQDISC: u16 = 38;
+const AF_INET: u8 = 2;
+const AF_INET6: u8 = 10;
+const RTA_DST: u16 = 1;
+const RTA_OIF: u16 = 4;
+const IFLA_IFNAME: u16 = 3;
+const IFLA_STATS64: u16 = 23;
+const TCA_KIND: u16 = 1;
+const TCA_STATS2: u16 = 7;
+const TCA_STATS_BASIC: u16 = 1;
+const TCA_STATS_QUEUE: u16 = 3;
+const TCA_STATS_PKT64: u16 = 8;
+const IFF_UP: u32 = 1;
+const IFF_LOOPBACK: u32 = 8;
+const TC_H_ROOT: u32 = u32::MAX;
+/// Of `struct rtmsg`.
+const ROUTE_BYTES: usize = 12;
+/// Of `struct ifinfomsg`.
+const LINK_BYTES: usize = 16;
+/// Of `struct tcmsg`.
+const QDISC_BYTES: usize = 20;
 
 /// One interface at one instant.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -66,15 +81,15 @@ impl InterfaceMeter {
     /// If there is no route.
     pub fn towards(address: IpAddr) -> io::Result<Self> {
         let mut netlink = Netlink::open()?;
-        let (address_family, destination_prefix_length) = match address {
-            IpAddr::V4(_) => (AddressFamily::Inet, 32),
-            IpAddr::V6(_) => (AddressFamily::Inet6, 128),
+        let (family, address) = match address {
+            IpAddr::V4(address) => (AF_INET, address.octets().to_vec()),
+            IpAddr::V6(address) => (AF_INET6, address.octets().to_vec()),
         };
-        let mut route = RouteMessage::default();
-        route.header =
-            RouteHeader { address_family, destination_prefix_length, ..RouteHeader::default() };
-        route.attributes = vec![RouteAttribute::Destination(address.into())];
-        let answer = netlink.get(RouteNetlinkMessage::GetRoute(route))?;
+        let bits = u8::try_from(address.len() * 8).expect("128 at most");
+        let mut route = vec![0; ROUTE_BYTES];
+        route[..2].copy_from_slice(&[family, bits]);
+        route.extend(attribute(RTA_DST, &address));
+        let answer = netlink.get((RTM_GETROUTE, route))?;
         match leaves_by(&answer) {
             Some(index) => Ok(Self { netlink, only: Some(index) }),
             None => Err(io::ErrorKind::HostUnreachable.into()),
@@ -88,16 +103,14 @@ impl InterfaceMeter {
     pub fn read(&mut self) -> io::Result<Vec<InterfaceStats>> {
         let mut found = Vec::new();
         let only = self.only;
-        let links = RouteNetlinkMessage::GetLink(LinkMessage::default());
-        self.netlink.dump(links, |message| {
-            let wanted = |link: &(InterfaceStats, LinkFlags)| match only {
+        self.netlink.dump((RTM_GETLINK, vec![0; LINK_BYTES]), |message| {
+            let wanted = |link: &(InterfaceStats, u32)| match only {
                 Some(index) => link.0.index == index,
-                None => link.1.contains(LinkFlags::Up) && !link.0.is_loopback,
+                None => link.1 & IFF_UP != 0 && !link.0.is_loopback,
             };
             found.extend(interface(message).filter(wanted).map(|(interface, _)| interface));
         })?;
-        let qdiscs = RouteNetlinkMessage::GetQueueDiscipline(TcMessage::default());
-        self.netlink.dump(qdiscs, |message| {
+        self.netlink.dump((RTM_GETQDISC, vec![0; QDISC_BYTES]), |message| {
             let Some((index, qdisc)) = qdisc(message) else { return };
             if let Some(own) = found.iter_mut().find(|interface| interface.index == index) {
                 own.qdiscs.push(qdisc);
@@ -109,100 +122,73 @@ impl InterfaceMeter {
 
 /// The index of the interface of a route, from a message `RTM_NEWROUTE`.
 fn leaves_by(message: &[u8]) -> Option<u32> {
-    let header = RouteHeader::parse(message).ok()?;
-    let of = (header.address_family, header.kind, RouteLwEnCapType::None);
-    attributes(message.get(header.buffer_len()..)?).find_map(|attribute| {
-        match RouteAttribute::parse_with_param(&attribute, of) {
-            Ok(RouteAttribute::Oif(index)) => Some(index),
-            _ => None,
-        }
-    })
+    let mut all = attributes(message.get(ROUTE_BYTES..)?);
+    all.find_map(|(kind, value)| if kind == RTA_OIF { u32_at(value, 0) } else { None })
 }
 
 /// An interface with its flags, from a message `RTM_NEWLINK`.
-fn interface(message: &[u8]) -> Option<(InterfaceStats, LinkFlags)> {
-    let header = LinkHeader::parse(message).ok()?;
-    let mut found = InterfaceStats {
-        is_loopback: header.flags.contains(LinkFlags::Loopback),
-        index: header.index,
-        ..InterfaceStats::default()
-    };
-    for attribute in attributes(message.get(header.buffer_len()..)?) {
-        match LinkAttribute::parse_with_param(&attribute, header.interface_family) {
-            Ok(LinkAttribute::IfName(name)) => found.name = name,
-            Ok(LinkAttribute::Stats64(stats)) => found.counters = counters(&stats),
+fn interface(message: &[u8]) -> Option<(InterfaceStats, u32)> {
+    let (index, flags) = (u32_at(message, 4)?, u32_at(message, 8)?);
+    let is_loopback = flags & IFF_LOOPBACK != 0;
+    let mut found = InterfaceStats { is_loopback, index, ..InterfaceStats::default() };
+    for (kind, value) in attributes(message.get(LINK_BYTES..)?) {
+        match kind {
+            IFLA_IFNAME => found.name = text(value),
+            // They begin with those that are kept, in a record's order.
+            IFLA_STATS64 => {
+                found.counters = array::from_fn(|place| u64_at(value, 8 * place).unwrap_or(0));
+            }
             _ => {}
         }
     }
-    Some((found, header.flags))
-}
-
-/// Those that are kept, in a record's order.
-fn counters(stats: &Stats64) -> [u64; INTERFACE_COUNTERS] {
-    [
-        stats.rx_packets,
-        stats.tx_packets,
-        stats.rx_bytes,
-        stats.tx_bytes,
-        stats.rx_errors,
-        stats.tx_errors,
-        stats.rx_dropped,
-        stats.tx_dropped,
-    ]
+    Some((found, flags))
 }
 
 /// A queueing discipline with the index of its interface, from a message `RTM_NEWQDISC`. `None` for
 /// `noqueue`, which is there to say that there is none.
 fn qdisc(message: &[u8]) -> Option<(u32, QdiscStats)> {
-    let header = TcHeader::parse(message).ok()?;
-    let place = match (header.handle, header.parent) {
-        (TcHandle::UNSPEC, TcHandle::ROOT) => "root".to_owned(),
-        (TcHandle::UNSPEC, parent) => format!(":{:x}", parent.minor),
-        (handle, _) => format!("{:x}:", handle.major),
+    let [index, handle, parent] = [4, 8, 12].map(|at| u32_at(message, at));
+    let place = match (handle?, parent?) {
+        (0, TC_H_ROOT) => "root".to_owned(),
+        (0, parent) => format!(":{:x}", parent & 0xffff),
+        (handle, _) => format!("{:x}:", handle >> 16),
     };
     let mut found = QdiscStats { place, ..QdiscStats::default() };
-    for attribute in attributes(message.get(header.buffer_len()..)?) {
-        match TcAttribute::parse_with_param(&attribute, &found.kind) {
-            Ok(TcAttribute::Kind(kind)) if kind == "noqueue" => return None,
-            Ok(TcAttribute::Kind(kind)) => found.kind = kind,
-            Ok(TcAttribute::Stats2(stats)) => found.counters = let_through(&stats),
+    for (kind, value) in attributes(message.get(QDISC_BYTES..)?) {
+        match kind {
+            TCA_KIND => found.kind = text(value),
+            TCA_STATS2 => found.counters = let_through(value),
             _ => {}
         }
     }
-    Some((u32::try_from(header.index).ok()?, found))
+    (found.kind != "noqueue").then_some((index?, found))
 }
 
 /// What a queueing discipline counts, in a record's order.
-fn let_through(stats: &[TcStats2]) -> [u64; QDISC_COUNTERS] {
+fn let_through(stats: &[u8]) -> [u64; QDISC_COUNTERS] {
     let mut counters = [0; QDISC_COUNTERS];
     let [bytes, packets, counted @ ..] = &mut counters;
-    for of in stats {
-        match of {
-            TcStats2::Basic(basic) => {
-                *bytes = basic.bytes;
-                *packets = (*packets).max(basic.packets.into());
+    for (kind, value) in attributes(stats) {
+        let at = |place: usize| u32_at(value, 4 * place).map_or(0, u64::from);
+        match kind {
+            TCA_STATS_BASIC => {
+                *bytes = u64_at(value, 0).unwrap_or(0);
+                *packets = (*packets).max(at(2));
             }
             // Comes where 32 bits are too few.
-            TcStats2::Other(other) if other.kind() == PACKETS_64 && other.value_len() == 8 => {
-                let mut value = [0; 8];
-                other.emit_value(&mut value);
-                *packets = u64::from_ne_bytes(value);
-            }
-            TcStats2::Queue(queue) => {
-                *counted =
-                    [queue.drops, queue.overlimits, queue.requeues, queue.backlog, queue.qlen]
-                        .map(u64::from);
-            }
+            TCA_STATS_PKT64 => *packets = u64_at(value, 0).unwrap_or(*packets),
+            // `qlen`, `backlog`, `drops`, `requeues`, `overlimits` as the kernel has them.
+            TCA_STATS_QUEUE => *counted = [2, 4, 3, 1, 0].map(at),
             _ => {}
         }
     }
     counters
 }
 
-/// The attributes of a message. They are parsed one by one: what a newer kernel says of something
-/// else, and the library does not understand, costs no counter.
-fn attributes(bytes: &[u8]) -> impl Iterator<Item = NlaBuffer<&[u8]>> {
-    NlasIterator::new(bytes).map_while(Result::ok)
+/// A text with its end.
+fn text(value: &[u8]) -> String {
+    let end = value.iter().position(|byte| *byte == 0).unwrap_or(value.len());
+    String::from_utf8_lossy(&value[..end]).into_owned()
 }
 
 #[cfg(test)]
@@ -211,26 +197,6 @@ mod tests {
 
     use super::*;
     use proptest::prelude::*;
-
-    // `linux/rtnetlink.h`, `linux/if_link.h`, `linux/gen_stats.h`, `linux/if.h`.
-    const IFLA_IFNAME: u16 = 3;
-    const IFLA_STATS64: u16 = 23;
-    const TCA_KIND: u16 = 1;
-    const TCA_STATS2: u16 = 7;
-    const TCA_STATS_BASIC: u16 = 1;
-    const TCA_STATS_QUEUE: u16 = 3;
-    const TCA_STATS_PKT64: u16 = 8;
-    const IFF_UP: u32 = 1;
-    const IFF_LOOPBACK: u32 = 8;
-    const TC_H_ROOT: u32 = u32::MAX;
-
-    fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
-        let length = u16::try_from(4 + value.len()).unwrap();
-        let mut bytes = [length.to_ne_bytes(), kind.to_ne_bytes()].concat();
-        bytes.extend(value);
-        bytes.resize(bytes.len().next_multiple_of(4), 0);
-        bytes
-    }
 
     fn numbers(numbers: &[u32]) -> Vec<u8> {
         numbers.iter().flat_map(|number| number.to_ne_bytes()).collect()
@@ -272,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn attributes_that_the_library_does_not_understand_cost_no_counter() {
+    fn attributes_of_other_things_cost_no_counter() {
         let options_of_fq_codel = attribute(2, &[1; 5]);
         let codel = [message(b"fq_codel\0", 1, 1), options_of_fq_codel].concat();
         assert_eq!(qdisc(&codel).unwrap().1.counters[0], 3_000);
@@ -299,7 +265,7 @@ mod tests {
         ]
         .concat();
         let (found, flags) = interface(&message).unwrap();
-        assert_eq!((found.name.as_str(), found.index, flags.bits() & IFF_UP), ("lo", 3, IFF_UP));
+        assert_eq!((found.name.as_str(), found.index, flags & IFF_UP), ("lo", 3, IFF_UP));
         assert_eq!(found.counters, [1, 2, 3, 4, 5, 6, 7, 8]);
     }
 

@@ -27,7 +27,7 @@ use crate::stack::{Layer, Stack};
 use crate::units::Unit;
 use complete::{Placed, complete};
 pub use token::quote as quote_value;
-use token::{Kind, Token, quote, tokens};
+use token::{Token, TokenKind, quote, tokens};
 pub use written::{WrittenLayer, written_layers};
 
 impl LayerInfo {
@@ -46,7 +46,7 @@ impl Stack {
     pub fn parse(text: &str) -> Result<Self, Error> {
         let tokens = tokens(text)?;
         // Counted before anything is made of them: to fit layers on each other takes the square.
-        let count = 1 + tokens.iter().filter(|token| token.kind == Kind::Plus).count();
+        let count = 1 + tokens.iter().filter(|token| token.kind == TokenKind::Plus).count();
         if count > Self::MOST_LAYERS {
             return Err(Error::syntax(
                 format!("{count} layers; a stack has {} at most", Self::MOST_LAYERS),
@@ -72,7 +72,7 @@ struct Parser<'a> {
 
 impl<'a> Parser<'a> {
     fn stack(&mut self) -> Result<Stack, Error> {
-        if self.next_is(&Kind::End) {
+        if self.next_is(&TokenKind::End) {
             let advice = "write a base and what lies on it, for example file(size=2G) + aes";
             return Err(Error::syntax("an empty stack", advice));
         }
@@ -83,8 +83,8 @@ impl<'a> Parser<'a> {
             layers.push((layer, span));
             let token = self.take();
             match token.kind {
-                Kind::Plus => {}
-                Kind::End => return complete(layers, self.text),
+                TokenKind::Plus => {}
+                TokenKind::End => return complete(layers, self.text),
                 _ => return Err(self.unexpected(&token, "`+` or the end")),
             }
         }
@@ -92,14 +92,14 @@ impl<'a> Parser<'a> {
 
     fn layer(&mut self) -> Result<(Layer, Range<usize>), Error> {
         let token = self.take();
-        let Kind::Word(name) = &token.kind else {
+        let TokenKind::Word(name) = &token.kind else {
             return Err(self.unexpected(&token, "a layer"));
         };
         let declared = Layer::declared(name);
         let (info, read) = declared.map_err(|e| e.at(self.text, token.span.clone()))?;
         let mut arguments = Arguments::new(self.text, info, token.span.clone());
         let mut end = token.span.end;
-        if self.next_is(&Kind::Open) {
+        if self.next_is(&TokenKind::Open) {
             self.take();
             end = self.parameters(info, &mut arguments)?;
             arguments.ends_at(end);
@@ -116,11 +116,11 @@ impl<'a> Parser<'a> {
         loop {
             let name = self.take();
             let word = match &name.kind {
-                Kind::Close => return Ok(name.span.end),
-                Kind::Word(word) => word,
+                TokenKind::Close => return Ok(name.span.end),
+                TokenKind::Word(word) => word,
                 _ => return Err(self.unexpected(&name, &parameters_of(info))),
             };
-            if arguments.parameter(word).is_err() && !self.next_is(&Kind::Equals) {
+            if arguments.parameter(word).is_err() && !self.next_is(&TokenKind::Equals) {
                 let advice = format!("write its parameter's name too, as in {}", info.example);
                 let problem = format!("`{}` is a value without a name", brief(word));
                 let error = Error::syntax(problem, advice);
@@ -129,7 +129,7 @@ impl<'a> Parser<'a> {
             let parameter = arguments.parameter(word);
             let parameter = parameter.map_err(|e| e.at(self.text, name.span.clone()))?;
             // A switch may be named without a value, as dm-crypt's flags are.
-            if parameter.unit == Unit::Switch && !self.next_is(&Kind::Equals) {
+            if parameter.unit == Unit::Switch && !self.next_is(&TokenKind::Equals) {
                 let on = Cow::Borrowed("true");
                 arguments.add((word, name.span.clone()), (&on, name.span))?;
                 match self.after_value()? {
@@ -138,12 +138,12 @@ impl<'a> Parser<'a> {
                 }
             }
             let equals = self.take();
-            if equals.kind != Kind::Equals {
+            if equals.kind != TokenKind::Equals {
                 let expected = format!("`=` and a value: {word}={}", parameter.unit);
                 return Err(self.unexpected(&equals, &expected));
             }
             let value = self.take();
-            let Kind::Word(value_word) = &value.kind else {
+            let TokenKind::Word(value_word) = &value.kind else {
                 let expected = format!("a value for {word}: {}", parameter.unit);
                 return Err(self.unexpected(&value, &expected));
             };
@@ -158,9 +158,9 @@ impl<'a> Parser<'a> {
     fn after_value(&mut self) -> Result<Option<usize>, Error> {
         let token = self.take();
         match token.kind {
-            Kind::Comma => Ok(None),
-            Kind::Close => Ok(Some(token.span.end)),
-            Kind::Equals => {
+            TokenKind::Comma => Ok(None),
+            TokenKind::Close => Ok(Some(token.span.end)),
+            TokenKind::Equals => {
                 let problem = "`=` in a value that is not in quotes";
                 let advice = "put the value in quotes, as in disk=\"gp3:size=500G\"";
                 Err(Error::syntax(problem, advice).at(self.text, token.span))
@@ -171,10 +171,10 @@ impl<'a> Parser<'a> {
 
     fn take(&mut self) -> Token<'a> {
         let end = self.text.len();
-        self.tokens.next().unwrap_or(Token { kind: Kind::End, span: end..end })
+        self.tokens.next().unwrap_or(Token { kind: TokenKind::End, span: end..end })
     }
 
-    fn next_is(&mut self, kind: &Kind<'_>) -> bool {
+    fn next_is(&mut self, kind: &TokenKind<'_>) -> bool {
         self.tokens.peek().is_some_and(|token| token.kind == *kind)
     }
 

@@ -8,13 +8,13 @@ use crate::quote::brief;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Token<'a> {
-    pub kind: Kind<'a>,
+    pub kind: TokenKind<'a>,
     pub span: Range<usize>,
 }
 
 /// What a token is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Kind<'a> {
+pub(super) enum TokenKind<'a> {
     /// A bare word, or text in double quotes with the quotes taken off.
     Word(Cow<'a, str>),
     Open,
@@ -25,7 +25,7 @@ pub(super) enum Kind<'a> {
     End,
 }
 
-impl Kind<'_> {
+impl TokenKind<'_> {
     /// For "expected ..., found ...".
     pub(super) fn describe(&self) -> String {
         match self {
@@ -70,10 +70,10 @@ pub(super) fn is_quoted(value: &str) -> bool {
 }
 
 fn ends_word(c: char) -> bool {
-    c.is_whitespace() || c == '"' || Kind::of_mark(c).is_some()
+    c.is_whitespace() || c == '"' || TokenKind::of_mark(c).is_some()
 }
 
-/// Splits `text`; the last token is always [`Kind::End`].
+/// Splits `text`; the last token is always [`TokenKind::End`].
 pub(super) fn tokens(text: &str) -> Result<Vec<Token<'_>>, Error> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -83,7 +83,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token<'_>>, Error> {
         if first.is_whitespace() {
             continue;
         }
-        let kind = if let Some(mark) = Kind::of_mark(first) {
+        let kind = if let Some(mark) = TokenKind::of_mark(first) {
             mark
         } else if first == '"' {
             let (word, length) = quoted(&text[at..]).ok_or_else(|| {
@@ -91,14 +91,14 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token<'_>>, Error> {
                     .at(text, start..text.len())
             })?;
             at += length;
-            Kind::Word(Cow::Owned(word))
+            TokenKind::Word(Cow::Owned(word))
         } else {
             at = text[start..].find(ends_word).map_or(text.len(), |length| start + length);
-            Kind::Word(Cow::Borrowed(&text[start..at]))
+            TokenKind::Word(Cow::Borrowed(&text[start..at]))
         };
         found.push(Token { kind, span: start..at });
     }
-    found.push(Token { kind: Kind::End, span: text.len()..text.len() });
+    found.push(Token { kind: TokenKind::End, span: text.len()..text.len() });
     Ok(found)
 }
 

@@ -2,7 +2,7 @@
 
 use crate::declaration::info::LayerInfo;
 
-use super::token::{Kind, is_quoted, quote, tokens};
+use super::token::{TokenKind, is_quoted, quote, tokens};
 
 pub struct WrittenLayer {
     pub info: &'static LayerInfo,
@@ -33,22 +33,23 @@ pub fn written_layers(text: &str) -> Vec<WrittenLayer> {
     let mut found: Vec<WrittenLayer> = Vec::new();
     let (mut depth, mut is_start) = (0_i32, true);
     for (token, next) in tokens.iter().zip(tokens.iter().skip(1)) {
-        if let Kind::Word(word) = &token.kind
+        if let TokenKind::Word(word) = &token.kind
             && depth == 0
             && is_start
             && let Ok(info) = LayerInfo::named(word)
         {
-            let has_brackets = next.kind == Kind::Open;
+            let has_brackets = next.kind == TokenKind::Open;
             let at = if has_brackets { next.span.end } else { token.span.end };
             found.push(WrittenLayer { info, at, has_brackets, given: Vec::new() });
         }
-        if let (Kind::Word(word), Kind::Equals, 1) = (&token.kind, &next.kind, depth)
+        if let (TokenKind::Word(word), TokenKind::Equals, 1) = (&token.kind, &next.kind, depth)
             && let Some(layer) = found.last_mut()
         {
             layer.given.push(word.to_string());
         }
-        depth += i32::from(token.kind == Kind::Open) - i32::from(token.kind == Kind::Close);
-        is_start = token.kind == Kind::Plus;
+        depth +=
+            i32::from(token.kind == TokenKind::Open) - i32::from(token.kind == TokenKind::Close);
+        is_start = token.kind == TokenKind::Plus;
     }
     found
 }

@@ -14,8 +14,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use iotax_experiment::{Engine, Job, Pattern, Workload};
-use iotax_load::IoTarget;
-use iotax_load::{LoadDriver, Native, Request};
+use iotax_load::{IoTarget, LoadDriver, Native, Request};
 
 const FILE_BYTES: u64 = 256 << 20;
 const RAMP_NS: u64 = 200_000_000;

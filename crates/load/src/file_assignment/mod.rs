@@ -1,21 +1,22 @@
 //! Which thread works where: the files of a workload, and the span of each thread in them.
 
+mod span;
+
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{Seek as _, SeekFrom};
 use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use crate::target::IoTarget;
 use iotax_experiment::{Files, Job, Workload};
 
 use crate::error::Error;
-use crate::native::span::Span;
-use crate::target::{shown, with_flags};
-use crate::verify::can_verify;
+use crate::target::{IoTarget, shown, with_flags};
+use span::can_verify;
+pub(crate) use span::{HEADER_BYTES, PAGE_BYTES, Span, unit_bytes};
 
 /// What kind of thing the target is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum FileKind {
     /// Test files are laid out in it.
     Directory,
     /// Used as it is.
@@ -30,7 +31,7 @@ pub(crate) enum Kind {
 
 /// Where one thread works.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct FilePlace {
     /// Indices in [`Places::files`]: usually one, and only 0 for disks.
     pub files: Vec<usize>,
     /// The bytes of each of them that the thread uses.
@@ -80,11 +81,11 @@ impl TestFile {
 #[derive(Debug, Clone)]
 pub(crate) struct Places {
     /// What the target is.
-    pub kind: Kind,
+    pub kind: FileKind,
     /// Distinct files; exactly one unless the target is a directory.
     pub files: Vec<TestFile>,
     /// By job, then by thread.
-    pub by_job: Vec<Vec<Place>>,
+    pub by_job: Vec<Vec<FilePlace>>,
 }
 
 impl Places {
@@ -92,8 +93,8 @@ impl Places {
     pub(crate) fn resolve(workload: &Workload, target: IoTarget<'_>) -> Result<Self, Error> {
         let (kind, path, capacity_bytes) = examine(target)?;
         let mut places = match kind {
-            Kind::Directory => in_directory(workload, &path),
-            Kind::File | Kind::Device => {
+            FileKind::Directory => in_directory(workload, &path),
+            FileKind::File | FileKind::Device => {
                 if target.may_be_overwritten() {
                     refuse_index(workload, &path)?;
                 } else {
@@ -101,7 +102,7 @@ impl Places {
                 }
                 in_one(workload, kind, path, capacity_bytes)?
             }
-            Kind::Disk => {
+            FileKind::Disk => {
                 let reserved = workload.index.map_or(0, |index| 2 * slot_bytes(index.index_bytes));
                 if reserved > 0 && reserved >= capacity_bytes {
                     return Err(Error::SpanTooSmall {
@@ -113,7 +114,7 @@ impl Places {
                 }
                 in_one(workload, kind, path, capacity_bytes - reserved)?
             }
-            Kind::Peer => {
+            FileKind::Peer => {
                 refuse_index(workload, &path)?;
                 in_one(workload, kind, path, capacity_bytes)?
             }
@@ -125,14 +126,14 @@ impl Places {
 
     /// The directory in which the files are laid out, if the target is one.
     pub(crate) fn directory<'a>(&self, target: IoTarget<'a>) -> Option<&'a Path> {
-        target.path().filter(|_| self.kind == Kind::Directory)
+        target.path().filter(|_| self.kind == FileKind::Directory)
     }
 
     /// What a thread wrote can only be verified if nobody else writes there: threads of a job that
     /// share a file get parts of it, and other jobs must stay away.
     fn separate_verified_writers(&mut self, workload: &Workload) -> Result<(), Error> {
         let kind = self.kind;
-        let touches = |job: &Job| kind == Kind::Disk || touches_target(job);
+        let touches = |job: &Job| kind == FileKind::Disk || touches_target(job);
         let verified =
             |job: &Job| (job.verify || job.verify_apart) && job.writes_data() && touches(job);
         let checked = |job: &Job| job.verify_apart && job.reads() && touches(job);
@@ -206,11 +207,11 @@ impl Places {
     }
 }
 
-fn shared(places: &[Place]) -> bool {
+fn shared(places: &[FilePlace]) -> bool {
     places.len() > 1 && places.iter().all(|place| *place == places[0])
 }
 
-fn overlap(some: &[Place], others: &[Place]) -> bool {
+fn overlap(some: &[FilePlace], others: &[FilePlace]) -> bool {
     let end = |span: Span| span.start + span.bytes;
     some.iter().any(|a| {
         others
@@ -219,7 +220,7 @@ fn overlap(some: &[Place], others: &[Place]) -> bool {
     })
 }
 
-fn share_a_file(a: &Place, b: &Place) -> bool {
+fn share_a_file(a: &FilePlace, b: &FilePlace) -> bool {
     a.files.iter().any(|file| b.files.contains(file))
 }
 
@@ -228,15 +229,15 @@ pub(crate) fn slot_bytes(index_bytes: u64) -> u64 {
     index_bytes.next_multiple_of(1 << 20)
 }
 
-fn examine(target: IoTarget<'_>) -> Result<(Kind, PathBuf, u64), Error> {
+fn examine(target: IoTarget<'_>) -> Result<(FileKind, PathBuf, u64), Error> {
     match target {
-        IoTarget::Disk(disk) => Ok((Kind::Disk, disk.to_string().into(), disk.size_bytes())),
-        IoTarget::Peer(peer) => Ok((Kind::Peer, peer.to_string().into(), u64::MAX / 2)),
+        IoTarget::Disk(disk) => Ok((FileKind::Disk, disk.to_string().into(), disk.size_bytes())),
+        IoTarget::Peer(peer) => Ok((FileKind::Peer, peer.to_string().into(), u64::MAX / 2)),
         IoTarget::Several(_) => unreachable!("its parts are looked at one by one"),
         IoTarget::Path(path) | IoTarget::Own(path) => {
             let facts = path.metadata().map_err(Error::path("find", path))?;
             if facts.is_dir() {
-                return Ok((Kind::Directory, path.to_owned(), 0));
+                return Ok((FileKind::Directory, path.to_owned(), 0));
             }
             let kind = file_kind(&facts).ok_or_else(|| Error::NoTarget { path: shown(path) })?;
             let mut file = File::open(path).map_err(Error::path("open", path))?;
@@ -247,23 +248,23 @@ fn examine(target: IoTarget<'_>) -> Result<(Kind, PathBuf, u64), Error> {
     }
 }
 
-fn file_kind(facts: &Metadata) -> Option<Kind> {
+fn file_kind(facts: &Metadata) -> Option<FileKind> {
     if facts.is_file() {
-        Some(Kind::File)
+        Some(FileKind::File)
     } else if facts.file_type().is_block_device() {
-        Some(Kind::Device)
+        Some(FileKind::Device)
     } else {
         None
     }
 }
 
-fn refuse_writes(workload: &Workload, path: &Path, kind: Kind) -> Result<(), Error> {
+fn refuse_writes(workload: &Workload, path: &Path, kind: FileKind) -> Result<(), Error> {
     let writer = workload.jobs.iter().find(|job| job.writes() && touches_target(job));
     let writer = writer.map(|job| job.name.clone());
     let Some(job) = writer.or_else(|| workload.index.map(|_| "index".to_owned())) else {
         return Ok(());
     };
-    let what = if kind == Kind::Device { "a block device" } else { "an existing file" };
+    let what = if kind == FileKind::Device { "a block device" } else { "an existing file" };
     Err(Error::WouldWrite { path: shown(path), what, job })
 }
 
@@ -314,12 +315,12 @@ fn in_directory(workload: &Workload, directory: &Path) -> Places {
             let names = job.file_names(thread).into_iter();
             let start = start_of(job, thread);
             let files = names.map(|name| of_file(directory.join(name), job, start)).collect();
-            Place { files, span: Span { start, bytes: bytes_per_file(job) } }
+            FilePlace { files, span: Span { start, bytes: bytes_per_file(job) } }
         });
         threads.collect()
     });
     let places = places.collect();
-    Places { kind: Kind::Directory, files, by_job: places }
+    Places { kind: FileKind::Directory, files, by_job: places }
 }
 
 /// Where a thread's span begins in its files.
@@ -335,7 +336,12 @@ fn bytes_per_file(job: &Job) -> u64 {
 /// Everything in the first `usable` bytes of one file, device or disk. Each "file" of the
 /// workload becomes a region if all of them fit, in order; otherwise each job's threads get
 /// regions of their own if those fit; otherwise they share the whole.
-fn in_one(workload: &Workload, kind: Kind, path: PathBuf, usable: u64) -> Result<Places, Error> {
+fn in_one(
+    workload: &Workload,
+    kind: FileKind,
+    path: PathBuf,
+    usable: u64,
+) -> Result<Places, Error> {
     for job in &workload.jobs {
         refuse_offsets_and_files(job, kind, &path, usable)?;
     }
@@ -346,7 +352,7 @@ fn in_one(workload: &Workload, kind: Kind, path: PathBuf, usable: u64) -> Result
         bytes: places.iter().flatten().map(|p| p.span.start + p.span.bytes).max().unwrap_or(0),
         read: workload.jobs.iter().any(Job::reads),
         written_by: workload.jobs.iter().find(|job| job.writes()).map(|job| job.name.clone()),
-        invalidate: kind != Kind::Peer && workload.jobs.iter().any(|job| job.invalidate),
+        invalidate: kind != FileKind::Peer && workload.jobs.iter().any(|job| job.invalidate),
         fresh: false,
         trimmed: false,
         within: false,
@@ -355,10 +361,15 @@ fn in_one(workload: &Workload, kind: Kind, path: PathBuf, usable: u64) -> Result
 }
 
 /// What only a directory can give, or a larger target.
-fn refuse_offsets_and_files(job: &Job, kind: Kind, path: &Path, usable: u64) -> Result<(), Error> {
+fn refuse_offsets_and_files(
+    job: &Job,
+    kind: FileKind,
+    path: &Path,
+    usable: u64,
+) -> Result<(), Error> {
     let target = shown(path);
     let target = target.display();
-    if kind != Kind::Disk && !touches_target(job) {
+    if kind != FileKind::Disk && !touches_target(job) {
         return Ok(());
     }
     if job.files_per_thread > 1 {
@@ -408,7 +419,7 @@ fn region_bytes(job: &Job) -> u64 {
         .next_multiple_of(REGION_ALIGN)
 }
 
-fn apart(workload: &Workload) -> Vec<Vec<Place>> {
+fn apart(workload: &Workload) -> Vec<Vec<FilePlace>> {
     let regions = regions(workload);
     let region_of = |name: &str| -> u64 {
         regions.iter().take_while(|(known, _)| known != name).map(|(_, bytes)| bytes).sum()
@@ -420,14 +431,14 @@ fn apart(workload: &Workload) -> Vec<Vec<Place>> {
                 Files::Shared(name) => region_of(name),
             };
             let start = start + start_of(job, thread);
-            Place { files: vec![0], span: Span { start, bytes: job.size_bytes } }
+            FilePlace { files: vec![0], span: Span { start, bytes: job.size_bytes } }
         });
         threads.collect()
     };
     workload.jobs.iter().map(of_job).collect()
 }
 
-fn overlaid(workload: &Workload, usable: u64) -> Vec<Vec<Place>> {
+fn overlaid(workload: &Workload, usable: u64) -> Vec<Vec<FilePlace>> {
     let of_job = |job: &Job| {
         let stride = region_bytes(job);
         let own = job.files == Files::PerThread
@@ -436,7 +447,7 @@ fn overlaid(workload: &Workload, usable: u64) -> Vec<Vec<Place>> {
             let own_start = if own { u64::from(thread) * stride } else { 0 };
             let start = start_of(job, thread) + own_start;
             let bytes = job.size_bytes.min(usable.saturating_sub(start));
-            Place { files: vec![0], span: Span { start, bytes } }
+            FilePlace { files: vec![0], span: Span { start, bytes } }
         });
         threads.collect()
     };

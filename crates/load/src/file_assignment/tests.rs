@@ -7,7 +7,7 @@ use iotax_layers::{Layer, Mem};
 use iotax_vdisk::{ManualClock, VirtualDisk};
 
 use super::*;
-use crate::native::testing::{job, workload};
+use crate::engine::testing::{job, workload};
 
 const MIB: u64 = 1 << 20;
 
@@ -18,7 +18,7 @@ fn disk(size_bytes: u64) -> VirtualDisk {
 
 fn spans(workload: &Workload, disk: &VirtualDisk) -> Vec<Vec<(u64, u64)>> {
     let places = Places::resolve(workload, IoTarget::Disk(disk)).unwrap();
-    let of_job = |places: &Vec<Place>| {
+    let of_job = |places: &Vec<FilePlace>| {
         places.iter().map(|place| (place.span.start, place.span.bytes)).collect()
     };
     places.by_job.iter().map(of_job).collect()
@@ -51,7 +51,7 @@ fn on_a_small_disk_regions_overlap_and_are_cut_to_its_size() {
 fn the_last_two_slots_of_a_disk_belong_to_the_index() {
     let mut workload = workload(vec![job()]);
     workload.jobs[0].size_bytes = 64 * MIB;
-    workload.index = Some(crate::native::testing::index_loads(MIB - 5));
+    workload.index = Some(crate::engine::testing::index_loads(MIB - 5));
     assert_eq!(spans(&workload, &disk(10 * MIB)), [vec![(0, 8 * MIB)]]);
     let small = disk(2 * MIB);
     let error = Places::resolve(&workload, IoTarget::Disk(&small)).unwrap_err();
@@ -142,7 +142,7 @@ fn several_files_of_a_thread_share_its_size() {
     assert!(places.files.iter().all(|file| file.bytes == MIB / 2));
     assert!(places.files[5].path.ends_with("job.1.1"));
     let span = Span { start: 0, bytes: MIB / 2 };
-    assert_eq!(places.by_job[0][1], Place { files: vec![4, 5, 6, 7], span });
+    assert_eq!(places.by_job[0][1], FilePlace { files: vec![4, 5, 6, 7], span });
 }
 
 #[test]
@@ -157,4 +157,9 @@ fn what_only_a_directory_or_a_larger_target_gives_is_refused() {
     insta::assert_snapshot!(refused(&|job| job.offset_bytes = 2 * MIB), @"job `job`: offset 2097152 is beyond the 2097152 bytes of mem(size=2M); choose a smaller `offset`");
     insta::assert_snapshot!(refused(&|job| job.offset_bytes = 2 * MIB - 512), @"job `job`: its largest block has 4096 bytes, but only 512 bytes of mem(size=2M) are there for it; use smaller blocks or a larger target");
     insta::assert_snapshot!(refused(&|job| job.align_bytes = Some(4 * MIB)), @"job `job`: offsets at multiples of 4194304 bytes do not fit the 1048576 bytes of mem(size=2M) that are there for it; choose a smaller `align`");
+}
+
+#[test]
+fn units_have_room_for_headers_or_are_not_verified() {
+    assert!(can_verify(512) && !can_verify(96) && !can_verify(0));
 }

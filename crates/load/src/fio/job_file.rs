@@ -7,7 +7,7 @@ use iotax_experiment::{Bound, Job};
 
 use crate::driver::Request;
 use crate::error::Error;
-use crate::file_assignment::{Place, Places};
+use crate::file_assignment::{FilePlace, Places};
 use crate::parts::PlacedParts;
 use crate::target::shown;
 
@@ -129,7 +129,7 @@ fn base(mut section: Section, job: &Job, times: Times) -> Section {
 fn of_threads(
     base: &Section,
     job: &Job,
-    own: &[Place],
+    own: &[FilePlace],
     places: &Places,
 ) -> Result<Vec<Section>, Error> {
     let Some(first) = own.first() else { return Ok(Vec::new()) };
@@ -164,7 +164,7 @@ fn of_threads(
 fn placed(
     mut section: Section,
     job: &Job,
-    place: &Place,
+    place: &FilePlace,
     places: &Places,
 ) -> Result<Section, Error> {
     let names = place.files.iter().map(|file| file_name(&places.files[*file].path, job));

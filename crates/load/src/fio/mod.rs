@@ -16,7 +16,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use crate::target::IoTarget;
 use iotax_dialects::fio::options::Version;
 use iotax_dialects::importers::fio as result;
 use iotax_experiment::units::format_duration;
@@ -27,7 +26,8 @@ use crate::child::{self, Child, Ending};
 use crate::driver::{LoadDriver, Progress, Request};
 use crate::error::Error;
 use crate::layout;
-use crate::parts::{Part, PlacedParts, parts};
+use crate::parts::{PlacedParts, TargetPart, parts};
+use crate::target::IoTarget;
 use crate::watch::Watch;
 use logs::Logs;
 
@@ -102,7 +102,7 @@ impl Fio {
         &self,
         workload: &'a Workload,
         target: IoTarget<'a>,
-    ) -> Result<Vec<Part<'a>>, Error> {
+    ) -> Result<Vec<TargetPart<'a>>, Error> {
         let parts = parts(workload, target)?;
         for part in &parts {
             refusal::check(&part.workload, part.target, self.version)?;

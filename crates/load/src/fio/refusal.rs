@@ -3,12 +3,12 @@
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 
-use crate::target::IoTarget;
 use iotax_dialects::fio::options::{Version, came};
 use iotax_dialects::fio::reach::refused_by_driver;
 use iotax_experiment::{FioOption, Form, Job, NamedTarget, Pattern, Target, Workload};
 
 use crate::error::Error;
+use crate::target::IoTarget;
 
 /// What fio would be driven at.
 enum Place {

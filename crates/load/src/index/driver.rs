@@ -3,8 +3,8 @@
 use iotax_record::OperationRecord;
 use iotax_vdisk::Clock;
 
+use super::IndexStore;
 use super::run::{Run, operation};
-use super::store::IndexStore;
 
 /// How long to sleep at most before looking at the stop flags again.
 const POLL_INTERVAL_NS: u64 = 10_000_000;

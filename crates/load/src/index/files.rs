@@ -14,11 +14,12 @@ use iotax_experiment::IndexLoads;
 use memmap2::{MmapOptions, MmapRaw};
 use rustix::fs::{Advice, fadvise};
 
-use super::store::{CHUNK_BYTES, IndexStore};
+use super::{CHUNK_BYTES, IndexStore};
+use crate::engine::buffers::Buffers;
+use crate::engine::io::{Io, Op};
+use crate::engine::sigbus::{self, Guarded};
 use crate::error::Error;
-use crate::native::buffers::{Buffers, PAGE_BYTES};
-use crate::native::io::{Io, Op};
-use crate::native::sigbus::{self, Guarded};
+use crate::file_assignment::PAGE_BYTES;
 use crate::target::within;
 use crate::verify::{MAGIC, WriteVerifier};
 

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use iotax_experiment::IndexLoads;
 use iotax_record::OperationRecord;
 
-use crate::native::window::{StopFlags, Window};
+use crate::engine::window::{StopFlags, Window};
 
 /// The number of the version in place.
 #[derive(Debug)]
@@ -125,7 +125,7 @@ mod tests {
     use iotax_record::Slow;
 
     use super::*;
-    use crate::native::testing;
+    use crate::engine::testing;
 
     #[test]
     fn a_version_that_takes_the_place_of_another_is_seen_once() {

@@ -6,10 +6,10 @@ use iotax_vdisk::Clock;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
+use super::IndexStore;
 use super::run::{Run, operation};
-use super::store::IndexStore;
-use crate::native::pace::Schedule;
-use crate::native::random::below;
+use crate::engine::below;
+use crate::engine::pace::Schedule;
 
 /// How often an idle searcher looks for a new version.
 const LOOK_NS: u64 = 1_000_000;

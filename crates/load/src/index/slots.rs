@@ -5,9 +5,9 @@ use std::io;
 
 use iotax_vdisk::{Session, VirtualDisk};
 
-use super::store::{CHUNK_BYTES, IndexStore};
+use super::{CHUNK_BYTES, IndexStore};
+use crate::engine::io::{Io, Op};
 use crate::file_assignment::slot_bytes;
-use crate::native::io::{Io, Op};
 use crate::verify::{MAGIC, WriteVerifier};
 
 /// Size of the reads that load a version: the kernel's default for reading ahead in a mapping.

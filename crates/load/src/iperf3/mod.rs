@@ -13,7 +13,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use crate::target::{IoTarget, Peer};
 use iotax_dialects::importers::Imported;
 use iotax_dialects::importers::iperf3 as result;
 use iotax_experiment::units::format_duration;
@@ -25,6 +24,7 @@ use crate::child::{self, Child, Ending};
 use crate::driver::{LoadDriver, Progress, Request, offered_ios};
 use crate::error::Error;
 use crate::peer::client::FarEnd;
+use crate::target::{IoTarget, Peer};
 use crate::watch::Watch;
 
 use server::Server;

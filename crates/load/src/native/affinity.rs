@@ -1,10 +1,10 @@
 //! Keeps a thread on the CPUs that its job names, or that the near end of its path has.
 
-use crate::target::IoTarget;
 use iotax_experiment::Job;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use crate::error::Error;
+use crate::target::IoTarget;
 
 /// Binds the calling thread to the CPUs of `job`, or to those of its target's near end.
 pub(super) fn bind(job: &Job, target: &IoTarget<'_>) -> Result<(), Error> {
@@ -50,7 +50,7 @@ fn available() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::native::testing::job;
+    use crate::engine::testing::job;
 
     #[test]
     fn a_thread_stays_where_it_is_told_to() {

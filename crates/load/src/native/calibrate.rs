@@ -3,20 +3,20 @@
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use crate::target::IoTarget;
 use iotax_experiment::{Engine, Job, Pattern};
 use iotax_vdisk::Clock as _;
 
-use super::access::Seat;
-use super::clock::TscClock;
 use super::drive::drive;
-use super::engines::null::Null;
-use super::setup::Thread;
-use super::span::Span;
-use super::usage::Usage;
-use super::window::{StopFlags, Tally, Turn, Window};
+use super::setup::worker;
+use crate::engine::access::Seat;
+use crate::engine::clock::TscClock;
+use crate::engine::engines::null::Null;
+use crate::engine::thread::Thread;
+use crate::engine::usage::Usage;
+use crate::engine::window::{StopFlags, Tally, Turn, Window};
 use crate::error::Error;
-use crate::file_assignment::TestFile;
+use crate::file_assignment::{Span, TestFile};
+use crate::target::IoTarget;
 
 const TIME_NS: u64 = 50_000_000;
 
@@ -63,7 +63,7 @@ fn measure() -> Result<f64, Error> {
     let window = Window { open_ns: start_ns, close_ns: start_ns + TIME_NS };
     let flags = StopFlags { user: &never, broken: &never, ended: &never };
     let tally = Tally::new(&job, window, Turn::of(&job, start_ns), flags, None);
-    let mut worker = thread.worker(start_ns, tally);
+    let mut worker = worker(&thread, start_ns, tally);
     let before = Usage::of_this_thread();
     drive::<_, _, false>(&mut engine, &clock, &mut worker);
     let cpu_ns = Usage::of_this_thread().since(&before).cpu_ns;

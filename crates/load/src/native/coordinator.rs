@@ -6,28 +6,29 @@ use std::sync::atomic::AtomicBool;
 use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::Duration;
 
-use crate::target::IoTarget;
 use iotax_experiment::{Job, Workload};
 use iotax_record::{LoadRecord, OperationRecord};
 use iotax_vdisk::Clock as _;
 use rustix::time::ClockId;
 
-use super::access::Seat;
-use super::gate::Ticket;
-use super::index_threads;
 use super::memory;
-use super::merge::{ThreadRecord, Watched, merge};
-use super::setup::{Thread, effective_engine};
-use super::shared_state::{POLL_INTERVAL, SharedState};
+use super::merge::{Watched, merge};
 use super::worker::perform;
 use crate::busiest::Ends;
 use crate::counters::Reading;
 use crate::driver::{LoadDriver, Progress, Request};
+use crate::engine::access::Seat;
+use crate::engine::gate::Ticket;
+use crate::engine::shared_state::{POLL_INTERVAL, SharedState};
+use crate::engine::thread::{Thread, effective_engine};
+use crate::engine::thread_record::ThreadRecord;
 use crate::error::Error;
 use crate::index::Published;
+use crate::index::threads as index_threads;
 use crate::parts::{PlacedParts, parts};
 use crate::pause::{Pulse, nanoseconds};
 use crate::peer::client::FarEnd;
+use crate::target::IoTarget;
 use crate::{layout, tree};
 
 /// Between opening the gate and the first I/O: long enough for every thread to be woken.

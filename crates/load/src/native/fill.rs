@@ -7,23 +7,20 @@
 
 use std::sync::atomic::AtomicBool;
 
-use crate::target::IoTarget;
 use iotax_experiment::{Job, Workload};
 use iotax_record::LoadRecord;
 
-use super::access::Seat;
 use super::coordinator::{Native, run_threads, seed_of};
-use super::setup::{Thread, effective_engine};
-use super::span::Span;
 use crate::driver::{LoadDriver, Progress, Request};
+use crate::engine::access::Seat;
+use crate::engine::thread::{Thread, effective_engine};
 use crate::error::Error;
-use crate::file_assignment::{Kind, Place, Places};
+use crate::file_assignment::{FileKind, FilePlace, PAGE_BYTES, Places, Span};
 use crate::parts::PlacedParts;
+use crate::target::IoTarget;
 
-/// Offsets of direct I/O are multiples of this, at least.
+/// Offsets of direct I/O are multiples of this, at least, and of a page where the span allows it.
 const SECTOR_BYTES: u64 = 512;
-/// And of this where the span allows it.
-const PAGE_BYTES: u64 = 4096;
 
 /// Writes once all that a workload uses on a target. The request names what
 /// [`Workload::fill`] makes of it. Whatever is only read is refused ([`Error::WouldWrite`]).
@@ -55,7 +52,7 @@ fn fill(request: &Request<'_>, of: &Workload) -> Result<LoadRecord, Error> {
     let parts = PlacedParts::of(request.workload, request.target, places);
     let places = &parts.0[0].places;
     let job = &request.workload.jobs[0];
-    let groups: &[Place] = &places.by_job[0];
+    let groups: &[FilePlace] = &places.by_job[0];
     let jobs: Vec<Job> = groups.iter().map(|group| of_group(job, group)).collect();
     let threads: Vec<Thread<'_>> = (0..)
         .zip(groups.iter().zip(&jobs))
@@ -79,18 +76,18 @@ fn fill(request: &Request<'_>, of: &Workload) -> Result<LoadRecord, Error> {
 fn refuse_what_is_only_read(request: &Request<'_>, places: &Places) -> Result<(), Error> {
     let what = match places.kind {
         _ if request.target.may_be_overwritten() => return Ok(()),
-        Kind::File => "an existing file",
-        Kind::Device => "a block device",
-        Kind::Directory | Kind::Disk | Kind::Peer => return Ok(()),
+        FileKind::File => "an existing file",
+        FileKind::Device => "a block device",
+        FileKind::Directory | FileKind::Disk | FileKind::Peer => return Ok(()),
     };
     let path = places.files[0].path.clone();
     Err(Error::WouldWrite { path, what, job: request.workload.primary.clone() })
 }
 
 /// The job of the thread that writes these files.
-fn of_group(job: &Job, group: &Place) -> Job {
+fn of_group(job: &Job, group: &FilePlace) -> Job {
     let Span { start, bytes } = group.span;
-    let granule = [start, bytes].into_iter().fold(PAGE_BYTES, |all, n| all | n);
+    let granule = [start, bytes].into_iter().fold(PAGE_BYTES as u64, |all, n| all | n);
     let align_bytes = (granule & granule.wrapping_neg()).max(SECTOR_BYTES);
     let files_per_thread = u32::try_from(group.files.len()).unwrap_or(u32::MAX);
     Job { align_bytes: Some(align_bytes), files_per_thread, ..job.clone() }
@@ -100,7 +97,7 @@ fn of_group(job: &Job, group: &Place) -> Job {
 fn of_one_pass(of: &Workload, mut places: Places) -> Places {
     let mut used: Vec<Option<(u64, u64)>> = vec![None; places.files.len()];
     for (_, own) in of.jobs.iter().zip(&places.by_job).filter(|(job, _)| job.has_span()) {
-        for Place { files, span } in own {
+        for FilePlace { files, span } in own {
             for file in files {
                 let (start, end) = used[*file].unwrap_or((u64::MAX, 0));
                 let hull = (start.min(span.start), end.max(span.start + span.bytes));
@@ -108,12 +105,12 @@ fn of_one_pass(of: &Workload, mut places: Places) -> Places {
             }
         }
     }
-    let mut groups: Vec<Place> = Vec::new();
+    let mut groups: Vec<FilePlace> = Vec::new();
     for (file, (start, end)) in used.iter().enumerate().filter_map(|(i, u)| Some((i, (*u)?))) {
         let span = Span { start, bytes: end - start };
         match groups.iter_mut().find(|group| group.span == span) {
             Some(group) => group.files.push(file),
-            None => groups.push(Place { files: vec![file], span }),
+            None => groups.push(FilePlace { files: vec![file], span }),
         }
         places.files[file].written_by = Some("fill".to_owned());
     }

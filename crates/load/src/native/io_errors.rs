@@ -2,8 +2,8 @@
 
 use rustix::io::Errno;
 
-use super::io::{Io, Outcome};
-use super::window::Flow;
+use crate::engine::io::{Io, Outcome};
+use crate::engine::window::Flow;
 
 /// A thread gives up after so many failures without a single success between them: the target is
 /// gone, and repeating the failure millions of times tells nothing more.
@@ -72,7 +72,7 @@ fn describe(target: &str, io: Io, outcome: Outcome) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::native::io::Op;
+    use crate::engine::io::Op;
 
     const READ: Io = Io { offset: 8192, bytes: 4096, file: 0, op: Op::Read, check: false };
 

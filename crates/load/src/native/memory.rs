@@ -1,13 +1,13 @@
 //! Is there memory for the buffers of a workload? The kernel hands out more than there is, and kills
 //! whoever uses it, so that this is asked before anything is made.
 
-use crate::target::IoTarget;
 use iotax_experiment::{Engine, Job, Workload};
 use iotax_vdisk::{AvailableMemory, available_memory};
 
-use super::buffers::PAGE_BYTES;
-use super::setup::{effective_depth, effective_engine};
+use crate::engine::thread::{effective_depth, effective_engine};
 use crate::error::Error;
+use crate::file_assignment::PAGE_BYTES;
+use crate::target::IoTarget;
 
 /// What a job's threads need beside buffers: a stack as far as it is used, histograms.
 const THREAD_BYTES: u64 = 256 << 10;
@@ -111,7 +111,7 @@ mod tests {
     use iotax_vdisk::{MemoryLimit, MonotonicClock, VirtualDisk};
 
     use super::*;
-    use crate::native::testing;
+    use crate::engine::testing;
 
     fn refused(jobs: Vec<Job>, bytes: u64) -> Option<String> {
         let mem = Layer::Mem(Mem { size_bytes: 1 << 20 });

@@ -8,99 +8,10 @@ use iotax_record::{
     OperationRecord, PauseRecord, SystemCounters,
 };
 
-use super::counts::Counts;
-use super::drive::Worker;
-use super::engines::OfFlow;
-use super::latency_target::Search;
-use super::setup::{Thread, effective_depth, effective_engine, stands_in};
-use super::shared_state::SharedState;
-use super::usage::Usage;
-use super::window::{Tally, Window};
 use crate::busiest::{self, OfEnd};
-use crate::verify::Findings;
-
-/// What one thread did.
-pub(crate) struct ThreadRecord {
-    read: DirectionRecord,
-    write: DirectionRecord,
-    trim: Option<DirectionRecord>,
-    sync: LatencyHistogram,
-    usage: Usage,
-    active: (u64, u64),
-    in_flight_io_ns: u64,
-    waiting_ns: u64,
-    max_slip_ns: u64,
-    offered_ios: Option<u64>,
-    first_error: Option<String>,
-    verify_mismatches: Option<u64>,
-    found_depth: Option<u32>,
-    /// On network paths only.
-    pub flow: OfFlow,
-    /// On trees of files only.
-    pub operations: Vec<OperationRecord>,
-}
-
-impl ThreadRecord {
-    /// The facts of a worker that is through.
-    pub(crate) fn of(
-        thread: &Thread<'_>,
-        worker: &mut Worker<'_>,
-        window: Window,
-        start_ns: u64,
-    ) -> Self {
-        let first_error = worker.io_errors.first.take();
-        let found_depth = worker.search.as_ref().map(Search::depth);
-        let record = Self::of_tally(thread, &mut worker.tally, first_error, window, start_ns);
-        Self { found_depth, ..record }
-    }
-
-    /// The facts that were counted, and the first failure.
-    pub(crate) fn of_tally(
-        thread: &Thread<'_>,
-        tally: &mut Tally<'_>,
-        first_error: Option<String>,
-        window: Window,
-        start_ns: u64,
-    ) -> Self {
-        let active = tally.active;
-        // Counted on a second copy of the schedule: the arrivals that the loop never got to are
-        // offered too.
-        let offered_ios = thread.schedule(start_ns).map(|mut schedule| {
-            let before = schedule.count_before(window.open_ns);
-            schedule.count_before(active.1.max(window.open_ns)) - before
-        });
-        let [read, write, trim, sync] = tally.counts.each_mut().map(Counts::take);
-        Self {
-            read,
-            write,
-            trim: thread.job.trims.map(|_| trim),
-            sync: sync.service,
-            usage: tally.usage,
-            active,
-            in_flight_io_ns: tally.in_flight_io_ns,
-            waiting_ns: tally.waiting_ns,
-            max_slip_ns: tally.max_slip_ns,
-            offered_ios,
-            first_error,
-            verify_mismatches: None,
-            found_depth: None,
-            flow: OfFlow::default(),
-            operations: Vec::new(),
-        }
-    }
-
-    /// I/Os that were counted.
-    pub(crate) fn ios(&self) -> u64 {
-        let trims = self.trim.as_ref().map_or(0, |trim| trim.ios);
-        self.read.ios + self.write.ios + trims
-    }
-
-    /// Adds what reading back has shown.
-    pub(crate) fn found(&mut self, findings: Findings) {
-        self.verify_mismatches = Some(findings.mismatches);
-        self.first_error = self.first_error.take().or(findings.first);
-    }
-}
+use crate::engine::shared_state::SharedState;
+use crate::engine::thread::{Thread, effective_depth, effective_engine, stands_in};
+use crate::engine::thread_record::ThreadRecord;
 
 /// What was counted at the edges of the window.
 #[derive(Default)]

@@ -112,7 +112,7 @@ mod tests {
     use iotax_experiment::PriorityClass;
 
     use super::*;
-    use crate::native::testing::job;
+    use crate::engine::testing::job;
 
     #[test]
     #[expect(unsafe_code, reason = "no library of ours has the call")]

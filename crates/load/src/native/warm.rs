@@ -2,10 +2,10 @@
 
 use iotax_vdisk::Clock;
 
-use super::engines::{Deadline, Engine, Submitted};
-use super::io::{Io, Op};
-use super::span::Span;
-use super::window::StopFlags;
+use crate::engine::io::{Io, Op};
+use crate::engine::window::StopFlags;
+use crate::engine::{Deadline, Engine, Submitted};
+use crate::file_assignment::Span;
 
 /// Reads `span` of each of `files` files through `engine`, block by block, as the job would. What
 /// cannot be read will be told by the measurement itself.

@@ -2,36 +2,38 @@
 
 use std::thread;
 
-use crate::target::IoTarget;
 use iotax_experiment::Engine as EngineKind;
 use iotax_vdisk::Clock;
 use rustix::io::Errno;
 
 use super::affinity;
 use super::drive::{Worker, drive};
-use super::engines::io_uring::{Made, Uring};
-use super::engines::libaio::Libaio;
-use super::engines::mmap::Mmap;
-use super::engines::null::Null;
-use super::engines::psync::Psync;
-use super::engines::tcp_connect::TcpConnect;
-use super::engines::tcp_rr::TcpRr;
-use super::engines::tcp_stream::TcpStream;
-use super::engines::udp_stream::UdpStream;
-use super::engines::udp_stream_back::UdpStreamBack;
-use super::engines::vdisk::Vdisk;
-use super::engines::{Deadline, Engine, Submitted};
-use super::gate::Ticket;
-use super::io::Io;
-use super::merge::ThreadRecord;
+use super::latency_target::Search;
 use super::placement;
-use super::priorities::Priorities;
-use super::setup::Thread;
-use super::shared_state::{POLL_INTERVAL, SharedState};
+use super::setup;
 use super::warm::pre_read;
-use super::window::{StopFlags, Tally, Turn};
+use crate::engine::engines::io_uring::{Made, Uring};
+use crate::engine::engines::libaio::Libaio;
+use crate::engine::engines::mmap::Mmap;
+use crate::engine::engines::null::Null;
+use crate::engine::engines::psync::Psync;
+use crate::engine::engines::tcp_connect::TcpConnect;
+use crate::engine::engines::tcp_rr::TcpRr;
+use crate::engine::engines::tcp_stream::TcpStream;
+use crate::engine::engines::udp_stream::UdpStream;
+use crate::engine::engines::udp_stream_back::UdpStreamBack;
+use crate::engine::engines::vdisk::Vdisk;
+use crate::engine::gate::Ticket;
+use crate::engine::io::Io;
+use crate::engine::priorities::Priorities;
+use crate::engine::shared_state::{POLL_INTERVAL, SharedState};
+use crate::engine::thread::Thread;
+use crate::engine::thread_record::ThreadRecord;
+use crate::engine::window::{StopFlags, Tally, Turn};
+use crate::engine::{Deadline, Engine, Submitted};
 use crate::error::Error;
 use crate::layout;
+use crate::target::IoTarget;
 use crate::tree;
 use crate::verify::{Findings, ReadBack, WriteLog};
 
@@ -122,7 +124,7 @@ fn drive_with<E: Engine, C: Clock + ?Sized>(
     let window = shared.window(start_ns);
     let turn = Turn::of(thread.job, start_ns);
     let tally = Tally::new(thread.job, window, turn, shared.flags(), shared.request.live);
-    let mut worker = thread.worker(turn.start_ns, tally);
+    let mut worker = setup::worker(thread, turn.start_ns, tally);
     worker.flow = shared.flows.turn(thread.job.flow);
     if !wait_for(turn.start_ns, clock, shared.flags()) {
         // Everything is over before this job's turn.
@@ -139,14 +141,18 @@ fn drive_with<E: Engine, C: Clock + ?Sized>(
             end_fsync(&mut engine, clock, &mut worker, Io { file, ..Io::SYNC });
         }
     }
-    let mut record = ThreadRecord::of(thread, &mut worker, window, turn.start_ns);
+    let first_error = worker.io_errors.first.take();
+    let mut record =
+        ThreadRecord::of_tally(thread, &mut worker.tally, first_error, window, turn.start_ns);
+    record.found_depth = worker.search.as_ref().map(Search::depth);
     drop(through);
     let untold = |source| Error::Peer { peer: thread.target.to_string(), source };
     record.flow = engine.of_flow(record.ios()).map_err(untold)?;
     let (write_logs, findings) = worker.verifier.into_write_logs();
     if let Some(mut findings) = findings.filter(|_| !thread.leaves_verifying()) {
         verify((shared, clock), thread, &mut engine, &write_logs, &mut findings)?;
-        record.found(findings);
+        record.verify_mismatches = Some(findings.mismatches);
+        record.first_error = record.first_error.take().or(findings.first);
     }
     Ok(Some(record))
 }

@@ -5,7 +5,6 @@ use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::target::{Peer, enter_namespace, within_namespace};
 use iotax_record::FarEndRecord;
 
 use super::connects::{Cookie, Offer};
@@ -14,12 +13,13 @@ use super::flow::Flow;
 use super::hello::{self, Role, Wanted};
 use super::roles::{self, ASK};
 use super::tls;
-use super::told::Told;
+use super::told::PeerTold;
 use super::udp::Received;
 use super::until::Until;
 use crate::busiest::OfEnd;
 use crate::error::Error;
 use crate::sockopt::{known_mtu, set_timeouts};
+use crate::target::{Peer, enter_namespace, within_namespace};
 
 /// How long a path may take to answer before it counts as broken.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -178,9 +178,9 @@ impl FarEnd {
     /// Its counters now, and what had the most to do since they were last asked for; `None` if it does
     /// not answer: load itself will show why.
     pub(crate) fn now(&mut self) -> Option<(FarEndRecord, OfEnd)> {
-        let mut told = [0; Told::BYTES];
+        let mut told = [0; PeerTold::BYTES];
         self.stream.write_all(&[ASK]).and_then(|()| self.stream.read_exact(&mut told)).ok()?;
-        let Told { cpu_ns, cpu_busy_ns, boot, cpus, busiest } = Told::decode(&told);
+        let PeerTold { cpu_ns, cpu_busy_ns, boot, cpus, busiest } = PeerTold::decode(&told);
         let same_host = boot == roles::boot();
         Some((FarEndRecord { cpu_ns: cpu_ns?, cpu_busy_ns, same_host, cpus }, busiest))
     }

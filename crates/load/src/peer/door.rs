@@ -7,7 +7,6 @@ use std::os::fd::OwnedFd;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::target::PeerSecret;
 use rustix::buffer::spare_capacity;
 use rustix::event::{Timespec, epoll};
 use rustix::net::sockopt::set_tcp_nodelay;
@@ -15,6 +14,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::hello::{self, Accepting, MAGIC, Met, Nonce, Step};
 use super::waiting::{Limits, Waiting};
+use crate::target::PeerSecret;
 
 /// How long a handshake may take, all in all.
 const HANDSHAKE: Duration = Duration::from_secs(10);

@@ -14,7 +14,6 @@ mod ends;
 mod flow;
 mod hello;
 mod iperf3;
-mod ktls;
 mod path;
 mod roles;
 mod serve;

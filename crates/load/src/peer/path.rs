@@ -6,7 +6,6 @@ use std::net::{SocketAddr, UdpSocket};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::target::Peer;
 use iotax_record::machine::PathProbe;
 
 use super::client::{connect, datagrams, received};
@@ -14,6 +13,7 @@ use super::hello::Role;
 use super::udp::{DATAGRAM_HEAD_BYTES, Datagram};
 use crate::error::Error;
 use crate::sockopt::{forbid_fragments, known_mtu};
+use crate::target::Peer;
 
 /// Every path carries these (RFC 791, section 3.2; RFC 8200, section 5).
 const LEAST_BYTES: [u32; 2] = [576, 1280];

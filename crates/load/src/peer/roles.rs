@@ -10,7 +10,7 @@ use super::ends;
 use super::flow::Flow;
 use super::hello::Role;
 use super::iperf3;
-use super::told::Told;
+use super::told::PeerTold;
 use super::udp::Flows;
 use super::udp_back;
 use crate::busiest::{Busy, Ended};
@@ -83,7 +83,7 @@ fn tell_counters(stream: &mut Flow, ended: &Ended) -> io::Result<()> {
     let mut asked = [0];
     while stream.read(&mut asked)? > 0 && asked == [ASK] {
         let (counters, busy) = (Reading::now().into_counters(), Busy::now(&own).with(ended));
-        let told = Told {
+        let told = PeerTold {
             cpu_ns: counters.process_cpu_ns,
             cpu_busy_ns: counters.cpu_busy_ns,
             boot: boot(),

@@ -10,7 +10,7 @@ const NAME_BYTES: usize = 16;
 const UNKNOWN: u64 = u64::MAX;
 
 #[derive(Debug, PartialEq)]
-pub(super) struct Told {
+pub(super) struct PeerTold {
     /// CPU time of the peer's process.
     pub cpu_ns: Option<u64>,
     pub cpu_busy_ns: Option<u64>,
@@ -21,7 +21,7 @@ pub(super) struct Told {
     pub busiest: OfEnd,
 }
 
-impl Told {
+impl PeerTold {
     pub(super) const BYTES: usize = 28 + NAME_BYTES + 28;
 
     pub(super) fn encode(&self) -> Vec<u8> {
@@ -92,9 +92,10 @@ mod tests {
             Some((BusyOne::Cpu { number: 3, interrupts_ns: 8 }, 9)),
         ];
         for busiest in [busiest, [None, None]] {
-            let told = Told { cpu_ns: Some(1), cpu_busy_ns: None, boot: [5; 8], cpus: 4, busiest };
-            let bytes: [u8; Told::BYTES] = told.encode().try_into().unwrap();
-            assert_eq!(Told::decode(&bytes), told);
+            let told =
+                PeerTold { cpu_ns: Some(1), cpu_busy_ns: None, boot: [5; 8], cpus: 4, busiest };
+            let bytes: [u8; PeerTold::BYTES] = told.encode().try_into().unwrap();
+            assert_eq!(PeerTold::decode(&bytes), told);
         }
     }
 }

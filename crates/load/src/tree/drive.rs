@@ -12,14 +12,14 @@ use super::act::Actor;
 use super::layout::Made;
 use super::mix::Mix;
 use super::slots::Slots;
+use crate::engine::gate::Ticket;
+use crate::engine::io::{Io, Op};
+use crate::engine::pace::Schedule;
+use crate::engine::shared_state::{POLL_INTERVAL, SharedState};
+use crate::engine::thread::Thread;
+use crate::engine::thread_record::ThreadRecord;
+use crate::engine::window::{Flow, Tally, Turn, Window};
 use crate::error::Error;
-use crate::native::gate::Ticket;
-use crate::native::io::{Io, Op};
-use crate::native::merge::ThreadRecord;
-use crate::native::pace::Schedule;
-use crate::native::setup::Thread;
-use crate::native::shared_state::{POLL_INTERVAL, SharedState};
-use crate::native::window::{Flow, Tally, Turn, Window};
 use crate::target::shown;
 
 /// A thread gives up after so many failures in a row: its tree is gone.

@@ -6,7 +6,6 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::target::IoTarget;
 use iotax_experiment::{Job, Tree, Workload};
 use rustix::fs::{Mode, OFlags, mkdirat, open};
 
@@ -15,7 +14,7 @@ use super::names::{Names, root, slots};
 use super::slots::Slots;
 use crate::error::Error;
 use crate::layout::fill;
-use crate::target::{shown, within};
+use crate::target::{IoTarget, shown, within};
 
 /// In a tree that this crate has made; a directory of the same name without it is left alone.
 const MARK: &str = ".iotax-tree";

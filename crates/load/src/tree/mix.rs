@@ -5,7 +5,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
 use super::slots::Slots;
-use crate::native::random::below;
+use crate::engine::below;
 
 /// Draws operations.
 pub(super) struct Mix {

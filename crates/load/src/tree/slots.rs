@@ -73,7 +73,7 @@ impl Slots {
 
 /// Evenly below `count`, which must not be 0.
 fn pick(random: u64, count: usize) -> usize {
-    let below = crate::native::random::below(random, count as u64);
+    let below = crate::engine::below(random, count as u64);
     usize::try_from(below).unwrap_or(0)
 }
 

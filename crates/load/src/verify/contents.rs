@@ -7,7 +7,7 @@ use iotax_experiment::Content;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
-use crate::native::random::below;
+use crate::engine::below;
 
 /// The seed of data number `nth` of a thread: of neighbouring numbers nothing is alike.
 fn seed_of(thread: u64, nth: u64) -> u64 {

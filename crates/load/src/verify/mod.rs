@@ -6,11 +6,12 @@ mod write_log;
 
 pub(crate) use contents::Contents;
 pub(crate) use read_back::{Findings, ReadBack};
-pub(crate) use write_log::{MAGIC, PAGE_BYTES, WriteLog, can_verify};
+pub(crate) use write_log::{MAGIC, WriteLog};
 
-use crate::native::io::{Io, Op, Outcome};
+use crate::engine::io::{Io, Op, Outcome};
+use crate::file_assignment::{PAGE_BYTES, unit_bytes};
 use read_back::{judge, judge_by};
-use write_log::{judge_alone, unit_bytes};
+use write_log::judge_alone;
 
 /// Prepares the data of every write of one thread, and remembers it if it will be verified.
 pub(crate) struct WriteVerifier {

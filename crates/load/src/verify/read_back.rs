@@ -3,9 +3,9 @@
 use iotax_vdisk::Clock;
 
 use super::write_log::WriteLog;
-use crate::native::engines::{Deadline, Engine, Submitted};
-use crate::native::io::{Io, Op, Outcome};
-use crate::native::window::StopFlags;
+use crate::engine::io::{Io, Op, Outcome};
+use crate::engine::window::StopFlags;
+use crate::engine::{Deadline, Engine, Submitted};
 
 /// What reading back has shown.
 #[derive(Debug, Default, PartialEq, Eq)]

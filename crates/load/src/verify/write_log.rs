@@ -4,17 +4,12 @@
 //! different sizes may then overwrite each other in part and every unit can still be judged, and
 //! no device tears a unit in two.
 
-use crate::native::io::{Io, Outcome};
-use crate::native::span::Span;
-
-/// Granularity of stamps in written data, bytes.
-pub(crate) const PAGE_BYTES: usize = 4096;
+use crate::engine::io::{Io, Outcome};
+use crate::file_assignment::{HEADER_BYTES, Span, unit_bytes};
 
 /// Starts every stamped page: how a file laid out by this crate is recognised.
 pub(crate) const MAGIC: [u8; 8] = *b"iotax\x00\x01\xf7";
 
-/// Magic, run and writer, offset, number of the write, checksum of the unit without it.
-const HEADER_BYTES: usize = 32;
 const CHECKSUM_AT: usize = 28;
 
 pub(crate) struct WriteLog {
@@ -186,16 +181,6 @@ pub(super) fn judge_alone(unit: &[u8], offset: u64) -> Result<(), &'static str> 
     Ok(())
 }
 
-/// The largest power of two that divides both a granule and a page.
-pub(super) fn unit_bytes(granule: u64) -> u32 {
-    1 << granule.trailing_zeros().min(PAGE_BYTES.trailing_zeros())
-}
-
-/// Whether units of such a granule have room for headers.
-pub(crate) fn can_verify(granule: u64) -> bool {
-    granule > 0 && unit_bytes(granule) as usize > HEADER_BYTES
-}
-
 fn checksum(unit: &[u8]) -> u32 {
     crc32c::crc32c_append(crc32c::crc32c(&unit[..CHECKSUM_AT]), &unit[HEADER_BYTES..])
 }
@@ -207,7 +192,7 @@ fn array<const N: usize>(bytes: &[u8]) -> [u8; N] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::native::io::Op;
+    use crate::engine::io::Op;
     use rustix::io::Errno;
 
     const SPAN: Span = Span { start: 8192, bytes: 65_536 };
@@ -226,7 +211,6 @@ mod tests {
     #[test]
     fn units_divide_the_smallest_block_and_a_page() {
         assert_eq!([512, 4096, 6144, 1 << 20, 12].map(unit_bytes), [512, 4096, 2048, 4096, 4]);
-        assert!(can_verify(512) && !can_verify(96) && !can_verify(0));
     }
 
     #[test]

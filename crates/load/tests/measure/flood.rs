@@ -7,8 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use iotax_load::Peer;
-use iotax_load::path_ends;
+use iotax_load::{Peer, path_ends};
 use rustix::net::{AddressFamily, SocketType, bind, connect, socket};
 
 use crate::support::peer;

@@ -4,8 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use iotax_experiment::{Engine, IndexLoads, Job, Pace, Think, Workload};
 use iotax_layers::{Delay, Layer, Queue};
-use iotax_load::IoTarget;
-use iotax_load::{Fio, LoadDriver as _, Native};
+use iotax_load::{Fio, IoTarget, LoadDriver as _, Native};
 use iotax_record::{DirectionRecord, JobRecord};
 use iotax_testing::needs_program;
 

@@ -12,8 +12,7 @@ use std::thread;
 
 use iotax_experiment::{Engine, IndexEnds, Job, Pattern, Workload};
 use iotax_layers::{Layer, Mem};
-use iotax_load::{Error, LoadDriver, Native, Request, new_peer_secret, serve_peer};
-use iotax_load::{IoTarget, Peer};
+use iotax_load::{Error, IoTarget, LoadDriver, Native, Peer, Request, new_peer_secret, serve_peer};
 use iotax_record::LoadRecord;
 use iotax_vdisk::{MonotonicClock, VirtualDisk};
 

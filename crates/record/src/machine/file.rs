@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::{MACHINE_FORMAT, Machine};
 use crate::error::Error;
 use crate::json_file::{open_file, write_json};
+use crate::stored::Stored as _;
 
 /// No machine's facts are longer.
 const MOST_BYTES: u64 = 16 << 20;
@@ -45,7 +46,7 @@ impl Machine {
             return Err(Error::AbsurdNumber { path: path.to_owned(), field, value });
         }
         // From the text and not from `value`, for the line of what is wrong.
-        let machine: Self = serde_json::from_str(&text).map_err(broken)?;
+        let machine = Self::decode(text.as_bytes()).map_err(broken)?;
         if machine.nodes.len() > MOST_NODES {
             return Err(Error::TooManyLayers { path: path.to_owned(), limit: MOST_NODES });
         }
@@ -54,7 +55,7 @@ impl Machine {
 
     /// Writes it; what is there is never overwritten.
     pub fn write(&self, path: &Path) -> Result<(), Error> {
-        write_json(&path.into(), self).map_err(|error| match error {
+        write_json(&path.into(), self.encode_pretty()).map_err(|error| match error {
             Error::Write { path, source } if source.kind() == ErrorKind::AlreadyExists => {
                 Error::Occupied { path }
             }

@@ -17,20 +17,17 @@
 //! | `counting` | how long counters have counted |
 //! | `file` | a machine in a file of its own |
 
-mod counting;
 mod file;
 mod group;
 mod mapped;
 mod network;
 mod nfs;
-mod raid;
 mod stack;
 mod system;
 mod zfs;
 
 use serde::{Deserialize, Serialize};
 
-pub use counting::Counting;
 pub use group::{ControlGroups, CpuThrottling, GroupIoLimits, GroupMemory};
 pub use mapped::{Crypt, MappedTarget, Mapping};
 pub use network::{
@@ -38,17 +35,16 @@ pub use network::{
     Softnet, TcpSettings,
 };
 pub use nfs::{Listener, NetworkPath, NfsSeen, NfsTransport};
-pub use raid::RaidSeen;
 pub use stack::{
-    Device, DeviceKind, EbsCounters, LoopFile, MountSeen, Node, Queue, SeenLayer, UsedAs,
+    Device, DeviceKind, EbsCounters, LoopFile, MountSeen, Node, Queue, RaidSeen, SeenLayer, UsedAs,
 };
 pub use system::{
-    Confidential, KernelSettings, MemorySeen, PressureAverages, Swap, Swiotlb, WritebackSettings,
+    Confidential, Counting, Environment, KernelSettings, MemorySeen, PressureAverages, Swap,
+    Swiotlb, WritebackSettings,
 };
 pub use zfs::{ZfsSeen, ZfsVdev};
 
 use crate::cloud::CloudInstance;
-use crate::environment::Environment;
 
 /// Version of the format of [`Machine`] that this program writes.
 pub const MACHINE_FORMAT: u32 = 1;

@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 use super::mapped::Mapping;
 use super::network::{Interface, Route};
 use super::nfs::NfsSeen;
-use super::raid::RaidSeen;
 use super::zfs::ZfsSeen;
 
 /// One layer under a path.
@@ -285,4 +284,24 @@ pub struct EbsCounters {
     pub instance_throughput_exceeded_us: u64,
     /// I/Os in the queue when it was read.
     pub queue_length: u64,
+}
+
+/// How an array is doing, and what it does beside the I/O.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RaidSeen {
+    /// `raid_disks`.
+    pub members: Option<u64>,
+    /// `degraded`: members that are missing.
+    pub missing: Option<u64>,
+    /// `sync_action`: `idle`, `resync`, `recover`, `check`, `repair`, `reshape`.
+    pub action: Option<String>,
+    /// `bitmap/location`: `none`, `file`, or where on the members it is, such as `+8`.
+    pub bitmap: Option<String>,
+    /// `consistency_policy`: `bitmap`, `resync`, `journal`, `ppl`.
+    pub policy: Option<String>,
+    /// `stripe_cache_size`, of parity levels: entries of one page for each member.
+    pub stripe_cache: Option<u64>,
+    /// `group_thread_cnt`, of parity levels: threads beside the one of the array.
+    pub threads: Option<u64>,
 }

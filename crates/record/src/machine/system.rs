@@ -129,3 +129,42 @@ impl KernelSettings {
         slots.filter(|slots| *slots > 0).map(|slots| (slots, setting))
     }
 }
+
+/// What tells an old trouble from one of now: counters run from boot on.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Counting {
+    /// Seconds since boot: `/proc/uptime`.
+    pub up_s: Option<u64>,
+    /// How long counters were watched, in milliseconds; `None` if they were read once.
+    pub watched_ms: Option<u64>,
+    /// How many more there were of [`super::MemorySeen::file_refaults`] in that time.
+    pub more_file_refaults: Option<u64>,
+}
+
+/// The machine an experiment ran on. `None`: this system does not tell.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Environment {
+    /// Host name.
+    pub host: Option<String>,
+    /// Operating system, e.g. `Debian GNU/Linux 12 (bookworm)`.
+    pub os: Option<String>,
+    /// Kernel release and build.
+    pub kernel: Option<String>,
+    pub cpu_model: Option<String>,
+    /// CPUs online.
+    pub cpus: u32,
+    /// Whether the CPU has AES instructions.
+    pub cpu_aes: Option<bool>,
+    /// Frequency governor.
+    pub cpu_governor: Option<String>,
+    pub memory_bytes: Option<u64>,
+    /// Speed of copying memory on one CPU, in bytes per second, measured at the start.
+    pub memory_copy_bytes_per_s: Option<f64>,
+    /// Virtualisation, e.g. `kvm`.
+    pub hypervisor: Option<String>,
+    /// Load average over one minute at the start.
+    pub load_average: Option<f64>,
+    /// CPU limit of this process's cgroup, in CPUs.
+    pub cgroup_cpus: Option<f64>,
+}

@@ -3,6 +3,7 @@
 mod cell;
 
 use iotax_analyze::{Analysis, TargetPoint, TrialPoint};
+use iotax_wording::trial::why;
 
 pub(crate) use cell::cell;
 
@@ -95,14 +96,14 @@ fn row(analysis: &Analysis, trial: &TrialPoint, target: &str) -> [String; CSV_CO
         is_baseline(&trial.arm, analysis).to_string(),
         seconds(trial.started_ns),
         seconds(trial.switch_ns),
-        trial.outcome.clone(),
+        trial.outcome.id().to_owned(),
         trial.used.to_string(),
         number(trial.iops),
         number(trial.bytes_per_s),
         whole(trial.p99_ns),
         number(trial.sync_mean_ns),
         whole(trial.sync_p99_ns),
-        trial.why.as_deref().map_or_else(String::new, cell),
+        why(trial).map_or_else(String::new, |why| cell(&why)),
         cell(target),
     ]
 }

@@ -5,7 +5,7 @@ use iotax_wording::cause::{self, cause};
 
 use super::cause::dated;
 use crate::document::{Document, Item, Point, Section};
-use crate::{arms, format, words};
+use crate::{format, words};
 
 /// What a measurement points to, target by target, the surest first.
 pub(super) fn write(page: &mut Document, diagnoses: &[Diagnosis]) {
@@ -86,7 +86,7 @@ pub(crate) fn merged(reasons: Vec<Reason>, analysis: &Analysis) -> Vec<Reason> {
 fn as_one(group: Vec<Reason>, analysis: &Analysis) -> Reason {
     let mut names: Vec<&str> = group.iter().map(|reason| reason.of.as_str()).collect();
     names.dedup();
-    let (of, is_several) = (arms::label(&names, analysis), names.len() > 1);
+    let (of, is_several) = (iotax_wording::arms::label(&names, analysis), names.len() > 1);
     let explains = |reason: &Reason| reason.suspect.as_ref().and_then(|known| known.explains);
     let most = group
         .into_iter()

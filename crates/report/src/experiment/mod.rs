@@ -5,6 +5,7 @@ mod page;
 
 use iotax_analyze::Analysis;
 use iotax_record::ExperimentHead;
+use iotax_wording::question::question;
 
 use crate::comparison::hypotheses;
 use crate::doctor::diagnoses;
@@ -23,13 +24,22 @@ pub type Part = (ExperimentHead, Analysis);
 
 /// What an experiment showed.
 pub fn experiment(experiment: &ExperimentHead, analysis: &Analysis) -> Document {
+    beside(experiment, analysis, None)
+}
+
+/// The same. `above`: stands for open questions that are told elsewhere.
+pub(crate) fn beside(
+    experiment: &ExperimentHead,
+    analysis: &Analysis,
+    above: Option<String>,
+) -> Document {
     let mut forest = figures::groups(analysis);
     let mut effects = figures::of_effects(analysis);
     figures::number(effects.iter_mut().chain(&mut forest));
     let drawn = figures::drawn(analysis, &effects.iter().chain(&forest).collect::<Vec<_>>());
     let schedule = page::schedule(experiment, analysis, &drawn);
     let blocks = page::blocks(experiment, analysis, &drawn);
-    let (severe, mild): (Vec<_>, Vec<_>) = notices::notices(analysis)
+    let (severe, mild): (Vec<_>, Vec<_>) = notices::notices(experiment, analysis)
         .into_iter()
         .chain(notices::of_files(&experiment.spec))
         .partition(|notice| notice.is_severe);
@@ -45,7 +55,7 @@ pub fn experiment(experiment: &ExperimentHead, analysis: &Analysis) -> Document 
     for (title, table) in caps::all(analysis, &experiment.spec.design) {
         document.add_table(&title, Some(table), None);
     }
-    document.extend(attribution(analysis));
+    document.extend(attribution(experiment, analysis));
     document.extend(arms(analysis));
     document.add_table("By target", targets::table(analysis), None);
     document.add_table("What the targets are", targets::limits(analysis), None);
@@ -67,9 +77,10 @@ pub fn experiment(experiment: &ExperimentHead, analysis: &Analysis) -> Document 
     document.extend_on(Doubt, warnings("Worth knowing", mild));
     let causes = diagnoses::causes(experiment, analysis);
     document.extend_on(Answer, Section::of_list("Causes", causes));
-    let open = analysis.open_questions.clone();
+    let mut open = questions(experiment, analysis);
+    open.extend(above);
+    document.extend_on(Doubt, page::nothing_open(&open));
     document.extend_on(Doubt, Section::of_list("Not concluded", open));
-    document.extend_on(Doubt, page::nothing_open(analysis));
     document.extend_on(Doubt, blocks);
     document.extend_on(Doubt, schedule);
     document.extend_on(Circumstances, page::circumstances(experiment));
@@ -77,6 +88,11 @@ pub fn experiment(experiment: &ExperimentHead, analysis: &Analysis) -> Document 
     document.extend_on(Circumstances, method::sections(experiment, analysis));
     document.charts = Some(drawn.charts);
     document
+}
+
+/// What was not concluded.
+pub(crate) fn questions(experiment: &ExperimentHead, analysis: &Analysis) -> Vec<String> {
+    analysis.open_questions.iter().map(|open| question(open, experiment)).collect()
 }
 
 const OPERATIONS: &str = "Operations, pooled over trials (descriptive)";
@@ -112,13 +128,13 @@ fn comparisons(experiment: &ExperimentHead, analysis: &Analysis) -> Option<Secti
     Some(Section::new("Tax", [Item::Table(table), note]).at(Place::Undrawn))
 }
 
-fn attribution(analysis: &Analysis) -> Option<Section> {
+fn attribution(experiment: &ExperimentHead, analysis: &Analysis) -> Option<Section> {
     let attribution = analysis.attribution.as_ref().filter(|found| found.blocks > 0)?;
     let bare = format::time(attribution.bare_ns);
     let what = tables::unit_of_work(analysis);
     let heading = format!("Time per {what} by layer (bare stack: {bare})");
     let mut items = vec![Item::Table(tables::attribution(attribution))];
-    items.extend(hypotheses(analysis).map(Item::Note));
+    items.extend(hypotheses(analysis, experiment.spec.workload()).map(Item::Note));
     Some(Section::new(heading, items).at(Place::Undrawn))
 }
 

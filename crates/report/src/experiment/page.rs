@@ -2,7 +2,7 @@
 
 use iotax_analyze::Analysis;
 use iotax_experiment::Design;
-use iotax_record::ExperimentHead;
+use iotax_record::{ExperimentHead, Stored as _};
 
 use crate::comparison::hypotheses;
 use crate::document::{Chart, Drawing, Group, Item, LegendEntry, Place, Section};
@@ -113,7 +113,7 @@ pub(super) fn forest(
     };
     let mut items = vec![Item::Drawing(Drawing::Forest(subject, groups))];
     items.push(Item::Note(format!("{marks} {lines}")));
-    items.extend(hypotheses(analysis).map(Item::Note));
+    items.extend(hypotheses(analysis, experiment.spec.workload()).map(Item::Note));
     Some(section(heading, items))
 }
 
@@ -234,9 +234,9 @@ pub(super) fn schedule(
 }
 
 /// That no question is left.
-pub(super) fn nothing_open(analysis: &Analysis) -> Option<Section> {
+pub(super) fn nothing_open(open: &[String]) -> Option<Section> {
     let said = Item::Paragraph("Nothing that was asked was left open.".to_owned());
-    analysis.open_questions.is_empty().then(|| section("Not concluded", [said]))
+    open.is_empty().then(|| section("Not concluded", [said]))
 }
 
 /// The machine, the places, the jobs, and the command.
@@ -250,8 +250,7 @@ pub(super) fn circumstances(experiment: &ExperimentHead) -> [Section; 2] {
         let places = hosts.chain([Item::Table(facts::sites(experiment))]).collect();
         ("Environment", places, facts::jobs(experiment))
     };
-    let spec = serde_json::to_string_pretty(&experiment.spec)
-        .expect("a spec has string keys and plain values");
+    let spec = String::from_utf8(experiment.spec.encode_pretty()).expect("JSON is text");
     let version = &experiment.iotax_version;
     let mut said = if is_of_results {
         format!("iotax {version}.")

@@ -4,10 +4,14 @@
 //! read, copied, printed and spoken without any drawing.
 
 use indexmap::IndexSet;
-use iotax_analyze::{Analysis, Attribution, Comparison, Estimate, Metric, Unit};
+use iotax_analyze::{
+    Analysis, Attribution, Comparison, Effect, Estimate, Metric, Unit, log_factor,
+};
 use iotax_experiment::Subject;
-use iotax_quantity::{Effect, log_factor};
+use iotax_wording::effect::ways;
+use iotax_wording::name;
 use iotax_wording::name::subject as named;
+use iotax_wording::trial;
 
 use crate::against::baseline_of;
 use crate::comparison::{effect, primary_of_each, row_name, subject};
@@ -123,7 +127,7 @@ pub(crate) fn over_phases<'a>(phases: impl Iterator<Item = &'a Analysis>) -> Vec
 fn of_phase(analysis: &Analysis, comparison: &Comparison, scale: Scale) -> Row {
     let [tax, verdict, blocks, _] = figures(comparison);
     let name = words::printable(&analysis.workload);
-    let verdict = doubts::marked(verdict, analysis, &named(&comparison.subject));
+    let verdict = doubts::marked(verdict, analysis, &comparison.subject);
     Row {
         spoken: format!("{name}: {}, {}", tax.text, verdict.text),
         name,
@@ -132,7 +136,7 @@ fn of_phase(analysis: &Analysis, comparison: &Comparison, scale: Scale) -> Row {
         interval: ends(comparison, scale),
         first_in: None,
         last_in: None,
-        cells: vec![Cell::new(comparison.metric.name()), tax, verdict, blocks],
+        cells: vec![Cell::new(name::metric(comparison.metric)), tax, verdict, blocks],
     }
 }
 
@@ -288,18 +292,20 @@ impl Scale {
     }
 
     fn caption(metric: Metric) -> String {
-        format!("Effect on {}", metric.name())
+        format!("Effect on {}", name::metric(metric))
     }
 
     fn axis(self, metric: Metric) -> String {
         match self {
-            Self::Percent => format!("{}: {}", metric.name(), self.axis_of_all(metric)),
-            Self::Factors => format!("factor in {}", metric.name()),
+            Self::Percent => {
+                format!("{}: {}", name::metric(metric), self.axis_of_all(metric))
+            }
+            Self::Factors => format!("factor in {}", name::metric(metric)),
         }
     }
 
     fn axis_of_all(self, metric: Metric) -> String {
-        let [better, worse] = metric.on().ways();
+        let [better, worse] = ways(metric.on());
         match self {
             Self::Percent => format!("% {worse} (below 0: {better})"),
             Self::Factors => "factor".to_owned(),
@@ -307,7 +313,7 @@ impl Scale {
     }
 
     fn ways(self, metric: Metric) -> Option<[&'static str; 2]> {
-        (self == Self::Factors).then(|| metric.on().ways())
+        (self == Self::Factors).then(|| ways(metric.on()))
     }
 }
 
@@ -324,7 +330,7 @@ fn figures(comparison: &Comparison) -> [Cell; 4] {
             tone: words::verdict_tone(comparison.verdict),
         },
         Cell::new(comparison.blocks.to_string()),
-        Cell::new(comparison.regime.as_deref().unwrap_or(ABSENT)),
+        Cell::new(comparison.regime.map_or(ABSENT, trial::regime)),
     ]
 }
 

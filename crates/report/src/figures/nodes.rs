@@ -1,10 +1,11 @@
 //! The map of the nodes of a fleet: which is slow, by how much, and where they are.
 
+use iotax_wording::effect::EffectWords as _;
 use std::collections::BTreeSet;
 
-use iotax_analyze::{Analysis, ArmSummary, Comparison, Outliers, Verdict};
+use iotax_analyze::{Analysis, ArmSummary, Comparison, Effect, Outliers, Verdict};
 use iotax_experiment::Design;
-use iotax_quantity::{Effect, percent};
+use iotax_quantity::percent;
 use iotax_record::{ExperimentHead, Placed, Site};
 use iotax_wording::name;
 
@@ -104,7 +105,7 @@ impl Finding {
     fn of_many(found: &Outliers, name: &str) -> Self {
         let finding = |standing, word: &str, tax, verdict: &str| {
             let effect = Effect::sized(found.metric.on(), tax);
-            let size = effect.size(found.metric.name());
+            let size = effect.size(name::metric(found.metric));
             Self {
                 standing,
                 word: word.to_owned(),

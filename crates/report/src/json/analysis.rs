@@ -1,13 +1,17 @@
 //! An analysis as it is printed: its causes are part of it.
 
 use iotax_analyze::{
-    Analysis, ArmDepths, ArmDrain, ArmPrecondition, ArmSummary, Attribution, Comparison, Ending,
-    FactorEffects, FleetCost, Judgment, Outliers, TrialPoint, Warning,
+    Analysis, ArmDepths, ArmDrain, ArmPrecondition, ArmSummary, Check, Comparison, Doubt,
+    DoubtKind, Ending, Estimate, FactorEffects, FleetCost, Interaction, Judgment, LayerCost,
+    OpenQuestion, Outliers, TrialPoint,
 };
 use iotax_diagnose::of_arms;
 use iotax_record::ExperimentHead;
+use iotax_wording::doubt::doubt;
 use iotax_wording::ending::ending;
-use iotax_wording::name;
+use iotax_wording::interaction::hypothesis;
+use iotax_wording::question::question;
+use iotax_wording::{name, rule, trial};
 use serde::Serialize;
 
 use super::limits::ShownDocumented;
@@ -33,6 +37,69 @@ fn compared(data: &Comparison) -> With<'_, Comparison, Compared> {
     With { data, said: Compared { against } }
 }
 
+#[derive(Serialize)]
+struct Ruled {
+    of: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<String>,
+}
+
+fn ruled(data: &Judgment) -> With<'_, Judgment, Ruled> {
+    With { data, said: Ruled { of: rule::of(data), why: rule::why(data) } }
+}
+
+#[derive(Serialize)]
+struct Why {
+    why: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Guess {
+    hypothesis: String,
+}
+
+/// What each layer costs.
+#[derive(Serialize)]
+struct Attributed<'a> {
+    bare_ns: f64,
+    layers: &'a [LayerCost],
+    interactions: Vec<With<'a, Interaction, Guess>>,
+    total_ns: Option<Estimate>,
+    blocks: u32,
+}
+
+/// A reason to doubt the figures, in words and as data.
+#[derive(Serialize)]
+struct Warning<'a> {
+    check: Check,
+    arm: Option<String>,
+    message: String,
+    advice: String,
+    trials: u32,
+    finding: &'a DoubtKind,
+}
+
+impl<'a> Warning<'a> {
+    fn new(doubted: &'a Doubt, experiment: &ExperimentHead) -> Self {
+        let said = doubt(doubted, experiment);
+        Self {
+            check: doubted.check(),
+            arm: doubted.of.as_ref().map(name::subject),
+            message: said.message(),
+            advice: said.advice,
+            trials: doubted.trials,
+            finding: &doubted.kind,
+        }
+    }
+}
+
+/// What was not concluded, in words and as data.
+#[derive(Serialize)]
+struct Question<'a> {
+    message: String,
+    finding: &'a OpenQuestion,
+}
+
 /// The keys, in their order.
 #[derive(Serialize)]
 pub(crate) struct Shown<'a> {
@@ -50,26 +117,26 @@ pub(crate) struct Shown<'a> {
     outliers: Option<&'a Outliers>,
     #[serde(skip_serializing_if = "Option::is_none")]
     fleet: Option<FleetCost>,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    rules: &'a [Judgment],
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    requirements: &'a [Judgment],
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    preconditioned: &'a [ArmPrecondition],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    rules: Vec<With<'a, Judgment, Ruled>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    requirements: Vec<With<'a, Judgment, Ruled>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    preconditioned: Vec<With<'a, ArmPrecondition, Why>>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     drained: &'a [ArmDrain],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     depths: &'a [ArmDepths],
     #[serde(skip_serializing_if = "Vec::is_empty")]
     below_cap: Vec<Self>,
-    attribution: Option<&'a Attribution>,
-    trials: &'a [TrialPoint],
+    attribution: Option<Attributed<'a>>,
+    trials: Vec<With<'a, TrialPoint, Why>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     documented: Vec<ShownDocumented<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     causes: Vec<DiagnosisJson>,
-    warnings: &'a [Warning],
-    open_questions: &'a [String],
+    warnings: Vec<Warning<'a>>,
+    open_questions: Vec<Question<'a>>,
     ending: ShownEnding<'a>,
 }
 
@@ -84,6 +151,23 @@ struct ShownEnding<'a> {
 impl<'a> Shown<'a> {
     pub(crate) fn new(experiment: &'a ExperimentHead, analysis: &'a Analysis) -> Self {
         let below_cap = analysis.below_cap.iter();
+        let workload = experiment.spec.workload();
+        let preconditioned = analysis.preconditioned.iter().map(|data| {
+            let why = trial::not_preconditioned(data);
+            With { data, said: Why { why } }
+        });
+        let trials = analysis.trials.iter().map(|data| {
+            let why = trial::why(data);
+            With { data, said: Why { why } }
+        });
+        let guessed = |data: &'a Interaction| {
+            let hypothesis = hypothesis(data, workload);
+            With { data, said: Guess { hypothesis } }
+        };
+        let open_questions = analysis
+            .open_questions
+            .iter()
+            .map(|finding| Question { message: question(finding, experiment), finding });
         Self {
             format: analysis.format,
             workload: &analysis.workload,
@@ -96,18 +180,24 @@ impl<'a> Shown<'a> {
             matrix: analysis.matrix.as_ref(),
             outliers: analysis.outliers.as_ref(),
             fleet: analysis.fleet,
-            rules: &analysis.rules,
-            requirements: &analysis.requirements,
-            preconditioned: &analysis.preconditioned,
+            rules: analysis.rules.iter().map(ruled).collect(),
+            requirements: analysis.requirements.iter().map(ruled).collect(),
+            preconditioned: preconditioned.collect(),
             drained: &analysis.drained,
             depths: &analysis.depths,
             below_cap: below_cap.map(|(experiment, load)| Self::new(experiment, load)).collect(),
-            attribution: analysis.attribution.as_ref(),
-            trials: &analysis.trials,
+            attribution: analysis.attribution.as_ref().map(|found| Attributed {
+                bare_ns: found.bare_ns,
+                layers: &found.layers,
+                interactions: found.interactions.iter().map(guessed).collect(),
+                total_ns: found.total_ns,
+                blocks: found.blocks,
+            }),
+            trials: trials.collect(),
             documented: analysis.documented.iter().map(ShownDocumented::new).collect(),
             causes: of_arms(experiment, analysis).into_iter().map(DiagnosisJson::from).collect(),
-            warnings: &analysis.warnings,
-            open_questions: &analysis.open_questions,
+            warnings: analysis.warnings.iter().map(|of| Warning::new(of, experiment)).collect(),
+            open_questions: open_questions.collect(),
             ending: ShownEnding {
                 reason: ending(&experiment.spec, analysis),
                 ending: &analysis.ending,

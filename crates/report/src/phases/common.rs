@@ -1,51 +1,78 @@
 //! What is said of every phase alike: once, and not in each of their chapters.
 
-use iotax_analyze::{Analysis, Check, Warning};
+use iotax_analyze::Check;
+use iotax_wording::doubt::{doubt, notices};
 
 use crate::document::{Item, Section, Topic};
-use crate::experiment::Part;
-use crate::notices::notices;
+use crate::experiment::{Part, questions};
 
-/// Open questions that all phases share; of saved results, warnings too.
+/// Open questions that all phases share; of saved results, doubts too. What is the same in words is
+/// the same, whatever the twelfth digit.
 pub(super) struct Common {
-    first: Analysis,
+    first: Part,
+    /// The words of the questions that are left in it.
+    open: Vec<String>,
     /// What the phases are called: `phase`, `job`.
     word: &'static str,
+}
+
+/// What is said of each doubt.
+fn doubts((experiment, analysis): &Part) -> Vec<String> {
+    let said = analysis.warnings.iter().map(|one| {
+        let said = doubt(one, experiment);
+        format!("{:?} {} {}", one.of, said.message(), said.advice)
+    });
+    said.collect()
 }
 
 impl Common {
     pub(super) fn of(parts: &[Part]) -> Self {
         let (experiment, first) = &parts[0];
         let is_of_results = experiment.spec.is_of_results();
+        let each: Vec<[Vec<String>; 2]> =
+            parts.iter().map(|part| [doubts(part), questions(&part.0, &part.1)]).collect();
+        let is_common =
+            |what: usize, text: &String| each.iter().all(|all| all[what].contains(text));
         let mut first = first.clone();
-        let others = || parts.iter().map(|(_, part)| part);
-        let is_common = |warning: &Warning| others().all(|part| part.warnings.contains(warning));
-        first.warnings.retain(|warning| is_of_results && is_common(warning));
-        first.open_questions.retain(|text| others().all(|part| part.open_questions.contains(text)));
-        Self { first, word: if is_of_results { "job" } else { "phase" } }
+        let [said, open] = &each[0];
+        let mut own = said.iter();
+        first
+            .warnings
+            .retain(|_| own.next().is_some_and(|text| is_of_results && is_common(0, text)));
+        let mut own = open.iter();
+        first.open_questions.retain(|_| own.next().is_some_and(|text| is_common(1, text)));
+        let open = open.iter().filter(|text| is_common(1, text)).cloned().collect();
+        let word = if is_of_results { "job" } else { "phase" };
+        Self { first: (experiment.clone(), first), open, word }
     }
 
-    /// What is of each phase alone.
+    /// What is of each phase alone, and what stands above of all of them.
     pub(super) fn left_out_of(&self, parts: &[Part]) -> Vec<Part> {
-        let is_own = |warning: &Warning| !self.first.warnings.contains(warning);
-        let own = |(experiment, analysis): &Part| {
+        let common = doubts(&self.first);
+        let own = |part: &Part| {
+            let (experiment, analysis) = part;
             let mut own = analysis.clone();
-            own.warnings.retain(is_own);
-            own.open_questions.retain(|text| !self.first.open_questions.contains(text));
-            if !self.first.open_questions.is_empty() {
-                own.open_questions.push(format!("What is said above of all {}s.", self.word));
-            }
+            let mut said = doubts(part).into_iter();
+            own.warnings.retain(|_| said.next().is_some_and(|text| !common.contains(&text)));
+            let mut asked = questions(experiment, analysis).into_iter();
+            own.open_questions
+                .retain(|_| asked.next().is_some_and(|text| !self.open.contains(&text)));
             (experiment.clone(), own)
         };
         parts.iter().map(own).collect()
     }
 
+    /// What is said in the place of open questions that stand above.
+    pub(super) fn instead(&self) -> Option<String> {
+        (!self.open.is_empty()).then(|| format!("What is said above of all {}s.", self.word))
+    }
+
     /// Without what the first sentences say.
     pub(super) fn sections(&self) -> Vec<Section> {
-        let mut unsaid = self.first.clone();
-        unsaid.warnings.retain(|warning| warning.check != Check::AnotherJob);
+        let (experiment, mut unsaid) = self.first.clone();
+        unsaid.warnings.retain(|doubt| doubt.check() != Check::AnotherJob);
         let (severe, mild): (Vec<_>, Vec<_>) =
-            notices(&unsaid).into_iter().partition(|notice| notice.is_severe);
+            notices(&experiment, &unsaid).into_iter().partition(|notice| notice.is_severe);
         let said = |heading: &str, notices: Vec<_>, is_alarming: bool| {
             let items: Vec<Item> = notices.into_iter().map(Item::Warning).collect();
             let topic = if is_alarming { Topic::Answer } else { Topic::Doubt };
@@ -55,7 +82,7 @@ impl Common {
                 ..Section::new(heading, items)
             })
         };
-        let open = self.first.open_questions.clone();
+        let open = self.open.clone();
         let heading = format!("Not concluded of any {}", self.word);
         let open =
             (!open.is_empty()).then(|| Section::new(heading, [Item::list(open)]).on(Topic::Doubt));

@@ -1,10 +1,10 @@
 //! What each arm costs in each phase, narrow enough for a terminal: a row per phase, a column per arm.
 
 use indexmap::IndexMap;
-use iotax_analyze::{Analysis, Comparison, Verdict};
+use iotax_analyze::{Analysis, Comparison, Effect, Verdict, log_factor};
 use iotax_experiment::Subject;
 use iotax_quantity::percent;
-use iotax_wording::name::subject as named;
+use iotax_wording::effect::EffectWords as _;
 
 use crate::comparison::{primary_of_each, subject};
 use crate::document::{Cell, Head, Item, LegendEntry, Section, Table, Topic};
@@ -81,10 +81,10 @@ fn of(analysis: &Analysis) -> Vec<&Comparison> {
 /// `23 % slower`, or `23%`.
 fn shown(comparison: &Comparison, analysis: &Analysis, in_words: bool) -> Cell {
     let tone = words::verdict_tone(comparison.verdict);
-    let is_doubtful = doubts::is_doubtful(analysis, &named(&comparison.subject));
+    let is_doubtful = doubts::is_doubtful(analysis, &comparison.subject);
     let word = comparison.verdict.to_string();
     let is_signed = matches!(comparison.verdict, Verdict::Slower | Verdict::Faster);
-    let size = comparison.effect().and_then(iotax_quantity::Effect::without_interval);
+    let size = comparison.effect().and_then(Effect::without_interval);
     let text = if in_words {
         match size {
             Some(size) if is_signed => size.in_words(),
@@ -114,7 +114,7 @@ fn sign(comparison: &Comparison, is_factor: bool) -> String {
     if !is_factor {
         return percent(tax).replace(' ', "");
     }
-    let log = iotax_quantity::log_factor(comparison.metric.on(), tax);
+    let log = log_factor(comparison.metric.on(), tax);
     let times = iotax_quantity::times(log.abs().exp());
     if log < 0.0 { format!("1/{times}") } else { times }
 }

@@ -10,12 +10,13 @@ mod warned;
 
 pub use self::json::{phases_json_compare, phases_json_run};
 use iotax_analyze::ArmSummary;
+use iotax_experiment::Subject;
 
 use self::common::Common;
 use crate::document::{
     Cell, Chapter, Document, Drawing, Group, Head, Item, Lead, Place, Section, Table, Topic,
 };
-use crate::experiment::{Part, experiment};
+use crate::experiment::{Part, beside, experiment};
 use crate::json::kind;
 use crate::{doubts, facts, figures, format, nfs, paths, rules, tables, words};
 
@@ -58,7 +59,7 @@ pub fn experiments(name: &str, parts: &[Part]) -> Document {
     let own = common.left_out_of(parts);
     let chapters = (1..).zip(&own).map(|(number, part)| Chapter {
         title: format!("{phase} {number} of {}", parts.len()),
-        document: experiment(&part.0, &part.1),
+        document: beside(&part.0, &part.1, common.instead()),
     });
     let chapters = chapters.collect();
     let mut document = Document::of(lead);
@@ -133,7 +134,7 @@ pub(crate) fn overview(parts: &[Part]) -> Table {
                 let is_of = |c: &&iotax_analyze::Comparison| c.subject.arm() == Some(&arm.name);
                 let found = analysis.comparisons.iter().find(is_of);
                 let found = found.map_or_else(|| Cell::new(""), tables::effect_and_verdict);
-                row.push(doubts::marked(found, analysis, &arm.name));
+                row.push(doubts::marked(found, analysis, &Subject::Arm(arm.name.clone())));
             }
             table.rows.push(row);
         }

@@ -1,6 +1,7 @@
 //! Warnings of phases in the report of all of them: who reads only that must meet them, too.
 
 use indexmap::IndexMap;
+use iotax_wording::doubt::title;
 
 use crate::document::{Item, Point, Section};
 use crate::experiment::Part;
@@ -10,8 +11,8 @@ use crate::words;
 /// What puts figures in doubt, phase by phase: what was seen, and the first thing to do.
 pub(super) fn severe(parts: &[Part]) -> Option<Section> {
     let mut seen: IndexMap<String, Vec<&str>> = IndexMap::new();
-    for (_, analysis) in parts {
-        for notice in notices(analysis).iter().filter(|notice| notice.is_severe) {
+    for (experiment, analysis) in parts {
+        for notice in notices(experiment, analysis).iter().filter(|notice| notice.is_severe) {
             seen.entry(told(notice)).or_default().push(&analysis.workload);
         }
     }
@@ -45,9 +46,8 @@ fn listed(mut phases: Vec<&str>, parts: &[Part]) -> String {
 pub(super) fn mild(parts: &[Part]) -> Option<Section> {
     let mut kinds: IndexMap<&str, Vec<&str>> = IndexMap::new();
     for (_, analysis) in parts {
-        let checks = analysis.warnings.iter().map(|warning| words::check(warning.check));
-        for (kind, _) in checks.filter(|(_, is_severe)| !is_severe) {
-            kinds.entry(kind).or_default().push(&analysis.workload);
+        for doubt in analysis.warnings.iter().filter(|doubt| !doubt.is_severe()) {
+            kinds.entry(title(doubt.check())).or_default().push(&analysis.workload);
         }
     }
     let of_kind = |(kind, phases)| Point::new(kind, listed(phases, parts));

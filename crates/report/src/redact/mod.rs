@@ -21,10 +21,8 @@ use std::collections::BTreeMap;
 
 use iotax_experiment::Target;
 use iotax_record::{
-    BusyOne, Counters, End, EndReason, ExperimentHead, LoadRecord, Machine, Outcome, Trial,
+    BusyOne, Counters, End, EndReason, ExperimentHead, LoadRecord, Machine, Outcome, Stored, Trial,
 };
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use fields::Rule;
@@ -187,10 +185,10 @@ impl Redactor {
     }
 
     /// A value with each of its strings as its field's rule has it.
-    fn clean<T: Serialize + DeserializeOwned>(&mut self, value: &T, name: &str) -> T {
-        let told = serde_json::to_value(value).expect("what was read from JSON can be written");
+    fn clean<T: Stored>(&mut self, value: &T, name: &str) -> T {
+        let told = Value::decode(&value.encode()).expect("JSON was written");
         let clean = self.walk(told, "", name);
-        serde_json::from_value(clean).expect("words of the format are kept, others are free")
+        T::decode(&clean.encode()).expect("words of the format are kept, others are free")
     }
 
     fn walk(&mut self, value: Value, parent: &str, field: &str) -> Value {

@@ -1,9 +1,10 @@
 //! What analysing the experiments of the parent module could show.
 
 use iotax_analyze::{
-    Analysis, ArmSummary, Attribution, Check, Comparison, Ending, Estimate, FORMAT, Interaction,
-    JobSummary, LatencySpread, LayerCost, Metric, OperationSummary, QuantilePoint, SyncSummary,
-    TrialPoint, Verdict, Warning,
+    Analysis, ArmSummary, Attribution, Comparison, Doubt, DoubtKind, Ending, Estimate, FORMAT,
+    Interaction, JobSummary, LatencySpread, LayerCost, Metric, NoAnswer, OpenQuestion,
+    OperationSummary, Outlook, QuantilePoint, Regime, SyncSummary, TrialOutcome, TrialPoint,
+    Verdict,
 };
 use iotax_experiment::Subject;
 use iotax_record::{EndReason, ExperimentHead, Slow};
@@ -111,8 +112,9 @@ pub(crate) fn points(arms: &[ArmSummary], blocks: u32, seconds: u32) -> Vec<Tria
                 arm: arm.name.clone(),
                 started_ns: u64::from(slot) * (u64::from(seconds) + 2) * 1_000_000_000,
                 switch_ns: 31_000_000,
-                outcome: "completed".to_owned(),
+                outcome: TrialOutcome::Completed,
                 why: None,
+                paused_ns: None,
                 used: true,
                 iops: Some(arm.iops),
                 bytes_per_s: Some(arm.bytes_per_s),
@@ -250,18 +252,13 @@ pub(crate) fn peel() -> Analysis {
         interactions: vec![Interaction {
             layers: ["aes".to_owned(), "aes#2".to_owned()],
             cost_ns: estimate(1_250.0, 830.0),
-            hypothesis: "dearer together: probably both want the same CPU; a guess".to_owned(),
+            verdict: Some(Verdict::Slower),
         }],
         total_ns: estimate(9_860.0, 560.0),
         blocks: 12,
     });
-    analysis.warnings = vec![Warning {
-        check: Check::Steal,
-        arm: None,
-        message: "the hypervisor took 2.1 % of CPU time in 3 of 48 trials".to_owned(),
-        advice: "Repeat on a machine of your own, or at a quieter time.".to_owned(),
-        trials: 3,
-    }];
+    let kind = DoubtKind::Steal { share: 0.021 };
+    analysis.warnings = vec![Doubt { kind, of: None, trials: 3, of_trials: Some(48) }];
     analysis
 }
 
@@ -290,7 +287,7 @@ pub(crate) fn compare() -> Analysis {
         },
         p99("queue", [0.08, -0.05, 0.22], 9_000.0, Verdict::Undecided),
         Comparison {
-            regime: Some("sustained".to_owned()),
+            regime: Some(Regime::Sustained),
             ..rate("cap", [0.5312, 0.5271, 0.5353], Verdict::Slower)
         },
         Comparison {
@@ -307,11 +304,11 @@ pub(crate) fn compare() -> Analysis {
         p99("same", [-0.01, -0.04, 0.02], -1_000.0, Verdict::Equivalent),
     ];
     let mut analysis = analysis(&experiment, arms, comparisons);
-    analysis.open_questions = vec![
-        "queue: whether throughput differs from base by more than 5 %; about 31 blocks in all \
-         would probably tell"
-            .to_owned(),
-    ];
+    analysis.open_questions = vec![OpenQuestion::NoAnswer {
+        metric: Metric::Throughput,
+        of: vec![Subject::Arm("queue".to_owned())],
+        why: NoAnswer::Noise { blocks: 12, outlook: Some(Outlook::Blocks([31, 31])) },
+    }];
     analysis
 }
 

@@ -1,6 +1,6 @@
 //! What was done with the arms `base` and `luks` before anything was measured.
 
-use iotax_analyze::{ArmDrain, ArmPrecondition, Metric, Steadiness};
+use iotax_analyze::{ArmDrain, ArmPrecondition, Metric, Regime, Steadiness};
 
 /// Both spent their burst credits.
 pub(super) fn drained() -> Vec<ArmDrain> {
@@ -10,7 +10,7 @@ pub(super) fn drained() -> Vec<ArmDrain> {
         burst_iops: Some(12_000.0),
         rate_iops: Some(4_000.0),
         spent_ios: Some(80_000.0),
-        regime: Some("sustained".to_owned()),
+        regime: Some(Regime::Sustained),
     };
     vec![drain("base"), drain("luks")]
 }
@@ -26,7 +26,7 @@ pub(super) fn preconditioned() -> Vec<ArmPrecondition> {
         rounds: [vec![9_000.0; 20], vec![5_000.0, 4_100.0, 4_000.0, 4_050.0, 4_000.0]].concat(),
         window: Some(Steadiness { range, slope }),
         steady: Some(steady),
-        why: None,
+        short: None,
     };
     vec![arm("base", [0.024, -0.009], true), arm("luks", [0.236, -0.19], false)]
 }

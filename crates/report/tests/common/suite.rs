@@ -15,7 +15,7 @@ pub(crate) fn suite() -> Document {
     };
     let mut imprecise = analyses::factors();
     imprecise.warnings = troubled::warned().warnings;
-    imprecise.warnings.retain(|warning| warning.check == Check::Precision);
+    imprecise.warnings.retain(|warning| warning.check() == Check::Precision);
     let parts = [
         named("reads", analyses::compare()),
         named("writes", troubled::warned()),

@@ -1,8 +1,9 @@
 //! Analyses with something that is to be told: rules, stalls, caps, warnings, names that mean harm.
 
 use iotax_analyze::{
-    Analysis, ArmDepths, Cap, Check, Comparison, DepthLevel, DepthResponse, EffectChange, Estimate,
-    JobSummary, Judgment, Metric, Missing, Stalls, Verdict, Warning,
+    Analysis, ArmDepths, Cap, Comparison, DepthLevel, DepthResponse, Doubt, DoubtKind,
+    EffectChange, Estimate, JobSummary, Judgment, Metric, Missing, NoAnswer, OpenQuestion, Regime,
+    RuleOpen, Stalls, TrialOutcome, Verdict,
 };
 use iotax_experiment::rule::{Condition, RuleOutcome};
 use iotax_experiment::{Rule, Subject};
@@ -111,7 +112,7 @@ pub(crate) fn masked() -> Analysis {
     let masked = Comparison {
         subject: Subject::Arm("luks".to_owned()),
         cap: Some(cap),
-        regime: Some("sustained".to_owned()),
+        regime: Some(Regime::Sustained),
         ..comparison(Metric::Throughput, [0.001, -0.002, 0.004], Verdict::Masked)
     };
     analysis.comparisons = vec![masked];
@@ -147,7 +148,7 @@ pub(crate) fn masked() -> Analysis {
 pub(crate) fn warned() -> Analysis {
     let mut analysis = compare();
     for trial in analysis.trials.iter_mut().filter(|t| t.arm == "cap") {
-        trial.outcome = "failed".to_owned();
+        trial.outcome = TrialOutcome::Failed;
         trial.why =
             Some("/dev/vdb: read at offset 40960: Input/output error (os error 5)".to_owned());
         trial.used = false;
@@ -161,34 +162,23 @@ pub(crate) fn warned() -> Analysis {
         (comparison.tax, comparison.lo, comparison.hi) = (None, None, None);
         (comparison.verdict, comparison.blocks, comparison.regime) = (Verdict::Undecided, 0, None);
     }
-    let warning = |check, arm: Option<&str>, message: &str, advice: &str| Warning {
-        check,
-        arm: arm.map(str::to_owned),
-        message: message.to_owned(),
-        advice: advice.to_owned(),
-        trials: 12,
-    };
+    let arm = |name: &str| Subject::Arm(name.to_owned());
+    let first = Some("/dev/vdb: Input/output error (os error 5)".to_owned());
+    let failed = Doubt::about(arm("cap"), DoubtKind::Failed { first }, 12);
+    let kind = DoubtKind::WrongSign { metric: Metric::Throughput, tax: Some(-0.011) };
+    let of = vec![arm("queue"), arm("same")];
+    let noise =
+        DoubtKind::Noise { of, spread: [0.02, 0.09], outlook: None, best_time_s: Some(20.0) };
     analysis.warnings = vec![
-        warning(
-            Check::FailedTrials,
-            Some("cap"),
-            "12 of 12 trials failed: /dev/vdb: Input/output error (os error 5)",
-            "Look at the kernel log for this device; the arm has no figures.",
-        ),
-        warning(
-            Check::WrongSign,
-            Some("same"),
-            "an added layer made reads 1.1 % faster",
-            "Suspect a cache: repeat with direct I/O or with a larger size.",
-        ),
-        warning(
-            Check::Precision,
-            None,
-            "trials are shorter than their noise needs",
-            "Use --time 20s.",
-        ),
+        Doubt { of_trials: Some(12), ..failed },
+        Doubt::about(arm("same"), kind, 12),
+        Doubt::of_all(noise, 12),
     ];
-    analysis.open_questions.push("cap: nothing usable was measured".to_owned());
+    analysis.open_questions.push(OpenQuestion::NoAnswer {
+        metric: Metric::P99,
+        of: vec![arm("cap")],
+        why: NoAnswer::BeforeFirstLook { complete: 0 },
+    });
     analysis.ending.interrupted = true;
     analysis.ending.reasons = said("it was interrupted");
     analysis
@@ -220,19 +210,22 @@ pub(crate) fn hostile() -> Analysis {
     for comparison in &mut analysis.comparisons {
         let Subject::Arm(name) = &comparison.subject else { panic!("arms are compared") };
         comparison.subject = Subject::Arm(bad(name));
-        comparison.regime = Some(HOSTILE.to_owned());
     }
     for trial in &mut analysis.trials {
         trial.arm = bad(&trial.arm);
         trial.why = Some(HOSTILE.to_owned());
-        trial.outcome = HOSTILE.to_owned();
     }
-    for warning in &mut analysis.warnings {
-        warning.arm = Some(HOSTILE.to_owned());
-        warning.message = HOSTILE.to_owned();
-        warning.advice = HOSTILE.to_owned();
-    }
-    analysis.open_questions = vec![HOSTILE.to_owned()];
+    let text = || HOSTILE.to_owned();
+    let kinds = [
+        DoubtKind::Failed { first: Some(text()) },
+        DoubtKind::InMemory { file_system: text() },
+        DoubtKind::LayerCache { cache: text() },
+        DoubtKind::RateNotReached { job: text(), achieved: 0.5 },
+        DoubtKind::UnlikeResults { said: text() },
+    ];
+    let doubts = kinds.into_iter().map(|kind| Doubt::about(Subject::Arm(text()), kind, 12));
+    analysis.warnings = doubts.collect();
+    analysis.open_questions = vec![OpenQuestion::DependsOnOthers { layers: vec![text()] }];
     analysis.ending.reasons = said(HOSTILE);
     analysis
 }
@@ -244,14 +237,14 @@ pub(crate) fn ruled() -> Analysis {
         let is_difference = matches!(rule.condition, Condition::SlowerBy(_));
         Judgment {
             rule,
-            of: of.to_owned(),
+            of: Some(Subject::Arm(of.to_owned())),
             outcome,
             metric: is_difference.then_some(Metric::Throughput),
             found: found.map(|[value, lo, hi]| Estimate { value, lo, hi }),
             trials: 12,
             needed: None,
             missing: None,
-            why: None,
+            open: None,
         }
     };
     let mut analysis = compare();
@@ -263,7 +256,7 @@ pub(crate) fn ruled() -> Analysis {
         },
         judged("p99 > 10ms", "luks", RuleOutcome::Pass, Some([4.1e6, 3.9e6, 4.4e6])),
         Judgment {
-            why: Some("no trial has a sync p99".to_owned()),
+            open: Some(RuleOpen::NoFigure),
             ..judged("sync.p99 > 10ms", "luks", RuleOutcome::Undecided, None)
         },
     ];

@@ -1,6 +1,7 @@
 //! Comparisons of two arms, from few figures to as many as there can be.
 
 use iotax_analyze::Analysis;
+use iotax_experiment::Subject;
 use iotax_record::ExperimentHead;
 
 use super::{analyses, machine, troubled};
@@ -18,7 +19,7 @@ fn of(blocks: u32, seconds: u32) -> (ExperimentHead, Analysis) {
     let names: Vec<String> = analysis.arms.iter().map(|arm| arm.name.clone()).collect();
     let is_there = |name: Option<&str>| name.is_none_or(|name| names.iter().any(|it| it == name));
     analysis.comparisons.retain(|comparison| is_there(comparison.subject.arm()));
-    analysis.warnings.retain(|warning| is_there(warning.arm.as_deref()));
+    analysis.warnings.retain(|warning| is_there(warning.of.as_ref().and_then(Subject::arm)));
     analysis.trials = analyses::points(&analysis.arms, blocks, seconds);
     for (i, arm) in analysis.arms.iter_mut().enumerate() {
         arm.counters = Some(machine::summary(arm.iops, i == 1));

@@ -2,11 +2,12 @@
 
 use iotax_layers::Dnat;
 
+use std::net::Ipv4Addr;
+
 use crate::build_context::BuildContext;
 use crate::error::Error;
 use crate::layers::maker::{Made, Maker};
 use crate::network::{Link, Network};
-use std::net::Ipv4Addr;
 
 /// Of the range that is set aside for measurements of networks (RFC 2544); no end has it.
 const SERVICE: Ipv4Addr = Ipv4Addr::new(198, 19, 0, 1);

@@ -2,11 +2,12 @@
 
 use iotax_layers::Ipsec;
 
+use zeroize::Zeroizing;
+
 use crate::build_context::BuildContext;
 use crate::error::Error;
 use crate::layers::maker::{Made, Maker};
 use crate::network::{End, Link, Network};
-use zeroize::Zeroizing;
 
 impl Made for Ipsec {
     fn maker(&self) -> Maker<'_> {

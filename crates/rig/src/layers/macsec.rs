@@ -2,11 +2,12 @@
 
 use iotax_layers::Macsec;
 
+use zeroize::Zeroizing;
+
 use crate::build_context::BuildContext;
 use crate::error::Error;
 use crate::layers::maker::{Made, Maker};
 use crate::network::{Link, Network};
-use zeroize::Zeroizing;
 
 impl Made for Macsec {
     fn maker(&self) -> Maker<'_> {

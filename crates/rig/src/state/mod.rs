@@ -26,7 +26,7 @@ use rustix::io::Errno;
 use rustix::process::geteuid;
 
 use crate::error::Error;
-use crate::ownership::{OTHERS_WRITE, is_writable_by_others, stranger};
+use crate::held::{OTHERS_WRITE, is_writable_by_others, stranger};
 
 /// Where state is kept: `$IOTAX_STATE_DIR` if set; for root `/var/lib/iotax`, so that a `sudo`
 /// that keeps the user's HOME does not leave root's files in it; else `$XDG_STATE_HOME/iotax`, and

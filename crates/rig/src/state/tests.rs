@@ -1,6 +1,6 @@
-use super::*;
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
 
+use super::*;
 use crate::entry::{Entry, inode_of_parent};
 use crate::identity::Identity;
 use crate::journal::Journal;

@@ -10,8 +10,8 @@ use iotax_rig::peer_elsewhere;
 
 use super::message::{Open, Reached};
 use crate::agent_error::AgentError;
+use crate::clock::nanos;
 use crate::error::Error;
-use crate::nanos::nanos;
 
 /// Between two attempts.
 const PAUSE: Duration = Duration::from_millis(200);

@@ -6,8 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use iotax_experiment::{Blame as _, Driver, Fault, Spec, Workload};
-use iotax_load::PeerSecrets;
-use iotax_load::{LoadProgress, Progress};
+use iotax_load::{LoadProgress, PeerSecrets, Progress};
 use iotax_record::{HostRecord, Site};
 use iotax_rig::GivenUp;
 
@@ -16,9 +15,9 @@ use super::launch::Launch;
 use super::message::{Command, Open, PROTOCOL, Reached, Reply};
 use super::timing::{GRACE, longest};
 use crate::agent_error::AgentError;
+use crate::clock::nanos;
 use crate::error::Error;
 use crate::host::{Arms, Files, Measured, Runner, TrialRequest};
-use crate::nanos::nanos;
 
 const CUT: &str = "the connection with its agent was cut, and its result read afterwards";
 

@@ -9,15 +9,14 @@ use std::thread;
 use std::time::Instant;
 
 use iotax_experiment::{Driver, Spec, Workload};
-use iotax_load::IoTarget;
-use iotax_load::{Filler, LoadDriver, LoadProgress, Progress, Request};
+use iotax_load::{Filler, IoTarget, LoadDriver, LoadProgress, Progress, Request};
 use iotax_record::{JobRecord, Site};
 use iotax_rig::{Options, Rig};
 
+use crate::clock::nanos;
 use crate::drivers::Drivers;
 use crate::error::Error;
-use crate::host::{Arms, Files, Load, Measured, Runner, SideBySide, Task, TrialRequest};
-use crate::nanos::nanos;
+use crate::host::{Arms, Files, Load, Measured, Runner, Task, TrialRequest};
 
 /// A look at whether credits are spent.
 const LOOK_NS: u64 = 2_000_000_000;
@@ -86,40 +85,6 @@ impl Arms for Local {
     }
 }
 
-impl SideBySide for Local {
-    fn together(&mut self, requests: &[TrialRequest]) -> Result<Vec<Load>, Error> {
-        let Self { rig, drivers, stop, .. } = self;
-        let arms: Vec<usize> = requests.iter().map(|request| request.arm).collect();
-        let targets = rig.side_by_side(&arms)?;
-        let one = |(request, target): (&TrialRequest, IoTarget<'_>)| {
-            let (Task::Run(workload) | Task::Fill(workload)) = &request.task;
-            let load = asked(request, workload, target, stop);
-            let driver = drivers.of(request.driver).map_err(|error| error.to_string())?;
-            driver.run(&load).map_err(|error| error.to_string())
-        };
-        let mut loads = requests.iter().zip(targets);
-        if requests.len() == 1 {
-            return Ok(loads.next().map(one).into_iter().collect());
-        }
-        Ok(thread::scope(|scope| {
-            let one = &one;
-            let start = |(place, load)| {
-                let thread = thread::Builder::new().name(format!("together-{place}"));
-                thread.spawn_scoped(scope, move || one(load))
-            };
-            let started: Vec<_> = loads.enumerate().map(start).collect();
-            started
-                .into_iter()
-                .map(|thread| match thread.map(thread::ScopedJoinHandle::join) {
-                    Ok(Ok(load)) => load,
-                    Ok(Err(panic)) => std::panic::resume_unwind(panic),
-                    Err(error) => Err(format!("no thread for its load: {error}")),
-                })
-                .collect()
-        }))
-    }
-}
-
 impl Local {
     /// The directory that the load of an arm works in, by a name that other processes can use, too;
     /// `None` if it is none, or several.
@@ -174,6 +139,42 @@ impl Runner for Local {
         let (load, counters) = sampling::measured(driver, load, live, &site);
         let load = load.map_err(|error| error.to_string());
         Ok(Measured { drained_ns, load, counters: Some(counters) })
+    }
+
+    fn drives_side_by_side(&self) -> bool {
+        true
+    }
+
+    fn together(&mut self, requests: &[TrialRequest]) -> Result<Vec<Load>, Error> {
+        let Self { rig, drivers, stop, .. } = self;
+        let arms: Vec<usize> = requests.iter().map(|request| request.arm).collect();
+        let targets = rig.side_by_side(&arms)?;
+        let one = |(request, target): (&TrialRequest, IoTarget<'_>)| {
+            let (Task::Run(workload) | Task::Fill(workload)) = &request.task;
+            let load = asked(request, workload, target, stop);
+            let driver = drivers.of(request.driver).map_err(|error| error.to_string())?;
+            driver.run(&load).map_err(|error| error.to_string())
+        };
+        let mut loads = requests.iter().zip(targets);
+        if requests.len() == 1 {
+            return Ok(loads.next().map(one).into_iter().collect());
+        }
+        Ok(thread::scope(|scope| {
+            let one = &one;
+            let start = |(place, load)| {
+                let thread = thread::Builder::new().name(format!("together-{place}"));
+                thread.spawn_scoped(scope, move || one(load))
+            };
+            let started: Vec<_> = loads.enumerate().map(start).collect();
+            started
+                .into_iter()
+                .map(|thread| match thread.map(thread::ScopedJoinHandle::join) {
+                    Ok(Ok(load)) => load,
+                    Ok(Err(panic)) => std::panic::resume_unwind(panic),
+                    Err(error) => Err(format!("no thread for its load: {error}")),
+                })
+                .collect()
+        }))
     }
 }
 

@@ -207,29 +207,19 @@ impl Bench {
         let measured = [self.spec.workload().clone()];
         let spec = precondition_spec(&self.spec).unwrap();
         let bench = Self { spec, ..self };
-        let perform = |setup: Setup<'_>,
-                       writer: &mut Writer<ExperimentHead>,
-                       phases: &mut Phases,
-                       observer: &mut dyn Observer| {
-            iotax_run::precondition(setup, (&measured, Duration::ZERO), writer, phases, observer)
-        };
+        let perform = |setup: Setup<'_>| iotax_run::precondition(setup, &measured, Duration::ZERO);
         bench.performed(script, perform).0
     }
 
     pub(crate) fn run(self, script: impl Fn(usize, u32) -> Turn) -> Ran {
-        self.performed(&script, iotax_run::run).0
+        self.performed(&script, iotax_run::trials).0
     }
 
     /// What comes of `perform`, and what is seen in its trials.
     fn performed(
         &self,
         script: &dyn Fn(usize, u32) -> Turn,
-        perform: impl FnOnce(
-            Setup<'_>,
-            &mut Writer<ExperimentHead>,
-            &mut Phases,
-            &mut dyn Observer,
-        ) -> Result<End, Error>,
+        perform: impl FnOnce(Setup<'_>) -> Result<End, Error>,
     ) -> (Ran, Phases) {
         let (time, stop) = (Time::default(), AtomicBool::new(false));
         let asked = Rc::default();
@@ -256,8 +246,11 @@ impl Bench {
             clock: &time,
             sustained: &self.sustained,
             spent: self.spent,
+            writer: &mut writer,
+            phases: &mut phases,
+            observer: &mut Silent,
         };
-        let end = perform(setup, &mut writer, &mut phases, &mut Silent).unwrap();
+        let end = perform(setup).unwrap();
         // What is on disk, not what was said.
         let reader = Reader::<ExperimentHead>::open(&dir).unwrap();
         assert_eq!(reader.end.as_ref(), Some(&end));

@@ -5,11 +5,11 @@ use insta::assert_snapshot;
 
 use rustix::io::Errno;
 
-use super::*;
 use iotax_layers::{
     Aes, Cache, Delay, Fault, File, Flash, Layer, Luks, Mem, Queue, Throttle, Tier,
 };
 
+use super::*;
 use crate::{AvailableMemory, ManualClock, MemoryLimit, Session, VirtualDisk};
 
 fn open(layers: &[Layer]) -> Result<VirtualDisk, Error> {

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::pods::PodArgs;
-use crate::args::output::{Color, Listing};
+use crate::args::measure::{Color, Listing};
 
 /// `iotax kube doctor`
 #[derive(Debug, Args)]

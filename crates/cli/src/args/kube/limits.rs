@@ -1,11 +1,8 @@
 use clap::Args;
 
-use super::cluster::ClusterArgs;
+use super::ClusterArgs;
 use super::pods::PodArgs;
-use crate::args::documented::DocumentedArgs;
-use crate::args::gate::CapGateArgs;
-use crate::args::output::OutputArgs;
-use crate::args::search::SearchArgs;
+use crate::args::measure::{CapGateArgs, DocumentedArgs, OutputArgs, SearchArgs};
 
 /// `iotax kube limits`
 #[derive(Debug, Args)]

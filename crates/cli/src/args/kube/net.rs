@@ -1,7 +1,7 @@
 use clap::{Args, value_parser};
 
-use super::cluster::ClusterArgs;
-use super::compare::is_elsewhere;
+use super::ClusterArgs;
+use super::is_elsewhere;
 use super::pods::PodArgs;
 use crate::args::measure::MeasureArgs;
 

@@ -19,7 +19,8 @@ use self::parse::parse;
 use crate::args::{DiskCommand, DiskDownArgs, DiskServeArgs, DiskStatusArgs, DiskUpArgs, Listing};
 use crate::exit::{Exit, Usage};
 use crate::output::{say, say_json, wrap};
-use crate::{saved, signals};
+use crate::resolve::saved;
+use crate::session;
 
 /// What a server says when its disks are mounted.
 const READY: &str = "ready";
@@ -85,7 +86,7 @@ fn mounted_as_json(disk: &Disk) -> Value {
 /// Serves disks until it is told to end. Its parent has gone by then.
 fn serve(args: &DiskServeArgs) -> Result<Exit> {
     let disks = parse(&args.disks.disks)?;
-    let stop = signals::stop_flag()?;
+    let stop = session::stop_flag()?;
     if !args.journalled {
         // Until the disks are mounted, nothing but the parent knows of this process.
         rustix::process::set_parent_process_death_signal(Some(Signal::TERM))?;

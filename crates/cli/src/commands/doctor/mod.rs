@@ -12,11 +12,11 @@ use iotax_report::{self as report, DoctorDetail, HostFindings, Redactor};
 use iotax_wording::cause::{cause, causes, unknown_cause};
 
 use self::peers::Peer;
-use super::limits::read_search;
 use crate::args::{DoctorArgs, Listing};
 use crate::exit::{Exit, Usage};
 use crate::output::{say, style};
-use crate::{documented, key_file, recorded};
+use crate::resolve::documented;
+use crate::{key_file, recorded};
 
 /// `iotax doctor`
 pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit> {
@@ -96,7 +96,7 @@ fn look(args: &DoctorArgs) -> Result<Machine> {
 fn recorded(dir: &Path, facts: &[String]) -> Result<Case> {
     let dir = &Location::from(dir);
     if Reader::<SearchHead>::is_in(dir) {
-        let (reader, caps) = read_search(dir)?;
+        let (reader, caps) = recorded::read_search(dir)?;
         let gaps = reader.gap()?.map(|gap| gap.to_string()).into_iter().collect();
         let mut head = reader.head;
         let targets = head.search.targets.len();

@@ -1,18 +1,17 @@
 use anyhow::Result;
 
-use crate::args::{KubeCompareArgs, MeasureArgs};
+use crate::args::KubeCompareArgs;
+use crate::commands::measure::measured;
 use crate::exit::Exit;
-use crate::hosts::Where;
 use crate::in_cluster::{InCluster, refuse_elsewhere};
-use crate::measure::measure_at;
 use crate::resolve;
+use crate::run::Backend;
 
 /// `iotax kube compare`
 pub(super) fn compare(args: &KubeCompareArgs) -> Result<Exit> {
-    let MeasureArgs { documented, load, output, gate, .. } = &args.compare.measure;
-    refuse_elsewhere(load)?;
-    let mut asked = InCluster::new(&args.cluster, &args.pods)?;
-    let resolved =
-        resolve::compare_placed(&args.compare, &mut |spec| asked.place(spec, &args.pods))?;
-    measure_at(&Where::Cluster(&asked), "kube-compare", resolved, (load, output, gate), documented)
+    refuse_elsewhere(&args.compare.measure.load)?;
+    let mut volumes = InCluster::new(&args.cluster, &args.pods)?;
+    let resolved = resolve::compare_placed(&args.compare, |spec| volumes.place(spec, &args.pods))?;
+    let asked = args.compare.measure.asked("kube-compare");
+    measured(&resolved, &Backend::Volumes(&volumes), &asked)
 }

@@ -2,14 +2,12 @@ use anyhow::Result;
 use iotax_cluster::{FleetNode, Toleration, nodes};
 use iotax_experiment::{Design, Spec};
 
-use crate::args::{
-    ClusterArgs, CompareArgs, HostCommandArgs, KubeFleetArgs, MatrixArgs, MeasureArgs,
-};
+use crate::args::{ClusterArgs, CompareArgs, HostCommandArgs, KubeFleetArgs, MatrixArgs};
+use crate::commands::measure::measured;
 use crate::exit::{Exit, usage};
-use crate::hosts::Where;
 use crate::in_cluster::{InCluster, connect, refuse_elsewhere};
-use crate::measure::measure_at;
 use crate::resolve;
+use crate::run::Backend;
 
 /// From so many nodes on they are judged as a population, in stages: all in the first rounds, and
 /// those that may be slow up to the last.
@@ -20,8 +18,8 @@ const ROUNDS: (u32, u32) = (4, 16);
 pub(super) fn fleet(args: KubeFleetArgs) -> Result<Exit> {
     let KubeFleetArgs { nodes, disk, at_once, workload, cluster, pods, mut measure } = args;
     refuse_elsewhere(&measure.load)?;
-    let mut asked = InCluster::new(&cluster, &pods)?;
-    let names = names(&nodes, &cluster, &asked.options.tolerations)?;
+    let mut volumes = InCluster::new(&cluster, &pods)?;
+    let names = names(&nodes, &cluster, &volumes.options.tolerations)?;
     // Where its cap is, is no question of which node is the slow one.
     measure.caps.no_depth_check |= !measure.caps.below_cap;
     let target = disk.target();
@@ -34,22 +32,20 @@ pub(super) fn fleet(args: KubeFleetArgs) -> Result<Exit> {
         measure,
     };
     let asks_for_rounds = compare.measure.certainty.max_blocks.is_some();
-    let resolved = resolve::compare_placed(&compare, &mut |spec| {
-        as_fleet(spec, asks_for_rounds);
-        spec.at_once = at_once;
-        asked.place(spec, &pods)
+    let resolved = resolve::compare_placed(&compare, |spec| {
+        let spec = Spec { at_once, ..as_fleet(spec, asks_for_rounds) };
+        volumes.place(spec, &pods)
     })?;
-    let MeasureArgs { documented, load, output, gate, .. } = &compare.measure;
-    measure_at(&Where::Cluster(&asked), "kube-fleet", resolved, (load, output, gate), documented)
+    measured(&resolved, &Backend::Volumes(&volumes), &compare.measure.asked("kube-fleet"))
 }
 
-fn as_fleet(spec: &mut Spec, asks_for_rounds: bool) {
-    spec.design = Design::Fleet;
+fn as_fleet(spec: Spec, asks_for_rounds: bool) -> Spec {
+    let mut stop = spec.stop;
     if spec.arms.len() >= POPULATION {
-        let asked = spec.stop.max_blocks;
-        (spec.stop.min_blocks, spec.stop.max_blocks) =
-            if asks_for_rounds { (asked, asked) } else { ROUNDS };
+        let asked = stop.max_blocks;
+        (stop.min_blocks, stop.max_blocks) = if asks_for_rounds { (asked, asked) } else { ROUNDS };
     }
+    Spec { design: Design::Fleet, stop, ..spec }
 }
 
 /// The nodes that are meant: two or more.

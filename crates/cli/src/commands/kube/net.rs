@@ -2,14 +2,14 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use iotax_cluster::{Cluster, Ends, NetPath, PodOptions, host_network_refused};
-use iotax_experiment::{Driver, Engine, Spec};
+use iotax_experiment::{Arm, Driver, Engine, Spec};
 
 use crate::args::{CompareArgs, HostCommandArgs, KubeNetArgs, MatrixArgs, MeasureArgs, RunArgs};
+use crate::commands::measure::measured;
 use crate::exit::{Exit, usage};
-use crate::hosts::Where;
 use crate::in_cluster::{NetInCluster, connect, options, refuse_elsewhere};
-use crate::measure::measure_at;
 use crate::resolve::{self, Resolved};
+use crate::run::Backend;
 
 /// `iotax kube net`
 pub(super) fn net(args: KubeNetArgs) -> Result<Exit> {
@@ -21,11 +21,10 @@ pub(super) fn net(args: KubeNetArgs) -> Result<Exit> {
     let cluster = connect(&cluster)?;
     let paths = possible(asked, !paths.is_empty(), &cluster, &options)?;
     let (resolved, measure) = resolved(&paths, workload, measure)?;
-    refuse_ports_of_their_own(&resolved.spec, &paths)?;
+    refuse_ports_of_their_own(resolved.spec(), &paths)?;
     let ends = Ends { from, to, are_across_zones: across_zones };
     let asked = NetInCluster { cluster: Arc::new(cluster), options, paths, ends, port };
-    let MeasureArgs { documented, load, output, gate, .. } = &measure;
-    measure_at(&Where::Net(&asked), "kube-net", resolved, (load, output, gate), documented)
+    measured(&resolved, &Backend::Paths(&asked), &measure.asked("kube-net"))
 }
 
 /// The paths that were named, each once and in the order of all; or all.
@@ -74,10 +73,10 @@ fn resolved(
         let trials = certainty.max_blocks;
         let targets = vec![target(path)];
         let run = RunArgs { workload, targets, trials, gate, documented, load, output };
-        let mut resolved = resolve::run(&run)?;
-        for arm in &mut resolved.spec.arms {
-            path.name().clone_into(&mut arm.name);
-        }
+        let called = |arm: Arm| Arm { name: path.name().to_owned(), ..arm };
+        let resolved = resolve::run_placed(&run, |spec| {
+            Ok(Spec { arms: spec.arms.into_iter().map(called).collect(), ..spec })
+        })?;
         let RunArgs { gate, documented, load, output, .. } = run;
         return Ok((resolved, MeasureArgs { gate, certainty, caps, documented, load, output }));
     }
@@ -92,7 +91,7 @@ fn resolved(
         matrix,
         measure,
     };
-    let resolved = resolve::compare(&compare)?;
+    let resolved = resolve::compare_placed(&compare, Ok)?;
     Ok((resolved, compare.measure))
 }
 

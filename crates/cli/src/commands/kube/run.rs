@@ -1,11 +1,11 @@
 use anyhow::Result;
 
-use crate::args::{KubeRunArgs, RunArgs};
+use crate::args::KubeRunArgs;
+use crate::commands::measure::measured;
 use crate::exit::{Exit, usage};
-use crate::hosts::Where;
 use crate::in_cluster::{InCluster, refuse_elsewhere};
-use crate::measure::measure_at;
 use crate::resolve;
+use crate::run::Backend;
 
 /// `iotax kube run`
 pub(super) fn run(args: KubeRunArgs) -> Result<Exit> {
@@ -16,9 +16,8 @@ pub(super) fn run(args: KubeRunArgs) -> Result<Exit> {
             "on which volume? write --class CLASS, or one target such as class:CLASS",
         ));
     }
-    let RunArgs { documented, load, output, gate, .. } = &run;
-    refuse_elsewhere(load)?;
-    let mut asked = InCluster::new(&cluster, &pods)?;
-    let resolved = resolve::run_placed(&run, &mut |spec| asked.place(spec, &pods))?;
-    measure_at(&Where::Cluster(&asked), "kube-run", resolved, (load, output, gate), documented)
+    refuse_elsewhere(&run.load)?;
+    let mut volumes = InCluster::new(&cluster, &pods)?;
+    let resolved = resolve::run_placed(&run, |spec| volumes.place(spec, &pods))?;
+    measured(&resolved, &Backend::Volumes(&volumes), &run.asked("kube-run"))
 }

@@ -5,10 +5,9 @@ use iotax_rig::GivenUp;
 use iotax_run::Drivers;
 
 use crate::args::LoadArgs;
-use crate::destination::Destination;
-use crate::fit;
 use crate::output::wrap;
 use crate::resolve::Resolved;
+use crate::session::Destination;
 
 /// Each reason that a run would give; empty if it would start. Looks, and makes nothing.
 pub(super) fn lacks(
@@ -16,12 +15,12 @@ pub(super) fn lacks(
     load: &LoadArgs,
     destination: &Destination,
 ) -> Vec<String> {
-    let Resolved { spec, advice, .. } = resolved;
+    let spec = resolved.spec();
     let place = destination.refuse_unusable().err().map(|error| error.to_string());
     let driver = Drivers::find(spec).err().map(|error| error.to_string());
     let targets = iotax_rig::refuse(spec, &load.dir, &GivenUp::by_user(&load.destroy))
         .map_err(anyhow::Error::from);
-    let targets = fit::advised(targets, advice.as_deref()).err();
+    let targets = resolved.advised(targets).err();
     let targets = targets.map(|error| error.to_string());
     place.into_iter().chain(driver).chain(targets).collect()
 }

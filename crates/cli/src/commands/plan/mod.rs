@@ -12,11 +12,10 @@ use serde_json::json;
 
 use crate::args::{Format, PlanCommand};
 use crate::cloud_disks::Told;
-use crate::destination::Destination;
-use crate::exit::{Exit, Usage};
+use crate::exit::{Exit, usage};
 use crate::output::{say, wrap};
-use crate::resolve::Resolved;
-use crate::{resolve, results};
+use crate::resolve::{self, Comparison};
+use crate::session::Destination;
 
 /// Blocks listed in the text; JSON has them all.
 const SHOWN_BLOCKS: u32 = 5;
@@ -28,20 +27,24 @@ pub(crate) fn plan(command: &PlanCommand) -> Result<Exit> {
             ("peel", resolve::peel(args)?, &args.measure.load, &args.measure.output)
         }
         PlanCommand::Compare(args) => {
-            results::refuse(args)?;
-            ("compare", resolve::compare(args)?, &args.measure.load, &args.measure.output)
+            let Comparison::Targets(resolved) = resolve::compare(args)? else {
+                return Err(usage(
+                    "these are results, and nothing would be run; iotax compare shows them",
+                ));
+            };
+            ("compare", resolved, &args.measure.load, &args.measure.output)
         }
         PlanCommand::Run(args) => ("run", resolve::run(args)?, &args.load, &args.output),
     };
     let destination = Destination::new(name, output.out.as_deref());
     let lacks = here::lacks(&resolved, load, &destination);
-    let Resolved { spec, .. } = resolved;
-    let plan = Plan::new(&spec);
+    let spec = resolved.spec();
+    let plan = Plan::new(spec);
     match output.format {
-        Format::Text => say(&(text(&spec, &plan) + &here::text(&lacks)))?,
-        Format::Json => say(&as_json(&spec, &plan, &lacks))?,
+        Format::Text => say(&(text(spec, &plan) + &here::text(&lacks)))?,
+        Format::Json => say(&as_json(spec, &plan, &lacks))?,
         _ => {
-            return Err(Usage("a plan is printed as text or json".to_owned()).into());
+            return Err(usage("a plan is printed as text or json"));
         }
     }
     Ok(Exit::Done)

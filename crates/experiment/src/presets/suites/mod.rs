@@ -1,7 +1,6 @@
 //! Suites: phases that follow one another on the same arm, each as its source has it.
 
 mod constellation;
-mod driver_searcher;
 mod network;
 mod nfs_kerberos;
 mod provider_baseline;
@@ -9,8 +8,19 @@ mod suite;
 
 use iotax_layers::Error;
 
+use crate::presets::driver_searcher;
 use crate::workload::Workload;
 use suite::Suite;
+
+/// The search engine's disk as a suite of one phase, so that it goes where suites go.
+const DRIVER_SEARCHER: Suite = Suite {
+    name: "driver-searcher",
+    about: "A search engine's disk: index files are downloaded while others are mapped and read. \
+            One phase, the workload of the same name.",
+    source: "Algolia (2025), a reproduction in fio of slow index loads on disks that were \
+             encrypted twice; as it was published it is the workload driver-searcher-published",
+    phases: || vec![driver_searcher::fed()],
+};
 
 /// In the order of `iotax workloads`.
 static SUITES: [Suite; 10] = [
@@ -23,7 +33,7 @@ static SUITES: [Suite; 10] = [
     network::PEEL,
     network::BASELINE,
     network::CONSTELLATION,
-    driver_searcher::SUITE,
+    DRIVER_SEARCHER,
 ];
 
 fn find(name: &str) -> Option<&'static Suite> {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use iotax_record::machine::CpuThrottling;
 
-use super::own::Own;
+use super::Own;
 use crate::cgroup::{Level, tightest_quota};
 use crate::counters::{counter, throttled_us};
 

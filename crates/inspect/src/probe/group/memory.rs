@@ -6,7 +6,7 @@ use std::path::Path;
 use iotax_record::machine::GroupMemory;
 
 use super::super::pressure::averages;
-use super::own::Own;
+use super::Own;
 use crate::cgroup::{CgroupVersion, Level};
 use crate::counters::counter;
 

@@ -2,19 +2,32 @@
 
 mod cpu;
 mod memory;
-mod own;
 
 use std::fs;
 use std::path::Path;
 
 use iotax_record::machine::{ControlGroups, DeviceKind, GroupIoLimits, Node, PathSeen};
 
-use self::own::Own;
 use super::pressure::averages;
 use crate::block::DeviceNumber;
-use crate::cgroup::{CgroupVersion, hierarchy};
+use crate::cgroup::{CgroupVersion, Level, hierarchy, levels};
 use crate::cgroup_io::limits_on;
 use crate::mounts::Mount;
+
+/// Where this process stands in its hierarchies.
+struct Own<'a> {
+    mounts: &'a [Mount],
+    membership: &'a str,
+}
+
+impl Own<'_> {
+    /// Its groups in the hierarchies that may have a controller, named as in version 1.
+    fn of(&self, controller: &str) -> Vec<Level> {
+        let levels =
+            self.mounts.iter().flat_map(|mount| levels(mount, self.membership, controller));
+        levels.collect()
+    }
+}
 
 /// The groups of this process; I/O limits for the disks under each of `paths`.
 pub(super) fn groups(paths: &[PathSeen], nodes: &[Node], mounts: &[Mount]) -> ControlGroups {

@@ -6,11 +6,11 @@ use serde::Deserialize;
 use super::super::programs::Programs;
 
 /// Those of all interfaces.
-pub(super) struct Qdiscs(Vec<Told>);
+pub(super) struct Qdiscs(Vec<TcQdisc>);
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Told {
+struct TcQdisc {
     kind: String,
     handle: String,
     dev: String,
@@ -63,7 +63,7 @@ pub(super) fn read(programs: &Programs<'_>) -> Option<Qdiscs> {
 impl Qdiscs {
     /// Those of an interface, with classes and filters that limit.
     pub(super) fn of(&self, name: &str, programs: &Programs<'_>) -> Vec<Qdisc> {
-        let own: Vec<&Told> = self.0.iter().filter(|told| told.dev == name).collect();
+        let own: Vec<&TcQdisc> = self.0.iter().filter(|told| told.dev == name).collect();
         let mut seen: Vec<Qdisc> = own.iter().map(|told| told.seen()).collect();
         let has = |kinds: &[&str]| own.iter().any(|told| kinds.contains(&told.kind.as_str()));
         if has(&["htb", "hfsc"]) {
@@ -86,7 +86,7 @@ impl Qdiscs {
     }
 }
 
-impl Told {
+impl TcQdisc {
     fn seen(&self) -> Qdisc {
         let Options { rate, delay, loss, bandwidth } = &self.options;
         let rate = match rate {

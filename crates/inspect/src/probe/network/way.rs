@@ -20,7 +20,7 @@ pub(super) struct Way {
 }
 
 #[derive(Debug, Deserialize)]
-struct Told {
+struct IpRoute {
     dev: String,
     gateway: Option<String>,
     prefsrc: Option<String>,
@@ -67,7 +67,7 @@ pub(super) fn route(
     let Some(told) = programs.output("ip", &["-j", "route", "get", &destination]) else {
         return Err(format!("no route to {destination}: ip route get {destination}"));
     };
-    let Some(Told { dev, gateway, prefsrc, metrics }) = parse(&told) else {
+    let Some(IpRoute { dev, gateway, prefsrc, metrics }) = parse(&told) else {
         return Err(format!("ip route get {destination} tells nothing that is understood"));
     };
     let policies = programs.output("ip", &["xfrm", "policy"]);
@@ -92,8 +92,8 @@ pub(super) fn interface(to: IpAddr, programs: &Programs<'_>) -> Option<String> {
     Some(parse(&told)?.dev)
 }
 
-fn parse(told: &str) -> Option<Told> {
-    let mut routes: Vec<Told> = serde_json::from_str(told).ok()?;
+fn parse(told: &str) -> Option<IpRoute> {
+    let mut routes: Vec<IpRoute> = serde_json::from_str(told).ok()?;
     (!routes.is_empty()).then(|| routes.swap_remove(0))
 }
 

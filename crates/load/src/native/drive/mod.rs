@@ -18,17 +18,16 @@
 
 use rustix::io::Errno;
 
-use super::access::Accesses;
 use iotax_vdisk::Clock;
 
-use super::engines::{Deadline, Engine, Submitted};
-use super::flow;
-use super::io::{Io, Op, Outcome};
 use super::io_errors::IoErrors;
 use super::latency_target::{Search, Step};
-use super::pace::Schedule;
-use super::span::Span;
-use super::window::{Flow, Tally};
+use crate::engine::access::Accesses;
+use crate::engine::io::{Io, Op, Outcome};
+use crate::engine::pace::Schedule;
+use crate::engine::window::{Flow, Tally};
+use crate::engine::{Deadline, Engine, Submitted, flow};
+use crate::file_assignment::Span;
 use crate::verify::WriteVerifier;
 
 /// Everything a thread's loop works on besides its engine and clock; made before the start.

@@ -7,9 +7,9 @@ use iotax_experiment::{Job, Pace, Think};
 use iotax_vdisk::ManualClock;
 
 use super::*;
+use crate::engine::testing::job;
+use crate::engine::window::{StopFlags, Turn, Window};
 use crate::live::LoadProgress;
-use crate::native::testing::job;
-use crate::native::window::{StopFlags, Turn, Window};
 
 const MS: u64 = 1_000_000;
 

@@ -10,12 +10,12 @@
 
 use std::io::{self, Read, Write};
 
-use crate::target::{PeerSecret, TlsBy};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
 use super::tls::Keys;
+use crate::target::{PeerSecret, TlsBy};
 
 /// What a peer says first, with its version.
 pub(super) const MAGIC: &[u8; 16] = b"iotax peer 0004\n";

@@ -9,7 +9,7 @@ use iotax_record::{
     NfsOperation, NfsTransportCounters, Pressure, Series, Stalls,
 };
 
-use crate::nanos::nanos;
+use crate::clock::nanos;
 
 pub(super) struct Sample {
     pub(super) at: Instant,

@@ -13,14 +13,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use iotax_inspect::{Meters, Storage};
-use iotax_load::IoTarget;
-use iotax_load::{Error, LoadDriver, LoadProgress, Request, WindowState};
+use iotax_load::{Error, IoTarget, LoadDriver, LoadProgress, Request, WindowState};
 use iotax_record::{Counters, LoadRecord, Site};
 use rustix::time::{ClockId, clock_gettime};
 
 use self::columns::{Sample, columns};
 use self::ends::Ends;
-use crate::nanos::nanos;
+use crate::clock::nanos;
 
 /// Between samples.
 const PERIOD: Duration = Duration::from_secs(1);

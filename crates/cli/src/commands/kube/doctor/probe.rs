@@ -14,7 +14,7 @@ use iotax_report::{HostFindings, Probed};
 use crate::args::{ClusterArgs, KubeDoctorArgs};
 use crate::exit::usage;
 use crate::in_cluster::{connect, options};
-use crate::signals;
+use crate::session;
 
 /// Limits of the pod itself, which are those of `--cpu` and `--memory`.
 const OWN: [&str; 2] = ["cpu-quota", "cgroup-memory"];
@@ -28,7 +28,7 @@ pub(super) fn probe(
 ) -> Result<Vec<Probed>> {
     let options = options(&args.pods)?;
     let places = views(seen, subjects, namespace)?;
-    let stop = signals::stop_flag()?;
+    let stop = session::stop_flag()?;
     let mut probed = Vec::new();
     for (namespace, viewed) in places {
         let cluster = ClusterArgs { context: args.context.clone(), namespace: Some(namespace) };

@@ -1,0 +1,424 @@
+//! Reasons to doubt the figures.
+
+use iotax_experiment::Subject;
+use iotax_record::{BusyOne, PathEnd};
+use serde::Serialize;
+
+use crate::analysis::{Against, EffectChange, PlaceEffect, Steadiness};
+use crate::metrics::Metric;
+
+/// What a self-check found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Check {
+    FailedTrials,
+    /// Trials in which the load generator itself did not run for a while.
+    Paused,
+    /// Trials in which the primary job completed nothing.
+    StalledTrials,
+    /// Single I/Os failed.
+    IoErrors,
+    /// Data did not read back as written.
+    VerifyMismatch,
+    /// Throughput x latency differs from the number in flight by more than 5 %.
+    LittlesLaw,
+    /// The load generator or this machine's CPU limits the rate.
+    GeneratorBound,
+    /// One thread, or one CPU with interrupts, limits a network flow, while the machine has CPU left.
+    OneCore,
+    /// Open loop: I/Os started late, or the offered rate was not reached.
+    ScheduleSlip,
+    /// A cold cache was asked for but devices delivered less than was read.
+    ColdCacheUnproven,
+    /// An added layer makes things faster.
+    WrongSign,
+    /// Reads above the speed of memory.
+    ImpossibleSpeed,
+    /// A cache above the device answered.
+    CacheAnswered,
+    /// A layer has a cache that could answer.
+    LayerCache,
+    /// The hypervisor took CPU time.
+    Steal,
+    /// Results that were not made by the same job, or not known to be.
+    AnotherJob,
+    /// Results of runs that were not interleaved.
+    NotInterleaved,
+    /// Arms on different storage.
+    DifferentStorage,
+    /// Targets of one trial on the same storage.
+    SharedStorage,
+    /// A file server granted something else than was asked for.
+    NotGranted,
+    /// The level of all arms, or the effect of one, changed at some time.
+    RegimeShift,
+    /// It made a difference which trial came first in a block.
+    PlaceEffect,
+    /// Writes were not at steady state.
+    NotSteady,
+    /// Block differences depend on each other.
+    Dependence,
+    /// Trials shorter than what their noise needs, too few I/Os for the tail, and so on.
+    Precision,
+}
+
+impl Check {
+    /// Whether it puts the figures themselves in doubt, rather than their precision: such doubts are
+    /// shown before any figure.
+    pub const fn is_severe(self) -> bool {
+        match self {
+            Self::FailedTrials
+            | Self::Paused
+            | Self::StalledTrials
+            | Self::IoErrors
+            | Self::VerifyMismatch
+            | Self::LittlesLaw
+            | Self::GeneratorBound
+            | Self::OneCore
+            | Self::ScheduleSlip
+            | Self::ColdCacheUnproven
+            | Self::WrongSign
+            | Self::ImpossibleSpeed
+            | Self::CacheAnswered
+            | Self::AnotherJob
+            | Self::DifferentStorage
+            | Self::PlaceEffect
+            | Self::NotSteady => true,
+            Self::LayerCache
+            | Self::Steal
+            | Self::NotInterleaved
+            | Self::SharedStorage
+            | Self::NotGranted
+            | Self::RegimeShift
+            | Self::Dependence
+            | Self::Precision => false,
+        }
+    }
+}
+
+/// A reason to doubt the figures.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Doubt {
+    pub kind: DoubtKind,
+    /// `None`: the whole experiment.
+    pub of: Option<Subject>,
+    /// In how many trials it was seen, or how many are behind it.
+    pub trials: u32,
+    /// Of how many trials that were looked at, where it is about each alone.
+    pub of_trials: Option<u32>,
+}
+
+/// What was seen, with figures: of several trials of an arm the worst.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum DoubtKind {
+    Mismatch {
+        blocks: u64,
+    },
+    IoErrors {
+        errors: u64,
+        short: u64,
+        ios: u64,
+        /// The first error, as the load generator told it.
+        first: Option<String>,
+    },
+    Failed {
+        first: Option<String>,
+    },
+    Paused {
+        longest_ns: u64,
+    },
+    StalledTrials {
+        below_per_s: f64,
+    },
+    LittlesLaw {
+        job: String,
+        by_latency: f64,
+        against: InFlight,
+    },
+    ImpossibleSpeed {
+        job: String,
+        bytes_per_s: f64,
+        cpus: u32,
+        /// What one of them copies.
+        copy_bytes_per_s: f64,
+    },
+    /// Layers that only add work make it faster.
+    WrongSign {
+        metric: Metric,
+        tax: Option<f64>,
+    },
+    /// Direct I/O was asked for, and goes through the page cache.
+    NotBypassed,
+    CacheAnswered {
+        way: CacheWay,
+        asked_bytes: f64,
+        moved_bytes: f64,
+    },
+    InMemory {
+        file_system: String,
+    },
+    LayerCache {
+        /// As the site of the arm tells it.
+        cache: String,
+    },
+    ColdCache {
+        found: ColdCache,
+    },
+    /// Of an arm and the first one.
+    DifferentStorage,
+    SharedStorage {
+        targets: [String; 2],
+    },
+    NotGranted {
+        options: Vec<GrantedOtherwise>,
+    },
+    RateNotReached {
+        job: String,
+        /// Share of what was offered.
+        achieved: f64,
+    },
+    Late {
+        job: String,
+        slip_ns: u64,
+        p99_ns: u64,
+    },
+    GeneratorShare {
+        job: String,
+        own_ns: f64,
+        per_io_ns: f64,
+    },
+    CpusBusy {
+        busy: f64,
+        /// That this process may use.
+        cpus: f64,
+    },
+    OneCore {
+        /// `None`: both ends are on one machine.
+        end: Option<PathEnd>,
+        one: BusyOne,
+        share: f64,
+        /// Share of that with interrupts.
+        interrupts: f64,
+        /// Share of all CPU time that was left.
+        left: f64,
+    },
+    EffectChanged {
+        metric: Metric,
+        change: EffectChange,
+        /// Whether the blocks since have a verdict.
+        is_decided: bool,
+    },
+    /// The level of all arms.
+    LevelChanged {
+        metric: Metric,
+        /// The last block, or trial of a plain run, before the change, counted from 1.
+        after: u32,
+        ratio: f64,
+    },
+    /// Seen by the depth check.
+    LevelSince {
+        arms: Vec<LevelShift>,
+    },
+    /// Preconditioning ended before that.
+    NotSteady {
+        rounds: u32,
+        window: Option<Steadiness>,
+    },
+    Trend {
+        metric: Metric,
+        ratio: f64,
+        /// Blocks, or trials of a plain run.
+        over: u32,
+        is_preconditioned: bool,
+    },
+    OrderMatters {
+        metric: Metric,
+        place: PlaceEffect,
+        #[serde(skip)]
+        base: Option<Against>,
+    },
+    Dependence {
+        metric: Metric,
+        autocorrelation: f64,
+        bound: f64,
+    },
+    Steal {
+        share: f64,
+    },
+    OtherPrograms {
+        share: f64,
+    },
+    StalledSecond {
+        /// The slowest second as a share of the mean one.
+        least: f64,
+    },
+    TailSamples {
+        metric: Metric,
+        has: u64,
+        needed: u64,
+        /// A trial that would have enough, in whole seconds.
+        time_ns: u64,
+    },
+    DepthNotKept {
+        job: String,
+        asked: u64,
+        kept: f64,
+    },
+    Noise {
+        of: Vec<Subject>,
+        /// The least and the most.
+        spread: [f64; 2],
+        /// `None`: no number of blocks would decide.
+        outlook: Option<Outlook>,
+        /// Of a trial, where longer ones are what would help.
+        best_time_s: Option<f64>,
+    },
+    Narrow {
+        of: Vec<Subject>,
+        spread: f64,
+    },
+    UnlikeResults {
+        /// As the reader of the results told it.
+        said: String,
+    },
+    OtherEngines,
+    NotInterleaved,
+}
+
+/// What the number in flight by latency is held against.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum InFlight {
+    /// Threads times depth.
+    Allowed(f64),
+    Counted(f64),
+}
+
+/// How a cache answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CacheWay {
+    DirectRead,
+    DirectWrite,
+    /// Written as fast as it went, and never synced.
+    NeverSynced,
+}
+
+/// Why a cold cache is not proved.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ColdCache {
+    NoDevice { file_system: Option<String> },
+    Unknown,
+    Short { read_bytes: f64, delivered_bytes: f64 },
+    Excess { read_bytes: f64, delivered_bytes: f64 },
+}
+
+/// An option that a file server granted otherwise than asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct GrantedOtherwise {
+    pub option: GrantedOption,
+    pub asked: u64,
+    pub granted: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GrantedOption {
+    ReadSize,
+    WriteSize,
+    Connections,
+}
+
+/// An arm whose level was another one in the depth check.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LevelShift {
+    pub arm: String,
+    /// I/Os per second in the comparison, and in the depth check; medians.
+    pub iops: [f64; 2],
+}
+
+/// What a verdict would take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outlook {
+    /// The fewest and the most of several.
+    Blocks([u32; 2]),
+    Withheld(Withheld),
+}
+
+/// Why the interval's own verdict was taken back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Withheld {
+    /// The family of comparisons does not support it.
+    AfterHolm,
+    /// Only independent blocks bear it.
+    IfDependent,
+    /// The place of the trials makes a difference, too, which so few blocks do not tell apart.
+    OrderMatters,
+    /// It may be that of the engines: one stood in for another.
+    OtherEngines,
+}
+
+impl DoubtKind {
+    /// Which self-check finds it.
+    pub const fn check(&self) -> Check {
+        match self {
+            Self::Mismatch { .. } => Check::VerifyMismatch,
+            Self::IoErrors { .. } => Check::IoErrors,
+            Self::Failed { .. } => Check::FailedTrials,
+            Self::Paused { .. } => Check::Paused,
+            Self::StalledTrials { .. } => Check::StalledTrials,
+            Self::LittlesLaw { .. } => Check::LittlesLaw,
+            Self::ImpossibleSpeed { .. } => Check::ImpossibleSpeed,
+            Self::WrongSign { .. } => Check::WrongSign,
+            Self::NotBypassed | Self::CacheAnswered { .. } | Self::InMemory { .. } => {
+                Check::CacheAnswered
+            }
+            Self::LayerCache { .. } => Check::LayerCache,
+            Self::ColdCache { .. } => Check::ColdCacheUnproven,
+            Self::DifferentStorage => Check::DifferentStorage,
+            Self::SharedStorage { .. } => Check::SharedStorage,
+            Self::NotGranted { .. } => Check::NotGranted,
+            Self::RateNotReached { .. } | Self::Late { .. } => Check::ScheduleSlip,
+            Self::GeneratorShare { .. } | Self::CpusBusy { .. } => Check::GeneratorBound,
+            Self::OneCore { .. } => Check::OneCore,
+            Self::EffectChanged { .. } | Self::LevelChanged { .. } | Self::LevelSince { .. } => {
+                Check::RegimeShift
+            }
+            Self::NotSteady { .. } | Self::Trend { .. } => Check::NotSteady,
+            Self::OrderMatters { .. } => Check::PlaceEffect,
+            Self::Dependence { .. } => Check::Dependence,
+            Self::Steal { .. } => Check::Steal,
+            Self::OtherPrograms { .. }
+            | Self::StalledSecond { .. }
+            | Self::TailSamples { .. }
+            | Self::DepthNotKept { .. }
+            | Self::Noise { .. }
+            | Self::Narrow { .. } => Check::Precision,
+            Self::UnlikeResults { .. } | Self::OtherEngines => Check::AnotherJob,
+            Self::NotInterleaved => Check::NotInterleaved,
+        }
+    }
+}
+
+impl Doubt {
+    /// Of the whole experiment.
+    pub const fn of_all(kind: DoubtKind, trials: u32) -> Self {
+        Self { kind, of: None, trials, of_trials: None }
+    }
+
+    pub const fn about(subject: Subject, kind: DoubtKind, trials: u32) -> Self {
+        Self { kind, of: Some(subject), trials, of_trials: None }
+    }
+
+    pub const fn check(&self) -> Check {
+        self.kind.check()
+    }
+
+    pub const fn is_severe(&self) -> bool {
+        self.check().is_severe()
+    }
+}

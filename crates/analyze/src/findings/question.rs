@@ -1,0 +1,140 @@
+//! What was not concluded.
+
+use iotax_experiment::Subject;
+use serde::Serialize;
+
+use super::doubt::{Outlook, Withheld};
+use crate::metrics::Metric;
+
+/// What could not be concluded, and why.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum OpenQuestion {
+    /// The record has no end.
+    NoEnd,
+    /// The record has other trials than were run.
+    Cut {
+        held: u32,
+        run: u32,
+    },
+    /// Comparisons that ended without a verdict.
+    NoAnswer {
+        metric: Metric,
+        of: Vec<Subject>,
+        why: NoAnswer,
+    },
+    /// A verdict whose size is known less precisely than asked for.
+    Imprecise {
+        metric: Metric,
+        of: Subject,
+        range: [f64; 2],
+        blocks: u32,
+    },
+    /// What these layers cost, in a design that cannot say on which others it depends.
+    DependsOnOthers {
+        layers: Vec<String>,
+    },
+    /// A peel whose arms allow no contrasts.
+    NoDesign,
+    TooManyBlocks {
+        blocks: u32,
+        last_look: u32,
+    },
+    /// Whether a cap explains equal throughput: no other depth was tried.
+    CapNotTested {
+        of: Vec<Subject>,
+    },
+    CapBehindCpu {
+        of: Vec<Subject>,
+        busy: Vec<String>,
+    },
+    CapOneAtATime {
+        of: Vec<Subject>,
+        arms: Vec<String>,
+    },
+    CapUnclear {
+        of: Vec<Subject>,
+    },
+    /// What these cost: a cap hides it.
+    Masked {
+        of: Vec<Subject>,
+    },
+    /// The same of saved results, of which nobody knows.
+    MaskedResults {
+        of: Vec<Subject>,
+    },
+    /// Whether these ran on burst credits: none ended while they were drained.
+    NeverFell {
+        arms: Vec<String>,
+        seconds: f64,
+    },
+    /// These ran on credits that came back.
+    BurstAgain {
+        arms: Vec<String>,
+    },
+    /// What faster CPUs would pay, where layers compute.
+    CpuByDesign {
+        arms: Vec<String>,
+    },
+    /// CPU time is that of all programs.
+    CpuOfMachine,
+    /// Latencies at a rate count from submission.
+    FromSubmission,
+    TailsDescribed,
+    /// Of saved results: latencies at a rate as other tools count them, or of unlike loads.
+    TailsOfResults {
+        is_at_a_rate: bool,
+    },
+    /// How often stalls may happen, none being seen in so many trials.
+    NoStall {
+        trials: u32,
+    },
+    NoPercentiles {
+        arms: Vec<String>,
+    },
+    /// What saved results do not tell.
+    NotChecked {
+        are_ours: bool,
+    },
+}
+
+/// Why a comparison has no verdict.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum NoAnswer {
+    Overloaded,
+    NotIndependent,
+    TailSamples {
+        needed: u64,
+    },
+    /// Neither side completed anything.
+    Silent {
+        blocks: u32,
+    },
+    /// Trials that gave nothing could turn it around.
+    Lost,
+    /// Some trials completed nothing, so only signs count; with so many more such blocks they decide.
+    OnlySigns {
+        more: Option<u32>,
+    },
+    Changed {
+        in_depth_check: bool,
+    },
+    BeforeFirstLook {
+        complete: u32,
+    },
+    Noise {
+        blocks: u32,
+        outlook: Option<Outlook>,
+    },
+    /// Saved results of the baseline and of the arm.
+    FewResults {
+        base: String,
+        results: [u32; 2],
+    },
+    WideResults {
+        results: [u32; 2],
+        range: [f64; 2],
+        withheld: Option<Withheld>,
+    },
+}

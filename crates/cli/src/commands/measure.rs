@@ -1,0 +1,94 @@
+//! The commands that measure: each resolves what it is asked for, and runs it by the same verbs.
+
+use anyhow::Result;
+
+use crate::args::{
+    CompareArgs, GateArgs, HostCommandArgs, LimitsArgs, MeasureArgs, NetArgs, PeelArgs, RunArgs,
+};
+use crate::exit::Exit;
+use crate::publish::{Shown, publish};
+use crate::resolve::{self, Comparison, Resolved};
+use crate::run::{Asked, Backend, Run};
+use crate::session::Destination;
+
+/// The path that is there on every machine.
+const HERE: &str = "loopback";
+
+/// `iotax compare`
+pub(crate) fn compare(args: &CompareArgs) -> Result<Exit> {
+    let asked = args.measure.asked("compare");
+    match resolve::compare(args)? {
+        Comparison::Targets(resolved) => {
+            measured(&resolved, &Backend::from(&args.measure.load), &asked)
+        }
+        Comparison::Saved(results) => {
+            let destination = Destination::new("compare", args.measure.output.out.as_deref());
+            publish(results.finished(Some(&destination))?, asked.shown())
+        }
+    }
+}
+
+/// `iotax run WORKLOAD TARGET`
+pub(crate) fn run(args: &RunArgs) -> Result<Exit> {
+    measured(&resolve::run(args)?, &Backend::from(&args.load), &args.asked("run"))
+}
+
+/// `iotax peel [STACK]`
+pub(crate) fn peel(args: &PeelArgs) -> Result<Exit> {
+    let resolved = resolve::peel(args)?;
+    measured(&resolved, &Backend::from(&args.measure.load), &args.measure.asked("peel"))
+}
+
+/// `iotax limits`
+pub(crate) fn limits(args: &LimitsArgs) -> Result<Exit> {
+    let gate = &GateArgs::from(&args.gate);
+    let LimitsArgs { documented, output, .. } = args;
+    let asked = Asked { command: "limits", documented, output, gate, iostat: false };
+    measured(&resolve::limits(args, gate)?, &Backend::from(args), &asked)
+}
+
+/// `iotax net`: a run on one path, a comparison of several.
+pub(crate) fn net(args: NetArgs) -> Result<Exit> {
+    let NetArgs { paths, workload, trials, matrix, measure } = args;
+    if paths.len() > 1 || !matrix.factors.is_empty() {
+        let (workload, host) = (Some(workload), HostCommandArgs::default());
+        let pair = Vec::new();
+        return compare(&CompareArgs { arms: paths, workload, pair, host, matrix, measure });
+    }
+    let targets = if paths.is_empty() { vec![HERE.to_owned()] } else { paths };
+    let MeasureArgs { gate, documented, load, output, .. } = measure;
+    run(&RunArgs { workload, targets, trials, gate, documented, load, output })
+}
+
+/// Measures what is asked for, and shows what came of it.
+pub(super) fn measured(
+    resolved: &Resolved,
+    backend: &Backend<'_>,
+    asked: &Asked<'_>,
+) -> Result<Exit> {
+    let mut run = Run::open(resolved, backend, asked)?;
+    run.prepare()?;
+    run.measure()?;
+    run.follow_up();
+    publish(run.finish(), asked.shown())
+}
+
+impl MeasureArgs {
+    pub(super) const fn asked(&self, command: &'static str) -> Asked<'_> {
+        let Self { documented, output, gate, load, .. } = self;
+        Asked { command, documented, output, gate, iostat: load.iostat }
+    }
+}
+
+impl RunArgs {
+    pub(super) const fn asked(&self, command: &'static str) -> Asked<'_> {
+        let Self { documented, output, gate, load, .. } = self;
+        Asked { command, documented, output, gate, iostat: load.iostat }
+    }
+}
+
+impl<'a> Asked<'a> {
+    const fn shown(&self) -> Shown<'a> {
+        Shown { format: self.output.format, color: self.output.color, gate: self.gate }
+    }
+}

@@ -1,0 +1,229 @@
+//! What came of it, in the format asked for: on stdout, and as `report.html` beside the record.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use iotax_caps::Caps;
+use iotax_experiment::Design;
+use iotax_experiment::rule::RuleOutcome;
+use iotax_record::{End, ExperimentHead, Location, Reader, SearchHead, Trial};
+use iotax_report::{self as report, Document, Part, Ruling, SearchResult};
+use iotax_rig::Held;
+use iotax_run::{Arms as _, Hosts};
+
+use crate::args::{Color, Format, GateArgs, Undecided};
+use crate::exit::Exit;
+use crate::output::{REPORT, say, style};
+
+/// How results are shown, and what of them is an error.
+#[derive(Clone, Copy)]
+pub(crate) struct Shown<'a> {
+    pub format: Format,
+    pub color: Color,
+    pub gate: &'a GateArgs,
+}
+
+/// What was measured, or read.
+pub(crate) enum Answer {
+    /// Of each phase of what is called so.
+    Trials {
+        name: String,
+        parts: Vec<Part>,
+    },
+    Caps {
+        head: Box<SearchHead>,
+        caps: Caps,
+        end: Option<End>,
+    },
+}
+
+/// What is left to do when all is measured.
+pub(crate) struct Finished {
+    pub answer: Answer,
+    /// Where its record is, if it has one.
+    pub dir: Option<Held>,
+    /// What the exit code is without rules, unless it stopped early.
+    pub ended: Result<Exit>,
+    /// To be taken down.
+    pub hosts: Option<Hosts>,
+}
+
+/// Prints the answer on stdout and writes `report.html` into the record's directory. What can be
+/// printed is, even if the report cannot be written or the measurement stopped early.
+pub(crate) fn publish(finished: Finished, shown: Shown<'_>) -> Result<Exit> {
+    let Finished { answer, dir, ended, hosts } = finished;
+    let printed = answer.show(dir.as_ref().map(Location::from).as_ref(), shown);
+    let exit = ended?;
+    printed?;
+    hosts.map_or(Ok(()), |hosts| Box::new(hosts).down())?;
+    Ok(judged(exit, &answer.rulings(), shown))
+}
+
+impl Answer {
+    fn show(&self, dir: Option<&Location>, shown: Shown<'_>) -> Result<()> {
+        let Shown { format, color, gate } = shown;
+        let undecided_fails = gate.undecided == Undecided::Fail;
+        let document = self.document();
+        let written = dir.map_or(Ok(()), |dir| write_page(dir, &document));
+        // People get the document, programs the facts.
+        say(&match format {
+            Format::Text => report::text(&document, style(color)),
+            Format::Markdown => report::markdown(&document),
+            Format::Json => self.json(dir)?,
+            Format::Csv => match self {
+                Self::Trials { parts, .. } => report::csv(parts.iter().map(|(_, part)| part)),
+                Self::Caps { .. } => report::search_csv(self.search()),
+            },
+            Format::Junit => report::junit(self.name(), &self.suites(), undecided_fails),
+            Format::Github => {
+                add_to_summary(&report::markdown(&document))?;
+                report::github(&self.rulings(), undecided_fails)
+            }
+        })?;
+        if let (Format::Text, Some(dir), true) = (format, dir, written.is_ok()) {
+            let dir = dir.shown().display();
+            say(&format!("\nReport: {dir}/{REPORT}\nAgain:  iotax report {dir}"))?;
+        }
+        written
+    }
+
+    pub(crate) fn document(&self) -> Document {
+        match self {
+            Self::Trials { name, parts } => report::experiments(name, parts),
+            Self::Caps { .. } => report::search(self.search()),
+        }
+    }
+
+    fn name(&self) -> &str {
+        match self {
+            Self::Trials { name, .. } => name,
+            Self::Caps { .. } => "limits",
+        }
+    }
+
+    /// Of a search for caps.
+    fn search(&self) -> SearchResult<'_> {
+        let Self::Caps { head, caps, end } = self else {
+            unreachable!("it is asked of caps alone")
+        };
+        SearchResult { head, caps, end: end.as_ref() }
+    }
+
+    /// What became of the rules of each part, by its workload.
+    fn suites(&self) -> Vec<(String, Vec<Ruling>)> {
+        match self {
+            Self::Trials { parts, .. } => {
+                let of = |(_, part): &Part| (part.workload.clone(), report::rulings(part));
+                parts.iter().map(of).collect()
+            }
+            Self::Caps { .. } => {
+                vec![(self.name().to_owned(), report::search_rulings(self.search()))]
+            }
+        }
+    }
+
+    fn rulings(&self) -> Vec<Ruling> {
+        self.suites().into_iter().flat_map(|(_, rulings)| rulings).collect()
+    }
+
+    /// A run prints a superset of fio's JSON; a comparison prints its comparisons.
+    fn json(&self, dir: Option<&Location>) -> Result<String> {
+        let Self::Trials { name, parts } = self else {
+            return Ok(report::search_json(self.search()));
+        };
+        // What other tools' results look like in fio's shape is in their own files.
+        let is_run = parts.iter().all(|(experiment, _)| {
+            experiment.spec.design == Design::Single && !experiment.spec.is_of_results()
+        });
+        let trials = || -> Result<Vec<Trial>> {
+            let Some(dir) = dir else { return Ok(Vec::new()) };
+            Ok(Reader::<ExperimentHead>::open(dir)?.lines()?.collect::<Result<Vec<_>, _>>()?)
+        };
+        Ok(match parts.as_slice() {
+            [(experiment, analysis)] if is_run => {
+                report::json_run(experiment, analysis, &trials()?)
+            }
+            [(experiment, analysis)] => report::json_compare(experiment, analysis),
+            parts if is_run => report::phases_json_run(name, parts, &trials()?),
+            parts => report::phases_json_compare(name, parts),
+        })
+    }
+}
+
+/// [`Exit::GateFailed`] if a rule is broken, which those who get no text are told on stderr.
+fn judged(exit: Exit, rulings: &[Ruling], Shown { format, gate, .. }: Shown<'_>) -> Exit {
+    if exit != Exit::Done {
+        return exit;
+    }
+    let is_broken = |ruling: &&Ruling| match ruling.outcome {
+        RuleOutcome::Fail => true,
+        RuleOutcome::Pass => false,
+        RuleOutcome::Undecided => gate.undecided == Undecided::Fail,
+    };
+    let broken: Vec<_> = rulings.iter().filter(is_broken).collect();
+    if format != Format::Text {
+        for ruling in &broken {
+            eprintln!("{}", ruling.sentence);
+        }
+    }
+    if !broken.is_empty() {
+        return Exit::GateFailed;
+    }
+    warn_of_undecided(rulings);
+    exit
+}
+
+/// That an exit code of 0 does not mean that all rules are kept.
+fn warn_of_undecided(rulings: &[Ruling]) {
+    let undecided = || rulings.iter().filter(|r| r.outcome == RuleOutcome::Undecided);
+    let count = undecided().count();
+    if count == 0 {
+        return;
+    }
+    for ruling in undecided() {
+        eprintln!("{}", ruling.sentence);
+    }
+    let are = if count == 1 { "rule is" } else { "rules are" };
+    eprintln!(
+        "warning: {count} {are} undecided, neither broken nor kept: exit code 0 does not mean \
+         that nothing got slower. --undecided fail makes it 1."
+    );
+}
+
+/// Adds to the page that GitHub shows of a step, where it runs one.
+fn add_to_summary(markdown: &str) -> Result<()> {
+    let Some(file) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|file| !file.is_empty()) else {
+        return Ok(());
+    };
+    let add = || {
+        fs::OpenOptions::new().append(true).create(true).open(&file)?.write_all(markdown.as_bytes())
+    };
+    add().with_context(|| format!("GITHUB_STEP_SUMMARY: cannot write {}", file.display()))
+}
+
+/// Writes `report.html`.
+pub(crate) fn write_page(dir: &Location, document: &Document) -> Result<()> {
+    let file = dir.join(REPORT);
+    replace(file.at(), &report::html(document))
+        .with_context(|| format!("cannot write {}", file.shown().display()))
+}
+
+/// Writes a file beside `path` and moves it there: a record may come from elsewhere, and its
+/// `report.html` may be a link to a file that has nothing to do with it.
+fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let new = path.with_extension("html.new");
+    match fs::remove_file(&new) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let written = fs::File::create_new(&new)
+        .and_then(|mut file| file.write_all(text.as_bytes()))
+        .and_then(|()| fs::rename(&new, path));
+    if written.is_err() {
+        // What is left of it is of no use, and the first error tells why.
+        let _ = fs::remove_file(&new);
+    }
+    written
+}

@@ -1,0 +1,115 @@
+//! Arms as they are written: each is read once, and is a target to drive load at or saved results.
+
+use anyhow::{Context as _, Result};
+use iotax_experiment::{
+    Arm, Error as SpecError, Factor, Matrix, Target, Workload, of_target_and_load, parse_arms,
+    parse_repeated_arms, refuse_exclusions,
+};
+
+use super::workload::Load;
+use crate::args::CompareArgs;
+use crate::exit::usage;
+
+/// Arms, and what is given under the name of one of them again. None if what is written are levels of
+/// the workload, or nothing that could be results.
+pub(super) struct Written {
+    arms: Vec<Arm>,
+    repeats: Vec<Arm>,
+}
+
+impl Written {
+    /// As they are given; or those of a matrix, as far as its factors are of the target.
+    ///
+    /// # Errors
+    /// What is no arm.
+    pub(super) fn read(args: &CompareArgs, factors: &[Factor]) -> Result<Self> {
+        if factors.is_empty() {
+            let (arms, repeats) = parse_repeated_arms(args.arms.iter().map(String::as_str))?;
+            return Ok(Self { arms, repeats });
+        }
+        let mut arms = Vec::new();
+        if let [template] = args.arms.as_slice() {
+            Matrix::refuse_open_places(template, factors).context("option --matrix")?;
+            let matrix = Matrix::new(factors.to_vec());
+            let matrix = matrix.and_then(|matrix| matrix.without(&args.matrix.exclude));
+            // What is wrong is said where targets are made: a factor may be of the workload.
+            arms.extend(matrix.and_then(|matrix| matrix.arms(template)).into_iter().flatten());
+        }
+        Ok(Self { arms, repeats: Vec::new() })
+    }
+
+    /// Where results stand in the place of targets: those of one name are of one arm.
+    pub(super) fn merged(&self) -> Vec<Arm> {
+        let mut arms = self.arms.clone();
+        for repeat in &self.repeats {
+            if let Some(arm) = arms.iter_mut().find(|arm| arm.name == repeat.name) {
+                arm.target = Target::Path(format!("{},{}", arm.target, repeat.target).into());
+            }
+        }
+        arms
+    }
+
+    /// Targets to drive load at; of a matrix those that its factors make, of which those of the
+    /// workload make phases.
+    ///
+    /// # Errors
+    /// A name that is given twice; what makes no arms.
+    pub(super) fn targets(
+        self,
+        args: &CompareArgs,
+        factors: Vec<Factor>,
+        load: &mut Load,
+    ) -> Result<Vec<Arm>> {
+        if factors.is_empty() {
+            return match self.repeats.into_iter().next() {
+                Some(Arm { name, .. }) => Err(SpecError::Duplicate { what: "arm", name }.into()),
+                None => Ok(self.arms),
+            };
+        }
+        of_matrix(args, factors, load)
+    }
+}
+
+fn of_matrix(args: &CompareArgs, factors: Vec<Factor>, load: &mut Load) -> Result<Vec<Arm>> {
+    let exclude = &args.matrix.exclude;
+    let (of_target, of_load) = of_target_and_load(factors, &args.arms.join(" "), &load.phases);
+    refuse_exclusions(exclude, &of_load).context("option --exclude")?;
+    load.vary(&of_load).context("option --matrix")?;
+    if of_target.is_empty() {
+        let arms = parse_arms(args.arms.iter().map(String::as_str))?;
+        if arms.len() < 2 && !of_load.is_empty() {
+            let problem = "factors of the workload make phases, and there is one arm only";
+            return Err(usage(format!("{problem}: give two arms, or a factor of the target")));
+        }
+        return Ok(arms);
+    }
+    let [template] = args.arms.as_slice() else {
+        let problem = "--matrix makes its arms of one target, and several are given";
+        return Err(usage(format!(
+            "{problem}: make them levels, as in --matrix disk=/mnt/a,/mnt/b {{disk}}"
+        )));
+    };
+    let matrix = Matrix::new(of_target).context("option --matrix")?;
+    let matrix = matrix.without(exclude).context("option --exclude")?;
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    if let Some((name, _)) = template.split_once('=').filter(|(name, _)| name.chars().all(is_name))
+    {
+        let problem = "--matrix calls each arm by its levels";
+        return Err(usage(format!("{problem}: leave out `{name}=` before the target")));
+    }
+    matrix.arms(template).context("option --matrix")
+}
+
+/// What `--matrix` says.
+pub(super) fn factors(texts: &[String]) -> Result<Vec<Factor>> {
+    let factors = texts.iter().map(|text| Factor::parse(text));
+    factors.collect::<Result<_, _>>().context("option --matrix")
+}
+
+/// The workload that must be named where nothing else says what to drive.
+pub(super) fn no_workload() -> anyhow::Error {
+    usage(format!(
+        "which workload? name one with --workload, such as {}; `iotax workloads` explains them",
+        Workload::preset_names().next().unwrap_or("randread-4k")
+    ))
+}

@@ -1,0 +1,162 @@
+//! What a search for caps is asked for.
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use indicatif::HumanBytes;
+use iotax_experiment::units::{parse_bytes, parse_duration};
+use iotax_experiment::{BurstWatch, Search, SearchTarget, Yields, parse_arms};
+
+use super::{Resolved, documented, option, rules, same_storage, saved, seed};
+#[cfg(feature = "kubernetes")]
+use crate::args::KubeLimitsArgs;
+use crate::args::{GateArgs, LimitsArgs};
+use crate::exit::usage;
+#[cfg(feature = "kubernetes")]
+use crate::in_cluster::{InCluster, usable_bytes};
+
+/// Size of a file in a directory, if there is room for it.
+const USUAL_BYTES: u64 = 1 << 30;
+
+/// The search of `iotax limits`.
+pub(crate) fn limits(args: &LimitsArgs, gate: &GateArgs) -> Result<Resolved> {
+    let mut search = asked(args)?;
+    rules::set_in_search(&mut search, gate, args.output.format)?;
+    same_storage::refuse_in_search(&search)?;
+    Ok(Resolved::of_caps(search))
+}
+
+/// What the arguments ask for.
+fn asked(args: &LimitsArgs) -> Result<Search> {
+    let mut arms = parse_arms(args.targets.iter().map(String::as_str))?;
+    let size = option("--size", args.size.as_deref(), parse_bytes)?;
+    let cloud = documented::choice(&args.documented, arms.len())?;
+    let burst = burst(args.search.burst.as_deref(), &args.search.pauses)?;
+    let (directory, home) = (std::env::current_dir()?, std::env::home_dir());
+    for arm in &mut arms {
+        arm.target.resolve_paths(&directory, home.as_deref());
+    }
+    saved::refuse_targets(arms.iter().map(|arm| &arm.target), &args.dir)?;
+    let targets = arms.into_iter().map(|arm| {
+        let span_bytes = iotax_rig::span_bytes(&arm.target, size.unwrap_or(USUAL_BYTES));
+        SearchTarget { arm, span_bytes }
+    });
+    let mut search = Search {
+        targets: targets.collect(),
+        writes: args.write,
+        quick: args.search.quick,
+        burst,
+        cloud,
+        fail_if: Vec::new(),
+        seed: seed(args.search.seed),
+    };
+    if size.is_none() {
+        fit(&mut search, &args.dir);
+    }
+    Ok(search)
+}
+
+/// How long to wait for the end of a burst, if that was asked for.
+fn burst(longest: Option<&str>, pauses: &str) -> Result<Option<BurstWatch>> {
+    let Some(longest) = longest else { return Ok(None) };
+    let longest_ns = parse_duration(longest).context("option --burst")?;
+    if longest_ns == 0 {
+        return Err(usage("option --burst: no time at all; leave it out"));
+    }
+    let pauses_ns = pauses.split(',').map(|pause| parse_duration(pause.trim()));
+    let pauses_ns = pauses_ns.collect::<Result<_, _>>().context("option --pauses")?;
+    Ok(Some(BurstWatch { longest_ns, pauses_ns }))
+}
+
+/// Makes the files in directories no larger than they have room for, and says so.
+fn fit(search: &mut Search, work_dir: &Path) {
+    let mut spec = search.spec();
+    spec.phases[0].yields = Some(Yields::Spans);
+    spec.fit(iotax_rig::space_for_files(&spec, Some(work_dir)));
+    let Some(told) = spec.told_fit() else { return };
+    eprintln!("note: {told}");
+    let bytes = spec.bytes_of_files().min(USUAL_BYTES);
+    for target in &mut search.targets {
+        target.span_bytes = iotax_rig::span_bytes(&target.arm.target, bytes);
+    }
+}
+
+/// The search of `iotax kube limits`.
+#[cfg(feature = "kubernetes")]
+pub(crate) fn kube_limits(
+    args: &KubeLimitsArgs,
+    gate: &GateArgs,
+    volumes: &mut InCluster<'_>,
+) -> Result<Resolved> {
+    let mut search = in_cluster(args, volumes.options.size_bytes)?;
+    rules::set_in_search(&mut search, gate, args.output.format)?;
+    refuse_small(&search)?;
+    let placed = volumes.place(search.spec(), &args.pods)?;
+    for (target, arm) in search.targets.iter_mut().zip(placed.arms) {
+        target.arm = arm;
+    }
+    Ok(Resolved::of_caps(search))
+}
+
+#[cfg(feature = "kubernetes")]
+fn in_cluster(args: &KubeLimitsArgs, size_bytes: u64) -> Result<Search> {
+    let of_class = |class: &String| {
+        let node = args.node.as_ref().map_or_else(String::new, |node| format!("@{node}"));
+        let one = |number| format!("{class}-{number}=class:{class}{node}");
+        (1..=args.claims).map(one).collect()
+    };
+    let targets: Vec<String> = args.class.as_ref().map_or_else(|| args.targets.clone(), of_class);
+    let arms = parse_arms(targets.iter().map(String::as_str))?;
+    let cloud = documented::choice(&args.documented, arms.len())?;
+    let span_bytes = USUAL_BYTES.min(usable_bytes(size_bytes));
+    let target = |arm| SearchTarget { arm, span_bytes };
+    Ok(Search {
+        targets: arms.into_iter().map(target).collect(),
+        writes: args.write,
+        quick: args.search.quick,
+        burst: burst(args.search.burst.as_deref(), &args.search.pauses)?,
+        cloud,
+        fail_if: Vec::new(),
+        seed: seed(args.search.seed),
+    })
+}
+
+/// A few blocks would be read again and again, from whatever remembers them.
+pub(crate) fn refuse_small(search: &Search) -> Result<()> {
+    const LEAST_BYTES: u64 = 64 << 20;
+    match search.targets.iter().find(|target| target.span_bytes < LEAST_BYTES) {
+        Some(target) => Err(usage(format!(
+            "{}: too small to find caps in; use a target of {} at least",
+            target.arm.name,
+            HumanBytes(LEAST_BYTES)
+        ))),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: LimitsArgs,
+    }
+
+    fn span_mib(words: &[&str]) -> u64 {
+        let line = [&["limits"], words].concat();
+        let search = asked(&Line::try_parse_from(line).unwrap().args).unwrap();
+        search.targets[0].span_bytes >> 20
+    }
+
+    #[test]
+    fn a_file_takes_what_there_is_unless_its_size_was_asked_for() {
+        let stack = "file(size=512M) + ext4";
+        assert_eq!(span_mib(&[stack]), 384);
+        assert_eq!(span_mib(&[stack, "--size", "500M"]), 500);
+        assert_eq!(span_mib(&["file(size=4G) + ext4"]), 1024);
+    }
+}

@@ -1,0 +1,244 @@
+//! Saved results in the place of targets, iotax's own and those of other tools: they are read, and
+//! nothing is run.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use iotax_analyze::Phases;
+use iotax_dialects::importers;
+use iotax_dialects::results::{self, Results, SavedArm};
+use iotax_experiment::{Arm, Stop, pair_arms};
+use iotax_record::Writer;
+use iotax_report::Part;
+use iotax_rig::Held;
+
+use super::arms::Written;
+use super::{decidable, documented, rules, saved, stop};
+use crate::args::{CompareArgs, ReportArgs};
+use crate::exit::{Exit, usage};
+use crate::publish::{Answer, Finished};
+use crate::session::Destination;
+
+/// Results that are there already, as an experiment.
+pub(crate) struct SavedResults(Results);
+
+/// The comparison, if the arms are results: records of iotax, files of fio, `DiskSpd` or `iotax run`;
+/// several of one arm with commas between, or under its name again. `None` if they are targets to
+/// drive load at.
+///
+/// # Errors
+/// If some are results and others are not, or a file that must be a result is none.
+pub(super) fn compare(written: &Written, args: &CompareArgs) -> Result<Option<SavedResults>> {
+    let Some((arms, notes)) = arms(written, args)? else { return Ok(None) };
+    refuse_what_runs(args)?;
+    if let [only] = arms.as_slice() {
+        return Err(usage(format!(
+            "there is nothing to compare {} with; iotax report shows it alone",
+            only.name()
+        )));
+    }
+    let cloud = documented::choice(&args.measure.documented, arms.len())?;
+    let mut results = read(arms, stop(&args.measure.certainty, Stop::default())?)?;
+    let head = &mut results.experiment;
+    head.spec.cloud.clone_from(&cloud);
+    head.cloud = cloud;
+    for phase in head.spec.phases_mut() {
+        phase.notes.splice(0..0, notes.iter().cloned());
+    }
+    rules::set(&mut head.spec, &args.measure.gate, args.measure.output.format)?;
+    decidable::refuse_undecided_by(&head.spec, &results.trials)?;
+    Ok(Some(SavedResults(results)))
+}
+
+/// Results of one thing, as `iotax report FILE...` has them.
+pub(crate) fn report(args: &ReportArgs) -> Result<SavedResults> {
+    let name = match args.paths.as_slice() {
+        [file] => short(file, "result"),
+        _ => "results".to_owned(),
+    };
+    let mut results = read(vec![SavedArm::named(name, args.paths.clone())], Stop::default())?;
+    rules::set(&mut results.experiment.spec, &args.gate, args.format)?;
+    decidable::refuse_undecided_by(&results.experiment.spec, &results.trials)?;
+    Ok(SavedResults(results))
+}
+
+fn read(arms: Vec<SavedArm>, stop: Stop) -> Result<Results> {
+    Ok(results::read(arms, stop, std::env::args().collect(), env!("CARGO_PKG_VERSION"))?)
+}
+
+impl SavedResults {
+    /// What they say, and a record of them, which can be shown again without the files.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub(crate) fn finished(self, destination: Option<&Destination>) -> Result<Finished> {
+        let Self(results) = self;
+        let mut phases = Phases::new(&results.experiment);
+        results.trials.iter().for_each(|trial| phases.add(trial));
+        let parts = phases.finish(Some(&results.end));
+        let ended = Ok(ended(&parts));
+        let dir = destination.map(|destination| keep(destination, &results)).transpose()?;
+        let name = results.experiment.spec.name().to_owned();
+        Ok(Finished { answer: Answer::Trials { name, parts }, dir, ended, hosts: None })
+    }
+}
+
+fn keep(destination: &Destination, results: &Results) -> Result<Held> {
+    destination.refuse_unusable()?;
+    let dir = destination.claim()?;
+    let mut writer = Writer::create(&dir, &results.experiment)?;
+    for trial in &results.trials {
+        writer.append(trial)?;
+    }
+    writer.finish(&results.end)?;
+    Ok(dir)
+}
+
+/// Of each arm something must have been measured, in whatever job.
+fn ended(parts: &[Part]) -> Exit {
+    let has = |at: usize| {
+        parts.iter().any(|(_, part)| part.arms.get(at).is_some_and(|arm| arm.trials > 0))
+    };
+    let measured = (0..parts.first().map_or(0, |(_, part)| part.arms.len())).all(has);
+    if measured { Exit::Done } else { Exit::Failed }
+}
+
+/// The arms with their results, and what is missing of them, for people.
+type SavedArms = (Vec<SavedArm>, Vec<String>);
+
+fn arms(written: &Written, args: &CompareArgs) -> Result<Option<SavedArms>> {
+    let mut arms = written.merged();
+    let (has_workload, is_matrix) = (args.workload.is_some(), !args.matrix.factors.is_empty());
+    let mut files: Vec<Option<Vec<PathBuf>>> =
+        arms.iter().map(|arm| files(arm, has_workload, is_matrix)).collect::<Result<_>>()?;
+    let notes = if is_matrix && files.iter().any(Option::is_some) {
+        drop_missing(&mut arms, &mut files)
+    } else {
+        Vec::new()
+    };
+    let found = |is_result: bool| {
+        let at = files.iter().position(|files| files.is_some() == is_result);
+        at.map(|at| arms[at].name.clone())
+    };
+    match (found(true), found(false)) {
+        (None, _) => return Ok(None),
+        (Some(result), Some(live)) => {
+            return Err(usage(format!(
+                "{result} is a result, and {live} is none: what was measured then cannot be \
+                 compared with what would be measured now; give results for all arms, or targets \
+                 for all"
+            )));
+        }
+        (Some(_), None) => {}
+    }
+    let names: Vec<String> = arms
+        .iter()
+        .zip(&files)
+        .map(|(arm, files)| match files.as_deref() {
+            Some([file]) if arm.name == arm.target.to_string() => short(file, &arm.name),
+            _ => arm.name.clone(),
+        })
+        .collect();
+    let is_clear = (1..names.len()).all(|at| !names[..at].contains(&names[at]));
+    if is_clear {
+        arms.iter_mut().zip(names).for_each(|(arm, name)| arm.name = name);
+    }
+    pair_arms(&mut arms, &args.pair).context("option --pair")?;
+    let files = files.into_iter().map(Option::unwrap_or_default);
+    let arms = arms.into_iter().zip(files).map(|(arm, files)| SavedArm::new(arm, files)).collect();
+    Ok(Some((arms, notes)))
+}
+
+/// Leaves out combinations of which there is no file, and says which.
+fn drop_missing(arms: &mut Vec<Arm>, files: &mut Vec<Option<Vec<PathBuf>>>) -> Vec<String> {
+    let is_missing = |arm: &Arm| {
+        let path = arm.target.path();
+        path.is_some_and(|path| listed(path).iter().all(|file| !file.exists()))
+    };
+    let mut notes = Vec::new();
+    for at in (0..arms.len()).rev() {
+        if files[at].is_none() && is_missing(&arms[at]) {
+            let (arm, _) = (arms.remove(at), files.remove(at));
+            let levels: Vec<String> =
+                arm.levels.iter().map(|own| format!("{}={}", own.factor, own.level)).collect();
+            notes.push(format!("no result of {}: there is no {}", levels.join(", "), arm.target));
+        }
+    }
+    notes.reverse();
+    notes
+}
+
+/// `after` for `runs/after.json`, `enc` for `runs/day-1#enc`; of a directory its whole name.
+fn short(file: &Path, else_name: &str) -> String {
+    let name = if file.is_dir() { file.file_name() } else { file.file_stem() };
+    let name = name.map(|name| name.to_string_lossy().into_owned());
+    name.filter(|name| !name.is_empty()).unwrap_or_else(|| else_name.to_owned())
+}
+
+/// The files of an arm, if they are results. Those of a matrix `may_lack` some.
+fn files(arm: &Arm, has_workload: bool, may_lack: bool) -> Result<Option<Vec<PathBuf>>> {
+    let Some(path) = arm.target.path() else { return Ok(None) };
+    let files = listed(path);
+    let mut are_results = false;
+    for file in &files {
+        are_results |= results::is_result(file)?;
+    }
+    if are_results {
+        return Ok(Some(files));
+    }
+    let is_named_so = |file: &PathBuf| {
+        let extension = file.extension().unwrap_or_default();
+        extension == "json" || extension == "xml"
+    };
+    // With a workload a file may be meant to be read from, whatever its name. Without one it cannot
+    // be a target, so it must be meant as a result: say why it is none.
+    if !has_workload {
+        let is_there = |file: &&PathBuf| !may_lack || file.exists();
+        for file in files.iter().filter(|file| is_named_so(file)).filter(is_there) {
+            saved::refuse(file)?;
+            importers::open(file)?;
+        }
+    }
+    Ok(None)
+}
+
+/// A file of that name, or the files of a list with commas.
+fn listed(path: &Path) -> Vec<PathBuf> {
+    match path.to_str() {
+        Some(text) if text.contains(',') && !path.exists() => {
+            let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
+            names.map(PathBuf::from).collect()
+        }
+        _ => vec![path.to_owned()],
+    }
+}
+
+/// Options that say how to run.
+fn refuse_what_runs(args: &CompareArgs) -> Result<()> {
+    let (load, certainty) = (&args.measure.load, &args.measure.certainty);
+    let given = [
+        ("--workload", args.workload.is_some()),
+        ("--time", load.time.is_some()),
+        ("--ramp", load.ramp.is_some()),
+        ("--scale", load.scale.is_some()),
+        ("--set", !load.set.is_empty()),
+        ("--engine", !load.engine.is_empty()),
+        ("--seed", load.seed.is_some()),
+        ("--destroy", !load.destroy.is_empty()),
+        ("--quick", certainty.quick),
+        ("--tight", certainty.tight),
+        ("--max-blocks", certainty.max_blocks.is_some()),
+        ("--max-time", certainty.max_time.is_some()),
+        ("--precondition", load.precondition),
+        ("--drain", load.drain.is_some()),
+        ("--below-cap", args.measure.caps.below_cap),
+        ("--no-depth-check", args.measure.caps.no_depth_check),
+    ];
+    match given.iter().find(|(_, is_given)| *is_given) {
+        Some((option, _)) => Err(usage(format!(
+            "{option} says how to run a load, and these are results of runs: nothing is run; leave \
+             it out"
+        ))),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,81 @@
+//! From rules to the exit code.
+
+use anyhow::{Context as _, Error, Result};
+use clap::ValueEnum as _;
+use iotax_caps::Caps;
+use iotax_experiment::{Rule, Search, Spec};
+use iotax_record::{ExperimentHead, Reader, SearchHead};
+
+use crate::args::{Format, GateArgs};
+use crate::exit::usage;
+
+const OPTION: &str = "option --fail-if";
+
+/// The rules asked for, in the place of those that `spec` has.
+///
+/// # Errors
+/// A rule that is none, or about nothing there is; a `format` that tells of rules, without any.
+pub(super) fn set(spec: &mut Spec, args: &GateArgs, format: Format) -> Result<()> {
+    if !args.fail_if.is_empty() {
+        spec.fail_if = asked(args)?;
+        spec.validate_rules().context(OPTION)?;
+    }
+    refuse_without_rules(format, &spec.fail_if)
+}
+
+/// A record, with the rules that are asked for now.
+///
+/// # Errors
+/// As for an experiment.
+pub(crate) fn of_record(
+    mut reader: Reader<ExperimentHead>,
+    args: &GateArgs,
+    format: Format,
+) -> Result<Reader<ExperimentHead>> {
+    set(&mut reader.head.spec, args, format)?;
+    Ok(reader)
+}
+
+/// A search for caps that was made, held against the rules that are asked for now.
+///
+/// # Errors
+/// As for an experiment.
+pub(crate) fn of_caps(
+    mut head: SearchHead,
+    mut caps: Caps,
+    args: &GateArgs,
+    format: Format,
+) -> Result<(SearchHead, Caps)> {
+    set_in_search(&mut head.search, args, format)?;
+    caps.rules = iotax_caps::judge(&head.search.fail_if, &caps);
+    Ok((head, caps))
+}
+
+/// The same of a search for caps.
+pub(super) fn set_in_search(search: &mut Search, args: &GateArgs, format: Format) -> Result<()> {
+    if !args.fail_if.is_empty() {
+        search.fail_if = asked(args)?;
+        search.validate_rules().context(OPTION)?;
+    }
+    refuse_without_rules(format, &search.fail_if)
+}
+
+fn asked(args: &GateArgs) -> Result<Vec<Rule>> {
+    let rules = args.fail_if.iter().map(|text| Rule::parse(text));
+    rules.collect::<Result<_, _>>().context(OPTION)
+}
+
+fn refuse_without_rules(format: Format, rules: &[Rule]) -> Result<()> {
+    match format {
+        Format::Junit | Format::Github if rules.is_empty() => Err(no_rules(format)),
+        _ => Ok(()),
+    }
+}
+
+/// A format that tells of rules where there are none.
+fn no_rules(format: Format) -> Error {
+    let name = format.to_possible_value().map_or_else(String::new, |value| value.get_name().into());
+    let problem =
+        format!("--format {name} tells what became of rules, and there are none: add --fail-if");
+    usage(problem)
+}

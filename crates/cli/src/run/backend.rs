@@ -1,0 +1,222 @@
+//! Where an experiment is run: in this process, by agents, or in a cluster.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Result;
+use iotax_experiment::{Arm, CloudChoice, KnownLimit, Search, Spec, Target};
+use iotax_load::PeerSecrets;
+use iotax_record::{HostRecord, HostRole};
+use iotax_rig::{GivenUp, Options, Progress};
+use iotax_run::agent::{ChildAgent, Remote, RemoteOptions};
+use iotax_run::{Host, Hosts, Local, here, shapers};
+
+use super::Asked;
+use super::instance;
+use crate::args::{LimitsArgs, LoadArgs};
+use crate::exit::usage;
+#[cfg(feature = "kubernetes")]
+use crate::in_cluster::{InCluster, NetInCluster};
+#[cfg(feature = "kubernetes")]
+use crate::resolve::Question;
+use crate::resolve::Resolved;
+use crate::session::{Flags, OpenedHosts, Session};
+
+/// What serves some of the arms: this process, or the agent of this command.
+type Server = Option<Vec<String>>;
+
+/// Where trials are performed.
+pub(crate) enum Backend<'a> {
+    Here(Here<'a>),
+    /// In pods.
+    #[cfg(feature = "kubernetes")]
+    Volumes(&'a InCluster<'a>),
+    /// Between pods.
+    #[cfg(feature = "kubernetes")]
+    Paths(&'a NetInCluster),
+}
+
+/// In this process, and by the agents that were asked for.
+pub(crate) struct Here<'a> {
+    agents: &'a [String],
+    work_dir: &'a Path,
+    destroy: &'a [PathBuf],
+}
+
+impl<'a> From<&'a LoadArgs> for Backend<'a> {
+    fn from(args: &'a LoadArgs) -> Self {
+        Self::Here(Here { agents: &args.agent, work_dir: &args.dir, destroy: &args.destroy })
+    }
+}
+
+impl<'a> From<&'a LimitsArgs> for Backend<'a> {
+    fn from(args: &'a LimitsArgs) -> Self {
+        Self::Here(Here { agents: &[], work_dir: &args.dir, destroy: &args.destroy })
+    }
+}
+
+impl Backend<'_> {
+    /// Whether all targets are on this machine.
+    pub(crate) fn is_here(&self) -> bool {
+        match self {
+            Self::Here(here) => here.agents.is_empty(),
+            #[cfg(feature = "kubernetes")]
+            Self::Volumes(_) | Self::Paths(_) => false,
+        }
+    }
+
+    /// Opens what is called for when an experiment is run.
+    pub(super) fn session(&self, name: &str, out: Option<&Path>, spec: &Spec) -> Result<Session> {
+        match self {
+            Self::Here(_) => Session::start(name, out, spec.arms.iter().map(|arm| &arm.target)),
+            #[cfg(feature = "kubernetes")]
+            Self::Volumes(_) | Self::Paths(_) => Session::elsewhere(name, out),
+        }
+    }
+
+    /// Looks at the targets of all arms, and makes what they need.
+    pub(super) fn open(
+        &self,
+        spec: &Spec,
+        flags: &Flags<'_>,
+        making: &mut dyn FnMut(&Progress<'_>),
+    ) -> Result<OpenedHosts> {
+        match self {
+            Self::Here(here) => here.open(spec, flags, making),
+            #[cfg(feature = "kubernetes")]
+            Self::Volumes(asked) => asked.open(spec, flags, making),
+            #[cfg(feature = "kubernetes")]
+            Self::Paths(asked) => asked.open(spec, flags, making),
+        }
+    }
+
+    /// What is said of the cloud, and what it tells itself. The metadata service that this process can
+    /// ask knows nothing of where agents are.
+    pub(super) fn cloud(
+        &self,
+        resolved: &Resolved,
+        opened: &mut OpenedHosts,
+        asked: &Asked<'_>,
+    ) -> CloudChoice {
+        let spec = resolved.spec();
+        let mut cloud = spec.cloud.clone();
+        match (self, opened.records.as_mut_slice()) {
+            (Self::Here(here), [record]) if record.role == HostRole::Local => {
+                let targets = spec.targets();
+                let told = instance::complete(&mut cloud, asked.documented, targets, here.work_dir);
+                instance::note(record, told);
+            }
+            #[cfg(feature = "kubernetes")]
+            (Self::Volumes(volumes), _) if matches!(resolved.question(), Question::Caps(_)) => {
+                volumes.complete(&mut cloud, &opened.nodes);
+            }
+            _ => {}
+        }
+        cloud
+    }
+
+    /// Limits on a target that the machine itself is known to set.
+    pub(super) fn limits(
+        &self,
+        target: &Target,
+        search: &Search,
+        records: &[HostRecord],
+    ) -> Vec<KnownLimit> {
+        let (Self::Here(_), [record]) = (self, records) else { return Vec::new() };
+        let mut known = iotax_rig::cgroup_limits(target, search.writes);
+        known.extend(shapers(record.machine.as_deref(), target));
+        known
+    }
+}
+
+impl Here<'_> {
+    fn open(
+        &self,
+        spec: &Spec,
+        flags: &Flags<'_>,
+        making: &mut dyn FnMut(&Progress<'_>),
+    ) -> Result<OpenedHosts> {
+        let servers = servers(&spec.arms, self.agents)?;
+        let mut distinct: Vec<&Server> = Vec::new();
+        for server in &servers {
+            if !distinct.contains(&server) {
+                distinct.push(server);
+            }
+        }
+        let (mut hosts, mut records) = (Vec::new(), Vec::new());
+        for server in distinct {
+            let arms: Vec<usize> =
+                (0..servers.len()).filter(|arm| servers[*arm] == *server).collect();
+            let theirs = arms.iter().map(|arm| spec.arms[*arm].clone()).collect();
+            let theirs = Spec { arms: theirs, ..spec.clone() };
+            let (host, record): (Box<dyn Host + Send>, _) = match server {
+                None => {
+                    let host = self.local(&theirs, flags, making)?;
+                    (Box::new(host), here(&theirs.arms, HostRole::Local))
+                }
+                Some(command) => self.remote(theirs, flags, command)?,
+            };
+            records.push(record);
+            hosts.push((host, arms));
+        }
+        Ok(OpenedHosts { hosts: Hosts::new(hosts), records, nodes: Vec::new() })
+    }
+
+    fn local(
+        &self,
+        spec: &Spec,
+        flags: &Flags<'_>,
+        progress: &mut dyn FnMut(&Progress<'_>),
+    ) -> Result<Local> {
+        let program = &std::env::current_exe()?;
+        let given_up = &GivenUp::by_user(self.destroy);
+        let (work_dir, state_dir) = (self.work_dir, iotax_rig::state_dir());
+        let (stop, secrets) = (Arc::clone(flags.stop), &PeerSecrets::new());
+        let options = Options { work_dir, state_dir, progress, stop, given_up, program, secrets };
+        Ok(Local::open(spec, options, flags.live)?)
+    }
+
+    fn remote(
+        &self,
+        spec: Spec,
+        flags: &Flags<'_>,
+        command: &[String],
+    ) -> Result<(Box<dyn Host + Send>, HostRecord)> {
+        let remote = Remote::open(RemoteOptions {
+            agent: Box::new(ChildAgent { command: command.to_vec() }),
+            spec,
+            work_dir: self.work_dir.to_owned(),
+            given_up: GivenUp::by_user(self.destroy),
+            secrets: PeerSecrets::new(),
+            stop: Arc::clone(flags.stop),
+            live: Arc::clone(flags.live),
+        })?;
+        let host = remote.host().clone();
+        Ok((Box::new(remote), host))
+    }
+}
+
+/// What serves each arm: later options win over earlier ones.
+fn servers(arms: &[Arm], asked: &[String]) -> Result<Vec<Server>> {
+    let mut servers = vec![None; arms.len()];
+    for text in asked {
+        let named = arms
+            .iter()
+            .enumerate()
+            .find_map(|(at, arm)| Some((at, text.strip_prefix(&arm.name)?.strip_prefix('=')?)));
+        let (which, command) = named.map_or((None, text.as_str()), |(at, rest)| (Some(at), rest));
+        let words = shlex::split(command).filter(|words| !words.is_empty());
+        let Some(words) = words else {
+            return Err(usage(format!(
+                "--agent {text}: this is no command; write one as in a shell, as in \
+                 --agent 'ssh HOST iotax agent'"
+            )));
+        };
+        for (at, server) in servers.iter_mut().enumerate() {
+            if which.is_none_or(|which| which == at) {
+                *server = Some(words.clone());
+            }
+        }
+    }
+    Ok(servers)
+}

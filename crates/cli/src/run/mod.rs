@@ -1,0 +1,391 @@
+//! From a resolved experiment to what came of it: the verbs of every command that measures.
+
+mod backend;
+mod instance;
+mod side_runs;
+mod stand_in;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result};
+use indicatif::HumanDuration;
+use iotax_analyze::{Phases, Sustained};
+use iotax_caps::{Caps, expected_ns};
+use iotax_experiment::plan::Plan;
+use iotax_experiment::{Opened, OpenedTarget, Search, Spec, Workload};
+use iotax_record::{
+    End, ExperimentHead, FORMAT, SEARCH_FORMAT, SearchHead, Site, Writer, record_id,
+};
+use iotax_rig::Held;
+use iotax_run::{Arms as _, Hosts, Monotonic, Runner as _, SearchSetup, Setup};
+use jiff::Timestamp;
+
+pub(crate) use self::backend::Backend;
+use self::side_runs::SideRunContext;
+use crate::args::{DocumentedArgs, Format, GateArgs, OutputArgs};
+use crate::exit::{self, Exit, usage};
+use crate::progress::{ProgressLine, Shown};
+use crate::publish::{Answer, Finished};
+use crate::resolve::{Question, Resolved, refuse_small, same_storage};
+use crate::session::{OpenedHosts, Session};
+
+/// What every command that measures is given beside its question.
+pub(crate) struct Asked<'a> {
+    /// Its name, for the default directory.
+    pub command: &'static str,
+    /// How the cloud may be asked which VM this is.
+    pub documented: &'a DocumentedArgs,
+    pub output: &'a OutputArgs,
+    pub gate: &'a GateArgs,
+    /// Whether the tables of each trial are printed.
+    pub iostat: bool,
+}
+
+/// A measurement under way.
+pub(crate) struct Run<'a> {
+    resolved: &'a Resolved,
+    backend: &'a Backend<'a>,
+    asked: &'a Asked<'a>,
+    session: Session,
+    opened: OpenedHosts,
+    under_way: Option<UnderWay>,
+}
+
+/// What is measured, and where its record goes.
+struct UnderWay {
+    dir: Held,
+    what: Measured,
+}
+
+enum Measured {
+    Trials(Box<Trials>),
+    Caps { head: Box<SearchHead>, found: Option<(Caps, End)> },
+}
+
+struct Trials {
+    head: ExperimentHead,
+    plan: Plan,
+    writer: Writer<ExperimentHead>,
+    phases: Phases,
+    sustained: Sustained,
+    /// What was done before the trials took.
+    spent: Duration,
+    /// How they ended, once they have.
+    ended: Option<Result<End, iotax_run::Error>>,
+    /// Whether the user stopped what followed them.
+    followed: Result<bool>,
+}
+
+impl<'a> Run<'a> {
+    /// Looks at all targets, and makes what they need.
+    ///
+    /// # Errors
+    /// Whatever keeps the experiment from being run.
+    pub(crate) fn open(
+        resolved: &'a Resolved,
+        backend: &'a Backend<'a>,
+        asked: &'a Asked<'a>,
+    ) -> Result<Self> {
+        let spec = resolved.spec();
+        refuse_tables_unless_text(asked)?;
+        refuse_host_commands_elsewhere(spec, backend)?;
+        let session = backend.session(asked.command, asked.output.out.as_deref(), spec)?;
+        warn(resolved, backend);
+        let line = match resolved.question() {
+            Question::Trials => {
+                ProgressLine::new(&Plan::new(spec), &session.live, asked.output.quiet)
+            }
+            Question::Caps(search) => {
+                say_how_long(search, asked.output.quiet);
+                ProgressLine::of_search(expected(search), &session.live, asked.output.quiet)
+            }
+        };
+        let opened = backend.open(spec, &session.flags(), &mut |what| line.preparing(what));
+        let opened = resolved.advised(opened)?;
+        match resolved.question() {
+            Question::Trials => {
+                refuse_to_precondition_in_vain(spec, &opened.hosts)?;
+                stand_in::refuse_on_some(spec, &opened.records)?;
+            }
+            Question::Caps(search) => refuse_small(search)?,
+        }
+        stand_in::tell(spec, &opened.records);
+        drop(line);
+        Ok(Self { resolved, backend, asked, session, opened, under_way: None })
+    }
+
+    /// Lays out files, begins the record, and does what is asked for before anything is measured.
+    ///
+    /// # Errors
+    /// [`exit::Stopped`] if the user stopped it; whatever keeps files or the record from being
+    /// written.
+    pub(crate) fn prepare(&mut self) -> Result<()> {
+        let Self { resolved, asked, session, opened, .. } = self;
+        let spec = resolved.spec();
+        let plan = Plan::new(spec);
+        let line = ProgressLine::new(&plan, &session.live, asked.output.quiet);
+        let show = |done, total| line.laying_out(done, total);
+        resolved.advised(lay_out(spec, &mut opened.hosts, &session.stop, &show))?;
+        drop(line);
+        let cloud = self.backend.cloud(resolved, opened, asked);
+        let what = match resolved.question() {
+            Question::Trials => {
+                let head = ExperimentHead {
+                    format: FORMAT,
+                    id: None,
+                    iotax_version: env!("CARGO_PKG_VERSION").to_owned(),
+                    started: Timestamp::now().to_string(),
+                    command: std::env::args().collect(),
+                    sites: sites(&opened.hosts, spec),
+                    hosts: std::mem::take(&mut opened.records),
+                    spec: spec.clone(),
+                    cloud,
+                };
+                let id = Some(record_id(&head.hosts, &head.started));
+                let head = ExperimentHead { id, ..head };
+                let dir = session.results_directory()?;
+                let writer = Writer::create(&dir, &head)?;
+                let phases = Phases::new(&head);
+                let (sustained, spent) = (Sustained::default(), Duration::ZERO);
+                let (ended, followed) = (None, Ok(false));
+                let trials =
+                    Trials { head, plan, writer, phases, sustained, spent, ended, followed };
+                UnderWay { dir, what: Measured::Trials(Box::new(trials)) }
+            }
+            Question::Caps(search) => {
+                let sites = sites(&opened.hosts, spec);
+                let targets = sites.iter().enumerate().map(|(at, site)| OpenedTarget {
+                    smallest_io_bytes: smallest_io_bytes(search, site),
+                    known: self.backend.limits(&spec.arms[at].target, search, &opened.records),
+                });
+                let opened_targets = Opened { cloud, targets: targets.collect() };
+                let head = SearchHead {
+                    format: SEARCH_FORMAT,
+                    id: None,
+                    iotax_version: env!("CARGO_PKG_VERSION").to_owned(),
+                    started: Timestamp::now().to_string(),
+                    command: std::env::args().collect(),
+                    hosts: std::mem::take(&mut opened.records),
+                    sites,
+                    search: (**search).clone(),
+                    opened: opened_targets,
+                };
+                let id = Some(record_id(&head.hosts, &head.started));
+                let head = Box::new(SearchHead { id, ..head });
+                UnderWay {
+                    dir: session.results_directory()?,
+                    what: Measured::Caps { head, found: None },
+                }
+            }
+        };
+        self.under_way.insert(what).before(session, &mut opened.hosts, asked)
+    }
+
+    /// The trial loop, or the search for caps. What comes of trials is kept, whatever fails.
+    ///
+    /// # Errors
+    /// If what a search finds cannot be written.
+    pub(crate) fn measure(&mut self) -> Result<()> {
+        let Self { session, opened, asked, .. } = self;
+        let Some(UnderWay { dir, what }) = &mut self.under_way else { return Ok(()) };
+        let (hosts, quiet) = (&mut opened.hosts, asked.output.quiet);
+        match what {
+            Measured::Trials(trials) => {
+                let Trials { head, plan, writer, phases, sustained, spent, ended, .. } =
+                    &mut **trials;
+                let mut line = ProgressLine::new(plan, &session.live, quiet);
+                *ended = Some(iotax_run::trials(Setup {
+                    experiment: head,
+                    plan,
+                    host: hosts,
+                    stop: &session.stop,
+                    clock: &Monotonic::start(),
+                    sustained,
+                    spent: *spent,
+                    writer,
+                    phases,
+                    observer: &mut Shown {
+                        line: &mut line,
+                        experiment: head,
+                        iostat: asked.iostat,
+                    },
+                }));
+            }
+            Measured::Caps { head, found } => {
+                let expected = expected(&head.search);
+                *found = Some(iotax_run::search(SearchSetup {
+                    search: &head.search,
+                    opened: &head.opened,
+                    environment: &head.host().environment,
+                    host: hosts,
+                    stop: &session.stop,
+                    writer: &mut Writer::create(&*dir, &**head)?,
+                    observer: &mut ProgressLine::of_search(expected, &session.live, quiet),
+                })?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs what the trials call for. If it fails they are reported all the same.
+    pub(crate) fn follow_up(&mut self) {
+        let Self { session, opened, asked, .. } = self;
+        if let Some(UnderWay { dir, what: Measured::Trials(trials) }) = &mut self.under_way {
+            let Trials { head, phases, sustained, spent, ended, followed, .. } = &mut **trials;
+            let beside =
+                SideRunContext { dir, experiment: head, session, quiet: asked.output.quiet };
+            if let Some(Ok(end)) = ended {
+                *followed = beside.follow_up(&mut opened.hosts, *spent, sustained, phases, end);
+            }
+        }
+        session.io_is_over();
+    }
+
+    /// What came of it.
+    pub(crate) fn finish(self) -> Finished {
+        let Self { opened, under_way, resolved, .. } = self;
+        let hosts = Some(opened.hosts);
+        let UnderWay { dir, what } = under_way.expect("it was prepared");
+        let see = |what: &str| format!("{what}; see {}", dir.shown().display());
+        let (answer, ended) = match what {
+            Measured::Trials(trials) => {
+                let Trials { phases, ended, followed, .. } = *trials;
+                let ended = ended.expect("it was measured");
+                let parts = phases.finish(ended.as_ref().ok());
+                let measured =
+                    parts.iter().all(|(_, part)| part.arms.iter().any(|arm| arm.trials > 0));
+                let ended = ended.with_context(|| see("the run stopped early"));
+                let ended = ended.and_then(|end| {
+                    let interrupted = followed.with_context(|| see("what followed failed"))?;
+                    Ok(Exit::of(interrupted, end.gave_up || !measured))
+                });
+                (Answer::Trials { name: resolved.spec().name().to_owned(), parts }, ended)
+            }
+            Measured::Caps { head, found } => {
+                let (caps, end) = found.expect("it was measured");
+                let exit = Exit::of(end.interrupted, end.gave_up);
+                (Answer::Caps { head, caps, end: Some(end) }, Ok(exit))
+            }
+        };
+        Finished { answer, dir: Some(dir), ended, hosts }
+    }
+}
+
+impl UnderWay {
+    fn before(&mut self, session: &Session, hosts: &mut Hosts, asked: &Asked<'_>) -> Result<()> {
+        let Measured::Trials(trials) = &mut self.what else { return Ok(()) };
+        let begun = Instant::now();
+        let Trials { head, plan, phases, .. } = &mut **trials;
+        let quiet = asked.output.quiet;
+        let beside = SideRunContext { dir: &self.dir, experiment: head, session, quiet };
+        trials.sustained = beside.before(hosts, plan, phases)?;
+        trials.spent = begun.elapsed();
+        Ok(())
+    }
+}
+
+/// Brings every arm up and lays out its files; `show` is told how many bytes of how many are written.
+fn lay_out(
+    spec: &Spec,
+    hosts: &mut Hosts,
+    stop: &AtomicBool,
+    show: &dyn Fn(u64, u64),
+) -> Result<()> {
+    let phases: Vec<&Workload> = spec.phases().collect();
+    for (at, arm) in spec.arms.iter().enumerate() {
+        hosts.up(at)?;
+        hosts
+            .prepare(at, arm.driver, &phases, show)
+            .with_context(|| format!("arm {}", arm.name))?;
+        if stop.load(Ordering::Relaxed) {
+            return Err(exit::Stopped.into());
+        }
+    }
+    Ok(())
+}
+
+fn sites(hosts: &Hosts, spec: &Spec) -> Vec<Site> {
+    let site = |arm| Site { host: hosts.place(arm), ..hosts.site(arm).clone() };
+    (0..spec.arms.len()).map(site).collect()
+}
+
+/// A disk may answer a write of less than its own block by reading, changing and writing all of it.
+fn smallest_io_bytes(search: &Search, site: &Site) -> Option<u32> {
+    site.smallest_io_bytes.filter(|_| !search.writes || site.kind == "vdisk")
+}
+
+fn expected(search: &Search) -> Duration {
+    Duration::from_nanos(expected_ns(search))
+}
+
+/// A burst may take most of an hour to run out.
+fn say_how_long(search: &Search, quiet: bool) {
+    if search.burst.is_some() && !quiet {
+        eprintln!("waiting for bursts to run out: {} at most", HumanDuration(expected(search)));
+    }
+}
+
+/// Tables between the lines of a machine-readable format would break it.
+fn refuse_tables_unless_text(asked: &Asked<'_>) -> Result<()> {
+    if !asked.iostat || asked.output.format == Format::Text {
+        return Ok(());
+    }
+    Err(usage(
+        "--iostat prints tables for people, which a program that reads the results would \
+         trip over: leave out --format, or leave out --iostat (the record has the samples \
+         in any case)",
+    ))
+}
+
+/// Commands of the host are run by this process: no agent, and no pod, runs what it is sent.
+fn refuse_host_commands_elsewhere(spec: &Spec, backend: &Backend<'_>) -> Result<()> {
+    match spec.with_host_commands().filter(|_| !backend.is_here()) {
+        None => Ok(()),
+        Some(arm) => Err(usage(format!(
+            "arm {} has --before and --after commands, which run on this machine only, and agents or pods measure: run \
+             iotax on the machine itself, without --agent",
+            arm.name
+        ))),
+    }
+}
+
+/// Says what may not be expected: smaller test files, arms that are the same storage, and what was
+/// asked for and has no effect on some arm.
+fn warn(resolved: &Resolved, backend: &Backend<'_>) {
+    if matches!(resolved.question(), Question::Caps(_)) {
+        return;
+    }
+    let spec = resolved.spec();
+    if let Some(told) = resolved.one_target() {
+        eprintln!("warning: {told}");
+    }
+    if let Some(told) = spec.told_fit() {
+        eprintln!("note: {told}");
+    }
+    if backend.is_here() {
+        same_storage::warn_in_comparison(&spec.arms);
+        same_storage::warn_of_targets(spec);
+    }
+    for arm in &spec.arms {
+        for line in arm.unheeded(&spec.all_at_once()) {
+            eprintln!("note: arm {}: {line}", arm.name);
+        }
+    }
+}
+
+/// Files of an arm that is made anew for each of its turns are new in each, whatever was written
+/// before.
+fn refuse_to_precondition_in_vain(spec: &Spec, hosts: &Hosts) -> Result<()> {
+    let mut anew = (0..spec.arms.len()).filter(|arm| hosts.is_made_anew(*arm));
+    match anew.next().filter(|_| spec.side_runs.precondition) {
+        Some(arm) => Err(usage(format!(
+            "arm {} takes turns with others on its device and is made anew for each of them, so \
+             --precondition would be in vain; precondition the device alone before, as in \
+             `iotax run --precondition WORKLOAD 'dev(path=...)' --destroy ...`, and leave it out \
+             here",
+            spec.arms[arm].name
+        ))),
+        None => Ok(()),
+    }
+}

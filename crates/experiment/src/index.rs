@@ -1,0 +1,76 @@
+//! An index beside the jobs, and a workload that two processes do together: who writes and
+//! publishes, and who reads and loads.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::workload::Workload;
+
+/// A driver publishes index versions, a searcher loads them and answers queries.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct IndexLoads {
+    /// Versions published per second, at most.
+    pub versions_per_second: f64,
+    /// Size of one version.
+    pub index_bytes: u64,
+    /// A load longer than this is a slow load.
+    pub slow_load_ns: u64,
+    /// Queries arriving per second (open loop, Poisson).
+    pub queries_per_second: f64,
+    /// Bytes one query reads from the index.
+    pub query_bytes: u32,
+}
+
+impl IndexLoads {
+    /// The operation that makes a new version readable: loading it.
+    pub const LOAD: &'static str = "load";
+}
+
+/// Which ends of an index are here: the driver that publishes its versions, the searcher that loads
+/// them, or both.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IndexEnds {
+    #[default]
+    Both,
+    /// The driver; somebody else loads what it publishes.
+    Driver,
+    Searcher {
+        /// Where somebody else publishes.
+        published_in: PathBuf,
+    },
+}
+
+impl Workload {
+    /// The jobs that write, with the publishing of an index, and those that only read, with its
+    /// loads; `None` if there is nothing to divide.
+    pub fn driver_and_searcher(&self) -> Option<[Self; 2]> {
+        let part = |writes: bool| {
+            let jobs = self.jobs.iter().filter(|job| job.writes() == writes).cloned();
+            let jobs: Vec<_> = jobs.collect();
+            let first = jobs.first()?.name.clone();
+            let has_primary = jobs.iter().any(|job| job.name == self.primary);
+            let primary = if has_primary { self.primary.clone() } else { first };
+            Some(Self { jobs, primary, ..self.clone() })
+        };
+        Some([part(true)?, part(false)?])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_writes_is_the_driver_and_who_reads_the_searcher() {
+        let workload = Workload::preset("driver-searcher").unwrap();
+        let [driver, searcher] = workload.driver_and_searcher().unwrap();
+        let names = |part: &Workload| {
+            part.jobs.iter().map(|job| job.name.clone()).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!([names(&driver), names(&searcher)], ["download", "mmap_read"]);
+        assert_eq!([driver.primary, searcher.primary], ["download", "mmap_read"]);
+        assert!(Workload::preset("randread-4k").unwrap().driver_and_searcher().is_none());
+    }
+}

@@ -1,0 +1,413 @@
+//! What was seen that puts figures in doubt.
+
+use iotax_analyze::{
+    Against, CacheWay, ColdCache, Doubt, DoubtKind, Effect, EffectChange, Estimate, GrantedOption,
+    GrantedOtherwise, InFlight, Metric, PlaceEffect,
+};
+use iotax_experiment::{Design, Subject};
+use iotax_quantity::{a, bytes, count, grouped, mib_per_s, percent, time, two_digits, whole};
+use iotax_record::{BusyOne, ExperimentHead, NamedSite, PathEnd, Site};
+use iotax_stats::steady::{MOST_EXCURSION, MOST_RANGE};
+
+use super::often;
+use crate::effect::{EffectWords as _, fell_or_rose};
+use crate::{name, outlook};
+
+#[expect(clippy::too_many_lines, reason = "one sentence after the other")]
+pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
+    let spec = &experiment.spec;
+    let workload = spec.workload();
+    let often = || often(doubt).unwrap_or_default();
+    let Doubt { of, trials, .. } = doubt;
+    let subject = || of.as_ref().map(name::subject).unwrap_or_default();
+    match &doubt.kind {
+        DoubtKind::Mismatch { blocks } => format!(
+            "{} did not read back as written in one trial; mismatches {}",
+            count(*blocks, "block"),
+            often()
+        ),
+        DoubtKind::IoErrors { errors, short, ios, first } => {
+            let unit = workload.unit();
+            let first = first.as_ref().map(|error| format!("; the first error: {error}"));
+            let first = first.unwrap_or_default();
+            if errors + short == 0 {
+                return format!("something beside the counted {unit}s failed{first}");
+            }
+            format!("{} failed and {short} came back short, of {ios}{first}", count(*errors, unit))
+        }
+        DoubtKind::Failed { first } => format!(
+            "{trials} of {} failed: {}",
+            count(doubt.of_trials.unwrap_or(*trials).into(), "trial"),
+            first.as_deref().unwrap_or("no I/O of the primary job completed")
+        ),
+        DoubtKind::Paused { longest_ns } => {
+            let use_of = if Some(*trials) == doubt.of_trials {
+                "they are all there is, so their rate and mean latency are shown, and nothing \
+                 rests on them"
+            } else {
+                "they are left out of all figures"
+            };
+            format!(
+                "{} the load generator itself was paused, for up to {}: {use_of}",
+                often(),
+                time(*longest_ns as f64)
+            )
+        }
+        DoubtKind::StalledTrials { below_per_s } => format!(
+            "{} completed no {} in a window of {}: below {}",
+            workload.primary,
+            workload.unit(),
+            time(1e9 / below_per_s),
+            slow_rate(*below_per_s, workload.unit())
+        ),
+        DoubtKind::LittlesLaw { job, by_latency, against } => {
+            let against = match against {
+                InFlight::Allowed(bound) => format!("its threads and depth allow {bound:.0}"),
+                InFlight::Counted(counted) => format!(
+                    "{} were counted, {} off",
+                    two_digits(*counted),
+                    percent((by_latency / counted - 1.0).abs())
+                ),
+            };
+            format!(
+                "job {job}: throughput x latency says {} {}s in flight, but {against}",
+                two_digits(*by_latency),
+                unit(job, experiment)
+            )
+        }
+        DoubtKind::ImpossibleSpeed { job, bytes_per_s, cpus, copy_bytes_per_s } => {
+            let copy = mib_per_s(copy_bytes_per_s * f64::from(*cpus));
+            let cpus = if *cpus == 1 { "one CPU".to_owned() } else { format!("{cpus} CPUs") };
+            format!(
+                "job {job} read {}, more than {cpus} can copy in memory ({copy}; {})",
+                mib_per_s(*bytes_per_s),
+                often()
+            )
+        }
+        DoubtKind::WrongSign { metric, tax } => {
+            let what = match of {
+                Some(Subject::Layer(layer)) => format!("layer {layer}"),
+                _ => format!("arm {}", subject()),
+            };
+            let how = tax.map_or_else(
+                || "faster".to_owned(),
+                |tax| Effect::sized(metric.on(), tax).in_short(),
+            );
+            let metric = name::metric(*metric);
+            format!("{what} only adds work, yet it is {how} in {metric} with it")
+        }
+        DoubtKind::NotBypassed => {
+            "the page cache could not be bypassed: reads may come from memory".to_owned()
+        }
+        DoubtKind::CacheAnswered { way, asked_bytes, moved_bytes } => {
+            let how = match way {
+                CacheWay::DirectRead => "were read with direct I/O, but",
+                CacheWay::DirectWrite => "were written with direct I/O, but",
+                CacheWay::NeverSynced => "were written to the page cache and never synced;",
+            };
+            format!(
+                "{} {how} devices moved only {} ({})",
+                bytes(*asked_bytes),
+                bytes(*moved_bytes),
+                percent(moved_bytes / asked_bytes)
+            )
+        }
+        DoubtKind::InMemory { file_system } => {
+            format!("the target lies on {file_system}, in memory: no disk was measured")
+        }
+        DoubtKind::LayerCache { cache } => format!("{}: {cache}", subject()),
+        DoubtKind::ColdCache { found } => cold_cache(found),
+        DoubtKind::DifferentStorage => {
+            let lies_on = |arm: &str| site(experiment, arm).map(place).unwrap_or_default();
+            let (base, name) = (&spec.arms[0].name, subject());
+            format!(
+                "{base} lies on {}, {name} on {}: the difference is between these two things, not \
+                 between the settings",
+                lies_on(base),
+                lies_on(&name)
+            )
+        }
+        DoubtKind::SharedStorage { targets: [a, b] } => {
+            let targets = site(experiment, &subject()).map(|site| site.targets.as_slice());
+            let mut targets = targets.unwrap_or_default().iter();
+            let place = targets.find(|target| target.name == *a);
+            let place = place.map(|NamedSite { site, .. }| self::place(site)).unwrap_or_default();
+            format!("{a} and {b} both lie on {place}")
+        }
+        DoubtKind::NotGranted { options } => name::all(options.iter().map(granted)),
+        DoubtKind::RateNotReached { job, achieved } => format!(
+            "job {job} completed {} of the {}s offered to it",
+            percent(*achieved),
+            unit(job, experiment)
+        ),
+        DoubtKind::Late { job, slip_ns, p99_ns } => format!(
+            "job {job}: {} started {} after its intended time, with a p99 of {}",
+            a(unit(job, experiment)),
+            time(*slip_ns as f64),
+            time(*p99_ns as f64)
+        ),
+        DoubtKind::GeneratorShare { job, own_ns, per_io_ns } => format!(
+            "job {job}: generating {} takes {} of the {} that a thread spends on one, {}",
+            a(unit(job, experiment)),
+            time(*own_ns),
+            time(*per_io_ns),
+            percent(own_ns / per_io_ns)
+        ),
+        DoubtKind::CpusBusy { busy, cpus } => {
+            format!("{} busy {} of the time", all_cpus(*cpus), percent(*busy))
+        }
+        DoubtKind::OneCore { end, one, share, interrupts, left } => {
+            let place = match end {
+                Some(PathEnd::Near) => " at the near end",
+                Some(PathEnd::Far) => " at the far end",
+                Some(PathEnd::Both) | None => "",
+            };
+            let (share, left) = (percent(*share), percent(*left));
+            match one {
+                BusyOne::Thread { name } => format!(
+                    "flow limited by one core{place}: thread `{name}` used {share} of a CPU while \
+                     the machine had {left} left"
+                ),
+                BusyOne::Cpu { number, .. } => format!(
+                    "flow limited by one core{place}: CPU {number} was busy {share} of the time, \
+                     {} of it with interrupts, while the machine had {left} left",
+                    percent(*interrupts)
+                ),
+            }
+        }
+        DoubtKind::EffectChanged { metric, change, is_decided } => {
+            effect_changed(*metric, change, *is_decided)
+        }
+        DoubtKind::LevelChanged { metric, after, ratio } => {
+            let (metric, changed) = (name::metric(*metric), fell_or_rose(*ratio));
+            if spec.design == Design::Single {
+                format!(
+                    "{metric} {changed} after trial {after}; the summary averages over both levels"
+                )
+            } else {
+                format!(
+                    "the level of all arms ({metric}) {changed} after block {after}; comparisons \
+                     are within blocks and stand"
+                )
+            }
+        }
+        DoubtKind::LevelSince { arms } => {
+            let each = arms.iter().map(|shift| {
+                let [before, since] =
+                    shift.iops.map(|iops| format!("{} IOPS", grouped(whole(iops))));
+                format!("{} at {since} where it had {before}", shift.arm)
+            });
+            format!(
+                "the depth check, which followed, found another level at the same depth: {}",
+                name::all(each)
+            )
+        }
+        DoubtKind::NotSteady { rounds, window } => {
+            let rounds = count((*rounds).into(), "round");
+            match window {
+                Some(window) => format!(
+                    "NOT steady after {rounds} of preconditioning: the last five range over {} of \
+                     their mean (steady: at most {}), and their line rises by {} of it (steady: at \
+                     most {} either way)",
+                    percent(window.range),
+                    percent(MOST_RANGE),
+                    percent(window.slope),
+                    percent(MOST_EXCURSION)
+                ),
+                None => format!(
+                    "NOT known to be steady after {rounds} of preconditioning: five are needed"
+                ),
+            }
+        }
+        DoubtKind::Trend { metric, ratio, over, .. } => {
+            let (step, what) = if spec.design == Design::Single {
+                ("trial", "the summary averages over all of it")
+            } else {
+                ("block", "comparisons are within blocks and stand, single figures do not")
+            };
+            format!(
+                "writes were not at steady state: {} {} over {}, from {step} to {step}; {what}",
+                name::metric(*metric),
+                fell_or_rose(*ratio),
+                count((*over).into(), step)
+            )
+        }
+        DoubtKind::OrderMatters { metric, place, base } => {
+            order(&subject(), *metric, place, base.as_ref())
+        }
+        DoubtKind::Dependence { metric, autocorrelation, bound } => format!(
+            "successive blocks are correlated in {}: {autocorrelation:.2}, where {trials} \
+             independent blocks stay below {bound:.2}",
+            name::metric(*metric)
+        ),
+        DoubtKind::Steal { share } => {
+            format!("the hypervisor took {} of the CPU time for others", percent(*share))
+        }
+        DoubtKind::OtherPrograms { share } => {
+            format!("others used {} of this machine's CPU time", percent(*share))
+        }
+        DoubtKind::StalledSecond { least } => format!(
+            "stalls: a second at {} of its trial's mean throughput (a second below half of it {})",
+            percent(*least),
+            often()
+        ),
+        DoubtKind::TailSamples { metric, has, needed, .. } => format!(
+            "a trial has {has} {} on average; its p99 needs {needed}, so that 100 lie beyond it",
+            name::samples(*metric, workload)
+        ),
+        DoubtKind::DepthNotKept { job, asked, kept } => format!(
+            "job {job}: {} in flight were asked for, {} were kept",
+            count(*asked, "I/O"),
+            two_digits(*kept)
+        ),
+        DoubtKind::Noise { of, spread, outlook, .. } => format!(
+            "the {} of {} varied by {} from block to block over {trials} blocks; {}",
+            if of.len() == 1 { "difference" } else { "differences" },
+            name::subjects(of),
+            outlook::range(spread.map(percent)),
+            outlook.map_or_else(
+                || "no number of blocks would decide".to_owned(),
+                |outlook| outlook::outlook(&outlook)
+            )
+        ),
+        DoubtKind::Narrow { of, spread } => format!(
+            "the {trials} blocks of {} agree to {}: an interval this narrow tells how well these \
+             few repeat, not what more of them would show",
+            name::subjects(of),
+            percent(*spread)
+        ),
+        DoubtKind::UnlikeResults { said } => said.clone(),
+        DoubtKind::OtherEngines => {
+            "some results were driven with libaio, for a sandbox forbade io_uring there, and \
+             others with another engine: what differs may be the engines"
+                .to_owned()
+        }
+        DoubtKind::NotInterleaved => {
+            "the runs were not interleaved in random order, as far as the results tell: whatever \
+             changed between them (neighbours, credits, temperature, what the volume holds) is in \
+             the difference, and no interval covers it"
+                .to_owned()
+        }
+    }
+}
+
+/// What the job of this name does one after the other.
+fn unit(job: &str, experiment: &ExperimentHead) -> &'static str {
+    let jobs = experiment.spec.workload().jobs.iter();
+    jobs.clone().find(|own| own.name == job).map_or("I/O", |job| job.engine.unit())
+}
+
+/// A rate that may be far below 1: `0.03 IOPS`, `2 requests/s`.
+fn slow_rate(per_s: f64, unit: &str) -> String {
+    let digits = if per_s >= 1.0 { 0 } else { 2 };
+    match unit {
+        "I/O" => format!("{per_s:.digits$} IOPS"),
+        unit => format!("{per_s:.digits$} {unit}s/s"),
+    }
+}
+
+fn cold_cache(found: &ColdCache) -> String {
+    match found {
+        ColdCache::NoDevice { file_system } => format!(
+            "a cold cache was asked for, but this arm lies on {}, not on a device",
+            file_system.as_deref().unwrap_or("memory")
+        ),
+        ColdCache::Unknown => {
+            "a cold cache was asked for, but this system does not tell what devices delivered"
+                .to_owned()
+        }
+        ColdCache::Short { read_bytes, delivered_bytes } => format!(
+            "a cold cache was asked for, but devices delivered {} of the {} read ({})",
+            bytes(*delivered_bytes),
+            bytes(*read_bytes),
+            percent(delivered_bytes / read_bytes)
+        ),
+        ColdCache::Excess { read_bytes, delivered_bytes } => format!(
+            "devices delivered {} for the {} read, {} times as much",
+            bytes(*delivered_bytes),
+            bytes(*read_bytes),
+            two_digits(delivered_bytes / read_bytes)
+        ),
+    }
+}
+
+fn site<'a>(experiment: &'a ExperimentHead, arm: &str) -> Option<&'a Site> {
+    let place = experiment.spec.arms.iter().position(|own| own.name == arm)?;
+    experiment.sites.get(place)
+}
+
+fn place(site: &Site) -> String {
+    let device = site.device.as_deref();
+    match (device, site.file_system.as_deref()) {
+        (Some(device), Some(system)) => format!("{device} ({system})"),
+        (Some(device), None) => device.to_owned(),
+        (None, Some(system)) => format!("{} ({system})", site.target),
+        (None, None) if site.kind == "vdisk" => "memory".to_owned(),
+        (None, None) => site.target.clone(),
+    }
+}
+
+/// `rsize: asked for 1048576 bytes, granted 65536`
+fn granted(of: &GrantedOtherwise) -> String {
+    let GrantedOtherwise { option, asked, granted } = of;
+    match option {
+        GrantedOption::ReadSize => format!("rsize: asked for {asked} bytes, granted {granted}"),
+        GrantedOption::WriteSize => format!("wsize: asked for {asked} bytes, granted {granted}"),
+        GrantedOption::Connections => format!("connections: asked for {asked}, made {granted}"),
+    }
+}
+
+fn all_cpus(cpus: f64) -> String {
+    if cpus.fract() != 0.0 {
+        format!("the {cpus:.1} CPUs of this container's limit were")
+    } else if cpus <= 1.0 {
+        "the CPU was".to_owned()
+    } else {
+        format!("all {cpus:.0} CPUs were")
+    }
+}
+
+fn effect_changed(metric: Metric, change: &EffectChange, is_decided: bool) -> String {
+    let part = |part: Option<Estimate>| {
+        let size = part.map(|part| Effect::sized(metric.on(), part.value).in_words());
+        size.unwrap_or_else(|| "an effect of unknown size".to_owned())
+    };
+    let (before, since) = (part(change.before), part(change.since));
+    let [blocks_before, blocks_since] = change.blocks.map(|blocks| count(blocks.into(), "block"));
+    let name = name::metric(metric);
+    if change.in_depth_check {
+        return format!(
+            "the depth check, at the same depth, disagrees with the comparison: the effect on \
+             {name} was {before} in its {blocks_before}, and {since} in the {blocks_since} of the \
+             check"
+        );
+    }
+    let rests = if is_decided {
+        "the verdict rests on those since"
+    } else {
+        "those since are too few for a verdict of their own"
+    };
+    format!(
+        "the effect on {name} changed after block {}: {before} in the {blocks_before} up to then, \
+         {since} in the {blocks_since} since; {rests}",
+        change.after_block
+    )
+}
+
+fn order(arm: &str, metric: Metric, place: &PlaceEffect, base: Option<&Against>) -> String {
+    let base = base.map_or_else(|| "the baseline".to_owned(), name::against);
+    let [base_first, arm_first] = place.blocks.map(|blocks| count(blocks.into(), "block"));
+    let rests = if place.taken_out {
+        "the interval is that of the mean of both, without what the order does"
+    } else {
+        "there are too few blocks to tell what the order does from what the arm does"
+    };
+    let size = |tax: f64| Effect::sized(metric.on(), tax).in_short();
+    format!(
+        "{} depends on which trial comes first: {arm} is {} in the {base_first} in which {base} \
+         came first, and {} in the {arm_first} in which {arm} did; {rests}",
+        name::metric(metric),
+        size(place.base_first),
+        size(place.arm_first),
+    )
+}

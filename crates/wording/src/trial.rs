@@ -1,0 +1,42 @@
+//! What became of trials and arms.
+
+use iotax_analyze::{ArmPrecondition, NotPreconditioned, Regime, TrialPoint};
+use iotax_quantity::{count, time};
+
+/// Which part of a run figures are from.
+pub const fn regime(regime: Regime) -> &'static str {
+    match regime {
+        Regime::Sustained => "sustained",
+        Regime::Burst => "burst",
+        Regime::AfterChange => "after the change",
+    }
+}
+
+/// Why a trial is not completed.
+pub fn why(trial: &TrialPoint) -> Option<String> {
+    let paused = trial.paused_ns.filter(|_| trial.why.is_none());
+    trial.why.clone().or_else(|| paused.map(paused_for))
+}
+
+fn paused_for(ns: u64) -> String {
+    format!("the load generator itself was paused for {}", time(ns as f64))
+}
+
+/// Why an arm was not preconditioned as was asked.
+pub fn not_preconditioned(arm: &ArmPrecondition) -> Option<String> {
+    Some(match arm.short.as_ref()? {
+        NotPreconditioned::NoSpan => "its jobs have no span that could be written".to_owned(),
+        NotPreconditioned::InMemory => "memory neither ages nor is allocated later".to_owned(),
+        NotPreconditioned::Failed(error) => error.clone(),
+        NotPreconditioned::Paused(ns) => paused_for(*ns),
+        NotPreconditioned::Passes(passes) => {
+            let passes =
+                if *passes == 1 { "1 pass".to_owned() } else { format!("{passes} passes") };
+            format!("it was ended after {passes} over the span")
+        }
+        NotPreconditioned::OnlyReads => "the workload only reads".to_owned(),
+        NotPreconditioned::Rounds(rounds) => {
+            format!("it was ended after {}", count((*rounds).into(), "round"))
+        }
+    })
+}
