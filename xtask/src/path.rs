@@ -91,7 +91,7 @@ fn is_change(line: &str) -> bool {
     });
     let is_named = |end: &str| !end.starts_with(|c: char| c.is_alphanumeric() || c == '_');
     let borrowed = |what: &&str| line.split(*what).skip(1).any(is_named);
-    !line.trim_start().starts_with("//") && (holds || borrows.iter().any(|what| borrowed(&what)))
+    !line.trim_start().starts_with("//") && (holds || borrows.iter().any(borrowed))
 }
 
 #[cfg(test)]

@@ -2,20 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::found::{Caps, LIMITS_ANALYSIS_FORMAT};
-
-impl Caps {
-    /// Reads the caps of a record of whatever format.
-    ///
-    /// # Errors
-    /// If they are none.
-    pub fn decode(text: &[u8]) -> serde_json::Result<Self> {
-        serde_json::from_value(earlier(serde_json::from_slice(text)?))
-    }
-}
-
-/// Until format 1 conclusions were said in words.
-fn earlier(mut caps: Value) -> Value {
+/// The caps of a record as those of today. Until format 1 conclusions were said in words.
+pub fn earlier(mut caps: Value) -> Value {
     if caps["format"] != 1 {
         return caps;
     }
@@ -42,7 +30,7 @@ fn earlier(mut caps: Value) -> Value {
         Value::String(text) if text != "interrupted" => json!({ "failed": text }),
         other => other,
     };
-    caps["format"] = LIMITS_ANALYSIS_FORMAT.into();
+    caps["format"] = crate::LIMITS_ANALYSIS_FORMAT.into();
     caps
 }
 
@@ -86,7 +74,7 @@ mod tests {
     use iotax_experiment::ProbePurpose;
 
     use super::*;
-    use crate::{BlockEnd, BusySign, CapNote, CapSign, Ended, Obstacle, Undecided};
+    use crate::{BlockEnd, BusySign, CapNote, CapSign, Caps, Ended, Obstacle, Undecided};
 
     /// As a search of format 1 wrote it.
     const FIRST: &str = r#"{
@@ -131,7 +119,8 @@ mod tests {
 
     #[test]
     fn caps_of_format_1_are_still_readable() {
-        let caps = Caps::decode(FIRST.as_bytes()).unwrap();
+        let caps = earlier(serde_json::from_str(FIRST).unwrap());
+        let caps: Caps = serde_json::from_value(caps).unwrap();
         let said = |text: &str| text.to_owned();
         let target = &caps.targets[0];
         assert_eq!(target.iops.as_ref().unwrap().reason, CapSign::Said(said("a kink")).into());
@@ -145,7 +134,8 @@ mod tests {
         assert_eq!(caps.levels[0].purpose, ProbePurpose::Said(said("one alone")));
         assert_eq!(caps.notes, [CapNote::Said(said("a note"))]);
         assert_eq!(caps.ended, Some(Ended::Failed(said("a: broken"))));
-        let again = Caps::decode(&serde_json::to_vec(&caps).unwrap()).unwrap();
+        let again: Caps =
+            serde_json::from_value(earlier(serde_json::to_value(&caps).unwrap())).unwrap();
         assert_eq!(again, caps);
     }
 }

@@ -48,6 +48,7 @@ mod unstated;
 mod unsteady;
 
 pub use duration::expected_ns;
+pub use earlier::earlier;
 pub use found::{
     Burst, Cap, CapJudgment, CapKind, CapNote, Caps, CpuBoundSizes, DepthStep, Fit, FlowStep,
     LIMITS_ANALYSIS_FORMAT, Level, PathCap, PathQuantity, Plateau, Recovery, SecondPass, Shared,

@@ -1,5 +1,6 @@
 //! The one place where results become exit codes.
 
+use std::fmt;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
@@ -30,18 +31,6 @@ impl Exit {
     }
 }
 
-/// The user stopped it before anything was measured, and knows.
-#[derive(Debug)]
-pub(crate) struct Stopped;
-
-impl std::fmt::Display for Stopped {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("interrupted")
-    }
-}
-
-impl std::error::Error for Stopped {}
-
 const GATE_FAILED: u8 = 1;
 const USAGE: u8 = 2;
 const ENVIRONMENT: u8 = 3;
@@ -63,27 +52,27 @@ pub(crate) fn served() -> ! {
 }
 
 /// Prints an error, if it is one, and chooses the exit code.
-pub(crate) fn code(result: anyhow::Result<Exit>) -> ExitCode {
-    match result {
-        Ok(Exit::Done) => ExitCode::SUCCESS,
-        Ok(Exit::GateFailed) => ExitCode::from(GATE_FAILED),
-        Ok(Exit::Interrupted) => ExitCode::from(INTERRUPTED),
-        Ok(Exit::AsServer(code)) => ExitCode::from(code),
-        Ok(Exit::Failed) => ExitCode::from(ENVIRONMENT),
-        Err(error) if error.is::<Stopped>() => ExitCode::from(INTERRUPTED),
-        Err(error) => {
-            let (word, code) = match fault(&error) {
-                Fault::Interrupted => ("stopped", INTERRUPTED),
+pub(crate) fn code(result: Result<Exit>) -> ExitCode {
+    ExitCode::from(match result {
+        Ok(Exit::Done) => 0,
+        Ok(Exit::GateFailed) => GATE_FAILED,
+        Ok(Exit::Interrupted) => INTERRUPTED,
+        Ok(Exit::AsServer(code)) => code,
+        Ok(Exit::Failed) => ENVIRONMENT,
+        Err(failure) => {
+            let (word, code) = match failure.fault {
                 Fault::Usage => ("error", USAGE),
                 Fault::Environment => ("error", ENVIRONMENT),
+                Fault::Interrupted => ("stopped", INTERRUPTED),
                 Fault::Bug => ("error", BUG),
             };
-            let text = printable(&explain(&error));
-            // There is nowhere left to say that stderr is full; the exit code still tells.
-            let _ = writeln!(io::stderr(), "{word}: {text}");
-            ExitCode::from(code)
+            if !failure.causes.is_empty() {
+                // There is nowhere left to say that stderr is full; the exit code still tells.
+                let _ = writeln!(io::stderr(), "{word}: {}", printable(&failure.to_string()));
+            }
+            code
         }
-    }
+    })
 }
 
 /// Errors quote names and paths as they are, and those may hold sequences that drive a terminal.
@@ -92,79 +81,117 @@ pub(crate) fn printable(text: &str) -> String {
     text.chars().map(|c| if harmless(c) { c } else { char::REPLACEMENT_CHARACTER }).collect()
 }
 
-/// Whose doing it is, by the first cause that knows.
-fn fault(error: &anyhow::Error) -> Fault {
-    fn of<E: Blame + 'static>(cause: &(dyn std::error::Error + 'static)) -> Option<Fault> {
-        cause.downcast_ref::<E>().map(Blame::fault)
+/// Why a command ended, and whose doing that is. It is made of every error that knows.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    fault: Fault,
+    wants_space: bool,
+    /// The error and its causes in their words, the outermost first.
+    causes: Vec<String>,
+}
+
+pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
+
+impl<E: Blame> From<E> for Failure {
+    fn from(error: E) -> Self {
+        let mut causes = vec![error.to_string()];
+        let mut next = error.source();
+        while let Some(cause) = next {
+            causes.push(cause.to_string());
+            next = cause.source();
+        }
+        Self { fault: error.fault(), wants_space: error.wants_space(), causes }
     }
-    let known = error.chain().find_map(|cause| {
-        of::<Usage>(cause)
-            .or_else(|| of::<iotax_experiment::Error>(cause))
-            .or_else(|| of::<iotax_catalog::Error>(cause))
-            .or_else(|| of::<iotax_dialects::fio::Beyond>(cause))
-            .or_else(|| of::<iotax_dialects::Error>(cause))
-            .or_else(|| of::<iotax_inspect::Error>(cause))
-            .or_else(|| of::<iotax_load::Error>(cause))
-            .or_else(|| of::<iotax_record::Error>(cause))
-            .or_else(|| of::<iotax_rig::Error>(cause))
-            .or_else(|| of::<iotax_run::Error>(cause))
-            .or_else(|| of::<iotax_vdisk::Error>(cause))
-    });
-    known.unwrap_or(Fault::Environment)
+}
+
+impl Failure {
+    /// The user stopped what had nothing to show yet, and knows it.
+    pub(crate) const fn stopped() -> Self {
+        Self { fault: Fault::Interrupted, wants_space: false, causes: Vec::new() }
+    }
+
+    /// Whether smaller test files, or more space for them, would help.
+    pub(crate) const fn wants_space(&self) -> bool {
+        self.wants_space
+    }
+
+    /// The same with a line of advice.
+    pub(crate) fn advised(self, advice: &str) -> Self {
+        Self { causes: vec![format!("{self}\n{advice}")], ..self }
+    }
 }
 
 /// The error and its causes, each said once: many of ours quote their cause in their own words.
-pub(crate) fn explain(error: &anyhow::Error) -> String {
-    error.chain().map(ToString::to_string).fold(String::new(), |said, cause| {
-        let headline = cause.lines().next().unwrap_or_default();
-        match (said.is_empty(), said.contains(headline)) {
-            (true, _) => cause,
-            (false, true) => said,
-            (false, false) => format!("{said}: {cause}"),
-        }
-    })
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let said = self.causes.iter().fold(String::new(), |said, cause| {
+            let headline = cause.lines().next().unwrap_or_default();
+            match (said.is_empty(), said.contains(headline)) {
+                (true, _) => cause.clone(),
+                (false, true) => said,
+                (false, false) => format!("{said}: {cause}"),
+            }
+        });
+        f.write_str(&said)
+    }
 }
 
-/// What the user wrote is wrong, as opposed to what the machine allows.
-pub(crate) fn is_usage(error: &anyhow::Error) -> bool {
-    fault(error) == Fault::Usage
+/// What was being done when something failed.
+pub(crate) trait Context<T> {
+    fn context(self, doing: impl fmt::Display) -> Result<T>;
+    fn with_context<D: fmt::Display>(self, doing: impl FnOnce() -> D) -> Result<T>;
 }
 
-/// Arguments that clap accepts but that make no sense together.
-#[derive(Debug)]
-pub(crate) struct Usage(pub String);
+impl<T, E: Into<Failure>> Context<T> for std::result::Result<T, E> {
+    fn context(self, doing: impl fmt::Display) -> Result<T> {
+        self.with_context(|| doing)
+    }
+
+    fn with_context<D: fmt::Display>(self, doing: impl FnOnce() -> D) -> Result<T> {
+        self.map_err(|error| {
+            let mut failure = error.into();
+            failure.causes.insert(0, doing().to_string());
+            failure
+        })
+    }
+}
+
+/// What has to be there is not.
+impl<T> Context<T> for Option<T> {
+    fn context(self, doing: impl fmt::Display) -> Result<T> {
+        self.with_context(|| doing)
+    }
+
+    fn with_context<D: fmt::Display>(self, doing: impl FnOnce() -> D) -> Result<T> {
+        self.ok_or_else(|| bug(doing()))
+    }
+}
 
 /// What came of reading a file that an argument names: one that is not there, or holds no text, is a
 /// wrong argument.
-pub(crate) fn read_argument<T>(
-    read: io::Result<T>,
-    context: impl FnOnce() -> String,
-) -> anyhow::Result<T> {
+pub(crate) fn read_argument<T>(read: io::Result<T>, context: impl FnOnce() -> String) -> Result<T> {
     use io::ErrorKind::{InvalidData, IsADirectory, NotADirectory, NotFound};
     read.map_err(|error| match error.kind() {
         NotFound | NotADirectory | IsADirectory | InvalidData => {
             usage(format!("{}: {error}", context()))
         }
-        _ => anyhow::Error::new(error).context(context()),
+        _ => failed(format!("{}: {error}", context())),
     })
 }
 
-pub(crate) fn usage(text: impl Into<String>) -> anyhow::Error {
-    Usage(text.into()).into()
+/// Arguments that clap accepts but that make no sense together.
+pub(crate) fn usage(text: impl Into<String>) -> Failure {
+    Failure { fault: Fault::Usage, wants_space: false, causes: vec![text.into()] }
 }
 
-impl std::fmt::Display for Usage {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
+/// The machine does not allow it.
+pub(crate) fn failed(text: impl Into<String>) -> Failure {
+    Failure { fault: Fault::Environment, ..usage(text) }
 }
 
-impl std::error::Error for Usage {}
-
-impl Blame for Usage {
-    fn fault(&self) -> Fault {
-        Fault::Usage
-    }
+/// What cannot be.
+pub(crate) fn bug(text: impl fmt::Display) -> Failure {
+    Failure { fault: Fault::Bug, ..usage(text.to_string()) }
 }
 
 #[cfg(test)]
@@ -173,9 +200,21 @@ mod tests {
 
     #[test]
     fn a_cause_that_is_quoted_already_is_not_said_again() {
-        let cause = io::Error::other("disk on fire");
-        let error = anyhow::Error::new(cause).context("cannot write x: disk on fire");
-        assert_eq!(explain(&error.context("arm a")), "arm a: cannot write x: disk on fire");
+        let result: io::Result<()> = Err(io::Error::other("disk on fire"));
+        let failure = result.context("cannot write x: disk on fire").context("arm a").unwrap_err();
+        assert_eq!(failure.to_string(), "arm a: cannot write x: disk on fire");
+        assert_eq!(failure.fault, Fault::Environment);
+    }
+
+    #[test]
+    fn the_fault_of_an_error_is_that_of_what_it_became() {
+        let interrupted: Failure = iotax_run::Error::from(iotax_rig::Error::Interrupted).into();
+        assert_eq!(interrupted.fault, Fault::Interrupted);
+        let result: Result<(), _> = Err(iotax_vdisk::Error::Depth { depth: 0, max: 1 });
+        assert_eq!(result.context("mount").unwrap_err().fault, Fault::Usage);
+        let message = "overflow".to_owned();
+        let bug: Failure = iotax_load::Error::Panicked { job: "job".to_owned(), message }.into();
+        assert_eq!(bug.fault, Fault::Bug);
     }
 
     #[test]

@@ -5,11 +5,10 @@ use std::io::{ErrorKind, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result};
 use iotax_record::Location;
 use iotax_report::Redactor;
 
-use crate::exit::usage;
+use crate::exit::{Context as _, Result, bug, usage};
 
 /// For nobody else.
 const MODE: u32 = 0o600;
@@ -26,7 +25,7 @@ pub(crate) fn beside(handed_on: &Path) -> PathBuf {
 /// # Errors
 /// If it cannot be written, or there is one.
 pub(crate) fn write(file: &Location, redactor: &Redactor) -> Result<()> {
-    let mut text = serde_json::to_string_pretty(&redactor.key())?;
+    let mut text = serde_json::to_string_pretty(&redactor.key()).map_err(bug)?;
     text.push('\n');
     let mut options = OpenOptions::new();
     options.write(true).create_new(true).mode(MODE);

@@ -5,7 +5,6 @@ use std::fs;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
 use iotax_record::{ExperimentHead, SearchHead, SideRecord, Writer};
 use iotax_report as report;
 use iotax_rig::Held;
@@ -13,7 +12,7 @@ use rustix::fs::{Access, access};
 use serde_json::Value;
 
 use crate::args::Color;
-use crate::exit::usage;
+use crate::exit::{Context as _, Result, failed, usage};
 
 /// Columns of text at most, and at least: narrower columns would hold a word each.
 const WIDEST: usize = 80;
@@ -69,7 +68,9 @@ pub(crate) fn refuse_unwritable(dir: &Path) -> Result<()> {
         },
         Err(error) => format!("{shown} cannot be written: {}", io::Error::from(error)),
     };
-    anyhow::bail!("no results can be written to {dir}: {why}; name another place with --out")
+    return Err(failed(format!(
+        "no results can be written to {dir}: {why}; name another place with --out"
+    )));
 }
 
 /// Prints on stdout, as it is and with a newline at the end. Nobody who reads on is no error: what

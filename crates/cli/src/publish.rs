@@ -4,7 +4,6 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
 use iotax_caps::Caps;
 use iotax_experiment::Design;
 use iotax_experiment::rule::RuleOutcome;
@@ -14,7 +13,7 @@ use iotax_rig::Held;
 use iotax_run::{Arms as _, Hosts};
 
 use crate::args::{Color, Format, GateArgs, Undecided};
-use crate::exit::Exit;
+use crate::exit::{Context as _, Exit, Result};
 use crate::output::{REPORT, say, style};
 
 /// How results are shown, and what of them is an error.

@@ -1,10 +1,11 @@
 //! Records read back and analysed.
 
-use anyhow::{Context as _, Result, bail};
 use iotax_analyze::Phases;
 use iotax_caps::{CapNote, Caps};
 use iotax_record::{ExperimentHead, Gap, Location, Reader, SearchHead, SideRecord};
 use iotax_report::{Part, Redactor};
+
+use crate::exit::{Context as _, Result, failed};
 
 /// Opens the record in `dir`.
 ///
@@ -124,12 +125,12 @@ pub(crate) fn read_search(dir: &Location) -> Result<(Reader<SearchHead>, Caps)> 
 
 /// What was concluded when the record was made.
 fn as_concluded(dir: &Location, reader: &Reader<SearchHead>) -> Result<Caps> {
-    let Some(mut caps) = reader.found(Caps::decode)? else {
-        bail!(
+    let Some(mut caps) = reader.found::<Caps>(iotax_caps::earlier)? else {
+        return Err(failed(format!(
             "{}: these probes are not those that the search makes, so it was edited, or another \
              version of iotax made it; and it has no conclusion of its own",
             dir.shown().display()
-        );
+        )));
     };
     caps.notes.push(CapNote::ConcludedBy { version: reader.head.iotax_version.clone() });
     Ok(caps)

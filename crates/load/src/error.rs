@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use iotax_experiment::{Blame, Fault};
+use iotax_quantity::size;
 use iotax_vdisk::AvailableMemory;
 
 use crate::target::shown;
@@ -207,15 +208,6 @@ pub enum Error {
     /// The user stopped the preparation.
     #[error("interrupted while laying out the test files")]
     Interrupted,
-}
-
-/// A size, for people.
-fn size(bytes: u64) -> String {
-    let units = ["B", "KiB", "MiB", "GiB", "TiB"];
-    let unit = (bytes.max(1).ilog2() / 10).min(4);
-    let scaled = bytes as f64 / (1_u64 << (10 * unit)) as f64;
-    let decimals = usize::from(scaled < 10.0 && scaled.fract() != 0.0);
-    format!("{scaled:.decimals$} {}", units[unit as usize])
 }
 
 impl Error {

@@ -13,14 +13,25 @@ pub fn fixed(value: f64, decimals: usize) -> String {
     }
 }
 
-/// A fraction as percent: `0.4 %`, `7.2 %`; from 10 % on without decimals.
+/// A fraction as percent: `0.012 %`, `7.2 %`, `23 %`, `99.9 %`. What is not all is never shown as
+/// all, and a half that somebody chose stays one: `97.5 %`.
 pub fn percent(fraction: f64) -> String {
     let percent = fraction * 100.0;
-    if percent > 0.0 && percent < 0.05 {
-        return "under 0.1 %".to_owned();
-    }
-    let has_decimal = percent.abs() < 9.95 && percent.fract() != 0.0;
-    format!("{} %", fixed(percent, usize::from(has_decimal)))
+    let size = percent.abs();
+    let is_half = ((2.0 * size).round() - 2.0 * size).abs() < 1e-9;
+    let decimals = match size {
+        x if (x - x.round()).abs() < 1e-9 => 0,
+        x if x < 0.000_95 => return format!("under {} %", fixed(percent.signum() * 0.001, 3)),
+        x if x < 0.009_5 => 3,
+        x if x < 0.095 => 2,
+        x if x < 9.95 || is_half => 1,
+        // Cut, not rounded.
+        x if (99.5..100.0).contains(&x) => {
+            return format!("{} %", fixed(percent.signum() * (10.0 * x).floor() / 10.0, 1));
+        }
+        _ => 0,
+    };
+    format!("{} %", fixed(percent, decimals))
 }
 
 /// A number with so many significant digits, or all before the point.
@@ -112,6 +123,14 @@ mod tests {
     fn what_seems_exact_has_one_decimal() {
         assert_eq!(interval(25.0, 25.0, 25.0, 1.0), "25.0 [25.0, 25.0]");
         assert_eq!(interval(25.0, 24.998, 25.002, 1.0), "25.000 [24.998, 25.002]");
+    }
+
+    #[test]
+    fn percents_have_the_digits_they_need() {
+        let shown = [0.5, 0.072, 0.004, 0.0996, -0.234, 0.0, 1.0].map(percent);
+        assert_eq!(shown, ["50 %", "7.2 %", "0.4 %", "10 %", "\u{2212}23 %", "0 %", "100 %"]);
+        let shown = [0.000_12, 0.000_012, 1e-7, 0.975, 0.9996, 1.0 - 0.05].map(percent);
+        assert_eq!(shown, ["0.01 %", "0.001 %", "under 0.001 %", "97.5 %", "99.9 %", "95 %"]);
     }
 
     #[test]

@@ -189,8 +189,43 @@ pub struct PluginSeen {
     pub encryption: Option<String>,
     /// Size of packets, where its settings say so.
     pub mtu: Option<u32>,
-    /// The settings that told: `cilium-config, enable-wireguard: true`.
-    pub settings: Vec<String>,
+    /// The settings that told.
+    pub settings: Vec<PluginSetting>,
+}
+
+/// A setting of a plugin: where it stands, `cilium-config`, and what it is, `enable-wireguard: true`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(from = "WrittenSetting")]
+pub struct PluginSetting {
+    pub place: String,
+    pub key: String,
+    pub value: String,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum WrittenSetting {
+    /// As it was until November 2026: `cilium-config, enable-wireguard: true`.
+    Text(String),
+    Parts {
+        place: String,
+        key: String,
+        value: String,
+    },
+}
+
+impl From<WrittenSetting> for PluginSetting {
+    fn from(written: WrittenSetting) -> Self {
+        match written {
+            WrittenSetting::Parts { place, key, value } => Self { place, key, value },
+            WrittenSetting::Text(text) => {
+                let (place, rest) = text.split_once(", ").unwrap_or((&text, ""));
+                let (key, value) = rest.split_once(": ").unwrap_or((rest, ""));
+                let [place, key, value] = [place, key, value].map(str::to_owned);
+                Self { place, key, value }
+            }
+        }
+    }
 }
 
 impl ClaimSeen {
@@ -227,5 +262,18 @@ impl ClusterSeen {
         names.sort();
         names.dedup();
         names.into_iter().filter_map(|name| self.node(name)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_of_earlier_files_are_read() {
+        let read = |text: &str| serde_json::from_str::<PluginSetting>(text).unwrap();
+        let now = read(r#"{"place": "cilium-config", "key": "mtu", "value": "1450"}"#);
+        assert_eq!(read(r#""cilium-config, mtu: 1450""#), now);
+        assert_eq!((&*now.place, &*now.key, &*now.value), ("cilium-config", "mtu", "1450"));
     }
 }

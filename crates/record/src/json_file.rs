@@ -67,17 +67,18 @@ pub(crate) fn write_json(file: &Location, mut text: Vec<u8>) -> Result<(), Error
         .map_err(|source| Error::write(file.shown(), source))
 }
 
-/// How the bytes of a file are read as a value.
-pub(crate) type Decode<T> = fn(&[u8]) -> serde_json::Result<T>;
-
+/// The value of a file, which `decode` makes of its bytes, if there is such a file.
 pub(crate) fn read_json_if_there<T>(
     file: &Location,
-    decode: Decode<T>,
+    decode: impl FnOnce(&[u8]) -> serde_json::Result<T>,
 ) -> Result<Option<T>, Error> {
     if file.at().exists() { read_json(file, decode).map(Some) } else { Ok(None) }
 }
 
-pub(crate) fn read_json<T>(file: &Location, decode: Decode<T>) -> Result<T, Error> {
+pub(crate) fn read_json<T>(
+    file: &Location,
+    decode: impl FnOnce(&[u8]) -> serde_json::Result<T>,
+) -> Result<T, Error> {
     let path = file.shown();
     let text = open_file(file.at()).and_then(io::read_to_string).map_err(|source| match source
         .kind()

@@ -2,12 +2,13 @@
 //! concluded, `found.json`.
 
 use iotax_experiment::{Opened, Probe, Search};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::error::Error;
 use crate::experiment::Site;
 use crate::host::HostRecord;
-use crate::json_file::Decode;
 use crate::store::{Reader, Record, Writer};
 use crate::trial::LoadRecord;
 
@@ -84,8 +85,12 @@ impl Writer<SearchHead> {
 }
 
 impl Reader<SearchHead> {
-    /// What was concluded when it was made, if it came to that, as `decode` reads it.
-    pub fn found<T>(&self, decode: Decode<T>) -> Result<Option<T>, Error> {
-        self.added(FOUND, decode)
+    /// What was concluded when it was made, if it came to that; `earlier` makes that of an earlier
+    /// format one of today's.
+    pub fn found<T: DeserializeOwned>(
+        &self,
+        earlier: impl FnOnce(Value) -> Value,
+    ) -> Result<Option<T>, Error> {
+        self.added(FOUND, |text| serde_json::from_value(earlier(serde_json::from_slice(text)?)))
     }
 }

@@ -11,7 +11,7 @@ use crate::end::End;
 use crate::error::Error;
 use crate::gap::{Gap, gap};
 use crate::json_file::{
-    Decode, appended, read_json, read_json_if_there, read_lines, write_head, write_json,
+    appended, read_json, read_json_if_there, read_lines, write_head, write_json,
 };
 use crate::location::Location;
 use crate::stored::{Stored, Version};
@@ -143,7 +143,11 @@ impl<R: Record> Reader<R> {
     }
 
     /// A file about the whole, if there is one.
-    pub(crate) fn added<T>(&self, name: &str, decode: Decode<T>) -> Result<Option<T>, Error> {
+    pub(crate) fn added<T>(
+        &self,
+        name: &str,
+        decode: impl FnOnce(&[u8]) -> serde_json::Result<T>,
+    ) -> Result<Option<T>, Error> {
         read_json_if_there(&self.dir.join(name), decode)
     }
 

@@ -52,26 +52,17 @@ impl Unit {
 
 /// What was measured, without the unit, which a head says: `0.047`, `14.0`, `333`, `8,523`.
 pub(crate) fn measured(bytes_per_s: f64) -> String {
-    figure(MEASURED.amount(bytes_per_s))
+    iotax_quantity::bandwidth(MEASURED.amount(bytes_per_s))
 }
 
 /// The same in a sentence: `333 MiB/s`.
 pub(crate) fn measured_rate(bytes_per_s: f64) -> String {
-    format!("{} {}", measured(bytes_per_s), MEASURED.word())
+    iotax_quantity::mib_per_s(bytes_per_s)
 }
 
 /// A limit of this machine, among others that are documented: `105 MB/s`.
 pub(crate) fn limit_rate(bytes_per_s: f64) -> String {
-    format!("{} {}", figure(Unit::Mb.amount(bytes_per_s)), Unit::Mb.word())
-}
-
-fn figure(amount: f64) -> String {
-    match amount {
-        x if x >= 999.5 => iotax_quantity::grouped(iotax_quantity::whole(x)),
-        // Of slow ones two decimals would leave nothing.
-        x if x > 0.0 && x < 0.0995 => iotax_quantity::fixed(x, 3),
-        x => iotax_quantity::significant(x, 3),
-    }
+    iotax_quantity::mb_per_s(bytes_per_s)
 }
 
 #[cfg(test)]

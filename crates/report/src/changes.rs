@@ -127,7 +127,7 @@ fn rate(shift: &FactorShift) -> String {
     changed(shift.iops, shift.iops_interval)
 }
 
-/// `−53 % [−57, −49]`; an end from twice as much on is a factor: `−4.0 % [100x less, 300x]`.
+/// `−53 % [−57, −49]`; an end from twice as much on is a factor: `−4 % [100x less, 300x]`.
 fn changed(ratio: f64, interval: Option<[f64; 2]>) -> String {
     let Some([lo, hi]) = interval else { return change(ratio) };
     if ratio < 2.0 && hi < 2.0 {
@@ -211,7 +211,7 @@ mod tests {
     fn a_change_is_in_percent_up_to_twice_as_much() {
         assert_eq!(changed(0.47, Some([0.43, 0.51])), "−53 % [−57, −49]");
         assert_eq!(changed(1.04, Some([0.98, 1.1])), "+4 % [−2, 10]");
-        assert_eq!(changed(0.96, Some([0.01, 300.0])), "−4.0 % [100x less, 300x]");
+        assert_eq!(changed(0.96, Some([0.01, 300.0])), "−4 % [100x less, 300x]");
         assert_eq!(changed(2.5, Some([2.2, 2.8])), "2.5x [2.2x, 2.8x]");
         assert_eq!(changed(0.47, None), "−53 %");
     }

@@ -71,7 +71,7 @@ pub(crate) fn host(experiment: &ExperimentHead, place: usize) -> Item {
         ("CPUs allowed (cgroup)", cgroup_cpus.map(|n| iotax_quantity::fixed(n, 2))),
         ("AES instructions", cpu_aes.map(|yes| if yes { "yes" } else { "no" }.to_owned())),
         ("frequency governor", cpu_governor.clone()),
-        ("memory", memory_bytes.map(|n| format::bytes(n as f64))),
+        ("memory", memory_bytes.map(iotax_quantity::size)),
         ("memory copy, one CPU", memory_copy_bytes_per_s.map(bandwidth::measured_rate)),
         ("virtualisation", hypervisor.clone()),
         ("load average at the start", load_average.map(|n| iotax_quantity::fixed(n, 2))),
@@ -151,7 +151,7 @@ pub(crate) fn jobs(experiment: &ExperimentHead) -> Table {
         })
         .word("threads × depth", |job| format!("{} × {}", job.threads, job.queue_depth))
         .column(Head::word("span"), |job| {
-            (!job.engine.is_network()).then(|| format::bytes(job.size_bytes as f64))
+            (!job.engine.is_network()).then(|| iotax_quantity::size(job.size_bytes))
         })
         .word("pace", pace)
         .word("options", options)
@@ -223,7 +223,7 @@ fn options(job: &Job) -> String {
     words.extend(job.verify_every.map(|n| format!("checks after every {n} writes")));
     words.extend(job.fsync_every.map(|n| format!("fdatasync every {n}")));
     if let Bound::Bytes(bytes) = job.bound {
-        words.push(format!("ends after {}", format::bytes(bytes as f64)));
+        words.push(format!("ends after {}", iotax_quantity::size(bytes)));
     }
     words.extend(job.explain_shares());
     if job.start_delay_ns > 0 {

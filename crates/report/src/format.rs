@@ -2,8 +2,8 @@
 
 use iotax_analyze::{Estimate, Unit};
 use iotax_experiment::Engine;
-pub(crate) use iotax_quantity::bit_rate;
-use iotax_quantity::{fixed, grouped, interval, significant};
+pub(crate) use iotax_quantity::{bit_rate, bytes, percent, span_of_ns as span, time, time_unit};
+use iotax_quantity::{grouped, interval, significant};
 
 /// Shown where there is no figure.
 pub(crate) const ABSENT: &str = "\u{2013}";
@@ -13,13 +13,6 @@ pub(crate) fn or_absent(figure: Option<String>) -> String {
     figure.unwrap_or_else(|| ABSENT.to_owned())
 }
 
-/// A fraction as percentage with at most one decimal: `5 %`, `2.5 %`.
-pub(crate) fn percent(fraction: f64) -> String {
-    let percent = 100.0 * fraction;
-    let decimals = usize::from((percent - percent.round()).abs() >= 0.05);
-    format!("{} %", fixed(percent, decimals))
-}
-
 /// A time with its interval, in one unit: `3.1 µs [2.9, 3.3]`.
 pub(crate) fn time_interval(estimate: Estimate) -> String {
     let Estimate { value, lo, hi } = estimate;
@@ -27,29 +20,12 @@ pub(crate) fn time_interval(estimate: Estimate) -> String {
     interval(value, lo, hi, scale).replacen(' ', &format!(" {unit} "), 1)
 }
 
-/// A time with three significant digits: `850 ns`, `31.2 µs`, `1.25 ms`, `2.10 s`.
-pub(crate) fn time(ns: f64) -> String {
-    let (unit, scale) = time_unit(ns.abs());
-    format!("{} {unit}", significant(ns / scale, 3))
-}
-
-/// A span of wall time: `850 ms`, `42 s`, `1 min 40 s`, `2 h 5 min`.
-pub(crate) fn span(ns: u64) -> String {
-    let seconds = ns.saturating_add(500_000_000) / 1_000_000_000;
-    match seconds {
-        0 => format!("{} ms", ns / 1_000_000),
-        1..=119 => format!("{seconds} s"),
-        120..=7_199 => format!("{} min {} s", seconds / 60, seconds % 60),
-        _ => format!("{} h {} min", seconds / 3_600, seconds % 3_600 / 60),
-    }
-}
-
 /// A figure of a metric.
 pub(crate) fn figure(unit: Unit, value: f64) -> String {
     match unit {
         Unit::IosPerSecond => iops(value),
         Unit::BitsPerSecond => bit_rate(value),
-        Unit::Share => iotax_quantity::percent(value),
+        Unit::Share => percent(value),
         Unit::Nanoseconds => time(value),
     }
 }
@@ -115,32 +91,6 @@ pub(crate) fn plain(value: f64) -> String {
     }
 }
 
-/// A size: `2 GiB`, `333 MiB`, `4 KiB`.
-pub(crate) fn bytes(count: f64) -> String {
-    let (amount, unit) = binary(count);
-    let whole = if amount.contains('.') {
-        amount.trim_end_matches('0').trim_end_matches('.')
-    } else {
-        amount.as_str()
-    };
-    format!("{whole} {unit}")
-}
-
-/// Three significant digits and the binary unit that keeps them short.
-fn binary(count: f64) -> (String, &'static str) {
-    let mut scaled = count;
-    let mut units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"].iter();
-    let mut unit = units.next().copied().unwrap_or_default();
-    for larger in units {
-        if scaled < 1_000.0 {
-            break;
-        }
-        scaled /= 1_024.0;
-        unit = larger;
-    }
-    (significant(scaled, 3), unit)
-}
-
 /// `1 block`, `3 blocks`.
 pub(crate) fn counted(n: impl Into<u64>, noun: &str) -> String {
     let n = n.into();
@@ -155,26 +105,9 @@ pub(crate) fn quantile_name(q: f64) -> String {
     format!("p{}", digits.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// The unit in which a time of this size is short, and its nanoseconds.
-pub(crate) fn time_unit(ns: f64) -> (&'static str, f64) {
-    match ns {
-        x if x >= 999.5e6 => ("s", 1e9),
-        x if x >= 999.5e3 => ("ms", 1e6),
-        x if x >= 999.5 => ("µs", 1e3),
-        _ => ("ns", 1.0),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn times_take_the_unit_that_keeps_them_short() {
-        let shown: Vec<_> =
-            [0.0, 31.25, 999.6, 31_200.0, 1_250_000.0, 2.1e9].into_iter().map(time).collect();
-        assert_eq!(shown, ["0.00 ns", "31.2 ns", "1.00 µs", "31.2 µs", "1.25 ms", "2.10 s"]);
-    }
 
     #[test]
     fn a_time_interval_has_one_unit() {
@@ -185,21 +118,11 @@ mod tests {
     }
 
     #[test]
-    fn spans_are_read_as_a_clock_is() {
-        let shown: Vec<_> =
-            [20_000_000, 42_000_000_000, 130_000_000_000, 7_500_000_000_000].map(span).into();
-        assert_eq!(shown, ["20 ms", "42 s", "2 min 10 s", "2 h 5 min"]);
-    }
-
-    #[test]
-    fn rates_and_sizes_are_human() {
+    fn rates_are_human() {
         assert_eq!(iops(4.2), "4.20 IOPS");
         assert_eq!(iops(412.4), "412 IOPS");
         assert_eq!(iops(85_312.0), "85.3 k IOPS");
         assert_eq!(iops(1_254_000.0), "1.25 M IOPS");
-        assert_eq!(bytes(4096.0), "4 KiB");
-        assert_eq!(bytes(2_147_483_648.0), "2 GiB");
-        assert_eq!(bytes(0.0), "0 B");
     }
 
     #[test]
@@ -219,7 +142,5 @@ mod tests {
     #[test]
     fn counts_have_their_noun() {
         assert_eq!(counted(1u32, "block"), "1 block");
-        assert_eq!(percent(0.05), "5 %");
-        assert_eq!(percent(0.025), "2.5 %");
     }
 }

@@ -41,9 +41,8 @@ pub(crate) fn devices(analysis: &Analysis) -> Option<Table> {
 
 /// CPUs, pressure and page cache of each arm.
 pub(crate) fn system(analysis: &Analysis) -> Option<Table> {
-    let percent = |value: Option<f64>| {
-        or_absent(value.map(|value| format!("{} %", iotax_quantity::fixed(value, 1))))
-    };
+    let percent =
+        |value: Option<f64>| or_absent(value.map(|value| iotax_quantity::percent(value / 100.0)));
     let stall = |stall: Option<StallFigures>| percent(stall.map(|stall| stall.some_percent));
     // With one arm its name is all that names the row.
     Table::of(measured(analysis))

@@ -1,7 +1,7 @@
 //! What passed over a network path: a sentence, and columns of the table of arms.
 
 use iotax_analyze::{ArmSummary, NetworkLoad, NetworkSummary};
-use iotax_quantity::{percent, significant};
+use iotax_quantity::percent;
 
 use crate::cells::{known_time, quantile};
 use crate::document::{Cell, Head};
@@ -136,10 +136,7 @@ fn one_way(network: &NetworkSummary, way: usize) -> String {
 }
 
 fn share(share: Option<f64>) -> String {
-    share.map_or_else(String::new, |share| match share {
-        0.0 => "0 %".to_owned(),
-        share => format!("{} %", significant(100.0 * share, 3)),
-    })
+    share.map_or_else(String::new, percent)
 }
 
 fn columns(network: &NetworkSummary) -> &'static [Column] {

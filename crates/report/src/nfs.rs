@@ -13,7 +13,7 @@ fn mounts(analysis: &Analysis) -> impl Iterator<Item = (&ArmSummary, &NfsMountSu
 
 /// What client and server of each arm agreed on.
 pub(crate) fn granted(analysis: &Analysis) -> Option<Table> {
-    let size = |size: Option<u64>| or_absent(size.map(|bytes| format::bytes(bytes as f64)));
+    let size = |size: Option<u64>| or_absent(size.map(iotax_quantity::size));
     let mut rows = Table::of(mounts(analysis))
         .word("arm", |(arm, _)| &arm.name)
         .word("vers", |(_, mount)| or_absent(mount.granted.vers.clone()))

@@ -54,7 +54,7 @@ pub(crate) fn table(analysis: &Analysis) -> Option<(String, Table)> {
     };
     let table = Table::of(&analysis.preconditioned)
         .word("arm", |arm| &arm.arm)
-        .figure("written", |arm| format::bytes(arm.written_bytes as f64))
+        .figure("written", |arm| iotax_quantity::size(arm.written_bytes))
         .figure("rounds", |arm| arm.rounds.len().to_string())
         .figure("first", |arm| figure(arm, arm.rounds.first()))
         .figure("last", |arm| figure(arm, arm.rounds.last()))

@@ -152,9 +152,7 @@ type OperationCell = fn(&OperationSummary) -> Option<Cell>;
 /// What is told of an operation; a column that says nothing of any is left out.
 const OPERATION: [(&str, OperationCell); 8] = [
     ("count", |done| Some(Cell::new(iotax_quantity::grouped(done.count)))),
-    ("share", |done| {
-        Some(Cell::new(format!("{} %", iotax_quantity::fixed(100.0 * done.share?, 1))))
-    }),
+    ("share", |done| Some(Cell::new(format::percent(done.share?)))),
     ("mean", |done| Some(Cell::new(known_time(done.mean_ns)))),
     ("p99", |done| Some(Cell::new(known_time(done.p99_ns as f64)))),
     ("longest", |done| Some(Cell::new(known_time(done.max_ns as f64)))),
@@ -239,7 +237,7 @@ pub(crate) fn arms(analysis: &Analysis) -> Table {
             Cell::new(if arm.trials < least { ABSENT.to_owned() } else { text })
         };
         let measured = |text: String| from(1, text);
-        let spread = format!("{} %", iotax_quantity::fixed(100.0 * arm.throughput_cv, 1));
+        let spread = format::percent(arm.throughput_cv);
         let mut row = vec![Cell::new(&arm.name)];
         if is_led {
             let sync = arm.leading_sync();

@@ -42,17 +42,17 @@ fn twelve_phases_of_eight_arms_fit_a_terminal() {
     let (_, grid) = shown.split_once("Phase by phase, against base\n").unwrap();
     insta::assert_snapshot!(grid, @"
       phase               A     B     C     D     E     F     G
-      random-reads-1     8%   12%   16%   20%   24%   28%   32%
-      random-reads-2    12%   16%   20%   24%   28%   32%   36%
-      random-reads-3    16%   20%   24%   28%   32%   36%   40%
-      random-reads-4    20%   24%   28%   32%   36%   40%   44%
-      random-reads-5    24%   28%   32%   36%   40%   44%   48%
-      random-reads-6    28%   32%   36%   40%   44%   48%  2.1x
-      random-reads-7    32%   36%   40%   44%   48%  2.1x  2.3x
-      random-reads-8    36%   40%   44%   48%  2.1x  2.3x  2.5x
-      random-reads-9    40%   44%   48%  2.1x  2.3x  2.5x  2.8x
-      random-reads-10   44%   48%  2.1x  2.3x  2.5x  2.8x  3.1x
-      random-reads-11   48%  2.1x  2.3x  2.5x  2.8x  3.1x  3.6x
+      random-reads-1    8 %  12 %  16 %  20 %  24 %  28 %  32 %
+      random-reads-2   12 %  16 %  20 %  24 %  28 %  32 %  36 %
+      random-reads-3   16 %  20 %  24 %  28 %  32 %  36 %  40 %
+      random-reads-4   20 %  24 %  28 %  32 %  36 %  40 %  44 %
+      random-reads-5   24 %  28 %  32 %  36 %  40 %  44 %  48 %
+      random-reads-6   28 %  32 %  36 %  40 %  44 %  48 %  2.1x
+      random-reads-7   32 %  36 %  40 %  44 %  48 %  2.1x  2.3x
+      random-reads-8   36 %  40 %  44 %  48 %  2.1x  2.3x  2.5x
+      random-reads-9   40 %  44 %  48 %  2.1x  2.3x  2.5x  2.8x
+      random-reads-10  44 %  48 %  2.1x  2.3x  2.5x  2.8x  3.1x
+      random-reads-11  48 %  2.1x  2.3x  2.5x  2.8x  3.1x  3.6x
       random-reads-12  2.1x  2.3x  2.5x  2.8x  3.1x  3.6x  4.2x
       A: encrypted-on-host-1, B: encrypted-on-host-2, C: encrypted-on-host-3,
       D: encrypted-on-host-4, E: encrypted-on-host-5, F: encrypted-on-host-6, G:

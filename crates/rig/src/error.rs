@@ -4,10 +4,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use iotax_experiment::{Blame, Fault};
+use iotax_quantity::size;
 
 use crate::refusal::list;
 pub(crate) use crate::refusal::{Obstacle, Refusal};
-use crate::size::readable;
 
 /// Why arms could not be brought up or taken down.
 #[derive(Debug, thiserror::Error)]
@@ -73,7 +73,7 @@ pub enum Error {
     /// The file system filled up while a file was written.
     #[error(
         "{}: the file system is full after {} of {}; free some space, or choose a smaller size",
-        path.display(), readable(*done_bytes), readable(*wanted_bytes)
+        path.display(), size(*done_bytes), size(*wanted_bytes)
     )]
     Full {
         path: PathBuf,

@@ -97,7 +97,6 @@ mod scratch;
 mod shelf;
 mod signatures;
 mod site;
-mod size;
 mod space_for_files;
 mod span;
 mod state;

@@ -5,9 +5,8 @@ use std::io;
 use std::path::PathBuf;
 
 use iotax_experiment::{Blame, Fault};
+use iotax_quantity::size;
 use iotax_vdisk::AvailableMemory;
-
-use crate::size::readable;
 
 /// One reason why an arm's target cannot be used.
 #[derive(Debug)]
@@ -53,7 +52,7 @@ pub enum Obstacle {
         remedy: String,
     },
     /// A base too small for what stands on it.
-    #[error("{layer} needs at least {}; choose a larger size", readable(*least_bytes))]
+    #[error("{layer} needs at least {}; choose a larger size", size(*least_bytes))]
     TooSmallFor {
         layer: &'static str,
         /// Its least size.
@@ -222,7 +221,7 @@ pub enum Obstacle {
     /// Smaller than one I/O, or than the size given in the stack.
     #[error(
         "holds {}, but {} are needed; {advice}",
-        readable(*has_bytes), readable(*needed_bytes)
+        size(*has_bytes), size(*needed_bytes)
     )]
     TooSmall {
         /// Length of the file or capacity of the device.
@@ -257,7 +256,7 @@ pub enum Obstacle {
     #[error(
         "needs {} of free space, but only {} are available; free some space, or choose smaller \
          sizes",
-        readable(*needed_bytes), readable(*free_bytes)
+        size(*needed_bytes), size(*free_bytes)
     )]
     NoSpace {
         /// For all arms on this file system together.
@@ -268,7 +267,7 @@ pub enum Obstacle {
     /// Test files larger than the stack that they are to be on.
     #[error(
         "test files of {} do not fit a stack of {}",
-        readable(*files_bytes), readable(*size_bytes)
+        size(*files_bytes), size(*size_bytes)
     )]
     FilesTooLarge {
         /// For all phases of the workload together.
@@ -283,7 +282,7 @@ pub enum Obstacle {
     #[error(
         "{} of memory are needed for all stacks on `mem` together, but only {} are available{}; \
          choose smaller sizes, or `file` as the base",
-        readable(*needed_bytes), readable(available.bytes), available.limit
+        size(*needed_bytes), size(available.bytes), available.limit
     )]
     NoMemory {
         /// For all arms together.

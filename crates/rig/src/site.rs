@@ -12,7 +12,7 @@ use crate::disk_file::direct_in;
 use crate::layers::maker::Top;
 use crate::resolved_target::ResolvedTarget;
 use crate::scratch;
-use crate::size::readable;
+use iotax_quantity::size;
 
 /// Of direct I/O anywhere.
 const SECTOR_BYTES: u32 = 512;
@@ -256,7 +256,7 @@ fn span_notes(facts: &Facts, workload: &Workload) -> Option<String> {
     (!names.is_empty()).then(|| {
         format!(
             "holds {}, less than the size of {}: all of it is used",
-            readable(facts.size_bytes),
+            size(facts.size_bytes),
             names.join(", ")
         )
     })

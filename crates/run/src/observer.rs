@@ -41,7 +41,7 @@ pub enum Event<'a> {
     /// A trial ended and is on disk.
     TrialEnded(&'a Trial),
     /// A probe of a search for caps is about to start, or a pause, which takes so long.
-    StepStarts { what: Purpose, takes: Duration },
+    StepStarts { purpose: Purpose, takes: Duration },
     /// A block ended and its data were looked at.
     Looked(&'a Progress),
 }

@@ -87,8 +87,8 @@ struct HostProber<'a> {
 impl Prober for HostProber<'_> {
     fn probe(&mut self, probe: &Probe) -> Result<Vec<Observation>, Ended> {
         let takes = Duration::from_nanos(probe.ramp_ns + probe.time_ns);
-        if let ProbePurpose::Known(what) = probe.purpose {
-            self.setup.observer.on(&Event::StepStarts { what, takes });
+        if let ProbePurpose::Known(purpose) = probe.purpose {
+            self.setup.observer.on(&Event::StepStarts { purpose, takes });
         }
         let started_ns = nanos(self.started.elapsed());
         let loads = self.drive(probe)?;
@@ -108,7 +108,7 @@ impl Prober for HostProber<'_> {
 
     fn pause(&mut self, pause_ns: u64) -> Result<(), Ended> {
         let pause = Duration::from_nanos(pause_ns);
-        self.setup.observer.on(&Event::StepStarts { what: Purpose::Rest, takes: pause });
+        self.setup.observer.on(&Event::StepStarts { purpose: Purpose::Rest, takes: pause });
         let end = Instant::now() + pause;
         while Instant::now() < end {
             if self.setup.stop.load(Ordering::Relaxed) {

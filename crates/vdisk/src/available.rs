@@ -33,11 +33,7 @@ pub enum MemoryLimit {
 
 impl fmt::Display for AvailableMemory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (bytes, unit) = match self.bytes {
-            bytes if bytes >> 30 >= 10 => (bytes >> 30, "GiB"),
-            bytes => (bytes >> 20, "MiB"),
-        };
-        write!(f, "{bytes} {unit} available{}", self.limit)
+        write!(f, "{} available{}", iotax_quantity::size(self.bytes), self.limit)
     }
 }
 
@@ -181,7 +177,7 @@ mod tests {
     fn the_least_of_all_limits_is_named() {
         let of = |bytes, limit| AvailableMemory { bytes, limit }.to_string();
         assert_eq!(of(20 << 30, MemoryLimit::Machine), "20 GiB available");
-        insta::assert_snapshot!(of(3 << 30, MemoryLimit::Group("/docker/x".into())), @"3072 MiB available within the limit of control group /docker/x");
+        insta::assert_snapshot!(of(3 << 30, MemoryLimit::Group("/docker/x".into())), @"3 GiB available within the limit of control group /docker/x");
         insta::assert_snapshot!(of(5 << 20, MemoryLimit::AddressSpace), @"5 MiB available within the limit of this process, `ulimit -v`");
         assert!(available_memory().is_some_and(|available| available.bytes > 0));
     }

@@ -11,6 +11,7 @@ pub enum Regime {
     /// They were not, or came back.
     Burst,
     /// The effect changed: the blocks since.
+    #[serde(rename = "after the change")]
     AfterChange,
 }
 

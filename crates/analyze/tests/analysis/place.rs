@@ -121,7 +121,7 @@ fn few_blocks_that_agree_to_a_hair_are_doubted() {
     let four = bed.analyze(&trials[..8]);
     assert_eq!(b(&four).verdict, Verdict::Slower);
     insta::assert_snapshot!(said(&four, Check::Precision), @"
-    [b, 4 trials] the 4 blocks of b agree to under 0.1 %: an interval this narrow tells how well these few repeat, not what more of them would show
+    [b, 4 trials] the 4 blocks of b agree to 0.004 %: an interval this narrow tells how well these few repeat, not what more of them would show
       -> If the size matters, run again with another --seed: it deals out the order of the arms anew, so that what agrees again is not in step with it.
     ");
     assert_eq!(said(&bed.analyze(&trials), Check::Precision), "");

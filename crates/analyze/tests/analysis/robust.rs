@@ -149,7 +149,7 @@ fn cpu_times_that_are_too_much_together_are_analysed() {
         trial(u32::try_from(slot).expect("two"), 0, 0, Outcome::Completed, Some(load))
     });
     for end in [None, Some(&end())] {
-        is_sound(&bed.analyzer(&trials).finish(end)).unwrap();
+        is_sound(&bed.finish(&trials, end)).unwrap();
     }
 }
 

@@ -137,9 +137,9 @@ fn generator_bound() {
     bed.experiment.hosts[0].generator_ns_per_io = Some(300_000.0);
     let analysis = changed(&mut bed, |trial| job(trial).read.ios *= 4);
     insta::assert_snapshot!(said(&analysis, Check::GeneratorBound), @"
-    [base, 4 trials] job reader: generating an I/O takes 300 us of the 2.0 ms that a thread spends on one, 15 % (in 4 of 4 trials)
+    [base, 4 trials] job reader: generating an I/O takes 300 µs of the 2.00 ms that a thread spends on one, 15 % (in 4 of 4 trials)
       -> This share is the same with and without a layer, so the layer's tax looks smaller than it is. Larger blocks, or CPU per I/O instead of throughput, show it better.
-    [other, 4 trials] job reader: generating an I/O takes 300 us of the 500 us that a thread spends on one, 60 % (in 4 of 4 trials)
+    [other, 4 trials] job reader: generating an I/O takes 300 µs of the 500 µs that a thread spends on one, 60 % (in 4 of 4 trials)
       -> This share is the same with and without a layer, so the layer's tax looks smaller than it is. Larger blocks, or CPU per I/O instead of throughput, show it better.
     ");
 }
@@ -243,7 +243,7 @@ fn schedule_slip() {
         job(trial).max_slip_ns = 8_000_000;
     });
     insta::assert_snapshot!(said(&analysis, Check::ScheduleSlip), @"
-    [other, 4 trials] job reader: an I/O started 8 ms after its intended time, with a p99 of 3.0 ms (in 4 of 4 trials)
+    [other, 4 trials] job reader: an I/O started 8 ms after its intended time, with a p99 of 3.00 ms (in 4 of 4 trials)
       -> Either all slots (threads x depth) were in flight, or this machine woke the load generator late; response times count the wait, as they should. A greater depth (--set depth=...) or an idle machine tells which.
     ");
 }
@@ -269,11 +269,11 @@ fn cold_cache_unproven() {
     let words = |share| said(&cold(pair().on_disk(), share), Check::ColdCacheUnproven);
     assert_eq!(words(Some(0.97)), "");
     insta::assert_snapshot!(words(Some(0.2)), @"
-    [other, 4 trials] a cold cache was asked for, but devices delivered 2.0 MB of the 10 MB read (20 %) (in 4 of 4 trials)
+    [other, 4 trials] a cold cache was asked for, but devices delivered 1.93 MiB of the 9.65 MiB read (20 %) (in 4 of 4 trials)
       -> Part of the data came from a cache: of this machine (another process keeps the file mapped, or the span fits read-ahead) or of the server behind a mount. Use a span larger than memory, or direct=true.
     ");
     insta::assert_snapshot!(words(Some(8.0)), @"
-    [other, 4 trials] devices delivered 80 MB for the 10 MB read, 8 times as much (in 4 of 4 trials)
+    [other, 4 trials] devices delivered 76.7 MiB for the 9.59 MiB read, 8 times as much (in 4 of 4 trials)
       -> Read-ahead, or a large device block, fetched what nobody asked for: later reads may have found it in memory, so not every read was cold, and the excess costs bandwidth. Tell the kernel that the order is random (advise=true), or use direct=true.
     ");
     insta::assert_snapshot!(words(None), @"
@@ -298,7 +298,7 @@ fn impossible_speed() {
     let mut bed = pair();
     let analysis = changed(&mut bed, |trial| job(trial).read.bytes = 13_000_000_000 * SECONDS);
     insta::assert_snapshot!(said(&analysis, Check::ImpossibleSpeed), @"
-    [other, 4 trials] job reader read 12398 MiB/s, more than one CPU can copy in memory (9537 MiB/s; in 4 of 4 trials)
+    [other, 4 trials] job reader read 12,398 MiB/s, more than one CPU can copy in memory (9,537 MiB/s; in 4 of 4 trials)
       -> No storage was measured: the bytes were not moved, or never left the CPU's caches. Use a larger span (--set size=...) of real data, and check that the target is not a hole in a sparse file.
     ");
     let mapped = changed(&mut bed, |trial| {
@@ -314,7 +314,7 @@ fn cache_answered() {
     bed.experiment.spec.phases[0].jobs[0].direct = true;
     let reads = changed(&mut bed, |trial| load(trial).system.device_read_bytes = Some(BLOCK));
     insta::assert_snapshot!(said(&reads, Check::CacheAnswered), @"
-    [other, 4 trials] 10 MB were read with direct I/O, but devices moved only 4.1 kB (under 0.1 %) (in 4 of 4 trials)
+    [other, 4 trials] 9.77 MiB were read with direct I/O, but devices moved only 4 KiB (0.04 %) (in 4 of 4 trials)
       -> The figures are those of a cache, not of the storage. Check that direct I/O reaches the device on this file system; else use a span larger than memory, and fsync for writes.
     ");
     let writes = changed(&mut bed, |trial| {
@@ -322,7 +322,7 @@ fn cache_answered() {
         load(trial).system.device_write_bytes = Some(1_000_000);
     });
     insta::assert_snapshot!(said(&writes, Check::CacheAnswered), @"
-    [other, 4 trials] 1 GB were written with direct I/O, but devices moved only 1 MB (0.1 %) (in 4 of 4 trials)
+    [other, 4 trials] 954 MiB were written with direct I/O, but devices moved only 977 KiB (0.1 %) (in 4 of 4 trials)
       -> The figures are those of a cache, not of the storage. Check that direct I/O reaches the device on this file system; else use a span larger than memory, and fsync for writes.
     ");
     bed.experiment.sites[1].direct = Some(false);
@@ -344,7 +344,7 @@ fn the_page_cache_took_what_was_written() {
         load(trial).system.device_write_bytes = Some(1_000_000);
     });
     insta::assert_snapshot!(said(&kept, Check::CacheAnswered), @"
-    [other, 4 trials] 1 GB were written to the page cache and never synced; devices moved only 1 MB (0.1 %) (in 4 of 4 trials)
+    [other, 4 trials] 954 MiB were written to the page cache and never synced; devices moved only 977 KiB (0.1 %) (in 4 of 4 trials)
       -> The rate of writes is that of memory, not of the storage. Set direct=true, or sync as the application does (fsync-every=...).
     ");
     bed.experiment.spec.phases[0].jobs[0].fsync_every = Some(1);

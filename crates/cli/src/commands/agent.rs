@@ -1,12 +1,11 @@
 use std::io::{self, IsTerminal as _};
 use std::time::Duration;
 
-use anyhow::{Context as _, Result};
 use iotax_experiment::units::parse_duration;
 use iotax_run::agent::{AgentOptions, keep, serve};
 
 use crate::args::AgentArgs;
-use crate::exit::{Exit, Usage};
+use crate::exit::{Context as _, Exit, Result, failed, usage};
 use crate::{resolve, session};
 
 /// `iotax agent`
@@ -15,13 +14,15 @@ pub(crate) fn agent(args: &AgentArgs) -> Result<Exit> {
         let stop = session::stop_flag()?;
         let left = keep(Duration::from_nanos(limit), &stop, iotax_rig::state_dir().as_deref())
             .context("/proc cannot be read")?;
-        anyhow::ensure!(left.is_empty(), "{}", left.join("\n"));
+        if !(left.is_empty()) {
+            return Err(failed(format!("{}", left.join("\n"))));
+        }
         return Ok(Exit::Done);
     }
     if io::stdin().is_terminal() {
         let why = "an agent is spoken to by another iotax, which starts it; there, give \
                    --agent 'ssh HOST iotax agent' to run, compare or peel";
-        return Err(Usage(why.to_owned()).into());
+        return Err(usage(why.to_owned()));
     }
     let options = AgentOptions {
         program: std::env::current_exe()?,

@@ -2,7 +2,6 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
 use iotax_catalog::{
     self as catalog, Agreement, Caching, Cloud, Disk, Error, Expectation, Setup, Vm,
 };
@@ -12,7 +11,7 @@ use serde_json::{Value, json};
 use crate::args::{
     CatalogCheckArgs, CatalogCommand, CatalogLookArgs, CatalogPlanArgs, Color, Listing,
 };
-use crate::exit::{Exit, Usage};
+use crate::exit::{Context as _, Exit, Result, usage};
 use crate::output::{say, say_json, style};
 
 /// The word that asks for disks instead of a VM.
@@ -91,7 +90,7 @@ fn disks(cloud: Cloud, texts: &[String], printed: (Listing, Color)) -> Result<Ex
         texts.iter().map(|text| catalog::disk(text)).collect::<Result<_, _>>()?;
     if let Some(other) = disks.iter().find(|disk| disk.cloud != cloud) {
         let (name, of) = (&other.name, other.cloud);
-        return Err(Usage(format!("{name} is a disk of {of}, not of {cloud}")).into());
+        return Err(usage(format!("{name} is a disk of {of}, not of {cloud}")));
     }
     show(printed, || json!({ "disks": disks }), || report::catalog_disks(&disks))
 }

@@ -1,12 +1,11 @@
 #[cfg(feature = "kubernetes")]
 use std::ffi::OsString;
 
-use anyhow::Result;
 use clap::CommandFactory as _;
 use clap_complete::{Shell, generate};
 
 use crate::args::Cli;
-use crate::exit::Exit;
+use crate::exit::{Exit, Result, bug};
 use crate::output::say;
 #[cfg(feature = "kubernetes")]
 use crate::plugin::candidates;
@@ -15,7 +14,7 @@ use crate::plugin::candidates;
 pub(crate) fn completions(shell: Shell) -> Result<Exit> {
     let mut script = Vec::new();
     generate(shell, &mut Cli::command(), "iotax", &mut script);
-    say(&String::from_utf8(script)?)?;
+    say(&String::from_utf8(script).map_err(bug)?)?;
     Ok(Exit::Done)
 }
 

@@ -2,13 +2,12 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
-use anyhow::Result;
 use iotax_experiment::{Form, Layer, LayerInfo, World};
 use iotax_rig::{Missing, requirements};
 use serde_json::{Value, json};
 
 use crate::args::{LayersArgs, Listing};
-use crate::exit::Exit;
+use crate::exit::{Exit, Result};
 use crate::output::{self, say, say_json};
 
 const GOOD: Style = AnsiColor::Green.on_default();

@@ -1,11 +1,10 @@
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
 use clap::CommandFactory as _;
 
 use crate::args::Cli;
-use crate::exit::Exit;
+use crate::exit::{Context as _, Exit, Result};
 
 /// `iotax man DIR`
 pub(crate) fn man(directory: &Path) -> Result<Exit> {

@@ -1,11 +1,9 @@
 //! The commands that measure: each resolves what it is asked for, and runs it by the same verbs.
 
-use anyhow::Result;
-
 use crate::args::{
     CompareArgs, GateArgs, HostCommandArgs, LimitsArgs, MeasureArgs, NetArgs, PeelArgs, RunArgs,
 };
-use crate::exit::Exit;
+use crate::exit::{Exit, Result};
 use crate::publish::{Shown, publish};
 use crate::resolve::{self, Comparison, Resolved};
 use crate::run::{Asked, Backend, Run};

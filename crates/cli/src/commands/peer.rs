@@ -4,13 +4,12 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::thread;
 
-use anyhow::{Context as _, Result};
 use iotax_load::PeerSecret;
 use iotax_load::{new_peer_secret, serve_peer};
 use iotax_rig::read_token;
 
 use crate::args::PeerArgs;
-use crate::exit::{self, Exit, Usage};
+use crate::exit::{self, Context as _, Exit, Result, usage};
 use crate::output::say;
 
 /// Longer than any token; what is longer is none.
@@ -43,7 +42,7 @@ pub(crate) fn peer(args: &PeerArgs) -> Result<Exit> {
                 address.port()
             );
         }
-        say(&text).map_err(io::Error::other)
+        say(&text).map_err(|failure| io::Error::other(failure.to_string()))
     };
     serve_peer(args.listen, secret, ready)
         .with_context(|| format!("cannot listen at {}", args.listen))?;
@@ -60,7 +59,7 @@ fn token(path: &Path) -> Result<PeerSecret> {
     if !is_input(path) {
         let shown = path.display();
         let read =
-            read_token(path).map_err(|error| Usage(format!("--token-file {shown}: {error}")))?;
+            read_token(path).map_err(|error| usage(format!("--token-file {shown}: {error}")))?;
         if let Some(warning) = read.warning {
             let _ = writeln!(io::stderr(), "warning: {}", exit::printable(&warning));
         }
@@ -73,7 +72,6 @@ fn token(path: &Path) -> Result<PeerSecret> {
         .read_line(&mut text)
         .context("cannot read the token on standard input")?;
     PeerSecret::parse(&text).ok_or_else(|| {
-        Usage("--token-file -: standard input has no token, which is 64 hexadecimal digits".into())
-            .into()
+        usage("--token-file -: standard input has no token, which is 64 hexadecimal digits")
     })
 }

@@ -1,12 +1,11 @@
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result};
 use iotax_record::{Error, Location, Reader, SearchHead};
 use iotax_report::Document;
 use iotax_rig::Held;
 
 use crate::args::{Format, ReportArgs};
-use crate::exit::{Exit, usage};
+use crate::exit::{Context as _, Exit, Result, usage};
 use crate::publish::{self, Answer, Finished, Shown, publish};
 use crate::resolve::{self, rules};
 use crate::session::Destination;
@@ -48,8 +47,8 @@ fn one(dir: &Path, args: &ReportArgs) -> Result<Exit> {
             out.display()
         )));
     }
-    let held = existing(dir)?;
-    let location = Location::from(&held);
+    let place = existing(dir)?;
+    let location = Location::from(&place);
     let answer = if Reader::<SearchHead>::is_in(&location) {
         let (reader, caps) = recorded::read_search(&location)?;
         let (head, caps) = rules::of_caps(reader.head, caps, &args.gate, args.format)?;
@@ -59,7 +58,7 @@ fn one(dir: &Path, args: &ReportArgs) -> Result<Exit> {
         let parts = recorded::parts(&location, &reader)?;
         Answer::Trials { name: reader.head.spec.name().to_owned(), parts }
     };
-    let finished = Finished { answer, dir: Some(held), ended: Ok(Exit::Done), hosts: None };
+    let finished = Finished { answer, dir: Some(place), ended: Ok(Exit::Done), hosts: None };
     let exit = publish(finished, shown(args))?;
     if args.open {
         open(dir)?;

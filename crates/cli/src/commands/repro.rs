@@ -6,7 +6,6 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
 use iotax_analyze::Phases;
 use iotax_experiment::plan::Plan;
 use iotax_record::{ExperimentHead, Location, Outcome, Reader};
@@ -15,7 +14,7 @@ use iotax_report::{Part, Redactor};
 use iotax_rig::Held;
 
 use crate::args::{Listing, ReproArgs};
-use crate::exit::{Exit, usage};
+use crate::exit::{Context as _, Exit, Result, usage};
 use crate::session::Destination;
 use crate::{key_file, output, recorded};
 

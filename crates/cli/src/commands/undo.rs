@@ -1,11 +1,10 @@
 use std::fmt::Write as _;
 
-use anyhow::Result;
 use iotax_rig::UndoReport;
 use serde_json::json;
 
 use crate::args::{Listing, UndoArgs};
-use crate::exit::Exit;
+use crate::exit::{Exit, Result, failed};
 use crate::output::{say, say_json};
 
 /// `iotax undo`
@@ -26,11 +25,9 @@ pub(crate) fn undo(args: &UndoArgs) -> Result<Exit> {
             "problems": problems,
         }))?,
     }
-    anyhow::ensure!(
-        problems.is_empty(),
-        "not everything could be undone:\n{}",
-        problems.join("\n")
-    );
+    if !(problems.is_empty()) {
+        return Err(failed(format!("not everything could be undone:\n{}", problems.join("\n"))));
+    }
     Ok(Exit::Done)
 }
 

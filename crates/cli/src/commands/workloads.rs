@@ -1,11 +1,10 @@
 use std::fmt::Write as _;
 
-use anyhow::Result;
 use iotax_experiment::Workload;
 use serde_json::json;
 
 use crate::args::{Listing, WorkloadsArgs};
-use crate::exit::Exit;
+use crate::exit::{Exit, Result};
 use crate::output::{say, say_json, wrap};
 
 /// `iotax workloads [NAME]`

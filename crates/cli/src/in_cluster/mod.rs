@@ -12,14 +12,12 @@ mod net;
 mod pods;
 mod volumes;
 
-use anyhow::Result;
-
 pub(crate) use self::connect::connect;
 pub(crate) use self::net::NetInCluster;
 pub(crate) use self::pods::options;
 pub(crate) use self::volumes::{InCluster, usable_bytes};
 use crate::args::LoadArgs;
-use crate::exit::usage;
+use crate::exit::{Result, usage};
 
 /// Refuses options of this machine and of other hosts.
 pub(crate) fn refuse_elsewhere(load: &LoadArgs) -> Result<()> {

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use anyhow::Result;
 use iotax_cluster::{Cluster, Ends, NetPath, NetRequest, PodOptions, open_net};
 use iotax_experiment::Spec;
 use iotax_rig::Progress;
 use iotax_run::{Host, Hosts};
 
+use crate::exit::Result;
 use crate::session::{Flags, OpenedHosts};
 
 /// What is asked of a cluster's network.

@@ -5,12 +5,11 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Context as _, Result};
 use iotax_cluster::{Amounts, PodOptions, PodOverrides, Toleration};
 use iotax_experiment::units::{parse_bytes, parse_duration};
 
 use crate::args::PodArgs;
-use crate::exit::{read_argument, usage};
+use crate::exit::{Context as _, Result, read_argument, usage};
 
 /// All but what a workload decides.
 pub(crate) fn options(args: &PodArgs) -> Result<PodOptions> {
@@ -53,7 +52,7 @@ pub(crate) fn options(args: &PodArgs) -> Result<PodOptions> {
 fn overrides(path: &Path) -> Result<PodOverrides> {
     let option = || format!("--pod-overrides {}", path.display());
     let text = read_argument(fs::read_to_string(path), option)?;
-    PodOverrides::parse(&text).map_err(iotax_run::Error::from).with_context(option)
+    PodOverrides::parse(&text).with_context(option)
 }
 
 /// What the container that writes has.

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use anyhow::{Context as _, Result};
 use iotax_cluster::{Place, PodOptions, Request, Volume, survey};
 use iotax_diagnose::{VolumeInUse, choice_of};
 use iotax_experiment::documented::named;
@@ -13,7 +12,7 @@ use iotax_run::{Host, Hosts};
 use super::connect::connect;
 use super::pods;
 use crate::args::{ClusterArgs, Containers, PodArgs};
-use crate::exit::usage;
+use crate::exit::{Context as _, Result, usage};
 use crate::session::{Flags, OpenedHosts};
 
 /// Of a volume of so many bytes: file systems take a part for themselves.
@@ -137,15 +136,13 @@ impl<'a> InCluster<'a> {
 fn place(mut spec: Spec, size_bytes: u64, write_to: &[String]) -> Result<(Spec, Vec<Place>)> {
     let consents: Vec<Volume> = write_to
         .iter()
-        .map(|text| text.parse().map_err(iotax_run::Error::from))
+        .map(|text| text.parse())
         .collect::<Result<_, _>>()
         .context("option --write-to")?;
     let mut places = Vec::new();
     for arm in &mut spec.arms {
-        let place: Place = as_written(&arm.target)
-            .parse()
-            .map_err(iotax_run::Error::from)
-            .with_context(|| format!("arm {}", arm.name))?;
+        let place: Place =
+            as_written(&arm.target).parse().with_context(|| format!("arm {}", arm.name))?;
         let volume = &place.volume;
         if volume.is_theirs() && !consents.contains(volume) {
             return Err(usage(format!(
@@ -175,7 +172,7 @@ fn as_written(target: &Target) -> String {
             [Layer::Nfs(nfs)] if nfs.server == "hostpath" => format!("hostpath:{}", nfs.export),
             _ => target.to_string(),
         },
-        other => other.to_string(),
+        Target::Several(_) => target.to_string(),
     }
 }
 

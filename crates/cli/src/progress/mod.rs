@@ -14,7 +14,6 @@ use iotax_load::LoadProgress;
 use iotax_record::ExperimentHead;
 use iotax_rig::Progress as Preparing;
 use iotax_run::{Event, Observer};
-use iotax_wording::cap::purpose;
 use iotax_wording::effect::EffectWords as _;
 use iotax_wording::name;
 
@@ -46,10 +45,10 @@ impl ProgressLine {
     /// events it follows the counters of the load, `live`.
     pub(crate) fn new(plan: &Plan, live: &Arc<LoadProgress>, quiet: bool) -> Self {
         let longest = Duration::from_nanos(plan.duration_ns().1);
-        let mut line = Self::of_search(longest, live, quiet);
-        line.block = Duration::from_nanos(plan.block_ns(plan.arms));
-        (line.expected_blocks, line.max_blocks) = (plan.min_blocks, plan.max_blocks);
-        line
+        let mut shown = Self::of_search(longest, live, quiet);
+        shown.block = Duration::from_nanos(plan.block_ns(plan.arms));
+        (shown.expected_blocks, shown.max_blocks) = (plan.min_blocks, plan.max_blocks);
+        shown
     }
 
     /// The same for a search for caps that takes about so long.
@@ -147,7 +146,7 @@ impl ProgressLine {
             .iter()
             .filter_map(|arm| arm.tax.map(|tax| (arm, tax)))
             .map(|(ArmProgress { phase, of, verdict, .. }, tax)| {
-                let phase = phase.iter().map(|phase| format!("{phase} ")).collect::<String>();
+                let phase = phase.as_ref().map_or_else(String::new, |phase| format!("{phase} "));
                 let name = name::subject(of);
                 let word = if verdict.is_signed() { String::new() } else { format!(" {verdict}") };
                 format!(" · {phase}{name}{word}: {}", tax.in_words())
@@ -172,10 +171,11 @@ impl Observer for ProgressLine {
                 self.trial = format!("pass {pass}/{passes} over {size} of {arm}");
                 self.running.pass_begins(*bytes);
             }
-            Event::StepStarts { what, takes } => {
+            Event::StepStarts { purpose, takes } => {
                 self.started.get_or_insert_with(Instant::now);
                 let left = self.longest.saturating_sub(self.elapsed()).max(*takes);
-                self.bar.set_message(format!("{} · about {} left", purpose(*what), seconds(left)));
+                let what = iotax_wording::cap::purpose(*purpose);
+                self.bar.set_message(format!("{what} · about {} left", seconds(left)));
                 return;
             }
             Event::TrialEnded(_) => self.running.ends(),

@@ -1,6 +1,5 @@
 //! Arms as they are written: each is read once, and is a target to drive load at or saved results.
 
-use anyhow::{Context as _, Result};
 use iotax_experiment::{
     Arm, Error as SpecError, Factor, Matrix, Target, Workload, of_target_and_load, parse_arms,
     parse_repeated_arms, refuse_exclusions,
@@ -8,7 +7,7 @@ use iotax_experiment::{
 
 use super::workload::Load;
 use crate::args::CompareArgs;
-use crate::exit::usage;
+use crate::exit::{Context as _, Result, usage};
 
 /// Arms, and what is given under the name of one of them again. None if what is written are levels of
 /// the workload, or nothing that could be results.
@@ -107,7 +106,7 @@ pub(super) fn factors(texts: &[String]) -> Result<Vec<Factor>> {
 }
 
 /// The workload that must be named where nothing else says what to drive.
-pub(super) fn no_workload() -> anyhow::Error {
+pub(super) fn no_workload() -> crate::exit::Failure {
     usage(format!(
         "which workload? name one with --workload, such as {}; `iotax workloads` explains them",
         Workload::preset_names().next().unwrap_or("randread-4k")

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use anyhow::Result;
 use iotax_analyze::fewest;
 use iotax_experiment::plan::Plan;
 use iotax_experiment::rule::Condition;
@@ -10,7 +9,7 @@ use iotax_experiment::units::format_duration;
 use iotax_experiment::{Bound, Design, Rule, Spec};
 use iotax_record::Trial;
 
-use crate::exit::usage;
+use crate::exit::{Result, usage};
 
 /// Blocks to advise: the fewest of all decide only on a disk without any noise.
 const ENOUGH: u32 = 10;

@@ -2,13 +2,12 @@
 
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
 use iotax_catalog::Caching;
 use iotax_experiment::documented::named;
 use iotax_experiment::{CloudChoice, file};
 
 use crate::args::DocumentedArgs;
-use crate::exit::Usage;
+use crate::exit::{Context as _, Result, usage};
 
 /// What was said of so many targets.
 ///
@@ -16,8 +15,7 @@ use crate::exit::Usage;
 /// For a caching mode that is none, disks that are neither one for all targets nor one for each, and
 /// what the catalog does not know.
 pub(crate) fn choice(args: &DocumentedArgs, targets: usize) -> Result<CloudChoice> {
-    beside_file(CloudChoice::default(), args, targets)
-        .map_err(|refused| Usage(refused.problem).into())
+    beside_file(CloudChoice::default(), args, targets).map_err(|refused| usage(refused.problem))
 }
 
 /// As [`choice`], with facts that only the user knows; options win.
@@ -29,8 +27,7 @@ pub(crate) fn choice_with_facts(
     args: &DocumentedArgs,
     targets: usize,
 ) -> Result<CloudChoice> {
-    beside_file(told(facts, targets)?, args, targets)
-        .map_err(|refused| Usage(refused.problem).into())
+    beside_file(told(facts, targets)?, args, targets).map_err(|refused| usage(refused.problem))
 }
 
 /// What was measured as `of` says, with facts that only the user knows, which win.
@@ -51,7 +48,7 @@ pub(crate) fn with_facts(of: CloudChoice, facts: &[String], targets: usize) -> R
         roles: of.roles,
         encryption_at_host: told.encryption_at_host.or(of.encryption_at_host),
     };
-    named(&choice, targets).map_err(|error| Usage(error.to_string()))?;
+    named(&choice, targets).map_err(|error| usage(error.to_string()))?;
     Ok(choice)
 }
 
@@ -61,15 +58,14 @@ fn told(facts: &[String], targets: usize) -> Result<CloudChoice> {
     facts.iter().try_for_each(|fact| told.tell(fact)).context("option --fact")?;
     if let Some(mode) = told.caching.as_deref().filter(|mode| Caching::parse(mode).is_none()) {
         let problem = format!("--fact caching={mode}: write none, readonly or readwrite");
-        return Err(Usage(problem).into());
+        return Err(usage(problem));
     }
     let disks = told.disks.len();
     if disks > 1 && disks != targets {
-        return Err(Usage(format!(
+        return Err(usage(format!(
             "--fact disk was given {disks} times: give it once for all targets, or once for each, \
              in their order"
-        ))
-        .into());
+        )));
     }
     Ok(told)
 }
@@ -87,9 +83,9 @@ impl Refused {
     }
 
     /// The error, with the line of the file where that is to blame.
-    pub(crate) fn placed(self, path: &Path, text: &str) -> anyhow::Error {
+    pub(crate) fn placed(self, path: &Path, text: &str) -> crate::exit::Failure {
         match self.key {
-            None => Usage(self.problem).into(),
+            None => usage(self.problem),
             Some(key) => {
                 file::refused_key(&path.display().to_string(), text, key, &self.problem).into()
             }

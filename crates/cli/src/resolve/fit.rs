@@ -1,11 +1,10 @@
 //! Test files that fit where they go: what shrinks, and what would help where nothing may.
 
-use anyhow::{Result, anyhow};
+use iotax_experiment::Spec;
 use iotax_experiment::units::format_bytes;
-use iotax_experiment::{Blame, Spec};
 
 use crate::args::LoadArgs;
-use crate::exit;
+use crate::exit::Result;
 
 /// Fits sizes that nobody asked for to the room that all arms have; says what would do where test
 /// files find none.
@@ -39,20 +38,9 @@ pub(crate) fn fit(spec: &mut Spec, load: &LoadArgs) -> Option<String> {
 
 /// An error with the advice behind it, if it is one for want of space.
 pub(crate) fn advised<T>(result: Result<T>, advice: Option<&str>) -> Result<T> {
-    result.map_err(|error| match advice {
-        Some(advice) if is_for_want_of_space(&error) => {
-            let text = format!("{}\n{advice}", exit::explain(&error));
-            if exit::is_usage(&error) { exit::usage(text) } else { anyhow!(text) }
-        }
-        _ => error,
-    })
-}
-
-fn is_for_want_of_space(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
-        let rig = cause.downcast_ref::<iotax_rig::Error>();
-        let run = cause.downcast_ref::<iotax_run::Error>();
-        rig.is_some_and(Blame::wants_space) || run.is_some_and(Blame::wants_space)
+    result.map_err(|failure| match advice {
+        Some(advice) if failure.wants_space() => failure.advised(advice),
+        _ => failure,
     })
 }
 

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
 use indicatif::HumanBytes;
 use iotax_experiment::units::{parse_bytes, parse_duration};
 use iotax_experiment::{BurstWatch, Search, SearchTarget, Yields, parse_arms};
@@ -11,7 +10,7 @@ use super::{Resolved, documented, option, rules, same_storage, saved, seed};
 #[cfg(feature = "kubernetes")]
 use crate::args::KubeLimitsArgs;
 use crate::args::{GateArgs, LimitsArgs};
-use crate::exit::usage;
+use crate::exit::{Context as _, Result, usage};
 #[cfg(feature = "kubernetes")]
 use crate::in_cluster::{InCluster, usable_bytes};
 

@@ -14,7 +14,6 @@ pub(crate) mod workload;
 
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
 use iotax_dialects::fio::{self, Beyond};
 use iotax_experiment::units::{parse_duration, parse_share};
 use iotax_experiment::{
@@ -33,7 +32,7 @@ use self::workload::Load;
 use crate::args::{
     CapArgs, CertaintyArgs, CompareArgs, HostCommandArgs, LoadArgs, MeasureArgs, PeelArgs, RunArgs,
 };
-use crate::exit::{read_argument, usage};
+use crate::exit::{Context as _, Result, read_argument, usage};
 
 /// What `iotax peel` takes apart when nothing else is named: double encryption.
 const DEFAULT_STACK: &str = "file(size=1G) + aes + aes";
@@ -71,8 +70,8 @@ pub(crate) enum Question {
 
 /// What a comparison is of.
 pub(crate) enum Comparison {
-    Targets(Resolved),
-    Saved(SavedResults),
+    Targets(Box<Resolved>),
+    Saved(Box<SavedResults>),
 }
 
 impl Resolved {
@@ -140,13 +139,13 @@ pub(crate) fn peel(args: &PeelArgs) -> Result<Resolved> {
 /// The experiment of `iotax compare`.
 pub(crate) fn compare(args: &CompareArgs) -> Result<Comparison> {
     if is_experiment_file(args) {
-        return Ok(Comparison::Targets(compare_placed(args, Ok)?));
+        return Ok(Comparison::Targets(compare_placed(args, Ok)?.into()));
     }
     let factors = arms::factors(&args.matrix.factors)?;
     let written = Written::read(args, &factors)?;
     match results::compare(&written, args)? {
-        Some(saved) => Ok(Comparison::Saved(saved)),
-        None => Ok(Comparison::Targets(targets(written, factors, args, Ok)?)),
+        Some(saved) => Ok(Comparison::Saved(saved.into())),
+        None => Ok(Comparison::Targets(targets(written, factors, args, Ok)?.into())),
     }
 }
 

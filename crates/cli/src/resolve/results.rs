@@ -3,7 +3,6 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result};
 use iotax_analyze::Phases;
 use iotax_dialects::importers;
 use iotax_dialects::results::{self, Results, SavedArm};
@@ -15,7 +14,7 @@ use iotax_rig::Held;
 use super::arms::Written;
 use super::{decidable, documented, rules, saved, stop};
 use crate::args::{CompareArgs, ReportArgs};
-use crate::exit::{Exit, usage};
+use crate::exit::{Context as _, Exit, Result, usage};
 use crate::publish::{Answer, Finished};
 use crate::session::Destination;
 

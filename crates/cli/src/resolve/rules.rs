@@ -1,13 +1,12 @@
 //! From rules to the exit code.
 
-use anyhow::{Context as _, Error, Result};
 use clap::ValueEnum as _;
 use iotax_caps::Caps;
 use iotax_experiment::{Rule, Search, Spec};
 use iotax_record::{ExperimentHead, Reader, SearchHead};
 
 use crate::args::{Format, GateArgs};
-use crate::exit::usage;
+use crate::exit::{Context as _, Failure, Result, usage};
 
 const OPTION: &str = "option --fail-if";
 
@@ -73,7 +72,7 @@ fn refuse_without_rules(format: Format, rules: &[Rule]) -> Result<()> {
 }
 
 /// A format that tells of rules where there are none.
-fn no_rules(format: Format) -> Error {
+fn no_rules(format: Format) -> Failure {
     let name = format.to_possible_value().map_or_else(String::new, |value| value.get_name().into());
     let problem =
         format!("--format {name} tells what became of rules, and there are none: add --fail-if");

@@ -1,10 +1,9 @@
 //! What is said of arms that are the same storage under two names.
 
-use anyhow::Result;
 use iotax_experiment::{Arm, Search, Spec};
 use iotax_rig::{Common, Overlap, overlaps};
 
-use crate::exit::Usage;
+use crate::exit::{Result, usage};
 
 /// Two targets in use at the same time are asked whether they share a bucket: one thing under two
 /// names does, and nothing is learnt. Behind different layers it may be what is asked.
@@ -13,11 +12,10 @@ pub(crate) fn refuse_in_search(search: &Search) -> Result<()> {
     let (bare, layered): (Vec<_>, Vec<_>) =
         overlaps(&arms).into_iter().partition(|overlap| overlap.is_bare);
     if let Some(overlap) = bare.first() {
-        return Err(Usage(format!(
+        return Err(usage(format!(
             "{overlap}: they share every cap, so asking whether they do tells nothing; name one \
              of them, or run iotax limits once for each"
-        ))
-        .into());
+        )));
     }
     for overlap in layered {
         eprintln!("warning: {overlap}: a bucket that they share may be that of what is below both");

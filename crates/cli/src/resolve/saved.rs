@@ -2,11 +2,10 @@
 
 use std::path::Path;
 
-use anyhow::Result;
 use iotax_experiment::{Base, Stack, Target};
 use iotax_record::{Reader, SearchHead, record_around};
 
-use crate::exit::Usage;
+use crate::exit::{Result, usage};
 
 /// Refuses targets, and the `scratch` directory of stacks that make files, that are or lie in results
 /// of an earlier run. Those of other hosts are not known here.
@@ -58,6 +57,5 @@ pub(crate) fn refuse(path: &Path) -> Result<()> {
     } else {
         format!(", iotax compare {name} OTHER compares them with others")
     };
-    Err(Usage(format!("{what}: no load is driven there; iotax report {name} shows them{compared}"))
-        .into())
+    Err(usage(format!("{what}: no load is driven there; iotax report {name} shows them{compared}")))
 }

@@ -5,13 +5,12 @@ use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
 use iotax_dialects::fio::{self, Machine, Outside};
 use iotax_dialects::importers::{self, Tool as Source};
 use iotax_dialects::{Tool, diskspd, tool};
 use iotax_experiment::{Factor, Spec, Workload, varied};
 
-use crate::exit::{Usage, read_argument, usage};
+use crate::exit::{Result, read_argument, usage};
 
 /// A job file is text that people write; nobody has written this much.
 const MAX_JOB_FILE_BYTES: u64 = 1 << 20;
@@ -43,7 +42,7 @@ impl Load {
         if text.contains('/') || path.extension().is_some() {
             return Self::job_file(path);
         }
-        Err(Usage(unknown(text)).into())
+        Err(usage(unknown(text)))
     }
 
     fn new(phases: Vec<Workload>, name: &str) -> Self {
@@ -64,7 +63,7 @@ impl Load {
         let text = job_text(path)?;
         let name = path.display().to_string();
         if let Some(tool) = importers::sniff(text.as_bytes()) {
-            return Err(Usage(result_instead(&name, tool)).into());
+            return Err(usage(result_instead(&name, tool)));
         }
         let phases = match tool(&text).filter(|_| is_script(path, &text)) {
             Some(Tool::Fio) => fio::from_script(&name, &text, &beside(path))?,

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::Result;
 use iotax_experiment::{Arm, CloudChoice, KnownLimit, Search, Spec, Target};
 use iotax_load::PeerSecrets;
 use iotax_record::{HostRecord, HostRole};
@@ -14,7 +13,7 @@ use iotax_run::{Host, Hosts, Local, here, shapers};
 use super::Asked;
 use super::instance;
 use crate::args::{LimitsArgs, LoadArgs};
-use crate::exit::usage;
+use crate::exit::{Result, usage};
 #[cfg(feature = "kubernetes")]
 use crate::in_cluster::{InCluster, NetInCluster};
 #[cfg(feature = "kubernetes")]

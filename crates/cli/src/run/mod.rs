@@ -8,7 +8,6 @@ mod stand_in;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result};
 use indicatif::HumanDuration;
 use iotax_analyze::{Phases, Sustained};
 use iotax_caps::{Caps, expected_ns};
@@ -24,7 +23,7 @@ use jiff::Timestamp;
 pub(crate) use self::backend::Backend;
 use self::side_runs::SideRunContext;
 use crate::args::{DocumentedArgs, Format, GateArgs, OutputArgs};
-use crate::exit::{self, Exit, usage};
+use crate::exit::{Context as _, Exit, Failure, Result, usage};
 use crate::progress::{ProgressLine, Shown};
 use crate::publish::{Answer, Finished};
 use crate::resolve::{Question, Resolved, refuse_small, same_storage};
@@ -60,7 +59,12 @@ struct UnderWay {
 
 enum Measured {
     Trials(Box<Trials>),
-    Caps { head: Box<SearchHead>, found: Option<(Caps, End)> },
+    Caps(Box<CapSearch>),
+}
+
+struct CapSearch {
+    head: SearchHead,
+    found: Option<(Caps, End)>,
 }
 
 struct Trials {
@@ -172,10 +176,10 @@ impl<'a> Run<'a> {
                     opened: opened_targets,
                 };
                 let id = Some(record_id(&head.hosts, &head.started));
-                let head = Box::new(SearchHead { id, ..head });
+                let head = SearchHead { id, ..head };
                 UnderWay {
                     dir: session.results_directory()?,
-                    what: Measured::Caps { head, found: None },
+                    what: Measured::Caps(Box::new(CapSearch { head, found: None })),
                 }
             }
         };
@@ -212,7 +216,8 @@ impl<'a> Run<'a> {
                     },
                 }));
             }
-            Measured::Caps { head, found } => {
+            Measured::Caps(search) => {
+                let CapSearch { head, found } = &mut **search;
                 let expected = expected(&head.search);
                 *found = Some(iotax_run::search(SearchSetup {
                     search: &head.search,
@@ -220,7 +225,7 @@ impl<'a> Run<'a> {
                     environment: &head.host().environment,
                     host: hosts,
                     stop: &session.stop,
-                    writer: &mut Writer::create(&*dir, &**head)?,
+                    writer: &mut Writer::create(&*dir, head)?,
                     observer: &mut ProgressLine::of_search(expected, &session.live, quiet),
                 })?);
             }
@@ -262,10 +267,11 @@ impl<'a> Run<'a> {
                 });
                 (Answer::Trials { name: resolved.spec().name().to_owned(), parts }, ended)
             }
-            Measured::Caps { head, found } => {
+            Measured::Caps(search) => {
+                let CapSearch { head, found } = *search;
                 let (caps, end) = found.expect("it was measured");
                 let exit = Exit::of(end.interrupted, end.gave_up);
-                (Answer::Caps { head, caps, end: Some(end) }, Ok(exit))
+                (Answer::Caps { head: Box::new(head), caps, end: Some(end) }, Ok(exit))
             }
         };
         Finished { answer, dir: Some(dir), ended, hosts }
@@ -299,7 +305,7 @@ fn lay_out(
             .prepare(at, arm.driver, &phases, show)
             .with_context(|| format!("arm {}", arm.name))?;
         if stop.load(Ordering::Relaxed) {
-            return Err(exit::Stopped.into());
+            return Err(Failure::stopped());
         }
     }
     Ok(())

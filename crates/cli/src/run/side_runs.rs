@@ -3,7 +3,6 @@
 
 use std::time::Duration;
 
-use anyhow::{Context as _, Result};
 use iotax_analyze::{Phases, Sustained, below_the_cap, depth_check, drain_spec, precondition_spec};
 use iotax_experiment::plan::Plan;
 use iotax_experiment::{Spec, Workload};
@@ -12,6 +11,7 @@ use iotax_rig::Held;
 use iotax_run::{Hosts, Monotonic, Setup};
 use jiff::Timestamp;
 
+use crate::exit::{Context as _, Result};
 use crate::progress::ProgressLine;
 use crate::session::Session;
 

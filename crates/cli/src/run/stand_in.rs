@@ -2,11 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use anyhow::Result;
 use iotax_experiment::{Job, Spec};
 use iotax_record::HostRecord;
 
-use crate::exit::usage;
+use crate::exit::{Result, usage};
 
 /// Says so if it does.
 pub(crate) fn tell(spec: &Spec, hosts: &[HostRecord]) {

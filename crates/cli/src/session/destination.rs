@@ -10,10 +10,10 @@ use std::io::{self, ErrorKind};
 use std::iter;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result};
 use iotax_rig::Held;
 use jiff::Zoned;
 
+use crate::exit::{Context as _, Result};
 use crate::output;
 
 /// Where results are to go. Nothing is made before it is claimed, so that nothing is left of what

@@ -7,7 +7,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use anyhow::{Context as _, Result};
 use iotax_experiment::Target;
 use iotax_load::LoadProgress;
 use iotax_record::HostRecord;
@@ -15,6 +14,8 @@ use iotax_rig::Held;
 use iotax_run::Hosts;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
+
+use crate::exit::{Context as _, Result};
 
 /// What a host is given: the flag that ends it, and the counters of what is done.
 pub(crate) struct Flags<'a> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use iotax_record::cluster::{PluginSeen, PodNetwork};
+use iotax_record::cluster::{PluginSeen, PluginSetting, PodNetwork};
 use k8s_openapi::api::apps::v1::DaemonSet;
 use k8s_openapi::api::core::v1::{ConfigMap, Node};
 
@@ -40,8 +40,8 @@ pub(super) fn network(objects: &Objects) -> PodNetwork {
     }
     for plugin in &mut plugins {
         plugin.settings = settings(plugin, objects);
-        plugin.encryption = plugin.settings.iter().find_map(|setting| encryption(setting));
-        plugin.mtu = plugin.mtu.or_else(|| plugin.settings.iter().find_map(|said| mtu(said)));
+        plugin.encryption = plugin.settings.iter().find_map(encryption);
+        plugin.mtu = plugin.mtu.or_else(|| plugin.settings.iter().find_map(mtu));
     }
     PodNetwork { plugins, proxy_mode: proxy_mode(&objects.maps) }
 }
@@ -63,15 +63,15 @@ fn plugin(set: &DaemonSet) -> Option<PluginSeen> {
 }
 
 /// What is set of encryption and of the size of packets.
-fn settings(plugin: &PluginSeen, objects: &Objects) -> Vec<String> {
-    let set = |map: &str, keys: &[&str]| -> Vec<String> {
+fn settings(plugin: &PluginSeen, objects: &Objects) -> Vec<PluginSetting> {
+    let set = |map: &str, keys: &[&str]| -> Vec<PluginSetting> {
         let data = data(&objects.maps, map);
         let known = keys.iter().filter_map(|key| Some((*key, data.get(*key)?)));
-        known.map(|(key, value)| format!("{map}, {key}: {value}")).collect()
+        known.map(|(key, value)| setting(map, key, value)).collect()
     };
     let notes = |key: &'static str| {
         let value = objects.nodes.iter().find_map(|node| noted(node, key));
-        value.map(|value| format!("what nodes note, {key}: {value}"))
+        value.map(|value| setting("what nodes note", key, value))
     };
     match plugin.name.as_str() {
         "Cilium" | "Cilium (GKE Dataplane V2)" => {
@@ -94,10 +94,13 @@ fn settings(plugin: &PluginSeen, objects: &Objects) -> Vec<String> {
     }
 }
 
+fn setting(place: &str, key: &str, value: &str) -> PluginSetting {
+    let [place, key, value] = [place, key, value].map(str::to_owned);
+    PluginSetting { place, key, value }
+}
+
 /// What a setting encrypts with.
-fn encryption(setting: &str) -> Option<String> {
-    let (_, said) = setting.split_once(", ")?;
-    let (key, value) = said.split_once(": ")?;
+fn encryption(PluginSetting { key, value, .. }: &PluginSetting) -> Option<String> {
     let is_on = |name: &str| key == name && value == "true";
     let by = match () {
         () if is_on("enable-wireguard") || key == CALICO_KEY => "WireGuard",
@@ -109,11 +112,9 @@ fn encryption(setting: &str) -> Option<String> {
     Some(by.to_owned())
 }
 
-fn mtu(setting: &str) -> Option<u32> {
-    let (_, said) = setting.split_once(", ")?;
-    let (key, value) = said.split_once(": ")?;
+fn mtu(PluginSetting { key, value, .. }: &PluginSetting) -> Option<u32> {
     // 0 leaves it to the plugin.
-    let is_mtu = ["mtu", "veth_mtu", "defaultMTU"].contains(&key);
+    let is_mtu = ["mtu", "veth_mtu", "defaultMTU"].contains(&key.as_str());
     value.parse().ok().filter(|mtu| is_mtu && *mtu > 0)
 }
 
@@ -128,10 +129,10 @@ fn data<'a>(maps: &'a [ConfigMap], name: &str) -> BTreeMap<&'a str, &'a str> {
 }
 
 /// The backend of Flannel in a file in JSON.
-fn in_json(maps: &[ConfigMap], map: &str, file: &str, key: &str) -> Option<String> {
+fn in_json(maps: &[ConfigMap], map: &str, file: &str, key: &str) -> Option<PluginSetting> {
     let data = data(maps, map);
     let parsed: serde_json::Value = serde_json::from_str(data.get(file)?).ok()?;
-    Some(format!("{map}, {key}: {}", parsed["Backend"][key].as_str()?))
+    Some(setting(map, key, parsed["Backend"][key].as_str()?))
 }
 
 /// A line `KEY: VALUE` in a file.
@@ -139,18 +140,18 @@ fn in_lines<'a>(
     maps: &'a [ConfigMap],
     map: &'a str,
     file: &'a str,
-) -> impl Fn(&str) -> Option<String> + 'a {
+) -> impl Fn(&str) -> Option<PluginSetting> + 'a {
     let text = data(maps, map).get(file).copied().unwrap_or_default();
     move |key| {
         let value =
             text.lines().find_map(|line| line.trim().strip_prefix(key)?.strip_prefix(':'))?;
         let value = value.trim().trim_matches('"');
-        (!value.is_empty()).then(|| format!("{map}, {key}: {value}"))
+        (!value.is_empty()).then(|| setting(map, key, value))
     }
 }
 
 /// `iptables`, `ipvs`, `nftables`; an empty one is the default of its version.
 fn proxy_mode(maps: &[ConfigMap]) -> Option<String> {
     let mode = in_lines(maps, "kube-proxy", "config.conf");
-    mode("mode").and_then(|said| Some(said.rsplit_once(": ")?.1.to_owned()))
+    mode("mode").map(|setting| setting.value)
 }

@@ -1,6 +1,6 @@
 //! The network between pods.
 
-use iotax_record::cluster::ClusterSeen;
+use iotax_record::cluster::{ClusterSeen, PluginSetting};
 
 use super::found::{Found, Of};
 use super::why::ClusterWhy;
@@ -12,10 +12,8 @@ pub(super) fn find(seen: &ClusterSeen) -> Found {
         let why = ClusterWhy::Encrypted { plugin: plugin.name.clone(), by: by.clone() };
         let about = ComponentKind::PodNetwork;
         let mut finding = Finding::new("network-encryption", about, Certainty::ToBeTested, why);
-        finding.seen.extend(plugin.settings.iter().filter_map(|setting| {
-            let (place, rest) = setting.split_once(", ")?;
-            let (key, value) = rest.split_once(": ")?;
-            Some(Observation::field(place, key, value))
+        finding.seen.extend(plugin.settings.iter().map(|PluginSetting { place, key, value }| {
+            Observation::field(place.as_str(), key.as_str(), value.as_str())
         }));
         Some((Of::Cluster, finding))
     });

@@ -31,8 +31,8 @@ use serde::{Deserialize, Serialize};
 pub use group::{ControlGroups, CpuThrottling, GroupIoLimits, GroupMemory};
 pub use mapped::{Crypt, MappedTarget, Mapping};
 pub use network::{
-    Conntrack, Interface, InterfaceCounters, NetworkSeen, Offloads, PathProbe, Qdisc, Ring, Route,
-    Softnet, TcpSettings,
+    Conntrack, EncryptingInterface, Interface, InterfaceCounters, NetworkSeen, Offloads, PathProbe,
+    Qdisc, Ring, Route, Softnet, TcpSettings,
 };
 pub use nfs::{Listener, NetworkPath, NfsSeen, NfsTransport};
 pub use stack::{

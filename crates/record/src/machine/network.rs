@@ -1,5 +1,7 @@
 //! Network paths: routes, interfaces, and what the kernel counts of all of them.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 /// The way that packets to a peer take, as `ip route get` tells.
@@ -180,14 +182,58 @@ impl InterfaceCounters {
     }
 }
 
+/// An interface that encrypts, and the plugin of Kubernetes that is known to have made it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(from = "WrittenInterface")]
+pub struct EncryptingInterface {
+    pub interface: String,
+    pub plugin: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum WrittenInterface {
+    /// As it was until November 2026: `cilium_wg0 (Cilium)`.
+    Text(String),
+    Parts {
+        interface: String,
+        plugin: Option<String>,
+    },
+}
+
+impl From<WrittenInterface> for EncryptingInterface {
+    fn from(written: WrittenInterface) -> Self {
+        match written {
+            WrittenInterface::Parts { interface, plugin } => Self { interface, plugin },
+            WrittenInterface::Text(text) => match text.split_once(" (") {
+                Some((interface, plugin)) => {
+                    let plugin = Some(plugin.trim_end_matches(')').to_owned());
+                    Self { interface: interface.to_owned(), plugin }
+                }
+                None => Self { interface: text, plugin: None },
+            },
+        }
+    }
+}
+
+/// `cilium_wg0 (Cilium)`.
+impl fmt::Display for EncryptingInterface {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.plugin {
+            Some(plugin) => write!(f, "{} ({plugin})", self.interface),
+            None => f.write_str(&self.interface),
+        }
+    }
+}
+
 /// What holds for all interfaces of a network namespace.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct NetworkSeen {
     /// `/proc/self/ns/net`: `net:[4026531840]`.
     pub namespace: Option<String>,
-    /// Interfaces that encrypt, and by which name it is known who made them: `cilium_wg0`.
-    pub encrypting: Vec<String>,
+    /// Interfaces that encrypt.
+    pub encrypting: Vec<EncryptingInterface>,
     /// `/proc/net/softnet_stat`, all CPUs.
     pub softnet: Softnet,
     /// What was added while counters were watched.

@@ -12,6 +12,7 @@ mod readme;
 
 use std::collections::BTreeSet;
 
+use iotax_experiment::{Blame, Fault};
 use iotax_record::ExperimentHead;
 
 use crate::experiment::Part;
@@ -53,6 +54,14 @@ pub enum Error {
     /// No trial came to its end.
     #[error("no trial of this record was finished, so there is nothing to repeat")]
     NoTrials,
+}
+
+impl Blame for Error {
+    fn fault(&self) -> Fault {
+        match self {
+            Self::NothingForFio { .. } | Self::SeveralTargets | Self::NoTrials => Fault::Usage,
+        }
+    }
 }
 
 /// The bundle of an experiment: `parts` are its phases, `steps` its trials in their

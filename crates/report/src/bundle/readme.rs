@@ -45,7 +45,7 @@ fn machine(experiment: &ExperimentHead) -> String {
         machine.os.clone(),
         machine.kernel.as_ref().map(|kernel| format!("kernel {kernel}")),
         machine.cpu_model.as_ref().map(|model| format!("{} x {model}", machine.cpus)),
-        machine.memory_bytes.map(|bytes| format!("{} of memory", format::bytes(bytes as f64))),
+        machine.memory_bytes.map(|bytes| format!("{} of memory", iotax_quantity::size(bytes))),
         machine.hypervisor.as_ref().map(|hypervisor| format!("on {hypervisor}")),
     ];
     let facts: Vec<String> = facts.into_iter().flatten().map(|fact| escape(&fact)).collect();

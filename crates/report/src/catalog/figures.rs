@@ -1,6 +1,7 @@
 //! Figures of the catalog as words.
 
 use iotax_catalog::{Bound, Cloud, Direction, Limit, Rate};
+use iotax_quantity::{span, whole};
 
 use crate::bandwidth::Unit;
 
@@ -30,7 +31,7 @@ pub(super) fn bandwidth(unit: Unit, bytes: f64) -> String {
 
 /// A figure with thousands apart, and one decimal if it is not whole.
 pub(super) fn amount(value: f64) -> String {
-    let tenths = iotax_quantity::whole(value * 10.0);
+    let tenths = whole(value * 10.0);
     let ones = iotax_quantity::grouped(tenths / 10);
     match tenths % 10 {
         0 => ones,
@@ -38,24 +39,11 @@ pub(super) fn amount(value: f64) -> String {
     }
 }
 
-/// Seconds: `45 s`, `30 min`, `33 min 20 s`, `2 h`.
-pub(super) fn duration(seconds: f64) -> String {
-    let seconds = iotax_quantity::whole(seconds);
-    let (h, min, s) = (seconds / 3_600, seconds % 3_600 / 60, seconds % 60);
-    match (h, min, s) {
-        (0, 0, s) => format!("{s} s"),
-        (0, min, 0) => format!("{min} min"),
-        (0, min, s) => format!("{min} min {s} s"),
-        (h, 0, _) => format!("{} h", iotax_quantity::grouped(h)),
-        (h, min, _) => format!("{} h {min} min", iotax_quantity::grouped(h)),
-    }
-}
-
 /// How long a limit's own burst lasts.
 pub(super) fn burst_lasts(rate: &Rate) -> String {
     let Some(burst) = &rate.burst else { return String::new() };
     match burst.full_s(rate.sustained) {
-        Some(seconds) => duration(seconds),
+        Some(seconds) => span(whole(seconds)),
         None if burst.opt_in => "opt-in".to_owned(),
         None => UNKNOWN.to_owned(),
     }
@@ -64,7 +52,7 @@ pub(super) fn burst_lasts(rate: &Rate) -> String {
 /// How long a burst through several limits lasts.
 pub(super) fn bound_lasts(bound: &Bound) -> String {
     let Some(burst) = &bound.burst else { return String::new() };
-    burst.lasts_s.map_or_else(|| UNKNOWN.to_owned(), duration)
+    burst.lasts_s.map_or_else(|| UNKNOWN.to_owned(), |seconds| span(whole(seconds)))
 }
 
 /// A bucket's name: which I/Os, and of which disks.
@@ -84,7 +72,7 @@ pub(super) fn scope(limit: &Limit) -> String {
     words.join(", ")
 }
 
-/// Size of memory or a disk, which is whole in GiB.
+/// Size of memory or a disk, which is whole in GiB and named by it in documents.
 pub(super) fn size(bytes: u64) -> String {
     const GIB: f64 = 1_073_741_824.0;
     format!("{} GiB", amount(bytes as f64 / GIB))
@@ -99,11 +87,5 @@ mod tests {
         assert_eq!(amount(25_600.0), "25,600");
         assert_eq!(amount(32.768), "32.8");
         assert_eq!(amount(0.0), "0");
-    }
-
-    #[test]
-    fn durations_are_as_exact_as_they_are_short() {
-        let said = [45.0, 1_800.0, 2_000.0, 7_200.0, 9_000.4].map(duration);
-        assert_eq!(said, ["45 s", "30 min", "33 min 20 s", "2 h", "2 h 30 min"]);
     }
 }

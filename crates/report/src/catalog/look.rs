@@ -142,7 +142,7 @@ fn disk_page(page: &mut Document, disk: &Disk) {
     let unit = disk.limits.iter().find_map(|limit| limit.io_unit_bytes);
     let facts = vec![
         ("Host caching", disk.host_cache.map(|cache| cache.to_string())),
-        ("Larger I/Os count as several of", unit.map(|unit| crate::format::bytes(unit as f64))),
+        ("Larger I/Os count as several of", unit.map(iotax_quantity::size)),
     ];
     let known = facts.into_iter().filter(|(_, value)| value.is_some()).collect();
     facts_table(page, known, &disk.facts);

@@ -1,7 +1,7 @@
 //! A cluster that was looked at: what lies under its claims, its classes, its nodes, what was found.
 
 use iotax_diagnose::{Finding, Subject, claim_disk, vm_limits};
-use iotax_quantity::{count, list, two_digits};
+use iotax_quantity::{count, list, size};
 use iotax_record::cluster::{ClaimSeen, ClassSeen, ClusterSeen, NodeSeen, PluginSeen, VolumeSeen};
 use iotax_wording::cause::{disk_limits, vm_limit};
 use serde_json::json;
@@ -303,17 +303,4 @@ fn about_plugin(plugin: &PluginSeen) -> Point {
 fn joined<const N: usize>(parts: [String; N]) -> String {
     let parts: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     parts.join(", ")
-}
-
-/// `100 GiB`: as claims are written.
-fn size(bytes: u64) -> String {
-    let units = [(1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB")];
-    let unit = units.into_iter().find(|(unit, _)| bytes >= *unit);
-    unit.map_or_else(
-        || count(bytes, "byte"),
-        |(unit, name)| {
-            let size = bytes as f64 / unit as f64;
-            format!("{} {name}", two_digits(size).trim_end_matches(".0"))
-        },
-    )
 }

@@ -1,5 +1,6 @@
 //! One layer in words: what it is, and the facts that I/O feels.
 
+use iotax_quantity::size;
 use iotax_record::machine::{
     Crypt, Device, DeviceKind, MappedTarget, MountSeen, NfsSeen, Queue, RaidSeen, SeenLayer,
     UsedAs, ZfsSeen,
@@ -201,8 +202,4 @@ fn of_queue(queue: &Queue) -> Vec<String> {
     .into_iter()
     .flatten()
     .collect()
-}
-
-fn size(bytes: u64) -> String {
-    format::bytes(bytes as f64)
 }

@@ -51,7 +51,7 @@ fn cpu(machine: &Machine) -> String {
 
 fn memory(machine: &Machine) -> Option<String> {
     let MemorySeen { available_bytes, dirty_bytes, dirty_threshold_bytes, .. } = &machine.memory;
-    let bytes = |bytes: u64| format::bytes(bytes as f64);
+    let bytes = iotax_quantity::size;
     let mut facts: Vec<String> = machine.environment.memory_bytes.map(bytes).into_iter().collect();
     facts.extend(available_bytes.map(|free| format!("{} available", bytes(free))));
     if let (Some(dirty), Some(most)) = (dirty_bytes, dirty_threshold_bytes) {
@@ -87,7 +87,7 @@ fn network(seen: &NetworkSeen) -> String {
     let mut facts: Vec<String> = namespace.clone().into_iter().collect();
     facts.extend(tcp.congestion_control.clone());
     let most = |name: &str, bytes: Option<u64>| {
-        bytes.map(|bytes| format!("{name} buffers to {}", format::bytes(bytes as f64)))
+        bytes.map(|bytes| format!("{name} buffers to {}", iotax_quantity::size(bytes)))
     };
     facts.extend(most("receive", tcp.most_receive_bytes));
     facts.extend(most("send", tcp.most_send_bytes));
@@ -96,6 +96,7 @@ fn network(seen: &NetworkSeen) -> String {
         format!("{count} of {max} connections tracked")
     }));
     if !encrypting.is_empty() {
+        let encrypting: Vec<String> = encrypting.iter().map(ToString::to_string).collect();
         facts.push(format!("encrypting: {}", encrypting.join(" ")));
     }
     facts.join(", ")
@@ -117,6 +118,6 @@ fn io_limits(limits: &GroupIoLimits) -> String {
 fn memory_limit(memory: &GroupMemory) -> Option<String> {
     let most = [memory.max_bytes, memory.high_bytes].into_iter().flatten().min()?;
     let current =
-        memory.current_bytes.map(|bytes| format!(", {} in use", format::bytes(bytes as f64)));
-    Some(format!("{} of memory{}", format::bytes(most as f64), current.unwrap_or_default()))
+        memory.current_bytes.map(|bytes| format!(", {} in use", iotax_quantity::size(bytes)));
+    Some(format!("{} of memory{}", iotax_quantity::size(most), current.unwrap_or_default()))
 }

@@ -108,11 +108,11 @@ fn undecided(comparison: &Comparison) -> String {
     format!("?{}", needed.unwrap_or_default())
 }
 
-/// `23%`, `2.1x`, `1/28x`.
+/// `23 %`, `2.1x`, `1/28x`.
 fn sign(comparison: &Comparison, is_factor: bool) -> String {
     let Some(tax) = comparison.tax else { return ABSENT.to_owned() };
     if !is_factor {
-        return percent(tax).replace(' ', "");
+        return percent(tax);
     }
     let log = log_factor(comparison.metric.on(), tax);
     let times = iotax_quantity::times(log.abs().exp());

@@ -84,7 +84,10 @@ impl Quantity {
 
     /// The same in a sentence: `3,998 IOPS`, `32.77 MB/s`.
     pub(super) fn rate(self, per_s: f64) -> String {
-        format!("{} {}", self.figure(per_s), self.unit())
+        match self {
+            Self::Path { of, .. } if of.is_bytes() => iotax_quantity::bit_rate(per_s),
+            _ => format!("{} {}", self.figure(per_s), self.unit()),
+        }
     }
 
     /// I/Os or bytes that add up: `5,400,000 I/Os`, `126.0 MB`.

@@ -164,7 +164,12 @@ fn unsteady(rate: &Unsteady, unit: Unit) -> String {
         [low, high] => {
             let cycle = rate.period_s.map_or_else(
                 || ", without a regular cycle".to_owned(),
-                |period_s| format!(", in cycles of {} s", iotax_quantity::fixed(period_s, 0)),
+                |period_s| {
+                    format!(
+                        ", in cycles of {}",
+                        iotax_quantity::span(iotax_quantity::whole(period_s))
+                    )
+                },
             );
             format!(
                 "it alternates between {} ({} of the time) and {} ({}){cycle}; ",
@@ -216,8 +221,8 @@ fn burst(target: &TargetCaps, unit: Unit) -> Option<String> {
         .into_iter()
         .filter_map(|(quantity, cap)| {
             let burst = cap.burst.as_ref()?;
-            let lasted = plain(burst.lasted_s);
-            Some(format!("{} for {lasted} s", quantity.rate(burst.per_s)))
+            let lasted = iotax_quantity::span(iotax_quantity::whole(burst.lasted_s));
+            Some(format!("{} for {lasted}", quantity.rate(burst.per_s)))
         })
         .collect();
     (!bursts.is_empty()).then(|| format!("bursts to {}.", bursts.join(" and to ")))
@@ -250,10 +255,10 @@ fn cache(target: &TargetCaps, unit: Unit) -> Option<String> {
     let size = match (pass.holds_bytes, pass.evicts_bytes) {
         (Some(holds), Some(evicts)) => format!(
             "; it holds {} and not {}",
-            format::bytes(holds as f64),
-            format::bytes(evicts as f64)
+            iotax_quantity::size(holds),
+            iotax_quantity::size(evicts)
         ),
-        (Some(holds), None) => format!("; it holds {} at least", format::bytes(holds as f64)),
+        (Some(holds), None) => format!("; it holds {} at least", iotax_quantity::size(holds)),
         _ => String::new(),
     };
     Some(format!(

@@ -62,7 +62,7 @@ fn bursts(targets: &[TargetCaps], unit: Unit) -> Table {
         .figure("refill", |(_, quantity, burst)| {
             or_absent(burst.refill_per_s.map(|refill| quantity.figure(refill)))
         })
-        .figure("lasted", |(.., burst)| format!("{} s", plain(burst.lasted_s)))
+        .figure("lasted", |(.., burst)| iotax_quantity::span(iotax_quantity::whole(burst.lasted_s)))
         .figure("beyond the cap", |(_, quantity, burst)| quantity.sum(burst.size))
         .table
 }

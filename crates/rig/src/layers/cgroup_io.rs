@@ -16,13 +16,13 @@ use std::path::{Path, PathBuf};
 
 use iotax_inspect::{CgroupVersion as Version, Hierarchy, hierarchy};
 use iotax_layers::CgroupIo;
+use iotax_quantity::size;
 
 use crate::build_context::{BuildContext, Turn};
 use crate::entry::Entry;
 use crate::error::Error;
 use crate::layers::maker::{System, Top};
 use crate::programs::Program;
-use crate::size::readable;
 
 /// Names of the controller.
 const V1: &str = "blkio";
@@ -160,7 +160,7 @@ fn caveats(limits: &CgroupIo, device: &Device, version: Version) -> Vec<String> 
         ));
     }
     if let Some(piece_bytes) = device.piece_bytes {
-        let largest = readable(piece_bytes);
+        let largest = size(piece_bytes);
         let name = &device.name;
         if limits.read_iops.is_some() || limits.write_iops.is_some() {
             caveats.push(format!(

@@ -65,7 +65,7 @@ fn impossible_sizes() {
 fn more_memory_than_there_is() {
     let error = |available| Error::NoMemory { layer: "mem", size_bytes: 1 << 40, available };
     let some = AvailableMemory { bytes: 3 << 30, limit: MemoryLimit::Machine };
-    assert_snapshot!(error(Some(some)), @"`mem`: size=1T does not fit in memory (3072 MiB available): choose a smaller size");
+    assert_snapshot!(error(Some(some)), @"`mem`: size=1T does not fit in memory (3 GiB available): choose a smaller size");
     assert_snapshot!(error(None), @"`mem`: size=1T does not fit in memory: choose a smaller size");
     assert_eq!(error(None).fault(), iotax_layers::blame::Fault::Environment);
 }

@@ -3,7 +3,6 @@
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
-use anyhow::Result;
 use iotax_catalog::Caching;
 use iotax_experiment::Layer;
 use iotax_experiment::layers::{CloudDisk, CloudDisks, CloudOptions, MadeDisks, Part};
@@ -14,7 +13,7 @@ use serde_json::{Value, json};
 use super::parse::parse_one;
 use crate::args::CloudArgs;
 use crate::cloud_disks::Told;
-use crate::exit::Usage;
+use crate::exit::{Result, usage};
 use crate::resolve::option;
 
 /// Disks of a cloud, and where they are to be.
@@ -30,15 +29,15 @@ pub(super) fn composed(args: &CloudArgs, directories: &[String]) -> Result<Optio
     }
     if let Some(stack) = directories.iter().find(|text| parse_one(text).is_ok()) {
         let problem = "has its layers already, and --disk gives them; name the directory alone";
-        return Err(Usage(format!("`{stack}` {problem}")).into());
+        return Err(usage(format!("`{stack}` {problem}")));
     }
     let (disks, places) = (args.disk.len(), directories.len());
     if disks != places {
         let problem = format!("{disks} x --disk, but directories to mount at: {places}");
-        return Err(Usage(format!("{problem}; name one for each disk, in their order")).into());
+        return Err(usage(format!("{problem}; name one for each disk, in their order")));
     }
     let caching = args.caching.as_deref().map_or(Ok(Caching::None), |text| {
-        let wrong = || Usage(format!("option --caching: `{text}`: write none or readonly"));
+        let wrong = || usage(format!("option --caching: `{text}`: write none or readonly"));
         Caching::parse(text).ok_or_else(wrong)
     })?;
     let asked = CloudDisks {

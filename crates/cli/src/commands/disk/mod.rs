@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use anyhow::{Context as _, Result};
 use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
 use iotax_experiment::{Spec, Target};
 use iotax_rig::{Disk, Progress, ServeOptions, Served};
@@ -17,7 +16,7 @@ use serde_json::{Value, json};
 
 use self::parse::parse;
 use crate::args::{DiskCommand, DiskDownArgs, DiskServeArgs, DiskStatusArgs, DiskUpArgs, Listing};
-use crate::exit::{Exit, Usage};
+use crate::exit::{Context as _, Exit, Result, bug, usage};
 use crate::output::{say, say_json, wrap};
 use crate::resolve::saved;
 use crate::session;
@@ -89,10 +88,11 @@ fn serve(args: &DiskServeArgs) -> Result<Exit> {
     let stop = session::stop_flag()?;
     if !args.journalled {
         // Until the disks are mounted, nothing but the parent knows of this process.
-        rustix::process::set_parent_process_death_signal(Some(Signal::TERM))?;
+        rustix::process::set_parent_process_death_signal(Some(Signal::TERM))
+            .map_err(io::Error::from)?;
     }
     let bar = ProgressBar::new_spinner();
-    let style = ProgressStyle::with_template("{spinner} {wide_msg}").context("a constant")?;
+    let style = ProgressStyle::with_template("{spinner} {wide_msg}").map_err(bug)?;
     bar.set_style(style);
     bar.enable_steady_tick(Duration::from_millis(200));
     let mut progress = |progress: &Progress<'_>| {
@@ -125,14 +125,14 @@ fn serve(args: &DiskServeArgs) -> Result<Exit> {
 
 /// Tells the parent that all is ready, and leaves its terminal.
 fn detach() -> Result<()> {
-    rustix::process::set_parent_process_death_signal(None)?;
+    rustix::process::set_parent_process_death_signal(None).map_err(io::Error::from)?;
     let mut out = io::stdout();
     writeln!(out, "{READY}").and_then(|()| out.flush())?;
     // Fails for a process that leads its group already, which has left the terminal then.
     let _ = rustix::process::setsid();
     let nothing = std::fs::File::options().write(true).open("/dev/null")?;
-    rustix::stdio::dup2_stdout(&nothing)?;
-    rustix::stdio::dup2_stderr(&nothing)?;
+    rustix::stdio::dup2_stdout(&nothing).map_err(io::Error::from)?;
+    rustix::stdio::dup2_stderr(&nothing).map_err(io::Error::from)?;
     Ok(())
 }
 
@@ -157,7 +157,7 @@ fn down(args: &DiskDownArgs) -> Result<Exit> {
         let is_it = |disk: &&Served| disk.at == at || disk.at.join("disk") == at;
         let found = known.iter().find(is_it).cloned();
         chosen.push(found.ok_or_else(|| {
-            Usage(format!(
+            usage(format!(
                 "{}: no virtual disk is mounted here; `iotax disk status` lists them, and \
                  `iotax undo` removes what a killed one left",
                 at.display()
@@ -167,7 +167,7 @@ fn down(args: &DiskDownArgs) -> Result<Exit> {
     if args.all {
         chosen = known;
     } else if chosen.is_empty() {
-        return Err(Usage("say which disk, or --all".to_owned()).into());
+        return Err(usage("say which disk, or --all"));
     } else {
         // Disks of one server go together.
         let servers: BTreeSet<u32> = chosen.iter().map(|disk| disk.pid).collect();

@@ -2,11 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
 use iotax_experiment::Stack;
 use iotax_rig::Disk;
 
-use crate::exit::Usage;
+use crate::exit::{Result, usage};
 
 /// Reads each of them.
 pub(super) fn parse(texts: &[String]) -> Result<Vec<Disk>> {
@@ -25,15 +24,15 @@ pub(super) fn parse_one(text: &str) -> Result<Disk> {
         let (at, stack) = splits()
             .next()
             .filter(|(at, _)| !at.contains('('))
-            .ok_or_else(|| Usage(format!("`{text}` names no directory; {example}")))?;
+            .ok_or_else(|| usage(format!("`{text}` names no directory; {example}")))?;
         (at, Stack::parse(stack)?)
     };
     if at.is_empty() {
-        return Err(Usage(format!("`{text}` names no directory; {example}")).into());
+        return Err(usage(format!("`{text}` names no directory; {example}")));
     }
     if !stack.is_in_process() {
         let problem = "a virtual disk has layers of iotax's own process only; see `iotax layers`";
-        return Err(Usage(format!("{stack}: {problem}")).into());
+        return Err(usage(format!("{stack}: {problem}")));
     }
     Ok(Disk { at: std::path::absolute(Path::new(at))?, stack: absolute(stack)? })
 }

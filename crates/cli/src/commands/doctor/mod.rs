@@ -3,7 +3,6 @@ mod peers;
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Result, ensure};
 use iotax_diagnose::{self as diagnose, Diagnosis};
 use iotax_experiment::CloudChoice;
 use iotax_inspect::{NetworkSubject, ProbeOptions};
@@ -13,7 +12,7 @@ use iotax_wording::cause::{cause, causes, unknown_cause};
 
 use self::peers::Peer;
 use crate::args::{DoctorArgs, Listing};
-use crate::exit::{Exit, Usage};
+use crate::exit::{Exit, Result, failed, usage};
 use crate::output::{say, style};
 use crate::resolve::documented;
 use crate::{key_file, recorded};
@@ -115,11 +114,12 @@ fn recorded(dir: &Path, facts: &[String]) -> Result<Case> {
         experiment.cloud.clone_from(&choice);
     }
     let used = parts.iter().flat_map(|(_, analysis)| &analysis.arms).map(|arm| arm.trials);
-    ensure!(
-        used.sum::<u32>() > 0,
-        "{}: no trial in it can be used, so there is nothing to judge; iotax report says why",
-        dir.shown().display()
-    );
+    if !(used.sum::<u32>() > 0) {
+        return Err(failed(format!(
+            "{}: no trial in it can be used, so there is nothing to judge; iotax report says why",
+            dir.shown().display()
+        )));
+    }
     let gaps = parts.first().map(|(_, part)| part.ending.gaps.clone()).unwrap_or_default();
     let diagnoses = parts.iter().flat_map(|(experiment, part)| diagnose::of_arms(experiment, part));
     Ok(Case {
@@ -139,16 +139,15 @@ fn machines(hosts: Vec<HostRecord>) -> Vec<(HostRole, Machine)> {
 
 fn save(hosts: &[(HostRole, Machine)], file: &Path, names_too: bool) -> Result<()> {
     let [(_, machine)] = hosts else {
-        return Err(Usage(format!(
+        return Err(usage(format!(
             "these results are of {} hosts, and --save writes one machine: run iotax doctor --save \
              on each of them",
             hosts.len()
-        ))
-        .into());
+        )));
     };
     if machine.paths.is_empty() {
         let problem = "these results do not say what lay under their targets: nothing to save";
-        return Err(Usage(problem.to_owned()).into());
+        return Err(usage(problem.to_owned()));
     }
     if names_too {
         return Ok(machine.write(file)?);
@@ -184,7 +183,7 @@ fn nothing_seen(machine: &Machine) -> bool {
 fn explain(id: &str, args: &DoctorArgs) -> Result<Exit> {
     let asked = match id {
         "" => causes().iter().collect(),
-        id => vec![cause(id).ok_or_else(|| Usage(unknown_cause(id)))?],
+        id => vec![cause(id).ok_or_else(|| usage(unknown_cause(id)))?],
     };
     say(&match (args.format, id) {
         (Listing::Json, _) => report::cause_json(&asked),

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use anyhow::Result;
 use iotax_experiment::layers::Peer as PeerLayer;
 use iotax_experiment::{Layer, Target};
 use iotax_inspect::NetworkSubject;
@@ -12,7 +11,7 @@ use iotax_record::Machine;
 use iotax_record::machine::{PathProbe, Unseen};
 use iotax_rig::{has_token, peer_elsewhere};
 
-use crate::exit::Usage;
+use crate::exit::{Result, usage};
 
 /// How such targets begin; no path that exists is written so.
 const STARTS: [&str; 4] = ["tcp://", "ssh://", "peer(", "remote("];
@@ -27,11 +26,11 @@ pub(super) struct Peer {
 pub(super) fn named(argument: &Path) -> Result<Option<(NetworkSubject, Option<Peer>)>> {
     let text = argument.to_str().filter(|text| STARTS.iter().any(|start| text.starts_with(start)));
     let Some(name) = text.map(str::to_owned) else { return Ok(None) };
-    let target = Target::parse(&name).map_err(|error| Usage(error.to_string()))?;
+    let target = Target::parse(&name).map_err(|error| usage(error.to_string()))?;
     let subject = iotax_run::subject(&target).filter(|_| target.layers().len() == 1);
     let Some(NetworkSubject::Peer { host, is_for_ssh, .. }) = subject else {
         let problem = format!("{name} is more than a peer: name the peer alone, tcp://HOST:PORT");
-        return Err(Usage(problem).into());
+        return Err(usage(problem));
     };
     let peer = match target.layers() {
         [Layer::Peer(layer)] => Some(Peer { name: name.clone(), layer: layer.clone() }),

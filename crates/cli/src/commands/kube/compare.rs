@@ -1,8 +1,6 @@
-use anyhow::Result;
-
 use crate::args::KubeCompareArgs;
 use crate::commands::measure::measured;
-use crate::exit::Exit;
+use crate::exit::{Exit, Result};
 use crate::in_cluster::{InCluster, refuse_elsewhere};
 use crate::resolve;
 use crate::run::Backend;

@@ -1,10 +1,9 @@
-use anyhow::Result;
 use iotax_cluster::{FleetNode, Toleration, nodes};
 use iotax_experiment::{Design, Spec};
 
 use crate::args::{ClusterArgs, CompareArgs, HostCommandArgs, KubeFleetArgs, MatrixArgs};
 use crate::commands::measure::measured;
-use crate::exit::{Exit, usage};
+use crate::exit::{Exit, Result, usage};
 use crate::in_cluster::{InCluster, connect, refuse_elsewhere};
 use crate::resolve;
 use crate::run::Backend;
@@ -53,7 +52,7 @@ fn names(text: &str, cluster: &ClusterArgs, tolerations: &[Toleration]) -> Resul
     let names = if text == "all" || text.contains('=') {
         let cluster = connect(cluster)?;
         let selector = (text != "all").then_some(text);
-        let seen = nodes(&cluster, selector, tolerations).map_err(iotax_run::Error::from)?;
+        let seen = nodes(&cluster, selector, tolerations)?;
         let (names, left_out) = divided(seen);
         for told in &left_out {
             eprintln!("note: {told}");

@@ -2,13 +2,12 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
 use iotax_image::{Platform, name, of_file, own, write};
 use jiff::Timestamp;
 use serde_json::json;
 
 use crate::args::{KubeImageArgs, Listing};
-use crate::exit::{Exit, usage};
+use crate::exit::{Context as _, Exit, Result, usage};
 use crate::output::{say, say_json};
 
 /// `iotax kube image`

@@ -1,8 +1,6 @@
-use anyhow::Result;
-
 use crate::args::{GateArgs, KubeLimitsArgs};
 use crate::commands::measure::measured;
-use crate::exit::Exit;
+use crate::exit::{Exit, Result};
 use crate::in_cluster::InCluster;
 use crate::resolve;
 use crate::run::{Asked, Backend};

@@ -1,9 +1,8 @@
-use anyhow::Result;
 use clap::Parser as _;
 use iotax_cluster::{JobOptions, job};
 
 use crate::args::{Cli, Command, KubeCommand, KubeManifestArgs};
-use crate::exit::{Exit, usage};
+use crate::exit::{Exit, Result, usage};
 use crate::output::say;
 
 /// `iotax kube manifest`

@@ -10,11 +10,9 @@ mod net;
 mod run;
 mod undo;
 
-use anyhow::Result;
-
 pub(super) use self::undo::undo;
 use crate::args::KubeCommand;
-use crate::exit::Exit;
+use crate::exit::{Exit, Result};
 
 /// `iotax kube`
 pub(crate) fn kube(command: KubeCommand) -> Result<Exit> {

@@ -1,12 +1,11 @@
 use std::sync::Arc;
 
-use anyhow::{Context as _, Result};
 use iotax_cluster::{Cluster, Ends, NetPath, PodOptions, host_network_refused};
 use iotax_experiment::{Arm, Driver, Engine, Spec};
 
 use crate::args::{CompareArgs, HostCommandArgs, KubeNetArgs, MatrixArgs, MeasureArgs, RunArgs};
 use crate::commands::measure::measured;
-use crate::exit::{Exit, usage};
+use crate::exit::{Context as _, Exit, Result, failed, usage};
 use crate::in_cluster::{NetInCluster, connect, options, refuse_elsewhere};
 use crate::resolve::{self, Resolved};
 use crate::run::Backend;
@@ -31,7 +30,7 @@ pub(super) fn net(args: KubeNetArgs) -> Result<Exit> {
 fn asked(texts: &[String]) -> Result<Vec<NetPath>> {
     let named: Vec<NetPath> = texts
         .iter()
-        .map(|text| text.parse().map_err(iotax_run::Error::from))
+        .map(|text| text.parse())
         .collect::<Result<_, _>>()
         .context("option --paths")?;
     let is_asked = |path: &NetPath| named.is_empty() || named.contains(path);
@@ -48,14 +47,15 @@ fn possible(
     if !paths.contains(&NetPath::Node) {
         return Ok(paths);
     }
-    let refused = host_network_refused(cluster, options).map_err(iotax_run::Error::from)?;
+    let refused = host_network_refused(cluster, options)?;
     let Some(why) = refused else { return Ok(paths) };
     let namespace = cluster.namespace();
     let told = format!("namespace {namespace} allows no pods on the hosts' network: {why}");
-    anyhow::ensure!(
-        !are_named,
-        "{told}\nleave `node` out of --paths, or name a namespace that allows them"
-    );
+    if !(!are_named) {
+        return Err(failed(format!(
+            "{told}\nleave `node` out of --paths, or name a namespace that allows them"
+        )));
+    }
     eprintln!("note: the path from node to node is left out, and pod is the baseline: {told}");
     paths.retain(|path| *path != NetPath::Node);
     Ok(paths)

@@ -1,8 +1,6 @@
-use anyhow::Result;
-
 use crate::args::KubeRunArgs;
 use crate::commands::measure::measured;
-use crate::exit::{Exit, usage};
+use crate::exit::{Exit, Result, usage};
 use crate::in_cluster::{InCluster, refuse_elsewhere};
 use crate::resolve;
 use crate::run::Backend;

@@ -1,12 +1,11 @@
 use std::fmt::Write as _;
 use std::thread;
 
-use anyhow::Result;
 use iotax_cluster::Undone;
 use serde_json::json;
 
 use crate::args::{ClusterArgs, Listing};
-use crate::exit::Exit;
+use crate::exit::{Exit, Result, failed};
 use crate::in_cluster::connect;
 use crate::output::{say, say_json};
 
@@ -16,8 +15,7 @@ pub(crate) fn undo(args: &ClusterArgs, format: Listing) -> Result<Exit> {
     let undone = iotax_cluster::undo(&cluster, &mut |time| {
         eprintln!("note: looking on for {} s, to see which runs are alive", time.as_secs());
         thread::sleep(time);
-    })
-    .map_err(iotax_run::Error::from)?;
+    })?;
     match format {
         Listing::Text => say(&text(&undone, cluster.namespace()))?,
         Listing::Json => say_json(&json!({
@@ -27,7 +25,9 @@ pub(crate) fn undo(args: &ClusterArgs, format: Listing) -> Result<Exit> {
             "problems": undone.problems,
         }))?,
     }
-    anyhow::ensure!(undone.problems.is_empty(), "{}", undone.problems.join("\n"));
+    if !(undone.problems.is_empty()) {
+        return Err(failed(format!("{}", undone.problems.join("\n"))));
+    }
     Ok(Exit::Done)
 }
 

@@ -5,6 +5,7 @@ use iotax_rig::GivenUp;
 use iotax_run::Drivers;
 
 use crate::args::LoadArgs;
+use crate::exit::Failure;
 use crate::output::wrap;
 use crate::resolve::Resolved;
 use crate::session::Destination;
@@ -18,8 +19,8 @@ pub(super) fn lacks(
     let spec = resolved.spec();
     let place = destination.refuse_unusable().err().map(|error| error.to_string());
     let driver = Drivers::find(spec).err().map(|error| error.to_string());
-    let targets = iotax_rig::refuse(spec, &load.dir, &GivenUp::by_user(&load.destroy))
-        .map_err(anyhow::Error::from);
+    let targets =
+        iotax_rig::refuse(spec, &load.dir, &GivenUp::by_user(&load.destroy)).map_err(Failure::from);
     let targets = resolved.advised(targets).err();
     let targets = targets.map(|error| error.to_string());
     place.into_iter().chain(driver).chain(targets).collect()

@@ -3,7 +3,6 @@ mod here;
 
 use std::fmt::Write as _;
 
-use anyhow::Result;
 use indexmap::{IndexMap, IndexSet};
 use iotax_experiment::plan::Plan;
 use iotax_experiment::units::format_duration;
@@ -12,7 +11,7 @@ use serde_json::json;
 
 use crate::args::{Format, PlanCommand};
 use crate::cloud_disks::Told;
-use crate::exit::{Exit, usage};
+use crate::exit::{Exit, Result, usage};
 use crate::output::{say, wrap};
 use crate::resolve::{self, Comparison};
 use crate::session::Destination;
@@ -32,7 +31,7 @@ pub(crate) fn plan(command: &PlanCommand) -> Result<Exit> {
                     "these are results, and nothing would be run; iotax compare shows them",
                 ));
             };
-            ("compare", resolved, &args.measure.load, &args.measure.output)
+            ("compare", *resolved, &args.measure.load, &args.measure.output)
         }
         PlanCommand::Run(args) => ("run", resolve::run(args)?, &args.load, &args.output),
     };

@@ -91,14 +91,19 @@ fn plugins(seen: &Snapshot<'_>) -> Option<Finding> {
     let path = network_path(seen)?;
     let encrypting = &seen.machine.network.as_ref()?.encrypting;
     let is_in_path = |name: &str| seen.machine.interfaces().any(|seen| seen.name == name);
-    let of_plugin = encrypting.iter().filter_map(|told| told.split_once(" ("));
+    let of_plugin =
+        encrypting.iter().filter_map(|one| Some((&one.interface, one.plugin.as_ref()?)));
     let (name, plugin) = of_plugin.into_iter().find(|(name, _)| !is_in_path(name))?;
-    let plugin = plugin.trim_end_matches(')');
-    let why = PacketsWhy::Plugin { plugin: plugin.to_owned() };
+    let why = PacketsWhy::Plugin { plugin: plugin.clone() };
     Some(
-        Finding::new("network-encryption", Component::network(name), Certainty::ToBeTested, why)
-            .observed(Observation::field("ip -d link", name, plugin))
-            .netns("tcp-stream", "wireguard")
-            .run("tcp-stream", path, ""),
+        Finding::new(
+            "network-encryption",
+            Component::network(name.as_str()),
+            Certainty::ToBeTested,
+            why,
+        )
+        .observed(Observation::field("ip -d link", name.as_str(), plugin.as_str()))
+        .netns("tcp-stream", "wireguard")
+        .run("tcp-stream", path, ""),
     )
 }

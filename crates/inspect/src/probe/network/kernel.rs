@@ -4,12 +4,16 @@
 use std::fs;
 use std::path::Path;
 
-use iotax_record::machine::{Conntrack, NetworkSeen, Softnet, TcpSettings};
+use iotax_record::machine::{Conntrack, EncryptingInterface, NetworkSeen, Softnet, TcpSettings};
 
 use crate::block::{number_in, text_in};
 
 /// What is known of the network of this process; `softnet` is the first reading.
-pub(super) fn seen(softnet: Softnet, is_watched: bool, encrypting: Vec<String>) -> NetworkSeen {
+pub(super) fn seen(
+    softnet: Softnet,
+    is_watched: bool,
+    encrypting: Vec<EncryptingInterface>,
+) -> NetworkSeen {
     let now = is_watched.then(self::softnet);
     let namespace = fs::read_link("/proc/self/ns/net").ok();
     NetworkSeen {

@@ -1,6 +1,6 @@
 //! Interfaces as `ip -json -details -statistics -statistics link` tells them.
 
-use iotax_record::machine::{Interface, InterfaceCounters};
+use iotax_record::machine::{EncryptingInterface, Interface, InterfaceCounters};
 use serde::Deserialize;
 
 use super::super::programs::Programs;
@@ -102,16 +102,16 @@ impl Links {
         below
     }
 
-    /// Interfaces that encrypt, each with what is known of who made it: `cilium_wg0 (Cilium)`.
-    pub(super) fn encrypting(&self, known: &[(&str, &str)]) -> Vec<String> {
+    /// Interfaces that encrypt, each with what is known of who made it.
+    pub(super) fn encrypting(&self, known: &[(&str, &str)]) -> Vec<EncryptingInterface> {
         let of_plugin = |link: &Link| known.iter().find(|(name, _)| link.ifname.starts_with(name));
         let encrypts = |link: &&Link| {
             matches!(link.kind(), Some("wireguard" | "macsec" | "xfrm"))
                 || of_plugin(link).is_some()
         };
-        let told = |link: &Link| match of_plugin(link) {
-            Some((_, plugin)) => format!("{} ({plugin})", link.ifname),
-            None => link.ifname.clone(),
+        let told = |link: &Link| {
+            let plugin = of_plugin(link).map(|(_, plugin)| (*plugin).to_owned());
+            EncryptingInterface { interface: link.ifname.clone(), plugin }
         };
         self.0.iter().filter(encrypts).map(told).collect()
     }
@@ -198,7 +198,11 @@ mod tests {
             assert!(links.below(bare).is_empty(), "{bare}");
         }
         assert_eq!(links.named("vxlan1").unwrap().remote(), Some("10.0.0.2"));
-        assert_eq!(links.encrypting(&super::super::OF_PLUGINS), ["cilium_wg0 (Cilium)"]);
+        let encrypting = links.encrypting(&super::super::OF_PLUGINS);
+        assert_eq!(
+            encrypting.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            ["cilium_wg0 (Cilium)"]
+        );
         let pair = |name| links.named(name).unwrap().interface().is_pair_elsewhere;
         assert!(pair("veth1") && !pair("veth2") && !pair("vxlan1"));
     }

@@ -2,10 +2,11 @@
 
 use iotax_record::machine::{
     Confidential, Conntrack, ControlGroups, Counting, CpuThrottling, Crypt, Device, DeviceKind,
-    GroupIoLimits, GroupMemory, Interface, InterfaceCounters, KernelSettings, Listener, LoopFile,
-    MappedTarget, Mapping, MemorySeen, MountSeen, NetworkPath, NetworkSeen, NfsSeen, NfsTransport,
-    Node, Offloads, PathKind, PathProbe, PathSeen, Qdisc, Queue, RaidSeen, Ring, Route, SeenLayer,
-    Softnet, Swap, TcpSettings, Unseen, UsedAs, WritebackSettings, ZfsSeen, ZfsVdev,
+    EncryptingInterface, GroupIoLimits, GroupMemory, Interface, InterfaceCounters, KernelSettings,
+    Listener, LoopFile, MappedTarget, Mapping, MemorySeen, MountSeen, NetworkPath, NetworkSeen,
+    NfsSeen, NfsTransport, Node, Offloads, PathKind, PathProbe, PathSeen, Qdisc, Queue, RaidSeen,
+    Ring, Route, SeenLayer, Softnet, Swap, TcpSettings, Unseen, UsedAs, WritebackSettings, ZfsSeen,
+    ZfsVdev,
 };
 use iotax_record::{CloudDisk, CloudInstance, Environment, Machine};
 
@@ -160,7 +161,7 @@ fn interface() -> Interface {
 fn network() -> NetworkSeen {
     NetworkSeen {
         namespace: some(),
-        encrypting: vec![t()],
+        encrypting: vec![EncryptingInterface { interface: t(), plugin: some() }],
         softnet: Softnet::default(),
         softnet_while_watched: Some(Softnet::default()),
         conntrack: Some(Conntrack::default()),

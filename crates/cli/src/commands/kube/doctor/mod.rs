@@ -2,7 +2,6 @@ mod probe;
 
 use std::fs;
 
-use anyhow::{Context as _, Result};
 use iotax_cluster::{Cluster, survey, survey_of_file};
 use iotax_diagnose::{Subject, cluster_findings, unknown};
 use iotax_record::cluster::ClusterSeen;
@@ -11,7 +10,7 @@ use iotax_wording::cause::unknown_subject;
 
 use self::probe::probe;
 use crate::args::{KubeDoctorArgs, Listing};
-use crate::exit::{Exit, read_argument, usage};
+use crate::exit::{Context as _, Exit, Result, read_argument, usage};
 use crate::output::{say, style};
 
 /// `iotax kube doctor`
@@ -42,10 +41,7 @@ fn look(args: &KubeDoctorArgs) -> Result<(ClusterSeen, String)> {
     if let Some(file) = &args.objects {
         let about = || file.display().to_string();
         let text = read_argument(fs::read_to_string(file), about)?;
-        return Ok((
-            survey_of_file(&text).map_err(iotax_run::Error::from).with_context(about)?,
-            "default".to_owned(),
-        ));
+        return Ok((survey_of_file(&text).with_context(about)?, "default".to_owned()));
     }
     let (context, namespace) = (args.context.as_deref(), args.namespace.as_deref());
     let cluster = Cluster::connect(context, namespace)?;

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use anyhow::Result;
 use iotax_cluster::{LookRequest, Looked, View, look};
 use iotax_diagnose::{Subject, coverage, findings};
 use iotax_experiment::CloudChoice;
@@ -12,7 +11,7 @@ use iotax_record::{HostRole, Machine};
 use iotax_report::{HostFindings, Probed};
 
 use crate::args::{ClusterArgs, KubeDoctorArgs};
-use crate::exit::usage;
+use crate::exit::{Result, usage};
 use crate::in_cluster::{connect, options};
 use crate::session;
 

@@ -1,0 +1,133 @@
+//! A quantity as text: one function for each, for text, HTML, Markdown, JUnit and errors alike.
+
+use crate::number::{fixed, grouped, significant, whole};
+
+/// The unit in which a time of this size is short, and its nanoseconds.
+pub fn time_unit(ns: f64) -> (&'static str, f64) {
+    match ns {
+        x if x >= 999.5e6 => ("s", 1e9),
+        x if x >= 999.5e3 => ("ms", 1e6),
+        x if x >= 999.5 => ("µs", 1e3),
+        _ => ("ns", 1.0),
+    }
+}
+
+/// A time with three significant digits, without decimals if it is whole: `850 ns`, `31.2 µs`,
+/// `1.25 ms`, `2.10 s`, `20 s`.
+pub fn time(ns: f64) -> String {
+    let (unit, scale) = time_unit(ns.abs());
+    let figure = ns / scale;
+    let digits = if figure.fract() == 0.0 { fixed(figure, 0) } else { significant(figure, 3) };
+    format!("{digits} {unit}")
+}
+
+/// A span of wall time, in two units at most: `42 s`, `1 min 40 s`, `2 h`, `12 days`.
+pub fn span(seconds: u64) -> String {
+    let (large, of_large, small, of_small) = match seconds {
+        0..=119 => return format!("{seconds} s"),
+        120..=7_199 => ("min", 60, "s", 1),
+        7_200..=172_799 => ("h", 3_600, "min", 60),
+        _ => ("days", 86_400, "h", 3_600),
+    };
+    let (most, rest) = (grouped(seconds / of_large), seconds % of_large / of_small);
+    if rest == 0 { format!("{most} {large}") } else { format!("{most} {large} {rest} {small}") }
+}
+
+/// The same, of what may be shorter than a second: `850 ms`.
+pub fn span_of_ns(ns: u64) -> String {
+    match ns.saturating_add(500_000_000) / 1_000_000_000 {
+        0 => format!("{} ms", ns / 1_000_000),
+        seconds => span(seconds),
+    }
+}
+
+/// A size, with three significant digits and no empty ones: `512 B`, `4 KiB`, `74.9 GiB`.
+pub fn bytes(count: f64) -> String {
+    let mut scaled = count;
+    let mut units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"].iter();
+    let mut unit = units.next().copied().unwrap_or_default();
+    for larger in units {
+        if scaled < 999.5 {
+            break;
+        }
+        scaled /= 1_024.0;
+        unit = larger;
+    }
+    format!("{} {unit}", without_empty_decimals(&significant(scaled, 3)))
+}
+
+/// A size that is whole: [`bytes`].
+pub fn size(count: u64) -> String {
+    bytes(count as f64)
+}
+
+/// A rate of bytes that was measured: `333 MiB/s`, `8,523 MiB/s`.
+pub fn mib_per_s(rate: f64) -> String {
+    format!("{} MiB/s", without_empty_decimals(&bandwidth(rate / 1_048_576.0)))
+}
+
+/// A rate of bytes that is a limit, as documents print it: `333 MB/s`, 10^6 bytes.
+pub fn mb_per_s(rate: f64) -> String {
+    format!("{} MB/s", without_empty_decimals(&bandwidth(rate / 1e6)))
+}
+
+/// A rate of bytes in a unit that stands elsewhere: `0.047`, `14.0`, `333`, `8,523`.
+pub fn bandwidth(amount: f64) -> String {
+    match amount {
+        x if x >= 999.5 => grouped(whole(x)),
+        // Of slow ones two decimals would leave nothing.
+        x if x > 0.0 && x < 0.0995 => fixed(x, 3),
+        x => significant(x, 3),
+    }
+}
+
+/// A rate of bits: `412 Mbit/s`, `9.41 Gbit/s`.
+pub fn bit_rate(per_second: f64) -> String {
+    let (prefix, scale) = match per_second {
+        x if x >= 999_500_000.0 => ("G", 1e9),
+        x if x >= 999_500.0 => ("M", 1e6),
+        _ => ("k", 1e3),
+    };
+    format!("{} {prefix}bit/s", significant(per_second / scale, 3))
+}
+
+fn without_empty_decimals(figure: &str) -> &str {
+    if figure.contains('.') { figure.trim_end_matches('0').trim_end_matches('.') } else { figure }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_take_the_unit_that_keeps_them_short() {
+        let shown = [0.0, 31.25, 999.6, 31_200.0, 1_250_000.0, 2.1e9, 2e10].map(time);
+        assert_eq!(shown, ["0 ns", "31.2 ns", "1.00 µs", "31.2 µs", "1.25 ms", "2.10 s", "20 s"]);
+    }
+
+    #[test]
+    fn spans_are_read_as_a_clock_is() {
+        let shown = [0, 119, 120, 130, 7_500, 172_800, 190_800].map(span);
+        assert_eq!(
+            shown,
+            ["0 s", "119 s", "2 min", "2 min 10 s", "2 h 5 min", "2 days", "2 days 5 h"]
+        );
+        assert_eq!([20_000_000, 41_600_000_000].map(span_of_ns), ["20 ms", "42 s"]);
+    }
+
+    #[test]
+    fn sizes_are_in_binary_units() {
+        let shown = [0.0, 512.0, 4096.0, 1_023.9 * 1024.0, 80_424_249_753.0, 1.8446744e19];
+        assert_eq!(shown.map(bytes), ["0 B", "512 B", "4 KiB", "1 MiB", "74.9 GiB", "16 EiB"]);
+    }
+
+    #[test]
+    fn rates_of_bytes_keep_their_digits() {
+        let shown = [0.0, 20_480.0, 49_152.0, 14_680_064.0, 349_175_808.0, 8.937e9];
+        assert_eq!(
+            shown.map(mib_per_s).map(|rate| rate.replace(" MiB/s", "")),
+            ["0", "0.02", "0.047", "14", "333", "8,523"]
+        );
+        assert_eq!([8.2e6, 96e6, 1.2e9].map(mb_per_s), ["8.2 MB/s", "96 MB/s", "1,200 MB/s"]);
+    }
+}
