@@ -4,8 +4,9 @@ use iotax_caps::{CapKind, Caps, PathCap, TargetCaps};
 use iotax_catalog::Cloud;
 use iotax_experiment::documented::{Documented, DocumentedLimit};
 
-use super::{PathWay, SearchEvidence, said};
-use crate::suspect::{Confidence, Suspect};
+use super::said;
+use crate::measured::suspect::{Confidence, Suspect};
+use crate::measured::suspect::{PathWay, SearchEvidence};
 
 /// Headers of a datagram or a segment with time stamps, Ethernet's included.
 const HEADER_BYTES: f64 = 66.0;
