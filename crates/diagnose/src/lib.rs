@@ -12,19 +12,20 @@ mod cluster;
 mod machine;
 mod measured;
 mod searched;
-mod suspect;
 
 pub use cluster::{
     Subject, VolumeInUse, choice_of, claim_disk, cluster_findings, unknown, vm_limits,
 };
 pub use machine::{
-    Certainty, Component, ComponentKind, Detail, DiskUse, Field, Finding, Lack, LayerCoverage,
-    LayerKind, Meanwhile, Names, Observation, Since, Source, Value, coverage, findings,
-    named_causes, why,
+    BurstFor, Certainty, Component, ComponentKind, Counted, Detail, DiskUse, Field, Finding,
+    GroupRates, Lack, LayerCoverage, LayerKind, LoweredRate, Meanwhile, MemberKind, Names,
+    Observation, PeakLimit, QdiscSeen, Since, Source, Value, coverage, findings, named_causes, why,
+};
+pub use measured::suspect::{
+    Confidence, Diagnosis, Evidence, FoundThere, PathWay, Reason, Reasons, SearchEvidence, Suspect,
 };
 pub use measured::{evidence, of_arms, reasons};
-pub use searched::{PathWay, SearchEvidence, of_search};
-pub use suspect::{Confidence, Diagnosis, Evidence, FoundThere, Reason, Reasons, Suspect};
+pub use searched::of_search;
 
 /// Every cause that some rule can name.
 pub fn all_causes() -> impl Iterator<Item = &'static str> {

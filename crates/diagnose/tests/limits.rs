@@ -8,8 +8,8 @@ use iotax_catalog::{
     Caching, Cloud, Direction, Limit, Scope, Setup, Vm, attached_disk, expect, vms_like,
 };
 use iotax_diagnose::why::Why;
-use iotax_diagnose::why::limits::{BoundOf, Counted, LimitsWhy};
-use iotax_diagnose::{Finding, findings};
+use iotax_diagnose::why::limits::{BoundOf, LimitsWhy};
+use iotax_diagnose::{Counted, Finding, findings};
 use iotax_experiment::CloudChoice;
 use iotax_record::machine::{Device, Node, PathSeen, SeenLayer, UsedAs};
 use iotax_record::{CloudInstance, Machine};

@@ -8,9 +8,9 @@ use iotax_record::cluster::{ClassSeen, ClusterSeen};
 use super::classes::{claims, field, of_class};
 use super::disks::{disk_name, disk_of, kind};
 use super::found::{Found, Of};
-use super::why::{BurstFor, ClusterWhy};
+use super::why::ClusterWhy;
 use crate::machine::why::limits::own_burst;
-use crate::machine::{Certainty, Field, Finding, Names, Observation, Value};
+use crate::machine::{BurstFor, Certainty, Field, Finding, Names, Observation, Value};
 
 const GIB: u64 = 1 << 30;
 /// Size of a volume where there is none yet.

@@ -8,9 +8,10 @@ use iotax_record::cluster::{ClaimSeen, ClusterSeen, NodeSeen};
 
 use super::disks::claim_disk;
 use super::found::{Found, Of};
-use super::why::{ClusterWhy, Lowered, LoweredRate};
-use crate::machine::why::limits::Counted;
-use crate::machine::{Certainty, Component, ComponentKind, Field, Finding, Observation, Value};
+use super::why::{ClusterWhy, Lowered};
+use crate::machine::{
+    Certainty, Component, ComponentKind, Counted, Field, Finding, LoweredRate, Observation, Value,
+};
 
 /// A limit that is lower by less is that of the volumes, too.
 const LOWER: f64 = 0.99;

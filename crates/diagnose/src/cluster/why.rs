@@ -1,9 +1,9 @@
 //! Why a finding in a cluster is one.
 
-use iotax_catalog::{Bound, Direction, Disk};
+use iotax_catalog::{Direction, Disk};
 use serde::Serialize;
 
-use crate::machine::why::limits::Counted;
+use crate::machine::observation::{BurstFor, Counted, LoweredRate};
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -77,29 +77,4 @@ pub struct Lowered {
     /// What the volumes may do.
     pub own: LoweredRate,
     pub left: LoweredRate,
-}
-
-/// A rate as its cloud writes it: bytes by 10^6 or by 2^20.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct LoweredRate {
-    pub is_decimal: bool,
-    pub per_s: f64,
-    pub burst: Option<BurstFor>,
-}
-
-/// A burst, and how long it lasts where that is known.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct BurstFor {
-    pub per_s: f64,
-    pub lasts_s: Option<f64>,
-}
-
-impl LoweredRate {
-    pub(super) fn of(bound: &Bound, is_decimal: bool) -> Self {
-        let burst = bound.burst.as_ref().map(|burst| {
-            let lasts_s = burst.lasts_s.filter(|seconds| seconds.is_finite());
-            BurstFor { per_s: burst.per_s, lasts_s }
-        });
-        Self { is_decimal, per_s: bound.sustained, burst }
-    }
 }

@@ -4,13 +4,34 @@
 //! A rule is a function from what was seen to findings; one file for each group of causes in the
 //! catalogue. To add one: its function, and its line in the table of its file.
 
+pub mod azure;
 mod commands;
+pub mod confidential;
 mod coverage;
-mod finding;
-mod observation;
+pub mod device;
+pub mod drive;
+pub mod ebs;
+pub mod encryption;
+pub mod file_system;
+pub(crate) mod finding;
+pub mod gcp;
+pub mod groups;
+pub mod guest;
+pub mod interface;
+pub mod limits;
+pub mod memory;
+pub mod network;
+pub mod nfs;
+pub(crate) mod observation;
+pub mod packets;
+pub mod path;
+pub mod proxy;
+pub mod raid;
 mod rules;
+pub mod smb;
 mod snapshot;
 pub mod why;
+pub mod zfs;
 
 use std::cmp::Reverse;
 
@@ -19,7 +40,10 @@ use iotax_record::Machine;
 
 pub use self::coverage::{Lack, LayerCoverage, LayerKind, coverage};
 pub use self::finding::{Certainty, Component, ComponentKind, Detail, DiskUse, Finding};
-pub use self::observation::{Field, Names, Observation, Source, Value};
+pub use self::observation::{
+    BurstFor, Counted, Field, GroupRates, LoweredRate, MemberKind, Names, Observation, PeakLimit,
+    QdiscSeen, Source, Value,
+};
 use self::snapshot::Snapshot;
 pub(crate) use self::snapshot::quoted;
 pub use self::snapshot::{Meanwhile, Since};

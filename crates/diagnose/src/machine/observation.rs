@@ -1,16 +1,9 @@
 //! Facts that were seen: where, of what, and the value. Text that comes from files, programs and
 //! clouds is kept as it is; what iotax itself would say of them is a variant.
 
-use iotax_catalog::{Direction, Disk, Limit, Scope};
+use iotax_catalog::{Bound, Direction, Disk, Effective, Limit, Rate, Scope};
 use iotax_record::machine::{Device, Interface, MountSeen};
 use serde::Serialize;
-
-use super::why::cluster::LoweredRate;
-use super::why::confidential::PeakLimit;
-use super::why::groups::GroupRates;
-use super::why::interface::QdiscSeen;
-use super::why::limits::Counted;
-use super::why::raid::MemberKind;
 
 /// One fact: a file, a field of it, and its value.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -146,6 +139,94 @@ impl Names {
         let more = names.len().saturating_sub(most);
         names.truncate(most);
         Self { first: names, more }
+    }
+}
+
+/// What is limited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Counted {
+    Iops,
+    Bytes,
+}
+
+impl Counted {
+    pub const ALL: [Self; 2] = [Self::Iops, Self::Bytes];
+
+    /// What a limit allows of it.
+    pub fn rate(self, limit: &Limit) -> Option<&Rate> {
+        match self {
+            Self::Iops => limit.iops.as_ref(),
+            Self::Bytes => limit.bw_bytes.as_ref(),
+        }
+    }
+
+    /// What several limits leave of it.
+    pub fn left(self, effective: &Effective) -> Option<&Bound> {
+        match self {
+            Self::Iops => effective.iops.as_ref(),
+            Self::Bytes => effective.bw_bytes.as_ref(),
+        }
+    }
+}
+
+/// What a limit lets through, bursts included.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct PeakLimit {
+    pub iops: f64,
+    pub bytes_per_s: f64,
+}
+
+/// What a group may do each second.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct GroupRates {
+    pub read_iops: Option<f64>,
+    pub read_bw_bytes: Option<f64>,
+    pub write_iops: Option<f64>,
+    pub write_bw_bytes: Option<f64>,
+}
+
+/// A queueing discipline: what it does, and what it has done.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct QdiscSeen {
+    pub bits_per_s: Option<f64>,
+    pub delay_ns: Option<f64>,
+    pub loss: Option<f64>,
+    pub dropped: u64,
+    pub overlimits: u64,
+}
+
+/// What a member is, as far as its speed may depend on it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MemberKind {
+    /// Whether a network serves it; `None` outside of clouds.
+    pub is_local: Option<bool>,
+    pub rotates: Option<bool>,
+    pub transport: Option<String>,
+}
+
+/// A rate as its cloud writes it: bytes by 10^6 or by 2^20.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LoweredRate {
+    pub is_decimal: bool,
+    pub per_s: f64,
+    pub burst: Option<BurstFor>,
+}
+
+/// A burst, and how long it lasts where that is known.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct BurstFor {
+    pub per_s: f64,
+    pub lasts_s: Option<f64>,
+}
+
+impl LoweredRate {
+    pub(crate) fn of(bound: &Bound, is_decimal: bool) -> Self {
+        let burst = bound.burst.as_ref().map(|burst| {
+            let lasts_s = burst.lasts_s.filter(|seconds| seconds.is_finite());
+            BurstFor { per_s: burst.per_s, lasts_s }
+        });
+        Self { is_decimal, per_s: bound.sustained, burst }
     }
 }
 

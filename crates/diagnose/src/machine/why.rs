@@ -1,7 +1,10 @@
 //! Why a finding is one: what was seen, as figures. Each family of rules has an enum in its own
 //! file; `iotax-wording` has a sentence for each variant.
 
-pub use super::rules::*;
+pub use super::{
+    azure, confidential, device, drive, ebs, encryption, file_system, gcp, groups, guest,
+    interface, limits, memory, network, nfs, packets, path, proxy, raid, smb, zfs,
+};
 pub use crate::cluster::why as cluster;
 
 /// An enum with a variant for each family, and a conversion from it.

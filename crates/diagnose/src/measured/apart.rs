@@ -7,7 +7,7 @@ use iotax_record::ExperimentHead;
 use serde::Serialize;
 
 use super::case::Case;
-use crate::suspect::{Confidence, Diagnosis, Reason, Reasons, Suspect};
+use crate::measured::suspect::{Confidence, Diagnosis, Reason, Reasons, Suspect};
 
 /// Causes that lie in the load: all arms have the same, whether or not it stands out on each.
 const OF_THE_LOAD: [&str; 1] = ["too-little-parallelism"];

@@ -5,7 +5,7 @@ use iotax_record::Machine;
 use super::case::Case;
 use super::rules;
 use crate::machine::{Certainty, Finding, findings};
-use crate::suspect::{Confidence, FoundThere, Suspect};
+use crate::measured::suspect::{Confidence, FoundThere, Suspect};
 
 /// Causes that act or do not within a measurement, and then its rules name them: seen on the
 /// machine alone, they are no reason.

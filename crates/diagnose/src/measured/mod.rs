@@ -1,26 +1,34 @@
 //! What a measurement says of its own causes: its signature, joined with what was seen on the
 //! machine. Causes are ranked, each with what speaks for it and what against.
 //!
-//! A rule is a function from one arm's case to a suspect; to add one: its function, and its line
-//! in the table of `rules`.
+//! A rule is a function from one arm's case to a suspect; to add one: its function, its line in the
+//! table of its file, and words for its evidence in `iotax-wording`.
 
+pub mod above;
 mod apart;
 mod case;
+pub mod crypt;
+pub mod device;
+pub mod evidence;
 mod joined;
+pub mod limiter;
+mod load;
+pub mod memory;
+pub mod network;
+pub mod nfs;
+pub mod processor;
+pub mod regime;
 mod rules;
-
-/// What speaks for causes, as figures: an enum for each family of rules, in its file.
-pub mod evidence {
-    pub use super::apart::{NthLayer, PutIn};
-    pub use super::rules::*;
-}
+pub mod stack;
+pub(crate) mod suspect;
+pub mod waiting;
 
 use iotax_analyze::Analysis;
 use iotax_record::ExperimentHead;
 
 use self::apart::Judged;
 use self::case::Case;
-use crate::suspect::{Confidence, Diagnosis, Evidence, Reasons, Suspect};
+use self::suspect::{Confidence, Diagnosis, Evidence, Reasons, Suspect};
 
 /// What is suspected of each arm; arms of which nothing is are left out.
 pub fn of_arms(experiment: &ExperimentHead, analysis: &Analysis) -> Vec<Diagnosis> {
@@ -60,7 +68,7 @@ fn judged<'a>(experiment: &'a ExperimentHead, analysis: &'a Analysis) -> Vec<Jud
 fn beside_the_fastest(arm: &Judged<'_>, arms: &[Judged<'_>]) -> Option<Suspect> {
     let latency = |arm: &&Judged<'_>| arm.case.latency_ms();
     let fastest = arms.iter().min_by(|a, b| latency(a).total_cmp(&latency(b)))?;
-    rules::limited_beside(&arm.case, &fastest.case)
+    limiter::limited_beside(&arm.case, &fastest.case)
 }
 
 /// Causes under which each I/O takes as long as the others: of all others, some wait long.

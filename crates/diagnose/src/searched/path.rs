@@ -4,8 +4,8 @@ use iotax_caps::{CapKind, Caps, PathCap, TargetCaps};
 use iotax_catalog::Cloud;
 use iotax_experiment::documented::{Documented, DocumentedLimit};
 
-use super::{PathWay, SearchEvidence, reason};
-use crate::suspect::{Confidence, Suspect};
+use super::reason;
+use crate::measured::suspect::{Confidence, PathWay, SearchEvidence, Suspect};
 
 /// Headers of a datagram or a segment with time stamps, Ethernet's included.
 const HEADER_BYTES: f64 = 66.0;

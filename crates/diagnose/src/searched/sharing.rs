@@ -2,8 +2,8 @@
 
 use iotax_caps::{CapKind, Caps, Shared, Sharing, TargetCaps};
 
-use super::SearchEvidence;
-use crate::suspect::{Confidence, Suspect};
+use crate::measured::suspect::SearchEvidence;
+use crate::measured::suspect::{Confidence, Suspect};
 
 /// What the others have with which a target shares.
 pub(super) fn shared(target: &TargetCaps, caps: &Caps) -> Vec<Suspect> {

@@ -1,9 +1,9 @@
-use iotax_diagnose::why::cluster::{ClusterWhy, Lowered, LoweredRate, MountCost};
-use iotax_diagnose::{Component, ComponentKind};
+use iotax_diagnose::why::cluster::{ClusterWhy, Lowered, MountCost};
+use iotax_diagnose::{Component, ComponentKind, LoweredRate};
 use iotax_quantity::count;
 
 use super::limit::{disk_limits, for_how_long, lowered};
-use super::{listed, names};
+use super::names::{listed, names};
 
 pub(super) fn why(why: &ClusterWhy, about: &[Component]) -> String {
     let of = names(about);

@@ -2,7 +2,7 @@ use iotax_diagnose::{Lack, LayerCoverage, LayerKind};
 use iotax_quantity::count;
 use iotax_record::Machine;
 
-use super::listed;
+use super::names::listed;
 
 /// `/mnt/data (ext4)`, `md0 (raid6)`.
 pub fn layer(layer: &LayerCoverage) -> String {

@@ -1,8 +1,8 @@
 //! Documented limits of disks and of VMs.
 
 use iotax_catalog::{By, Cloud, Direction, Disk, Limit, Rate, Scope};
-use iotax_diagnose::why::cluster::{BurstFor, LoweredRate};
-use iotax_diagnose::why::limits::{Counted, own_burst};
+use iotax_diagnose::why::limits::own_burst;
+use iotax_diagnose::{BurstFor, Counted, LoweredRate};
 use iotax_quantity::{grouped, mb_per_s, mib_per_s, span, whole};
 
 /// `instance limit of m5.large`.

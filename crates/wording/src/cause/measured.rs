@@ -16,7 +16,7 @@ use iotax_quantity::{
     bit_rate, bytes, count, grouped, list, mb_per_s, percent, time, times, whole,
 };
 
-use super::listed;
+use super::names::listed;
 
 pub(super) fn above(evidence: &AboveEvidence) -> String {
     match evidence {

@@ -11,6 +11,7 @@
 //! | `component` | what of a machine a finding is about |
 //! | `observation` | what was seen |
 //! | `coverage` | which layers there are rules for |
+//! | `names` | several names in a sentence |
 //! | `limit` | documented limits |
 
 mod cluster;
@@ -20,6 +21,7 @@ mod known;
 mod limit;
 mod machine;
 mod measured;
+mod names;
 mod observation;
 mod searched;
 mod suspect;
@@ -28,13 +30,13 @@ use std::cmp::Reverse;
 
 use iotax_diagnose::why::Why;
 use iotax_diagnose::{Certainty, Component, Confidence, Evidence, Finding, FoundThere, Subject};
-use iotax_quantity::list;
 
 pub use self::component::components;
 pub use self::coverage::{lack, layer, layer_kind, not_checked, nothing_found};
 pub use self::known::{Cause, CauseSource, cause, causes, title, unknown_cause};
 pub use self::limit::{disk_limits, vm_limit};
 pub use self::measured::put_in;
+use self::names::listed;
 pub use self::observation::{SeenText, observation, seen};
 pub use self::suspect::{alike, leading, reason, suspect, whole_reason};
 
@@ -148,14 +150,4 @@ pub fn unknown_subject(subject: &Subject) -> String {
         Subject::Class(name) => format!("there is no storage class {name}"),
         Subject::Node(name) => format!("there is no node {name}"),
     }
-}
-
-/// `a, b and c`.
-fn listed(names: &[String]) -> String {
-    list(&names.iter().map(String::as_str).collect::<Vec<_>>())
-}
-
-/// Names of components: `a, b and c`.
-fn names(about: &[Component]) -> String {
-    list(&about.iter().map(|one| one.name.as_str()).collect::<Vec<_>>())
 }

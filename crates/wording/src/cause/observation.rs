@@ -1,12 +1,11 @@
 use iotax_catalog::Direction;
-use iotax_diagnose::why::interface::QdiscSeen;
-use iotax_diagnose::why::limits::Counted;
-use iotax_diagnose::{Field, Names, Observation, Source, Value};
+use iotax_diagnose::{Counted, Field, Names, Observation, QdiscSeen, Source, Value};
 use iotax_quantity::{bit_rate, bytes, grouped, percent, time};
 use serde::Serialize;
 
 use super::limit::{disk_limits, figure, lowered, name, of_direction, rates};
-use super::{listed, machine};
+use super::machine;
+use super::names::listed;
 
 /// What was seen: where, in which field, and the value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -1,7 +1,6 @@
 //! What a search for caps says of causes.
 
-use iotax_diagnose::why::limits::Counted;
-use iotax_diagnose::{PathWay, SearchEvidence};
+use iotax_diagnose::{Counted, PathWay, SearchEvidence};
 use iotax_quantity::{bit_rate, bytes, percent, time, times};
 
 use crate::{cap, limit};

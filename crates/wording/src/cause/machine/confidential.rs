@@ -1,8 +1,8 @@
-use iotax_diagnose::Component;
-use iotax_diagnose::why::confidential::{ConfidentialWhy, PeakLimit};
+use iotax_diagnose::why::confidential::ConfidentialWhy;
+use iotax_diagnose::{Component, PeakLimit};
 use iotax_quantity::{bytes, mb_per_s, percent};
 
-use super::super::names;
+use super::super::names::names;
 use super::since_boot;
 
 pub(in super::super) fn why(why: &ConfidentialWhy, about: &[Component]) -> String {

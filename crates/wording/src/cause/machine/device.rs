@@ -2,7 +2,7 @@ use iotax_diagnose::Component;
 use iotax_diagnose::why::device::DeviceWhy;
 use iotax_quantity::percent;
 
-use super::super::names;
+use super::super::names::names;
 use super::since_boot;
 
 pub(in super::super) fn why(why: &DeviceWhy, about: &[Component]) -> String {

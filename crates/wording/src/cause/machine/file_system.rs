@@ -1,7 +1,7 @@
 use iotax_diagnose::Component;
 use iotax_diagnose::why::file_system::{FileSystemWhy, StandsFor};
 
-use super::super::names;
+use super::super::names::names;
 
 pub(in super::super) fn why(why: &FileSystemWhy, about: &[Component]) -> String {
     let mounts = names(about);

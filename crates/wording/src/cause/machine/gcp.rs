@@ -1,7 +1,7 @@
 use iotax_diagnose::why::gcp::{CouldBe, GcpWhy};
 use iotax_quantity::{grouped, mb_per_s, whole};
 
-use super::super::listed;
+use super::super::names::listed;
 
 pub(in super::super) fn why(why: &GcpWhy, disk: &str) -> String {
     match why {

@@ -1,4 +1,5 @@
-use iotax_diagnose::why::groups::{GroupRates, GroupsWhy};
+use iotax_diagnose::GroupRates;
+use iotax_diagnose::why::groups::GroupsWhy;
 use iotax_quantity::{bytes, mb_per_s, percent};
 
 pub(in super::super) fn why(why: &GroupsWhy, group: &str) -> String {

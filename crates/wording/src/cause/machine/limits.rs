@@ -5,7 +5,7 @@ use iotax_diagnose::why::limits::{
 use iotax_quantity::{grouped, whole};
 
 use super::super::limit::{figure, lasts, name, name_by, name_of, of_direction, rates};
-use super::super::{listed, names};
+use super::super::names::{listed, names};
 
 pub(in super::super) fn why(why: &LimitsWhy, about: &[Component]) -> String {
     let disks = names(about);

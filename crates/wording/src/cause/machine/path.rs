@@ -2,7 +2,7 @@ use iotax_diagnose::why::path::PathWhy;
 use iotax_diagnose::{Component, Detail};
 use iotax_quantity::{bit_rate, bytes, time};
 
-use super::super::names;
+use super::super::names::names;
 use super::network::tunnel;
 
 pub(in super::super) fn why(why: &PathWhy, about: &[Component]) -> String {

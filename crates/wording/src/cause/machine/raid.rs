@@ -1,7 +1,8 @@
-use iotax_diagnose::why::raid::{MemberKind, MemberSeen, RaidWhy, Zones};
+use iotax_diagnose::MemberKind;
+use iotax_diagnose::why::raid::{MemberSeen, RaidWhy, Zones};
 use iotax_quantity::bytes;
 
-use super::super::listed;
+use super::super::names::listed;
 
 pub(in super::super) fn why(why: &RaidWhy, device: &str) -> String {
     match why {
