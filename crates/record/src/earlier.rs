@@ -41,7 +41,7 @@ fn opened(search: &mut Map<String, Value>) -> Value {
     let targets = search.get_mut("targets").and_then(Value::as_array_mut).into_iter().flatten();
     let found = targets.filter_map(Value::as_object_mut).map(|target| {
         let found = ["smallest_io_bytes", "known"].into_iter();
-        Map::from_iter(found.filter_map(|name| target.remove_entry(name))).into()
+        found.filter_map(|name| target.remove_entry(name)).collect::<Map<_, _>>().into()
     });
     let mut opened = json!({ "targets": found.collect::<Vec<Value>>() });
     if let Some(cloud) = search.get("cloud") {
