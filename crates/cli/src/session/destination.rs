@@ -145,7 +145,7 @@ mod tests {
     fn what_cannot_be_made_is_said_once() {
         let parent = Held::existing(Path::new("/proc/self")).unwrap();
         let error = claim(&parent, "iotax-x", |_| true).unwrap_err();
-        insta::assert_snapshot!(error, @"cannot make /proc/self/iotax-x");
+        insta::assert_snapshot!(error, @"cannot make /proc/self/iotax-x: No such file or directory (os error 2)");
     }
 
     #[test]
