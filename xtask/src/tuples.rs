@@ -10,7 +10,7 @@ const LEFT: [(&str, usize); 15] = [
     ("analyze", 9),
     ("caps", 7),
     ("catalog", 1),
-    ("cli", 16),
+    ("cli", 7),
     ("cluster", 2),
     ("diagnose", 3),
     ("dialects", 5),
@@ -18,9 +18,9 @@ const LEFT: [(&str, usize); 15] = [
     ("inspect", 5),
     ("layers", 2),
     ("load", 10),
-    ("report", 6),
+    ("report", 5),
     ("rig", 3),
-    ("run", 7),
+    ("run", 2),
     ("stats", 1),
 ];
 

@@ -145,7 +145,7 @@ mod tests {
     fn what_cannot_be_made_is_said_once() {
         let parent = Held::existing(Path::new("/proc/self")).unwrap();
         let error = claim(&parent, "iotax-x", |_| true).unwrap_err();
-        insta::assert_snapshot!(error, @"cannot make /proc/self/iotax-x");
+        insta::assert_snapshot!(error, @"cannot make /proc/self/iotax-x: No such file or directory (os error 2)");
     }
 
     #[test]
@@ -165,6 +165,7 @@ mod tests {
         assert_eq!(fs::read_dir(root.path().join("moved")).unwrap().count(), 3);
         fs::remove_dir_all(root.path().join("moved")).unwrap();
         let error = publish::write_page(&Location::from(&held), &page).unwrap_err().to_string();
-        assert_eq!(error, format!("cannot write {}/report.html", dir.display()));
+        let missing = "No such file or directory (os error 2)";
+        assert_eq!(error, format!("cannot write {}/report.html: {missing}", dir.display()));
     }
 }
