@@ -68,9 +68,7 @@ pub(crate) fn refuse_unwritable(dir: &Path) -> Result<()> {
         },
         Err(error) => format!("{shown} cannot be written: {}", io::Error::from(error)),
     };
-    return Err(failed(format!(
-        "no results can be written to {dir}: {why}; name another place with --out"
-    )));
+    Err(failed(format!("no results can be written to {dir}: {why}; name another place with --out")))
 }
 
 /// Prints on stdout, as it is and with a newline at the end. Nobody who reads on is no error: what

@@ -15,7 +15,7 @@ pub(crate) fn agent(args: &AgentArgs) -> Result<Exit> {
         let left = keep(Duration::from_nanos(limit), &stop, iotax_rig::state_dir().as_deref())
             .context("/proc cannot be read")?;
         if !(left.is_empty()) {
-            return Err(failed(format!("{}", left.join("\n"))));
+            return Err(failed(left.join("\n")));
         }
         return Ok(Exit::Done);
     }

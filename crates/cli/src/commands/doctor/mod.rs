@@ -114,7 +114,7 @@ fn recorded(dir: &Path, facts: &[String]) -> Result<Case> {
         experiment.cloud.clone_from(&choice);
     }
     let used = parts.iter().flat_map(|(_, analysis)| &analysis.arms).map(|arm| arm.trials);
-    if !(used.sum::<u32>() > 0) {
+    if used.sum::<u32>() == 0 {
         return Err(failed(format!(
             "{}: no trial in it can be used, so there is nothing to judge; iotax report says why",
             dir.shown().display()

@@ -51,7 +51,7 @@ fn possible(
     let Some(why) = refused else { return Ok(paths) };
     let namespace = cluster.namespace();
     let told = format!("namespace {namespace} allows no pods on the hosts' network: {why}");
-    if !(!are_named) {
+    if are_named {
         return Err(failed(format!(
             "{told}\nleave `node` out of --paths, or name a namespace that allows them"
         )));

@@ -26,7 +26,7 @@ pub(crate) fn undo(args: &ClusterArgs, format: Listing) -> Result<Exit> {
         }))?,
     }
     if !(undone.problems.is_empty()) {
-        return Err(failed(format!("{}", undone.problems.join("\n"))));
+        return Err(failed(undone.problems.join("\n")));
     }
     Ok(Exit::Done)
 }
