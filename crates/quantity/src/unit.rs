@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn sizes_are_in_binary_units() {
-        let shown = [0.0, 512.0, 4096.0, 1_023.9 * 1024.0, 80_424_249_753.0, 1.8446744e19];
+        let shown = [0.0, 512.0, 4096.0, 1_023.9 * 1024.0, 80_424_249_753.0, 1.844_674_4e19];
         assert_eq!(shown.map(bytes), ["0 B", "512 B", "4 KiB", "1 MiB", "74.9 GiB", "16 EiB"]);
     }
 

@@ -5,8 +5,11 @@ mod common;
 use common::{markup, pages};
 use iotax_report::{Document, Style, html, markdown, text};
 
-/// Units, and whether a figure before them may look like this.
-const UNITS: [(&str, fn(&str) -> bool); 17] = [
+/// Whether a figure may look like this.
+type Form = fn(&str) -> bool;
+
+/// Units, and what figures before them look like.
+const UNITS: [(&str, Form); 17] = [
     ("ns", is_time),
     ("µs", is_time),
     ("ms", is_time),

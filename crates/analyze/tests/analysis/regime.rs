@@ -44,10 +44,7 @@ fn a_shift_of_one_arm_changes_its_effect() {
       -> Something came or went that this arm alone has: a cache that filled up, credits of its own, a background job on its device. Run again: if the cost is what it has been since the change, that is the one that lasts.
     ");
     let other = &analysis.comparisons[0];
-    assert_eq!(
-        (other.verdict, other.tax, other.regime.clone()),
-        (Verdict::EffectChanged, None, None)
-    );
+    assert_eq!((other.verdict, other.tax, other.regime), (Verdict::EffectChanged, None, None));
     let change = other.change.unwrap();
     assert_eq!((change.after_block, change.blocks), (9, [9, 7]));
     assert!(!other.holds_after_holm);

@@ -14,7 +14,7 @@ pub(crate) fn agent(args: &AgentArgs) -> Result<Exit> {
         let stop = session::stop_flag()?;
         let left = keep(Duration::from_nanos(limit), &stop, iotax_rig::state_dir().as_deref())
             .context("/proc cannot be read")?;
-        if !(left.is_empty()) {
+        if !left.is_empty() {
             return Err(failed(left.join("\n")));
         }
         return Ok(Exit::Done);

@@ -25,7 +25,7 @@ pub(crate) fn undo(args: &UndoArgs) -> Result<Exit> {
             "problems": problems,
         }))?,
     }
-    if !(problems.is_empty()) {
+    if !problems.is_empty() {
         return Err(failed(format!("not everything could be undone:\n{}", problems.join("\n"))));
     }
     Ok(Exit::Done)

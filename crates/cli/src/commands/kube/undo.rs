@@ -25,7 +25,7 @@ pub(crate) fn undo(args: &ClusterArgs, format: Listing) -> Result<Exit> {
             "problems": undone.problems,
         }))?,
     }
-    if !(undone.problems.is_empty()) {
+    if !undone.problems.is_empty() {
         return Err(failed(undone.problems.join("\n")));
     }
     Ok(Exit::Done)
