@@ -45,7 +45,7 @@ fn a_shift_of_one_arm_changes_its_effect() {
     ");
     let other = &analysis.comparisons[0];
     assert_eq!(
-        (other.verdict, other.tax, other.regime.clone()),
+        (other.verdict, other.tax, other.regime),
         (Verdict::EffectChanged, None, None)
     );
     let change = other.change.unwrap();
