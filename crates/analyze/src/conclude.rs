@@ -7,8 +7,8 @@ use iotax_stats::stopping::Mode;
 use iotax_stats::verdict::{Sign, Verdict};
 
 use crate::analysis::{Comparison, PlaceEffect};
+use crate::analysis::{Regime, Withheld};
 use crate::change::{self, Change};
-use crate::findings::{Regime, Withheld};
 use crate::method::Method;
 use crate::metrics::Better;
 use crate::place;

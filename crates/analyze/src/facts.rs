@@ -8,8 +8,8 @@ use iotax_record::{
 
 use crate::counters::{self, CounterSeries, CounterSummary};
 use crate::described::{self, Described};
-use crate::findings::TrialOutcome;
 use crate::spread::LatencySpread;
+use crate::state::TrialOutcome;
 use crate::taken::{Taken, taken};
 
 #[derive(Debug, Clone)]

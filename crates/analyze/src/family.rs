@@ -8,8 +8,8 @@
 use iotax_stats::holm;
 use iotax_stats::verdict::Verdict;
 
+use crate::analysis::Withheld;
 use crate::conclude::Conclusion;
-use crate::findings::Withheld;
 use crate::metrics::Role;
 
 /// Takes back what the others say of a difference, as far as their family does not support it.

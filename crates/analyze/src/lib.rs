@@ -17,7 +17,6 @@ mod effect;
 mod evidence;
 mod facts;
 mod family;
-mod findings;
 mod masked;
 mod matrix;
 mod method;
@@ -43,6 +42,7 @@ mod slow_mode;
 mod spread;
 mod stalled;
 mod stand_in;
+mod state;
 mod summary;
 mod taken;
 mod targets;
@@ -55,6 +55,10 @@ pub use analysis::{
     PlaceEffect, QuantilePoint, Rates, RuleOpen, SlowMode, Stalls, Steadiness, SyncSummary,
     TargetPoint, TargetSummary, TrialPoint, Work,
 };
+pub use analysis::{
+    CacheWay, Check, ColdCache, Doubt, DoubtKind, GrantedOption, GrantedOtherwise, InFlight,
+    LevelShift, NoAnswer, NotPreconditioned, OpenQuestion, Outlook, Regime, TrialOutcome, Withheld,
+};
 pub use analyzer::Analyzer;
 pub use counters::{
     CounterLine, CounterSeries, CounterSummary, CpuFigures, DeviceFigures, DeviceSummary,
@@ -64,10 +68,6 @@ pub use counters::{
 };
 pub use drain::drain_spec;
 pub use effect::{Effect, On, log_factor};
-pub use findings::{
-    CacheWay, Check, ColdCache, Doubt, DoubtKind, GrantedOption, GrantedOtherwise, InFlight,
-    LevelShift, NoAnswer, NotPreconditioned, OpenQuestion, Outlook, Regime, TrialOutcome, Withheld,
-};
 pub use iotax_stats::verdict::Verdict;
 pub use masked::{below_the_cap, depth_check, longest_below_the_cap, longest_depth_check};
 pub use method::FIRST_LOOK;

@@ -10,9 +10,9 @@ use iotax_stats::sequential::StopReason;
 use iotax_stats::verdict::Verdict;
 
 use crate::analysis::Missing;
+use crate::analysis::TrialOutcome;
 use crate::conclude::Conclusion;
 use crate::facts::TrialFacts;
-use crate::findings::TrialOutcome;
 use crate::metrics::Better;
 
 /// Share of an arm's trials beyond which those that are left say nothing of all.

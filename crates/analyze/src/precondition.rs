@@ -11,8 +11,8 @@ use iotax_experiment::{Arm, SideRuns, Spec, Stop, StopMode, Workload};
 use iotax_stats::steady::{self, Window};
 
 use crate::analysis::{ArmPrecondition, Steadiness};
+use crate::analysis::{NotPreconditioned, TrialOutcome};
 use crate::facts::TrialFacts;
-use crate::findings::{NotPreconditioned, TrialOutcome};
 use crate::metrics::Metric;
 
 /// Passes over the span.

@@ -11,11 +11,11 @@ use iotax_stats::sequential::{Decision, StopReason};
 use iotax_stats::unpaired::Unpaired;
 use iotax_stats::verdict::{Sign, Verdict};
 
+use crate::analysis::Withheld;
 use crate::analysis::{Against, Comparison, Estimate};
 use crate::compare;
 use crate::conclude::{Conclusion, word};
 use crate::facts::TrialFacts;
-use crate::findings::Withheld;
 use crate::method::Method;
 use crate::metrics::Metric;
 use crate::stand_in;

@@ -3,13 +3,13 @@
 use iotax_experiment::{Job, Workload};
 use iotax_record::{ExperimentHead, LatencyHistogram, OperationRecord, SystemCounters};
 
+use crate::analysis::TrialOutcome;
 use crate::analysis::{
     ArmSummary, FoundDepth, JobSummary, OperationSummary, QuantilePoint, SyncSummary, TrialPoint,
     Work,
 };
 use crate::counters::{self, IntervalBudget};
 use crate::facts::{JobFacts, TrialFacts};
-use crate::findings::TrialOutcome;
 use crate::metrics::Metric;
 use crate::pool::{ArmPool, Described};
 use crate::{network, pooled, slow_mode, targets};

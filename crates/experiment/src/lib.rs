@@ -53,6 +53,7 @@ pub use iotax_layers::{
 pub use build::Subsets;
 pub use cloud::{CloudChoice, DiskRole};
 pub use depth::Depth;
+pub use documented::KnownLimit;
 pub use engine::{Engine, EngineInfo, PageCache, Place, Work};
 pub use fitted::{Fitted, Yields};
 pub use host_commands::HostCommands;
@@ -64,8 +65,8 @@ pub use overrides::{Changes, is_size, override_options};
 pub use pairs::pair_arms;
 pub use rule::Rule;
 pub use search::{
-    BurstWatch, KnownLimit, Opened, OpenedTarget, Probe, ProbePurpose, Purpose, Region, Search,
-    SearchTarget, Traffic,
+    BurstWatch, Opened, OpenedTarget, Probe, ProbePurpose, Purpose, Region, Search, SearchTarget,
+    Traffic,
 };
 pub use set_host_commands::command_of_arm;
 pub use setting::Setting;

@@ -1,10 +1,9 @@
 //! The search for caps: what is asked, and the single measurements it is made of.
 
-use iotax_catalog::Direction;
 use serde::{Deserialize, Serialize};
 
 use crate::cloud::CloudChoice;
-use crate::documented::LimitBy;
+use crate::documented::KnownLimit;
 use crate::engine::Engine;
 use crate::rule::Rule;
 use crate::spec::{Arm, Design, Spec, Stop};
@@ -60,25 +59,6 @@ pub struct OpenedTarget {
     /// Limits that this machine itself is known to set, on the I/O that the search does.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub known: Vec<KnownLimit>,
-}
-
-/// A limit that was read on the machine, per second. `None`: no limit.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct KnownLimit {
-    /// What sets it.
-    #[serde(rename = "scope")]
-    pub by: LimitBy,
-    /// Which of them: `/system.slice/db.service`; an interface.
-    pub of: String,
-    /// What alone it counts, if not all: of a network path reads are what comes from the peer, writes
-    /// what goes there.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub direction: Option<Direction>,
-    /// I/Os.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub iops: Option<f64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bw_bytes: Option<f64>,
 }
 
 /// How long to wait for the end of a burst.

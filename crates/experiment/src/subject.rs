@@ -3,7 +3,9 @@
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use crate::{Design, Rule, Setting, Spec};
+use crate::rule::Rule;
+use crate::setting::Setting;
+use crate::spec::{Design, Spec};
 
 /// What a conclusion is about. A name never decides which it is: an arm or a layer may be called
 /// as it likes.

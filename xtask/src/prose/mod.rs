@@ -13,7 +13,7 @@ use crate::code::{crates, is_group, is_mark, text_of};
 
 /// Rooms that conclude, and whether all that they say has moved to `wording` already.
 const CONCLUDING: [(&str, bool); 5] =
-    [("stats", true), ("analyze", false), ("caps", false), ("diagnose", false), ("catalog", false)];
+    [("stats", true), ("analyze", false), ("caps", true), ("diagnose", false), ("catalog", false)];
 
 /// Rooms that still look into sentences of ours.
 const STILL_MATCHING: [&str; 4] = ["analyze", "cli", "cluster", "report"];

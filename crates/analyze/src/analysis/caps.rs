@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::estimate::Estimate;
-use crate::findings::Regime;
+use crate::analysis::Regime;
 
 /// A limit from outside that several arms sit on.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]

@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use super::caps::Cap;
 use super::estimate::Estimate;
+use crate::analysis::Regime;
 use crate::effect::Effect;
-use crate::findings::Regime;
 use crate::metrics::Metric;
 
 /// What one arm of several is compared with.

@@ -3,10 +3,12 @@
 mod arm;
 mod caps;
 mod comparison;
+mod doubt;
 mod estimate;
 mod matrix;
 mod outliers;
 mod precondition;
+mod question;
 mod rule;
 mod slow_mode;
 
@@ -16,18 +18,23 @@ use iotax_stats::verdict::Verdict;
 use serde::Serialize;
 
 use crate::counters::CounterSeries;
-use crate::findings::{Doubt, OpenQuestion, TrialOutcome};
 use crate::spread::LatencySpread;
+pub use crate::state::{NotPreconditioned, Regime, TrialOutcome};
 pub use arm::{
     ArmSummary, FoundDepth, JobSummary, NetworkLoad, NetworkSummary, OperationSummary, Rates,
     SyncSummary, TargetSummary, Work,
 };
 pub use caps::{ArmDepths, ArmDrain, Cap, DepthLevel, DepthResponse};
 pub use comparison::{Against, Comparison, EffectChange, Missing, PlaceEffect, Stalls};
+pub use doubt::{
+    CacheWay, Check, ColdCache, Doubt, DoubtKind, GrantedOption, GrantedOtherwise, InFlight,
+    LevelShift, Outlook, Withheld,
+};
 pub use estimate::{Estimate, QuantilePoint};
 pub use matrix::{FactorEffect, FactorEffects, FactorInteraction, FactorShift};
 pub use outliers::{ArmTax, FleetCost, Outlier, Outliers};
 pub use precondition::{ArmPrecondition, Steadiness};
+pub use question::{NoAnswer, OpenQuestion};
 pub use rule::{Judgment, RuleOpen};
 pub use slow_mode::SlowMode;
 

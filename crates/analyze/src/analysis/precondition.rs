@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::findings::NotPreconditioned;
+use crate::analysis::NotPreconditioned;
 use crate::metrics::Metric;
 
 /// How an arm was preconditioned for one phase.

@@ -1,8 +1,8 @@
 use iotax_experiment::{Does, Job, Pace};
 
+use crate::analysis::{CacheWay, Doubt, DoubtKind};
 use crate::evidence::Evidence;
 use crate::facts::TrialFacts;
-use crate::findings::{CacheWay, Doubt, DoubtKind};
 
 /// Below this share of the bytes moved, the device did not do the work.
 const MIN_SHARE: f64 = 0.5;

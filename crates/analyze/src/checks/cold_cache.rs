@@ -1,8 +1,8 @@
 use iotax_record::Site;
 
+use crate::analysis::{ColdCache, Doubt, DoubtKind};
 use crate::evidence::Evidence;
 use crate::facts::TrialFacts;
-use crate::findings::{ColdCache, Doubt, DoubtKind};
 
 /// Share of the bytes read that devices must have delivered.
 const MIN_SHARE: f64 = 0.95;

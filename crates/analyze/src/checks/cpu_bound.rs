@@ -3,9 +3,9 @@ use std::collections::BTreeSet;
 use iotax_experiment::{Does, Layer};
 use iotax_record::Environment;
 
+use crate::analysis::{Doubt, DoubtKind, OpenQuestion};
 use crate::evidence::{Evidence, Worst};
 use crate::facts::TrialFacts;
-use crate::findings::{Doubt, DoubtKind, OpenQuestion};
 
 /// Share of all CPU time from which on nothing is left for more I/O.
 pub(super) const BUSY: f64 = 0.95;

@@ -1,6 +1,6 @@
 use crate::analysis::Comparison;
+use crate::analysis::{Doubt, DoubtKind};
 use crate::evidence::Evidence;
-use crate::findings::{Doubt, DoubtKind};
 
 /// Block differences that depend on each other: the interval would be too narrow. Only in the
 /// primary metric, which decides when a run stops; the others have their verdict.

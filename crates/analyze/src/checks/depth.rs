@@ -1,5 +1,5 @@
+use crate::analysis::{Doubt, DoubtKind};
 use crate::evidence::Evidence;
-use crate::findings::{Doubt, DoubtKind};
 
 /// Below this share of the depth asked for, the depth has no effect worth its name.
 const MIN_SHARE: f64 = 0.75;

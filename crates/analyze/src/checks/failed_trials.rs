@@ -1,8 +1,8 @@
 use iotax_experiment::Subject;
 
+use crate::analysis::{Doubt, DoubtKind, TrialOutcome};
 use crate::evidence::Evidence;
 use crate::facts::TrialFacts;
-use crate::findings::{Doubt, DoubtKind, TrialOutcome};
 
 /// Trials that yielded nothing usable, other than by the user's interruption.
 pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Doubt> {

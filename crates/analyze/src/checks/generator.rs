@@ -1,5 +1,5 @@
+use crate::analysis::{Doubt, DoubtKind};
 use crate::evidence::Evidence;
-use crate::findings::{Doubt, DoubtKind};
 
 /// Share of a thread's time that the load generator may need for itself.
 const MAX_SHARE: f64 = 0.10;

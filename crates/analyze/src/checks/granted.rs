@@ -1,9 +1,9 @@
 use iotax_experiment::Layer;
 use iotax_experiment::layers::Nfs;
 
+use crate::analysis::{Doubt, DoubtKind, GrantedOption, GrantedOtherwise};
 use crate::counters::NfsMountSummary;
 use crate::evidence::Evidence;
-use crate::findings::{Doubt, DoubtKind, GrantedOption, GrantedOtherwise};
 
 /// File servers that granted something else than was asked for: client and server agree on the least
 /// of what both can, and say nothing.

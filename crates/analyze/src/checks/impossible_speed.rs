@@ -1,5 +1,5 @@
+use crate::analysis::{Doubt, DoubtKind};
 use crate::evidence::Evidence;
-use crate::findings::{Doubt, DoubtKind};
 
 /// Room for the spread of the measured copying speed.
 const ROOM: f64 = 1.1;

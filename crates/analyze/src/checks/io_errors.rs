@@ -1,7 +1,7 @@
 use iotax_experiment::Subject;
 
+use crate::analysis::{Doubt, DoubtKind};
 use crate::evidence::Evidence;
-use crate::findings::{Doubt, DoubtKind};
 
 /// I/Os that failed or came back short, in usable trials.
 pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Doubt> {

@@ -1,7 +1,7 @@
 use iotax_experiment::Subject;
 
+use crate::analysis::{Doubt, DoubtKind};
 use crate::evidence::Evidence;
-use crate::findings::{Doubt, DoubtKind};
 
 /// Layers with a cache of their own (a loop device that cannot bypass the page cache below it, a
 /// FUSE file system): their reads may never reach what is below, so that its cost does not show.

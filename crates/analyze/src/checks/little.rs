@@ -1,6 +1,6 @@
+use crate::analysis::{Doubt, DoubtKind, InFlight};
 use crate::evidence::Evidence;
 use crate::facts::JobFacts;
-use crate::findings::{Doubt, DoubtKind, InFlight};
 
 /// Allowed relative deviation.
 const TOLERANCE: f64 = 0.05;

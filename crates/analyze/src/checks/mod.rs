@@ -32,8 +32,8 @@ mod tail_samples;
 mod verify;
 mod wrong_sign;
 
+use crate::analysis::Doubt;
 use crate::evidence::Evidence;
-use crate::findings::Doubt;
 pub(crate) use cpu_bound::{bound_by_design, busiest};
 pub(crate) use noise::outlook;
 pub(crate) use stalls::stalled;

@@ -1,8 +1,8 @@
 use iotax_experiment::Subject;
 
+use crate::analysis::{Doubt, DoubtKind};
 use crate::conclude::Conclusion;
 use crate::evidence::Evidence;
-use crate::findings::{Doubt, DoubtKind};
 
 /// Blocks from which on an interval this narrow is believed.
 const ENOUGH: u32 = 8;

@@ -3,10 +3,10 @@ use iotax_stats::dependence::long_run_variance;
 use iotax_stats::measuring_time::{MAX_SECONDS, optimal_seconds};
 use iotax_stats::verdict::Verdict;
 
+use crate::analysis::{Doubt, DoubtKind, Outlook};
 use crate::blocks::Block;
 use crate::conclude::Conclusion;
 use crate::evidence::Evidence;
-use crate::findings::{Doubt, DoubtKind, Outlook};
 
 /// Noise that keeps comparisons undecided, and what a decision would take. Only in the primary
 /// metric, which decides when a run stops, and not for interactions, which do not.

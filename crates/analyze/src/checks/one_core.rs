@@ -1,9 +1,9 @@
 use iotax_record::{Busiest, BusyOne, Environment, PathEnd};
 
 use super::cpu_bound::BUSY;
+use crate::analysis::{Doubt, DoubtKind};
 use crate::evidence::Evidence;
 use crate::facts::{JobFacts, TrialFacts};
-use crate::findings::{Doubt, DoubtKind};
 
 /// Share of a CPU's time with interrupts from which on it is them that it is busy with.
 const MOSTLY: f64 = 0.5;

@@ -1,5 +1,5 @@
+use crate::analysis::{Doubt, DoubtKind};
 use crate::evidence::Evidence;
-use crate::findings::{Doubt, DoubtKind};
 
 /// Share of all CPU time that others may use.
 const MAX_SHARE: f64 = 0.2;

@@ -1,7 +1,7 @@
 use iotax_experiment::Subject;
 
+use crate::analysis::{Doubt, DoubtKind, TrialOutcome};
 use crate::evidence::Evidence;
-use crate::findings::{Doubt, DoubtKind, TrialOutcome};
 
 /// Trials in which the load generator itself did not run for a while: whatever was in flight seems slow,
 /// and nothing was issued, though no storage had anything to do with it.

@@ -1,6 +1,6 @@
 use crate::analysis::{Against, Comparison, PlaceEffect};
+use crate::analysis::{Doubt, DoubtKind};
 use crate::evidence::Evidence;
-use crate::findings::{Doubt, DoubtKind};
 
 /// A difference that depends on which trial came first in a block. Only in the primary metric, which
 /// decides when a run stops.

@@ -1,8 +1,8 @@
 use iotax_stats::regime::{LEVEL, monitor};
 
 use crate::analysis::{Comparison, EffectChange};
+use crate::analysis::{Doubt, DoubtKind, LevelShift};
 use crate::evidence::Evidence;
-use crate::findings::{Doubt, DoubtKind, LevelShift};
 use crate::metrics::Metric;
 
 /// A level that changed for good in the middle of the run. One arm's is looked for first, since it

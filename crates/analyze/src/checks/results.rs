@@ -1,7 +1,7 @@
 use iotax_experiment::Design;
 
+use crate::analysis::{Doubt, DoubtKind};
 use crate::evidence::Evidence;
-use crate::findings::{Doubt, DoubtKind};
 use crate::stand_in;
 
 /// Results of other tools: were they made by the same job, and how were the runs arranged?

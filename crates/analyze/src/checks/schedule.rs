@@ -1,6 +1,6 @@
+use crate::analysis::{Doubt, DoubtKind};
 use crate::compare::MIN_ACHIEVED;
 use crate::evidence::Evidence;
-use crate::findings::{Doubt, DoubtKind};
 
 /// Delays of a start below this are the timer's.
 const MIN_SLIP_NS: u64 = 1_000_000;

@@ -1,6 +1,6 @@
+use crate::analysis::{Doubt, DoubtKind};
 use crate::evidence::Evidence;
 use crate::facts::TrialFacts;
-use crate::findings::{Doubt, DoubtKind};
 
 /// Seconds a trial needs for a stall to stand out.
 const MIN_SECONDS: usize = 3;

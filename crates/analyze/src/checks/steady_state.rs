@@ -3,8 +3,8 @@ use iotax_stats::regime::{self, monitor};
 use iotax_stats::trend::trend;
 
 use crate::analysis::ArmPrecondition;
+use crate::analysis::{Doubt, DoubtKind};
 use crate::evidence::Evidence;
-use crate::findings::{Doubt, DoubtKind};
 use crate::metrics::Metric;
 
 /// Arms that did not become steady before, and writes that went on changing.

@@ -1,8 +1,8 @@
 use iotax_experiment::Subject;
 use iotax_record::{NamedSite, Site};
 
+use crate::analysis::{Doubt, DoubtKind};
 use crate::evidence::Evidence;
-use crate::findings::{Doubt, DoubtKind};
 
 /// Targets of one trial on one device share its caps: what they do together is not what each of them
 /// does alone.

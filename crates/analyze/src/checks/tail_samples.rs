@@ -4,9 +4,9 @@ use iotax_experiment::Subject;
 use iotax_stats::tail::samples_needed;
 use iotax_stats::verdict::Verdict;
 
+use crate::analysis::{Doubt, DoubtKind};
 use crate::compare::per_trial;
 use crate::evidence::Evidence;
-use crate::findings::{Doubt, DoubtKind};
 
 /// Too few I/Os per trial behind a p99 that should be compared.
 pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Doubt> {

@@ -1,5 +1,5 @@
+use crate::analysis::{Doubt, DoubtKind};
 use crate::evidence::Evidence;
-use crate::findings::{Doubt, DoubtKind};
 
 /// Data that did not read back as written.
 pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Doubt> {

@@ -2,8 +2,8 @@ use iotax_experiment::{Does, Layer, LayerInfo, Subject};
 use iotax_stats::verdict::Verdict;
 
 use crate::analysis::Comparison;
+use crate::analysis::{Doubt, DoubtKind};
 use crate::evidence::Evidence;
-use crate::findings::{Doubt, DoubtKind};
 
 /// An added layer that makes things faster is questioned, not celebrated.
 pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Doubt> {

@@ -2,9 +2,9 @@ use iotax_experiment::Subject;
 use iotax_stats::verdict::Verdict;
 
 use crate::analysis::{ArmDrain, DepthResponse};
+use crate::analysis::{OpenQuestion, Regime};
 use crate::conclude::Conclusion;
 use crate::evidence::Evidence;
-use crate::findings::{OpenQuestion, Regime};
 use crate::metrics::Metric;
 
 /// What equal throughput leaves open: whether a cap above all arms explains it, and what a layer

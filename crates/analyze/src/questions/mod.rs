@@ -8,11 +8,11 @@ use iotax_record::End;
 use iotax_stats::tail::{rule_of_three, samples_needed};
 use iotax_stats::verdict::Verdict;
 
+use crate::analysis::{NoAnswer, OpenQuestion};
 use crate::attribution::Peel;
 use crate::checks;
 use crate::conclude::Conclusion;
 use crate::evidence::Evidence;
-use crate::findings::{NoAnswer, OpenQuestion};
 
 /// The open questions of an experiment.
 pub(crate) fn open(

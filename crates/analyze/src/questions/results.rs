@@ -7,10 +7,10 @@ use iotax_stats::verdict::Verdict;
 
 use super::caps::subjects;
 use super::whole;
+use crate::analysis::{NoAnswer, OpenQuestion};
 use crate::conclude::Conclusion;
 use crate::evidence::Evidence;
 use crate::facts::TrialFacts;
-use crate::findings::{NoAnswer, OpenQuestion};
 use crate::results::is_held_to_a_rate;
 
 pub(super) fn open(evidence: &Evidence<'_>) -> Vec<OpenQuestion> {

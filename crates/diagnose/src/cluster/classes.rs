@@ -106,7 +106,7 @@ pub(super) fn of_class(
 }
 
 pub(super) fn field(class: &ClassSeen, name: impl Into<Field>, value: &str) -> Observation {
-    Observation::object(("storageclass", &class.name), name, value)
+    Observation::object("storageclass", &class.name, name, value)
 }
 
 /// Volumes of one zone that are made before anybody knows where their pod will be.

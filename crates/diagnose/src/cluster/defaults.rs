@@ -32,7 +32,7 @@ fn none(seen: &ClusterSeen) -> Finding {
     let mut finding = Finding::new("no-default-class", about, certainty, why)
         .observed(Observation::field("storageclasses", Field::DefaultAnnotation, value));
     let of_claim = |claim: &&iotax_record::cluster::ClaimSeen| {
-        Observation::object(("claim", &claim.full_name()), "status", claim.phase.clone())
+        Observation::object("claim", &claim.full_name(), "status", claim.phase.clone())
     };
     finding.seen.extend(waiting.iter().take(3).map(of_claim));
     finding
@@ -53,7 +53,7 @@ fn too_many(several: &[&ClassSeen]) -> Finding {
         .command(format!("iotax kube compare -w randread-4k {}", arms.join(" ")));
     finding.seen.extend(several.iter().map(|class| {
         let value = Value::DefaultSince(class.created.clone());
-        Observation::object(("storageclass", &class.name), Field::DefaultAnnotation, value)
+        Observation::object("storageclass", &class.name, Field::DefaultAnnotation, value)
     }));
     finding
 }

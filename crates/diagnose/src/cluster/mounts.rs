@@ -64,8 +64,9 @@ impl Mounted<'_> {
             let Some(option) = options.iter().find(is_set) else { continue };
             let why = ClusterWhy::Mounted { option: (*option).to_owned(), costs };
             let options = self.options.join(", ");
-            let mut finding = Finding::new(cause, self.about.clone(), certainty, why)
-                .observed(Observation::object(self.object, "mountOptions", options));
+            let mut finding = Finding::new(cause, self.about.clone(), certainty, why).observed(
+                Observation::object(self.object.0, self.object.1, "mountOptions", options),
+            );
             if let Some(class) = self.class {
                 finding = finding.command(against(seen, class, "etcd-wal"));
             }

@@ -12,7 +12,7 @@ fn of_node(cause: &'static str, node: &NodeSeen, why: ClusterWhy) -> Finding {
 }
 
 fn field(node: &NodeSeen, name: impl Into<Field>, value: &str) -> Observation {
-    Observation::object(("node", &node.name), name, value)
+    Observation::object("node", &node.name, name, value)
 }
 
 /// A comparison of a node with another one, if there is one.
@@ -72,7 +72,7 @@ pub(super) fn volumes(seen: &ClusterSeen) -> Found {
             let (name, allocatable) = (&*node.name, Field::Allocatable(driver.clone()));
             let why = ClusterWhy::FullOfVolumes { driver: driver.clone() };
             let finding = of_node("volumes-per-node", node, why)
-                .observed(Observation::object(("csinode", name), allocatable, most.to_string()))
+                .observed(Observation::object("csinode", name, allocatable, most.to_string()))
                 .observed(Observation::field("volumeattachments", "attached", count.to_string()));
             found.push((Of::Node(node.name.clone()), finding));
         }

@@ -111,7 +111,7 @@ fn finding(node: &NodeSeen, vm: &Vm, claims: &[&ClaimSeen], lowered: Vec<Lowered
     let why = ClusterWhy::VmBelowVolumes { vm: size.clone(), claims: claimed, lowered };
     let about = Component::new(ComponentKind::Node, node.name.as_str());
     let mut finding = Finding::new(cause, about, Certainty::Likely, why)
-        .observed(Observation::object(("node", &node.name), Field::InstanceType, size.as_str()));
+        .observed(Observation::object("node", &node.name, Field::InstanceType, size.as_str()));
     finding.seen.extend(seen);
     let class = claims.first().and_then(|claim| claim.class.as_ref());
     finding.commands.extend(

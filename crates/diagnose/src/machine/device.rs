@@ -159,9 +159,10 @@ fn scheduler(_: &Snapshot<'_>, disk: &Device, path: &str) -> Option<Finding> {
         Finding::new("io-scheduler", about(disk, path), certainty, why)
             .observed(Observation::queue(disk, "scheduler", format!("[{scheduler}]")))
             .compare_values(
-                ("randread-4k", " --set depth=32 --set threads=4"),
+                "randread-4k --set depth=32 --set threads=4",
                 path,
-                (&format!("/sys/block/{}/queue/scheduler", disk.name), scheduler),
+                &format!("/sys/block/{}/queue/scheduler", disk.name),
+                scheduler,
                 &["none".to_owned()],
             ),
     )

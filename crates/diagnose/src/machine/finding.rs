@@ -176,9 +176,10 @@ impl Finding {
     /// load on the same path: which one is best depends on the path.
     pub(crate) fn compare_values(
         self,
-        (workload, options): (&str, &str),
+        workload: &str,
         path: &str,
-        (file, now): (&str, &str),
+        file: &str,
+        now: &str,
         values: &[String],
     ) -> Self {
         let arm = |value: &str| format!("{value}={}", quoted(path));
@@ -188,7 +189,7 @@ impl Finding {
             format!("--before {value}={} --after {value}={}", write(value), write(now))
         });
         let words: Vec<String> = arms.chain(around).collect();
-        self.command(format!("iotax compare -w {workload}{options} {}", words.join(" ")))
+        self.command(format!("iotax compare -w {workload} {}", words.join(" ")))
     }
 
     /// With a search for caps on a path, and what stands before it: ` --vm NAME`.

@@ -210,7 +210,7 @@ fn cause(cloud: Cloud, scope: Scope) -> &'static str {
 fn binding(seen: &Snapshot<'_>) -> Vec<Finding> {
     let of_disk = |(one, documented): (&Attached<'_>, &DiskExpectation)| {
         let stages = stages(&documented.effective);
-        let of_stage = |by| of_stage(seen, (one, documented), by);
+        let of_stage = |by| of_stage(seen, one, documented, by);
         stages.into_iter().filter_map(of_stage).collect::<Vec<_>>()
     };
     let mut findings: Vec<_> = seen.documented().flat_map(of_disk).collect();
@@ -240,7 +240,8 @@ fn stages(effective: &[Effective]) -> Vec<&By> {
 
 fn of_stage(
     seen: &Snapshot<'_>,
-    (one, documented): (&Attached<'_>, &DiskExpectation),
+    one: &Attached<'_>,
+    documented: &DiskExpectation,
     by: &By,
 ) -> Option<Finding> {
     let cause = cause(documented.disk.cloud, by.scope);

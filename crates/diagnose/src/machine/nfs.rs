@@ -270,7 +270,7 @@ fn read_ahead(seen: &Snapshot<'_>) -> Vec<Finding> {
         let finding = Finding::new("nfs-read-ahead", about(mount), Certainty::Likely, why)
             .observed(Observation::file(file.clone(), now.clone()))
             .observed(option(mount, "rsize", rsize.to_string()))
-            .compare_values(("seqread-1m", " --set direct=false"), path, (&file, &now), &values);
+            .compare_values("seqread-1m --set direct=false", path, &file, &now, &values);
         (bytes < rsize).then_some(finding)
     };
     mounts(seen).filter_map(finding).collect()

@@ -277,7 +277,8 @@ impl Observation {
     }
 
     pub(crate) fn object(
-        (kind, name): (&'static str, &str),
+        kind: &'static str,
+        name: &str,
         field: impl Into<Field>,
         value: impl Into<Value>,
     ) -> Self {

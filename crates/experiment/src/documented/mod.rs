@@ -12,10 +12,30 @@ use iotax_catalog::{
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-use crate::{CloudChoice, DiskRole, KnownLimit, Target};
+use crate::cloud::{CloudChoice, DiskRole};
+use crate::spec::Target;
 
 /// A limit that is nearer to what was measured than this binds.
 const BINDS: f64 = 0.05;
+
+/// A limit that was read on the machine, per second. `None`: no limit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct KnownLimit {
+    /// What sets it.
+    #[serde(rename = "scope")]
+    pub by: LimitBy,
+    /// Which of them: `/system.slice/db.service`; an interface.
+    pub of: String,
+    /// What alone it counts, if not all: of a network path reads are what comes from the peer, writes
+    /// what goes there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub direction: Option<Direction>,
+    /// I/Os.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iops: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bw_bytes: Option<f64>,
+}
 
 /// One measured cap and the limits that hold there.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

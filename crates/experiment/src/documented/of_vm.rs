@@ -15,7 +15,7 @@
 use iotax_catalog::{Limit, Scope, Vm};
 use serde::{Deserialize, Serialize};
 
-use crate::DiskRole;
+use crate::cloud::DiskRole;
 
 /// Those of the VM's limits that hold a disk in this role.
 pub(super) fn limits(vm: &Vm, role: DiskRole) -> Vec<Limit> {

@@ -31,7 +31,7 @@ fn what_a_cap_looks_like_is_told_with_its_figures() {
     over block size throughput follows a time per I/O plus a time per byte: off by 1.2 %, a limiter's kink by 20.0 %
     a limiter's kink is off by 5.0 %, a device's curve by 6.0 %: neither is clearly right
     I/Os per second do not depend on the block size (slope 0.01); larger ones seem to be counted as several
-    bytes per second do not depend on the block size (slope -0.99) from 4.1 kB to 1.0 MB; with others this machine's CPUs were busy
+    bytes per second do not depend on the block size (slope -0.99) from 4 KiB to 1 MiB; with others this machine's CPUs were busy
     no plateau: throughput still changes with depth (slope 0.31), so this is what was reached and no cap
     it was not the same twice (by 5 %), and a limiter holds its rate
     it is the cgroup limit of /box
