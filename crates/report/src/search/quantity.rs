@@ -85,7 +85,7 @@ impl Quantity {
     /// The same in a sentence: `3,998 IOPS`, `32.77 MB/s`.
     pub(super) fn rate(self, per_s: f64) -> String {
         match self {
-            Self::Path { of, .. } if of.is_bytes() => iotax_quantity::bit_rate(per_s),
+            Self::Path { of, .. } if of.is_bytes() => iotax_quantity::bit_rate(8.0 * per_s),
             _ => format!("{} {}", self.figure(per_s), self.unit()),
         }
     }
