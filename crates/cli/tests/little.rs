@@ -101,7 +101,8 @@ fn every_row_of_every_fixture_obeys_littles_law() {
         if let Some(found) = read(vec![file.clone()]) {
             rows += check(&file.display().to_string(), &found.experiment, &found.trials);
         }
-        if file.ends_with("experiment.json") {
+        // Some fixtures are heads alone.
+        if file.ends_with("experiment.json") && file.with_file_name("trials.jsonl").exists() {
             let reader = Reader::<ExperimentHead>::open(file.parent().unwrap()).unwrap();
             let trials: Vec<Trial> = reader.lines().unwrap().map(Result::unwrap).collect();
             rows += check(&file.display().to_string(), &reader.head, &trials);

@@ -126,7 +126,7 @@ fn a_job_that_would_be_another_one_is_left_out() {
     insta::assert_snapshot!(said, @"
     error: fio can do none of the jobs of this record:
     job io is left out, for it needs option rw: a bundle gives fio only options that it knows to stay inside the target
-    [exit 3]
+    [exit 2]
     ");
     assert!(!desk.path().join("bundle").exists());
 }

@@ -31,9 +31,9 @@ fn three_of_each_give_a_verdict_in_bandwidth() {
       other; n: results of the arm that has fewer; margin 5 %.
 
     Arms
-      arm            rate  CPU/MiB      RTT  retrans/GiB  spread  trials
-      plain   25.2 Gbit/s   400 µs  67.0 µs         4.42   7.6 %       3
-      window  16.8 Gbit/s   569 µs  32.0 µs         2.47   6.6 %       3
+      arm            rate  CPU/MiB    RTT  retrans/GiB  spread  trials
+      plain   25.2 Gbit/s   400 µs  67 µs         4.42   7.6 %       3
+      window  16.8 Gbit/s   569 µs  32 µs         2.47   6.6 %       3
 
     Warning, not interleaved: the runs were not interleaved in random order, as
       far as the results tell: whatever changed between them (neighbours, credits,
@@ -79,9 +79,9 @@ fn datagrams_at_a_rate_are_compared_in_what_came() {
       Without an interval; n: results of the arm that has fewer.
 
     Arms
-      arm            rate    lost  reordered   jitter  CPU/MiB  trials
-      udp     46.5 Mbit/s  1.32 %        0 %  59.5 µs  2.50 ms       1
-      udprev  49.3 Mbit/s  1.57 %        0 %   175 µs  2.32 ms       1
+      arm            rate   lost  reordered   jitter  CPU/MiB  trials
+      udp     46.5 Mbit/s  1.3 %        0 %  59.5 µs  2.50 ms       1
+      udprev  49.3 Mbit/s  1.6 %        0 %   175 µs  2.32 ms       1
 
     Warning, not interleaved: the runs were not interleaved in random order, as
       far as the results tell: whatever changed between them (neighbours, credits,

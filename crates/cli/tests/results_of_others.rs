@@ -94,9 +94,9 @@ fn results_of_other_jobs_say_so() {
       Without an interval; n: results of the arm that has fewer.
 
     Arms
-      arm         rate  MiB/s     mean   CPU/IO  trials
-      before  400 IOPS   1.56   442 µs  85.0 µs       1
-      after   398 IOPS   3.11  1.45 ms   930 µs       1
+      arm         rate  MiB/s     mean  CPU/IO  trials
+      before  400 IOPS   1.56   442 µs   85 µs       1
+      after   398 IOPS   3.11  1.45 ms  930 µs       1
 
     Latency, all results of an arm together (descriptive)
       arm        p50      p90  I/Os
@@ -139,8 +139,8 @@ fn several_results_have_an_interval() {
     randread: 6 results of fio 3.33
 
       after is 25.1 % slower [24.9, 25.3] than before in throughput.
-      after: 26 % of reads took 3.1 ms each, 88 % of all time; the others took 138
-      us (p50 161 us, p90 3.8 ms, p99 7.3 ms and longest 26 ms).
+      after: 26 % of reads took 3.13 ms each, 88 % of all time; the others took 138
+      µs (p50 161 µs, p90 3.79 ms, p99 7.31 ms and longest 25.8 ms).
       Nothing was run here: the figures are those of the files. Mean latency is what
       fio calls clat, from submission to completion.
 
@@ -162,8 +162,8 @@ fn several_results_have_an_interval() {
 
     Arms
       arm         rate  MiB/s    mean  CPU/IO  spread  trials
-      before  400 IOPS   1.56  478 µs  107 µs   0.1 %       3
-      after   300 IOPS   1.17  985 µs  502 µs   0.1 %       3
+      before  400 IOPS   1.56  478 µs  107 µs  0.07 %       3
+      after   300 IOPS   1.17  985 µs  502 µs  0.06 %       3
 
     Latency, all results of an arm together (descriptive)
       arm        p50      p90      p99   I/Os
@@ -226,7 +226,7 @@ fn a_single_result_is_reported_without_a_directory() {
     assert_snapshot!(desk.run(&["report", "before.xml"]), @"
     diskspd: 1 result of DiskSpd 2.2.0
 
-      diskspd on before.xml: 12.8 k IOPS, 50.0 MiB/s, mean latency 1.25 ms.
+      diskspd on before.xml: 12.8 k IOPS, 50 MiB/s, mean latency 1.25 ms.
       Nothing was run here: the figures are those of the files.
 
     Arms

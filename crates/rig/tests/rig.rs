@@ -256,7 +256,7 @@ fn all_problems_of_all_arms_are_told_at_once_and_nothing_is_made() {
       arm odd: /dev/null: is neither a directory nor a regular file nor a block device; name a directory to have test files made in it
       arm empty: ROOT/target/empty: is empty; name a larger file, or a directory to have test files made in it
       arm inside: ROOT/target/small/x: does not exist; make the directory first, or check the spelling
-      arm short: ROOT/target/small: holds 4.9 KiB, but 1 MiB are needed; choose a smaller size in the stack, or name a file that does not exist yet to have it made
+      arm short: ROOT/target/small: holds 4.88 KiB, but 1 MiB are needed; choose a smaller size in the stack, or name a file that does not exist yet to have it made
       arm dir: ROOT/target: is a directory, but the base of a stack is a file; name a file in it
       arm orphan: ROOT/nowhere/disk: cannot be made, because its directory does not exist; make the directory first
     ");
@@ -267,7 +267,7 @@ fn all_problems_of_all_arms_are_told_at_once_and_nothing_is_made() {
 fn a_file_smaller_than_one_block_is_refused() {
     let bench = Bench::new();
     fs::write(bench.at("target/small"), [1; 1000]).unwrap();
-    insta::assert_snapshot!(bench.refusal(&spec(&[("a", path(bench.at("target/small")))])), @"arm a: ROOT/target/small: holds 1000 bytes, but 4 KiB are needed; name a larger file, or a directory to have test files made in it");
+    insta::assert_snapshot!(bench.refusal(&spec(&[("a", path(bench.at("target/small")))])), @"arm a: ROOT/target/small: holds 0.98 KiB, but 4 KiB are needed; name a larger file, or a directory to have test files made in it");
 }
 
 #[test]
