@@ -137,7 +137,7 @@ fn the_text_says_where_the_time_goes_with_what_99_percent_do_not_show() {
     let arm = summary(&disk(190, 40, Some((0.005, 40))), 4);
     let mode = arm.slow_mode.unwrap();
     insta::assert_snapshot!(mode.sentence(), @"0.5 % of reads took 40.2 ms each, 52 % of all time; the others took 190 µs");
-    insta::assert_snapshot!(mode.percentiles(&arm.latency), @"p50 190 us, p90 222 us, p99 230 us, p99.9 40 ms and longest 40 ms");
+    insta::assert_snapshot!(mode.percentiles(&arm.latency), @"p50 190 µs, p90 222 µs, p99 230 µs, p99.9 40.2 ms and longest 40.2 ms");
 }
 
 #[test]
