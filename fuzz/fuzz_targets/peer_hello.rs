@@ -6,8 +6,7 @@
 use std::io::{self, Cursor, Read, Write};
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
-use iotax_load::peer_handshake;
-use iotax_vdisk::PeerSecret;
+use iotax_load::{PeerSecret, peer_handshake};
 use libfuzzer_sys::fuzz_target;
 use sha2::Sha256;
 

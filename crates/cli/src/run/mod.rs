@@ -122,8 +122,7 @@ impl<'a> Run<'a> {
     /// Lays out files, begins the record, and does what is asked for before anything is measured.
     ///
     /// # Errors
-    /// [`exit::Stopped`] if the user stopped it; whatever keeps files or the record from being
-    /// written.
+    /// If the user stopped it; whatever keeps files or the record from being written.
     pub(crate) fn prepare(&mut self) -> Result<()> {
         let Self { resolved, asked, session, opened, .. } = self;
         let spec = resolved.spec();
