@@ -2,9 +2,9 @@
 //! and redacted.
 #![no_main]
 
+use iotax_experiment::CloudChoice;
 use iotax_record::{HostRole, Machine};
 use iotax_report::{DoctorDetail, HostFindings, Redactor, Style};
-use iotax_experiment::CloudChoice;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &[u8]| {

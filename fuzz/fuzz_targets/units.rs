@@ -14,7 +14,8 @@ fuzz_target!(|text: &str| {
     if let Ok(ns) = parse_duration(text) {
         assert_eq!(parse_duration(&format_duration(ns)).ok(), Some(ns));
     }
-    for value in [parse_bandwidth(text), parse_iops(text), parse_share(text)].into_iter().flatten() {
+    for value in [parse_bandwidth(text), parse_iops(text), parse_share(text)].into_iter().flatten()
+    {
         assert!(value.is_finite() && value >= 0.0);
     }
     let _ = parse_count(text);

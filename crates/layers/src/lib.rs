@@ -1,7 +1,7 @@
 //! What a stack is made of: the layers, each declared once, and what is said in one line, be it a
 //! stack or a quantity.
 //!
-//! [`each`](mod@each) has a file for each layer. All else is what they share: `declaration`, of which each makes its
+//! `each` has a file for each layer. All else is what they share: `declaration`, of which each makes its
 //! own, below them; the [`Stack`] that is made of all of them, and its text, above.
 #![forbid(unsafe_code)]
 

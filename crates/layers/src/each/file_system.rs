@@ -13,7 +13,7 @@ use crate::units::Unit;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FileSystem {
     pub kind: FileSystemKind,
-    /// Made with support for [`Fscrypt`](super::Fscrypt); `ext4` only.
+    /// Made with support for [`Fscrypt`](crate::Fscrypt); `ext4` only.
     pub encrypt: bool,
     /// Further arguments of mkfs, separated by spaces.
     pub mkfs: Option<String>,
