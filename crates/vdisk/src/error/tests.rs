@@ -82,6 +82,15 @@ fn parameters_out_of_range() {
     assert_snapshot!(on_mem(flash(0, 2000, 1e9)), @"`flash`: channels=0 is not possible: it must be 1 to 65536");
     assert_snapshot!(on_mem(flash(8, u64::MAX, 1e9)), @"`flash`: latency=18446744073709551615ns is not possible: it must be at most 1 hour");
     assert_snapshot!(on_mem(flash(8, 2000, 0.0)), @"`flash`: bw=0 is not possible: it must be 1 to 1e15 per second");
+    let aes = |key_bits, sector_bytes| Layer::Aes(Aes { key_bits, sector_bytes });
+    assert_snapshot!(on_mem(aes(128, 4096)), @"`aes`: key=128 is not possible: it must be 256");
+    assert_snapshot!(on_mem(aes(256, 1000)), @"`aes`: sector=1000 is not possible: it must be 512 or 4096");
+    let throttle = |iops, burst_iops, credits_ns| {
+        Layer::Throttle(Throttle { iops, burst_iops, credits_ns, ..Throttle::default() })
+    };
+    assert_snapshot!(on_mem(throttle(None, None, None)), @"`throttle`: iops=none is not possible: it must be given, unless bw is");
+    assert_snapshot!(on_mem(throttle(Some(5e2), Some(4e2), Some(1_000_000_000))), @"`throttle`: burst_iops=400 is not possible: it must be above the sustained rate, and at most 1e15 per second");
+    assert_snapshot!(on_mem(throttle(Some(5e2), Some(3.5e3), Some(1000))), @"`throttle`: credits=0 is not possible: it must be long enough to pay for one I/O or byte beyond the sustained rate");
     let fault = |eio| Layer::Fault(Fault { eio, ..Fault::default() });
     assert_snapshot!(on_mem(fault(1.5)), @"`fault`: eio=1.5 is not possible: it must be a probability, 0 to 1");
     assert_snapshot!(on_mem(fault(f64::NAN)), @"`fault`: eio=NaN is not possible: it must be a probability, 0 to 1");
@@ -97,7 +106,7 @@ fn throttles_out_of_range_or_at_odds() {
         Layer::Throttle(limits)
     };
     assert_snapshot!(on_mem(throttle(0.0, None)), @"`throttle`: iops=0 is not possible: it must be 0.001 to 1e15 per second");
-    assert_snapshot!(on_mem(throttle(500.0, Some(1e16))), @"`throttle`: burst_iops=10000000000000000 is not possible: it must be 0.001 to 1e15 per second");
+    assert_snapshot!(on_mem(throttle(500.0, Some(1e16))), @"`throttle`: burst_iops=10000000000000000 is not possible: it must be above the sustained rate, and at most 1e15 per second");
     let group = "vm".to_owned();
     assert_snapshot!(Error::GroupConflict { group }, @"`throttle`: group=vm is in use with other caps: give all throttles of a group the same caps, or this one another group");
 }

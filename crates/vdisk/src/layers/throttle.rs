@@ -44,20 +44,15 @@ fn caps(throttle: &Throttle) -> Caps {
 
 impl Recipe for Throttle {
     fn build(&self, place: &BuildPlace<'_>) -> Result<Box<dyn OpenLayer>, Error> {
-        let rates = [
-            ("iops", self.iops),
-            ("burst_iops", self.burst_iops),
-            ("bw", self.bw_bytes),
-            ("burst_bw", self.burst_bw_bytes),
-        ];
-        for (name, rate) in rates {
-            if let Some(rate) = rate.filter(|rate| !RATES.contains(rate)) {
-                return Err(Error::parameter(NAME, name, rate, "0.001 to 1e15 per second"));
-            }
+        let caps = caps(self);
+        if caps.0.is_none() && caps.1.is_none() {
+            return Err(Error::parameter(NAME, "iops", "none", "given, unless bw is"));
         }
+        check_limit(caps.0, ["iops", "burst_iops"])?;
+        check_limit(caps.1, ["bw", "burst_bw"])?;
         let bucket = match &self.group {
-            Some(group) => join_group(group, caps(self))?,
-            None => Arc::new(SharedBucket::new(caps(self))),
+            Some(group) => join_group(group, caps)?,
+            None => Arc::new(SharedBucket::new(caps)),
         };
         let counts = match self.counts {
             Counts::Both => None,
@@ -67,6 +62,28 @@ impl Recipe for Throttle {
         let clock = Arc::clone(place.clock);
         Ok(Box::new(OpenThrottle { bucket, counts, clock, waits: CachePadded::default() }))
     }
+}
+
+/// A stack in a record or from another process was never text, which refuses the same.
+fn check_limit(
+    limit: Option<RateLimit>,
+    [rate, burst_rate]: [&'static str; 2],
+) -> Result<(), Error> {
+    let Some(limit) = limit else { return Ok(()) };
+    if !RATES.contains(&limit.sustained_per_s) {
+        let must_be = "0.001 to 1e15 per second";
+        return Err(Error::parameter(NAME, rate, limit.sustained_per_s, must_be));
+    }
+    let Some(burst) = limit.burst else { return Ok(()) };
+    if !RATES.contains(&burst.per_s) || burst.per_s <= limit.sustained_per_s {
+        let must_be = "above the sustained rate, and at most 1e15 per second";
+        return Err(Error::parameter(NAME, burst_rate, burst.per_s, must_be));
+    }
+    if burst.credits == 0 {
+        let must_be = "long enough to pay for one I/O or byte beyond the sustained rate";
+        return Err(Error::parameter(NAME, "credits", "0", must_be));
+    }
+    Ok(())
 }
 
 /// A bucket and what it was made for.
