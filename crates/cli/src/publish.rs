@@ -56,8 +56,9 @@ pub(crate) fn publish(finished: Finished, shown: Shown<'_>) -> Result<Exit> {
     let printed = answer.show(dir.as_ref().map(Location::from).as_ref(), shown);
     let exit = ended?;
     printed?;
+    let exit = judged(exit, &answer.rulings(), shown);
     hosts.map_or(Ok(()), |hosts| Box::new(hosts).down())?;
-    Ok(judged(exit, &answer.rulings(), shown))
+    Ok(exit)
 }
 
 impl Answer {

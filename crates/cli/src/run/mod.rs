@@ -46,9 +46,10 @@ pub(crate) struct Run<'a> {
     resolved: &'a Resolved,
     backend: &'a Backend<'a>,
     asked: &'a Asked<'a>,
-    session: Session,
-    opened: OpenedHosts,
     under_way: Option<UnderWay>,
+    opened: OpenedHosts,
+    // Dropped last: it watches that nothing hangs while hosts go down.
+    session: Session,
 }
 
 /// What is measured, and where its record goes.
