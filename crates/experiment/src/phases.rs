@@ -127,6 +127,15 @@ mod tests {
     }
 
     #[test]
+    fn a_record_without_a_phase_cannot_be_read() {
+        let mut spec =
+            serde_json::to_value(spec(&["randread-4k", "seqwrite-1m"]).unwrap()).unwrap();
+        spec["phases"] = serde_json::json!([]);
+        let error = serde_json::from_value::<Spec>(spec).unwrap_err();
+        assert_snapshot!(error, @"invalid length 0, expected at least one phase");
+    }
+
+    #[test]
     fn a_phase_is_an_experiment_of_its_own() {
         let spec = spec(&["randread-4k", "seqwrite-1m"]).unwrap();
         assert_eq!(spec.name(), "both");

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use iotax_layers::{Cloud, Form, Layer, Stack};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::cloud::CloudChoice;
 use crate::fitted::Fitted;
@@ -20,6 +21,7 @@ use crate::workload::Workload;
 pub struct Spec {
     /// The load, the same in every arm: at least one phase. They run one after the other, each with
     /// verdicts of its own.
+    #[serde(deserialize_with = "at_least_one")]
     pub phases: Vec<Workload>,
     /// Name of the phases together, where there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -110,6 +112,14 @@ pub struct Arm {
     /// Commands that make and undo a setting of the host around its turns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_commands: Option<HostCommands>,
+}
+
+fn at_least_one<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Workload>, D::Error> {
+    let phases = Vec::deserialize(from)?;
+    if phases.is_empty() {
+        return Err(D::Error::invalid_length(0, &"at least one phase"));
+    }
+    Ok(phases)
 }
 
 impl Spec {
