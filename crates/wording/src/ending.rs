@@ -1,6 +1,6 @@
 //! Why a run ended.
 
-use iotax_analyze::Analysis;
+use iotax_analyze::{Analysis, RuleOpen};
 use iotax_experiment::{Design, Spec, StopMode};
 use iotax_record::{Besides, EndReason};
 
@@ -49,8 +49,9 @@ fn reason(of: &EndReason, spec: &Spec, analysis: &Analysis) -> String {
         }
         EndReason::RulesDecided => "every rule is broken or kept".to_owned(),
         EndReason::RulesOutOfReach { needed } => {
-            let price = needed.map_or_else(|| open_rule(analysis), |needed| price(needed, most));
-            format!("what is left of the rules is out of reach: {price}")
+            let why = needed.map_or_else(|| open_rule(analysis), |n| Some(price(n, most)));
+            let why = why.map_or_else(String::new, |why| format!(": {why}"));
+            format!("what is left of the rules is out of reach{why}")
         }
         EndReason::ArmSilent { arm, trials } => {
             format!("arm {arm} completed nothing in {trials} trials in a row")
@@ -118,11 +119,19 @@ fn resolved(what: &str, mode: StopMode) -> String {
     }
 }
 
-/// Why the first rule that is left was not decided.
-fn open_rule(analysis: &Analysis) -> String {
+/// Why the first rule that was left when the run stopped was not decided. `None` if there is none: it
+/// is another phase's.
+fn open_rule(analysis: &Analysis) -> Option<String> {
     let mut rules = analysis.rules.iter().chain(&analysis.requirements);
-    let open = rules.find(|judgment| judgment.is_undecided()).and_then(rule::why);
-    open.unwrap_or_else(|| NEVER.to_owned())
+    let left = rules.find(|judgment| {
+        // What is found in the record alone did not stop the run.
+        let is_of_record = matches!(
+            judgment.open,
+            Some(RuleOpen::NoEnd | RuleOpen::Cut { .. } | RuleOpen::JobsUnmatched(_))
+        );
+        judgment.is_undecided() && !is_of_record
+    })?;
+    Some(rule::why(left).unwrap_or_else(|| NEVER.to_owned()))
 }
 
 #[cfg(test)]
@@ -191,7 +200,7 @@ mod tests {
         the limit of 40 blocks was reached
         the last planned look at the data, after 40 blocks, was taken
         what is left of the rules is out of reach: at this noise it takes about 6846 blocks, of at most 40
-        what is left of the rules is out of reach: at this noise no number of blocks would do
+        what is left of the rules is out of reach
         the effect of every arm changed, and a verdict on the blocks since is out of reach
         ");
     }
