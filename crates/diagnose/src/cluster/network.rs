@@ -12,7 +12,8 @@ pub(super) fn find(seen: &ClusterSeen) -> Found {
         let why = ClusterWhy::Encrypted { plugin: plugin.name.clone(), by: by.clone() };
         let about = ComponentKind::PodNetwork;
         let mut finding = Finding::new("network-encryption", about, Certainty::ToBeTested, why);
-        finding.seen.extend(plugin.settings.iter().map(|PluginSetting { place, key, value }| {
+        let settings = plugin.settings.iter().filter(|setting| !setting.key.is_empty());
+        finding.seen.extend(settings.map(|PluginSetting { place, key, value }| {
             Observation::field(place.as_str(), key.as_str(), value.as_str())
         }));
         Some((Of::Cluster, finding))

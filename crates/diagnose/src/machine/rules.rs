@@ -77,7 +77,7 @@ pub(super) const fn rule(causes: &'static [&'static str], finder: Finder) -> Rul
     Rule { causes, finder }
 }
 
-/// All rules, family by family.
+/// All rules, family by family; of what is as sure, the first leads.
 pub(super) fn all() -> impl Iterator<Item = &'static Rule> {
     let families = [
         azure::RULES,
@@ -85,9 +85,9 @@ pub(super) fn all() -> impl Iterator<Item = &'static Rule> {
         nfs::RULES,
         confidential::RULES,
         network::RULES,
-        interface::RULES,
         path::RULES,
         packets::RULES,
+        interface::RULES,
         ebs::RULES,
         limits::RULES,
         groups::RULES,

@@ -282,9 +282,13 @@ impl<'a> Case<'a> {
     /// The arm's path there, or the way to its peer.
     pub(super) fn path(&self) -> Option<&'a PathSeen> {
         let target = self.target?;
-        let path = target.path().map(|path| path.display().to_string());
-        let path = path.or_else(|| Some(target.elsewhere()?.name))?;
-        self.machine()?.paths.iter().find(|seen| seen.path == path)
+        let paths = &self.machine()?.paths;
+        let find = |path: &str| paths.iter().find(|seen| seen.path == path);
+        match target.path() {
+            Some(path) => find(&path.display().to_string()),
+            // In a cluster only the site has the address that a pod got.
+            None => find(&target.elsewhere()?.name).or_else(|| find(&self.site?.target)),
+        }
     }
 
     /// The file server under the arm and what it was called for, if there is one.

@@ -10,11 +10,10 @@ use super::waiting;
 use crate::measured::case::Case;
 use crate::measured::suspect::{Confidence, Evidence, Suspect};
 
-pub(super) const RULES: &[Rule] = &[
-    rule(&["cpu-quota"], cpu_quota),
-    rule(&["cpu-steal"], steal),
-    rule(&["cpu-bound"], no_cpu_left),
-];
+/// CPUs that this machine was not given.
+pub(super) const WITHHELD: &[Rule] =
+    &[rule(&["cpu-quota"], cpu_quota), rule(&["cpu-steal"], steal)];
+pub(super) const RULES: &[Rule] = &[rule(&["cpu-bound"], no_cpu_left)];
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]

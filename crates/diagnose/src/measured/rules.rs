@@ -61,10 +61,11 @@ pub(super) fn measures(named: &str, case: &Case<'_>) -> bool {
     all().filter(of_cause).any(|rule| (rule.is_counted)(case))
 }
 
-/// All rules, family by family.
+/// All rules, family by family; of what is as sure and explains as much, the first leads.
 pub(super) fn all() -> impl Iterator<Item = &'static Rule> {
     // Those of network file systems before the CPUs, which are busy with them.
     let families = [
+        processor::WITHHELD,
         nfs::RULES,
         network::RULES,
         processor::RULES,
