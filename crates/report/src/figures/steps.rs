@@ -97,6 +97,13 @@ impl Steps {
                 None => steps.push((step, i..i + 1)),
             }
         }
+        // Nothing is drawn before or after what was measured.
+        if let [(first, _), ..] = &mut steps[..] {
+            first.0 = first.0.max(intervals[0].0);
+        }
+        if let ([.., (last, _)], [.., (_, end)]) = (&mut steps[..], intervals) {
+            last.1 = last.1.min(*end);
+        }
         Self {
             runs: runs(steps.iter().map(|(step, _)| *step)),
             members: steps.into_iter().map(|(_, members)| members).collect(),
@@ -202,7 +209,10 @@ mod tests {
         let mut values = vec![Some(100.0); intervals.len()];
         (values[17], values[80]) = (Some(1.0), Some(7_000.0));
         let steps = Steps::new(&intervals, 60);
-        assert_eq!(to_value(&steps).unwrap(), json!({ "runs": [[0, 120, 2], [600, 660, 1]] }));
+        assert_eq!(
+            to_value(&steps).unwrap(),
+            json!({ "runs": [[5, 60, 1], [60, 120, 1], [600, 660, 1]] })
+        );
         let figures = to_value(steps.figures(&values, Number::short)).unwrap();
         let expected =
             json!({ "values": [98.2, 100, 215], "low": [1, 100, 100], "high": [100, 100, 7000] });

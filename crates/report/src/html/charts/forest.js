@@ -43,7 +43,7 @@ function forestCharts(root, { forest }) {
     const ends = group.rows.flatMap((row) => row.interval ?? [])
       .map((end) => Math.max(-3 * reach, Math.min(3 * reach, end)));
     const [low, high] = [Math.min(...points, ...ends), Math.max(...points, ...ends)];
-    const pad = 0.04 * (high - low);
+    const pad = 0.04 * (high - low || 1);
     return [(low - pad) / group.scale, (high + pad) / group.scale];
   }
 

@@ -41,9 +41,9 @@ function searchCharts(root, data) {
   function series(id, quantity) {
     const box = root.querySelector(`[data-chart="${id}"]`);
     const lines = data.series.filter((one) => one.quantity === quantity).map((one) => ({ target: one.target, steps: steps(one, one, 1) }));
-    if (!box || !lines.length) return;
-    const caps = data.caps.filter((cap) => cap.quantity === quantity);
     const points = lines.flatMap((one) => one.steps.map((step) => ({ ...step, target: one.target, colour: colour(one.target) })));
+    if (!box || !points.length) return;
+    const caps = data.caps.filter((cap) => cap.quantity === quantity);
     const domain = whole(points.map((point) => point.high ?? point.y), caps);
     plot(box, {
       ...layout, label: `${quantity} over time`,
