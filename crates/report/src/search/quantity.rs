@@ -102,6 +102,15 @@ impl Quantity {
     }
 }
 
+/// For how long a burst lasted: measured, so with its digits while it is short.
+pub(super) fn lasted(seconds: f64) -> String {
+    if seconds < 120.0 {
+        iotax_quantity::time(seconds * 1e9)
+    } else {
+        iotax_quantity::span(iotax_quantity::whole(seconds))
+    }
+}
+
 /// The caps that were found.
 pub(super) fn caps(target: &TargetCaps, unit: Unit) -> Vec<(Quantity, &Cap)> {
     let caps = [(Quantity::Iops, &target.iops), (Quantity::Bandwidth(unit), &target.bw_bytes)];

@@ -8,7 +8,7 @@ use iotax_diagnose::of_search;
 
 use iotax_wording::{cap, limit};
 
-use super::quantity::{self, Quantity, plain};
+use super::quantity::{self, Quantity, lasted, plain};
 use super::result::SearchResult;
 use super::rulings::search_rulings;
 use crate::bandwidth::Unit;
@@ -221,7 +221,7 @@ fn burst(target: &TargetCaps, unit: Unit) -> Option<String> {
         .into_iter()
         .filter_map(|(quantity, cap)| {
             let burst = cap.burst.as_ref()?;
-            let lasted = iotax_quantity::span(iotax_quantity::whole(burst.lasted_s));
+            let lasted = lasted(burst.lasted_s);
             Some(format!("{} for {lasted}", quantity.rate(burst.per_s)))
         })
         .collect();

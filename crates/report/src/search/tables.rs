@@ -4,7 +4,7 @@ use iotax_caps::{Cap, Caps, Sharing, TargetCaps};
 
 use iotax_wording::{cap, limit};
 
-use super::quantity::{self, Quantity, plain};
+use super::quantity::{self, Quantity, lasted, plain};
 use super::result::SearchResult;
 use crate::bandwidth::Unit;
 use crate::document::{Table, Topic};
@@ -62,7 +62,7 @@ fn bursts(targets: &[TargetCaps], unit: Unit) -> Table {
         .figure("refill", |(_, quantity, burst)| {
             or_absent(burst.refill_per_s.map(|refill| quantity.figure(refill)))
         })
-        .figure("lasted", |(.., burst)| iotax_quantity::span(iotax_quantity::whole(burst.lasted_s)))
+        .figure("lasted", |(.., burst)| lasted(burst.lasted_s))
         .figure("beyond the cap", |(_, quantity, burst)| quantity.sum(burst.size))
         .table
 }
