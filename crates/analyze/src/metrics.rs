@@ -226,7 +226,7 @@ impl Metric {
         metrics.find(|metric| metric.adds_up()).unwrap_or(Self::Throughput)
     }
 
-    /// What CPU time is told per under this workload.
+    /// CPU time per I/O, or per MiB over a network path.
     pub fn cpu(workload: &Workload) -> Self {
         let mut metrics = Self::of_workload(workload).into_iter();
         metrics.find(|metric| !metric.is_speed()).unwrap_or(Self::CpuPerIo)
@@ -370,7 +370,7 @@ pub(crate) enum Role {
     Decides,
     /// It needs a word, though not its precision: it is what such a workload is run for.
     NeedsWord,
-    /// It is told beside the others.
+    /// It is shown beside the others.
     Beside,
 }
 
@@ -385,7 +385,7 @@ fn syncs(workload: &Workload) -> bool {
     workload.primary_job().is_some_and(|job| job.fsync_every.is_some())
 }
 
-/// Bytes that CPU time over a network path is told for.
+/// The unit of CPU time over a network path, in bytes.
 const MIB: f64 = 1_048_576.0;
 
 #[cfg(test)]

@@ -147,7 +147,10 @@ pub(crate) fn points(
                 switch_ns: trial.switch_ns,
                 outcome: trial.outcome,
                 why: trial.why.clone(),
-                paused_ns: trial.paused.map(|paused| paused.total_ns),
+                paused_ns: trial
+                    .paused
+                    .filter(|_| trial.outcome == TrialOutcome::Paused)
+                    .map(|paused| paused.total_ns),
                 used: is_used(trial),
                 iops: job.map(JobFacts::iops),
                 bytes_per_s: job.map(JobFacts::bytes_per_s),

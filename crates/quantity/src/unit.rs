@@ -43,11 +43,10 @@ pub fn span_of_ns(ns: u64) -> String {
 
 /// A size, with three significant digits and no empty ones: `512 B`, `4 KiB`, `74.9 GiB`.
 pub fn bytes(count: f64) -> String {
-    let mut scaled = count;
-    let mut units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"].iter();
-    let mut unit = units.next().copied().unwrap_or_default();
-    for larger in units {
-        if scaled < 999.5 {
+    let (mut scaled, mut unit) = (count, "B");
+    for larger in ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"] {
+        // Single bytes are exact up to the next unit.
+        if scaled < if unit == "B" { 1_023.5 } else { 999.5 } {
             break;
         }
         scaled /= 1_024.0;
@@ -117,8 +116,8 @@ mod tests {
 
     #[test]
     fn sizes_are_in_binary_units() {
-        let shown = [0.0, 512.0, 4096.0, 1_023.9 * 1024.0, 80_424_249_753.0, 1.844_674_4e19];
-        assert_eq!(shown.map(bytes), ["0 B", "512 B", "4 KiB", "1 MiB", "74.9 GiB", "16 EiB"]);
+        let shown = [0.0, 1000.0, 4096.0, 1_023.9 * 1024.0, 80_424_249_753.0, 1.844_674_4e19];
+        assert_eq!(shown.map(bytes), ["0 B", "1000 B", "4 KiB", "1 MiB", "74.9 GiB", "16 EiB"]);
     }
 
     #[test]

@@ -232,7 +232,7 @@ fn path_target(facts: Facts, workload: &Workload) -> Result<ResolvedTarget, Obst
         Kind::BlockDevice if writes(workload) => return Err(Obstacle::WritesToDevice),
         Kind::File | Kind::BlockDevice => {}
     }
-    size(&facts)?;
+    readable(&facts)?;
     let largest = workload.jobs.iter().map(Job::max_block_bytes).max();
     large_enough(
         &facts,
@@ -258,7 +258,7 @@ fn disk_on(path: &Path, size_bytes: u64, workload: &Workload) -> Result<Resolved
         Kind::File if writes(workload) => return Err(Obstacle::WritesToFile),
         Kind::File => {}
     }
-    size(&facts)?;
+    readable(&facts)?;
     large_enough(
         &facts,
         size_bytes,
@@ -301,7 +301,7 @@ fn writable_directory(facts: &Facts) -> Result<(), Obstacle> {
 }
 
 /// Tries, since permissions are not all that can forbid it (device cgroups, LSMs).
-fn size(facts: &Facts) -> Result<(), Obstacle> {
+fn readable(facts: &Facts) -> Result<(), Obstacle> {
     OpenOptions::new().read(true).open(&facts.path).map(drop).map_err(Obstacle::Unreadable)
 }
 

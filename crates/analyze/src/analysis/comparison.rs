@@ -14,7 +14,7 @@ use crate::metrics::Metric;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Against {
     Arm(String),
-    /// The mean of so many others.
+    /// The mean of this many other arms.
     Others(u32),
 }
 

@@ -59,7 +59,7 @@ pub enum OpenQuestion {
     Masked {
         of: Vec<Subject>,
     },
-    /// The same of saved results, of which nobody knows.
+    /// Saved results: nobody can measure their caps any more.
     MaskedResults {
         of: Vec<Subject>,
     },
@@ -85,7 +85,7 @@ pub enum OpenQuestion {
     TailsOfResults {
         is_at_a_rate: bool,
     },
-    /// How often stalls may happen, none being seen in so many trials.
+    /// No trial stalled. Stalls may still happen, at a rate that this many trials leave open.
     NoStall {
         trials: u32,
     },
@@ -113,7 +113,8 @@ pub enum NoAnswer {
     },
     /// Trials that gave nothing could turn it around.
     Lost,
-    /// Some trials completed nothing, so only signs count; with so many more such blocks they decide.
+    /// Some trials completed nothing, so only the sign of each difference counts. `more` blocks like
+    /// these would decide.
     OnlySigns {
         more: Option<u32>,
     },

@@ -46,7 +46,7 @@ pub enum RuleOpen {
     Lost,
     /// No trial has the figure.
     NoFigure,
-    /// Operations in each trial: too few for the quantile. Trials of so many seconds would do.
+    /// Each trial has fewer operations than the quantile needs. Trials of `time_s` would have enough.
     TooFew {
         needed: u64,
         has: f64,
@@ -64,11 +64,6 @@ pub enum RuleOpen {
 }
 
 impl Judgment {
-    /// Whether a rule is broken.
-    pub fn is_fail(&self) -> bool {
-        self.outcome == RuleOutcome::Fail
-    }
-
     /// Whether it is neither broken nor kept.
     pub fn is_undecided(&self) -> bool {
         self.outcome == RuleOutcome::Undecided

@@ -57,7 +57,7 @@ fn not_as_run(evidence: &Evidence<'_>, end: &End) -> Option<OpenQuestion> {
 
 /// Comparisons that ended without a verdict, those of one metric and reason together.
 fn without_answer(evidence: &Evidence<'_>) -> Vec<OpenQuestion> {
-    // What a cap hides is told apart: see `caps`.
+    // `caps` asks about what a cap hides.
     let is_open = |c: &&Conclusion| {
         !c.comparison.verdict.is_decided() && c.comparison.verdict != Verdict::Masked
     };

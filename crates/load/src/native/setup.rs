@@ -12,7 +12,7 @@ use crate::verify::{Contents, WriteLog, WriteVerifier};
 pub(super) fn worker<'t>(thread: &Thread<'_>, start_ns: u64, tally: Tally<'t>) -> Worker<'t> {
     Worker {
         accesses: Accesses::of_thread(thread.job, thread.span, thread.seed, &thread.seat),
-        // A peer that sends paces itthread.
+        // A peer that sends paces itself.
         schedule: thread.schedule(start_ns).filter(|_| !thread.takes_datagrams()),
         tally,
         verifier: verifier(thread, start_ns),

@@ -91,7 +91,7 @@ impl Held {
             Err(Errno::NOENT) => return Ok(None),
             Err(error) => return Err(unusable(error.into())),
         }
-        let directory = walk.size().map_err(|error| unusable(error.into()))?;
+        let directory = walk.readable().map_err(|error| unusable(error.into()))?;
         Ok(Some(Self { path: walk.path, directory }))
     }
 
@@ -205,7 +205,7 @@ impl Walk {
     }
 
     /// A descriptor to read it by: to pass through, the right to search it is enough.
-    fn size(&self) -> Result<OwnedFd, Errno> {
+    fn readable(&self) -> Result<OwnedFd, Errno> {
         open_directory(&self.directory, OsStr::new("."), OFlags::RDONLY)
     }
 
@@ -241,7 +241,7 @@ impl Walk {
             fgetxattr(directory, c"system.posix_acl_access", &mut nothing)
         };
         stat.st_gid == stat.st_uid
-            && matches!(self.size().map(list), Ok(Err(Errno::NODATA | Errno::OPNOTSUPP)))
+            && matches!(self.readable().map(list), Ok(Err(Errno::NODATA | Errno::OPNOTSUPP)))
     }
 
     fn open_to_others(&self, mode: Mode) -> Error {
