@@ -235,18 +235,14 @@ impl TrialFacts {
 
 impl JobFacts {
     /// `from_submission`: see [`Spec::counts_from_submission`].
-    fn of(
-        record: &JobRecord,
-        (index, job): (usize, &Job),
-        is_primary: bool,
-        from_submission: bool,
-    ) -> Self {
+    fn of(record: &JobRecord, index: usize, workload: &Workload, from_submission: bool) -> Self {
+        let job = &workload.jobs[index];
         let latency = record.latency_from(from_submission);
         let syncs = described::syncs(record);
         let mean_latency_ns = latency.mean_ns();
         let facts = Self {
             job: index,
-            is_primary,
+            is_primary: job.name == workload.primary,
             engine: record.engine.clone(),
             stands_in: record.instead_of.is_some(),
             threads: record.threads,
@@ -350,17 +346,11 @@ pub(crate) fn positive(value: f64) -> Option<f64> {
 }
 
 fn jobs(load: &LoadRecord, workload: &Workload, from_submission: bool) -> Vec<JobFacts> {
-    let record_of = |name: &str| load.jobs.iter().find(|record| record.name == name);
-    workload
-        .jobs
-        .iter()
-        .enumerate()
-        .filter_map(|(i, job)| {
-            let is_primary = job.name == workload.primary;
-            let record = record_of(&job.name)?;
-            Some(JobFacts::of(record, (i, job), is_primary, from_submission))
-        })
-        .collect()
+    let of_job = |(index, job): (usize, &Job)| {
+        let record = load.jobs.iter().find(|record| record.name == job.name)?;
+        Some(JobFacts::of(record, index, workload, from_submission))
+    };
+    workload.jobs.iter().enumerate().filter_map(of_job).collect()
 }
 
 fn beside(load: &LoadRecord) -> Vec<(String, f64)> {

@@ -79,3 +79,8 @@ pub use rules::fewest;
 pub use screened::is_population;
 pub use seconds::Spread;
 pub use spread::LatencySpread;
+
+/// As many as that; more than anybody counts are as many as fit.
+pub(crate) fn count(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}

@@ -12,6 +12,7 @@ use crate::analysis::{
 use crate::blocks::Blocks;
 use crate::compare;
 use crate::conclude::{Conclusion, conclude};
+use crate::count;
 use crate::facts::{JobFacts, TrialFacts};
 use crate::family;
 use crate::method::Method;
@@ -122,11 +123,10 @@ impl Factors {
                 let samples: Vec<Sample> =
                     arms.map(|arm| Sample::of(trials, arm, *metric)).collect();
                 let contrast = |level: &Level| {
-                    let pairs = known(level).known;
-                    let pairs: Vec<[usize; 2]> =
-                        pairs.into_iter().map(|[with, base]| [base, with]).collect();
-                    let subject = (Subject::Level(self.setting(*level)), None);
-                    Contrast::of(trials, (*metric, subject), &samples, &pairs)
+                    let mut pairs = known(level).known;
+                    pairs.iter_mut().for_each(|pair| pair.reverse());
+                    let subject = Subject::Level(self.setting(*level));
+                    Contrast::of(trials, *metric, subject, &samples, &pairs)
                 };
                 results::family(
                     &self.effects,
@@ -327,10 +327,6 @@ fn gate(blocks: &Blocks<'_>, [with, base]: [usize; 2], metric: Metric) -> Option
     let pairs =
         blocks.all.iter().filter_map(|block| Some([block.trials[base]?, block.trials[with]?]));
     compare::gate(metric, &pairs.collect::<Vec<_>>())
-}
-
-fn count(n: usize) -> u32 {
-    u32::try_from(n).unwrap_or(u32::MAX)
 }
 
 /// An effect that seems to be none, and rests on an arm that a cap masks, is masked, too.

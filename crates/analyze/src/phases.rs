@@ -62,7 +62,7 @@ impl Phases {
     pub fn checked_at_depths(&mut self, check: &Self) {
         for (experiment, analyzer) in &mut self.each {
             if let Some(levels) = check.levels(&experiment.spec) {
-                analyzer.with_levels(levels);
+                analyzer.levels = levels;
             }
         }
     }
@@ -92,13 +92,10 @@ impl Phases {
     /// `end`: how that ended.
     pub fn measured_below_caps(&mut self, loads: &Self, end: Option<&End>) {
         for (changed, analysis) in loads.finish(end) {
-            let name = &changed.spec.workload().name;
-            let is_of = |workload: &Workload| name.starts_with(&format!("{} ", workload.name));
-            // The longest name: one may begin with another.
-            let own = self.each.iter_mut().filter(|(head, _)| is_of(head.spec.workload()));
-            if let Some((_, analyzer)) = own.max_by_key(|(head, _)| head.spec.workload().name.len())
-            {
-                analyzer.add_below_cap(changed, analysis);
+            let load = changed.spec.workload();
+            let own = self.each.iter_mut().find(|(head, _)| load.is_load_of(head.spec.workload()));
+            if let Some((_, analyzer)) = own {
+                analyzer.below_cap.push((changed, analysis));
             }
         }
     }
@@ -116,7 +113,7 @@ impl Phases {
                 let [passes, rounds] = [fill, steady].map(|phase| phase.map(|of| of.rounds(at)));
                 precondition::arm(arm, spec.workload(), passes.as_deref(), rounds.as_deref())
             });
-            analyzer.with_preconditioned(told.collect());
+            analyzer.preconditioned = told.collect();
         }
     }
 
@@ -134,7 +131,7 @@ impl Phases {
         let sustained = Sustained(iops.collect());
         // Of a record of an earlier version: the first phase alone was drained.
         for ((_, analyzer), drained) in self.each.iter_mut().zip(drained) {
-            analyzer.with_drained(drained);
+            analyzer.drained = drained;
         }
         sustained
     }
@@ -252,10 +249,7 @@ impl Sustained {
     pub fn of_follow_up(&self, spec: &Spec, follow_up: &Spec) -> Self {
         let mut is_driven = vec![false; self.0.len()];
         let mut of_load = |load: &Workload| {
-            let is_of = |phase: &Workload| load.name.starts_with(&format!("{} ", phase.name));
-            let phases = spec.phases().enumerate().filter(|(_, phase)| is_of(phase));
-            // The longest name: one may begin with another.
-            let (at, _) = phases.max_by_key(|(_, phase)| phase.name.len())?;
+            let at = spec.phases().position(|phase| load.is_load_of(phase))?;
             let is_again = std::mem::replace(is_driven.get_mut(at)?, true);
             self.0.get(at).filter(|_| !is_again).cloned()
         };

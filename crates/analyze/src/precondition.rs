@@ -7,11 +7,12 @@
 //! written at the same time, each has rested as long between two rounds as it will between two
 //! trials, and none is measured younger than the others.
 
-use iotax_experiment::{Arm, SideRuns, Spec, Stop, StopMode, Workload};
+use iotax_experiment::{Arm, SideRun, Spec, Stop, StopMode, Workload};
 use iotax_stats::steady::{self, Window};
 
 use crate::analysis::{ArmPrecondition, Steadiness};
 use crate::analysis::{NotPreconditioned, TrialOutcome};
+use crate::count;
 use crate::facts::TrialFacts;
 use crate::metrics::Metric;
 
@@ -23,31 +24,16 @@ const MOST_ROUNDS: u32 = 25;
 /// phases that write, as they are. The first are driven [`PASSES`] times; the others in rounds, at
 /// most [`Stop::max_blocks`] of them. `None` if nothing has a span.
 pub fn precondition_spec(spec: &Spec) -> Option<Spec> {
-    let fills = spec.phases().filter_map(|phase| {
-        Some(Workload { name: format!("{} to write the span", phase.name), ..phase.fill()? })
-    });
-    let rounds = spec.phases().filter(|phase| has_rounds(phase)).map(|phase| {
-        let name = format!("{} to be steady", phase.name);
-        Workload { name, ..phase.clone() }
-    });
+    let fills = spec.phases().filter_map(Workload::to_write_the_span);
+    let rounds = spec.phases().filter(|phase| has_rounds(phase)).map(Workload::to_be_steady);
     let phases: Vec<Workload> = fills.chain(rounds).collect();
-    if phases.is_empty() {
-        return None;
-    }
     let stop = Stop {
         mode: StopMode::Quick,
         min_blocks: MOST_ROUNDS,
         max_blocks: MOST_ROUNDS,
         ..spec.stop
     };
-    Some(Spec {
-        phases,
-        suite: Some(format!("{} to precondition", spec.name())),
-        stop,
-        side_runs: SideRuns::default(),
-        fail_if: Vec::new(),
-        ..spec.clone()
-    })
+    (!phases.is_empty()).then(|| spec.beside(SideRun::Precondition, phases, stop))
 }
 
 /// Whether a phase is driven in rounds.
@@ -97,7 +83,7 @@ pub(crate) fn arm(
         pass.usable && pass.outcome == TrialOutcome::Completed && pass.window_ns < longest_ns
     };
     let whole = passes.iter().filter(is_whole);
-    let whole = u32::try_from(whole.count()).unwrap_or(u32::MAX);
+    let whole = count(whole.count());
     let jobs = || passes.iter().filter_map(|pass| pass.primary());
     let figures = figures(workload, rounds);
     let window = Window::of(&figures);
@@ -119,7 +105,7 @@ pub(crate) fn arm(
     } else if !writes {
         Some(NotPreconditioned::OnlyReads)
     } else if figures.len() < steady::WINDOW_ROUNDS {
-        Some(NotPreconditioned::Rounds(u32::try_from(figures.len()).unwrap_or(u32::MAX)))
+        Some(NotPreconditioned::Rounds(count(figures.len())))
     } else {
         None
     };

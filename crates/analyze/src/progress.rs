@@ -6,6 +6,7 @@ use iotax_stats::sequential::StopReason;
 use iotax_stats::verdict::Verdict;
 
 use crate::conclude::Conclusion;
+use crate::count;
 use crate::effect::Effect;
 use crate::metrics::Role;
 
@@ -193,7 +194,7 @@ fn resolved(states: &[State], subjects: &[Vec<Conclusion>]) -> EndReason {
     }
     if states.contains(&State::Spent) {
         let looked = subjects.iter().flatten().map(|c| c.decision.blocks).max().unwrap_or(0);
-        return EndReason::LastLook { blocks: u32::try_from(looked).unwrap_or(u32::MAX) };
+        return EndReason::LastLook { blocks: count(looked) };
     }
     let besides = [
         (State::Overloaded, Besides::Overloaded),

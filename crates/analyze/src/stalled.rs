@@ -6,6 +6,7 @@ use iotax_stats::stalls::{self, StallTest};
 use iotax_stats::verdict::{Sign, Verdict};
 
 use crate::analysis::Stalls;
+use crate::count;
 use crate::facts::TrialFacts;
 use crate::method::Method;
 use crate::metrics::Metric;
@@ -79,7 +80,6 @@ impl StalledBlocks {
     }
 
     fn counted(&self, test: &StallTest, margin: f64) -> Stalls {
-        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let is_worth_it = |factor: &f64| test.sign.is_some() && *factor > 1.0 + margin;
         Stalls {
             arm: count(test.arm_stalls),

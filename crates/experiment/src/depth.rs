@@ -9,6 +9,12 @@ use crate::workload::{Job, Pace, Workload};
 /// The kernel's limit on the entries of an `io_uring`.
 const MAX_DEPTH: u32 = 32_768;
 
+/// What another load adds to a workload's name.
+const HALF_DEPTH: &str = "at half depth";
+const DOUBLE_DEPTH: &str = "at double depth";
+const ONE_AT_A_TIME: &str = "one at a time";
+const BELOW_CAP: &str = "below the cap";
+
 /// How many I/Os are kept in flight, against what the workload says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -34,11 +40,11 @@ impl Workload {
     #[must_use]
     pub fn with_depth(&self, depth: Depth) -> Option<Self> {
         let mut changed = self.clone();
-        changed.name = match depth {
-            Depth::Half => format!("{} at half depth", self.name),
-            Depth::Same => self.name.clone(),
-            Depth::Double => format!("{} at double depth", self.name),
-        };
+        match depth {
+            Depth::Half => changed.name = self.under(HALF_DEPTH),
+            Depth::Same => {}
+            Depth::Double => changed.name = self.under(DOUBLE_DEPTH),
+        }
         for job in changed.jobs.iter_mut().filter(|job| job.pace == Pace::Closed) {
             let is_changed = job.change_depth(depth);
             if job.name == self.primary && !is_changed {
@@ -58,7 +64,7 @@ impl Workload {
             return None;
         }
         let mut changed = self.clone();
-        changed.name = format!("{} one at a time", self.name);
+        changed.name = self.under(ONE_AT_A_TIME);
         for job in changed.jobs.iter_mut().filter(|job| job.pace == Pace::Closed) {
             (job.threads, job.queue_depth) = (1, 1);
         }
@@ -70,7 +76,7 @@ impl Workload {
     #[must_use]
     pub fn at_rates(&self, iops: &[(String, f64)]) -> Option<Self> {
         let mut changed = self.clone();
-        changed.name = format!("{} below the cap", self.name);
+        changed.name = self.under(BELOW_CAP);
         for job in changed.jobs.iter_mut().filter(|job| job.pace == Pace::Closed) {
             let rate = iops.iter().find(|(name, _)| *name == job.name);
             if let Some((_, iops)) = rate {
@@ -80,6 +86,17 @@ impl Workload {
             }
         }
         changed.validate().is_ok().then_some(changed)
+    }
+
+    /// Whether it is `workload` under another load.
+    pub fn is_load_of(&self, workload: &Self) -> bool {
+        let loads = [HALF_DEPTH, DOUBLE_DEPTH, ONE_AT_A_TIME, BELOW_CAP];
+        loads.into_iter().any(|load| self.name == workload.under(load))
+    }
+
+    /// Its name under another load.
+    fn under(&self, load: &str) -> String {
+        format!("{} {load}", self.name)
     }
 }
 
@@ -126,6 +143,15 @@ mod tests {
     fn the_depth_of_a_queue_is_halved_and_doubled() {
         assert_eq!(depths(&preset("randread-4k", &["depth=8"])), [Some(4), Some(8), Some(16)]);
         assert_eq!(depths(&preset("randread-4k", &[])), [None, Some(1), Some(2)]);
+    }
+
+    #[test]
+    fn a_load_is_of_one_workload_though_their_names_begin_alike() {
+        let mut workload = preset("randread-4k", &["depth=8"]);
+        let half = workload.with_depth(Depth::Half).unwrap();
+        assert!(half.is_load_of(&workload) && !workload.is_load_of(&workload));
+        workload.name.push_str(" at");
+        assert!(!half.is_load_of(&workload));
     }
 
     #[test]

@@ -70,15 +70,15 @@ pub use search::{
 };
 pub use set_host_commands::command_of_arm;
 pub use setting::Setting;
-pub use side_runs::SideRuns;
+pub use side_runs::{SideRun, SideRuns};
 pub use spec::{Arm, Design, Driver, NamedTarget, Source, Spec, Stop, StopMode, Target};
 pub use subject::Subject;
 pub use target::{parse_arms, parse_repeated_arms};
 pub use tree::{Operation, OperationShare, Tree};
 pub use turns::{Flow, IoPriority, Numa, NumaMemory, PriorityClass, PriorityShare};
 pub use workload::{
-    BlockSizes, Bound, Extent, Files, FioOption, IndexLoads, Job, LatencyTarget, Pace, Pattern,
-    Requirement, RunLength, Share, Skew, Stretches, Think, Trims, Workload, Zone,
+    BlockSizes, Bound, Extent, Files, FioOption, IndexLoads, Job, LatencyTarget, Origin, Pace,
+    Pattern, Requirement, RunLength, Share, Skew, Stretches, Think, Trims, Workload, Zone,
 };
 pub use writes::Content;
 

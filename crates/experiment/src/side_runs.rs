@@ -3,6 +3,9 @@
 use iotax_layers::Error;
 use serde::{Deserialize, Serialize};
 
+use crate::spec::{Spec, Stop};
+use crate::workload::Workload;
+
 /// Preconditioning and draining, and the loads that may follow where arms turn out equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SideRuns {
@@ -36,6 +39,51 @@ impl SideRuns {
             return Err(Error::syntax("`below-cap` needs the depth check", advice));
         }
         Ok(self)
+    }
+}
+
+/// What an experiment beside another is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SideRun {
+    Precondition,
+    Drain,
+    DepthCheck,
+    BelowCap,
+}
+
+impl Spec {
+    /// The same arms under other loads: without rules, and with nothing run beside it.
+    #[must_use]
+    pub fn beside(&self, run: SideRun, phases: Vec<Workload>, stop: Stop) -> Self {
+        let of_several = |name: &str| (phases.len() > 1).then(|| name.to_owned());
+        let suite = match run {
+            SideRun::Precondition => Some(format!("{} to precondition", self.name())),
+            SideRun::Drain => self.suite.as_ref().map(|suite| format!("{suite} to drain credits")),
+            SideRun::DepthCheck => of_several("depth check"),
+            SideRun::BelowCap => of_several("below-cap"),
+        };
+        let (side_runs, fail_if) = (SideRuns::default(), Vec::new());
+        Self { phases, suite, stop, side_runs, fail_if, ..self.clone() }
+    }
+}
+
+impl Workload {
+    /// A pass over its span: see [`Workload::fill`].
+    pub fn to_write_the_span(&self) -> Option<Self> {
+        Some(Self { name: format!("{} to write the span", self.name), ..self.fill()? })
+    }
+
+    /// A round of preconditioning.
+    #[must_use]
+    pub fn to_be_steady(&self) -> Self {
+        Self { name: format!("{} to be steady", self.name), ..self.clone() }
+    }
+
+    /// A stretch in which burst credits are spent.
+    #[must_use]
+    pub fn to_drain_credits(&self, time_ns: u64) -> Self {
+        let name = format!("{} to drain credits", self.name);
+        Self { name, ramp_ns: 0, time_ns, ..self.clone() }
     }
 }
 

@@ -6,7 +6,7 @@ use iotax_experiment::documented::Documented;
 use iotax_experiment::{Design, Subject};
 use iotax_record::ExperimentHead;
 use iotax_wording::effect::EffectWords as _;
-use iotax_wording::limit;
+use iotax_wording::{limit, slow_mode};
 
 use crate::against::{against, baseline_of, capped, still_needed};
 use crate::comparison::{self, primary_of_each, size, subject};
@@ -66,8 +66,8 @@ fn slow_few(analysis: &Analysis) -> Vec<String> {
     let of_arm = |arm: &ArmSummary| {
         let mode = arm.slow_mode?;
         let of = if analysis.arms.len() > 1 { format!("{}: ", arm.name) } else { String::new() };
-        let percentiles = mode.percentiles(&arm.latency);
-        Some(words::printable(&format!("{of}{} ({percentiles}).", mode.sentence())))
+        let percentiles = slow_mode::percentiles(&mode, &arm.latency);
+        Some(words::printable(&format!("{of}{} ({percentiles}).", slow_mode::slow_mode(&mode))))
     };
     analysis.arms.iter().filter_map(of_arm).take(MAX_SENTENCES).collect()
 }

@@ -414,6 +414,12 @@ impl Doubt {
         Self { kind, of: Some(subject), trials, of_trials: None }
     }
 
+    /// Of several comparisons together.
+    pub(crate) fn about_each(of: &[Subject], kind: DoubtKind, trials: u32) -> Self {
+        let of = if let [only] = of { Some(only.clone()) } else { None };
+        Self { kind, of, trials, of_trials: None }
+    }
+
     pub const fn check(&self) -> Check {
         self.kind.check()
     }

@@ -6,6 +6,7 @@ use super::{Peel, times_per_io};
 use crate::analysis::{Attribution, Estimate, Interaction, LayerCost};
 use crate::compare;
 use crate::conclude::Conclusion;
+use crate::count;
 use crate::facts::TrialFacts;
 use crate::method::Method;
 use crate::metrics::Metric;
@@ -38,7 +39,7 @@ impl Peel<'_> {
             layers: layers.collect(),
             interactions: pairs.collect(),
             total_ns: cost(&self.layout.total),
-            blocks: u32::try_from(looked).unwrap_or(u32::MAX),
+            blocks: count(looked),
         }
     }
 

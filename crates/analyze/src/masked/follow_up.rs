@@ -1,7 +1,7 @@
 //! The experiments that follow one whose arms turned out equal.
 
 use iotax_experiment::rule::{Condition, RuleOutcome};
-use iotax_experiment::{Depth, Design, Job, SideRuns, Spec, StopMode, Workload};
+use iotax_experiment::{Depth, Design, Job, SideRun, Spec, Stop, StopMode, Workload};
 use iotax_record::ExperimentHead;
 use iotax_stats::tail::samples_needed;
 use iotax_stats::verdict::Verdict;
@@ -9,6 +9,7 @@ use iotax_stats::verdict::Verdict;
 use super::depths::MOST_BLOCKS as CHECK_BLOCKS;
 use super::judge::candidates;
 use crate::analysis::{Analysis, Comparison, Judgment};
+use crate::count;
 use crate::method::FIRST_LOOK;
 
 /// Blocks of a depth check at least.
@@ -38,14 +39,8 @@ pub fn longest_depth_check(spec: &Spec) -> Option<Spec> {
 }
 
 fn at_depths<'a>(spec: &Spec, workloads: impl Iterator<Item = &'a Workload>) -> Option<Spec> {
-    let stop = iotax_experiment::Stop {
-        mode: StopMode::Quick,
-        min_blocks: FEWEST_BLOCKS,
-        max_blocks: CHECK_BLOCKS,
-        max_time_ns: None,
-        ..spec.stop
-    };
-    follow_up(spec, workloads.flat_map(depths).map(shortened).collect(), "depth check", stop)
+    let loads = workloads.flat_map(depths).map(shortened);
+    follow_up(spec, SideRun::DepthCheck, loads.collect(), CHECK_BLOCKS)
 }
 
 /// The experiment that shows what a cap hides: the same arms with one I/O in flight, and at a rate
@@ -86,18 +81,11 @@ fn at_loads<'a>(
         if fit(&loads) < FIRST_LOOK as u64 {
             loads = loads.into_iter().map(shortened).collect();
         }
-        let fewest = spec.stop.min_blocks.max(u32::try_from(FIRST_LOOK).unwrap_or(u32::MAX));
+        let fewest = spec.stop.min_blocks.max(count(FIRST_LOOK));
         let fit = u32::try_from(fit(&loads)).unwrap_or(u32::MAX);
         max_blocks = max_blocks.min(fit.max(fewest));
     }
-    let stop = iotax_experiment::Stop {
-        mode: StopMode::Quick,
-        min_blocks: spec.stop.min_blocks.min(max_blocks),
-        max_blocks,
-        max_time_ns: None,
-        ..spec.stop
-    };
-    follow_up(spec, loads, "below-cap", stop)
+    follow_up(spec, SideRun::BelowCap, loads, max_blocks)
 }
 
 /// Whether there are enough I/Os for a p99 in the window of this load, and not in a shortened one.
@@ -162,18 +150,17 @@ fn rates(analysis: &Analysis) -> Vec<(String, f64)> {
     std::iter::once((analysis.primary.clone(), primary)).chain(others).collect()
 }
 
-fn follow_up(
-    spec: &Spec,
-    phases: Vec<Workload>,
-    name: &str,
-    stop: iotax_experiment::Stop,
-) -> Option<Spec> {
+fn follow_up(spec: &Spec, run: SideRun, phases: Vec<Workload>, max_blocks: u32) -> Option<Spec> {
     if phases.is_empty() || spec.is_of_results() {
         return None;
     }
-    let suite = (phases.len() > 1).then(|| name.to_owned());
-    let (side_runs, fail_if) = (SideRuns::default(), Vec::new());
-    let spec = Spec { phases, suite, stop, side_runs, fail_if, ..spec.clone() };
+    let min_blocks = match run {
+        SideRun::DepthCheck => FEWEST_BLOCKS,
+        _ => spec.stop.min_blocks.min(max_blocks),
+    };
+    let mode = StopMode::Quick;
+    let stop = Stop { mode, min_blocks, max_blocks, max_time_ns: None, ..spec.stop };
+    let spec = spec.beside(run, phases, stop);
     spec.validate().is_ok().then_some(spec)
 }
 

@@ -26,7 +26,3 @@ pub(super) fn word(outcome: Outcome) -> RuleOutcome {
         Outcome::Undecided => RuleOutcome::Undecided,
     }
 }
-
-pub(super) fn count(n: usize) -> u32 {
-    u32::try_from(n).unwrap_or(u32::MAX)
-}

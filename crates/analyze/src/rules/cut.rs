@@ -5,15 +5,17 @@ use iotax_experiment::rule::RuleOutcome;
 use iotax_record::End;
 
 use crate::analysis::{Judgment, RuleOpen};
+use crate::count;
 
 /// Keeps no rule where jobs were left out, or on the grounds of a record that lacks some of its trials, or its end: what is gone may
 /// be what would have broken it. `trials`: those that the record holds.
 pub(crate) fn keep_none_of_a_part(
     judged: &mut [Judgment],
     spec: &Spec,
-    (end, trials): (Option<&End>, usize),
+    end: Option<&End>,
+    trials: usize,
 ) {
-    let trials = u32::try_from(trials).unwrap_or(u32::MAX);
+    let trials = count(trials);
     let open = match end.map(|end| end.trials) {
         _ if spec.unmatched_jobs > 0 => RuleOpen::JobsUnmatched(spec.unmatched_jobs),
         None => RuleOpen::NoEnd,

@@ -5,9 +5,10 @@ use iotax_stats::gate::{Outcome, blocks_needed};
 use iotax_stats::rci::{Interval, Summary};
 use iotax_stats::verdict::Verdict;
 
-use super::context::{RuleContext, count, word};
+use super::context::{RuleContext, word};
 use crate::analysis::{Estimate, Judgment, RuleOpen};
 use crate::conclude::Conclusion;
+use crate::count;
 use crate::metrics::{Better, Role};
 
 /// The rule about every arm or layer that it is about; of a peel the total, unless one is named.

@@ -5,6 +5,7 @@ use iotax_experiment::{Rule, Spec};
 use iotax_stats::design::Design;
 use iotax_stats::unpaired::MIN_RESULTS;
 
+use crate::count;
 use crate::method::FIRST_LOOK;
 
 /// Blocks of a run, of saved results results of an arm, below which nothing decides a rule.
@@ -17,5 +18,5 @@ pub fn fewest(spec: &Spec, rule: &Rule) -> u32 {
             Design::with_max_blocks(spec.stop.max_blocks as usize).looks()[0]
         }
     };
-    u32::try_from(fewest).unwrap_or(u32::MAX)
+    count(fewest)
 }

@@ -8,8 +8,9 @@ use iotax_stats::rci::{Interval, Summary};
 use iotax_stats::sample::mean;
 use iotax_stats::tail::samples_needed;
 
-use super::context::{RuleContext, count, word};
+use super::context::{RuleContext, word};
 use crate::analysis::{Estimate, Judgment, Missing, RuleOpen};
+use crate::count;
 use crate::facts::TrialFacts;
 use crate::taken::Taken;
 
