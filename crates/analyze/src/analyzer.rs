@@ -3,7 +3,7 @@
 use iotax_experiment::Design;
 use iotax_experiment::rule::Condition;
 use iotax_record::{End, EndReason, ExperimentHead, Trial};
-use iotax_stats::sample::mean;
+use iotax_stats::sample::{count, mean};
 
 use crate::analysis::{
     Analysis, ArmDepths, ArmDrain, ArmPrecondition, Comparison, Ending, FORMAT, FactorEffects,
@@ -13,7 +13,6 @@ use crate::attribution::{Layout, Peel};
 use crate::blocks::Blocks;
 use crate::checks;
 use crate::conclude::{Conclusion, conclude};
-use crate::count;
 use crate::counters::{IntervalBudget, MOST_INTERVALS};
 use crate::drain::{self, Stretches};
 use crate::evidence::Evidence;
@@ -23,7 +22,7 @@ use crate::matrix::Factors;
 use crate::method::Method;
 use crate::metrics::{Metric, Role};
 use crate::pool::ArmPool;
-use crate::progress::{self, Kind, Progress};
+use crate::progress::{self, Kind, Standing};
 use crate::rules::{self, Judged, RuleContext};
 use crate::{
     bound, family, missing, nodes, outliers, questions, results, row, screened, stalled, summary,
@@ -148,7 +147,7 @@ impl Analyzer {
 
     /// What the data say so far: call it after each complete block. Cheap; only the metrics that
     /// decide are concluded on.
-    pub fn decide(&self) -> Progress {
+    pub fn decide(&self) -> Standing {
         let spec = &self.experiment.spec;
         let metrics = self.deciding();
         let blocks = self.blocks();

@@ -2,11 +2,11 @@
 //! parts are shown, and a verdict can only come from the blocks since.
 
 use iotax_stats::regime;
+use iotax_stats::sample::count;
 use iotax_stats::sequential::{Decision, StopReason};
 use iotax_stats::verdict::Verdict;
 
 use crate::analysis::{EffectChange, Estimate};
-use crate::count;
 use crate::method::Method;
 use crate::row::Row;
 

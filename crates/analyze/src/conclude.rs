@@ -2,14 +2,13 @@
 
 use iotax_stats::holm;
 use iotax_stats::rci::Interval;
+use iotax_stats::sample::count;
 use iotax_stats::sequential::{Decision, Series};
 use iotax_stats::stopping::Mode;
 use iotax_stats::verdict::{Sign, Verdict};
 
-use crate::analysis::{Comparison, PlaceEffect};
-use crate::analysis::{Regime, Withheld};
+use crate::analysis::{Comparison, PlaceEffect, Regime, Withheld};
 use crate::change::{self, Change};
-use crate::count;
 use crate::method::Method;
 use crate::metrics::Better;
 use crate::place;

@@ -3,8 +3,7 @@
 use iotax_experiment::{Job, Layer, Subject};
 use iotax_record::{ExperimentHead, Site};
 
-use crate::analysis::{ArmDepths, ArmDrain, ArmPrecondition};
-use crate::analysis::{Doubt, DoubtKind};
+use crate::analysis::{ArmDepths, ArmDrain, ArmPrecondition, Doubt, DoubtKind};
 use crate::blocks::Blocks;
 use crate::conclude::Conclusion;
 use crate::facts::{JobFacts, TrialFacts};

@@ -3,7 +3,7 @@
 use iotax_experiment::{Matrix, Setting, Spec, Subject};
 use iotax_stats::matrix::{Cells, Level, contrast, interaction};
 use iotax_stats::rci::Interval;
-use iotax_stats::sample::mean;
+use iotax_stats::sample::{count, mean};
 use iotax_stats::verdict::Verdict;
 
 use crate::analysis::{
@@ -12,7 +12,6 @@ use crate::analysis::{
 use crate::blocks::Blocks;
 use crate::compare;
 use crate::conclude::{Conclusion, conclude};
-use crate::count;
 use crate::facts::{JobFacts, TrialFacts};
 use crate::family;
 use crate::method::Method;
@@ -123,8 +122,8 @@ impl Factors {
                 let samples: Vec<Sample> =
                     arms.map(|arm| Sample::of(trials, arm, *metric)).collect();
                 let contrast = |level: &Level| {
-                    let mut pairs = known(level).known;
-                    pairs.iter_mut().for_each(|pair| pair.reverse());
+                    let known = known(level).known.into_iter();
+                    let pairs: Vec<[usize; 2]> = known.map(|[with, base]| [base, with]).collect();
                     let subject = Subject::Level(self.setting(*level));
                     Contrast::of(trials, *metric, subject, &samples, &pairs)
                 };

@@ -9,8 +9,7 @@ use iotax_stats::rci::Interval;
 use iotax_stats::sequential::StopReason;
 use iotax_stats::verdict::Verdict;
 
-use crate::analysis::Missing;
-use crate::analysis::TrialOutcome;
+use crate::analysis::{Missing, TrialOutcome};
 use crate::conclude::Conclusion;
 use crate::facts::TrialFacts;
 use crate::metrics::Better;

@@ -5,13 +5,12 @@
 //! [`crate::screened`].
 
 use iotax_experiment::{Design, Spec, Subject};
-use iotax_stats::sample::mean;
+use iotax_stats::sample::{count, mean};
 
 use crate::analysis::{Against, FleetCost};
 use crate::blocks::{Block, Blocks};
 use crate::compare;
 use crate::conclude::{Conclusion, conclude as conclude_on};
-use crate::count;
 use crate::facts::TrialFacts;
 use crate::method::Method;
 use crate::metrics::{Metric, Trait};

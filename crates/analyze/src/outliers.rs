@@ -2,10 +2,9 @@
 
 use iotax_experiment::{Design, Spec};
 use iotax_stats::fleet::{Fleet, MIN_NODES, Node, Probes};
-use iotax_stats::sample::median;
+use iotax_stats::sample::{count, median};
 
 use crate::analysis::{ArmTax, Outlier, Outliers};
-use crate::count;
 use crate::facts::TrialFacts;
 use crate::metrics::{Better, Metric};
 use crate::screened;
@@ -30,8 +29,7 @@ pub(crate) fn of(
         judged.retain(|arm| probes[*arm].is_some());
         Fleet::of(&probes.into_iter().flatten().collect::<Vec<_>>(), spec.stop.alpha)?
     };
-    type Judged = Vec<(usize, Node)>;
-    let (mut slow, others): (Judged, Judged) =
+    let (mut slow, others): (Vec<_>, Vec<_>) =
         judged.iter().copied().zip(fleet.nodes).partition(|(_, node)| node.is_slow);
     slow.sort_by(|(_, a), (_, b)| a.raw.total_cmp(&b.raw));
     let figures = |arm: &usize| {

@@ -8,7 +8,7 @@ use crate::analyzer::Analyzer;
 use crate::drain::{self, KeptUp};
 use crate::masked::{self, Level};
 use crate::precondition;
-use crate::progress::Progress;
+use crate::progress::Standing;
 
 /// One [`Analyzer`] per phase. Each keeps its own error rate: a verdict is about its phase, and
 /// more phases are more questions, not more looks at the same one.
@@ -173,12 +173,12 @@ impl Phases {
 
     /// Which arms are to be driven in the next block, by phase; `progress`: what
     /// [`Phases::decide`] said last.
-    pub fn open(&self, progress: &Progress) -> Vec<Vec<bool>> {
+    pub fn open(&self, progress: &Standing) -> Vec<Vec<bool>> {
         let open = |(_, analyzer): &(ExperimentHead, Analyzer)| {
             let look = self.closes.then(|| analyzer.decide());
             match look {
                 None => progress.open.clone(),
-                Some(Progress { stop, open, .. }) if !stop.is_empty() => vec![false; open.len()],
+                Some(Standing { stop, open, .. }) if !stop.is_empty() => vec![false; open.len()],
                 Some(look) => look.open,
             }
         };
@@ -187,7 +187,7 @@ impl Phases {
 
     /// What the data say so far, after a complete block: an arm stays open while any phase needs
     /// it, and the experiment goes on while any phase does.
-    pub fn decide(&self) -> Progress {
+    pub fn decide(&self) -> Standing {
         if !self.checked.is_empty() {
             return self.decide_on_depths();
         }
@@ -203,7 +203,7 @@ impl Phases {
         looks.reduce(both).expect("an experiment has at least one phase")
     }
 
-    fn decide_on_depths(&self) -> Progress {
+    fn decide_on_depths(&self) -> Standing {
         let first = self.each.first().expect("an experiment has at least one phase");
         let look = first.1.decide();
         let stop = if self.is_clear() {
@@ -213,7 +213,7 @@ impl Phases {
         } else {
             Vec::new()
         };
-        Progress { open: vec![true; look.open.len()], stop, arms: Vec::new(), blocks: look.blocks }
+        Standing { open: vec![true; look.open.len()], stop, arms: Vec::new(), blocks: look.blocks }
     }
 
     /// The experiment and the analysis of each phase. `end`: how the experiment ended; `None` if
@@ -257,7 +257,7 @@ impl Sustained {
     }
 }
 
-fn both(first: Progress, second: Progress) -> Progress {
+fn both(first: Standing, second: Standing) -> Standing {
     let open = first.open.iter().zip(&second.open).map(|(a, b)| *a || *b).collect();
     let mut stop = Vec::new();
     if !first.stop.is_empty() && !second.stop.is_empty() {
@@ -265,5 +265,5 @@ fn both(first: Progress, second: Progress) -> Progress {
         stop = first.stop.iter().cloned().chain(new).collect();
     }
     let arms = first.arms.into_iter().chain(second.arms).collect();
-    Progress { open, stop, arms, blocks: first.blocks.max(second.blocks) }
+    Standing { open, stop, arms, blocks: first.blocks.max(second.blocks) }
 }

@@ -2,9 +2,9 @@
 
 use iotax_stats::place::{LEVEL, Place};
 use iotax_stats::rci::Interval;
+use iotax_stats::sample::count;
 
 use crate::analysis::PlaceEffect;
-use crate::count;
 use crate::method::Method;
 use crate::row::Row;
 

@@ -8,11 +8,10 @@
 //! trials, and none is measured younger than the others.
 
 use iotax_experiment::{Arm, SideRun, Spec, Stop, StopMode, Workload};
+use iotax_stats::sample::count;
 use iotax_stats::steady::{self, Window};
 
-use crate::analysis::{ArmPrecondition, Steadiness};
-use crate::analysis::{NotPreconditioned, TrialOutcome};
-use crate::count;
+use crate::analysis::{ArmPrecondition, NotPreconditioned, Steadiness, TrialOutcome};
 use crate::facts::TrialFacts;
 use crate::metrics::Metric;
 

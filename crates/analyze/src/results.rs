@@ -6,16 +6,14 @@ use std::collections::BTreeMap;
 use iotax_experiment::{Pace, Spec, Subject, Workload};
 use iotax_stats::holm;
 use iotax_stats::rci::Interval;
-use iotax_stats::sample::mean;
+use iotax_stats::sample::{count, mean};
 use iotax_stats::sequential::{Decision, StopReason};
 use iotax_stats::unpaired::Unpaired;
 use iotax_stats::verdict::{Sign, Verdict};
 
-use crate::analysis::Withheld;
-use crate::analysis::{Against, Comparison, Estimate};
+use crate::analysis::{Against, Comparison, Estimate, Withheld};
 use crate::compare;
 use crate::conclude::{Conclusion, word};
-use crate::count;
 use crate::facts::TrialFacts;
 use crate::method::Method;
 use crate::metrics::Metric;

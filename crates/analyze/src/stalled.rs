@@ -1,12 +1,11 @@
 //! Comparisons with trials that completed nothing: what `iotax_stats::stalls` says, as a verdict.
 
-use iotax_stats::sample::mean;
+use iotax_stats::sample::{count, mean};
 use iotax_stats::sequential::StopReason;
 use iotax_stats::stalls::{self, StallTest};
 use iotax_stats::verdict::{Sign, Verdict};
 
 use crate::analysis::Stalls;
-use crate::count;
 use crate::facts::TrialFacts;
 use crate::method::Method;
 use crate::metrics::Metric;

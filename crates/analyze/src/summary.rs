@@ -2,14 +2,12 @@
 
 use iotax_experiment::{Job, Workload};
 use iotax_record::{ExperimentHead, LatencyHistogram, OperationRecord, SystemCounters};
-use iotax_stats::sample::{mean, variance};
+use iotax_stats::sample::{count, mean, variance};
 
-use crate::analysis::TrialOutcome;
 use crate::analysis::{
-    ArmSummary, FoundDepth, JobSummary, OperationSummary, QuantilePoint, SyncSummary, TrialPoint,
-    Work,
+    ArmSummary, FoundDepth, JobSummary, OperationSummary, QuantilePoint, SyncSummary, TrialOutcome,
+    TrialPoint, Work,
 };
-use crate::count;
 use crate::counters::{self, IntervalBudget};
 use crate::facts::{JobFacts, TrialFacts};
 use crate::metrics::Metric;

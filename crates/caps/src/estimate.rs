@@ -5,7 +5,7 @@ use iotax_stats::ceiling::{REPEATS, ceiling};
 use iotax_stats::design::Design;
 use iotax_stats::levels::has_another;
 use iotax_stats::rci::CriticalValues;
-use iotax_stats::sample::median;
+use iotax_stats::sample::{count, median};
 
 use crate::probe::{Ended, Observation};
 use crate::processors::Busy;
@@ -90,7 +90,7 @@ impl Series {
 
     /// How many measurements there are.
     pub(crate) fn measurements(&self) -> u32 {
-        u32::try_from(self.seen.len()).unwrap_or(u32::MAX)
+        count(self.seen.len())
     }
 
     fn is_enough(&self, critical: &CriticalValues, quick: bool) -> bool {

@@ -27,7 +27,6 @@
 #![forbid(unsafe_code)]
 
 mod documented;
-mod duration;
 mod earlier;
 mod estimate;
 mod found;
@@ -47,7 +46,6 @@ mod soak;
 mod unstated;
 mod unsteady;
 
-pub use duration::expected_ns;
 pub use earlier::earlier;
 pub use found::{
     Burst, Cap, CapJudgment, CapKind, CapNote, Caps, CpuBoundSizes, DepthStep, Fit, FlowStep,
@@ -57,6 +55,7 @@ pub use found::{
 pub use probe::{Ended, Observation, Prober, Processors};
 pub use reason::{BusySign, CapDoubt, CapReason, CapSign};
 pub use rules::judge;
+pub use scout::expected_ns;
 pub use unstated::{BlockEnd, Obstacle, Unreached, Unsteady, UnsteadyLevel};
 
 use iotax_experiment::{Opened, Search};

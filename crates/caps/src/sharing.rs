@@ -2,6 +2,7 @@
 
 use iotax_stats::design::Design;
 use iotax_stats::rci::{CriticalValues, Interval};
+use iotax_stats::sample::count;
 
 use iotax_experiment::{Purpose, Traffic};
 
@@ -167,7 +168,7 @@ impl Pair<'_> {
             phi: phi.mean,
             lo: phi.lo,
             hi: phi.hi,
-            blocks: u32::try_from(blocks.len()).unwrap_or(u32::MAX),
+            blocks: count(blocks.len()),
             verdict,
         }
     }

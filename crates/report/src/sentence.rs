@@ -8,7 +8,7 @@ use iotax_record::ExperimentHead;
 use iotax_wording::effect::EffectWords as _;
 use iotax_wording::{limit, slow_mode};
 
-use crate::against::{against, baseline_of, capped, still_needed};
+use crate::against::{against, baseline_of, capped};
 use crate::comparison::{self, primary_of_each, size, subject};
 use crate::doctor::diagnoses;
 use crate::{
@@ -250,7 +250,7 @@ fn whole_stack(total: &Comparison, margin: f64) -> String {
             )
         }
         (word, Some(size)) => {
-            format!("What the layers cost together is {word}: {size}{}.", still_needed(total))
+            format!("What the layers cost together is {word}: {size}.")
         }
         (_, None) => "What the layers cost together could not be measured.".to_owned(),
     }

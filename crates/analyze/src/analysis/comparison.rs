@@ -4,9 +4,7 @@ use iotax_experiment::Subject;
 use iotax_stats::verdict::Verdict;
 use serde::Serialize;
 
-use super::caps::Cap;
-use super::estimate::Estimate;
-use crate::analysis::Regime;
+use super::{Cap, Estimate, Regime};
 use crate::effect::Effect;
 use crate::metrics::Metric;
 

@@ -1,12 +1,12 @@
 //! The costs of layers in nanoseconds per I/O.
 
 use iotax_stats::factorial::contrast;
+use iotax_stats::sample::count;
 
 use super::{Peel, times_per_io};
 use crate::analysis::{Attribution, Estimate, Interaction, LayerCost};
 use crate::compare;
 use crate::conclude::Conclusion;
-use crate::count;
 use crate::facts::TrialFacts;
 use crate::method::Method;
 use crate::metrics::Metric;

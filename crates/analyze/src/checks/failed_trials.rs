@@ -1,5 +1,6 @@
+use iotax_stats::sample::count;
+
 use crate::analysis::{Doubt, DoubtKind, TrialOutcome};
-use crate::count;
 use crate::evidence::Evidence;
 use crate::facts::TrialFacts;
 

@@ -1,5 +1,6 @@
+use iotax_stats::sample::count;
+
 use crate::analysis::{Doubt, DoubtKind};
-use crate::count;
 use crate::evidence::Evidence;
 
 /// File systems that keep their files in memory.

@@ -1,5 +1,6 @@
+use iotax_stats::sample::count;
+
 use crate::analysis::{Doubt, DoubtKind, TrialOutcome};
-use crate::count;
 use crate::evidence::Evidence;
 
 /// Trials in which the load generator itself did not run for a while: whatever was in flight seems slow,

@@ -1,7 +1,7 @@
 use iotax_stats::regime::{LEVEL, monitor};
+use iotax_stats::sample::count;
 
 use crate::analysis::{Comparison, Doubt, DoubtKind, EffectChange, LevelShift};
-use crate::count;
 use crate::evidence::Evidence;
 use crate::metrics::Metric;
 

@@ -1,10 +1,9 @@
 use iotax_experiment::Subject;
 use iotax_stats::regime::{self, monitor};
+use iotax_stats::sample::count;
 use iotax_stats::trend::trend;
 
-use crate::analysis::ArmPrecondition;
-use crate::analysis::{Doubt, DoubtKind};
-use crate::count;
+use crate::analysis::{ArmPrecondition, Doubt, DoubtKind};
 use crate::evidence::Evidence;
 use crate::metrics::Metric;
 

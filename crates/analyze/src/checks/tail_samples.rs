@@ -1,11 +1,11 @@
 use std::collections::BTreeSet;
 
+use iotax_stats::sample::count;
 use iotax_stats::tail::samples_needed;
 use iotax_stats::verdict::Verdict;
 
 use crate::analysis::{Doubt, DoubtKind};
 use crate::compare::per_trial;
-use crate::count;
 use crate::evidence::Evidence;
 
 /// Too few I/Os per trial behind a p99 that should be compared.

@@ -2,7 +2,7 @@
 //! thing. Where they disagree with the comparison by more than noise explains, something ended in
 //! between (burst credits, a cache, another load), and the verdict is one of what is over.
 
-use iotax_stats::sample::{mean, median, variance};
+use iotax_stats::sample::{count, mean, median, variance};
 use iotax_stats::student::critical_t;
 use iotax_stats::verdict::Verdict;
 
@@ -11,7 +11,6 @@ use super::depths::{Level, interval};
 use super::judge::{candidates, involved, may_be_masked};
 use crate::analysis::{EffectChange, Estimate};
 use crate::conclude::Conclusion;
-use crate::count;
 use crate::method::Method;
 use crate::metrics::Metric;
 

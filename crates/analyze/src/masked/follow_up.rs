@@ -3,13 +3,13 @@
 use iotax_experiment::rule::{Condition, RuleOutcome};
 use iotax_experiment::{Depth, Design, Job, SideRun, Spec, Stop, StopMode, Workload};
 use iotax_record::ExperimentHead;
+use iotax_stats::sample::count;
 use iotax_stats::tail::samples_needed;
 use iotax_stats::verdict::Verdict;
 
 use super::depths::MOST_BLOCKS as CHECK_BLOCKS;
 use super::judge::candidates;
 use crate::analysis::{Analysis, Comparison, Judgment};
-use crate::count;
 use crate::method::FIRST_LOOK;
 
 /// Blocks of a depth check at least.

@@ -5,6 +5,7 @@ mod results;
 
 use iotax_experiment::Design;
 use iotax_record::End;
+use iotax_stats::sample::count;
 use iotax_stats::tail::{rule_of_three, samples_needed};
 use iotax_stats::verdict::Verdict;
 
@@ -12,7 +13,6 @@ use crate::analysis::{Comparison, NoAnswer, OpenQuestion};
 use crate::attribution::Peel;
 use crate::checks;
 use crate::conclude::Conclusion;
-use crate::count;
 use crate::evidence::Evidence;
 
 /// The open questions of an experiment.

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use iotax_experiment::Origin;
+use iotax_stats::sample::count;
 use iotax_stats::tail::samples_needed;
 use iotax_stats::verdict::Verdict;
 
 use super::caps::subjects;
 use crate::analysis::{NoAnswer, OpenQuestion};
 use crate::conclude::Conclusion;
-use crate::count;
 use crate::evidence::Evidence;
 use crate::facts::TrialFacts;
 use crate::results::is_held_to_a_rate;

@@ -37,9 +37,9 @@ pub use self::known::{Cause, CauseSource, cause, causes, title, unknown_cause};
 pub use self::limit::{disk_limits, vm_limit};
 pub use self::measured::put_in;
 use self::names::listed;
-use crate::slow_mode;
 pub use self::observation::{SeenText, observation, seen};
 pub use self::suspect::{alike, leading, reason, suspect, whole_reason};
+use crate::slow_mode;
 
 /// The surest first, then in the order in which causes are listed.
 pub fn in_order(findings: &[Finding]) -> Vec<&Finding> {

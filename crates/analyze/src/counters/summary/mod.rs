@@ -4,6 +4,7 @@ mod interfaces;
 
 use iotax_record::{Counters, NfsGranted};
 use iotax_stats::sample;
+use iotax_stats::sample::count;
 use serde::Serialize;
 
 use super::figures::{
@@ -12,8 +13,7 @@ use super::figures::{
 };
 use super::mean::mean;
 use super::samples::{Stretch, bounds, stretches, window};
-use crate::count;
-pub use interfaces::{InterfaceSummary, QdiscSummary};
+pub use interfaces::*;
 
 /// What the machine did in the measured window.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
