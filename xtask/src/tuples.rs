@@ -6,9 +6,7 @@ use proc_macro2::{Delimiter, TokenTree};
 use crate::code::{crates, is_mark};
 
 /// Rooms with tuples among their parameters, and how many they may have at most.
-const LEFT: [(&str, usize); 15] = [
-    ("analyze", 9),
-    ("caps", 7),
+const LEFT: [(&str, usize); 12] = [
     ("catalog", 1),
     ("cli", 7),
     ("cluster", 2),
@@ -21,7 +19,6 @@ const LEFT: [(&str, usize); 15] = [
     ("report", 5),
     ("rig", 3),
     ("run", 2),
-    ("stats", 1),
 ];
 
 /// Fails with every function that takes a tuple.

@@ -12,8 +12,7 @@ use iotax_experiment::{SidePhase, SideRole, Spec, Stop, StopMode, Workload};
 use iotax_stats::bucket::two_phase;
 use iotax_stats::sample::mean;
 
-use crate::analysis::Regime;
-use crate::analysis::{ArmDrain, Comparison};
+use crate::analysis::{ArmDrain, Comparison, Regime};
 use crate::metrics::Trait;
 
 /// Above the level after the step by this factor credits are still, or again, being spent.

@@ -6,9 +6,9 @@ use iotax_experiment::documented::Documented;
 use iotax_experiment::{Design, Subject};
 use iotax_record::ExperimentHead;
 use iotax_wording::effect::EffectWords as _;
-use iotax_wording::limit;
+use iotax_wording::{limit, slow_mode};
 
-use crate::against::{against, baseline_of, capped, still_needed};
+use crate::against::{against, baseline_of, capped};
 use crate::comparison::{self, primary_of_each, size, subject};
 use crate::doctor::diagnoses;
 use crate::{
@@ -66,8 +66,8 @@ fn slow_few(analysis: &Analysis) -> Vec<String> {
     let of_arm = |arm: &ArmSummary| {
         let mode = arm.slow_mode?;
         let of = if analysis.arms.len() > 1 { format!("{}: ", arm.name) } else { String::new() };
-        let percentiles = mode.percentiles(&arm.latency);
-        Some(words::printable(&format!("{of}{} ({percentiles}).", mode.sentence())))
+        let percentiles = slow_mode::percentiles(&mode, &arm.latency);
+        Some(words::printable(&format!("{of}{} ({percentiles}).", slow_mode::slow_mode(&mode))))
     };
     analysis.arms.iter().filter_map(of_arm).take(MAX_SENTENCES).collect()
 }
@@ -250,7 +250,7 @@ fn whole_stack(total: &Comparison, margin: f64) -> String {
             )
         }
         (word, Some(size)) => {
-            format!("What the layers cost together is {word}: {size}{}.", still_needed(total))
+            format!("What the layers cost together is {word}: {size}.")
         }
         (_, None) => "What the layers cost together could not be measured.".to_owned(),
     }

@@ -16,6 +16,7 @@ pub mod name;
 mod outlook;
 pub mod question;
 pub mod rule;
+pub mod slow_mode;
 pub mod trial;
 
 /// `1 block`, `3 blocks`, `1,200 blocks`.

@@ -3,6 +3,7 @@
 use iotax_experiment::rule::{Condition, RuleOutcome};
 use iotax_experiment::{Depth, Design, Job, SidePhase, SideRole, Spec, Stop, StopMode, Workload};
 use iotax_record::ExperimentHead;
+use iotax_stats::sample::count;
 use iotax_stats::tail::samples_needed;
 use iotax_stats::verdict::Verdict;
 
@@ -91,7 +92,7 @@ fn at_loads(spec: &Spec, rates: impl Iterator<Item = Option<Vec<(String, f64)>>>
         if fit(&loads) < FIRST_LOOK as u64 {
             loads.iter_mut().for_each(|(_, load)| shorten(load));
         }
-        let fewest = spec.stop.min_blocks.max(u32::try_from(FIRST_LOOK).unwrap_or(u32::MAX));
+        let fewest = spec.stop.min_blocks.max(count(FIRST_LOOK));
         let fit = u32::try_from(fit(&loads)).unwrap_or(u32::MAX);
         max_blocks = max_blocks.min(fit.max(fewest));
     }

@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use indexmap::IndexSet;
-use iotax_experiment::{Arm, CloudChoice, Design, Draft, Source, Spec, Stop, Target, Workload};
+use iotax_experiment::{Arm, CloudChoice, Design, Draft, Origin, Source, Spec, Stop, Target, Workload};
 use iotax_record::{
     End, EndReason, ExperimentHead, FORMAT, JobRecord, Outcome, Placed, Site, Trial,
 };
@@ -298,23 +298,23 @@ fn workload(reads: &[ResultFile], name: &str, notes: Vec<String>) -> Workload {
     let tools = tools(having());
     Workload {
         name: name.to_owned(),
-        about: format!("Results of {tools}, read from files; nothing was run."),
+        about: format!("Results of {}, read from files; nothing was run.", tools.join(" and ")),
         ramp_ns: 0,
         time_ns: windows.map(|load| load.window_ns).max().unwrap_or(0),
         jobs: job.into_iter().collect(),
         index: None,
         primary: name.to_owned(),
         requires: None,
-        origin: Some(format!("results of {tools}")),
+        origin: Some(Origin::Results { tools, are_ours: having().all(ResultFile::is_ours) }),
         notes,
         yields: None,
     }
 }
 
-/// `fio 3.33`, `fio 3.33 and DiskSpd 2.2.0`.
-fn tools<'a>(reads: impl Iterator<Item = &'a ResultFile>) -> String {
-    let tools: IndexSet<&str> = reads.map(|read| read.tool.as_str()).collect();
-    tools.into_iter().collect::<Vec<_>>().join(" and ")
+/// `fio 3.33`, each once.
+fn tools<'a>(reads: impl Iterator<Item = &'a ResultFile>) -> Vec<String> {
+    let tools: IndexSet<&String> = reads.map(|read| &read.tool).collect();
+    tools.into_iter().cloned().collect()
 }
 
 fn site(arm: &Arm, reads: &[ResultFile], index: usize) -> Site {
@@ -338,7 +338,7 @@ fn site(arm: &Arm, reads: &[ResultFile], index: usize) -> Site {
     Site {
         kind: "results".to_owned(),
         target: arm.target.to_string(),
-        notes: std::iter::once(tools(own())).chain(told).chain(latency).chain(warnings).collect(),
+        notes: std::iter::once(tools(own()).join(" and ")).chain(told).chain(latency).chain(warnings).collect(),
         placed: only.map(|placed| (*placed).clone()),
         ..Site::default()
     }

@@ -10,7 +10,7 @@ use iotax_experiment::layers::{
 use iotax_experiment::{
     Arm, BlockSizes, Bound, CloudChoice, Content, Depth, Design, DiskRole, Draft, Driver, Engine,
     Extent, Files, FioOption, Fitted, Flow, HostCommands, IndexLoads, IoPriority, Job, KnownLimit,
-    LatencyTarget, Layer, NamedTarget, Numa, NumaMemory, Operation, OperationShare, Pace, Pattern,
+    LatencyTarget, Layer, NamedTarget, Numa, NumaMemory, Operation, OperationShare, Origin, Pace, Pattern,
     PriorityClass, PriorityShare, Requirement, SidePhase, SideRole, SideRuns, Spec, Stack, Stop,
     StopMode, Stretches, Target, Think, Tree, Trims, Workload, Yields, Zone,
 };
@@ -235,7 +235,7 @@ fn workload() -> Workload {
         }),
         primary: t(),
         requires: Some(Requirement { rule: rule(), source: t() }),
-        origin: some(),
+        origin: Some(Origin::Results { tools: vec![t()], are_ours: false }),
         notes: vec![t()],
         yields: Some(Yields::Spans),
     }
