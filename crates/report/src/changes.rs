@@ -3,11 +3,11 @@
 use iotax_analyze::{
     Analysis, Comparison, Estimate, FactorEffects, FactorShift, NetworkLoad, Verdict,
 };
+use iotax_wording::format::{self, ABSENT};
+use iotax_wording::units;
+use iotax_wording::verdict::comparison::{change, primary_effects};
 
-use crate::comparison::{change, primary_effects};
 use crate::document::{Cell, Head, Item, Place, Section, Table};
-use crate::format::{self, ABSENT};
-use crate::tables;
 use crate::words::{self, printable};
 
 const NOTE: &str = "Each level against the first of its factor, the mean over the arms that differ in \
@@ -29,7 +29,7 @@ pub(crate) struct Changes<'a> {
 impl<'a> Changes<'a> {
     /// `None` if there is no matrix.
     pub(crate) fn of(analysis: &'a Analysis) -> Option<Self> {
-        let (name, load) = (&analysis.workload, tables::network_load(analysis));
+        let (name, load) = (&analysis.workload, units::network_load(analysis));
         Some(Self { name, matrix: analysis.matrix.as_ref()?, load })
     }
 

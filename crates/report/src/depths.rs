@@ -4,7 +4,7 @@ use iotax_analyze::Analysis;
 use iotax_experiment::{LatencyTarget, Workload};
 
 use crate::document::Table;
-use crate::format;
+use iotax_wording::format;
 
 /// One row for each arm and job that looked for its depth.
 pub(crate) fn table(workload: &Workload, analysis: &Analysis) -> Option<Table> {

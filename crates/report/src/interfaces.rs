@@ -3,8 +3,8 @@
 use iotax_analyze::{Analysis, InterfaceSummary, QdiscSummary};
 
 use crate::document::{Item, Section, Table};
-use crate::format::{self, plain};
 use crate::machine::measured;
+use iotax_wording::format::{self, plain};
 
 const NOTE: &str = "Means over the measured windows, headers included; near: the end that drives load. A \
                     packet is what crosses the interface: up to 64 KiB of a TCP stream.";

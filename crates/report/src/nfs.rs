@@ -2,10 +2,10 @@
 
 use iotax_analyze::{Analysis, ArmSummary, CounterSummary, NfsMountSummary, NfsTransportFigures};
 
-use crate::bandwidth::MEASURED;
 use crate::document::{Item, Section, Table};
-use crate::format::{self, ABSENT, or_absent, plain};
 use crate::machine::measured;
+use iotax_wording::bandwidth::MEASURED;
+use iotax_wording::format::{self, ABSENT, or_absent, plain};
 
 fn mounts(analysis: &Analysis) -> impl Iterator<Item = (&ArmSummary, &NfsMountSummary)> {
     measured(analysis).flat_map(|(arm, counters)| counters.nfs_mounts.iter().map(move |m| (arm, m)))

@@ -2,10 +2,10 @@
 
 use iotax_analyze::{Comparison, Verdict};
 
-use crate::stalls;
-pub use iotax_wording::name::is_unprintable;
+pub(crate) use iotax_wording::name::is_unprintable;
 pub(crate) use iotax_wording::name::printable;
 pub(crate) use iotax_wording::sentence;
+use iotax_wording::verdict::stalls;
 
 /// How much a reader should care; formats turn it into colour and weight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,9 +2,9 @@
 
 use iotax_analyze::{Analysis, Verdict};
 use iotax_record::ExperimentHead;
+use iotax_wording::{format, units};
 
 use crate::document::{Item, Place, Section};
-use crate::{format, tables};
 
 /// `MARGIN` stands for that of the experiment, `UNIT` for what load does one after the other.
 const VERDICTS: [(Verdict, &str); 10] = [
@@ -64,7 +64,7 @@ pub(super) fn sections(experiment: &ExperimentHead, analysis: &Analysis) -> [Sec
     } else {
         include_str!("method-of-blocks.txt")
     };
-    let unit = tables::unit_of_load(analysis);
+    let unit = units::unit_of_load(analysis);
     let margin = format::percent(analysis.margin);
     let verdicts = VERDICTS.iter().map(|(verdict, meaning)| match verdict {
         Verdict::Undecided if is_of_results => (verdict.to_string(), UNDECIDED_RESULTS.to_owned()),

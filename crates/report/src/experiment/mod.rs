@@ -5,18 +5,20 @@ mod page;
 
 use iotax_analyze::Analysis;
 use iotax_record::ExperimentHead;
+use iotax_wording::cause::diagnoses::causes;
 use iotax_wording::question::question;
+use iotax_wording::verdict::comparison::hypotheses;
+use iotax_wording::verdict::verdict;
+use iotax_wording::{format, provenance, units};
 
-use crate::comparison::hypotheses;
-use crate::doctor::diagnoses;
 use crate::document::Topic::{Answer, Circumstances, Doubt};
 use crate::document::{Chart, Document, Drawing, Item, Lead, Place, Section, Table};
 use crate::figures::Drawn;
 use crate::json::kind;
 use crate::notices::{self, Notice};
 use crate::{
-    caps, cloud_disks, depths, facts, figures, format, interfaces, machine, matrix, nfs, outliers,
-    provenance, rules, sentence, tables, targets,
+    caps, cloud_disks, depths, facts, figures, interfaces, machine, matrix, nfs, outliers, rules,
+    tables, targets,
 };
 
 /// An experiment of one phase, and its analysis.
@@ -75,7 +77,7 @@ pub(crate) fn beside(
     document.extend(nfs::connections(analysis));
     document.add_table("NFS operations", nfs::operations(analysis), None);
     document.extend_on(Doubt, warnings("Worth knowing", mild));
-    let causes = diagnoses::causes(experiment, analysis);
+    let causes = causes(experiment, analysis);
     document.extend_on(Answer, Section::of_list("Causes", causes));
     let mut open = questions(experiment, analysis);
     open.extend(above);
@@ -109,7 +111,7 @@ fn lead(experiment: &ExperimentHead, analysis: &Analysis) -> Lead {
         kind: kind(&experiment.spec.design),
         subject: analysis.workload.clone(),
         counts: provenance::counts(experiment, analysis),
-        sentences: sentence::verdict(experiment, analysis),
+        sentences: verdict(experiment, analysis),
         ending,
         origin: facts::origin(&experiment.started, &experiment.hosts),
         about: experiment.spec.workload().about.clone(),
@@ -131,7 +133,7 @@ fn comparisons(experiment: &ExperimentHead, analysis: &Analysis) -> Option<Secti
 fn attribution(experiment: &ExperimentHead, analysis: &Analysis) -> Option<Section> {
     let attribution = analysis.attribution.as_ref().filter(|found| found.blocks > 0)?;
     let bare = format::time(attribution.bare_ns);
-    let what = tables::unit_of_work(analysis);
+    let what = units::unit_of_work(analysis);
     let heading = format!("Time per {what} by layer (bare stack: {bare})");
     let mut items = vec![Item::Table(tables::attribution(attribution))];
     items.extend(hypotheses(analysis, experiment.spec.workload()).map(Item::Note));
@@ -162,7 +164,7 @@ fn system(analysis: &Analysis) -> Option<Section> {
 
 /// Percentiles of what the primary job is about, with the chart, and of the rest of its calls.
 fn latencies(experiment: &ExperimentHead, analysis: &Analysis, drawn: &Drawn) -> Vec<Section> {
-    let is_led = tables::is_led_by_syncs(analysis);
+    let is_led = units::is_led_by_syncs(analysis);
     let ios = (tables::latency(analysis), if is_led { "Latency of writes" } else { "Latency" });
     let syncs = (tables::syncs(analysis), "Latency of syncs");
     let [first, second] = if is_led { [syncs, ios] } else { [ios, syncs] };

@@ -3,12 +3,13 @@
 use iotax_analyze::Analysis;
 use iotax_experiment::Design;
 use iotax_record::{ExperimentHead, Stored as _};
+use iotax_wording::verdict::comparison::hypotheses;
+use iotax_wording::{format, provenance, units};
 
-use crate::comparison::hypotheses;
 use crate::document::{Chart, Drawing, Group, Item, LegendEntry, Place, Section};
+use crate::facts;
 use crate::figures::{self, Drawn};
 use crate::words::printable;
-use crate::{facts, format, provenance, tables};
 
 fn section(heading: &str, items: impl Into<Vec<Item>>) -> Section {
     Section::new(heading, items).at(Place::Page)
@@ -130,7 +131,7 @@ pub(super) fn latency(analysis: &Analysis, drawn: &Drawn, what: &str) -> Item {
 /// How latencies were spread as time went by.
 pub(super) fn heat(analysis: &Analysis, drawn: &Drawn) -> Option<Section> {
     let has_spread = analysis.trials.iter().any(|trial| trial.spread.is_some())
-        && !analysis.arms.iter().any(tables::moves_bytes);
+        && !analysis.arms.iter().any(units::moves_bytes);
     let (column, its) = match drawn.trials_per_column {
         1 => ("Each trial is a column".to_owned(), "its"),
         n => (format!("Each column is {n} trials"), "their"),
@@ -138,7 +139,7 @@ pub(super) fn heat(analysis: &Analysis, drawn: &Drawn) -> Option<Section> {
     let caption = format!(
         "{column}, from left to right as they ran; the darker, the more of {its} {}s took that \
          long. A band that splits, widens or moves is what a mean hides.{}",
-        tables::unit_of_load(analysis),
+        units::unit_of_load(analysis),
         not_all(analysis, drawn)
     );
     has_spread.then(|| section("Spread of latencies over time", [chart("heat", caption)]))
@@ -154,7 +155,7 @@ pub(super) fn blocks(
     let is_compared = analysis.arms.len() > 1
         && !experiment.spec.is_of_results()
         && experiment.spec.design != Design::Fleet;
-    let what = if tables::is_led_by_syncs(analysis) { "The time of a sync" } else { "Throughput" };
+    let what = if units::is_led_by_syncs(analysis) { "The time of a sync" } else { "Throughput" };
     let left_out = match drawn.blocks_together {
         1 | 2 => String::new(),
         n => format!(
@@ -173,10 +174,10 @@ pub(super) fn blocks(
 /// Throughput over time.
 pub(super) fn trials(analysis: &Analysis, drawn: &Drawn) -> Option<Section> {
     let has_series = analysis.trials.iter().any(|trial| !trial.per_second_ios.is_empty());
-    let what = if analysis.arms.iter().any(tables::moves_bytes) {
-        tables::unit_of_rate(analysis).to_owned()
+    let what = if analysis.arms.iter().any(units::moves_bytes) {
+        units::unit_of_rate(analysis).to_owned()
     } else {
-        format!("{}s per second", iotax_quantity::capital(tables::unit_of_load(analysis)))
+        format!("{}s per second", iotax_quantity::capital(units::unit_of_load(analysis)))
     };
     let steps = match drawn.seconds_per_step {
         1 => ", second by second".to_owned(),

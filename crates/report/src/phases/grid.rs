@@ -6,11 +6,11 @@ use iotax_experiment::Subject;
 use iotax_quantity::percent;
 use iotax_wording::effect::EffectWords as _;
 
-use crate::comparison::{primary_of_each, subject};
 use crate::document::{Cell, Head, Item, LegendEntry, Section, Table, Topic};
 use crate::experiment::Part;
-use crate::format::ABSENT;
 use crate::{doubts, words};
+use iotax_wording::format::ABSENT;
+use iotax_wording::verdict::comparison::{primary_of_each, subject};
 
 /// Arms up to which cells are in words, and heads are names.
 const MAX_IN_WORDS: usize = 3;

@@ -5,12 +5,14 @@ mod grid;
 mod json;
 mod levels;
 mod saved;
-mod sentence;
 mod warned;
 
 pub use self::json::{phases_json_compare, phases_json_run};
 use iotax_analyze::ArmSummary;
 use iotax_experiment::Subject;
+use iotax_wording::verdict::phases;
+use iotax_wording::verdict::results;
+use iotax_wording::{counted, format, rule};
 
 use self::common::Common;
 use crate::document::{
@@ -18,16 +20,16 @@ use crate::document::{
 };
 use crate::experiment::{Part, beside, experiment};
 use crate::json::kind;
-use crate::{doubts, facts, figures, format, nfs, paths, rules, tables, words};
+use crate::{doubts, facts, figures, nfs, paths, tables, words};
 
 /// What was asked is answered first, of whatever phase.
 fn ruled(parts: &[Part]) -> Vec<String> {
     let of_part = |(head, analysis): &Part| {
         let name = words::printable(&head.spec.workload().name);
-        let rulings = rules::rulings(analysis).into_iter();
+        let rulings = rule::rulings(analysis).into_iter();
         rulings.map(move |ruling| ruling.in_phase(&name)).collect::<Vec<_>>()
     };
-    rules::sentences(&parts.iter().flat_map(of_part).collect::<Vec<_>>())
+    rule::sentences(&parts.iter().flat_map(of_part).collect::<Vec<_>>())
 }
 
 /// All phases: those of one experiment, under its name.
@@ -50,7 +52,7 @@ pub fn experiments(name: &str, parts: &[Part]) -> Document {
         counts: if is_of_results { saved::counts(parts) } else { phases_and_time(parts) },
         sentences: ruled(parts)
             .into_iter()
-            .chain(if is_of_results { saved::sentences(parts) } else { sentence::sentences(parts) })
+            .chain(if is_of_results { results::sentences(parts) } else { phases::sentences(parts) })
             .collect(),
         origin: facts::origin(&first.started, &first.hosts),
         ..Lead::default()
@@ -107,8 +109,8 @@ fn drawn(forest: Vec<Group>) -> Option<Section> {
 fn phases_and_time(parts: &[Part]) -> String {
     let wall_ns = parts.iter().map(|(_, analysis)| analysis.ending.wall_ns).max().unwrap_or(0);
     let trials = parts.iter().map(|(_, analysis)| analysis.ending.trials).sum::<u32>();
-    let phases = format::counted(parts.len() as u64, "phase");
-    format!("{phases}, {} in {}", format::counted(trials, "trial"), format::span(wall_ns))
+    let phases = counted(parts.len() as u64, "phase");
+    format!("{phases}, {} in {}", counted(trials, "trial"), format::span(wall_ns))
 }
 
 /// A line for each phase and arm. Where arms are compared, with what the primary metric says, and

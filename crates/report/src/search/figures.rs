@@ -4,12 +4,12 @@ use iotax_caps::{Caps, PathQuantity, TargetCaps};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::quantity::{self, Quantity};
-use super::result::SearchResult;
-use crate::bandwidth::Unit;
 use crate::document::{Chart, Charts, Drawing, Item, LegendEntry, Place, Section, Topic};
 use crate::figures::{Figures, Interval, Number, Steps, within};
 use crate::words::printable;
+use iotax_wording::bandwidth::Unit;
+use iotax_wording::search::SearchResult;
+use iotax_wording::search::quantity::{self, Quantity};
 
 /// Bytes for a quantity of a target over time.
 const ROOM_FOR_SERIES: usize = 8_000;

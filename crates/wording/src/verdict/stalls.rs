@@ -4,22 +4,22 @@
 use iotax_analyze::{Stalls, Verdict};
 use iotax_quantity::times;
 
-use crate::format;
+use crate::counted;
 
 /// `slower (stalls: 7 of 7 against 0 of 7)`, for a table whose tax column has [`size`].
-pub(crate) fn phrase(word: Verdict, stalls: &Stalls) -> String {
+pub fn phrase(word: Verdict, stalls: &Stalls) -> String {
     let Stalls { arm, base, blocks, .. } = stalls;
     format!("{word} ({}: {arm} of {blocks} against {base} of {blocks})", of_what(word, stalls))
 }
 
 /// `at least 4,190x`; `None` if nothing is known of the size.
-pub(crate) fn size(stalls: &Stalls) -> Option<String> {
+pub fn size(stalls: &Stalls) -> Option<String> {
     stalls.factor.map(|factor| format!("at least {}", times(factor.floor())))
 }
 
 /// `luks against base: slower (stalls): 7 of 7 trials without a completed operation, baseline 0 of
 /// 7; at least 4,190x slower.`
-pub(crate) fn sentence(name: &str, baseline: &str, word: Verdict, stalls: &Stalls) -> String {
+pub fn sentence(name: &str, baseline: &str, word: Verdict, stalls: &Stalls) -> String {
     let Stalls { arm, base, blocks, .. } = stalls;
     let counts = format!(
         "{arm} of {blocks} trials without a completed operation, baseline {base} of {blocks}"
@@ -31,17 +31,23 @@ pub(crate) fn sentence(name: &str, baseline: &str, word: Verdict, stalls: &Stall
             format!("{word} ({what}): {counts}{size}")
         }
         Verdict::NoInformation => {
-            format!("{word}: both stalled in all {}", format::counted(*blocks, "block"))
+            format!("{word}: both stalled in all {}", counted(*blocks, "block"))
         }
-        _ => format!("{word} ({what}: {counts}{})", outlook(stalls)),
+        Verdict::Equivalent
+        | Verdict::Undecided
+        | Verdict::Masked
+        | Verdict::EffectChanged
+        | Verdict::NotIndependent
+        | Verdict::InsufficientTailSamples
+        | Verdict::Overloaded => format!("{word} ({what}: {counts}{})", outlook(stalls)),
     };
     format!("{name} against {baseline}: {said}.")
 }
 
 const fn of_what(word: Verdict, stalls: &Stalls) -> &'static str {
-    match word {
-        Verdict::Slower if stalls.only_more_often => "stalls more often",
-        Verdict::Faster if stalls.only_more_often => "stalls less often",
+    match (word, stalls.only_more_often) {
+        (Verdict::Slower, true) => "stalls more often",
+        (Verdict::Faster, true) => "stalls less often",
         _ => "stalls",
     }
 }
