@@ -54,7 +54,6 @@ mod markdown;
 mod matrix;
 mod network;
 mod nfs;
-mod notices;
 mod outliers;
 mod paths;
 mod phases;

@@ -1,14 +1,14 @@
 //! A matrix: a table by its axes, what each level costs, and which factors change that.
 
 use iotax_analyze::{Analysis, Comparison, FactorEffects};
-use iotax_wording::verdict::comparison::{primary_effects, primary_of_each, short_effect};
-use iotax_wording::{counted, name};
+use iotax_wording::format::{self, ABSENT};
+use iotax_wording::verdict::comparison::{primary_of_each, short_effect};
+use iotax_wording::{name, note};
 
 use crate::changes::{self, Changes};
 use crate::document::{Cell, Drawing, Group, Head, Item, Place, Section, Table};
 use crate::tables;
 use crate::words::printable;
-use iotax_wording::format::{self, ABSENT};
 
 /// Levels up to which those of the last factor are columns.
 const MAX_COLUMNS: usize = 5;
@@ -17,20 +17,9 @@ const MAX_COLUMNS: usize = 5;
 pub(crate) fn sections(analysis: &Analysis, drawn: Vec<Group>) -> Vec<Section> {
     let Some(matrix) = &analysis.matrix else { return Vec::new() };
     let comparisons = matrix.effects.iter().map(|effect| &effect.comparison);
-    let confidence = format::percent(1.0 - analysis.alpha);
     let mut sections = vec![by_axes(matrix, analysis)];
     if let Some(table) = tables::effects("setting", comparisons, analysis.alpha) {
-        let has_intervals = matrix.effects.iter().any(|effect| effect.comparison.lo.is_some());
-        let intervals = if has_intervals {
-            format!("The intervals of a metric hold all at once with {confidence}.")
-        } else {
-            "Without an interval.".to_owned()
-        };
-        let note = format!(
-            "A level against the first of its factor, the mean over all pairs of arms that differ \
-             in nothing else ({}). {intervals}",
-            pairs(matrix)
-        );
+        let note = note::effects(matrix, analysis);
         let section = |item| Section::new("Effects", [item, Item::Note(note.clone())]);
         let drawing = Item::Drawing(Drawing::Forest("effect", drawn));
         sections.push(section(drawing).at(Place::Page));
@@ -38,23 +27,6 @@ pub(crate) fn sections(analysis: &Analysis, drawn: Vec<Group>) -> Vec<Section> {
     }
     sections.extend(changes::sections(None, Changes::of(analysis).as_slice()));
     sections
-}
-
-/// `sec=krb5p: 2 pairs; nconnect=4: 4 pairs`, or `4 pairs each`.
-fn pairs(matrix: &FactorEffects) -> String {
-    let all = primary_effects(matrix);
-    match all.as_slice() {
-        [first, rest @ ..] if rest.iter().all(|effect| effect.pairs == first.pairs) => {
-            format!("{} each", counted(first.pairs, "pair"))
-        }
-        _ => {
-            let own = all.iter().map(|effect| {
-                let pairs = counted(effect.pairs, "pair");
-                format!("{}={}: {pairs}", effect.setting.factor, effect.setting.level)
-            });
-            printable(&own.collect::<Vec<_>>().join("; "))
-        }
-    }
 }
 
 /// A cell for each arm: its figure, and its difference from the first arm.
@@ -95,9 +67,7 @@ fn by_axes(matrix: &FactorEffects, analysis: &Analysis) -> Section {
             table.rows.push(row);
         }
     }
-    let note =
-        format!("{}, and its difference from the first arm.", iotax_quantity::capital(metric));
-    Section::new("By factor", [Item::Table(table), Item::Note(note)])
+    Section::new("By factor", [Item::Table(table), Item::Note(note::by_factor(analysis))])
 }
 
 fn level_cells(matrix: &FactorEffects, levels: &[usize]) -> Vec<Cell> {

@@ -1,9 +1,10 @@
 //! Which of many arms lie outside of the others.
 
 use iotax_analyze::{Analysis, Effect};
-use iotax_quantity::{fixed, percent};
+use iotax_quantity::fixed;
 use iotax_wording::effect::EffectWords as _;
-use iotax_wording::{counted, format, name};
+use iotax_wording::note;
+use iotax_wording::verdict::outliers::Member;
 
 use crate::document::{Item, Section, Table};
 use crate::words;
@@ -15,7 +16,7 @@ pub(crate) fn chance(p: f64) -> String {
 /// What speaks for each.
 pub(crate) fn section(analysis: &Analysis) -> Option<Section> {
     let found = analysis.outliers.as_ref()?;
-    let member = iotax_wording::verdict::outliers::Member::of(analysis).name();
+    let member = Member::of(analysis).name();
     let mut items = Vec::new();
     if !found.slow.is_empty() {
         let short = |tax| Effect::sized(found.metric.on(), tax).in_short();
@@ -26,14 +27,6 @@ pub(crate) fn section(analysis: &Analysis) -> Option<Section> {
             .figure("chance if healthy", |slow| chance(slow.p));
         items.push(Item::Table(rows.table));
     }
-    items.push(Item::Note(format!(
-        "Against the median of {}: {} ({}). Healthy {member}s differ by {} (one standard deviation); of \
-         those named, {} at most are false, on average.",
-        counted(found.arms, member),
-        format::figure(found.metric.unit(), found.median),
-        name::metric(found.metric),
-        percent(found.spread),
-        percent(found.rate),
-    )));
+    items.push(Item::Note(note::outliers(analysis, found)));
     Some(Section::new("Outliers", items))
 }

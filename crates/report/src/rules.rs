@@ -2,18 +2,13 @@
 
 use iotax_analyze::{Analysis, Judgment};
 use iotax_quantity::grouped;
-use iotax_wording::rule;
+use iotax_wording::{format, note, rule};
 
 use crate::document::{Item, Section, Table};
-use iotax_wording::format;
 
 /// All of them; `None` if there are none.
 pub(crate) fn section(analysis: &Analysis) -> Option<Section> {
-    let note = format!(
-        "Each end of an interval is a bound of its own, wrong in at most {} of such runs at \
-         whichever look one stops.",
-        format::percent(analysis.alpha)
-    );
+    let note = note::rules(analysis);
     let items = [Item::Table(table(&analysis.rules)), Item::Note(note)];
     (!analysis.rules.is_empty()).then(|| Section::new("Rules", items))
 }

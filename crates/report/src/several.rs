@@ -52,7 +52,7 @@ fn found(document: &Document) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::notices::Notice;
+    use iotax_wording::doubt::Notice;
 
     #[test]
     fn the_overview_says_what_puts_a_finding_in_doubt() {

@@ -11,7 +11,7 @@ use iotax_wording::bandwidth::{self, MEASURED};
 use iotax_wording::format::{self, ABSENT, or_absent};
 use iotax_wording::name::subject as named;
 use iotax_wording::verdict::comparison::{effect, row_name};
-use iotax_wording::{name, trial, units};
+use iotax_wording::{name, note, trial, units};
 
 use crate::cells::{known_time, quantile};
 use crate::document::{Cell, Head, Table};
@@ -116,11 +116,8 @@ pub(crate) fn operations(analysis: &Analysis) -> Option<Table> {
 /// What two of its columns count, if they are there.
 pub(crate) fn operations_note(analysis: &Analysis) -> Option<String> {
     let mut all = analysis.arms.iter().flat_map(|arm| &arm.operations);
-    all.any(|done| done.slow.is_some() || done.waited.is_some()).then(|| {
-        "Slow: those that took longer than the time named; waited: those that came while another \
-         was under way."
-            .to_owned()
-    })
+    all.any(|done| done.slow.is_some() || done.waited.is_some())
+        .then(|| note::OPERATIONS.to_owned())
 }
 
 type OperationCell = fn(&OperationSummary) -> Option<Cell>;

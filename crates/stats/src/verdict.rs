@@ -41,6 +41,19 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    pub const ALL: [Self; 10] = [
+        Self::Slower,
+        Self::Faster,
+        Self::Equivalent,
+        Self::Undecided,
+        Self::Masked,
+        Self::EffectChanged,
+        Self::NoInformation,
+        Self::NotIndependent,
+        Self::InsufficientTailSamples,
+        Self::Overloaded,
+    ];
+
     /// Of a cost interval (fraction; positive means the arm costs more) and a margin
     /// (fraction, positive). Anything that is not a number is `undecided`.
     pub fn of(cost: &Interval, margin: f64) -> Self {

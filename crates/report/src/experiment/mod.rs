@@ -1,21 +1,20 @@
 //! What an experiment of one phase showed: the conclusion first, the method last.
 
-mod method;
 mod page;
 
 use iotax_analyze::Analysis;
 use iotax_record::ExperimentHead;
 use iotax_wording::cause::diagnoses::causes;
+use iotax_wording::doubt::{Notice, notices, of_files};
 use iotax_wording::question::question;
 use iotax_wording::verdict::comparison::hypotheses;
 use iotax_wording::verdict::verdict;
-use iotax_wording::{format, provenance, units};
+use iotax_wording::{format, note, provenance, units};
 
 use crate::document::Topic::{Answer, Circumstances, Doubt};
 use crate::document::{Chart, Document, Drawing, Item, Lead, Place, Section, Table};
 use crate::figures::Drawn;
 use crate::json::kind;
-use crate::notices::{self, Notice};
 use crate::{
     caps, cloud_disks, depths, facts, figures, interfaces, machine, matrix, nfs, outliers, rules,
     tables, targets,
@@ -41,9 +40,9 @@ pub(crate) fn beside(
     let drawn = figures::drawn(analysis, &effects.iter().chain(&forest).collect::<Vec<_>>());
     let schedule = page::schedule(experiment, analysis, &drawn);
     let blocks = page::blocks(experiment, analysis, &drawn);
-    let (severe, mild): (Vec<_>, Vec<_>) = notices::notices(experiment, analysis)
+    let (severe, mild): (Vec<_>, Vec<_>) = notices(experiment, analysis)
         .into_iter()
-        .chain(notices::of_files(&experiment.spec))
+        .chain(of_files(&experiment.spec))
         .partition(|notice| notice.is_severe);
     let mut document = Document::of(lead(experiment, analysis));
     document.extend_on(Answer, warnings("Read this first", severe));
@@ -70,7 +69,7 @@ pub(crate) fn beside(
     document.extend(page::trials(analysis, &drawn));
     document.extend(operations(analysis, drawn.operations));
     document.extend(page::meanwhile(drawn.machine, drawn.machine_seconds_per_step));
-    document.add_table("Devices", machine::devices(analysis), Some(machine::NOTE.to_owned()));
+    document.add_table("Devices", machine::devices(analysis), Some(note::DEVICES.to_owned()));
     document.extend(interfaces::sections(analysis));
     document.extend(system(analysis));
     document.add_table("NFS mounts, as granted", nfs::granted(analysis), None);
@@ -87,7 +86,7 @@ pub(crate) fn beside(
     document.extend_on(Doubt, schedule);
     document.extend_on(Circumstances, page::circumstances(experiment));
     document.extend(cloud_disks::section(experiment.spec.targets()));
-    document.extend_on(Circumstances, method::sections(experiment, analysis));
+    document.extend_on(Circumstances, page::method(experiment, analysis));
     document.charts = Some(drawn.charts);
     document
 }
@@ -172,6 +171,6 @@ fn latencies(experiment: &ExperimentHead, analysis: &Analysis, drawn: &Drawn) ->
         let items = chart.into_iter().chain([Item::Table(table?)]).collect::<Vec<_>>();
         Some(Section::new(provenance::latencies(experiment, what), items))
     };
-    let chart = page::latency(analysis, drawn, if is_led { "syncs" } else { "" });
+    let chart = page::latency(analysis, drawn);
     [section(first, Some(chart)), section(second, None)].into_iter().flatten().collect()
 }

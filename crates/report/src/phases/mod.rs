@@ -12,7 +12,7 @@ use iotax_analyze::ArmSummary;
 use iotax_experiment::Subject;
 use iotax_wording::verdict::phases;
 use iotax_wording::verdict::results;
-use iotax_wording::{counted, format, rule};
+use iotax_wording::{chart, counted, format, note, rule};
 
 use self::common::Common;
 use crate::document::{
@@ -43,7 +43,6 @@ pub fn experiments(name: &str, parts: &[Part]) -> Document {
         return document;
     }
     let (first, _) = parts.first().expect("an experiment has at least one phase");
-    let note = "Means over the trials used; percentiles pooled over them: descriptive.".to_owned();
     let is_of_results = first.spec.is_of_results();
     let (phase, phases) = if is_of_results { ("Job", "Jobs") } else { ("Phase", "Phases") };
     let lead = Lead {
@@ -69,7 +68,8 @@ pub fn experiments(name: &str, parts: &[Part]) -> Document {
     let mut forest = figures::over_phases(parts.iter().map(|(_, analysis)| analysis));
     figures::number(&mut forest);
     document.charts = (!forest.is_empty()).then(|| figures::of_forest(&forest));
-    let table = Section::new(phases, [Item::Table(overview(parts)), Item::Note(note)]);
+    let table =
+        Section::new(phases, [Item::Table(overview(parts)), Item::Note(note::PHASES.to_owned())]);
     let grid = if is_of_results { None } else { grid::section(parts) };
     if is_of_results {
         document.extend_on(Topic::Answer, saved::sections(parts));
@@ -100,9 +100,10 @@ fn drawn(forest: Vec<Group>) -> Option<Section> {
     if forest.is_empty() {
         return None;
     }
-    let note = "Square: estimate. Line: the interval. Band: the margin within which a difference \
-                counts as none. n: blocks. The axes are the same, so arms can be compared by eye.";
-    let items = [Item::Drawing(Drawing::Forest("phase", forest)), Item::Note(note.to_owned())];
+    let items = [
+        Item::Drawing(Drawing::Forest("phase", forest)),
+        Item::Note(chart::OVER_PHASES.to_owned()),
+    ];
     Some(Section::new("Arm by arm", items).at(Place::Page))
 }
 

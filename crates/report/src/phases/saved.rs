@@ -5,7 +5,7 @@ use iotax_experiment::Subject;
 use iotax_wording::verdict::against::{baseline_of, results};
 use iotax_wording::verdict::comparison;
 use iotax_wording::verdict::comparison::{primary_of_each, row_name, subject};
-use iotax_wording::{bandwidth, counted, format, provenance, units};
+use iotax_wording::{bandwidth, counted, format, note, provenance, units};
 
 use super::levels;
 use crate::document::{Cell, Head, Item, Section, Table};
@@ -70,17 +70,11 @@ fn pairs(parts: &[Part]) -> Option<Section> {
             }
         }
     }
-    let mut note =
-        "The arm's figure, the baseline's, and in brackets the difference; a verdict beside it, \
-                    if there is one."
-            .to_owned();
     let are_rates = |(_, part): &Part| {
         units::network_load(part).is_none()
             && primary_of_each(part).iter().any(|c| c.metric.unit() == Unit::IosPerSecond)
     };
-    if parts.iter().any(are_rates) {
-        note.push_str(" Bandwidth where I/Os are of 64 KiB or more.");
-    }
+    let note = note::side_by_side(parts.iter().any(are_rates));
     Some(Section::new("By job", [Item::Table(table), Item::Note(note)]))
 }
 

@@ -6,6 +6,7 @@ mod json;
 mod tables;
 
 use iotax_caps::Caps;
+use iotax_wording::method::OF_SEARCH;
 use iotax_wording::search::{SearchResult, notes, sentences};
 use iotax_wording::{counted, format, limit, provenance};
 
@@ -31,7 +32,7 @@ pub fn search(search: SearchResult<'_>) -> Document {
     }
     document.extend_on(Topic::Doubt, Section::of_list("Notes", notes(search)));
     let command = Item::Preformatted(facts::command(&head.command));
-    let method = [Item::Paragraph(include_str!("method.txt").trim_end().to_owned()), command];
+    let method = [Item::Paragraph(OF_SEARCH.trim_end().to_owned()), command];
     document.add(Section::new("Method", method).at(Place::Page).on(Topic::Circumstances));
     let targets = head.search.targets.iter().map(|target| &target.arm.target);
     document.extend(cloud_disks::section(targets));
