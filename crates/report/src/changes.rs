@@ -5,7 +5,7 @@ use iotax_analyze::{
 };
 use iotax_wording::format::{self, ABSENT};
 use iotax_wording::verdict::comparison::{change, primary_effects};
-use iotax_wording::{note, units};
+use iotax_wording::{name, note, units};
 
 use crate::document::{Cell, Head, Item, Place, Section, Table};
 use crate::words::{self, printable};
@@ -155,7 +155,8 @@ fn verdict(matrix: &FactorEffects, shift: &FactorShift) -> Cell {
     };
     let needed = blocks_needed.filter(|_| *verdict == Verdict::Undecided);
     let needed = needed.map(|blocks| format!(" ({})", iotax_quantity::grouped(blocks.into())));
-    Cell::toned(format!("{verdict}{}", needed.unwrap_or_default()), words::verdict_tone(*verdict))
+    let word = name::verdict(*verdict);
+    Cell::toned(format!("{word}{}", needed.unwrap_or_default()), words::verdict_tone(*verdict))
 }
 
 #[cfg(test)]

@@ -10,8 +10,8 @@ use iotax_record::Slow;
 use iotax_wording::bandwidth::{self, MEASURED};
 use iotax_wording::format::{self, ABSENT, or_absent};
 use iotax_wording::name::subject as named;
-use iotax_wording::verdict::comparison::{effect, row_name};
-use iotax_wording::{name, note, trial, units};
+use iotax_wording::verdict::comparison::{effect, row_name, verdict_and_regime};
+use iotax_wording::{name, note, units};
 
 use crate::cells::{known_time, quantile};
 use crate::document::{Cell, Head, Table};
@@ -52,12 +52,7 @@ pub(crate) fn effects<'a>(
 }
 
 fn verdict(comparison: &Comparison) -> Cell {
-    let tone = words::verdict_tone(comparison.verdict);
-    let mut text = words::verdict_phrase(comparison);
-    if let Some(regime) = comparison.regime {
-        text = format!("{text}, {}", trial::regime(regime));
-    }
-    Cell::toned(text, tone)
+    Cell::toned(verdict_and_regime(comparison), words::verdict_tone(comparison.verdict))
 }
 
 /// Time per I/O of each layer, interaction and the total, by order of adding. Each column has one
@@ -227,16 +222,6 @@ pub(crate) fn add_what_lasts<'a>(
             row.push(Cell::new(if is_sync { "syncs" } else { "I/Os" }));
         }
     }
-}
-
-/// The effect, and the verdict unless that is `slower` or `faster`: `12 % slower [10, 14]`, `2.5x
-/// slower [1.2x faster, 7.5x slower], undecided`.
-pub(crate) fn effect_and_verdict(comparison: &Comparison) -> Cell {
-    let Cell { text, tone } = verdict(comparison);
-    let word = comparison.verdict.to_string();
-    let rest = text.strip_prefix(&word).filter(|_| comparison.verdict.is_signed());
-    let rest = rest.map_or_else(|| format!(", {text}"), str::to_owned);
-    Cell::toned(format!("{}{rest}", effect(comparison)), tone)
 }
 
 /// Latency percentiles of each arm, pooled over its trials.

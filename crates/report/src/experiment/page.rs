@@ -4,7 +4,7 @@ use iotax_analyze::{Analysis, Verdict};
 use iotax_experiment::Design;
 use iotax_record::{ExperimentHead, Stored as _};
 use iotax_wording::verdict::comparison::hypotheses;
-use iotax_wording::{chart, method, note, units};
+use iotax_wording::{chart, method, name, note, units};
 
 use crate::document::{Chart, Drawing, Group, Item, LegendEntry, Place, Section};
 use crate::facts;
@@ -164,8 +164,9 @@ pub(super) fn circumstances(experiment: &ExperimentHead) -> [Section; 2] {
 
 /// How the figures came about, and what the words mean.
 pub(super) fn method(experiment: &ExperimentHead, analysis: &Analysis) -> [Section; 2] {
-    let verdicts = Verdict::ALL
-        .map(|verdict| (verdict.to_string(), method::meaning(verdict, experiment, analysis)));
+    let verdicts = Verdict::ALL.map(|verdict| {
+        (name::verdict(verdict).to_owned(), method::meaning(verdict, experiment, analysis))
+    });
     let others = method::WORDS.map(|(word, meaning)| (word.to_owned(), meaning.to_owned()));
     let method = Item::Paragraph(method::method(experiment, analysis));
     [

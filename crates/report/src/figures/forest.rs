@@ -325,7 +325,7 @@ fn figures(comparison: &Comparison) -> [Cell; 4] {
     [
         Cell::new(effect(comparison)),
         Cell {
-            text: words::verdict_phrase(comparison),
+            text: iotax_wording::verdict::comparison::verdict(comparison),
             tone: words::verdict_tone(comparison.verdict),
         },
         Cell::new(comparison.blocks.to_string()),

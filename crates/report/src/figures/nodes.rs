@@ -7,7 +7,7 @@ use iotax_experiment::Design;
 use iotax_quantity::percent;
 use iotax_record::{ExperimentHead, Placed, Site};
 use iotax_wording::effect::EffectWords as _;
-use iotax_wording::verdict::comparison::{effect, short_effect, size};
+use iotax_wording::verdict::comparison::{effect, short_effect, size, verdict};
 use iotax_wording::{counted, name};
 
 use crate::document::{NodeGroup, NodeMap, NodeTile, Standing};
@@ -139,10 +139,10 @@ impl Finding {
         let size = size(found).filter(|_| is_plain);
         Self {
             standing,
-            word: found.verdict.to_string(),
+            word: name::verdict(found.verdict).to_owned(),
             tax: found.tax.filter(|_| is_plain),
             size: if is_plain { short_effect(found) } else { effect(found) },
-            said: size.map(than).unwrap_or_default() + &words::verdict_phrase(found),
+            said: size.map(than).unwrap_or_default() + &verdict(found),
         }
     }
 }

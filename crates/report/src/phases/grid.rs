@@ -6,8 +6,8 @@ use iotax_experiment::Subject;
 use iotax_quantity::percent;
 use iotax_wording::effect::EffectWords as _;
 use iotax_wording::format::ABSENT;
-use iotax_wording::note;
 use iotax_wording::verdict::comparison::{primary_of_each, subject};
+use iotax_wording::{name, note};
 
 use crate::document::{Cell, Head, Item, LegendEntry, Section, Table, Topic};
 use crate::experiment::Part;
@@ -79,7 +79,7 @@ fn of(analysis: &Analysis) -> Vec<&Comparison> {
 fn shown(comparison: &Comparison, analysis: &Analysis, in_words: bool) -> Cell {
     let tone = words::verdict_tone(comparison.verdict);
     let is_doubtful = doubts::is_doubtful(analysis, &comparison.subject);
-    let word = comparison.verdict.to_string();
+    let word = name::verdict(comparison.verdict).to_owned();
     let is_signed = matches!(comparison.verdict, Verdict::Slower | Verdict::Faster);
     let size = comparison.effect().and_then(Effect::without_interval);
     let text = if in_words {

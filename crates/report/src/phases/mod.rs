@@ -10,6 +10,7 @@ mod warned;
 pub use self::json::{phases_json_compare, phases_json_run};
 use iotax_analyze::ArmSummary;
 use iotax_experiment::Subject;
+use iotax_wording::verdict::comparison::effect_and_verdict;
 use iotax_wording::verdict::phases;
 use iotax_wording::verdict::results;
 use iotax_wording::{chart, counted, format, note, rule};
@@ -136,7 +137,10 @@ pub(crate) fn overview(parts: &[Part]) -> Table {
             if has_effect {
                 let is_of = |c: &&iotax_analyze::Comparison| c.subject.arm() == Some(&arm.name);
                 let found = analysis.comparisons.iter().find(is_of);
-                let found = found.map_or_else(|| Cell::new(""), tables::effect_and_verdict);
+                let found = found.map_or_else(
+                    || Cell::new(""),
+                    |c| Cell::toned(effect_and_verdict(c), words::verdict_tone(c.verdict)),
+                );
                 row.push(doubts::marked(found, analysis, &Subject::Arm(arm.name.clone())));
             }
             table.rows.push(row);

@@ -5,7 +5,7 @@ use iotax_experiment::Subject;
 use iotax_wording::verdict::against::{baseline_of, results};
 use iotax_wording::verdict::comparison;
 use iotax_wording::verdict::comparison::{primary_of_each, row_name, subject};
-use iotax_wording::{bandwidth, counted, format, note, provenance, units};
+use iotax_wording::{bandwidth, counted, format, name, note, provenance, units};
 
 use super::levels;
 use crate::document::{Cell, Head, Item, Section, Table};
@@ -115,7 +115,7 @@ fn cell(comparison: &Comparison, analysis: &Analysis) -> Cell {
 fn toned(comparison: &Comparison, figures: &str) -> Cell {
     let verdict = match comparison.verdict {
         Verdict::Undecided | Verdict::Slower | Verdict::Faster => String::new(),
-        verdict => format!(", {verdict}"),
+        verdict => format!(", {}", name::verdict(verdict)),
     };
     let text = format!("{figures} ({}){verdict}", comparison::short_effect(comparison));
     Cell::toned(text, words::verdict_tone(comparison.verdict))

@@ -53,7 +53,7 @@ fn seen(below_cap: &Analysis) -> Option<String> {
         "{load}: no difference was found ({} of {}: {}).",
         name::metric(first.metric),
         comparison::subject(first),
-        first.verdict
+        name::verdict(first.verdict)
     ))
 }
 

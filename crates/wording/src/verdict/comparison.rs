@@ -12,6 +12,7 @@ use crate::effect::EffectWords as _;
 use crate::format::ABSENT;
 use crate::interaction::hypothesis;
 use crate::name::{self, printable};
+use crate::trial;
 
 /// The first comparison of each arm (or layer): its primary metric.
 pub fn primary_of_each(analysis: &Analysis) -> Vec<&Comparison> {
@@ -88,6 +89,37 @@ pub fn effect(comparison: &Comparison) -> String {
 /// `23 % slower`: the same without its interval; or a dash.
 pub fn short_effect(comparison: &Comparison) -> String {
     comparison.effect().map_or_else(|| ABSENT.to_owned(), Effect::in_short)
+}
+
+/// `slower`, `slower (stalls: 7 of 7 against 0 of 7)`.
+pub fn verdict(comparison: &Comparison) -> String {
+    name::verdict(comparison.verdict).to_owned() + &stalled(comparison)
+}
+
+/// The same with the part of the run that it is of: `slower, sustained`.
+pub fn verdict_and_regime(comparison: &Comparison) -> String {
+    verdict(comparison) + &regime(comparison)
+}
+
+/// The effect, and the verdict unless that is `slower` or `faster`: `12 % slower [10, 14]`, `2.5x
+/// slower [1.2x faster, 7.5x slower], undecided`.
+pub fn effect_and_verdict(comparison: &Comparison) -> String {
+    let verdict = if comparison.verdict.is_signed() {
+        stalled(comparison)
+    } else {
+        format!(", {}", verdict(comparison))
+    };
+    effect(comparison) + &verdict + &regime(comparison)
+}
+
+fn stalled(comparison: &Comparison) -> String {
+    let stalls = comparison.stalls.as_ref();
+    stalls.map_or_else(String::new, |stalls| stalls::counts(comparison.verdict, stalls))
+}
+
+fn regime(comparison: &Comparison) -> String {
+    let regime = comparison.regime.map(trial::regime);
+    regime.map_or_else(String::new, |regime| format!(", {regime}"))
 }
 
 /// The effect in one part of the run, in a sentence.

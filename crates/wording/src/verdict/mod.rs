@@ -11,7 +11,7 @@ use self::against::{against, baseline_of, capped, still_needed};
 use self::comparison::{primary_of_each, size, subject};
 use crate::cause::diagnoses;
 use crate::effect::EffectWords as _;
-use crate::name::printable;
+use crate::name::{self, printable};
 use crate::{bandwidth, cause, counted, format, limit, rule, units};
 
 pub mod against;
@@ -25,7 +25,7 @@ pub mod outliers;
 pub mod phases;
 mod preconditioning;
 pub mod results;
-pub mod stalls;
+mod stalls;
 
 /// Arms up to which each one gets a sentence; above that they are counted.
 const MAX_SENTENCES: usize = 4;
@@ -223,10 +223,10 @@ fn tally(primary: &[&Comparison], baseline: &str) -> String {
         printable(baseline),
     );
     let concluded = with(Verdict::Faster).count() + with(Verdict::Equivalent).count() + slower;
-    for word in [Verdict::Faster, Verdict::Equivalent] {
-        let n = with(word).count();
+    for verdict in [Verdict::Faster, Verdict::Equivalent] {
+        let n = with(verdict).count();
         if n > 0 {
-            text.push_str(&format!(", {n} {word}"));
+            text.push_str(&format!(", {n} {}", name::verdict(verdict)));
         }
     }
     if concluded < primary.len() {
@@ -278,7 +278,8 @@ fn whole_stack(total: &Comparison, margin: f64) -> String {
                 comparison::effect(total)
             )
         }
-        (word, Some(size)) => {
+        (verdict, Some(size)) => {
+            let word = name::verdict(verdict);
             format!("What the layers cost together is {word}: {size}{}.", still_needed(total))
         }
         (_, None) => "What the layers cost together could not be measured.".to_owned(),
@@ -288,14 +289,13 @@ fn whole_stack(total: &Comparison, margin: f64) -> String {
 /// `aes 12 % slower [10, 14]`, `aes 5.0x slower [4.2, 6.0]`, `aes 2.5x slower [1.2x faster, 7.5x
 /// slower] (undecided)`.
 fn layer_clause(comparison: &Comparison) -> String {
-    let name = subject(comparison);
+    let (name, word) = (subject(comparison), name::verdict(comparison.verdict));
     if comparison.verdict == Verdict::EffectChanged {
-        return format!("{name} {} ({})", comparison::effect(comparison), comparison.verdict);
+        return format!("{name} {} ({word})", comparison::effect(comparison));
     }
     let known = comparison.lo.and_then(|_| comparison.effect());
     let Some(effect) = known else { return format!("{name} could not be measured") };
-    let word = comparison.verdict;
-    let beside = if word.is_signed() { String::new() } else { format!(" ({word})") };
+    let beside = if comparison.verdict.is_signed() { String::new() } else { format!(" ({word})") };
     format!("{name} {}{beside}", effect.in_words())
 }
 

@@ -53,32 +53,29 @@ fn of(about: &Subject, found: &[(&Analysis, &Comparison)]) -> String {
         Some(_) => format!(" against {}", printable(&analysis.baseline)),
         None => String::new(),
     };
-    let with = |word: Verdict| own.iter().filter(move |(_, c)| c.verdict == word);
+    let with = |verdict: Verdict| own.iter().filter(move |(_, c)| c.verdict == verdict);
     let all = counted(own.len() as u64, "phase");
     let mut clauses: Vec<String> = Vec::new();
-    for word in [Verdict::Slower, Verdict::Faster] {
-        let Some((most, comparison)) = with(word).next() else { continue };
-        let count = with(word).count();
-        let phases =
-            if clauses.is_empty() { format!("{count} of {all}") } else { count.to_string() };
+    let in_phases = |verdict: Verdict, is_first: bool| {
+        let count = with(verdict).count();
+        let phases = if is_first { format!("{count} of {all}") } else { count.to_string() };
+        format!("{} in {phases}", name::verdict(verdict))
+    };
+    for verdict in [Verdict::Slower, Verdict::Faster] {
+        let Some((most, comparison)) = with(verdict).next() else { continue };
         let size = size(comparison).map(|size| format!(", {size}")).unwrap_or_default();
         let most = printable(&most.workload);
-        let most =
-            if count == 1 { format!("{most}{size}") } else { format!("most in {most}{size}") };
-        clauses.push(format!("{word} in {phases} ({most})"));
+        let most = if with(verdict).count() == 1 {
+            format!("{most}{size}")
+        } else {
+            format!("most in {most}{size}")
+        };
+        clauses.push(format!("{} ({most})", in_phases(verdict, clauses.is_empty())));
     }
-    let mut others: Vec<Verdict> = Vec::new();
-    for (_, comparison) in &own {
-        let word = comparison.verdict;
-        if !matches!(word, Verdict::Slower | Verdict::Faster) && !others.contains(&word) {
-            others.push(word);
-        }
-    }
-    for word in others {
-        let count = with(word).count();
-        let phases =
-            if clauses.is_empty() { format!("{count} of {all}") } else { count.to_string() };
-        clauses.push(format!("{word} in {phases}"));
+    let verdicts = own.iter().map(|(_, comparison)| comparison.verdict);
+    let others: IndexSet<Verdict> = verdicts.filter(|verdict| !verdict.is_signed()).collect();
+    for verdict in others {
+        clauses.push(in_phases(verdict, clauses.is_empty()));
     }
     format!("{name}{against}: {}.", name::all(clauses))
 }

@@ -7,7 +7,7 @@ use iotax_quantity::{capital, list};
 use super::against::baseline_of;
 use super::comparison::{primary_of_each, subject};
 use super::phases::Part;
-use crate::name::printable;
+use crate::name::{self, printable};
 use crate::sentence;
 
 /// What is said of all jobs together: what each arm's verdicts are, and what holds for all jobs.
@@ -48,7 +48,7 @@ fn tally(parts: &[Part], pair: &Comparison) -> Option<String> {
     let clauses = said.iter().map(|verdict| {
         let of_verdict = found.iter().filter(|(_, comparison)| comparison.verdict == *verdict);
         let jobs: Vec<&str> = of_verdict.map(|(job, _)| *job).collect();
-        format!("{verdict} in {}", list(&jobs))
+        format!("{} in {}", name::verdict(*verdict), list(&jobs))
     });
     let clauses = clauses.collect::<Vec<_>>().join("; ");
     let baseline = baseline_of(pair, &parts[0].1);
