@@ -151,7 +151,7 @@ impl ProgressLine {
                 let word = if verdict.is_signed() {
                     String::new()
                 } else {
-                    format!(" {}", name::verdict(verdict))
+                    format!(" {}", name::verdict(*verdict))
                 };
                 format!(" · {phase}{name}{word}: {}", tax.in_words())
             })

@@ -1,6 +1,7 @@
 //! Which of many arms lie outside of the others.
 
 use iotax_analyze::{Analysis, Effect, Outlier, Outliers};
+use iotax_quantity::fixed;
 
 use crate::counted;
 use crate::effect::EffectWords as _;
@@ -60,4 +61,9 @@ pub fn sentences(found: &Outliers, member: Member) -> Vec<String> {
 
 fn size(found: &Outliers, slow: &Outlier) -> String {
     Effect::sized(found.metric.on(), slow.tax).size(name::metric(found.metric))
+}
+
+/// The chance that a healthy one looks like this.
+pub fn chance(p: f64) -> String {
+    if p < 0.001 { "< 0.001".to_owned() } else { fixed(p, 3) }
 }
