@@ -15,9 +15,8 @@ use iotax_wording::format::ABSENT;
 pub fn catalog_check(rows: &[Checked]) -> Document {
     let mut page = Document::default();
     let count = |wanted| rows.iter().filter(|row| row.agreement == wanted).count() as u64;
-    const ALL: [Agreement; 4] =
-        [Agreement::Same, Agreement::Differs, Agreement::Unconfirmed, Agreement::Unknown];
-    let said: Vec<_> = ALL
+    let all = [Agreement::Same, Agreement::Differs, Agreement::Unconfirmed, Agreement::Unknown];
+    let said: Vec<_> = all
         .into_iter()
         .filter(|wanted| count(*wanted) > 0)
         .map(|wanted| catalog::agree(wanted, count(wanted)))
