@@ -2,26 +2,26 @@
 
 use iotax_analyze::{Estimate, Unit};
 use iotax_experiment::Engine;
-pub(crate) use iotax_quantity::{bit_rate, bytes, percent, span_of_ns as span, time, time_unit};
-use iotax_quantity::{grouped, interval, significant};
+pub use iotax_quantity::{bit_rate, bytes, percent, span_of_ns as span, time, time_unit};
+use iotax_quantity::{interval, significant};
 
 /// Shown where there is no figure.
-pub(crate) const ABSENT: &str = "\u{2013}";
+pub const ABSENT: &str = "\u{2013}";
 
 /// A figure, or what is shown where there is none.
-pub(crate) fn or_absent(figure: Option<String>) -> String {
+pub fn or_absent(figure: Option<String>) -> String {
     figure.unwrap_or_else(|| ABSENT.to_owned())
 }
 
 /// A time with its interval, in one unit: `3.1 µs [2.9, 3.3]`.
-pub(crate) fn time_interval(estimate: Estimate) -> String {
+pub fn time_interval(estimate: Estimate) -> String {
     let Estimate { value, lo, hi } = estimate;
     let (unit, scale) = time_unit(value.abs().max(lo.abs().min(hi.abs())));
     interval(value, lo, hi, scale).replacen(' ', &format!(" {unit} "), 1)
 }
 
 /// A figure of a metric.
-pub(crate) fn figure(unit: Unit, value: f64) -> String {
+pub fn figure(unit: Unit, value: f64) -> String {
     match unit {
         Unit::IosPerSecond => iops(value),
         Unit::BitsPerSecond => bit_rate(value),
@@ -31,23 +31,23 @@ pub(crate) fn figure(unit: Unit, value: f64) -> String {
 }
 
 /// A rate of I/Os: `412 IOPS`, `85.3 k IOPS`, `1.25 M IOPS`.
-pub(crate) fn iops(per_second: f64) -> String {
+pub fn iops(per_second: f64) -> String {
     rate(per_second, "IOPS")
 }
 
 /// A rate of round trips: `72.4 k requests/s`.
-pub(crate) fn requests(per_second: f64) -> String {
+pub fn requests(per_second: f64) -> String {
     rate(per_second, "requests/s")
 }
 
 /// A rate of connections: `12.1 k connections/s`.
-pub(crate) fn connections(per_second: f64) -> String {
+pub fn connections(per_second: f64) -> String {
     rate(per_second, "connections/s")
 }
 
 /// What a job does in a second, in what its engine does: I/Os, requests, connections; bits, where
 /// blocks or datagrams only carry them.
-pub(crate) fn rate_of(engine: Engine, ios_per_second: f64, bytes_per_second: f64) -> String {
+pub fn rate_of(engine: Engine, ios_per_second: f64, bytes_per_second: f64) -> String {
     match engine.unit() {
         "request" => requests(ios_per_second),
         "connection" => connections(ios_per_second),
@@ -62,7 +62,7 @@ fn rate(per_second: f64, unit: &str) -> String {
 }
 
 /// A rate of I/Os with its interval: `4.63 M IOPS [4.47, 4.80]`.
-pub(crate) fn iops_interval(Estimate { value, lo, hi }: Estimate) -> String {
+pub fn iops_interval(Estimate { value, lo, hi }: Estimate) -> String {
     let (prefix, scale) = iops_unit(value);
     interval(value, lo, hi, scale).replacen(' ', &format!("{prefix} IOPS "), 1)
 }
@@ -76,12 +76,12 @@ fn iops_unit(per_second: f64) -> (&'static str, f64) {
 }
 
 /// A rate of operations on files: `85.3 k ops/s`.
-pub(crate) fn operations(per_second: f64) -> String {
+pub fn operations(per_second: f64) -> String {
     rate(per_second, "ops/s")
 }
 
 /// A figure whose unit stands elsewhere: `0`, `0.31`, `412`, `85.3k`.
-pub(crate) fn plain(value: f64) -> String {
+pub fn plain(value: f64) -> String {
     match value {
         x if x >= 999_500.0 => format!("{}M", significant(x / 1e6, 3)),
         x if x >= 9_995.0 => format!("{}k", significant(x / 1e3, 3)),
@@ -91,15 +91,8 @@ pub(crate) fn plain(value: f64) -> String {
     }
 }
 
-/// `1 block`, `3 blocks`.
-pub(crate) fn counted(n: impl Into<u64>, noun: &str) -> String {
-    let n = n.into();
-    let plural = if n == 1 { "" } else { "s" };
-    format!("{} {noun}{plural}", grouped(n))
-}
-
 /// The name of a quantile: `p50`, `p99`, `p99.9`.
-pub(crate) fn quantile_name(q: f64) -> String {
+pub fn quantile_name(q: f64) -> String {
     // Twelve decimals hold every percentile in use; the sum 100 * 0.999 is not exactly 99.9.
     let digits = format!("{:.6}", 100.0 * q);
     format!("p{}", digits.trim_end_matches('0').trim_end_matches('.'))
@@ -137,10 +130,5 @@ mod tests {
             [0.5, 0.99, 0.999, 0.9999, 0.995].map(quantile_name),
             ["p50", "p99", "p99.9", "p99.99", "p99.5"]
         );
-    }
-
-    #[test]
-    fn counts_have_their_noun() {
-        assert_eq!(counted(1u32, "block"), "1 block");
     }
 }

@@ -4,10 +4,10 @@ use iotax_record::machine::{
     ControlGroups, GroupIoLimits, GroupMemory, Machine, MemorySeen, NetworkSeen,
 };
 
-use crate::{bandwidth, format};
+use crate::{bandwidth, counted, format};
 
 /// What I/O of this process feels, whatever the path.
-pub(super) fn facts(machine: &Machine) -> Vec<(&'static str, String)> {
+pub fn facts(machine: &Machine) -> Vec<(&'static str, String)> {
     let environment = &machine.environment;
     let known = |texts: &[&Option<String>]| {
         let texts: Vec<&str> = texts.iter().filter_map(|text| text.as_deref()).collect();
@@ -41,7 +41,7 @@ fn cloud(machine: &Machine) -> Option<String> {
 
 fn cpu(machine: &Machine) -> String {
     let environment = &machine.environment;
-    let mut facts = vec![format::counted(environment.cpus, "CPU")];
+    let mut facts = vec![counted(environment.cpus, "CPU")];
     facts.extend(environment.cpu_model.clone());
     if environment.cpu_aes == Some(false) {
         facts.push("no AES instructions".to_owned());
