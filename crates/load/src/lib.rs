@@ -56,6 +56,7 @@ mod parts;
 mod pause;
 mod peer;
 mod sockopt;
+mod sync;
 mod target;
 mod tree;
 mod verify;

@@ -40,7 +40,7 @@
 //! | `bucket` | the token bucket behind `throttle` |
 //! | `clock`, `monotonic_clock` | time, injected; waiting for an instant precisely |
 //! | `handoff` | handing an I/O to another thread |
-//! | `memory` | is there enough for what a layer asks? |
+//! | `memory`, `shared_memory` | is there enough for what a layer asks? what a `mem` is |
 //! | [`fuse`] | the disk as a file that any program can use |
 //! | `chance` | repeatable randomness |
 //! | `xts` | AES-XTS-256 |
@@ -62,8 +62,10 @@ mod monotonic_clock;
 mod names;
 mod prepare;
 mod session;
+mod shared_memory;
 mod stack;
 mod stats;
+mod sync;
 mod xts;
 
 pub use rustix::io::Errno;

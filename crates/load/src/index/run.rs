@@ -7,7 +7,8 @@ use std::sync::{Mutex, PoisonError};
 use iotax_experiment::IndexLoads;
 use iotax_record::OperationRecord;
 
-use crate::engine::window::{StopFlags, Window};
+use crate::engine::stop::StopFlags;
+use crate::engine::window::Window;
 
 /// The number of the version in place.
 #[derive(Debug)]

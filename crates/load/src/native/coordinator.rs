@@ -88,7 +88,7 @@ pub(crate) fn run_threads(
         None => Published::first(),
     };
     parts.make_ready(request.stop)?;
-    let shared = SharedState::new(request, threads_of_jobs(request.workload, threads));
+    let shared = SharedState::new(request, &threads_of_jobs(request.workload, threads));
     thread::scope(|scope| {
         let started = start_jobs(scope, &shared, threads)
             .and_then(|jobs| Ok((jobs, start_index(scope, &shared, &published)?)));
@@ -171,9 +171,9 @@ fn spawn<'scope, 'env, T: Send + 'scope>(
 }
 
 /// How many threads each job has, in their order.
-fn threads_of_jobs(workload: &Workload, threads: &[Thread<'_>]) -> impl Iterator<Item = usize> {
+fn threads_of_jobs(workload: &Workload, threads: &[Thread<'_>]) -> Vec<usize> {
     let of = |job| threads.iter().filter(|thread| thread.job_index == job).count();
-    (0..workload.jobs.len()).map(of)
+    (0..workload.jobs.len()).map(of).collect()
 }
 
 fn threads<'a>(
@@ -274,7 +274,7 @@ fn window_opened(shared: &SharedState<'_>, open_ns: u64) -> u64 {
 fn wait(shared: &SharedState<'_>, until_ns: u64, pulse: &mut Pulse) {
     loop {
         let left_ns = until_ns.saturating_sub(shared.clock.now_ns());
-        if left_ns == 0 || shared.flags().raised() || shared.all_are_through() {
+        if left_ns == 0 || shared.flags().raised() || shared.running.all_are_through() {
             return;
         }
         pulse.sleep(POLL_INTERVAL.min(Duration::from_nanos(left_ns)));

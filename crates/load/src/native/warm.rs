@@ -3,7 +3,7 @@
 use iotax_vdisk::Clock;
 
 use crate::engine::io::{Io, Op};
-use crate::engine::window::StopFlags;
+use crate::engine::stop::StopFlags;
 use crate::engine::{Deadline, Engine, Submitted};
 use crate::file_assignment::Span;
 

@@ -27,9 +27,10 @@ use crate::engine::gate::Ticket;
 use crate::engine::io::Io;
 use crate::engine::priorities::Priorities;
 use crate::engine::shared_state::{POLL_INTERVAL, SharedState};
+use crate::engine::stop::StopFlags;
 use crate::engine::thread::Thread;
 use crate::engine::thread_record::ThreadRecord;
-use crate::engine::window::{StopFlags, Tally, Turn};
+use crate::engine::window::{Tally, Turn};
 use crate::engine::{Deadline, Engine, Submitted};
 use crate::error::Error;
 use crate::layout;
@@ -204,7 +205,7 @@ fn verify<E: Engine, C: Clock + ?Sized>(
     write_logs: &[WriteLog],
     findings: &mut Findings,
 ) -> Result<(), Error> {
-    while !shared.jobs_are_through() && !shared.flags().abandoned() {
+    while !shared.running.jobs_are_through() && !shared.flags().abandoned() {
         thread::sleep(POLL_INTERVAL);
     }
     let size = (thread.depth(), thread.job.max_block_bytes());

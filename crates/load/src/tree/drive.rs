@@ -72,7 +72,7 @@ pub(crate) fn perform(
     record.operations = operations;
     drop(through);
     // Taking the tree down would be felt by those that still measure.
-    while !shared.jobs_are_through() && !shared.flags().raised() {
+    while !shared.running.jobs_are_through() && !shared.flags().raised() {
         thread::sleep(POLL_INTERVAL);
     }
     drop(made);

@@ -4,7 +4,7 @@ use iotax_vdisk::Clock;
 
 use super::write_log::WriteLog;
 use crate::engine::io::{Io, Op, Outcome};
-use crate::engine::window::StopFlags;
+use crate::engine::stop::StopFlags;
 use crate::engine::{Deadline, Engine, Submitted};
 
 /// What reading back has shown.
