@@ -249,7 +249,7 @@ impl Rig {
         };
         let name = &self.arms[self.targets[arm].places.start].name;
         let state_dir = self.state_dir.clone();
-        let made = HostSetting::make((arm, name), commands, state_dir, &self.stop);
+        let made = HostSetting::make(arm, name, commands, state_dir, &self.stop);
         let made = made.inspect_err(|error| {
             if matches!(error, Error::SettingLeft { .. }) {
                 self.left = Some(error.to_string());

@@ -4,21 +4,21 @@ use iotax_vdisk::Clock;
 
 use crate::engine::io::{Io, Op};
 use crate::engine::stop::StopFlags;
+use crate::engine::thread::Thread;
 use crate::engine::{Deadline, Engine, Submitted};
-use crate::file_assignment::Span;
 
-/// Reads `span` of each of `files` files through `engine`, block by block, as the job would. What
-/// cannot be read will be told by the measurement itself.
+/// Reads what `thread` works on through `engine`, block by block, as it would itself. What cannot be
+/// read will be told by the measurement itself.
 pub(super) fn pre_read<E: Engine, C: Clock + ?Sized>(
     engine: &mut E,
     clock: &C,
-    (span, files): (Span, u16),
-    block_bytes: u32,
+    thread: &Thread<'_>,
     flags: StopFlags<'_>,
 ) {
+    let (span, block_bytes) = (thread.span, thread.job.max_block_bytes());
     let blocks = span.bytes / u64::from(block_bytes);
     let rest = u32::try_from(span.bytes % u64::from(block_bytes)).expect("less than a block");
-    for file in 0..files {
+    for file in 0..thread.file_count() {
         for block in 0..=blocks {
             let bytes = if block < blocks { block_bytes } else { rest };
             if flags.raised() || bytes == 0 {

@@ -47,25 +47,22 @@ pub(super) fn perform(
     // First of all, so that its memory is near them too.
     affinity::bind(thread.job, &thread.target)?;
     placement::settle(thread.job)?;
+    let clock = &shared.clock;
     match (thread.target, thread.engine) {
-        (_, EngineKind::Null) => {
-            drive_with((shared, &shared.clock), thread, ticket, Null::of(thread)?)
-        }
+        (_, EngineKind::Null) => drive_with(shared, clock, thread, ticket, Null::of(thread)?),
         (_, EngineKind::Metadata) => tree::perform(shared, thread, ticket),
         (_, EngineKind::TcpStream) => {
-            drive_with((shared, &shared.clock), thread, ticket, TcpStream::of(thread)?)
+            drive_with(shared, clock, thread, ticket, TcpStream::of(thread)?)
         }
-        (_, EngineKind::TcpRr) => {
-            drive_with((shared, &shared.clock), thread, ticket, TcpRr::of(thread)?)
-        }
+        (_, EngineKind::TcpRr) => drive_with(shared, clock, thread, ticket, TcpRr::of(thread)?),
         (_, EngineKind::TcpConnect) => {
-            drive_with((shared, &shared.clock), thread, ticket, TcpConnect::of(thread)?)
+            drive_with(shared, clock, thread, ticket, TcpConnect::of(thread)?)
         }
         (_, EngineKind::UdpStream) if thread.job.reads() => {
-            drive_with((shared, &shared.clock), thread, ticket, UdpStreamBack::of(thread)?)
+            drive_with(shared, clock, thread, ticket, UdpStreamBack::of(thread)?)
         }
         (_, EngineKind::UdpStream) => {
-            drive_with((shared, &shared.clock), thread, ticket, UdpStream::of(thread)?)
+            drive_with(shared, clock, thread, ticket, UdpStream::of(thread)?)
         }
         (IoTarget::Peer(peer), engine) => Err(Error::unsuitable(
             thread.job,
@@ -77,26 +74,20 @@ pub(super) fn perform(
         )),
         (IoTarget::Disk(disk), _) => {
             // Its completions count from instants on the disk's clock: time is told by that one.
-            drive_with((shared, &**disk.clock()), thread, ticket, Vdisk::of(thread, disk)?)
+            drive_with(shared, &**disk.clock(), thread, ticket, Vdisk::of(thread, disk)?)
         }
-        (_, EngineKind::Psync) => {
-            drive_with((shared, &shared.clock), thread, ticket, Psync::of(thread)?)
-        }
-        (_, EngineKind::Libaio) => {
-            drive_with((shared, &shared.clock), thread, ticket, Libaio::of(thread)?)
-        }
-        (_, EngineKind::Mmap) => {
-            drive_with((shared, &shared.clock), thread, ticket, Mmap::of(thread)?)
-        }
+        (_, EngineKind::Psync) => drive_with(shared, clock, thread, ticket, Psync::of(thread)?),
+        (_, EngineKind::Libaio) => drive_with(shared, clock, thread, ticket, Libaio::of(thread)?),
+        (_, EngineKind::Mmap) => drive_with(shared, clock, thread, ticket, Mmap::of(thread)?),
         (_, EngineKind::IoUring) => {
             let (made, batch) = (Made::of(thread)?, thread.job.submit_batch());
             let priorities = Priorities::of(thread.job, thread.seed);
             if made.fixed {
                 let engine = Uring::<true>::new(made, batch, priorities);
-                drive_with((shared, &shared.clock), thread, ticket, engine)
+                drive_with(shared, clock, thread, ticket, engine)
             } else {
                 let engine = Uring::<false>::new(made, batch, priorities);
-                drive_with((shared, &shared.clock), thread, ticket, engine)
+                drive_with(shared, clock, thread, ticket, engine)
             }
         }
         (path, EngineKind::Vdisk) => Err(Error::unsuitable(
@@ -110,16 +101,15 @@ pub(super) fn perform(
 }
 
 fn drive_with<E: Engine, C: Clock + ?Sized>(
-    (shared, clock): (&SharedState<'_>, &C),
+    shared: &SharedState<'_>,
+    clock: &C,
     thread: &Thread<'_>,
     ticket: Ticket<'_>,
     mut engine: E,
 ) -> Result<Option<ThreadRecord>, Error> {
     let through = shared.through(thread.job_index);
     if thread.job.pre_read {
-        let block_bytes = thread.job.max_block_bytes();
-        let (place, flags) = ((thread.span, thread.file_count()), shared.flags());
-        pre_read(&mut engine, clock, place, block_bytes, flags);
+        pre_read(&mut engine, clock, thread, shared.flags());
     }
     let Some(start_ns) = ticket.arrive() else { return Ok(None) };
     let window = shared.window(start_ns);
@@ -151,7 +141,7 @@ fn drive_with<E: Engine, C: Clock + ?Sized>(
     record.flow = engine.of_flow(record.ios()).map_err(untold)?;
     let (write_logs, findings) = worker.verifier.into_write_logs();
     if let Some(mut findings) = findings.filter(|_| !thread.leaves_verifying()) {
-        verify((shared, clock), thread, &mut engine, &write_logs, &mut findings)?;
+        verify(shared, clock, thread, &mut engine, &write_logs, &mut findings)?;
         record.verify_mismatches = Some(findings.mismatches);
         record.first_error = record.first_error.take().or(findings.first);
     }
@@ -199,7 +189,8 @@ fn end_fsync<E: Engine, C: Clock + ?Sized>(
 
 /// Reads back what the thread has written, once nobody writes any more.
 fn verify<E: Engine, C: Clock + ?Sized>(
-    (shared, clock): (&SharedState<'_>, &C),
+    shared: &SharedState<'_>,
+    clock: &C,
     thread: &Thread<'_>,
     engine: &mut E,
     write_logs: &[WriteLog],

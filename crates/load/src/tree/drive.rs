@@ -142,7 +142,7 @@ impl Worker<'_> {
                 now_ns = done_ns;
                 break;
             }
-            self.count(&step, outcome, (now_ns, intended_ns, done_ns));
+            self.count(&step, outcome, now_ns, intended_ns, done_ns);
             now_ns = done_ns;
         }
         self.tally.finish(now_ns, false);
@@ -177,8 +177,14 @@ impl Worker<'_> {
     }
 
     /// Counts what ended in the window, or may yet turn out to be before it.
-    fn count(&mut self, step: &Step, outcome: Result<u64, Errno>, times: (u64, u64, u64)) {
-        let (submitted_ns, intended_ns, done_ns) = times;
+    fn count(
+        &mut self,
+        step: &Step,
+        outcome: Result<u64, Errno>,
+        submitted_ns: u64,
+        intended_ns: u64,
+        done_ns: u64,
+    ) {
         if !self.opened && done_ns >= self.window.open_ns {
             self.opened = true;
             self.reset();

@@ -128,7 +128,7 @@ impl Libaio {
         let priorities = Priorities::of(thread.job, thread.seed);
         let files = thread.open()?;
         let trim = Trim::of(thread, &files)?;
-        let made = Self::new(files, thread.buffers()?, (depth, batch), priorities)
+        let made = Self::new(files, thread.buffers()?, depth, batch, priorities)
             .map_err(|source| Error::NoLibaio { job: thread.job.name.clone(), source })?;
         Ok(Self { trim, ..made })
     }
@@ -136,7 +136,8 @@ impl Libaio {
     fn new(
         files: Vec<File>,
         buffers: Buffers,
-        (depth, batch): (u32, u32),
+        depth: u32,
+        batch: u32,
         priorities: Priorities,
     ) -> io::Result<Self> {
         let context = Context::new(depth)?;
@@ -275,7 +276,7 @@ mod tests {
     fn engine(file: File) -> Libaio {
         let buffers = Buffers::new(4, 4096, true, true, 1).unwrap();
         let none = Priorities::of(&crate::engine::testing::job(), 1);
-        Libaio::new(vec![file], buffers, (4, 2), none).unwrap()
+        Libaio::new(vec![file], buffers, 4, 2, none).unwrap()
     }
 
     fn outcomes<const N: usize>(engine: &mut Libaio) -> [Outcome; N] {

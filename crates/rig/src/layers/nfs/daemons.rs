@@ -1,6 +1,6 @@
 //! Helpers of the kernel that must run, and the kernel's version.
 
-use std::fs;
+use std::{fmt, fs};
 
 /// The PID namespace of the machine, not of a container: `PROC_PID_INIT_INO` of the kernel.
 const ALL_PROCESSES: &str = "pid:[4026531836]";
@@ -19,14 +19,23 @@ fn runs(name: &str) -> bool {
 }
 
 /// Major and minor version of the kernel.
-pub(super) fn kernel() -> (u32, u32) {
-    let release = rustix::system::uname().release().to_string_lossy().into_owned();
-    version(&release).unwrap_or((u32::MAX, 0))
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct KernelVersion(pub(super) u32, pub(super) u32);
+
+impl fmt::Display for KernelVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.0, self.1)
+    }
 }
 
-fn version(release: &str) -> Option<(u32, u32)> {
+pub(super) fn kernel() -> KernelVersion {
+    let release = rustix::system::uname().release().to_string_lossy().into_owned();
+    version(&release).unwrap_or(KernelVersion(u32::MAX, 0))
+}
+
+fn version(release: &str) -> Option<KernelVersion> {
     let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(str::parse);
-    Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
+    Some(KernelVersion(numbers.next()?.ok()?, numbers.next()?.ok()?))
 }
 
 #[cfg(test)]
@@ -35,8 +44,8 @@ mod tests {
 
     #[test]
     fn kernels_are_told_by_two_numbers() {
-        assert_eq!(version("6.1.0-56-cloud-amd64"), Some((6, 1)));
-        assert_eq!(version("6.12.117"), Some((6, 12)));
+        assert_eq!(version("6.1.0-56-cloud-amd64"), Some(KernelVersion(6, 1)));
+        assert_eq!(version("6.12.117"), Some(KernelVersion(6, 12)));
         assert_eq!(version("next"), None);
     }
 

@@ -1,23 +1,22 @@
 //! What a mount over TLS needs, looked at before anything is made: kernels that do not know it only
 //! say that an option is wrong.
 
-use super::daemons;
+use super::daemons::{self, KernelVersion};
 use crate::needs::Missing;
 
 /// The first kernel that has `xprtsec`.
-const SINCE: (u32, u32) = (6, 5);
+const SINCE: KernelVersion = KernelVersion(6, 5);
 
 /// What keeps connections from being encrypted by TLS.
 pub(super) fn lacks() -> Option<Missing> {
     lacking(daemons::kernel(), daemons::may_run("tlshd"))
 }
 
-fn lacking((major, minor): (u32, u32), has_tlshd: bool) -> Option<Missing> {
-    if (major, minor) < SINCE {
+fn lacking(kernel: KernelVersion, has_tlshd: bool) -> Option<Missing> {
+    if kernel < SINCE {
         return Some(Missing {
             what: format!(
-                "the kernel is {major}.{minor}, and encrypts NFS by TLS (xprtsec) from {}.{} on",
-                SINCE.0, SINCE.1
+                "the kernel is {kernel}, and encrypts NFS by TLS (xprtsec) from {SINCE} on"
             ),
             remedy: "use a newer kernel, sec=krb5p, or a tunnel below the mount (WireGuard)".into(),
         });
@@ -39,8 +38,8 @@ mod tests {
             let missing = lacking(kernel, has_tlshd);
             missing.map_or(String::new(), |Missing { what, remedy }| format!("{what}; {remedy}"))
         };
-        assert_snapshot!(told((6, 1), true), @"the kernel is 6.1, and encrypts NFS by TLS (xprtsec) from 6.5 on; use a newer kernel, sec=krb5p, or a tunnel below the mount (WireGuard)");
-        assert_snapshot!(told((6, 12), false), @"tlshd is not running, which does the handshakes of TLS for the kernel; install the package ktls-utils, and start it (systemctl start tlshd)");
-        assert_eq!(told((6, 5), true), "");
+        assert_snapshot!(told(KernelVersion(6, 1), true), @"the kernel is 6.1, and encrypts NFS by TLS (xprtsec) from 6.5 on; use a newer kernel, sec=krb5p, or a tunnel below the mount (WireGuard)");
+        assert_snapshot!(told(KernelVersion(6, 12), false), @"tlshd is not running, which does the handshakes of TLS for the kernel; install the package ktls-utils, and start it (systemctl start tlshd)");
+        assert_eq!(told(KernelVersion(6, 5), true), "");
     }
 }
