@@ -67,7 +67,7 @@ impl Assembly {
         // By its name, which nobody else can change: daemons outlive this process.
         let own_dir = scratch::make(&run_dir, &mut journal)?.shown().to_owned();
         let (mut turns, mut notes, mut caches) = (Vec::new(), Vec::new(), Vec::new());
-        let mut build_context = BuildContext {
+        let mut context = BuildContext {
             journal: &mut journal,
             own_dir: &own_dir,
             surroundings: &surroundings,
@@ -80,9 +80,9 @@ impl Assembly {
             names: 0,
         };
         let top = if stack.form().is_network() {
-            Reached::Peer(Box::new(NetworkPath::make(stack, &mut build_context)?))
+            Reached::Peer(Box::new(NetworkPath::make(stack, &mut context)?))
         } else {
-            Reached::Storage(storage(stack, base, &own_dir, &mut build_context)?)
+            Reached::Storage(storage(stack, base, &own_dir, &mut context)?)
         };
         Ok(Self { journal, top, turns, notes, caches })
     }
@@ -123,25 +123,25 @@ fn storage(
     stack: &Stack,
     base: Option<Top>,
     own_dir: &Path,
-    build_context: &mut BuildContext<'_>,
+    context: &mut BuildContext<'_>,
 ) -> Result<Top, Error> {
     let (bottom, above) = stack.layers.split_first().expect("a stack has a base");
     let nothing = Top::directory(own_dir);
     let mut top = match (base, layers::system(bottom)) {
         (Some(base), _) => base,
-        (None, Some(layer)) => layer.make(nothing, build_context)?,
+        (None, Some(layer)) => layer.make(nothing, context)?,
         (None, None) => nothing,
     };
     let steps = layers::steps(above);
     if !steps.is_empty() {
         // What others stand on stays while they do.
-        build_context.turns.clear();
+        context.turns.clear();
     }
     for layer in steps {
         if top.form == Form::Block {
             wait_until_free(&top.path);
         }
-        top = layer.make(top, build_context)?;
+        top = layer.make(top, context)?;
     }
     Ok(top)
 }
@@ -156,15 +156,14 @@ pub(crate) struct NetworkPath {
 
 impl NetworkPath {
     /// Makes the layers of a stack.
-    pub(crate) fn make(stack: &Stack, build_context: &mut BuildContext<'_>) -> Result<Self, Error> {
+    pub(crate) fn make(stack: &Stack, context: &mut BuildContext<'_>) -> Result<Self, Error> {
         let (bottom, above) = stack.layers.split_first().expect("a stack has a base");
         let base = layers::network_base(bottom).expect("a network path has a base of its own");
-        let (peer, link) = match base.make(build_context)? {
+        let (peer, link) = match base.make(context)? {
             Base::Elsewhere(peer) => (peer, None),
             Base::Here { link, port, secret } => {
                 let mut layers = above.iter().filter_map(layers::network);
-                let link =
-                    layers.try_fold(link, |below, layer| layer.make(below, build_context))?;
+                let link = layers.try_fold(link, |below, layer| layer.make(below, context))?;
                 (link.peer(port, secret), Some(link))
             }
         };

@@ -17,18 +17,18 @@ const REQUESTS: &str = "256";
 
 /// Lets loads of a large depth through to the FUSE file system at `at`: the kernel holds back what
 /// is beyond 12 asynchronous requests unless the server asked for more.
-pub(crate) fn allow_depth(at: &Path, build_context: &mut BuildContext<'_>) -> Result<(), Error> {
+pub(crate) fn allow_depth(at: &Path, context: &mut BuildContext<'_>) -> Result<(), Error> {
     let Some(connection) = connection(at) else { return Ok(()) };
     let usual = Path::new(CONTROLS).join(&connection);
     let raised = if usual.is_dir() {
         raise(&usual)
     } else {
-        let controls = build_context.mount_point("fusectl")?;
+        let controls = context.mount_point("fusectl")?;
         mounts::mount(Path::new("iotax"), &controls, "fusectl", "")
             .is_ok_and(|()| raise(&controls.join(&connection)))
     };
     if !raised {
-        build_context.note(format!(
+        context.note(format!(
             "FUSE lets 12 requests through at once: {CONTROLS}/{connection}/max_background could \
              not be raised, so a larger queue depth waits in the kernel"
         ));

@@ -20,7 +20,7 @@
 //! | `layers` | the layers of the system, one file each |
 //! | `namespace` | network namespaces without a name |
 //! | `network`, `network_path` | links and their bases, the peer at the far end; layers made on them |
-//! | `assembly`, `build_context` | an arm made of them, and what they are made with |
+//! | `assembly`, `context` | an arm made of them, and what they are made with |
 //! | `idle` | whether a process works or is stuck |
 //! | `programs`, `marked` | other programs run, and ended by what they bear |
 //! | `mounts`, `fuse` | things mounted and unmounted |

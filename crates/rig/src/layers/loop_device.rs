@@ -17,12 +17,12 @@ use crate::layers::maker::{System, Top};
 use crate::programs::Program;
 
 impl System for Loop {
-    fn make(&self, below: Top, build_context: &mut BuildContext<'_>) -> Result<Top, Error> {
-        let node = attach(&below.path, self.direct, build_context.journal, build_context.stop)?;
+    fn make(&self, below: Top, context: &mut BuildContext<'_>) -> Result<Top, Error> {
+        let node = attach(&below.path, self.direct, context.journal, context.stop)?;
         if !self.direct {
-            build_context.caches("the loop device goes through the page cache, as asked");
+            context.caches("the loop device goes through the page cache, as asked");
         } else if !bypasses_cache(&node) {
-            build_context.caches(format!(
+            context.caches(format!(
                 "{} goes through the page cache of what is below it, which cannot be bypassed \
                  there",
                 node.display()

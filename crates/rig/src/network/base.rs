@@ -9,7 +9,7 @@ use crate::error::Error;
 
 /// What makes the bottom of a network path, or finds it.
 pub(crate) trait NetworkBase {
-    fn make(&self, build_context: &mut BuildContext<'_>) -> Result<Base, Error>;
+    fn make(&self, context: &mut BuildContext<'_>) -> Result<Base, Error>;
 }
 
 /// The bottom of a network path, with its peer.
@@ -27,18 +27,15 @@ pub(crate) enum Base {
 
 impl Base {
     /// Starts the peer at the far end of a link, at every address that layers give to that end later.
-    pub(crate) fn with_peer(
-        link: Link,
-        build_context: &mut BuildContext<'_>,
-    ) -> Result<Self, Error> {
-        let program = build_context.surroundings.program.clone();
+    pub(crate) fn with_peer(link: Link, context: &mut BuildContext<'_>) -> Result<Self, Error> {
+        let program = context.surroundings.program.clone();
         let program = link.far.program(program);
         let any = match link.far.namespace {
             Some(_) => "0.0.0.0:0",
             // Not at those by which others reach this machine.
             None => "127.0.0.1:0",
         };
-        let (port, secret) = peer::start(program, any, build_context)?;
+        let (port, secret) = peer::start(program, any, context)?;
         Ok(Self::Here { link, port, secret })
     }
 }

@@ -17,13 +17,13 @@ const LISTENS: &str = "listening at ";
 pub(crate) fn start(
     iotax: Program,
     any: &str,
-    build_context: &mut BuildContext<'_>,
+    context: &mut BuildContext<'_>,
 ) -> Result<(u16, PeerSecret), Error> {
-    let key = build_context.new_key()?;
+    let key = context.new_key()?;
     let secret = PeerSecret(*key.bytes().first_chunk().expect("a key is longer"));
     let program = iotax.args(["peer", "--listen", any, "--token-file", "-"]);
     let program = program.held_input(format!("{}\n", *secret.text()).as_bytes());
-    let address = build_context.serve_until_said(program, |said| {
+    let address = context.serve_until_said(program, |said| {
         let address = said.lines().find_map(|line| line.strip_prefix(LISTENS))?;
         address.split_whitespace().next()?.parse::<SocketAddr>().ok()
     })?;

@@ -3,10 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use iotax_layers::{Aes, Cache, Cloud, Delay, Fault, File, Flash, Layer, Mem, Queue, Stack, Tier};
+use iotax_layers::{Layer, Mem, Stack};
 use iotax_vdisk::{MonotonicClock, VirtualDisk};
-
-use crate::layers::maker::{Made, Maker};
 
 /// Size of the disk on which layers are tried: a multiple of any block size.
 const TRIAL_BYTES: u64 = 1 << 20;
@@ -36,23 +34,5 @@ pub(crate) fn check(stack: &Stack) -> Result<(), iotax_vdisk::Error> {
     open(&stack, "", Path::new(""), 0).map(drop)
 }
 
-macro_rules! in_process_only {
-    ($($layer:ty),*) => {
-        $(impl Made for $layer {
-            fn maker(&self) -> Maker<'_> {
-                Maker::InProcess
-            }
-        })*
-    };
-}
-
-in_process_only!(Mem, File, Aes, Queue, Delay, Flash, Cache, Tier, Fault);
-
-impl Made for Cloud {
-    fn maker(&self) -> Maker<'_> {
-        Maker::SpelledOut
-    }
-}
-
 #[cfg(test)]
-mod cloud_disks;
+mod tests;
