@@ -145,8 +145,7 @@ fn holds_data(file: &File, bytes: u64) -> bool {
 }
 
 fn check_space(directory: &Path, wanted: u64) -> Result<(), Error> {
-    let facts = statvfs(directory)
-        .map_err(|errno| Error::path("examine the file system of", directory)(errno.into()))?;
+    let facts = statvfs(directory).map_err(Error::path("examine the file system of", directory))?;
     let available = facts.f_bavail.saturating_mul(facts.f_frsize);
     if wanted > available {
         return Err(Error::NoSpace { path: shown(directory), wanted, available });
@@ -168,9 +167,9 @@ fn allocate(directory: &Path, file: &TestFile) -> Result<(), Error> {
         Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
         Err(Errno::NOSPC | Errno::DQUOT) => {
             check_space(directory, file.bytes)?;
-            Err(Error::path("allocate space for", path)(Errno::NOSPC.into()))
+            Err(Error::path("allocate space for", path)(Errno::NOSPC))
         }
-        Err(errno) => Err(Error::path("allocate space for", path)(errno.into())),
+        Err(errno) => Err(Error::path("allocate space for", path)(errno)),
     }
 }
 
@@ -288,6 +287,5 @@ fn cold(disk: &VirtualDisk) -> impl FnOnce(iotax_vdisk::Error) -> Error {
 /// Writes back and forgets the cached pages of `file`.
 pub(crate) fn drop_cached(file: &File, path: &Path) -> Result<(), Error> {
     file.sync_all().map_err(Error::path("fsync", path))?;
-    fadvise(file, 0, None, Advice::DontNeed)
-        .map_err(|errno| Error::path("drop the cached pages of", path)(errno.into()))
+    fadvise(file, 0, None, Advice::DontNeed).map_err(Error::path("drop the cached pages of", path))
 }

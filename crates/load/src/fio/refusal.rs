@@ -95,7 +95,7 @@ fn check_trims(job: &Job) -> Result<(), Error> {
         return Ok(());
     }
     let what = "fio trims block devices only; name one, or use --engine native";
-    Err(Error::unsuitable(job, what.to_owned()))
+    Err(Error::unsuitable(job, what))
 }
 
 /// What is newer than the fio that is there, if its version is known.
@@ -162,7 +162,7 @@ fn check_job(job: &Job) -> Result<(), Error> {
         _ => None,
     });
     if let Some(what) = cannot {
-        return Err(Error::unsuitable(job, what.to_owned()));
+        return Err(Error::unsuitable(job, what));
     }
     for option in &job.fio {
         let value = option.value.as_deref().unwrap_or("");

@@ -106,7 +106,7 @@ fn of_path<'a>(job: &Job, target: IoTarget<'a>) -> Result<&'a Peer, Error> {
     };
     if peer.tls.is_some() {
         let why = "iperf3 knows no TLS; leave layer tls out, or choose a native engine";
-        return Err(Error::unsuitable(job, why.to_owned()));
+        return Err(Error::unsuitable(job, why));
     }
     Ok(peer)
 }

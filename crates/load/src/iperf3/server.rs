@@ -22,7 +22,7 @@ impl Server {
     pub(super) fn start(peer: &Peer) -> Result<Self, Error> {
         let (mut connection, _) = client::connect(peer, Role::Iperf3)?;
         let told = told(&mut connection);
-        let port = told.map_err(|source| Error::Peer { peer: peer.to_string(), source })?;
+        let port = told.map_err(Error::peer(peer))?;
         Ok(Self { port, _connection: connection })
     }
 

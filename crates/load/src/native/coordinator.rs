@@ -187,7 +187,7 @@ fn threads<'a>(
         let seat = Seat::default();
         for (index, place) in (0..).zip(places_of_job) {
             let number = u16::try_from(all.len()).map_err(|_| {
-                Error::unsuitable(job, "more than 65535 threads; ask for fewer".to_owned())
+                Error::unsuitable(job, "more than 65535 threads; ask for fewer")
             })?;
             all.push(Thread {
                 job,

@@ -37,7 +37,7 @@ pub(crate) fn perform(
     let job = thread.job;
     let Some(tree) = &job.tree else {
         let what = "engine `metadata` needs operations, such as `stat:80,open:8,list:12`";
-        return Err(Error::unsuitable(job, what.to_owned()));
+        return Err(Error::unsuitable(job, what));
     };
     let (target, stop) = (thread.target, shared.request.stop);
     let (made, root, names, slots, content) = Made::new(job, tree, target, thread.index, stop)?;
