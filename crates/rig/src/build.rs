@@ -15,13 +15,13 @@ use crate::check::{Sharing, disk_bytes};
 use crate::device::Device;
 use crate::disk_file::{self, DiskFile};
 use crate::error::Error;
+use crate::fill::Progress;
 use crate::fill::{Watch, fill, reserve, reserve_in_turns};
 use crate::held::{Held, exchanged};
 use crate::journal::Journal;
-use crate::known::cgroup_limits;
 use crate::layers::maker::Top;
-use crate::progress::Progress;
 use crate::resolved_target::ResolvedTarget;
+use crate::site::cgroup_limits;
 use crate::{scratch, shelf, site, vdisk};
 
 /// A rig being made. If it is dropped half-way, the journal takes down what there is.

@@ -23,11 +23,11 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::device::GivenUp;
 use crate::entry::Entry;
 use crate::error::{Error, Obstacle};
+use crate::fill::Progress;
 use crate::held::{Held, link_of_another, resolved};
 use crate::journal::{self, Journal, token};
 use crate::mounts;
 use crate::own_disk::{FILE, NAME};
-use crate::progress::Progress;
 use crate::rig::{Options, Rig};
 
 /// How often a server looks whether it shall end.

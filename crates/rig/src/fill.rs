@@ -15,7 +15,6 @@ use rustix::fs::{Advice, FallocateFlags, fadvise, fallocate};
 use rustix::io::Errno;
 
 use crate::error::Error;
-use crate::progress::Progress;
 
 /// Bytes per write.
 const CHUNK_BYTES: usize = 1 << 20;
@@ -103,6 +102,22 @@ fn failure(path: &Path, done_bytes: u64, wanted_bytes: u64, source: io::Error) -
         }
         _ => Error::Make { path, action: "fill it with data", source },
     }
+}
+
+/// What is being prepared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress<'a> {
+    /// A disk is filled with data.
+    Filling {
+        /// What, for people: a file, or a stack in memory.
+        what: &'a str,
+        /// Bytes that are on the device.
+        done_bytes: u64,
+        /// Bytes there will be.
+        size_bytes: u64,
+    },
+    /// The layers of an arm are made.
+    Making { arm: &'a str },
 }
 
 #[cfg(test)]

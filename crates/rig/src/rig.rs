@@ -20,11 +20,11 @@ use crate::device::Device;
 use crate::device::GivenUp;
 use crate::disk_file::DiskFile;
 use crate::error::Error;
+use crate::fill::Progress;
 use crate::fill::Watch;
 use crate::held::{Held, exchanged};
 use crate::host_setting::HostSetting;
 use crate::journal::Journal;
-use crate::progress::Progress;
 use crate::site;
 
 /// What a rig needs from its surroundings.

@@ -186,9 +186,8 @@ fn threads<'a>(
         let (target, places, places_of_job) = parts.of_job(job_index);
         let seat = Seat::default();
         for (index, place) in (0..).zip(places_of_job) {
-            let number = u16::try_from(all.len()).map_err(|_| {
-                Error::unsuitable(job, "more than 65535 threads; ask for fewer")
-            })?;
+            let number = u16::try_from(all.len())
+                .map_err(|_| Error::unsuitable(job, "more than 65535 threads; ask for fewer"))?;
             all.push(Thread {
                 job,
                 job_index,

@@ -8,7 +8,7 @@ use iotax_layers::Remote;
 
 use crate::build_context::BuildContext;
 use crate::error::Error;
-use crate::network::{Base, NetworkBase, peer};
+use crate::network::{Base, NetworkBase, start_peer};
 use crate::programs::Program;
 
 impl NetworkBase for Remote {
@@ -18,7 +18,7 @@ impl NetworkBase for Remote {
         let ssh = Program::new("ssh").args(["-o", "BatchMode=yes", "-o", "ConnectTimeout=10"]);
         let ssh = ssh.args([&self.host, "--", &self.program]);
         let any = if host.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" };
-        let (port, secret) = peer::start(ssh, any, context)?;
+        let (port, secret) = start_peer(ssh, any, context)?;
         context.note(format!("the peer on {host} was started by ssh, and ends with the arm"));
         let address = SocketAddr::new(host, port);
         Ok(Base::Elsewhere(iotax_load::Peer::at(address, secret)))

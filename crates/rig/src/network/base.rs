@@ -1,11 +1,13 @@
 //! What a network path stands on.
 
+use std::net::SocketAddr;
+
 use iotax_load::{Peer, PeerSecret};
 
 use super::link::Link;
-use super::peer;
 use crate::build_context::BuildContext;
 use crate::error::Error;
+use crate::programs::Program;
 
 /// What makes the bottom of a network path, or finds it.
 pub(crate) trait NetworkBase {
@@ -35,7 +37,29 @@ impl Base {
             // Not at those by which others reach this machine.
             None => "127.0.0.1:0",
         };
-        let (port, secret) = peer::start(program, any, context)?;
+        let (port, secret) = start_peer(program, any, context)?;
         Ok(Self::Here { link, port, secret })
     }
+}
+
+/// What `iotax peer` says before the address, when it listens.
+const LISTENS: &str = "listening at ";
+
+/// Starts one at `any` address, by `iotax`, a program that lacks the words of the command; says at
+/// which port it listens, and what it knows. It ends with this process, wherever it runs: when nobody
+/// holds the other end of its standard input any more.
+pub(crate) fn start_peer(
+    iotax: Program,
+    any: &str,
+    context: &mut BuildContext<'_>,
+) -> Result<(u16, PeerSecret), Error> {
+    let key = context.new_key()?;
+    let secret = PeerSecret(*key.bytes().first_chunk().expect("a key is longer"));
+    let program = iotax.args(["peer", "--listen", any, "--token-file", "-"]);
+    let program = program.held_input(format!("{}\n", *secret.text()).as_bytes());
+    let address = context.serve_until_said(program, |said| {
+        let address = said.lines().find_map(|line| line.strip_prefix(LISTENS))?;
+        address.split_whitespace().next()?.parse::<SocketAddr>().ok()
+    })?;
+    Ok((address.port(), secret))
 }

@@ -8,10 +8,9 @@
 mod base;
 pub(crate) mod cpus;
 mod link;
-pub(crate) mod peer;
 pub(crate) mod qdisc;
 
-pub(crate) use base::{Base, NetworkBase};
+pub(crate) use base::{Base, NetworkBase, start_peer};
 pub(crate) use link::{End, Link};
 pub(crate) use qdisc::Rate;
 

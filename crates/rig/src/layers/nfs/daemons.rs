@@ -2,6 +2,8 @@
 
 use std::{fmt, fs};
 
+use crate::needs::Missing;
+
 /// The PID namespace of the machine, not of a container: `PROC_PID_INIT_INO` of the kernel.
 const ALL_PROCESSES: &str = "pid:[4026531836]";
 
@@ -38,9 +40,34 @@ fn version(release: &str) -> Option<KernelVersion> {
     Some(KernelVersion(numbers.next()?.ok()?, numbers.next()?.ok()?))
 }
 
+/// The first kernel that has `xprtsec`.
+const SINCE: KernelVersion = KernelVersion(6, 5);
+
+/// What keeps connections from being encrypted by TLS, looked at before anything is made: kernels that do
+/// not know it only say that an option is wrong.
+pub(super) fn tls_lacks() -> Option<Missing> {
+    lacking(kernel(), may_run("tlshd"))
+}
+
+fn lacking(kernel: KernelVersion, has_tlshd: bool) -> Option<Missing> {
+    if kernel < SINCE {
+        return Some(Missing {
+            what: format!(
+                "the kernel is {kernel}, and encrypts NFS by TLS (xprtsec) from {SINCE} on"
+            ),
+            remedy: "use a newer kernel, sec=krb5p, or a tunnel below the mount (WireGuard)".into(),
+        });
+    }
+    (!has_tlshd).then(|| Missing {
+        what: "tlshd is not running, which does the handshakes of TLS for the kernel".into(),
+        remedy: "install the package ktls-utils, and start it (systemctl start tlshd)".into(),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use insta::assert_snapshot;
 
     #[test]
     fn kernels_are_told_by_two_numbers() {
@@ -54,5 +81,16 @@ mod tests {
         let own = fs::read_to_string("/proc/self/comm").unwrap();
         assert!(runs(own.trim_end()));
         assert!(!runs("no-such-daemon"));
+    }
+
+    #[test]
+    fn what_is_missing_comes_with_what_to_do() {
+        let told = |kernel, has_tlshd| {
+            let missing = lacking(kernel, has_tlshd);
+            missing.map_or(String::new(), |Missing { what, remedy }| format!("{what}; {remedy}"))
+        };
+        assert_snapshot!(told(KernelVersion(6, 1), true), @"the kernel is 6.1, and encrypts NFS by TLS (xprtsec) from 6.5 on; use a newer kernel, sec=krb5p, or a tunnel below the mount (WireGuard)");
+        assert_snapshot!(told(KernelVersion(6, 12), false), @"tlshd is not running, which does the handshakes of TLS for the kernel; install the package ktls-utils, and start it (systemctl start tlshd)");
+        assert_eq!(told(KernelVersion(6, 5), true), "");
     }
 }

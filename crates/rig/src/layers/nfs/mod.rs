@@ -9,7 +9,6 @@
 
 mod daemons;
 mod kerberos;
-mod tls;
 
 use std::net::Ipv6Addr;
 use std::path::PathBuf;
@@ -42,7 +41,7 @@ impl System for Nfs {
             lacks.extend(needs::unmet(module));
             lacks.extend(kerberos::lacks(&self.server));
         }
-        lacks.extend(is_tls.then(tls::lacks).flatten());
+        lacks.extend(is_tls.then(daemons::tls_lacks).flatten());
         lacks
     }
 
