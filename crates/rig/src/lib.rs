@@ -23,7 +23,7 @@
 //! | `assembly`, `context` | an arm made of them, and what they are made with |
 //! | `idle` | whether a process works or is stuck |
 //! | `programs`, `marked` | other programs run, and ended by what they bear |
-//! | `mounts`, `fuse` | things mounted and unmounted |
+//! | `mounts` | things mounted and unmounted |
 //! | `disks` | virtual disks for other programs |
 //! | `own_disk` | such a disk as a target |
 //! | `cloud` | disks of a cloud as stacks, from documented limits |
@@ -69,7 +69,6 @@ mod entry;
 mod error;
 mod fill;
 mod free_space;
-mod fuse;
 mod held;
 mod host_setting;
 mod identity;

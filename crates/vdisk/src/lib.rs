@@ -32,8 +32,7 @@
 //!
 //! | module | idea |
 //! |---|---|
-//! | `disk`, `session` | the public face: open a stack, submit I/O to it |
-//! | `prepare` | filling a new disk with data |
+//! | `disk`, `session` | the public face: open a stack, fill it, submit I/O to it |
 //! | `stack` | the walk down and up |
 //! | `io` | the I/O on its way, and the promise that none is lost |
 //! | `layer`, `layers/*` | what an open layer is; one file per layer |
@@ -60,7 +59,6 @@ mod layers;
 mod memory;
 mod monotonic_clock;
 mod names;
-mod prepare;
 mod session;
 mod shared_memory;
 mod stack;

@@ -11,7 +11,7 @@ use super::drive::{Worker, drive};
 use super::latency_target::Search;
 use super::placement;
 use super::setup;
-use super::warm::pre_read;
+use super::setup::pre_read;
 use crate::engine::engines::io_uring::{Made, Uring};
 use crate::engine::engines::libaio::Libaio;
 use crate::engine::engines::mmap::Mmap;

@@ -7,18 +7,20 @@
 //! writes in flight, which a raw node is not.
 
 use std::ffi::OsString;
+use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
 use iotax_experiment::{Form, Layer};
+use iotax_inspect::mounts;
 use iotax_layers::Luks;
 
 use crate::build_context::BuildContext;
 use crate::disk_file::opens_directly;
 use crate::error::Error;
 use crate::layers::maker::{System, Top};
+use crate::mounts;
 use crate::programs::Program;
-use crate::{fuse, mounts};
 
 /// What cryptsetup reserves for the header when asked to align the payload to 4096 sectors.
 const HEADER_BYTES: u64 = 2 << 20;
@@ -80,7 +82,7 @@ impl System for Chain {
         let at = context.mount_file("luks")?;
         let chain = base.serve(self.key_bits.len(), &at, context);
         context.serve(chain, || mounts::is_mounted(&at))?;
-        fuse::allow_depth(&at, context)?;
+        allow_depth(&at, context)?;
         context.note(
             "the first luks above other layers also pays the way through qemu-storage-daemon and \
              FUSE; a further one right above it only its own encryption",
@@ -159,6 +161,45 @@ impl Base {
 fn escaped(path: &Path) -> OsString {
     let double = |byte: &u8| std::iter::repeat_n(*byte, if *byte == b',' { 2 } else { 1 });
     OsString::from_vec(path.as_os_str().as_bytes().iter().flat_map(double).collect())
+}
+
+/// Where the controls of FUSE connections are usually mounted.
+const CONTROLS: &str = "/sys/fs/fuse/connections";
+/// More than the depth of any usual load, and little enough for a server that handles them nested
+/// in each other on one stack, as qemu does.
+const REQUESTS: &str = "256";
+
+/// Lets loads of a large depth through to the FUSE file system at `at`: the kernel holds back what
+/// is beyond 12 asynchronous requests unless the server asked for more.
+pub(crate) fn allow_depth(at: &Path, context: &mut BuildContext<'_>) -> Result<(), Error> {
+    let Some(connection) = connection(at) else { return Ok(()) };
+    let usual = Path::new(CONTROLS).join(&connection);
+    let raised = if usual.is_dir() {
+        raise(&usual)
+    } else {
+        let controls = context.mount_point("fusectl")?;
+        mounts::mount(Path::new("iotax"), &controls, "fusectl", "")
+            .is_ok_and(|()| raise(&controls.join(&connection)))
+    };
+    if !raised {
+        context.note(format!(
+            "FUSE lets 12 requests through at once: {CONTROLS}/{connection}/max_background could \
+             not be raised, so a larger queue depth waits in the kernel"
+        ));
+    }
+    Ok(())
+}
+
+/// Both, since above the threshold the kernel counts the file system as congested.
+fn raise(connection: &Path) -> bool {
+    let mut controls = ["max_background", "congestion_threshold"].into_iter();
+    controls.all(|control| fs::write(connection.join(control), REQUESTS).is_ok())
+}
+
+/// The number of the mount's connection, which is that of its device.
+fn connection(at: &Path) -> Option<String> {
+    let mount = mounts().ok()?.into_iter().rfind(|mount| mount.mount_point == at)?;
+    Some(mount.device.minor.to_string())
 }
 
 #[cfg(test)]
