@@ -107,15 +107,9 @@ fn failure(path: &Path, done_bytes: u64, wanted_bytes: u64, source: io::Error) -
 /// What is being prepared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress<'a> {
-    /// A disk is filled with data.
-    Filling {
-        /// What, for people: a file, or a stack in memory.
-        what: &'a str,
-        /// Bytes that are on the device.
-        done_bytes: u64,
-        /// Bytes there will be.
-        size_bytes: u64,
-    },
+    /// A disk is filled with data: what, for people, a file, or a stack in memory; bytes that are on
+    /// the device, and that there will be.
+    Filling { what: &'a str, done_bytes: u64, size_bytes: u64 },
     /// The layers of an arm are made.
     Making { arm: &'a str },
 }

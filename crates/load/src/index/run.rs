@@ -17,13 +17,9 @@ use crate::engine::window::Window;
 pub(crate) enum Published {
     /// As the driver in this process counts.
     Counted(AtomicU64),
-    /// As a searcher counts that sees one file replace another.
-    Seen {
-        /// The version in place.
-        path: PathBuf,
-        /// The file that was seen last, and how many were.
-        seen: Mutex<(Option<Identity>, u64)>,
-    },
+    /// As a searcher counts that sees one file replace another at this path: which was there last, and
+    /// how many were.
+    Seen { path: PathBuf, seen: Mutex<(Option<Identity>, u64)> },
 }
 
 /// What tells one version from the next: inode number, and when it was written.

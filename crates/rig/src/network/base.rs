@@ -16,13 +16,9 @@ pub(crate) trait NetworkBase {
 
 /// The bottom of a network path, with its peer.
 pub(crate) enum Base {
-    /// Both ends are on this machine, and may get layers.
-    Here {
-        link: Link,
-        /// Where the peer listens, at each address of the far end.
-        port: u16,
-        secret: PeerSecret,
-    },
+    /// Both ends are on this machine, and may get layers; where the peer listens, at each address of
+    /// the far end.
+    Here { link: Link, port: u16, secret: PeerSecret },
     /// The far end is another machine's.
     Elsewhere(Peer),
 }

@@ -5,12 +5,12 @@
 //! above answers.
 
 use std::num::NonZeroU64;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use crossbeam_utils::CachePadded;
 use iotax_layers::{Counts, Throttle};
 
+use super::Waits;
 use crate::bucket::{Caps, Groups, RateLimit, SharedBucket};
 use crate::clock::Clock;
 use crate::error::Error;
@@ -84,12 +84,6 @@ fn join_group(group: &str, caps: Caps) -> Result<Arc<SharedBucket>, Error> {
     groups.join(group, caps).ok_or_else(|| Error::GroupConflict { group: group.to_owned() })
 }
 
-#[derive(Default)]
-struct Waits {
-    count: AtomicU64,
-    total_ns: AtomicU64,
-}
-
 struct OpenThrottle {
     bucket: Arc<SharedBucket>,
     caps: Caps,
@@ -110,19 +104,13 @@ impl OpenLayer for OpenThrottle {
         let arrival_ns = || self.clock.now_ns().saturating_add(io.extra_ns);
         let passage = self.bucket.admit(io.request.len as u64, arrival_ns);
         let wait_ns = passage.passes_ns - passage.arrival_ns;
-        if wait_ns > 0 {
-            io.extra_ns = io.extra_ns.saturating_add(wait_ns);
-            self.waits.count.fetch_add(1, Ordering::Relaxed);
-            self.waits.total_ns.fetch_add(wait_ns, Ordering::Relaxed);
-        }
+        io.extra_ns = io.extra_ns.saturating_add(wait_ns);
+        self.waits.count(wait_ns);
         Flow::Next(io)
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {
-        vec![
-            ("waits", self.waits.count.load(Ordering::Relaxed)),
-            ("wait_ns", self.waits.total_ns.load(Ordering::Relaxed)),
-        ]
+        self.waits.counters()
     }
 }
 

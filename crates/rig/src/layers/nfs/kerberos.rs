@@ -41,26 +41,12 @@ pub(super) fn lacks(server: &str) -> Vec<Missing> {
 #[derive(Debug)]
 enum Lack {
     NoGssd,
-    NoCredential {
-        keytab: String,
-    },
-    NoPrincipal {
-        keytab: String,
-        has: Vec<String>,
-    },
-    NoEncryption {
-        principal: String,
-        has: Vec<String>,
-        kernel: KernelVersion,
-    },
-    NoName {
-        address: String,
-    },
-    /// What the KDC, or the library on the way to it, said.
-    Said {
-        text: String,
-        server: String,
-    },
+    NoCredential { keytab: String },
+    NoPrincipal { keytab: String, has: Vec<String> },
+    NoEncryption { principal: String, has: Vec<String>, kernel: KernelVersion },
+    NoName { address: String },
+    // What the KDC, or the library on the way to it, said.
+    Said { text: String, server: String },
 }
 
 /// Looks for the credential of this machine, and asks the KDC to honour it.
