@@ -36,7 +36,7 @@ pub(crate) struct FilePlace {
 
 /// A file that the workload uses.
 #[expect(clippy::struct_excessive_bools, reason = "independent facts of a file")]
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct TestFile {
     /// Its path; for a disk, its stack text.
     pub path: PathBuf,
@@ -281,16 +281,7 @@ fn in_directory(workload: &Workload, directory: &Path) -> Places {
     let mut files: Vec<TestFile> = Vec::new();
     let mut of_file = |path: PathBuf, job: &Job, start: u64| {
         let index = files.iter().position(|file| file.path == path).unwrap_or_else(|| {
-            files.push(TestFile {
-                path,
-                bytes: 0,
-                read: false,
-                written_by: None,
-                invalidate: false,
-                fresh: false,
-                trimmed: false,
-                within: true,
-            });
+            files.push(TestFile { path, within: true, ..TestFile::default() });
             files.len() - 1
         });
         let file = &mut files[index];
@@ -349,9 +340,7 @@ fn in_one(
         read: workload.jobs.iter().any(Job::reads),
         written_by: workload.jobs.iter().find(|job| job.writes()).map(|job| job.name.clone()),
         invalidate: kind != FileKind::Peer && workload.jobs.iter().any(|job| job.invalidate),
-        fresh: false,
-        trimmed: false,
-        within: false,
+        ..TestFile::default()
     };
     Ok(Places { kind, files: vec![file], by_job: places })
 }

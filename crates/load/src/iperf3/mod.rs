@@ -8,7 +8,6 @@ mod words;
 
 pub use words::refuse_with_iperf3;
 
-use std::ffi::OsString;
 use std::io::{self, Read as _};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -66,14 +65,10 @@ impl LoadDriver for Iperf3 {
         let server = Server::start(peer)?;
         let address = SocketAddr::new(peer.address.ip(), server.port());
         let arguments = words::arguments(job, address, request.ramp_ns, request.time_ns)?;
-        let arguments: Vec<OsString> = arguments.into_iter().map(OsString::from).collect();
         let child = Child {
-            name: NAME,
-            program: &self.program,
-            arguments: &arguments,
-            input: "",
             directory: Path::new("/proc/self"),
             namespace: peer.namespace.as_deref(),
+            ..Child::new(NAME, &self.program, arguments)
         };
         let mut edges = Edges::of(peer, request);
         let limit_ns = request.ramp_ns.saturating_add(request.time_ns).saturating_add(GRACE_NS);

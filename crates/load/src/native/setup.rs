@@ -1,12 +1,13 @@
 //! Everything that the loop of a thread needs, made before the start.
 
 use iotax_vdisk::Clock;
+use rustix::io::Errno;
 
 use super::drive::{Slots, Worker};
 use super::io_errors::IoErrors;
 use super::latency_target::Search;
 use crate::engine::access::Accesses;
-use crate::engine::io::{Io, Op};
+use crate::engine::io::{Io, Op, Outcome};
 use crate::engine::stop::StopFlags;
 use crate::engine::thread::{SEED_OF_DATA, Thread};
 use crate::engine::window::Tally;
@@ -72,16 +73,25 @@ pub(super) fn pre_read<E: Engine, C: Clock + ?Sized>(
                 break;
             }
             let offset = span.start + block * u64::from(block_bytes);
-            read(engine, clock, Io { offset, bytes, file, op: Op::Read, check: false });
+            let read = Io { offset, bytes, file, op: Op::Read, check: false };
+            let _ = alone(engine, clock, read);
         }
     }
 }
 
-fn read<E: Engine, C: Clock + ?Sized>(engine: &mut E, clock: &C, io: Io) {
-    let mut through = engine.submit(0, io) != Submitted::InFlight;
-    while !through {
+/// Does one I/O while no other is under way.
+pub(super) fn alone<E: Engine, C: Clock + ?Sized>(engine: &mut E, clock: &C, io: Io) -> Outcome {
+    let mut end = match engine.submit(0, io) {
+        Submitted::Done(outcome) => Some(outcome),
+        Submitted::InFlight => None,
+        Submitted::Full => Some(Err(Errno::BUSY)),
+    };
+    loop {
+        if let Some(outcome) = end {
+            return outcome;
+        }
         let now_ns = clock.now_ns();
         engine.wait(Deadline { now_ns, until_ns: now_ns + 100_000_000, precise: false });
-        engine.reap(clock.now_ns(), |_, _| through = true);
+        engine.reap(clock.now_ns(), |_, outcome| end = Some(outcome));
     }
 }

@@ -4,14 +4,14 @@ use std::thread;
 
 use iotax_experiment::Engine as EngineKind;
 use iotax_vdisk::Clock;
-use rustix::io::Errno;
 
 use super::affinity;
 use super::drive::{Worker, drive};
 use super::latency_target::Search;
 use super::placement;
 use super::setup;
-use super::setup::pre_read;
+use super::setup::{alone, pre_read};
+use crate::engine::Engine;
 use crate::engine::engines::io_uring::{Made, Uring};
 use crate::engine::engines::libaio::Libaio;
 use crate::engine::engines::mmap::Mmap;
@@ -31,7 +31,6 @@ use crate::engine::stop::StopFlags;
 use crate::engine::thread::Thread;
 use crate::engine::thread_record::ThreadRecord;
 use crate::engine::window::{Tally, Turn};
-use crate::engine::{Deadline, Engine, Submitted};
 use crate::error::Error;
 use crate::layout;
 use crate::target::IoTarget;
@@ -172,17 +171,7 @@ fn end_fsync<E: Engine, C: Clock + ?Sized>(
     sync: Io,
 ) {
     let submitted_ns = clock.now_ns();
-    let mut end = match engine.submit(0, sync) {
-        Submitted::Done(outcome) => Some(outcome),
-        Submitted::InFlight => None,
-        Submitted::Full => Some(Err(Errno::BUSY)),
-    };
-    while end.is_none() {
-        let now_ns = clock.now_ns();
-        engine.wait(Deadline { now_ns, until_ns: now_ns + 100_000_000, precise: false });
-        engine.reap(clock.now_ns(), |_, outcome| end = Some(outcome));
-    }
-    let outcome = end.expect("the loop above has ended");
+    let outcome = alone(engine, clock, sync);
     let done_ns = clock.now_ns();
     worker.count::<false>(sync, outcome, submitted_ns, submitted_ns, done_ns);
 }
@@ -199,7 +188,7 @@ fn verify<E: Engine, C: Clock + ?Sized>(
     while !shared.running.jobs_are_through() && !shared.flags().abandoned() {
         thread::sleep(POLL_INTERVAL);
     }
-    let size = (thread.depth(), thread.job.max_block_bytes());
+    let (depth, block_bytes) = (thread.depth(), thread.job.max_block_bytes());
     for ((file, test_file), write_log) in (0..).zip(&thread.files).zip(write_logs) {
         if thread.job.verify_ends && findings.mismatches > 0 {
             break;
@@ -213,7 +202,7 @@ fn verify<E: Engine, C: Clock + ?Sized>(
         }
         let target = test_file.shown();
         let ends = thread.job.verify_ends;
-        let read_back = ReadBack { write_log, size, file, target: &target, ends };
+        let read_back = ReadBack { write_log, depth, block_bytes, file, target: &target, ends };
         read_back.perform(engine, clock, shared.flags(), findings);
     }
     Ok(())

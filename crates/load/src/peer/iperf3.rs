@@ -1,9 +1,7 @@
 //! What the far end does for iperf3: a server for one test, as long as the connection.
 
-use std::ffi::OsString;
 use std::io::{self, Read as _, Write as _};
 use std::net::{IpAddr, TcpListener};
-use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -64,17 +62,7 @@ fn started(at: IpAddr) -> Result<(Running, u16), Error> {
     let attempt = || {
         let port =
             free_port(at).map_err(|source| Error::Start { program: program.clone(), source })?;
-        let arguments: Vec<OsString> =
-            arguments(at, port).into_iter().map(OsString::from).collect();
-        let child = Child {
-            name: NAME,
-            program: &program,
-            arguments: &arguments,
-            input: "",
-            directory: Path::new("/"),
-            namespace: None,
-        };
-        let server = child.start()?;
+        let server = Child::new(NAME, &program, arguments(at, port)).start()?;
         let since = Instant::now();
         while !server.said().contains(LISTENS) {
             if server.has_ended() || since.elapsed() > PATIENCE {
