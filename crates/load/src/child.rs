@@ -239,7 +239,7 @@ impl Said {
 }
 
 /// The program of this name that a shell would run.
-pub(crate) fn find(name: &'static str) -> Result<PathBuf, Error> {
+pub(crate) fn find_program(name: &'static str) -> Result<PathBuf, Error> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path)
         .map(|directory| directory.join(name))

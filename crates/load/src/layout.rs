@@ -13,7 +13,7 @@ use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use rustix::fs::{Advice, FallocateFlags, SeekFrom, fadvise, fallocate, seek, statvfs};
 use rustix::io::Errno;
 
-use crate::driver::Progress;
+use crate::driver::LayoutProgress;
 use crate::error::Error;
 use crate::file_assignment::{FileKind, PAGE_BYTES, Places, TestFile};
 use crate::index;
@@ -29,7 +29,7 @@ const SAMPLES: u64 = 64;
 pub(crate) fn prepare(
     workload: &Workload,
     target: IoTarget<'_>,
-    progress: &Progress<'_>,
+    progress: &LayoutProgress<'_>,
     stop: &AtomicBool,
 ) -> Result<(), Error> {
     let places = Places::resolve(workload, target)?;

@@ -15,7 +15,7 @@ use crate::check::{Sharing, disk_bytes};
 use crate::device::Device;
 use crate::disk_file::{self, DiskFile};
 use crate::error::Error;
-use crate::fill::Progress;
+use crate::fill::Preparing;
 use crate::fill::{Watch, fill, reserve, reserve_in_turns};
 use crate::held::{Held, exchanged};
 use crate::journal::Journal;
@@ -214,7 +214,7 @@ impl Build<'_> {
         if all().filter(|pair| alike(*pair)).count() > 1 {
             return Ok(Up::Alone(Box::new(Alone::new(arm, resolved, base, own))));
         }
-        (self.watch.progress)(&Progress::Making { arm: &arm.name });
+        (self.watch.progress)(&Preparing::Making { arm: &arm.name });
         let made = assemble(arm, base, self.device(resolved), self.watch.stop);
         made.map(|assembly| Up::System(Box::new(assembly)))
     }
@@ -269,7 +269,7 @@ impl Build<'_> {
             let what = disk.to_string();
             let Watch { progress, stop } = &mut self.watch;
             let report = |done_bytes, size_bytes| {
-                progress(&Progress::Filling { what: &what, done_bytes, size_bytes });
+                progress(&Preparing::Filling { what: &what, done_bytes, size_bytes });
             };
             if !disk.fill_memory(report, stop) {
                 return Err(Error::Interrupted);

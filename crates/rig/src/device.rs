@@ -57,7 +57,7 @@ pub(crate) fn path_in(arm: &Arm) -> Option<&Path> {
 }
 
 /// The devices that arms stand on, by the path in the stack, and every reason to refuse one.
-pub(crate) fn check(
+pub(crate) fn check_devices(
     spec: &Spec,
     given_up: &GivenUp,
 ) -> (BTreeMap<PathBuf, Box<Facts>>, Vec<Refusal>) {

@@ -23,7 +23,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::device::GivenUp;
 use crate::entry::Entry;
 use crate::error::{Error, Obstacle};
-use crate::fill::Progress;
+use crate::fill::Preparing;
 use crate::held::{Held, link_of_another, resolved};
 use crate::journal::{self, Journal, token};
 use crate::mounts;
@@ -66,7 +66,7 @@ pub struct ServeOptions<'a> {
     /// Of the data on the disks, and of faults.
     pub seed: u64,
     /// Told while disks are filled.
-    pub progress: &'a mut dyn FnMut(&Progress<'_>),
+    pub progress: &'a mut dyn FnMut(&Preparing<'_>),
     /// Set by someone else to end it.
     pub stop: Arc<AtomicBool>,
     /// Called when all disks are mounted.

@@ -103,7 +103,7 @@ pub use check::refuse;
 pub use device::GivenUp;
 pub use disks::{Disk, ServeOptions, Served, serve, served, take_down};
 pub use error::Error;
-pub use fill::Progress;
+pub use fill::Preparing;
 pub use held::Held;
 pub use layers::peer::{has_token, peer_elsewhere};
 pub use needs::Missing;

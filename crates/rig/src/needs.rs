@@ -29,7 +29,7 @@ pub(crate) fn unmet(need: Need) -> Option<Missing> {
         Need::Root => missing("not root".into(), "run as root (sudo)".into()),
         Need::Program { name, package, at_least } => {
             let install = format!("install the package {package} (apt-get install {package})");
-            let Some(path) = programs::find(name) else {
+            let Some(path) = programs::find_program(name) else {
                 return missing(format!("{name} is not installed"), install);
             };
             let wanted = at_least?;
@@ -129,7 +129,7 @@ fn can_be_made(probe: &[&str]) -> bool {
 
 /// Whether the kernel would find the module; loads nothing.
 fn loadable(module: &str) -> bool {
-    let Some(modprobe) = programs::find("modprobe") else { return false };
+    let Some(modprobe) = programs::find_program("modprobe") else { return false };
     let mut probe = Command::new(modprobe);
     probe.args(["--dry-run", "--quiet", "--", module]).stdin(Stdio::null());
     probe.stdout(Stdio::null()).stderr(Stdio::null());

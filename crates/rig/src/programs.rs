@@ -37,7 +37,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Longest time that a command of the user's may take.
 const COMMAND: Duration = Duration::from_mins(1);
 /// Where the program of that name lies.
-pub(crate) fn find(name: &str) -> Option<PathBuf> {
+pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let is_program = |path: &PathBuf| {
         fs::metadata(path).is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
@@ -64,10 +64,10 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// The program `name` of [`find`], or the one at a path. Errors wait until it is run.
+    /// The program `name` of [`find_program`], or the one at a path. Errors wait until it is run.
     pub(crate) fn new(name: impl AsRef<OsStr>) -> Self {
         let name = name.as_ref().to_owned();
-        let found = name.to_str().filter(|name| !name.contains('/')).and_then(find);
+        let found = name.to_str().filter(|name| !name.contains('/')).and_then(find_program);
         let mut command = Command::new(found.as_deref().map_or(name.as_os_str(), Path::as_os_str));
         // Ctrl-C is for iotax, which takes things down in order.
         command.process_group(0).stdin(Stdio::null()).env("LC_ALL", "C");

@@ -22,7 +22,7 @@ use iotax_experiment::{Target, Workload};
 use iotax_record::LoadRecord;
 
 use crate::child::{self, Child, Ending};
-use crate::driver::{LoadDriver, Progress, Request};
+use crate::driver::{LayoutProgress, LoadDriver, Request};
 use crate::error::Error;
 use crate::layout;
 use crate::parts::{PlacedParts, TargetPart, parts};
@@ -62,7 +62,7 @@ impl Fio {
     /// # Errors
     /// [`Error::NoProgram`] if there is none, [`Error::Program`] if it cannot even tell its version.
     pub fn find() -> Result<Self, Error> {
-        Self::at(&child::find(NAME)?)
+        Self::at(&child::find_program(NAME)?)
     }
 
     /// The fio at this path.
@@ -95,7 +95,7 @@ impl Fio {
     ) -> Result<Vec<TargetPart<'a>>, Error> {
         let parts = parts(workload, target)?;
         for part in &parts {
-            refusal::check(&part.workload, part.target, self.version)?;
+            refusal::refuse_at(&part.workload, part.target, self.version)?;
         }
         Ok(parts)
     }
@@ -110,7 +110,7 @@ impl LoadDriver for Fio {
         &self,
         workload: &Workload,
         target: IoTarget<'_>,
-        progress: &Progress<'_>,
+        progress: &LayoutProgress<'_>,
         stop: &AtomicBool,
     ) -> Result<(), Error> {
         let parts = self.refuse(workload, target)?;

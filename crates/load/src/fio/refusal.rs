@@ -54,7 +54,7 @@ impl Place {
 }
 
 /// As [`refuse_with_fio`], when the target and a fio of this version are there.
-pub(super) fn check(
+pub(super) fn refuse_at(
     workload: &Workload,
     target: IoTarget<'_>,
     version: Option<Version>,

@@ -21,7 +21,7 @@ use iotax_record::{FarEndRecord, LoadRecord};
 
 use crate::busiest::{self, OfEnd};
 use crate::child::{self, Child, Ending};
-use crate::driver::{LoadDriver, Progress, Request, offered_ios};
+use crate::driver::{LayoutProgress, LoadDriver, Request, offered_ios};
 use crate::error::Error;
 use crate::peer::client::FarEnd;
 use crate::peer::{Flow, Role, client};
@@ -44,7 +44,7 @@ impl Iperf3 {
     /// # Errors
     /// [`Error::NoProgram`] if there is none.
     pub fn find() -> Result<Self, Error> {
-        child::find(NAME).map(|program| Self { program })
+        child::find_program(NAME).map(|program| Self { program })
     }
 }
 
@@ -53,7 +53,7 @@ impl LoadDriver for Iperf3 {
         &self,
         workload: &Workload,
         target: IoTarget<'_>,
-        _: &Progress<'_>,
+        _: &LayoutProgress<'_>,
         _: &AtomicBool,
     ) -> Result<(), Error> {
         of_path(words::the_job(workload)?, target).map(drop)

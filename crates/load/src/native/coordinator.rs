@@ -16,7 +16,7 @@ use super::merge::{Watched, merge};
 use super::worker::perform;
 use crate::busiest::Ends;
 use crate::counters::Reading;
-use crate::driver::{LoadDriver, Progress, Request};
+use crate::driver::{LayoutProgress, LoadDriver, Request};
 use crate::engine::access::Seat;
 use crate::engine::gate::Ticket;
 use crate::engine::shared_state::{POLL_INTERVAL, SharedState};
@@ -44,11 +44,11 @@ impl LoadDriver for Native {
         &self,
         workload: &Workload,
         target: IoTarget<'_>,
-        progress: &Progress<'_>,
+        progress: &LayoutProgress<'_>,
         stop: &AtomicBool,
     ) -> Result<(), Error> {
         let parts = parts(workload, target)?;
-        memory::check(parts.iter().map(|part| (&*part.workload, part.target)))?;
+        memory::refuse_beyond(parts.iter().map(|part| (&*part.workload, part.target)))?;
         // A far end that is not there, or refuses the token, is told before the first trial.
         for part in &parts {
             if let IoTarget::Peer(peer) = part.target {
@@ -63,7 +63,7 @@ impl LoadDriver for Native {
 
     fn run(&self, request: &Request<'_>) -> Result<LoadRecord, Error> {
         let whole = parts(request.workload, request.target)?;
-        memory::check(whole.iter().map(|part| (&*part.workload, part.target)))?;
+        memory::refuse_beyond(whole.iter().map(|part| (&*part.workload, part.target)))?;
         let parts = PlacedParts::resolve(request.workload, request.target)?;
         let threads = threads(request, &parts)?;
         let record = run_threads(request, &parts, &threads);

@@ -58,7 +58,7 @@ fn is_timeout(error: &io::Error) -> bool {
 
 /// A server that listens, and its port.
 fn started(at: IpAddr) -> Result<(Running, u16), Error> {
-    let program = child::find(NAME)?;
+    let program = child::find_program(NAME)?;
     let attempt = || {
         let port =
             free_port(at).map_err(|source| Error::Start { program: program.clone(), source })?;

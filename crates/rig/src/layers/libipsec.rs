@@ -52,7 +52,7 @@ impl Network for Libipsec {
         let secret = context.new_key()?.hexadecimal(SECRET_BYTES);
         let port = PORT + u16::from(below.number());
         let settings = settings(port);
-        let charon = programs::find("charon").unwrap_or_else(|| "charon".into());
+        let charon = programs::find_program("charon").unwrap_or_else(|| "charon".into());
         // The far end listens before the near one begins.
         let ends = link.ends().into_iter().zip(below.ends()).zip(["begins", ""]).rev();
         for (((end, other), (under, other_under)), begins) in ends {

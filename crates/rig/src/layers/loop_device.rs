@@ -76,7 +76,8 @@ mod tests {
     /// A loop device on a file in a directory, and the journal of its run; `None`, said loudly,
     /// without root.
     fn attached(directory: &Path, file: &Path) -> Option<(PathBuf, Journal)> {
-        let may = rustix::process::geteuid().is_root() && programs::find("losetup").is_some();
+        let may =
+            rustix::process::geteuid().is_root() && programs::find_program("losetup").is_some();
         if !may || !Path::new("/dev/loop-control").exists() {
             iotax_testing::skipped("loop devices need root and losetup");
             return None;

@@ -41,7 +41,7 @@ impl Network for Ssh {
         let port = PORT + u16::from(number);
         let near = below.near.address;
         let far = below.far.address;
-        let found = |name| programs::find(name).unwrap_or_else(|| name.into());
+        let found = |name| programs::find_program(name).unwrap_or_else(|| name.into());
 
         let sshd = link.far.program("unshare");
         let sshd = sshd.args(["--mount", "--pid", "--fork", "--kill-child", "sh", "-c", SERVER]);

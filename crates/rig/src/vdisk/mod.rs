@@ -25,7 +25,7 @@ pub(crate) fn open(
 }
 
 /// Whether the layers above the base can be opened: tried on a small base in memory.
-pub(crate) fn check(stack: &Stack) -> Result<(), iotax_vdisk::Error> {
+pub(crate) fn check_layers(stack: &Stack) -> Result<(), iotax_vdisk::Error> {
     // Apart from all that is open.
     let mut stack = stack.spelled_out("check");
     if let Some(base) = stack.layers.first_mut().filter(|layer| layer.is_base()) {

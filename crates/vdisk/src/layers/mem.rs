@@ -16,7 +16,7 @@ const BLOCK_BYTES: u32 = 512;
 impl Recipe for Mem {
     fn build(&self, _place: &BuildPlace<'_>) -> Result<Box<dyn OpenLayer>, Error> {
         Error::check_size(NAME, self.size_bytes, BLOCK_BYTES)?;
-        let len = memory::check(NAME, self.size_bytes)?;
+        let len = memory::check_available(NAME, self.size_bytes)?;
         let memory = MmapMut::map_anon(len).map_err(|_| memory::lacking(NAME, len))?;
         // Fewer TLB misses where the kernel has huge pages to give; nothing depends on it.
         let _ = memory.advise(Advice::HugePage);

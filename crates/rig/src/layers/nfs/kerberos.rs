@@ -51,7 +51,8 @@ enum Lack {
 
 /// Looks for the credential of this machine, and asks the KDC to honour it.
 fn credential(server: &str) -> Result<(), Lack> {
-    let (Some(_), Some(_), Some(_)) = ["klist", "kinit", "kvno"].map(programs::find).into() else {
+    let (Some(_), Some(_), Some(_)) = ["klist", "kinit", "kvno"].map(programs::find_program).into()
+    else {
         let is_there = fs::exists(KEYTAB).unwrap_or(true);
         return if is_there { Ok(()) } else { Err(Lack::NoCredential { keytab: KEYTAB.into() }) };
     };
