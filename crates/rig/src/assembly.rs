@@ -1,9 +1,9 @@
 //! An arm whose stack has layers of the system: made layer by layer, taken down in reverse.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use iotax_experiment::{Form, Stack};
+use iotax_experiment::{Arm, Form, Stack};
 use iotax_load::Peer;
 
 use crate::build_context::{BuildContext, Key, Surroundings, Turn};
@@ -14,7 +14,7 @@ use crate::journal::Journal;
 use crate::layers::maker::Top;
 use crate::network::{Base, Link};
 use crate::signatures::{Mark, Spot};
-use crate::{layers, scratch};
+use crate::{layers, scratch, state};
 
 /// Layers of the system on a base. Its journal is its own, so that one arm can be taken down while
 /// the others stay up; dropped, it is taken down.
@@ -34,30 +34,44 @@ pub(crate) enum Reached {
     Peer(Box<NetworkPath>),
 }
 
-/// What an assembly is made from.
-pub(crate) struct Plan<'a> {
-    pub(crate) arm: &'a str,
-    pub(crate) stack: &'a Stack,
-    /// The file, directory or device that is the base; `None` if the base is a layer of the system
-    /// itself.
-    pub(crate) base: Option<Top>,
-    /// The device that the base is, to be looked at once more.
-    pub(crate) device: Option<&'a Device>,
-    /// The directory for mount points and sockets.
-    pub(crate) run_dir: PathBuf,
-    pub(crate) surroundings: Surroundings,
-    /// Holds what was made for the arm so far.
+/// What an arm with layers of the system stands on.
+#[derive(Debug)]
+pub(crate) struct ArmBase {
+    /// The file, directory or device; `None` if the base is a layer of the system too.
+    pub(crate) top: Option<Top>,
+    /// The arm's own, with what was made for it so far.
     pub(crate) journal: Journal,
+    pub(crate) surroundings: Surroundings,
 }
 
 impl Assembly {
-    /// Makes all layers. If one cannot be made, those below are taken down again.
-    pub(crate) fn make(plan: Plan<'_>, stop: &AtomicBool) -> Result<Self, Error> {
-        let Plan { arm, stack, base, device, run_dir, surroundings, mut journal } = plan;
+    /// Makes the layers of an arm on its base, which may be a device, to be looked at once more. If one
+    /// cannot be made, those below are taken down again.
+    pub(crate) fn make(
+        arm: &Arm,
+        base: ArmBase,
+        device: Option<&Device>,
+        stop: &AtomicBool,
+    ) -> Result<Self, Error> {
+        Self::made(arm, base, device, stop).map_err(|error| match error {
+            Error::Interrupted | Error::Vanished { .. } => error,
+            source => Error::Arm { arm: arm.name.clone(), source: Box::new(source) },
+        })
+    }
+
+    fn made(
+        arm: &Arm,
+        base: ArmBase,
+        device: Option<&Device>,
+        stop: &AtomicBool,
+    ) -> Result<Self, Error> {
+        let stack = arm.target.stack().expect("only stacks have layers");
+        let ArmBase { top: base, mut journal, surroundings } = base;
+        let run_dir = state::run_directory(journal.state_dir())?;
         // Wiped when all layers are made: whatever needs it later has it by then.
         let (key, mark) = (Key::new()?, Mark::new()?);
         if let Some(device) = device {
-            device.confirm(arm)?;
+            device.confirm(&arm.name)?;
             if !device.is_new {
                 // First, so that it is undone last: when nothing stands on the device any more.
                 let spot = Spot::new(&device.path, device.number);

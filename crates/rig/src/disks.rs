@@ -20,12 +20,13 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process};
 
+use crate::build_context::new_token;
 use crate::device::GivenUp;
 use crate::entry::Entry;
 use crate::error::{Error, Obstacle};
 use crate::fill::Preparing;
 use crate::held::{Held, link_of_another, resolved};
-use crate::journal::{self, Journal, token};
+use crate::journal::{self, Journal};
 use crate::mounts;
 use crate::own_disk::{FILE, NAME};
 use crate::rig::{Options, Rig};
@@ -102,8 +103,7 @@ pub fn serve(disks: &[Disk], options: ServeOptions<'_>) -> Result<(), Error> {
         let IoTarget::Disk(virtual_disk) = rig.up(index)? else {
             unreachable!("in-process stacks are disks")
         };
-        let token = token().map_err(Error::cannot("make a token", Path::new("/dev/urandom")))?;
-        let name = format!("{NAME}{token}");
+        let name = format!("{NAME}{}", new_token()?);
         if !options.is_journalled {
             let (path, stack) = (disk.at.clone(), disk.stack.to_string());
             journal.announce(Entry::Disk { path, name: name.clone(), stack })?;

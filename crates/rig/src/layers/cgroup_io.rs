@@ -18,7 +18,7 @@ use iotax_inspect::{CgroupVersion as Version, Hierarchy, hierarchy};
 use iotax_layers::CgroupIo;
 use iotax_quantity::size;
 
-use crate::build_context::{BuildContext, Turn};
+use crate::build_context::{BuildContext, Turn, new_token};
 use crate::entry::Entry;
 use crate::error::Error;
 use crate::layers::maker::{System, Top};
@@ -91,7 +91,7 @@ impl Group {
         let found = hierarchy(V1, V2).ok_or(io::ErrorKind::NotFound).map_err(failed)?;
         let Hierarchy { version, top, own: home } = found;
         let parent = if version == Version::V1 { &home } else { &top };
-        let path = parent.join(format!("iotax-{}", context.token()?));
+        let path = parent.join(format!("iotax-{}", new_token()?));
         context.journal.announce(Entry::Cgroup { path: path.clone(), home: home.clone() })?;
         fs::create_dir(&path).map_err(Error::cannot("make this cgroup", &path))?;
         if version == Version::V2 && home != top && is_only_one_in(&home) {

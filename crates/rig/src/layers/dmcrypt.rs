@@ -8,7 +8,7 @@ use std::path::Path;
 
 use iotax_layers::Dmcrypt;
 
-use crate::build_context::BuildContext;
+use crate::build_context::{BuildContext, new_token};
 use crate::entry::Entry;
 use crate::error::Error;
 use crate::layers::maker::{System, Top};
@@ -26,7 +26,7 @@ impl System for Dmcrypt {
         if is_luks(self) {
             context.run(format(self, &below.path, context)?)?;
         }
-        let name = format!("iotax-{}", context.token()?);
+        let name = format!("iotax-{}", new_token()?);
         context.journal.announce(Entry::Mapping { name: name.clone() })?;
         context.run(open(self, &below.path, &name, context))?;
         verify(self, &context.run(Program::new("dmsetup").args(["table", &name]))?)?;
@@ -69,7 +69,7 @@ fn format(crypt: &Dmcrypt, below: &Path, context: &BuildContext<'_>) -> Result<P
         .args(["luksFormat", "--batch-mode", "--disable-locks", "--type", "luks2"])
         .args(["--pbkdf", "pbkdf2", "--pbkdf-force-iterations", "1000"])
         .args(geometry(crypt))
-        .args(["--uuid", &context.uuid()?, "--key-file", "-"]);
+        .args(["--uuid", &context.mark.uuid()?, "--key-file", "-"]);
     Ok(format.arg(below).input(context.key.text().as_bytes()))
 }
 

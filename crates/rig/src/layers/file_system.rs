@@ -47,7 +47,7 @@ impl System for FileSystem {
 
     fn make(&self, below: Top, context: &mut BuildContext<'_>) -> Result<Top, Error> {
         // Last, so that no further argument can give it another identity.
-        let uuid = context.uuid()?;
+        let uuid = context.mark.uuid()?;
         let identity = match self.kind {
             FileSystemKind::Ext4 | FileSystemKind::Btrfs => ["-U".to_owned(), uuid],
             FileSystemKind::Xfs => ["-m".to_owned(), format!("uuid={uuid}")],

@@ -4,7 +4,7 @@ use iotax_layers::Ipsec;
 
 use zeroize::Zeroizing;
 
-use crate::build_context::BuildContext;
+use crate::build_context::{BuildContext, Key};
 use crate::error::Error;
 use crate::network::{End, Link, Network};
 
@@ -16,7 +16,7 @@ impl Network for Ipsec {
         for (at, (from, to)) in directions.into_iter().enumerate() {
             let pair = format!("src {} dst {}", from.address, to.address);
             let id = 2 * usize::from(below.number()) + at;
-            let algorithm = algorithm(&self.cipher, context)?;
+            let algorithm = algorithm(&self.cipher)?;
             let lines = |end: &End| {
                 let word = if end.address == from.address { "out" } else { "in" };
                 Zeroizing::new(format!(
@@ -39,8 +39,8 @@ impl Network for Ipsec {
 const LEAST_SPI: usize = 256;
 
 /// The kernel's words for the cipher, with a new key.
-fn algorithm(cipher: &str, context: &BuildContext<'_>) -> Result<Zeroizing<String>, Error> {
-    let key = context.new_key()?;
+fn algorithm(cipher: &str) -> Result<Zeroizing<String>, Error> {
+    let key = Key::new()?;
     let key = |bytes| key.hexadecimal(bytes);
     // Keys of AEADs have four bytes of salt behind them (RFC 4106, RFC 7634).
     Ok(Zeroizing::new(match cipher {
@@ -48,7 +48,7 @@ fn algorithm(cipher: &str, context: &BuildContext<'_>) -> Result<Zeroizing<Strin
         "chacha20-poly1305" => format!("aead rfc7539esp(chacha20,poly1305) 0x{} 128", *key(36)),
         "aes-128-cbc-sha256" => {
             // Two keys, of which neither tells the other.
-            let own = context.new_key()?.hexadecimal(32);
+            let own = Key::new()?.hexadecimal(32);
             format!("auth-trunc hmac(sha256) 0x{} 128 enc cbc(aes) 0x{}", *own, *key(16))
         }
         _ => format!("aead rfc4106(gcm(aes)) 0x{} 128", *key(20)),

@@ -3,7 +3,7 @@
 use iotax_layers::Libipsec;
 use zeroize::Zeroizing;
 
-use crate::build_context::BuildContext;
+use crate::build_context::{BuildContext, Key};
 use crate::error::Error;
 use crate::network::{Link, Network};
 use crate::programs;
@@ -49,7 +49,7 @@ impl Network for Libipsec {
         }
         let mtu = below.near.mtu(context)?.saturating_sub(OVERHEAD_BYTES);
         let mtu = mtu.min(LONGEST_PACKET_BYTES).to_string();
-        let secret = context.new_key()?.hexadecimal(SECRET_BYTES);
+        let secret = Key::new()?.hexadecimal(SECRET_BYTES);
         let port = PORT + u16::from(below.number());
         let settings = settings(port);
         let charon = programs::find_program("charon").unwrap_or_else(|| "charon".into());

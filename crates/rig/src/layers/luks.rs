@@ -96,7 +96,7 @@ fn format(on: &Path, key_bits: u32, context: &BuildContext<'_>) -> Result<(), Er
     // XTS takes two keys.
     let key_size = (2 * key_bits).to_string();
     let format = Program::new("cryptsetup")
-        .args(["luksFormat", "--batch-mode", "--type", "luks1", "--uuid", &context.uuid()?])
+        .args(["luksFormat", "--batch-mode", "--type", "luks1", "--uuid", &context.mark.uuid()?])
         .args(["--cipher", "aes-xts-plain64", "--key-size", &key_size, "--hash", "sha256"])
         .args(["--pbkdf-force-iterations", ITERATIONS, "--align-payload", PAYLOAD_SECTORS])
         .arg(on)

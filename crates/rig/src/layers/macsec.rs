@@ -4,7 +4,7 @@ use iotax_layers::Macsec;
 
 use zeroize::Zeroizing;
 
-use crate::build_context::BuildContext;
+use crate::build_context::{BuildContext, Key};
 use crate::error::Error;
 use crate::network::{Link, Network};
 
@@ -16,7 +16,7 @@ impl Network for Macsec {
             end.ip(&format!("link add link {under} {name} type macsec encrypt on"), context)?;
         }
         // AES-128.
-        let keys = [context.new_key()?.hexadecimal(16), context.new_key()?.hexadecimal(16)];
+        let keys = [Key::new()?.hexadecimal(16), Key::new()?.hexadecimal(16)];
         for (at, (end, other)) in link.ends().into_iter().enumerate() {
             let (name, peer) = (&end.interface, other.ethernet_address(context)?);
             let (send, receive) = (&*keys[at], &*keys[1 - at]);

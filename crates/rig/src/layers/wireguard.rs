@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use iotax_layers::Wireguard;
 use zeroize::Zeroizing;
 
-use crate::build_context::BuildContext;
+use crate::build_context::{BuildContext, Key, new_token};
 use crate::error::Error;
 use crate::network::{End, Link, Network};
 use crate::programs::Program;
@@ -21,13 +21,13 @@ impl Network for Wireguard {
     fn make(&self, below: Link, context: &mut BuildContext<'_>) -> Result<Link, Error> {
         let mut link = below.above("wg");
         // Both ends' sockets are in one directory, whatever their namespaces.
-        let token = context.token()?;
+        let token = new_token()?;
         for (end, mark) in [(&mut link.near, 'n'), (&mut link.far, 'f')] {
             end.interface = format!("{mark}{}", &token[..12]);
         }
         let by = interfaces(self.by.as_deref(), &link, context)?;
         context.note(format!("WireGuard by {by}"));
-        let keys = [private_key(context)?, private_key(context)?];
+        let keys = [private_key()?, private_key()?];
         let public = [public_key(&keys[0], context)?, public_key(&keys[1], context)?];
         let ends = link.ends().into_iter().zip(below.ends());
         for (at, ((end, _), (under, peer))) in ends.enumerate() {
@@ -90,8 +90,8 @@ fn mtu_over(under: &End, context: &BuildContext<'_>) -> Result<u32, Error> {
 }
 
 /// As WireGuard writes them: 32 bytes in base 64. Any are a key; curve25519 clamps them.
-fn private_key(context: &BuildContext<'_>) -> Result<Zeroizing<String>, Error> {
-    let key = context.new_key()?;
+fn private_key() -> Result<Zeroizing<String>, Error> {
+    let key = Key::new()?;
     Ok(Zeroizing::new(BASE64.encode(&key.bytes()[..32])))
 }
 

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use iotax_load::{Peer, PeerSecret};
 
 use super::link::Link;
-use crate::build_context::BuildContext;
+use crate::build_context::{BuildContext, Key};
 use crate::error::Error;
 use crate::programs::Program;
 
@@ -49,7 +49,7 @@ pub(crate) fn start_peer(
     any: &str,
     context: &mut BuildContext<'_>,
 ) -> Result<(u16, PeerSecret), Error> {
-    let key = context.new_key()?;
+    let key = Key::new()?;
     let secret = PeerSecret(*key.bytes().first_chunk().expect("a key is longer"));
     let program = iotax.args(["peer", "--listen", any, "--token-file", "-"]);
     let program = program.held_input(format!("{}\n", *secret.text()).as_bytes());
