@@ -86,15 +86,13 @@ pub fn serve(disks: &[Disk], options: ServeOptions<'_>) -> Result<(), Error> {
     let spec = spec(&disks, options.seed);
     let ServeOptions { work_dir, state_dir, writable, progress, stop, .. } = options;
     let mut journal = Journal::new(state_dir.clone());
-    let program = Path::new("");
-    let flag = Arc::clone(&stop);
     let rig_options = Options {
         work_dir,
         state_dir,
         progress,
-        stop: flag,
+        stop: Arc::clone(&stop),
         given_up: &GivenUp::default(),
-        program,
+        program: Path::new(""),
         secrets: &PeerSecrets::new(),
     };
     let mut rig = Rig::open_side_by_side(&spec, rig_options)?;
@@ -252,15 +250,13 @@ fn release(disk: &Served) -> Result<(), Error> {
     let started = Instant::now();
     loop {
         match mounts::release(&disk.name) {
-            Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
-                if started.elapsed() > PROBING {
-                    return Err(Error::InUse { path: disk.at.clone() });
-                }
-                sleep(Duration::from_millis(20));
-            }
+            Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {}
             // Anything else is the server's to deal with.
-            _ => break,
+            _ => return Ok(()),
         }
+        if started.elapsed() > PROBING {
+            return Err(Error::InUse { path: disk.at.clone() });
+        }
+        sleep(Duration::from_millis(20));
     }
-    Ok(())
 }

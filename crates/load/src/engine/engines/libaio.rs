@@ -56,7 +56,6 @@ const WITH_PRIORITY: u32 = 2;
 /// A queue of the kernel's; its I/Os are over when it is dropped.
 struct Context(libc::c_ulong);
 
-#[expect(unsafe_code, reason = "no library of ours speaks to the kernel's asynchronous I/O")]
 impl Context {
     fn new(depth: u32) -> io::Result<Self> {
         let mut context = 0;
@@ -93,7 +92,6 @@ impl Context {
 }
 
 impl Drop for Context {
-    #[expect(unsafe_code, reason = "as above")]
     fn drop(&mut self) {
         // SAFETY: nobody uses the context again. The kernel returns when no I/O is under way.
         unsafe { libc::syscall(libc::SYS_io_destroy, self.0) };
@@ -158,7 +156,6 @@ impl Libaio {
     }
 
     #[inline(never)]
-    #[expect(unsafe_code, reason = "the kernel works on memory of ours")]
     fn hand_over(&mut self) {
         while !self.held.is_empty() {
             // SAFETY: blocks and buffers are in boxes and maps that never move, and outlive the

@@ -15,7 +15,6 @@ pub(super) struct Done {
 }
 
 /// What is in so many bytes of control messages.
-#[expect(unsafe_code, reason = "no library of ours knows these messages")]
 pub(super) fn each_done(control: &[u64], bytes: usize, mut take: impl FnMut(Done)) {
     // SAFETY: plain numbers and pointers, for which all zeros are a value.
     let mut message: libc::msghdr = unsafe { zeroed() };

@@ -137,7 +137,6 @@ impl ZeroCopy {
     }
 
     /// Takes one notification, if there is one.
-    #[expect(unsafe_code, reason = "no library of ours receives from the queue of errors")]
     fn hear(&mut self, socket: &TcpStream) -> bool {
         let mut control = [0_u64; 16];
         // SAFETY: plain numbers and pointers, for which all zeros are a value.
