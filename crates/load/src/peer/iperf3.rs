@@ -84,19 +84,8 @@ fn started(at: IpAddr) -> Result<(Running, u16), Error> {
 
 /// One test, then it ends. It has nothing to report while it runs.
 fn arguments(at: IpAddr, port: u16) -> Vec<String> {
-    let (address, port) = (at.to_string(), port.to_string());
-    let words = [
-        "--server",
-        "--one-off",
-        "--bind",
-        &address,
-        "--port",
-        &port,
-        "--interval",
-        "0",
-        "--forceflush",
-    ];
-    words.map(str::to_owned).to_vec()
+    let words = format!("--server --one-off --bind {at} --port {port} --interval 0 --forceflush");
+    words.split(' ').map(str::to_owned).collect()
 }
 
 fn free_port(at: IpAddr) -> io::Result<u16> {
