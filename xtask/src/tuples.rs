@@ -15,9 +15,9 @@ const LEFT: [(&str, usize); 12] = [
     ("experiment", 2),
     ("inspect", 5),
     ("layers", 2),
-    ("load", 10),
+    ("load", 0),
     ("report", 5),
-    ("rig", 3),
+    ("rig", 0),
     ("run", 2),
 ];
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use iotax_experiment::{Driver, Fault, Spec, Workload};
-use iotax_load::{LoadProgress, Progress};
+use iotax_load::{LayoutProgress, LoadProgress};
 use iotax_record::{HostRecord, Placed, Site};
 use iotax_run::agent::{PeerSecrets, Remote, RemoteOptions};
 use iotax_run::{AgentError, Arms, Error, Files, Host, Measured, Runner, TrialRequest};
@@ -231,7 +231,7 @@ impl Runner for PodHost {
         arm: usize,
         driver: Driver,
         workloads: &[&Workload],
-        progress: &Progress<'_>,
+        progress: &LayoutProgress<'_>,
     ) -> Result<(), Error> {
         self.agents.prepare(arm, driver, workloads, progress)
     }

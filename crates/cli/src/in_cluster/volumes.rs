@@ -6,7 +6,7 @@ use iotax_cluster::{Place, PodOptions, Request, Volume, survey};
 use iotax_diagnose::{VolumeInUse, choice_of};
 use iotax_experiment::documented::named;
 use iotax_experiment::{CloudChoice, Draft, Layer, Spec, Stack, Target};
-use iotax_rig::Progress;
+use iotax_rig::Preparing;
 use iotax_run::{Host, Hosts};
 
 use super::connect::connect;
@@ -68,7 +68,7 @@ impl<'a> InCluster<'a> {
         &self,
         spec: &Spec,
         flags: &Flags<'_>,
-        making: &mut dyn FnMut(&Progress<'_>),
+        making: &mut dyn FnMut(&Preparing<'_>),
     ) -> Result<OpenedHosts> {
         let opened = iotax_cluster::open(
             connect(self.cluster)?,
@@ -79,7 +79,7 @@ impl<'a> InCluster<'a> {
                 stop: flags.stop,
                 live: flags.live,
                 note: Arc::new(|told| eprintln!("note: {}", crate::exit::printable(told))),
-                making: &mut |arm| making(&Progress::Making { arm }),
+                making: &mut |arm| making(&Preparing::Making { arm }),
             },
         )?;
         let (mut hosts, mut records): (Vec<(Box<dyn Host + Send>, _)>, Vec<_>) = Default::default();

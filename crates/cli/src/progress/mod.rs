@@ -12,7 +12,7 @@ use iotax_analyze::{ArmStanding, Standing as Look};
 use iotax_experiment::plan::Plan;
 use iotax_load::LoadProgress;
 use iotax_record::ExperimentHead;
-use iotax_rig::Progress as Preparing;
+use iotax_rig::Preparing;
 use iotax_run::{Event, Observer};
 use iotax_wording::effect::EffectWords as _;
 use iotax_wording::name;
