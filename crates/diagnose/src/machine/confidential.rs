@@ -19,26 +19,13 @@ pub(super) const RULES: &[Rule] = &[
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ConfidentialWhy {
-    Bounce {
-        kind: String,
-        used_bytes: Option<u64>,
-    },
-    /// The most that was in use: its share, and the size of the pool.
-    FullPool {
-        most: Option<(f64, u64)>,
-        since: Since,
-    },
-    LowerLimits {
-        has: PeakLimit,
-        sibling: String,
-        could: PeakLimit,
-    },
+    Bounce { kind: String, used_bytes: Option<u64> },
+    // The most that was in use: its share, and the size of the pool.
+    FullPool { most: Option<(f64, u64)>, since: Since },
+    LowerLimits { has: PeakLimit, sibling: String, could: PeakLimit },
     OsDisk,
-    /// Packets, too, are copied.
-    BouncedPackets {
-        kind: String,
-        driver: String,
-    },
+    // Packets, too, are copied.
+    BouncedPackets { kind: String, driver: String },
 }
 
 /// The kernel's complaint about a pool without room.

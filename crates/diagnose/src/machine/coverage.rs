@@ -25,16 +25,14 @@ pub struct LayerCoverage {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LayerKind {
-    /// `9p`, `raid6`, `drbd`.
+    // `9p`, `raid6`, `drbd`.
     Named(String),
     Raid,
-    /// Its targets in the device mapper; where there are rules for some, the others.
+    // Its targets in the device mapper; where there are rules for some, the others.
     Mapped(Vec<String>),
     Loop,
     Memory,
-    Disk {
-        transport: Option<String>,
-    },
+    Disk { transport: Option<String> },
 }
 
 /// A fact that rules need.

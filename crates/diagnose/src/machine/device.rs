@@ -27,41 +27,21 @@ pub(super) const RULES: &[Rule] = &[
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DeviceWhy {
-    HardwareQueues {
-        cpus: u32,
-    },
+    HardwareQueues { cpus: u32 },
     FirstTouch,
-    Timeout {
-        timeout_ms: u64,
-    },
-    PowerStates {
-        latency_us: u64,
-    },
-    Scheduler {
-        scheduler: String,
-    },
-    /// The share of all that one of the CPUs has.
-    Interrupts {
-        share: f64,
-        total: u64,
-        cpu: usize,
-        cpus: usize,
-        since: Since,
-    },
+    Timeout { timeout_ms: u64 },
+    PowerStates { latency_us: u64 },
+    Scheduler { scheduler: String },
+    // The share of all that one of the CPUs has.
+    Interrupts { share: f64, total: u64, cpu: usize, cpus: usize, since: Since },
     Merging,
-    Loop {
-        file: String,
-    },
+    Loop { file: String },
     Snapshot,
     Thin,
-    /// What an I/O of 128 KiB is cut into.
-    Stripes {
-        ios: u64,
-    },
+    // What an I/O of 128 KiB is cut into.
+    Stripes { ios: u64 },
     HddSnapshot,
-    OsDisk {
-        path: String,
-    },
+    OsDisk { path: String },
 }
 
 /// Below this, one queue has not been in anybody's way.

@@ -25,12 +25,9 @@ pub enum DriveWhy {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Shingles {
-    /// The drive says how it is zoned.
+    // The drive says how it is zoned.
     Zoned(String),
-    Model {
-        family: String,
-        model: String,
-    },
+    Model { family: String, model: String },
 }
 
 fn about(disk: &Device, path: &str) -> Component {

@@ -22,25 +22,16 @@ pub(super) const RULES: &[Rule] = &[
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EncryptionWhy {
-    /// dm-crypt's flags that are not set.
-    WorkQueues {
-        missing: Vec<&'static str>,
-    },
+    // dm-crypt's flags that are not set.
+    WorkQueues { missing: Vec<&'static str> },
     Unread,
-    SoftwareCipher {
-        driver: String,
-    },
+    SoftwareCipher { driver: String },
     SmallSectors,
     LargeWrites,
-    Split {
-        piece_bytes: u64,
-        default_bytes: u64,
-    },
+    Split { piece_bytes: u64, default_bytes: u64 },
     Journal,
-    /// Of a group, above this device.
-    GroupLimits {
-        device: String,
-    },
+    // Of a group, above this device.
+    GroupLimits { device: String },
 }
 
 const FLAGS: [&str; 2] = ["no_read_workqueue", "no_write_workqueue"];

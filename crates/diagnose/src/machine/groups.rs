@@ -17,21 +17,10 @@ pub(super) const RULES: &[Rule] = &[
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GroupsWhy {
-    Io {
-        path: String,
-        rates: GroupRates,
-    },
-    Memory {
-        used_bytes: u64,
-        limit_bytes: u64,
-        refaults: u64,
-    },
-    /// Share of the periods in which it was used up, and how long the CPUs stood still each time.
-    CpuQuota {
-        share: f64,
-        cpus: Option<f64>,
-        each_ms: f64,
-    },
+    Io { path: String, rates: GroupRates },
+    Memory { used_bytes: u64, limit_bytes: u64, refaults: u64 },
+    // Share of the periods in which it was used up, and how long the CPUs stood still each time.
+    CpuQuota { share: f64, cpus: Option<f64>, each_ms: f64 },
 }
 
 /// Share of periods without CPU time that hurts.

@@ -16,16 +16,9 @@ pub(super) const RULES: &[Rule] = &[
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GuestWhy {
-    NineP {
-        message_bytes: Option<u64>,
-        cache: NinePCache,
-        mode: Option<String>,
-    },
-    /// Who answers; and of virtiofs whether it maps data.
-    Shared {
-        by: Answerer,
-        maps: Option<bool>,
-    },
+    NineP { message_bytes: Option<u64>, cache: NinePCache, mode: Option<String> },
+    // Who answers; and of virtiofs whether it maps data.
+    Shared { by: Answerer, maps: Option<bool> },
 }
 
 /// What a mount of 9p caches.

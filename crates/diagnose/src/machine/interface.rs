@@ -30,7 +30,7 @@ pub enum InterfaceWhy {
         share: f64,
         meanwhile: Option<Meanwhile>,
     },
-    /// What it lets through on the wire, and of that of TCP's data.
+    // What it lets through on the wire, and of that of TCP's data.
     Shaper {
         bits_per_s: Option<f64>,
         data_bits_per_s: Option<f64>,

@@ -37,32 +37,16 @@ pub(super) const RULES: &[Rule] = &[
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LimitsWhy {
-    /// The limit that binds; and what holds I/Os that the host's cache does not answer.
-    Binds {
-        by: By,
-        bounds: Vec<BoundOf>,
-        misses: Option<Box<Limit>>,
-    },
+    // The limit that binds; and what holds I/Os that the host's cache does not answer.
+    Binds { by: By, bounds: Vec<BoundOf>, misses: Option<Box<Limit>> },
     Local(Box<Limit>),
-    /// By several disks, which may do more together.
-    Shared {
-        scope: Scope,
-        held: Vec<HeldRate>,
-    },
-    Bursts {
-        limit: Box<Limit>,
-        bursting: Vec<BurstRate>,
-    },
-    /// The two least of each quantity.
-    Stacked {
-        pairs: Vec<StackedPair>,
-    },
-    /// I/Os in flight that the least documented limit needs; what a queue takes that is too short.
-    Depth {
-        iops: f64,
-        needed: f64,
-        takes: Option<u64>,
-    },
+    // By several disks, which may do more together.
+    Shared { scope: Scope, held: Vec<HeldRate> },
+    Bursts { limit: Box<Limit>, bursting: Vec<BurstRate> },
+    // The two least of each quantity.
+    Stacked { pairs: Vec<StackedPair> },
+    // I/Os in flight that the least documented limit needs; what a queue takes that is too short.
+    Depth { iops: f64, needed: f64, takes: Option<u64> },
 }
 
 /// What is left of a quantity, in a direction.

@@ -20,34 +20,13 @@ pub(super) const RULES: &[Rule] = &[
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MemoryWhy {
-    /// Rates are in bytes per second.
-    ReadAhead {
-        ahead_bytes: u64,
-        reaches: f64,
-        documented: f64,
-    },
-    Profile {
-        ahead_bytes: u64,
-        reaches: f64,
-    },
-    DirtyNow {
-        dirty_bytes: u64,
-        threshold_bytes: u64,
-    },
-    DirtyLong {
-        threshold_bytes: u64,
-        seconds: f64,
-        rate: f64,
-    },
-    Thrash {
-        waited_percent: f64,
-        refaults: u64,
-        since: Since,
-    },
-    Swap {
-        used_bytes: u64,
-        path: String,
-    },
+    // Rates are in bytes per second.
+    ReadAhead { ahead_bytes: u64, reaches: f64, documented: f64 },
+    Profile { ahead_bytes: u64, reaches: f64 },
+    DirtyNow { dirty_bytes: u64, threshold_bytes: u64 },
+    DirtyLong { threshold_bytes: u64, seconds: f64, rate: f64 },
+    Thrash { waited_percent: f64, refaults: u64, since: Since },
+    Swap { used_bytes: u64, path: String },
 }
 
 /// Latency of a network disk that rates are computed with.

@@ -18,22 +18,11 @@ pub(super) const RULES: &[Rule] = &[
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NetworkWhy {
-    Encrypted {
-        by: Tunnel,
-        server: String,
-        is_twice: bool,
-    },
-    Mtu {
-        server: String,
-        mtu_bytes: u32,
-    },
-    /// A disk of Google Cloud.
-    Egress {
-        vm: String,
-    },
-    Shared {
-        vm: String,
-    },
+    Encrypted { by: Tunnel, server: String, is_twice: bool },
+    Mtu { server: String, mtu_bytes: u32 },
+    // A disk of Google Cloud.
+    Egress { vm: String },
+    Shared { vm: String },
 }
 
 /// What encrypts packets.

@@ -20,30 +20,13 @@ pub(super) const RULES: &[Rule] = &[
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NfsWhy {
-    Kerberos {
-        does: Kerberos,
-    },
-    GssWindow {
-        connections: u64,
-        lost: Option<NfsLost>,
-    },
-    SentAgain {
-        lost: NfsLost,
-        timeo: String,
-    },
-    Slots {
-        most: u64,
-        allowed: u64,
-        mounted_s: Option<u64>,
-    },
-    /// The option that turns it off.
-    AttributeCache {
-        off: String,
-    },
-    ReadAhead {
-        ahead_bytes: u64,
-        call_bytes: u64,
-    },
+    Kerberos { does: Kerberos },
+    GssWindow { connections: u64, lost: Option<NfsLost> },
+    SentAgain { lost: NfsLost, timeo: String },
+    Slots { most: u64, allowed: u64, mounted_s: Option<u64> },
+    // The option that turns it off.
+    AttributeCache { off: String },
+    ReadAhead { ahead_bytes: u64, call_bytes: u64 },
 }
 
 /// What `sec=krb5`, `krb5i` and `krb5p` do.

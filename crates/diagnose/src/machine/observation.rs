@@ -17,26 +17,23 @@ pub struct Observation {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
-    /// File, or the program and question that told.
+    // File, or the program and question that told.
     File(String),
-    /// An object of a cluster: its kind as `kubectl` has it, and its name.
-    Object {
-        kind: &'static str,
-        name: String,
-    },
-    /// The cloud's metadata about the instance.
+    // An object of a cluster: its kind as `kubectl` has it, and its name.
+    Object { kind: &'static str, name: String },
+    // The cloud's metadata about the instance.
     Metadata,
-    /// The user.
+    // The user.
     Told,
-    /// What the user says that a path is.
+    // What the user says that a path is.
     ToldOfPath,
-    /// The documents of the cloud.
+    // The documents of the cloud.
     Documented,
     KernelLog,
     NvmeLogPage,
-    /// Datagrams that were sent to the peer.
+    // Datagrams that were sent to the peer.
     Datagrams,
-    /// What the kernel knew of the way after they were sent.
+    // What the kernel knew of the way after they were sent.
     MtuAfterwards,
     RoundTrip,
     TunnelHeaders,
@@ -46,16 +43,10 @@ pub enum Source {
 #[serde(rename_all = "snake_case")]
 pub enum Field {
     Raw(String),
-    /// Of one of several things in a file.
-    Of {
-        of: String,
-        what: String,
-    },
-    /// An option that an NFS mount has, by `/proc/self/mountstats`.
-    NfsOption {
-        mount: String,
-        option: String,
-    },
+    // Of one of several things in a file.
+    Of { of: String, what: String },
+    // An option that an NFS mount has, by `/proc/self/mountstats`.
+    NfsOption { mount: String, option: String },
     NfsMostSlots(String),
     NfsTransmissions(String),
     NfsMajorTimeouts(String),
@@ -67,26 +58,12 @@ pub enum Field {
     LargestArrived,
     SmallestLost,
     HostCache,
-    Limit {
-        scope: Scope,
-        of: String,
-        direction: Direction,
-    },
-    VmVariant {
-        vm: String,
-        variant: &'static str,
-    },
-    /// What volumes may do together; or what a VM leaves of it.
-    Together {
-        of: Option<String>,
-        counted: Counted,
-        direction: Direction,
-    },
-    /// A disk, and claims that it is under.
-    DiskOf {
-        disk: String,
-        claims: Names,
-    },
+    Limit { scope: Scope, of: String, direction: Direction },
+    VmVariant { vm: String, variant: &'static str },
+    // What volumes may do together; or what a VM leaves of it.
+    Together { of: Option<String>, counted: Counted, direction: Direction },
+    // A disk, and claims that it is under.
+    DiskOf { disk: String, claims: Names },
     DefaultAnnotation,
     Condition(String),
     InstanceType,

@@ -22,37 +22,15 @@ pub(super) const RULES: &[Rule] = &[
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PathWhy {
-    BlackHole {
-        arrived_bytes: u32,
-        lost_bytes: u32,
-        to: String,
-    },
-    Mtu {
-        to: String,
-        known_bytes: u32,
-        interface: String,
-        own_bytes: u32,
-    },
-    /// More than the interface below carries.
-    TunnelTooLarge {
-        excess_bytes: i64,
-    },
-    TunnelSmall {
-        spare_bytes: i64,
-    },
-    Encrypted {
-        by: Tunnel,
-    },
-    IpSec {
-        to: String,
-    },
-    /// What a connection has on the way at most, and the rate that it comes to.
-    Buffers {
-        bytes: u64,
-        rtt_ns: u64,
-        is_assumed: bool,
-        bits_per_s: f64,
-    },
+    BlackHole { arrived_bytes: u32, lost_bytes: u32, to: String },
+    Mtu { to: String, known_bytes: u32, interface: String, own_bytes: u32 },
+    // More than the interface below carries.
+    TunnelTooLarge { excess_bytes: i64 },
+    TunnelSmall { spare_bytes: i64 },
+    Encrypted { by: Tunnel },
+    IpSec { to: String },
+    // What a connection has on the way at most, and the rate that it comes to.
+    Buffers { bytes: u64, rtt_ns: u64, is_assumed: bool, bits_per_s: f64 },
 }
 
 /// So much smaller than it could be, a tunnel's packets are a choice.

@@ -18,24 +18,11 @@ pub(super) const RULES: &[Rule] = &[
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RaidWhy {
-    /// Members that a small write touches, of how many.
-    Parity {
-        touched: u64,
-        members: u64,
-        stripe_bytes: Option<u64>,
-        cache_entries: Option<u64>,
-    },
+    // Members that a small write touches, of how many.
+    Parity { touched: u64, members: u64, stripe_bytes: Option<u64>, cache_entries: Option<u64> },
     Bitmap,
-    Rebuild {
-        action: Option<String>,
-        missing: Option<u64>,
-    },
-    Unlike {
-        level: String,
-        members: Vec<MemberSeen>,
-        has_kinds: bool,
-        zones: Option<Zones>,
-    },
+    Rebuild { action: Option<String>, missing: Option<u64> },
+    Unlike { level: String, members: Vec<MemberSeen>, has_kinds: bool, zones: Option<Zones> },
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -18,23 +18,12 @@ pub(super) const RULES: &[Rule] = &[
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SmbWhy {
-    /// Slowly where the CPU has no AES instructions.
-    Encrypted {
-        source: String,
-        is_slow: bool,
-    },
-    OneConnection {
-        source: String,
-    },
-    NoCache {
-        what: NotCached,
-    },
-    /// What the option allows of a request, and the rate that it comes to.
-    SmallRequests {
-        option: String,
-        bytes: u64,
-        reaches: f64,
-    },
+    // Slowly where the CPU has no AES instructions.
+    Encrypted { source: String, is_slow: bool },
+    OneConnection { source: String },
+    NoCache { what: NotCached },
+    // What the option allows of a request, and the rate that it comes to.
+    SmallRequests { option: String, bytes: u64, reaches: f64 },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]

@@ -20,32 +20,14 @@ pub(super) const RULES: &[Rule] = &[
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ZfsWhy {
-    /// So many times a page of 16 KiB.
-    RecordSize {
-        record_bytes: u64,
-        times: u64,
-    },
-    PrimaryCache {
-        mode: String,
-    },
-    Sync {
-        is_always: bool,
-        waits_for_data: bool,
-        rotates: bool,
-    },
-    Ashift {
-        bytes: u64,
-    },
-    Special {
-        small_bytes: u64,
-        record_bytes: u64,
-    },
-    /// So many disks in so many vdevs of a kind.
-    RaidZ {
-        kind: String,
-        disks: u64,
-        vdevs: usize,
-    },
+    // So many times a page of 16 KiB.
+    RecordSize { record_bytes: u64, times: u64 },
+    PrimaryCache { mode: String },
+    Sync { is_always: bool, waits_for_data: bool, rotates: bool },
+    Ashift { bytes: u64 },
+    Special { small_bytes: u64, record_bytes: u64 },
+    // So many disks in so many vdevs of a kind.
+    RaidZ { kind: String, disks: u64, vdevs: usize },
 }
 
 /// Programs that read and write at random do so by 8 or 16 KiB.

@@ -20,19 +20,10 @@ pub(super) const RULES: &[Rule] = &[
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AboveEvidence {
-    /// Time of an I/O at a device and at the lowest below it, and the share of its time in between.
-    Between {
-        upper: String,
-        above_ms: f64,
-        lower: String,
-        below_ms: f64,
-        share: f64,
-    },
+    // Time of an I/O at a device and at the lowest below it, and the share of its time in between.
+    Between { upper: String, above_ms: f64, lower: String, below_ms: f64, share: f64 },
     EncryptingMounts(Vec<MountOf>),
-    AtDisk {
-        share: f64,
-        disks: Vec<String>,
-    },
+    AtDisk { share: f64, disks: Vec<String> },
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]

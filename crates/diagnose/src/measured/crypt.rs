@@ -16,14 +16,9 @@ pub(super) const RULES: &[Rule] = &[timed(
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CryptEvidence {
-    Layers {
-        count: usize,
-    },
-    /// What its own encryption took at most, of CPU time; and whether it waited beside.
-    Own {
-        ns: f64,
-        waited: bool,
-    },
+    Layers { count: usize },
+    // What its own encryption took at most, of CPU time; and whether it waited beside.
+    Own { ns: f64, waited: bool },
 }
 
 /// Less of an I/O's time is no cause.

@@ -26,8 +26,8 @@ pub enum DeviceEvidence {
     Busy {
         share: f64,
     },
-    /// How busy it was, the share of this job's time that passed there, and that of the other jobs'
-    /// bytes.
+    // How busy it was, the share of this job's time that passed there, and that of the other jobs'
+    // bytes.
     OtherJobs {
         disks: Vec<String>,
         busy: f64,

@@ -18,33 +18,16 @@ pub(super) const RULES: &[Rule] = &[rule(&["throttle"], limited)];
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LimiterEvidence {
-    /// A rate that stayed within a share of itself.
-    Held {
-        iops: f64,
-        bytes_per_s: f64,
-        seconds: usize,
-        within: f64,
-    },
-    BeforeDisk {
-        share: f64,
-    },
-    /// It varied so many times less than independent I/Os would.
-    Calm {
-        times: f64,
-    },
+    // A rate that stayed within a share of itself.
+    Held { iops: f64, bytes_per_s: f64, seconds: usize, within: f64 },
+    BeforeDisk { share: f64 },
+    // It varied so many times less than independent I/Os would.
+    Calm { times: f64 },
     DeeperBroughtNoMore,
-    /// What another arm reached, and how many times less each I/O took there.
-    Beside {
-        arm: String,
-        iops: f64,
-        times: f64,
-    },
-    HoldsRate {
-        within: f64,
-    },
-    Test {
-        command: String,
-    },
+    // What another arm reached, and how many times less each I/O took there.
+    Beside { arm: String, iops: f64, times: f64 },
+    HoldsRate { within: f64 },
+    Test { command: String },
 }
 
 /// Seconds that tell how much a rate varies.

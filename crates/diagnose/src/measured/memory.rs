@@ -18,44 +18,15 @@ pub(super) const RULES: &[Rule] = &[
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MemoryEvidence {
-    SmallReadAhead {
-        request_bytes: f64,
-        asked_bytes: f64,
-        window_bytes: u64,
-        file: String,
-    },
-    InFlight {
-        requests: f64,
-    },
-    LargeReadAhead {
-        times: f64,
-        request_bytes: f64,
-        window_bytes: u64,
-        file: String,
-    },
-    /// What waited to be written, and its share of what makes writers wait.
-    Dirty {
-        waiting_bytes: f64,
-        share: f64,
-        threshold_bytes: f64,
-    },
-    DirtyRates {
-        written_per_s: f64,
-        reached_per_s: f64,
-    },
-    Refaults {
-        bytes_per_s: f64,
-        share: f64,
-    },
-    GroupMayHave {
-        group: String,
-        bytes: u64,
-    },
-    FromCache {
-        read_per_s: f64,
-        is_buffered: bool,
-        from_device_per_s: f64,
-    },
+    SmallReadAhead { request_bytes: f64, asked_bytes: f64, window_bytes: u64, file: String },
+    InFlight { requests: f64 },
+    LargeReadAhead { times: f64, request_bytes: f64, window_bytes: u64, file: String },
+    // What waited to be written, and its share of what makes writers wait.
+    Dirty { waiting_bytes: f64, share: f64, threshold_bytes: f64 },
+    DirtyRates { written_per_s: f64, reached_per_s: f64 },
+    Refaults { bytes_per_s: f64, share: f64 },
+    GroupMayHave { group: String, bytes: u64 },
+    FromCache { read_per_s: f64, is_buffered: bool, from_device_per_s: f64 },
 }
 
 /// A window of this size is the kernel's usual one.

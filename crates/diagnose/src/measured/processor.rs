@@ -18,40 +18,18 @@ pub(super) const RULES: &[Rule] = &[rule(&["cpu-bound"], no_cpu_left)];
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProcessorEvidence {
-    QuotaUsedUp {
-        share: f64,
-    },
-    Quota {
-        group: String,
-        cpus: f64,
-        file: String,
-    },
-    Stolen {
-        share: f64,
-    },
-    AllBusy {
-        share: f64,
-        in_kernel: f64,
-    },
-    Waited {
-        share: f64,
-    },
-    /// Other programs took so much of the CPU time.
-    Taken {
-        share: f64,
-    },
-    /// The same, where what was measured may be waiting for a CPU.
-    TakenFrom {
-        share: f64,
-    },
-    NotOurs {
-        share: f64,
-    },
-    AtDisk {
-        share: f64,
-        disks: Vec<String>,
-    },
-    /// No CPU was left, and what that may mean.
+    QuotaUsedUp { share: f64 },
+    Quota { group: String, cpus: f64, file: String },
+    Stolen { share: f64 },
+    AllBusy { share: f64, in_kernel: f64 },
+    Waited { share: f64 },
+    // Other programs took so much of the CPU time.
+    Taken { share: f64 },
+    // The same, where what was measured may be waiting for a CPU.
+    TakenFrom { share: f64 },
+    NotOurs { share: f64 },
+    AtDisk { share: f64, disks: Vec<String> },
+    // No CPU was left, and what that may mean.
     NoneLeft(NoneLeft),
 }
 

@@ -204,62 +204,27 @@ impl Suspect {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SearchEvidence {
-    /// Why a cap is taken to be what it is.
+    // Why a cap is taken to be what it is.
     Cap(CapReason),
-    /// A cap beside the limits that are known.
+    // A cap beside the limits that are known.
     Beside(Documented),
-    /// Whose CPUs were in the way of a cap.
+    // Whose CPUs were in the way of a cap.
     Busy(BusySign),
-    /// Whose limit it is, and where that was read; `None`: on the machine.
-    Source {
-        of: String,
-        source: Option<Source>,
-    },
-    DeeperBroughtNoMore {
-        depth: u32,
-    },
-    /// So many times what lasts, and for how long.
-    Burst {
-        counted: Counted,
-        times: f64,
-        lasted_s: f64,
-    },
-    PathBurst {
-        way: PathWay,
-        times: f64,
-        lasted_s: f64,
-    },
-    ReadAgain {
-        times: f64,
-        bytes_per_s: f64,
-        latency_ns: f64,
-    },
-    /// What was carried, and what is allowed; by this machine, or by documents.
-    OnTheWire {
-        way: PathWay,
-        carried_bits_per_s: f64,
-        allowed_bits_per_s: f64,
-        is_here: bool,
-    },
-    SmallPackets {
-        way: PathWay,
-        bytes: u32,
-    },
-    /// The share that two reach at once of what they reach alone, and the overlap with its interval.
-    Together {
-        a: String,
-        b: String,
-        share: f64,
-        overlap: [f64; 3],
-    },
-    TakesFromSame {
-        other: String,
-    },
-    /// Why the cap of a target is this machine's own.
-    Computed {
-        target: String,
-        why: CapReason,
-    },
+    // Whose limit it is, and where that was read; `None`: on the machine.
+    Source { of: String, source: Option<Source> },
+    DeeperBroughtNoMore { depth: u32 },
+    // So many times what lasts, and for how long.
+    Burst { counted: Counted, times: f64, lasted_s: f64 },
+    PathBurst { way: PathWay, times: f64, lasted_s: f64 },
+    ReadAgain { times: f64, bytes_per_s: f64, latency_ns: f64 },
+    // What was carried, and what is allowed; by this machine, or by documents.
+    OnTheWire { way: PathWay, carried_bits_per_s: f64, allowed_bits_per_s: f64, is_here: bool },
+    SmallPackets { way: PathWay, bytes: u32 },
+    // The share that two reach at once of what they reach alone, and the overlap with its interval.
+    Together { a: String, b: String, share: f64, overlap: [f64; 3] },
+    TakesFromSame { other: String },
+    // Why the cap of a target is this machine's own.
+    Computed { target: String, why: CapReason },
 }
 
 /// What a cap of a network path is of.

@@ -17,7 +17,7 @@ pub enum WaitingEvidence {
         in_flight: u32,
         latency_ns: f64,
     },
-    /// How often a disk was written for each operation, by a mount with an option.
+    // How often a disk was written for each operation, by a mount with an option.
     Written {
         disks: Vec<String>,
         per_operation: f64,
@@ -34,7 +34,7 @@ pub enum WaitingEvidence {
         per_s: f64,
         each_ms: f64,
     },
-    /// The share of the time in fsync that flushes and writes of a disk account for.
+    // The share of the time in fsync that flushes and writes of a disk account for.
     OfFsync {
         disks: Vec<String>,
         share: f64,
