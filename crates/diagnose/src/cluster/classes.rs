@@ -132,7 +132,7 @@ fn on_node(seen: &ClusterSeen, class: &ClassSeen) -> Option<Finding> {
         format!("iotax kube compare -w randread-4k this=class:{} node=emptydir", class.name);
     let finding = of_class("volume-on-node-disk", class, Certainty::Likely, ClusterWhy::OnNode)
         .command(command)
-        .observed_if(used(seen, class));
+        .observed_all(used(seen, class));
     Some(finding)
 }
 
@@ -163,7 +163,7 @@ fn of_server(seen: &ClusterSeen, class: &ClassSeen) -> Option<Finding> {
         },
     );
     let finding = of_class("network-file-system-class", class, certainty, why)
-        .observed_if(used(seen, class))
+        .observed_all(used(seen, class))
         .command(command);
     Some(finding)
 }

@@ -67,6 +67,7 @@ pub enum Field {
     DefaultAnnotation,
     Condition(String),
     InstanceType,
+    VmSize,
     Parameter(String),
     DriversChoice,
     Allocatable(String),
@@ -78,6 +79,7 @@ pub enum Field {
 pub enum Value {
     Raw(String),
     Bytes(u64),
+    WholeGib(u64),
     TimeNs(u64),
     Percent(f64),
     Count(u64),
@@ -224,6 +226,19 @@ macro_rules! raw {
 }
 raw!(File in Source, Raw in Field, Raw in Value);
 
+/// A number as it stands in a file.
+impl From<u64> for Value {
+    fn from(number: u64) -> Self {
+        Self::Raw(number.to_string())
+    }
+}
+
+impl From<u32> for Value {
+    fn from(number: u32) -> Self {
+        u64::from(number).into()
+    }
+}
+
 impl Observation {
     /// A file of a device's queue.
     pub(super) fn queue(device: &Device, file: &str, value: impl Into<Value>) -> Self {
@@ -232,6 +247,11 @@ impl Observation {
 
     pub(super) fn block(device: &Device, file: &str, value: impl Into<Value>) -> Self {
         Self::file(format!("/sys/block/{}/{file}", device.name), value)
+    }
+
+    /// What a disk calls itself.
+    pub(super) fn model(disk: &Device) -> Self {
+        Self::block(disk, "device/model", disk.model.clone().unwrap_or_default())
     }
 
     /// What `ip -d -s link` tells of an interface.

@@ -131,7 +131,7 @@ impl<'a> Snapshot<'a> {
             Caching::ReadOnly => " --caching readonly",
             Caching::ReadWrite => " --caching readwrite",
         };
-        format!("{vm} --disk {}{caching}", quoted(&one.name))
+        vm + &format!(" --disk {}{caching}", quoted(&one.name))
     }
 
     /// Those that name the VM.
