@@ -14,7 +14,7 @@ mod measured;
 mod searched;
 
 pub use cluster::{
-    Subject, VolumeInUse, choice_of, claim_disk, cluster_findings, unknown, vm_limits,
+    ClusterSubject, VolumeInUse, choice_of, claim_disk, cluster_findings, unknown, vm_limits,
 };
 pub use machine::{
     BurstFor, Certainty, Component, ComponentKind, Counted, Detail, DiskUse, Field, Finding,

@@ -148,6 +148,12 @@ pub(crate) fn file_name(path: &Path) -> Option<String> {
     Some(path.file_name()?.to_string_lossy().into_owned())
 }
 
+/// A file of one line; `None` if absent or empty.
+pub(crate) fn line_of(path: impl AsRef<Path>) -> Option<String> {
+    let text = fs::read_to_string(path).ok()?;
+    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+}
+
 /// A sysfs attribute without surrounding blanks; `None` if absent or empty.
 pub(crate) fn text_in(path: &Path) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;

@@ -7,48 +7,40 @@
 //! Cgroups": without `sane_behavior` all groups are treated as at the same level).
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use iotax_record::machine::GroupIoLimits;
 
 use crate::block::{BlockDevice, DeviceNumber, text_in};
 use crate::cgroup::levels;
 use crate::mounts::{Mount, mounts};
 use crate::site::site;
 
-/// What one group allows on a disk, per second. `None`: no limit.
-#[derive(Debug, Clone, PartialEq)]
-pub struct IoLimits {
-    /// The group, as its hierarchy names it: `/system.slice/db.service`.
-    pub group: PathBuf,
-    /// The file that sets them, in version 1 the first of several.
-    pub file: PathBuf,
-    pub read_iops: Option<f64>,
-    pub write_iops: Option<f64>,
-    pub read_bw_bytes: Option<f64>,
-    pub write_bw_bytes: Option<f64>,
-}
-
 /// The limits on this process for the disk under `path`, a file, directory or device: one for each
 /// group that sets any, the innermost first.
 ///
 /// Where devices are stacked one on one, as with device mapper, limits on each of them count; a
 /// device that spreads over several has no single limit below it.
-pub fn io_limits(path: &Path) -> Vec<IoLimits> {
+pub fn io_limits(path: &Path) -> Vec<GroupIoLimits> {
     let sysfs = Path::new("/sys");
     let block = site(path).ok().and_then(|facts| facts.block);
     let disks = block.map(|block| disks_under(sysfs, block)).unwrap_or_default();
     let (Ok(mounts), Ok(membership)) = (mounts(), fs::read_to_string("/proc/self/cgroup")) else {
         return Vec::new();
     };
-    limits_on(&mounts, &membership, &disks)
+    limits_on(&mounts, &membership, &disks, &path.display().to_string())
 }
 
-/// The limits on a process of these groups for one of `disks`.
+/// The limits on a process of these groups for one of `disks`, which are those under `path`.
 pub(crate) fn limits_on(
     mounts: &[Mount],
     membership: &str,
     disks: &[DeviceNumber],
-) -> Vec<IoLimits> {
-    limits(mounts, membership, disks, |path| fs::read_to_string(path).ok())
+    path: &str,
+) -> Vec<GroupIoLimits> {
+    let mut limits = limits(mounts, membership, disks, |path| fs::read_to_string(path).ok());
+    limits.iter_mut().for_each(|limits| path.clone_into(&mut limits.path));
+    limits
 }
 
 /// The device's disk, and the disks below it as long as there is just one: limits cannot be set on
@@ -77,8 +69,8 @@ fn limits(
     membership: &str,
     disks: &[DeviceNumber],
     read: impl Fn(&Path) -> Option<String>,
-) -> Vec<IoLimits> {
-    let mut found: Vec<IoLimits> = Vec::new();
+) -> Vec<GroupIoLimits> {
+    let mut found: Vec<GroupIoLimits> = Vec::new();
     for mount in mounts {
         let levels = levels(mount, membership, "blkio");
         let is_v2 = mount.file_system == "cgroup2";
@@ -95,12 +87,19 @@ fn limits(
             let Some(first) = four.iter().position(Option::is_some) else { continue };
             let file = level.directory.join(if is_v2 { "io.max" } else { FILES[first] });
             let [read_bw_bytes, write_bw_bytes, read_iops, write_iops] = four;
-            let group = level.group.clone();
-            let limits =
-                IoLimits { group, file, read_iops, write_iops, read_bw_bytes, write_bw_bytes };
+            let limits = GroupIoLimits {
+                group: level.group.display().to_string(),
+                // In version 1 the first of several.
+                file: file.display().to_string(),
+                path: String::new(),
+                read_iops,
+                write_iops,
+                read_bw_bytes,
+                write_bw_bytes,
+            };
             // A hierarchy may be mounted twice.
-            let is_same = |other: &IoLimits| {
-                *other == IoLimits { file: other.file.clone(), ..limits.clone() }
+            let is_same = |other: &GroupIoLimits| {
+                *other == GroupIoLimits { file: other.file.clone(), ..limits.clone() }
             };
             if !found.iter().any(is_same) {
                 found.push(limits);
@@ -167,11 +166,11 @@ mod tests {
             let found = files.iter().find(|(name, _)| Path::new(name) == path)?;
             Some(found.1.to_owned())
         });
-        let four = |of: &IoLimits| {
+        let four = |of: &GroupIoLimits| {
             let rates = [of.read_iops, of.write_iops, of.read_bw_bytes, of.write_bw_bytes];
             rates.map(|rate| rate.map_or("-".to_owned(), |rate| rate.to_string())).join(" ")
         };
-        found.iter().map(|of| format!("{}: {}", of.group.display(), four(of))).collect()
+        found.iter().map(|of| format!("{}: {}", of.group, four(of))).collect()
     }
 
     #[test]

@@ -199,11 +199,10 @@ pub enum Error {
         said: String,
     },
     /// Only the native engines can do it.
-    #[error("{what}, which fio cannot drive: {advice}, or use --engine native")]
+    #[error("{why}, or use --engine native")]
     NotWithFio {
-        what: String,
-        /// What else can be done.
-        advice: &'static str,
+        /// And what else can be done.
+        why: String,
     },
     /// The user stopped the preparation.
     #[error("interrupted while laying out the test files")]
@@ -320,8 +319,8 @@ mod tests {
             @"fio failed (exit status: 1): no space"
         );
         insta::assert_snapshot!(
-            Error::NotWithFio { what: "mem is a virtual disk".into(), advice: "name a path" },
-            @"mem is a virtual disk, which fio cannot drive: name a path, or use --engine native"
+            Error::NotWithFio { why: "fio cannot drive mem: name a path".into() },
+            @"fio cannot drive mem: name a path, or use --engine native"
         );
         insta::assert_snapshot!(
             Error::Interrupted,

@@ -13,7 +13,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use iotax_experiment::{Arm, Base, Form, Spec, Stack};
-use iotax_inspect::{DeviceNumber, Facts, Kind};
+use iotax_inspect::{DeviceNumber, Facts, SiteKind};
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
@@ -78,7 +78,7 @@ pub(crate) fn check(
             refusals.push(Refusal { arm, path, obstacle });
         };
         let facts = match look(path) {
-            Ok(facts) if facts.kind == Kind::BlockDevice => facts,
+            Ok(facts) if facts.kind == SiteKind::BlockDevice => facts,
             Ok(_) => {
                 refuse(Obstacle::NotADevice);
                 continue;

@@ -12,8 +12,7 @@ pub fn cgroup_limits(target: &Target, writes: bool) -> Vec<KnownLimit> {
         } else {
             (limits.read_iops, limits.read_bw_bytes)
         };
-        let of = limits.group.display().to_string();
-        KnownLimit { by: LimitBy::Cgroup, of, direction: None, iops, bw_bytes }
+        KnownLimit { by: LimitBy::Cgroup, of: limits.group, direction: None, iops, bw_bytes }
     });
     known.filter(|limit| limit.iops.is_some() || limit.bw_bytes.is_some()).collect()
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use iotax_experiment::{Base, Form, Target};
-use iotax_inspect::Kind;
+use iotax_inspect::SiteKind;
 
 /// Bytes of `target` that a load may use: all of a file, device or disk; `in_directory` bytes of a
 /// directory. Whole MiB; 0 if it holds not even one, or cannot be looked at, which
@@ -12,7 +12,7 @@ pub fn span_bytes(target: &Target, in_directory: u64) -> u64 {
     const MIB: u64 = 1 << 20;
     let size = |path: &Path| {
         iotax_inspect::site(path).map_or(0, |facts| match facts.kind {
-            Kind::Directory => in_directory,
+            SiteKind::Directory => in_directory,
             _ => facts.size_bytes,
         })
     };

@@ -161,7 +161,7 @@ impl Finding {
         Self { about: about.into(), ..self }
     }
 
-    pub(super) fn when(self, holds: bool) -> Option<Self> {
+    pub(crate) fn when(self, holds: bool) -> Option<Self> {
         holds.then_some(self)
     }
 

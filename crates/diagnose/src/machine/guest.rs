@@ -73,7 +73,8 @@ fn ninep(mount: &At<'_, '_, MountSeen>) -> Option<Finding> {
         .when(mount.file_system == "9p")
 }
 
-fn answered_by(file_system: &str) -> Option<Answerer> {
+/// Who answers for a share of the host's directory, if a file system is one.
+pub(super) fn answered_by(file_system: &str) -> Option<Answerer> {
     match file_system {
         "virtiofs" => Some(Answerer::Virtiofsd),
         "vboxsf" => Some(Answerer::VirtualBox),

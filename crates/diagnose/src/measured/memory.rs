@@ -83,7 +83,7 @@ fn read_ahead_too_large(case: &Case<'_>) -> Option<Suspect> {
         file,
     };
     let wasted = case.share_at_disk().map(|share| share * (1.0 - 1.0 / times));
-    Some(Suspect::new("read-ahead-waste", Confidence::Sure, evidence).of_time(wasted))
+    Some(Suspect::new("read-ahead-waste", Confidence::Sure, evidence).explaining(wasted))
 }
 
 /// The read-ahead window of the uppermost layer that has one, in bytes, and where it stands.
@@ -148,7 +148,7 @@ fn thrash(case: &Case<'_>) -> Option<Suspect> {
         bytes: most,
     });
     let at_disk = case.share_at_disk().map(|at_disk| at_disk * share.min(1.0));
-    Some(Suspect::new(to_blame, Confidence::Likely, evidence).of_time(at_disk).and(seen))
+    Some(Suspect::new(to_blame, Confidence::Likely, evidence).explaining(at_disk).and(seen))
 }
 
 /// Reads that no device has seen.

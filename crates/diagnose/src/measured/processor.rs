@@ -3,9 +3,9 @@
 use iotax_record::machine::Device;
 use serde::Serialize;
 
+use super::above::{self, between};
 use super::limiter;
 use super::rules::{Rule, rule};
-use super::stack::{self, between};
 use super::waiting;
 use crate::measured::case::Case;
 use crate::measured::suspect::{Confidence, Evidence, Suspect};
@@ -95,7 +95,7 @@ fn no_cpu_left(case: &Case<'_>) -> Option<Suspect> {
     let against: Vec<Evidence> = against.flatten().collect();
     let confidence = if against.is_empty() { Confidence::Likely } else { Confidence::Possible };
     let above = share_at_disk(case).map(|share| 1.0 - share);
-    let suspect = Suspect::new("cpu-bound", confidence, evidence).of_time(above);
+    let suspect = Suspect::new("cpu-bound", confidence, evidence).explaining(above);
     Some(
         suspect
             .and(taken.map(|share| ProcessorEvidence::Taken { share }))
@@ -112,7 +112,7 @@ fn others_take_most(case: &Case<'_>) -> Option<Evidence> {
 
 /// What speaks against the CPU alone: layers that a stack has on purpose.
 fn layers_take_most(case: &Case<'_>) -> Option<Evidence> {
-    between(case).filter(|between| between.share > stack::MOST).map(Evidence::from)
+    between(case).filter(|between| between.share > above::MOST).map(Evidence::from)
 }
 
 /// What speaks against the CPU: the disk itself keeps I/Os for most of their time.

@@ -7,9 +7,7 @@ use iotax_experiment::documented::Documented;
 use serde::Serialize;
 
 use super::apart::PutIn;
-use super::{
-    above, crypt, device, limiter, memory, network, nfs, processor, regime, stack, waiting,
-};
+use super::{above, device, limiter, memory, network, nfs, processor, waiting};
 use crate::machine::why::{Why, families};
 use crate::machine::{Component, Counted, Observation};
 
@@ -41,15 +39,15 @@ families! {
     /// What speaks for a cause, or against it.
     Evidence {
         Above(above::AboveEvidence),
-        Crypt(crypt::CryptEvidence),
+        Crypt(above::CryptEvidence),
         Device(device::DeviceEvidence),
         Limiter(limiter::LimiterEvidence),
         Memory(memory::MemoryEvidence),
         Network(network::NetworkEvidence),
         Nfs(nfs::NfsEvidence),
         Processor(processor::ProcessorEvidence),
-        Regime(regime::RegimeEvidence),
-        Stack(stack::Between),
+        Regime(limiter::RegimeEvidence),
+        Stack(above::Between),
         Waiting(waiting::WaitingEvidence),
         Search(SearchEvidence),
         SlowMode(SlowMode),
@@ -170,17 +168,11 @@ impl Suspect {
         Self { cause, confidence, explains: None, evidence, against }
     }
 
-    pub(crate) fn explaining(mut self, share: f64) -> Self {
-        self.explains = share.is_finite().then(|| share.clamp(0.0, 1.0));
+    /// Explaining this share of the time, as far as it is known.
+    pub(crate) fn explaining(mut self, share: impl Into<Option<f64>>) -> Self {
+        let share = share.into().filter(|share| share.is_finite());
+        self.explains = share.map(|share| share.clamp(0.0, 1.0));
         self
-    }
-
-    /// The same where that share is not known everywhere.
-    pub(crate) fn of_time(self, share: Option<f64>) -> Self {
-        match share {
-            Some(share) => self.explaining(share),
-            None => self,
-        }
     }
 
     /// No surer than this.

@@ -6,13 +6,17 @@ use iotax_record::CPU_MODES;
 /// kernel does not have are 0; four of them every kernel has.
 pub fn cpu_ticks(text: &str) -> Option<[u64; CPU_MODES]> {
     let line = text.lines().next()?.strip_prefix("cpu ")?;
-    let mut ticks = [0; CPU_MODES];
-    let mut read = 0;
-    for (mode, word) in ticks.iter_mut().zip(line.split_ascii_whitespace()) {
-        *mode = word.parse().ok()?;
-        read += 1;
-    }
-    (read >= 4).then_some(ticks)
+    figures(line.split_ascii_whitespace(), 4)
+}
+
+/// The first figures of a line, of which some kernels have fewer, but none less than `fewest`: the
+/// others are 0.
+pub(super) fn figures<'a, const N: usize>(
+    words: impl Iterator<Item = &'a str>,
+    fewest: usize,
+) -> Option<[u64; N]> {
+    let read: Vec<u64> = words.take(N).map(|word| word.parse().ok()).collect::<Option<_>>()?;
+    (read.len() >= fewest).then(|| std::array::from_fn(|at| read.get(at).copied().unwrap_or(0)))
 }
 
 /// Time in which tasks waited, in microseconds since the start of the machine.

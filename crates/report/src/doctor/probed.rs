@@ -1,6 +1,6 @@
 //! What a pod, or its node, sees under a volume.
 
-use iotax_diagnose::Subject;
+use iotax_diagnose::ClusterSubject;
 use iotax_quantity::capital;
 use iotax_record::cluster::ClaimSeen;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ use crate::document::{Document, Node, Section};
 #[derive(Debug)]
 pub struct Probed {
     /// A claim, or the class of a new volume.
-    pub subject: Subject,
+    pub subject: ClusterSubject,
     /// The node that the pod was on.
     pub node: Option<String>,
     /// Whether it saw that as root.
@@ -26,7 +26,8 @@ pub struct Probed {
 impl Probed {
     /// What lies under a claim, if it is that.
     pub(super) fn under(&self, claim: &ClaimSeen) -> Option<Node> {
-        let is_it = matches!(&self.subject, Subject::Claim(name) if *name == claim.full_name());
+        let is_it =
+            matches!(&self.subject, ClusterSubject::Claim(name) if *name == claim.full_name());
         let machine = &self.host.machine;
         let path = machine.paths.first().filter(|_| is_it)?;
         let mut seen = tree::under(machine, path);
@@ -41,7 +42,7 @@ impl Probed {
     pub(super) fn write(&self, page: &mut Document, detail: Detail) {
         page.add(Section::new(format!("{}: {}", capital(&self.seen_from()), self.seen()), []));
         match self.subject {
-            Subject::Claim(_) => write_around(page, &self.host, detail),
+            ClusterSubject::Claim(_) => write_around(page, &self.host, detail),
             _ => write_host(page, &self.host, detail),
         }
     }
@@ -58,9 +59,9 @@ impl Probed {
 
     fn seen(&self) -> String {
         match &self.subject {
-            Subject::Claim(name) => format!("claim {name}"),
-            Subject::Class(name) => format!("class {name}"),
-            Subject::Node(name) => format!("node {name}"),
+            ClusterSubject::Claim(name) => format!("claim {name}"),
+            ClusterSubject::Class(name) => format!("class {name}"),
+            ClusterSubject::Node(name) => format!("node {name}"),
         }
     }
 
@@ -84,7 +85,7 @@ mod tests {
     use crate::doctor::{cluster_doctor, cluster_doctor_json};
     use crate::text::{Style, text};
 
-    fn probed(subject: Subject, is_privileged: bool) -> Probed {
+    fn probed(subject: ClusterSubject, is_privileged: bool) -> Probed {
         let device = |name: &str, below| Layer {
             layer: SeenLayer::Device(Device { name: name.to_owned(), ..Device::default() }),
             below,
@@ -126,11 +127,12 @@ mod tests {
             volumes: vec![volume("pv-data"), volume("pv-logs")],
             ..ClusterSeen::default()
         };
-        let subjects = ["shop/data", "shop/logs"].map(|name| Subject::Claim(name.to_owned()));
+        let subjects =
+            ["shop/data", "shop/logs"].map(|name| ClusterSubject::Claim(name.to_owned()));
         let pods = [
             probed(subjects[0].clone(), true),
             probed(subjects[1].clone(), false),
-            probed(Subject::Class("fast".to_owned()), false),
+            probed(ClusterSubject::Class("fast".to_owned()), false),
         ];
         let page = cluster_doctor(&seen, &[], (&subjects, &pods), Detail::Folded);
         insta::assert_snapshot!(text(&page, Style::default()), @"

@@ -54,18 +54,7 @@ pub(super) fn groups(paths: &[PathSeen], nodes: &[Node], mounts: &[Mount]) -> Co
 }
 
 fn limits(own: &Own<'_>, path: &PathSeen, nodes: &[Node]) -> Vec<GroupIoLimits> {
-    let disks = disks_under(path.top, nodes);
-    let limits = limits_on(own.mounts, own.membership, &disks).into_iter();
-    let limits = limits.map(|limits| GroupIoLimits {
-        group: limits.group.display().to_string(),
-        file: limits.file.display().to_string(),
-        path: path.path.clone(),
-        read_iops: limits.read_iops,
-        write_iops: limits.write_iops,
-        read_bw_bytes: limits.read_bw_bytes,
-        write_bw_bytes: limits.write_bw_bytes,
-    });
-    limits.collect()
+    limits_on(own.mounts, own.membership, &disks_under(path.top, nodes), &path.path)
 }
 
 /// The disks under a path as long as each lies on just one device: what spreads over several has no
