@@ -38,9 +38,8 @@ pub(crate) fn limits_on(
     disks: &[DeviceNumber],
     path: &str,
 ) -> Vec<GroupIoLimits> {
-    let mut limits = limits(mounts, membership, disks, |path| fs::read_to_string(path).ok());
-    limits.iter_mut().for_each(|limits| path.clone_into(&mut limits.path));
-    limits
+    let limits = limits(mounts, membership, disks, |path| fs::read_to_string(path).ok());
+    limits.into_iter().map(|one| GroupIoLimits { path: path.to_owned(), ..one }).collect()
 }
 
 /// The device's disk, and the disks below it as long as there is just one: limits cannot be set on

@@ -46,12 +46,11 @@ fn of_one(seen: &ClusterSeen, class: &ClassSeen) -> Option<Finding> {
         (Cloud::Aws, false) => "ebs-volume-limit",
         (Cloud::Gcp, _) => "gcp-disk-limit",
     };
-    let (certainty, asked, why) = match burst {
-        Some(burst) => (Certainty::Likely, " --burst=40m", ClusterWhy::Burst { gib, burst }),
-        None => {
-            let disk = Box::new(smallest.clone());
-            (Certainty::ToBeTested, "", ClusterWhy::Limit { gib, disk })
-        }
+    let (certainty, asked, why) = if let Some(burst) = burst {
+        (Certainty::Likely, " --burst=40m", ClusterWhy::Burst { gib, burst })
+    } else {
+        let disk = Box::new(smallest.clone());
+        (Certainty::ToBeTested, "", ClusterWhy::Limit { gib, disk })
     };
     let name = said_by.map_or(Field::DriversChoice, |name| Field::Parameter(name.to_owned()));
     of_class(cause, class, certainty, why)

@@ -17,16 +17,11 @@ mod rules;
 pub(crate) mod suspect;
 pub mod waiting;
 
-/// What speaks for causes, as figures: an enum for each family of rules, in its file.
-pub mod evidence {
-    pub use super::apart::{NthLayer, PutIn};
-    pub use super::{above, device, limiter, memory, network, nfs, processor, waiting};
-}
-
 use iotax_analyze::Analysis;
 use iotax_record::{ExperimentHead, Machine};
 
 use self::apart::Judged;
+pub use self::apart::{NthLayer, PutIn};
 use self::case::Case;
 use self::suspect::{Confidence, Diagnosis, Evidence, FoundThere, Reasons, Suspect};
 use crate::machine::{Certainty, Finding, findings};
