@@ -52,8 +52,6 @@ pub struct BlockDevice {
     pub partition_numbers: Vec<DeviceNumber>,
     /// Devices stacked on it (device mapper, md, bcache) that hold it open.
     pub holders: Vec<String>,
-    /// Devices it is stacked on.
-    pub parts: Vec<String>,
     /// Where its file system, or one of a partition of it, is mounted.
     pub mounted_at: Vec<PathBuf>,
 }
@@ -79,7 +77,6 @@ impl BlockDevice {
             partitions,
             partition_numbers,
             holders: names_in(&node.join("holders")),
-            parts: names_in(&node.join("slaves")),
             mounted_at: Vec::new(),
             disk: if is_partition { file_name(disk) } else { None },
             name,

@@ -173,7 +173,6 @@ mod tests {
                 partitions: Vec::new(),
                 partition_numbers: parts.iter().copied().map(of).collect(),
                 holders: Vec::new(),
-                parts: Vec::new(),
                 mounted_at: Vec::new(),
             });
             facts

@@ -59,30 +59,18 @@ pub struct Memory {
 
 /// From `/proc/vmstat`.
 pub fn memory(text: &str) -> Option<Memory> {
-    let mut memory = Memory::default();
-    // The first four are in every kernel.
-    let mut missing = 4;
-    for line in text.lines() {
-        let Some((name, value)) = line.split_once(' ') else { continue };
-        let field = match name {
-            "pgmajfault" => &mut memory.major_faults,
-            "nr_dirty" => &mut memory.dirty_pages,
-            "nr_writeback" => &mut memory.writeback_pages,
-            "nr_file_pages" => &mut memory.cached_pages,
-            "nr_dirty_threshold" => {
-                memory.dirty_threshold_pages = value.trim().parse().unwrap_or(0);
-                continue;
-            }
-            "workingset_refault_file" | "workingset_refault" => {
-                memory.file_refaults = value.trim().parse().unwrap_or(0);
-                continue;
-            }
-            _ => continue,
-        };
-        *field = value.trim().parse().ok()?;
-        missing -= 1;
-    }
-    (missing == 0).then_some(memory)
+    let of = |name| counter(text, name);
+    Some(Memory {
+        // The first four are in every kernel.
+        major_faults: of("pgmajfault")?,
+        dirty_pages: of("nr_dirty")?,
+        writeback_pages: of("nr_writeback")?,
+        cached_pages: of("nr_file_pages")?,
+        dirty_threshold_pages: of("nr_dirty_threshold").unwrap_or(0),
+        file_refaults: of("workingset_refault_file")
+            .or_else(|| of("workingset_refault"))
+            .unwrap_or(0),
+    })
 }
 
 /// What all NFS mounts of this machine did together.
