@@ -6,10 +6,9 @@ use proc_macro2::{Delimiter, TokenTree};
 use crate::code::{crates, is_mark};
 
 /// Rooms with tuples among their parameters, and how many they may have at most.
-const LEFT: [(&str, usize); 15] = [
+const LEFT: [(&str, usize); 14] = [
     ("analyze", 9),
     ("caps", 7),
-    ("catalog", 1),
     ("cli", 7),
     ("cluster", 2),
     ("diagnose", 3),

@@ -6,6 +6,7 @@
 
 pub mod arms;
 pub mod cap;
+pub mod catalog;
 pub mod cause;
 pub mod doubt;
 pub mod effect;

@@ -176,7 +176,8 @@ impl All {
             })
             .collect();
         if entries.is_empty() {
-            return Err(format!("the catalog has no limit `{scope}` of {}", claim.name));
+            let name = claim.name.clone();
+            return Err(Error::UnknownLimit { name, scope }.to_string());
         }
         Ok((entries, conflicts))
     }

@@ -25,7 +25,7 @@ fn told(disks: &[CloudDisk]) -> String {
     let disk = |disk: &CloudDisk| {
         let parts: String = disk.parts.iter().map(part).collect();
         let notes: String = disk.notes.iter().map(note).collect();
-        format!("{}, caching {}\n{parts}{notes}", disk.name, disk.caching)
+        format!("{}, caching {:?}\n{parts}{notes}", disk.name, disk.caching)
     };
     disks.iter().map(disk).collect()
 }

@@ -195,7 +195,6 @@ fn cloud() -> Cloud {
             parts: vec![part],
             notes: vec![t()],
         },
-        notes: vec![t()],
     }
 }
 
