@@ -10,8 +10,7 @@
 use serde::Deserialize;
 
 use super::error::Error;
-use super::flow::Flow;
-use super::imported::Imported;
+use super::imported::{Flow, Imported};
 use super::json;
 use super::number::Number;
 
@@ -107,24 +106,23 @@ impl Document {
             _ => return Ok(None),
         };
         let name = self.name();
-        let count = |number: Number, field: &str| number.count(&name, || field.to_owned());
         let unit = self.tput_metric.as_str();
         if unit != "Mb/s" {
             return Err(nothing(format!("the throughput of {name:?} is in {unit:?}, not in Mb/s")));
         }
-        let rate = self.throughput.positive(&name, || "throughput".to_owned())?.unwrap_or(0.0);
+        let rate = self.throughput.positive(&name, "throughput")?.unwrap_or(0.0);
         if rate <= 0.0 {
             return Err(nothing(format!("{name:?} has no throughput: its runs failed")));
         }
-        let seconds = count(self.duration, "duration")?.unwrap_or(0);
+        let seconds = self.duration.count(&name, "duration")?.unwrap_or(0);
         if !(1..=LONGEST_S).contains(&seconds) {
-            return Err(self.duration.wrong(&name, "duration".to_owned(), "from 1 s to ten days"));
+            return Err(self.duration.wrong(&name, "duration", "from 1 s to ten days"));
         }
-        let flows = count(self.parallelism, "parallelism")?.unwrap_or(1).max(1);
+        let flows = self.parallelism.count(&name, "parallelism")?.unwrap_or(1).max(1);
         Ok(Some(Flow {
             is_udp,
             flows: u32::try_from(flows).unwrap_or(u32::MAX),
-            block_bytes: count(self.message_size, "messageSize")?.unwrap_or(0).max(1),
+            block_bytes: self.message_size.count(&name, "messageSize")?.unwrap_or(0).max(1),
             bits_per_s: rate * 1e6,
             seconds,
             name,

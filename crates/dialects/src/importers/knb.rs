@@ -6,8 +6,7 @@
 use serde::Deserialize;
 
 use super::error::Error;
-use super::flow::Flow;
-use super::imported::Imported;
+use super::imported::{Flow, Imported};
 use super::json;
 use super::number::Number;
 
@@ -92,7 +91,7 @@ pub fn read(text: &str) -> Result<Imported, Error> {
         for (protocol, cell) in [("tcp", cells.tcp), ("udp", cells.udp)] {
             let Some(cell) = cell else { continue };
             let name = format!("{path} {protocol}");
-            let mbit_per_s = cell.bandwidth.positive(&name, || "bandwidth".to_owned())?;
+            let mbit_per_s = cell.bandwidth.positive(&name, "bandwidth")?;
             let bits_per_s = mbit_per_s.unwrap_or(0.0) * 1e6;
             if bits_per_s <= 0.0 {
                 return Err(nothing(format!("{name} has no bandwidth: its run of iperf3 failed")));

@@ -2,7 +2,6 @@
 //! what they do not say stays unsaid.
 
 mod file;
-mod job;
 mod partners;
 mod record;
 mod sameness;

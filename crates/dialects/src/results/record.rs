@@ -134,11 +134,10 @@ fn named(workload: &Workload, job: &Job, workloads: &[&Workload]) -> String {
 
 fn measured(part: &Part<'_>) -> Measured {
     let job = Job { name: part.name.clone(), ..part.job.clone() };
-    let mut options: Vec<(String, String)> = fio_write::options(part.job)
-        .into_iter()
-        .map(|(name, value)| (name, value.unwrap_or_default()))
-        .collect();
-    options.push(("runtime".to_owned(), format_duration(part.time_ns)));
+    let of_job = fio_write::options(part.job).into_iter();
+    let of_job = of_job.map(|(name, value)| (name, value.unwrap_or_default()));
+    let runtime = ("runtime".to_owned(), format_duration(part.time_ns));
+    let options = of_job.chain([runtime]).collect();
     Measured { name: part.name.clone(), job, options, runs: Vec::new() }
 }
 

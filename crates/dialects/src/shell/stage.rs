@@ -289,7 +289,7 @@ fn is_command(options: &[&str], word: &str) -> bool {
 fn behind_options<'a>(wrapper: &Wrapper, words: &'a [Word]) -> &'a [Word] {
     let mut at = 1;
     while let Some(word) = words.get(at).filter(|word| word.text.starts_with('-')) {
-        at += if wrapper.valued.contains(&word.text.as_str()) { 2 } else { 1 };
+        at += if wrapper.has_value(&word.text) { 2 } else { 1 };
         if word.text == "--" {
             break;
         }
@@ -321,7 +321,7 @@ fn started<'a>(wrapper: &Wrapper, words: &'a [Word]) -> (&'a [Word], bool) {
             break;
         }
         waits |= matches!(option.as_str(), "/wait" | "/w");
-        at += if wrapper.valued.contains(&option.as_str()) { 2 } else { 1 };
+        at += if wrapper.has_value(&option) { 2 } else { 1 };
     }
     (words.get(at..).unwrap_or_default(), waits)
 }

@@ -12,8 +12,8 @@ fn iops(job: &JobRecord) -> f64 {
     (job.read.ios + job.write.ios) as f64 * 1e9 / job.active_ns as f64
 }
 
-fn shown(options: &[(String, String)]) -> String {
-    options.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
+fn shown(options: &Options) -> String {
+    options.0.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
 }
 
 #[test]

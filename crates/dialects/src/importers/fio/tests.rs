@@ -132,7 +132,7 @@ fn a_client_of_the_newest_fio_is_read() {
     assert_eq!((job.name.as_str(), job.threads, job.read.ios), ("j", 4, 870_552));
     let iops = job.read.ios as f64 / (job.active_ns as f64 / 1e9);
     assert!((iops - 217_638.0).abs() < 1.0, "{iops}");
-    let option = |name: &str| imported.options[0].iter().find(|(key, _)| key == name).cloned();
+    let option = |name: &str| imported.options[0].0.iter().find(|(key, _)| key == name).cloned();
     assert_eq!(option("bs").unwrap().1, "4k");
     let warnings = imported.warnings.join("\n");
     assert!(

@@ -22,7 +22,7 @@ fn shown(text: &str) -> String {
     let result = read(text).unwrap();
     let jobs = result.jobs.iter().zip(&result.options).map(|(job, options)| {
         let options: Vec<_> =
-            options.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            options.0.iter().map(|(name, value)| format!("{name}={value}")).collect();
         format!("{}: {:.2} Mbit/s; {}", job.name, bits_per_s(job) / 1e6, options.join(" "))
     });
     jobs.chain(result.warnings.clone()).collect::<Vec<_>>().join("\n")
