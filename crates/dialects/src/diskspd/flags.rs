@@ -6,9 +6,39 @@ use iotax_experiment::Error;
 
 use super::line::{Given, Hints, Line, Throttle};
 use super::split::Command;
-use super::values::{block, count, percent, size};
-use super::{caching, unoffered, zones};
+use super::values::{block, caching, count, percent, size, zones};
 use crate::shell::Word;
+
+/// Flags that change nothing that is measured here, and why.
+const WITHOUT_EFFECT: [(&str, &str); 12] = [
+    ("-L", "latencies are always measured"),
+    ("-D", "rates are always kept second by second"),
+    ("-C", "nothing is measured after the window, so nothing cools down"),
+    ("-Z", "what is written is random data, made before the measurement"),
+    ("-z", "offsets follow from iotax's own --seed"),
+    ("-R", "choose the output with --format"),
+    ("-v", "there is no verbose output"),
+    ("-P", "there is one progress line"),
+    ("-l", "I/O buffers are ordinary pages"),
+    ("-n", "threads are bound to CPUs by -a only"),
+    ("-x", "completions come from io_uring"),
+    ("-u", "io_uring is used anyway"),
+];
+/// Of those, the ones that have no value.
+const BARE: [&str; 6] = ["-L", "-v", "-l", "-n", "-x", "-u"];
+
+/// Flags that mean something there and nothing here, and what to do instead.
+const REFUSED: [(&str, &str, &str); 5] = [
+    (
+        "-X",
+        "a profile in XML describes a run of its own",
+        "write its values as flags; results in XML can be compared as they are",
+    ),
+    ("-e", "there is no Windows event tracing here", "leave it out"),
+    ("-y", "there are no Windows events here", "leave it out: all jobs start together"),
+    ("-N", "views of a mapping cannot be flushed after each write", "leave it out"),
+    ("-?", "this asks for DiskSpd's help", "see `iotax run --help`"),
+];
 
 /// An error, and the bytes it is about.
 pub(super) type Placed<T> = Result<T, (Range<usize>, Box<Error>)>;
@@ -81,9 +111,9 @@ fn flag(line: &mut Line, word: &Word) -> Result<(), Error> {
         'O' => line.outstanding_per_thread = given(word, count(value, 1)?),
         'r' => return random(line, word, value),
         's' => return sequential(line, word, value),
-        'S' => line.caching = given(word, caching::read(line.caching.as_ref(), word, value)?),
+        'S' => line.caching = given(word, caching(line.caching.as_ref(), word, value)?),
         'h' if value.is_empty() => {
-            line.caching = given(word, caching::read(line.caching.as_ref(), word, "h")?);
+            line.caching = given(word, caching(line.caching.as_ref(), word, "h")?);
         }
         't' => line.threads_per_target = given(word, count(value, 1)?),
         'T' => line.thread_stride_bytes = given(word, size(value)?),
@@ -102,17 +132,17 @@ fn flag(line: &mut Line, word: &Word) -> Result<(), Error> {
             if bytes.starts_with(|c: char| c.is_ascii_digit()) {
                 line.write_source_bytes = given(word, size(bytes)?);
             }
-            return unoffered::read(line, word);
+            return without_meaning(line, word);
         }
         'x' if value.is_empty() => {
             line.completion_routines = given(word, ());
-            return unoffered::read(line, word);
+            return without_meaning(line, word);
         }
         'n' if value.is_empty() => {
             line.no_affinity = given(word, ());
-            return unoffered::read(line, word);
+            return without_meaning(line, word);
         }
-        _ => return unoffered::read(line, word),
+        _ => return without_meaning(line, word),
     }
     Ok(())
 }
@@ -168,7 +198,7 @@ fn random(line: &mut Line, word: &Word, value: &str) -> Result<(), Error> {
     }
     if let Some(distribution) = value.strip_prefix('d') {
         let blocks = u64::from(line.block_bytes());
-        line.zones = given(word, zones::read(word, distribution, blocks)?);
+        line.zones = given(word, zones(word, distribution, blocks)?);
         return Ok(());
     }
     let align = match value {
@@ -226,4 +256,30 @@ fn affinity(line: &mut Line, word: &Word, value: &str) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+/// Notes the flag, or refuses it by name.
+fn without_meaning(line: &mut Line, word: &Word) -> Result<(), Error> {
+    let (name, value) = match word.text.char_indices().nth(2) {
+        Some((end, _)) => word.text.split_at(end),
+        None => (word.text.as_str(), ""),
+    };
+    if word.text == "-Rp" || word.text.starts_with("-Rp") {
+        let problem = format!("{}: it prints a profile and runs nothing", word.text);
+        return Err(Error::syntax(problem, "see `iotax plan` for what would run"));
+    }
+    if let Some((_, why, advice)) = REFUSED.iter().find(|(known, ..)| *known == name) {
+        return Err(Error::syntax(format!("{}: {why}", word.text), *advice));
+    }
+    match WITHOUT_EFFECT.iter().find(|(known, _)| *known == name) {
+        Some((known, why)) if value.is_empty() || !BARE.contains(known) => {
+            line.note(&word.text, why);
+            Ok(())
+        }
+        _ => {
+            let problem = format!("DiskSpd 2.2 has no flag `{}`", word.text);
+            let advice = "values stand right behind the letter, as in -b64K -o32 -rs50";
+            Err(Error::syntax(problem, advice))
+        }
+    }
 }

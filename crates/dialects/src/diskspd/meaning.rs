@@ -10,8 +10,7 @@ use iotax_experiment::{
 
 use super::line::{Line, Throttle};
 use super::split::as_typed;
-use crate::names::Names;
-use crate::targets::{last_part, plain, shorten};
+use crate::names::{Names, last_part, plain, shorten_targets};
 
 const SECOND_NS: u64 = 1_000_000_000;
 /// `DiskSpd`'s own.
@@ -36,7 +35,7 @@ pub(super) fn phases(text: &str, lines: &[Line]) -> Result<Vec<Workload>, Error>
             phase.name = names.take(&jobs.join(" + "));
         }
     }
-    shorten(&mut phases);
+    shorten_targets(&mut phases);
     Ok(phases)
 }
 

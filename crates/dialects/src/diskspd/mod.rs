@@ -10,15 +10,12 @@
 //! changes nothing that is measured. Sources: `CmdLineParser.cpp` and `Profile::Validate` of
 //! <https://github.com/microsoft/diskspd>, and its wiki.
 
-mod caching;
 mod conflicts;
 mod flags;
 mod line;
 mod meaning;
 mod split;
-mod unoffered;
 mod values;
-mod zones;
 
 use std::ops::Range;
 

@@ -36,6 +36,11 @@ impl Place {
         }
     }
 
+    /// Another part of the same text.
+    pub(super) fn part(&self, span: Range<usize>) -> Self {
+        Self { span, ..self.clone() }
+    }
+
     /// Puts this position to an error, the caret under all of it.
     pub(crate) fn mark(&self, error: Error) -> Error {
         self.mark_part(error, self.span.clone())

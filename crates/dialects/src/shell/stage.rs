@@ -4,10 +4,9 @@ use std::ops::Range;
 
 use iotax_experiment::Error;
 
-use super::note::Note;
 use super::style::Style;
 use super::tool::{self, Tool, is_assignment};
-use super::word::{Simple, Word, span};
+use super::word::{Note, Simple, Word, span};
 use super::wrappers::{self, Way, Wrapper};
 use super::{beside, refused};
 
@@ -83,13 +82,8 @@ impl Stage<'_> {
                     behind
                 }
                 wrappers::Fate::Refused(does, way) => {
-                    return Err(refused::wrapper(
-                        self.text,
-                        first,
-                        does,
-                        way,
-                        (self.tool, Some(tool)),
-                    ));
+                    let (text, of) = (self.text, self.tool);
+                    return Err(refused::wrapper(text, first, does, way, of, Some(tool)));
                 }
                 wrappers::Fate::Shell(options) => {
                     let at = self.command_of(options, rest)?;
@@ -206,13 +200,8 @@ impl Stage<'_> {
                     let is_keyword = matches!(way, Way::Often | Way::Without);
                     let has_tool = words.iter().any(|word| tool::tool(&word.text).is_some());
                     if is_keyword || has_tool {
-                        return Err(refused::wrapper(
-                            self.text,
-                            first,
-                            does,
-                            way,
-                            (self.tool, None),
-                        ));
+                        let (text, of) = (self.text, self.tool);
+                        return Err(refused::wrapper(text, first, does, way, of, None));
                     }
                     None
                 }

@@ -146,8 +146,3 @@ static ALL: &[Wrapper] = &[
 pub(super) fn find(name: &str) -> Option<&'static Wrapper> {
     ALL.iter().find(|wrapper| wrapper.names.split(' ').any(|known| known == name))
 }
-
-/// Whether a program of this name runs others.
-pub(super) fn runs_others(name: &str) -> bool {
-    find(name).is_some()
-}

@@ -4,8 +4,7 @@ use std::collections::HashMap;
 
 use iotax_experiment::Error;
 
-use crate::fio::section::Section;
-use crate::fio::setting::Setting;
+use crate::fio::section::{Section, Setting};
 use crate::fio::values::{Amount, PerDirection};
 
 /// A section, looked at by option.

@@ -7,7 +7,7 @@ use iotax_experiment::{FioOption, Job};
 use super::chosen::Chosen;
 use crate::fio::options;
 use crate::fio::place::Place;
-use crate::fio::setting::Setting;
+use crate::fio::section::Setting;
 
 /// When a job runs, from the start of its phase.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

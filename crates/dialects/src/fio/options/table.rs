@@ -54,10 +54,10 @@ fn kind(text: &'static str) -> Option<Kind> {
         "text?" => Kind::OptionalText,
         "one-of" => Kind::Choice(rest.split('|').collect::<Vec<_>>().leak()),
         "integer" => {
-            let (min, max) = limits(rest, (0, u32::MAX.into()))?;
+            let (min, max) = limits(rest, 0, u32::MAX.into())?;
             Kind::Integer { min, max }
         }
-        "long" => Kind::Long { min: limits(rest, (0, i64::MAX))?.0 },
+        "long" => Kind::Long { min: limits(rest, 0, i64::MAX)?.0 },
         "size" => Kind::Size,
         "seconds" => Kind::Time { bare: Unit::Seconds },
         "microseconds" => Kind::Time { bare: Unit::Microseconds },
@@ -65,7 +65,7 @@ fn kind(text: &'static str) -> Option<Kind> {
         "range" => Kind::Range,
         "floats" => {
             let (most, range) = rest.split_once(' ').unwrap_or((rest, ""));
-            let (min, max) = limits(range, (f64::MIN, f64::MAX))?;
+            let (min, max) = limits(range, f64::MIN, f64::MAX)?;
             Kind::Floats { most: most.parse().ok()?, min, max }
         }
         "bool" => Kind::Bool,
@@ -77,7 +77,7 @@ fn kind(text: &'static str) -> Option<Kind> {
 }
 
 /// From `1..100`, or `1..`, or nothing.
-fn limits<T: FromStr>(range: &str, (min, max): (T, T)) -> Option<(T, T)> {
+fn limits<T: FromStr>(range: &str, min: T, max: T) -> Option<(T, T)> {
     let Some((from, to)) = range.split_once("..") else {
         return range.is_empty().then_some((min, max));
     };

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::info::OptionInfo;
-use super::lookup::{find, named};
 use super::table::OLDEST;
+use super::{find, named};
 
 /// The newest release whose options are known here.
 pub(crate) const NEWEST_KNOWN: Version = of_fio_3(42);

@@ -1,9 +1,9 @@
 //! Whether a value reads as its option's kind, within the option's limits.
 
-use super::unreadable::Unreadable;
-use super::{lists, number, split};
+use super::Unreadable;
+use super::{lists, number, shares};
 use crate::fio::options::{Kind, Unit};
-use crate::fio::setting::Setting;
+use crate::fio::section::Setting;
 
 pub(super) fn value(setting: &Setting) -> Result<(), Unreadable> {
     let text = setting.written();
@@ -55,7 +55,7 @@ fn check_text(setting: &Setting) -> Result<(), Unreadable> {
             let advice = format!("write {}=VALUE", setting.name());
             Err(Unreadable::new("has no value", advice))
         }
-        "bssplit" => split::split(setting.text(), setting.kb_base).map(|_| ()),
+        "bssplit" => shares::split(setting.text(), setting.kb_base).map(|_| ()),
         "cpus_allowed" => lists::cpus(setting.text()).map(|_| ()),
         _ => Ok(()),
     }

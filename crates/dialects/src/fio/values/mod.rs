@@ -8,20 +8,29 @@ mod check;
 mod lists;
 mod number;
 mod pattern;
-mod priorities;
-mod split;
+mod shares;
 #[cfg(test)]
 mod tests;
-mod unreadable;
-mod zones;
 
 use iotax_experiment::{Error, Zone};
 
 use super::options::{Kind, Unit};
-use super::setting::Setting;
+use super::section::Setting;
 pub(crate) use lists::PerDirection;
 pub use number::Amount;
-use unreadable::Unreadable;
+
+/// Why a value does not read, before it is known where it stands.
+#[derive(Debug, PartialEq)]
+struct Unreadable {
+    pub problem: String,
+    pub advice: String,
+}
+
+impl Unreadable {
+    fn new(problem: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self { problem: problem.into(), advice: advice.into() }
+    }
+}
 
 /// The whole number that an expression without units makes.
 pub(super) fn computed(expression: &str) -> Option<i64> {
@@ -91,14 +100,14 @@ impl Setting {
     /// Sizes with their shares in percent (`bssplit`), for reads, writes and trims. Shares are as
     /// fio's: rounded down where they are shared out, so that they need not add up to 100.
     pub fn split(&self) -> Result<[Vec<(u64, u32)>; 3], Error> {
-        self.marked(split::split(self.text(), self.kb_base))
+        self.marked(shares::split(self.text(), self.kb_base))
     }
 
     /// The zones of `random_distribution=zoned` or `zoned_abs`, for reads, writes and trims.
     pub(crate) fn zones(&self) -> Result<[Vec<Zone>; 3], Error> {
         let (word, detail) = self.choice()?;
-        let parts = if word == "zoned" { zones::Parts::Percents } else { zones::Parts::Sizes };
-        self.marked(zones::zones(detail.unwrap_or_default(), parts, self.kb_base))
+        let parts = if word == "zoned" { shares::Parts::Percents } else { shares::Parts::Sizes };
+        self.marked(shares::zones(detail.unwrap_or_default(), parts, self.kb_base))
     }
 
     /// The first of some numbers.
@@ -113,8 +122,8 @@ impl Setting {
     }
 
     /// Sizes with priorities (`cmdprio_bssplit`), for reads and writes.
-    pub(crate) fn priorities(&self) -> Result<[Vec<priorities::Entry>; 2], Error> {
-        self.marked(priorities::priorities(self.text(), self.kb_base))
+    pub(crate) fn priorities(&self) -> Result<[Vec<shares::Priority>; 2], Error> {
+        self.marked(shares::priorities(self.text(), self.kb_base))
     }
 
     /// Numbers and ranges of them that are a part of the value.

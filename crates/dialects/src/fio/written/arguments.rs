@@ -13,8 +13,7 @@ use super::program::{self, Fate, ProgramOption, Takes};
 use crate::fio::options::{self, Kind, OptionInfo};
 use crate::fio::outside::Include;
 use crate::fio::place::Place;
-use crate::fio::section::{Ignored, Section};
-use crate::fio::setting::Setting;
+use crate::fio::section::{Ignored, Section, Setting};
 use crate::shell::Word;
 
 /// What a name on the command line stands for.
@@ -36,16 +35,16 @@ impl Meaning {
 /// A value, and its bytes in the whole text.
 type Value = (String, Range<usize>);
 
-/// The jobs of one command: those on it, then those of the job files it names.
+/// The jobs of one command of the `whole`: those on it, then those of the job files it names.
 pub(super) fn read(
-    (source, text): (&Arc<str>, &Arc<str>),
+    whole: &Place,
     words: &[Word],
     include: Include<'_>,
     budget: &mut Budget,
 ) -> Result<Vec<Section>, Error> {
     let (collector, files) = (Collector::new(), Vec::new());
     let (wanted, ignored) = (HashSet::new(), Vec::new());
-    let mut reader = Arguments { source, text, collector, budget, files, wanted, ignored };
+    let mut reader = Arguments { whole, collector, budget, files, wanted, ignored };
     reader.words(words)?;
     let mut sections = reader.collector.finish(reader.budget)?;
     reader.job_files(include, &mut sections)?;
@@ -56,8 +55,7 @@ pub(super) fn read(
 }
 
 struct Arguments<'a> {
-    source: &'a Arc<str>,
-    text: &'a Arc<str>,
+    whole: &'a Place,
     collector: Collector,
     budget: &'a mut Budget,
     files: Vec<(String, Range<usize>)>,
@@ -90,7 +88,7 @@ impl Arguments<'_> {
                 None => self.meaning(name, word)?,
             };
             let value = match value {
-                Some(value) => Some((value.to_owned(), value_span(self.text, word, value))),
+                Some(value) => Some((value.to_owned(), value_span(&self.whole.text, word, value))),
                 None if meaning.takes() == Takes::Value => {
                     rest.next().map(|next| (next.text.clone(), next.span.clone()))
                 }
@@ -204,8 +202,7 @@ impl Arguments<'_> {
 
     fn job_files(&mut self, include: Include<'_>, found: &mut Vec<Section>) -> Result<(), Error> {
         for (nth, (name, span)) in std::mem::take(&mut self.files).into_iter().enumerate() {
-            let place =
-                Place { source: self.source.clone(), line: 0, text: self.text.clone(), span };
+            let place = self.whole.part(span);
             let text = include.file(&name).map_err(|why| {
                 place.mark(Error::syntax(format!("`{name}` cannot be read: {why}"), ""))
             })?;
@@ -232,12 +229,11 @@ impl Arguments<'_> {
     }
 
     fn place(&self, word: &Word) -> Arc<Place> {
-        let source = self.source.clone();
-        Arc::new(Place { source, line: 0, text: self.text.clone(), span: word.span.clone() })
+        Arc::new(self.whole.part(word.span.clone()))
     }
 
     fn refuse(&self, problem: String, advice: String, word: &Word) -> Error {
-        Error::syntax(problem, advice).at(self.text, word.span.clone())
+        Error::syntax(problem, advice).at(&self.whole.text, word.span.clone())
     }
 }
 

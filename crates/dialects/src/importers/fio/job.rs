@@ -188,19 +188,25 @@ fn chosen(raw: &RawDirection) -> Option<Chosen<'_>> {
     };
     there()
         .find(|chosen| !chosen.latency.bins.0.is_empty())
-        .or_else(|| there().find(|chosen| chosen.latency.percentile.0.iter().any(is_real)))
+        .or_else(|| there().find(|chosen| chosen.latency.has_percentiles()))
         .or_else(|| there().next())
 }
 
 /// Without (`disable_clat=1`), all of it is 0.
 fn is_measured(latency: &RawLatency) -> bool {
-    let is_told = !latency.bins.0.is_empty() || latency.percentile.0.iter().any(is_real);
+    let is_told = !latency.bins.0.is_empty() || latency.has_percentiles();
     is_told || latency.max.float().is_some_and(|max| max > 0.0)
 }
 
+impl RawLatency {
+    fn has_percentiles(&self) -> bool {
+        self.percentile.0.iter().any(|(key, value)| is_real(key, *value))
+    }
+}
+
 /// Versions before 3.4 fill up the percentiles with `"0.00" : 0`.
-fn is_real((key, value): &(String, Number)) -> bool {
-    !(key == "0.00" && *value == Number::Whole(0))
+fn is_real(key: &str, value: Number) -> bool {
+    !(key == "0.00" && value == Number::Whole(0))
 }
 
 fn summary(chosen: &Chosen<'_>, job: &str, part: &str) -> Result<LatencySummary, Error> {
@@ -214,7 +220,7 @@ fn summary(chosen: &Chosen<'_>, job: &str, part: &str) -> Result<LatencySummary,
         Ok(number.positive(job, field(member))?.map(|units| units * *unit_ns as f64))
     };
     let mut quantiles = Vec::new();
-    for (key, value) in latency.percentile.0.iter().filter(|pair| is_real(pair)) {
+    for (key, value) in latency.percentile.0.iter().filter(|(key, value)| is_real(key, *value)) {
         let percent = key.parse().ok().filter(|percent| (0.0..=100.0).contains(percent));
         let Some(percent): Option<f64> = percent else {
             let (job, value) = (job.to_owned(), format!("{key:?}"));

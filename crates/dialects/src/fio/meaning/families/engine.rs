@@ -3,7 +3,7 @@
 use iotax_experiment::{Engine, Error};
 
 use crate::fio::meaning::draft::Draft;
-use crate::fio::setting::Setting;
+use crate::fio::section::Setting;
 
 const BUFFERED_AIO: &str = "io_uring here; buffered libaio in fio does one I/O at a time";
 

@@ -14,8 +14,7 @@ use iotax_experiment::{Error, Job};
 use super::chosen::Chosen;
 use super::draft::{Draft, Timing};
 use crate::fio::options::Class;
-use crate::fio::section::Section;
-use crate::fio::setting::Setting;
+use crate::fio::section::{Section, Setting};
 
 impl<'a> Draft<'a> {
     /// Reads all settings of a section but those that relate jobs to each other.

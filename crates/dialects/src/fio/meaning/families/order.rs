@@ -3,7 +3,7 @@
 use iotax_experiment::{Error, Pattern, RunLength, Skew, Trims};
 
 use crate::fio::meaning::draft::Draft;
-use crate::fio::setting::Setting;
+use crate::fio::section::Setting;
 
 /// fio's own values where a distribution is named without one (`options.c`, `FIO_DEF_*`).
 const DEFAULT_ZIPF: f64 = 1.1;

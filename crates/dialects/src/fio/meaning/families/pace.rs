@@ -4,7 +4,7 @@ use iotax_experiment::{BlockSizes, Error, Pace, Think, Trims};
 
 use super::order::Directions;
 use crate::fio::meaning::draft::Draft;
-use crate::fio::setting::Setting;
+use crate::fio::section::Setting;
 
 impl Draft<'_> {
     pub(super) fn read_pace(&mut self, directions: Directions) -> Result<(), Error> {

@@ -6,7 +6,7 @@ use iotax_experiment::{BlockSizes, Error, Files, Pattern};
 
 use crate::fio::meaning::chosen::bytes_of;
 use crate::fio::meaning::draft::Draft;
-use crate::fio::setting::Setting;
+use crate::fio::section::Setting;
 use crate::fio::values::Amount;
 use crate::fio_write::file_name;
 

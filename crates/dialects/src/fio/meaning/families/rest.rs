@@ -88,7 +88,7 @@ impl Draft<'_> {
             return Ok(());
         }
         if !self.job.writes() {
-            // See `checks::bind`.
+            // See `bind_checks`.
             self.job.verify_apart = true;
             return self.read_checks();
         }

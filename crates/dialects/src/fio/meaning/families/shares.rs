@@ -7,7 +7,7 @@ use iotax_experiment::{
 
 use crate::fio::meaning::chosen::bytes_of;
 use crate::fio::meaning::draft::Draft;
-use crate::fio::setting::Setting;
+use crate::fio::section::Setting;
 use crate::fio::values::Amount;
 
 /// fio's own.
