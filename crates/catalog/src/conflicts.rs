@@ -25,7 +25,7 @@ struct ConflictRow {
 }
 
 /// What was published of a VM size and is not so.
-pub(crate) fn of(name: &str) -> Vec<Conflict> {
+pub(crate) fn of_vm(name: &str) -> Vec<Conflict> {
     rows(name).map(conflict).collect()
 }
 

@@ -23,7 +23,7 @@ mod text;
 mod units;
 mod vm;
 
-pub use claims::{Agreement, Checked, Claim, Claimed, check, read_claims};
+pub use claims::{Agreement, Checked, Claim, Claimed, check_claims, read_claims};
 pub use disk::{Caching, Disk, HostCache};
 pub use error::{DiskProblem, Error, TableProblem, near_names};
 pub use expect::{

@@ -116,7 +116,7 @@ pub enum Property {
 
 impl Fact {
     /// Those of these that are known.
-    pub(crate) fn known(
+    pub(crate) fn all(
         properties: impl IntoIterator<Item = Option<Property>>,
         source: &Source,
     ) -> Vec<Self> {

@@ -2,10 +2,10 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use insta::assert_snapshot;
-use iotax_catalog::{Agreement, Checked, Scope, check, read_claims};
+use iotax_catalog::{Agreement, Checked, Scope, check_claims, read_claims};
 
 fn checked(table: &str) -> Vec<Checked> {
-    check(&read_claims("own.csv", table.as_bytes()).unwrap())
+    check_claims(&read_claims("own.csv", table.as_bytes()).unwrap())
 }
 
 #[test]
@@ -31,7 +31,7 @@ fn the_catalog_agrees_with_its_own_tables() {
         let plain = |name: &str| !name.contains('@') && !["rule", "free"].contains(&name);
         let some: Vec<_> = some.into_iter().filter(|claim| plain(&claim.name)).collect();
         assert!(!some.is_empty());
-        for row in check(&some) {
+        for row in check_claims(&some) {
             assert_eq!(row.agreement, Agreement::Same, "{row:?}");
         }
     }

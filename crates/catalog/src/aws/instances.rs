@@ -125,7 +125,7 @@ impl AwsRow {
             self.hypervisor.clone().map(Property::Hypervisor),
             self.bare_metal.map(Property::BareMetal),
         ];
-        Fact::known(facts, &self.source())
+        Fact::all(facts, &self.source())
     }
 
     fn notes(&self) -> Vec<Note> {

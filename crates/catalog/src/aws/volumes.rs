@@ -227,7 +227,7 @@ impl EbsRow {
             self.throughput_rule.clone().map(Property::ThroughputRule),
             self.performance_sla.clone().map(Property::Promised),
         ];
-        Fact::known(facts, &self.source())
+        Fact::all(facts, &self.source())
     }
 }
 

@@ -160,7 +160,7 @@ impl AzureDiskRow {
             } else {
                 HostCache::NotSupported
             }),
-            facts: Fact::known(facts, &self.source()),
+            facts: Fact::all(facts, &self.source()),
             notes: tabled(&self.notes),
             conflicts: Vec::new(),
             source: self.source(),

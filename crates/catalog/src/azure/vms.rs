@@ -107,7 +107,7 @@ impl AzureVmRow {
             network: network(&self.size),
             facts: self.facts(),
             notes: tabled(&self.notes),
-            conflicts: conflicts::of(&self.size),
+            conflicts: conflicts::of_vm(&self.size),
             source: self.source(),
             page: self.page(),
             variant: self.variant,
@@ -257,7 +257,7 @@ impl AzureVmRow {
             Some(Property::Family(self.family.clone())),
             self.retirement_date.clone().map(Property::Retires),
         ];
-        Fact::known(facts, &self.source())
+        Fact::all(facts, &self.source())
     }
 }
 

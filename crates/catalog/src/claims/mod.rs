@@ -67,7 +67,7 @@ impl Checked {
 }
 
 /// Compares each claim with the catalog.
-pub fn check(claims: &[Claim]) -> Vec<Checked> {
+pub fn check_claims(claims: &[Claim]) -> Vec<Checked> {
     let all = All::read();
     claims.iter().map(|claim| all.checked(claim)).collect()
 }

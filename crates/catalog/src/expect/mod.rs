@@ -81,7 +81,7 @@ pub struct Bucket {
 pub fn expect(setup: &Setup) -> Result<Expectation, Error> {
     let vm = setup.vm.as_deref().map(|name| vm_variant(name, setup.variant.as_deref()));
     let vm = vm.transpose()?;
-    path::check(vm.as_ref(), &setup.disks)?;
+    path::refuse_impossible(vm.as_ref(), &setup.disks)?;
     let disks: Vec<_> = setup
         .disks
         .iter()

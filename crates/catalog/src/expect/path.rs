@@ -24,7 +24,7 @@ pub fn vm_variant(name: &str, variant: Option<&str>) -> Result<Vm, Error> {
 }
 
 /// Refuses what no provider would let anybody attach.
-pub(super) fn check(vm: Option<&Vm>, disks: &[(Disk, Caching)]) -> Result<(), Error> {
+pub(super) fn refuse_impossible(vm: Option<&Vm>, disks: &[(Disk, Caching)]) -> Result<(), Error> {
     let Some((first, _)) = disks.first() else {
         return Err(Error::NoDisk);
     };

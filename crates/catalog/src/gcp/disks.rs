@@ -81,7 +81,7 @@ pub(crate) fn persistent(kind: &str, size_gib: Option<f64>) -> Disk {
         size_bytes: size_gib.map(gib_to_bytes),
         limits,
         host_cache: None,
-        facts: Fact::known(facts, &row.source()),
+        facts: Fact::all(facts, &row.source()),
         notes: tabled(&row.notes),
         conflicts: Vec::new(),
         source: row.source(),
@@ -115,12 +115,12 @@ fn hyperdisk(kind: &str, parameters: &mut Parameters) -> Result<Disk, Error> {
     }
     let at_most = |row: &GcpRow| {
         let (iops, mib) = (row.max_read_iops, row.max_read_mib);
-        Fact::known([iops.map(Property::MostIops), mib.map(Property::MostMib)], &row.source())
+        Fact::all([iops.map(Property::MostIops), mib.map(Property::MostMib)], &row.source())
     };
     let by_default = |row: &GcpRow| {
         let (iops, mib) = (row.max_read_iops, row.max_read_mib);
         let facts = [iops.map(Property::ConsoleIops), mib.map(Property::ConsoleThroughput)];
-        Fact::known(facts, &row.source())
+        Fact::all(facts, &row.source())
     };
     let facts = [most.map(at_most), default.map(by_default)];
     Ok(Disk {

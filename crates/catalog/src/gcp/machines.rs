@@ -137,7 +137,7 @@ impl Machine {
             (self.shared_cpu == Some(true)).then_some(Property::SharedCpu),
             self.max_persistent_disks_size_gb.map(Property::PersistentDiskGb),
         ];
-        Fact::known(facts, &self.source())
+        Fact::all(facts, &self.source())
     }
 }
 

@@ -126,7 +126,7 @@ fn plan(args: &CatalogPlanArgs) -> Result<Exit> {
 fn check(args: &CatalogCheckArgs) -> Result<Exit> {
     let file = args.file.display().to_string();
     let table = head_of(&args.file).with_context(|| format!("cannot read {file}"))?;
-    let rows = catalog::check(&catalog::read_claims(&file, &table)?);
+    let rows = catalog::check_claims(&catalog::read_claims(&file, &table)?);
     let value = || json!({ "file": file, "rows": rows });
     show((args.format, args.color), value, || report::catalog_check(&rows))?;
     let differs = rows.iter().any(|row| row.agreement == Agreement::Differs);

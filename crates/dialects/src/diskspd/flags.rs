@@ -44,7 +44,7 @@ const REFUSED: [(&str, &str, &str); 5] = [
 pub(super) type Placed<T> = Result<T, (Range<usize>, Box<Error>)>;
 
 /// Reads all words of a command; targets come last.
-pub(super) fn read(command: &Command) -> Placed<Line> {
+pub(super) fn read_flags(command: &Command) -> Placed<Line> {
     let mut line = Line::default();
     // Other flags count in blocks, wherever this one stands.
     for word in &command.words {

@@ -19,7 +19,7 @@ use iotax_experiment::{Error, Workload};
 
 pub use beyond::{Beyond, check_drivers, require_native};
 pub use outside::{Include, Machine, Outside};
-pub use place::Place;
+pub use place::TextPlace;
 pub use section::{Ignored, Section, Setting};
 
 /// The phases of a job file; `stonewall` separates them.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use iotax_experiment::Error;
 
 use super::options::OptionInfo;
-use super::place::Place;
+use super::place::TextPlace;
 
 /// A job as written. The settings of `[global]` that apply to it stand in front of its own.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,7 +14,7 @@ pub struct Section {
     /// Name of the job; several may have the same.
     pub name: String,
     /// Where the section begins.
-    pub place: Arc<Place>,
+    pub place: Arc<TextPlace>,
     /// In the order in which fio applies them: a later one of the same option counts.
     pub settings: Vec<Setting>,
     /// Which of several command lines joined by `&`, from 0; 0 in a job file.
@@ -31,7 +31,7 @@ pub struct Section {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ignored {
     /// Where it is written.
-    pub place: Arc<Place>,
+    pub place: Arc<TextPlace>,
     /// Why, or what it would have done.
     pub why: &'static str,
 }
@@ -45,7 +45,7 @@ pub struct Setting {
     /// What was put into it from the environment and the machine, as written: `${SIZE}`, `$ncpus`.
     pub variables: Arc<[String]>,
     /// Where it is written.
-    pub place: Arc<Place>,
+    pub place: Arc<TextPlace>,
     /// The value's bytes in the place's text; empty where there is no value.
     pub value_span: Range<usize>,
     /// fio's `kb_base` as this setting was read: 1024, or 1000 where it was set before.

@@ -50,7 +50,7 @@ fn is_csv(text: &str) -> bool {
 /// # Errors
 /// [`Error::CutOff`] or [`Error::Json`] for what is no whole JSON, [`Error::Nothing`] for CSV, and where
 /// no stream was measured, [`Error::Number`] for a figure that cannot be.
-pub fn read(text: &str) -> Result<Imported, Error> {
+pub fn read_k8s_netperf(text: &str) -> Result<Imported, Error> {
     if is_csv(text) {
         return Err(nothing("its CSV is not read; run k8s-netperf --json and keep what it prints"));
     }
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn streams_are_jobs_and_the_rest_is_left_out_and_said() {
-        let result = read(ROWS).unwrap();
+        let result = read_k8s_netperf(ROWS).unwrap();
         let rates = result.jobs.iter().map(|job| {
             let mbit_per_s = 8e3 * job.write.bytes as f64 / job.active_ns as f64;
             format!("{} ({}): {mbit_per_s:.3} Mbit/s", job.name, job.engine)
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn what_is_no_measurement_says_why() {
-        let error = |text: &str| read(text).unwrap_err().to_string();
+        let error = |text: &str| read_k8s_netperf(text).unwrap_err().to_string();
         assert_snapshot!(error("Driver,Profile,Same node,Throughput Metric\n"), @"it holds no measurement of k8s-netperf: its CSV is not read; run k8s-netperf --json and keep what it prints");
         assert_snapshot!(error(&ROWS.replace("_STREAM", "_RR")), @"it holds no measurement of k8s-netperf: of TCP_CRR, TCP_RR, UDP_RR it keeps no time of a round trip, only means of 99th percentiles; run a profile of TCP_STREAM or UDP_STREAM");
         assert_snapshot!(error(&ROWS.replace("\"duration\": 10", "\"duration\": 0")), @"job netperf TCP_STREAM 1024x1: duration is 0, but should be from 1 s to ten days");

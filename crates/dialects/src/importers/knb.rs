@@ -70,7 +70,7 @@ fn is_for_people(text: &str) -> bool {
 /// # Errors
 /// [`Error::CutOff`] or [`Error::Json`] for what is no whole JSON, [`Error::Nothing`] for other formats
 /// and for a run that measured nothing, [`Error::Number`] for a figure that cannot be.
-pub fn read(text: &str) -> Result<Imported, Error> {
+pub fn read_knb(text: &str) -> Result<Imported, Error> {
     if is_for_people(text) {
         return Err(nothing(
             "it is not in JSON; run knb again with -o json, or knb -fd DATA -o json",
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn a_cell_is_a_job_of_the_rate_that_was_received() {
-        let result = read(JSON).unwrap();
+        let result = read_knb(JSON).unwrap();
         let rates = result.jobs.iter().map(|job| {
             let mbit_per_s = 8e3 * job.write.bytes as f64 / job.active_ns as f64;
             format!("{} ({}): {mbit_per_s:.0} Mbit/s", job.name, job.engine)
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn what_is_no_measurement_says_why() {
-        let error = |text: &str| read(text).unwrap_err().to_string();
+        let error = |text: &str| read_knb(text).unwrap_err().to_string();
         assert_snapshot!(error(include_str!("../../tests/fixtures/knb/knb-1.txt")), @"it holds no measurement of knb: it is not in JSON; run knb again with -o json, or knb -fd DATA -o json");
         assert_snapshot!(error(include_str!("../../tests/fixtures/knb/knb-1.yaml")), @"it holds no measurement of knb: it is not in JSON; run knb again with -o json, or knb -fd DATA -o json");
         assert_snapshot!(error(&JSON[..900]), @"line 1: the JSON that begins here is cut off: what wrote it was ended before it was done");

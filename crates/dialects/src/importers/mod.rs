@@ -17,4 +17,4 @@ pub use error::Error;
 pub use imported::Imported;
 pub(crate) use imported::system;
 pub use options::Options;
-pub use sniff::{Tool, open, sniff, sniff_file};
+pub use sniff::{ResultTool, open, sniff, sniff_file};

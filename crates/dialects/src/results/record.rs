@@ -39,7 +39,7 @@ struct Part<'a> {
 ///
 /// The trials of a run are one result, for they share a day and a machine. A record of results has as
 /// many as there were.
-pub(super) fn read(
+pub(super) fn read_record(
     arm: usize,
     path: &Path,
     dir: &Path,

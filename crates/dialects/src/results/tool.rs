@@ -10,7 +10,7 @@ use crate::importers::options::bytes;
 use crate::importers::{Imported, Options, system};
 
 /// The result in `file`.
-pub(super) fn of(arm: usize, file: &Path, found: Imported) -> ResultFile {
+pub(super) fn of_tool(arm: usize, file: &Path, found: Imported) -> ResultFile {
     let Imported { tool, id, started, jobs, options, window_ns, far_end, warnings, .. } = found;
     let mut options = options.into_iter();
     let measured = jobs.into_iter().map(|record| {

@@ -57,7 +57,7 @@ static ALL: &[(&str, Fate)] = &[
 ];
 
 /// By a program's name, in lower case; of `mkfs.ext4` the part before the point.
-pub(super) fn find(name: &str) -> Option<Fate> {
+pub(super) fn beside_named(name: &str) -> Option<Fate> {
     let known = |name: &str| ALL.iter().find(|(names, _)| names.split(' ').any(|own| own == name));
     known(name).or_else(|| known(name.split('.').next().unwrap_or(name))).map(|(_, fate)| *fate)
 }

@@ -68,8 +68,8 @@ pub(crate) fn shown(written: &str) -> String {
 }
 
 /// The commands of `tool` in a text.
-pub(crate) fn read(text: &str, tool: Tool) -> Result<Pasted, Error> {
-    let style = style::of(text, tool);
+pub(crate) fn read_pasted(text: &str, tool: Tool) -> Result<Pasted, Error> {
+    let style = style::style_of(text, tool);
     let mut reader =
         Reader { text, tool, style, clock: Clock::default(), pasted: Pasted::default() };
     reader.part(0..text.len(), Joint::Sequence, 0)?;
@@ -148,7 +148,7 @@ impl Reader<'_> {
 
     fn stage(&mut self, command: &Simple, joint: Joint, depth: u32) -> Result<(), Error> {
         let stage = Stage { text: self.text, tool: self.tool, style: self.style };
-        let (found, mut notes) = stage.read(command)?;
+        let (found, mut notes) = stage.read_command(command)?;
         self.pasted.notes.append(&mut notes);
         match found {
             Found::Run { words, span, at_once } => {

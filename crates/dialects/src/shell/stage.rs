@@ -49,7 +49,7 @@ pub(super) struct Stage<'a> {
 
 impl Stage<'_> {
     /// What the command is, and what of it is left out.
-    pub(super) fn read(&self, command: &Simple) -> Result<(Found, Vec<Note>), Error> {
+    pub(super) fn read_command(&self, command: &Simple) -> Result<(Found, Vec<Note>), Error> {
         let mut notes = Vec::new();
         let mut at_once = false;
         let mut rest = command.words.as_slice();
@@ -62,7 +62,7 @@ impl Stage<'_> {
                 return Ok((found, notes));
             }
             let wrapper = self.wrapper(first);
-            let is_beside = wrapper.is_none() && beside::find(&name(first)).is_some();
+            let is_beside = wrapper.is_none() && beside::beside_named(&name(first)).is_some();
             let tool = behind.iter().find(|word| tool_of(word).is_some());
             let Some(tool) = tool.filter(|_| !is_beside) else { break };
             if !first.quoted && is_assignment(&first.text) {
@@ -110,7 +110,7 @@ impl Stage<'_> {
     /// On Windows `timeout` waits, and runs nothing.
     fn wrapper(&self, word: &Word) -> Option<&'static Wrapper> {
         let name = name(word);
-        wrappers::find(&name).filter(|_| !(self.style.windows && name == "timeout"))
+        wrappers::wrapper_named(&name).filter(|_| !(self.style.windows && name == "timeout"))
     }
 
     fn run(
@@ -179,7 +179,7 @@ impl Stage<'_> {
         let name = name(first);
         let fate = match (to_kernel(command, words), self.wrapper(first)) {
             (Some(fate), _) => Some(fate),
-            (None, None) => beside::find(&name),
+            (None, None) => beside::beside_named(&name),
             (None, Some(wrapper)) => match wrapper.fate {
                 wrappers::Fate::Dropped(why) => {
                     let behind = behind_options(wrapper, words);
@@ -285,13 +285,13 @@ fn behind_options<'a>(wrapper: &Wrapper, words: &'a [Word]) -> &'a [Word] {
     }
     let runs = |word: &Word| {
         tool_of(word).is_some()
-            || wrappers::find(&name(word)).is_some()
+            || wrappers::wrapper_named(&name(word)).is_some()
             || is_assignment(&word.text)
     };
     if words.get(at).is_none_or(|word| !runs(word)) {
         at += wrapper.words;
     }
-    let is_program = |word: &Word| runs(word) || beside::find(&name(word)).is_some();
+    let is_program = |word: &Word| runs(word) || beside::beside_named(&name(word)).is_some();
     if words.get(at).is_none_or(|word| !is_program(word)) {
         // An option that is not known here.
         let tool = words.iter().skip(1).position(|word| tool_of(word).is_some());

@@ -143,6 +143,6 @@ static ALL: &[Wrapper] = &[
 ];
 
 /// By a program's name, in lower case.
-pub(super) fn find(name: &str) -> Option<&'static Wrapper> {
+pub(super) fn wrapper_named(name: &str) -> Option<&'static Wrapper> {
     ALL.iter().find(|wrapper| wrapper.names.split(' ').any(|known| known == name))
 }

@@ -6,7 +6,7 @@ use iotax_experiment::{FioOption, Job};
 
 use super::chosen::Chosen;
 use crate::fio::options;
-use crate::fio::place::Place;
+use crate::fio::place::TextPlace;
 use crate::fio::section::Setting;
 
 /// When a job runs, from the start of its phase.
@@ -69,7 +69,7 @@ impl Draft<'_> {
     }
 
     /// The section's own place.
-    pub(super) fn place(&self) -> &Arc<Place> {
+    pub(super) fn place(&self) -> &Arc<TextPlace> {
         &self.chosen.section.place
     }
 }

@@ -31,7 +31,7 @@ pub(super) fn phases(
     origin: &str,
     name: Option<&str>,
 ) -> Result<Vec<Workload>, Error> {
-    let mut drafts = sections.iter().map(Draft::read).collect::<Result<Vec<_>, _>>()?;
+    let mut drafts = sections.iter().map(Draft::of_section).collect::<Result<Vec<_>, _>>()?;
     make_names_unique(&mut drafts);
     bind_checks(&mut drafts);
     let phases = phases::split(&mut drafts)?;
@@ -53,7 +53,7 @@ fn workload(mut drafts: Vec<Draft<'_>>, origin: &str, name: Option<&str>) -> Wor
         draft.timing.ends_all = draft.job.ends_all;
     }
     let timings: Vec<_> = drafts.iter().map(|draft| draft.timing).collect();
-    let window = window::of(&timings);
+    let window = window::window_of(&timings);
     window::notes(&mut drafts, window);
     let first = drafts.iter().find(|draft| !window.is_before(&draft.timing));
     let first = first.map(|draft| draft.job.name.clone()).unwrap_or_default();

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 pub(crate) use info::{Class, Reach};
-pub use info::{Kind, OptionInfo, Unit};
+pub use info::{OptionInfo, Unit, ValueKind};
 use table::OPTIONS;
 pub(crate) use version::{NEWEST_KNOWN, gone};
 pub use version::{Version, came};
@@ -31,7 +31,7 @@ pub fn all() -> impl Iterator<Item = &'static OptionInfo> {
 }
 
 /// The option of that name or alias that every job may have, whatever its engine.
-pub fn find(name: &str) -> Option<&'static OptionInfo> {
+pub fn option_named(name: &str) -> Option<&'static OptionInfo> {
     static BY_NAME: LazyLock<BTreeMap<&str, &OptionInfo>> = LazyLock::new(|| {
         all().flat_map(|option| option.names().map(move |name| (name, option))).collect()
     });

@@ -14,7 +14,7 @@ mod tests;
 
 use iotax_experiment::{Error, Zone};
 
-use super::options::{Kind, Unit};
+use super::options::{Unit, ValueKind};
 use super::section::Setting;
 pub(crate) use lists::PerDirection;
 pub use number::Amount;
@@ -40,17 +40,17 @@ pub(super) fn computed(expression: &str) -> Option<i64> {
 
 impl Setting {
     /// Refuses a value that does not read as the option's kind.
-    pub(crate) fn check(&self) -> Result<(), Error> {
+    pub(crate) fn check_value(&self) -> Result<(), Error> {
         match self.option.kind {
-            Kind::Ignored => Ok(()),
-            Kind::Removed => {
+            ValueKind::Ignored => Ok(()),
+            ValueKind::Removed => {
                 let advice = match self.name() {
                     "percentage_sequential" => "write percentage_random: 100 minus this",
                     _ => "leave it out",
                 };
                 Err(self.refuse("fio 3.33 no longer has this option", advice))
             }
-            Kind::OptionalText | Kind::Flag if self.value.is_none() => Ok(()),
+            ValueKind::OptionalText | ValueKind::Flag if self.value.is_none() => Ok(()),
             _ => self.marked(check::value(self)),
         }
     }
@@ -85,7 +85,7 @@ impl Setting {
     /// A time in nanoseconds.
     pub fn duration_ns(&self) -> Result<u64, Error> {
         let bare = match self.option.kind {
-            Kind::Time { bare } => bare,
+            ValueKind::Time { bare } => bare,
             _ => Unit::Seconds,
         };
         self.marked(number::time_ns(self.written(), bare))
@@ -142,7 +142,9 @@ impl Setting {
     }
 
     fn marked<T>(&self, read: Result<T, Unreadable>) -> Result<T, Error> {
-        if self.value.is_none() && !matches!(self.option.kind, Kind::Flag | Kind::OptionalText) {
+        if self.value.is_none()
+            && !matches!(self.option.kind, ValueKind::Flag | ValueKind::OptionalText)
+        {
             return Err(self.missing());
         }
         read.map_err(|Unreadable { problem, advice }| self.refuse_value(&problem, advice))

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use iotax_experiment::Error;
 
 use super::outside::Include;
-use super::place::{COMMAND_LINE, Place};
+use super::place::{COMMAND_LINE, TextPlace};
 use super::section::{Ignored, Section};
 use crate::lines::by_line;
 use crate::shell::{self, Pasted, Tool};
@@ -26,7 +26,7 @@ use budget::Budget;
 /// option can have. Errors name the file and line.
 pub fn read_job_file(name: &str, text: &str, include: Include<'_>) -> Result<Vec<Section>, Error> {
     let mut budget = Budget::new();
-    let sections = ini::read(name, text, include, &mut collect::Collector::new(), &mut budget)?;
+    let sections = ini::read_ini(name, text, include, &mut collect::Collector::new(), &mut budget)?;
     if sections.is_empty() {
         return Err(Error::syntax(
             format!("{name} has no job"),
@@ -62,11 +62,12 @@ pub(crate) fn read_script(
 fn read_commands(source: &str, text: &str, include: Include<'_>) -> Result<Vec<Section>, Error> {
     let mut budget = Budget::new();
     budget.text(text)?;
-    let whole = Place { source: source.into(), line: 0, text: text.into(), span: 0..text.len() };
-    let Pasted { runs, notes } = shell::read(text, Tool::Fio)?;
+    let whole =
+        TextPlace { source: source.into(), line: 0, text: text.into(), span: 0..text.len() };
+    let Pasted { runs, notes } = shell::read_pasted(text, Tool::Fio)?;
     let mut found: Vec<Section> = Vec::new();
     for run in runs {
-        let mut sections = arguments::read(&whole, &run.words, include, &mut budget)?;
+        let mut sections = arguments::read_arguments(&whole, &run.words, include, &mut budget)?;
         if sections.is_empty() {
             return Err(no_job().at(text, run.span));
         }

@@ -21,7 +21,7 @@ use super::xml;
 /// # Errors
 /// [`Error::DiskspdText`] for its output without `-Rxml`, [`Error::Xml`] with the line if it is not XML or not `DiskSpd`'s, [`Error::Nothing`] if it
 /// holds no figures.
-pub fn read(text: &str) -> Result<Imported, Error> {
+pub fn read_diskspd(text: &str) -> Result<Imported, Error> {
     if is_text(text) {
         return Err(Error::DiskspdText);
     }

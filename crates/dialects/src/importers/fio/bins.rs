@@ -10,7 +10,7 @@ const BITS: u32 = 6;
 const LONGEST_NS: u64 = 3_600_000_000_000;
 
 /// Bins as middles in nanoseconds, ascending, and counts. `unit_ns` is what fio measured in.
-pub(super) fn read(
+pub(super) fn read_bins(
     latency: &RawLatency,
     unit_ns: u64,
     job: &str,

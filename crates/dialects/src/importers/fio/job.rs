@@ -18,7 +18,7 @@ const SHORT_MS: u64 = 10;
 
 /// Reads one entry of `jobs`; what has no place goes to `notes`. `threads` is how many threads
 /// fio has put together in it.
-pub(super) fn read(
+pub(super) fn read_job(
     raw: &RawJob,
     threads: u32,
     notes: &mut Vec<String>,
@@ -152,7 +152,7 @@ fn direction(
     }
     let Some(chosen) = chosen(raw) else { return Ok(record) };
     let field = format!("{part}.{}.bins", chosen.name);
-    record.fio_bins = bins::read(chosen.latency, chosen.unit_ns, job, &field)?;
+    record.fio_bins = bins::read_bins(chosen.latency, chosen.unit_ns, job, &field)?;
     record.service = histogram(&record.fio_bins);
     record.summary = Some(summary(&chosen, job, part)?);
     if chosen.is_total {
@@ -245,7 +245,7 @@ fn summary(chosen: &Chosen<'_>, job: &str, part: &str) -> Result<LatencySummary,
 fn sync(raw: &RawJob) -> Result<(LatencyHistogram, Option<(u64, LatencySummary)>), Error> {
     let name = &raw.jobname;
     let Some(latency) = &raw.sync.lat_ns else { return Ok((LatencyHistogram::empty(), None)) };
-    let bins = bins::read(latency, 1, name, "sync.lat_ns.bins")?;
+    let bins = bins::read_bins(latency, 1, name, "sync.lat_ns.bins")?;
     let samples = latency.samples.count(name, "sync.lat_ns.N")?.unwrap_or(0);
     if !bins.is_empty() || samples == 0 {
         return Ok((histogram(&bins), None));

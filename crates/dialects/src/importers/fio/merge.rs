@@ -33,7 +33,7 @@ pub(super) fn into(
         let options = global.with(&raw);
         // Without clones beside it, an entry has all threads of the job (group_reporting).
         let threads = if cloned { 1 } else { number(&options, "numjobs") };
-        let mut record = job::read(&raw, threads, &mut imported.warnings)?;
+        let mut record = job::read_job(&raw, threads, &mut imported.warnings)?;
         options.value("ioengine").unwrap_or("psync").clone_into(&mut record.engine);
         record.queue_depth = depth(&options);
         let own = u64::from(record.threads) * u64::from(record.queue_depth);

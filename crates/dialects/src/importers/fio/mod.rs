@@ -47,7 +47,7 @@ const LONGEST_BYTES: usize = 64 << 20;
 ///
 /// # Errors
 /// One of [`Error`], with the line or the field that is wrong.
-pub fn read(text: &str) -> Result<Imported, Error> {
+pub fn read_fio(text: &str) -> Result<Imported, Error> {
     if text.len() > LONGEST_BYTES {
         return Err(Error::TooLong { bytes: text.len(), limit: LONGEST_BYTES });
     }

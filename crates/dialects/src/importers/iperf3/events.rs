@@ -13,7 +13,7 @@ use crate::importers::error::Error;
 use crate::importers::json::{self, tidy};
 
 /// The result, and whether more follows it.
-pub(super) fn read(text: &str) -> Result<(Root, bool), Error> {
+pub(super) fn read_root(text: &str) -> Result<(Root, bool), Error> {
     let start = text.find('{').unwrap_or(text.len());
     let text = match tidy(&text[start..]) {
         Cow::Borrowed(_) => Cow::Borrowed(text),

@@ -35,8 +35,8 @@ pub(super) fn is_start(text: &str) -> bool {
 /// # Errors
 /// [`Error::CutOff`] or [`Error::Json`] for what is no whole JSON, [`Error::Nothing`] for a run that
 /// failed or measured nothing, [`Error::Number`] for a figure that cannot be.
-pub fn read(text: &str) -> Result<Imported, Error> {
-    let (root, has_more) = events::read(text)?;
+pub fn read_iperf3(text: &str) -> Result<Imported, Error> {
+    let (root, has_more) = events::read_root(text)?;
     if has_more {
         return Err(none("it holds several results; keep each in a file of its own"));
     }
