@@ -3,7 +3,7 @@
 use iotax_experiment::units::Unit;
 use iotax_experiment::{Error, Extent, Zone};
 
-use super::line::{Caching, Given};
+use super::line::Caching;
 use crate::shell::Word;
 
 const SIZE_ADVICE: &str =
@@ -67,14 +67,9 @@ pub(super) fn percent(text: &str) -> Result<u8, Error> {
         .ok_or_else(|| Unit::Percent.refuse(text, "it is above 100", "write 0 to 100"))
 }
 
-/// `-S...`: caches and write-through, the flags in `value` on top of what was `before`. As in `DiskSpd`, one says how to cache and
+/// `-S...`: caches and write-through, the flags in `value` on top of those before. As in `DiskSpd`, one says how to cache and
 /// one whether to write through; saying either twice is a conflict.
-pub(super) fn caching(
-    before: Option<&Given<Caching>>,
-    word: &Word,
-    value: &str,
-) -> Result<Caching, Error> {
-    let mut caching = before.map(|given| given.value).unwrap_or_default();
+pub(super) fn caching(mut caching: Caching, word: &Word, value: &str) -> Result<Caching, Error> {
     for flag in if value.is_empty() { "u" } else { value }.chars() {
         let cache_said = caching.cached || caching.unbuffered || caching.remote_only;
         let fresh = match flag {
