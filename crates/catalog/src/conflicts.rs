@@ -42,7 +42,8 @@ fn rows(name: &str) -> impl Iterator<Item = ConflictRow> {
 }
 
 fn conflict(row: ConflictRow) -> Conflict {
-    let size = row.size_gib.map_or(String::new(), |gib| format!(" of {gib} GiB"));
+    let size =
+        row.size_gib.map_or(String::new(), |gib| format!(" of {}", iotax_quantity::gib(gib)));
     Conflict {
         name: row.name + &size,
         scope: row.scope,

@@ -1,5 +1,7 @@
 //! A disk as a user writes it: `NAME:key=value,...`.
 
+use iotax_quantity::{exact, gib as shown};
+
 use crate::disk::Caching;
 use crate::error::Error;
 use crate::limit::Cloud;
@@ -69,7 +71,7 @@ impl<'a> Parameters<'a> {
         if (least..=most).contains(&gib) {
             return Ok(Some(gib));
         }
-        Err(self.problem(&format!("size={value}: its size is {least} to {most} GiB")))
+        Err(self.problem(&format!("size={value}: its size is {} to {}", exact(least), shown(most))))
     }
 
     pub(crate) fn iops(&mut self) -> Result<Option<f64>, Error> {

@@ -87,7 +87,8 @@ pub enum Error {
     },
     /// A namespace that was just made cannot be used.
     #[error(
-        "namespace {namespace} has no service account after {seconds} s, so that no pod can be made"
+        "namespace {namespace} has no service account after {}, so that no pod can be made",
+        iotax_quantity::span(*seconds)
     )]
     NoServiceAccount {
         namespace: String,

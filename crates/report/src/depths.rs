@@ -4,7 +4,6 @@ use iotax_analyze::Analysis;
 use iotax_experiment::{LatencyTarget, Workload};
 
 use crate::document::Table;
-use crate::format;
 
 /// One row for each arm and job that looked for its depth.
 pub(crate) fn table(workload: &Workload, analysis: &Analysis) -> Option<Table> {
@@ -26,9 +25,9 @@ pub(crate) fn table(workload: &Workload, analysis: &Analysis) -> Option<Table> {
 }
 
 fn target(of: LatencyTarget) -> String {
-    let most = format::time(of.target_ns as f64);
+    let most = iotax_quantity::set_time(of.target_ns);
     if of.percentile < 100.0 {
-        format!("at most {most} for {} % of I/Os", of.percentile)
+        format!("at most {most} for {} of I/Os", iotax_quantity::set_percent(of.percentile))
     } else {
         format!("at most {most}")
     }

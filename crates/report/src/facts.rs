@@ -2,6 +2,7 @@
 
 use iotax_analyze::Analysis;
 use iotax_experiment::{BlockSizes, Bound, FioOption, HostCommands, Job, Pace, Pattern, Trims};
+use iotax_quantity::set_percent;
 use iotax_record::{Environment, ExperimentHead, HostRecord, HostRole};
 use iotax_wording::trial::why;
 
@@ -68,7 +69,7 @@ pub(crate) fn host(experiment: &ExperimentHead, place: usize) -> Item {
         ("CPU", cpu_model.clone()),
         ("io_uring", (*io_uring == Some(false)).then(|| "forbidden".to_owned())),
         ("CPUs online", Some(cpus.to_string())),
-        ("CPUs allowed (cgroup)", cgroup_cpus.map(|n| iotax_quantity::fixed(n, 2))),
+        ("CPUs allowed (cgroup)", cgroup_cpus.map(iotax_quantity::exact)),
         ("AES instructions", cpu_aes.map(|yes| if yes { "yes" } else { "no" }.to_owned())),
         ("frequency governor", cpu_governor.clone()),
         ("memory", memory_bytes.map(iotax_quantity::size)),
@@ -176,7 +177,7 @@ fn access(job: &Job) -> String {
             Some(Trims::Only) => format!("{order} trim"),
             Some(Trims::First) => format!("{order} trim, then write"),
         },
-        reads => format!("{order}, {reads} % read"),
+        reads => format!("{order}, {} read", set_percent(reads)),
     }
 }
 
@@ -186,7 +187,8 @@ fn sizes(sizes: &BlockSizes) -> String {
         BlockSizes::Fixed(size) => bytes(*size),
         BlockSizes::Range { min, max } => format!("{} to {}", bytes(*min), bytes(*max)),
         BlockSizes::Split(shares) => {
-            let shares = shares.iter().map(|s| format!("{} {} %", bytes(s.bytes), s.percent));
+            let shares =
+                shares.iter().map(|s| format!("{} {}", bytes(s.bytes), set_percent(s.percent)));
             shares.collect::<Vec<_>>().join(", ")
         }
     }
@@ -202,7 +204,10 @@ fn pace(job: &Job) -> String {
 
 /// An offered rate.
 fn rate(job: &Job, per_s: f64) -> String {
-    format::rate_of(job.engine, per_s, per_s * f64::from(job.block_sizes.max_bytes()))
+    match job.engine.unit() {
+        "I/O" => iotax_quantity::iops_limit(per_s),
+        _ => format::rate_of(job.engine, per_s, per_s * f64::from(job.block_sizes.max_bytes())),
+    }
 }
 
 fn options(job: &Job) -> String {
@@ -227,10 +232,10 @@ fn options(job: &Job) -> String {
     }
     words.extend(job.explain_shares());
     if job.start_delay_ns > 0 {
-        words.push(format!("starts after {}", format::time(job.start_delay_ns as f64)));
+        words.push(format!("starts after {}", iotax_quantity::set_time(job.start_delay_ns)));
     }
     if let Some(end_ns) = job.end_after_ns {
-        words.push(format!("ends {} into the trial", format::time(end_ns as f64)));
+        words.push(format!("ends {} into the trial", iotax_quantity::set_time(end_ns)));
     }
     words.join(", ")
 }

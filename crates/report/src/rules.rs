@@ -3,7 +3,7 @@
 use iotax_analyze::{Analysis, Effect, Estimate, Judgment};
 use iotax_experiment::Rule;
 use iotax_experiment::rule::{Condition, Figure, RuleOutcome};
-use iotax_quantity::grouped;
+use iotax_quantity::{grouped, rate_interval};
 use iotax_wording::effect::EffectWords as _;
 use iotax_wording::{name, rule};
 
@@ -117,7 +117,7 @@ fn found(judgment: &Judgment) -> Option<(&'static str, String)> {
 
 fn of_figure(figure: &Figure, found: Estimate) -> String {
     match figure {
-        Figure::Iops => format::iops_interval(found),
+        Figure::Iops => rate_interval(found.value, found.lo, found.hi, "IOPS"),
         Figure::Bandwidth => {
             let [value, lo, hi] = [found.value, found.lo, found.hi].map(bandwidth::measured);
             format!("{value} {} [{lo}, {hi}]", bandwidth::MEASURED.word())
@@ -194,7 +194,7 @@ mod tests {
         let kept = judged("sync.p99 > 10ms", RuleOutcome::Pass, Some((4.1e6, 3.9e6, 4.4e6)));
         insta::assert_snapshot!(told_of(&kept), @"Rule kept: `sync.p99 > 10ms`: new has a sync p99 of 4.1 ms [3.9, 4.4] over 10 trials.");
         let open = judged("iops < 5000", RuleOutcome::Undecided, Some((5_010., 4_800., 5_300.)));
-        insta::assert_snapshot!(told_of(&Judgment { needed: Some(90), ..open }), @"Rule undecided: `iops < 5000`: new has 5010 IOPS [4800, 5300] over 10 trials; about 90 would decide it.");
+        insta::assert_snapshot!(told_of(&Judgment { needed: Some(90), ..open }), @"Rule undecided: `iops < 5000`: new has 5,010 IOPS [4,800, 5,300] over 10 trials; about 90 would decide it.");
         let gain = judged("slower by 5%", RuleOutcome::Pass, Some((-0.1, -0.12, -0.08)));
         insta::assert_snapshot!(told_of(&gain), @"Rule kept: `slower by 5%`: new is 10 % faster [8, 12] in throughput after 10 blocks.");
         let stalled = judged("p99 > 1ms", RuleOutcome::Fail, None);

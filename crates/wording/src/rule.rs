@@ -26,7 +26,7 @@ pub fn why(judgment: &Judgment) -> Option<String> {
             has.round()
         ),
         RuleOpen::JobsUnmatched(jobs) => {
-            format!("{} that one side alone has could not be compared", count(jobs.into(), "job"))
+            format!("{} that one side alone has could not be compared", count(jobs, "job"))
         }
         RuleOpen::NoEnd => "the record has no end: its run was cut off".to_owned(),
         RuleOpen::Cut { held, run } => {

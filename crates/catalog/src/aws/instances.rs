@@ -91,8 +91,8 @@ impl AwsRow {
             iops: rate(self.ebs_baseline_iops, self.ebs_max_iops, 1.0),
             bw_bytes: rate(self.baseline_mb, self.max_mb, MB),
             notes: vec![format!(
-                "IOPS stated at {} KiB, throughput at 128 KiB",
-                IOPS_ARE_AT_BYTES / KIB
+                "IOPS stated at {}, throughput at 128 KiB",
+                iotax_quantity::size(IOPS_ARE_AT_BYTES)
             )],
             ..Limit::unknown(Scope::Instance, &self.instance_type, &self.source())
         }

@@ -1,5 +1,6 @@
 //! EBS volumes: what a volume of a size, as provisioned, may do.
 
+use iotax_quantity::{exact, gib, iops_limit, mib_per_s_limit};
 use serde::Deserialize;
 
 use crate::disk::Disk;
@@ -96,12 +97,15 @@ impl EbsRow {
     fn allows(&self, asked: Asked) -> Result<(), String> {
         if asked.size_gib.is_some_and(|gib| !(self.size_min_gib..=self.size_max_gib).contains(&gib))
         {
-            return Err(format!("its size is {} to {} GiB", self.size_min_gib, self.size_max_gib));
+            return Err(format!("its size is {}", self.sizes()));
         }
         let (least, most) = (self.min_iops.unwrap_or(1.0), self.most_iops(asked.size_gib));
         if let Some(iops) = asked.iops.filter(|iops| !(least..=most).contains(iops)) {
             return Err(format!(
-                "{iops} IOPS cannot be provisioned at this size: {least} to {most} can"
+                "{} cannot be provisioned at this size: {} to {} can",
+                iops_limit(iops),
+                exact(least),
+                exact(most)
             ));
         }
         let least = self.included_mib.unwrap_or(0.0);
@@ -109,7 +113,11 @@ impl EbsRow {
         let most = (iops * GP3_MIB_PER_IOPS).clamp(least, self.max_throughput_mib.max(least));
         match asked.mib.filter(|mib| !(least..=most).contains(mib)) {
             Some(mib) => Err(format!(
-                "{mib:.0} MiB/s cannot be provisioned with {iops} IOPS: {least} to {most} can"
+                "{} cannot be provisioned with {}: {} to {} can",
+                mib_per_s_limit(mib * MIB),
+                iops_limit(iops),
+                exact(least),
+                exact(most)
             )),
             None => Ok(()),
         }
@@ -227,11 +235,14 @@ impl EbsRow {
         limit.notes.extend(self.throughput_rule.iter().map(|rule| format!("throughput: {rule}")));
     }
 
+    fn sizes(&self) -> String {
+        format!("{} to {}", exact(self.size_min_gib), gib(self.size_max_gib))
+    }
+
     fn facts(&self) -> Vec<Fact> {
-        let range = format!("{} to {} GiB", self.size_min_gib, self.size_max_gib);
         let facts = [
             ("Variant", self.variant.clone()),
-            ("Sizes", Some(range)),
+            ("Sizes", Some(self.sizes())),
             ("IOPS", self.baseline_iops_rule.clone()),
             ("Throughput", self.throughput_rule.clone()),
             ("Promised", self.performance_sla.clone()),

@@ -1,5 +1,6 @@
 //! Azure's managed disks.
 
+use iotax_quantity::{exact, iops_limit, mb_per_s};
 use serde::Deserialize;
 
 use super::vms::io_unit_bytes;
@@ -241,14 +242,20 @@ impl Ceilings {
         if let Some(iops) = iops.filter(|iops| !(self.min_iops..=most).contains(&iops.sustained)) {
             let (least, asked) = (self.min_iops, iops.sustained);
             return Err(parameters.problem(&format!(
-                "{asked} IOPS cannot be provisioned at this size: {least} to {most} can"
+                "{} cannot be provisioned at this size: {} to {} can",
+                iops_limit(asked),
+                exact(least),
+                exact(most)
             )));
         }
         let most_mb = self.max_mb_at(iops.map_or(most, |iops| iops.sustained)).max(min_mb);
         let mb = bytes.map(|bytes| bytes.sustained / MB);
         match mb.filter(|mb| !(min_mb..=most_mb).contains(mb)) {
             Some(mb) => Err(parameters.problem(&format!(
-                "{mb:.0} MB/s cannot be provisioned with these IOPS: {min_mb} to {most_mb} can"
+                "{} cannot be provisioned with these IOPS: {} to {} can",
+                mb_per_s(mb * MB),
+                exact(min_mb),
+                exact(most_mb)
             ))),
             None => Ok(()),
         }

@@ -248,7 +248,7 @@ impl AzureVmRow {
 
     fn facts(&self) -> Vec<Fact> {
         let yes = |value: bool| if value { "yes" } else { "no" }.to_owned();
-        let gib = |gib: f64| format!("{gib} GiB");
+        let gib = iotax_quantity::gib;
         let words = |text: &Option<String>| text.as_ref().map(|text| text.replace(',', ", "));
         let facts = [
             ("Temporary disk", self.temp_disk_gib.filter(|gib| *gib > 0.0).map(gib)),

@@ -1,5 +1,7 @@
 //! Persistent Disk and Hyperdisk.
 
+use iotax_quantity::{iops_limit, mib_per_s_limit};
+
 use super::row::GcpRow;
 use crate::disk::Disk;
 use crate::error::Error;
@@ -117,11 +119,12 @@ fn hyperdisk(kind: &str, parameters: &mut Parameters) -> Result<Disk, Error> {
     let most_iops = most.and_then(|row| row.max_read_iops);
     let most_mib = most.and_then(|row| row.max_read_mib);
     if too_much(iops, most_iops) || too_much(bytes.map(|bytes| bytes / MIB), most_mib) {
-        let figure = |most: Option<f64>| most.map_or("unknown".to_owned(), |most| most.to_string());
+        let figure =
+            |most: Option<f64>, shown: fn(f64) -> String| most.map_or("unknown".to_owned(), shown);
         return Err(parameters.problem(&format!(
-            "a disk has {} IOPS and {} MiB/s at most",
-            figure(most_iops),
-            figure(most_mib)
+            "a disk has {} and {} at most",
+            figure(most_iops, iops_limit),
+            figure(most_mib.map(|mib| mib * MIB), mib_per_s_limit)
         )));
     }
     let words = |figure: Option<f64>, unit: &str| figure.map(|figure| format!("{figure} {unit}"));

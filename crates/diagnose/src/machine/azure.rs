@@ -1,6 +1,7 @@
 //! Azure's hosts: encryption, caches, ephemeral disks, disk controllers.
 
 use iotax_catalog::{Caching, Cloud, Limit, Scope, Vm};
+use iotax_quantity::whole;
 use iotax_record::machine::{Device, UsedAs};
 use serde::Serialize;
 
@@ -238,7 +239,7 @@ fn controller(seen: &Snapshot<'_>) -> Vec<Finding> {
     let about = Component::new(ComponentKind::Vm, size);
     let of = |variant, iops: f64| {
         let field = Field::VmVariant { vm: size.to_owned(), variant };
-        Observation::documented(field, format!("{iops:.0}"))
+        Observation::documented(field, Value::Count(whole(iops)))
     };
     let finding = Finding::new("scsi-controller", about, Certainty::Likely, why)
         .observed(Observation::block(device, "device/subsystem", "scsi"))

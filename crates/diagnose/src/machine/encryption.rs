@@ -1,5 +1,6 @@
 //! Encryption in this machine: dm-crypt and what it stands on.
 
+use iotax_quantity::whole;
 use iotax_record::machine::{Crypt, Device, GroupIoLimits};
 use serde::Serialize;
 
@@ -214,7 +215,7 @@ fn unheld_limits(seen: &Snapshot<'_>, limits: &GroupIoLimits) -> Option<Finding>
     let why = EncryptionWhy::GroupLimits { device: device.name.clone() };
     Some(
         Finding::new("io-max-ignored", about, Certainty::ToBeTested, why)
-            .observed(Observation::file(limits.file.as_str(), format!("{writes:.0}")))
+            .observed(Observation::file(limits.file.as_str(), whole(writes).to_string()))
             .observed(Observation::field("uname", Field::KernelRelease, release.as_str()))
             .observed(Observation::block(device, "dm/name", name(device)))
             .run("driver-searcher", &limits.path, "--scale 0.05"),

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::rules::{Finder, Rule, rule};
 use crate::machine::finding::{Certainty, Component, Finding};
-use crate::machine::observation::Observation;
+use crate::machine::observation::{Observation, Value};
 use crate::machine::snapshot::{Snapshot, quoted};
 
 pub(super) const RULES: &[Rule] = &[rule(&["gcp-unnamed-disk"], Finder::NetworkDisk(unnamed))];
@@ -69,7 +69,7 @@ fn unnamed(seen: &Snapshot<'_>, disk: &Device, path: &str) -> Option<Finding> {
     Some(
         Finding::new("gcp-unnamed-disk", Component::device(disk).of(path), certainty, why)
             .observed(Observation::metadata("disks/type", kind.unwrap_or("nothing")))
-            .observed(Observation::block(disk, "size", format!("{size} GiB")))
+            .observed(Observation::block(disk, "size", Value::Bytes(disk.size_bytes)))
             .limits(&options, path),
     )
 }

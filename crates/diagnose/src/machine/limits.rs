@@ -189,7 +189,7 @@ fn depths(_: &Snapshot<'_>, one: &Attached<'_>, documented: &DiskExpectation) ->
         .observed_if(file("queue/nr_requests", queue.requests))
         .observed_if(file("device/queue_depth", queue.depth))
         .run("randread-4k", one.path, "")
-        .run("randread-4k", one.path, &format!("--set depth={needed:.0}"));
+        .run("randread-4k", one.path, &format!("--set depth={}", whole(needed)));
     (is_short || needed >= DEEP).then_some(finding)
 }
 

@@ -71,7 +71,11 @@ fn mtu(interface: &Interface) -> Option<Observation> {
 /// Packets that arrive, and larger ones that do not.
 fn probed(probe: &PathProbe) -> impl Iterator<Item = Observation> {
     let of = |field: Field, bytes: Option<u32>| {
-        Some(Observation::field(Source::Datagrams, field, format!("{} B", bytes?)))
+        Some(Observation::field(
+            Source::Datagrams,
+            field,
+            iotax_quantity::single_bytes(bytes?.into()),
+        ))
     };
     let arrived = of(Field::LargestArrived, probe.arrived_bytes);
     arrived.into_iter().chain(of(Field::SmallestLost, probe.lost_bytes))

@@ -75,7 +75,7 @@ pub(super) fn scope(limit: &Limit) -> String {
 /// Size of memory or a disk, which is whole in GiB and named by it in documents.
 pub(super) fn size(bytes: u64) -> String {
     const GIB: f64 = 1_073_741_824.0;
-    format!("{} GiB", amount(bytes as f64 / GIB))
+    iotax_quantity::gib(bytes as f64 / GIB)
 }
 
 #[cfg(test)]

@@ -114,8 +114,8 @@ pub(super) fn add_conflicts(page: &mut Document, conflicts: &[Conflict], sources
 pub(super) fn conflict_text(conflict: &Conflict) -> String {
     let Conflict { claimed_by, name, scope, explanation, .. } = conflict;
     let pair = |iops: Option<f64>, bytes: Option<f64>| {
-        let iops = iops.map(|iops| format!("{} IOPS", amount(iops)));
-        let bytes = bytes.map(|bytes| format!("{} MB/s", bandwidth(Unit::Mb, bytes)));
+        let iops = iops.map(iotax_quantity::iops_limit);
+        let bytes = bytes.map(iotax_quantity::mb_per_s);
         let known: Vec<String> = iops.into_iter().chain(bytes).collect();
         (!known.is_empty()).then(|| known.join(" and "))
     };

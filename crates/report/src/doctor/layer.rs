@@ -179,7 +179,10 @@ fn of_target(target: &MappedTarget) -> Vec<String> {
     let Some(Crypt { cipher, flags, sector_bytes, integrity }) = &target.crypt else {
         return Vec::new();
     };
-    let mut facts = vec![cipher.clone(), format!("sectors of {sector_bytes} B")];
+    let mut facts = vec![
+        cipher.clone(),
+        format!("sectors of {}", iotax_quantity::single_bytes((*sector_bytes).into())),
+    ];
     let flags = if flags.is_empty() { "no flags".to_owned() } else { flags.join(" ") };
     facts.push(flags);
     facts.extend(integrity.as_ref().map(|kind| format!("integrity {kind}")));

@@ -62,8 +62,8 @@ fn memory(machine: &Machine) -> Option<String> {
 
 fn waiting(machine: &Machine) -> Option<String> {
     let io = machine.memory.io_pressure?;
-    let share = format::plain(io.some_300s_percent);
-    Some(format!("tasks waited for I/O for {share} % of the last 5 minutes"))
+    let share = format::percent(io.some_300s_percent / 100.0);
+    Some(format!("tasks waited for I/O for {share} of the last 5 minutes"))
 }
 
 fn groups(groups: &ControlGroups) -> Option<String> {
@@ -73,7 +73,7 @@ fn groups(groups: &ControlGroups) -> Option<String> {
     {
         facts.push(format!(
             "{} CPUs ({} of {} periods throttled)",
-            format::plain(cpus),
+            iotax_quantity::exact(cpus),
             iotax_quantity::grouped(cpu.throttled_periods),
             iotax_quantity::grouped(cpu.periods)
         ));
@@ -104,8 +104,8 @@ fn network(seen: &NetworkSeen) -> String {
 
 fn io_limits(limits: &GroupIoLimits) -> String {
     let each = [
-        (limits.read_iops, "read", format::iops as fn(f64) -> String),
-        (limits.write_iops, "write", format::iops),
+        (limits.read_iops, "read", iotax_quantity::iops_limit as fn(f64) -> String),
+        (limits.write_iops, "write", iotax_quantity::iops_limit),
         (limits.read_bw_bytes, "read", bandwidth::limit_rate),
         (limits.write_bw_bytes, "write", bandwidth::limit_rate),
     ];

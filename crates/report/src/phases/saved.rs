@@ -155,11 +155,7 @@ fn cell(comparison: &Comparison, analysis: &Analysis) -> Cell {
         (arm.iops, base.iops, "IOPS")
     };
     let text = |value: f64| {
-        if unit == "IOPS" {
-            iotax_quantity::grouped(iotax_quantity::whole(value))
-        } else {
-            bandwidth::measured(value)
-        }
+        if unit == "IOPS" { format::three_digits(value) } else { bandwidth::measured(value) }
     };
     toned(comparison, &format!("{} / {} {unit}", text(with), text(of)))
 }

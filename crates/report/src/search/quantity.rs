@@ -134,13 +134,7 @@ pub(super) fn of_path(path: &PathCap) -> Quantity {
     Quantity::Path { of: quantity, traffic: Some(traffic), is_per_flow }
 }
 
-/// Four digits, and thousands apart: `3.251`, `80.02`, `3,998`, `24,310`.
+/// Four digits, because a cap is found to a part in a thousand: `3.251`, `80.02`, `3,998`, `24,310`.
 pub(super) fn plain(value: f64) -> String {
-    let decimals = match value.abs() {
-        v if v >= 999.95 => return iotax_quantity::grouped(iotax_quantity::whole(value)),
-        v if v >= 99.995 => 1,
-        v if v >= 9.9995 => 2,
-        _ => 3,
-    };
-    iotax_quantity::fixed(value, decimals)
+    iotax_quantity::significant(value, 4)
 }
