@@ -5,9 +5,9 @@ use iotax_experiment::{BlockSizes, Bound, FioOption, HostCommands, Job, Pace, Pa
 use iotax_quantity::set_percent;
 use iotax_record::{Environment, ExperimentHead, HostRecord, HostRole};
 use iotax_wording::trial::why;
+use iotax_wording::{bandwidth, format};
 
 use crate::document::{Head, Item, Table};
-use crate::{bandwidth, format};
 
 /// Trials listed by name; beyond that a count is enough.
 const MAX_LISTED_TRIALS: usize = 30;

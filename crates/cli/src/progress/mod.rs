@@ -150,7 +150,11 @@ impl ProgressLine {
             .map(|(ArmProgress { phase, of, verdict, .. }, tax)| {
                 let phase = phase.as_ref().map_or_else(String::new, |phase| format!("{phase} "));
                 let name = name::subject(of);
-                let word = if verdict.is_signed() { String::new() } else { format!(" {verdict}") };
+                let word = if verdict.is_signed() {
+                    String::new()
+                } else {
+                    format!(" {}", name::verdict(*verdict))
+                };
                 format!(" · {phase}{name}{word}: {}", tax.in_words())
             })
             .collect();

@@ -5,10 +5,10 @@ use iotax_catalog::{Agreement, Checked, Claimed};
 use super::figures::{UNKNOWN, amount, bandwidth};
 use super::look::{cells, conflict_text};
 use super::sources::Sources;
-use crate::bandwidth::Unit;
 use crate::document::{Cell, Document, Item, Section, Table};
-use crate::format::{self, ABSENT};
 use crate::words::Tone;
+use iotax_wording::bandwidth::Unit;
+use iotax_wording::format::ABSENT;
 
 /// What the catalog says to each row of a table: what agrees is counted, the rest explained.
 pub fn catalog_check(rows: &[Checked]) -> Document {
@@ -25,7 +25,7 @@ pub fn catalog_check(rows: &[Checked]) -> Document {
         .filter(|(wanted, _)| count(*wanted) > 0)
         .map(|(wanted, words)| format!("{} {words}", iotax_quantity::grouped(count(wanted))))
         .collect();
-    let limits = format::counted(rows.len() as u64, "limit");
+    let limits = iotax_quantity::count(rows.len() as u64, "limit");
     page.add(Section::new(format!("{limits}: {}", said.join(", ")), []));
     let mut sources = Sources::default();
     for row in rows.iter().filter(|row| row.agreement != Agreement::Same) {

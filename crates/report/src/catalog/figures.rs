@@ -3,7 +3,7 @@
 use iotax_catalog::{Bound, Cloud, Direction, Limit, Rate};
 use iotax_quantity::{span, whole};
 
-use crate::bandwidth::Unit;
+use iotax_wording::bandwidth::Unit;
 
 /// Where the sources have nothing.
 pub(super) const UNKNOWN: &str = "unknown";

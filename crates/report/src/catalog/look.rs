@@ -2,14 +2,15 @@
 
 use indexmap::IndexSet;
 use iotax_catalog::{Cloud, Conflict, Direction, Disk, Fact, Limit, Rate, Scope, Vm};
+use iotax_quantity::count;
 
 use super::figures::{
     UNKNOWN, amount, bandwidth, burst_lasts, scope, size, unit_of_disks, unit_of_vms,
 };
 use super::sources::Sources;
-use crate::bandwidth::Unit;
 use crate::document::{Cell, Document, Item, Section, Table};
-use crate::format::{ABSENT, bit_rate, or_absent};
+use iotax_wording::bandwidth::Unit;
+use iotax_wording::format::{ABSENT, bit_rate, or_absent};
 
 /// Sizes of VMs in full: the variants of one, or several.
 pub fn catalog_vms(vms: &[Vm]) -> Document {
@@ -50,7 +51,7 @@ pub fn catalog_vm_list(vms: &[Vm]) -> Document {
         })
         .table;
     let mut page = Document::default();
-    let count = crate::format::counted(vms.len() as u64, "size");
+    let count = count(vms.len() as u64, "size");
     page.add_table(&count, Some(table), None);
     page
 }
@@ -72,7 +73,7 @@ fn title(vm: &Vm) -> String {
 
 fn vm_page(page: &mut Document, vm: &Vm) {
     let count = |n: Option<u32>, word: &str| match n {
-        Some(n) => crate::format::counted(n, word),
+        Some(n) => count(n, word),
         None => format!("{UNKNOWN} number of {word}s"),
     };
     let memory = vm.memory_bytes.map_or("memory unknown".to_owned(), size);

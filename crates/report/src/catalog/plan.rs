@@ -10,9 +10,9 @@ use super::figures::{
 };
 use super::look::{add_conflicts, add_notes, cells, limits_table};
 use super::sources::Sources;
-use crate::bandwidth::Unit;
 use crate::document::{Document, Section, Table};
-use crate::format::ABSENT;
+use iotax_wording::bandwidth::Unit;
+use iotax_wording::format::ABSENT;
 
 /// Longer names of disks leave no room for the figures.
 const WIDEST_NAME: usize = 20;

@@ -1,17 +1,17 @@
 //! The map of the nodes of a fleet: which is slow, by how much, and where they are.
 
-use iotax_wording::effect::EffectWords as _;
 use std::collections::BTreeSet;
 
 use iotax_analyze::{Analysis, ArmSummary, Comparison, Effect, Outliers, Verdict};
 use iotax_experiment::Design;
-use iotax_quantity::percent;
+use iotax_quantity::{count, percent};
 use iotax_record::{ExperimentHead, Placed, Site};
+use iotax_wording::effect::EffectWords as _;
 use iotax_wording::name;
+use iotax_wording::verdict::comparison::{effect, short_effect, size, verdict};
 
-use crate::comparison::{effect, short_effect, size};
 use crate::document::{NodeGroup, NodeMap, NodeTile, Standing};
-use crate::{format, outliers, words};
+use crate::{outliers, words};
 
 /// Nodes up to which a tile says its name.
 const MAX_NAMED: usize = 60;
@@ -139,10 +139,10 @@ impl Finding {
         let size = size(found).filter(|_| is_plain);
         Self {
             standing,
-            word: found.verdict.to_string(),
+            word: name::verdict(found.verdict).to_owned(),
             tax: found.tax.filter(|_| is_plain),
             size: if is_plain { short_effect(found) } else { effect(found) },
-            said: size.map(than).unwrap_or_default() + &words::verdict_phrase(found),
+            said: size.map(than).unwrap_or_default() + &verdict(found),
         }
     }
 }
@@ -150,7 +150,7 @@ impl Finding {
 fn tile(analysis: &Analysis, arm: &ArmSummary, site: Option<&Site>) -> NodeTile {
     let found = Finding::of(analysis, arm);
     let name = words::printable(&arm.name);
-    let mut said = format!("{name}: {}; {}", found.said, format::counted(arm.trials, "trial"));
+    let mut said = format!("{name}: {}; {}", found.said, count(arm.trials, "trial"));
     if arm.failed_trials > 0 {
         said.push_str(&format!(", {} failed", arm.failed_trials));
     }
@@ -245,19 +245,19 @@ fn grouped(experiment: &ExperimentHead, tiles: Vec<NodeTile>) -> Vec<NodeGroup> 
     let mut groups: Vec<NodeGroup> = groups.into_iter().map(|(_, group)| group).collect();
     for group in &mut groups {
         group.nodes.sort_by(|a, b| natural(&a.name).cmp(&natural(&b.name)));
-        group.heading = counted(group);
+        group.heading = group_counts(group);
     }
     groups
 }
 
 /// `zone a: 8 nodes, 2 slow`, or nothing where there is one group.
-fn counted(group: &NodeGroup) -> String {
+fn group_counts(group: &NodeGroup) -> String {
     if group.heading.is_empty() {
         return String::new();
     }
     let slow = group.nodes.iter().filter(|node| node.standing == Standing::Slow).count();
     let slow = if slow > 0 { format!(", {slow} slow") } else { String::new() };
-    format!("{}: {}{slow}", group.heading, format::counted(group.nodes.len() as u64, "node"))
+    format!("{}: {}{slow}", group.heading, count(group.nodes.len() as u64, "node"))
 }
 
 /// Sorts `n2` before `n10`: texts, and numbers of any length by length, then by digits.

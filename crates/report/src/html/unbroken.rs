@@ -14,8 +14,7 @@ pub(super) fn unbroken(text: &str) -> String {
     for word in text.split(' ') {
         let bare = word.trim_end_matches([',', '.', ';', ']']);
         let unit = UNITS.contains(&bare);
-        let amount =
-            before.ends_with(|c: char| c.is_ascii_digit()) || UNITS.contains(&before);
+        let amount = before.ends_with(|c: char| c.is_ascii_digit()) || UNITS.contains(&before);
         let is_way = WAYS.contains(&bare) && (before == "%" || is_factor(before));
         let is_interval = word.starts_with('[') && (amount || WAYS.contains(&before));
         // Two ends with a word each are too long for one line.

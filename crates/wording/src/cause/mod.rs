@@ -6,6 +6,7 @@
 //! | `machine` | why a finding is one: a file for each family of rules |
 //! | `cluster` | the same of a cluster |
 //! | `measured` | what speaks for a cause in a measurement |
+//! | `diagnoses` | what measurements point to, of one arm or several |
 //! | `suspect` | suspects and the reasons of a difference |
 //! | `searched` | what speaks for one in a search for caps |
 //! | `component` | what of a machine a finding is about |
@@ -17,6 +18,7 @@
 mod cluster;
 mod component;
 mod coverage;
+pub mod diagnoses;
 mod known;
 mod limit;
 mod machine;

@@ -3,18 +3,21 @@
 use indexmap::IndexSet;
 use iotax_analyze::{Analysis, Comparison, Verdict};
 use iotax_experiment::Subject;
-use iotax_quantity::list;
+use iotax_quantity::count;
+use iotax_record::ExperimentHead;
 
-use crate::comparison::{by_size, primary_effects, primary_of_each, size, subject};
-use crate::experiment::Part;
-use crate::{format, words};
+use super::comparison::{by_size, primary_effects, primary_of_each, size, subject};
+use crate::name::{self, printable};
+
+/// An experiment of one phase, and its analysis.
+pub type Part = (ExperimentHead, Analysis);
 
 /// Arms up to which each gets a sentence.
 const MAX_SENTENCES: usize = 4;
 
 /// `luks against base: slower in 2 of 3 phases (most in git-status, 7.1x slower [3.4, 14] in
 /// throughput), undecided in 1.`
-pub(super) fn sentences(parts: &[Part]) -> Vec<String> {
+pub fn sentences(parts: &[Part]) -> Vec<String> {
     let mut found: Vec<(&Analysis, &Comparison)> = parts
         .iter()
         .flat_map(|(_, analysis)| told(analysis).into_iter().map(move |c| (analysis, c)))
@@ -28,7 +31,7 @@ pub(super) fn sentences(parts: &[Part]) -> Vec<String> {
         let more = subjects.len() - MAX_SENTENCES;
         let is_matrix = parts.iter().all(|(_, analysis)| analysis.matrix.is_some());
         let what = if is_matrix { "level" } else { "arm" };
-        sentences.push(format!("{} more: see below.", format::counted(more as u64, what)));
+        sentences.push(format!("{} more: see below.", count(more as u64, what)));
     }
     sentences
 }
@@ -47,35 +50,32 @@ fn of(about: &Subject, found: &[(&Analysis, &Comparison)]) -> String {
     let (analysis, first) = own.first().expect("it is the subject of one at least");
     let name = subject(first);
     let against = match about.arm() {
-        Some(_) => format!(" against {}", words::printable(&analysis.baseline)),
+        Some(_) => format!(" against {}", printable(&analysis.baseline)),
         None => String::new(),
     };
-    let with = |word: Verdict| own.iter().filter(move |(_, c)| c.verdict == word);
-    let all = format::counted(own.len() as u64, "phase");
+    let with = |verdict: Verdict| own.iter().filter(move |(_, c)| c.verdict == verdict);
+    let all = count(own.len() as u64, "phase");
     let mut clauses: Vec<String> = Vec::new();
-    for word in [Verdict::Slower, Verdict::Faster] {
-        let Some((most, comparison)) = with(word).next() else { continue };
-        let count = with(word).count();
-        let phases =
-            if clauses.is_empty() { format!("{count} of {all}") } else { count.to_string() };
+    let in_phases = |verdict: Verdict, is_first: bool| {
+        let count = with(verdict).count();
+        let phases = if is_first { format!("{count} of {all}") } else { count.to_string() };
+        format!("{} in {phases}", name::verdict(verdict))
+    };
+    for verdict in [Verdict::Slower, Verdict::Faster] {
+        let Some((most, comparison)) = with(verdict).next() else { continue };
         let size = size(comparison).map(|size| format!(", {size}")).unwrap_or_default();
-        let most = words::printable(&most.workload);
-        let most =
-            if count == 1 { format!("{most}{size}") } else { format!("most in {most}{size}") };
-        clauses.push(format!("{word} in {phases} ({most})"));
+        let most = printable(&most.workload);
+        let most = if with(verdict).count() == 1 {
+            format!("{most}{size}")
+        } else {
+            format!("most in {most}{size}")
+        };
+        clauses.push(format!("{} ({most})", in_phases(verdict, clauses.is_empty())));
     }
-    let mut others: Vec<Verdict> = Vec::new();
-    for (_, comparison) in &own {
-        let word = comparison.verdict;
-        if !matches!(word, Verdict::Slower | Verdict::Faster) && !others.contains(&word) {
-            others.push(word);
-        }
+    let verdicts = own.iter().map(|(_, comparison)| comparison.verdict);
+    let others: IndexSet<Verdict> = verdicts.filter(|verdict| !verdict.is_signed()).collect();
+    for verdict in others {
+        clauses.push(in_phases(verdict, clauses.is_empty()));
     }
-    for word in others {
-        let count = with(word).count();
-        let phases =
-            if clauses.is_empty() { format!("{count} of {all}") } else { count.to_string() };
-        clauses.push(format!("{word} in {phases}"));
-    }
-    format!("{name}{against}: {}.", list(&clauses.iter().map(String::as_str).collect::<Vec<_>>()))
+    format!("{name}{against}: {}.", name::all(clauses))
 }

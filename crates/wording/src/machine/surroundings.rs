@@ -1,5 +1,6 @@
 //! The machine around a path, as names and values.
 
+use iotax_quantity::count;
 use iotax_record::machine::{
     ControlGroups, GroupIoLimits, GroupMemory, Machine, MemorySeen, NetworkSeen,
 };
@@ -7,7 +8,7 @@ use iotax_record::machine::{
 use crate::{bandwidth, format};
 
 /// What I/O of this process feels, whatever the path.
-pub(super) fn facts(machine: &Machine) -> Vec<(&'static str, String)> {
+pub fn facts(machine: &Machine) -> Vec<(&'static str, String)> {
     let environment = &machine.environment;
     let known = |texts: &[&Option<String>]| {
         let texts: Vec<&str> = texts.iter().filter_map(|text| text.as_deref()).collect();
@@ -41,7 +42,7 @@ fn cloud(machine: &Machine) -> Option<String> {
 
 fn cpu(machine: &Machine) -> String {
     let environment = &machine.environment;
-    let mut facts = vec![format::counted(environment.cpus, "CPU")];
+    let mut facts = vec![count(environment.cpus, "CPU")];
     facts.extend(environment.cpu_model.clone());
     if environment.cpu_aes == Some(false) {
         facts.push("no AES instructions".to_owned());

@@ -1,16 +1,15 @@
 //! One layer in words: what it is, and the facts that I/O feels.
 
-use iotax_quantity::size;
+use iotax_quantity::{count, size};
 use iotax_record::machine::{
     Crypt, Device, DeviceKind, MappedTarget, MountSeen, NfsSeen, Queue, RaidSeen, SeenLayer,
     UsedAs, ZfsSeen,
 };
 
 use super::network;
-use crate::format;
 
 /// `ext4 on /data`, `nvme0n1p2, partition`.
-pub(super) fn name(layer: &SeenLayer) -> String {
+pub fn name(layer: &SeenLayer) -> String {
     match layer {
         SeenLayer::Mount(mount) => format!("{} on {}", mount.file_system, mount.mount_point),
         SeenLayer::Device(device) => match &device.mapping {
@@ -23,7 +22,7 @@ pub(super) fn name(layer: &SeenLayer) -> String {
 }
 
 /// What is worth knowing of it, each fact in a few words.
-pub(super) fn facts(layer: &SeenLayer) -> Vec<String> {
+pub fn facts(layer: &SeenLayer) -> Vec<String> {
     match layer {
         SeenLayer::Mount(mount) => of_mount(mount),
         SeenLayer::Device(device) => of_device(device),
@@ -93,7 +92,7 @@ fn of_nfs(nfs: &NfsSeen) -> Vec<String> {
         TOLD.iter().filter_map(|key| Some(format!("{key}={}", nfs.option(key)?))).collect();
     let transports = nfs.transports.len() as u64;
     if transports > 0 {
-        facts.push(format::counted(transports, "connection"));
+        facts.push(count(transports, "connection"));
     }
     if let Some(way) = &nfs.network {
         let kind = way.kind.as_deref().map(|kind| format!(" ({kind})")).unwrap_or_default();

@@ -1,16 +1,17 @@
 //! What a sentence says of one arm, or level, against another.
 
-use iotax_wording::effect::EffectWords as _;
+use iotax_quantity::count;
 use std::collections::BTreeSet;
 
 use iotax_analyze::{Analysis, Comparison, Missing, Verdict};
-use iotax_wording::name;
 
-use crate::comparison::{self, size, subject};
-use crate::{caps, format, stalls, tables};
+use super::comparison::{self, size, subject};
+use super::{caps, stalls};
+use crate::effect::EffectWords as _;
+use crate::{format, name, units};
 
 /// `slow is 23 % slower [21, 25] than base in throughput.` `baseline` can be printed.
-pub(crate) fn against(comparison: &Comparison, baseline: &str, analysis: &Analysis) -> String {
+pub fn against(comparison: &Comparison, baseline: &str, analysis: &Analysis) -> String {
     let margin = analysis.margin;
     let name = subject(comparison);
     let metric = name::metric(comparison.metric);
@@ -62,7 +63,7 @@ pub(crate) fn against(comparison: &Comparison, baseline: &str, analysis: &Analys
         ),
         Verdict::InsufficientTailSamples => format!(
             "{name} against {baseline}: no verdict on {metric}, because too few {}s lie that far out.",
-            tables::unit_of_work(analysis)
+            units::unit_of_work(analysis)
         ),
         Verdict::Overloaded => format!(
             "{name} against {baseline}: no verdict on {metric}, because the offered rate was not \
@@ -92,7 +93,7 @@ fn without_the_missing(comparison: &Comparison, baseline: &str, missing: &Missin
 /// `6 of 9 trials of b gave nothing`
 fn lost(missing: &Missing, name: &str, baseline: &str) -> String {
     let of = |missing: u32, of: u32, name: &str| {
-        (missing > 0).then(|| format!("{missing} of {} of {name}", format::counted(of, "trial")))
+        (missing > 0).then(|| format!("{missing} of {} of {name}", count(of, "trial")))
     };
     let Missing { arm, of_arm, base, of_base, .. } = *missing;
     let sides = [of(arm, of_arm, name), of(base, of_base, baseline)];
@@ -110,7 +111,7 @@ fn changed(comparison: &Comparison, baseline: &str) -> String {
             "{what} after the comparison: {} in its {}, {} in the depth check that followed, at the \
              same depth.",
             comparison::part(comparison, change.before),
-            format::counted(change.blocks[0], "block"),
+            count(change.blocks[0], "block"),
             comparison::part(comparison, change.since)
         ),
         Some(change) => format!(
@@ -135,12 +136,12 @@ fn since(comparison: &Comparison) -> String {
 }
 
 /// ` (4,000 IOPS, 16 MiB/s)`
-pub(crate) fn capped(comparison: &Comparison) -> String {
+pub fn capped(comparison: &Comparison) -> String {
     comparison.cap.as_ref().map_or_else(String::new, |cap| format!(" ({})", caps::cap(cap)))
 }
 
 /// What the arm is compared with.
-pub(crate) fn baseline_of(comparison: &Comparison, analysis: &Analysis) -> String {
+pub fn baseline_of(comparison: &Comparison, analysis: &Analysis) -> String {
     comparison.against.as_ref().map_or_else(|| analysis.baseline.clone(), name::against)
 }
 
@@ -173,13 +174,13 @@ fn without_interval(comparison: &Comparison, baseline: &str, analysis: &Analysis
 }
 
 /// Saved results of an arm: the trials of one share a block.
-pub(crate) fn results(analysis: &Analysis, arm: &str) -> usize {
+pub fn results(analysis: &Analysis, arm: &str) -> usize {
     let usable = analysis.trials.iter().filter(|trial| trial.arm == arm && trial.iops.is_some());
     usable.map(|trial| trial.block).collect::<BTreeSet<_>>().len()
 }
 
-pub(crate) fn still_needed(comparison: &Comparison) -> String {
+pub fn still_needed(comparison: &Comparison) -> String {
     comparison.blocks_needed.map_or_else(String::new, |blocks| {
-        format!("; a decision would probably take {} in all", format::counted(blocks, "block"))
+        format!("; a decision would probably take {} in all", count(blocks, "block"))
     })
 }

@@ -2,29 +2,28 @@
 
 use iotax_analyze::{Estimate, Unit};
 use iotax_experiment::Engine;
-pub(crate) use iotax_quantity::{
-    bit_rate, bytes, count as counted, iops, percent, span_of_ns as span, three_digits, time,
-    time_unit,
+pub use iotax_quantity::{
+    bit_rate, bytes, iops, percent, span_of_ns as span, three_digits, time, time_unit,
 };
 use iotax_quantity::{interval, per_second};
 
 /// Shown where there is no figure.
-pub(crate) const ABSENT: &str = "\u{2013}";
+pub const ABSENT: &str = "\u{2013}";
 
 /// A figure, or what is shown where there is none.
-pub(crate) fn or_absent(figure: Option<String>) -> String {
+pub fn or_absent(figure: Option<String>) -> String {
     figure.unwrap_or_else(|| ABSENT.to_owned())
 }
 
 /// A time with its interval, in one unit: `3.1 µs [2.9, 3.3]`.
-pub(crate) fn time_interval(estimate: Estimate) -> String {
+pub fn time_interval(estimate: Estimate) -> String {
     let Estimate { value, lo, hi } = estimate;
     let (unit, scale) = time_unit(value.abs().max(lo.abs().min(hi.abs())));
     interval(value, lo, hi, scale).replacen(' ', &format!(" {unit} "), 1)
 }
 
 /// A figure of a metric.
-pub(crate) fn figure(unit: Unit, value: f64) -> String {
+pub fn figure(unit: Unit, value: f64) -> String {
     match unit {
         Unit::IosPerSecond => iops(value),
         Unit::BitsPerSecond => bit_rate(value),
@@ -34,18 +33,18 @@ pub(crate) fn figure(unit: Unit, value: f64) -> String {
 }
 
 /// A rate of round trips: `72,400 requests/s`.
-pub(crate) fn requests(rate: f64) -> String {
+pub fn requests(rate: f64) -> String {
     per_second(rate, "requests/s")
 }
 
 /// A rate of connections: `12,100 connections/s`.
-pub(crate) fn connections(rate: f64) -> String {
+pub fn connections(rate: f64) -> String {
     per_second(rate, "connections/s")
 }
 
 /// What a job does in a second, in what its engine does: I/Os, requests, connections; bits, where
 /// blocks or datagrams only carry them.
-pub(crate) fn rate_of(engine: Engine, ios_per_second: f64, bytes_per_second: f64) -> String {
+pub fn rate_of(engine: Engine, ios_per_second: f64, bytes_per_second: f64) -> String {
     match engine.unit() {
         "request" => requests(ios_per_second),
         "connection" => connections(ios_per_second),
@@ -55,7 +54,7 @@ pub(crate) fn rate_of(engine: Engine, ios_per_second: f64, bytes_per_second: f64
 }
 
 /// The name of a quantile: `p50`, `p99`, `p99.9`.
-pub(crate) fn quantile_name(q: f64) -> String {
+pub fn quantile_name(q: f64) -> String {
     // Twelve decimals hold every percentile in use; the sum 100 * 0.999 is not exactly 99.9.
     let digits = format!("{:.6}", 100.0 * q);
     format!("p{}", digits.trim_end_matches('0').trim_end_matches('.'))

@@ -4,43 +4,42 @@
 use indexmap::IndexSet;
 use iotax_analyze::Analysis;
 use iotax_experiment::CloudChoice;
+use iotax_quantity::count;
 use iotax_record::{CloudInstance, ExperimentHead, Site};
 
-use iotax_wording::ending as wording;
-
-use crate::against::results;
-use crate::format;
+use crate::verdict::against::results;
+use crate::{ending as wording, format};
 
 /// `10 blocks, 20 trials in 2 min 30 s`, `4 results of fio 3.33`; and on which VM, where the cloud
 /// told.
-pub(crate) fn counts(experiment: &ExperimentHead, analysis: &Analysis) -> String {
+pub fn counts(experiment: &ExperimentHead, analysis: &Analysis) -> String {
     let ending = &analysis.ending;
     if !experiment.spec.is_of_results() {
         return format!(
             "{}, {} in {}{}",
-            format::counted(ending.blocks, "block"),
-            format::counted(ending.trials, "trial"),
+            count(ending.blocks, "block"),
+            count(ending.trials, "trial"),
             format::span(ending.wall_ns),
             vm(experiment.host(0).instance.as_ref(), &experiment.cloud),
         );
     }
     let results: usize = experiment.spec.arms.iter().map(|arm| results(analysis, &arm.name)).sum();
     let trials = match u64::from(ending.trials) {
-        trials if trials > results as u64 => format!(", {}", format::counted(trials, "trial")),
+        trials if trials > results as u64 => format!(", {}", count(trials, "trial")),
         _ => String::new(),
     };
-    format!("{}{}{trials}", format::counted(results as u64, "result"), tools(experiment))
+    format!("{}{}{trials}", count(results as u64, "result"), tools(experiment))
 }
 
 /// ` of fio 3.33`
-pub(crate) fn tools(experiment: &ExperimentHead) -> String {
+pub fn tools(experiment: &ExperimentHead) -> String {
     let origin = experiment.spec.workload().origin.as_deref();
     let origin = origin.and_then(|text| text.strip_prefix("results of "));
     origin.map_or_else(String::new, |tools| format!(" of {tools}"))
 }
 
 /// Why it stopped; for results that nothing was run.
-pub(crate) fn ending(experiment: &ExperimentHead, analysis: &Analysis) -> String {
+pub fn ending(experiment: &ExperimentHead, analysis: &Analysis) -> String {
     if experiment.spec.is_of_results() {
         let latency = latency(experiment).map(|note| format!(" {note}.")).unwrap_or_default();
         return format!("Nothing was run here: the figures are those of the files.{latency}");
@@ -59,14 +58,14 @@ fn latency(experiment: &ExperimentHead) -> Option<String> {
 }
 
 /// Why it stopped, and what its record lacks, without the last full stop.
-pub(crate) fn reason(experiment: &ExperimentHead, analysis: &Analysis) -> String {
+pub fn reason(experiment: &ExperimentHead, analysis: &Analysis) -> String {
     let ending = &analysis.ending;
     let gaps = ending.gaps.iter().map(|gap| format!(". Beware: {gap}"));
     wording::ending(&experiment.spec, analysis) + &gaps.collect::<String>()
 }
 
 /// What the intervals of a table of comparisons mean, and how far a difference counts as none.
-pub(crate) fn intervals(experiment: &ExperimentHead, analysis: &Analysis) -> String {
+pub fn intervals(experiment: &ExperimentHead, analysis: &Analysis) -> String {
     let confidence = format::percent(1.0 - analysis.alpha);
     let margin = format::percent(analysis.margin);
     if !experiment.spec.is_of_results() {
@@ -87,7 +86,7 @@ pub(crate) fn intervals(experiment: &ExperimentHead, analysis: &Analysis) -> Str
 }
 
 /// What the latencies of a table are; `what`: `Latency` of what.
-pub(crate) fn latencies(experiment: &ExperimentHead, what: &str) -> String {
+pub fn latencies(experiment: &ExperimentHead, what: &str) -> String {
     if experiment.spec.is_of_results() {
         format!("{what}, all results of an arm together (descriptive)")
     } else {
@@ -97,7 +96,7 @@ pub(crate) fn latencies(experiment: &ExperimentHead, what: &str) -> String {
 
 /// `; on Standard_DS1_v2 with P10 (as Azure's metadata service says)`: which VM it is and which of
 /// its disks, where the cloud told. What the user named is in the command.
-pub(crate) fn vm(instance: Option<&CloudInstance>, compared: &CloudChoice) -> String {
+pub fn vm(instance: Option<&CloudInstance>, compared: &CloudChoice) -> String {
     let Some(instance) = instance else { return String::new() };
     let CloudInstance { cloud, vm, .. } = instance;
     let unknown = match compared.vm {
@@ -121,16 +120,13 @@ const METADATA: &str = "metadata";
 const OPTION: &str = "option";
 
 /// Who named the VM that was compared with: `metadata` or `option`.
-pub(crate) fn vm_from(
-    instance: Option<&CloudInstance>,
-    compared: &CloudChoice,
-) -> Option<&'static str> {
+pub fn vm_from(instance: Option<&CloudInstance>, compared: &CloudChoice) -> Option<&'static str> {
     compared.vm.as_ref()?;
     Some(if instance.is_some() { METADATA } else { OPTION })
 }
 
 /// Who named the disks that were compared with.
-pub(crate) fn disks_from(
+pub fn disks_from(
     instance: Option<&CloudInstance>,
     compared: &CloudChoice,
 ) -> Option<&'static str> {

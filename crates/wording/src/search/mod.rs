@@ -1,24 +1,46 @@
 //! What was found, in sentences.
 
 use iotax_caps::{
-    CapKind, Obstacle, PathCap, SecondPass, Shared, Sharing, TargetCaps, Unreached, Unsteady,
+    CapKind, Caps, Obstacle, PathCap, SecondPass, Shared, Sharing, TargetCaps, Unreached, Unsteady,
 };
-
 use iotax_diagnose::of_search;
+use iotax_quantity::{capital, count};
+use iotax_record::{End, SearchHead};
 
-use iotax_wording::{cap, limit};
+use self::quantity::{Quantity, lasted, plain};
+use crate::bandwidth::{MEASURED, Unit};
+use crate::cause::diagnoses;
+use crate::{cap, cause, format, limit, rule};
 
-use super::quantity::{self, Quantity, lasted, plain};
-use super::result::SearchResult;
-use super::rulings::search_rulings;
-use crate::bandwidth::Unit;
-use crate::doctor::diagnoses;
-use crate::{format, rules};
+pub mod quantity;
+mod rulings;
+
+pub use self::rulings::rulings;
+
+/// A search: what was asked, what was found, how it ended.
+#[derive(Debug, Clone, Copy)]
+pub struct SearchResult<'a> {
+    /// What was asked, and where.
+    pub head: &'a SearchHead,
+    pub caps: &'a Caps,
+    /// How it ended; `None` if it was cut off.
+    pub end: Option<&'a End>,
+}
+
+impl SearchResult<'_> {
+    /// The unit of all bandwidths: that of the limits which stand beside what was measured.
+    pub fn unit(self) -> Unit {
+        let rows = self.caps.documented.iter().filter(|row| row.is_bytes());
+        let limits: Vec<_> = rows.flat_map(|row| &row.limits).map(|limit| limit.per_s).collect();
+        let undecided = if limits.is_empty() { MEASURED } else { Unit::Mb };
+        Unit::of(&limits).unwrap_or(undecided)
+    }
+}
 
 /// The findings.
-pub(super) fn all(search: SearchResult<'_>) -> Vec<String> {
+pub fn sentences(search: SearchResult<'_>) -> Vec<String> {
     let (caps, unit) = (search.caps, search.unit());
-    let mut sentences = rules::sentences(&search_rulings(search));
+    let mut sentences = rule::sentences(&rulings(search));
     for found in &caps.targets {
         let of = of(search, found);
         if found.iops.is_some() || found.bw_bytes.is_some() || has_nothing(found) {
@@ -39,17 +61,13 @@ pub(super) fn all(search: SearchResult<'_>) -> Vec<String> {
     }));
     sentences.extend(of_search(search.head, caps).iter().filter_map(|diagnosis| {
         let target = caps.targets.iter().find(|target| target.name == diagnosis.of)?;
-        Some(of(search, target) + &diagnoses::sentence(diagnosis)?)
+        Some(of(search, target) + &cause::leading(diagnosis)?)
     }));
-    if caps.targets.len() == 1 {
-        sentences.iter().map(|s| iotax_quantity::capital(s)).collect()
-    } else {
-        sentences
-    }
+    if caps.targets.len() == 1 { sentences.iter().map(|s| capital(s)).collect() } else { sentences }
 }
 
 /// Why, and what to doubt.
-pub(super) fn notes(search: SearchResult<'_>) -> Vec<String> {
+pub fn notes(search: SearchResult<'_>) -> Vec<String> {
     let caps = search.caps;
     let mut notes = Vec::new();
     for target in &caps.targets {
@@ -88,7 +106,7 @@ pub(super) fn notes(search: SearchResult<'_>) -> Vec<String> {
             let first = target.first_error.as_deref().unwrap_or("");
             notes.push(format!(
                 "{of}Warning: {} failed, the first: {first}",
-                format::counted(target.errors, "I/O")
+                count(target.errors, "I/O")
             ));
         }
     }
@@ -242,7 +260,7 @@ fn sharing(pair: &Sharing, unit: Unit) -> String {
         ),
         Shared::Undecided => format!(
             "Whether {one} and {other} share a bucket is undecided after {}: {figures}.",
-            format::counted(pair.blocks, "block")
+            count(pair.blocks, "block")
         ),
     }
 }

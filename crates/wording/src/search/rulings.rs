@@ -2,17 +2,17 @@
 
 use iotax_caps::CapJudgment;
 
-use iotax_wording::{cap, limit};
+use iotax_quantity::percent;
 
+use super::SearchResult;
 use super::quantity;
-use super::result::SearchResult;
 use crate::bandwidth::Unit;
-use crate::format::percent;
-use crate::rules::Ruling;
-use crate::words::printable;
+use crate::name::printable;
+use crate::rule::Ruling;
+use crate::{cap, limit};
 
 /// One for each rule and cap.
-pub fn search_rulings(search: SearchResult<'_>) -> Vec<Ruling> {
+pub fn rulings(search: SearchResult<'_>) -> Vec<Ruling> {
     let ruling = |judgment: &CapJudgment| {
         let told = told(judgment, search.unit());
         Ruling::new(&judgment.of, &judgment.rule, judgment.outcome, &told)

@@ -2,14 +2,15 @@
 
 use iotax_caps::{Cap, PathCap, PathQuantity, TargetCaps};
 use iotax_experiment::Traffic;
-use iotax_wording::cap::path_quantity;
+use iotax_quantity::count;
 
 use crate::bandwidth::Unit;
+use crate::cap::path_quantity;
 use crate::format;
 
 /// What a cap counts.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Quantity {
+pub enum Quantity {
     /// I/Os
     Iops,
     /// Bytes
@@ -23,12 +24,12 @@ const MBIT: f64 = 125_000.0;
 
 impl Quantity {
     /// By whether it counts bytes, and the unit that all bandwidths have.
-    pub(super) const fn new(is_bytes: bool, unit: Unit) -> Self {
+    pub const fn new(is_bytes: bool, unit: Unit) -> Self {
         if is_bytes { Self::Bandwidth(unit) } else { Self::Iops }
     }
 
     /// `IOPS`, `bandwidth`
-    pub(super) const fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Iops => "IOPS",
             Self::Bandwidth(_) => "bandwidth",
@@ -37,29 +38,30 @@ impl Quantity {
     }
 
     /// As a head of rows: `IOPS`, `Mbit/s to the peer`.
-    pub(super) fn head(self) -> String {
+    pub fn head(self) -> String {
         match self {
             Self::Path { .. } => {
                 let way = self.name().split_once(' ').map_or("", |(_, way)| way);
                 format!("{} {way}", self.unit())
             }
-            _ => self.unit().to_owned(),
+            Self::Iops | Self::Bandwidth(_) => self.unit().to_owned(),
         }
     }
 
     /// What a cap was measured with: `4 KiB x 64`, `128 KiB x 4 flows`.
-    pub(super) fn load(self, cap: &Cap) -> String {
+    pub fn load(self, cap: &Cap) -> String {
         let size = format::bytes(f64::from(cap.block_bytes));
-        match self {
-            Self::Path { traffic: Some(traffic), .. } => {
-                format!("{size} x {}", format::counted(traffic.flows, "flow"))
+        let at_once = match self {
+            Self::Path { traffic: Some(traffic), .. } => count(traffic.flows, "flow"),
+            Self::Path { traffic: None, .. } | Self::Iops | Self::Bandwidth(_) => {
+                cap.queue_depth.to_string()
             }
-            _ => format!("{size} x {}", cap.queue_depth),
-        }
+        };
+        format!("{size} x {at_once}")
     }
 
     /// `IOPS`, `MB/s`: as a head.
-    pub(super) const fn unit(self) -> &'static str {
+    pub const fn unit(self) -> &'static str {
         match self {
             Self::Iops => "IOPS",
             Self::Bandwidth(unit) => unit.word(),
@@ -69,7 +71,7 @@ impl Quantity {
     }
 
     /// So many per second, in the unit.
-    pub(super) fn amount(self, per_s: f64) -> f64 {
+    pub fn amount(self, per_s: f64) -> f64 {
         match self {
             Self::Bandwidth(unit) => unit.amount(per_s),
             Self::Path { of, .. } if of.is_bytes() => per_s / MBIT,
@@ -78,20 +80,22 @@ impl Quantity {
     }
 
     /// The same where a head says the unit: `3,998`, `32.77`.
-    pub(super) fn figure(self, per_s: f64) -> String {
+    pub fn figure(self, per_s: f64) -> String {
         plain(self.amount(per_s))
     }
 
     /// The same in a sentence: `3,998 IOPS`, `32.77 MB/s`.
-    pub(super) fn rate(self, per_s: f64) -> String {
+    pub fn rate(self, per_s: f64) -> String {
         match self {
             Self::Path { of, .. } if of.is_bytes() => iotax_quantity::bit_rate(8.0 * per_s),
-            _ => format!("{} {}", self.figure(per_s), self.unit()),
+            Self::Path { .. } | Self::Iops | Self::Bandwidth(_) => {
+                format!("{} {}", self.figure(per_s), self.unit())
+            }
         }
     }
 
     /// I/Os or bytes that add up: `5,400,000 I/Os`, `126.0 MB`.
-    pub(super) fn sum(self, count: f64) -> String {
+    pub fn sum(self, count: f64) -> String {
         let word = match self {
             Self::Iops => "I/Os",
             Self::Bandwidth(unit) => unit.of_size(),
@@ -103,7 +107,7 @@ impl Quantity {
 }
 
 /// For how long a burst lasted: measured, so with its digits while it is short.
-pub(super) fn lasted(seconds: f64) -> String {
+pub fn lasted(seconds: f64) -> String {
     if seconds < 120.0 {
         iotax_quantity::time(seconds * 1e9)
     } else {
@@ -112,14 +116,14 @@ pub(super) fn lasted(seconds: f64) -> String {
 }
 
 /// The caps that were found.
-pub(super) fn caps(target: &TargetCaps, unit: Unit) -> Vec<(Quantity, &Cap)> {
+pub fn caps(target: &TargetCaps, unit: Unit) -> Vec<(Quantity, &Cap)> {
     let caps = [(Quantity::Iops, &target.iops), (Quantity::Bandwidth(unit), &target.bw_bytes)];
     let of_storage = caps.into_iter().filter_map(|(quantity, cap)| Some((quantity, cap.as_ref()?)));
     of_storage.chain(target.path.iter().map(|path| (of_path(path), &path.cap))).collect()
 }
 
 /// What a name in the results counts: of storage, or of a path.
-pub(super) fn named(name: &str, unit: Unit) -> Quantity {
+pub fn named(name: &str, unit: Unit) -> Quantity {
     let both = |of: PathQuantity| [(of, false), (of, true)];
     let mut paths = PathQuantity::ALL.into_iter().flat_map(both);
     match paths.find(|(of, is_per_flow)| of.name(*is_per_flow) == name) {
@@ -129,12 +133,12 @@ pub(super) fn named(name: &str, unit: Unit) -> Quantity {
 }
 
 /// What a cap of a path counts.
-pub(super) fn of_path(path: &PathCap) -> Quantity {
+pub fn of_path(path: &PathCap) -> Quantity {
     let PathCap { quantity, traffic, is_per_flow, .. } = *path;
     Quantity::Path { of: quantity, traffic: Some(traffic), is_per_flow }
 }
 
 /// Four digits, because a cap is found to a part in a thousand: `3.251`, `80.02`, `3,998`, `24,310`.
-pub(super) fn plain(value: f64) -> String {
+pub fn plain(value: f64) -> String {
     iotax_quantity::significant(value, 4)
 }

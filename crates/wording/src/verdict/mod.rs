@@ -1,26 +1,37 @@
 //! The verdict in plain sentences, the same in every format.
 
-use iotax_analyze::{Analysis, ArmSummary, Comparison, SyncSummary, Verdict};
+use iotax_analyze::{Analysis, ArmSummary, Comparison, Rates, SyncSummary, Verdict};
 use iotax_diagnose::{Diagnosis, of_arms, reasons};
 use iotax_experiment::documented::Documented;
 use iotax_experiment::{Design, Subject};
+use iotax_quantity::{capital, count, percent};
 use iotax_record::ExperimentHead;
-use iotax_wording::effect::EffectWords as _;
-use iotax_wording::limit;
 
-use crate::against::{against, baseline_of, capped, still_needed};
-use crate::comparison::{self, primary_of_each, size, subject};
-use crate::doctor::diagnoses;
-use crate::{
-    bandwidth, caps, fitness, fleet, format, matrix, network, outliers, preconditioning, rules,
-    stalls, tables, targets, words,
-};
+use self::against::{against, baseline_of, capped, still_needed};
+use self::comparison::{primary_of_each, size, subject};
+use crate::cause::diagnoses;
+use crate::effect::EffectWords as _;
+use crate::name::{self, printable};
+use crate::{bandwidth, cause, format, limit, rule, units};
+
+pub mod against;
+pub mod caps;
+pub mod comparison;
+mod fitness;
+mod fleet;
+mod matrix;
+mod network;
+pub mod outliers;
+pub mod phases;
+mod preconditioning;
+pub mod results;
+mod stalls;
 
 /// Arms up to which each one gets a sentence; above that they are counted.
 const MAX_SENTENCES: usize = 4;
 
 /// The verdict: the first sentence stands alone, the others add to it.
-pub(crate) fn verdict(experiment: &ExperimentHead, analysis: &Analysis) -> Vec<String> {
+pub fn verdict(experiment: &ExperimentHead, analysis: &Analysis) -> Vec<String> {
     let mut sentences = match experiment.spec.design {
         Design::Single => single(analysis),
         Design::Compare => compare(analysis),
@@ -28,7 +39,7 @@ pub(crate) fn verdict(experiment: &ExperimentHead, analysis: &Analysis) -> Vec<S
         Design::Peel { .. } => peel(analysis),
     };
     // What was asked first is answered first.
-    let asked = rules::sentences(&rules::rulings(analysis))
+    let asked = rule::sentences(&rule::rulings(analysis))
         .into_iter()
         .chain(fitness::sentences(experiment, analysis));
     sentences.splice(0..0, asked);
@@ -41,7 +52,7 @@ pub(crate) fn verdict(experiment: &ExperimentHead, analysis: &Analysis) -> Vec<S
     if analysis.ending.interrupted {
         sentences.push(format!(
             "Interrupted after {}: these are the results so far.",
-            format::counted(analysis.ending.blocks, "complete block")
+            count(analysis.ending.blocks, "complete block")
         ));
     }
     sentences
@@ -54,11 +65,11 @@ fn causes(experiment: &ExperimentHead, analysis: &Analysis) -> Vec<String> {
         let all = of_arms(experiment, analysis);
         // That a few I/Os take most of the time was said with their percentiles.
         let is_new = |of: &&Diagnosis| of.suspects.first().is_none_or(|s| s.cause != "slow-few");
-        let sentences = all.iter().filter(is_new).filter_map(diagnoses::sentence);
-        return sentences.map(|sentence| iotax_quantity::capital(&sentence)).collect();
+        let sentences = all.iter().filter(is_new).filter_map(cause::leading);
+        return sentences.map(|sentence| capital(&sentence)).collect();
     }
     let apart = diagnoses::merged(reasons(experiment, analysis).apart, analysis);
-    apart.iter().map(diagnoses::reason).collect()
+    apart.iter().map(cause::reason).collect()
 }
 
 /// Where the time goes if a few I/Os take much of it, which neither mean nor rate shows.
@@ -67,7 +78,7 @@ fn slow_few(analysis: &Analysis) -> Vec<String> {
         let mode = arm.slow_mode?;
         let of = if analysis.arms.len() > 1 { format!("{}: ", arm.name) } else { String::new() };
         let percentiles = mode.percentiles(&arm.latency);
-        Some(words::printable(&format!("{of}{} ({percentiles}).", mode.sentence())))
+        Some(printable(&format!("{of}{} ({percentiles}).", mode.sentence())))
     };
     analysis.arms.iter().filter_map(of_arm).take(MAX_SENTENCES).collect()
 }
@@ -76,7 +87,7 @@ fn slow_few(analysis: &Analysis) -> Vec<String> {
 fn documented(row: &Documented) -> String {
     let quantity = if row.is_bytes() { "bandwidth" } else { "IOPS" };
     let (of, standing) = (limit::targets(row), limit::standing(row));
-    words::printable(&format!("{of}: {quantity}: {standing}"))
+    printable(&format!("{of}: {quantity}: {standing}"))
 }
 
 fn single(analysis: &Analysis) -> Vec<String> {
@@ -84,23 +95,20 @@ fn single(analysis: &Analysis) -> Vec<String> {
         return vec!["Nothing was measured.".to_owned()];
     };
     if arm.trials == 0 {
-        return vec![format!(
-            "{}: no trial gave a usable measurement.",
-            words::printable(&arm.name)
-        )];
+        return vec![format!("{}: no trial gave a usable measurement.", printable(&arm.name))];
     }
-    if let Some(sentences) = targets::sentences(&analysis.workload, arm) {
+    if let Some(sentences) = targets(&analysis.workload, arm) {
         return sentences;
     }
     if let Some(figures) = arm.network.as_ref() {
         return vec![format!(
             "{} on {}: {}.",
-            words::printable(&analysis.workload),
-            words::printable(&arm.target),
+            printable(&analysis.workload),
+            printable(&arm.target),
             network::sentence(arm, figures),
         )];
     }
-    let bandwidth = tables::bandwidth(arm).map(bandwidth::measured_rate);
+    let bandwidth = units::bandwidth(arm).map(bandwidth::measured_rate);
     let bandwidth = bandwidth.map(|rate| format!(", {rate}")).unwrap_or_default();
     // Another tool's result may not have it.
     let latency = if arm.mean_latency_ns > 0.0 {
@@ -111,17 +119,38 @@ fn single(analysis: &Analysis) -> Vec<String> {
     let job = if arm.other_jobs.is_empty() {
         String::new()
     } else {
-        format!(", job {}", words::printable(&analysis.primary))
+        format!(", job {}", printable(&analysis.primary))
     };
     let sync = arm.leading_sync().map(sync).unwrap_or_default();
     // Of a job led by its syncs it is that of writes into the page cache.
     let latency = if sync.is_empty() { latency } else { String::new() };
     vec![format!(
         "{} on {}{job}: {sync}{}{bandwidth}{latency}.",
-        words::printable(&analysis.workload),
-        words::printable(&arm.target),
-        tables::rate(arm),
+        printable(&analysis.workload),
+        printable(&arm.target),
+        units::rate(arm),
     )]
+}
+
+/// `two-drives on 2 targets at the same time: 900 IOPS, 3.5 MiB/s together.`, and each of them.
+fn targets(workload: &str, arm: &ArmSummary) -> Option<Vec<String>> {
+    let together = arm.together?;
+    let said = |rates: Rates| {
+        format!("{}, {}", format::iops(rates.iops), bandwidth::measured_rate(rates.bytes_per_s))
+    };
+    let each = arm
+        .targets
+        .iter()
+        .map(|target| format!("{}: {}", printable(&target.name), said(target.rates)));
+    Some(vec![
+        format!(
+            "{} on {} targets at the same time: {} together.",
+            printable(workload),
+            arm.targets.len(),
+            said(together)
+        ),
+        format!("{}.", each.collect::<Vec<_>>().join("; ")),
+    ])
 }
 
 /// `a sync takes 175 us, p99 210 us; `
@@ -149,7 +178,7 @@ fn compare(analysis: &Analysis) -> Vec<String> {
     }
     let mut primary = primary;
     primary.sort_by(|a, b| comparison::by_size(a, b));
-    let baseline = |c: &Comparison| words::printable(&baseline_of(c, analysis));
+    let baseline = |c: &Comparison| printable(&baseline_of(c, analysis));
     let sentences = primary.iter().map(|c| against(c, &baseline(c), analysis));
     sentences.chain(compared_by(analysis)).collect()
 }
@@ -157,7 +186,7 @@ fn compare(analysis: &Analysis) -> Vec<String> {
 /// Which of the jobs on several targets a difference is one of.
 fn compared_by(analysis: &Analysis) -> Option<String> {
     let has_targets = analysis.arms.iter().any(|arm| !arm.targets.is_empty());
-    let job = words::printable(&analysis.primary);
+    let job = printable(&analysis.primary);
     has_targets.then(|| format!("That is of job {job} alone: for the others see By target."))
 }
 
@@ -189,15 +218,15 @@ fn tally(primary: &[&Comparison], baseline: &str) -> String {
         .unwrap_or_default();
     let mut text = format!(
         "{slower} of {} {} slower than {}{worst}",
-        format::counted(primary.len() as u64, "arm"),
+        count(primary.len() as u64, "arm"),
         if slower == 1 { "is" } else { "are" },
-        words::printable(baseline),
+        printable(baseline),
     );
     let concluded = with(Verdict::Faster).count() + with(Verdict::Equivalent).count() + slower;
-    for word in [Verdict::Faster, Verdict::Equivalent] {
-        let n = with(word).count();
+    for verdict in [Verdict::Faster, Verdict::Equivalent] {
+        let n = with(verdict).count();
         if n > 0 {
-            text.push_str(&format!(", {n} {word}"));
+            text.push_str(&format!(", {n} {}", name::verdict(verdict)));
         }
     }
     if concluded < primary.len() {
@@ -236,7 +265,7 @@ fn whole_stack(total: &Comparison, margin: f64) -> String {
             format!("The full stack is faster than the bare one, which is suspicious: {size}.")
         }
         (Verdict::Equivalent, Some(size)) => {
-            format!("The layers together cost less than {} ({size}).", format::percent(margin))
+            format!("The layers together cost less than {} ({size}).", percent(margin))
         }
         (Verdict::Masked, Some(_)) => format!(
             "What the layers cost together is masked: with and without them the stack sits on the \
@@ -249,7 +278,8 @@ fn whole_stack(total: &Comparison, margin: f64) -> String {
                 comparison::effect(total)
             )
         }
-        (word, Some(size)) => {
+        (verdict, Some(size)) => {
+            let word = name::verdict(verdict);
             format!("What the layers cost together is {word}: {size}{}.", still_needed(total))
         }
         (_, None) => "What the layers cost together could not be measured.".to_owned(),
@@ -259,26 +289,31 @@ fn whole_stack(total: &Comparison, margin: f64) -> String {
 /// `aes 12 % slower [10, 14]`, `aes 5.0x slower [4.2, 6.0]`, `aes 2.5x slower [1.2x faster, 7.5x
 /// slower] (undecided)`.
 fn layer_clause(comparison: &Comparison) -> String {
-    let name = subject(comparison);
+    let (name, word) = (subject(comparison), name::verdict(comparison.verdict));
     if comparison.verdict == Verdict::EffectChanged {
-        return format!("{name} {} ({})", comparison::effect(comparison), comparison.verdict);
+        return format!("{name} {} ({word})", comparison::effect(comparison));
     }
     let known = comparison.lo.and_then(|_| comparison.effect());
     let Some(effect) = known else { return format!("{name} could not be measured") };
-    let word = comparison.verdict;
-    match word {
-        Verdict::Slower | Verdict::Faster => format!("{name} {}", effect.in_words()),
-        _ => format!("{name} {} ({word})", effect.in_words()),
-    }
+    let beside = if comparison.verdict.is_signed() { String::new() } else { format!(" ({word})") };
+    format!("{name} {}{beside}", effect.in_words())
 }
 
 /// A pair that costs more, or less, together than apart.
 fn together(pair: &Comparison) -> Option<String> {
     let Subject::Interaction([a, b]) = &pair.subject else { return None };
-    let name = words::printable(&format!("{a} and {b}"));
-    match pair.verdict {
-        Verdict::Slower => Some(format!("{name} cost more together than apart.")),
-        Verdict::Faster => Some(format!("{name} cost less together than apart.")),
-        _ => None,
-    }
+    let name = printable(&format!("{a} and {b}"));
+    let amount = match pair.verdict {
+        Verdict::Slower => "more",
+        Verdict::Faster => "less",
+        Verdict::Equivalent
+        | Verdict::Undecided
+        | Verdict::Masked
+        | Verdict::EffectChanged
+        | Verdict::NoInformation
+        | Verdict::NotIndependent
+        | Verdict::InsufficientTailSamples
+        | Verdict::Overloaded => return None,
+    };
+    Some(format!("{name} cost {amount} together than apart."))
 }

@@ -7,25 +7,25 @@
 
 /// A unit of bandwidth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unit {
+pub enum Unit {
     /// 10^6 bytes per second
     Mb,
     /// 2^20 bytes per second
     Mib,
 }
 
-pub(crate) const MEASURED: Unit = Unit::Mib;
+pub const MEASURED: Unit = Unit::Mib;
 
 impl Unit {
     /// The unit in which all of these limits, in bytes per second, are whole, if there is one.
-    pub(crate) fn of(limits: &[f64]) -> Option<Self> {
+    pub fn of(limits: &[f64]) -> Option<Self> {
         let is_whole = |limit: &f64, unit: Self| unit.amount(*limit).fract() == 0.0;
         let units = if limits.is_empty() { &[][..] } else { &[Self::Mb, Self::Mib] };
         units.iter().copied().find(|unit| limits.iter().all(|limit| is_whole(limit, *unit)))
     }
 
     /// `MiB/s`, as a head of columns and rows.
-    pub(crate) const fn word(self) -> &'static str {
+    pub const fn word(self) -> &'static str {
         match self {
             Self::Mb => "MB/s",
             Self::Mib => "MiB/s",
@@ -33,7 +33,7 @@ impl Unit {
     }
 
     /// `MiB`
-    pub(crate) const fn of_size(self) -> &'static str {
+    pub const fn of_size(self) -> &'static str {
         match self {
             Self::Mb => "MB",
             Self::Mib => "MiB",
@@ -41,7 +41,7 @@ impl Unit {
     }
 
     /// Bytes per second in this unit; bytes, in that of sizes.
-    pub(crate) fn amount(self, bytes: f64) -> f64 {
+    pub fn amount(self, bytes: f64) -> f64 {
         bytes
             / match self {
                 Self::Mb => 1e6,
@@ -51,17 +51,17 @@ impl Unit {
 }
 
 /// What was measured, without the unit, which a head says: `0.047`, `14.0`, `333`, `8,523`.
-pub(crate) fn measured(bytes_per_s: f64) -> String {
+pub fn measured(bytes_per_s: f64) -> String {
     iotax_quantity::bandwidth(MEASURED.amount(bytes_per_s))
 }
 
 /// The same in a sentence: `333 MiB/s`.
-pub(crate) fn measured_rate(bytes_per_s: f64) -> String {
+pub fn measured_rate(bytes_per_s: f64) -> String {
     iotax_quantity::mib_per_s(bytes_per_s)
 }
 
 /// A limit of this machine, among others that are documented: `105 MB/s`.
-pub(crate) fn limit_rate(bytes_per_s: f64) -> String {
+pub fn limit_rate(bytes_per_s: f64) -> String {
     iotax_quantity::mb_per_s(bytes_per_s)
 }
 

@@ -1,18 +1,18 @@
 //! Which nodes of a fleet are slow, in sentences.
 
 use iotax_analyze::{Analysis, Comparison, Verdict};
-use iotax_quantity::{fixed, list, percent};
+use iotax_quantity::{count, fixed, percent};
 
-use crate::against::{against, baseline_of};
-use crate::comparison::{primary_of_each, subject};
-use crate::outliers::{self, Member};
-use crate::{format, words};
+use super::against::{against, baseline_of};
+use super::comparison::{primary_of_each, subject};
+use super::outliers::{self, Member};
+use crate::name::{self, printable};
 
 /// Nodes up to which the rule for few nodes was simulated.
 const MAX_SIMULATED: usize = 5;
 
 /// `n2 is slower than n1: 30 % less throughput [28, 32].`
-pub(crate) fn sentences(analysis: &Analysis) -> Vec<String> {
+pub(super) fn sentences(analysis: &Analysis) -> Vec<String> {
     let mut sentences = match &analysis.outliers {
         Some(found) => outliers::sentences(found, Member::Node),
         None if analysis.fleet.is_some_and(|fleet| fleet.is_population) => vec![
@@ -24,7 +24,7 @@ pub(crate) fn sentences(analysis: &Analysis) -> Vec<String> {
         format!(
             "That cost {} minutes of load, of {} together.",
             fixed(cost.node_minutes, 1),
-            format::counted(cost.nodes, "node")
+            count(cost.nodes, "node")
         )
     }));
     sentences
@@ -33,7 +33,7 @@ pub(crate) fn sentences(analysis: &Analysis) -> Vec<String> {
 fn few(analysis: &Analysis) -> Vec<String> {
     let nodes = primary_of_each(analysis);
     let with = |verdict: Verdict| nodes.iter().copied().filter(move |c| c.verdict == verdict);
-    let says = |c: &Comparison| against(c, &words::printable(&baseline_of(c, analysis)), analysis);
+    let says = |c: &Comparison| against(c, &printable(&baseline_of(c, analysis)), analysis);
     let mut sentences: Vec<String> = with(Verdict::Slower).map(says).collect();
     let is_pair = nodes.len() == 2;
     if !sentences.is_empty() && is_pair {
@@ -59,11 +59,11 @@ fn few(analysis: &Analysis) -> Vec<String> {
 fn nobody(analysis: &Analysis, nodes: &[&Comparison]) -> String {
     let open: Vec<String> =
         nodes.iter().filter(|c| !c.verdict.is_decided()).map(|c| subject(c)).collect();
-    let all = format::counted(nodes.len() as u64, "node");
+    let all = count(nodes.len() as u64, "node");
     if open.is_empty() {
         let margin = percent(analysis.margin);
         return format!("None of {all} is slow: they differ by less than {margin}, or are faster.");
     }
-    let open = list(&open.iter().map(String::as_str).collect::<Vec<_>>());
+    let open = name::all(open);
     format!("None of {all} is found to be slow; without a verdict: {open}.")
 }

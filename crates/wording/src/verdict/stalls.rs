@@ -2,46 +2,52 @@
 //! the same.
 
 use iotax_analyze::{Stalls, Verdict};
-use iotax_quantity::times;
+use iotax_quantity::{count, times};
 
-use crate::format;
+use crate::name;
 
-/// `slower (stalls: 7 of 7 against 0 of 7)`, for a table whose tax column has [`size`].
-pub(crate) fn phrase(word: Verdict, stalls: &Stalls) -> String {
+/// ` (stalls: 7 of 7 against 0 of 7)`, for a table whose tax column has [`size`].
+pub(super) fn counts(verdict: Verdict, stalls: &Stalls) -> String {
     let Stalls { arm, base, blocks, .. } = stalls;
-    format!("{word} ({}: {arm} of {blocks} against {base} of {blocks})", of_what(word, stalls))
+    format!(" ({}: {arm} of {blocks} against {base} of {blocks})", of_what(verdict, stalls))
 }
 
 /// `at least 4,190x`; `None` if nothing is known of the size.
-pub(crate) fn size(stalls: &Stalls) -> Option<String> {
+pub(super) fn size(stalls: &Stalls) -> Option<String> {
     stalls.factor.map(|factor| format!("at least {}", times(factor.floor())))
 }
 
 /// `luks against base: slower (stalls): 7 of 7 trials without a completed operation, baseline 0 of
 /// 7; at least 4,190x slower.`
-pub(crate) fn sentence(name: &str, baseline: &str, word: Verdict, stalls: &Stalls) -> String {
+pub(super) fn sentence(name: &str, baseline: &str, verdict: Verdict, stalls: &Stalls) -> String {
     let Stalls { arm, base, blocks, .. } = stalls;
     let counts = format!(
         "{arm} of {blocks} trials without a completed operation, baseline {base} of {blocks}"
     );
-    let what = of_what(word, stalls);
-    let said = match word {
+    let (word, what) = (name::verdict(verdict), of_what(verdict, stalls));
+    let said = match verdict {
         Verdict::Slower | Verdict::Faster => {
             let size = size(stalls).map_or_else(String::new, |size| format!("; {size} {word}"));
             format!("{word} ({what}): {counts}{size}")
         }
         Verdict::NoInformation => {
-            format!("{word}: both stalled in all {}", format::counted(*blocks, "block"))
+            format!("{word}: both stalled in all {}", count(*blocks, "block"))
         }
-        _ => format!("{word} ({what}: {counts}{})", outlook(stalls)),
+        Verdict::Equivalent
+        | Verdict::Undecided
+        | Verdict::Masked
+        | Verdict::EffectChanged
+        | Verdict::NotIndependent
+        | Verdict::InsufficientTailSamples
+        | Verdict::Overloaded => format!("{word} ({what}: {counts}{})", outlook(stalls)),
     };
     format!("{name} against {baseline}: {said}.")
 }
 
-const fn of_what(word: Verdict, stalls: &Stalls) -> &'static str {
-    match word {
-        Verdict::Slower if stalls.only_more_often => "stalls more often",
-        Verdict::Faster if stalls.only_more_often => "stalls less often",
+const fn of_what(verdict: Verdict, stalls: &Stalls) -> &'static str {
+    match (verdict, stalls.only_more_often) {
+        (Verdict::Slower, true) => "stalls more often",
+        (Verdict::Faster, true) => "stalls less often",
         _ => "stalls",
     }
 }
@@ -83,7 +89,8 @@ mod tests {
             (Verdict::NoInformation, &none),
         ]
         .map(|(word, stalls)| {
-            format!("{}\n{}", phrase(word, stalls), sentence("luks", "base", word, stalls))
+            let of = name::verdict(word).to_owned() + &counts(word, stalls);
+            format!("{of}\n{}", sentence("luks", "base", word, stalls))
         });
         assert_eq!(size(&total).as_deref(), Some("at least 4,190x"));
         insta::assert_snapshot!(said.join("\n"), @"

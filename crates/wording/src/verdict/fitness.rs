@@ -5,10 +5,11 @@ use iotax_experiment::rule::RuleOutcome;
 use iotax_experiment::{Job, Workload};
 use iotax_record::ExperimentHead;
 
-use crate::{rules, words};
+use crate::name::printable;
+use crate::rule;
 
 /// One for each arm; none if nobody has published a threshold.
-pub(crate) fn sentences<'a>(
+pub(super) fn sentences<'a>(
     experiment: &'a ExperimentHead,
     analysis: &'a Analysis,
 ) -> impl Iterator<Item = String> + 'a {
@@ -25,9 +26,9 @@ fn sentence(judgment: &Judgment, workload: &Workload) -> String {
         RuleOutcome::Undecided => "Undecided whether fit for",
     };
     let source = workload.requires.as_ref().map_or("", |requires| requires.source.as_str());
-    let (name, rule, told) = (&workload.name, &judgment.rule, rules::told(judgment));
+    let (name, limit, told) = (&workload.name, &judgment.rule, rule::told(judgment));
     let changed = if is_changed(workload) { " as changed here" } else { "" };
-    words::printable(&format!("{fit} {name}{changed}: {told}; unfit if {rule}: {source}"))
+    printable(&format!("{fit} {name}{changed}: {told}; unfit if {limit}: {source}"))
 }
 
 /// Whether it does something else than what its name stands for; files may have any size.

@@ -1,0 +1,5 @@
+//! A machine that was looked at.
+
+pub mod layer;
+mod network;
+pub mod surroundings;
