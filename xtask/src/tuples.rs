@@ -10,7 +10,7 @@ const LEFT: [(&str, usize); 15] = [
     ("analyze", 9),
     ("caps", 7),
     ("catalog", 1),
-    ("cli", 7),
+    ("cli", 0),
     ("cluster", 2),
     ("diagnose", 3),
     ("dialects", 5),
@@ -20,7 +20,7 @@ const LEFT: [(&str, usize); 15] = [
     ("load", 10),
     ("report", 5),
     ("rig", 3),
-    ("run", 2),
+    ("run", 0),
     ("stats", 1),
 ];
 

@@ -110,26 +110,13 @@ pub(crate) struct GateArgs {
     pub undecided: Undecided,
 }
 
-/// Rules that caps may break.
-#[derive(Debug, Args)]
-pub(crate) struct CapGateArgs {
-    /// Exit with 1 if this comes out; repeat for several
-    ///
-    /// 'iops < 5000' and 'bandwidth < 100M' are about the caps that are found, 'below documented by
-    /// 5%' about both beside the least that is documented of the target's VM and disks (--vm,
-    /// --disk). Before them may stand a target with a colon: 'log: iops < 5000'.
-    #[arg(long, value_name = "RULE", help_heading = "Gate")]
-    pub fail_if: Vec<String>,
-    /// What an undecided rule counts as
-    #[arg(long, value_enum, default_value_t = Undecided::Pass, requires = "fail_if", help_heading = "Gate")]
-    pub undecided: Undecided,
-}
+/// What `--fail-if` takes where caps are searched for.
+pub(super) const CAP_RULES: &str = "\
+Exit with 1 if this comes out; repeat for several
 
-impl From<&CapGateArgs> for GateArgs {
-    fn from(args: &CapGateArgs) -> Self {
-        Self { fail_if: args.fail_if.clone(), undecided: args.undecided }
-    }
-}
+'iops < 5000' and 'bandwidth < 100M' are about the caps that are found, 'below documented by 5%' about \
+both beside the least that is documented of the target's VM and disks (--vm, --disk). Before them may \
+stand a target with a colon: 'log: iops < 5000'.";
 
 /// What a rule that is neither broken nor kept counts as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -181,6 +168,17 @@ pub(crate) enum Listing {
     Text,
     /// One JSON object
     Json,
+}
+
+/// How a listing is printed.
+#[derive(Debug, Args)]
+pub(crate) struct ListingArgs {
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Listing::Text)]
+    pub format: Listing,
+    /// Colours
+    #[arg(long, value_enum, default_value_t = Color::Auto)]
+    pub color: Color,
 }
 
 /// When to use colours.

@@ -19,8 +19,8 @@ const INDENT_COLUMNS: usize = NAME_COLUMNS + 7;
 
 /// `iotax layers [NAME]`
 pub(crate) fn layers(args: &LayersArgs) -> Result<Exit> {
-    let page = Page { color: output::colored(args.color), columns: output::columns() };
-    match (&args.name, args.format) {
+    let page = Page { color: output::colored(args.listing.color), columns: output::columns() };
+    match (&args.name, args.listing.format) {
         (Some(name), Listing::Text) => say(&page.of_one(LayerInfo::named(name)?))?,
         (None, Listing::Text) => say(&page.of_all())?,
         (Some(name), Listing::Json) => {

@@ -1,7 +1,7 @@
 //! The commands that measure: each resolves what it is asked for, and runs it by the same verbs.
 
 use crate::args::{
-    CompareArgs, GateArgs, HostCommandArgs, LimitsArgs, MeasureArgs, NetArgs, PeelArgs, RunArgs,
+    CompareArgs, HostCommandArgs, LimitsArgs, MeasureArgs, NetArgs, PeelArgs, RunArgs,
 };
 use crate::exit::{Exit, Result};
 use crate::publish::{Shown, publish};
@@ -28,7 +28,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Exit> {
 
 /// `iotax run WORKLOAD TARGET`
 pub(crate) fn run(args: &RunArgs) -> Result<Exit> {
-    measured(&resolve::run(args)?, &Backend::from(&args.load), &args.asked("run"))
+    measured(&resolve::run(args, Ok)?, &Backend::from(&args.load), &args.asked("run"))
 }
 
 /// `iotax peel [STACK]`
@@ -39,10 +39,9 @@ pub(crate) fn peel(args: &PeelArgs) -> Result<Exit> {
 
 /// `iotax limits`
 pub(crate) fn limits(args: &LimitsArgs) -> Result<Exit> {
-    let gate = &GateArgs::from(&args.gate);
-    let LimitsArgs { documented, output, .. } = args;
+    let LimitsArgs { documented, output, gate, .. } = args;
     let asked = Asked { command: "limits", documented, output, gate, iostat: false };
-    measured(&resolve::limits(args, gate)?, &Backend::from(args), &asked)
+    measured(&resolve::limits(args)?, &Backend::from(args), &asked)
 }
 
 /// `iotax net`: a run on one path, a comparison of several.

@@ -9,8 +9,7 @@ use iotax_experiment::{CloudChoice, Layer, Spec, Stack, Target};
 use iotax_rig::Progress;
 use iotax_run::{Host, Hosts};
 
-use super::connect::connect;
-use super::pods;
+use super::{connect, pods};
 use crate::args::{ClusterArgs, Containers, PodArgs};
 use crate::exit::{Context as _, Result, usage};
 use crate::session::{Flags, OpenedHosts};

@@ -196,16 +196,8 @@ fn targets(
     finish(spec, &args.measure.load, Path::new("."))
 }
 
-/// The spec of `iotax run`.
-pub(crate) fn run(args: &RunArgs) -> Result<Resolved> {
-    run_placed(args, Ok)
-}
-
-/// As [`run`]; `place` as for [`compare_placed`].
-pub(crate) fn run_placed(
-    args: &RunArgs,
-    place: impl FnOnce(Spec) -> Result<Spec>,
-) -> Result<Resolved> {
+/// The spec of `iotax run`; `place` as for [`compare_placed`].
+pub(crate) fn run(args: &RunArgs, place: impl FnOnce(Spec) -> Result<Spec>) -> Result<Resolved> {
     let mut load = Load::read(&args.workload)?;
     changes(&args.load)?.apply_to(&mut load.phases)?;
     let arm = Arm::new("target", Target::parse_all(args.targets.iter().map(String::as_str))?);

@@ -10,7 +10,7 @@ use iotax_experiment::units::{parse_bytes, parse_duration, parse_share};
 use iotax_rig::Disk;
 use serde_json::{Value, json};
 
-use super::parse::parse_one;
+use super::parse_one;
 use crate::args::CloudArgs;
 use crate::cloud_disks::Told;
 use crate::exit::{Result, usage};

@@ -74,7 +74,7 @@ fn resolved(
         let targets = vec![target(path)];
         let run = RunArgs { workload, targets, trials, gate, documented, load, output };
         let called = |arm: Arm| Arm { name: path.name().to_owned(), ..arm };
-        let resolved = resolve::run_placed(&run, |spec| {
+        let resolved = resolve::run(&run, |spec| {
             Ok(Spec { arms: spec.arms.into_iter().map(called).collect(), ..spec })
         })?;
         let RunArgs { gate, documented, load, output, .. } = run;
