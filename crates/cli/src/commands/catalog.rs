@@ -9,10 +9,10 @@ use iotax_report::{self as report, Document};
 use serde_json::{Value, json};
 
 use crate::args::{
-    CatalogCheckArgs, CatalogCommand, CatalogLookArgs, CatalogPlanArgs, Listing, ListingArgs,
+    CatalogCheckArgs, CatalogCommand, CatalogLookArgs, CatalogPlanArgs, ListingArgs,
 };
 use crate::exit::{Context as _, Exit, Result, usage};
-use crate::output::{say, say_json, style};
+use crate::output;
 
 /// The word that asks for disks instead of a VM.
 const DISK: &str = "disk";
@@ -74,11 +74,7 @@ fn word(cloud: Cloud) -> &'static str {
 fn disks(cloud: Cloud, texts: &[String], listing: &ListingArgs) -> Result<Exit> {
     if texts.is_empty() {
         let names = catalog::disk_names(cloud);
-        match listing.format {
-            Listing::Text => say(&names.join("\n"))?,
-            Listing::Json => say_json(&json!({ "disks": names }))?,
-        }
-        return Ok(Exit::Done);
+        return output::list(listing.format, || names.join("\n"), || json!({ "disks": names }));
     }
     let disks: Vec<Disk> =
         texts.iter().map(|text| catalog::disk(text)).collect::<Result<_, _>>()?;
@@ -143,9 +139,6 @@ fn show(
     value: impl FnOnce() -> Value,
     document: impl FnOnce() -> Document,
 ) -> Result<Exit> {
-    match listing.format {
-        Listing::Text => say(&report::text(&document(), style(listing.color)))?,
-        Listing::Json => say_json(&value())?,
-    }
-    Ok(Exit::Done)
+    let text = || report::text(&document(), output::style(listing.color));
+    output::list(listing.format, text, value)
 }

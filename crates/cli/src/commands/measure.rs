@@ -1,8 +1,6 @@
 //! The commands that measure: each resolves what it is asked for, and runs it by the same verbs.
 
-use crate::args::{
-    CompareArgs, HostCommandArgs, LimitsArgs, MeasureArgs, NetArgs, PeelArgs, RunArgs,
-};
+use crate::args::{CompareArgs, LimitsArgs, MeasureArgs, NetArgs, PeelArgs, RunArgs};
 use crate::exit::{Exit, Result};
 use crate::publish::{Shown, publish};
 use crate::resolve::{self, Comparison, Resolved};
@@ -48,13 +46,10 @@ pub(crate) fn limits(args: &LimitsArgs) -> Result<Exit> {
 pub(crate) fn net(args: NetArgs) -> Result<Exit> {
     let NetArgs { paths, workload, trials, matrix, measure } = args;
     if paths.len() > 1 || !matrix.factors.is_empty() {
-        let (workload, host) = (Some(workload), HostCommandArgs::default());
-        let pair = Vec::new();
-        return compare(&CompareArgs { arms: paths, workload, pair, host, matrix, measure });
+        return compare(&CompareArgs { matrix, ..CompareArgs::of(paths, workload, measure) });
     }
     let targets = if paths.is_empty() { vec![HERE.to_owned()] } else { paths };
-    let MeasureArgs { gate, documented, load, output, .. } = measure;
-    run(&RunArgs { workload, targets, trials, gate, documented, load, output })
+    run(&RunArgs::of(targets, workload, trials, measure))
 }
 
 /// Measures what is asked for, and shows what came of it.

@@ -12,8 +12,9 @@ use iotax_record::{ExperimentHead, Location, Outcome, Reader};
 use iotax_report::Redactor;
 use iotax_report::bundle::{Bundle, Step, archive, bundle};
 use iotax_rig::Held;
+use serde_json::{Value, json};
 
-use crate::args::{Listing, ReproArgs};
+use crate::args::ReproArgs;
 use crate::exit::{Context as _, Exit, Result, usage};
 use crate::recorded::{self, Retold};
 use crate::session::Destination;
@@ -32,12 +33,7 @@ pub(crate) fn repro(args: &ReproArgs) -> Result<Exit> {
     let destination = Destination::new("repro", args.out.as_deref());
     let files = Files::claim(&destination, !args.no_redact)?;
     files.write(&bundle, retold.0.as_ref())?;
-    let said = match args.format {
-        Listing::Text => text(&bundle, &files),
-        Listing::Json => json(&bundle, &files, &gaps),
-    };
-    output::say(&said)?;
-    Ok(Exit::Done)
+    output::list(args.format, || text(&bundle, &files), || json(&bundle, &files, &gaps))
 }
 
 fn retell(dir: &Location, reader: &Reader<ExperimentHead>, retold: &mut Retold) -> Result<Bundle> {
@@ -194,9 +190,9 @@ fn text(bundle: &Bundle, files: &Files) -> String {
     text
 }
 
-fn json(bundle: &Bundle, files: &Files, gaps: &[String]) -> String {
-    let arms = bundle.arms.iter().map(|(id, name)| serde_json::json!({ "id": id, "name": name }));
-    let said = serde_json::json!({
+fn json(bundle: &Bundle, files: &Files, gaps: &[String]) -> Value {
+    let arms = bundle.arms.iter().map(|(id, name)| json!({ "id": id, "name": name }));
+    json!({
         "dir": files.dir.shown().display().to_string(),
         "archive": files.names.archive.shown().display().to_string(),
         "key": files.names.key.as_ref().map(|key| key.shown().display().to_string()),
@@ -205,6 +201,5 @@ fn json(bundle: &Bundle, files: &Files, gaps: &[String]) -> String {
         "without": bundle.without,
         "redacted": files.names.key.is_some(),
         "gaps": gaps,
-    });
-    iotax_report::json_text(&said)
+    })
 }

@@ -13,9 +13,9 @@ use iotax_rig::{Disk, Progress, ServeOptions, Served};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::args::{DiskCommand, DiskDownArgs, DiskServeArgs, DiskStatusArgs, DiskUpArgs, Listing};
+use crate::args::{DiskCommand, DiskDownArgs, DiskServeArgs, DiskStatusArgs, DiskUpArgs};
 use crate::exit::{Context as _, Exit, Result, bug, usage};
-use crate::output::{say, say_json, wrap};
+use crate::output::{list, say, wrap};
 use crate::resolve::saved;
 use crate::session;
 
@@ -61,19 +61,13 @@ fn up(args: &DiskUpArgs) -> Result<Exit> {
         let code = server.wait()?.code().unwrap_or(3);
         return Ok(Exit::AsServer(u8::try_from(code).unwrap_or(3)));
     }
-    match (format, composed) {
-        (Listing::Text, composed) => {
-            composed.iter().for_each(cloud::Composed::tell);
-            let files = disks.iter().map(|disk| disk.file().display().to_string());
-            say(&files.collect::<Vec<_>>().join("\n"))?;
-        }
-        (Listing::Json, Some(composed)) => say_json(&composed.as_json())?,
-        (Listing::Json, None) => {
-            let disks: Vec<Value> = disks.iter().map(mounted_as_json).collect();
-            say_json(&json!({ "disks": disks }))?;
-        }
-    }
-    Ok(Exit::Done)
+    let text = || {
+        composed.iter().for_each(cloud::Composed::tell);
+        let files = disks.iter().map(|disk| disk.file().display().to_string());
+        files.collect::<Vec<_>>().join("\n")
+    };
+    let mounted = || json!({ "disks": disks.iter().map(mounted_as_json).collect::<Vec<_>>() });
+    list(*format, text, || composed.as_ref().map_or_else(mounted, cloud::Composed::as_json))
 }
 
 fn mounted_as_json(disk: &Disk) -> Value {
@@ -136,15 +130,11 @@ fn detach() -> Result<()> {
 
 fn status(args: &DiskStatusArgs) -> Result<Exit> {
     let disks = served()?;
-    match args.format {
-        Listing::Json => {
-            let disks: Vec<Value> = disks.iter().map(as_json).collect();
-            say_json(&json!({ "disks": disks }))?;
-        }
-        Listing::Text if disks.is_empty() => say("no virtual disk is up")?,
-        Listing::Text => say(&disks.iter().map(as_text).collect::<String>())?,
-    }
-    Ok(Exit::Done)
+    let text = || match disks.as_slice() {
+        [] => "no virtual disk is up".to_owned(),
+        disks => disks.iter().map(as_text).collect(),
+    };
+    list(args.format, text, || json!({ "disks": disks.iter().map(as_json).collect::<Vec<_>>() }))
 }
 
 fn down(args: &DiskDownArgs) -> Result<Exit> {
