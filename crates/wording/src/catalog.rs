@@ -4,7 +4,9 @@ use iotax_catalog::{
     Agreement, Bound, Caching, Cloud, Conflict, Direction, HostCache, Limit, Note, Property, Rate,
     Scope,
 };
-use iotax_quantity::{grouped, span, whole};
+use iotax_quantity::{
+    bit_rate, exact, gib, grouped, iops_limit, mb_per_s, mib_per_s_limit, span, whole,
+};
 
 use crate::bandwidth::Unit;
 
@@ -78,7 +80,7 @@ pub fn scope(limit: &Limit) -> String {
 /// Size of memory or a disk, which is whole in GiB and named by it in documents.
 pub fn size(bytes: u64) -> String {
     const GIB: f64 = 1_073_741_824.0;
-    format!("{} GiB", amount(bytes as f64 / GIB))
+    gib(bytes as f64 / GIB)
 }
 
 /// Figures that were published and are not those of the catalog's sources.
@@ -86,8 +88,8 @@ pub fn conflict(conflict: &Conflict) -> String {
     let Conflict { claimed_by, name, size_bytes, scope, explanation, .. } = conflict;
     let of_size = size_bytes.map(|bytes| format!(" of {}", size(bytes))).unwrap_or_default();
     let pair = |iops: Option<f64>, bytes: Option<f64>| {
-        let iops = iops.map(|iops| format!("{} IOPS", amount(iops)));
-        let bytes = bytes.map(|bytes| format!("{} MB/s", bandwidth(Unit::Mb, bytes)));
+        let iops = iops.map(iops_limit);
+        let bytes = bytes.map(mb_per_s);
         let known: Vec<String> = iops.into_iter().chain(bytes).collect();
         (!known.is_empty()).then(|| known.join(" and "))
     };
@@ -144,6 +146,12 @@ pub fn none_found(title: &str) -> String {
 
 pub const NO_NETWORK_LIMITS: &str = "Network: no limits were found in the sources.";
 
+const MIB: f64 = 1_048_576.0;
+
+fn kib(count: u64) -> String {
+    iotax_quantity::size(count * 1024)
+}
+
 /// What is to be known of a figure.
 pub fn note(note: &Note) -> String {
     let fixed = match note {
@@ -170,13 +178,16 @@ pub fn note(note: &Note) -> String {
         }
         Note::Tabled(text) => text,
         Note::StatedAt { iops_kib, throughput_kib } => {
-            return format!("IOPS stated at {iops_kib} KiB, throughput at {throughput_kib} KiB");
+            return format!(
+                "IOPS stated at {}, throughput at {}",
+                kib(*iops_kib),
+                kib(*throughput_kib)
+            );
         }
         Note::OneFlow { bytes_per_s } => {
-            let gbit = bytes_per_s * 8.0 / 1e9;
             return format!(
-                "one flow: {gbit} Gbit/s between instances that are not in one cluster placement \
-                 group"
+                "one flow: {} between instances that are not in one cluster placement group",
+                bit_rate(bytes_per_s * 8.0)
             );
         }
         Note::UserGuide { figures } => {
@@ -184,8 +195,9 @@ pub fn note(note: &Note) -> String {
         }
         Note::ThroughputWithoutCredits { io_kib } => {
             return format!(
-                "throughput without credits is not documented: taken as I/Os of {io_kib} KiB at \
-                 the baseline"
+                "throughput without credits is not documented: taken as I/Os of {} at the \
+                 baseline",
+                kib(*io_kib)
             );
         }
         Note::IopsRule(rule) => return format!("IOPS: {rule}"),
@@ -214,8 +226,8 @@ pub struct NamedValue {
 pub fn property(property: &Property) -> NamedValue {
     let yes = |is: &bool| if *is { "yes" } else { "no" }.to_owned();
     let (name, value) = match property {
-        Property::TemporaryDiskGib(gib) => ("Temporary disk", format!("{gib} GiB")),
-        Property::LocalNvmeGib(gib) => ("Local NVMe", format!("{gib} GiB")),
+        Property::TemporaryDiskGib(size) => ("Temporary disk", gib(*size)),
+        Property::LocalNvmeGib(size) => ("Local NVMe", gib(*size)),
         Property::LocalNvmeDisks(count) => ("Local NVMe disks", count.to_string()),
         Property::DiskControllers(names) => ("Disk controllers", names.clone()),
         Property::EphemeralOsDiskOn(storage) => ("Ephemeral OS disk on", storage.clone()),
@@ -232,18 +244,20 @@ pub fn property(property: &Property) -> NamedValue {
         Property::DiskType(name) => ("Type", name.clone()),
         Property::MostShares(most) => ("Shared by VMs at most", most.to_string()),
         Property::Variant(name) => ("Variant", name.clone()),
-        Property::SizesGib { least, most } => ("Sizes", format!("{least} to {most} GiB")),
+        Property::SizesGib { least, most } => {
+            ("Sizes", format!("{} to {}", exact(*least), gib(*most)))
+        }
         Property::IopsRule(rule) => ("IOPS", rule.clone()),
         Property::ThroughputRule(rule) => ("Throughput", rule.clone()),
         Property::Promised(what) => ("Promised", what.clone()),
-        Property::BaselineIops(iops) => ("Baseline of all on a VM", format!("{iops} IOPS")),
-        Property::BaselineMib(mib) => ("Baseline throughput", format!("{mib} MiB/s")),
+        Property::BaselineIops(iops) => ("Baseline of all on a VM", iops_limit(*iops)),
+        Property::BaselineMib(mib) => ("Baseline throughput", mib_per_s_limit(mib * MIB)),
         Property::ReadIopsPerGib(iops) => ("Read IOPS per GiB", iops.to_string()),
         Property::WriteIopsPerGib(iops) => ("Write IOPS per GiB", iops.to_string()),
-        Property::MibPerGib(mib) => ("Throughput per GiB", format!("{mib} MiB/s")),
-        Property::MostIops(iops) => ("IOPS at most", format!("{iops} IOPS")),
-        Property::MostMib(mib) => ("Throughput at most", format!("{mib} MiB/s")),
-        Property::ConsoleIops(iops) => ("Console's default", format!("{iops} IOPS")),
+        Property::MibPerGib(mib) => ("Throughput per GiB", mib_per_s_limit(mib * MIB)),
+        Property::MostIops(iops) => ("IOPS at most", iops_limit(*iops)),
+        Property::MostMib(mib) => ("Throughput at most", mib_per_s_limit(mib * MIB)),
+        Property::ConsoleIops(iops) => ("Console's default", iops_limit(*iops)),
         Property::ConsoleThroughput(amount) => {
             ("Console's default throughput", format!("{amount} (the source names no unit)"))
         }

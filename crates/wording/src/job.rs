@@ -1,6 +1,7 @@
 //! The jobs of a workload.
 
 use iotax_experiment::{BlockSizes, Bound, HostCommands, Job, LatencyTarget, Pace, Pattern, Trims};
+use iotax_quantity::set_percent;
 
 use crate::format;
 
@@ -23,7 +24,7 @@ pub fn access(job: &Job) -> String {
             Some(Trims::Only) => format!("{order} trim"),
             Some(Trims::First) => format!("{order} trim, then write"),
         },
-        reads => format!("{order}, {reads} % read"),
+        reads => format!("{order}, {} read", set_percent(reads)),
     }
 }
 
@@ -39,7 +40,8 @@ fn sizes(sizes: &BlockSizes) -> String {
         BlockSizes::Fixed(size) => bytes(*size),
         BlockSizes::Range { min, max } => format!("{} to {}", bytes(*min), bytes(*max)),
         BlockSizes::Split(shares) => {
-            let shares = shares.iter().map(|s| format!("{} {} %", bytes(s.bytes), s.percent));
+            let shares =
+                shares.iter().map(|s| format!("{} {}", bytes(s.bytes), set_percent(s.percent)));
             shares.collect::<Vec<_>>().join(", ")
         }
     }
@@ -94,7 +96,7 @@ pub fn options(job: &Job) -> String {
 pub fn latency_target(of: LatencyTarget) -> String {
     let most = format::time(of.target_ns as f64);
     if of.percentile < 100.0 {
-        format!("at most {most} for {} % of I/Os", of.percentile)
+        format!("at most {most} for {} of I/Os", set_percent(of.percentile))
     } else {
         format!("at most {most}")
     }

@@ -96,7 +96,7 @@ fn value(value: &Value) -> String {
     match value {
         Value::Raw(text) => text.clone(),
         Value::Bytes(count) => bytes(*count as f64),
-        Value::WholeGib(count) => format!("{count} GiB"),
+        Value::WholeGib(count) => iotax_quantity::gib(*count as f64),
         Value::TimeNs(ns) => time(*ns as f64),
         Value::Percent(share) => percent(share / 100.0),
         Value::Count(count) => grouped(*count),
