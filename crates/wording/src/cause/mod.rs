@@ -31,7 +31,9 @@ mod suspect;
 use std::cmp::Reverse;
 
 use iotax_diagnose::why::Why;
-use iotax_diagnose::{Certainty, Component, Confidence, Evidence, Finding, FoundThere, Subject};
+use iotax_diagnose::{
+    Certainty, ClusterSubject, Component, Confidence, Evidence, Finding, FoundThere,
+};
 use iotax_quantity::percent;
 
 pub use self::component::components;
@@ -42,6 +44,7 @@ pub use self::measured::put_in;
 use self::names::listed;
 pub use self::observation::{SeenText, observation, seen};
 pub use self::suspect::{alike, leading, reason, suspect, whole_reason};
+use crate::slow_mode;
 
 /// Findings of which only the name is shown.
 pub const TO_BE_TESTED: &str =
@@ -148,8 +151,8 @@ pub fn evidence(evidence: &Evidence) -> String {
         Evidence::Stack(between) => measured::stack(between),
         Evidence::Waiting(evidence) => measured::waiting(evidence),
         Evidence::Search(evidence) => searched::evidence(evidence),
-        Evidence::SlowMode(mode) => mode.sentence(),
-        Evidence::Percentiles { mode, latency } => mode.percentiles(latency),
+        Evidence::SlowMode(mode) => slow_mode::slow_mode(mode),
+        Evidence::Percentiles { mode, latency } => slow_mode::percentiles(mode, latency),
         Evidence::Seen(one) => seen(one),
         Evidence::Found(FoundThere { about, alike, why }) => {
             format!("{}: {}", components(about), because(why, about, alike))
@@ -159,10 +162,10 @@ pub fn evidence(evidence: &Evidence) -> String {
 }
 
 /// That what was asked about is not there.
-pub fn unknown_subject(subject: &Subject) -> String {
+pub fn unknown_subject(subject: &ClusterSubject) -> String {
     match subject {
-        Subject::Claim(name) => format!("there is no claim {name}, or it may not be seen"),
-        Subject::Class(name) => format!("there is no storage class {name}"),
-        Subject::Node(name) => format!("there is no node {name}"),
+        ClusterSubject::Claim(name) => format!("there is no claim {name}, or it may not be seen"),
+        ClusterSubject::Class(name) => format!("there is no storage class {name}"),
+        ClusterSubject::Node(name) => format!("there is no node {name}"),
     }
 }

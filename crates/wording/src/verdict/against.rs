@@ -48,7 +48,7 @@ pub fn against(comparison: &Comparison, baseline: &str, analysis: &Analysis) -> 
             format::percent(margin)
         ),
         Verdict::Undecided => {
-            format!("{name} against {baseline} is undecided: {size}{}.", still_needed(comparison))
+            format!("{name} against {baseline} is undecided: {size}.")
         }
         Verdict::Masked => format!(
             "{name} against {baseline} is masked: both sit on the same cap{}, so throughput cannot \
@@ -176,10 +176,4 @@ fn without_interval(comparison: &Comparison, baseline: &str, analysis: &Analysis
 pub fn results(analysis: &Analysis, arm: &str) -> usize {
     let usable = analysis.trials.iter().filter(|trial| trial.arm == arm && trial.iops.is_some());
     usable.map(|trial| trial.block).collect::<BTreeSet<_>>().len()
-}
-
-pub fn still_needed(comparison: &Comparison) -> String {
-    comparison.blocks_needed.map_or_else(String::new, |blocks| {
-        format!("; a decision would probably take {} in all", counted(blocks, "block"))
-    })
 }
