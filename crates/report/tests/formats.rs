@@ -7,6 +7,7 @@ use iotax_analyze::{Analysis, ArmSummary, FoundDepth, Metric, Verdict};
 use iotax_caps::{BlockEnd, Obstacle, Unreached, Unsteady, UnsteadyLevel};
 use iotax_experiment::{LatencyTarget, Rule, Subject};
 use iotax_report::{CSV_COLUMNS, SearchResult, Style, csv, search, search_rulings};
+use iotax_wording::verdict::verdict;
 
 #[test]
 fn a_peel_on_a_terminal() {
@@ -385,8 +386,8 @@ fn hostile_csv_has_one_record_per_trial() {
 fn cpu_time_is_named_where_throughput_shows_nothing() {
     let mut analysis = analyses::compare();
     let named = |analysis: &Analysis| {
-        text(&common::compare(), analysis, Style { color: false, width: 80 })
-            .contains("Clearer in CPU time:")
+        let cpu = iotax_wording::name::metric(Metric::CpuPerIo);
+        verdict(&common::compare(), analysis).iter().any(|sentence| sentence.contains(cpu))
     };
     let arm = analysis.comparisons[0].subject.clone();
     analysis.comparisons.retain(|c| c.subject == arm);

@@ -114,19 +114,12 @@ pub(crate) fn questions(experiment: &ExperimentHead, analysis: &Analysis) -> Vec
 const OPERATIONS: &str = "Operations, pooled over trials (descriptive)";
 
 fn lead(experiment: &ExperimentHead, analysis: &Analysis) -> Lead {
-    let mut ending = provenance::ending(experiment, analysis);
-    if analysis.arms.len() > 1 && !experiment.spec.is_of_results() {
-        let switch_ns = analysis.ending.switch_ns;
-        let share = switch_ns as f64 / analysis.ending.wall_ns.max(1) as f64;
-        let (span, share) = (format::span(switch_ns), format::percent(share));
-        ending.push_str(&format!(" Switching between arms took {span} ({share})."));
-    }
     Lead {
         kind: kind(&experiment.spec.design),
         subject: analysis.workload.clone(),
         counts: provenance::counts(experiment, analysis),
         sentences: verdict(experiment, analysis),
-        ending,
+        ending: provenance::ending(experiment, analysis),
         origin: facts::origin(&experiment.started, &experiment.hosts),
         about: experiment.spec.workload().about.clone(),
     }
