@@ -6,13 +6,12 @@ use proc_macro2::{Delimiter, TokenTree};
 use crate::code::{crates, is_mark};
 
 /// Rooms with tuples among their parameters, and how many they may have at most.
-const LEFT: [(&str, usize); 14] = [
+const LEFT: [(&str, usize); 13] = [
     ("analyze", 9),
     ("caps", 7),
     ("cli", 7),
     ("cluster", 2),
     ("diagnose", 3),
-    ("dialects", 5),
     ("experiment", 2),
     ("inspect", 5),
     ("layers", 2),
