@@ -17,7 +17,7 @@ fn desk() -> Desk {
 
 #[test]
 fn three_of_each_give_a_verdict_in_bandwidth() {
-    assert_snapshot!(desk().compared(&[PLAIN, WINDOW]), @"
+    assert_snapshot!(desk().compared(&[PLAIN, WINDOW], &[]), @"
     tcp: 6 results of iperf3 3.12
 
       window is 33 % slower [14, 48] than plain in bandwidth.
@@ -56,7 +56,7 @@ fn three_of_each_give_a_verdict_in_bandwidth() {
 
 #[test]
 fn datagrams_at_a_rate_are_compared_in_what_came() {
-    assert_snapshot!(desk().compared(&["udp.json", "udprev.json"]), @"
+    assert_snapshot!(desk().compared(&["udp.json", "udprev.json"], &[]), @"
     udp: 2 results of iperf3 3.12
 
       udprev: 0.3 % slower than udp in datagram delivery; one result each, so

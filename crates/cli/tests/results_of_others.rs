@@ -26,7 +26,7 @@ fn json(text: &str) -> Value {
 
 #[test]
 fn one_result_each_is_a_difference_without_an_interval() {
-    assert_snapshot!(desk().compared(&["before.xml", "after.xml"]), @"
+    assert_snapshot!(desk().compared(&["before.xml", "after.xml"], &[]), @"
     diskspd: 2 results of DiskSpd 2.2.0
 
       after: 25 % slower than before in throughput; one result each, so nothing says
@@ -71,7 +71,7 @@ fn one_result_each_is_a_difference_without_an_interval() {
 
 #[test]
 fn results_of_other_jobs_say_so() {
-    assert_snapshot!(desk().compared(&["before=before1.json", "after=blocks8k.json"]), @"
+    assert_snapshot!(desk().compared(&["before=before1.json", "after=blocks8k.json"], &[]), @"
     randread: 2 results of fio 3.33
 
       after: 0.5 % slower than before in throughput; one result each, so nothing
@@ -135,7 +135,7 @@ fn results_of_other_jobs_say_so() {
 fn several_results_have_an_interval() {
     let before = "before=before1.json,before2.json,before3.json";
     let after = "after=after1.json,after2.json,after3.json";
-    assert_snapshot!(desk().compared(&[before, after]), @"
+    assert_snapshot!(desk().compared(&[before, after], &[]), @"
     randread: 6 results of fio 3.33
 
       after is 25.1 % slower [24.9, 25.3] than before in throughput.

@@ -120,6 +120,7 @@ fn every_job_has_its_verdict_and_the_gate_looks_at_all_of_them() {
     let args = [&args[..], &["new=new1.json", "new=new2.json", "new=new3.json"]].concat();
     let said = desk.run(&[&args[..], &["--fail-if", "slower by 5%"]].concat());
     assert_eq!(said.code, 1, "{said}");
+    assert_eq!(desk.facts(), [""; 0]);
     assert_snapshot!(head(&said), @"
     read, write: 2 jobs of 6 results of fio 3.35
 
@@ -176,6 +177,7 @@ fn jobs_of_other_names_are_matched_by_what_they_do() {
     fio(&desk, "a.json", &[("r", "randread", 4096, 100), ("w", "write", 65_536, 50)]);
     fio(&desk, "b.json", &[("seq", "write", 65_536, 40), ("rnd", "randread", 4096, 100)]);
     let said = desk.run(&["compare", "a.json", "b.json", "--out", "out"]);
+    assert_eq!(desk.facts(), [""; 0]);
     assert_snapshot!(head(&said), @"
     r, w: 2 jobs of 2 results of fio 3.35
 
@@ -229,6 +231,7 @@ fn each_group_has_a_baseline_of_its_own() {
     let paired = |pairs: &[&str]| desk.run(&[&["compare"], &files[..], pairs].concat());
     let said = paired(&["--pair", "aks,c-azure", "--pair", "gke,c-gcp"]);
     assert_eq!(said.code, 0, "{said}");
+    assert_eq!(desk.facts(), [""; 0]);
     assert_snapshot!(said.out.split("Arms").next().unwrap(), @"
     read: 4 results of fio 3.35
 
@@ -281,6 +284,7 @@ fn recorded_cells_make_a_matrix() {
     let files = "{sec}-{nconnect}-0.json,{sec}-{nconnect}-1.json,{sec}-{nconnect}-2.json";
     let said = desk.run(&[&["compare", "--out", "out", files], &factors[..]].concat());
     assert_eq!(said.code, 0, "{said}");
+    assert_eq!(desk.facts(), [""; 0]);
     assert_snapshot!(said.out.split("Tax").next().unwrap(), @"
     read: 15 results of fio 3.35
 
