@@ -9,12 +9,6 @@ use crate::workload::{Job, Pace, Workload};
 /// The kernel's limit on the entries of an `io_uring`.
 const MAX_DEPTH: u32 = 32_768;
 
-/// What another load adds to a workload's name.
-const HALF_DEPTH: &str = "at half depth";
-const DOUBLE_DEPTH: &str = "at double depth";
-const ONE_AT_A_TIME: &str = "one at a time";
-const BELOW_CAP: &str = "below the cap";
-
 /// How many I/Os are kept in flight, against what the workload says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -32,19 +26,14 @@ impl Depth {
 }
 
 impl Workload {
-    /// The workload at another depth, under a name that says so: every job without an offered rate
-    /// gets another queue depth, or, where that is 1, another number of threads.
+    /// The workload at another depth: every job without an offered rate gets another queue depth,
+    /// or, where that is 1, another number of threads.
     ///
     /// `None` if the primary job cannot have that depth: it is paced, or has nothing to halve, or
     /// its engine does one I/O at a time (more threads would need more files).
     #[must_use]
     pub fn with_depth(&self, depth: Depth) -> Option<Self> {
         let mut changed = self.clone();
-        match depth {
-            Depth::Half => changed.name = self.under(HALF_DEPTH),
-            Depth::Same => {}
-            Depth::Double => changed.name = self.under(DOUBLE_DEPTH),
-        }
         for job in changed.jobs.iter_mut().filter(|job| job.pace == Pace::Closed) {
             let is_changed = job.change_depth(depth);
             if job.name == self.primary && !is_changed {
@@ -64,7 +53,6 @@ impl Workload {
             return None;
         }
         let mut changed = self.clone();
-        changed.name = self.under(ONE_AT_A_TIME);
         for job in changed.jobs.iter_mut().filter(|job| job.pace == Pace::Closed) {
             (job.threads, job.queue_depth) = (1, 1);
         }
@@ -76,7 +64,6 @@ impl Workload {
     #[must_use]
     pub fn at_rates(&self, iops: &[(String, f64)]) -> Option<Self> {
         let mut changed = self.clone();
-        changed.name = self.under(BELOW_CAP);
         for job in changed.jobs.iter_mut().filter(|job| job.pace == Pace::Closed) {
             let rate = iops.iter().find(|(name, _)| *name == job.name);
             if let Some((_, iops)) = rate {
@@ -86,17 +73,6 @@ impl Workload {
             }
         }
         changed.validate().is_ok().then_some(changed)
-    }
-
-    /// Whether it is `workload` under another load.
-    pub fn is_load_of(&self, workload: &Self) -> bool {
-        let loads = [HALF_DEPTH, DOUBLE_DEPTH, ONE_AT_A_TIME, BELOW_CAP];
-        loads.into_iter().any(|load| self.name == workload.under(load))
-    }
-
-    /// Its name under another load.
-    fn under(&self, load: &str) -> String {
-        format!("{} {load}", self.name)
     }
 }
 
@@ -143,15 +119,6 @@ mod tests {
     fn the_depth_of_a_queue_is_halved_and_doubled() {
         assert_eq!(depths(&preset("randread-4k", &["depth=8"])), [Some(4), Some(8), Some(16)]);
         assert_eq!(depths(&preset("randread-4k", &[])), [None, Some(1), Some(2)]);
-    }
-
-    #[test]
-    fn a_load_is_of_one_workload_though_their_names_begin_alike() {
-        let mut workload = preset("randread-4k", &["depth=8"]);
-        let half = workload.with_depth(Depth::Half).unwrap();
-        assert!(half.is_load_of(&workload) && !workload.is_load_of(&workload));
-        workload.name.push_str(" at");
-        assert!(!half.is_load_of(&workload));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use iotax_layers::Error;
 use serde::{Deserialize, Serialize};
 
+use crate::depth::Depth;
 use crate::spec::{Spec, Stop};
 use crate::workload::Workload;
 
@@ -42,48 +43,69 @@ impl SideRuns {
     }
 }
 
-/// What an experiment beside another is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SideRun {
-    Precondition,
+/// What a phase of a side run is there for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SidePhase {
+    /// The phase of the experiment that it is about, by its place.
+    pub of: usize,
+    pub role: SideRole,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SideRole {
+    /// Writes the span.
+    Fill,
+    /// Is driven until it is steady.
+    Rounds,
+    /// Spends burst credits.
     Drain,
-    DepthCheck,
+    /// Tells how the arms answer to their depth.
+    Depth(Depth),
+    OneAtATime,
     BelowCap,
 }
 
-impl Spec {
-    /// The same arms under other loads: without rules, and with nothing run beside it.
-    #[must_use]
-    pub fn beside(&self, run: SideRun, phases: Vec<Workload>, stop: Stop) -> Self {
-        let of_several = |name: &str| (phases.len() > 1).then(|| name.to_owned());
-        let suite = match run {
-            SideRun::Precondition => Some(format!("{} to precondition", self.name())),
-            SideRun::Drain => self.suite.as_ref().map(|suite| format!("{suite} to drain credits")),
-            SideRun::DepthCheck => of_several("depth check"),
-            SideRun::BelowCap => of_several("below-cap"),
+impl SideRole {
+    /// What people call the workload that does this for a phase.
+    pub fn name(self, phase: &str) -> String {
+        let does = match self {
+            Self::Fill => " to write the span",
+            Self::Rounds => " to be steady",
+            Self::Drain => " to drain credits",
+            Self::Depth(Depth::Half) => " at half depth",
+            Self::Depth(Depth::Same) => "",
+            Self::Depth(Depth::Double) => " at double depth",
+            Self::OneAtATime => " one at a time",
+            Self::BelowCap => " below the cap",
         };
-        let (side_runs, fail_if) = (SideRuns::default(), Vec::new());
-        Self { phases, suite, stop, side_runs, fail_if, ..self.clone() }
+        format!("{phase}{does}")
     }
 }
 
-impl Workload {
-    /// A pass over its span: see [`Workload::fill`].
-    pub fn to_write_the_span(&self) -> Option<Self> {
-        Some(Self { name: format!("{} to write the span", self.name), ..self.fill()? })
+impl Spec {
+    /// An experiment beside this one, on the same arms: what its phases are there for, and what they do.
+    #[must_use]
+    pub fn beside(
+        &self,
+        phases: impl IntoIterator<Item = (SidePhase, Workload)>,
+        suite: Option<String>,
+        stop: Stop,
+    ) -> Self {
+        self.with(|draft| {
+            let name = |phase: SidePhase| phase.role.name(&self.phases[phase.of].name);
+            let named = |(phase, load)| (phase, Workload { name: name(phase), ..load });
+            (draft.side_phases, draft.phases) = phases.into_iter().map(named).unzip();
+            draft.suite = suite;
+            draft.stop = stop;
+            draft.side_runs = SideRuns::default();
+            draft.fail_if = Vec::new();
+        })
     }
 
-    /// A round of preconditioning.
-    #[must_use]
-    pub fn to_be_steady(&self) -> Self {
-        Self { name: format!("{} to be steady", self.name), ..self.clone() }
-    }
-
-    /// A stretch in which burst credits are spent.
-    #[must_use]
-    pub fn to_drain_credits(&self, time_ns: u64) -> Self {
-        let name = format!("{} to drain credits", self.name);
-        Self { name, ramp_ns: 0, time_ns, ..self.clone() }
+    /// The place of the phase of this side run that is there for this.
+    pub fn side_phase(&self, wanted: SidePhase) -> Option<usize> {
+        self.side_phases.iter().position(|phase| *phase == wanted)
     }
 }
 

@@ -5,7 +5,7 @@ mod figure;
 mod progress;
 
 use iotax_experiment::rule::{Condition, RuleOutcome};
-use iotax_experiment::{Rule, Spec};
+use iotax_experiment::{Draft, Rule, Spec};
 use iotax_record::End;
 use iotax_stats::design::Design;
 use iotax_stats::gate::Outcome;
@@ -99,7 +99,7 @@ pub(crate) fn keep_none_of_a_part(
 
 /// What it takes to decide a rule at all, whatever is measured:
 /// blocks of a run, of saved results results of an arm, below which nothing decides a rule.
-pub fn fewest(spec: &Spec, rule: &Rule) -> u32 {
+pub fn fewest(spec: &Draft, rule: &Rule) -> u32 {
     let fewest = match rule.condition {
         Condition::SlowerBy(_) if spec.is_of_results() => MIN_RESULTS,
         // Each order of the arms has to be there twice.

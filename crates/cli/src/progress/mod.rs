@@ -12,7 +12,7 @@ use iotax_analyze::{ArmStanding, Standing as Look};
 use iotax_experiment::plan::Plan;
 use iotax_load::LoadProgress;
 use iotax_record::ExperimentHead;
-use iotax_rig::Progress as Preparing;
+use iotax_rig::Preparing;
 use iotax_run::{Event, Observer};
 use iotax_wording::effect::EffectWords as _;
 use iotax_wording::name;
@@ -148,7 +148,11 @@ impl ProgressLine {
             .map(|(ArmStanding { phase, of, verdict, .. }, tax)| {
                 let phase = phase.as_ref().map_or_else(String::new, |phase| format!("{phase} "));
                 let name = name::subject(of);
-                let word = if verdict.is_signed() { String::new() } else { format!(" {verdict}") };
+                let word = if verdict.is_signed() {
+                    String::new()
+                } else {
+                    format!(" {}", name::verdict(*verdict))
+                };
                 format!(" · {phase}{name}{word}: {}", tax.in_words())
             })
             .collect();
