@@ -12,8 +12,8 @@ use iotax_caps::{
 };
 use iotax_experiment::rule::RuleOutcome;
 use iotax_experiment::{
-    Arm, BurstWatch, CloudChoice, Opened, OpenedTarget, Probe, Purpose, Rule, Search, SearchTarget,
-    Target,
+    Arm, BurstWatch, CloudChoice, Opened, OpenedTarget, Probe, Purpose, Rule, SearchDraft,
+    SearchTarget, Target,
 };
 
 const MIB: f64 = 1_048_576.0;
@@ -125,12 +125,12 @@ impl Prober for Disks {
     }
 }
 
-fn search_with(disks: &mut Disks, change: impl FnOnce(&mut Search)) -> Caps {
+fn search_with(disks: &mut Disks, change: impl FnOnce(&mut SearchDraft)) -> Caps {
     let target = |at: usize| SearchTarget {
         arm: Arm::new(format!("disk {at}"), Target::Path("/".into())),
         span_bytes: 64 << 30,
     };
-    let mut search = Search {
+    let mut search = SearchDraft {
         targets: (0..disks.each.len()).map(target).collect(),
         writes: false,
         quick: false,
@@ -140,6 +140,7 @@ fn search_with(disks: &mut Disks, change: impl FnOnce(&mut Search)) -> Caps {
         seed: 7,
     };
     change(&mut search);
+    let search = search.resolve().unwrap();
     let opened = OpenedTarget { smallest_io_bytes: Some(512), known: Vec::new() };
     let targets = vec![opened; search.targets.len()];
     search_caps(&search, &Opened { targets, ..Opened::default() }, disks)
