@@ -126,7 +126,7 @@ fn of_schedules_and_the_generator() {
 fn of_caches() {
     let answered = |share: f64| {
         let mut bed = pair().on_disk();
-        bed.experiment.spec.phases[0].jobs[0].direct = true;
+        bed.edit(|draft| draft.phases[0].jobs[0].direct = true);
         speaks(bed, Check::CacheAnswered, move |trial| {
             let read = job(trial).read.bytes as f64;
             load(trial).system.device_read_bytes = Some(whole(share * read));
@@ -135,7 +135,7 @@ fn of_caches() {
     assert!(!answered(0.505) && answered(0.495));
     let cold = |share: f64| {
         let mut bed = pair().on_disk();
-        bed.experiment.spec.phases[0].jobs[0].invalidate = true;
+        bed.edit(|draft| draft.phases[0].jobs[0].invalidate = true);
         let mut trials = bed.blocks(4, &[500.0, 500.0], 0.002);
         for trial in &mut trials {
             let share = if trial.arm == "other" { share } else { 1.0 };
@@ -182,7 +182,7 @@ fn of_what_may_be_missing() {
 #[test]
 fn of_the_end_of_a_run() {
     let mut bed = Bed::new(&[("only", &[])], Design::Single);
-    bed.experiment.spec.fail_if = vec![Rule::parse("iops < 100").unwrap()];
+    bed.edit(|draft| draft.fail_if = vec![Rule::parse("iops < 100").unwrap()]);
     let trials = bed.blocks(40, &[500.0], 0.002);
     let after = |blocks: usize| bed.decide(&trials[..blocks]).stop;
     assert_eq!(after(7), [], "what goes wrong now and then has hardly been seen yet");
