@@ -12,7 +12,7 @@ pub struct EngineInfo {
     pub name: &'static str,
     pub does: Work,
     /// What it can be driven at.
-    pub at: Place,
+    pub at: DrivenAt,
     /// Whether its I/O goes through the page cache.
     pub cache: PageCache,
     /// Whether more than one I/O per thread can be in flight.
@@ -46,7 +46,7 @@ pub enum Work {
 
 /// What an engine can be driven at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum DrivenAt {
     /// Whatever the target is.
     Anything,
     /// A virtual disk of this process.
@@ -93,7 +93,7 @@ macro_rules! engines {
 const PLAIN: EngineInfo = EngineInfo {
     name: "psync",
     does: Work::Span,
-    at: Place::Anything,
+    at: DrivenAt::Anything,
     cache: PageCache::UnlessDirect,
     is_async: false,
     has_queue: false,
@@ -106,7 +106,7 @@ engines! {
     Null: EngineInfo {
         name: "null",
         does: Work::Nothing,
-        at: Place::Anything,
+        at: DrivenAt::Anything,
         cache: PageCache::Never,
         is_async: true,
         has_queue: false,
@@ -131,7 +131,7 @@ engines! {
     Vdisk: EngineInfo {
         name: "vdisk",
         does: Work::Span,
-        at: Place::VirtualDisk,
+        at: DrivenAt::VirtualDisk,
         cache: PageCache::Never,
         is_async: true,
         has_queue: false,
@@ -142,7 +142,7 @@ engines! {
     Metadata: EngineInfo {
         name: "metadata",
         does: Work::Tree,
-        at: Place::Directory,
+        at: DrivenAt::Directory,
         cache: PageCache::Never,
         is_async: false,
         has_queue: false,
@@ -153,7 +153,7 @@ engines! {
     TcpStream: EngineInfo {
         name: "tcp_stream",
         does: Work::Stream,
-        at: Place::Peer,
+        at: DrivenAt::Peer,
         cache: PageCache::Never,
         is_async: false,
         has_queue: false,
@@ -164,7 +164,7 @@ engines! {
     TcpRr: EngineInfo {
         name: "tcp_rr",
         does: Work::RoundTrips,
-        at: Place::Peer,
+        at: DrivenAt::Peer,
         cache: PageCache::Never,
         is_async: true,
         has_queue: false,
@@ -175,7 +175,7 @@ engines! {
     TcpConnect: EngineInfo {
         name: "tcp_connect",
         does: Work::Connections,
-        at: Place::Peer,
+        at: DrivenAt::Peer,
         cache: PageCache::Never,
         is_async: false,
         has_queue: false,
@@ -186,7 +186,7 @@ engines! {
     UdpStream: EngineInfo {
         name: "udp_stream",
         does: Work::Datagrams,
-        at: Place::Peer,
+        at: DrivenAt::Peer,
         cache: PageCache::Never,
         is_async: false,
         has_queue: false,
@@ -218,7 +218,7 @@ impl Engine {
 
     /// Whether it is driven at the far end of a network path.
     pub const fn is_network(self) -> bool {
-        matches!(self.info().at, Place::Peer)
+        matches!(self.info().at, DrivenAt::Peer)
     }
 
     /// Whether what counts is how much it moves: blocks in one direction.

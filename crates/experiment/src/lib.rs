@@ -54,7 +54,7 @@ pub use build::Subsets;
 pub use cloud::{CloudChoice, DiskRole};
 pub use depth::Depth;
 pub use documented::KnownLimit;
-pub use engine::{Engine, EngineInfo, PageCache, Place, Work};
+pub use engine::{DrivenAt, Engine, EngineInfo, PageCache, Work};
 pub use fitted::{Fitted, Yields};
 pub use host_commands::HostCommands;
 pub use index::IndexEnds;

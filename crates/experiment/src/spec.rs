@@ -36,7 +36,7 @@ impl<T> Deref for Final<T> {
 }
 
 impl<T> Final<T> {
-    pub(crate) const fn of(value: T) -> Self {
+    pub(crate) const fn new(value: T) -> Self {
         Self(value)
     }
 }

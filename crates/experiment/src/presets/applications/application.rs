@@ -21,19 +21,14 @@ pub(super) fn application(
     requires: Option<(&str, &str)>,
 ) -> Workload {
     Workload {
-        name: name.into(),
         about: about.into(),
         ramp_ns: SECOND_NS,
         time_ns: 10 * SECOND_NS,
-        primary: jobs[0].name.clone(),
-        jobs,
-        index: None,
         requires: requires.map(|(rule, source)| Requirement {
             rule: Rule::parse(rule).expect("a preset's rule can be read"),
             source: source.into(),
         }),
-        origin: None,
-        notes: Vec::new(),
         yields: Some(Yields::Spans),
+        ..Workload::new(name, jobs)
     }
 }

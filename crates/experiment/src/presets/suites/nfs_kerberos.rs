@@ -46,7 +46,7 @@ fn at(level: &Level) -> [Workload; 3] {
             size_bytes: GIB,
             ..direct("io", pattern, 50, block, level.depth)
         };
-        phase(kind, "past the page cache", io, (5, 30))
+        phase(kind, "past the page cache", io, [5, 30])
     };
     let mut metadata = git::checkout();
     for job in metadata.jobs.iter_mut().filter(|job| job.engine == Engine::Metadata) {

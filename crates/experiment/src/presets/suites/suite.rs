@@ -14,19 +14,13 @@ pub(super) struct Suite {
 }
 
 /// A phase of one job: its name, `about`, ramp and time in seconds.
-pub(super) fn phase(name: &str, about: &str, job: Job, (ramp, time): (u64, u64)) -> Workload {
+pub(super) fn phase(name: &str, about: &str, job: Job, times: [u64; 2]) -> Workload {
     Workload {
-        name: name.into(),
         about: about.into(),
-        ramp_ns: ramp * SECOND_NS,
-        time_ns: time * SECOND_NS,
-        primary: job.name.clone(),
-        jobs: vec![job],
-        index: None,
-        requires: None,
-        origin: None,
-        notes: Vec::new(),
+        ramp_ns: times[0] * SECOND_NS,
+        time_ns: times[1] * SECOND_NS,
         yields: Some(Yields::Spans),
+        ..Workload::new(name, vec![job])
     }
 }
 
