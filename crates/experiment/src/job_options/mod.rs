@@ -24,7 +24,7 @@ pub(crate) use shares::{
 };
 pub(crate) use tree::format_operations;
 pub(crate) use values::format_block_sizes;
-use values::{block_sizes, pace, percent, small};
+use values::{block_sizes, pace, percent, small, small_bytes};
 
 /// One option of something of type `T`.
 pub(crate) struct JobOption<T> {
@@ -34,10 +34,43 @@ pub(crate) struct JobOption<T> {
     pub fio: Option<&'static str>,
     pub unit: Unit,
     pub about: &'static str,
-    pub set: fn(&mut T, &str) -> Result<(), Error>,
+    sets: Sets<T>,
 }
 
-/// An option with these words.
+/// What the value of an option goes to.
+enum Sets<T> {
+    Switch(fn(&mut T) -> &mut bool),
+    Count(fn(&mut T) -> &mut u32),
+    Percent(fn(&mut T) -> &mut u8),
+    Bytes(fn(&mut T) -> &mut u64),
+    /// Of which there are less than 4 GiB.
+    SmallBytes(fn(&mut T) -> &mut u32),
+    Duration(fn(&mut T) -> &mut u64),
+    Iops(fn(&mut T) -> &mut f64),
+    /// Whatever it makes of the text.
+    By(fn(&mut T, &str) -> Result<(), Error>),
+}
+
+/// An option that is one value.
+const fn value<T>(
+    name: &'static str,
+    fio: Option<&'static str>,
+    about: &'static str,
+    sets: Sets<T>,
+) -> JobOption<T> {
+    let unit = match sets {
+        Sets::Switch(_) => Unit::Switch,
+        Sets::Count(_) => Unit::Count,
+        Sets::Percent(_) => Unit::Percent,
+        Sets::Bytes(_) | Sets::SmallBytes(_) => Unit::Size,
+        Sets::Duration(_) => Unit::Duration,
+        Sets::Iops(_) => Unit::Iops,
+        Sets::By(_) => Unit::Name,
+    };
+    JobOption { name, fio, unit, about, sets }
+}
+
+/// An option that `set` reads.
 const fn option<T>(
     name: &'static str,
     fio: Option<&'static str>,
@@ -45,7 +78,22 @@ const fn option<T>(
     about: &'static str,
     set: fn(&mut T, &str) -> Result<(), Error>,
 ) -> JobOption<T> {
-    JobOption { name, fio, unit, about, set }
+    JobOption { name, fio, unit, about, sets: Sets::By(set) }
+}
+
+impl<T> JobOption<T> {
+    pub(crate) fn set(&self, of: &mut T, text: &str) -> Result<(), Error> {
+        match &self.sets {
+            Sets::Switch(at) => units::parse_switch(text).map(|on| *at(of) = on),
+            Sets::Count(at) => small(text).map(|count| *at(of) = count),
+            Sets::Percent(at) => percent(text).map(|percent| *at(of) = percent),
+            Sets::Bytes(at) => units::parse_bytes(text).map(|bytes| *at(of) = bytes),
+            Sets::SmallBytes(at) => small_bytes(text).map(|bytes| *at(of) = bytes),
+            Sets::Duration(at) => units::parse_duration(text).map(|ns| *at(of) = ns),
+            Sets::Iops(at) => units::parse_iops(text).map(|iops| *at(of) = iops),
+            Sets::By(set) => set(of, text),
+        }
+    }
 }
 
 /// Finds an option by its own name, by fio's, or with `_` for `-`.
@@ -92,9 +140,12 @@ pub(crate) static JOB_OPTIONS: [JobOption<Job>; 55] = [
     option("threads", Some("numjobs"), Unit::Count, "identical threads", |job, text| {
         small(text).map(|threads| (job.threads, job.least_threads) = (threads, None))
     }),
-    option("depth", Some("iodepth"), Unit::Count, "I/Os in flight per thread", |job, text| {
-        small(text).map(|depth| job.queue_depth = depth)
-    }),
+    value(
+        "depth",
+        Some("iodepth"),
+        "I/Os in flight per thread",
+        Sets::Count(|job| &mut job.queue_depth),
+    ),
     option(
         "rw",
         Some("readwrite"),
@@ -102,9 +153,12 @@ pub(crate) static JOB_OPTIONS: [JobOption<Job>; 55] = [
         "pattern and direction in one word, as in fio",
         direction,
     ),
-    option("read-percent", Some("rwmixread"), Unit::Percent, "share of reads", |job, text| {
-        percent(text).map(|percent| job.read_percent = percent)
-    }),
+    value(
+        "read-percent",
+        Some("rwmixread"),
+        "share of reads",
+        Sets::Percent(|job| &mut job.read_percent),
+    ),
     option(
         "trim",
         None,
@@ -136,9 +190,7 @@ pub(crate) static JOB_OPTIONS: [JobOption<Job>; 55] = [
         "order of writes, where reads have another",
         |job, text| pattern(text).map(|pattern| job.write_pattern = Some(pattern)),
     ),
-    option("size", None, Unit::Size, "bytes each thread's offsets span", |job, text| {
-        units::parse_bytes(text).map(|bytes| job.size_bytes = bytes)
-    }),
+    value("size", None, "bytes each thread's offsets span", Sets::Bytes(|job| &mut job.size_bytes)),
     option(
         "target",
         None,
@@ -177,12 +229,11 @@ pub(crate) static JOB_OPTIONS: [JobOption<Job>; 55] = [
             Ok(())
         },
     ),
-    option(
+    value(
         "start-delay",
         Some("startdelay"),
-        Unit::Duration,
         "wait before the first I/O",
-        |job, text| units::parse_duration(text).map(|ns| job.start_delay_ns = ns),
+        Sets::Duration(|job| &mut job.start_delay_ns),
     ),
     option(
         "end-after",
@@ -195,12 +246,13 @@ pub(crate) static JOB_OPTIONS: [JobOption<Job>; 55] = [
             Ok(())
         },
     ),
-    option("direct", None, Unit::Switch, "bypass the page cache", |job, text| {
-        units::parse_switch(text).map(|on| job.direct = on)
-    }),
-    option("invalidate", None, Unit::Switch, "start every trial with a cold cache", |job, text| {
-        units::parse_switch(text).map(|on| job.invalidate = on)
-    }),
+    value("direct", None, "bypass the page cache", Sets::Switch(|job| &mut job.direct)),
+    value(
+        "invalidate",
+        None,
+        "start every trial with a cold cache",
+        Sets::Switch(|job| &mut job.invalidate),
+    ),
     option(
         "fsync-every",
         Some("fdatasync"),
@@ -212,12 +264,13 @@ pub(crate) static JOB_OPTIONS: [JobOption<Job>; 55] = [
             Ok(())
         },
     ),
-    option("end-fsync", None, Unit::Switch, "sync when the job ends", |job, text| {
-        units::parse_switch(text).map(|on| job.end_fsync = on)
-    }),
-    option("verify", None, Unit::Switch, "read back and compare what was written", |job, text| {
-        units::parse_switch(text).map(|on| job.verify = on)
-    }),
+    value("end-fsync", None, "sync when the job ends", Sets::Switch(|job| &mut job.end_fsync)),
+    value(
+        "verify",
+        None,
+        "read back and compare what was written",
+        Sets::Switch(|job| &mut job.verify),
+    ),
     option(
         "verify-every",
         Some("verify_backlog"),
@@ -229,43 +282,48 @@ pub(crate) static JOB_OPTIONS: [JobOption<Job>; 55] = [
             Ok(())
         },
     ),
-    option(
+    value(
         "verify-apart",
         None,
-        Unit::Switch,
         "reads verify what another job with this option wrote",
-        |job, text| units::parse_switch(text).map(|on| job.verify_apart = on),
+        Sets::Switch(|job| &mut job.verify_apart),
     ),
-    option(
+    value(
         "verify-ends",
         Some("verify_fatal"),
-        Unit::Switch,
         "end the job at the first block that differs",
-        |job, text| units::parse_switch(text).map(|on| job.verify_ends = on),
+        Sets::Switch(|job| &mut job.verify_ends),
     ),
-    option(
+    value(
         "sqpoll",
         Some("sqthread_poll"),
-        Unit::Switch,
         "io_uring: the kernel polls",
-        |job, text| units::parse_switch(text).map(|on| job.sqpoll = on),
+        Sets::Switch(|job| &mut job.sqpoll),
     ),
-    option(
+    value(
         "advise",
         Some("fadvise_hint"),
-        Unit::Switch,
         "tell the kernel the pattern",
-        |job, text| units::parse_switch(text).map(|on| job.advise = on),
+        Sets::Switch(|job| &mut job.advise),
     ),
-    option("files", None, Unit::Count, "metadata: files of each thread", tree::files),
-    option(
+    value(
+        "files",
+        None,
+        "metadata: files of each thread",
+        Sets::Count(|job| &mut tree::of(job).files),
+    ),
+    value(
         "files-per-directory",
         None,
-        Unit::Count,
         "metadata: files of one directory",
-        tree::files_per_directory,
+        Sets::Count(|job| &mut tree::of(job).files_per_directory),
     ),
-    option("file-size", None, Unit::Size, "metadata: content of a file", tree::file_size),
+    value(
+        "file-size",
+        None,
+        "metadata: content of a file",
+        Sets::SmallBytes(|job| &mut tree::of(job).file_bytes),
+    ),
     option(
         "operations",
         None,
@@ -280,15 +338,12 @@ pub(crate) static JOB_OPTIONS: [JobOption<Job>; 55] = [
         "offsets are multiples of this; else of the smallest block",
         |job, text| units::parse_bytes(text).map(|bytes| job.align_bytes = Some(bytes)),
     ),
-    option("offset", None, Unit::Size, "where the span begins", |job, text| {
-        units::parse_bytes(text).map(|bytes| job.offset_bytes = bytes)
-    }),
-    option(
+    value("offset", None, "where the span begins", Sets::Bytes(|job| &mut job.offset_bytes)),
+    value(
         "write-through",
         Some("sync"),
-        Unit::Switch,
         "writes reach the medium before they count (O_SYNC)",
-        |job, text| units::parse_switch(text).map(|on| job.write_through = on),
+        Sets::Switch(|job| &mut job.write_through),
     ),
     option(
         "think",
@@ -304,22 +359,23 @@ pub(crate) static JOB_OPTIONS: [JobOption<Job>; 55] = [
         "CPUs that its threads may run on",
         |job, text| cpus(text).map(|cpus| job.cpus = cpus),
     ),
-    option(
+    value(
         "files-per-thread",
         Some("nrfiles"),
-        Unit::Count,
         "files each thread takes in turn, of size in all",
-        |job, text| small(text).map(|files| job.files_per_thread = files),
+        Sets::Count(|job| &mut job.files_per_thread),
     ),
-    option("pre-read", None, Unit::Switch, "start every trial with a warm cache", |job, text| {
-        units::parse_switch(text).map(|on| job.pre_read = on)
-    }),
-    option(
+    value(
+        "pre-read",
+        None,
+        "start every trial with a warm cache",
+        Sets::Switch(|job| &mut job.pre_read),
+    ),
+    value(
         "ends-all",
         Some("exitall"),
-        Unit::Switch,
         "when this job ends, all others end too",
-        |job, text| units::parse_switch(text).map(|on| job.ends_all = on),
+        Sets::Switch(|job| &mut job.ends_all),
     ),
     option(
         "submit-batch",
@@ -328,19 +384,17 @@ pub(crate) static JOB_OPTIONS: [JobOption<Job>; 55] = [
         "io_uring: I/Os per system call, at most",
         |job, text| small(text).map(|most| job.submit_batch = Some(most)),
     ),
-    option(
+    value(
         "uncached",
         None,
-        Unit::Switch,
         "what was touched leaves the page cache after each I/O",
-        |job, text| units::parse_switch(text).map(|on| job.uncached = on),
+        Sets::Switch(|job| &mut job.uncached),
     ),
-    option(
+    value(
         "fresh",
         None,
-        Unit::Switch,
         "writes to files allocated anew before each trial, as a log's",
-        |job, text| units::parse_switch(text).map(|on| job.fresh = on),
+        Sets::Switch(|job| &mut job.fresh),
     ),
     option(
         "stretches",
@@ -349,34 +403,23 @@ pub(crate) static JOB_OPTIONS: [JobOption<Job>; 55] = [
         "keep to stretches with gaps: bytes moved in each, its length, the gap",
         |job, text| shares::stretches(text).map(|stretches| job.stretches = stretches),
     ),
-    option(
+    value(
         "offset-increment",
         Some("offset_increment"),
-        Unit::Size,
         "the span of each thread begins so much later",
-        |job, text| units::parse_bytes(text).map(|bytes| job.offset_increment_bytes = bytes),
+        Sets::Bytes(|job| &mut job.offset_increment_bytes),
     ),
-    option(
+    value(
         "compress",
         Some("buffer_compress_percentage"),
-        Unit::Percent,
         "how much of what is written is the same everywhere",
-        |job, text| {
-            percent(text).map(|percent| {
-                job.content.get_or_insert_default().compress_percent = percent;
-            })
-        },
+        Sets::Percent(|job| &mut job.content.get_or_insert_default().compress_percent),
     ),
-    option(
+    value(
         "compress-chunk",
         Some("buffer_compress_chunk"),
-        Unit::Size,
         "of how many bytes at a time",
-        |job, text| {
-            values::small_bytes(text).map(|bytes| {
-                job.content.get_or_insert_default().chunk_bytes = bytes;
-            })
-        },
+        Sets::SmallBytes(|job| &mut job.content.get_or_insert_default().chunk_bytes),
     ),
     option(
         "fill-pattern",
@@ -387,16 +430,11 @@ pub(crate) static JOB_OPTIONS: [JobOption<Job>; 55] = [
             shares::bytes(text).map(|bytes| job.content.get_or_insert_default().pattern = bytes)
         },
     ),
-    option(
+    value(
         "dedupe",
         Some("dedupe_percentage"),
-        Unit::Percent,
         "how many writes repeat data of another",
-        |job, text| {
-            percent(text).map(|percent| {
-                job.content.get_or_insert_default().dedupe_percent = percent;
-            })
-        },
+        Sets::Percent(|job| &mut job.content.get_or_insert_default().dedupe_percent),
     ),
     option(
         "dedupe-set",
@@ -410,16 +448,11 @@ pub(crate) static JOB_OPTIONS: [JobOption<Job>; 55] = [
             })
         },
     ),
-    option(
+    value(
         "dedupe-global",
         Some("dedupe_global"),
-        Unit::Switch,
         "threads repeat data of each other, too",
-        |job, text| {
-            units::parse_switch(text).map(|on| {
-                job.content.get_or_insert_default().shared_set = on;
-            })
-        },
+        Sets::Switch(|job| &mut job.content.get_or_insert_default().shared_set),
     ),
     option(
         "flow",
@@ -451,12 +484,11 @@ pub(crate) static JOB_OPTIONS: [JobOption<Job>; 55] = [
         "NUMA nodes of its threads, and where its memory is",
         |job, text| shares::numa(text).map(|numa| job.numa = numa),
     ),
-    option(
+    value(
         "zero-copy",
         None,
-        Unit::Switch,
         "tcp_stream: the kernel sends from load's memory (MSG_ZEROCOPY)",
-        |job, text| units::parse_switch(text).map(|on| job.zero_copy = on),
+        Sets::Switch(|job| &mut job.zero_copy),
     ),
 ];
 
