@@ -101,17 +101,24 @@ const PLAIN: EngineInfo = EngineInfo {
     fio: Ok("psync"),
 };
 
+/// What is driven at a peer.
+const NETWORK: EngineInfo = EngineInfo {
+    at: DrivenAt::Peer,
+    cache: PageCache::Never,
+    trims: false,
+    fio: Err("network load is iotax's own; fio is not asked for it"),
+    ..PLAIN
+};
+
 engines! {
     /// Completes at once: measures the load generator itself.
     Null: EngineInfo {
         name: "null",
         does: Work::Nothing,
-        at: DrivenAt::Anything,
         cache: PageCache::Never,
         is_async: true,
-        has_queue: false,
-        trims: true,
         fio: Ok("null"),
+        ..PLAIN
     },
     /// `pread` / `pwrite`.
     Psync: PLAIN,
@@ -130,13 +137,12 @@ engines! {
     /// In-process virtual disk.
     Vdisk: EngineInfo {
         name: "vdisk",
-        does: Work::Span,
         at: DrivenAt::VirtualDisk,
         cache: PageCache::Never,
         is_async: true,
-        has_queue: false,
         trims: false,
         fio: Err("engine `vdisk` is iotax's own; choose another engine"),
+        ..PLAIN
     },
     /// Operations on a tree of files: see [`Tree`](crate::Tree).
     Metadata: EngineInfo {
@@ -144,54 +150,34 @@ engines! {
         does: Work::Tree,
         at: DrivenAt::Directory,
         cache: PageCache::Never,
-        is_async: false,
-        has_queue: false,
         trims: false,
         fio: Err("operations on trees of files are iotax's own; fio has none"),
+        ..PLAIN
     },
     /// A TCP connection per thread that carries blocks: written to the peer, or read from it.
     TcpStream: EngineInfo {
         name: "tcp_stream",
         does: Work::Stream,
-        at: DrivenAt::Peer,
-        cache: PageCache::Never,
-        is_async: false,
-        has_queue: false,
-        trims: false,
-        fio: Err("network load is iotax's own; fio is not asked for it"),
+        ..NETWORK
     },
     /// A TCP connection per thread, on which the peer answers each block with one of the same size.
     TcpRr: EngineInfo {
         name: "tcp_rr",
         does: Work::RoundTrips,
-        at: DrivenAt::Peer,
-        cache: PageCache::Never,
         is_async: true,
-        has_queue: false,
-        trims: false,
-        fio: Err("network load is iotax's own; fio is not asked for it"),
+        ..NETWORK
     },
     /// A TCP connection for each block, which the peer answers with one of the same size.
     TcpConnect: EngineInfo {
         name: "tcp_connect",
         does: Work::Connections,
-        at: DrivenAt::Peer,
-        cache: PageCache::Never,
-        is_async: false,
-        has_queue: false,
-        trims: false,
-        fio: Err("network load is iotax's own; fio is not asked for it"),
+        ..NETWORK
     },
     /// Numbered UDP datagrams to the peer, or from it; whom they go to counts those that come.
     UdpStream: EngineInfo {
         name: "udp_stream",
         does: Work::Datagrams,
-        at: DrivenAt::Peer,
-        cache: PageCache::Never,
-        is_async: false,
-        has_queue: false,
-        trims: false,
-        fio: Err("network load is iotax's own; fio is not asked for it"),
+        ..NETWORK
     },
 }
 

@@ -11,10 +11,10 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::cloud::CloudChoice;
-use crate::fitted::Fitted;
+use crate::fit::Fitted;
 use crate::host_commands::HostCommands;
+use crate::matrix::Setting;
 use crate::rule::Rule;
-use crate::setting::Setting;
 use crate::side_runs::{SidePhase, SideRuns};
 use crate::workload::Workload;
 

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::engine::Engine;
-use crate::fitted::Yields;
+use crate::fit::Yields;
 use crate::rule::Rule;
 use crate::tree::Tree;
 

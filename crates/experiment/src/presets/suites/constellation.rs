@@ -8,7 +8,7 @@
 //!
 //! All at depth 128. What it calls bandwidth is random 1 MiB, on one CPU.
 
-use super::suite::{Suite, direct, phase};
+use super::{Suite, direct, phase};
 use crate::presets::scales::{GIB, KIB, MIB};
 use crate::workload::{Job, Pattern, Workload};
 

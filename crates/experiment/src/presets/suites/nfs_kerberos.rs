@@ -7,7 +7,7 @@
 //! upper limit), and neither block sizes nor proportions: 4 KiB and 64 KiB are those of the same
 //! product's published limits; half reads and half writes, threads and depths are ours.
 
-use super::suite::{Suite, direct, phase};
+use super::{Suite, direct, phase};
 use crate::engine::Engine;
 use crate::load_factors::with_level;
 use crate::presets::git;

@@ -14,7 +14,7 @@
 //!
 //! Reads and writes of one kind share their files, so that a third less is laid out.
 
-use super::suite::{Suite, direct, phase};
+use super::{Suite, direct, phase};
 use crate::presets::scales::{GIB, KIB, MIB};
 use crate::workload::{Job, Pattern, Workload};
 
