@@ -6,7 +6,7 @@ use std::sync::Arc;
 use iotax_experiment::{Arm, CloudChoice, KnownLimit, Search, Spec, Target};
 use iotax_load::PeerSecrets;
 use iotax_record::{HostRecord, HostRole};
-use iotax_rig::{GivenUp, Options, Progress};
+use iotax_rig::{GivenUp, Options, Preparing};
 use iotax_run::agent::{ChildAgent, Remote, RemoteOptions};
 use iotax_run::{Host, Hosts, Local, here, shapers};
 
@@ -78,7 +78,7 @@ impl Backend<'_> {
         &self,
         spec: &Spec,
         flags: &Flags<'_>,
-        making: &mut dyn FnMut(&Progress<'_>),
+        making: &mut dyn FnMut(&Preparing<'_>),
     ) -> Result<OpenedHosts> {
         match self {
             Self::Here(here) => here.open(spec, flags, making),
@@ -133,7 +133,7 @@ impl Here<'_> {
         &self,
         spec: &Spec,
         flags: &Flags<'_>,
-        making: &mut dyn FnMut(&Progress<'_>),
+        making: &mut dyn FnMut(&Preparing<'_>),
     ) -> Result<OpenedHosts> {
         let servers = servers(&spec.arms, self.agents)?;
         let mut distinct: Vec<&Server> = Vec::new();
@@ -165,7 +165,7 @@ impl Here<'_> {
         &self,
         spec: &Spec,
         flags: &Flags<'_>,
-        progress: &mut dyn FnMut(&Progress<'_>),
+        progress: &mut dyn FnMut(&Preparing<'_>),
     ) -> Result<Local> {
         let program = &std::env::current_exe()?;
         let given_up = &GivenUp::by_user(self.destroy);

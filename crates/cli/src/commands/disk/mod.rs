@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
 use iotax_experiment::{Draft, Target};
-use iotax_rig::{Disk, Progress, ServeOptions, Served};
+use iotax_rig::{Disk, Preparing, ServeOptions, Served};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -95,8 +95,8 @@ fn serve(args: &DiskServeArgs) -> Result<Exit> {
     let style = ProgressStyle::with_template("{spinner} {wide_msg}").map_err(bug)?;
     bar.set_style(style);
     bar.enable_steady_tick(Duration::from_millis(200));
-    let mut progress = |progress: &Progress<'_>| {
-        let Progress::Filling { what, done_bytes, size_bytes } = *progress else { return };
+    let mut progress = |progress: &Preparing<'_>| {
+        let Preparing::Filling { what, done_bytes, size_bytes } = *progress else { return };
         let (percent, size) = (done_bytes * 100 / size_bytes.max(1), HumanBytes(size_bytes));
         bar.set_message(format!("filling {what} of {size}: {percent} %"));
     };
