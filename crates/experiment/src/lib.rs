@@ -52,7 +52,6 @@ pub use cloud::{CloudChoice, DiskRole};
 pub use depth::Depth;
 pub use documented::KnownLimit;
 pub use engine::{DrivenAt, Engine, EngineInfo, PageCache, Work};
-pub use fit::{Fitted, Yields};
 pub use host_commands::{HostCommands, command_of_arm};
 pub use index::IndexEnds;
 pub use load_factors::{of_target_and_load, refuse_exclusions, varied};
@@ -67,7 +66,8 @@ pub use search::{
 };
 pub use side_runs::{SidePhase, SideRole, SideRuns};
 pub use spec::{
-    Arm, Design, Draft, Driver, Final, NamedTarget, Source, Spec, Stop, StopMode, Target,
+    Arm, Design, Draft, Driver, Final, Fitted, NamedTarget, Source, Spec, Stop, StopMode, Target,
+    Yields,
 };
 pub use subject::Subject;
 pub use target::{parse_arms, parse_repeated_arms};

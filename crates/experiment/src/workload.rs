@@ -6,8 +6,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::engine::Engine;
-use crate::fit::Yields;
 use crate::rule::Rule;
+use crate::spec::Yields;
 use crate::tree::Tree;
 
 use crate::turns::{Flow, IoPriority, Numa, PriorityShare};

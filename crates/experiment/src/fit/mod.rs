@@ -5,9 +5,8 @@
 //! a little more or less free space makes no other experiment.
 
 use iotax_layers::units::format_bytes;
-use serde::{Deserialize, Serialize};
 
-use crate::spec::Draft;
+use crate::spec::{Draft, Fitted, Yields};
 use crate::tree::Tree;
 use crate::workload::{Files, Job, Workload};
 
@@ -22,38 +21,6 @@ const LEAST_PERCENT: u32 = 1;
 const INDEX_VERSIONS: u64 = 3;
 /// Files of a tree take blocks of this size.
 const TREE_BLOCK_BYTES: u64 = 4096;
-
-/// What gives way where test files find no room.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Yields {
-    /// The sizes of its largest files; those of others, and all times, stay.
-    Spans,
-    /// All of it, as with [`Workload::scale`](crate::Workload::scale), because its jobs have to
-    /// keep their proportions.
-    Scale {
-        /// The length of the measured window is a default, too.
-        time: bool,
-        /// The length of the discarded start is a default, too.
-        ramp: bool,
-    },
-}
-
-/// How test files were fitted to the room there is.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Fitted {
-    /// The arm with the least room.
-    pub arm: usize,
-    /// What it has for test files.
-    pub free_bytes: u64,
-    /// What they would have taken.
-    pub from_bytes: u64,
-    /// What they take.
-    pub to_bytes: u64,
-    /// The factor on all sizes, and on times that were not asked for; without one, only the
-    /// largest files are smaller.
-    pub scale: Option<f64>,
-}
 
 impl Draft {
     /// Bytes that the test files of all phases take together in a directory.
@@ -125,7 +92,7 @@ impl Draft {
 
     fn scaled(&self, scale: f64) -> Option<Self> {
         let mut spec = self.clone();
-        for phase in spec.phases.iter_mut() {
+        for phase in &mut spec.phases {
             let Some(Yields::Scale { time, ramp }) = phase.yields else { continue };
             let (time_ns, ramp_ns) = (phase.time_ns, phase.ramp_ns);
             phase.scale(scale).ok()?;

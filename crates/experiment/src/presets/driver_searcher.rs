@@ -13,7 +13,7 @@
 
 use super::scales::{GIB, KIB, MIB, MILLISECOND_NS, SECOND_NS};
 use crate::engine::Engine;
-use crate::fit::Yields;
+use crate::spec::Yields;
 use crate::workload::{BlockSizes, Files, IndexLoads, Job, Pace, Pattern, Think, Workload};
 
 /// The reader starts this much after the writers: the `sleep 2` between the two command lines.

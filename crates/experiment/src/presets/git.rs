@@ -3,7 +3,7 @@
 
 use super::scales::SECOND_NS;
 use crate::engine::Engine;
-use crate::fit::Yields;
+use crate::spec::Yields;
 use crate::tree::{Operation, OperationShare, Tree};
 use crate::workload::{Job, Workload};
 

@@ -2,7 +2,7 @@
 
 use super::scales::{KIB, MIB, SECOND_NS};
 use crate::engine::Engine;
-use crate::fit::Yields;
+use crate::spec::Yields;
 use crate::workload::{BlockSizes, Job, Pattern, Workload};
 
 pub(super) fn randread_4k() -> Workload {

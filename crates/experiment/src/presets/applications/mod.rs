@@ -11,8 +11,8 @@ mod postgres;
 mod rocksdb;
 
 use super::scales::SECOND_NS;
-use crate::fit::Yields;
 use crate::rule::Rule;
+use crate::spec::Yields;
 use crate::workload::{Job, Requirement, Workload};
 
 /// All of them, in the order of `iotax workloads`.

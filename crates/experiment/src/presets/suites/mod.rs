@@ -8,9 +8,9 @@ mod provider_baseline;
 use iotax_layers::Error;
 
 use crate::engine::Engine;
-use crate::fit::Yields;
 use crate::presets::driver_searcher;
 use crate::presets::scales::SECOND_NS;
+use crate::spec::Yields;
 use crate::workload::{BlockSizes, Job, Pattern, Workload};
 
 /// The search engine's disk as a suite of one phase, so that it goes where suites go.
