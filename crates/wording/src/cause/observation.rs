@@ -65,7 +65,8 @@ fn field(field: &Field) -> String {
         Field::HostCache => "host cache".to_owned(),
         Field::Limit { scope, of, direction } => match direction {
             Direction::Both => name(*scope, of),
-            Direction::Read | Direction::Write => format!("{}, {direction}", name(*scope, of)),
+            Direction::Read => format!("{}, read", name(*scope, of)),
+            Direction::Write => format!("{}, write", name(*scope, of)),
         },
         Field::VmVariant { vm, variant } => format!("{vm} ({variant}), IOPS"),
         Field::Together { of, counted, direction } => {
