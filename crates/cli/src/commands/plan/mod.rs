@@ -8,6 +8,7 @@ use iotax_catalog::Note;
 use iotax_experiment::plan::Plan;
 use iotax_experiment::units::format_duration;
 use iotax_experiment::{HostCommands, Layer, Requirement, Spec, StopMode, Target};
+use iotax_quantity::{count, percent};
 use serde_json::json;
 
 use crate::args::{Format, PlanCommand};
@@ -136,11 +137,11 @@ fn stop(spec: &Spec) -> String {
         }
         StopMode::Tight => "when every effect is known to 1 point or a tenth of itself",
     };
-    let margin = spec.stop.margin * 100.0;
+    let margin = percent(spec.stop.margin);
     let limit = spec.stop.max_time_ns.map_or(String::new(), |limit| {
         format!(". Starts no block that would end after {}", format_duration(limit))
     });
-    format!("{goal}; differences below {margin} % count as none{limit}")
+    format!("{goal}; differences below {margin} count as none{limit}")
 }
 
 /// How many blocks of how many trials, and how long they take.
@@ -154,10 +155,6 @@ fn schedule(plan: &Plan) -> String {
     }
     let (fewest, most) = (plan.min_blocks, count(plan.max_blocks, "block"));
     format!("{fewest} to {most} of {trials}, {shortest} to {longest} without switching")
-}
-
-fn count(n: u32, noun: &str) -> String {
-    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
 
 fn order<'a>(spec: &'a Spec, plan: &Plan, block: u32) -> Vec<&'a str> {
