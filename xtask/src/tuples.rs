@@ -6,22 +6,14 @@ use proc_macro2::{Delimiter, TokenTree};
 use crate::code::{crates, is_mark};
 
 /// Rooms with tuples among their parameters, and how many they may have at most.
-const LEFT: [(&str, usize); 15] = [
-    ("analyze", 9),
-    ("caps", 7),
+const LEFT: [(&str, usize); 7] = [
     ("catalog", 1),
     ("cli", 7),
-    ("cluster", 2),
-    ("diagnose", 3),
     ("dialects", 5),
     ("experiment", 2),
-    ("inspect", 5),
     ("layers", 2),
-    ("load", 0),
     ("report", 5),
-    ("rig", 0),
     ("run", 2),
-    ("stats", 1),
 ];
 
 /// Fails with every function that takes a tuple.

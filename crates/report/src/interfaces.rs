@@ -1,15 +1,11 @@
 //! Interfaces of a network path, and the queueing disciplines at them.
 
 use iotax_analyze::{Analysis, InterfaceSummary, QdiscSummary};
+use iotax_wording::format::{self, plain};
+use iotax_wording::note;
 
 use crate::document::{Item, Section, Table};
-use crate::format::{self, plain};
 use crate::machine::measured;
-
-const NOTE: &str = "Means over the measured windows, headers included; near: the end that drives load. A \
-                    packet is what crosses the interface: up to 64 KiB of a TCP stream.";
-const QUEUES: &str = "Those that let not everything pass at once. Overlimits: how often something had to wait because the limit was reached. \
-                      Backlog: what waits in the queue.";
 
 /// What passed each interface of each arm, and what was dropped there.
 pub(crate) fn sections(analysis: &Analysis) -> Vec<Section> {
@@ -51,11 +47,11 @@ pub(crate) fn sections(analysis: &Analysis) -> Vec<Section> {
         .figure("requeued/s", |(.., qdisc)| plain(qdisc.figures.requeues_per_s))
         .figure("backlog", |(.., qdisc)| format::bytes(qdisc.figures.backlog_bytes))
         .table;
-    [("Interfaces", interfaces, NOTE), ("Queues (qdisc)", queues, QUEUES)]
+    [("Interfaces", interfaces, note::INTERFACES), ("Queues (qdisc)", queues, note::QUEUES)]
         .into_iter()
-        .filter_map(|(title, table, note)| {
+        .filter_map(|(title, table, below)| {
             let table = table.filled()?.without_names_of(analysis.arms.len());
-            Some(Section::new(title, [Item::Table(table), Item::Note(note.to_owned())]))
+            Some(Section::new(title, [Item::Table(table), Item::Note(below.to_owned())]))
         })
         .collect()
 }

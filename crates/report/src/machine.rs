@@ -3,12 +3,7 @@
 use iotax_analyze::{Analysis, ArmSummary, CounterSummary, StallFigures};
 
 use crate::document::Table;
-use crate::format::{bytes, or_absent, plain};
-
-/// What the figures are, for people.
-pub(crate) const NOTE: &str = "Means over the measured windows, as iostat -mx computes them, whose MB \
-                               are MiB; awaits are milliseconds. A device stands above those it \
-                               lies on.";
+use iotax_wording::format::{bytes, or_absent, plain};
 
 pub(crate) fn measured(
     analysis: &Analysis,

@@ -1,10 +1,11 @@
 //! NFS mounts: what was granted, how the connections share the calls, and the operations.
 
 use iotax_analyze::{Analysis, ArmSummary, CounterSummary, NfsMountSummary, NfsTransportFigures};
+use iotax_wording::bandwidth::MEASURED;
+use iotax_wording::format::{self, ABSENT, or_absent, plain};
+use iotax_wording::note;
 
-use crate::bandwidth::MEASURED;
 use crate::document::{Item, Section, Table};
-use crate::format::{self, ABSENT, or_absent, plain};
 use crate::machine::measured;
 
 fn mounts(analysis: &Analysis) -> impl Iterator<Item = (&ArmSummary, &NfsMountSummary)> {
@@ -52,12 +53,8 @@ pub(crate) fn connections(analysis: &Analysis) -> Option<Section> {
             or_absent(counters.nfs_client.map(|client| plain(client.credentials_again)))
         })
         .table;
-    let note = "Busiest: that connection's share of the calls. In flight, backlog: calls without a \
-                reply, and without a free slot, when another was sent. Refused: credentials that the \
-                server did not take in a trial, as when it has lost a context of Kerberos; of all NFS \
-                mounts of the machine.";
     let table = Item::Table(table.filled()?.without_names_of(analysis.arms.len()));
-    Some(Section::new("NFS connections", [table, Item::Note(note.to_owned())]))
+    Some(Section::new("NFS connections", [table, Item::Note(note::NFS_CONNECTIONS.to_owned())]))
 }
 
 fn busiest(mount: &NfsMountSummary, calls_per_s: f64) -> String {

@@ -1,12 +1,13 @@
 //! The targets of a trial that has several: a row each, and one for all of them.
 
-use iotax_analyze::{Analysis, ArmSummary, Rates, TargetSummary};
+use iotax_analyze::{Analysis, Rates, TargetSummary};
 use iotax_catalog::Rate;
+use iotax_wording::bandwidth;
+use iotax_wording::format::{self, ABSENT, or_absent};
 
 use crate::cells::known_time;
 use crate::document::{Cell, Table};
-use crate::format::{self, ABSENT, or_absent};
-use crate::{bandwidth, tables, words};
+use crate::tables;
 
 /// Jobs that have room in a row by name.
 const NAMED_JOBS: usize = 2;
@@ -55,27 +56,6 @@ pub(crate) fn have_one_job_each(analysis: &Analysis) -> bool {
     analysis.arms.iter().all(|arm| {
         !arm.targets.is_empty() && arm.targets.iter().all(|target| target.jobs.len() == 1)
     })
-}
-
-/// `two-drives on 2 targets at the same time: 900 IOPS, 3.5 MiB/s together.`, and each of them.
-pub(crate) fn sentences(workload: &str, arm: &ArmSummary) -> Option<Vec<String>> {
-    let together = arm.together?;
-    let said = |rates: Rates| {
-        format!("{}, {}", format::iops(rates.iops), bandwidth::measured_rate(rates.bytes_per_s))
-    };
-    let each = arm
-        .targets
-        .iter()
-        .map(|target| format!("{}: {}", words::printable(&target.name), said(target.rates)));
-    Some(vec![
-        format!(
-            "{} on {} targets at the same time: {} together.",
-            words::printable(workload),
-            arm.targets.len(),
-            said(together)
-        ),
-        format!("{}.", each.collect::<Vec<_>>().join("; ")),
-    ])
 }
 
 fn figures(rates: Rates) -> [Cell; 2] {

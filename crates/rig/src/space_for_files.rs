@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use iotax_experiment::{Base, Form, Spec, Stack, Target};
-use iotax_inspect::Kind;
+use iotax_experiment::{Base, Draft, Form, Stack, Target};
+use iotax_inspect::SiteKind;
 
 use crate::check::{resolved, space_needed};
 use crate::resolved_target::look;
@@ -12,7 +12,7 @@ use crate::{device, layers};
 /// The arm with the least room for test files, and how many bytes of them it has room for; `None`
 /// if no arm has any, or nobody knows how much it has. `work_dir`: where scratch files go; `None` to
 /// count only what stacks declare, for arms whose host is another.
-pub fn space_for_files(spec: &Spec, work_dir: Option<&Path>) -> Option<(usize, u64)> {
+pub fn space_for_files(spec: &Draft, work_dir: Option<&Path>) -> Option<(usize, u64)> {
     if spec.has_several_targets() {
         // Their files differ, and so does how much smaller each would have to be.
         return None;
@@ -57,7 +57,7 @@ pub fn span_bytes(target: &Target, in_directory: u64) -> u64 {
     const MIB: u64 = 1 << 20;
     let size = |path: &Path| {
         iotax_inspect::site(path).map_or(0, |facts| match facts.kind {
-            Kind::Directory => in_directory,
+            SiteKind::Directory => in_directory,
             _ => facts.size_bytes,
         })
     };
@@ -76,7 +76,7 @@ pub fn span_bytes(target: &Target, in_directory: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use iotax_experiment::{Arm, Stop, Target, Workload, parse_arms};
+    use iotax_experiment::{Arm, Spec, Stop, Workload, parse_arms};
 
     use super::*;
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use iotax_analyze::{ArmProgress, Progress as Look};
+use iotax_analyze::{ArmStanding, Standing as Look};
 use iotax_experiment::plan::Plan;
 use iotax_load::LoadProgress;
 use iotax_record::ExperimentHead;
@@ -145,10 +145,14 @@ impl ProgressLine {
             .arms
             .iter()
             .filter_map(|arm| arm.tax.map(|tax| (arm, tax)))
-            .map(|(ArmProgress { phase, of, verdict, .. }, tax)| {
+            .map(|(ArmStanding { phase, of, verdict, .. }, tax)| {
                 let phase = phase.as_ref().map_or_else(String::new, |phase| format!("{phase} "));
                 let name = name::subject(of);
-                let word = if verdict.is_signed() { String::new() } else { format!(" {verdict}") };
+                let word = if verdict.is_signed() {
+                    String::new()
+                } else {
+                    format!(" {}", name::verdict(*verdict))
+                };
                 format!(" · {phase}{name}{word}: {}", tax.in_words())
             })
             .collect();

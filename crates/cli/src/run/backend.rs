@@ -146,8 +146,8 @@ impl Here<'_> {
         for server in distinct {
             let arms: Vec<usize> =
                 (0..servers.len()).filter(|arm| servers[*arm] == *server).collect();
-            let theirs = arms.iter().map(|arm| spec.arms[*arm].clone()).collect();
-            let theirs = Spec { arms: theirs, ..spec.clone() };
+            let own = arms.iter().map(|arm| spec.arms[*arm].clone()).collect();
+            let theirs = spec.with(|draft| draft.arms = own);
             let (host, record): (Box<dyn Host + Send>, _) = match server {
                 None => {
                     let host = self.local(&theirs, flags, making)?;

@@ -2,14 +2,15 @@
 
 use indexmap::IndexSet;
 use iotax_catalog::{Cloud, Conflict, Direction, Disk, Fact, Limit, Rate, Scope, Vm};
+use iotax_wording::counted;
 
-use super::figures::{
-    UNKNOWN, amount, bandwidth, burst_lasts, scope, size, unit_of_disks, unit_of_vms,
-};
 use super::sources::Sources;
-use crate::bandwidth::Unit;
 use crate::document::{Cell, Document, Item, Section, Table};
-use crate::format::{ABSENT, bit_rate, or_absent};
+use iotax_wording::bandwidth::Unit;
+use iotax_wording::catalog::{
+    self, UNKNOWN, amount, bandwidth, burst_lasts, scope, size, unit_of_disks, unit_of_vms,
+};
+use iotax_wording::format::{ABSENT, bit_rate, or_absent};
 
 /// Sizes of VMs in full: the variants of one, or several.
 pub fn catalog_vms(vms: &[Vm]) -> Document {
@@ -50,7 +51,7 @@ pub fn catalog_vm_list(vms: &[Vm]) -> Document {
         })
         .table;
     let mut page = Document::default();
-    let count = crate::format::counted(vms.len() as u64, "size");
+    let count = counted(vms.len() as u64, "size");
     page.add_table(&count, Some(table), None);
     page
 }
@@ -72,7 +73,7 @@ fn title(vm: &Vm) -> String {
 
 fn vm_page(page: &mut Document, vm: &Vm) {
     let count = |n: Option<u32>, word: &str| match n {
-        Some(n) => crate::format::counted(n, word),
+        Some(n) => counted(n, word),
         None => format!("{UNKNOWN} number of {word}s"),
     };
     let memory = vm.memory_bytes.map_or("memory unknown".to_owned(), size);
@@ -105,29 +106,9 @@ fn vm_page(page: &mut Document, vm: &Vm) {
 /// What was published and the sources contradict, with both among the sources.
 pub(super) fn add_conflicts(page: &mut Document, conflicts: &[Conflict], sources: &mut Sources) {
     for conflict in conflicts {
-        page.add(Section::of(Item::warning(conflict_text(conflict))));
+        page.add(Section::of(Item::warning(catalog::conflict(conflict))));
         let _ = (sources.number(&conflict.source), sources.number(&conflict.claimed_by));
     }
-}
-
-/// Figures that were published and are not those of the catalog's sources.
-pub(super) fn conflict_text(conflict: &Conflict) -> String {
-    let Conflict { claimed_by, name, scope, explanation, .. } = conflict;
-    let pair = |iops: Option<f64>, bytes: Option<f64>| {
-        let iops = iops.map(|iops| format!("{} IOPS", amount(iops)));
-        let bytes = bytes.map(|bytes| format!("{} MB/s", bandwidth(Unit::Mb, bytes)));
-        let known: Vec<String> = iops.into_iter().chain(bytes).collect();
-        (!known.is_empty()).then(|| known.join(" and "))
-    };
-    let steady = pair(conflict.iops, conflict.bw_bytes);
-    let bursts = pair(conflict.burst_iops, conflict.burst_bw_bytes);
-    let bursts = bursts.map(|pair| format!("bursts of {pair}"));
-    let figures: Vec<String> = steady.into_iter().chain(bursts).collect();
-    let figures = figures.join(", ");
-    format!(
-        "Conflict: {} gives {figures}, for {name} ({scope}). But {explanation}.",
-        claimed_by.text
-    )
 }
 
 fn disk_page(page: &mut Document, disk: &Disk) {
@@ -168,7 +149,7 @@ pub(super) fn limits_table(
     sources: &mut Sources,
 ) {
     if limits.is_empty() {
-        page.add_paragraph(format!("{title}: none were found in the sources."));
+        page.add_paragraph(catalog::none_found(title));
         return;
     }
     let mut table = Table::new(&["Limit", "of"], &["sustained", "burst", "lasts", "source"]);
@@ -204,7 +185,7 @@ pub(super) fn limits_table(
 /// What is documented of a VM's network, which has bits.
 fn network_table(page: &mut Document, limits: &[Limit], sources: &mut Sources) {
     if limits.is_empty() {
-        page.add_paragraph("Network: no limits were found in the sources.".to_owned());
+        page.add_paragraph(catalog::NO_NETWORK_LIMITS);
         return;
     }
     let rates = limits.iter().filter_map(|limit| Some((limit, limit.bw_bytes.as_ref()?)));

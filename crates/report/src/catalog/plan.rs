@@ -5,14 +5,14 @@ use iotax_catalog::{
     Expectation, Limit, Scope,
 };
 
-use super::figures::{
-    UNKNOWN, amount, bandwidth, bound_lasts, scope, size, unit_of_disks, unit_of_vms,
-};
 use super::look::{add_conflicts, add_notes, cells, limits_table};
 use super::sources::Sources;
-use crate::bandwidth::Unit;
 use crate::document::{Document, Section, Table};
-use crate::format::ABSENT;
+use iotax_wording::bandwidth::Unit;
+use iotax_wording::catalog::{
+    self, UNKNOWN, amount, bandwidth, bound_lasts, scope, size, unit_of_disks, unit_of_vms,
+};
+use iotax_wording::format::ABSENT;
 
 /// Longer names of disks leave no room for the figures.
 const WIDEST_NAME: usize = 20;
@@ -178,9 +178,7 @@ fn unknown_notes(expectation: &Expectation) -> Vec<String> {
     let mut notes = Vec::new();
     for side in sides {
         for (all, rate) in [(&side.unknown_iops, "IOPS"), (&side.unknown_bw, "throughput")] {
-            notes.extend(all.iter().map(|By { scope, of }| {
-                format!("{of} ({scope}): its {rate} limit is not known, there may be less.")
-            }));
+            notes.extend(all.iter().map(|By { scope, of }| catalog::unknown(of, *scope, rate)));
         }
     }
     notes

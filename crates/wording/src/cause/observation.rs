@@ -83,6 +83,7 @@ fn field(field: &Field) -> String {
         Field::DefaultAnnotation => "annotation is-default-class".to_owned(),
         Field::Condition(kind) => format!("condition {kind}"),
         Field::InstanceType => "label node.kubernetes.io/instance-type".to_owned(),
+        Field::VmSize => "VM size".to_owned(),
         Field::Parameter(name) => format!("parameters, {name}"),
         Field::DriversChoice => "kind, the driver's own choice".to_owned(),
         Field::Allocatable(driver) => format!("{driver}, allocatable"),
@@ -94,6 +95,7 @@ fn value(value: &Value) -> String {
     match value {
         Value::Raw(text) => text.clone(),
         Value::Bytes(count) => bytes(*count as f64),
+        Value::WholeGib(count) => format!("{count} GiB"),
         Value::TimeNs(ns) => time(*ns as f64),
         Value::Percent(percent) => format!("{percent:.1} %"),
         Value::Count(count) => grouped(*count),

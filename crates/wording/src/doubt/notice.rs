@@ -1,6 +1,7 @@
 //! Doubts as people read them: what was seen on several arms, with the same advice, is one.
 
 use iotax_analyze::{Analysis, Doubt};
+use iotax_experiment::Spec;
 use iotax_record::ExperimentHead;
 
 use super::{Said, doubt, title};
@@ -87,4 +88,13 @@ fn messages(group: &[Both<'_>], analysis: &Analysis) -> Vec<String> {
         }
     };
     alike.iter().map(message).collect()
+}
+
+/// That test files are smaller than the workload would have them, if they are.
+pub fn of_files(spec: &Spec) -> Option<Notice> {
+    let message = spec.told_fit()?;
+    let advice = "Smaller files leave more to caches: compare with runs of the same size, or make \
+                  room for more.";
+    let (title, advice) = ("size of the test files".to_owned(), advice.to_owned());
+    Some(Notice { title, messages: vec![message], advice, is_severe: false })
 }
