@@ -162,6 +162,16 @@ impl Error {
         Self::Remove { path: path.to_owned(), source: source.into(), journal: journal.to_owned() }
     }
 
+    /// Something in place of what was made, and the journal that says it should be removed.
+    pub(crate) fn not_ours(path: &Path, why: &'static str, journal: &Path) -> Self {
+        Self::NotOurs { path: path.to_owned(), why, journal: journal.to_owned() }
+    }
+
+    /// Something that somebody uses, and the journal that says it should be removed.
+    pub(crate) fn busy(path: &Path, journal: &Path) -> Self {
+        Self::Busy { path: path.to_owned(), journal: journal.to_owned() }
+    }
+
     /// Whether the targets are at fault, not this program's work on them.
     pub fn is_refusal(&self) -> bool {
         matches!(self, Self::Refused { .. })
