@@ -24,6 +24,7 @@ pub(crate) const STEPS: &[Step] = &[
         sources::skips,
     ),
     Step::new("prose", "rooms that conclude return data, and wording says it", prose::prose),
+    Step::new("quantities", "figures get their digits and units in one crate", prose::quantities),
     Step::new("matching", "no room looks into sentences", prose::matching),
     Step::new("tuples", "what functions take has names", tuples::check),
     Step::new("fmt", "formatting", || cargo(&["fmt", "--all", "--check"])),

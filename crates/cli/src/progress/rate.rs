@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use indicatif::HumanCount;
+use iotax_quantity::{iops, mib_per_s, per_second};
 
 /// I/Os are counted over so long at least.
 const SPAN: Duration = Duration::from_millis(800);
@@ -37,14 +37,14 @@ impl Rate {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive")]
 fn told(unit: &str, [ios, bytes]: [u64; 2], span: Duration) -> String {
-    let per_second = |count: u64| HumanCount((count as f64 / span.as_secs_f64()).round() as u64);
-    match bytes.checked_div(ios) {
-        Some(LARGE_BYTES..) => format!(" · {} MiB/s", per_second(bytes >> 20)),
-        _ if unit == "I/O" => format!(" · {} IOPS", per_second(ios)),
-        _ => format!(" · {} {unit}s/s", per_second(ios)),
-    }
+    let rate = |count: u64| count as f64 / span.as_secs_f64();
+    let rate = match bytes.checked_div(ios) {
+        Some(LARGE_BYTES..) => mib_per_s(rate(bytes)),
+        _ if unit == "I/O" => iops(rate(ios)),
+        _ => per_second(rate(ios), &format!("{unit}s/s")),
+    };
+    format!(" · {rate}")
 }
 
 #[cfg(test)]

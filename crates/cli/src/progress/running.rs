@@ -80,17 +80,15 @@ impl Pass {
         match (done * 100).checked_div(self.bytes) {
             None | Some(0) => Ok(()),
             Some(percent) => {
+                let percent = iotax_quantity::set_percent(percent as f64);
                 let left = self.started.elapsed().mul_f64(self.bytes as f64 / done as f64 - 1.0);
-                write!(out, " · {percent} %, about {} left of it", seconds(left))
+                write!(out, " · {percent}, about {} left of it", seconds(left))
             }
         }
     }
 }
 
-/// `54s`, `2m 10s`
+/// `54 s`, `2 min 10 s`
 pub(super) fn seconds(duration: Duration) -> String {
-    match duration.as_secs() {
-        seconds @ 0..100 => format!("{seconds}s"),
-        seconds => format!("{}m {}s", seconds / 60, seconds % 60),
-    }
+    iotax_quantity::span(duration.as_secs())
 }

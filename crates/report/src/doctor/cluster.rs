@@ -153,7 +153,12 @@ fn write_classes(page: &mut Document, seen: &ClusterSeen, subjects: &[ClusterSub
     }
 }
 
-fn write_nodes(page: &mut Document, seen: &ClusterSeen, subjects: &[ClusterSubject], detail: Detail) {
+fn write_nodes(
+    page: &mut Document,
+    seen: &ClusterSeen,
+    subjects: &[ClusterSubject],
+    detail: Detail,
+) {
     let is_asked = |node: &&NodeSeen| {
         let has = |subject: &ClusterSubject| match subject {
             ClusterSubject::Node(name) => *name == node.name,

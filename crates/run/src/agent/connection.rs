@@ -110,8 +110,8 @@ impl Connection {
                 return Err(format!("it did not stop within {patience:?}"));
             }
             if limit.is_some_and(|limit| asked.elapsed() > limit) {
-                let limit = limit.unwrap_or_default();
-                return Err(format!("it did not come back within {limit:.0?}"));
+                let limit = iotax_quantity::span(limit.unwrap_or_default().as_secs());
+                return Err(format!("it did not come back within {limit}"));
             }
         }
     }

@@ -34,6 +34,7 @@ use iotax_diagnose::why::Why;
 use iotax_diagnose::{
     Certainty, ClusterSubject, Component, Confidence, Evidence, Finding, FoundThere,
 };
+use iotax_quantity::percent;
 
 pub use self::component::components;
 pub use self::coverage::{lack, layer, layer_kind, not_checked, nothing_found};

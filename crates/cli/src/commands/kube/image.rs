@@ -58,9 +58,9 @@ fn architectures(platforms: &[Platform]) -> Vec<&str> {
 fn text(save: &Path, platforms: &[Platform], digest: &str, bytes: u64) -> String {
     let (file, name) = (save.display(), name());
     let machines = architectures(platforms).join(" and ");
-    let mib = bytes as f64 / f64::from(1 << 20);
+    let size = iotax_quantity::size(bytes);
     format!(
-        "{file}: {name} for {machines}, {mib:.1} MiB
+        "{file}: {name} for {machines}, {size}
 digest {digest}
 
 On each node:          ctr --namespace k8s.io images import {file}
