@@ -1,17 +1,12 @@
 //! Which of many arms lie outside of the others.
 
 use iotax_analyze::{Analysis, Effect};
-use iotax_quantity::fixed;
 use iotax_wording::effect::EffectWords as _;
 use iotax_wording::note;
-use iotax_wording::verdict::outliers::Member;
+use iotax_wording::verdict::outliers::{Member, chance};
 
 use crate::document::{Item, Section, Table};
 use crate::words;
-
-pub(crate) fn chance(p: f64) -> String {
-    if p < 0.001 { "< 0.001".to_owned() } else { fixed(p, 3) }
-}
 
 /// What speaks for each.
 pub(crate) fn section(analysis: &Analysis) -> Option<Section> {

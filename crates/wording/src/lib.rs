@@ -11,6 +11,7 @@
 pub mod arms;
 pub mod bandwidth;
 pub mod cap;
+pub mod catalog;
 pub mod cause;
 pub mod chart;
 pub mod doubt;
@@ -18,6 +19,7 @@ pub mod effect;
 pub mod ending;
 pub mod format;
 pub mod interaction;
+pub mod job;
 pub mod limit;
 pub mod machine;
 pub mod method;

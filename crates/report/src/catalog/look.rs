@@ -2,14 +2,14 @@
 
 use indexmap::IndexSet;
 use iotax_catalog::{Cloud, Conflict, Direction, Disk, Fact, Limit, Rate, Scope, Vm};
-use iotax_quantity::count;
+use iotax_quantity::{count, limit_figure};
 
-use super::figures::{
-    UNKNOWN, amount, bandwidth, burst_lasts, scope, size, unit_of_disks, unit_of_vms,
-};
 use super::sources::Sources;
 use crate::document::{Cell, Document, Item, Section, Table};
 use iotax_wording::bandwidth::Unit;
+use iotax_wording::catalog::{
+    self, UNKNOWN, bandwidth, burst_lasts, scope, size, unit_of_disks, unit_of_vms,
+};
 use iotax_wording::format::{ABSENT, bit_rate, or_absent};
 
 /// Sizes of VMs in full: the variants of one, or several.
@@ -44,7 +44,7 @@ pub fn catalog_vm_list(vms: &[Vm]) -> Document {
         .figure("vCPUs", |(vm, _)| vm.vcpus.map_or(UNKNOWN.to_owned(), |n| n.to_string()))
         .figure("Memory", |(vm, _)| vm.memory_bytes.map_or(UNKNOWN.to_owned(), size))
         .figure("IOPS", |(_, limit)| {
-            figure(limit, &|limit| Some(amount(limit.iops.as_ref()?.sustained)))
+            figure(limit, &|limit| Some(limit_figure(limit.iops.as_ref()?.sustained)))
         })
         .figure(unit.word(), |(_, limit)| {
             figure(limit, &|limit| Some(bandwidth(unit, limit.bw_bytes.as_ref()?.sustained)))
@@ -106,29 +106,9 @@ fn vm_page(page: &mut Document, vm: &Vm) {
 /// What was published and the sources contradict, with both among the sources.
 pub(super) fn add_conflicts(page: &mut Document, conflicts: &[Conflict], sources: &mut Sources) {
     for conflict in conflicts {
-        page.add(Section::of(Item::warning(conflict_text(conflict))));
+        page.add(Section::of(Item::warning(catalog::conflict(conflict))));
         let _ = (sources.number(&conflict.source), sources.number(&conflict.claimed_by));
     }
-}
-
-/// Figures that were published and are not those of the catalog's sources.
-pub(super) fn conflict_text(conflict: &Conflict) -> String {
-    let Conflict { claimed_by, name, scope, explanation, .. } = conflict;
-    let pair = |iops: Option<f64>, bytes: Option<f64>| {
-        let iops = iops.map(iotax_quantity::iops_limit);
-        let bytes = bytes.map(iotax_quantity::mb_per_s);
-        let known: Vec<String> = iops.into_iter().chain(bytes).collect();
-        (!known.is_empty()).then(|| known.join(" and "))
-    };
-    let steady = pair(conflict.iops, conflict.bw_bytes);
-    let bursts = pair(conflict.burst_iops, conflict.burst_bw_bytes);
-    let bursts = bursts.map(|pair| format!("bursts of {pair}"));
-    let figures: Vec<String> = steady.into_iter().chain(bursts).collect();
-    let figures = figures.join(", ");
-    format!(
-        "Conflict: {} gives {figures}, for {name} ({scope}). But {explanation}.",
-        claimed_by.text
-    )
 }
 
 fn disk_page(page: &mut Document, disk: &Disk) {
@@ -169,7 +149,7 @@ pub(super) fn limits_table(
     sources: &mut Sources,
 ) {
     if limits.is_empty() {
-        page.add_paragraph(format!("{title}: none were found in the sources."));
+        page.add_paragraph(catalog::none_found(title));
         return;
     }
     let mut table = Table::new(&["Limit", "of"], &["sustained", "burst", "lasts", "source"]);
@@ -194,7 +174,7 @@ pub(super) fn limits_table(
         let is_on_bw_alone = limit.scope == Scope::Instance && limit.iops.is_none();
         let is_on_bw_alone = is_on_bw_alone && limit.bw_bytes.is_some();
         if !is_on_bw_alone {
-            row(name, "IOPS", limit.iops.as_ref(), &amount);
+            row(name, "IOPS", limit.iops.as_ref(), &limit_figure);
         }
         let name = if is_on_bw_alone { name } else { "" };
         row(name, unit.word(), limit.bw_bytes.as_ref(), &|bytes| bandwidth(unit, bytes));
@@ -205,7 +185,7 @@ pub(super) fn limits_table(
 /// What is documented of a VM's network, which has bits.
 fn network_table(page: &mut Document, limits: &[Limit], sources: &mut Sources) {
     if limits.is_empty() {
-        page.add_paragraph("Network: no limits were found in the sources.".to_owned());
+        page.add_paragraph(catalog::NO_NETWORK_LIMITS);
         return;
     }
     let rates = limits.iter().filter_map(|limit| Some((limit, limit.bw_bytes.as_ref()?)));

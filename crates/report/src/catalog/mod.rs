@@ -1,7 +1,6 @@
 //! Answers of the catalog as text. Every table names its sources.
 
 mod check;
-mod figures;
 mod look;
 mod plan;
 mod sources;

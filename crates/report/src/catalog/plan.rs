@@ -4,14 +4,15 @@ use iotax_catalog::{
     Bound, Bucket, By, Caching, Cloud, Conflict, Direction, DiskExpectation, Effective,
     Expectation, Limit, Scope,
 };
+use iotax_quantity::limit_figure;
 
-use super::figures::{
-    UNKNOWN, amount, bandwidth, bound_lasts, scope, size, unit_of_disks, unit_of_vms,
-};
 use super::look::{add_conflicts, add_notes, cells, limits_table};
 use super::sources::Sources;
 use crate::document::{Document, Section, Table};
 use iotax_wording::bandwidth::Unit;
+use iotax_wording::catalog::{
+    self, UNKNOWN, bandwidth, bound_lasts, scope, size, unit_of_disks, unit_of_vms,
+};
 use iotax_wording::format::ABSENT;
 
 /// Longer names of disks leave no room for the figures.
@@ -163,7 +164,7 @@ fn add_rates(table: &mut Table, name: &str, effective: &[Effective], unit: Unit)
                 bound.map(bound_lasts).unwrap_or_default(),
             ]));
         };
-        row("IOPS", side.iops.as_ref(), &amount);
+        row("IOPS", side.iops.as_ref(), &limit_figure);
         row(unit.word(), side.bw_bytes.as_ref(), &|bytes| bandwidth(unit, bytes));
     }
 }
@@ -178,9 +179,7 @@ fn unknown_notes(expectation: &Expectation) -> Vec<String> {
     let mut notes = Vec::new();
     for side in sides {
         for (all, rate) in [(&side.unknown_iops, "IOPS"), (&side.unknown_bw, "throughput")] {
-            notes.extend(all.iter().map(|By { scope, of }| {
-                format!("{of} ({scope}): its {rate} limit is not known, there may be less.")
-            }));
+            notes.extend(all.iter().map(|By { scope, of }| catalog::unknown(of, *scope, rate)));
         }
     }
     notes

@@ -3,12 +3,11 @@ use iotax_wording::cause::{self, cause};
 
 use super::cause::dated;
 use crate::document::{Document, Item, Point, Section};
-use iotax_wording::format;
 
 /// What a measurement points to, target by target, the surest first.
 pub(super) fn write(page: &mut Document, diagnoses: &[Diagnosis]) {
     if diagnoses.is_empty() {
-        page.add_paragraph("The measurement points to no known cause.");
+        page.add_paragraph(cause::NO_KNOWN_CAUSE);
     }
     for diagnosis in diagnoses {
         for (at, suspect) in diagnosis.suspects.iter().enumerate() {
@@ -30,8 +29,7 @@ fn facts(suspect: &Suspect) -> Vec<Point> {
     facts.extend(cause::each(&suspect.evidence).into_iter().map(|one| Point::new("for", one)));
     facts.extend(cause::each(&suspect.against).into_iter().map(|one| Point::new("against", one)));
     if let Some(share) = suspect.explains {
-        let share = format!("{} of the time of an I/O", format::percent(share));
-        facts.push(Point::new("explains", share));
+        facts.push(Point::new("explains", cause::explains(share)));
     }
     if let Some(known) = cause(suspect.cause) {
         facts.push(Point::new("test", &known.experiment));

@@ -3,6 +3,7 @@
 use iotax_diagnose::Subject;
 use iotax_quantity::capital;
 use iotax_record::cluster::ClaimSeen;
+use iotax_wording::machine::cluster;
 use serde_json::{Value, json};
 
 use super::findings::Detail;
@@ -32,14 +33,17 @@ impl Probed {
         let mut seen = tree::under(machine, path);
         if !self.is_privileged && path.problem.is_none() {
             // Else it would seem to be so for its users.
-            "read only, for the look".clone_into(&mut seen.about);
+            cluster::READ_ONLY.clone_into(&mut seen.about);
         }
         Some(Node { name: self.seen_from(), ..seen })
     }
 
     /// What was seen, without the layers of a claim, which are in its tree.
     pub(super) fn write(&self, page: &mut Document, detail: Detail) {
-        page.add(Section::new(format!("{}: {}", capital(&self.seen_from()), self.seen()), []));
+        page.add(Section::new(
+            format!("{}: {}", capital(&self.seen_from()), cluster::probed(&self.subject)),
+            [],
+        ));
         match self.subject {
             Subject::Claim(_) => write_around(page, &self.host, detail),
             _ => write_host(page, &self.host, detail),
@@ -49,28 +53,15 @@ impl Probed {
     pub(super) fn json(&self) -> Value {
         let node = self.node.as_ref().map_or_else(String::new, |node| format!(", node {node}"));
         json!({
-            "name": format!("{}{node}", self.seen()),
+            "name": format!("{}{node}", cluster::probed(&self.subject)),
             "node": self.node,
             "privileged": self.is_privileged,
             "host": json::host(&self.host),
         })
     }
 
-    fn seen(&self) -> String {
-        match &self.subject {
-            Subject::Claim(name) => format!("claim {name}"),
-            Subject::Class(name) => format!("class {name}"),
-            Subject::Node(name) => format!("node {name}"),
-        }
-    }
-
     fn seen_from(&self) -> String {
-        match (&self.node, self.is_privileged) {
-            (Some(node), false) => format!("in a pod on node {node}"),
-            (None, false) => "in a pod".to_owned(),
-            (Some(node), true) => format!("as root on node {node}"),
-            (None, true) => "as root on its node".to_owned(),
-        }
+        cluster::seen_from(self.node.as_deref(), self.is_privileged)
     }
 }
 

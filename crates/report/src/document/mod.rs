@@ -11,7 +11,7 @@ mod table;
 mod tests;
 
 pub(crate) use self::drawing::{Chart, Charts, Drawing, Group, LegendEntry, Row, Tile};
-pub(crate) use self::nodes::{NodeGroup, NodeMap, NodeTile, Standing};
+pub(crate) use self::nodes::{NodeGroup, NodeMap, NodeTile, StandingLook};
 pub(crate) use self::table::{Cell, Head, Table};
 use iotax_wording::doubt::Notice;
 

@@ -4,6 +4,7 @@ use iotax_analyze::{Analysis, Verdict};
 use iotax_experiment::Design;
 use iotax_record::{ExperimentHead, Stored as _};
 use iotax_wording::verdict::comparison::hypotheses;
+use iotax_wording::verdict::nodes::in_common;
 use iotax_wording::{chart, method, name, note, units};
 
 use crate::document::{Chart, Drawing, Group, Item, LegendEntry, Place, Section};
@@ -44,7 +45,7 @@ pub(super) fn tiles(analysis: &Analysis) -> Option<Section> {
 /// The nodes of a fleet.
 pub(super) fn nodes(experiment: &ExperimentHead, analysis: &Analysis) -> Option<Section> {
     let map = figures::map(experiment, analysis)?;
-    let common = figures::in_common(experiment, analysis);
+    let common = in_common(experiment, analysis);
     let items = [Item::Drawing(Drawing::Nodes(map)), Item::Note(chart::nodes(analysis))];
     let items = common.into_iter().map(Item::Paragraph).chain(items);
     Some(section("Map of nodes", items.collect::<Vec<_>>()))

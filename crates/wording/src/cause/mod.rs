@@ -32,6 +32,7 @@ use std::cmp::Reverse;
 
 use iotax_diagnose::why::Why;
 use iotax_diagnose::{Certainty, Component, Confidence, Evidence, Finding, FoundThere, Subject};
+use iotax_quantity::percent;
 
 pub use self::component::components;
 pub use self::coverage::{lack, layer, layer_kind, not_checked, nothing_found};
@@ -41,6 +42,13 @@ pub use self::measured::put_in;
 use self::names::listed;
 pub use self::observation::{SeenText, observation, seen};
 pub use self::suspect::{alike, leading, reason, suspect, whole_reason};
+
+pub const NO_KNOWN_CAUSE: &str = "The measurement points to no known cause.";
+
+/// What share of the time a cause explains.
+pub fn explains(share: f64) -> String {
+    format!("{} of the time of an I/O", percent(share))
+}
 
 /// The surest first, then in the order in which causes are listed.
 pub fn in_order(findings: &[Finding]) -> Vec<&Finding> {

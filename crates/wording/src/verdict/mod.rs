@@ -21,6 +21,7 @@ mod fitness;
 mod fleet;
 mod matrix;
 mod network;
+pub mod nodes;
 pub mod outliers;
 pub mod phases;
 mod preconditioning;

@@ -1,7 +1,7 @@
 //! Which of many arms lie outside of the others.
 
 use iotax_analyze::{Analysis, Effect, Outlier, Outliers};
-use iotax_quantity::count;
+use iotax_quantity::{count, fixed};
 
 use crate::effect::EffectWords as _;
 use crate::name::{self, printable};
@@ -60,4 +60,9 @@ pub fn sentences(found: &Outliers, member: Member) -> Vec<String> {
 
 fn size(found: &Outliers, slow: &Outlier) -> String {
     Effect::sized(found.metric.on(), slow.tax).size(name::metric(found.metric))
+}
+
+/// The chance that a healthy one looks like this.
+pub fn chance(p: f64) -> String {
+    if p < 0.001 { "< 0.001".to_owned() } else { fixed(p, 3) }
 }
