@@ -4,7 +4,7 @@ use iotax_analyze::{ArmSummary, NetworkLoad, NetworkSummary};
 use iotax_quantity::percent;
 use iotax_wording::{format, units};
 
-use crate::cells::{known_time, quantile};
+use crate::tables::{known_time, quantile};
 use crate::document::{Cell, Head};
 
 /// Key figures beside the rate, in nanoseconds; 0 if it is not known.
