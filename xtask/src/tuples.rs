@@ -6,7 +6,7 @@ use proc_macro2::{Delimiter, TokenTree};
 use crate::code::{crates, is_mark};
 
 /// Rooms with tuples among their parameters, and how many they may have at most.
-const LEFT: [(&str, usize); 15] = [
+const LEFT: [(&str, usize); 14] = [
     ("analyze", 9),
     ("caps", 7),
     ("catalog", 1),
@@ -18,7 +18,6 @@ const LEFT: [(&str, usize); 15] = [
     ("inspect", 5),
     ("layers", 2),
     ("load", 10),
-    ("report", 5),
     ("rig", 3),
     ("run", 2),
     ("stats", 1),

@@ -1,8 +1,6 @@
 //! A quantity as text: one function for each, for text, HTML, Markdown, JUnit and errors alike.
 
-use crate::number::{
-    exact, fixed, grouped, significant, three_digits, whole, without_empty_decimals,
-};
+use crate::number::{exact, fixed, grouped, significant, three_digits, without_empty_decimals};
 
 const MIB: f64 = 1_048_576.0;
 

@@ -1,8 +1,8 @@
 //! The tables of a report, before any layout: text, Markdown and HTML all show these.
 
 use iotax_analyze::{
-    Analysis, ArmSummary, Attribution, Comparison, Doubt, Estimate, Interaction, JobSummary, LayerCost,
-    NetworkSummary, OperationSummary, QuantilePoint, SyncSummary,
+    Analysis, ArmSummary, Attribution, Comparison, Doubt, Estimate, Interaction, JobSummary,
+    LayerCost, NetworkSummary, OperationSummary, QuantilePoint, SyncSummary,
 };
 use iotax_experiment::{Design, Engine, Subject, Workload};
 use iotax_record::Slow;

@@ -40,7 +40,8 @@ fn sizes(sizes: &BlockSizes) -> String {
         BlockSizes::Fixed(size) => bytes(*size),
         BlockSizes::Range { min, max } => format!("{} to {}", bytes(*min), bytes(*max)),
         BlockSizes::Split(shares) => {
-            let shares = shares.iter().map(|s| format!("{} {}", bytes(s.bytes), set_percent(s.percent)));
+            let shares =
+                shares.iter().map(|s| format!("{} {}", bytes(s.bytes), set_percent(s.percent)));
             shares.collect::<Vec<_>>().join(", ")
         }
     }

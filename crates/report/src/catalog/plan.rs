@@ -27,7 +27,7 @@ pub fn catalog_plan(expectation: &Expectation) -> Document {
         format!("{}{}", vm.name, variant.unwrap_or_default())
     });
     page.add(Section::new(format!("What to expect of {whose}, by the documents"), []));
-    page.add_facts(expectation.disks.iter().enumerate().map(attached));
+    page.add_facts(expectation.disks.iter().enumerate().map(|(place, disk)| attached(place, disk)));
     let mut each = rates();
     for (place, disk) in expectation.disks.iter().enumerate() {
         let name = format!("{} {}", place + 1, short(&disk.disk.name));
@@ -87,7 +87,7 @@ fn unit(expectation: &Expectation) -> Unit {
 }
 
 /// A disk's number, and all that was said of it.
-fn attached((place, disk): (usize, &DiskExpectation)) -> (String, String) {
+fn attached(place: usize, disk: &DiskExpectation) -> (String, String) {
     let caching = match disk.caching {
         Caching::None => String::new(),
         caching => format!(", host caching {caching}"),

@@ -16,7 +16,6 @@ pub(crate) use compare::{Output, kind};
 pub(crate) use run::Root;
 pub use run::json_run;
 
-
 /// A value as indented JSON, ending in a newline. What could drive a terminal or reorder what is
 /// read is escaped, as JSON itself does with the first 32 characters only: programs read the same
 /// text, and people see it as it is.

@@ -11,7 +11,7 @@ use iotax_wording::{name, note};
 
 use crate::document::{Cell, Head, Item, LegendEntry, Section, Table, Topic};
 use crate::experiment::Part;
-use crate::{words};
+use crate::{tables, words};
 
 /// Arms up to which cells are in words, and heads are names.
 const MAX_IN_WORDS: usize = 3;

@@ -15,10 +15,10 @@ use iotax_wording::verdict::results;
 use iotax_wording::{chart, format, note, rule};
 
 use self::common::Common;
+use crate::changes::{self, Changes};
 use crate::document::{
     Cell, Chapter, Document, Drawing, Group, Head, Item, Lead, Place, Section, Table, Topic,
 };
-use crate::changes::{self, Changes};
 use crate::experiment::{Part, beside, experiment};
 use crate::json::kind;
 use crate::{facts, figures, nfs, paths, tables, words};

@@ -7,8 +7,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::doctor::json::DiagnosisJson;
-use crate::json::limits::{ShownDocumented, ShownLimit};
 use crate::json::json_text;
+use crate::json::limits::{ShownDocumented, ShownLimit};
 use iotax_wording::provenance;
 use iotax_wording::search::SearchResult;
 

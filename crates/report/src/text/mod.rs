@@ -303,7 +303,6 @@ mod tests {
         ");
     }
 
-
     #[test]
     fn lines_end_between_words_only() {
         assert_eq!(fill("and one I/O alone", lines_of(9)), "and one\nI/O alone");
