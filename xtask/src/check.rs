@@ -6,7 +6,7 @@ use anyhow::Result;
 use crate::cargo::{cargo, with_env};
 use crate::steps::Step;
 use crate::suite::{Kind, run_tests};
-use crate::{dist, fuzz, path, prose, rooms, sources, tuples};
+use crate::{dist, fuzz, models, path, prose, rooms, sources, tuples};
 
 /// All steps in order.
 pub(crate) const STEPS: &[Step] = &[
@@ -17,7 +17,6 @@ pub(crate) const STEPS: &[Step] = &[
     ),
     Step::new("modules", "a module with children is NAME/mod.rs", sources::modules),
     Step::new("hops", "the main path is as short as the architecture says", path::hops),
-    Step::new("final", "nothing changes an experiment that is resolved", path::resolved_is_final),
     Step::new("sizes", "no source file over 800 lines", sources::sizes),
     Step::new(
         "skips",
@@ -29,6 +28,8 @@ pub(crate) const STEPS: &[Step] = &[
     Step::new("matching", "no room looks into sentences", prose::matching),
     Step::new("tuples", "what functions take has names", tuples::check),
     Step::new("fmt", "formatting", || cargo(&["fmt", "--all", "--check"])),
+    Step::new("loom", "threads in every order, where they meet", models::loom),
+    Step::new("miri", "unsafe code that calls nobody, interpreted", models::miri),
     Step::new("clippy", "lints, warnings are errors", clippy),
     Step::new("unit", "unit tests", || run_tests(Kind::Unit)),
     Step::new("test", "all other tests", || run_tests(Kind::Integration)),

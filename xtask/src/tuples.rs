@@ -6,9 +6,7 @@ use proc_macro2::{Delimiter, TokenTree};
 use crate::code::{crates, is_mark};
 
 /// Rooms with tuples among their parameters, and how many they may have at most.
-const LEFT: [(&str, usize); 14] = [
-    ("analyze", 9),
-    ("caps", 7),
+const LEFT: [(&str, usize); 9] = [
     ("catalog", 1),
     ("cli", 7),
     ("cluster", 2),
@@ -17,10 +15,7 @@ const LEFT: [(&str, usize); 14] = [
     ("experiment", 2),
     ("inspect", 5),
     ("layers", 2),
-    ("load", 10),
-    ("rig", 3),
     ("run", 2),
-    ("stats", 1),
 ];
 
 /// Fails with every function that takes a tuple.

@@ -21,7 +21,7 @@ pub(crate) fn compare(search: &Search, opened: &Opened, caps: &mut Caps) {
         let target = &asked.arm.target;
         let known = opened.targets.get(at).map_or(&[][..], |target| &target.known);
         if target.is_network() {
-            let of_cap = |cap| of_path(&found.name, cap, (&named, known));
+            let of_cap = |cap| of_path(&found.name, cap, &named, known);
             caps.documented.extend(found.path.iter_mut().filter_map(of_cap));
             continue;
         }
@@ -60,7 +60,8 @@ fn one(
 fn of_path(
     target: &str,
     path: &mut PathCap,
-    (named, known): (&Named, &[KnownLimit]),
+    named: &Named,
+    known: &[KnownLimit],
 ) -> Option<Documented> {
     let wire = path.wire?;
     let direction = if path.traffic.is_back { Direction::Read } else { Direction::Write };
@@ -90,7 +91,7 @@ fn is_it(cap: &mut Cap, row: &Documented, measured: f64) {
 mod tests {
     use iotax_catalog::Scope;
     use iotax_experiment::documented::LimitBy;
-    use iotax_experiment::{Arm, CloudChoice, OpenedTarget, SearchTarget, Target};
+    use iotax_experiment::{Arm, CloudChoice, OpenedTarget, SearchDraft, SearchTarget, Target};
 
     use super::*;
 
@@ -102,7 +103,7 @@ mod tests {
             disks: disk.into_iter().map(str::to_owned).collect(),
             ..CloudChoice::default()
         };
-        let search = Search {
+        let search = SearchDraft {
             targets: vec![target],
             writes: false,
             quick: true,
@@ -110,7 +111,9 @@ mod tests {
             cloud: cloud.clone(),
             fail_if: Vec::new(),
             seed: 1,
-        };
+        }
+        .resolve()
+        .unwrap();
         let found = OpenedTarget { smallest_io_bytes: None, known };
         (search, Opened { cloud, targets: vec![found] })
     }

@@ -2,6 +2,7 @@
 
 use iotax_analyze::Phases;
 use iotax_caps::{CapNote, Caps};
+use iotax_experiment::Spec;
 use iotax_record::{ExperimentHead, Gap, Location, Reader, SearchHead, SideRecord};
 use iotax_report::{Part, Redactor};
 
@@ -37,7 +38,7 @@ pub(crate) fn parts(dir: &Location, reader: &Reader<ExperimentHead>) -> Result<V
     for trial in reader.lines()? {
         phases.add(&trial?);
     }
-    add_side_records(dir, &mut phases, None)?;
+    add_side_records(dir, &reader.head.spec, &mut phases, None)?;
     let mut parts = phases.finish(reader.end.as_ref());
     let gaps = gaps(dir, reader)?;
     for (_, analysis) in &mut parts {
@@ -55,7 +56,7 @@ pub(crate) fn gaps(dir: &Location, reader: &Reader<ExperimentHead>) -> Result<Ve
     let mut gaps = Vec::new();
     gaps.extend(reader.gap()?.map(|gap| tell(dir, &gap)));
     for side in SideRecord::ALL {
-        if let Some(reader) = side.open(dir)? {
+        if let Some(reader) = side.open(dir, &reader.head.spec)? {
             gaps.extend(reader.gap()?.map(|gap| tell(&side.directory(dir), &gap)));
         }
     }
@@ -69,18 +70,19 @@ pub(crate) fn tell(dir: &Location, gap: &Gap) -> String {
     said
 }
 
-/// Adds what was run beside the experiment in `dir` to its phases, told by `redactor` if others
+/// Adds what was run beside the experiment in `dir`, `main`, to its phases, told by `redactor` if others
 /// will read it.
 ///
 /// # Errors
 /// If one of those records cannot be read.
 pub(crate) fn add_side_records(
     dir: &Location,
+    main: &Spec,
     phases: &mut Phases,
     mut redactor: Option<&mut Redactor>,
 ) -> Result<()> {
     for side in SideRecord::ALL {
-        let Some(reader) = side.open(dir)? else { continue };
+        let Some(reader) = side.open(dir, main)? else { continue };
         let experiment = match &mut redactor {
             Some(redactor) => redactor.experiment(&reader.head),
             None => reader.head.clone(),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use iotax_experiment::{Driver, Fault, Spec, Workload};
-use iotax_load::{LoadProgress, Progress};
+use iotax_load::{LayoutProgress, LoadProgress};
 use iotax_record::{HostRecord, Placed, Site};
 use iotax_run::agent::{PeerSecrets, Remote, RemoteOptions};
 use iotax_run::{AgentError, Arms, Error, Files, Host, Measured, Runner, TrialRequest};
@@ -142,7 +142,7 @@ fn agents(
         });
         remote.map_err(|error| advised(error, &place.volume))
     };
-    let of_arm = Spec { arms: vec![spec.arms[member.number].clone()], ..(*spec).clone() };
+    let of_arm = spec.with(|draft| draft.arms = vec![spec.arms[member.number].clone()]);
     if options.driver.is_none() {
         let remote = open(0, of_arm)?;
         let record = remote.host().clone();
@@ -231,7 +231,7 @@ impl Runner for PodHost {
         arm: usize,
         driver: Driver,
         workloads: &[&Workload],
-        progress: &Progress<'_>,
+        progress: &LayoutProgress<'_>,
     ) -> Result<(), Error> {
         self.agents.prepare(arm, driver, workloads, progress)
     }

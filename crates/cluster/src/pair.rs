@@ -3,7 +3,7 @@
 use std::thread;
 
 use iotax_experiment::{Driver, Fault, IndexEnds, Spec, Workload};
-use iotax_load::Progress;
+use iotax_load::LayoutProgress;
 use iotax_record::{LoadRecord, PauseRecord, Site, SystemCounters};
 use iotax_run::agent::Remote;
 use iotax_run::{AgentError, Arms, Error, Files, Measured, Runner, Task, TrialRequest};
@@ -41,7 +41,7 @@ impl Runner for Pair {
         arm: usize,
         driver: Driver,
         workloads: &[&Workload],
-        progress: &Progress<'_>,
+        progress: &LayoutProgress<'_>,
     ) -> Result<(), Error> {
         let mut of_driver = Vec::new();
         let mut of_searcher = Vec::new();
@@ -95,14 +95,11 @@ fn divided(workload: &Workload) -> Result<[Workload; 2], Error> {
 /// # Errors
 /// If there is a phase that cannot be divided.
 pub(crate) fn divided_spec(spec: &Spec) -> Result<[Spec; 2], Error> {
-    let [mut driving, mut searching] = [spec.clone(), spec.clone()];
-    let phases = driving.phases_mut().zip(searching.phases_mut());
-    for (driving, searching) in phases {
-        let [one, other] = divided(driving)?;
-        *driving = one;
-        *searching = Workload { index: None, ..other };
-    }
-    Ok([driving, searching])
+    let phases: Vec<[Workload; 2]> = spec.phases().map(divided).collect::<Result<_, _>>()?;
+    let searching =
+        phases.iter().map(|[_, other]| Workload { index: None, ..other.clone() }).collect();
+    let driving = phases.into_iter().map(|[one, _]| one).collect();
+    Ok([driving, searching].map(|phases| spec.with(|draft| draft.phases = phases)))
 }
 
 fn failed(why: &str) -> Error {

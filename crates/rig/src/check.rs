@@ -9,7 +9,7 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use iotax_experiment::{
-    Arm, Base, BlockSizes, Form, Job, Layer, PageCache, Spec, Stack, Target, Workload,
+    Arm, Base, BlockSizes, Draft, Form, Job, Layer, PageCache, Spec, Stack, Target, Workload,
 };
 use iotax_inspect::{Facts, Kind};
 use iotax_layers::File;
@@ -36,7 +36,7 @@ pub(crate) enum Sharing {
 ///
 /// # Errors
 /// [`Error::Refused`] with everything that is wrong.
-pub(crate) fn check(
+pub(crate) fn check_targets(
     spec: &Spec,
     work_dir: &Path,
     given_up: &GivenUp,
@@ -44,7 +44,7 @@ pub(crate) fn check(
 ) -> Result<Vec<ResolvedTarget>, Error> {
     let (spec, places) = &spec.target_by_target();
     let mut refusals = lacks(spec, given_up);
-    let (devices, reasons) = device::check(spec, given_up);
+    let (devices, reasons) = device::check_devices(spec, given_up);
     refusals.extend(reasons);
     let mut resolved_targets = Vec::new();
     for (index, arm) in spec.arms.iter().enumerate() {
@@ -112,13 +112,13 @@ fn keep_apart(together: &[(&Arm, &ResolvedTarget)]) -> Option<Refusal> {
 pub fn refuse(spec: &Spec, work_dir: &Path, given_up: &GivenUp) -> Result<(), Error> {
     let sharing =
         if spec.has_several_targets() { Sharing::Nothing } else { Sharing::AnonymousFile };
-    check(spec, work_dir, given_up, sharing).map(drop)
+    check_targets(spec, work_dir, given_up, sharing).map(drop)
 }
 
 /// Everything that keeps the layers above the base from being made.
 fn obstacles(stack: &Stack) -> Vec<Obstacle> {
     if stack.is_in_process() {
-        return vdisk::check(stack).err().map(Obstacle::Stack).into_iter().collect();
+        return vdisk::check_layers(stack).err().map(Obstacle::Stack).into_iter().collect();
     }
     let small = stack.size_bytes().and_then(|bytes| layers::too_small(stack, bytes));
     let small = small.map(|(layer, least_bytes)| Obstacle::TooSmallFor { layer, least_bytes });
@@ -354,7 +354,7 @@ struct Wanted<'a> {
 
 /// What all arms together will take, counting shared storage once.
 pub(crate) fn space_needed<'a>(
-    spec: &Spec,
+    spec: &Draft,
     arms: impl Iterator<Item = (&'a Arm, &'a ResolvedTarget)>,
 ) -> SpaceNeeded {
     let mut needed = SpaceNeeded::default();

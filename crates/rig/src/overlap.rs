@@ -35,12 +35,7 @@ pub enum Common {
     /// The same block device.
     Device(PathBuf),
     /// One is a partition of the other.
-    Partition {
-        /// The partition.
-        part: PathBuf,
-        /// The disk that it is a part of.
-        disk: PathBuf,
-    },
+    Partition { part: PathBuf, disk: PathBuf },
 }
 
 impl fmt::Display for Overlap {

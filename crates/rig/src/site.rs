@@ -2,8 +2,10 @@
 
 use std::time::SystemTime;
 
-use iotax_experiment::{Arm, Base, Layer, Target, Workload};
+use iotax_experiment::documented::LimitBy;
+use iotax_experiment::{Arm, Base, KnownLimit, Layer, Target, Workload};
 use iotax_inspect::{Facts, Kind};
+use iotax_quantity::size;
 use iotax_record::{NamedSite, Site};
 use iotax_vdisk::VirtualDisk;
 
@@ -12,7 +14,6 @@ use crate::disk_file::direct_in;
 use crate::layers::maker::Top;
 use crate::resolved_target::ResolvedTarget;
 use crate::scratch;
-use iotax_quantity::size;
 
 /// Of direct I/O anywhere.
 const SECTOR_BYTES: u32 = 512;
@@ -260,4 +261,30 @@ fn span_notes(facts: &Facts, workload: &Workload) -> Option<String> {
             names.join(", ")
         )
     })
+}
+
+/// The limits of this process's cgroups on the disk under `target`, if it is a path.
+pub fn cgroup_limits(target: &Target, writes: bool) -> Vec<KnownLimit> {
+    let Some(path) = target.path() else { return Vec::new() };
+    let known = iotax_inspect::io_limits(path).into_iter().map(|limits| {
+        let (iops, bw_bytes) = if writes {
+            (limits.write_iops, limits.write_bw_bytes)
+        } else {
+            (limits.read_iops, limits.read_bw_bytes)
+        };
+        let of = limits.group.display().to_string();
+        KnownLimit { by: LimitBy::Cgroup, of, direction: None, iops, bw_bytes }
+    });
+    known.filter(|limit| limit.iops.is_some() || limit.bw_bytes.is_some()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stacks_are_free_of_this_process_s_groups() {
+        let stack = Target::parse("mem(size=1M)").unwrap();
+        assert_eq!(cgroup_limits(&stack, false), []);
+    }
 }

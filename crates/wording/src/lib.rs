@@ -30,6 +30,7 @@ pub mod provenance;
 pub mod question;
 pub mod rule;
 pub mod search;
+pub mod slow_mode;
 pub mod trial;
 pub mod units;
 pub mod verdict;

@@ -3,7 +3,7 @@
 
 use indexmap::IndexSet;
 use iotax_analyze::Analysis;
-use iotax_experiment::CloudChoice;
+use iotax_experiment::{CloudChoice, Origin};
 use iotax_quantity::count;
 use iotax_record::{CloudInstance, ExperimentHead, Site};
 
@@ -33,9 +33,10 @@ pub fn counts(experiment: &ExperimentHead, analysis: &Analysis) -> String {
 
 /// ` of fio 3.33`
 pub fn tools(experiment: &ExperimentHead) -> String {
-    let origin = experiment.spec.workload().origin.as_deref();
-    let origin = origin.and_then(|text| text.strip_prefix("results of "));
-    origin.map_or_else(String::new, |tools| format!(" of {tools}"))
+    match &experiment.spec.workload().origin {
+        Some(Origin::Results { tools, .. }) => format!(" of {}", tools.join(" and ")),
+        Some(Origin::Text(_)) | None => String::new(),
+    }
 }
 
 /// Why it stopped; for results that nothing was run.

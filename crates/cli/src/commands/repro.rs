@@ -77,7 +77,7 @@ fn tell(
         }
         phases.add(&trial);
     }
-    recorded::add_side_records(dir, &mut phases, redactor.as_deref_mut())?;
+    recorded::add_side_records(dir, &reader.head.spec, &mut phases, redactor.as_deref_mut())?;
     let end = match redactor {
         Some(redactor) => reader.end.as_ref().map(|end| redactor.end(end)),
         None => reader.end.clone(),

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use iotax_cluster::{Place, PodOptions, Request, Volume, survey};
 use iotax_diagnose::{VolumeInUse, choice_of};
 use iotax_experiment::documented::named;
-use iotax_experiment::{CloudChoice, Layer, Spec, Stack, Target};
-use iotax_rig::Progress;
+use iotax_experiment::{CloudChoice, Draft, Layer, Spec, Stack, Target};
+use iotax_rig::Preparing;
 use iotax_run::{Host, Hosts};
 
 use super::connect::connect;
@@ -35,7 +35,7 @@ impl<'a> InCluster<'a> {
     }
 
     /// Puts arms where they are in their pods.
-    pub(crate) fn place(&mut self, spec: Spec, pods: &PodArgs) -> Result<Spec> {
+    pub(crate) fn place(&mut self, spec: Draft, pods: &PodArgs) -> Result<Draft> {
         let (spec, places) = place(spec, self.options.size_bytes, &pods.write_to)?;
         self.places = places;
         let has_index = spec.phases().any(|phase| phase.index.is_some());
@@ -68,7 +68,7 @@ impl<'a> InCluster<'a> {
         &self,
         spec: &Spec,
         flags: &Flags<'_>,
-        making: &mut dyn FnMut(&Progress<'_>),
+        making: &mut dyn FnMut(&Preparing<'_>),
     ) -> Result<OpenedHosts> {
         let opened = iotax_cluster::open(
             connect(self.cluster)?,
@@ -79,7 +79,7 @@ impl<'a> InCluster<'a> {
                 stop: flags.stop,
                 live: flags.live,
                 note: Arc::new(|told| eprintln!("note: {}", crate::exit::printable(told))),
-                making: &mut |arm| making(&Progress::Making { arm }),
+                making: &mut |arm| making(&Preparing::Making { arm }),
             },
         )?;
         let (mut hosts, mut records): (Vec<(Box<dyn Host + Send>, _)>, Vec<_>) = Default::default();
@@ -133,7 +133,7 @@ impl<'a> InCluster<'a> {
 
 /// Reads the targets of all arms, and puts what they are in their pods in their place. Test files are
 /// fitted to the volumes. `write_to`: volumes that were there before, and may be written to.
-fn place(mut spec: Spec, size_bytes: u64, write_to: &[String]) -> Result<(Spec, Vec<Place>)> {
+fn place(mut spec: Draft, size_bytes: u64, write_to: &[String]) -> Result<(Draft, Vec<Place>)> {
     let consents: Vec<Volume> = write_to
         .iter()
         .map(|text| text.parse())

@@ -8,12 +8,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use iotax_analyze::{ArmProgress, Progress as Look};
+use iotax_analyze::{ArmStanding, Standing as Look};
 use iotax_experiment::plan::Plan;
 use iotax_load::LoadProgress;
 use iotax_quantity::{set_percent, size};
 use iotax_record::ExperimentHead;
-use iotax_rig::Progress as Preparing;
+use iotax_rig::Preparing;
 use iotax_run::{Event, Observer};
 use iotax_wording::effect::EffectWords as _;
 use iotax_wording::name;
@@ -147,7 +147,7 @@ impl ProgressLine {
             .arms
             .iter()
             .filter_map(|arm| arm.tax.map(|tax| (arm, tax)))
-            .map(|(ArmProgress { phase, of, verdict, .. }, tax)| {
+            .map(|(ArmStanding { phase, of, verdict, .. }, tax)| {
                 let phase = phase.as_ref().map_or_else(String::new, |phase| format!("{phase} "));
                 let name = name::subject(of);
                 let word = if verdict.is_signed() {

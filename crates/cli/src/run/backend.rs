@@ -6,7 +6,7 @@ use std::sync::Arc;
 use iotax_experiment::{Arm, CloudChoice, KnownLimit, Search, Spec, Target};
 use iotax_load::PeerSecrets;
 use iotax_record::{HostRecord, HostRole};
-use iotax_rig::{GivenUp, Options, Progress};
+use iotax_rig::{GivenUp, Options, Preparing};
 use iotax_run::agent::{ChildAgent, Remote, RemoteOptions};
 use iotax_run::{Host, Hosts, Local, here, shapers};
 
@@ -78,7 +78,7 @@ impl Backend<'_> {
         &self,
         spec: &Spec,
         flags: &Flags<'_>,
-        making: &mut dyn FnMut(&Progress<'_>),
+        making: &mut dyn FnMut(&Preparing<'_>),
     ) -> Result<OpenedHosts> {
         match self {
             Self::Here(here) => here.open(spec, flags, making),
@@ -133,7 +133,7 @@ impl Here<'_> {
         &self,
         spec: &Spec,
         flags: &Flags<'_>,
-        making: &mut dyn FnMut(&Progress<'_>),
+        making: &mut dyn FnMut(&Preparing<'_>),
     ) -> Result<OpenedHosts> {
         let servers = servers(&spec.arms, self.agents)?;
         let mut distinct: Vec<&Server> = Vec::new();
@@ -146,8 +146,8 @@ impl Here<'_> {
         for server in distinct {
             let arms: Vec<usize> =
                 (0..servers.len()).filter(|arm| servers[*arm] == *server).collect();
-            let theirs = arms.iter().map(|arm| spec.arms[*arm].clone()).collect();
-            let theirs = Spec { arms: theirs, ..spec.clone() };
+            let own = arms.iter().map(|arm| spec.arms[*arm].clone()).collect();
+            let theirs = spec.with(|draft| draft.arms = own);
             let (host, record): (Box<dyn Host + Send>, _) = match server {
                 None => {
                     let host = self.local(&theirs, flags, making)?;
@@ -165,7 +165,7 @@ impl Here<'_> {
         &self,
         spec: &Spec,
         flags: &Flags<'_>,
-        progress: &mut dyn FnMut(&Progress<'_>),
+        progress: &mut dyn FnMut(&Preparing<'_>),
     ) -> Result<Local> {
         let program = &std::env::current_exe()?;
         let given_up = &GivenUp::by_user(self.destroy);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use indexmap::IndexSet;
 use iotax_experiment::units::format_bytes;
 use iotax_experiment::{
-    BlockSizes, Engine, Error, Files, Job, Pace, Pattern, RunLength, Think, Workload,
+    BlockSizes, Engine, Error, Files, Job, Origin, Pace, Pattern, RunLength, Think, Workload,
 };
 
 use super::line::{Line, Throttle};
@@ -66,7 +66,7 @@ fn workload(text: &str, lines: &[Line], files: &BTreeMap<&str, String>) -> Resul
         jobs,
         index: None,
         requires: None,
-        origin: Some("a DiskSpd command line".into()),
+        origin: Some(Origin::Text("a DiskSpd command line".into())),
         notes: notes.into_iter().collect(),
         yields: None,
     })

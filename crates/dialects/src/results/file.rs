@@ -49,6 +49,13 @@ pub(super) struct Run {
     pub load: Option<LoadRecord>,
 }
 
+impl ResultFile {
+    /// Whether iotax made it.
+    pub(super) fn is_ours(&self) -> bool {
+        self.tool.starts_with("iotax")
+    }
+}
+
 impl Measured {
     /// The records of its runs.
     pub(super) fn records(&self) -> impl Iterator<Item = &JobRecord> {

@@ -12,7 +12,9 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use indexmap::IndexSet;
-use iotax_experiment::{Arm, CloudChoice, Design, Source, Spec, Stop, Target, Workload};
+use iotax_experiment::{
+    Arm, CloudChoice, Design, Draft, Origin, Source, Spec, Stop, Target, Workload,
+};
 use iotax_record::{
     End, EndReason, ExperimentHead, FORMAT, JobRecord, Outcome, Placed, Site, Trial,
 };
@@ -79,24 +81,26 @@ pub fn read(
     let arms: Vec<Arm> = arms.into_iter().map(|saved| saved.arm).collect();
     refuse_copies(&arms, &mut reads)?;
     let design = if arms.len() == 1 { Design::Single } else { Design::Compare };
-    let spec = Spec::new(workload(&reads, "", Vec::new()), arms, design, stop, 0);
+    let phases = vec![workload(&reads, "", Vec::new())];
+    let draft = Draft { stop, seed: 0, ..Draft::new(phases, arms, design) };
     let mut notes: Vec<String> = sameness::one_name(&mut reads).into_iter().collect();
     notes.extend(sameness::one_shape(&mut reads));
-    let names = shared(&reads, &spec)?;
-    notes.extend(partners::missing(&reads, &spec.arms, &names));
+    let names = shared(&reads, &draft)?;
+    notes.extend(partners::missing(&reads, &draft.arms, &names));
     notes.extend(unlike_latencies(&mut reads));
     let phases = names.iter().map(|name| {
-        let differences = sameness::differences(&spec.arms, &reads, name, names.len() > 1);
+        let differences = sameness::differences(&draft.arms, &reads, name, names.len() > 1);
         workload(&reads, name, notes.iter().cloned().chain(differences).collect())
     });
     let unmatched = partners::names(&reads).len() - names.len();
-    let spec = Spec {
+    let spec = Draft {
         phases: phases.collect(),
         suite: (names.len() > 1).then(|| suite(&names)),
         source: Source::SavedResults,
         unmatched_jobs: u32::try_from(unmatched).unwrap_or(u32::MAX),
-        ..spec.clone()
-    };
+        ..draft.clone()
+    }
+    .unchecked();
     let sites = (0..spec.arms.len()).map(|arm| site(&spec.arms[arm], &reads, arm)).collect();
     let starts = starts(&reads);
     let first = starts.as_ref().and_then(|starts| starts.iter().min().copied());
@@ -211,7 +215,7 @@ fn incomparable(what: String, advice: &'static str) -> Error {
 
 /// Names of the jobs that are compared, in the order in which results have them; those that did
 /// nothing come last.
-fn shared(reads: &[ResultFile], spec: &Spec) -> Result<Vec<String>, Error> {
+fn shared(reads: &[ResultFile], spec: &Draft) -> Result<Vec<String>, Error> {
     let Some(first) = reads.first() else {
         return Err(incomparable("there is no result".to_owned(), "name at least one file"));
     };
@@ -296,23 +300,23 @@ fn workload(reads: &[ResultFile], name: &str, notes: Vec<String>) -> Workload {
     let tools = tools(having());
     Workload {
         name: name.to_owned(),
-        about: format!("Results of {tools}, read from files; nothing was run."),
+        about: format!("Results of {}, read from files; nothing was run.", tools.join(" and ")),
         ramp_ns: 0,
         time_ns: windows.map(|load| load.window_ns).max().unwrap_or(0),
         jobs: job.into_iter().collect(),
         index: None,
         primary: name.to_owned(),
         requires: None,
-        origin: Some(format!("results of {tools}")),
+        origin: Some(Origin::Results { tools, are_ours: having().all(ResultFile::is_ours) }),
         notes,
         yields: None,
     }
 }
 
-/// `fio 3.33`, `fio 3.33 and DiskSpd 2.2.0`.
-fn tools<'a>(reads: impl Iterator<Item = &'a ResultFile>) -> String {
-    let tools: IndexSet<&str> = reads.map(|read| read.tool.as_str()).collect();
-    tools.into_iter().collect::<Vec<_>>().join(" and ")
+/// `fio 3.33`, each once.
+fn tools<'a>(reads: impl Iterator<Item = &'a ResultFile>) -> Vec<String> {
+    let tools: IndexSet<&String> = reads.map(|read| &read.tool).collect();
+    tools.into_iter().cloned().collect()
 }
 
 fn site(arm: &Arm, reads: &[ResultFile], index: usize) -> Site {
@@ -336,7 +340,11 @@ fn site(arm: &Arm, reads: &[ResultFile], index: usize) -> Site {
     Site {
         kind: "results".to_owned(),
         target: arm.target.to_string(),
-        notes: std::iter::once(tools(own())).chain(told).chain(latency).chain(warnings).collect(),
+        notes: std::iter::once(tools(own()).join(" and "))
+            .chain(told)
+            .chain(latency)
+            .chain(warnings)
+            .collect(),
         placed: only.map(|placed| (*placed).clone()),
         ..Site::default()
     }

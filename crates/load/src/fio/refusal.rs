@@ -54,7 +54,7 @@ impl Place {
 }
 
 /// As [`refuse_with_fio`], when the target and a fio of this version are there.
-pub(super) fn check(
+pub(super) fn refuse_at(
     workload: &Workload,
     target: IoTarget<'_>,
     version: Option<Version>,
@@ -95,7 +95,7 @@ fn check_trims(job: &Job) -> Result<(), Error> {
         return Ok(());
     }
     let what = "fio trims block devices only; name one, or use --engine native";
-    Err(Error::unsuitable(job, what.to_owned()))
+    Err(Error::unsuitable(job, what))
 }
 
 /// What is newer than the fio that is there, if its version is known.
@@ -162,7 +162,7 @@ fn check_job(job: &Job) -> Result<(), Error> {
         _ => None,
     });
     if let Some(what) = cannot {
-        return Err(Error::unsuitable(job, what.to_owned()));
+        return Err(Error::unsuitable(job, what));
     }
     for option in &job.fio {
         let value = option.value.as_deref().unwrap_or("");

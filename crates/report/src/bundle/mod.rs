@@ -17,7 +17,7 @@ use iotax_experiment::{Blame, Fault};
 use iotax_record::ExperimentHead;
 
 use crate::experiment::Part;
-use crate::json::json_text;
+use crate::json::text::json_text;
 
 /// The script, which needs a POSIX shell and fio.
 const RUN: &str = include_str!("run.sh");

@@ -1,7 +1,7 @@
 use iotax_wording::cause::{Cause, CauseSource, causes};
 
 use crate::document::{Document, Item, Section};
-use crate::json::json_text;
+use crate::json::text::json_text;
 
 /// A known cause, explained.
 pub fn explained(cause: &Cause) -> Document {

@@ -9,7 +9,7 @@ use super::findings::{Detail, write_found};
 use super::json::finding;
 use super::probed::Probed;
 use crate::document::{Document, Item, Node, Point, Section};
-use crate::json::json_text;
+use crate::json::text::json_text;
 
 /// Version of the shape of the JSON.
 const FORMAT: u32 = 1;

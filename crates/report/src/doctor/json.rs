@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::host::HostFindings;
-use crate::json::json_text;
+use crate::json::text::json_text;
 
 /// Version of the shape of the JSON.
 const FORMAT: u32 = 2;

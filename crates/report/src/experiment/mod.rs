@@ -2,8 +2,8 @@
 
 mod page;
 
-use iotax_analyze::Analysis;
-use iotax_record::ExperimentHead;
+use iotax_analyze::{Analysis, NoAnswer, OpenQuestion, Outlook};
+use iotax_record::{EndReason, ExperimentHead};
 use iotax_wording::cause::diagnoses::causes;
 use iotax_wording::doubt::{Notice, notices, of_files};
 use iotax_wording::question::question;
@@ -95,9 +95,24 @@ pub(crate) fn beside(
     document
 }
 
-/// What was not concluded.
+/// What was not concluded. A page tells once how many blocks would decide: here, unless a rule has told
+/// it, or why the run stopped; of stalls the verdict does.
 pub(crate) fn questions(experiment: &ExperimentHead, analysis: &Analysis) -> Vec<String> {
-    analysis.open_questions.iter().map(|open| question(open, experiment)).collect()
+    let is_price = |reason| matches!(reason, &EndReason::OutOfReach { needed: Some(_), .. });
+    let is_told = analysis.rules.iter().any(|rule| rule.needed.is_some())
+        || analysis.ending.reasons.iter().any(is_price);
+    let mut open = analysis.open_questions.clone();
+    for question in &mut open {
+        let OpenQuestion::NoAnswer { why, .. } = question else { continue };
+        match why {
+            NoAnswer::Noise { outlook, .. } if is_told => {
+                outlook.take_if(|outlook| matches!(outlook, Outlook::Blocks(_)));
+            }
+            NoAnswer::OnlySigns { more } => *more = None,
+            _ => {}
+        }
+    }
+    open.iter().map(|open| question(open, experiment)).collect()
 }
 
 const OPERATIONS: &str = "Operations, pooled over trials (descriptive)";

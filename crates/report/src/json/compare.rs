@@ -8,7 +8,7 @@ use iotax_wording::verdict::verdict;
 use serde::Serialize;
 
 use super::analysis::Shown;
-use super::json_text;
+use super::text::json_text;
 
 /// Version of the object that [`json_compare`] prints, its key `json_format`. New keys do not
 /// raise it; changed or removed ones do.

@@ -73,6 +73,8 @@ const RULES: &[(&str, &str, Rule)] = &[
     // What was asked.
     ("spec", "design source", Rule::Format),
     ("spec", "suite", Rule::Whole(Kind::Workload)),
+    ("side_phases", "role", Rule::Format),
+    ("role", "depth", Rule::Format),
     // See `Redactor::experiment`.
     ("spec", "fail_if", Rule::Drop),
     ("stop", "mode", Rule::Format),
@@ -102,6 +104,7 @@ const RULES: &[(&str, &str, Rule)] = &[
     ("phases", "primary", Rule::Whole(Kind::Job)),
     ("phases", "yields", Rule::Format),
     ("phases", "about notes origin", Rule::Text(Kind::Word)),
+    ("origin", "tools", Rule::Text(Kind::Word)),
     // See `Redactor::experiment`.
     ("requires", "rule source", Rule::Drop),
     ("jobs", "engine pattern write_pattern files pace bound trims", Rule::Format),

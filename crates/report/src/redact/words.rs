@@ -27,9 +27,8 @@ static WORDS: LazyLock<HashSet<String>> = LazyLock::new(|| {
 
 /// Sentences about workloads of iotax, which users cannot change without changing the word.
 static SENTENCES: LazyLock<HashSet<String>> = LazyLock::new(|| {
-    let sentences = workloads().flat_map(|workload| {
-        [workload.about].into_iter().chain(workload.origin).chain(workload.notes)
-    });
+    let sentences =
+        workloads().flat_map(|workload| std::iter::once(workload.about).chain(workload.notes));
     sentences.collect()
 });
 

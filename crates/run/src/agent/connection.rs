@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use iotax_load::{LoadProgress, Progress};
+use iotax_load::{LayoutProgress, LoadProgress};
 use zeroize::Zeroizing;
 
 use super::frame::{Limit, framed, receive};
@@ -76,7 +76,7 @@ impl Connection {
         command: &Command,
         limit: Option<Duration>,
         (stop, live): (&AtomicBool, &LoadProgress),
-        progress: &Progress<'_>,
+        progress: &LayoutProgress<'_>,
     ) -> Result<Reply, String> {
         *self.limit.lock().unwrap_or_else(PoisonError::into_inner) = command.limit();
         self.send(command)?;

@@ -5,9 +5,9 @@ mod disturbed;
 mod model;
 mod virtual_time;
 
-use iotax_caps::{Cap, CapKind, Caps, Shared, find};
+use iotax_caps::{Cap, CapKind, Caps, Shared, search_caps};
 use iotax_experiment::{
-    Arm, BurstWatch, CloudChoice, Opened, OpenedTarget, Search, SearchTarget, Target,
+    Arm, BurstWatch, CloudChoice, Opened, OpenedTarget, Search, SearchDraft, SearchTarget, Target,
 };
 use iotax_layers::{Delay, Flash, Layer, Mem, Throttle, Tier};
 use rand::{RngExt as _, SeedableRng as _};
@@ -56,7 +56,7 @@ fn search_with(
     let search = search_of(stacks.len(), span_bytes, quick, burst);
     let mut virtual_time = VirtualTime::of(stacks);
     virtual_time.cpu = cpu;
-    let caps = find(&search, &opened(stacks.len()), &mut virtual_time);
+    let caps = search_caps(&search, &opened(stacks.len()), &mut virtual_time);
     assert_eq!(caps.ended, None);
     (caps, virtual_time.spent_ns as f64 / 1e9)
 }
@@ -64,7 +64,7 @@ fn search_with(
 fn search_of(targets: usize, span_bytes: u64, quick: bool, burst: Option<BurstWatch>) -> Search {
     let target =
         |name: String| SearchTarget { arm: Arm::new(name, Target::Path("/".into())), span_bytes };
-    Search {
+    SearchDraft {
         targets: (0..targets).map(|at| target(format!("disk {at}"))).collect(),
         writes: false,
         quick,
@@ -73,6 +73,8 @@ fn search_of(targets: usize, span_bytes: u64, quick: bool, burst: Option<BurstWa
         fail_if: Vec::new(),
         seed: 7,
     }
+    .resolve()
+    .unwrap()
 }
 
 fn opened(targets: usize) -> Opened {

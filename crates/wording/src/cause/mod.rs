@@ -42,6 +42,7 @@ pub use self::measured::put_in;
 use self::names::listed;
 pub use self::observation::{SeenText, observation, seen};
 pub use self::suspect::{alike, leading, reason, suspect, whole_reason};
+use crate::slow_mode;
 
 pub const NO_KNOWN_CAUSE: &str = "The measurement points to no known cause.";
 
@@ -143,8 +144,8 @@ pub fn evidence(evidence: &Evidence) -> String {
         Evidence::Stack(between) => measured::stack(between),
         Evidence::Waiting(evidence) => measured::waiting(evidence),
         Evidence::Search(evidence) => searched::evidence(evidence),
-        Evidence::SlowMode(mode) => mode.sentence(),
-        Evidence::Percentiles { mode, latency } => mode.percentiles(latency),
+        Evidence::SlowMode(mode) => slow_mode::slow_mode(mode),
+        Evidence::Percentiles { mode, latency } => slow_mode::percentiles(mode, latency),
         Evidence::Seen(one) => seen(one),
         Evidence::Found(FoundThere { about, alike, why }) => {
             format!("{}: {}", components(about), because(why, about, alike))

@@ -2,7 +2,7 @@
 
 use iotax_analyze::{
     Against, CacheWay, ColdCache, Doubt, DoubtKind, Effect, EffectChange, Estimate, GrantedOption,
-    GrantedOtherwise, InFlight, Metric, PlaceEffect,
+    GrantedOtherwise, InFlight, Metric, Outlook, PlaceEffect,
 };
 use iotax_experiment::{Design, Subject};
 use iotax_quantity::{
@@ -267,14 +267,16 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
             two_digits(*kept)
         ),
         DoubtKind::Noise { of, spread, outlook, .. } => format!(
-            "the {} of {} varied by {} from block to block over {trials} blocks; {}",
+            "the {} of {} varied by {} from block to block over {trials} blocks{}",
             if of.len() == 1 { "difference" } else { "differences" },
             name::subjects(of),
             outlook::range(spread.map(percent)),
-            outlook.map_or_else(
-                || "no number of blocks would decide".to_owned(),
-                |outlook| outlook::outlook(&outlook)
-            )
+            match outlook {
+                None => "; no number of blocks would decide".to_owned(),
+                // How many would is told with the open question.
+                Some(Outlook::Blocks(_)) => String::new(),
+                Some(Outlook::Withheld(why)) => format!("; {}", outlook::withheld(*why)),
+            }
         ),
         DoubtKind::Narrow { of, spread } => format!(
             "the {trials} blocks of {} agree to {}: an interval this narrow tells how well these \

@@ -1,9 +1,9 @@
 //! What a sentence says of one arm, or level, against another.
 
-use iotax_quantity::count;
 use std::collections::BTreeSet;
 
 use iotax_analyze::{Analysis, Comparison, Missing, Verdict};
+use iotax_quantity::count;
 
 use super::comparison::{self, size, subject};
 use super::{caps, stalls};
@@ -49,7 +49,7 @@ pub fn against(comparison: &Comparison, baseline: &str, analysis: &Analysis) -> 
             format::percent(margin)
         ),
         Verdict::Undecided => {
-            format!("{name} against {baseline} is undecided: {size}{}.", still_needed(comparison))
+            format!("{name} against {baseline} is undecided: {size}.")
         }
         Verdict::Masked => format!(
             "{name} against {baseline} is masked: both sit on the same cap{}, so throughput cannot \
@@ -177,10 +177,4 @@ fn without_interval(comparison: &Comparison, baseline: &str, analysis: &Analysis
 pub fn results(analysis: &Analysis, arm: &str) -> usize {
     let usable = analysis.trials.iter().filter(|trial| trial.arm == arm && trial.iops.is_some());
     usable.map(|trial| trial.block).collect::<BTreeSet<_>>().len()
-}
-
-pub fn still_needed(comparison: &Comparison) -> String {
-    comparison.blocks_needed.map_or_else(String::new, |blocks| {
-        format!("; a decision would probably take {} in all", count(blocks, "block"))
-    })
 }

@@ -7,12 +7,12 @@ use iotax_experiment::{Design, Subject};
 use iotax_quantity::{capital, count, percent};
 use iotax_record::ExperimentHead;
 
-use self::against::{against, baseline_of, capped, still_needed};
+use self::against::{against, baseline_of, capped};
 use self::comparison::{primary_of_each, size, subject};
 use crate::cause::diagnoses;
 use crate::effect::EffectWords as _;
 use crate::name::{self, printable};
-use crate::{bandwidth, cause, format, limit, rule, units};
+use crate::{bandwidth, cause, format, limit, rule, slow_mode, units};
 
 pub mod against;
 pub mod caps;
@@ -78,8 +78,8 @@ fn slow_few(analysis: &Analysis) -> Vec<String> {
     let of_arm = |arm: &ArmSummary| {
         let mode = arm.slow_mode?;
         let of = if analysis.arms.len() > 1 { format!("{}: ", arm.name) } else { String::new() };
-        let percentiles = mode.percentiles(&arm.latency);
-        Some(printable(&format!("{of}{} ({percentiles}).", mode.sentence())))
+        let percentiles = slow_mode::percentiles(&mode, &arm.latency);
+        Some(printable(&format!("{of}{} ({percentiles}).", slow_mode::slow_mode(&mode))))
     };
     analysis.arms.iter().filter_map(of_arm).take(MAX_SENTENCES).collect()
 }
@@ -281,7 +281,7 @@ fn whole_stack(total: &Comparison, margin: f64) -> String {
         }
         (verdict, Some(size)) => {
             let word = name::verdict(verdict);
-            format!("What the layers cost together is {word}: {size}{}.", still_needed(total))
+            format!("What the layers cost together is {word}: {size}.")
         }
         (_, None) => "What the layers cost together could not be measured.".to_owned(),
     }

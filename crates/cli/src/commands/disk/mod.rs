@@ -9,9 +9,9 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use iotax_experiment::{Spec, Target};
+use iotax_experiment::{Draft, Target};
 use iotax_quantity::{set_percent, size};
-use iotax_rig::{Disk, Progress, ServeOptions, Served};
+use iotax_rig::{Disk, Preparing, ServeOptions, Served};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -96,8 +96,8 @@ fn serve(args: &DiskServeArgs) -> Result<Exit> {
     let style = ProgressStyle::with_template("{spinner} {wide_msg}").map_err(bug)?;
     bar.set_style(style);
     bar.enable_steady_tick(Duration::from_millis(200));
-    let mut progress = |progress: &Progress<'_>| {
-        let Progress::Filling { what, done_bytes, size_bytes } = *progress else { return };
+    let mut progress = |progress: &Preparing<'_>| {
+        let Preparing::Filling { what, done_bytes, size_bytes } = *progress else { return };
         let percent = set_percent((done_bytes * 100 / size_bytes.max(1)) as f64);
         let size = size(size_bytes);
         bar.set_message(format!("filling {what} of {size}: {percent}"));
@@ -116,7 +116,7 @@ fn serve(args: &DiskServeArgs) -> Result<Exit> {
             state_dir: iotax_rig::state_dir(),
             writable: &args.disks.write_to,
             is_journalled: args.journalled,
-            seed: args.disks.seed.unwrap_or(Spec::DEFAULT_SEED),
+            seed: args.disks.seed.unwrap_or(Draft::DEFAULT_SEED),
             progress: &mut progress,
             stop: Arc::clone(&stop),
             ready: &mut ready,

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use iotax_cluster::{Cluster, Ends, NetPath, PodOptions, host_network_refused};
-use iotax_experiment::{Arm, Driver, Engine, Spec};
+use iotax_experiment::{Arm, Draft, Driver, Engine, Spec};
 
 use crate::args::{CompareArgs, HostCommandArgs, KubeNetArgs, MatrixArgs, MeasureArgs, RunArgs};
 use crate::commands::measure::measured;
@@ -75,7 +75,7 @@ fn resolved(
         let run = RunArgs { workload, targets, trials, gate, documented, load, output };
         let called = |arm: Arm| Arm { name: path.name().to_owned(), ..arm };
         let resolved = resolve::run_placed(&run, |spec| {
-            Ok(Spec { arms: spec.arms.into_iter().map(called).collect(), ..spec })
+            Ok(Draft { arms: spec.arms.into_iter().map(called).collect(), ..spec })
         })?;
         let RunArgs { gate, documented, load, output, .. } = run;
         return Ok((resolved, MeasureArgs { gate, certainty, caps, documented, load, output }));

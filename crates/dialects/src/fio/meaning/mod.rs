@@ -15,7 +15,7 @@ mod tests;
 mod window;
 
 use indexmap::IndexSet;
-use iotax_experiment::{Error, Workload};
+use iotax_experiment::{Error, Origin, Workload};
 
 use super::section::{Ignored, Section};
 use crate::{shell, targets};
@@ -79,7 +79,7 @@ fn workload(mut drafts: Vec<Draft<'_>>, origin: &str, name: Option<&str>) -> Wor
         index: None,
         primary: first,
         requires: None,
-        origin: Some(origin.to_owned()),
+        origin: Some(Origin::Text(origin.to_owned())),
         notes: notes.into_iter().collect(),
         yields: None,
     }

@@ -18,7 +18,7 @@ use serde::Serialize;
 
 use self::job::Job;
 use super::compare::Output;
-use super::json_text;
+use super::text::json_text;
 
 /// fio's root object, and ours in it.
 #[derive(Serialize)]

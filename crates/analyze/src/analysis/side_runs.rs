@@ -1,9 +1,60 @@
-//! What shows whether a cap stands above the arms.
+//! What was found by what is run beside the trials: preconditioning, draining, the depth check.
 
 use serde::Serialize;
 
-use super::estimate::Estimate;
-use crate::analysis::Regime;
+use super::Estimate;
+use crate::metrics::Metric;
+
+/// How an arm was preconditioned for one phase.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ArmPrecondition {
+    pub arm: String,
+    /// Whole passes of sequential writes over the span.
+    pub passes: u32,
+    /// Bytes that they wrote.
+    pub written_bytes: u64,
+    /// How long they took, in seconds.
+    pub fill_seconds: f64,
+    /// What rounds were judged by: throughput, or latency at an offered rate. `None`: there were no
+    /// rounds, because the workload only reads.
+    pub metric: Option<Metric>,
+    /// That figure of each round of the workload, in its order.
+    pub rounds: Vec<f64>,
+    /// What the last five show; `None` for fewer.
+    pub window: Option<Steadiness>,
+    /// Whether the workload was steady in the end; `None`: it only reads.
+    pub steady: Option<bool>,
+    /// Why it is not what was asked for.
+    #[serde(skip)]
+    pub short: Option<NotPreconditioned>,
+}
+
+/// What the last five rounds show, as shares of their mean.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Steadiness {
+    /// From the lowest to the highest.
+    pub range: f64,
+    /// What the best straight line through them rises, from the first to the last.
+    pub slope: f64,
+}
+
+/// Why an arm was not preconditioned as was asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NotPreconditioned {
+    /// Its jobs have no span that could be written.
+    NoSpan,
+    InMemory,
+    /// In the words of what failed.
+    Failed(String),
+    /// The load generator was paused for so long.
+    Paused(u64),
+    /// It was ended after so many passes.
+    Passes(u32),
+    OnlyReads,
+    /// It was ended after so many rounds.
+    Rounds(u32),
+}
 
 /// A limit from outside that several arms sit on.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -71,4 +122,17 @@ pub struct ArmDrain {
     pub spent_ios: Option<f64>,
     /// Regime of the arm's trials; `None`: not known.
     pub regime: Option<Regime>,
+}
+
+/// Which part of a run figures are from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Regime {
+    /// Burst credits were spent.
+    Sustained,
+    /// They were not, or came back.
+    Burst,
+    /// The effect changed: the blocks since.
+    #[serde(rename = "after the change")]
+    AfterChange,
 }

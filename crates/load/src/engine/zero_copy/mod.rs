@@ -1,8 +1,10 @@
 //! Sends from load's own memory, which the kernel goes on reading until it says that it is done: see
 //! the kernel's `Documentation/networking/msg_zerocopy.rst`.
 
+mod control;
+
 use std::io;
-use std::mem::{MaybeUninit, zeroed};
+use std::mem::zeroed;
 use std::net::TcpStream;
 use std::os::fd::AsRawFd as _;
 use std::time::{Duration, Instant};
@@ -11,6 +13,7 @@ use iotax_record::ZeroCopyRecord;
 use rustix::io::Errno;
 use rustix::net::{SendFlags, send};
 
+use self::control::{Done, each_done};
 use crate::sockopt::allow_zero_copy;
 
 /// Memory that sends of one flow may have under way: as much as a socket takes at most by default
@@ -22,9 +25,6 @@ const MOST_SENDS: u32 = 1024;
 const LONGEST_WAIT_MS: libc::c_int = 50;
 /// How long the last sends may take.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// `linux/errqueue.h`: what a notification is of, and that the kernel has made a copy.
-const SO_EE_ORIGIN_ZEROCOPY: u8 = 5;
-const SO_EE_CODE_ZEROCOPY_COPIED: u8 = 1;
 
 /// A ring of buffers, each of which is used again when all of its sends are done.
 pub(crate) struct ZeroCopy {
@@ -123,8 +123,8 @@ impl ZeroCopy {
         self.told
     }
 
-    /// Sends of these numbers are done; the kernel tells of several at once.
-    fn done(&mut self, first: u32, last: u32, copied: bool) {
+    /// The kernel tells of several at once.
+    fn done(&mut self, Done { first, last, copied }: Done) {
         let count = last.wrapping_sub(first).wrapping_add(1).min(self.under_way);
         for number in 0..count {
             let owner = self.owners[(first.wrapping_add(number) % MOST_SENDS) as usize];
@@ -138,7 +138,7 @@ impl ZeroCopy {
 
     /// Takes one notification, if there is one.
     fn hear(&mut self, socket: &TcpStream) -> bool {
-        let mut control = MaybeUninit::<[u64; 16]>::uninit();
+        let mut control = [0_u64; 16];
         // SAFETY: plain numbers and pointers, for which all zeros are a value.
         let mut message: libc::msghdr = unsafe { zeroed() };
         message.msg_control = control.as_mut_ptr().cast();
@@ -148,25 +148,7 @@ impl ZeroCopy {
         if unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, flags) } < 0 {
             return false;
         }
-        // SAFETY: the kernel has filled in the control messages and their length.
-        let mut next = unsafe { libc::CMSG_FIRSTHDR(&raw const message) };
-        while !next.is_null() {
-            // SAFETY: it is not null, and so a whole header within the control messages.
-            let header = unsafe { next.read_unaligned() };
-            let kind = (header.cmsg_level, header.cmsg_type);
-            if let (libc::SOL_IP, libc::IP_RECVERR) | (libc::SOL_IPV6, libc::IPV6_RECVERR) = kind {
-                // SAFETY: such a message holds this structure.
-                let of = unsafe {
-                    libc::CMSG_DATA(next).cast::<libc::sock_extended_err>().read_unaligned()
-                };
-                if of.ee_origin == SO_EE_ORIGIN_ZEROCOPY {
-                    let copied = of.ee_code & SO_EE_CODE_ZEROCOPY_COPIED > 0;
-                    self.done(of.ee_info, of.ee_data, copied);
-                }
-            }
-            // SAFETY: both are of the message above.
-            next = unsafe { libc::CMSG_NXTHDR(&raw const message, next) };
-        }
+        each_done(&control, message.msg_controllen as _, |done| self.done(done));
         true
     }
 }
@@ -202,9 +184,9 @@ mod tests {
             own.next = own.next.wrapping_add(1);
             own.under_way += 1;
         }
-        own.done(1, 1, true);
+        own.done(Done { first: 1, last: 1, copied: true });
         assert_eq!(own.pending[..2], [2, 0]);
-        own.done(u32::MAX, 0, false);
+        own.done(Done { first: u32::MAX, last: 0, copied: false });
         assert_eq!((own.pending[0], own.under_way), (0, 0));
         assert_eq!(own.told, ZeroCopyRecord { sends: 3, copied: 1 });
     }
