@@ -42,7 +42,7 @@ pub fn drain_spec(spec: &Spec, limit_ns: u64) -> Spec {
         max_time_ns: None,
         ..spec.stop
     };
-    spec.beside(drains, spec.suite.as_ref().map(|suite| SideRole::Drain.name(suite)), stop)
+    spec.beside(drains, stop)
 }
 
 /// The seconds of one load while it was driven to spend credits.

@@ -39,7 +39,7 @@ pub fn precondition_spec(spec: &Spec) -> Option<Spec> {
         max_blocks: MOST_ROUNDS,
         ..spec.stop
     };
-    Some(spec.beside(phases, Some(format!("{} to precondition", spec.name())), stop))
+    Some(spec.beside(phases, stop))
 }
 
 /// Whether a phase is driven in rounds.

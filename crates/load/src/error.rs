@@ -130,8 +130,8 @@ pub enum Error {
     #[error("{name} {what}{said}")]
     Program { name: &'static str, what: String, said: String },
     /// Only the native engines can do it.
-    #[error("{what}, which fio cannot drive: {advice}, or use --engine native")]
-    NotWithFio { what: String, advice: &'static str },
+    #[error("{why}, or use --engine native")]
+    NotWithFio { why: String },
     /// The user stopped the preparation.
     #[error("interrupted while laying out the test files")]
     Interrupted,
@@ -253,8 +253,8 @@ mod tests {
             @"fio failed (exit status: 1): no space"
         );
         insta::assert_snapshot!(
-            Error::NotWithFio { what: "mem is a virtual disk".into(), advice: "name a path" },
-            @"mem is a virtual disk, which fio cannot drive: name a path, or use --engine native"
+            Error::NotWithFio { why: "fio cannot drive mem: name a path".into() },
+            @"fio cannot drive mem: name a path, or use --engine native"
         );
         insta::assert_snapshot!(
             Error::Interrupted,

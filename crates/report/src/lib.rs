@@ -63,7 +63,9 @@ mod targets;
 mod text;
 mod words;
 
-pub use catalog::{catalog_check, catalog_disks, catalog_plan, catalog_vm_list, catalog_vms};
+pub use catalog::{
+    catalog_check, catalog_disks, catalog_json, catalog_plan, catalog_vm_list, catalog_vms,
+};
 pub use csv::{CSV_COLUMNS, csv};
 pub use doctor::{
     Detail as DoctorDetail, HostFindings, Probed, cause_json, cluster_doctor, cluster_doctor_json,

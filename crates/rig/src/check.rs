@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use iotax_experiment::{
     Arm, Base, BlockSizes, Draft, Form, Job, Layer, PageCache, Spec, Stack, Target, Workload,
 };
-use iotax_inspect::{Facts, Kind};
+use iotax_inspect::{Facts, SiteKind};
 use iotax_layers::File;
 use rustix::fs::{Access, AtFlags, CWD, accessat};
 
@@ -219,18 +219,18 @@ fn path_target(facts: Facts, workload: &Workload) -> Result<ResolvedTarget, Obst
     let is_own = own.is_some();
     let facts = own.unwrap_or(facts);
     match facts.kind {
-        Kind::File if is_own && writes(workload) => own_disk::writable(&facts)?,
-        Kind::Directory => {
+        SiteKind::File if is_own && writes(workload) => own_disk::writable(&facts)?,
+        SiteKind::Directory => {
             writable_directory(&facts)?;
             if let Some(direct) = direct_in(&facts.path) {
                 direct_jobs(workload, &facts, direct)?;
             }
             return Ok(ResolvedTarget::Directory(Box::new(facts)));
         }
-        Kind::Other => return Err(Obstacle::WrongKind),
-        Kind::File if writes(workload) => return Err(Obstacle::WritesToFile),
-        Kind::BlockDevice if writes(workload) => return Err(Obstacle::WritesToDevice),
-        Kind::File | Kind::BlockDevice => {}
+        SiteKind::Other => return Err(Obstacle::WrongKind),
+        SiteKind::File if writes(workload) => return Err(Obstacle::WritesToFile),
+        SiteKind::BlockDevice if writes(workload) => return Err(Obstacle::WritesToDevice),
+        SiteKind::File | SiteKind::BlockDevice => {}
     }
     readable(&facts)?;
     let largest = workload.jobs.iter().map(Job::max_block_bytes).max();
@@ -252,11 +252,11 @@ fn disk_on(path: &Path, size_bytes: u64, workload: &Workload) -> Result<Resolved
         looked => looked?,
     };
     match facts.kind {
-        Kind::Directory => return Err(Obstacle::NotAFile),
-        Kind::Other => return Err(Obstacle::WrongKind),
-        Kind::BlockDevice => return Err(Obstacle::DeviceAsBase),
-        Kind::File if writes(workload) => return Err(Obstacle::WritesToFile),
-        Kind::File => {}
+        SiteKind::Directory => return Err(Obstacle::NotAFile),
+        SiteKind::Other => return Err(Obstacle::WrongKind),
+        SiteKind::BlockDevice => return Err(Obstacle::DeviceAsBase),
+        SiteKind::File if writes(workload) => return Err(Obstacle::WritesToFile),
+        SiteKind::File => {}
     }
     readable(&facts)?;
     large_enough(
@@ -288,7 +288,7 @@ fn writes(workload: &Workload) -> bool {
 }
 
 fn writable_directory(facts: &Facts) -> Result<(), Obstacle> {
-    if facts.kind != Kind::Directory {
+    if facts.kind != SiteKind::Directory {
         return Err(Obstacle::Unwritable(io::ErrorKind::NotADirectory.into()));
     }
     if facts.read_only {

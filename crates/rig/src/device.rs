@@ -13,7 +13,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use iotax_experiment::{Arm, Base, Form, Spec, Stack};
-use iotax_inspect::{DeviceNumber, Facts, Kind};
+use iotax_inspect::{DeviceNumber, Facts, SiteKind};
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
@@ -70,7 +70,7 @@ pub(crate) fn check_devices(
             let (arm, path) = (names.join(", "), Some(path.to_owned()));
             refusals.push(Refusal { arm, path, obstacle });
         };
-        let is_device = |facts: &Facts| facts.kind == Kind::BlockDevice;
+        let is_device = |facts: &Facts| facts.kind == SiteKind::BlockDevice;
         let looked =
             look(path).and_then(|it| is_device(&it).then_some(it).ok_or(Obstacle::NotADevice));
         let facts = match looked {

@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use iotax_experiment::documented::LimitBy;
 use iotax_experiment::{Arm, Base, KnownLimit, Layer, Target, Workload};
-use iotax_inspect::{Facts, Kind};
+use iotax_inspect::{Facts, SiteKind};
 use iotax_quantity::size;
 use iotax_record::{NamedSite, Site};
 use iotax_vdisk::VirtualDisk;
@@ -144,9 +144,9 @@ pub(crate) fn of_assembly(arm: &Arm, resolved: &ResolvedTarget, assembly: &Assem
 /// The smallest unit of direct I/O at a path.
 fn smallest_at(facts: &Facts) -> Option<u32> {
     match facts.kind {
-        Kind::BlockDevice => facts.block.as_ref()?.logical_block_bytes,
-        Kind::Directory => direct_in(&facts.path)?.align_bytes,
-        Kind::File | Kind::Other => facts.direct_align_bytes,
+        SiteKind::BlockDevice => facts.block.as_ref()?.logical_block_bytes,
+        SiteKind::Directory => direct_in(&facts.path)?.align_bytes,
+        SiteKind::File | SiteKind::Other => facts.direct_align_bytes,
     }
 }
 
@@ -182,10 +182,10 @@ fn storage_of_stack(arm: &Arm, resolved: &ResolvedTarget) -> String {
 
 fn kind(facts: &Facts) -> &'static str {
     match facts.kind {
-        Kind::Directory => "directory",
-        Kind::File => "file",
-        Kind::BlockDevice => "block device",
-        Kind::Other => "other",
+        SiteKind::Directory => "directory",
+        SiteKind::File => "file",
+        SiteKind::BlockDevice => "block device",
+        SiteKind::Other => "other",
     }
 }
 
@@ -207,7 +207,7 @@ fn storage_id(resolved: &ResolvedTarget, facts: &Facts) -> String {
         ResolvedTarget::Thin(_) => format!("{device} thin files in {}", facts.path.display()),
         ResolvedTarget::OnNew { path, .. } => format!("{device} {}", path.display()),
         // The same device may have several nodes.
-        _ if facts.kind == Kind::BlockDevice => format!("{device}"),
+        _ if facts.kind == SiteKind::BlockDevice => format!("{device}"),
         _ => format!("{device} {}", facts.path.display()),
     }
 }
@@ -221,7 +221,7 @@ fn notes(facts: &Facts) -> Vec<String> {
     if facts.overlay {
         notes.push("overlay: the file system that does the work is one below".to_owned());
     }
-    let device = facts.block.as_ref().filter(|_| facts.kind == Kind::BlockDevice);
+    let device = facts.block.as_ref().filter(|_| facts.kind == SiteKind::BlockDevice);
     if let Some(device) = device {
         if !device.mounted_at.is_empty() {
             let places: Vec<_> =
@@ -272,7 +272,7 @@ pub fn cgroup_limits(target: &Target, writes: bool) -> Vec<KnownLimit> {
         } else {
             (limits.read_iops, limits.read_bw_bytes)
         };
-        let of = limits.group.display().to_string();
+        let of = limits.group;
         KnownLimit { by: LimitBy::Cgroup, of, direction: None, iops, bw_bytes }
     });
     known.filter(|limit| limit.iops.is_some() || limit.bw_bytes.is_some()).collect()

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use iotax_experiment::{Base, Draft, Form, Stack, Target};
-use iotax_inspect::Kind;
+use iotax_inspect::SiteKind;
 
 use crate::check::{resolved, space_needed};
 use crate::resolved_target::look;
@@ -57,7 +57,7 @@ pub fn span_bytes(target: &Target, in_directory: u64) -> u64 {
     const MIB: u64 = 1 << 20;
     let size = |path: &Path| {
         iotax_inspect::site(path).map_or(0, |facts| match facts.kind {
-            Kind::Directory => in_directory,
+            SiteKind::Directory => in_directory,
             _ => facts.size_bytes,
         })
     };

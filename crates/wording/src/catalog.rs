@@ -1,9 +1,16 @@
 //! Documented limits: figures, and what sources say of each other.
 
-use iotax_catalog::{Agreement, Bound, Cloud, Conflict, Direction, Limit, Rate, Scope};
-use iotax_quantity::{grouped, iops_limit, limit_figure, mb_per_s, span, whole};
+use iotax_catalog::{
+    Agreement, Bound, Caching, Cloud, Conflict, Direction, HostCache, Limit, Note, Property, Rate,
+    Scope,
+};
+use iotax_quantity::{
+    bit_rate, exact, gib, grouped, iops_limit, limit_figure, mb_per_s, mib_per_s_limit, size as bytes, span, whole,
+};
 
 use crate::bandwidth::Unit;
+
+const MIB: f64 = 1_048_576.0;
 
 /// Where the sources have nothing.
 pub const UNKNOWN: &str = "unknown";
@@ -65,12 +72,13 @@ pub fn scope(limit: &Limit) -> String {
 /// Size of memory or a disk, which is whole in GiB and named by it in documents.
 pub fn size(bytes: u64) -> String {
     const GIB: f64 = 1_073_741_824.0;
-    iotax_quantity::gib(bytes as f64 / GIB)
+    gib(bytes as f64 / GIB)
 }
 
 /// Figures that were published and are not those of the catalog's sources.
 pub fn conflict(conflict: &Conflict) -> String {
-    let Conflict { claimed_by, name, scope, explanation, .. } = conflict;
+    let Conflict { claimed_by, name, size_bytes, scope, explanation, .. } = conflict;
+    let of_size = size_bytes.map(|bytes| format!(" of {}", size(bytes))).unwrap_or_default();
     let pair = |iops: Option<f64>, bytes: Option<f64>| {
         let iops = iops.map(iops_limit);
         let bytes = bytes.map(mb_per_s);
@@ -83,7 +91,7 @@ pub fn conflict(conflict: &Conflict) -> String {
     let figures: Vec<String> = steady.into_iter().chain(bursts).collect();
     let figures = figures.join(", ");
     format!(
-        "Conflict: {} gives {figures}, for {name} ({scope}). But {explanation}.",
+        "Conflict: {} gives {figures}, for {name}{of_size} ({scope}). But {explanation}.",
         claimed_by.text
     )
 }
@@ -129,3 +137,128 @@ pub fn none_found(title: &str) -> String {
 }
 
 pub const NO_NETWORK_LIMITS: &str = "Network: no limits were found in the sources.";
+
+/// What is to be known of a figure.
+pub fn note(note: &Note) -> String {
+    let fixed = match note {
+        Note::HalfAnHourADay => "at least 30 min in 24 h",
+        Note::NetworkFromCredits => "network: from credits; for how long is not documented",
+        Note::WhileIoCredits => "while there are I/O credits",
+        Note::IopsAreProvisioned => "IOPS are provisioned: give iops=",
+        Note::RatesAreProvisioned => "IOPS and throughput are provisioned: give iops= and bw=",
+        Note::NeedsSize => "depends on the size: give size=",
+        Note::MostProvisionable => "what was not given is the most that can be provisioned",
+        Note::MeteredOneWay => "network: what leaves is metered, what comes in is not",
+        Note::NetworkEgress => "network egress",
+        Note::NoPersistentDiskLimits => {
+            "no limits of Persistent Disk on this machine type were found"
+        }
+        Note::CachedDisks => {
+            "Cached disks: reads that the cache answers are not held by the disk's own limit. \
+             Reads that miss it, and writes with read-only caching, are documented to count \
+             against the VM's uncached limits, too; these figures do not take that off."
+        }
+        Note::FastBesideOthers => {
+            "Premium SSD v2 or Ultra beside other disks: how they share the VM's limits is not \
+             documented; the sum takes them as apart."
+        }
+        Note::Tabled(text) => text,
+        Note::StatedAt { iops_kib, throughput_kib } => {
+            let [iops, throughput] = [iops_kib, throughput_kib].map(|kib| bytes(kib << 10));
+            return format!("IOPS stated at {iops}, throughput at {throughput}");
+        }
+        Note::OneFlow { bytes_per_s } => {
+            return format!(
+                "one flow: {} between instances that are not in one cluster placement group",
+                bit_rate(bytes_per_s * 8.0)
+            );
+        }
+        Note::UserGuide { figures } => {
+            return format!("the user guide of 2023-05-11 says {figures} (baseline/maximum)");
+        }
+        Note::ThroughputWithoutCredits { io_kib } => {
+            return format!(
+                "throughput without credits is not documented: taken as I/Os of {} at the \
+                 baseline",
+                bytes(io_kib << 10)
+            );
+        }
+        Note::IopsRule(rule) => return format!("IOPS: {rule}"),
+        Note::ThroughputRule(rule) => return format!("throughput: {rule}"),
+        Note::NoLimitFor { kind } => return format!("no such limit was found for {kind}"),
+        Note::OnDemandOff { disk } => {
+            return format!(
+                "On-demand bursting of {disk} is off, as it is unless it is turned on and paid \
+                 for; {disk}:burst=on counts it."
+            );
+        }
+        Note::BurstUnknown { of, scope } => {
+            return format!("Whether {of} ({scope}) bursts is not known.");
+        }
+    };
+    fixed.to_owned()
+}
+
+/// A property and its value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedValue {
+    pub name: &'static str,
+    pub value: String,
+}
+
+pub fn property(property: &Property) -> NamedValue {
+    let yes = |is: &bool| if *is { "yes" } else { "no" }.to_owned();
+    let (name, value) = match property {
+        Property::TemporaryDiskGib(size) => ("Temporary disk", gib(*size)),
+        Property::LocalNvmeGib(size) => ("Local NVMe", gib(*size)),
+        Property::LocalNvmeDisks(count) => ("Local NVMe disks", count.to_string()),
+        Property::DiskControllers(names) => ("Disk controllers", names.clone()),
+        Property::EphemeralOsDiskOn(storage) => ("Ephemeral OS disk on", storage.clone()),
+        Property::UltraDisks(can) => ("Ultra disks", yes(can)),
+        Property::ConfidentialType(name) => ("Confidential", name.clone()),
+        Property::ConstrainedFrom(size) => ("Constrained from", size.clone()),
+        Property::Retires(date) => ("Retires", date.clone()),
+        Property::Family(name) => ("Family", name.clone()),
+        Property::InstanceStore(has) => ("Instance store", yes(has)),
+        Property::Hypervisor(name) => ("Hypervisor", name.clone()),
+        Property::BareMetal(is) => ("Bare metal", yes(is)),
+        Property::SharedCpu => ("Shared CPU", yes(&true)),
+        Property::PersistentDiskGb(gb) => ("Persistent Disk in all", format!("{gb} GB")),
+        Property::DiskType(name) => ("Type", name.clone()),
+        Property::MostShares(most) => ("Shared by VMs at most", most.to_string()),
+        Property::Variant(name) => ("Variant", name.clone()),
+        Property::SizesGib { least, most } => ("Sizes", format!("{} to {}", exact(*least), gib(*most))),
+        Property::IopsRule(rule) => ("IOPS", rule.clone()),
+        Property::ThroughputRule(rule) => ("Throughput", rule.clone()),
+        Property::Promised(what) => ("Promised", what.clone()),
+        Property::BaselineIops(iops) => ("Baseline of all on a VM", iops_limit(*iops)),
+        Property::BaselineMib(mib) => ("Baseline throughput", mib_per_s_limit(mib * MIB)),
+        Property::ReadIopsPerGib(iops) => ("Read IOPS per GiB", iops.to_string()),
+        Property::WriteIopsPerGib(iops) => ("Write IOPS per GiB", iops.to_string()),
+        Property::MibPerGib(mib) => ("Throughput per GiB", mib_per_s_limit(mib * MIB)),
+        Property::MostIops(iops) => ("IOPS at most", iops_limit(*iops)),
+        Property::MostMib(mib) => ("Throughput at most", mib_per_s_limit(mib * MIB)),
+        Property::ConsoleIops(iops) => ("Console's default", iops_limit(*iops)),
+        Property::ConsoleThroughput(amount) => {
+            ("Console's default throughput", format!("{amount} (the source names no unit)"))
+        }
+    };
+    NamedValue { name, value }
+}
+
+/// What the host caches of a disk.
+pub const fn caching(caching: Caching) -> &'static str {
+    match caching {
+        Caching::None => "none",
+        Caching::ReadOnly => "read only",
+        Caching::ReadWrite => "read and write",
+    }
+}
+
+/// What the host may cache of a disk.
+pub const fn host_cache(possible: HostCache) -> &'static str {
+    match possible {
+        HostCache::Possible => "none, read only, read and write",
+        HostCache::NotSupported => "not supported",
+    }
+}

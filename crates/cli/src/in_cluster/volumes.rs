@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use iotax_cluster::{Place, PodOptions, Request, Volume, survey};
+use iotax_cluster::{ArmPlace, ArmsRequest, PodOptions, Volume, survey};
 use iotax_diagnose::{VolumeInUse, choice_of};
 use iotax_experiment::documented::named;
 use iotax_experiment::{CloudChoice, Draft, Layer, Spec, Stack, Target};
@@ -25,7 +25,7 @@ pub(crate) struct InCluster<'a> {
     pub cluster: &'a ClusterArgs,
     pub options: PodOptions,
     /// Of each arm.
-    pub places: Vec<Place>,
+    pub places: Vec<ArmPlace>,
 }
 
 impl<'a> InCluster<'a> {
@@ -43,7 +43,7 @@ impl<'a> InCluster<'a> {
         self.options.driver =
             is_two.then(|| pods::driver(pods, &self.options.amounts)).transpose()?;
         refuse_driver_of_nobody(pods, is_two)?;
-        let is_raw = |place: &&Place| matches!(place.volume, Volume::Block(_));
+        let is_raw = |place: &&ArmPlace| matches!(place.volume, Volume::Block(_));
         if let Some(raw) = self.places.iter().find(is_raw)
             && is_two
         {
@@ -72,7 +72,7 @@ impl<'a> InCluster<'a> {
     ) -> Result<OpenedHosts> {
         let opened = iotax_cluster::open(
             connect(self.cluster)?,
-            Request {
+            ArmsRequest {
                 spec,
                 places: &self.places,
                 options: &self.options,
@@ -96,7 +96,7 @@ impl<'a> InCluster<'a> {
         if cloud.vm.is_some() && !cloud.disks.is_empty() {
             return;
         }
-        let placed = |(place, node): (&Place, &Option<String>)| {
+        let placed = |(place, node): (&ArmPlace, &Option<String>)| {
             let class = match &place.volume {
                 Volume::Class(name) | Volume::Block(name) | Volume::Ephemeral(name) => {
                     Some(name.clone())
@@ -133,7 +133,7 @@ impl<'a> InCluster<'a> {
 
 /// Reads the targets of all arms, and puts what they are in their pods in their place. Test files are
 /// fitted to the volumes. `write_to`: volumes that were there before, and may be written to.
-fn place(mut spec: Draft, size_bytes: u64, write_to: &[String]) -> Result<(Draft, Vec<Place>)> {
+fn place(mut spec: Draft, size_bytes: u64, write_to: &[String]) -> Result<(Draft, Vec<ArmPlace>)> {
     let consents: Vec<Volume> = write_to
         .iter()
         .map(|text| text.parse())
@@ -141,7 +141,7 @@ fn place(mut spec: Draft, size_bytes: u64, write_to: &[String]) -> Result<(Draft
         .context("option --write-to")?;
     let mut places = Vec::new();
     for arm in &mut spec.arms {
-        let place: Place =
+        let place: ArmPlace =
             as_written(&arm.target).parse().with_context(|| format!("arm {}", arm.name))?;
         let volume = &place.volume;
         if volume.is_theirs() && !consents.contains(volume) {

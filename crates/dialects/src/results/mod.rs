@@ -2,7 +2,6 @@
 //! what they do not say stays unsaid.
 
 mod file;
-mod job;
 mod partners;
 mod record;
 mod sameness;
@@ -62,7 +61,7 @@ pub fn is_result(path: &Path) -> Result<bool, Error> {
 /// # Errors
 /// As [`importers::open`]; a record that cannot be read; [`Error::Incomparable`] if an arm names a
 /// file twice, or the results have no job in common.
-pub fn read(
+pub fn read_results(
     arms: Vec<SavedArm>,
     stop: Stop,
     command: Vec<String>,
@@ -164,8 +163,8 @@ impl SavedArm {
 /// What is at `path`, or the results there: a record of results holds several.
 fn read_file(arm: usize, path: &Path) -> Result<Vec<ResultFile>, Error> {
     match record::place(path) {
-        Some((dir, of)) => record::read(arm, path, &dir, of.as_deref()),
-        None => Ok(vec![tool::of(arm, path, importers::open(path)?)]),
+        Some((dir, of)) => record::read_record(arm, path, &dir, of.as_deref()),
+        None => Ok(vec![tool::of_tool(arm, path, importers::open(path)?)]),
     }
 }
 

@@ -145,7 +145,7 @@ impl LoadDriver for Fio {
             let within = format!("{own} of ramp and time and {} of grace", self.grace_text());
             said.succeeded("end", &within)?;
         }
-        let found = result::read(&said.out)
+        let found = result::read_fio(&said.out)
             .map_err(|error| said.failed(&format!("gave no usable result: {error}")))?;
         let mut load = record::of(request, &names, found, &said.err, watch);
         if let Some(logs) = logs {

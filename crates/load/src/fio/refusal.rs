@@ -68,17 +68,16 @@ pub(super) fn refuse_at(
 }
 
 fn check_at(workload: &Workload, place: &Place) -> Result<(), Error> {
+    let refused = |what: &str, advice: &str| {
+        Err(Error::NotWithFio { why: format!("{what}, which fio cannot drive: {advice}") })
+    };
     if let Place::Disk(disk) = place {
-        return Err(Error::NotWithFio {
-            what: format!("{disk} is a virtual disk inside iotax"),
-            advice: "mount it (iotax disk up) and name that path",
-        });
+        let what = format!("{disk} is a virtual disk inside iotax");
+        return refused(&what, "mount it (iotax disk up) and name that path");
     }
     if workload.index.is_some() {
-        return Err(Error::NotWithFio {
-            what: format!("workload {} publishes and loads an index", workload.name),
-            advice: "choose a workload without index",
-        });
+        let what = format!("workload {} publishes and loads an index", workload.name);
+        return refused(&what, "choose a workload without index");
     }
     if matches!(place, Place::Directory) {
         workload.jobs.iter().try_for_each(check_offsets)?;
@@ -94,8 +93,9 @@ fn check_trims(job: &Job) -> Result<(), Error> {
     if job.trims.is_none() || job.fio.iter().any(is_foreign) {
         return Ok(());
     }
-    let what = "fio trims block devices only; name one, or use --engine native";
-    Err(Error::unsuitable(job, what))
+    Err(Error::NotWithFio {
+        why: format!("job `{}`: fio trims block devices only; name one", job.name),
+    })
 }
 
 /// What is newer than the fio that is there, if its version is known.

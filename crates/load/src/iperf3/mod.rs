@@ -82,7 +82,7 @@ impl LoadDriver for Iperf3 {
             succeeded()?;
         }
         // Of a run that failed, the JSON says why.
-        let found = result::read(&said.out)
+        let found = result::read_iperf3(&said.out)
             .map_err(|error| said.failed(&format!("gave no usable result: {error}")))?;
         succeeded()?;
         Ok(record(job, found, edges))

@@ -1,7 +1,7 @@
 //! What is documented of a VM size, a disk, and of all that match.
 
 use indexmap::IndexSet;
-use iotax_catalog::{Cloud, Conflict, Direction, Disk, Fact, Limit, Rate, Scope, Vm};
+use iotax_catalog::{Cloud, Conflict, Direction, Disk, Fact, Limit, Note, Rate, Scope, Vm};
 use iotax_quantity::{count, limit_figure};
 
 use super::sources::Sources;
@@ -97,7 +97,8 @@ fn vm_page(page: &mut Document, vm: &Vm) {
     facts_table(page, facts, &vm.facts);
     let limits = || vm.limits.iter().chain(&vm.network);
     let of_limits = limits().flat_map(|limit| &limit.notes);
-    add_notes(page, vm.notes.iter().chain(of_limits).chain(&burst_notes(limits())));
+    let notes = vm.notes.iter().chain(of_limits).map(catalog::note);
+    add_notes(page, notes.chain(burst_notes(limits())));
     let _ = vm.page.as_ref().map(|page| sources.number(page));
     add_conflicts(page, &vm.conflicts, &mut sources);
     page.add(sources.section());
@@ -122,22 +123,26 @@ fn disk_page(page: &mut Document, disk: &Disk) {
     limits_table(page, "Documented limits", &limits, unit, &mut sources);
     let unit = disk.limits.iter().find_map(|limit| limit.io_unit_bytes);
     let facts = vec![
-        ("Host caching", disk.host_cache.map(|cache| cache.to_string())),
+        ("Host caching", disk.host_cache.map(|cache| catalog::host_cache(cache).to_owned())),
         ("Larger I/Os count as several of", unit.map(iotax_quantity::size)),
     ];
     let known = facts.into_iter().filter(|(_, value)| value.is_some()).collect();
     facts_table(page, known, &disk.facts);
     let of_limits = disk.limits.iter().flat_map(|limit| &limit.notes);
-    add_notes(page, disk.notes.iter().chain(of_limits).chain(&burst_notes(disk.limits.iter())));
+    let notes = disk.notes.iter().chain(of_limits).map(catalog::note);
+    add_notes(page, notes.chain(burst_notes(disk.limits.iter())));
     add_conflicts(page, &disk.conflicts, &mut sources);
     page.add(sources.section());
 }
 
 /// On what conditions these limits burst.
-fn burst_notes<'a>(limits: impl Iterator<Item = &'a Limit>) -> Vec<String> {
-    let rates = limits.flat_map(|limit| [&limit.iops, &limit.bw_bytes]);
-    let notes = rates.flatten().filter_map(|rate| rate.burst.as_ref()?.note.as_ref());
-    notes.map(|note| format!("bursts: {note}")).collect()
+fn burst_notes<'a>(limits: impl Iterator<Item = &'a Limit>) -> impl Iterator<Item = String> {
+    let rates = limits.flat_map(|limit| [&limit.iops, &limit.bw_bytes]).flatten();
+    rates.filter_map(|rate| rate.burst.as_ref()).flat_map(|burst| &burst.notes).map(burst_note)
+}
+
+pub(super) fn burst_note(note: &Note) -> String {
+    format!("bursts: {}", catalog::note(note))
 }
 
 /// Limits under their names, two lines each: IOPS and throughput.
@@ -211,14 +216,14 @@ fn network_table(page: &mut Document, limits: &[Limit], sources: &mut Sources) {
 
 fn facts_table(page: &mut Document, first: Vec<(&str, Option<String>)>, facts: &[Fact]) {
     let first = first.into_iter().map(|(name, value)| (name, value.unwrap_or(UNKNOWN.to_owned())));
-    let others = facts.iter().map(|fact| (fact.name.as_str(), fact.value.clone()));
-    page.add_facts(first.chain(others));
+    let others = facts.iter().map(|fact| catalog::property(&fact.property));
+    page.add_facts(first.chain(others.map(|fact| (fact.name, fact.value))));
 }
 
 /// Each note once.
-pub(super) fn add_notes<'a>(page: &mut Document, notes: impl Iterator<Item = &'a String>) {
-    let notes: IndexSet<&String> = notes.collect();
-    page.add_list("Notes", notes.into_iter().cloned().collect());
+pub(super) fn add_notes(page: &mut Document, notes: impl Iterator<Item = String>) {
+    let notes: IndexSet<String> = notes.collect();
+    page.add_list("Notes", notes.into_iter().collect());
 }
 
 /// One row of ready-made words.

@@ -1,6 +1,6 @@
 //! A cluster that was looked at: what lies under its claims, its classes, its nodes, what was found.
 
-use iotax_diagnose::{Finding, Subject};
+use iotax_diagnose::{ClusterSubject, Finding};
 use iotax_record::cluster::{ClaimSeen, ClassSeen, ClusterSeen, NodeSeen, VolumeSeen};
 use iotax_wording::machine::cluster;
 use serde_json::json;
@@ -21,7 +21,7 @@ const MOST: usize = 8;
 pub fn cluster_doctor(
     seen: &ClusterSeen,
     findings: &[Finding],
-    subjects: &[Subject],
+    subjects: &[ClusterSubject],
     pods: &[Probed],
     detail: Detail,
 ) -> Document {
@@ -67,7 +67,7 @@ fn is_seen(seen: &ClusterSeen) -> bool {
 fn write_claims(
     page: &mut Document,
     seen: &ClusterSeen,
-    subjects: &[Subject],
+    subjects: &[ClusterSubject],
     pods: &[Probed],
     detail: Detail,
 ) {
@@ -75,8 +75,8 @@ fn write_claims(
         subjects.is_empty() || subjects.iter().any(|subject| subject.has_claim(seen, claim))
     };
     let claims: Vec<_> = seen.claims.iter().filter(is_asked).collect();
-    let is_whole =
-        detail == Detail::Whole || subjects.iter().any(|one| matches!(one, Subject::Claim(_)));
+    let is_whole = detail == Detail::Whole
+        || subjects.iter().any(|one| matches!(one, ClusterSubject::Claim(_)));
     let shown = if is_whole { claims.len() } else { claims.len().min(MOST) };
     for claim in &claims[..shown] {
         page.add(Section::of(Item::Tree(tree(seen, pods, claim))));
@@ -134,10 +134,10 @@ fn under_node(seen: &ClusterSeen, claim: &ClaimSeen, node: &NodeSeen) -> Node {
     Node { name: format!("node {}", node.name), about: zone, below, ..Node::default() }
 }
 
-fn write_classes(page: &mut Document, seen: &ClusterSeen, subjects: &[Subject]) {
+fn write_classes(page: &mut Document, seen: &ClusterSeen, subjects: &[ClusterSubject]) {
     let is_asked = |class: &&ClassSeen| {
-        let has = |subject: &Subject| {
-            matches!(subject, Subject::Class(name) if *name == class.name)
+        let has = |subject: &ClusterSubject| {
+            matches!(subject, ClusterSubject::Class(name) if *name == class.name)
                 || seen.claims.iter().any(|claim| {
                     claim.class.as_ref() == Some(&class.name) && subject.has_claim(seen, claim)
                 })
@@ -155,16 +155,21 @@ fn write_classes(page: &mut Document, seen: &ClusterSeen, subjects: &[Subject]) 
     }
 }
 
-fn write_nodes(page: &mut Document, seen: &ClusterSeen, subjects: &[Subject], detail: Detail) {
+fn write_nodes(
+    page: &mut Document,
+    seen: &ClusterSeen,
+    subjects: &[ClusterSubject],
+    detail: Detail,
+) {
     let is_asked = |node: &&NodeSeen| {
-        let has = |subject: &Subject| match subject {
-            Subject::Node(name) => *name == node.name,
-            Subject::Claim(name) => {
+        let has = |subject: &ClusterSubject| match subject {
+            ClusterSubject::Node(name) => *name == node.name,
+            ClusterSubject::Claim(name) => {
                 let claim = seen.claims.iter().find(|claim| claim.full_name() == *name);
                 claim
                     .is_some_and(|claim| seen.nodes_of(claim).iter().any(|of| of.name == node.name))
             }
-            Subject::Class(_) => false,
+            ClusterSubject::Class(_) => false,
         };
         subjects.is_empty() || subjects.iter().any(has)
     };

@@ -1,6 +1,6 @@
 //! What a pod, or its node, sees under a volume.
 
-use iotax_diagnose::Subject;
+use iotax_diagnose::ClusterSubject;
 use iotax_quantity::capital;
 use iotax_record::cluster::ClaimSeen;
 use iotax_wording::machine::cluster;
@@ -15,7 +15,7 @@ use crate::document::{Document, Node, Section};
 #[derive(Debug)]
 pub struct Probed {
     /// A claim, or the class of a new volume.
-    pub subject: Subject,
+    pub subject: ClusterSubject,
     /// The node that the pod was on.
     pub node: Option<String>,
     /// Whether it saw that as root.
@@ -27,7 +27,8 @@ pub struct Probed {
 impl Probed {
     /// What lies under a claim, if it is that.
     pub(super) fn under(&self, claim: &ClaimSeen) -> Option<Node> {
-        let is_it = matches!(&self.subject, Subject::Claim(name) if *name == claim.full_name());
+        let is_it =
+            matches!(&self.subject, ClusterSubject::Claim(name) if *name == claim.full_name());
         let machine = &self.host.machine;
         let path = machine.paths.first().filter(|_| is_it)?;
         let mut seen = tree::under(machine, path);
@@ -45,7 +46,7 @@ impl Probed {
             [],
         ));
         match self.subject {
-            Subject::Claim(_) => write_around(page, &self.host, detail),
+            ClusterSubject::Claim(_) => write_around(page, &self.host, detail),
             _ => write_host(page, &self.host, detail),
         }
     }
@@ -75,7 +76,7 @@ mod tests {
     use crate::doctor::{cluster_doctor, cluster_doctor_json};
     use crate::text::{Style, text};
 
-    fn probed(subject: Subject, is_privileged: bool) -> Probed {
+    fn probed(subject: ClusterSubject, is_privileged: bool) -> Probed {
         let device = |name: &str, below| Layer {
             layer: SeenLayer::Device(Device { name: name.to_owned(), ..Device::default() }),
             below,
@@ -117,11 +118,12 @@ mod tests {
             volumes: vec![volume("pv-data"), volume("pv-logs")],
             ..ClusterSeen::default()
         };
-        let subjects = ["shop/data", "shop/logs"].map(|name| Subject::Claim(name.to_owned()));
+        let subjects =
+            ["shop/data", "shop/logs"].map(|name| ClusterSubject::Claim(name.to_owned()));
         let pods = [
             probed(subjects[0].clone(), true),
             probed(subjects[1].clone(), false),
-            probed(Subject::Class("fast".to_owned()), false),
+            probed(ClusterSubject::Class("fast".to_owned()), false),
         ];
         let page = cluster_doctor(&seen, &[], &subjects, &pods, Detail::Folded);
         insta::assert_snapshot!(text(&page, Style::default()), @"

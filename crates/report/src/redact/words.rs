@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use iotax_catalog::{Cloud, disk_names, vm_names};
-use iotax_dialects::fio::options::{self, Kind};
+use iotax_dialects::fio::options::{self, ValueKind};
 use iotax_experiment::{Files, Layer, LayerInfo, Workload, override_options};
 use regex::Regex;
 
@@ -52,7 +52,7 @@ fn names_of(workload: Workload) -> Vec<String> {
 fn words_of_fio() -> impl Iterator<Item = &'static str> {
     let of_option = |option: &'static options::OptionInfo| {
         let choices = match option.kind {
-            Kind::Choice(choices) => choices,
+            ValueKind::Choice(choices) => choices,
             _ => &[],
         };
         choices.iter().chain(&option.engines).copied().chain(option.names())
@@ -70,8 +70,8 @@ fn words_of_layers() -> impl Iterator<Item = &'static str> {
 
 /// Whether an option of fio takes any text, as far as is known.
 pub(super) fn takes_text(option: &str) -> bool {
-    let known = options::find(option);
-    known.is_none_or(|known| matches!(known.kind, Kind::Text | Kind::OptionalText))
+    let known = options::option_named(option);
+    known.is_none_or(|known| matches!(known.kind, ValueKind::Text | ValueKind::OptionalText))
 }
 
 /// Whether a word may leave as it is.

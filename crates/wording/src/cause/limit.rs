@@ -22,7 +22,8 @@ pub(super) fn name_by(by: &By) -> String {
 pub(super) fn of_direction(direction: Direction) -> String {
     match direction {
         Direction::Both => String::new(),
-        Direction::Read | Direction::Write => format!(" of {direction}s"),
+        Direction::Read => " of reads".to_owned(),
+        Direction::Write => " of writes".to_owned(),
     }
 }
 

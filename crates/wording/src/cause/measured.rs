@@ -1,15 +1,12 @@
 //! What speaks for a cause in a measurement, or against it: without a capital and without an end.
 
-use iotax_diagnose::evidence::above::{AboveEvidence, MountOf};
-use iotax_diagnose::evidence::crypt::CryptEvidence;
-use iotax_diagnose::evidence::device::{DeviceEvidence, GroupRate};
-use iotax_diagnose::evidence::limiter::LimiterEvidence;
+use iotax_diagnose::evidence::above::{AboveEvidence, Between, CryptEvidence, MountOf};
+use iotax_diagnose::evidence::device::{DeviceEvidence, GroupRate, OtherJobs};
+use iotax_diagnose::evidence::limiter::{LimiterEvidence, RegimeEvidence};
 use iotax_diagnose::evidence::memory::MemoryEvidence;
 use iotax_diagnose::evidence::network::{Dropped, DroppedBy, NetworkEvidence, QueueOf};
 use iotax_diagnose::evidence::nfs::NfsEvidence;
 use iotax_diagnose::evidence::processor::{NoneLeft, ProcessorEvidence};
-use iotax_diagnose::evidence::regime::RegimeEvidence;
-use iotax_diagnose::evidence::stack::Between;
 use iotax_diagnose::evidence::waiting::WaitingEvidence;
 use iotax_diagnose::evidence::{NthLayer, PutIn};
 use iotax_quantity::{
@@ -68,15 +65,17 @@ pub(super) fn device(evidence: &DeviceEvidence) -> String {
         DeviceEvidence::Busy { share } => {
             format!("it was busy for {} of the time", percent(*share))
         }
-        DeviceEvidence::OtherJobs { disks, busy, share, job, of_others, others } => format!(
-            "{} was busy for {} of the time, and {} of the time of I/Os of {job} passed there: {} \
+        DeviceEvidence::OtherJobs(OtherJobs { disks, busy, share, job, of_others, others }) => {
+            format!(
+                "{} was busy for {} of the time, and {} of the time of I/Os of {job} passed there: {} \
              of all bytes were those of {}",
-            listed(disks),
-            percent(*busy),
-            percent(*share),
-            percent(*of_others),
-            listed(others)
-        ),
+                listed(disks),
+                percent(*busy),
+                percent(*share),
+                percent(*of_others),
+                listed(others)
+            )
+        }
         DeviceEvidence::InQueue { requests } => {
             format!("{} requests were in its queue", two_digits(*requests))
         }

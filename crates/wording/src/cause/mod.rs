@@ -31,7 +31,9 @@ mod suspect;
 use std::cmp::Reverse;
 
 use iotax_diagnose::why::Why;
-use iotax_diagnose::{Certainty, Component, Confidence, Evidence, Finding, FoundThere, Subject};
+use iotax_diagnose::{
+    Certainty, ClusterSubject, Component, Confidence, Evidence, Finding, FoundThere,
+};
 use iotax_quantity::percent;
 
 pub use self::component::components;
@@ -155,10 +157,10 @@ pub fn evidence(evidence: &Evidence) -> String {
 }
 
 /// That what was asked about is not there.
-pub fn unknown_subject(subject: &Subject) -> String {
+pub fn unknown_subject(subject: &ClusterSubject) -> String {
     match subject {
-        Subject::Claim(name) => format!("there is no claim {name}, or it may not be seen"),
-        Subject::Class(name) => format!("there is no storage class {name}"),
-        Subject::Node(name) => format!("there is no node {name}"),
+        ClusterSubject::Claim(name) => format!("there is no claim {name}, or it may not be seen"),
+        ClusterSubject::Class(name) => format!("there is no storage class {name}"),
+        ClusterSubject::Node(name) => format!("there is no node {name}"),
     }
 }

@@ -65,7 +65,8 @@ fn field(field: &Field) -> String {
         Field::HostCache => "host cache".to_owned(),
         Field::Limit { scope, of, direction } => match direction {
             Direction::Both => name(*scope, of),
-            Direction::Read | Direction::Write => format!("{}, {direction}", name(*scope, of)),
+            Direction::Read => format!("{}, read", name(*scope, of)),
+            Direction::Write => format!("{}, write", name(*scope, of)),
         },
         Field::VmVariant { vm, variant } => format!("{vm} ({variant}), IOPS"),
         Field::Together { of, counted, direction } => {
@@ -83,6 +84,7 @@ fn field(field: &Field) -> String {
         Field::DefaultAnnotation => "annotation is-default-class".to_owned(),
         Field::Condition(kind) => format!("condition {kind}"),
         Field::InstanceType => "label node.kubernetes.io/instance-type".to_owned(),
+        Field::VmSize => "VM size".to_owned(),
         Field::Parameter(name) => format!("parameters, {name}"),
         Field::DriversChoice => "kind, the driver's own choice".to_owned(),
         Field::Allocatable(driver) => format!("{driver}, allocatable"),
@@ -94,6 +96,7 @@ fn value(value: &Value) -> String {
     match value {
         Value::Raw(text) => text.clone(),
         Value::Bytes(count) => bytes(*count as f64),
+        Value::WholeGib(count) => format!("{count} GiB"),
         Value::TimeNs(ns) => time(*ns as f64),
         Value::Percent(share) => percent(share / 100.0),
         Value::Count(count) => grouped(*count),

@@ -82,7 +82,7 @@ pub fn reason(reason: &Reason) -> String {
 
 #[cfg(test)]
 mod tests {
-    use iotax_diagnose::evidence::crypt::CryptEvidence;
+    use iotax_diagnose::evidence::above::CryptEvidence;
     use iotax_diagnose::evidence::{NthLayer, PutIn};
 
     use super::*;

@@ -1,6 +1,6 @@
 //! What a cluster has, each thing in a few words.
 
-use iotax_diagnose::{Subject, claim_disk, vm_limits};
+use iotax_diagnose::{ClusterSubject, claim_disk, vm_limits};
 use iotax_quantity::{count, list, size};
 use iotax_record::cluster::{ClaimSeen, ClassSeen, ClusterSeen, NodeSeen, PluginSeen, VolumeSeen};
 
@@ -156,11 +156,11 @@ fn joined<const N: usize>(parts: [String; N]) -> String {
 }
 
 /// What was seen in a pod, or from the node that it was on.
-pub fn probed(subject: &Subject) -> String {
+pub fn probed(subject: &ClusterSubject) -> String {
     match subject {
-        Subject::Claim(name) => format!("claim {name}"),
-        Subject::Class(name) => format!("class {name}"),
-        Subject::Node(name) => format!("node {name}"),
+        ClusterSubject::Claim(name) => format!("claim {name}"),
+        ClusterSubject::Class(name) => format!("class {name}"),
+        ClusterSubject::Node(name) => format!("node {name}"),
     }
 }
 

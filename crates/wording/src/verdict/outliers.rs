@@ -46,9 +46,9 @@ pub fn sentences(found: &Outliers, member: Member) -> Vec<String> {
             named.push(format!("{} more", found.slow.len() - MAX_NAMED));
         }
         let named = name::all(named);
-        let (count, verb) = (found.slow.len(), if found.slow.len() == 1 { "lies" } else { "lie" });
+        let (few, verb) = (found.slow.len(), if found.slow.len() == 1 { "lies" } else { "lie" });
         sentences.push(format!(
-            "{count} of {all} {verb} outside of the others, against the median {member}: {named}."
+            "{few} of {all} {verb} outside of the others, against the median {member}: {named}."
         ));
     }
     if !found.left_out.is_empty() {

@@ -2,7 +2,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use iotax_image::{Platform, name, of_file, own, write};
+use iotax_image::{Platform, name, of_file, this_program, write};
 use jiff::Timestamp;
 use serde_json::json;
 
@@ -13,7 +13,7 @@ use crate::output::{say, say_json};
 /// `iotax kube image`
 pub(super) fn image(args: &KubeImageArgs) -> Result<Exit> {
     let KubeImageArgs { save, program, format } = args;
-    let mut platforms = vec![own().context("cannot read this program")?];
+    let mut platforms = vec![this_program().context("cannot read this program")?];
     for path in program {
         let other = of_file(path)
             .with_context(|| format!("--program {}: cannot be used", path.display()))?;

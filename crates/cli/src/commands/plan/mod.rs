@@ -3,7 +3,8 @@ mod here;
 
 use std::fmt::Write as _;
 
-use indexmap::{IndexMap, IndexSet};
+use indexmap::IndexMap;
+use iotax_catalog::Note;
 use iotax_experiment::plan::Plan;
 use iotax_experiment::units::format_duration;
 use iotax_experiment::{HostCommands, Layer, Requirement, Spec, StopMode, Target};
@@ -117,11 +118,11 @@ fn cloud_disks(spec: &Spec) -> String {
         return String::new();
     }
     let mut told = Told::indented("  ");
-    let notes: IndexSet<&String> = disks.values().flat_map(|disk| &disk.notes).collect();
+    let notes: Vec<Note> = disks.values().flat_map(|disk| disk.notes()).collect();
     for (text, disk) in &disks {
         told.disk(text, &disk.made);
     }
-    format!("\nDisks of a cloud\n{}", told.with_notes(notes))
+    format!("\nDisks of a cloud\n{}", told.with_notes(&notes))
 }
 
 fn stop(spec: &Spec) -> String {

@@ -197,7 +197,6 @@ fn cloud() -> Cloud {
             parts: vec![part],
             notes: vec![t()],
         },
-        notes: vec![t()],
     }
 }
 

@@ -1,4 +1,4 @@
-use iotax_diagnose::why::interface::InterfaceWhy;
+use iotax_diagnose::why::interface::{InterfaceWhy, Shaped};
 use iotax_quantity::{bit_rate, grouped, percent, set_time, whole};
 
 use super::{and_meanwhile, since_boot};
@@ -20,7 +20,7 @@ pub(in super::super) fn why(why: &InterfaceWhy, interface: &str) -> String {
             percent(*share),
             and_meanwhile(*meanwhile)
         ),
-        InterfaceWhy::Shaper { bits_per_s, data_bits_per_s, delay_ns, loss } => {
+        InterfaceWhy::Shaper(Shaped { bits_per_s, data_bits_per_s, delay_ns, loss }) => {
             let held = bits_per_s.map(|rate| {
                 let data = data_bits_per_s.map(|data| {
                     let data = bit_rate(data);
