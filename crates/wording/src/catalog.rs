@@ -5,7 +5,8 @@ use iotax_catalog::{
     Scope,
 };
 use iotax_quantity::{
-    bit_rate, exact, gib, grouped, iops_limit, limit_figure, mb_per_s, mib_per_s_limit, size as bytes, span, whole,
+    bit_rate, exact, gib, grouped, iops_limit, limit_figure, mb_per_s, mib_per_s_limit,
+    size as bytes, span, whole,
 };
 
 use crate::bandwidth::Unit;
@@ -227,7 +228,9 @@ pub fn property(property: &Property) -> NamedValue {
         Property::DiskType(name) => ("Type", name.clone()),
         Property::MostShares(most) => ("Shared by VMs at most", most.to_string()),
         Property::Variant(name) => ("Variant", name.clone()),
-        Property::SizesGib { least, most } => ("Sizes", format!("{} to {}", exact(*least), gib(*most))),
+        Property::SizesGib { least, most } => {
+            ("Sizes", format!("{} to {}", exact(*least), gib(*most)))
+        }
         Property::IopsRule(rule) => ("IOPS", rule.clone()),
         Property::ThroughputRule(rule) => ("Throughput", rule.clone()),
         Property::Promised(what) => ("Promised", what.clone()),

@@ -7,8 +7,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::doctor::json::DiagnosisJson;
-use crate::json::text::json_text;
 use crate::json::limits::{ShownDocumented, ShownLimit};
+use crate::json::text::json_text;
 use iotax_wording::provenance;
 use iotax_wording::search::SearchResult;
 
