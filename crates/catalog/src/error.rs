@@ -59,25 +59,13 @@ pub enum DiskProblem {
     Unreadable { key: &'static str, value: String, form: String },
     #[error("{written}its size is {} to {}", exact(*least), gib(*most))]
     Size { written: String, least: f64, most: f64 },
-    #[error(
-        "{} cannot be provisioned at this size: {} to {} can",
-        iops_limit(*iops), exact(*least), exact(*most)
-    )]
+    #[error("{} cannot be provisioned at this size: {} to {} can", iops_limit(*iops), exact(*least), exact(*most))]
     Iops { iops: f64, least: f64, most: f64 },
-    #[error(
-        "{} cannot be provisioned with {}: {} to {} can",
-        mib_per_s_limit(mib * MIB), iops_limit(*iops), exact(*least), exact(*most)
-    )]
+    #[error("{} cannot be provisioned with {}: {} to {} can", mib_per_s_limit(mib * MIB), iops_limit(*iops), exact(*least), exact(*most))]
     Mib { mib: f64, iops: f64, least: f64, most: f64 },
-    #[error(
-        "{} cannot be provisioned with these IOPS: {} to {} can",
-        mb_per_s(mb * MB), exact(*least), exact(*most)
-    )]
+    #[error("{} cannot be provisioned with these IOPS: {} to {} can", mb_per_s(mb * MB), exact(*least), exact(*most))]
     Mb { mb: f64, least: f64, most: f64 },
-    #[error(
-        "a disk has {} and {} at most",
-        or_unknown(*iops, iops_limit), or_unknown(mib.map(|mib| mib * MIB), mib_per_s_limit)
-    )]
+    #[error("a disk has {} and {} at most", or_unknown(iops.map(iops_limit)), or_unknown(mib.map(|mib| mib_per_s_limit(mib * MIB))))]
     AtMost { iops: Option<f64>, mib: Option<f64> },
     #[error("its tier is not documented with redundancy=zrs")]
     NoZoneRedundancy,
@@ -129,8 +117,8 @@ fn takes(known: &[&str]) -> String {
     }
 }
 
-fn or_unknown(figure: Option<f64>, shown: fn(f64) -> String) -> String {
-    figure.map_or("unknown".to_owned(), shown)
+fn or_unknown(figure: Option<String>) -> String {
+    figure.unwrap_or_else(|| "unknown".to_owned())
 }
 
 /// What a name that is not known may have meant, for an error.

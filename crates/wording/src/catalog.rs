@@ -5,10 +5,13 @@ use iotax_catalog::{
     Scope,
 };
 use iotax_quantity::{
-    bit_rate, exact, gib, grouped, iops_limit, mb_per_s, mib_per_s_limit, span, whole,
+    bit_rate, exact, gib, grouped, iops_limit, limit_figure, mb_per_s, mib_per_s_limit,
+    size as bytes, span, whole,
 };
 
 use crate::bandwidth::Unit;
+
+const MIB: f64 = 1_048_576.0;
 
 /// Where the sources have nothing.
 pub const UNKNOWN: &str = "unknown";
@@ -31,17 +34,7 @@ fn unit<'a>(limits: impl Iterator<Item = &'a Limit>, usual: Unit) -> Unit {
 
 /// Bytes per second as a figure under a head that says the unit.
 pub fn bandwidth(unit: Unit, bytes: f64) -> String {
-    amount(unit.amount(bytes))
-}
-
-/// A figure with thousands apart, and one decimal if it is not whole.
-pub fn amount(value: f64) -> String {
-    let tenths = whole(value * 10.0);
-    let ones = grouped(tenths / 10);
-    match tenths % 10 {
-        0 => ones,
-        tenth => format!("{ones}.{tenth}"),
-    }
+    limit_figure(unit.amount(bytes))
 }
 
 /// How long a limit's own burst lasts.
@@ -178,11 +171,8 @@ pub fn note(note: &Note) -> String {
         }
         Note::Tabled(text) => text,
         Note::StatedAt { iops_kib, throughput_kib } => {
-            return format!(
-                "IOPS stated at {}, throughput at {}",
-                kib(*iops_kib),
-                kib(*throughput_kib)
-            );
+            let [iops, throughput] = [iops_kib, throughput_kib].map(|kib| bytes(kib << 10));
+            return format!("IOPS stated at {iops}, throughput at {throughput}");
         }
         Note::OneFlow { bytes_per_s } => {
             return format!(
@@ -197,7 +187,7 @@ pub fn note(note: &Note) -> String {
             return format!(
                 "throughput without credits is not documented: taken as I/Os of {} at the \
                  baseline",
-                kib(*io_kib)
+                bytes(io_kib << 10)
             );
         }
         Note::IopsRule(rule) => return format!("IOPS: {rule}"),
@@ -279,17 +269,5 @@ pub const fn host_cache(possible: HostCache) -> &'static str {
     match possible {
         HostCache::Possible => "none, read only, read and write",
         HostCache::NotSupported => "not supported",
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn figures_have_thousands_apart_and_no_empty_decimals() {
-        assert_eq!(amount(25_600.0), "25,600");
-        assert_eq!(amount(32.768), "32.8");
-        assert_eq!(amount(0.0), "0");
     }
 }

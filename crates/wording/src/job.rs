@@ -1,7 +1,7 @@
 //! The jobs of a workload.
 
 use iotax_experiment::{BlockSizes, Bound, HostCommands, Job, LatencyTarget, Pace, Pattern, Trims};
-use iotax_quantity::set_percent;
+use iotax_quantity::{iops_limit, set_percent, set_time};
 
 use crate::format;
 
@@ -58,7 +58,10 @@ pub fn pace(job: &Job) -> String {
 
 /// An offered rate.
 fn rate(job: &Job, per_s: f64) -> String {
-    format::rate_of(job.engine, per_s, per_s * f64::from(job.block_sizes.max_bytes()))
+    match job.engine.unit() {
+        "I/O" => iops_limit(per_s),
+        _ => format::rate_of(job.engine, per_s, per_s * f64::from(job.block_sizes.max_bytes())),
+    }
 }
 
 /// What else it does, and how.
@@ -84,17 +87,17 @@ pub fn options(job: &Job) -> String {
     }
     words.extend(job.explain_shares());
     if job.start_delay_ns > 0 {
-        words.push(format!("starts after {}", format::time(job.start_delay_ns as f64)));
+        words.push(format!("starts after {}", set_time(job.start_delay_ns)));
     }
     if let Some(end_ns) = job.end_after_ns {
-        words.push(format!("ends {} into the trial", format::time(end_ns as f64)));
+        words.push(format!("ends {} into the trial", set_time(end_ns)));
     }
     words.join(", ")
 }
 
 /// `at most 1 ms for 99 % of I/Os`.
 pub fn latency_target(of: LatencyTarget) -> String {
-    let most = format::time(of.target_ns as f64);
+    let most = set_time(of.target_ns);
     if of.percentile < 100.0 {
         format!("at most {most} for {} of I/Os", set_percent(of.percentile))
     } else {

@@ -17,7 +17,8 @@ pub enum Detail {
 /// Each finding: what, where, how sure, and why; then what was seen, and what to do.
 pub(super) fn write(
     page: &mut Document,
-    (machine, coverage): (&Machine, &[LayerCoverage]),
+    machine: &Machine,
+    coverage: &[LayerCoverage],
     findings: &[Finding],
     detail: Detail,
 ) {

@@ -16,8 +16,8 @@ use crate::document::{Chart, Document, Drawing, Item, Lead, Place, Section, Tabl
 use crate::figures::Drawn;
 use crate::json::kind;
 use crate::{
-    caps, cloud_disks, depths, facts, figures, interfaces, machine, matrix, nfs, outliers, rules,
-    tables, targets,
+    caps, cloud_disks, facts, figures, interfaces, machine, matrix, nfs, outliers, rules, tables,
+    targets,
 };
 
 /// An experiment of one phase, and its analysis.
@@ -63,7 +63,11 @@ pub(crate) fn beside(
     let others = tables::other_jobs(experiment.spec.workload(), analysis)
         .filter(|_| !targets::have_one_job_each(analysis));
     document.add_table("Other jobs", others, None);
-    document.add_table("Depths found", depths::table(experiment.spec.workload(), analysis), None);
+    document.add_table(
+        "Depths found",
+        caps::found_depths(experiment.spec.workload(), analysis),
+        None,
+    );
     document.extend(latencies(experiment, analysis, &drawn));
     document.extend(page::heat(analysis, &drawn));
     document.extend(page::trials(analysis, &drawn));
