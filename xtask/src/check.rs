@@ -17,7 +17,6 @@ pub(crate) const STEPS: &[Step] = &[
     ),
     Step::new("modules", "a module with children is NAME/mod.rs", sources::modules),
     Step::new("hops", "the main path is as short as the architecture says", path::hops),
-    Step::new("final", "nothing changes an experiment that is resolved", path::resolved_is_final),
     Step::new("sizes", "no source file over 800 lines", sources::sizes),
     Step::new(
         "skips",

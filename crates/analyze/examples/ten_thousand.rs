@@ -12,7 +12,7 @@ use std::time::Instant;
 use iotax_analyze::Analyzer;
 use iotax_experiment::layers::Mem;
 use iotax_experiment::{
-    Arm, Design, IndexLoads, Layer, Spec, Stack, Stop, StopMode, Target, Workload,
+    Arm, Design, Draft, IndexLoads, Layer, Stack, Stop, StopMode, Target, Workload,
 };
 use iotax_record::{
     DirectionRecord, End, EndReason, Environment, ExperimentHead, FORMAT, HostRecord, JobRecord,
@@ -107,7 +107,8 @@ fn experiment() -> ExperimentHead {
         iotax_version: env!("CARGO_PKG_VERSION").into(),
         started: "2026-01-01T00:00:00Z".into(),
         command: vec!["iotax".into(), "compare".into()],
-        spec: Spec::new(workload, arms, Design::Compare, stop, 1),
+        spec: Draft { stop, seed: 1, ..Draft::new(vec![workload], arms, Design::Compare) }
+            .unchecked(),
         hosts: vec![HostRecord {
             environment: Environment { cpus: 2, ..Environment::default() },
             generator_ns_per_io: Some(50.0),

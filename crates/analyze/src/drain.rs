@@ -8,7 +8,7 @@
 //! same storage, fell to a level in I/Os or bytes per second, and this load stays at that level,
 //! it is there for the same reason.
 
-use iotax_experiment::{SideRuns, Spec, Stop, StopMode, Workload};
+use iotax_experiment::{SidePhase, SideRole, Spec, Stop, StopMode, Workload};
 use iotax_stats::bucket::two_phase;
 use iotax_stats::sample::mean;
 
@@ -32,10 +32,10 @@ const STRETCH_NS: u64 = 5_000_000_000;
 pub fn drain_spec(spec: &Spec, limit_ns: u64) -> Spec {
     let time_ns = STRETCH_NS.min(limit_ns.max(1));
     let stretches = u32::try_from(limit_ns.div_ceil(time_ns).max(1)).unwrap_or(u32::MAX);
-    let drains = |phase: &Workload| {
-        let name = format!("{} to drain credits", phase.name);
-        Workload { name, ramp_ns: 0, time_ns, ..phase.clone() }
-    };
+    let drains = spec.phases().enumerate().map(|(of, phase)| {
+        let load = Workload { ramp_ns: 0, time_ns, ..phase.clone() };
+        (SidePhase { of, role: SideRole::Drain }, load)
+    });
     let stop = Stop {
         mode: StopMode::Quick,
         min_blocks: stretches,
@@ -43,14 +43,7 @@ pub fn drain_spec(spec: &Spec, limit_ns: u64) -> Spec {
         max_time_ns: None,
         ..spec.stop
     };
-    Spec {
-        phases: spec.phases().map(drains).collect(),
-        suite: spec.suite.as_ref().map(|suite| format!("{suite} to drain credits")),
-        stop,
-        side_runs: SideRuns::default(),
-        fail_if: Vec::new(),
-        ..spec.clone()
-    }
+    spec.beside(drains, spec.suite.as_ref().map(|suite| SideRole::Drain.name(suite)), stop)
 }
 
 /// The seconds of one load while it was driven to spend credits.

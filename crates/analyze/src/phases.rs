@@ -1,6 +1,6 @@
 //! The phases of an experiment, each analysed as an experiment of its own.
 
-use iotax_experiment::{Depth, Spec, Workload};
+use iotax_experiment::{Depth, SidePhase, SideRole, Spec};
 use iotax_record::{End, EndReason, ExperimentHead, Trial};
 
 use crate::analysis::{Analysis, ArmDrain, DepthResponse};
@@ -17,8 +17,8 @@ pub struct Phases {
     each: Vec<(ExperimentHead, Analyzer)>,
     /// All trials taken in, of whatever phase.
     trials: u32,
-    /// If these are a depth check: the phases that it is about.
-    checked: Vec<Spec>,
+    /// If these are a depth check: how many phases it is about.
+    checked: usize,
     /// Whether a phase that has its answers is not driven any more.
     closes: bool,
 }
@@ -31,7 +31,7 @@ impl Phases {
             let analyzer = Analyzer::new(&experiment);
             (experiment, analyzer)
         });
-        Self { each: phases.collect(), trials: 0, checked: Vec::new(), closes: false }
+        Self { each: phases.collect(), trials: 0, checked: 0, closes: false }
     }
 
     /// For loads below a cap ([`crate::below_the_cap`]): each asks its own question, and is driven
@@ -43,8 +43,7 @@ impl Phases {
     /// For the depth check ([`crate::depth_check`]) of `checked`: it goes on until it is clear how
     /// each arm answers to its depth.
     pub fn of_depth_check(experiment: &ExperimentHead, checked: &Self) -> Self {
-        let checked = checked.each.iter().map(|(head, _)| head.spec.clone()).collect();
-        Self { checked, ..Self::new(experiment) }
+        Self { checked: checked.each.len(), ..Self::new(experiment) }
     }
 
     /// Takes in one trial. One of a phase that the experiment does not have is passed over, and
@@ -60,21 +59,18 @@ impl Phases {
     /// Takes in a depth check of these phases ([`crate::depth_check`]): `finish` then tells arms
     /// that are equal because they sit on one cap from arms that are equal.
     pub fn checked_at_depths(&mut self, check: &Self) {
-        for (experiment, analyzer) in &mut self.each {
-            if let Some(levels) = check.levels(&experiment.spec) {
+        for (of, (_, analyzer)) in self.each.iter_mut().enumerate() {
+            if let Some(levels) = check.levels(of) {
                 analyzer.with_levels(levels);
             }
         }
     }
 
-    /// As a depth check of `spec`, one phase: its trials by arm and ascending depth.
-    fn levels(&self, spec: &Spec) -> Option<Vec<Vec<Level>>> {
-        let mut by_arm = vec![Vec::new(); spec.arms.len()];
+    /// As a depth check of a phase: its trials by arm and ascending depth.
+    fn levels(&self, of: usize) -> Option<Vec<Vec<Level>>> {
+        let mut by_arm = vec![Vec::new(); self.each.first()?.0.spec.arms.len()];
         for depth in Depth::ALL {
-            let changed = spec.workload().with_depth(depth);
-            let Some(at_depth) = changed.and_then(|changed| self.of(&changed.name)) else {
-                continue;
-            };
+            let Some(at_depth) = self.side_phase(of, SideRole::Depth(depth)) else { continue };
             for (arm, level) in by_arm.iter_mut().zip(at_depth.levels(depth == Depth::Same)) {
                 arm.push(level);
             }
@@ -84,33 +80,27 @@ impl Phases {
 
     /// As a depth check: whether it is clear how each arm answers to its depth.
     fn is_clear(&self) -> bool {
-        let levels = self.checked.iter().filter_map(|spec| self.levels(spec)).flatten();
+        let levels = (0..self.checked).filter_map(|of| self.levels(of)).flatten();
         levels.into_iter().all(|levels| masked::arm("", &levels).response != DepthResponse::Unclear)
     }
 
     /// Takes in what was measured below the caps of these phases ([`crate::below_the_cap`]).
     /// `end`: how that ended.
     pub fn measured_below_caps(&mut self, loads: &Self, end: Option<&End>) {
-        for (changed, analysis) in loads.finish(end) {
-            let name = &changed.spec.workload().name;
-            let is_of = |workload: &Workload| name.starts_with(&format!("{} ", workload.name));
-            // The longest name: one may begin with another.
-            let own = self.each.iter_mut().filter(|(head, _)| is_of(head.spec.workload()));
-            if let Some((_, analyzer)) = own.max_by_key(|(head, _)| head.spec.workload().name.len())
-            {
-                analyzer.add_below_cap(changed, analysis);
+        for (load, analysis) in loads.finish(end) {
+            let of = load.spec.side_phases.first().and_then(|phase| self.each.get_mut(phase.of));
+            if let Some((_, analyzer)) = of {
+                analyzer.add_below_cap(load, analysis);
             }
         }
     }
 
     /// Takes in how the arms were preconditioned ([`crate::precondition_spec`]).
     pub fn preconditioned_by(&mut self, rounds: &Self) {
-        let workloads = self.each.iter().map(|(head, _)| head.spec.workload());
-        let places = precondition::places(workloads);
-        for ((experiment, analyzer), places) in self.each.iter_mut().zip(places) {
+        for (of, (experiment, analyzer)) in self.each.iter_mut().enumerate() {
             let spec = &experiment.spec;
-            let at = |place: Option<usize>| rounds.each.get(place?).map(|(_, of)| of);
-            let [fill, steady] = places.map(at);
+            let [fill, steady] =
+                [SideRole::Fill, SideRole::Rounds].map(|role| rounds.side_phase(of, role));
             let arms = (0..).zip(&spec.arms);
             let told = arms.map(|(at, arm)| {
                 let [passes, rounds] = [fill, steady].map(|phase| phase.map(|of| of.rounds(at)));
@@ -168,10 +158,11 @@ impl Phases {
         drains
     }
 
-    /// The analyzer of the phase with this name.
-    fn of(&self, name: &str) -> Option<&Analyzer> {
-        let is_it = |(head, _): &&(ExperimentHead, Analyzer)| head.spec.workload().name == name;
-        self.each.iter().find(is_it).map(|(_, analyzer)| analyzer)
+    /// As a side run: the analyzer of what it did for a phase of the experiment.
+    fn side_phase(&self, of: usize, role: SideRole) -> Option<&Analyzer> {
+        let wanted = [SidePhase { of, role }];
+        let mut each = self.each.iter();
+        each.find(|(head, _)| head.spec.side_phases == wanted).map(|(_, analyzer)| analyzer)
     }
 
     /// Which arms are to be driven in the next block, by phase; `progress`: what
@@ -191,7 +182,7 @@ impl Phases {
     /// What the data say so far, after a complete block: an arm stays open while any phase needs
     /// it, and the experiment goes on while any phase does.
     pub fn decide(&self) -> Progress {
-        if !self.checked.is_empty() {
+        if self.checked > 0 {
             return self.decide_on_depths();
         }
         let looks = self.each.iter().map(|(experiment, analyzer)| {
@@ -246,20 +237,16 @@ impl Sustained {
         self.0.get(phase)?.get(arm).copied().flatten()
     }
 
-    /// As far as it holds for a follow-up of `spec`: of the loads that were made of one phase, each
-    /// arm is driven by the first before credits can come back.
+    /// As far as it holds for a follow-up: of the loads that were made of one phase, each arm is
+    /// driven by the first before credits can come back.
     #[must_use]
-    pub fn of_follow_up(&self, spec: &Spec, follow_up: &Spec) -> Self {
+    pub fn of_follow_up(&self, follow_up: &Spec) -> Self {
         let mut is_driven = vec![false; self.0.len()];
-        let mut of_load = |load: &Workload| {
-            let is_of = |phase: &Workload| load.name.starts_with(&format!("{} ", phase.name));
-            let phases = spec.phases().enumerate().filter(|(_, phase)| is_of(phase));
-            // The longest name: one may begin with another.
-            let (at, _) = phases.max_by_key(|(_, phase)| phase.name.len())?;
-            let is_again = std::mem::replace(is_driven.get_mut(at)?, true);
-            self.0.get(at).filter(|_| !is_again).cloned()
+        let mut of_load = |phase: &SidePhase| {
+            let is_again = std::mem::replace(is_driven.get_mut(phase.of)?, true);
+            self.0.get(phase.of).filter(|_| !is_again).cloned()
         };
-        Self(follow_up.phases().map(|load| of_load(load).unwrap_or_default()).collect())
+        Self(follow_up.side_phases.iter().map(|load| of_load(load).unwrap_or_default()).collect())
     }
 }
 

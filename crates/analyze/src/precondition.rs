@@ -7,7 +7,7 @@
 //! written at the same time, each has rested as long between two rounds as it will between two
 //! trials, and none is measured younger than the others.
 
-use iotax_experiment::{Arm, SideRuns, Spec, Stop, StopMode, Workload};
+use iotax_experiment::{Arm, SidePhase, SideRole, Spec, Stop, StopMode, Workload};
 use iotax_stats::steady::{self, Window};
 
 use crate::analysis::{ArmPrecondition, Steadiness};
@@ -23,14 +23,13 @@ const MOST_ROUNDS: u32 = 25;
 /// phases that write, as they are. The first are driven [`PASSES`] times; the others in rounds, at
 /// most [`Stop::max_blocks`] of them. `None` if nothing has a span.
 pub fn precondition_spec(spec: &Spec) -> Option<Spec> {
-    let fills = spec.phases().filter_map(|phase| {
-        Some(Workload { name: format!("{} to write the span", phase.name), ..phase.fill()? })
-    });
-    let rounds = spec.phases().filter(|phase| has_rounds(phase)).map(|phase| {
-        let name = format!("{} to be steady", phase.name);
-        Workload { name, ..phase.clone() }
-    });
-    let phases: Vec<Workload> = fills.chain(rounds).collect();
+    let phases = || spec.phases().enumerate();
+    let fills = phases()
+        .filter_map(|(of, phase)| Some((SidePhase { of, role: SideRole::Fill }, phase.fill()?)));
+    let rounds = phases()
+        .filter(|(_, phase)| has_rounds(phase))
+        .map(|(of, phase)| (SidePhase { of, role: SideRole::Rounds }, phase.clone()));
+    let phases: Vec<_> = fills.chain(rounds).collect();
     if phases.is_empty() {
         return None;
     }
@@ -40,33 +39,12 @@ pub fn precondition_spec(spec: &Spec) -> Option<Spec> {
         max_blocks: MOST_ROUNDS,
         ..spec.stop
     };
-    Some(Spec {
-        phases,
-        suite: Some(format!("{} to precondition", spec.name())),
-        stop,
-        side_runs: SideRuns::default(),
-        fail_if: Vec::new(),
-        ..spec.clone()
-    })
+    Some(spec.beside(phases, Some(format!("{} to precondition", spec.name())), stop))
 }
 
 /// Whether a phase is driven in rounds.
 fn has_rounds(phase: &Workload) -> bool {
     phase.writes() && phase.fill().is_some()
-}
-
-/// Which phases of the preconditioning are about each of these, the phases of the experiment: the
-/// pass over its span, and its rounds.
-pub(crate) fn places<'a>(
-    phases: impl Iterator<Item = &'a Workload> + Clone,
-) -> Vec<[Option<usize>; 2]> {
-    let mut fills = 0..;
-    let mut rounds = phases.clone().filter(|phase| phase.fill().is_some()).count()..;
-    let place = |phase: &Workload| {
-        let fill = phase.fill().and_then(|_| fills.next());
-        [fill, has_rounds(phase).then(|| rounds.next()).flatten()]
-    };
-    phases.map(place).collect()
 }
 
 /// What tells whether a workload is steady: what its verdicts are about.
@@ -138,12 +116,12 @@ pub(crate) fn arm(
 
 #[cfg(test)]
 mod tests {
-    use iotax_experiment::{Arm, Engine, Target};
+    use iotax_experiment::{Arm, Design, Draft, Engine, Target};
 
     use super::*;
 
     #[test]
-    fn each_phase_finds_its_pass_and_its_rounds() {
+    fn each_phase_has_its_pass_and_its_rounds() {
         let preset = |name: &str| Workload::preset(name).unwrap();
         let nothing = {
             let mut workload = preset("randread-4k");
@@ -152,14 +130,15 @@ mod tests {
             workload
         };
         let arm = Arm::new("target", Target::parse("/mnt/a").unwrap());
-        let first = Spec::single(preset("randread-4k"), arm, Stop::default(), 1).unwrap();
-        let then = vec![nothing, preset("randwrite-4k"), preset("mixed-70-30")];
-        let spec = first.followed_by(then, Some("all".to_owned())).unwrap();
-        let phases: Vec<&Workload> = spec.phases().collect();
-        let found = places(phases.iter().copied());
-        let none = [None, None];
-        assert_eq!(found, [[Some(0), None], none, [Some(1), Some(3)], [Some(2), Some(4)]]);
+        let phases =
+            vec![preset("randread-4k"), nothing, preset("randwrite-4k"), preset("mixed-70-30")];
+        let spec = Draft::new(phases, vec![arm], Design::Single).resolve().unwrap();
         let made = precondition_spec(&spec).unwrap();
+        let place = |of, role| made.side_phase(SidePhase { of, role });
+        let places =
+            [0, 1, 2, 3].map(|of| [SideRole::Fill, SideRole::Rounds].map(|role| place(of, role)));
+        let none = [None, None];
+        assert_eq!(places, [[Some(0), None], none, [Some(1), Some(3)], [Some(2), Some(4)]]);
         let names: Vec<&str> = made.phases().map(|phase| phase.name.as_str()).collect();
         assert_eq!(names[1], "randwrite-4k to write the span");
         assert_eq!(names[3..], ["randwrite-4k to be steady", "mixed-70-30 to be steady"]);

@@ -90,7 +90,7 @@ fn is_it(cap: &mut Cap, row: &Documented, measured: f64) {
 mod tests {
     use iotax_catalog::Scope;
     use iotax_experiment::documented::LimitBy;
-    use iotax_experiment::{Arm, CloudChoice, OpenedTarget, SearchTarget, Target};
+    use iotax_experiment::{Arm, CloudChoice, OpenedTarget, SearchDraft, SearchTarget, Target};
 
     use super::*;
 
@@ -102,7 +102,7 @@ mod tests {
             disks: disk.into_iter().map(str::to_owned).collect(),
             ..CloudChoice::default()
         };
-        let search = Search {
+        let search = SearchDraft {
             targets: vec![target],
             writes: false,
             quick: true,
@@ -110,7 +110,9 @@ mod tests {
             cloud: cloud.clone(),
             fail_if: Vec::new(),
             seed: 1,
-        };
+        }
+        .resolve()
+        .unwrap();
         let found = OpenedTarget { smallest_io_bytes: None, known };
         (search, Opened { cloud, targets: vec![found] })
     }

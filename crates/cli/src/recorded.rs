@@ -2,6 +2,7 @@
 
 use iotax_analyze::Phases;
 use iotax_caps::{CapNote, Caps};
+use iotax_experiment::Spec;
 use iotax_record::{End, ExperimentHead, Gap, Location, Reader, SearchHead, SideRecord, Trial};
 use iotax_report::{Part, Redactor};
 
@@ -37,7 +38,7 @@ pub(crate) fn parts(dir: &Location, reader: &Reader<ExperimentHead>) -> Result<V
     for trial in reader.lines()? {
         phases.add(&trial?);
     }
-    add_side_records(dir, &mut phases, &mut Retold(None))?;
+    add_side_records(dir, &reader.head.spec, &mut phases, &mut Retold(None))?;
     let mut parts = phases.finish(reader.end.as_ref());
     let gaps = gaps(dir, reader)?;
     for (_, analysis) in &mut parts {
@@ -55,7 +56,7 @@ pub(crate) fn gaps(dir: &Location, reader: &Reader<ExperimentHead>) -> Result<Ve
     let mut gaps = Vec::new();
     gaps.extend(reader.gap()?.map(|gap| tell(dir, &gap)));
     for side in SideRecord::ALL {
-        if let Some(reader) = side.open(dir)? {
+        if let Some(reader) = side.open(dir, &reader.head.spec)? {
             gaps.extend(reader.gap()?.map(|gap| tell(&side.directory(dir), &gap)));
         }
     }
@@ -89,17 +90,18 @@ impl Retold {
     }
 }
 
-/// Adds what was run beside the experiment in `dir` to its phases.
+/// Adds what was run beside the experiment in `dir`, `main`, to its phases.
 ///
 /// # Errors
 /// If one of those records cannot be read.
 pub(crate) fn add_side_records(
     dir: &Location,
+    main: &Spec,
     phases: &mut Phases,
     retold: &mut Retold,
 ) -> Result<()> {
     for side in SideRecord::ALL {
-        let Some(reader) = side.open(dir)? else { continue };
+        let Some(reader) = side.open(dir, main)? else { continue };
         let mut own = Phases::new(&retold.experiment(&reader.head));
         for trial in reader.lines()? {
             own.add(&retold.trial(trial?));

@@ -142,7 +142,7 @@ fn agents(
         });
         remote.map_err(|error| advised(error, &place.volume))
     };
-    let of_arm = Spec { arms: vec![spec.arms[member.number].clone()], ..(*spec).clone() };
+    let of_arm = spec.with(|draft| draft.arms = vec![spec.arms[member.number].clone()]);
     if options.driver.is_none() {
         let remote = open(0, of_arm)?;
         let record = remote.host().clone();

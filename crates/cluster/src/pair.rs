@@ -95,14 +95,11 @@ fn divided(workload: &Workload) -> Result<[Workload; 2], Error> {
 /// # Errors
 /// If there is a phase that cannot be divided.
 pub(crate) fn divided_spec(spec: &Spec) -> Result<[Spec; 2], Error> {
-    let [mut driving, mut searching] = [spec.clone(), spec.clone()];
-    let phases = driving.phases_mut().zip(searching.phases_mut());
-    for (driving, searching) in phases {
-        let [one, other] = divided(driving)?;
-        *driving = one;
-        *searching = Workload { index: None, ..other };
-    }
-    Ok([driving, searching])
+    let phases: Vec<[Workload; 2]> = spec.phases().map(divided).collect::<Result<_, _>>()?;
+    let searching =
+        phases.iter().map(|[_, other]| Workload { index: None, ..other.clone() }).collect();
+    let driving = phases.into_iter().map(|[one, _]| one).collect();
+    Ok([driving, searching].map(|phases| spec.with(|draft| draft.phases = phases)))
 }
 
 fn failed(why: &str) -> Error {

@@ -2,14 +2,14 @@
 
 use insta::assert_snapshot;
 use iotax_dialects::fio;
-use iotax_experiment::{Error, Spec};
+use iotax_experiment::{Draft, Error};
 
-fn with_jobs(text: &str, jobs: &'static str) -> Result<Spec, Error> {
+fn with_jobs(text: &str, jobs: &'static str) -> Result<Draft, Error> {
     let include = |name: &str| match name {
         "job.fio" => Ok(jobs.to_owned()),
         _ => Err("there is no such file".to_owned()),
     };
-    Spec::from_toml("x.toml", text, &|entry| fio::from_entry(entry, &include))
+    Draft::from_toml("x.toml", text, &|entry| fio::from_entry(entry, &include))
 }
 
 const JOBS: &str = "[global]\nsize=1m\nruntime=5\n[a]\n[b]\nstonewall\nrw=write\n";

@@ -26,19 +26,14 @@ impl Depth {
 }
 
 impl Workload {
-    /// The workload at another depth, under a name that says so: every job without an offered rate
-    /// gets another queue depth, or, where that is 1, another number of threads.
+    /// The workload at another depth: every job without an offered rate gets another queue depth,
+    /// or, where that is 1, another number of threads.
     ///
     /// `None` if the primary job cannot have that depth: it is paced, or has nothing to halve, or
     /// its engine does one I/O at a time (more threads would need more files).
     #[must_use]
     pub fn with_depth(&self, depth: Depth) -> Option<Self> {
         let mut changed = self.clone();
-        changed.name = match depth {
-            Depth::Half => format!("{} at half depth", self.name),
-            Depth::Same => self.name.clone(),
-            Depth::Double => format!("{} at double depth", self.name),
-        };
         for job in changed.jobs.iter_mut().filter(|job| job.pace == Pace::Closed) {
             let is_changed = job.change_depth(depth);
             if job.name == self.primary && !is_changed {
@@ -58,7 +53,6 @@ impl Workload {
             return None;
         }
         let mut changed = self.clone();
-        changed.name = format!("{} one at a time", self.name);
         for job in changed.jobs.iter_mut().filter(|job| job.pace == Pace::Closed) {
             (job.threads, job.queue_depth) = (1, 1);
         }
@@ -70,7 +64,6 @@ impl Workload {
     #[must_use]
     pub fn at_rates(&self, iops: &[(String, f64)]) -> Option<Self> {
         let mut changed = self.clone();
-        changed.name = format!("{} below the cap", self.name);
         for job in changed.jobs.iter_mut().filter(|job| job.pace == Pace::Closed) {
             let rate = iops.iter().find(|(name, _)| *name == job.name);
             if let Some((_, iops)) = rate {

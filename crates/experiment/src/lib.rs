@@ -1,7 +1,7 @@
 //! What the user asked for: workloads, stacks, experiment files, units.
 //!
 //! Two levels, as in a good argument parser: what was *written* ([`mod@file`], text) and what it
-//! *means* ([`Spec`], typed, in bytes and nanoseconds). Nothing here touches disk, clock or
+//! *means* ([`Draft`], then [`Spec`]: typed, in bytes and nanoseconds). Nothing here touches disk, clock or
 //! environment.
 #![forbid(unsafe_code)]
 
@@ -65,13 +65,15 @@ pub use overrides::{Changes, is_size, override_options};
 pub use pairs::pair_arms;
 pub use rule::Rule;
 pub use search::{
-    BurstWatch, Opened, OpenedTarget, Probe, ProbePurpose, Purpose, Region, Search, SearchTarget,
-    Traffic,
+    BurstWatch, Opened, OpenedTarget, Probe, ProbePurpose, Purpose, Region, Search, SearchDraft,
+    SearchTarget, Traffic,
 };
 pub use set_host_commands::command_of_arm;
 pub use setting::Setting;
-pub use side_runs::SideRuns;
-pub use spec::{Arm, Design, Driver, NamedTarget, Source, Spec, Stop, StopMode, Target};
+pub use side_runs::{SidePhase, SideRole, SideRuns};
+pub use spec::{
+    Arm, Design, Draft, Driver, Final, NamedTarget, Source, Spec, Stop, StopMode, Target,
+};
 pub use subject::Subject;
 pub use target::{parse_arms, parse_repeated_arms};
 pub use tree::{Operation, OperationShare, Tree};

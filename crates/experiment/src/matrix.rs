@@ -4,7 +4,7 @@ use iotax_layers::{Error, Layer, LayerInfo, WrittenLayer, written_layers};
 use serde::{Deserialize, Serialize};
 
 use crate::setting::Setting;
-use crate::spec::{Arm, Spec, Target};
+use crate::spec::{Arm, Draft, Target};
 
 /// More would take days, and a report that nobody reads.
 const MAX_CELLS: usize = 128;
@@ -146,7 +146,7 @@ impl Matrix {
     }
 }
 
-impl Spec {
+impl Draft {
     /// The matrix that its arms make up, if they do.
     pub fn matrix(&self) -> Option<Matrix> {
         Matrix::of_arms(&self.arms)

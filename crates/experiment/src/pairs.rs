@@ -2,11 +2,11 @@
 
 use iotax_layers::Error;
 
-use crate::spec::{Arm, Spec};
+use crate::spec::{Arm, Draft};
 
 const SHAPE: &str = "write a baseline and what is compared with it, as in --pair aks,c-azure";
 
-impl Spec {
+impl Draft {
     /// Baseline and arm of each comparison, by number, in the order of the arms.
     pub fn pairs(&self) -> Vec<[usize; 2]> {
         let place = |name: &str| self.arms.iter().position(|arm| arm.name == name);

@@ -6,46 +6,18 @@
 use iotax_layers::Error;
 
 use crate::overrides::Changes;
-use crate::spec::Spec;
+use crate::spec::{Draft, Spec};
 use crate::workload::Workload;
 
-impl Spec {
+impl Draft {
     /// The phases, in their order; at least one.
     pub fn phases(&self) -> impl Iterator<Item = &Workload> {
         self.phases.iter()
     }
 
-    /// The same, to be changed.
-    pub fn phases_mut(&mut self) -> impl Iterator<Item = &mut Workload> {
-        self.phases.iter_mut()
-    }
-
-    /// The experiment as if phase `index` were all of it; `None` beyond the last.
-    pub fn phase(&self, index: usize) -> Option<Self> {
-        let phases = vec![self.phases.get(index)?.clone()];
-        let (arms, design) = (self.arms.clone(), self.design.clone());
-        let (cloud, fail_if) = (self.cloud.clone(), self.fail_if.clone());
-        Some(Self { phases, suite: None, arms, design, cloud, fail_if, ..*self })
-    }
-
     /// Name of the whole: the suite's, or the workload's where there is one phase.
     pub fn name(&self) -> &str {
         self.suite.as_deref().unwrap_or(&self.workload().name)
-    }
-
-    /// The experiment with more phases after its own, all of them under one name.
-    ///
-    /// # Errors
-    /// What cannot run; two phases of one name.
-    pub fn followed_by(
-        mut self,
-        then: Vec<Workload>,
-        suite: Option<String>,
-    ) -> Result<Self, Error> {
-        self.phases.extend(then);
-        self.suite = suite.filter(|_| self.phases.len() > 1);
-        self.validate()?;
-        Ok(self)
     }
 
     /// The jobs of all phases as one workload, for what holds for all of them: the room that their
@@ -61,14 +33,28 @@ impl Spec {
 
     /// What is wrong with some phase.
     pub(crate) fn validate_phases(&self) -> Result<(), Error> {
-        let phases: Vec<&Workload> = self.phases().collect();
-        for (i, phase) in phases.iter().enumerate() {
+        for (i, phase) in self.phases.iter().enumerate() {
             phase.validate()?;
-            if phases[..i].iter().any(|other| other.name == phase.name) {
+            // Those of a side run are told apart by what they are there for.
+            let is_named = self.side_phases.is_empty();
+            if is_named && self.phases[..i].iter().any(|other| other.name == phase.name) {
                 return Err(Error::Duplicate { what: "phase", name: phase.name.clone() });
             }
         }
         Ok(())
+    }
+}
+
+impl Spec {
+    /// The experiment as if phase `index` were all of it; `None` beyond the last.
+    pub fn phase(&self, index: usize) -> Option<Self> {
+        let phase = self.phases.get(index)?.clone();
+        let side_phase = self.side_phases.get(index).copied();
+        Some(self.with(|draft| {
+            draft.phases = vec![phase];
+            draft.side_phases = side_phase.into_iter().collect();
+            draft.suite = None;
+        }))
     }
 }
 
@@ -113,17 +99,16 @@ mod tests {
     use insta::assert_snapshot;
 
     use super::*;
-    use crate::spec::{Arm, Stop, Target};
+    use crate::spec::{Arm, Design, Target};
 
     fn presets(names: &[&str]) -> Vec<Workload> {
         names.iter().map(|name| Workload::preset(name).unwrap()).collect()
     }
 
     fn spec(names: &[&str]) -> Result<Spec, Error> {
-        let mut phases = presets(names);
-        let first = phases.remove(0);
         let arm = Arm::new("target", Target::Path("/mnt/a".into()));
-        Spec::single(first, arm, Stop::default(), 1)?.followed_by(phases, Some("both".into()))
+        let draft = Draft::new(presets(names), vec![arm], Design::Single);
+        Draft { suite: Some("both".into()), ..draft }.resolve()
     }
 
     #[test]
@@ -143,12 +128,6 @@ mod tests {
         assert_eq!((second.name(), second.phases().count()), ("seqwrite-1m", 1));
         assert!(spec.phase(2).is_none());
         assert!(spec.all_at_once().writes());
-    }
-
-    #[test]
-    fn one_workload_has_no_name_beside_its_own() {
-        let spec = spec(&["randread-4k"]).unwrap();
-        assert_eq!((spec.name(), spec.suite.as_deref()), ("randread-4k", None));
     }
 
     #[test]

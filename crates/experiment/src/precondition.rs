@@ -7,7 +7,7 @@
 use iotax_layers::Error;
 
 use crate::engine::{Engine, PageCache};
-use crate::spec::{Spec, Target};
+use crate::spec::{Draft, Target};
 use crate::workload::{BlockSizes, Bound, Files, Job, Pace, Pattern, Workload};
 
 /// Block of the pass over the span.
@@ -127,7 +127,7 @@ impl Target {
     }
 }
 
-impl Spec {
+impl Draft {
     /// Refuses preconditioning where there is nothing to precondition.
     ///
     /// # Errors
@@ -164,7 +164,7 @@ impl Spec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::{Arm, Stop};
+    use crate::spec::{Arm, Design};
 
     fn preset(name: &str) -> Workload {
         Workload::preset(name).unwrap()
@@ -172,7 +172,7 @@ mod tests {
 
     fn refused(workload: &str, target: &str) -> Option<String> {
         let arm = Arm::new("target", Target::parse(target).unwrap());
-        let mut spec = Spec::single(preset(workload), arm, Stop::default(), 1).unwrap();
+        let mut spec = Draft::new(vec![preset(workload)], vec![arm], Design::Single);
         spec.side_runs.precondition = true;
         spec.validate_precondition().err().map(|error| error.to_string())
     }

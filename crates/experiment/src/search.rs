@@ -1,20 +1,24 @@
 //! The search for caps: what is asked, and the single measurements it is made of.
 
+use iotax_layers::Error;
 use serde::{Deserialize, Serialize};
 
 use crate::cloud::CloudChoice;
 use crate::documented::KnownLimit;
 use crate::engine::Engine;
 use crate::rule::Rule;
-use crate::spec::{Arm, Design, Spec, Stop};
+use crate::spec::{Arm, Design, Draft, Final, Spec};
 use crate::workload::{BlockSizes, Files, Job, Pattern, Workload};
 
 /// Name of the job of every probe, and of its file in a directory.
 const JOB: &str = "limits";
 
+/// A search for caps, resolved.
+pub type Search = Final<SearchDraft>;
+
 /// What to find out, and how thoroughly.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Search {
+pub struct SearchDraft {
     /// Whose caps.
     pub targets: Vec<SearchTarget>,
     /// Whether to write instead of to read.
@@ -44,7 +48,7 @@ pub struct SearchTarget {
 /// What is known of a search's targets once they are open.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Opened {
-    /// [`Search::cloud`], and what the cloud tells of it.
+    /// [`SearchDraft::cloud`], and what the cloud tells of it.
     #[serde(default, skip_serializing_if = "CloudChoice::is_empty")]
     pub cloud: CloudChoice,
     /// Of each target, in their order.
@@ -155,19 +159,28 @@ pub struct Traffic {
     pub block_bytes: u32,
 }
 
-impl Search {
+impl SearchDraft {
+    /// The search as it is from now on.
+    ///
+    /// # Errors
+    /// Rules that it could neither break nor keep.
+    pub fn resolve(self) -> Result<Search, Error> {
+        self.validate_rules()?;
+        Ok(Final::of(self))
+    }
+
     /// The experiment that a rig makes the targets for.
     pub fn spec(&self) -> Spec {
+        self.draft().unchecked()
+    }
+
+    pub fn draft(&self) -> Draft {
         let span_bytes = self.targets.iter().map(|target| target.span_bytes).max();
         let span_bytes = span_bytes.unwrap_or(0).max(1 << 20);
         let whole = Region { offset_bytes: 0, bytes: span_bytes };
-        Spec::new(
-            workload(io(self.writes, whole, 4096, 1), (0, 1)),
-            self.targets.iter().map(|target| target.arm.clone()).collect(),
-            Design::Single,
-            Stop::default(),
-            self.seed,
-        )
+        let phase = workload(io(self.writes, whole, 4096, 1), 0, 1);
+        let arms = self.targets.iter().map(|target| target.arm.clone()).collect();
+        Draft { seed: self.seed, ..Draft::new(vec![phase], arms, Design::Single) }
     }
 }
 
@@ -175,13 +188,11 @@ impl Probe {
     /// The load on the target at `place`, an index into [`Probe::places`].
     pub fn workload(&self, place: usize, search: &Search) -> Workload {
         let (target, region) = self.places[place];
-        let times = (self.ramp_ns, self.time_ns);
-        match self.traffic {
-            Some(traffic) if search.targets[target].arm.target.is_network() => {
-                workload(traffic.job(), times)
-            }
-            _ => workload(io(search.writes, region, self.block_bytes, self.queue_depth), times),
-        }
+        let job = match self.traffic {
+            Some(traffic) if search.targets[target].arm.target.is_network() => traffic.job(),
+            _ => io(search.writes, region, self.block_bytes, self.queue_depth),
+        };
+        workload(job, self.ramp_ns, self.time_ns)
     }
 }
 
@@ -213,7 +224,7 @@ fn io(writes: bool, region: Region, block_bytes: u32, queue_depth: u32) -> Job {
     }
 }
 
-fn workload(job: Job, (ramp_ns, time_ns): (u64, u64)) -> Workload {
+fn workload(job: Job, ramp_ns: u64, time_ns: u64) -> Workload {
     Workload {
         name: JOB.to_owned(),
         about: "Load as much as there is room for, to find caps.".to_owned(),

@@ -5,12 +5,12 @@ use std::path::Path;
 use iotax_layers::Error;
 
 use crate::host_commands::HostCommands;
-use crate::spec::{Arm, Spec};
+use crate::spec::{Arm, Draft};
 
 /// Instead of a command that undoes it: nothing needs to be undone.
 const NONE: &str = "none";
 
-impl Spec {
+impl Draft {
     /// Gives arms their commands: pairs of an arm's name and its command. The commands run in
     /// `directory`, which is absolute.
     ///
@@ -99,16 +99,16 @@ pub fn command_of_arm<'a>(arms: &'a [Arm], text: &'a str) -> Result<(&'a str, &'
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Stop, Workload};
+    use crate::Workload;
 
-    fn spec() -> Spec {
+    fn spec() -> Draft {
         let arms = ["a=/a", "sec=x=/b"].map(|text| Arm::parse(text).unwrap()).to_vec();
         let mut arms = arms;
         arms[1].name = "sec=x".to_owned();
-        Spec::compare(Workload::preset("randread-4k").unwrap(), arms, Stop::default(), 7).unwrap()
+        Draft::compare(vec![Workload::preset("randread-4k").unwrap()], arms).unwrap()
     }
 
-    fn set(before: &[(&str, &str)], after: &[(&str, &str)]) -> Result<Spec, String> {
+    fn set(before: &[(&str, &str)], after: &[(&str, &str)]) -> Result<Draft, String> {
         let mut spec = spec();
         spec.set_host_commands(before.iter().copied(), after.iter().copied(), Path::new("/w"))
             .map_err(|error| error.to_string())?;
@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(spec.arms[0].host_commands.as_ref().unwrap().after, None);
         // It is in the record as it was given.
         let text = serde_json::to_string(&spec).unwrap();
-        assert_eq!(serde_json::from_str::<Spec>(&text).unwrap(), spec);
+        assert_eq!(serde_json::from_str::<Draft>(&text).unwrap(), spec);
     }
 
     #[test]

@@ -3,6 +3,10 @@
 use iotax_layers::Error;
 use serde::{Deserialize, Serialize};
 
+use crate::depth::Depth;
+use crate::spec::{Spec, Stop};
+use crate::workload::Workload;
+
 /// Preconditioning and draining, and the loads that may follow where arms turn out equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SideRuns {
@@ -36,6 +40,72 @@ impl SideRuns {
             return Err(Error::syntax("`below-cap` needs the depth check", advice));
         }
         Ok(self)
+    }
+}
+
+/// What a phase of a side run is there for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SidePhase {
+    /// The phase of the experiment that it is about, by its place.
+    pub of: usize,
+    pub role: SideRole,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SideRole {
+    /// Writes the span.
+    Fill,
+    /// Is driven until it is steady.
+    Rounds,
+    /// Spends burst credits.
+    Drain,
+    /// Tells how the arms answer to their depth.
+    Depth(Depth),
+    OneAtATime,
+    BelowCap,
+}
+
+impl SideRole {
+    /// What people call the workload that does this for a phase.
+    pub fn name(self, phase: &str) -> String {
+        let does = match self {
+            Self::Fill => " to write the span",
+            Self::Rounds => " to be steady",
+            Self::Drain => " to drain credits",
+            Self::Depth(Depth::Half) => " at half depth",
+            Self::Depth(Depth::Same) => "",
+            Self::Depth(Depth::Double) => " at double depth",
+            Self::OneAtATime => " one at a time",
+            Self::BelowCap => " below the cap",
+        };
+        format!("{phase}{does}")
+    }
+}
+
+impl Spec {
+    /// An experiment beside this one, on the same arms: what its phases are there for, and what they do.
+    #[must_use]
+    pub fn beside(
+        &self,
+        phases: impl IntoIterator<Item = (SidePhase, Workload)>,
+        suite: Option<String>,
+        stop: Stop,
+    ) -> Self {
+        self.with(|draft| {
+            let name = |phase: SidePhase| phase.role.name(&self.phases[phase.of].name);
+            let named = |(phase, load)| (phase, Workload { name: name(phase), ..load });
+            (draft.side_phases, draft.phases) = phases.into_iter().map(named).unzip();
+            draft.suite = suite;
+            draft.stop = stop;
+            draft.side_runs = SideRuns::default();
+            draft.fail_if = Vec::new();
+        })
+    }
+
+    /// The place of the phase of this side run that is there for this.
+    pub fn side_phase(&self, wanted: SidePhase) -> Option<usize> {
+        self.side_phases.iter().position(|phase| *phase == wanted)
     }
 }
 

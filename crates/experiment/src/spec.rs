@@ -1,9 +1,11 @@
-//! The resolved specification of an experiment: what `plan`, `run` and `analyze` work from.
+//! The specification of an experiment: a draft while it is put together, then final: what `plan`, `run`
+//! and `analyze` work from.
 
 use std::fmt;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
-use iotax_layers::{Cloud, Form, Layer, Stack};
+use iotax_layers::{Cloud, Error, Form, Layer, Stack};
 use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -13,16 +15,59 @@ use crate::fitted::Fitted;
 use crate::host_commands::HostCommands;
 use crate::rule::Rule;
 use crate::setting::Setting;
-use crate::side_runs::SideRuns;
+use crate::side_runs::{SidePhase, SideRuns};
 use crate::workload::Workload;
 
-/// Everything that decides what an experiment does; written into its record.
+/// What is asked for, with nothing left open. It can be read, and nothing changes it any more: whoever
+/// needs another one makes one of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Spec {
+#[serde(transparent)]
+pub struct Final<T>(T);
+
+/// A resolved experiment; written into its record.
+pub type Spec = Final<Draft>;
+
+impl<T> Deref for Final<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T> Final<T> {
+    pub(crate) const fn of(value: T) -> Self {
+        Self(value)
+    }
+}
+
+impl<T: Clone> Final<T> {
+    /// Another one, which differs by `change`.
+    #[must_use]
+    pub fn with(&self, change: impl FnOnce(&mut T)) -> Self {
+        let mut other = self.clone();
+        change(&mut other.0);
+        other
+    }
+
+    /// The same, if the change can be made.
+    pub fn try_with<E>(&self, change: impl FnOnce(&mut T) -> Result<(), E>) -> Result<Self, E> {
+        let mut other = self.clone();
+        change(&mut other.0)?;
+        Ok(other)
+    }
+}
+
+/// Everything that decides what an experiment does, while it may still change.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Draft {
     /// The load, the same in every arm: at least one phase. They run one after the other, each with
     /// verdicts of its own.
     #[serde(deserialize_with = "at_least_one")]
     pub phases: Vec<Workload>,
+    /// Of a side run: what each phase is there for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub side_phases: Vec<SidePhase>,
     /// Name of the phases together, where there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suite: Option<String>,
@@ -100,13 +145,13 @@ pub struct Arm {
     #[serde(default, skip_serializing_if = "Driver::is_native")]
     pub driver: Driver,
     /// Of an arm with several targets taken apart: which of them it is. See
-    /// [`Spec::target_by_target`].
+    /// [`Draft::arms_by_target`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<String>,
     /// Of a matrix: the level that it has of each factor.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub levels: Vec<Setting>,
-    /// The arm that it is compared with, if arms have baselines of their own: see [`Spec::pairs`].
+    /// The arm that it is compared with, if arms have baselines of their own: see [`Draft::pairs`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub against: Option<String>,
     /// Commands that make and undo a setting of the host around its turns.
@@ -122,7 +167,21 @@ fn at_least_one<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Workload>, D::
     Ok(phases)
 }
 
-impl Spec {
+impl Draft {
+    /// The experiment as it is from now on.
+    ///
+    /// # Errors
+    /// What cannot run.
+    pub fn resolve(self) -> Result<Spec, Error> {
+        self.validate()?;
+        Ok(Final(self))
+    }
+
+    /// Likewise, where nothing is driven: of results that were saved, or to make targets for others.
+    pub const fn unchecked(self) -> Spec {
+        Final(self)
+    }
+
     /// The load, or the first of its phases.
     pub fn workload(&self) -> &Workload {
         &self.phases[0]

@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 
 use crate::rule::Rule;
 use crate::setting::Setting;
-use crate::spec::{Design, Spec};
+use crate::spec::{Design, Draft};
 
 /// What a conclusion is about. A name never decides which it is: an arm or a layer may be called
 /// as it likes.
@@ -40,7 +40,7 @@ impl Subject {
     }
 }
 
-impl Spec {
+impl Draft {
     /// What a rule is about; `None`: all that it can be about. Of a peel a layer has its name before
     /// the word for all of them.
     pub fn subject_of(&self, rule: &Rule) -> Option<Subject> {

@@ -44,7 +44,7 @@ pub struct Workload {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// What gives way where its test files find no room, if nobody asked for their sizes; decided
-    /// once, by [`Spec::fit`](crate::Spec::fit).
+    /// once, by [`Draft::fit`](crate::Draft::fit).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub yields: Option<Yields>,
 }

@@ -1,5 +1,6 @@
 //! Records of earlier formats, read as those of today.
 
+use iotax_experiment::{SidePhase, SideRole, Spec};
 use serde_json::{Map, Value, json};
 
 /// A head of an earlier format as one of today's.
@@ -73,6 +74,18 @@ fn saved_results(spec: &mut Map<String, Value>) {
     if are_saved {
         spec.insert("source".to_owned(), json!("saved_results"));
     }
+}
+
+/// Until 2026-11-26 only the name of a side run's phase said what it was there for. `main`: the
+/// experiment that it is beside; `roles`: what there is in a side run of its kind.
+pub(crate) fn with_side_phases(side: &Spec, main: &Spec, roles: &[SideRole]) -> Spec {
+    let phases = || main.phases().enumerate();
+    let all = roles.iter().flat_map(|role| phases().map(move |phase| (*role, phase)));
+    let named: Vec<(String, SidePhase)> =
+        all.map(|(role, (of, phase))| (role.name(&phase.name), SidePhase { of, role })).collect();
+    let of_name = |name: &str| named.iter().find(|(known, _)| known == name).map(|(_, of)| *of);
+    let found: Option<Vec<SidePhase>> = side.phases().map(|phase| of_name(&phase.name)).collect();
+    side.with(|draft| draft.side_phases = found.unwrap_or_default())
 }
 
 /// A line of an earlier format as one of today's.

@@ -1,5 +1,8 @@
 //! Experiments that belong to another one, on the same arms: records inside its directory.
 
+use iotax_experiment::{Depth, SideRole, Spec};
+
+use crate::earlier;
 use crate::error::Error;
 use crate::experiment::ExperimentHead;
 use crate::location::Location;
@@ -39,21 +42,46 @@ impl SideRecord {
         }
     }
 
+    /// What its phases are there for.
+    const fn roles(self) -> &'static [SideRole] {
+        match self {
+            Self::Precondition => &[SideRole::Fill, SideRole::Rounds],
+            Self::Drain => &[SideRole::Drain],
+            Self::DepthCheck => &[
+                SideRole::Depth(Depth::Half),
+                SideRole::Depth(Depth::Same),
+                SideRole::Depth(Depth::Double),
+            ],
+            Self::BelowCap => &[SideRole::OneAtATime, SideRole::BelowCap],
+        }
+    }
+
     /// Where its record is, or would be, of the experiment in `dir`.
     pub fn directory(self, dir: impl Into<Location>) -> Location {
         dir.into().join(self.name())
     }
 
-    /// Its record, if it was run with the experiment in `dir`.
+    /// Its record, if it was run with the experiment in `dir`, of which this is the spec.
     ///
     /// # Errors
     /// As [`Reader::open`], but for a record that is not there.
-    pub fn open(self, dir: impl Into<Location>) -> Result<Option<Reader<ExperimentHead>>, Error> {
+    pub fn open(
+        self,
+        dir: impl Into<Location>,
+        main: &Spec,
+    ) -> Result<Option<Reader<ExperimentHead>>, Error> {
         let dir = dir.into();
         for name in [Some(self.name()), self.earlier_name()].into_iter().flatten() {
-            match Reader::open(dir.join(name)) {
+            match Reader::<ExperimentHead>::open(dir.join(name)) {
                 Err(Error::NotARecord { .. }) => {}
-                opened => return opened.map(Some),
+                Err(error) => return Err(error),
+                Ok(mut reader) => {
+                    if reader.head.spec.side_phases.is_empty() {
+                        reader.head.spec =
+                            earlier::with_side_phases(&reader.head.spec, main, self.roles());
+                    }
+                    return Ok(Some(reader));
+                }
             }
         }
         Ok(None)

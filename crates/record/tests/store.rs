@@ -4,7 +4,9 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use iotax_experiment::{Arm, Design, Source, Spec, Stop, StopMode, Target, Workload};
+use iotax_experiment::{
+    Arm, Design, Draft, SidePhase, SideRole, Source, Stop, StopMode, Target, Workload,
+};
 use iotax_record::{
     End, EndReason, ExperimentHead, FORMAT, HostRecord, HostRole, LoadRecord, Outcome, Reader,
     SearchHead, SideRecord, Trial, Writer,
@@ -18,23 +20,8 @@ fn experiment() -> ExperimentHead {
         iotax_version: "0.0.0".into(),
         started: "2026-01-01T00:00:00Z".into(),
         command: vec!["iotax".into(), "run".into()],
-        spec: Spec::new(
-            Workload {
-                name: "w".into(),
-                about: String::new(),
-                ramp_ns: 0,
-                time_ns: 1,
-                jobs: vec![],
-                index: None,
-                requires: None,
-                origin: None,
-                notes: Vec::new(),
-                yields: None,
-                primary: "w".into(),
-            },
-            vec![Arm::new("a", Target::Path("/nowhere".into()))],
-            Design::Single,
-            Stop {
+        spec: Draft {
+            stop: Stop {
                 mode: StopMode::Default,
                 margin: 0.05,
                 alpha: 0.05,
@@ -43,8 +30,26 @@ fn experiment() -> ExperimentHead {
                 min_blocks: 1,
                 max_time_ns: None,
             },
-            1,
-        ),
+            seed: 1,
+            ..Draft::new(
+                vec![Workload {
+                    name: "w".into(),
+                    about: String::new(),
+                    ramp_ns: 0,
+                    time_ns: 1,
+                    jobs: vec![],
+                    index: None,
+                    requires: None,
+                    origin: None,
+                    notes: Vec::new(),
+                    yields: None,
+                    primary: "w".into(),
+                }],
+                vec![Arm::new("a", Target::Path("/nowhere".into()))],
+                Design::Single,
+            )
+        }
+        .unchecked(),
         hosts: Vec::new(),
         sites: vec![],
     }
@@ -258,8 +263,38 @@ fn a_pipe_in_place_of_a_file_is_not_waited_for() {
 #[test]
 fn a_side_record_is_found_by_the_name_that_it_had_before() {
     let dir = tempfile::tempdir().unwrap();
-    let open = || SideRecord::BelowCap.open(dir.path()).unwrap();
+    let open = || SideRecord::BelowCap.open(dir.path(), &experiment().spec).unwrap();
     assert!(open().is_none());
     Writer::create(&*dir.path().join("unmask"), &experiment()).unwrap();
     assert!(open().is_some());
+}
+
+/// A workload may be called as a side run calls its own.
+#[test]
+fn what_a_side_run_of_before_was_for_is_known_by_its_phases_names() {
+    let phases = |names: &[&str]| {
+        let experiment = experiment();
+        let of = |name: &&str| Workload {
+            name: (*name).to_owned(),
+            ..experiment.spec.workload().clone()
+        };
+        let phases = names.iter().map(of).collect();
+        let spec = experiment.spec.with(|spec| spec.phases = phases);
+        ExperimentHead { spec, ..experiment }
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let main = phases(&["w", "w below the cap", "drain"]).spec;
+    let side = phases(&["w one at a time", "w below the cap below the cap", "drain below the cap"]);
+    Writer::create(&*dir.path().join("below-cap"), &side).unwrap();
+    let read = || SideRecord::BelowCap.open(dir.path(), &main).unwrap().unwrap().head.spec;
+    let [one, below] = [SideRole::OneAtATime, SideRole::BelowCap];
+    let found: Vec<_> = read().side_phases.iter().map(|phase| (phase.of, phase.role)).collect();
+    assert_eq!(found, [(0, one), (1, below), (2, below)]);
+    // Those of today say it themselves.
+    let given = vec![SidePhase { of: 2, role: one }; 3];
+    let side =
+        ExperimentHead { spec: side.spec.with(|spec| spec.side_phases = given.clone()), ..side };
+    fs::remove_dir_all(dir.path().join("below-cap")).unwrap();
+    Writer::create(&*dir.path().join("below-cap"), &side).unwrap();
+    assert_eq!(read().side_phases, given);
 }

@@ -9,7 +9,7 @@ use iotax_report::Style;
 fn rules_come_first_in_every_format() {
     let (mut experiment, analysis) = (common::compare(), troubled::ruled());
     let etcd = iotax_experiment::Workload::preset("etcd-wal").unwrap();
-    experiment.spec.phases[0].requires = etcd.requires;
+    experiment.spec = experiment.spec.with(|spec| spec.phases[0].requires = etcd.requires);
     let shown = text(&experiment, &analysis, Style::default());
     insta::assert_snapshot!(up_to(&shown, "\nTax"), @"
     randread-4k: 12 blocks, 60 trials in 5 min 40 s

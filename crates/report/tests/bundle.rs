@@ -30,8 +30,10 @@ fn file<'a>(bundle: &'a Bundle, path: &str) -> &'a str {
 #[test]
 fn each_phase_has_jobs_and_a_folder_of_its_own() {
     let mut experiment = common::compare();
-    experiment.spec.phases[0] = Workload::preset("randread-4k").unwrap();
-    experiment.spec.phases.push(Workload::preset("seqwrite-1m").unwrap());
+    experiment.spec =
+        experiment.spec.with(|spec| spec.phases[0] = Workload::preset("randread-4k").unwrap());
+    experiment.spec =
+        experiment.spec.with(|spec| spec.phases.push(Workload::preset("seqwrite-1m").unwrap()));
     let made = bundle(&experiment, &parts(&experiment), &steps(&experiment)).unwrap();
     assert_eq!(
         file(&made, "phases.txt"),
@@ -50,7 +52,8 @@ fn each_phase_has_jobs_and_a_folder_of_its_own() {
 #[test]
 fn the_ramp_of_a_job_that_starts_later_is_shorter() {
     let mut experiment = common::compare();
-    experiment.spec.phases[0] = Workload::preset("driver-searcher").unwrap();
+    experiment.spec =
+        experiment.spec.with(|spec| spec.phases[0] = Workload::preset("driver-searcher").unwrap());
     let made = bundle(&experiment, &parts(&experiment), &steps(&experiment)).unwrap();
     let text = file(&made, "jobs/01-directory.fio");
     let (download, reader) = text.split_once("[mmap_read]").unwrap();
@@ -77,7 +80,7 @@ fn what_cannot_be_repeated_says_why() {
     insta::assert_snapshot!(nothing, @"no trial of this record was finished, so there is nothing to repeat");
     let mut workload = Workload::preset("randread-4k").unwrap();
     workload.jobs[0].engine = Engine::Metadata;
-    experiment.spec.phases[0] = workload;
+    experiment.spec = experiment.spec.with(|spec| spec.phases[0] = workload);
     let nothing = bundle(&experiment, &parts(&experiment), &steps(&experiment)).unwrap_err();
     insta::assert_snapshot!(nothing, @"
     fio can do none of the jobs of this record:

@@ -338,7 +338,8 @@ fn rules_of_a_search_are_told_first_with_what_they_were_held_against() {
     let of = caps.targets[0].name.clone();
     let [of_it, no_more] = ["below documented by 5%", "bandwidth < 1M"];
     let rules = [format!("{of}: {of_it}"), format!("{of}: {no_more}"), format!("{of}: iops > 1")];
-    head.search.fail_if = rules.iter().map(|rule| Rule::parse(rule).unwrap()).collect();
+    let rules = rules.iter().map(|rule| Rule::parse(rule).unwrap()).collect();
+    head.search = head.search.with(|search| search.fail_if = rules);
     caps.rules = iotax_caps::judge(&head.search.fail_if, &caps);
     let found = SearchResult { head: &head, caps: &caps, end: None };
     let told: Vec<String> =
@@ -423,14 +424,16 @@ fn one_trial_has_no_spread() {
 #[test]
 fn depths_that_jobs_found_have_a_table() {
     let (mut experiment, mut analysis) = (common::run(), analyses::run());
-    let job = &mut experiment.spec.phases[0].jobs[0];
-    job.latency_target = Some(LatencyTarget {
+    let latency_target = Some(LatencyTarget {
         target_ns: 500_000,
         window_ns: 5_000_000_000,
         percentile: 99.9,
         keeps_on: false,
     });
-    let found = FoundDepth { job: job.name.clone(), least: 12, most: 14 };
+    experiment.spec =
+        experiment.spec.with(|spec| spec.phases[0].jobs[0].latency_target = latency_target);
+    let job = experiment.spec.workload().jobs[0].name.clone();
+    let found = FoundDepth { job, least: 12, most: 14 };
     analysis.arms[0].found_depths = vec![found];
     let shown = text(&experiment, &analysis, Style { color: false, width: 100 });
     insta::assert_snapshot!(section(&shown, "\nDepths found\n"), @"

@@ -28,9 +28,11 @@ fn summary(load: NetworkLoad) -> NetworkSummary {
 /// A run of a built-in workload over a network path.
 fn run(workload: &str, load: NetworkLoad) -> (ExperimentHead, Analysis) {
     let (mut experiment, mut analysis) = (common::run(), analyses::run());
-    experiment.spec.phases[0] = Workload::preset(workload).unwrap();
     let path: Stack = "netns".parse().unwrap();
-    experiment.spec.arms = vec![Arm::new("target", Target::Stack(path))];
+    experiment.spec = experiment.spec.with(|spec| {
+        spec.phases[0] = Workload::preset(workload).unwrap();
+        spec.arms = vec![Arm::new("target", Target::Stack(path))];
+    });
     let (kind, target) = ("network path".to_owned(), "netns".to_owned());
     experiment.sites = vec![Site { kind, target, ..Site::default() }];
     workload.clone_into(&mut analysis.workload);
@@ -88,7 +90,9 @@ fn what_a_stream_moves_is_drawn_in_bits() {
 fn other_jobs_are_told_in_what_they_do() {
     let (mut experiment, mut analysis) = run("tcp-rr", NetworkLoad::RoundTrips);
     let stream = Workload::preset("tcp-stream").unwrap().jobs[0].clone();
-    experiment.spec.phases[0].jobs.push(Job { name: "beside".to_owned(), ..stream });
+    experiment.spec = experiment
+        .spec
+        .with(|spec| spec.phases[0].jobs.push(Job { name: "beside".to_owned(), ..stream }));
     analysis.arms[0].other_jobs.push(JobSummary {
         name: "beside".to_owned(),
         target: None,
@@ -111,8 +115,8 @@ fn other_jobs_are_told_in_what_they_do() {
 #[test]
 fn an_offered_rate_is_told_as_what_passes() {
     let (mut experiment, analysis) = run("udp-stream", NetworkLoad::Datagrams);
-    let job = &mut experiment.spec.phases[0].jobs[0];
-    job.pace = Pace::Even { iops: 5_000.0 };
-    assert_eq!(job.block_sizes.max_bytes(), 1200);
+    experiment.spec =
+        experiment.spec.with(|spec| spec.phases[0].jobs[0].pace = Pace::Even { iops: 5_000.0 });
+    assert_eq!(experiment.spec.workload().jobs[0].block_sizes.max_bytes(), 1200);
     assert!(html(&experiment, &analysis).contains("48.0 Mbit/s, even"));
 }

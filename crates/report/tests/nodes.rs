@@ -56,7 +56,7 @@ fn without_the_rounds_that_it_takes_nobody_is_judged() {
 #[test]
 fn what_is_no_fleet_has_no_map() {
     let (mut experiment, analysis) = fleet::nodes(5);
-    experiment.spec.design = Design::Compare;
+    experiment.spec = experiment.spec.with(|spec| spec.design = Design::Compare);
     assert!(!html(&experiment, &analysis).contains("Map of nodes"));
 }
 

@@ -9,7 +9,7 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use iotax_experiment::{
-    Arm, Base, BlockSizes, Form, Job, Layer, PageCache, Spec, Stack, Target, Workload,
+    Arm, Base, BlockSizes, Draft, Form, Job, Layer, PageCache, Spec, Stack, Target, Workload,
 };
 use iotax_inspect::{Facts, Kind};
 use iotax_layers::File;
@@ -354,7 +354,7 @@ struct Wanted<'a> {
 
 /// What all arms together will take, counting shared storage once.
 pub(crate) fn space_needed<'a>(
-    spec: &Spec,
+    spec: &Draft,
     arms: impl Iterator<Item = (&'a Arm, &'a ResolvedTarget)>,
 ) -> SpaceNeeded {
     let mut needed = SpaceNeeded::default();

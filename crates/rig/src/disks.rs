@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use iotax_experiment::{Arm, Base, Design, Spec, Stack, Stop, Target, Workload, layers};
+use iotax_experiment::{Arm, Base, Design, Draft, Spec, Stack, Target, Workload, layers};
 use iotax_load::{IoTarget, PeerSecrets};
 use iotax_vdisk::fuse::{MountOptions, Mounted, mount};
 use rustix::fs::{FlockOperation, flock};
@@ -177,13 +177,9 @@ fn refuse_links(disk: &Disk, writable: &[PathBuf]) -> Result<(), Error> {
 fn spec(disks: &[Disk], seed: u64) -> Spec {
     let arm =
         |disk: &Disk| Arm::new(disk.at.display().to_string(), Target::Stack(disk.stack.clone()));
-    Spec::new(
-        Workload::preset("randread-4k").expect("a built-in workload"),
-        disks.iter().map(arm).collect(),
-        Design::Single,
-        Stop::default(),
-        seed,
-    )
+    let phase = Workload::preset("randread-4k").expect("a built-in workload");
+    let arms = disks.iter().map(arm).collect();
+    Draft { seed, ..Draft::new(vec![phase], arms, Design::Single) }.unchecked()
 }
 
 /// Whether the stack stands on a file that exists and was not given up for writing.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use iotax_experiment::{Form, Spec, Stack};
+use iotax_experiment::{Draft, Form, Stack};
 
 use crate::check::{resolved, space_needed};
 use crate::device;
@@ -12,7 +12,7 @@ use crate::resolved_target::look;
 /// The arm with the least room for test files, and how many bytes of them it has room for; `None`
 /// if no arm has any, or nobody knows how much it has. `work_dir`: where scratch files go; `None` to
 /// count only what stacks declare, for arms whose host is another.
-pub fn space_for_files(spec: &Spec, work_dir: Option<&Path>) -> Option<(usize, u64)> {
+pub fn space_for_files(spec: &Draft, work_dir: Option<&Path>) -> Option<(usize, u64)> {
     if spec.has_several_targets() {
         // Their files differ, and so does how much smaller each would have to be.
         return None;
@@ -52,7 +52,7 @@ pub fn least_stack_bytes(stack: &Stack, files_bytes: u64) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use iotax_experiment::{Arm, Stop, Target, Workload, parse_arms};
+    use iotax_experiment::{Arm, Spec, Stop, Target, Workload, parse_arms};
 
     use super::*;
 

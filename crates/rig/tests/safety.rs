@@ -238,9 +238,10 @@ fn trims_are_refused_wherever_writes_are() {
     for target in targets.into_iter().chain([disk.stack(""), disk.stack(" + ext4")]) {
         for given_up in [vec![], disk.given_up()] {
             let refusal = |trims| {
-                let mut spec = common::writing(&[("a", target.clone())]);
-                let job = &mut spec.phases[0].jobs[0];
-                (job.read_percent, job.trims) = (0, trims);
+                let spec = common::writing(&[("a", target.clone())]).with(|spec| {
+                    let job = &mut spec.phases[0].jobs[0];
+                    (job.read_percent, job.trims) = (0, trims);
+                });
                 let error = disk.open(&spec, &given_up).unwrap_err();
                 assert!(error.is_refusal(), "{error}");
                 error.to_string()

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use iotax_experiment::{Arm, Job, Spec, Stop, Target, Workload};
+use iotax_experiment::{Arm, Design, Draft, Job, Spec, Target, Workload};
 use iotax_load::IoTarget;
 use iotax_rig::{Error, Rig};
 
@@ -36,9 +36,10 @@ fn spec(root: &Path, [e, f]: [&str; 2], (f_reads, f_bytes): (u8, u64)) -> Spec {
     let at = |text: &str| text.replace("ROOT", root.to_str().unwrap());
     let targets = [format!("e={}", at(e)), format!("f={}", at(f))];
     let target = Target::parse_all(targets.iter().map(String::as_str)).unwrap();
-    let mut spec = Spec::single(workload, Arm::new("target", target), Stop::default(), 1).unwrap();
-    spec.bind_targets().unwrap();
-    spec
+    let arms = vec![Arm::new("target", target)];
+    let mut draft = Draft::new(vec![workload], arms, Design::Single);
+    draft.bind_targets().unwrap();
+    draft.resolve().unwrap()
 }
 
 fn open(root: &Path, spec: &Spec) -> Result<Rig, Error> {

@@ -386,8 +386,8 @@ mod tests {
         let arms = ["a=/a", "b=/b", "c=/c"].map(|text| Arm::parse(text).unwrap()).to_vec();
         let first = Workload::preset("randread-4k").unwrap();
         let mut spec = Spec::compare(first, arms, Stop::default(), 7).unwrap();
-        spec.phases.push(Workload::preset("etcd-wal").unwrap());
-        let plan = |at_once: u32| Plan::new(&Spec { at_once, ..spec.clone() });
+        spec = spec.with(|spec| spec.phases.push(Workload::preset("etcd-wal").unwrap()));
+        let plan = |at_once: u32| Plan::new(&spec.with(|spec| spec.at_once = at_once));
         let pairs = |turns: Vec<Vec<Turn>>| -> Vec<Vec<(usize, usize)>> {
             let pair = |turn: Turn| (turn.arm, turn.phase);
             turns.into_iter().map(|all| all.into_iter().map(pair).collect()).collect()

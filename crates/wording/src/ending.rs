@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn what_is_compared_and_how_precisely_is_told_with_the_reason() {
         let mut spec = compare();
-        (spec.stop.min_blocks, spec.stop.max_blocks) = (4, 40);
+        spec = spec.with(|spec| (spec.stop.min_blocks, spec.stop.max_blocks) = (4, 40));
         let besides =
             [None, Some(Besides::Overloaded), Some(Besides::Silent), Some(Besides::Changed)];
         let resolved = besides.map(|besides| EndReason::Resolved { besides });
@@ -208,11 +208,12 @@ mod tests {
     #[test]
     fn how_much_was_run_is_told_in_what_the_design_counts() {
         let all_run = |spec: &Spec, min_blocks, max_blocks| {
-            let mut spec = spec.clone();
-            (spec.stop.min_blocks, spec.stop.max_blocks) = (min_blocks, max_blocks);
+            let spec = spec.with(|spec| {
+                (spec.stop.min_blocks, spec.stop.max_blocks) = (min_blocks, max_blocks);
+            });
             said(&spec, &[EndReason::AllRun])
         };
-        let single = Spec { design: Design::Single, ..compare() };
+        let single = compare().with(|spec| spec.design = Design::Single);
         assert_eq!(all_run(&compare(), 6, 6), "all 6 blocks were run");
         assert_eq!(all_run(&compare(), 4, 6), "the limit of 6 blocks was reached");
         assert_eq!(all_run(&single, 1, 1), "its one trial was run");
@@ -223,7 +224,7 @@ mod tests {
     fn phases_that_ended_for_reasons_of_their_own_have_both_told() {
         let reasons = [EndReason::Resolved { besides: None }, EndReason::NoneKeepsUp];
         let mut spec = compare();
-        spec.stop.mode = StopMode::Quick;
+        spec = spec.with(|spec| spec.stop.mode = StopMode::Quick);
         let both = "every arm has a verdict; no arm keeps up with the offered rate";
         assert_eq!(said(&spec, &reasons), both);
         let cut = "the record was cut off: the program was killed or the machine went down";

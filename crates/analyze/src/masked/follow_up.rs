@@ -1,7 +1,7 @@
 //! The experiments that follow one whose arms turned out equal.
 
 use iotax_experiment::rule::{Condition, RuleOutcome};
-use iotax_experiment::{Depth, Design, Job, SideRuns, Spec, StopMode, Workload};
+use iotax_experiment::{Depth, Design, Job, SidePhase, SideRole, Spec, Stop, StopMode, Workload};
 use iotax_record::ExperimentHead;
 use iotax_stats::tail::samples_needed;
 use iotax_stats::verdict::Verdict;
@@ -28,69 +28,76 @@ const QUICK_NS: u64 = 120_000_000_000;
 /// the depth, the same and twice the depth. `None` if nothing was equal in a closed loop, or no
 /// depth can be changed.
 pub fn depth_check(spec: &Spec, parts: &[(ExperimentHead, Analysis)]) -> Option<Spec> {
-    let equal = parts.iter().filter(|(_, analysis)| may_hide_something(analysis));
-    at_depths(spec, equal.map(|(experiment, _)| experiment.spec.workload()))
+    at_depths(spec, parts.iter().map(|(_, analysis)| may_hide_something(analysis)))
 }
 
 /// The longest [`depth_check`] that may follow `spec`: every phase that can be equal is.
 pub fn longest_depth_check(spec: &Spec) -> Option<Spec> {
-    at_depths(spec, comparable(spec))
+    at_depths(spec, spec.phases().map(|phase| is_comparable(spec, phase)))
 }
 
-fn at_depths<'a>(spec: &Spec, workloads: impl Iterator<Item = &'a Workload>) -> Option<Spec> {
-    let stop = iotax_experiment::Stop {
+/// `chosen`: which of the phases.
+fn at_depths(spec: &Spec, chosen: impl Iterator<Item = bool>) -> Option<Spec> {
+    let stop = Stop {
         mode: StopMode::Quick,
         min_blocks: FEWEST_BLOCKS,
         max_blocks: CHECK_BLOCKS,
         max_time_ns: None,
         ..spec.stop
     };
-    follow_up(spec, workloads.flat_map(depths).map(shortened).collect(), "depth check", stop)
+    let chosen = spec.phases().enumerate().zip(chosen).filter(|(_, chosen)| *chosen);
+    let loads = chosen.flat_map(|((of, phase), _)| depths(of, phase)).collect();
+    follow_up(spec, loads, "depth check", stop)
 }
 
 /// The experiment that shows what a cap hides: the same arms with one I/O in flight, and at a rate
 /// below the cap. `None` if nothing is masked.
 pub fn below_the_cap(spec: &Spec, parts: &[(ExperimentHead, Analysis)]) -> Option<Spec> {
-    let masked = parts.iter().filter(|(_, analysis)| has(analysis, Verdict::Masked));
-    let loads = masked.map(|(experiment, analysis)| (experiment.spec.workload(), rates(analysis)));
-    at_loads(spec, loads)
+    let rates = |(_, analysis): &(_, _)| has(analysis, Verdict::Masked).then(|| rates(analysis));
+    at_loads(spec, parts.iter().map(rates))
 }
 
 /// The longest [`below_the_cap`] that may follow `spec`: every phase that can be masked is. How
 /// long it takes does not depend on its rates, which only the experiment tells.
 pub fn longest_below_the_cap(spec: &Spec) -> Option<Spec> {
     let any_rate = |job: &Job| (job.name.clone(), 1.0);
-    let loads = comparable(spec).map(|phase| (phase, phase.jobs.iter().map(any_rate).collect()));
-    at_loads(spec, loads)
+    let rates =
+        |phase| is_comparable(spec, phase).then(|| phase.jobs.iter().map(any_rate).collect());
+    at_loads(spec, spec.phases().map(rates))
 }
 
-fn at_loads<'a>(
-    spec: &Spec,
-    workloads: impl Iterator<Item = (&'a Workload, Vec<(String, f64)>)>,
-) -> Option<Spec> {
-    let loads = workloads.flat_map(|(workload, rates)| {
-        [workload.one_at_a_time(), workload.at_rates(&rates)].into_iter().flatten()
-    });
-    let mut loads: Vec<Workload> = loads.collect();
+/// `rates`: by phase, what is offered to each job by its name; `None` for a phase that is left out.
+fn at_loads(spec: &Spec, rates: impl Iterator<Item = Option<Vec<(String, f64)>>>) -> Option<Spec> {
+    let mut loads = Vec::new();
+    for ((of, phase), rates) in spec.phases().enumerate().zip(rates) {
+        let Some(rates) = rates else { continue };
+        let one = (SideRole::OneAtATime, phase.one_at_a_time());
+        for (role, load) in [one, (SideRole::BelowCap, phase.at_rates(&rates))] {
+            loads.extend(load.map(|load| (SidePhase { of, role }, load)));
+        }
+    }
     let mut max_blocks = spec.stop.max_blocks.clamp(spec.stop.min_blocks, MOST_BLOCKS);
     if spec.stop.mode == StopMode::Quick {
-        let trials_ns = |loads: &[Workload]| {
-            let trial_ns = loads.iter().map(|load| load.ramp_ns.saturating_add(load.time_ns));
+        let trials_ns = |loads: &[(SidePhase, Workload)]| {
+            let trial_ns = loads.iter().map(|(_, load)| load.ramp_ns.saturating_add(load.time_ns));
             trial_ns.fold(0, u64::saturating_add).saturating_mul(spec.arms.len() as u64)
         };
-        let fit = |loads: &[Workload]| QUICK_NS / trials_ns(loads).max(1);
+        let fit = |loads: &[_]| QUICK_NS / trials_ns(loads).max(1);
         // More blocks of shorter trials tell more of a mean. A tail may need longer ones.
-        let short = |load| if tail_needs_time(&load) { load } else { shortened(load) };
-        loads = loads.into_iter().map(short).collect();
+        for (_, load) in loads.iter_mut().filter(|(_, load)| !tail_needs_time(load)) {
+            shorten(load);
+        }
         // The first look needs so many blocks.
         if fit(&loads) < FIRST_LOOK as u64 {
-            loads = loads.into_iter().map(shortened).collect();
+            for (_, load) in &mut loads {
+                shorten(load);
+            }
         }
         let fewest = spec.stop.min_blocks.max(u32::try_from(FIRST_LOOK).unwrap_or(u32::MAX));
         let fit = u32::try_from(fit(&loads)).unwrap_or(u32::MAX);
         max_blocks = max_blocks.min(fit.max(fewest));
     }
-    let stop = iotax_experiment::Stop {
+    let stop = Stop {
         mode: StopMode::Quick,
         min_blocks: spec.stop.min_blocks.min(max_blocks),
         max_blocks,
@@ -109,10 +116,9 @@ fn tail_needs_time(load: &Workload) -> bool {
     enough(load.time_ns) && !enough(CHECK_TIME_NS)
 }
 
-/// The phases in which throughput is compared.
-fn comparable(spec: &Spec) -> impl Iterator<Item = &Workload> {
-    let compares = spec.design != Design::Single;
-    spec.phases().filter(move |phase| compares && !phase.is_open_loop())
+/// Whether throughput is compared in a phase.
+fn is_comparable(spec: &Spec, phase: &Workload) -> bool {
+    spec.design != Design::Single && !phase.is_open_loop()
 }
 
 /// Whether some comparison of throughput found the arms equal, or a rule about their speed is kept.
@@ -133,19 +139,20 @@ fn has(analysis: &Analysis, verdict: Verdict) -> bool {
     analysis.comparisons.iter().any(|c| c.verdict == verdict && candidates(c))
 }
 
-/// Nothing, or the workload at two depths at least.
-fn depths(workload: &Workload) -> Vec<Workload> {
-    let depths: Vec<Workload> =
-        Depth::ALL.iter().filter_map(|depth| workload.with_depth(*depth)).collect();
+/// Nothing, or a phase at two depths at least.
+fn depths(of: usize, phase: &Workload) -> Vec<(SidePhase, Workload)> {
+    let mut depths = Vec::new();
+    for depth in Depth::ALL {
+        let Some(mut load) = phase.with_depth(depth) else { continue };
+        shorten(&mut load);
+        depths.push((SidePhase { of, role: SideRole::Depth(depth) }, load));
+    }
     if depths.len() > 1 { depths } else { Vec::new() }
 }
 
-fn shortened(workload: Workload) -> Workload {
-    Workload {
-        ramp_ns: workload.ramp_ns.min(CHECK_RAMP_NS),
-        time_ns: workload.time_ns.min(CHECK_TIME_NS),
-        ..workload
-    }
+fn shorten(load: &mut Workload) {
+    load.ramp_ns = load.ramp_ns.min(CHECK_RAMP_NS);
+    load.time_ns = load.time_ns.min(CHECK_TIME_NS);
 }
 
 /// What each job is offered: a share of what the slowest arm made of it.
@@ -164,22 +171,21 @@ fn rates(analysis: &Analysis) -> Vec<(String, f64)> {
 
 fn follow_up(
     spec: &Spec,
-    phases: Vec<Workload>,
+    phases: Vec<(SidePhase, Workload)>,
     name: &str,
-    stop: iotax_experiment::Stop,
+    stop: Stop,
 ) -> Option<Spec> {
     if phases.is_empty() || spec.is_of_results() {
         return None;
     }
     let suite = (phases.len() > 1).then(|| name.to_owned());
-    let (side_runs, fail_if) = (SideRuns::default(), Vec::new());
-    let spec = Spec { phases, suite, stop, side_runs, fail_if, ..spec.clone() };
+    let spec = spec.beside(phases, suite, stop);
     spec.validate().is_ok().then_some(spec)
 }
 
 #[cfg(test)]
 mod tests {
-    use iotax_experiment::{Arm, Stop, Target};
+    use iotax_experiment::{Arm, Target};
 
     use super::*;
 
@@ -208,8 +214,8 @@ mod tests {
         assert_eq!(longest(&spec(StopMode::Quick, 4)), (5, 120));
         // Four blocks are the least.
         assert_eq!(longest(&spec(StopMode::Quick, 8)), (4, 192));
-        let mut few = spec(StopMode::Quick, 2);
-        (few.stop.min_blocks, few.stop.max_blocks) = (3, 3);
+        let few = spec(StopMode::Quick, 2)
+            .with(|few| (few.stop.min_blocks, few.stop.max_blocks) = (3, 3));
         assert_eq!(longest(&few), (3, 36));
     }
 
@@ -218,12 +224,31 @@ mod tests {
         let spec = spec(StopMode::Quick, 2);
         let window_ns = |iops: f64| {
             let rates = vec![(spec.workload().primary.clone(), iops)];
-            let loads = at_loads(&spec, std::iter::once((spec.workload(), rates))).unwrap();
+            let loads = at_loads(&spec, std::iter::once(Some(rates))).unwrap();
             (loads.phases().map(|load| load.time_ns).last(), loads.stop.max_blocks)
         };
         assert_eq!(window_ns(1_000.0), (Some(CHECK_TIME_NS), 10), "too few in any case");
         assert_eq!(window_ns(3_000.0), (Some(5_000_000_000), 6));
         assert_eq!(window_ns(6_000.0), (Some(CHECK_TIME_NS), 10), "enough in any case");
+    }
+
+    /// What a side run does is known by what is recorded, whatever workloads are called.
+    #[test]
+    fn names_of_workloads_mean_nothing() {
+        let spec = spec(StopMode::Default, 2).with(|spec| {
+            let like = spec.phases.remove(0);
+            let named = |name: &str| Workload { name: name.to_owned(), ..like.clone() };
+            spec.phases = ["drain", "x", "x at half depth", "x, below the cap"].map(named).into();
+        });
+        let check = longest_depth_check(&spec).unwrap();
+        assert_eq!(check.validate(), Ok(()));
+        let all = (0..4)
+            .flat_map(|of| Depth::ALL.map(|depth| SidePhase { of, role: SideRole::Depth(depth) }));
+        assert_eq!(check.side_phases, all.collect::<Vec<_>>());
+        let below = longest_below_the_cap(&spec).unwrap();
+        assert_eq!(below.side_phases[6], SidePhase { of: 3, role: SideRole::OneAtATime });
+        assert_eq!(below.phase(6).unwrap().side_phases, [below.side_phases[6]]);
+        assert_eq!(below.phases[7].name, "x, below the cap below the cap");
     }
 
     #[test]
@@ -232,8 +257,8 @@ mod tests {
         let workload = Workload::preset("randread-4k").unwrap();
         let alone = Spec::single(workload, arm, Stop::default(), 1).unwrap();
         assert!(longest_below_the_cap(&alone).is_none() && longest_depth_check(&alone).is_none());
-        let mut offered = spec(StopMode::Quick, 2);
-        offered.phases[0].set("rate=100").unwrap();
+        let offered =
+            spec(StopMode::Quick, 2).with(|offered| offered.phases[0].set("rate=100").unwrap());
         assert!(longest_below_the_cap(&offered).is_none());
     }
 }

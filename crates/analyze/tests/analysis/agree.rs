@@ -13,9 +13,10 @@ use crate::warnings::{asked, said};
 /// Equal arms, and what a depth check finds of them: rates by arm, block and depth.
 fn checked(iops: impl Fn(usize, u32, u32) -> f64) -> Found {
     let mut bed = Bed::compare(&["a", "b"]);
-    let spec = &mut bed.experiment.spec;
-    spec.phases[0].set("depth=8").unwrap();
-    spec.fail_if = vec![Rule::parse("slower by 5%").unwrap()];
+    bed.edit(|spec| {
+        spec.phases[0].set("depth=8").unwrap();
+        spec.fail_if = vec![Rule::parse("slower by 5%").unwrap()];
+    });
     let trials = bed.blocks(6, &[970.0, 970.0], 0.01);
     let mut phases = Phases::new(&bed.experiment);
     for trial in &trials {

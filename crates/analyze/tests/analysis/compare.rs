@@ -163,7 +163,7 @@ fn hopeless_noise_ends_a_run_with_what_it_would_take() {
 fn simultaneous_intervals_are_wider() {
     let width = |simultaneous| {
         let mut bed = Bed::compare(&["base", "a", "b", "c"]);
-        bed.experiment.spec.stop.simultaneous = simultaneous;
+        bed.edit(|spec| spec.stop.simultaneous = simultaneous);
         let trials = bed.blocks(5, &[400.0, 380.0, 360.0, 340.0], 0.02);
         let analysis = bed.analyze(&trials);
         let a = of(&analysis, "a", Metric::Throughput);
@@ -224,8 +224,10 @@ fn enough_blocks_since_a_change_of_effect_earn_a_verdict() {
 #[test]
 fn the_syncs_of_a_job_that_waits_for_them_decide() {
     let mut bed = Bed::compare(&["base", "slow"]);
-    let job = &mut bed.experiment.spec.phases[0].jobs[0];
-    (job.read_percent, job.fsync_every) = (0, Some(1));
+    bed.edit(|spec| {
+        let job = &mut spec.phases[0].jobs[0];
+        (job.read_percent, job.fsync_every) = (0, Some(1));
+    });
     let mut trials = bed.blocks(8, &[400.0, 400.0], 0.02);
     for trial in &mut trials {
         let sync_ns = if trial.arm == "slow" { 175_000 } else { 100_000 };
@@ -249,7 +251,7 @@ fn the_syncs_of_a_job_that_waits_for_them_decide() {
 #[test]
 fn a_workload_that_flushes_is_compared_in_its_flushes() {
     let mut bed = Bed::compare(&["base", "slow"]);
-    bed.experiment.spec.phases[0].jobs[0].fsync_every = Some(1);
+    bed.edit(|spec| spec.phases[0].jobs[0].fsync_every = Some(1));
     let mut trials = bed.blocks(8, &[400.0, 400.0], 0.02);
     for trial in &mut trials {
         let is_slow = trial.arm == "slow";

@@ -64,21 +64,23 @@ fn a_trial_that_was_held_up_weighs_by_what_it_did() {
 
 /// Jobs of two targets and a third one beside, each one at a time.
 fn on_several_targets(bed: &mut Bed) {
-    let spec = &mut bed.experiment.spec;
-    let own = spec.workload().jobs[0].clone();
+    let own = bed.experiment.spec.workload().jobs[0].clone();
     let of = |name: &str, target: &str| Job {
         name: name.to_owned(),
         target: Some(target.to_owned()),
         ..own.clone()
     };
-    spec.phases[0].jobs = vec![of("reader", "x"), of("other", "x"), of("third", "y")];
-    for arm in &mut spec.arms {
-        let named = |name: &str| NamedTarget {
-            name: name.to_owned(),
-            target: Target::Path(format!("/{name}").into()),
-        };
-        arm.target = Target::Several(vec![named("x"), named("y")]);
-    }
+    let jobs = vec![of("reader", "x"), of("other", "x"), of("third", "y")];
+    let named = |name: &str| NamedTarget {
+        name: name.to_owned(),
+        target: Target::Path(format!("/{name}").into()),
+    };
+    bed.edit(|spec| {
+        spec.phases[0].jobs = jobs;
+        for arm in &mut spec.arms {
+            arm.target = Target::Several(vec![named("x"), named("y")]);
+        }
+    });
 }
 
 proptest! {
@@ -122,7 +124,7 @@ proptest! {
 #[test]
 fn of_each_depth_of_a_depth_check() {
     let mut bed = Bed::compare(&["a", "b"]);
-    bed.experiment.spec.phases[0].set("depth=8").unwrap();
+    bed.edit(|spec| spec.phases[0].set("depth=8").unwrap());
     let trials = bed.blocks(4, &[400.0, 400.0], 0.001);
     let mut phases = Phases::new(&bed.experiment);
     for trial in &trials {

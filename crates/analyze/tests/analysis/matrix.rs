@@ -14,12 +14,14 @@ fn bed() -> Bed {
     let names: Vec<String> =
         SEC.iter().flat_map(|sec| NCONNECT.iter().map(move |n| format!("{sec}/{n}"))).collect();
     let mut bed = Bed::compare(&names.iter().map(String::as_str).collect::<Vec<_>>());
-    for arm in &mut bed.experiment.spec.arms {
-        let (sec, nconnect) = arm.name.split_once('/').expect("a cell");
-        let setting =
-            |factor: &str, level: &str| Setting { factor: factor.into(), level: level.into() };
-        arm.levels = vec![setting("sec", sec), setting("nconnect", nconnect)];
-    }
+    let setting =
+        |factor: &str, level: &str| Setting { factor: factor.into(), level: level.into() };
+    bed.edit(|spec| {
+        for arm in &mut spec.arms {
+            let (sec, nconnect) = arm.name.split_once('/').expect("a cell");
+            arm.levels = vec![setting("sec", sec), setting("nconnect", nconnect)];
+        }
+    });
     bed
 }
 
@@ -136,8 +138,7 @@ fn factors_without_an_effect_hardly_ever_get_one() {
 fn a_level_whose_arms_differ_in_more_has_no_effect_and_is_named() {
     let mut bed = bed();
     // krb5p is there with nconnect=4 alone, sys without.
-    let arms = &mut bed.experiment.spec.arms;
-    arms.retain(|arm| !["sys/4", "krb5p/1"].contains(&arm.name.as_str()));
+    bed.edit(|spec| spec.arms.retain(|arm| !["sys/4", "krb5p/1"].contains(&arm.name.as_str())));
     let trials = bed.blocks(8, &[1000.0, 700.0, 690.0, 500.0], 0.03);
     let found = matrix(&bed, &trials);
     assert_eq!(found.unpaired.len(), 1);

@@ -13,8 +13,8 @@ use crate::warnings::asked;
 /// Blocks of two arms, of whose trials those fail that `fails` picks by block and arm.
 fn run(truth: [f64; 2], blocks: u32, fails: impl Fn(u32, &str) -> bool) -> Found {
     let mut bed = Bed::compare(&["base", "new"]);
-    bed.experiment.spec.fail_if =
-        ["slower by 5%", "iops < 300"].map(|rule| Rule::parse(rule).unwrap()).to_vec();
+    let rules = ["slower by 5%", "iops < 300"].map(|rule| Rule::parse(rule).unwrap());
+    bed.edit(|spec| spec.fail_if = rules.to_vec());
     let trials = bed.blocks(blocks, &truth, 0.01).into_iter();
     let lost = |trial: Trial| if fails(trial.block, &trial.arm) { failed(trial) } else { trial };
     bed.analyze(&trials.map(lost).collect::<Vec<_>>())
@@ -91,7 +91,7 @@ fn what_the_user_interrupted_is_not_missing() {
 #[test]
 fn a_run_with_rules_goes_on_while_lost_trials_may_become_few() {
     let mut bed = Bed::compare(&["base", "new"]);
-    bed.experiment.spec.fail_if = vec![Rule::parse("slower by 5%").unwrap()];
+    bed.edit(|spec| spec.fail_if = vec![Rule::parse("slower by 5%").unwrap()]);
     let trials = bed.blocks(40, &[400.0, 400.0], 0.002).into_iter();
     let lost = |trial: Trial| {
         if trial.arm == "new" && trial.block == 1 { failed(trial) } else { trial }

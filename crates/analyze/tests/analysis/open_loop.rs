@@ -82,7 +82,7 @@ fn short_ios_do_not_hide_an_overload() {
 #[test]
 fn native_and_fio_are_compared_from_submission() {
     let (mut bed, mut trials) = offered(2100.0, 5, [100.0, 100.0]);
-    bed.experiment.spec.arms[1].driver = Driver::Fio;
+    bed.edit(|spec| spec.arms[1].driver = Driver::Fio);
     for trial in &mut trials {
         let is_native = trial.arm == "base";
         let waited: LatencyHistogram = {
@@ -121,16 +121,18 @@ fn response_counts_from_the_intended_start() {
     assert!(mean > 1.0, "{mean}");
 }
 
+const INDEX: IndexLoads = IndexLoads {
+    versions_per_second: 4.0,
+    index_bytes: 1 << 24,
+    slow_load_ns: 10_000_000,
+    queries_per_second: 100.0,
+    query_bytes: 4096,
+};
+
 #[test]
 fn index_loads_are_compared_and_described() {
     let mut bed = Bed::compare(&["base", "slow"]);
-    bed.experiment.spec.phases[0].index = Some(IndexLoads {
-        versions_per_second: 4.0,
-        index_bytes: 1 << 24,
-        slow_load_ns: 10_000_000,
-        queries_per_second: 100.0,
-        query_bytes: 4096,
-    });
+    bed.edit(|spec| spec.phases[0].index = Some(INDEX));
     let mut trials = bed.blocks(4, &[400.0, 400.0], 0.01);
     // Without any load that could be counted nothing would come of more blocks.
     let twice_as_slow = bed.blocks(4, &[400.0, 200.0], 0.01);
@@ -189,13 +191,7 @@ fn an_error_beside_the_jobs_is_told_and_counted_in_no_rate() {
 #[test]
 fn a_run_goes_on_until_index_loads_have_a_verdict_too() {
     let mut bed = Bed::compare(&["base", "slow"]);
-    bed.experiment.spec.phases[0].index = Some(IndexLoads {
-        versions_per_second: 4.0,
-        index_bytes: 1 << 24,
-        slow_load_ns: 10_000_000,
-        queries_per_second: 100.0,
-        query_bytes: 4096,
-    });
+    bed.edit(|spec| spec.phases[0].index = Some(INDEX));
     // Reads are twice as slow, beyond doubt; loads three times as slow, but for every third block.
     let mut trials = bed.blocks(20, &[400.0, 200.0], 0.01);
     for trial in &mut trials {
@@ -213,6 +209,6 @@ fn a_run_goes_on_until_index_loads_have_a_verdict_too() {
     let first = (3..=20).find(|blocks| stops(*blocks)).unwrap();
     assert_eq!(verdict(first), Verdict::Slower, "after {first} blocks");
     assert!(first > 3);
-    bed.experiment.spec.stop.mode = iotax_experiment::StopMode::Default;
+    bed.edit(|spec| spec.stop.mode = iotax_experiment::StopMode::Default);
     assert!(!bed.decide(&so_far(first)).stop.is_empty(), "their precision is not asked for");
 }

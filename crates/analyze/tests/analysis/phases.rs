@@ -16,7 +16,7 @@ fn two_phases() -> (Bed, Vec<Trial>) {
     }
     trials.extend(noisy);
     let first = bed.experiment.spec.workload().clone();
-    bed.experiment.spec.phases.push(Workload { name: "second".to_owned(), ..first });
+    bed.edit(|spec| spec.phases.push(Workload { name: "second".to_owned(), ..first }));
     (bed, trials)
 }
 

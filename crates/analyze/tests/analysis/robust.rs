@@ -88,7 +88,7 @@ fn beds() -> impl Strategy<Value = Bed> {
         let mut bed = match design {
             0 => {
                 let mut bed = Bed::compare(&["mask 0"]);
-                bed.experiment.spec.design = Design::Single;
+                bed.edit(|spec| spec.design = Design::Single);
                 bed
             }
             1 => Bed::compare(&["mask 0"]),
@@ -97,8 +97,8 @@ fn beds() -> impl Strategy<Value = Bed> {
             _ => Bed::peel_of(&["a", "b", "c"], vec![0, 1, 3]),
         };
         if is_open {
-            bed.experiment.spec.phases[0].jobs[0].pace = Pace::Even { iops: 4.0 };
-            bed.experiment.spec.phases[0].jobs[0].invalidate = true;
+            bed.edit(|spec| spec.phases[0].jobs[0].pace = Pace::Even { iops: 4.0 });
+            bed.edit(|spec| spec.phases[0].jobs[0].invalidate = true);
             bed = bed.on_disk();
         }
         bed
@@ -143,7 +143,7 @@ proptest! {
 #[test]
 fn cpu_times_that_are_too_much_together_are_analysed() {
     let mut bed = Bed::compare(&["mask 0"]);
-    bed.experiment.spec.design = Design::Single;
+    bed.edit(|spec| spec.design = Design::Single);
     let times = [5_760_218_613_470_678_547, u64::MAX - 5_760_218_613_470_678_546];
     let trials = [0, 1].map(|slot| {
         let load = load((1, 1, 0, times[slot], 0, 0), None, 1);
@@ -175,7 +175,7 @@ fn an_empty_record_is_open_in_every_respect() {
 #[test]
 fn a_plain_run_compares_nothing_and_stops_after_its_trials() {
     let mut bed = Bed::compare(&["only"]).stop(|stop| (stop.min_blocks, stop.max_blocks) = (2, 2));
-    bed.experiment.spec.design = Design::Single;
+    bed.edit(|spec| spec.design = Design::Single);
     let mut trials = bed.blocks(2, &[1000.0], 0.01);
     job(&mut trials[0]).write.bytes = 0;
     assert_eq!(bed.decide(&trials[..1]).stop, []);

@@ -10,8 +10,8 @@ use iotax_wording::rule;
 use crate::support::{Bed, SECOND_NS, SECONDS, job};
 
 fn ruled(mut bed: Bed, rules: &[&str]) -> Bed {
-    bed.experiment.spec.fail_if =
-        rules.iter().map(|rule| Rule::parse(rule).expect("a rule")).collect();
+    let rules = rules.iter().map(|rule| Rule::parse(rule).expect("a rule")).collect();
+    bed.edit(|spec| spec.fail_if = rules);
     bed
 }
 
@@ -55,7 +55,7 @@ fn a_figure_is_held_against_a_limit_in_every_arm_or_the_one_that_is_named() {
 #[test]
 fn a_percentile_below_its_limit_needs_operations_beyond_it() {
     let mut bed = ruled(Bed::compare(&["old"]), &["p99 > 100ms", "p99 > 1ms"]);
-    bed.experiment.spec.design = iotax_experiment::Design::Single;
+    bed.edit(|spec| spec.design = iotax_experiment::Design::Single);
     let trials = bed.blocks(6, &[400.0], 0.02);
     let judged = judged(&bed, &trials);
     assert_eq!(judged[0].outcome, RuleOutcome::Undecided);
@@ -133,7 +133,7 @@ fn equal_arms_hardly_ever_break_a_rule() {
 fn what_a_workload_requires_is_judged_apart_from_the_rules_and_ends_no_comparison() {
     let mut bed = ruled(Bed::compare(&["old", "new"]), &["iops < 380"]);
     let (rule, source) = (Rule::parse("iops < 350").expect("a rule"), "https://a.example".into());
-    bed.experiment.spec.phases[0].requires = Some(Requirement { rule, source });
+    bed.edit(|spec| spec.phases[0].requires = Some(Requirement { rule, source }));
     let trials = bed.blocks(10, &[400.0, 320.0], 0.02);
     let analysis = bed.analyze(&trials);
     let outcomes = |all: &[Judgment]| all.iter().map(|one| one.outcome).collect::<Vec<_>>();

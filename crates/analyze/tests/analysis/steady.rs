@@ -11,10 +11,12 @@ use crate::warnings::{pair, said};
 /// Two arms on storage, whose workload writes this share of its I/Os.
 fn bed(writes: u8) -> Bed {
     let mut bed = pair();
-    bed.experiment.spec.phases[0].jobs[0].read_percent = 100 - writes;
-    for arm in &mut bed.experiment.spec.arms {
-        arm.target = Target::Path(format!("/mnt/{}", arm.name).into());
-    }
+    bed.edit(|spec| spec.phases[0].jobs[0].read_percent = 100 - writes);
+    bed.edit(|spec| {
+        for arm in &mut spec.arms {
+            arm.target = Target::Path(format!("/mnt/{}", arm.name).into());
+        }
+    });
     bed
 }
 
@@ -54,7 +56,7 @@ fn nothing_is_said_of_reads_of_memory_of_noise_or_of_few_blocks() {
     };
     let memory = {
         let mut bed = pair();
-        bed.experiment.spec.phases[0].jobs[0].read_percent = 0;
+        bed.edit(|spec| spec.phases[0].jobs[0].read_percent = 0);
         let trials = drifting(&mut bed, 10, 0.93);
         bed.analyze(&trials)
     };
@@ -129,7 +131,7 @@ fn rounds_go_on_until_the_last_five_are_steady() {
 #[test]
 fn an_arm_that_is_not_steady_says_so_with_its_figures() {
     let mut bed = bed(100);
-    bed.experiment.spec.side_runs = SideRuns { precondition: true, ..SideRuns::default() };
+    bed.edit(|spec| spec.side_runs = SideRuns { precondition: true, ..SideRuns::default() });
     let wild: Vec<f64> = (0..25).map(|i| if i % 2 == 0 { 500.0 } else { 700.0 }).collect();
     let main = bed.experiment.clone();
     let (own, arms) = preconditioned(&mut bed, &wild);

@@ -6,7 +6,7 @@ use iotax_analyze::{Analysis, Analyzer, Comparison, Metric, Progress};
 use iotax_experiment::layers::{Aes, Mem};
 use iotax_experiment::plan::Plan;
 use iotax_experiment::{
-    Arm, Design, Engine, Job, Layer, Pace, Pattern, Spec, Stack, Stop, StopMode, Subject, Target,
+    Arm, Design, Draft, Engine, Job, Layer, Pace, Pattern, Stack, Stop, StopMode, Subject, Target,
     Workload,
 };
 use iotax_record::{
@@ -49,11 +49,8 @@ pub(crate) struct Bed {
 impl Bed {
     /// Arms by name, each on its own in-process stack of memory and the given layers.
     pub(crate) fn new(arms: &[(&str, &[Layer])], design: Design) -> Self {
-        let spec = Spec::new(
-            workload(),
-            arms.iter().map(|(name, layers)| arm(name, layers)).collect(),
-            design,
-            Stop {
+        let spec = Draft {
+            stop: Stop {
                 mode: StopMode::Quick,
                 margin: 0.05,
                 alpha: 0.05,
@@ -62,8 +59,14 @@ impl Bed {
                 min_blocks: 3,
                 max_time_ns: None,
             },
-            1,
-        );
+            seed: 1,
+            ..Draft::new(
+                vec![workload()],
+                arms.iter().map(|(name, layers)| arm(name, layers)).collect(),
+                design,
+            )
+        }
+        .unchecked();
         let sites = arms.iter().map(|_| memory_site()).collect();
         let experiment = ExperimentHead {
             cloud: iotax_experiment::CloudChoice::default(),
@@ -113,13 +116,17 @@ impl Bed {
     }
 
     pub(crate) fn stop(mut self, change: impl FnOnce(&mut Stop)) -> Self {
-        change(&mut self.experiment.spec.stop);
+        self.edit(|spec| change(&mut spec.stop));
         self
+    }
+
+    pub(crate) fn edit(&mut self, change: impl FnOnce(&mut Draft)) {
+        self.experiment.spec = self.experiment.spec.with(change);
     }
 
     /// Offers a rate instead of a closed loop.
     pub(crate) fn offer(mut self, iops: f64) -> Self {
-        self.experiment.spec.phases[0].jobs[0].pace = Pace::Even { iops };
+        self.edit(|spec| spec.phases[0].jobs[0].pace = Pace::Even { iops });
         self
     }
 

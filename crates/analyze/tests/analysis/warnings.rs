@@ -252,7 +252,7 @@ fn schedule_slip() {
 /// it read; the first one's reads were cold.
 fn cold(bed: Bed, share: Option<f64>) -> Found {
     let mut bed = bed;
-    bed.experiment.spec.phases[0].jobs[0].invalidate = true;
+    bed.edit(|spec| spec.phases[0].jobs[0].invalidate = true);
     let mut trials = bed.blocks(4, &[500.0, 500.0], 0.01);
     for trial in &mut trials {
         let read = job(trial).read.bytes as f64;
@@ -311,7 +311,7 @@ fn impossible_speed() {
 #[test]
 fn cache_answered() {
     let mut bed = pair().on_disk();
-    bed.experiment.spec.phases[0].jobs[0].direct = true;
+    bed.edit(|spec| spec.phases[0].jobs[0].direct = true);
     let reads = changed(&mut bed, |trial| load(trial).system.device_read_bytes = Some(BLOCK));
     insta::assert_snapshot!(said(&reads, Check::CacheAnswered), @"
     [other, 4 trials] 9.77 MiB were read with direct I/O, but devices moved only 4 KiB (0.04 %) (in 4 of 4 trials)
@@ -335,10 +335,12 @@ fn cache_answered() {
 #[test]
 fn the_page_cache_took_what_was_written() {
     let mut bed = pair().on_disk();
-    bed.experiment.spec.arms.iter_mut().for_each(|arm| {
-        arm.target = iotax_experiment::Target::Path("/data".into());
+    bed.edit(|spec| {
+        for arm in &mut spec.arms {
+            arm.target = iotax_experiment::Target::Path("/data".into());
+        }
+        spec.phases[0].jobs[0].direct = false;
     });
-    bed.experiment.spec.phases[0].jobs[0].direct = false;
     let kept = changed(&mut bed, |trial| {
         job(trial).write.bytes = 1_000_000_000;
         load(trial).system.device_write_bytes = Some(1_000_000);
@@ -347,7 +349,7 @@ fn the_page_cache_took_what_was_written() {
     [other, 4 trials] 954 MiB were written to the page cache and never synced; devices moved only 977 KiB (0.1 %) (in 4 of 4 trials)
       -> The rate of writes is that of memory, not of the storage. Set direct=true, or sync as the application does (fsync-every=...).
     ");
-    bed.experiment.spec.phases[0].jobs[0].fsync_every = Some(1);
+    bed.edit(|spec| spec.phases[0].jobs[0].fsync_every = Some(1));
     let synced = changed(&mut bed, |trial| {
         job(trial).write.bytes = 1_000_000_000;
         load(trial).system.device_write_bytes = Some(1_000_000);
@@ -358,10 +360,12 @@ fn the_page_cache_took_what_was_written() {
 #[test]
 fn buffered_io_may_be_answered_by_a_cache() {
     let mut bed = pair();
-    bed.experiment.spec.arms.iter_mut().for_each(|arm| {
-        arm.target = iotax_experiment::Target::Path("/data".into());
+    bed.edit(|spec| {
+        for arm in &mut spec.arms {
+            arm.target = iotax_experiment::Target::Path("/data".into());
+        }
+        spec.phases[0].jobs[0].engine = Engine::Psync;
     });
-    bed.experiment.spec.phases[0].jobs[0].engine = Engine::Psync;
     let mut bed = bed.on_disk();
     let analysis = changed(&mut bed, |trial| load(trial).system.device_read_bytes = Some(0));
     assert_eq!(analysis.warnings, []);

@@ -1,7 +1,7 @@
 use iotax_catalog::{Direction, Scope};
 use iotax_experiment::documented::{Documented, LimitBy, Standing};
 use iotax_experiment::{
-    Arm, CloudChoice, KnownLimit, Opened, OpenedTarget, Probe, Search, SearchTarget, Target,
+    Arm, CloudChoice, KnownLimit, Opened, OpenedTarget, Probe, SearchDraft, SearchTarget, Target,
     parse_arms,
 };
 
@@ -78,7 +78,7 @@ fn searched_with(
 fn searched_on(known: Vec<KnownLimit>, mut path: Path) -> Caps {
     let arm: Arm = parse_arms(["netns"]).unwrap().remove(0);
     assert!(matches!(arm.target, Target::Stack(_)));
-    let search = Search {
+    let search = SearchDraft {
         targets: vec![SearchTarget { arm, span_bytes: 1 << 30 }],
         writes: false,
         quick: true,
@@ -86,7 +86,9 @@ fn searched_on(known: Vec<KnownLimit>, mut path: Path) -> Caps {
         cloud: CloudChoice { vm: Some("m5.xlarge".to_owned()), ..CloudChoice::default() },
         fail_if: vec![iotax_experiment::Rule::parse("bandwidth < 1G").unwrap()],
         seed: 1,
-    };
+    }
+    .resolve()
+    .unwrap();
     let found = OpenedTarget { smallest_io_bytes: None, known };
     let opened = Opened { cloud: search.cloud.clone(), targets: vec![found] };
     find(&search, &opened, &mut path)

@@ -53,7 +53,7 @@ fn retell(dir: &Location, reader: &Reader<ExperimentHead>, retold: &mut Retold) 
         }
         phases.add(&trial);
     }
-    recorded::add_side_records(dir, &mut phases, retold)?;
+    recorded::add_side_records(dir, &reader.head.spec, &mut phases, retold)?;
     let parts = phases.finish(retold.end(reader.end.as_ref()).as_ref());
     Ok(bundle(&experiment, &parts, &steps)?)
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use iotax_cluster::{Place, PodOptions, Request, Volume, survey};
 use iotax_diagnose::{VolumeInUse, choice_of};
 use iotax_experiment::documented::named;
-use iotax_experiment::{CloudChoice, Layer, Spec, Stack, Target};
+use iotax_experiment::{CloudChoice, Draft, Layer, Spec, Stack, Target};
 use iotax_rig::Progress;
 use iotax_run::{Host, Hosts};
 
@@ -34,7 +34,7 @@ impl<'a> InCluster<'a> {
     }
 
     /// Puts arms where they are in their pods.
-    pub(crate) fn place(&mut self, spec: Spec, pods: &PodArgs) -> Result<Spec> {
+    pub(crate) fn place(&mut self, spec: Draft, pods: &PodArgs) -> Result<Draft> {
         let (spec, places) = place(spec, self.options.size_bytes, &pods.write_to)?;
         self.places = places;
         let has_index = spec.phases().any(|phase| phase.index.is_some());
@@ -132,7 +132,7 @@ impl<'a> InCluster<'a> {
 
 /// Reads the targets of all arms, and puts what they are in their pods in their place. Test files are
 /// fitted to the volumes. `write_to`: volumes that were there before, and may be written to.
-fn place(mut spec: Spec, size_bytes: u64, write_to: &[String]) -> Result<(Spec, Vec<Place>)> {
+fn place(mut spec: Draft, size_bytes: u64, write_to: &[String]) -> Result<(Draft, Vec<Place>)> {
     let consents: Vec<Volume> = write_to
         .iter()
         .map(|text| text.parse())

@@ -6,7 +6,7 @@ use iotax_analyze::fewest;
 use iotax_experiment::plan::Plan;
 use iotax_experiment::rule::Condition;
 use iotax_experiment::units::format_duration;
-use iotax_experiment::{Bound, Design, Rule, Spec};
+use iotax_experiment::{Bound, Design, Draft, Rule};
 use iotax_record::Trial;
 
 use crate::exit::{Result, usage};
@@ -15,11 +15,11 @@ use crate::exit::{Result, usage};
 const ENOUGH: u32 = 10;
 
 /// Refuses rules that no outcome of this run decides.
-pub(super) fn refuse_undecidable(spec: &Spec) -> Result<()> {
+pub(super) fn refuse_undecidable(spec: &Draft) -> Result<()> {
     spec.fail_if.iter().try_for_each(|rule| refuse_with_few_blocks(spec, rule))
 }
 
-fn refuse_with_few_blocks(spec: &Spec, rule: &Rule) -> Result<()> {
+fn refuse_with_few_blocks(spec: &Draft, rule: &Rule) -> Result<()> {
     let needed = fewest(spec, rule);
     let is_run = spec.design == Design::Single;
     let (unit, option) = if is_run { ("trials", "-n") } else { ("blocks", "--max-blocks") };
@@ -49,7 +49,7 @@ fn refuse_with_few_blocks(spec: &Spec, rule: &Rule) -> Result<()> {
 }
 
 /// Whether no job ends a trial before its time.
-fn is_as_long_as_planned(spec: &Spec) -> bool {
+fn is_as_long_as_planned(spec: &Draft) -> bool {
     let mut jobs = spec.phases().flat_map(|phase| &phase.jobs);
     jobs.all(|job| job.bound == Bound::Time && !job.ends_all)
 }
@@ -60,7 +60,7 @@ fn whole_seconds(ns: u64) -> u64 {
 }
 
 /// Refuses rules that these results cannot decide, since there are too few of an arm.
-pub(super) fn refuse_undecided_by(spec: &Spec, trials: &[Trial]) -> Result<()> {
+pub(super) fn refuse_undecided_by(spec: &Draft, trials: &[Trial]) -> Result<()> {
     spec.fail_if.iter().try_for_each(|rule| {
         let needed = fewest(spec, rule);
         let mut arms = arms_behind(spec, rule).into_iter();
@@ -82,7 +82,7 @@ pub(super) fn refuse_undecided_by(spec: &Spec, trials: &[Trial]) -> Result<()> {
 }
 
 /// The arms that a rule rests on.
-fn arms_behind(spec: &Spec, rule: &Rule) -> BTreeSet<usize> {
+fn arms_behind(spec: &Draft, rule: &Rule) -> BTreeSet<usize> {
     match rule.condition {
         Condition::SlowerBy(_) => {
             let pairs = spec.pairs().into_iter();

@@ -1,6 +1,6 @@
 //! Test files that fit where they go: what shrinks, and what would help where nothing may.
 
-use iotax_experiment::Spec;
+use iotax_experiment::Draft;
 use iotax_experiment::units::format_bytes;
 
 use crate::args::LoadArgs;
@@ -8,7 +8,7 @@ use crate::exit::Result;
 
 /// Fits sizes that nobody asked for to the room that all arms have; says what would do where test
 /// files find none.
-pub(crate) fn fit(spec: &mut Spec, load: &LoadArgs) -> Option<String> {
+pub(crate) fn fit(spec: &mut Draft, load: &LoadArgs) -> Option<String> {
     // What is free where an agent is is not known here.
     let work_dir = load.agent.is_empty().then_some(load.dir.as_path());
     let free = iotax_rig::space_for_files(spec, work_dir);

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use indicatif::HumanBytes;
 use iotax_experiment::units::{parse_bytes, parse_duration};
-use iotax_experiment::{BurstWatch, CloudChoice, Search, SearchTarget, Yields, parse_arms};
+use iotax_experiment::{BurstWatch, CloudChoice, SearchDraft, SearchTarget, Yields, parse_arms};
 
 use super::{Resolved, documented, option, rules, same_storage, saved, seed};
 #[cfg(feature = "kubernetes")]
@@ -21,12 +21,13 @@ const USUAL_BYTES: u64 = 1 << 30;
 pub(crate) fn limits(args: &LimitsArgs) -> Result<Resolved> {
     let mut search = asked(args)?;
     rules::set_in_search(&mut search, &args.gate, args.output.format)?;
+    let search = search.resolve()?;
     same_storage::refuse_in_search(&search)?;
     Ok(Resolved::of_caps(search))
 }
 
 /// What the arguments ask for.
-fn asked(args: &LimitsArgs) -> Result<Search> {
+fn asked(args: &LimitsArgs) -> Result<SearchDraft> {
     let mut arms = parse_arms(args.targets.iter().map(String::as_str))?;
     let size = option("--size", args.size.as_deref(), parse_bytes)?;
     let cloud = documented::choice(&args.documented, arms.len())?;
@@ -52,9 +53,9 @@ fn search(
     writes: bool,
     cloud: CloudChoice,
     targets: Vec<SearchTarget>,
-) -> Result<Search> {
+) -> Result<SearchDraft> {
     let (quick, burst, seed) = (args.quick, burst(args)?, seed(args.seed));
-    Ok(Search { targets, writes, quick, burst, cloud, fail_if: Vec::new(), seed })
+    Ok(SearchDraft { targets, writes, quick, burst, cloud, fail_if: Vec::new(), seed })
 }
 
 /// How long to wait for the end of a burst, if that was asked for.
@@ -70,8 +71,8 @@ fn burst(args: &SearchArgs) -> Result<Option<BurstWatch>> {
 }
 
 /// Makes the files in directories no larger than they have room for, and says so.
-fn fit(search: &mut Search, work_dir: &Path) {
-    let mut spec = search.spec();
+fn fit(search: &mut SearchDraft, work_dir: &Path) {
+    let mut spec = search.draft();
     spec.phases[0].yields = Some(Yields::Spans);
     spec.fit(iotax_rig::space_for_files(&spec, Some(work_dir)));
     let Some(told) = spec.told_fit() else { return };
@@ -88,15 +89,15 @@ pub(crate) fn kube_limits(args: &KubeLimitsArgs, volumes: &mut InCluster<'_>) ->
     let mut search = in_cluster(args, volumes.options.size_bytes)?;
     rules::set_in_search(&mut search, &args.gate, args.output.format)?;
     refuse_small(&search)?;
-    let placed = volumes.place(search.spec(), &args.pods)?;
+    let placed = volumes.place(search.draft(), &args.pods)?;
     for (target, arm) in search.targets.iter_mut().zip(placed.arms) {
         target.arm = arm;
     }
-    Ok(Resolved::of_caps(search))
+    Ok(Resolved::of_caps(search.resolve()?))
 }
 
 #[cfg(feature = "kubernetes")]
-fn in_cluster(args: &KubeLimitsArgs, size_bytes: u64) -> Result<Search> {
+fn in_cluster(args: &KubeLimitsArgs, size_bytes: u64) -> Result<SearchDraft> {
     let of_class = |class: &String| {
         let node = args.node.as_ref().map_or_else(String::new, |node| format!("@{node}"));
         let one = |number| format!("{class}-{number}=class:{class}{node}");
@@ -111,7 +112,7 @@ fn in_cluster(args: &KubeLimitsArgs, size_bytes: u64) -> Result<Search> {
 }
 
 /// A few blocks would be read again and again, from whatever remembers them.
-pub(crate) fn refuse_small(search: &Search) -> Result<()> {
+pub(crate) fn refuse_small(search: &SearchDraft) -> Result<()> {
     const LEAST_BYTES: u64 = 64 << 20;
     match search.targets.iter().find(|target| target.span_bytes < LEAST_BYTES) {
         Some(target) => Err(usage(format!(

@@ -17,8 +17,8 @@ use std::path::Path;
 use iotax_dialects::fio::{self, Beyond};
 use iotax_experiment::units::{parse_duration, parse_share};
 use iotax_experiment::{
-    Arm, Changes, Driver, Factor, Form, Search, SideRuns, Spec, Stack, Stop, StopMode, Subsets,
-    Target, Workload, command_of_arm,
+    Arm, Changes, Design, Draft, Driver, Factor, Form, Search, SideRuns, Spec, Stack, Stop,
+    StopMode, Subsets, Target, Workload, command_of_arm,
 };
 use jiff::Timestamp;
 
@@ -130,10 +130,12 @@ pub(crate) fn peel(args: &PeelArgs) -> Result<Resolved> {
         };
     }
     let seed = seed(args.measure.load.seed);
-    let spec = load.into_spec(|first| Spec::peel(first, &stack, Subsets::Auto, stop, seed))?;
-    let mut spec = with_caps(spec, &args.measure)?;
-    rules::set(&mut spec, &args.measure.gate, args.measure.output.format)?;
-    finish(spec, &args.measure.load, Path::new("."))
+    let draft = load.into_draft(|phases| {
+        Ok(Draft { stop, seed, ..Draft::peel(phases, &stack, Subsets::Auto)? })
+    })?;
+    let mut draft = with_caps(draft, &args.measure)?;
+    rules::set(&mut draft, &args.measure.gate, args.measure.output.format)?;
+    finish(draft, &args.measure.load, Path::new("."))
 }
 
 /// The experiment of `iotax compare`.
@@ -152,7 +154,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Comparison> {
 /// As [`compare`], of targets only; `place` gives arms other targets, before anything is looked at.
 pub(crate) fn compare_placed(
     args: &CompareArgs,
-    place: impl FnOnce(Spec) -> Result<Spec>,
+    place: impl FnOnce(Draft) -> Result<Draft>,
 ) -> Result<Resolved> {
     if let (true, [file]) = (is_experiment_file(args), args.arms.as_slice()) {
         refuse_pairs(args)?;
@@ -181,7 +183,7 @@ fn targets(
     written: Written,
     factors: Vec<Factor>,
     args: &CompareArgs,
-    place: impl FnOnce(Spec) -> Result<Spec>,
+    place: impl FnOnce(Draft) -> Result<Draft>,
 ) -> Result<Resolved> {
     refuse_pairs(args)?;
     let mut load = Load::read(args.workload.as_ref().ok_or_else(arms::no_workload)?)?;
@@ -189,15 +191,16 @@ fn targets(
     let arms = written.targets(args, factors, &mut load)?;
     let stop = stop(&args.measure.certainty, Stop::default())?;
     let seed = seed(args.measure.load.seed);
-    let mut spec = load.into_spec(|first| Spec::compare(first, arms, stop, seed))?;
-    set_host_commands(&mut spec, &args.host)?;
-    let mut spec = with_caps(place(spec)?, &args.measure)?;
-    rules::set(&mut spec, &args.measure.gate, args.measure.output.format)?;
-    finish(spec, &args.measure.load, Path::new("."))
+    let mut draft =
+        load.into_draft(|phases| Ok(Draft { stop, seed, ..Draft::compare(phases, arms)? }))?;
+    set_host_commands(&mut draft, &args.host)?;
+    let mut draft = with_caps(place(draft)?, &args.measure)?;
+    rules::set(&mut draft, &args.measure.gate, args.measure.output.format)?;
+    finish(draft, &args.measure.load, Path::new("."))
 }
 
 /// The spec of `iotax run`; `place` as for [`compare_placed`].
-pub(crate) fn run(args: &RunArgs, place: impl FnOnce(Spec) -> Result<Spec>) -> Result<Resolved> {
+pub(crate) fn run(args: &RunArgs, place: impl FnOnce(Draft) -> Result<Draft>) -> Result<Resolved> {
     let mut load = Load::read(&args.workload)?;
     changes(&args.load)?.apply_to(&mut load.phases)?;
     let arm = Arm::new("target", Target::parse_all(args.targets.iter().map(String::as_str))?);
@@ -212,19 +215,21 @@ pub(crate) fn run(args: &RunArgs, place: impl FnOnce(Spec) -> Result<Spec>) -> R
         }
     };
     let seed = seed(args.load.seed);
-    let mut spec = place(load.into_spec(|first| Spec::single(first, arm, stop, seed))?)?;
-    spec.side_runs.drain_ns = drain(&args.load)?;
-    spec.side_runs.precondition = args.load.precondition;
-    spec.cloud = documented::choice(&args.documented, spec.targets().count())?;
-    rules::set(&mut spec, &args.gate, args.output.format)?;
-    finish(spec, &args.load, Path::new("."))
+    let mut draft = place(load.into_draft(|phases| {
+        Ok(Draft { stop, seed, ..Draft::new(phases, vec![arm], Design::Single) })
+    })?)?;
+    draft.side_runs.drain_ns = drain(&args.load)?;
+    draft.side_runs.precondition = args.load.precondition;
+    draft.cloud = documented::choice(&args.documented, draft.targets().count())?;
+    rules::set(&mut draft, &args.gate, args.output.format)?;
+    finish(draft, &args.load, Path::new("."))
 }
 
 /// An experiment file; options given beside it win.
 fn experiment_file(
     path: &Path,
     args: &CompareArgs,
-    place: impl FnOnce(Spec) -> Result<Spec>,
+    place: impl FnOnce(Draft) -> Result<Draft>,
 ) -> Result<Resolved> {
     if !args.matrix.factors.is_empty() {
         return Err(usage(
@@ -235,52 +240,49 @@ fn experiment_file(
         format!("cannot read the experiment file {}", path.display())
     })?;
     let beside = workload::beside(path);
-    let mut spec = Spec::from_toml(&path.display().to_string(), &text, &|entry| {
+    let mut draft = Draft::from_toml(&path.display().to_string(), &text, &|entry| {
         fio::from_entry(entry, &beside)
     })?;
     if let Some(text) = &args.workload {
         let load = Load::read(text)?;
-        spec.suite = None;
-        spec = load.into_spec(|first| Ok(Spec { phases: vec![first], ..spec }))?;
+        draft = load.into_draft(|phases| Ok(Draft { phases, ..draft }))?;
     }
-    let mut phases: Vec<Workload> = spec.phases().cloned().collect();
-    changes(&args.measure.load)?.apply_to(&mut phases)?;
-    spec.phases = phases;
-    spec.stop = stop(&args.measure.certainty, spec.stop)?;
+    changes(&args.measure.load)?.apply_to(&mut draft.phases)?;
+    draft.stop = stop(&args.measure.certainty, draft.stop)?;
     if let Some(seed) = args.measure.load.seed {
-        spec.seed = seed;
+        draft.seed = seed;
     }
-    spec.validate()?;
-    let mut spec = place(spec)?;
+    draft.validate()?;
+    let mut draft = place(draft)?;
     // The parent of a bare file name is the empty path.
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let parent = parent.unwrap_or(Path::new("."));
-    run_in(&mut spec, parent)?;
-    set_host_commands(&mut spec, &args.host)?;
-    rules::set(&mut spec, &args.measure.gate, args.measure.output.format)?;
-    spec.side_runs = side_runs(spec.side_runs, &args.measure)?;
-    let targets = spec.targets().count();
-    spec.cloud = documented::beside_file(spec.cloud, &args.measure.documented, targets)
+    run_in(&mut draft, parent)?;
+    set_host_commands(&mut draft, &args.host)?;
+    rules::set(&mut draft, &args.measure.gate, args.measure.output.format)?;
+    draft.side_runs = side_runs(draft.side_runs, &args.measure)?;
+    let targets = draft.targets().count();
+    draft.cloud = documented::beside_file(draft.cloud, &args.measure.documented, targets)
         .map_err(|refused| refused.placed(path, &text))?;
-    finish(spec, &args.measure.load, parent)
+    finish(draft, &args.measure.load, parent)
 }
 
 /// What `--before` and `--after` say, which win over a file.
-fn set_host_commands(spec: &mut Spec, args: &HostCommandArgs) -> Result<()> {
+fn set_host_commands(draft: &mut Draft, args: &HostCommandArgs) -> Result<()> {
     if args.before.is_empty() && args.after.is_empty() {
         return Ok(());
     }
-    let arms = spec.arms.clone();
+    let arms = draft.arms.clone();
     let before = args.before.iter().map(|text| command_of_arm(&arms, text));
     let before: Vec<_> = before.collect::<Result<_, _>>().context("option --before")?;
     let after = args.after.iter().map(|text| command_of_arm(&arms, text));
     let after: Vec<_> = after.collect::<Result<_, _>>().context("option --after")?;
-    Ok(spec.set_host_commands(before, after, &std::env::current_dir()?)?)
+    Ok(draft.set_host_commands(before, after, &std::env::current_dir()?)?)
 }
 
 /// The directory in which commands of an experiment file run.
-fn run_in(spec: &mut Spec, directory: &Path) -> Result<()> {
-    let commands = spec.arms.iter_mut().filter_map(|arm| arm.host_commands.as_mut());
+fn run_in(draft: &mut Draft, directory: &Path) -> Result<()> {
+    let commands = draft.arms.iter_mut().filter_map(|arm| arm.host_commands.as_mut());
     for commands in commands {
         commands.directory = std::path::absolute(directory)?;
     }
@@ -340,11 +342,11 @@ fn changes(args: &LoadArgs) -> Result<Changes> {
     })
 }
 
-/// The spec with what the options say about caps.
-fn with_caps(mut spec: Spec, args: &MeasureArgs) -> Result<Spec> {
-    spec.cloud = documented::choice(&args.documented, spec.targets().count())?;
-    spec.side_runs = side_runs(SideRuns { depth_check: true, ..SideRuns::default() }, args)?;
-    Ok(spec)
+/// With what the options say about caps.
+fn with_caps(draft: Draft, args: &MeasureArgs) -> Result<Draft> {
+    let cloud = documented::choice(&args.documented, draft.targets().count())?;
+    let side_runs = side_runs(SideRuns { depth_check: true, ..SideRuns::default() }, args)?;
+    Ok(Draft { cloud, side_runs, ..draft })
 }
 
 /// What is run beside the arms: options win over `asked`.
@@ -401,25 +403,25 @@ fn seed(asked: Option<u64>) -> u64 {
 
 /// Names what drives each arm, and fits test files to the room there is. Paths count from
 /// `directory`, so that a record says where it was measured.
-fn finish(mut spec: Spec, args: &LoadArgs, directory: &Path) -> Result<Resolved> {
-    decidable::refuse_undecidable(&spec)?;
-    let one_target = spec.bind_targets()?;
-    engines(&mut spec.arms, &args.engine)?;
-    fio::check_drivers(&spec).map_err(|beyond| for_fio(beyond, &spec, args))?;
-    spec.validate_precondition()?;
-    refuse_with_programs(&spec)?;
+fn finish(mut draft: Draft, args: &LoadArgs, directory: &Path) -> Result<Resolved> {
+    decidable::refuse_undecidable(&draft)?;
+    let one_target = draft.bind_targets()?;
+    engines(&mut draft.arms, &args.engine)?;
+    fio::check_drivers(&draft).map_err(|beyond| for_fio(beyond, &draft, args))?;
+    draft.validate_precondition()?;
+    refuse_with_programs(&draft)?;
     let directory = std::path::absolute(directory)?;
     let home = std::env::home_dir();
-    spec.resolve_paths(&directory, home.as_deref());
+    draft.resolve_paths(&directory, home.as_deref());
     if args.agent.is_empty() {
-        saved::refuse_targets(spec.arms.iter().map(|arm| &arm.target), &args.dir)?;
+        saved::refuse_targets(draft.arms.iter().map(|arm| &arm.target), &args.dir)?;
     }
-    let advice = fit::fit(&mut spec, args);
-    Ok(Resolved { spec, question: Question::Trials, advice, one_target })
+    let advice = fit::fit(&mut draft, args);
+    Ok(Resolved { spec: draft.resolve()?, question: Question::Trials, advice, one_target })
 }
 
 /// Recommends fio for what native engines cannot do only where the fio that is here can do it.
-fn for_fio(beyond: Beyond, spec: &Spec, args: &LoadArgs) -> Beyond {
+fn for_fio(beyond: Beyond, spec: &Draft, args: &LoadArgs) -> Beyond {
     let check = |workload: &Workload, arm: &Arm| {
         let mut workload = workload.clone();
         // That one is left out, says the advice.
@@ -444,7 +446,7 @@ fn for_fio(beyond: Beyond, spec: &Spec, args: &LoadArgs) -> Beyond {
 }
 
 /// What another program cannot do, or must not, is known before it is looked for.
-fn refuse_with_programs(spec: &Spec) -> Result<()> {
+fn refuse_with_programs(spec: &Draft) -> Result<()> {
     for arm in &spec.arms {
         for workload in spec.phases() {
             let refused = match arm.driver {

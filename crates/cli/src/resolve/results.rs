@@ -39,12 +39,14 @@ pub(super) fn compare(written: &Written, args: &CompareArgs) -> Result<Option<Sa
     let cloud = documented::choice(&args.measure.documented, arms.len())?;
     let mut results = read(arms, stop(&args.measure.certainty, Stop::default())?)?;
     let head = &mut results.experiment;
-    head.spec.cloud.clone_from(&cloud);
+    head.spec = head.spec.try_with(|spec| {
+        spec.cloud = cloud.clone();
+        for phase in &mut spec.phases {
+            phase.notes.splice(0..0, notes.iter().cloned());
+        }
+        rules::set(spec, &args.measure.gate, args.measure.output.format)
+    })?;
     head.cloud = cloud;
-    for phase in head.spec.phases_mut() {
-        phase.notes.splice(0..0, notes.iter().cloned());
-    }
-    rules::set(&mut head.spec, &args.measure.gate, args.measure.output.format)?;
     decidable::refuse_undecided_by(&head.spec, &results.trials)?;
     Ok(Some(SavedResults(results)))
 }
@@ -56,7 +58,8 @@ pub(crate) fn report(args: &ReportArgs) -> Result<SavedResults> {
         _ => "results".to_owned(),
     };
     let mut results = read(vec![SavedArm::named(name, args.paths.clone())], Stop::default())?;
-    rules::set(&mut results.experiment.spec, &args.gate, args.format)?;
+    let spec = &mut results.experiment.spec;
+    *spec = spec.try_with(|spec| rules::set(spec, &args.gate, args.format))?;
     decidable::refuse_undecided_by(&results.experiment.spec, &results.trials)?;
     Ok(SavedResults(results))
 }

@@ -2,7 +2,7 @@
 
 use clap::ValueEnum as _;
 use iotax_caps::Caps;
-use iotax_experiment::{Rule, Search, Spec};
+use iotax_experiment::{Draft, Rule, SearchDraft};
 use iotax_record::{ExperimentHead, Reader, SearchHead};
 
 use crate::args::{Format, GateArgs};
@@ -14,7 +14,7 @@ const OPTION: &str = "option --fail-if";
 ///
 /// # Errors
 /// A rule that is none, or about nothing there is; a `format` that tells of rules, without any.
-pub(super) fn set(spec: &mut Spec, args: &GateArgs, format: Format) -> Result<()> {
+pub(super) fn set(spec: &mut Draft, args: &GateArgs, format: Format) -> Result<()> {
     if !args.fail_if.is_empty() {
         spec.fail_if = parsed(args)?;
         spec.validate_rules().context(OPTION)?;
@@ -31,7 +31,7 @@ pub(crate) fn of_record(
     args: &GateArgs,
     format: Format,
 ) -> Result<Reader<ExperimentHead>> {
-    set(&mut reader.head.spec, args, format)?;
+    reader.head.spec = reader.head.spec.try_with(|spec| set(spec, args, format))?;
     Ok(reader)
 }
 
@@ -45,13 +45,17 @@ pub(crate) fn of_caps(
     args: &GateArgs,
     format: Format,
 ) -> Result<(SearchHead, Caps)> {
-    set_in_search(&mut head.search, args, format)?;
+    head.search = head.search.try_with(|search| set_in_search(search, args, format))?;
     caps.rules = iotax_caps::judge(&head.search.fail_if, &caps);
     Ok((head, caps))
 }
 
 /// The same of a search for caps.
-pub(super) fn set_in_search(search: &mut Search, args: &GateArgs, format: Format) -> Result<()> {
+pub(super) fn set_in_search(
+    search: &mut SearchDraft,
+    args: &GateArgs,
+    format: Format,
+) -> Result<()> {
     if !args.fail_if.is_empty() {
         search.fail_if = parsed(args)?;
         search.validate_rules().context(OPTION)?;

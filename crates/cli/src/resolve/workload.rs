@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use iotax_dialects::fio::{self, Machine, Outside};
 use iotax_dialects::importers::{self, Tool as Source};
 use iotax_dialects::{Tool, diskspd, tool};
-use iotax_experiment::{Factor, Spec, Workload, varied};
+use iotax_experiment::{Draft, Factor, Workload, varied};
 
 use crate::exit::{Result, read_argument, usage};
 
@@ -85,13 +85,15 @@ impl Load {
         Ok(())
     }
 
-    /// The experiment that `build` makes of the first phase, with the others after it.
-    pub(crate) fn into_spec(
-        mut self,
-        build: impl FnOnce(Workload) -> Result<Spec, iotax_experiment::Error>,
-    ) -> Result<Spec> {
-        let first = self.phases.remove(0);
-        Ok(build(first)?.followed_by(self.phases, self.suite)?)
+    /// The experiment that `build` makes of the phases.
+    pub(crate) fn into_draft(
+        self,
+        build: impl FnOnce(Vec<Workload>) -> Result<Draft, iotax_experiment::Error>,
+    ) -> Result<Draft> {
+        let suite = self.suite.filter(|_| self.phases.len() > 1);
+        let draft = Draft { suite, ..build(self.phases)? };
+        draft.validate()?;
+        Ok(draft)
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use iotax_analyze::{Phases, Sustained, below_the_cap, depth_check, drain_spec, precondition_spec};
 use iotax_experiment::plan::Plan;
-use iotax_experiment::{Spec, Workload};
+use iotax_experiment::{SideRole, Spec, Workload};
 use iotax_record::{End, ExperimentHead, SideRecord, Writer};
 use iotax_rig::Held;
 use iotax_run::{Hosts, Monotonic, Setup};
@@ -92,7 +92,7 @@ impl SideRunContext<'_> {
         if !fits(&self.experiment.spec, over_ns, &spec) {
             return Ok(false);
         }
-        let sustained = sustained.of_follow_up(&self.experiment.spec, &spec);
+        let sustained = sustained.of_follow_up(&spec);
         let make = |experiment: &ExperimentHead| Phases::of_depth_check(experiment, phases);
         let what = SideRecord::DepthCheck;
         let (check, ended) = self.run(host, what, spec, &sustained, make, iotax_run::trials)?;
@@ -131,7 +131,7 @@ impl SideRunContext<'_> {
         })?;
         let mut writer = Writer::create(&dir, &experiment)?;
         let mut phases = make(&experiment);
-        let shown = timed(what, &plan, self.experiment);
+        let shown = timed(&plan, &experiment.spec);
         let mut line =
             ProgressLine::new(&shown, &self.session.live, self.quiet).titled(what.name());
         let setup = Setup {
@@ -152,12 +152,10 @@ impl SideRunContext<'_> {
 }
 
 /// The plan without passes over spans: these end when they are through, whatever it says.
-fn timed(what: SideRecord, plan: &Plan, main: &ExperimentHead) -> Plan {
+fn timed(plan: &Plan, spec: &Spec) -> Plan {
     let mut timed = plan.clone();
-    if what == SideRecord::Precondition {
-        let fills = main.spec.phases().filter(|phase| phase.fill().is_some()).count();
-        timed.phases.drain(..fills);
-    }
+    let fills = spec.side_phases.iter().take_while(|phase| phase.role == SideRole::Fill);
+    timed.phases.drain(..fills.count());
     timed
 }
 

@@ -135,8 +135,8 @@ fn spec() -> Spec {
     let arm = |name: &str| Arm::new(name, Target::Path("/".into()));
     let mut spec =
         Spec::compare(workload, vec![arm("old"), arm("new")], Stop::default(), 7).unwrap();
-    spec.fail_if = vec![Rule::parse("slower by 5%").unwrap()];
-    spec.side_runs = SideRuns { depth_check: true, ..SideRuns::default() };
+    spec = spec.with(|spec| spec.fail_if = vec![Rule::parse("slower by 5%").unwrap()]);
+    spec = spec.with(|spec| spec.side_runs = SideRuns { depth_check: true, ..SideRuns::default() });
     spec
 }
 

@@ -272,7 +272,7 @@ impl Opening<'_, '_> {
 
     fn spec_of(&self, arms: &[usize]) -> Spec {
         let arms = arms.iter().map(|arm| self.arms[*arm].clone()).collect();
-        Spec { arms, ..self.request.spec.clone() }
+        self.request.spec.with(|draft| draft.arms = arms)
     }
 }
 

@@ -28,17 +28,18 @@ fn told(arms: &[Arm; 2], flush_ms: Option<[u64; 2]>) -> Reasons {
 }
 
 fn told_of(mut bed: Bed, arms: &[Arm], flush_ms: Option<[u64; 2]>) -> Reasons {
-    let experiment = &mut bed.experiment;
-    experiment.sites = arms.iter().map(|_| disk_site()).collect();
-    let job = &mut experiment.spec.phases[0].jobs[0];
-    (job.engine, job.direct, job.queue_depth) = (Engine::Psync, true, 1);
-    for (arm, asked) in arms.iter().zip(&mut experiment.spec.arms) {
-        let file = Layer::File(File { path: None, size_bytes: 1 << 30, thin: false });
-        let luks = (0..arm.luks).map(|_| Layer::Luks(Luks { key_bits: arm.key_bits }));
-        let last = Layer::Loop(Loop { direct: true });
-        let layers = [file].into_iter().chain(luks).chain([last]).collect();
-        asked.target = Target::Stack(Stack { layers });
-    }
+    bed.experiment.sites = arms.iter().map(|_| disk_site()).collect();
+    bed.edit(|spec| {
+        let job = &mut spec.phases[0].jobs[0];
+        (job.engine, job.direct, job.queue_depth) = (Engine::Psync, true, 1);
+        for (arm, asked) in arms.iter().zip(&mut spec.arms) {
+            let file = Layer::File(File { path: None, size_bytes: 1 << 30, thin: false });
+            let luks = (0..arm.luks).map(|_| Layer::Luks(Luks { key_bits: arm.key_bits }));
+            let last = Layer::Loop(Loop { direct: true });
+            let layers = [file].into_iter().chain(luks).chain([last]).collect();
+            asked.target = Target::Stack(Stack { layers });
+        }
+    });
     let mut trials = Vec::new();
     for block in 0..BLOCKS {
         for place in bed.order(block) {

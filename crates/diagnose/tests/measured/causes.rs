@@ -37,10 +37,12 @@ impl Scene {
     /// A healthy run: 1,000 reads of 4 KiB per second, and the disk served just these.
     pub(crate) fn healthy() -> Self {
         let mut bed = Bed::new(&[("a", &[])], Design::Single);
-        bed.experiment.spec.arms[0].target = Target::Path("/data".into());
+        bed.edit(|spec| spec.arms[0].target = Target::Path("/data".into()));
         bed.experiment.sites = vec![disk_site()];
-        let job = &mut bed.experiment.spec.phases[0].jobs[0];
-        (job.engine, job.direct, job.queue_depth) = (Engine::IoUring, true, 8);
+        bed.edit(|spec| {
+            let job = &mut spec.phases[0].jobs[0];
+            (job.engine, job.direct, job.queue_depth) = (Engine::IoUring, true, 8);
+        });
         let iops = 1000.0;
         let counters = Counters {
             at_ns: vec![0, SECONDS * SECOND_NS],
@@ -90,8 +92,8 @@ impl Scene {
         }
     }
 
-    pub(crate) fn job(&mut self) -> &mut Job {
-        &mut self.bed.experiment.spec.phases[0].jobs[0]
+    pub(crate) fn edit(&mut self, change: impl FnOnce(&mut Job)) {
+        self.bed.edit(|spec| change(&mut spec.phases[0].jobs[0]));
     }
 
     pub(crate) fn queue(&mut self) -> &mut Queue {
@@ -129,7 +131,7 @@ impl Scene {
         }
         if let Some(beside) = self.beside {
             let other = Job { read_percent: 0, ..Job::new(beside.name.clone()) };
-            self.bed.experiment.spec.phases[0].jobs.push(other);
+            self.bed.edit(|spec| spec.phases[0].jobs.push(other));
             load(&mut trial).jobs.push(beside);
         }
         let analysis = self.bed.analyze(&[trial]);
@@ -212,9 +214,10 @@ fn a_cpu_quota_that_was_used_up() {
 fn a_short_read_ahead_under_a_mapping() {
     let scene = |window: u64| {
         let mut scene = Scene::healthy();
-        let job = scene.job();
-        (job.engine, job.pattern) = (Engine::Mmap, Pattern::Sequential);
-        job.block_sizes = BlockSizes::Fixed(128 << 10);
+        scene.edit(|job| {
+            (job.engine, job.pattern) = (Engine::Mmap, Pattern::Sequential);
+            job.block_sizes = BlockSizes::Fixed(128 << 10);
+        });
         scene.queue().read_ahead_bytes = Some(window);
         let requests = (128 << 10) / window.min(128 << 10);
         scene.counters.devices = vec![device("vda", [1000 * requests, window / 512], [0, 0], 0.05)];
@@ -227,9 +230,10 @@ fn a_short_read_ahead_under_a_mapping() {
 #[test]
 fn the_uppermost_read_ahead_counts() {
     let mut scene = Scene::healthy();
-    let job = scene.job();
-    (job.engine, job.pattern) = (Engine::Mmap, Pattern::Sequential);
-    job.block_sizes = BlockSizes::Fixed(128 << 10);
+    scene.edit(|job| {
+        (job.engine, job.pattern) = (Engine::Mmap, Pattern::Sequential);
+        job.block_sizes = BlockSizes::Fixed(128 << 10);
+    });
     scene.queue().read_ahead_bytes = Some(8 << 10);
     // A loop device on a file system with a window of its own.
     let below = MountSeen {
@@ -246,7 +250,7 @@ fn the_uppermost_read_ahead_counts() {
 #[test]
 fn a_long_read_ahead_of_random_places() {
     let mut scene = Scene::healthy();
-    scene.job().engine = Engine::Mmap;
+    scene.edit(|job| job.engine = Engine::Mmap);
     scene.counters.devices = vec![device("vda", [1000, 256], [0, 0], 6.0)];
     assert_eq!(scene.first(), "sure read-ahead-waste");
 }
@@ -255,8 +259,9 @@ fn a_long_read_ahead_of_random_places() {
 fn writers_that_wait_for_dirty_pages() {
     let scene = |dirty: u64| {
         let mut scene = Scene::healthy();
-        let job = scene.job();
-        (job.engine, job.direct, job.read_percent) = (Engine::Psync, false, 0);
+        scene.edit(|job| {
+            (job.engine, job.direct, job.read_percent) = (Engine::Psync, false, 0);
+        });
         scene.counters.memory = Some(memory(dirty, 1000, 0));
         scene.counters.devices = vec![device("vda", [0, 0], [500, 8], 1.0)];
         scene.first()
@@ -269,8 +274,9 @@ fn writers_that_wait_for_dirty_pages() {
 fn pages_that_are_read_again() {
     let scene = |group: Option<GroupMemory>| {
         let mut scene = Scene::healthy();
-        let job = scene.job();
-        (job.engine, job.direct) = (Engine::Psync, false);
+        scene.edit(|job| {
+            (job.engine, job.direct) = (Engine::Psync, false);
+        });
         scene.counters.memory = Some(memory(0, 1000, 800));
         scene.counters.devices = vec![device("vda", [1000, 8], [0, 0], 6.0)];
         scene.machine.groups = ControlGroups { memory: group, ..ControlGroups::default() };
@@ -304,7 +310,7 @@ fn a_disk_that_others_use() {
     assert_eq!(scene.first(), "likely neighbour");
     // Journal and metadata of the program's own writes.
     let mut scene = Scene::healthy();
-    scene.job().read_percent = 0;
+    scene.edit(|job| job.read_percent = 0);
     scene.counters.devices = vec![device("vda", [0, 0], [2000, 16], 1.0)];
     assert_eq!(scene.first(), "nothing");
 }
@@ -370,7 +376,7 @@ fn an_arm_that_is_spread_over_disks_is_on_all_of_them() {
 fn a_cache_that_answers() {
     let answered = |is_direct| {
         let mut scene = Scene::healthy();
-        scene.job().direct = is_direct;
+        scene.edit(|job| job.direct = is_direct);
         scene.counters.devices = vec![device("vda", [100, 8], [0, 0], 1.0)];
         scene.first()
     };
@@ -382,7 +388,7 @@ fn a_cache_that_answers() {
 #[test]
 fn ios_that_are_cut() {
     let mut scene = Scene::healthy();
-    scene.job().block_sizes = BlockSizes::Fixed(128 << 10);
+    scene.edit(|job| job.block_sizes = BlockSizes::Fixed(128 << 10));
     scene.queue().max_io_bytes = Some(8 << 10);
     scene.counters.devices = vec![device("vda", [16_000, 16], [0, 0], 0.5)];
     assert_eq!(scene.first(), "likely io-split");
@@ -391,7 +397,7 @@ fn ios_that_are_cut() {
 #[test]
 fn a_queue_that_is_too_short() {
     let mut scene = Scene::healthy();
-    scene.job().queue_depth = 64;
+    scene.edit(|job| job.queue_depth = 64);
     scene.queue().requests = Some(4);
     scene.counters.devices = vec![device("vda", [1000, 8], [0, 0], 3.0)];
     assert_eq!(scene.first(), "sure queue-too-short");
@@ -418,7 +424,7 @@ fn flushes_that_take_the_time() {
 #[test]
 fn one_io_at_a_time() {
     let mut scene = Scene::healthy();
-    scene.job().queue_depth = 1;
+    scene.edit(|job| job.queue_depth = 1);
     scene.counters.devices = vec![device("vda", [1000, 8], [0, 0], 7.5)];
     assert_eq!(scene.first(), "likely too-little-parallelism");
 }
@@ -470,8 +476,8 @@ fn a_mount_that_waits_for_each_change() {
             panic!("the mount")
         };
         mount.options = options.to_owned();
-        (scene.job().engine, scene.job().read_percent) = (engine, 0);
-        scene.job().direct = false;
+        scene.edit(|job| (job.engine, job.read_percent) = (engine, 0));
+        scene.edit(|job| job.direct = false);
         scene.counters.devices = vec![device("vda", [0, 0], [2000, 8], 3.0)];
         scene.first()
     };
@@ -486,12 +492,15 @@ fn what_was_only_seen_is_likely_at_most() {
     let mut scene = Scene::healthy();
     let SeenLayer::Mount(mount) = &mut scene.machine.nodes[0].layer else { panic!("the mount") };
     mount.options = "rw,data=journal".to_owned();
-    scene.job().read_percent = 0;
+    scene.edit(|job| job.read_percent = 0);
     scene.counters.devices = vec![device("vda", [0, 0], [1000, 8], 1.0)];
     assert_eq!(scene.first(), "likely data-journal");
 }
 
 #[test]
 fn block_is_what_the_bed_reads() {
-    assert_eq!(u64::from(Scene::healthy().job().block_sizes.max_bytes()), BLOCK);
+    assert_eq!(
+        u64::from(Scene::healthy().bed.experiment.spec.workload().jobs[0].block_sizes.max_bytes()),
+        BLOCK
+    );
 }

@@ -48,7 +48,7 @@ fn slow_syncs_on_a_fast_disk() -> Scene {
     let disk = device("vda", [0, 0], [0, 0], 0.0);
     scene.counters.devices = vec![flushed(disk, 340, 0)];
     scene.counters.devices[0].counters[16] = [Some(0), Some(153)].into_iter().collect();
-    scene.job().read_percent = 0;
+    scene.edit(|job| job.read_percent = 0);
     scene
 }
 
@@ -72,7 +72,7 @@ fn flushes_that_the_disk_did_in_no_time() {
 #[test]
 fn syncs_whose_pages_the_disk_was_slow_to_write() {
     let mut scene = slow_syncs_on_a_fast_disk();
-    (scene.job().engine, scene.job().direct) = (Engine::Psync, false);
+    scene.edit(|job| (job.engine, job.direct) = (Engine::Psync, false));
     scene.counters.devices = vec![flushed(device("vda", [0, 0], [680, 8], 1.2), 340, 0)];
     assert_eq!(told(scene)[0], "sure flush-bound");
 }
@@ -101,12 +101,12 @@ fn a_rate_that_is_near_a_groups_limit_by_chance() {
 #[test]
 fn a_quota_that_several_cpus_were_held_up_by() {
     let mut scene = Scene::healthy();
-    scene.job().threads = 2;
+    scene.edit(|job| job.threads = 2);
     // 60 % of the time on each of two CPUs is no more than that.
     scene.counters.throttled_us = Some([Some(0), Some(6_000_000)].into_iter().collect());
     assert_eq!(told(scene), ["sure cpu-quota"]);
     let mut scene = Scene::healthy();
-    scene.job().threads = 2;
+    scene.edit(|job| job.threads = 2);
     scene.counters.throttled_us = Some([Some(0), Some(1_500_000)].into_iter().collect());
     assert_eq!(told(scene), ["possible cpu-quota"]);
 }
@@ -129,7 +129,7 @@ fn steal_of_a_seventh_explains_a_seventh() {
 #[test]
 fn a_long_read_ahead_that_costs_no_time() {
     let mut scene = Scene::healthy();
-    scene.job().engine = Engine::Mmap;
+    scene.edit(|job| job.engine = Engine::Mmap);
     scene.counters.devices = vec![device("vda", [1000, 256], [0, 0], 0.3)];
     assert_eq!(told(scene), ["possible read-ahead-waste"]);
 }
@@ -137,9 +137,10 @@ fn a_long_read_ahead_that_costs_no_time() {
 #[test]
 fn a_short_read_ahead_of_a_program_that_computes() {
     let mut scene = Scene::healthy();
-    let job = scene.job();
-    (job.engine, job.pattern) = (Engine::Mmap, Pattern::Sequential);
-    job.block_sizes = BlockSizes::Fixed(128 << 10);
+    scene.edit(|job| {
+        (job.engine, job.pattern) = (Engine::Mmap, Pattern::Sequential);
+        job.block_sizes = BlockSizes::Fixed(128 << 10);
+    });
     scene.queue().read_ahead_bytes = Some(8 << 10);
     scene.counters.devices = vec![device("vda", [16_000, 16], [0, 0], 0.01)];
     assert_eq!(told(scene), ["possible read-ahead"]);
@@ -148,9 +149,10 @@ fn a_short_read_ahead_of_a_program_that_computes() {
 #[test]
 fn dirty_pages_of_others_hold_up_nobody_who_does_not_wait() {
     let mut scene = Scene::healthy();
-    let job = scene.job();
-    (job.engine, job.direct, job.read_percent) = (Engine::Psync, false, 0);
-    job.pace = iotax_experiment::Pace::Even { iops: 1000.0 };
+    scene.edit(|job| {
+        (job.engine, job.direct, job.read_percent) = (Engine::Psync, false, 0);
+        job.pace = iotax_experiment::Pace::Even { iops: 1000.0 };
+    });
     scene.counters.memory = Some(memory(800, 1000, 0));
     scene.counters.devices = vec![device("vda", [0, 0], [500, 8], 1.0)];
     // Each write is a copy of two microseconds.
@@ -161,7 +163,7 @@ fn dirty_pages_of_others_hold_up_nobody_who_does_not_wait() {
 #[test]
 fn pages_that_are_read_again_in_no_time() {
     let mut scene = Scene::healthy();
-    (scene.job().engine, scene.job().direct) = (Engine::Psync, false);
+    scene.edit(|job| (job.engine, job.direct) = (Engine::Psync, false));
     scene.counters.memory = Some(memory(0, 1000, 800));
     scene.counters.devices = vec![device("vda", [1000, 8], [0, 0], 0.2)];
     assert_eq!(told(scene), ["possible page-cache-thrash"]);
@@ -177,7 +179,7 @@ fn another_program_on_a_disk_that_has_time_for_both() {
 #[test]
 fn ios_cut_for_a_disk_that_takes_no_time_for_the_pieces() {
     let mut scene = Scene::healthy();
-    scene.job().block_sizes = BlockSizes::Fixed(128 << 10);
+    scene.edit(|job| job.block_sizes = BlockSizes::Fixed(128 << 10));
     scene.queue().max_io_bytes = Some(8 << 10);
     scene.counters.devices = vec![device("vda", [16_000, 16], [0, 0], 0.02)];
     assert_eq!(told(scene), ["possible io-split"]);
@@ -187,7 +189,7 @@ fn ios_cut_for_a_disk_that_takes_no_time_for_the_pieces() {
 fn direct_writes_to_a_mount_with_sync_are_written_once_in_any_case() {
     let scene = with_mount(Scene::healthy(), |mount| mount.options = "rw,sync".to_owned());
     let with = |mut scene: Scene, writes| {
-        scene.job().read_percent = 0;
+        scene.edit(|job| job.read_percent = 0);
         scene.counters.devices = vec![device("vda", [0, 0], [writes, 8], 7900.0 / writes as f64)];
         told(scene)
     };
@@ -199,7 +201,7 @@ fn direct_writes_to_a_mount_with_sync_are_written_once_in_any_case() {
 #[test]
 fn a_setting_that_was_seen_and_measured_to_cost_nothing_is_no_cause() {
     let mut scene = with_mount(Scene::healthy(), |mount| mount.options = "rw,sync".to_owned());
-    scene.job().read_percent = 0;
+    scene.edit(|job| job.read_percent = 0);
     scene.counters.devices = vec![device("vda", [0, 0], [1000, 8], 1.0)];
     assert_eq!(told(scene), Vec::<String>::new());
 }

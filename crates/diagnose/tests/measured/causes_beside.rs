@@ -24,7 +24,7 @@ fn scene(download_mib: u64, read_await_ms: f64) -> Scene {
         write: DirectionRecord { ios: bytes / MIB, bytes, ..DirectionRecord::default() },
         ..JobRecord::default()
     });
-    scene.job().uncached = true;
+    scene.edit(|job| job.uncached = true);
     scene.counters.devices = vec![device("vda", [1000, 8], [download_mib, 2048], read_await_ms)];
     scene
 }
@@ -79,8 +79,8 @@ fn stacked(layers: &[Layer]) -> Scene {
     let mut all = vec![Layer::File(File { path: None, size_bytes: 1 << 30, thin: false })];
     all.extend_from_slice(layers);
     all.push(Layer::Loop(Loop { direct: true }));
-    scene.bed.experiment.spec.arms[0].target = Target::Stack(Stack { layers: all });
-    scene.job().engine = Engine::Psync;
+    scene.bed.edit(|spec| spec.arms[0].target = Target::Stack(Stack { layers: all }));
+    scene.edit(|job| job.engine = Engine::Psync);
     let above = device("loop1", [1000, 8], [100, 2048], 7.5);
     scene.counters.devices.insert(0, above);
     scene
@@ -108,8 +108,9 @@ fn layers_that_encrypt_are_named_where_the_time_passes_in_them() {
 fn a_cache_that_is_kept_cold_is_not_too_small() {
     let refaults = |uncached| {
         let mut scene = scene(1, 6.0);
-        let job = scene.job();
-        (job.engine, job.direct, job.uncached) = (Engine::Psync, false, uncached);
+        scene.edit(|job| {
+            (job.engine, job.direct, job.uncached) = (Engine::Psync, false, uncached);
+        });
         scene.counters.memory.as_mut().unwrap().file_refaults =
             [Some(0), Some(800 * SECONDS)].into_iter().collect();
         told(scene)
@@ -122,8 +123,9 @@ fn a_cache_that_is_kept_cold_is_not_too_small() {
 fn programs_that_take_the_cpus_come_before_syncs_that_wait_for_one() {
     // A log: each write is in memory at once, and synced; the disk has a third of that time.
     let mut log = Scene::healthy();
-    let job = log.job();
-    (job.engine, job.direct, job.read_percent, job.queue_depth) = (Engine::Psync, false, 0, 1);
+    log.edit(|job| {
+        (job.engine, job.direct, job.read_percent, job.queue_depth) = (Engine::Psync, false, 0, 1);
+    });
     log.iops = 187.0;
     log.latencies = vec![(20_000, 187 * SECONDS)];
     log.sync_ns = Some((187 * SECONDS, 5_300_000));
@@ -136,8 +138,9 @@ fn programs_that_take_the_cpus_come_before_syncs_that_wait_for_one() {
 fn time_without_syncs_is_not_counted_as_the_disks() {
     // It syncs for 60 % of the time, nine tenths of which the disk takes: 54 % in all.
     let mut log = Scene::healthy();
-    let job = log.job();
-    (job.engine, job.direct, job.read_percent, job.queue_depth) = (Engine::Psync, false, 0, 1);
+    log.edit(|job| {
+        (job.engine, job.direct, job.read_percent, job.queue_depth) = (Engine::Psync, false, 0, 1);
+    });
     log.iops = 187.0;
     log.latencies = vec![(20_000, 187 * SECONDS)];
     log.sync_ns = Some((187 * SECONDS, 3_200_000));

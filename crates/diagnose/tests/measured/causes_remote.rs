@@ -141,9 +141,10 @@ fn calls_as_small_as_the_read_ahead() {
             panic!("the mount")
         };
         mount.read_ahead_bytes = Some(bytes);
-        let job = scene.job();
-        (job.direct, job.pattern) = (false, iotax_experiment::Pattern::Sequential);
-        job.engine = iotax_experiment::Engine::Psync;
+        scene.edit(|job| {
+            (job.direct, job.pattern) = (false, iotax_experiment::Pattern::Sequential);
+            job.engine = iotax_experiment::Engine::Psync;
+        });
         scene.first()
     };
     assert_eq!(with_window(4096), "sure nfs-read-ahead");

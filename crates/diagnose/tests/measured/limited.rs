@@ -53,7 +53,7 @@ fn a_rate_that_varies_is_none() {
     even.latencies = vec![(5_330_000, 1500 * SECONDS)];
     assert_eq!(told(even), Vec::<String>::new());
     let mut paced = held(2, 0.3);
-    paced.job().pace = iotax_experiment::Pace::Even { iops: 1500.0 };
+    paced.edit(|job| job.pace = iotax_experiment::Pace::Even { iops: 1500.0 });
     assert_eq!(told(paced), Vec::<String>::new(), "it was asked for");
 }
 
@@ -61,11 +61,13 @@ fn a_rate_that_varies_is_none() {
 fn beside(by: u32, spread: [u64; 3]) -> (Bed, Vec<iotax_record::Trial>) {
     let mut bed = Bed::new(&[("free", &[]), ("held", &[])], Design::Compare);
     bed.experiment.sites = vec![disk_site(), disk_site()];
-    for (arm, path) in bed.experiment.spec.arms.iter_mut().zip(["/free", "/held"]) {
-        arm.target = Target::Path(path.into());
-    }
-    let asked = &mut bed.experiment.spec.phases[0].jobs[0];
-    (asked.engine, asked.direct, asked.queue_depth) = (Engine::IoUring, true, 4);
+    bed.edit(|spec| {
+        for (arm, path) in spec.arms.iter_mut().zip(["/free", "/held"]) {
+            arm.target = Target::Path(path.into());
+        }
+        let asked = &mut spec.phases[0].jobs[0];
+        (asked.engine, asked.direct, asked.queue_depth) = (Engine::IoUring, true, 4);
+    });
     let mut trials = Vec::new();
     for block in 0..5_u32 {
         for arm in bed.order(block) {

@@ -10,7 +10,7 @@ use crate::{confidence, texts};
 /// One read at a time: 2 % of 20 ms, the others of 211 us.
 fn stalls() -> Scene {
     let mut scene = Scene::healthy();
-    scene.job().queue_depth = 1;
+    scene.edit(|job| job.queue_depth = 1);
     scene.iops = 1654.0;
     let ios = 1654 * SECONDS;
     scene.latencies = vec![(211_000, ios - ios / 50), (20_000_000, ios / 50)];
@@ -52,7 +52,7 @@ fn a_cause_that_makes_some_wait_comes_before_them() {
 #[test]
 fn of_buffered_reads_they_may_be_those_that_were_not_in_memory() {
     let mut scene = stalls();
-    (scene.job().engine, scene.job().direct) = (Engine::Psync, false);
+    scene.edit(|job| (job.engine, job.direct) = (Engine::Psync, false));
     assert_eq!(told(scene), ["possible slow-few"]);
 }
 
@@ -60,7 +60,7 @@ fn of_buffered_reads_they_may_be_those_that_were_not_in_memory() {
 fn credits_that_ran_out_come_before_them() {
     // Depth 16: 3,088 IOPS while credits last, 772 after them.
     let mut scene = Scene::healthy();
-    scene.job().queue_depth = 16;
+    scene.edit(|job| job.queue_depth = 16);
     let (fast, slow) = (3088, 772);
     let seconds: Vec<u32> = [vec![fast; 5], vec![slow; 15]].concat();
     let ios = |of: u32| u64::from(of) * seconds.iter().filter(|ios| **ios == of).count() as u64;
@@ -74,7 +74,7 @@ fn credits_that_ran_out_come_before_them() {
 #[test]
 fn a_queue_that_is_too_short_comes_before_them() {
     let mut scene = stalls();
-    scene.job().queue_depth = 64;
+    scene.edit(|job| job.queue_depth = 64);
     scene.queue().requests = Some(4);
     let ios = 7400 * SECONDS;
     scene.iops = 7400.0;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use iotax_experiment::{Arm, Blame, Driver, Fault, FioOption, Job, Spec, Workload};
+use iotax_experiment::{Arm, Blame, Draft, Driver, Fault, FioOption, Job, Workload};
 
 use super::reach::refused_by_driver;
 
@@ -33,7 +33,7 @@ impl Blame for Beyond {
 ///
 /// # Errors
 /// All options in question.
-pub fn check_drivers(spec: &Spec) -> Result<(), Beyond> {
+pub fn check_drivers(spec: &Draft) -> Result<(), Beyond> {
     let is_other = |arm: &Arm| arm.driver != Driver::Fio;
     if spec.arms.iter().any(is_other) { require_native(spec.phases()) } else { Ok(()) }
 }

@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use indexmap::IndexSet;
-use iotax_experiment::{Arm, CloudChoice, Design, Source, Spec, Stop, Target, Workload};
+use iotax_experiment::{Arm, CloudChoice, Design, Draft, Source, Spec, Stop, Target, Workload};
 use iotax_record::{
     End, EndReason, ExperimentHead, FORMAT, JobRecord, Outcome, Placed, Site, Trial,
 };
@@ -79,24 +79,26 @@ pub fn read(
     let arms: Vec<Arm> = arms.into_iter().map(|saved| saved.arm).collect();
     refuse_copies(&arms, &mut reads)?;
     let design = if arms.len() == 1 { Design::Single } else { Design::Compare };
-    let spec = Spec::new(workload(&reads, "", Vec::new()), arms, design, stop, 0);
+    let phases = vec![workload(&reads, "", Vec::new())];
+    let draft = Draft { stop, seed: 0, ..Draft::new(phases, arms, design) };
     let mut notes: Vec<String> = sameness::one_name(&mut reads).into_iter().collect();
     notes.extend(sameness::one_shape(&mut reads));
-    let names = shared(&reads, &spec)?;
-    notes.extend(partners::missing(&reads, &spec.arms, &names));
+    let names = shared(&reads, &draft)?;
+    notes.extend(partners::missing(&reads, &draft.arms, &names));
     notes.extend(unlike_latencies(&mut reads));
     let phases = names.iter().map(|name| {
-        let differences = sameness::differences(&spec.arms, &reads, name, names.len() > 1);
+        let differences = sameness::differences(&draft.arms, &reads, name, names.len() > 1);
         workload(&reads, name, notes.iter().cloned().chain(differences).collect())
     });
     let unmatched = partners::names(&reads).len() - names.len();
-    let spec = Spec {
+    let spec = Draft {
         phases: phases.collect(),
         suite: (names.len() > 1).then(|| suite(&names)),
         source: Source::SavedResults,
         unmatched_jobs: u32::try_from(unmatched).unwrap_or(u32::MAX),
-        ..spec.clone()
-    };
+        ..draft.clone()
+    }
+    .unchecked();
     let sites = (0..spec.arms.len()).map(|arm| site(&spec.arms[arm], &reads, arm)).collect();
     let starts = starts(&reads);
     let first = starts.as_ref().and_then(|starts| starts.iter().min().copied());
@@ -211,7 +213,7 @@ fn incomparable(what: String, advice: &'static str) -> Error {
 
 /// Names of the jobs that are compared, in the order in which results have them; those that did
 /// nothing come last.
-fn shared(reads: &[ResultFile], spec: &Spec) -> Result<Vec<String>, Error> {
+fn shared(reads: &[ResultFile], spec: &Draft) -> Result<Vec<String>, Error> {
     let Some(first) = reads.first() else {
         return Err(incomparable("there is no result".to_owned(), "name at least one file"));
     };

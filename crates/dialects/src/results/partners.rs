@@ -1,7 +1,7 @@
 //! Which jobs of results have a partner on the other side, and which have none.
 
 use indexmap::{IndexMap, IndexSet};
-use iotax_experiment::{Arm, Spec};
+use iotax_experiment::{Arm, Draft};
 
 use super::file::{Measured, ResultFile};
 
@@ -19,7 +19,7 @@ fn has(read: &ResultFile, name: &str) -> bool {
 }
 
 /// Whether both sides of a comparison have the job; of one arm, whether it has.
-pub(super) fn has_sides(reads: &[ResultFile], spec: &Spec, name: &str) -> bool {
+pub(super) fn has_sides(reads: &[ResultFile], spec: &Draft, name: &str) -> bool {
     let of_arm = |arm: usize| reads.iter().any(|read| read.arm == arm && has(read, name));
     match spec.arms.len() {
         1 => of_arm(0),

@@ -7,7 +7,7 @@ use iotax_layers::units::format_bytes;
 use iotax_layers::{About, Error, Form, Stack, resolve_path};
 
 use crate::engine::{Engine, Place};
-use crate::spec::{Arm, Design, Source, Spec, Stop, StopMode, Target};
+use crate::spec::{Arm, Design, Draft, Source, Spec, Stop, StopMode, Target};
 use crate::target::refuse_too_many;
 use crate::workload::{Job, Workload};
 
@@ -82,7 +82,7 @@ impl Target {
         }
     }
 
-    /// Makes relative paths absolute, as [`Spec::resolve_paths`] does.
+    /// Makes relative paths absolute, as [`Draft::resolve_paths`] does.
     pub fn resolve_paths(&mut self, directory: &Path, home: Option<&Path>) {
         match self {
             Self::Path(path) => resolve_path(path, directory, home),
@@ -96,23 +96,41 @@ impl Target {
     }
 }
 
+impl Spec {
+    /// One arm under one workload.
+    pub fn single(workload: Workload, arm: Arm, stop: Stop, seed: u64) -> Result<Self, Error> {
+        Draft { stop, seed, ..Draft::new(vec![workload], vec![arm], Design::Single) }.resolve()
+    }
+
+    /// Every arm against the first, under one workload.
+    pub fn compare(
+        workload: Workload,
+        arms: Vec<Arm>,
+        stop: Stop,
+        seed: u64,
+    ) -> Result<Self, Error> {
+        Draft { stop, seed, ..Draft::compare(vec![workload], arms)? }.resolve()
+    }
+}
+
 /// What a disk of iotax's own process takes at least.
 const SECTOR_BYTES: u64 = 512;
 
-impl Spec {
+impl Draft {
     /// The seed of experiments that name none, so that they can be repeated as they are.
     pub const DEFAULT_SEED: u64 = 1;
 
-    /// An experiment of one phase, with nothing that has to be asked for.
-    pub fn new(workload: Workload, arms: Vec<Arm>, design: Design, stop: Stop, seed: u64) -> Self {
+    /// An experiment with nothing that has to be asked for.
+    pub fn new(phases: Vec<Workload>, arms: Vec<Arm>, design: Design) -> Self {
         Self {
-            phases: vec![workload],
+            phases,
+            side_phases: Vec::new(),
             suite: None,
             source: Source::Rig,
             arms,
             design,
-            stop,
-            seed,
+            stop: Stop::default(),
+            seed: Self::DEFAULT_SEED,
             cloud: crate::cloud::CloudChoice::default(),
             side_runs: crate::side_runs::SideRuns::default(),
             fail_if: Vec::new(),
@@ -122,33 +140,18 @@ impl Spec {
         }
     }
 
-    pub fn single(workload: Workload, arm: Arm, stop: Stop, seed: u64) -> Result<Self, Error> {
-        Self::new(workload, vec![arm], Design::Single, stop, seed).validated()
-    }
-
     /// Every arm against the first; at least two.
-    pub fn compare(
-        workload: Workload,
-        arms: Vec<Arm>,
-        stop: Stop,
-        seed: u64,
-    ) -> Result<Self, Error> {
+    pub fn compare(phases: Vec<Workload>, arms: Vec<Arm>) -> Result<Self, Error> {
         if arms.len() < 2 {
             let advice = "name two or more, as in base=/mnt/a other=/mnt/b";
             return Err(Error::syntax("a comparison needs at least two arms", advice));
         }
-        Self::new(workload, arms, Design::Compare, stop, seed).validated()
+        Ok(Self::new(phases, arms, Design::Compare))
     }
 
     /// The layers of one stack taken off: the arms are `stack` with subsets of the layers above
     /// its base. The first arm is `bare`, the last has all layers.
-    pub fn peel(
-        workload: Workload,
-        stack: &Stack,
-        subsets: Subsets,
-        stop: Stop,
-        seed: u64,
-    ) -> Result<Self, Error> {
+    pub fn peel(phases: Vec<Workload>, stack: &Stack, subsets: Subsets) -> Result<Self, Error> {
         let layers = stack.layer_names();
         let masks = masks(layers.len(), subsets)?;
         let arm = |mask: &u32| {
@@ -156,12 +159,7 @@ impl Spec {
             Ok(Arm::new(subset_name(&layers, *mask), Target::Stack(part)))
         };
         let arms = masks.iter().map(arm).collect::<Result<_, Error>>()?;
-        Self::new(workload, arms, Design::Peel { layers, masks }, stop, seed).validated()
-    }
-
-    fn validated(self) -> Result<Self, Error> {
-        self.validate()?;
-        Ok(self)
+        Ok(Self::new(phases, arms, Design::Peel { layers, masks }))
     }
 
     /// Refuses what cannot run, naming arm, job and key.
@@ -175,7 +173,7 @@ impl Spec {
                 return Err(Error::Duplicate { what: "arm", name: arm.name.clone() });
             }
         }
-        self.target_by_target().0.arms.iter().try_for_each(|arm| self.validate_arm(arm))
+        self.arms_by_target().0.iter().try_for_each(|arm| self.validate_arm(arm))
     }
 
     fn validate_arm(&self, arm: &Arm) -> Result<(), Error> {

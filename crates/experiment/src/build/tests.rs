@@ -3,13 +3,15 @@ use insta::assert_snapshot;
 use super::*;
 use crate::target::parse_arms;
 
-fn peel(text: &str, subsets: Subsets) -> Result<Spec, Error> {
+fn peel(text: &str, subsets: Subsets) -> Result<Draft, Error> {
     let stack = Stack::parse(text).unwrap();
     let workload = Workload::peel_search(stack.size_bytes().unwrap());
-    Spec::peel(workload, &stack, subsets, Stop::default(), 1)
+    let draft = Draft::peel(vec![workload], &stack, subsets)?;
+    draft.validate()?;
+    Ok(draft)
 }
 
-fn arms(spec: &Spec) -> String {
+fn arms(spec: &Draft) -> String {
     let line = |arm: &Arm| format!("{}: {}", arm.name, arm.target);
     spec.arms.iter().map(line).collect::<Vec<_>>().join("\n")
 }
@@ -117,7 +119,7 @@ fn paths_are_relative_to_the_directory() {
     let texts = ["a=b/c", "d=/e", "f=~/g", "h=file(path=i) + aes", "j=mem"];
     let arms = parse_arms(texts).unwrap();
     let workload = Workload::preset("randread-4k").unwrap();
-    let mut spec = Spec::compare(workload, arms, Stop::default(), 1).unwrap();
+    let mut spec = Draft::compare(vec![workload], arms).unwrap();
     spec.resolve_paths(Path::new("/base"), Some(Path::new("/home/me")));
     let targets: Vec<_> = spec.arms.iter().map(|arm| arm.target.to_string()).collect();
     assert_eq!(targets, ["/base/b/c", "/e", "/home/me/g", "file(path=/base/i) + aes", "mem"]);

@@ -1,4 +1,4 @@
-//! The experiment file: TOML as written (`SpecFile`) to what it means ([`Spec`]).
+//! The experiment file: TOML as written (`SpecFile`) to what it means ([`Draft`]).
 //!
 //! ```toml
 //! workload = "randread-4k"      # or { fio = "job.fio" }, or a [workload] table
@@ -26,15 +26,15 @@ mod written;
 
 use iotax_layers::Error;
 
-use crate::spec::Spec;
+use crate::spec::Draft;
 use document::Document;
 use misplaced::Misplaced;
 pub use resolve::FioReader;
 pub use workload::FioWorkload;
 
-impl Spec {
+impl Draft {
     /// Reads an experiment file. `file` is its name, for errors only; relative paths stay relative
-    /// (see [`Spec::resolve_paths`]). `read_fio` reads a workload that the file gives in fio's words.
+    /// (see [`Draft::resolve_paths`]). `read_fio` reads a workload that the file gives in fio's words.
     pub fn from_toml(file: &str, text: &str, read_fio: FioReader<'_>) -> Result<Self, Error> {
         let document = Document::parse(file, text)?;
         let written = document.written()?;

@@ -17,37 +17,45 @@ use crate::matrix::{Factor, Matrix};
 use crate::overrides::{Changes, is_size};
 use crate::presets::default_index;
 use crate::rule::Rule;
-use crate::spec::{Arm, NamedTarget, Spec, Stop, Target};
+use crate::spec::{Arm, Design, Draft, NamedTarget, Stop, Target};
 use crate::workload::{Job, Workload};
 
 /// Gives the phases of a workload in fio's words, at least one.
 pub type FioReader<'a> = &'a dyn Fn(&FioWorkload) -> Result<Vec<Workload>, Error>;
 
-pub(super) fn resolve(file: &SpecFile, read_fio: FioReader<'_>) -> Placed<Spec> {
+pub(super) fn resolve(file: &SpecFile, read_fio: FioReader<'_>) -> Placed<Draft> {
     let phases = phases(file, read_fio)?;
     let (of_target, of_load) = factors(file, &phases)?;
     let name = phases.first().map(|phase| phase.name.clone());
-    let mut phases = varied(phases, &of_load).at(&["matrix"])?;
-    let first = phases.remove(0);
-    let suite = suite(file).or(name);
-    let spec = with_arms(file, first, of_target)?.followed_by(phases, suite).map_err(in_arms)?;
-    let cloud = caps::cloud(file, &spec.arms)?;
-    let fail_if = file.fail_if.iter().map(|text| Rule::parse(text)).collect::<Result<_, _>>();
-    let fail_if = fail_if.at(&["fail-if"])?;
-    let mut spec = Spec { cloud, side_runs: caps::side_runs(file)?, fail_if, ..spec };
+    let phases = varied(phases, &of_load).at(&["matrix"])?;
+    let suite = suite(file).or(name).filter(|_| phases.len() > 1);
+    let stop = stop(file)?;
+    let draft = with_arms(file, phases, of_target)?;
+    let mut draft = Draft {
+        suite,
+        stop,
+        seed: file.seed.unwrap_or(Draft::DEFAULT_SEED),
+        cloud: caps::cloud(file, &draft.arms)?,
+        side_runs: caps::side_runs(file)?,
+        fail_if: file
+            .fail_if
+            .iter()
+            .map(|text| Rule::parse(text))
+            .collect::<Result<_, _>>()
+            .at(&["fail-if"])?,
+        ..draft
+    };
     let key = if file.before.is_empty() { "after" } else { "before" };
-    spec.set_host_commands(words(&file.before), words(&file.after), Path::new("")).at(&[key])?;
-    let mut bound = spec.clone();
+    draft.set_host_commands(words(&file.before), words(&file.after), Path::new("")).at(&[key])?;
+    let mut bound = draft.clone();
     bound.bind_targets().map_err(in_arms)?;
     bound.validate_precondition().at(&["precondition"])?;
-    spec.validate_rules().at(&["fail-if"])?;
-    Ok(spec)
+    draft.validate_rules().at(&["fail-if"])?;
+    Ok(draft)
 }
 
-/// The experiment with the first phase alone.
-fn with_arms(file: &SpecFile, workload: Workload, factors: Vec<Factor>) -> Placed<Spec> {
-    let stop = stop(file)?;
-    let seed = file.seed.unwrap_or(Spec::DEFAULT_SEED);
+/// The experiment with nothing beside its phases and arms.
+fn with_arms(file: &SpecFile, phases: Vec<Workload>, factors: Vec<Factor>) -> Placed<Draft> {
     match (&file.peel, file.arms.is_empty()) {
         (Some(_), false) => {
             let advice = "keep one of them: `peel` makes its own arms";
@@ -56,18 +64,20 @@ fn with_arms(file: &SpecFile, workload: Workload, factors: Vec<Factor>) -> Place
         (Some(text), true) => {
             let stack = Stack::parse(text).at(&["peel"])?;
             let subsets = if file.all_subsets { Subsets::All } else { Subsets::Auto };
-            Spec::peel(workload, &stack, subsets, stop, seed).at(&["peel"])
+            let draft = Draft::peel(phases, &stack, subsets).at(&["peel"])?;
+            draft.validate().at(&["peel"])?;
+            Ok(draft)
         }
         (None, true) => {
             let advice = "write for example [arms] with base = \"/mnt/a\" and other = \"/mnt/b\"";
             Err(Error::syntax("there are no arms to measure", advice)).at(&["arms"])
         }
         (None, false) => {
-            let mut arms = arms(file, factors)?;
-            if arms.len() == 1 {
-                return Spec::single(workload, arms.remove(0), stop, seed).map_err(in_arms);
-            }
-            Spec::compare(workload, arms, stop, seed).map_err(in_arms)
+            let arms = arms(file, factors)?;
+            let design = if arms.len() == 1 { Design::Single } else { Design::Compare };
+            let draft = Draft::new(phases, arms, design);
+            draft.validate().map_err(in_arms)?;
+            Ok(draft)
         }
     }
 }

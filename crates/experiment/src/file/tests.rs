@@ -7,15 +7,15 @@ use crate::engine::Engine;
 use crate::spec::{Design, Driver, Stop, StopMode};
 use crate::workload::{BlockSizes, Pace, Pattern, Workload};
 
-pub(super) fn from_toml(text: &str) -> Result<Spec, Error> {
-    Spec::from_toml("x.toml", text, &no_fio)
+pub(super) fn from_toml(text: &str) -> Result<Draft, Error> {
+    Draft::from_toml("x.toml", text, &no_fio)
 }
 
 fn no_fio(_: &FioWorkload) -> Result<Vec<Workload>, Error> {
     Err(Error::syntax("fio is not read here", ""))
 }
 
-fn parse(text: &str) -> Spec {
+fn parse(text: &str) -> Draft {
     from_toml(text).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -29,7 +29,7 @@ fn a_small_file_gets_every_default() {
     assert_eq!(spec.arms.iter().map(|arm| arm.name.as_str()).collect::<Vec<_>>(), ["b", "a"]);
     assert_eq!(spec.design, Design::Compare);
     assert_eq!(spec.stop, Stop::default());
-    assert_eq!(spec.seed, Spec::DEFAULT_SEED);
+    assert_eq!(spec.seed, Draft::DEFAULT_SEED);
     assert_eq!(spec.phases, [Workload::preset("randread-4k").unwrap()]);
 }
 
@@ -344,7 +344,7 @@ fn examples_are_understood() {
         let path = entry.unwrap().path();
         if path.extension().is_some_and(|extension| extension == "toml") {
             let text = std::fs::read_to_string(&path).unwrap();
-            let parsed = Spec::from_toml(&path.to_string_lossy(), &text, &no_fio);
+            let parsed = Draft::from_toml(&path.to_string_lossy(), &text, &no_fio);
             assert!(parsed.is_ok(), "{}", parsed.unwrap_err());
             read += 1;
         }
@@ -403,7 +403,7 @@ fn a_suite_and_engines_of_arms_are_named() {
 #[test]
 fn phases_of_fio_are_named_by_their_job_file() {
     let read = |text: &str| {
-        Spec::from_toml("x.toml", text, &|entry| {
+        Draft::from_toml("x.toml", text, &|entry| {
             assert_eq!(entry.is_command(), entry.fio.starts_with("fio "));
             ["randread-4k", "randwrite-4k"].into_iter().map(Workload::preset).collect()
         })

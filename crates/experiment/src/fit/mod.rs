@@ -7,7 +7,7 @@
 use iotax_layers::units::format_bytes;
 
 use crate::fitted::{Fitted, Yields};
-use crate::spec::Spec;
+use crate::spec::Draft;
 use crate::tree::Tree;
 use crate::workload::{Files, Job, Workload};
 
@@ -23,7 +23,7 @@ const INDEX_VERSIONS: u64 = 3;
 /// Files of a tree take blocks of this size.
 const TREE_BLOCK_BYTES: u64 = 4096;
 
-impl Spec {
+impl Draft {
     /// Bytes that the test files of all phases take together in a directory.
     pub fn bytes_of_files(&self) -> u64 {
         self.all_at_once().bytes_of_files()
@@ -42,10 +42,10 @@ impl Spec {
             *self = smaller;
             self.fitted = Some(Fitted { arm, free_bytes, from_bytes, to_bytes, scale });
         }
-        self.phases_mut().for_each(|phase| phase.yields = None);
+        self.phases.iter_mut().for_each(|phase| phase.yields = None);
     }
 
-    /// The least that its test files can be made to take by [`Spec::fit`]; what they take if
+    /// The least that its test files can be made to take by [`Draft::fit`]; what they take if
     /// nothing yields.
     pub fn least_bytes_of_files(&self) -> u64 {
         self.smaller().last().map_or(self.bytes_of_files(), |(least, _)| least.bytes_of_files())
@@ -55,7 +55,7 @@ impl Spec {
     pub fn scale_that_fits(&self, free_bytes: u64) -> Option<f64> {
         let fits = |scale: &f64| {
             let mut spec = self.clone();
-            let scaled = spec.phases_mut().try_for_each(|phase| phase.scale(*scale));
+            let scaled = spec.phases.iter_mut().try_for_each(|phase| phase.scale(*scale));
             scaled.is_ok() && spec.bytes_of_files() <= free_bytes
         };
         scales().find(fits)
@@ -93,7 +93,7 @@ impl Spec {
 
     fn scaled(&self, scale: f64) -> Option<Self> {
         let mut spec = self.clone();
-        for phase in spec.phases_mut() {
+        for phase in &mut spec.phases {
             let Some(Yields::Scale { time, ramp }) = phase.yields else { continue };
             let (time_ns, ramp_ns) = (phase.time_ns, phase.ramp_ns);
             phase.scale(scale).ok()?;
@@ -108,7 +108,7 @@ impl Spec {
         let mut spec = self.clone();
         let groups = self.all_at_once();
         let groups = groups.file_groups();
-        for phase in spec.phases_mut().filter(|phase| phase.yields == Some(Yields::Spans)) {
+        for phase in spec.phases.iter_mut().filter(|phase| phase.yields == Some(Yields::Spans)) {
             for job in phase.jobs.iter_mut().filter(|job| job.tree.is_none()) {
                 let threads = groups.iter().find(|group| group.key == key(job));
                 job.cap(cap_bytes / u64::from(threads.map_or(1, |group| group.files).max(1)));

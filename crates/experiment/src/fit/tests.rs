@@ -3,19 +3,19 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::overrides::Changes;
-use crate::spec::{Arm, Stop, Target};
+use crate::spec::{Arm, Target};
 
 const GIB: u64 = 1 << 30;
 
 /// A built-in workload or suite with options, on `b`, the second of two arms.
-fn spec(name: &str, changes: &Changes) -> Spec {
+fn spec(name: &str, changes: &Changes) -> Draft {
     let mut phases =
         Workload::suite(name).unwrap_or_else(|_| vec![Workload::preset(name).unwrap()]);
     changes.apply_to(&mut phases).unwrap();
     let arms = ["a", "b"].map(|arm| Arm::new(arm, Target::Path(format!("/mnt/{arm}").into())));
-    let first = phases.remove(0);
-    let spec = Spec::compare(first, arms.into(), Stop::default(), 1).unwrap();
-    spec.followed_by(phases, Some(name.into())).unwrap()
+    let draft = Draft::compare(phases, arms.into()).unwrap();
+    draft.validate().unwrap();
+    draft
 }
 
 fn set(text: &str) -> Changes {

@@ -10,7 +10,7 @@ mod order;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Spec;
+use crate::Draft;
 
 /// The schedule of an experiment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -51,7 +51,7 @@ pub struct Phase {
 
 impl Plan {
     /// The schedule that `spec` asks for.
-    pub fn new(spec: &Spec) -> Self {
+    pub fn new(spec: &Draft) -> Self {
         Self {
             arms: spec.arms.len(),
             min_blocks: spec.stop.min_blocks,

@@ -6,7 +6,7 @@
 use indexmap::IndexSet;
 use iotax_layers::{About, Error};
 
-use crate::spec::{Arm, Design, NamedTarget, Spec, Target};
+use crate::spec::{Arm, Design, Draft, NamedTarget, Spec, Target};
 use crate::target::split_name;
 use crate::workload::Workload;
 
@@ -89,6 +89,14 @@ impl Arm {
 }
 
 impl Spec {
+    /// The experiment on [`Draft::arms_by_target`].
+    pub fn target_by_target(&self) -> (Self, Vec<std::ops::Range<usize>>) {
+        let (arms, places) = self.arms_by_target();
+        (self.with(|draft| draft.arms = arms), places)
+    }
+}
+
+impl Draft {
     /// Gives the jobs the targets of the arms: a name of a target is what jobs call theirs, or the
     /// name of a job. Where arms have one target each it is that of all jobs, whatever these call
     /// theirs; what is to be said of that is returned.
@@ -104,7 +112,7 @@ impl Spec {
             return Ok(None);
         }
         let told = self.told_of_one_target();
-        for phase in self.phases_mut() {
+        for phase in &mut self.phases {
             phase.notes.extend(told.clone());
             phase.jobs.iter_mut().for_each(|job| job.target = None);
         }
@@ -114,7 +122,7 @@ impl Spec {
     fn bind_by_name_of_job(&mut self) {
         let targets = self.arms.iter().filter_map(|arm| arm.target.several()).flatten();
         let names: IndexSet<String> = targets.map(|named| named.name.clone()).collect();
-        for job in self.phases_mut().flat_map(|phase| &mut phase.jobs) {
+        for job in self.phases.iter_mut().flat_map(|phase| &mut phase.jobs) {
             let has = job.target.as_ref().is_some_and(|target| names.contains(target));
             if !has && names.contains(&job.name) {
                 job.target = Some(job.name.clone());
@@ -161,7 +169,7 @@ impl Spec {
 
     /// What arms are made of: each target of each arm as an arm of its own, and for each arm of this
     /// spec where its targets are among them. Of one arm the names are those of its targets.
-    pub fn target_by_target(&self) -> (Self, Vec<std::ops::Range<usize>>) {
+    pub fn arms_by_target(&self) -> (Vec<Arm>, Vec<std::ops::Range<usize>>) {
         let mut arms: Vec<Arm> = Vec::new();
         let mut places = Vec::new();
         let alone = self.arms.len() == 1;
@@ -170,7 +178,7 @@ impl Spec {
             arms.extend(arm.target_by_target(alone));
             places.push(start..arms.len());
         }
-        (Self { arms, ..self.clone() }, places)
+        (arms, places)
     }
 
     /// Every target of every arm, in order.

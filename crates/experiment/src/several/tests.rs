@@ -1,7 +1,7 @@
 use insta::assert_snapshot;
 
 use super::*;
-use crate::spec::{Stop, Target};
+use crate::spec::{Design, Target};
 use crate::workload::{Job, Workload};
 
 /// Random reads by jobs of these names, each with what it calls its target.
@@ -17,13 +17,16 @@ fn workload(jobs: &[(&str, Option<&str>)]) -> Workload {
     workload
 }
 
-fn spec(jobs: &[(&str, Option<&str>)], targets: &[&str]) -> Spec {
+fn draft(jobs: &[(&str, Option<&str>)], targets: &[&str]) -> Draft {
     let target = Target::parse_all(targets.iter().copied()).unwrap();
-    Spec::single(workload(jobs), Arm::new("target", target), Stop::default(), 1).unwrap()
+    Draft::new(vec![workload(jobs)], vec![Arm::new("target", target)], Design::Single)
 }
 
-fn bound(jobs: &[(&str, Option<&str>)], targets: &[&str]) -> Result<(Spec, Option<String>), Error> {
-    let mut spec = spec(jobs, targets);
+fn bound(
+    jobs: &[(&str, Option<&str>)],
+    targets: &[&str],
+) -> Result<(Draft, Option<String>), Error> {
+    let mut spec = draft(jobs, targets);
     let told = spec.bind_targets()?;
     Ok((spec, told))
 }
@@ -34,15 +37,15 @@ const DRIVES: [(&str, Option<&str>); 3] = [("a", Some("e")), ("b", Some("f")), (
 fn each_job_gets_the_target_that_it_names() {
     let (spec, told) = bound(&DRIVES, &["e=/mnt/e", "f=mem(size=1M) + throttle(iops=5)"]).unwrap();
     assert_eq!(told, None);
-    let (apart, places) = spec.target_by_target();
+    let (apart, places) = spec.arms_by_target();
     assert_eq!(places.len(), 1);
     assert_eq!(places[0], 0..2);
     let of_arm = |arm: &Arm| {
         let jobs: Vec<String> =
-            apart.all_at_once_on(arm).jobs.into_iter().map(|job| job.name).collect();
+            spec.all_at_once_on(arm).jobs.into_iter().map(|job| job.name).collect();
         format!("{} {}: {}", arm.name, arm.target, jobs.join(", "))
     };
-    assert_snapshot!(apart.arms.iter().map(of_arm).collect::<Vec<_>>().join("\n"), @"
+    assert_snapshot!(apart.iter().map(of_arm).collect::<Vec<_>>().join("\n"), @"
     e /mnt/e: a
     f mem(size=1M) + throttle(iops=5): b, c
     ");
@@ -112,8 +115,9 @@ fn what_does_not_fit_together_is_said() {
 fn an_index_is_in_one_place() {
     let target = Target::parse_all(["download=/mnt/e", "mmap_read=/mnt/f"]).unwrap();
     let workload = Workload::preset("driver-searcher").unwrap();
-    let spec = Spec::single(workload, Arm::new("target", target), Stop::default(), 1);
-    assert_snapshot!(spec.unwrap().bind_targets().unwrap_err(), @"
+    let arms = vec![Arm::new("target", target)];
+    let mut draft = Draft::new(vec![workload], arms, Design::Single);
+    assert_snapshot!(draft.bind_targets().unwrap_err(), @"
     index: target: an index is in one place, and there are several targets
     name one target for the whole workload
     ");
@@ -133,8 +137,8 @@ fn preconditioning_is_of_one_target() {
 fn arms_of_several_targets_are_taken_apart_by_both_names() {
     let arm = |name: &str, texts: [&str; 2]| Arm::new(name, Target::parse_all(texts).unwrap());
     let arms = vec![arm("near", ["e=/mnt/1", "f=/mnt/2"]), arm("far", ["e=/mnt/3", "f=/mnt/4"])];
-    let mut spec = Spec::compare(workload(&DRIVES), arms, Stop::default(), 1).unwrap();
+    let mut spec = Draft::compare(vec![workload(&DRIVES)], arms).unwrap();
     spec.bind_targets().unwrap();
-    let names: Vec<String> = spec.target_by_target().0.arms.into_iter().map(|a| a.name).collect();
+    let names: Vec<String> = spec.arms_by_target().0.into_iter().map(|a| a.name).collect();
     assert_eq!(names, ["near/e", "near/f", "far/e", "far/f"]);
 }

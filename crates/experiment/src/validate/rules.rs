@@ -3,12 +3,12 @@
 use iotax_layers::Error;
 
 use crate::rule::{Condition, Figure, Kind, Rule};
-use crate::search::Search;
-use crate::spec::{Design, Spec};
+use crate::search::SearchDraft;
+use crate::spec::{Design, Draft};
 use crate::subject::Subject;
 use crate::workload::{Job, Workload};
 
-impl Spec {
+impl Draft {
     /// Refuses a rule that nothing here could break or keep.
     pub fn validate_rules(&self) -> Result<(), Error> {
         self.fail_if.iter().try_for_each(|rule| self.validate_rule(rule))
@@ -111,7 +111,7 @@ impl Job {
     }
 }
 
-impl Search {
+impl SearchDraft {
     /// Whether each rule is about what a search finds, in a target that there is.
     ///
     /// # Errors
@@ -145,18 +145,15 @@ mod tests {
     use insta::assert_snapshot;
 
     use super::*;
-    use crate::spec::{Stop, Target};
+    use crate::spec::Target;
     use crate::{Arm, Workload};
 
     fn refused(arms: &[&str], rule: &str) -> String {
         let arm = |name: &&str| Arm::new(*name, Target::parse("mem").unwrap());
         let workload = Workload::preset("randread-4k").unwrap();
         let arms: Vec<Arm> = arms.iter().map(arm).collect();
-        let stop = Stop::default();
-        let mut spec = match <[Arm; 1]>::try_from(arms) {
-            Ok([one]) => Spec::single(workload, one, stop, 1).unwrap(),
-            Err(arms) => Spec::compare(workload, arms, stop, 1).unwrap(),
-        };
+        let design = if arms.len() == 1 { Design::Single } else { Design::Compare };
+        let mut spec = Draft::new(vec![workload], arms, design);
         spec.fail_if = vec![Rule::parse(rule).unwrap()];
         spec.validate_rules().map_or_else(|error| error.to_string(), |()| "kept".to_owned())
     }

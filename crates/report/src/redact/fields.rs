@@ -73,6 +73,8 @@ const RULES: &[(&str, &str, Rule)] = &[
     // What was asked.
     ("spec", "design source", Rule::Format),
     ("spec", "suite", Rule::Whole(Kind::Workload)),
+    ("side_phases", "role", Rule::Format),
+    ("role", "depth", Rule::Format),
     // See `Redactor::experiment`.
     ("spec", "fail_if", Rule::Drop),
     ("stop", "mode", Rule::Format),

@@ -45,8 +45,10 @@ impl Redactor {
         self.know(experiment);
         let mut told = experiment.clone();
         // They are for the house that measured, and no part of what can be repeated.
-        told.spec.fail_if.clear();
-        told.spec.phases_mut().for_each(|phase| phase.requires = None);
+        told.spec = told.spec.with(|spec| {
+            spec.fail_if.clear();
+            spec.phases.iter_mut().for_each(|phase| phase.requires = None);
+        });
         self.clean(&told, "experiment")
     }
 

@@ -25,7 +25,7 @@ pub(crate) mod two;
 use iotax_analyze::Analysis;
 use iotax_experiment::Layer;
 use iotax_experiment::layers::{Aes, File, Queue, Throttle};
-use iotax_experiment::{Arm, Design, Spec, Stack, Stop, StopMode, Target, Workload};
+use iotax_experiment::{Arm, Design, Draft, Stack, Stop, StopMode, Target, Workload};
 use iotax_record::{
     CloudDisk, CloudInstance, Environment, ExperimentHead, FORMAT, HostRecord, Site,
 };
@@ -113,7 +113,8 @@ fn experiment(
         started: "2026-01-02T03:04:05Z".to_owned(),
         command: command.iter().map(|word| (*word).to_owned()).collect(),
         sites: sites.collect(),
-        spec: Spec::new(workload, arms, design, stop(), 42),
+        spec: Draft { stop: stop(), seed: 42, ..Draft::new(vec![workload], arms, design) }
+            .unchecked(),
         hosts: vec![HostRecord {
             environment: environment(),
             generator_ns_per_io: Some(48.0),
@@ -211,15 +212,17 @@ pub(crate) fn hostile() -> ExperimentHead {
     experiment.command = vec![HOSTILE.to_owned()];
     experiment.started = HOSTILE.to_owned();
     experiment.iotax_version = HOSTILE.to_owned();
-    experiment.spec.phases[0].name = HOSTILE.to_owned();
-    experiment.spec.phases[0].about = HOSTILE.to_owned();
-    for job in &mut experiment.spec.phases[0].jobs {
-        job.name = HOSTILE.to_owned();
-    }
-    for (i, arm) in experiment.spec.arms.iter_mut().enumerate() {
-        arm.name = format!("{i}{HOSTILE}");
-        arm.target = Target::Path(HOSTILE.into());
-    }
+    experiment.spec = experiment.spec.with(|spec| {
+        spec.phases[0].name = HOSTILE.to_owned();
+        spec.phases[0].about = HOSTILE.to_owned();
+        for job in &mut spec.phases[0].jobs {
+            job.name = HOSTILE.to_owned();
+        }
+        for (i, arm) in spec.arms.iter_mut().enumerate() {
+            arm.name = format!("{i}{HOSTILE}");
+            arm.target = Target::Path(HOSTILE.into());
+        }
+    });
     for site in &mut experiment.sites {
         site.target = HOSTILE.to_owned();
         site.device_model = Some(HOSTILE.to_owned());

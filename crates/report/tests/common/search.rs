@@ -6,7 +6,7 @@ use iotax_caps::{
 };
 use iotax_catalog::{Scope, Source};
 use iotax_experiment::documented::{Documented, DocumentedLimit, LimitBy};
-use iotax_experiment::{Engine, Opened, Search, SearchTarget, Traffic};
+use iotax_experiment::{Engine, Opened, SearchDraft, SearchTarget, Traffic};
 use iotax_record::{SEARCH_FORMAT, SearchHead};
 
 /// Two targets, and limits in bytes per second that are known of each.
@@ -14,18 +14,20 @@ pub(crate) fn search(known: &[f64]) -> (SearchHead, Caps) {
     let iotax_record::ExperimentHead {
         iotax_version, started, command, hosts, spec, cloud, ..
     } = crate::common::compare();
-    let arms = spec.arms.into_iter().take(2);
+    let arms = spec.arms.iter().take(2).cloned();
     let asked = |arm| SearchTarget { arm, span_bytes: 1 << 30 };
     let targets = arms.map(asked);
-    let search = Search {
+    let search = SearchDraft {
         targets: targets.collect(),
         writes: false,
         quick: true,
         burst: None,
-        cloud: spec.cloud,
+        cloud: spec.cloud.clone(),
         fail_if: Vec::new(),
         seed: 1,
-    };
+    }
+    .resolve()
+    .unwrap();
     let names: Vec<String> = search.targets.iter().map(|target| target.arm.name.clone()).collect();
     let head = SearchHead {
         format: SEARCH_FORMAT,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use iotax_experiment::{
-    Arm, Design, Job, Layer, Pattern, Spec, Stack, Stop, StopMode, Target, Workload,
+    Arm, Design, Draft, Job, Layer, Pattern, Spec, Stack, Stop, StopMode, Target, Workload,
 };
 use iotax_layers::File;
 use iotax_load::PeerSecrets;
@@ -30,23 +30,8 @@ pub(crate) fn stack(layers: impl Into<Vec<Layer>>) -> Target {
 /// These arms under 4 KiB random reads of a 64 KiB file.
 pub(crate) fn spec(arms: &[(&str, Target)]) -> Spec {
     let arms = arms.iter().map(|(name, target)| Arm::new(*name, target.clone()));
-    Spec::new(
-        Workload {
-            name: "test".into(),
-            about: String::new(),
-            ramp_ns: 0,
-            time_ns: 1_000_000_000,
-            jobs: vec![job()],
-            index: None,
-            requires: None,
-            origin: None,
-            notes: Vec::new(),
-            yields: None,
-            primary: "job".into(),
-        },
-        arms.collect(),
-        Design::Compare,
-        Stop {
+    Draft {
+        stop: Stop {
             mode: StopMode::Quick,
             margin: 0.05,
             alpha: 0.05,
@@ -55,15 +40,31 @@ pub(crate) fn spec(arms: &[(&str, Target)]) -> Spec {
             min_blocks: 1,
             max_time_ns: None,
         },
-        1,
-    )
+        seed: 1,
+        ..Draft::new(
+            vec![Workload {
+                name: "test".into(),
+                about: String::new(),
+                ramp_ns: 0,
+                time_ns: 1_000_000_000,
+                jobs: vec![job()],
+                index: None,
+                requires: None,
+                origin: None,
+                notes: Vec::new(),
+                yields: None,
+                primary: "job".into(),
+            }],
+            arms.collect(),
+            Design::Compare,
+        )
+    }
+    .unchecked()
 }
 
 /// The same under a workload that writes.
 pub(crate) fn writing(arms: &[(&str, Target)]) -> Spec {
-    let mut spec = spec(arms);
-    spec.phases[0].jobs[0].read_percent = 50;
-    spec
+    spec(arms).with(|spec| spec.phases[0].jobs[0].read_percent = 50)
 }
 
 fn job() -> Job {

@@ -7,7 +7,7 @@ mod virtual_time;
 
 use iotax_caps::{Cap, CapKind, Caps, Shared, find};
 use iotax_experiment::{
-    Arm, BurstWatch, CloudChoice, Opened, OpenedTarget, Search, SearchTarget, Target,
+    Arm, BurstWatch, CloudChoice, Opened, OpenedTarget, Search, SearchDraft, SearchTarget, Target,
 };
 use iotax_layers::{Delay, Flash, Layer, Mem, Throttle, Tier};
 use rand::{RngExt as _, SeedableRng as _};
@@ -64,7 +64,7 @@ fn search_with(
 fn search_of(targets: usize, span_bytes: u64, quick: bool, burst: Option<BurstWatch>) -> Search {
     let target =
         |name: String| SearchTarget { arm: Arm::new(name, Target::Path("/".into())), span_bytes };
-    Search {
+    SearchDraft {
         targets: (0..targets).map(|at| target(format!("disk {at}"))).collect(),
         writes: false,
         quick,
@@ -73,6 +73,8 @@ fn search_of(targets: usize, span_bytes: u64, quick: bool, burst: Option<BurstWa
         fail_if: Vec::new(),
         seed: 7,
     }
+    .resolve()
+    .unwrap()
 }
 
 fn opened(targets: usize) -> Opened {

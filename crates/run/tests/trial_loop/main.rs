@@ -53,7 +53,7 @@ fn it_ends_as_soon_as_the_data_decide() {
 fn rules_decide_when_it_ends() {
     let with = |rule: &str| {
         let mut bench = Bench::new(2, |_| ());
-        bench.spec.fail_if = vec![Rule::parse(rule).unwrap()];
+        bench.spec = bench.spec.with(|spec| spec.fail_if = vec![Rule::parse(rule).unwrap()]);
         bench.run(|arm, trial| about([100.0, 98.0][arm], trial))
     };
     let kept = with("slower by 5%");
@@ -62,7 +62,7 @@ fn rules_decide_when_it_ends() {
     let broken = with("iops < 200");
     assert_eq!(broken.end.reasons, [EndReason::RulesDecided]);
     let mut bench = Bench::new(2, |_| ());
-    bench.spec.fail_if = vec![Rule::parse("slower by 2%").unwrap()];
+    bench.spec = bench.spec.with(|spec| spec.fail_if = vec![Rule::parse("slower by 2%").unwrap()]);
     let hopeless = bench.run(|arm, trial| {
         let noise = if (trial + u32::from(arm == 1)).is_multiple_of(2) { 0.3 } else { -0.3 };
         Turn::Rate(100.0 * (1.0 + noise))

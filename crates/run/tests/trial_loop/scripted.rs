@@ -203,7 +203,7 @@ impl Bench {
 
     /// What comes of preconditioning its arms, if they are written.
     pub(crate) fn preconditioned(mut self, script: &dyn Fn(usize, u32) -> Turn) -> Ran {
-        self.spec.phases[0].jobs[0].read_percent = 0;
+        self.spec = self.spec.with(|spec| spec.phases[0].jobs[0].read_percent = 0);
         let measured = [self.spec.workload().clone()];
         let spec = precondition_spec(&self.spec).unwrap();
         let bench = Self { spec, ..self };

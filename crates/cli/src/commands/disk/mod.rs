@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
-use iotax_experiment::{Spec, Stack, Target};
+use iotax_experiment::{Draft, Stack, Target};
 use iotax_rig::{Disk, Progress, ServeOptions, Served};
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -106,7 +106,7 @@ fn serve(args: &DiskServeArgs) -> Result<Exit> {
             state_dir: iotax_rig::state_dir(),
             writable: &args.disks.write_to,
             is_journalled: args.journalled,
-            seed: args.disks.seed.unwrap_or(Spec::DEFAULT_SEED),
+            seed: args.disks.seed.unwrap_or(Draft::DEFAULT_SEED),
             progress: &mut progress,
             stop: Arc::clone(&stop),
             ready: &mut ready,

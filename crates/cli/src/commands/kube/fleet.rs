@@ -1,5 +1,5 @@
 use iotax_cluster::{FleetNode, Toleration, nodes};
-use iotax_experiment::{Design, Spec};
+use iotax_experiment::{Design, Draft};
 
 use crate::args::{ClusterArgs, CompareArgs, KubeFleetArgs};
 use crate::commands::measure::measured;
@@ -26,19 +26,19 @@ pub(super) fn fleet(args: KubeFleetArgs) -> Result<Exit> {
     let compare = CompareArgs::of(arms, workload, measure);
     let asks_for_rounds = compare.measure.certainty.max_blocks.is_some();
     let resolved = resolve::compare_placed(&compare, |spec| {
-        let spec = Spec { at_once, ..as_fleet(spec, asks_for_rounds) };
+        let spec = Draft { at_once, ..as_fleet(spec, asks_for_rounds) };
         volumes.place(spec, &pods)
     })?;
     measured(&resolved, &Backend::Volumes(&volumes), &compare.measure.asked("kube-fleet"))
 }
 
-fn as_fleet(spec: Spec, asks_for_rounds: bool) -> Spec {
+fn as_fleet(spec: Draft, asks_for_rounds: bool) -> Draft {
     let mut stop = spec.stop;
     if spec.arms.len() >= POPULATION {
         let asked = stop.max_blocks;
         (stop.min_blocks, stop.max_blocks) = if asks_for_rounds { (asked, asked) } else { ROUNDS };
     }
-    Spec { design: Design::Fleet, stop, ..spec }
+    Draft { design: Design::Fleet, stop, ..spec }
 }
 
 /// The nodes that are meant: two or more.

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use iotax_cluster::{Cluster, Ends, NetPath, PodOptions, host_network_refused};
-use iotax_experiment::{Arm, Driver, Engine, Spec};
+use iotax_experiment::{Arm, Draft, Driver, Engine, Spec};
 
 use crate::args::{CompareArgs, KubeNetArgs, MeasureArgs, RunArgs};
 use crate::commands::measure::measured;
@@ -69,7 +69,7 @@ fn resolved(paths: &[NetPath], workload: String, measure: &MeasureArgs) -> Resul
         let run = RunArgs::of(vec![target(path)], workload, trials, measure.clone());
         let called = |arm: Arm| Arm { name: path.name().to_owned(), ..arm };
         return resolve::run(&run, |spec| {
-            Ok(Spec { arms: spec.arms.into_iter().map(called).collect(), ..spec })
+            Ok(Draft { arms: spec.arms.into_iter().map(called).collect(), ..spec })
         });
     }
     let arms = paths.iter().map(|path| format!("{path}={}", target(path))).collect();

@@ -8,11 +8,11 @@ use iotax_experiment::layers::{
     FileSystemKind, Gocryptfs, Nfs, Part, PartLayer, Throttle, Vdisk,
 };
 use iotax_experiment::{
-    Arm, BlockSizes, Bound, CloudChoice, Content, Design, DiskRole, Driver, Engine, Extent, Files,
-    FioOption, Fitted, Flow, HostCommands, IndexLoads, IoPriority, Job, KnownLimit, LatencyTarget,
-    Layer, NamedTarget, Numa, NumaMemory, Operation, OperationShare, Pace, Pattern, PriorityClass,
-    PriorityShare, Requirement, SideRuns, Spec, Stack, Stop, StopMode, Stretches, Target, Think,
-    Tree, Trims, Workload, Yields, Zone,
+    Arm, BlockSizes, Bound, CloudChoice, Content, Depth, Design, DiskRole, Draft, Driver, Engine,
+    Extent, Files, FioOption, Fitted, Flow, HostCommands, IndexLoads, IoPriority, Job, KnownLimit,
+    LatencyTarget, Layer, NamedTarget, Numa, NumaMemory, Operation, OperationShare, Pace, Pattern,
+    PriorityClass, PriorityShare, Requirement, SidePhase, SideRole, SideRuns, Spec, Stack, Stop,
+    StopMode, Stretches, Target, Think, Tree, Trims, Workload, Yields, Zone,
 };
 use iotax_record::{
     Busiest, BusyOne, Counters, DeviceCounters, DirectionRecord, ExperimentHead, HostRecord,
@@ -94,10 +94,11 @@ fn spec() -> Spec {
     let stack = Target::Stack(Stack { layers: layers() });
     let several = Target::Several(vec![NamedTarget { name: t(), target: Target::Path(T.into()) }]);
     let targets = [Target::Path(T.into()), stack, several];
-    Spec {
+    Draft {
         at_once: 2,
         phases: vec![workload(), workload()],
         source: iotax_experiment::Source::SavedResults,
+        side_phases: vec![SidePhase { of: 1, role: SideRole::Depth(Depth::Half) }],
         suite: some(),
         arms: targets.map(arm).into(),
         design: Design::Peel { layers: vec![t()], masks: vec![1] },
@@ -127,6 +128,7 @@ fn spec() -> Spec {
             scale: Some(0.5),
         }),
     }
+    .unchecked()
 }
 
 /// Those that hold a text; the others are numbers.

@@ -137,8 +137,8 @@ fn a_word_has_one_pseudonym_and_the_key_knows_it() {
 fn a_path_with_blanks_is_one_thing_wherever_it_stands_alone() {
     let mut experiment = full::experiment();
     let path = "/mnt/Quarterly Figures (Zebra)/x";
-    experiment.spec.arms[0].target = Target::Path(path.into());
-    experiment.spec.arms[0].name = path.to_owned();
+    experiment.spec = experiment.spec.with(|spec| spec.arms[0].target = Target::Path(path.into()));
+    experiment.spec = experiment.spec.with(|spec| spec.arms[0].name = path.to_owned());
     experiment.sites[0].target = path.to_owned();
     let clean = Redactor::default().experiment(&experiment);
     let arm = &clean.spec.arms[0];

@@ -124,7 +124,8 @@ fn a_peer_is_reached_and_tells_what_it_sees() {
     });
     let address = told.recv().unwrap();
     let mut spec = spec();
-    spec.arms[0].target = Target::parse(&format!("tcp://{address}")).unwrap();
+    spec =
+        spec.with(|spec| spec.arms[0].target = Target::parse(&format!("tcp://{address}")).unwrap());
     let open = |secrets| Open {
         spec: spec.clone(),
         work_dir: "/".into(),
