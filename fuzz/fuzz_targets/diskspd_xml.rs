@@ -5,7 +5,7 @@ use iotax_dialects::importers::diskspd;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
-    let Ok(result) = diskspd::read(text) else { return };
+    let Ok(result) = diskspd::read_diskspd(text) else { return };
     assert_eq!(result.jobs.len(), result.options.len());
     for job in &result.jobs {
         assert!(job.active_ns > 0);

@@ -5,7 +5,7 @@ use iotax_dialects::importers::iperf3;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
-    let Ok(result) = iperf3::read(text) else { return };
+    let Ok(result) = iperf3::read_iperf3(text) else { return };
     assert_eq!(result.jobs.len(), result.options.len());
     for job in &result.jobs {
         assert!(job.active_ns > 0 && job.read.bytes + job.write.bytes > 0);

@@ -6,7 +6,7 @@ use anyhow::Result;
 use crate::cargo::{cargo, with_env};
 use crate::steps::Step;
 use crate::suite::{Kind, run_tests};
-use crate::{dist, fuzz, path, prose, rooms, sources, tuples};
+use crate::{dist, fuzz, models, path, prose, rooms, sources, tuples};
 
 /// All steps in order.
 pub(crate) const STEPS: &[Step] = &[
@@ -24,9 +24,12 @@ pub(crate) const STEPS: &[Step] = &[
         sources::skips,
     ),
     Step::new("prose", "rooms that conclude return data, and wording says it", prose::prose),
+    Step::new("quantities", "figures get their digits and units in one crate", prose::quantities),
     Step::new("matching", "no room looks into sentences", prose::matching),
     Step::new("tuples", "what functions take has names", tuples::check),
     Step::new("fmt", "formatting", || cargo(&["fmt", "--all", "--check"])),
+    Step::new("loom", "threads in every order, where they meet", models::loom),
+    Step::new("miri", "unsafe code that calls nobody, interpreted", models::miri),
     Step::new("clippy", "lints, warnings are errors", clippy),
     Step::new("unit", "unit tests", || run_tests(Kind::Unit)),
     Step::new("test", "all other tests", || run_tests(Kind::Integration)),

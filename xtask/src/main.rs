@@ -10,6 +10,7 @@ mod code;
 mod dist;
 mod fuzz;
 mod measure;
+mod models;
 mod path;
 mod prose;
 mod rooms;

@@ -3,7 +3,7 @@
 use iotax_experiment::Design;
 use iotax_experiment::rule::Condition;
 use iotax_record::{End, EndReason, ExperimentHead, Trial};
-use iotax_stats::sample::mean;
+use iotax_stats::sample::{count, mean};
 
 use crate::analysis::{
     Analysis, ArmDepths, ArmDrain, ArmPrecondition, Comparison, Ending, FORMAT, FactorEffects,
@@ -17,12 +17,12 @@ use crate::counters::{IntervalBudget, MOST_INTERVALS};
 use crate::drain::{self, Stretches};
 use crate::evidence::Evidence;
 use crate::facts::{JobFacts, TrialFacts};
-use crate::masked::{self, Level};
+use crate::masked::{self, DepthCheck, Level};
 use crate::matrix::Factors;
 use crate::method::Method;
 use crate::metrics::{Metric, Role};
 use crate::pool::ArmPool;
-use crate::progress::{self, Kind, Progress};
+use crate::progress::{self, Kind, Standing};
 use crate::rules::{self, Judged, RuleContext};
 use crate::{
     bound, family, missing, nodes, outliers, questions, results, row, screened, stalled, summary,
@@ -44,13 +44,13 @@ pub struct Analyzer {
     pools: Vec<ArmPool>,
     /// Intervals of series that came since some were dropped last.
     intervals: usize,
-    /// Trials of a depth check: by arm, by ascending depth.
-    levels: Vec<Vec<Level>>,
+    /// Trials of a depth check: by arm, by ascending depth. See [`masked`].
+    pub(crate) levels: Vec<Vec<Level>>,
     /// What was measured below a cap.
-    below_cap: Vec<(ExperimentHead, Analysis)>,
+    pub(crate) below_cap: Vec<(ExperimentHead, Analysis)>,
     /// What was seen while credits were spent, by arm.
-    drained: Vec<ArmDrain>,
-    preconditioned: Vec<ArmPrecondition>,
+    pub(crate) drained: Vec<ArmDrain>,
+    pub(crate) preconditioned: Vec<ArmPrecondition>,
 }
 
 impl Analyzer {
@@ -92,26 +92,6 @@ impl Analyzer {
             shed_series(&mut self.trials);
             self.intervals = 0;
         }
-    }
-
-    /// Takes in what a depth check found, by arm: see [`masked`].
-    pub(crate) fn with_levels(&mut self, levels: Vec<Vec<Level>>) {
-        self.levels = levels;
-    }
-
-    /// Takes in what was measured under a load that shows what a cap hides.
-    pub(crate) fn add_below_cap(&mut self, experiment: ExperimentHead, analysis: Analysis) {
-        self.below_cap.push((experiment, analysis));
-    }
-
-    /// Takes in what was seen while credits were spent, by arm.
-    pub(crate) fn with_drained(&mut self, drained: Vec<ArmDrain>) {
-        self.drained = drained;
-    }
-
-    /// Takes in how the arms were preconditioned.
-    pub(crate) fn with_preconditioned(&mut self, preconditioned: Vec<ArmPrecondition>) {
-        self.preconditioned = preconditioned;
     }
 
     /// As one phase of preconditioning: the trials of one arm, in their order.
@@ -162,12 +142,12 @@ impl Analyzer {
 
     /// Trials taken in.
     pub(crate) fn trials(&self) -> u32 {
-        u32::try_from(self.trials.len()).unwrap_or(u32::MAX)
+        count(self.trials.len())
     }
 
     /// What the data say so far: call it after each complete block. Cheap; only the metrics that
     /// decide are concluded on.
-    pub fn decide(&self) -> Progress {
+    pub fn decide(&self) -> Standing {
         let spec = &self.experiment.spec;
         let metrics = self.deciding();
         let blocks = self.blocks();
@@ -239,10 +219,16 @@ impl Analyzer {
         let blocks = self.blocks();
         let (mut conclusions, attribution) = self.conclusions(&blocks);
         let depths = self.depths();
-        let shifts = masked::shifts(&blocks, &self.levels);
-        let method = (self.names.as_slice(), &self.method, self.room());
-        masked::withhold(&mut conclusions, method, &blocks, &self.levels, &shifts);
-        masked::judge(&mut conclusions, (&self.names, self.method.margin), &self.levels, &depths);
+        let check = DepthCheck {
+            names: &self.names,
+            method: &self.method,
+            blocks: &blocks,
+            levels: &self.levels,
+            room: self.room(),
+        };
+        let shifts = check.shifts();
+        check.withhold(&mut conclusions, &shifts);
+        check.mask(&mut conclusions, &depths);
         let arms = summary::arms(&self.experiment, &trials, &self.pools);
         let mut drained = self.drained.clone();
         let iops: Vec<f64> = arms.iter().map(|arm| arm.iops).collect();
@@ -267,7 +253,7 @@ impl Analyzer {
             conclusions: &conclusions.iter().collect::<Vec<_>>(),
             method: &self.method,
         });
-        rules::keep_none_of_a_part(&mut rules, spec, (end, self.trials.len()));
+        rules::keep_none_of_a_part(&mut rules, spec, end, self.trials.len());
         let work = |arm| summary::work(&evidence.usable(arm).collect::<Vec<_>>());
         let work = (0..self.names.len()).map(work).collect();
         let of_arms: Vec<Comparison> = conclusions.iter().map(|c| c.comparison.clone()).collect();
@@ -390,23 +376,20 @@ impl Analyzer {
     /// One conclusion per arm but the first, or per layer and the total.
     fn subjects(&self, blocks: &Blocks<'_>, metric: Metric) -> Vec<Conclusion> {
         let mut conclusions = self.of_those_there_are(blocks, metric);
-        missing::withhold(&mut conclusions, &self.trials, (&self.names, self.method.margin));
+        missing::withhold(&mut conclusions, &self.trials, &self.names, self.method.margin);
         conclusions
     }
 
     /// The same of the trials that there are alone.
     fn of_those_there_are(&self, blocks: &Blocks<'_>, metric: Metric) -> Vec<Conclusion> {
-        match &self.experiment.spec.design {
+        let spec = &self.experiment.spec;
+        match &spec.design {
             Design::Single => Vec::new(),
-            Design::Compare if self.experiment.spec.is_of_results() => {
-                let spec = &self.experiment.spec;
-                results::conclude(&self.method, &self.trials, (spec, &spec.pairs()), metric)
+            Design::Compare if spec.is_of_results() => {
+                results::conclude(&self.method, &self.trials, spec, metric)
             }
-            Design::Compare => {
-                let rows = row::of_arms(blocks, &self.names, metric);
-                conclude(&self.method, rows)
-            }
-            Design::Fleet if screened::is_population(&self.experiment.spec) => Vec::new(),
+            Design::Compare => conclude(&self.method, row::of_arms(blocks, &self.names, metric)),
+            Design::Fleet if screened::is_population(spec) => Vec::new(),
             Design::Fleet => nodes::conclude(&self.method, blocks, &self.names, metric),
             Design::Peel { .. } => {
                 self.peel(blocks).map_or_else(Vec::new, |peel| peel.layers(&self.method, metric))
@@ -487,8 +470,8 @@ fn ending(
     let last_ns = trials.iter().map(|t| t.started_ns + t.window_ns).max().unwrap_or(0);
     Ending {
         reasons: end.map_or_else(Vec::new, |end| end.reasons.clone()),
-        blocks: u32::try_from(complete).unwrap_or(u32::MAX),
-        trials: u32::try_from(trials.len()).unwrap_or(u32::MAX),
+        blocks: count(complete),
+        trials: count(trials.len()),
         wall_ns: end.map_or(last_ns, |end| end.wall_ns),
         switch_ns: trials.iter().map(|trial| trial.switch_ns).sum(),
         interrupted: end.is_some_and(|end| end.interrupted),

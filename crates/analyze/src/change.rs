@@ -2,6 +2,7 @@
 //! parts are shown, and a verdict can only come from the blocks since.
 
 use iotax_stats::regime;
+use iotax_stats::sample::count;
 use iotax_stats::sequential::{Decision, StopReason};
 use iotax_stats::verdict::Verdict;
 
@@ -27,7 +28,6 @@ pub(crate) fn split(method: &Method, row: &mut Row) -> Option<Change> {
     let found = regime::monitor(&row.log_ratios, level)?;
     let sequential = method.sequential(row.metric);
     let tax = |d: &[f64]| sequential.conclude(d).cost.map(Estimate::from);
-    let count = |blocks: usize| u32::try_from(blocks).unwrap_or(u32::MAX);
     let (before, since) = row.log_ratios.split_at(found.before);
     let effect = EffectChange {
         after_block: row.blocks[found.before - 1] + 1,

@@ -2,12 +2,12 @@
 
 use iotax_stats::holm;
 use iotax_stats::rci::Interval;
+use iotax_stats::sample::count;
 use iotax_stats::sequential::{Decision, Series};
 use iotax_stats::stopping::Mode;
 use iotax_stats::verdict::{Sign, Verdict};
 
-use crate::analysis::{Comparison, PlaceEffect};
-use crate::analysis::{Regime, Withheld};
+use crate::analysis::{Comparison, PlaceEffect, Regime, Withheld};
 use crate::change::{self, Change};
 use crate::method::Method;
 use crate::metrics::Better;
@@ -33,6 +33,18 @@ pub(crate) struct Conclusion {
 }
 
 impl Conclusion {
+    const fn new(comparison: Comparison, decision: Decision, blocks: Vec<u32>) -> Self {
+        Self {
+            comparison,
+            decision,
+            p_if_dependent: 1.0,
+            blocks,
+            spread: None,
+            bounds: None,
+            withheld: None,
+        }
+    }
+
     /// About two layers together: shown, but it does not decide when a run stops.
     pub(crate) const fn is_interaction(&self) -> bool {
         self.comparison.subject.is_interaction()
@@ -43,27 +55,8 @@ impl Conclusion {
 impl Conclusion {
     /// That rests on nothing, for tests.
     pub(crate) fn example(comparison: Comparison) -> Self {
-        let decision = Decision {
-            blocks: 3,
-            verdict: comparison.verdict,
-            sign: None,
-            log_ratio: None,
-            cost: None,
-            is_guarded: false,
-            holds_if_dependent: false,
-            dependence: None,
-            stop: None,
-            projection: None,
-        };
-        Self {
-            comparison,
-            decision,
-            blocks: vec![0, 1, 2],
-            spread: None,
-            bounds: None,
-            withheld: None,
-            p_if_dependent: 1.0,
-        }
+        let decision = Decision::without_size(3, comparison.verdict, None);
+        Self::new(comparison, decision, vec![0, 1, 2])
     }
 }
 
@@ -159,36 +152,20 @@ impl Row {
         let Judged { verdict, stalls, stop, p, base } = *judged;
         let gate = self.gate.filter(|_| !verdict.is_decided());
         let blocks = self.stalled.as_ref().map_or_else(Vec::new, |stalled| stalled.blocks.clone());
-        let decision = Decision {
-            blocks: blocks.len(),
-            verdict,
-            sign: None,
-            log_ratio: None,
-            cost: None,
-            dependence: None,
-            stop,
-            holds_if_dependent: true,
-            is_guarded: false,
-            projection: None,
-        };
+        let decision = Decision::without_size(blocks.len(), verdict, stop);
         let is_rate = self.metric.better() == Better::Higher;
         let plain = self.conclusion(method, own, Some(p), holds, None);
+        let Comparison { subject, metric, p, .. } = plain.comparison;
         let comparison = Comparison {
-            tax: None,
-            lo: None,
-            hi: None,
             base: base.filter(|_| is_rate),
-            with: None,
-            difference_ns: None,
             verdict: gate.unwrap_or(verdict),
-            sign: None,
             blocks: stalls.blocks,
+            p,
             holds_after_holm: holds && verdict.is_decided(),
-            blocks_needed: None,
             stalls: Some(stalls),
-            ..plain.comparison
+            ..Comparison::new(subject, metric)
         };
-        Conclusion { comparison, decision, blocks, spread: None, bounds: None, ..plain }
+        Conclusion::new(comparison, decision, blocks)
     }
 
     fn conclusion(
@@ -214,10 +191,6 @@ impl Row {
         let bounds = method.bounds(self.metric, series, decision.blocks);
         let blocks = self.blocks[..shown].to_vec();
         let comparison = Comparison {
-            subject: self.subject,
-            against: None,
-            within: None,
-            metric: self.metric,
             tax: cost.map(|c| c.mean),
             lo: cost.map(|c| c.lo),
             hi: cost.map(|c| c.hi),
@@ -226,7 +199,7 @@ impl Row {
             difference_ns,
             verdict,
             sign: decision.sign.filter(|_| verdict == Verdict::Equivalent).map(word),
-            blocks: u32::try_from(decision.blocks).unwrap_or(u32::MAX),
+            blocks: count(decision.blocks),
             p,
             holds_after_holm: holds_after_holm && verdict.is_decided(),
             blocks_needed: decision
@@ -235,20 +208,9 @@ impl Row {
                 .and_then(|projection| u32::try_from(projection.total_blocks).ok()),
             regime: change.map(|_| Regime::AfterChange).filter(|_| has_size),
             change: change.map(|change| change.effect),
-            place: None,
-            missing: None,
-            stalls: None,
-            cap: None,
+            ..Comparison::new(self.subject, self.metric)
         };
-        Conclusion {
-            comparison,
-            decision,
-            p_if_dependent: 1.0,
-            blocks,
-            spread,
-            bounds,
-            withheld: None,
-        }
+        Conclusion { spread, bounds, ..Conclusion::new(comparison, decision, blocks) }
     }
 }
 

@@ -12,8 +12,7 @@ use iotax_experiment::{SidePhase, SideRole, Spec, Stop, StopMode, Workload};
 use iotax_stats::bucket::two_phase;
 use iotax_stats::sample::mean;
 
-use crate::analysis::Regime;
-use crate::analysis::{ArmDrain, Comparison};
+use crate::analysis::{ArmDrain, Comparison, Regime};
 use crate::metrics::Trait;
 
 /// Above the level after the step by this factor credits are still, or again, being spent.
@@ -43,7 +42,7 @@ pub fn drain_spec(spec: &Spec, limit_ns: u64) -> Spec {
         max_time_ns: None,
         ..spec.stop
     };
-    spec.beside(drains, spec.suite.as_ref().map(|suite| SideRole::Drain.name(suite)), stop)
+    spec.beside(drains, stop)
 }
 
 /// The seconds of one load while it was driven to spend credits.

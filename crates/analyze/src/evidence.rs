@@ -3,8 +3,7 @@
 use iotax_experiment::{Job, Layer, Subject};
 use iotax_record::{ExperimentHead, Site};
 
-use crate::analysis::{ArmDepths, ArmDrain, ArmPrecondition};
-use crate::analysis::{Doubt, DoubtKind};
+use crate::analysis::{ArmDepths, ArmDrain, ArmPrecondition, Doubt, DoubtKind};
 use crate::blocks::Blocks;
 use crate::conclude::Conclusion;
 use crate::facts::{JobFacts, TrialFacts};
@@ -76,6 +75,36 @@ impl<'a> Evidence<'a> {
             worst.map(|(_, finding)| Worst { arm, trials, of, finding })
         });
         per_arm.collect()
+    }
+
+    /// The worst of the usable trials of each arm, as a doubt.
+    pub(crate) fn worst_trials(
+        &self,
+        judge: impl Fn(&'a TrialFacts, usize) -> Option<(f64, DoubtKind)>,
+    ) -> Vec<Doubt> {
+        let worst = self.worst_per_arm(judge).into_iter();
+        worst.map(|worst| worst.doubt(|kind| kind)).collect()
+    }
+
+    /// The same of what each of [`Self::real_jobs`] did in them.
+    pub(crate) fn worst_jobs(
+        &self,
+        judge: impl Fn(usize, &'a Job, &'a JobFacts) -> Option<(f64, DoubtKind)>,
+    ) -> Vec<Doubt> {
+        self.worst_trials(|trial, arm| {
+            let jobs = self.real_jobs(trial).filter_map(|(job, facts)| judge(arm, job, facts));
+            jobs.max_by(|a, b| a.0.total_cmp(&b.0))
+        })
+    }
+
+    /// In the primary metric, which decides when a run stops.
+    pub(crate) fn primary(&self) -> impl Iterator<Item = &'a Conclusion> + use<'a> {
+        let primary = self.conclusions.first().map(|c| c.comparison.metric);
+        self.conclusions.iter().filter(move |c| Some(c.comparison.metric) == primary)
+    }
+
+    pub(crate) fn subject(&self, arm: usize) -> Subject {
+        Subject::Arm(self.names[arm].clone())
     }
 
     pub(crate) fn usable(&self, arm: usize) -> impl Iterator<Item = &'a TrialFacts> + '_ {

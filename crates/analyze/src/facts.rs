@@ -5,12 +5,40 @@ use iotax_record::{
     Busiest, DirectionRecord, FarEndRecord, JobRecord, LoadRecord, Outcome, PauseRecord,
     SystemCounters, TcpRecord, Trial, UdpRecord,
 };
+use serde::Serialize;
 
 use crate::counters::{self, CounterSeries, CounterSummary};
 use crate::described::{self, Described};
 use crate::spread::LatencySpread;
-use crate::state::TrialOutcome;
 use crate::taken::{Taken, taken};
+
+/// What became of a trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TrialOutcome {
+    Completed,
+    Degraded,
+    /// The primary job completed nothing.
+    Stalled,
+    /// The load generator itself was held up.
+    Paused,
+    Failed,
+    Interrupted,
+}
+
+impl TrialOutcome {
+    /// In records, JSON and tables.
+    pub const fn id(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Degraded => "degraded",
+            Self::Stalled => "stalled",
+            Self::Paused => "paused",
+            Self::Failed => "failed",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
 
 #[derive(Debug, Clone)]
 pub(crate) struct TrialFacts {
@@ -120,12 +148,14 @@ const MAX_SPREADS: u32 = 480;
 impl TrialFacts {
     pub(crate) fn of(trial: &Trial, spec: &Spec, arm: Option<usize>) -> Self {
         let workload = spec.workload();
-        let load = trial.load.as_ref();
+        let nothing = LoadRecord::default();
+        let load = trial.load.as_ref().unwrap_or(&nothing);
         let from_submission = spec.counts_from_submission();
-        let jobs = load.map_or_else(Vec::new, |load| jobs(load, workload, from_submission));
+        let jobs = jobs(load, workload, from_submission);
         let (outcome, why, measured) = outcome(&trial.outcome);
-        let primary = load.and_then(|load| load.jobs.iter().find(|j| j.name == workload.primary));
+        let primary = load.jobs.iter().find(|job| job.name == workload.primary);
         let series = trial.counters.as_ref().and_then(counters::series);
+        let far_end = load.far_end.filter(|far| !far.same_host);
         let mut facts = Self {
             block: trial.block,
             slot: trial.slot,
@@ -136,16 +166,13 @@ impl TrialFacts {
             switch_ns: trial.switch_ns,
             outcome,
             why,
-            window_ns: load.map_or(0, |load| load.window_ns),
-            beside: load.map_or_else(Vec::new, beside),
-            first_error: load.and_then(first_error),
-            far_cpu_ns: load
-                .and_then(|load| load.far_end)
-                .filter(|far| !far.same_host)
-                .map_or(0, |far| far.cpu_busy_ns.unwrap_or(far.cpu_ns)),
-            far_end: load.and_then(|load| load.far_end),
-            busiest: load.map_or_else(Vec::new, |load| load.busiest.clone()),
-            system: load.map(|load| load.system.clone()).unwrap_or_default(),
+            window_ns: load.window_ns,
+            beside: beside(load),
+            first_error: first_error(load),
+            far_cpu_ns: far_end.map_or(0, |far| far.cpu_busy_ns.unwrap_or(far.cpu_ns)),
+            far_end: load.far_end,
+            busiest: load.busiest.clone(),
+            system: load.system.clone(),
             spread: primary.filter(|_| trial.slot < MAX_SPREADS).and_then(|record| {
                 if jobs.iter().any(|job| job.is_primary && job.waits_for_syncs) {
                     LatencySpread::of(&record.sync)
@@ -160,13 +187,11 @@ impl TrialFacts {
             series,
             in_system: spec.arms.iter().any(|arm| arm.target.is_in_system()),
             both_ways: workload.goes_both_ways(),
-            taken: load.map_or_else(Vec::new, |load| taken(load, spec)),
+            taken: taken(load, spec),
             usable: false,
-            paused: load.and_then(|load| load.paused),
+            paused: load.paused,
             // What another tool did in its time is not known so well.
-            stalled_below: load
-                .filter(|_| !spec.is_of_results())
-                .and_then(|load| load.stalled_below(&workload.primary)),
+            stalled_below: load.stalled_below(&workload.primary).filter(|_| !spec.is_of_results()),
         };
         if facts.paused.is_some() && measured {
             facts.outcome = TrialOutcome::Paused;
@@ -235,18 +260,14 @@ impl TrialFacts {
 
 impl JobFacts {
     /// `from_submission`: see [`Spec::counts_from_submission`].
-    fn of(
-        record: &JobRecord,
-        (index, job): (usize, &Job),
-        is_primary: bool,
-        from_submission: bool,
-    ) -> Self {
+    fn of(record: &JobRecord, index: usize, workload: &Workload, from_submission: bool) -> Self {
+        let job = &workload.jobs[index];
         let latency = record.latency_from(from_submission);
         let syncs = described::syncs(record);
         let mean_latency_ns = latency.mean_ns();
         let facts = Self {
             job: index,
-            is_primary,
+            is_primary: job.name == workload.primary,
             engine: record.engine.clone(),
             stands_in: record.instead_of.is_some(),
             threads: record.threads,
@@ -350,17 +371,11 @@ pub(crate) fn positive(value: f64) -> Option<f64> {
 }
 
 fn jobs(load: &LoadRecord, workload: &Workload, from_submission: bool) -> Vec<JobFacts> {
-    let record_of = |name: &str| load.jobs.iter().find(|record| record.name == name);
-    workload
-        .jobs
-        .iter()
-        .enumerate()
-        .filter_map(|(i, job)| {
-            let is_primary = job.name == workload.primary;
-            let record = record_of(&job.name)?;
-            Some(JobFacts::of(record, (i, job), is_primary, from_submission))
-        })
-        .collect()
+    let of_job = |(index, job): (usize, &Job)| {
+        let record = load.jobs.iter().find(|record| record.name == job.name)?;
+        Some(JobFacts::of(record, index, workload, from_submission))
+    };
+    workload.jobs.iter().enumerate().filter_map(of_job).collect()
 }
 
 fn beside(load: &LoadRecord) -> Vec<(String, f64)> {

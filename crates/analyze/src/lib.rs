@@ -42,30 +42,13 @@ mod slow_mode;
 mod spread;
 mod stalled;
 mod stand_in;
-mod state;
 mod summary;
 mod taken;
 mod targets;
 
-pub use analysis::{
-    Against, Analysis, ArmDepths, ArmDrain, ArmPrecondition, ArmSummary, ArmTax, Attribution, Cap,
-    Comparison, DepthLevel, DepthResponse, EffectChange, Ending, Estimate, FORMAT, FactorEffect,
-    FactorEffects, FactorInteraction, FactorShift, FleetCost, FoundDepth, Interaction, JobSummary,
-    Judgment, LayerCost, Missing, NetworkLoad, NetworkSummary, OperationSummary, Outlier, Outliers,
-    PlaceEffect, QuantilePoint, Rates, RuleOpen, SlowMode, Stalls, Steadiness, SyncSummary,
-    TargetPoint, TargetSummary, TrialPoint, Work,
-};
-pub use analysis::{
-    CacheWay, Check, ColdCache, Doubt, DoubtKind, GrantedOption, GrantedOtherwise, InFlight,
-    LevelShift, NoAnswer, NotPreconditioned, OpenQuestion, Outlook, Regime, TrialOutcome, Withheld,
-};
+pub use analysis::*;
 pub use analyzer::Analyzer;
-pub use counters::{
-    CounterLine, CounterSeries, CounterSummary, CpuFigures, DeviceFigures, DeviceSummary,
-    DirectionFigures, InterfaceFigures, InterfaceSummary, Interval, IntervalDevice, MemoryFigures,
-    NfsClientFigures, NfsFigures, NfsMountSummary, NfsSummary, NfsTransportFigures,
-    PressureFigures, QdiscFigures, QdiscSummary, Quantity, StallFigures, WayFigures, intervals,
-};
+pub use counters::*;
 pub use drain::drain_spec;
 pub use effect::{Effect, On, log_factor};
 pub use iotax_stats::verdict::Verdict;
@@ -74,7 +57,7 @@ pub use method::FIRST_LOOK;
 pub use metrics::{Better, Metric, Unit};
 pub use phases::{Phases, Sustained};
 pub use precondition::{PASSES, precondition_spec};
-pub use progress::{ArmProgress, Progress};
+pub use progress::{ArmStanding, Standing};
 pub use rules::fewest;
 pub use screened::is_population;
 pub use seconds::Spread;

@@ -3,7 +3,7 @@
 use iotax_experiment::{Matrix, Setting, Spec, Subject};
 use iotax_stats::matrix::{Cells, Level, contrast, interaction};
 use iotax_stats::rci::Interval;
-use iotax_stats::sample::mean;
+use iotax_stats::sample::{count, mean};
 use iotax_stats::verdict::Verdict;
 
 use crate::analysis::{
@@ -122,11 +122,10 @@ impl Factors {
                 let samples: Vec<Sample> =
                     arms.map(|arm| Sample::of(trials, arm, *metric)).collect();
                 let contrast = |level: &Level| {
-                    let pairs = known(level).known;
-                    let pairs: Vec<[usize; 2]> =
-                        pairs.into_iter().map(|[with, base]| [base, with]).collect();
-                    let subject = (Subject::Level(self.setting(*level)), None);
-                    Contrast::of(trials, (*metric, subject), &samples, &pairs)
+                    let known = known(level).known.into_iter();
+                    let pairs: Vec<[usize; 2]> = known.map(|[with, base]| [base, with]).collect();
+                    let subject = Subject::Level(self.setting(*level));
+                    Contrast::of(trials, *metric, subject, &samples, &pairs)
                 };
                 results::family(
                     &self.effects,
@@ -327,10 +326,6 @@ fn gate(blocks: &Blocks<'_>, [with, base]: [usize; 2], metric: Metric) -> Option
     let pairs =
         blocks.all.iter().filter_map(|block| Some([block.trials[base]?, block.trials[with]?]));
     compare::gate(metric, &pairs.collect::<Vec<_>>())
-}
-
-fn count(n: usize) -> u32 {
-    u32::try_from(n).unwrap_or(u32::MAX)
 }
 
 /// An effect that seems to be none, and rests on an arm that a cap masks, is masked, too.

@@ -9,8 +9,7 @@ use iotax_stats::rci::Interval;
 use iotax_stats::sequential::StopReason;
 use iotax_stats::verdict::Verdict;
 
-use crate::analysis::Missing;
-use crate::analysis::TrialOutcome;
+use crate::analysis::{Missing, TrialOutcome};
 use crate::conclude::Conclusion;
 use crate::facts::TrialFacts;
 use crate::metrics::Better;
@@ -73,7 +72,8 @@ fn counted<'a>(trials: impl Iterator<Item = &'a TrialFacts>) -> [u32; 2] {
 pub(crate) fn withhold(
     conclusions: &mut [Conclusion],
     trials: &[TrialFacts],
-    (names, margin): (&[String], f64),
+    names: &[String],
+    margin: f64,
 ) {
     let of_arm = |arm: usize| counted(trials.iter().filter(|trial| trial.arm == Some(arm)));
     let each: Vec<[u32; 2]> = (0..names.len()).map(of_arm).collect();

@@ -5,7 +5,7 @@
 //! [`crate::screened`].
 
 use iotax_experiment::{Design, Spec, Subject};
-use iotax_stats::sample::mean;
+use iotax_stats::sample::{count, mean};
 
 use crate::analysis::{Against, FleetCost};
 use crate::blocks::{Block, Blocks};
@@ -23,7 +23,7 @@ pub(crate) fn cost(spec: &Spec, trials: &[&TrialFacts]) -> Option<FleetCost> {
     const MINUTE_NS: f64 = 60e9;
     let load_ns: u64 = trials.iter().map(|trial| trial.window_ns + spec.workload().ramp_ns).sum();
     (spec.design == Design::Fleet).then(|| FleetCost {
-        nodes: u32::try_from(spec.arms.len()).unwrap_or(u32::MAX),
+        nodes: count(spec.arms.len()),
         is_population: is_population(spec),
         node_minutes: load_ns as f64 / MINUTE_NS,
     })
@@ -41,7 +41,7 @@ pub(crate) fn conclude(
     for (node, conclusion) in conclusions.iter_mut().enumerate() {
         conclusion.comparison.against = Some(match names {
             [a, b] => Against::Arm(if node == 0 { b } else { a }.clone()),
-            _ => Against::Others(u32::try_from(names.len() - 1).unwrap_or(u32::MAX)),
+            _ => Against::Others(count(names.len() - 1)),
         });
     }
     conclusions

@@ -2,7 +2,7 @@
 
 use iotax_experiment::{Design, Spec};
 use iotax_stats::fleet::{Fleet, MIN_NODES, Node, Probes};
-use iotax_stats::sample::median;
+use iotax_stats::sample::{count, median};
 
 use crate::analysis::{ArmTax, Outlier, Outliers};
 use crate::facts::TrialFacts;
@@ -20,30 +20,16 @@ pub(crate) fn of(
     if !is_of_one_kind || names.len() < MIN_NODES || spec.matrix().is_some() {
         return None;
     }
-    if screened::is_in_stages(spec) {
-        let fleet = screened::finished(spec, trials, metric)?;
-        let all: Vec<usize> = (0..names.len()).collect();
-        return Some(found(spec, names, trials, metric, (&all, fleet)));
-    }
-    let values = by_arm(spec, names.len(), trials, metric);
-    let probes: Vec<Option<Probes>> = values.iter().map(|values| Probes::of(values)).collect();
-    let judged: Vec<usize> = (0..names.len()).filter(|arm| probes[*arm].is_some()).collect();
-    let known: Vec<Probes> = probes.iter().flatten().copied().collect();
-    let fleet = Fleet::of(&known, spec.stop.alpha)?;
-    Some(found(spec, names, trials, metric, (&judged, fleet)))
-}
-
-/// `judged`: the arms of the fleet, by their places in `names`.
-fn found(
-    spec: &Spec,
-    names: &[String],
-    trials: &[TrialFacts],
-    metric: Metric,
-    (judged, fleet): (&[usize], Fleet),
-) -> Outliers {
-    type Judged = Vec<(usize, Node)>;
-    let rate = spec.stop.alpha;
-    let (mut slow, others): (Judged, Judged) =
+    let mut judged: Vec<usize> = (0..names.len()).collect();
+    let fleet = if screened::is_in_stages(spec) {
+        screened::finished(spec, trials, metric)?
+    } else {
+        let values = by_arm(spec, names.len(), trials, metric);
+        let probes: Vec<Option<Probes>> = values.iter().map(|values| Probes::of(values)).collect();
+        judged.retain(|arm| probes[*arm].is_some());
+        Fleet::of(&probes.into_iter().flatten().collect::<Vec<_>>(), spec.stop.alpha)?
+    };
+    let (mut slow, others): (Vec<_>, Vec<_>) =
         judged.iter().copied().zip(fleet.nodes).partition(|(_, node)| node.is_slow);
     slow.sort_by(|(_, a), (_, b)| a.raw.total_cmp(&b.raw));
     let figures = |arm: &usize| {
@@ -58,12 +44,12 @@ fn found(
         shrunken: tax(node.shrunken),
         p: node.p,
     };
-    Outliers {
+    Some(Outliers {
         metric,
-        arms: u32::try_from(judged.len()).unwrap_or(u32::MAX),
+        arms: count(judged.len()),
         median: median(&judged.iter().map(figures).collect::<Vec<_>>()),
         spread: fleet.spread.exp_m1(),
-        rate,
+        rate: spec.stop.alpha,
         slow: slow.into_iter().map(outlier).collect(),
         others: others
             .into_iter()
@@ -73,7 +59,7 @@ fn found(
             .filter(|arm| !judged.contains(arm))
             .map(|arm| names[arm].clone())
             .collect(),
-    }
+    })
 }
 
 /// Logarithms of each arm's figures, higher ones better, less the median of their block. Results of

@@ -8,7 +8,7 @@ use crate::analyzer::Analyzer;
 use crate::drain::{self, KeptUp};
 use crate::masked::{self, Level};
 use crate::precondition;
-use crate::progress::Progress;
+use crate::progress::Standing;
 
 /// One [`Analyzer`] per phase. Each keeps its own error rate: a verdict is about its phase, and
 /// more phases are more questions, not more looks at the same one.
@@ -61,7 +61,7 @@ impl Phases {
     pub fn checked_at_depths(&mut self, check: &Self) {
         for (of, (_, analyzer)) in self.each.iter_mut().enumerate() {
             if let Some(levels) = check.levels(of) {
-                analyzer.with_levels(levels);
+                analyzer.levels = levels;
             }
         }
     }
@@ -90,7 +90,7 @@ impl Phases {
         for (load, analysis) in loads.finish(end) {
             let of = load.spec.side_phases.first().and_then(|phase| self.each.get_mut(phase.of));
             if let Some((_, analyzer)) = of {
-                analyzer.add_below_cap(load, analysis);
+                analyzer.below_cap.push((load, analysis));
             }
         }
     }
@@ -106,7 +106,7 @@ impl Phases {
                 let [passes, rounds] = [fill, steady].map(|phase| phase.map(|of| of.rounds(at)));
                 precondition::arm(arm, spec.workload(), passes.as_deref(), rounds.as_deref())
             });
-            analyzer.with_preconditioned(told.collect());
+            analyzer.preconditioned = told.collect();
         }
     }
 
@@ -124,7 +124,7 @@ impl Phases {
         let sustained = Sustained(iops.collect());
         // Of a record of an earlier version: the first phase alone was drained.
         for ((_, analyzer), drained) in self.each.iter_mut().zip(drained) {
-            analyzer.with_drained(drained);
+            analyzer.drained = drained;
         }
         sustained
     }
@@ -167,12 +167,12 @@ impl Phases {
 
     /// Which arms are to be driven in the next block, by phase; `progress`: what
     /// [`Phases::decide`] said last.
-    pub fn open(&self, progress: &Progress) -> Vec<Vec<bool>> {
+    pub fn open(&self, progress: &Standing) -> Vec<Vec<bool>> {
         let open = |(_, analyzer): &(ExperimentHead, Analyzer)| {
             let look = self.closes.then(|| analyzer.decide());
             match look {
                 None => progress.open.clone(),
-                Some(Progress { stop, open, .. }) if !stop.is_empty() => vec![false; open.len()],
+                Some(Standing { stop, open, .. }) if !stop.is_empty() => vec![false; open.len()],
                 Some(look) => look.open,
             }
         };
@@ -181,7 +181,7 @@ impl Phases {
 
     /// What the data say so far, after a complete block: an arm stays open while any phase needs
     /// it, and the experiment goes on while any phase does.
-    pub fn decide(&self) -> Progress {
+    pub fn decide(&self) -> Standing {
         if self.checked > 0 {
             return self.decide_on_depths();
         }
@@ -197,7 +197,7 @@ impl Phases {
         looks.reduce(both).expect("an experiment has at least one phase")
     }
 
-    fn decide_on_depths(&self) -> Progress {
+    fn decide_on_depths(&self) -> Standing {
         let first = self.each.first().expect("an experiment has at least one phase");
         let look = first.1.decide();
         let stop = if self.is_clear() {
@@ -207,7 +207,7 @@ impl Phases {
         } else {
             Vec::new()
         };
-        Progress { open: vec![true; look.open.len()], stop, arms: Vec::new(), blocks: look.blocks }
+        Standing { open: vec![true; look.open.len()], stop, arms: Vec::new(), blocks: look.blocks }
     }
 
     /// The experiment and the analysis of each phase. `end`: how the experiment ended; `None` if
@@ -250,7 +250,7 @@ impl Sustained {
     }
 }
 
-fn both(first: Progress, second: Progress) -> Progress {
+fn both(first: Standing, second: Standing) -> Standing {
     let open = first.open.iter().zip(&second.open).map(|(a, b)| *a || *b).collect();
     let mut stop = Vec::new();
     if !first.stop.is_empty() && !second.stop.is_empty() {
@@ -258,5 +258,5 @@ fn both(first: Progress, second: Progress) -> Progress {
         stop = first.stop.iter().cloned().chain(new).collect();
     }
     let arms = first.arms.into_iter().chain(second.arms).collect();
-    Progress { open, stop, arms, blocks: first.blocks.max(second.blocks) }
+    Standing { open, stop, arms, blocks: first.blocks.max(second.blocks) }
 }

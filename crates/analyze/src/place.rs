@@ -2,6 +2,7 @@
 
 use iotax_stats::place::{LEVEL, Place};
 use iotax_stats::rci::Interval;
+use iotax_stats::sample::count;
 
 use crate::analysis::PlaceEffect;
 use crate::method::Method;
@@ -26,7 +27,7 @@ pub(crate) fn take_out(method: &Method, row: &mut Row) -> Option<PlaceEffect> {
     Some(PlaceEffect {
         base_first: cost(place.base_first),
         arm_first: cost(place.arm_first),
-        blocks: place.blocks.map(|blocks| u32::try_from(blocks).unwrap_or(u32::MAX)),
+        blocks: place.blocks.map(count),
         p: place.p,
         taken_out: is_taken_out,
     })

@@ -48,27 +48,21 @@ impl ArmPool {
 
     /// `from_submission`: see [`Spec::counts_from_submission`](iotax_experiment::Spec).
     pub(crate) fn add(&mut self, load: &LoadRecord, workload: &Workload, from_submission: bool) {
-        let pools = self.jobs.iter_mut().zip(&mut self.described);
-        for ((pool, described), job) in pools.zip(&workload.jobs) {
-            if let Some(record) = load.jobs.iter().find(|record| record.name == job.name) {
-                for direction in record.directions() {
-                    pool.merge(direction.latency_from(from_submission));
-                }
-                let quantiles = described::quantiles(record);
-                if !quantiles.is_empty() {
-                    let ios = record.ios();
-                    described.push(Described { quantiles: quantiles.to_vec(), ios });
-                }
+        for (at, job) in workload.jobs.iter().enumerate() {
+            let Some(record) = load.jobs.iter().find(|record| record.name == job.name) else {
+                continue;
+            };
+            for direction in record.directions() {
+                self.jobs[at].merge(direction.latency_from(from_submission));
             }
-        }
-        let syncs = self.syncs.iter_mut().zip(&mut self.described_syncs);
-        for ((pool, described), job) in syncs.zip(&workload.jobs) {
-            if let Some(record) = load.jobs.iter().find(|record| record.name == job.name) {
-                pool.merge(&record.sync);
-                if let (Some((ios, summary)), 0) = (&record.sync_summary, record.sync.count()) {
-                    let quantiles = summary.quantiles.clone();
-                    described.push(Described { quantiles, ios: *ios });
-                }
+            let quantiles = described::quantiles(record).to_vec();
+            if !quantiles.is_empty() {
+                self.described[at].push(Described { quantiles, ios: record.ios() });
+            }
+            self.syncs[at].merge(&record.sync);
+            if let (Some((ios, summary)), 0) = (&record.sync_summary, record.sync.count()) {
+                let quantiles = summary.quantiles.clone();
+                self.described_syncs[at].push(Described { quantiles, ios: *ios });
             }
         }
         let primary = load.jobs.iter().find(|record| record.name == workload.primary);

@@ -8,10 +8,10 @@
 //! trials, and none is measured younger than the others.
 
 use iotax_experiment::{Arm, SidePhase, SideRole, Spec, Stop, StopMode, Workload};
+use iotax_stats::sample::count;
 use iotax_stats::steady::{self, Window};
 
-use crate::analysis::{ArmPrecondition, Steadiness};
-use crate::analysis::{NotPreconditioned, TrialOutcome};
+use crate::analysis::{ArmPrecondition, NotPreconditioned, Steadiness, TrialOutcome};
 use crate::facts::TrialFacts;
 use crate::metrics::Metric;
 
@@ -39,7 +39,7 @@ pub fn precondition_spec(spec: &Spec) -> Option<Spec> {
         max_blocks: MOST_ROUNDS,
         ..spec.stop
     };
-    Some(spec.beside(phases, Some(format!("{} to precondition", spec.name())), stop))
+    Some(spec.beside(phases, stop))
 }
 
 /// Whether a phase is driven in rounds.
@@ -75,7 +75,7 @@ pub(crate) fn arm(
         pass.usable && pass.outcome == TrialOutcome::Completed && pass.window_ns < longest_ns
     };
     let whole = passes.iter().filter(is_whole);
-    let whole = u32::try_from(whole.count()).unwrap_or(u32::MAX);
+    let whole = count(whole.count());
     let jobs = || passes.iter().filter_map(|pass| pass.primary());
     let figures = figures(workload, rounds);
     let window = Window::of(&figures);
@@ -97,7 +97,7 @@ pub(crate) fn arm(
     } else if !writes {
         Some(NotPreconditioned::OnlyReads)
     } else if figures.len() < steady::WINDOW_ROUNDS {
-        Some(NotPreconditioned::Rounds(u32::try_from(figures.len()).unwrap_or(u32::MAX)))
+        Some(NotPreconditioned::Rounds(count(figures.len())))
     } else {
         None
     };

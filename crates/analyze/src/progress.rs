@@ -2,6 +2,7 @@
 
 use iotax_experiment::{Design, Stop, Subject};
 use iotax_record::{Besides, EndReason};
+use iotax_stats::sample::count;
 use iotax_stats::sequential::StopReason;
 use iotax_stats::verdict::Verdict;
 
@@ -11,21 +12,21 @@ use crate::metrics::Role;
 
 /// What the data say so far.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Progress {
+pub struct Standing {
     /// One per arm of the spec: whether it needs more trials. The baseline is open while any
     /// other arm is; in a peel all are, since every contrast needs several.
     pub open: Vec<bool>,
     /// Why to stop; none: go on.
     pub stop: Vec<EndReason>,
     /// One per arm but the baseline, per layer and the total, or per effect.
-    pub arms: Vec<ArmProgress>,
+    pub arms: Vec<ArmStanding>,
     /// Blocks begun so far.
     pub blocks: u32,
 }
 
 /// What the data say about one arm, layer or effect so far, in the primary metric.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ArmProgress {
+pub struct ArmStanding {
     /// The phase, of several.
     pub phase: Option<String>,
     pub of: Subject,
@@ -92,7 +93,7 @@ pub(crate) fn progress(
     arms: usize,
     blocks: u32,
     subjects: &[Vec<Conclusion>],
-) -> Progress {
+) -> Standing {
     let states: Vec<State> = subjects.iter().map(|metrics| state(metrics)).collect();
     let may_stop = blocks >= stop.min_blocks.max(1);
     let reason = if blocks >= stop.max_blocks {
@@ -102,7 +103,7 @@ pub(crate) fn progress(
     } else {
         None
     };
-    Progress {
+    Standing {
         open: open(kind, arms, &states, may_stop),
         stop: reason.into_iter().collect(),
         arms: subjects.iter().filter_map(|metrics| metrics.first()).map(arm_progress).collect(),
@@ -165,9 +166,9 @@ fn primary_state(metrics: &[Conclusion]) -> State {
     }
 }
 
-fn arm_progress(conclusion: &Conclusion) -> ArmProgress {
+fn arm_progress(conclusion: &Conclusion) -> ArmStanding {
     let c = &conclusion.comparison;
-    ArmProgress {
+    ArmStanding {
         phase: None,
         of: c.subject.clone(),
         tax: c.tax.zip(c.lo).and_then(|_| c.effect()),
@@ -193,7 +194,7 @@ fn resolved(states: &[State], subjects: &[Vec<Conclusion>]) -> EndReason {
     }
     if states.contains(&State::Spent) {
         let looked = subjects.iter().flatten().map(|c| c.decision.blocks).max().unwrap_or(0);
-        return EndReason::LastLook { blocks: u32::try_from(looked).unwrap_or(u32::MAX) };
+        return EndReason::LastLook { blocks: count(looked) };
     }
     let besides = [
         (State::Overloaded, Besides::Overloaded),

@@ -6,13 +6,12 @@ use std::collections::BTreeMap;
 use iotax_experiment::{Pace, Spec, Subject, Workload};
 use iotax_stats::holm;
 use iotax_stats::rci::Interval;
-use iotax_stats::sample::mean;
+use iotax_stats::sample::{count, mean};
 use iotax_stats::sequential::{Decision, StopReason};
 use iotax_stats::unpaired::Unpaired;
 use iotax_stats::verdict::{Sign, Verdict};
 
-use crate::analysis::Withheld;
-use crate::analysis::{Against, Comparison, Estimate};
+use crate::analysis::{Against, Comparison, Estimate, Withheld};
 use crate::compare;
 use crate::conclude::{Conclusion, word};
 use crate::facts::TrialFacts;
@@ -91,19 +90,21 @@ impl Sample {
     }
 }
 
-/// Each of `pairs`, baseline and arm, in one metric.
+/// Each pair of a baseline and an arm, in one metric.
 pub(crate) fn conclude(
     method: &Method,
     trials: &[TrialFacts],
-    (spec, pairs): (&Spec, &[[usize; 2]]),
+    spec: &Spec,
     metric: Metric,
 ) -> Vec<Conclusion> {
     let samples: Vec<Sample> =
         (0..spec.arms.len()).map(|arm| Sample::of(trials, arm, metric)).collect();
+    let pairs = spec.pairs();
     let contrasts = pairs.iter().map(|pair| {
         let arm = &spec.arms[pair[1]];
-        let subject = (Subject::Arm(arm.name.clone()), arm.against.clone().map(Against::Arm));
-        Contrast::of(trials, (metric, subject), &samples, &[*pair])
+        let subject = Subject::Arm(arm.name.clone());
+        let against = arm.against.clone().map(Against::Arm);
+        Contrast { against, ..Contrast::of(trials, metric, subject, &samples, &[*pair]) }
     });
     family(method, &contrasts.collect::<Vec<_>>())
 }
@@ -122,13 +123,12 @@ pub(crate) fn family(method: &Method, contrasts: &[Contrast<'_>]) -> Vec<Conclus
         .collect()
 }
 
-/// What it is about, and the baseline if that is not that of all.
-type Named = (Subject, Option<Against>);
-
 /// Pairs of samples, the baseline first, and what is asked of them.
 pub(crate) struct Contrast<'a> {
     metric: Metric,
-    subject: Named,
+    subject: Subject,
+    /// The baseline, if that is not that of all.
+    against: Option<Against>,
     pairs: Vec<[&'a Sample; 2]>,
     is_gated: bool,
     mixes_engines: bool,
@@ -138,7 +138,8 @@ impl<'a> Contrast<'a> {
     /// Of pairs of arms, the baseline first.
     pub(crate) fn of(
         trials: &[TrialFacts],
-        (metric, subject): (Metric, Named),
+        metric: Metric,
+        subject: Subject,
         samples: &'a [Sample],
         pairs: &[[usize; 2]],
     ) -> Self {
@@ -150,6 +151,7 @@ impl<'a> Contrast<'a> {
         Self {
             metric,
             subject,
+            against: None,
             pairs: pairs.iter().map(|pair| pair.map(|arm| &samples[arm])).collect(),
             is_gated: arms().any(|arm| !compare::has_tail(metric, usable(arm))),
             mixes_engines: stand_in::mixes_engines(arms().flat_map(usable)),
@@ -216,11 +218,8 @@ impl<'a> Contrast<'a> {
         let within = within.map(|test| Estimate::from(goal.cost(test.interval(alpha))));
         let samples = || self.pairs.iter().flatten();
         let blocks = samples().map(|sample| sample.values.len()).min().unwrap_or(0);
-        let (subject, against) = self.subject.clone();
         let comparison = Comparison {
-            subject,
-            against,
-            metric: self.metric,
+            against: self.against.clone(),
             tax: cost.map(|cost| cost.mean).or(point),
             lo: cost.map(|cost| cost.lo),
             hi: cost.map(|cost| cost.hi),
@@ -230,29 +229,13 @@ impl<'a> Contrast<'a> {
             difference_ns: test.and_then(|_| self.difference_ns(alpha)),
             verdict,
             sign: sign.filter(|_| verdict == Verdict::Equivalent).map(word),
-            blocks: u32::try_from(blocks).unwrap_or(u32::MAX),
+            blocks: count(blocks),
             p: test.map(|test| test.p_value()),
             holds_after_holm: holds && verdict.is_decided(),
-            blocks_needed: None,
-            regime: None,
-            change: None,
-            place: None,
-            missing: None,
-            stalls: None,
-            cap: None,
+            ..Comparison::new(self.subject.clone(), self.metric)
         };
-        let decision = Decision {
-            blocks,
-            verdict,
-            sign,
-            log_ratio,
-            cost,
-            holds_if_dependent: true,
-            is_guarded: false,
-            dependence: None,
-            stop: Some(StopReason::LastLook),
-            projection: None,
-        };
+        let decision = Decision::without_size(blocks, verdict, Some(StopReason::LastLook));
+        let decision = Decision { sign, log_ratio, cost, ..decision };
         let mut blocks: Vec<u32> =
             samples().flat_map(|sample| sample.blocks.iter().copied()).collect();
         blocks.sort_unstable();
@@ -301,7 +284,8 @@ mod tests {
         let [base, with] = [sample([1000.0, 1001.0, 1002.0]), sample([500.0, 501.0, 502.0])];
         let contrast = Contrast {
             metric: Metric::Throughput,
-            subject: (Subject::Arm("b".to_owned()), None),
+            subject: Subject::Arm("b".to_owned()),
+            against: None,
             pairs: vec![[&base, &with]],
             is_gated: false,
             mixes_engines,

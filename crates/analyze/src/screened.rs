@@ -11,7 +11,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::facts::TrialFacts;
 use crate::metrics::{Better, Metric};
-use crate::progress::Progress;
+use crate::progress::Standing;
 
 /// Whether the nodes are so many that they are judged as a population.
 pub fn is_population(spec: &Spec) -> bool {
@@ -30,10 +30,10 @@ pub(crate) fn progress(
     trials: &[TrialFacts],
     metric: Option<Metric>,
     blocks: u32,
-) -> Progress {
+) -> Standing {
     let nodes = spec.arms.len();
-    let go_on = |open| Progress { open, stop: Vec::new(), arms: Vec::new(), blocks };
-    let end = |reason| Progress { stop: vec![reason], ..go_on(vec![true; nodes]) };
+    let go_on = |open| Standing { open, stop: Vec::new(), arms: Vec::new(), blocks };
+    let end = |reason| Standing { stop: vec![reason], ..go_on(vec![true; nodes]) };
     if blocks >= spec.stop.max_blocks {
         return end(EndReason::AllRun);
     }

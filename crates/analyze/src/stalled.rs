@@ -1,6 +1,6 @@
 //! Comparisons with trials that completed nothing: what `iotax_stats::stalls` says, as a verdict.
 
-use iotax_stats::sample::mean;
+use iotax_stats::sample::{count, mean};
 use iotax_stats::sequential::StopReason;
 use iotax_stats::stalls::{self, StallTest};
 use iotax_stats::verdict::{Sign, Verdict};
@@ -79,7 +79,6 @@ impl StalledBlocks {
     }
 
     fn counted(&self, test: &StallTest, margin: f64) -> Stalls {
-        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let is_worth_it = |factor: &f64| test.sign.is_some() && *factor > 1.0 + margin;
         Stalls {
             arm: count(test.arm_stalls),

@@ -2,11 +2,11 @@
 
 use iotax_experiment::{Job, Workload};
 use iotax_record::{ExperimentHead, LatencyHistogram, OperationRecord, SystemCounters};
+use iotax_stats::sample::{count, mean, variance};
 
-use crate::analysis::TrialOutcome;
 use crate::analysis::{
-    ArmSummary, FoundDepth, JobSummary, OperationSummary, QuantilePoint, SyncSummary, TrialPoint,
-    Work,
+    ArmSummary, FoundDepth, JobSummary, OperationSummary, QuantilePoint, SyncSummary, TrialOutcome,
+    TrialPoint, Work,
 };
 use crate::counters::{self, IntervalBudget};
 use crate::facts::{JobFacts, TrialFacts};
@@ -277,7 +277,7 @@ fn described(trials: &[Described]) -> Vec<QuantilePoint> {
     let mean = |q: f64| -> Option<QuantilePoint> {
         let logs: Vec<f64> =
             trials.iter().map(|trial| at(trial, q).map(f64::ln)).collect::<Option<_>>()?;
-        let latency = (logs.iter().sum::<f64>() / logs.len() as f64).exp();
+        let latency = mean(&logs).exp();
         Some(QuantilePoint { q, latency_ns: iotax_quantity::whole(latency) })
     };
     if trials.is_empty() { Vec::new() } else { LADDER.into_iter().filter_map(mean).collect() }
@@ -293,22 +293,8 @@ fn curve(latency: &LatencyHistogram) -> Vec<QuantilePoint> {
     LADDER.into_iter().filter(supported).map(point).collect()
 }
 
-/// 0 for no values.
-fn mean(values: &[f64]) -> f64 {
-    if values.is_empty() { 0.0 } else { values.iter().sum::<f64>() / values.len() as f64 }
-}
-
 /// Standard deviation over mean; 0 for fewer than two values.
 pub(crate) fn coefficient_of_variation(values: &[f64]) -> f64 {
-    if values.len() < 2 {
-        return 0.0;
-    }
-    let m = mean(values);
-    let squares: f64 = values.iter().map(|v| (v - m) * (v - m)).sum();
-    let cv = (squares / (values.len() - 1) as f64).sqrt() / m;
+    let cv = variance(values).sqrt() / mean(values);
     if cv.is_finite() { cv } else { 0.0 }
-}
-
-fn count(n: usize) -> u32 {
-    u32::try_from(n).unwrap_or(u32::MAX)
 }

@@ -21,7 +21,7 @@ pub(crate) fn compare(search: &Search, opened: &Opened, caps: &mut Caps) {
         let target = &asked.arm.target;
         let known = opened.targets.get(at).map_or(&[][..], |target| &target.known);
         if target.is_network() {
-            let of_cap = |cap| of_path(&found.name, cap, (&named, known));
+            let of_cap = |cap| of_path(&found.name, cap, &named, known);
             caps.documented.extend(found.path.iter_mut().filter_map(of_cap));
             continue;
         }
@@ -60,7 +60,8 @@ fn one(
 fn of_path(
     target: &str,
     path: &mut PathCap,
-    (named, known): (&Named, &[KnownLimit]),
+    named: &Named,
+    known: &[KnownLimit],
 ) -> Option<Documented> {
     let wire = path.wire?;
     let direction = if path.traffic.is_back { Direction::Read } else { Direction::Write };

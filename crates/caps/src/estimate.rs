@@ -5,12 +5,11 @@ use iotax_stats::ceiling::{REPEATS, ceiling};
 use iotax_stats::design::Design;
 use iotax_stats::levels::has_another;
 use iotax_stats::rci::CriticalValues;
-use iotax_stats::sample::median;
+use iotax_stats::sample::{count, median};
 
-use crate::found::TargetCaps;
 use crate::probe::{Ended, Observation};
 use crate::processors::Busy;
-use crate::scout::{Scout, Shape};
+use crate::scout::{Shape, TargetSearch};
 use crate::soak;
 
 /// Half-width at which an interval is narrow enough, as a share of the cap.
@@ -91,7 +90,7 @@ impl Series {
 
     /// How many measurements there are.
     pub(crate) fn measurements(&self) -> u32 {
-        u32::try_from(self.seen.len()).unwrap_or(u32::MAX)
+        count(self.seen.len())
     }
 
     fn is_enough(&self, critical: &CriticalValues, quick: bool) -> bool {
@@ -128,21 +127,19 @@ impl Series {
 /// Measures each of these in random order, again and again, until each has a ceiling or a narrow
 /// interval. `rate` is what an observation says of a shape.
 pub(crate) fn again(
-    scout: &mut Scout<'_>,
-    target: usize,
+    on: &mut TargetSearch<'_, '_>,
     shapes: &[Shape],
     rate: impl Fn(usize, &Observation) -> f64,
-    found: &mut TargetCaps,
 ) -> Result<Vec<Series>, Ended> {
     let mut measured = vec![Series::default(); shapes.len()];
     let critical = critical();
-    let quick = scout.search().quick;
+    let quick = on.scout.search.quick;
     while measured.iter().any(|series| !series.is_enough(&critical, quick)) {
-        for at in scout.order(shapes.len()) {
+        for at in on.scout.order(shapes.len()) {
             if measured[at].is_enough(&critical, quick) {
                 continue;
             }
-            let seen = soak::measure(scout, target, shapes[at], found)?;
+            let seen = soak::measure(on, shapes[at])?;
             let rate = rate(at, &seen);
             measured[at].add(seen, rate);
         }

@@ -3,9 +3,9 @@
 use iotax_experiment::Purpose;
 use iotax_stats::plateau::{FLAT, PROPORTIONAL};
 
-use crate::found::{DepthStep, Plateau, TargetCaps};
+use crate::found::{DepthStep, Plateau};
 use crate::probe::{Ended, Observation};
-use crate::scout::{SMALL_BYTES, Scout, Shape};
+use crate::scout::{SMALL_BYTES, Shape, TargetSearch};
 use crate::{processors, soak};
 
 /// Deepest queue that is tried.
@@ -19,29 +19,26 @@ const NEARLY: f64 = 0.95;
 
 /// Measures from the top down, so that a target with credits does not earn any meanwhile, and only
 /// as many depths as it takes.
-pub(crate) fn climb(
-    scout: &mut Scout<'_>,
-    target: usize,
-    found: &mut TargetCaps,
-) -> Result<(), Ended> {
-    let last = found.soak_iops.last().copied();
-    let mut climb = Climb { scout, target, steps: Vec::new(), expected_iops: last };
+pub(crate) fn climb(on: &mut TargetSearch<'_, '_>) -> Result<(), Ended> {
+    let expected_iops = on.found.soak_iops.last().copied();
+    let mut climb = Climb { on, steps: Vec::new(), expected_iops };
     let mut top = soak::DEPTH;
-    climb.at(top, found)?;
-    climb.at(top / 2, found)?;
-    climb.at(top / 4, found)?;
-    climb.settle(top, found)?;
+    climb.at(top)?;
+    climb.at(top / 2)?;
+    climb.at(top / 4)?;
+    climb.settle(top)?;
     while !climb.plateau(top).is_plateau && top < DEEPEST {
         top *= 2;
-        climb.at(top, found)?;
-        climb.settle(top, found)?;
+        climb.at(top)?;
+        climb.settle(top)?;
     }
-    climb.doubt(top, found)?;
-    found.plateau = climb.plateau(top);
-    climb.at(1, found)?;
-    climb.knee(found)?;
-    found.plateau.kernel_threads_share = climb.kernel_threads_share();
-    let steps = climb.steps;
+    climb.doubt(top)?;
+    climb.on.found.plateau = climb.plateau(top);
+    climb.at(1)?;
+    climb.knee()?;
+    let kernel_threads_share = climb.kernel_threads_share();
+    let Climb { on: TargetSearch { found, .. }, steps, .. } = climb;
+    found.plateau.kernel_threads_share = kernel_threads_share;
     found.unloaded_latency_ns = steps.first().map(|(step, _)| step.mean_latency_ns);
     let best = steps.iter().map(|(step, _)| step.iops).fold(0.0, f64::max);
     let useful = steps.iter().find(|(step, _)| step.iops >= NEARLY * best);
@@ -50,16 +47,15 @@ pub(crate) fn climb(
     Ok(())
 }
 
-struct Climb<'s, 'a> {
-    scout: &'s mut Scout<'a>,
-    target: usize,
+struct Climb<'o, 's, 'a> {
+    on: &'o mut TargetSearch<'s, 'a>,
     /// Ascending by depth.
     steps: Vec<(DepthStep, Observation)>,
     expected_iops: Option<f64>,
 }
 
-impl Climb<'_, '_> {
-    fn at(&mut self, queue_depth: u32, found: &mut TargetCaps) -> Result<(), Ended> {
+impl Climb<'_, '_, '_> {
+    fn at(&mut self, queue_depth: u32) -> Result<(), Ended> {
         let at = self.steps.binary_search_by_key(&queue_depth, |(step, _)| step.queue_depth);
         let Err(at) = at else { return Ok(()) };
         let shape = Shape {
@@ -71,7 +67,7 @@ impl Climb<'_, '_> {
             most_iops: self.expected_iops.map(|iops| 2.2 * iops),
             ..Shape::default()
         };
-        let seen = soak::measure(self.scout, self.target, shape, found)?;
+        let seen = soak::measure(self.on, shape)?;
         let (iops, mean_latency_ns) = (seen.iops(), seen.mean_latency_ns);
         self.expected_iops = Some(iops);
         self.steps.insert(at, (DepthStep { queue_depth, iops, mean_latency_ns }, seen));
@@ -80,7 +76,7 @@ impl Climb<'_, '_> {
 
     /// Measures again the depths below which more was had: more I/Os in flight do not make a target slower, but
     /// what disturbs a measurement does.
-    fn settle(&mut self, top: u32, found: &mut TargetCaps) -> Result<(), Ended> {
+    fn settle(&mut self, top: u32) -> Result<(), Ended> {
         for _ in 0..TRIES {
             let upper = || self.steps.iter().filter(|(step, _)| step.queue_depth * 4 >= top);
             let is_odd = |step: &DepthStep| {
@@ -95,7 +91,7 @@ impl Climb<'_, '_> {
                 break;
             }
             for queue_depth in odd {
-                self.again(queue_depth, found)?;
+                self.again(queue_depth)?;
             }
         }
         Ok(())
@@ -103,24 +99,24 @@ impl Climb<'_, '_> {
 
     /// Measures the depths from `top` down again, if they show no plateau: it may be a disturbance that
     /// looks like growth.
-    fn doubt(&mut self, top: u32, found: &mut TargetCaps) -> Result<(), Ended> {
+    fn doubt(&mut self, top: u32) -> Result<(), Ended> {
         for _ in 0..TRIES {
             if self.plateau(top).is_plateau {
                 break;
             }
             for queue_depth in [top, top / 2, top / 4] {
-                self.again(queue_depth, found)?;
+                self.again(queue_depth)?;
             }
         }
         Ok(())
     }
 
     /// Measures a depth again, and keeps the better of both.
-    fn again(&mut self, queue_depth: u32, found: &mut TargetCaps) -> Result<(), Ended> {
+    fn again(&mut self, queue_depth: u32) -> Result<(), Ended> {
         let same = |(step, _): &(DepthStep, Observation)| step.queue_depth == queue_depth;
         let Some(at) = self.steps.iter().position(same) else { return Ok(()) };
         let before = self.steps.remove(at);
-        self.at(queue_depth, found)?;
+        self.at(queue_depth)?;
         if self.steps[at].0.iops < before.0.iops {
             self.steps[at] = before;
         }
@@ -129,7 +125,7 @@ impl Climb<'_, '_> {
 
     /// The powers of two on both sides of the depth at which the plateau must begin: by Little's
     /// law the throughput there times the latency of one I/O alone.
-    fn knee(&mut self, found: &mut TargetCaps) -> Result<(), Ended> {
+    fn knee(&mut self) -> Result<(), Ended> {
         let (Some((bottom, _)), Some((top, _))) = (self.steps.first(), self.steps.last()) else {
             return Ok(());
         };
@@ -138,8 +134,8 @@ impl Climb<'_, '_> {
         while f64::from(depth) < knee && depth < top {
             depth *= 2;
         }
-        self.at(depth, found)?;
-        self.at((depth / 2).max(1), found)
+        self.at(depth)?;
+        self.at((depth / 2).max(1))
     }
 
     /// Slopes over the three depths from `top` down.

@@ -27,7 +27,6 @@
 #![forbid(unsafe_code)]
 
 mod documented;
-mod duration;
 mod earlier;
 mod estimate;
 mod found;
@@ -47,7 +46,6 @@ mod soak;
 mod unstated;
 mod unsteady;
 
-pub use duration::expected_ns;
 pub use earlier::earlier;
 pub use found::{
     Burst, Cap, CapJudgment, CapKind, CapNote, Caps, CpuBoundSizes, DepthStep, Fit, FlowStep,
@@ -57,18 +55,19 @@ pub use found::{
 pub use probe::{Ended, Observation, Prober, Processors};
 pub use reason::{BusySign, CapDoubt, CapReason, CapSign};
 pub use rules::judge;
+pub use scout::expected_ns;
 pub use unstated::{BlockEnd, Obstacle, Unreached, Unsteady, UnsteadyLevel};
 
 use iotax_experiment::{Opened, Search};
 
-use self::scout::Scout;
+use self::scout::{Scout, TargetSearch};
 
 /// Searches the caps of all targets, and whether they are shared.
-pub fn find(search: &Search, opened: &Opened, prober: &mut dyn Prober) -> Caps {
+pub fn search_caps(search: &Search, opened: &Opened, prober: &mut dyn Prober) -> Caps {
     let mut scout = Scout::new(search, opened, prober);
     let mut caps = Caps::of(search);
     caps.ended = all_targets(&mut scout, &mut caps).err();
-    caps.levels = scout.into_levels();
+    caps.levels = scout.levels;
     documented::compare(search, opened, &mut caps);
     caps.rules = judge(&search.fail_if, &caps);
     caps
@@ -77,30 +76,28 @@ pub fn find(search: &Search, opened: &Opened, prober: &mut dyn Prober) -> Caps {
 /// Fills in what it finds step by step: if probes end, what was found until then stands.
 fn all_targets(scout: &mut Scout<'_>, caps: &mut Caps) -> Result<(), Ended> {
     for (target, found) in caps.targets.iter_mut().enumerate() {
-        one_target(scout, target, found)?;
+        one_target(&mut TargetSearch { scout, target, found })?;
     }
-    if caps.targets.len() > 1 {
-        sharing::find(scout, &caps.targets, (&mut caps.sharing, &mut caps.notes))?;
-    }
-    Ok(())
+    sharing::pairs(scout, caps)
 }
 
 /// A burst may run out in the midst of the steps, and then they are done again, once.
-fn one_target(scout: &mut Scout<'_>, target: usize, found: &mut TargetCaps) -> Result<(), Ended> {
-    if scout.is_network(target) {
-        return path::find(scout, target, found);
+fn one_target(on: &mut TargetSearch<'_, '_>) -> Result<(), Ended> {
+    if on.scout.is_network(on.target) {
+        return path::caps(on);
     }
-    soak::find(scout, target, found)?;
+    soak::saturate(on)?;
     for is_last in [false, true] {
-        scout.forget_windows(target);
-        ladder::climb(scout, target, found)?;
-        sizes::fit(scout, target, found)?;
-        plateau::caps(scout, target, found)?;
-        unsteady::look(scout, target, found)?;
-        if is_last || !plateau::has_fallen(found) {
+        // Levels may have changed for good.
+        on.scout.windows[on.target].clear();
+        ladder::climb(on)?;
+        sizes::fit(on)?;
+        plateau::caps(on)?;
+        unsteady::look(on)?;
+        if is_last || !plateau::has_fallen(on.found) {
             break;
         }
-        found.fell_during_search = true;
+        on.found.fell_during_search = true;
     }
-    second_pass::look(scout, target, found)
+    second_pass::look(on)
 }

@@ -8,7 +8,7 @@ use crate::kind::{self, Rate};
 use crate::probe::{Ended, Observation};
 use crate::processors::Busy;
 use crate::reason::CapSign;
-use crate::scout::{SMALL_BYTES, Scout, Shape};
+use crate::scout::{SMALL_BYTES, Shape, TargetSearch};
 use crate::unstated::{BlockEnd, Obstacle, STATED, Unreached, Unsteady};
 use crate::{sizes, soak};
 
@@ -27,26 +27,22 @@ const ROUNDS: usize = 8;
 const NEARLY: f64 = 0.04;
 
 /// Measures both caps, as far as they are reached.
-pub(crate) fn caps(
-    scout: &mut Scout<'_>,
-    target: usize,
-    found: &mut TargetCaps,
-) -> Result<(), Ended> {
-    (found.iops, found.bw_bytes) = (None, None);
-    found.unsteady.clear();
+pub(crate) fn caps(on: &mut TargetSearch<'_, '_>) -> Result<(), Ended> {
+    (on.found.iops, on.found.bw_bytes) = (None, None);
+    on.found.unsteady.clear();
     let mut known: Vec<Known> = Vec::new();
-    let mut wanted = quantities(found);
+    let mut wanted = quantities(on.found);
     for _ in 0..ROUNDS {
-        measure(scout, target, &wanted, (&mut known, found))?;
+        measure(on, &wanted, &mut known)?;
         // With what is known now, the kink may be elsewhere.
         for (quantity, series, _) in &known {
             if let Some(of) = series.estimate().filter(|of| of.is_ceiling) {
-                sizes::correct(found, quantity.block_bytes, of.rate / quantity.unit());
+                sizes::correct(on.found, quantity.block_bytes, of.rate / quantity.unit());
             }
         }
-        sizes::down_to_the_kink(scout, target, found)?;
-        sizes::doubt(scout, target, found)?;
-        let next = quantities(found);
+        sizes::down_to_the_kink(on)?;
+        sizes::doubt(on)?;
+        let next = quantities(on.found);
         let is_same = next.iter().map(Quantity::id).eq(wanted.iter().map(Quantity::id));
         if is_same {
             break;
@@ -55,21 +51,22 @@ pub(crate) fn caps(
     }
     known.retain(|(known, ..)| wanted.iter().any(|quantity| quantity.id() == known.id()));
     let estimates: Vec<_> = known.iter().map(|(of, series, _)| (*of, series.estimate())).collect();
-    found.unreached = unreached(scout, target, &wanted, found);
+    on.found.unreached = unreached(on, &wanted);
     for (at, (quantity, series, burst)) in known.into_iter().enumerate() {
         let Some(estimate) = estimates[at].1 else { continue };
-        let share = found.plateau.kernel_threads_share.unwrap_or(0.0);
+        let share = on.found.plateau.kernel_threads_share.unwrap_or(0.0);
         let busy = Busy::of(&series.seen, share);
         let is_disturbed = !estimate.is_ceiling && busy.taken().is_some();
         if !is_proven(&estimates, at) && !is_disturbed {
-            let is_end = quantity.is_bytes || quantity.block_bytes == scout.smallest_bytes(target);
-            found.unreached.push(quantity.unreached(estimate.rate, is_end));
+            let is_end =
+                quantity.is_bytes || quantity.block_bytes == on.scout.smallest_bytes(on.target);
+            on.found.unreached.push(quantity.unreached(estimate.rate, is_end));
             continue;
         }
-        keep(found, quantity, &series, (estimate, &busy, burst));
+        keep(on.found, quantity, &series, estimate, &busy, burst);
     }
-    found.unreached.sort_by(|a, b| b.quantity.cmp(&a.quantity));
-    refine(found);
+    on.found.unreached.sort_by(|a, b| b.quantity.cmp(&a.quantity));
+    refine(on.found);
     Ok(())
 }
 
@@ -78,20 +75,19 @@ type Known = (Quantity, Series, Option<Burst>);
 
 /// Measures those that are not known yet.
 fn measure(
-    scout: &mut Scout<'_>,
-    target: usize,
+    on: &mut TargetSearch<'_, '_>,
     wanted: &[Quantity],
-    (known, found): (&mut Vec<Known>, &mut TargetCaps),
+    known: &mut Vec<Known>,
 ) -> Result<(), Ended> {
     let is_new = |of: &&Quantity| known.iter().all(|(known, ..)| known.id() != of.id());
     let new: Vec<Quantity> = wanted.iter().filter(is_new).copied().collect();
     let mut bursts: Vec<Option<Burst>> = Vec::new();
     for quantity in &new {
-        bursts.push(burst(scout, target, *quantity, found)?);
+        bursts.push(burst(on, *quantity)?);
     }
     let shapes: Vec<_> = new.iter().map(|of| of.shape(Purpose::CapAgain)).collect();
     let rate = |at: usize, seen: &Observation| new[at].value(seen.iops(), seen.bytes_per_s());
-    let measured = again(scout, target, &shapes, rate, found)?;
+    let measured = again(on, &shapes, rate)?;
     let new = new.into_iter().zip(measured).zip(bursts);
     known.extend(new.map(|((quantity, series), burst)| (quantity, series, burst)));
     Ok(())
@@ -102,7 +98,9 @@ fn keep(
     found: &mut TargetCaps,
     quantity: Quantity,
     series: &Series,
-    (estimate, busy, burst): (Estimate, &Busy, Option<Burst>),
+    estimate: Estimate,
+    busy: &Busy,
+    burst: Option<Burst>,
 ) {
     let width = estimate.width();
     let rate = Rate { block_bytes: quantity.block_bytes, is_ceiling: estimate.is_ceiling, width };
@@ -260,13 +258,8 @@ fn is_proven(estimates: &[(Quantity, Option<Estimate>)], at: usize) -> bool {
 }
 
 /// The cap that no size came to, where a plateau shows that there is another.
-fn unreached(
-    scout: &Scout<'_>,
-    target: usize,
-    wanted: &[Quantity],
-    found: &TargetCaps,
-) -> Vec<Unreached> {
-    let Some((first, last, _)) = kink(found).filter(|_| found.plateau.is_plateau) else {
+fn unreached(on: &TargetSearch<'_, '_>, wanted: &[Quantity]) -> Vec<Unreached> {
+    let Some((first, last, _)) = kink(on.found).filter(|_| on.found.plateau.is_plateau) else {
         return Vec::new();
     };
     let is_missing = |is_bytes: bool| wanted.iter().all(|of| of.is_bytes != is_bytes);
@@ -278,7 +271,7 @@ fn unreached(
     };
     let mut unreached = Vec::new();
     if is_missing(false) {
-        let is_smallest = first.0 == scout.smallest_bytes(target);
+        let is_smallest = first.0 == on.scout.smallest_bytes(on.target);
         unreached.push(of(false, first).unreached(first.1, is_smallest));
     }
     if is_missing(true) {
@@ -288,15 +281,10 @@ fn unreached(
 }
 
 /// The burst on a cap, if one is waited for.
-fn burst(
-    scout: &mut Scout<'_>,
-    target: usize,
-    quantity: Quantity,
-    found: &mut TargetCaps,
-) -> Result<Option<Burst>, Ended> {
-    let series = if quantity.is_bytes { &found.soak_bw_bytes } else { &found.soak_iops };
-    let (series, shape) = (series.clone(), quantity.shape(Purpose::AfterPause));
-    soak::burst(scout, target, shape, &series, (quantity.unit(), found))
+fn burst(on: &mut TargetSearch<'_, '_>, quantity: Quantity) -> Result<Option<Burst>, Ended> {
+    let TargetCaps { soak_iops, soak_bw_bytes, .. } = &on.found;
+    let series = if quantity.is_bytes { soak_bw_bytes } else { soak_iops }.clone();
+    soak::burst(on, quantity.shape(Purpose::AfterPause), &series, quantity.unit())
 }
 
 /// A burst whose credits come back in pauses is a limiter's, whatever the sizes say.

@@ -142,14 +142,9 @@ fn without_cap(
 ) -> (RuleOutcome, Option<Undecided>) {
     let (more, less) = bound.outcomes();
     if let Some(cap) = target.unreached.iter().find(|cap| cap.quantity == quantity) {
-        return if cap.at_least > bound.per_s {
-            (more, None)
-        } else {
-            {
-                let why = Undecided::NotReached(cap.obstacle.clone(), cap.block_bytes);
-                (RuleOutcome::Undecided, Some(why))
-            }
-        };
+        let why = Undecided::NotReached(cap.obstacle.clone(), cap.block_bytes);
+        let is_more = cap.at_least > bound.per_s;
+        return if is_more { (more, None) } else { (RuleOutcome::Undecided, Some(why)) };
     }
     match target.unsteady.iter().find(|rate| rate.quantity == quantity) {
         Some(rate) if rate.lo > bound.per_s => (more, None),

@@ -4,6 +4,7 @@ use iotax_experiment::{Opened, Probe, ProbePurpose, Purpose, Region, Search, Tra
 
 use crate::found::{Level, TargetCaps};
 use crate::probe::{Ended, Observation, Prober};
+use crate::soak;
 
 const SECOND_NS: u64 = 1_000_000_000;
 const MIB: u64 = 1 << 20;
@@ -37,6 +38,22 @@ impl Pace {
     }
 }
 
+/// How long a search will probably take, in nanoseconds, pauses and waiting for bursts included at
+/// their longest.
+pub fn expected_ns(search: &Search) -> u64 {
+    let pace = Pace::of(search);
+    let probe_s = pace.shortest_s + pace.ramp_s;
+    let targets = search.targets.len() as f64;
+    let pairs = targets * (targets - 1.0) / 2.0;
+    // The soak, then about 22 probes; for each pair 3 blocks of 3 for each of two quantities.
+    let steps_s = targets * (soak::LEAST_S + 22.0 * probe_s) + pairs * 18.0 * probe_s;
+    let watch_ns = search.burst.as_ref().map_or(0, |watch| {
+        let pauses_ns: u64 = watch.pauses_ns.iter().sum();
+        2 * search.targets.len() as u64 * (watch.longest_ns + 2 * pauses_ns)
+    });
+    nanos(steps_s).saturating_add(watch_ns)
+}
+
 /// What to measure.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Shape {
@@ -56,7 +73,7 @@ pub(crate) struct Shape {
 
 pub(crate) struct Scout<'a> {
     prober: &'a mut dyn Prober,
-    search: &'a Search,
+    pub search: &'a Search,
     opened: &'a Opened,
     /// Per target: where it was not read yet.
     cursors: Vec<u64>,
@@ -66,9 +83,10 @@ pub(crate) struct Scout<'a> {
     /// of them.
     last_iops: Vec<f64>,
     draws: u64,
-    levels: Vec<Level>,
+    /// All that were measured.
+    pub levels: Vec<Level>,
     /// Per target: windows since it was last told to forget them, in the order of time.
-    windows: Vec<Vec<Window>>,
+    pub windows: Vec<Vec<Window>>,
 }
 
 /// A short part of a measurement.
@@ -102,15 +120,6 @@ impl<'a> Scout<'a> {
         }
     }
 
-    pub(crate) fn search(&self) -> &'a Search {
-        self.search
-    }
-
-    /// The windows of a target since it was last told to forget them.
-    pub(crate) fn windows(&self, target: usize) -> &[Window] {
-        &self.windows[target]
-    }
-
     /// Takes a measurement of a level that lasts into what is known of the target's windows.
     pub(crate) fn note_windows(&mut self, target: usize, shape: Shape, seen: &Observation) {
         self.windows[target].extend(seen.windows().into_iter().map(|iops| Window {
@@ -120,11 +129,6 @@ impl<'a> Scout<'a> {
             grain: seen.grain(),
             cpu_wait: seen.cpu_wait.unwrap_or(0.0),
         }));
-    }
-
-    /// Levels have changed for good.
-    pub(crate) fn forget_windows(&mut self, target: usize) {
-        self.windows[target].clear();
     }
 
     /// The smallest I/Os that are of use here: those of a page tell enough, as long as they come to the cap
@@ -139,26 +143,6 @@ impl<'a> Scout<'a> {
     pub(crate) fn has_fresh(&self, target: usize, bytes: f64) -> bool {
         self.cursors[target] as f64 + bytes <= self.search.targets[target].span_bytes as f64
             && self.allotted[target] <= self.cursors[target]
-    }
-
-    pub(crate) fn into_levels(self) -> Vec<Level> {
-        self.levels
-    }
-
-    /// Measures what there is at the moment, for so many seconds.
-    pub(crate) fn measure_for(
-        &mut self,
-        target: usize,
-        shape: Shape,
-        window_s: f64,
-        found: &mut TargetCaps,
-    ) -> Result<Observation, Ended> {
-        let before = self.allotted[target];
-        let seen = self.measure_all(&[target], shape, window_s)?.swap_remove(0);
-        let allotted = (self.allotted[target] - before) as f64;
-        found.passes += allotted / self.search.targets[target].span_bytes.max(1) as f64;
-        found.take_in(&seen);
-        Ok(seen)
     }
 
     /// Measures several targets at the same time, each where it was not read before.
@@ -178,7 +162,7 @@ impl<'a> Scout<'a> {
             (target, scout.fresh(target, bytes, shape.block_bytes))
         };
         let places: Vec<_> = targets.iter().map(|target| region(self, *target)).collect();
-        self.run(places, shape, (ramp_s, window_s))
+        self.run(places, shape, ramp_s, window_s)
     }
 
     /// Measures one target in this part of it.
@@ -189,7 +173,7 @@ impl<'a> Scout<'a> {
         shape: Shape,
         window_s: f64,
     ) -> Result<Observation, Ended> {
-        let seen = self.run(vec![(target, region)], shape, (0.0, window_s))?;
+        let seen = self.run(vec![(target, region)], shape, 0.0, window_s)?;
         Ok(seen.into_iter().next().expect("one place, one observation"))
     }
 
@@ -201,7 +185,8 @@ impl<'a> Scout<'a> {
         &mut self,
         places: Vec<(usize, Region)>,
         shape: Shape,
-        (ramp_s, window_s): (f64, f64),
+        ramp_s: f64,
+        window_s: f64,
     ) -> Result<Vec<Observation>, Ended> {
         let probe = Probe {
             purpose: ProbePurpose::Known(shape.purpose),
@@ -299,12 +284,30 @@ impl<'a> Scout<'a> {
     }
 }
 
-impl TargetCaps {
-    fn take_in(&mut self, seen: &Observation) {
-        self.errors += seen.errors;
-        if self.first_error.is_none() {
-            self.first_error.clone_from(&seen.first_error);
+/// One target, and what is found of it step by step.
+pub(crate) struct TargetSearch<'s, 'a> {
+    pub scout: &'s mut Scout<'a>,
+    pub target: usize,
+    pub found: &'s mut TargetCaps,
+}
+
+impl TargetSearch<'_, '_> {
+    /// Measures what there is at the moment, for so many seconds.
+    pub(crate) fn measure_for(
+        &mut self,
+        shape: Shape,
+        window_s: f64,
+    ) -> Result<Observation, Ended> {
+        let Self { scout, target, found } = self;
+        let before = scout.allotted[*target];
+        let seen = scout.measure_all(&[*target], shape, window_s)?.swap_remove(0);
+        let allotted = (scout.allotted[*target] - before) as f64;
+        found.passes += allotted / scout.search.targets[*target].span_bytes.max(1) as f64;
+        found.errors += seen.errors;
+        if found.first_error.is_none() {
+            found.first_error.clone_from(&seen.first_error);
         }
+        Ok(seen)
     }
 }
 

@@ -4,7 +4,7 @@ use iotax_experiment::{Purpose, Region};
 
 use crate::found::{SecondPass, TargetCaps};
 use crate::probe::{Ended, Observation};
-use crate::scout::{Scout, Shape};
+use crate::scout::{Shape, TargetSearch};
 use crate::sizes;
 
 /// So much faster is no chance.
@@ -21,39 +21,36 @@ const BLOCK_BYTES: u32 = 256 << 10;
 
 /// Reads a span twice; if the second pass is faster than whatever was not read before, other spans of the
 /// same size, and then larger ones, until one is not.
-pub(crate) fn look(
-    scout: &mut Scout<'_>,
-    target: usize,
-    found: &mut TargetCaps,
-) -> Result<(), Ended> {
-    if scout.search().writes {
+pub(crate) fn look(on: &mut TargetSearch<'_, '_>) -> Result<(), Ended> {
+    if on.scout.search.writes {
         return Ok(());
     }
-    let Some(points) = found.sizes.as_ref().map(|sizes| &sizes.points) else { return Ok(()) };
+    let Some(points) = on.found.sizes.as_ref().map(|sizes| &sizes.points) else { return Ok(()) };
     let at_size = points.iter().rev().find(|(size, _)| *size <= BLOCK_BYTES);
     let Some((block_bytes, iops)) = at_size.copied() else { return Ok(()) };
     // An unsteady target may have been slow whenever this size was measured.
-    let of_size = scout.windows(target).iter().filter(|window| window.block_bytes == block_bytes);
-    let unsteady = found.unsteady.iter().map(|rate| match rate.quantity.as_str() {
+    let of_size =
+        on.scout.windows[on.target].iter().filter(|window| window.block_bytes == block_bytes);
+    let unsteady = on.found.unsteady.iter().map(|rate| match rate.quantity.as_str() {
         "iops" => rate.hi,
         _ => rate.hi / f64::from(block_bytes),
     });
     let best = of_size.map(|window| window.iops).chain(unsteady).fold(iops, f64::max);
     let mut span = Span { bytes: iops * f64::from(block_bytes) * FIRST_S, block_bytes, iops, best };
-    let pass = repeated(scout, target, &mut span, found)?;
-    let steps = if scout.search().quick { 1 } else { STEPS };
-    let all = scout.search().targets[target].span_bytes;
+    let pass = repeated(on, &mut span)?;
+    let steps = if on.scout.search.quick { 1 } else { STEPS };
+    let all = on.scout.search.targets[on.target].span_bytes;
     let (mut held, mut hits) = (pass.holds_bytes, pass.hits);
-    found.second_pass = Some(pass);
+    on.found.second_pass = Some(pass);
     for _ in 1..steps {
         if !hits || held.is_some_and(|held| held >= all) {
             break;
         }
         span.bytes *= GROWTH as f64;
         // The first pass tells how fast hits are, later ones how much is held.
-        let larger = twice(scout, target, &span, found)?;
+        let larger = twice(on, &span)?;
         (hits, held) = (larger.hits, larger.holds_bytes);
-        if let Some(first) = &mut found.second_pass {
+        if let Some(first) = &mut on.found.second_pass {
             first.holds_bytes = larger.holds_bytes.or(first.holds_bytes);
             first.evicts_bytes = larger.evicts_bytes;
         }
@@ -73,23 +70,18 @@ struct Span {
 
 /// A single faster pass may be chance: the target may have become faster meanwhile. So what is new is
 /// read once more in between, and it counts if every second pass was faster than anything that was new.
-fn repeated(
-    scout: &mut Scout<'_>,
-    target: usize,
-    span: &mut Span,
-    found: &mut TargetCaps,
-) -> Result<SecondPass, Ended> {
-    let mut pass = twice(scout, target, span, found)?;
+fn repeated(on: &mut TargetSearch<'_, '_>, span: &mut Span) -> Result<SecondPass, Ended> {
+    let mut pass = twice(on, span)?;
     for _ in 1..TIMES {
         if !pass.hits {
             break;
         }
-        for what in scout.order(2) {
+        for what in on.scout.order(2) {
             if what == 0 {
-                fresh(scout, target, span, found)?;
+                fresh(on, span)?;
                 continue;
             }
-            let again = twice(scout, target, span, found)?;
+            let again = twice(on, span)?;
             if again.ratio < pass.ratio {
                 pass = again;
             }
@@ -100,23 +92,18 @@ fn repeated(
 }
 
 /// The same I/Os where nothing was read before, if there is such a place left.
-fn fresh(
-    scout: &mut Scout<'_>,
-    target: usize,
-    span: &mut Span,
-    found: &mut TargetCaps,
-) -> Result<(), Ended> {
-    let window_s = scout.window_s(Some(span.iops));
+fn fresh(on: &mut TargetSearch<'_, '_>, span: &mut Span) -> Result<(), Ended> {
+    let window_s = on.scout.window_s(Some(span.iops));
     let most_iops = 2.0 * span.best;
-    if !scout.has_fresh(target, most_iops * f64::from(span.block_bytes) * (window_s + 1.0)) {
+    if !on.scout.has_fresh(on.target, most_iops * f64::from(span.block_bytes) * (window_s + 1.0)) {
         return Ok(());
     }
     let shape = Shape {
         most_iops: Some(most_iops),
         from_start: false,
-        ..shape(span, found, Purpose::ReadNew)
+        ..shape(span, on.found, Purpose::ReadNew)
     };
-    let seen = scout.measure_for(target, shape, window_s, found)?;
+    let seen = on.measure_for(shape, window_s)?;
     span.best = seen.windows().into_iter().fold(span.best, f64::max);
     Ok(())
 }
@@ -133,22 +120,17 @@ fn shape(span: &Span, found: &TargetCaps, purpose: Purpose) -> Shape {
     }
 }
 
-fn twice(
-    scout: &mut Scout<'_>,
-    target: usize,
-    span: &Span,
-    found: &TargetCaps,
-) -> Result<SecondPass, Ended> {
+fn twice(on: &mut TargetSearch<'_, '_>, span: &Span) -> Result<SecondPass, Ended> {
     let Span { bytes, block_bytes, iops, .. } = *span;
-    let region = scout.fresh(target, Some(bytes), block_bytes);
+    let region = on.scout.fresh(on.target, Some(bytes), block_bytes);
     // Somewhat longer, or what is missing holds up what is there.
     let pass_s = 1.2 * region.bytes as f64 / (iops * f64::from(block_bytes));
-    let once = shape(span, found, Purpose::ReadOnce);
-    let first = scout.measure_at(target, region, once, pass_s.max(0.5))?;
+    let once = shape(span, on.found, Purpose::ReadOnce);
+    let first = on.scout.measure_at(on.target, region, once, pass_s.max(0.5))?;
     // A busy machine may not have come to its end.
     let region = read_by(&first, region, block_bytes);
-    let again = shape(span, found, Purpose::ReadAgain);
-    let second = scout.measure_at(target, region, again, pass_s.clamp(0.5, 2.0))?;
+    let again = shape(span, on.found, Purpose::ReadAgain);
+    let second = on.scout.measure_at(on.target, region, again, pass_s.clamp(0.5, 2.0))?;
     let pass = SecondPass {
         hits: true,
         ratio: 0.0,

@@ -2,10 +2,11 @@
 
 use iotax_stats::design::Design;
 use iotax_stats::rci::{CriticalValues, Interval};
+use iotax_stats::sample::count;
 
 use iotax_experiment::{Purpose, Traffic};
 
-use crate::found::{Cap, CapNote, PathCap, Shared, Sharing, TargetCaps};
+use crate::found::{Cap, CapNote, Caps, PathCap, Shared, Sharing, TargetCaps};
 use crate::probe::{Ended, Observation};
 use crate::scout::{Scout, Shape};
 
@@ -19,11 +20,8 @@ const SHARED: f64 = 0.75;
 const PARTIAL: (f64, f64) = (0.1, 0.9);
 
 /// Every pair, for each quantity that is capped on both.
-pub(crate) fn find(
-    scout: &mut Scout<'_>,
-    targets: &[TargetCaps],
-    (sharing, notes): (&mut Vec<Sharing>, &mut Vec<CapNote>),
-) -> Result<(), Ended> {
+pub(crate) fn pairs(scout: &mut Scout<'_>, caps: &mut Caps) -> Result<(), Ended> {
+    let Caps { targets, sharing, notes, .. } = caps;
     for a in 0..targets.len() {
         for b in a + 1..targets.len() {
             let unsteady = [a, b].into_iter().find(|at| !targets[*at].unsteady.is_empty());
@@ -32,7 +30,7 @@ pub(crate) fn find(
                 notes.push(CapNote::SharingUntested { a, b, unsteady });
                 continue;
             }
-            for (quantity, caps) in both(&targets[a], &targets[b], scout.search().writes) {
+            for (quantity, caps) in both(&targets[a], &targets[b], scout.search.writes) {
                 let pair = Pair { at: (a, b), quantity, caps };
                 let mut found = pair.measure(scout)?;
                 found.a.clone_from(&targets[a].name);
@@ -92,7 +90,7 @@ type Block = [f64; 3];
 impl Pair<'_> {
     fn measure(&self, scout: &mut Scout<'_>) -> Result<Sharing, Ended> {
         let critical = CriticalValues::new(Design::with_max_blocks(MOST), ALPHA);
-        let most = if scout.search().quick { 4 } else { MOST };
+        let most = if scout.search.quick { 4 } else { MOST };
         let mut blocks: Vec<Block> = Vec::new();
         loop {
             let mut block = Block::default();
@@ -170,7 +168,7 @@ impl Pair<'_> {
             phi: phi.mean,
             lo: phi.lo,
             hi: phi.hi,
-            blocks: u32::try_from(blocks.len()).unwrap_or(u32::MAX),
+            blocks: count(blocks.len()),
             verdict,
         }
     }

@@ -7,7 +7,7 @@ use iotax_experiment::Purpose;
 use crate::found::{CpuBoundSizes, Fit, SizeFit, TargetCaps};
 use crate::probe::Ended;
 use crate::processors::Busy;
-use crate::scout::{LARGE_BYTES, SMALL_BYTES, Scout, Shape};
+use crate::scout::{LARGE_BYTES, SMALL_BYTES, Shape, TargetSearch};
 use crate::soak;
 
 /// Sizes that are measured in any case.
@@ -31,41 +31,33 @@ const CLEARLY_BELOW: f64 = 1.5;
 const LONGEST_WAIT_S: f64 = 0.1;
 
 /// Measures a few sizes, and those on both sides of where a kink would be, and fits both models.
-pub(crate) fn fit(
-    scout: &mut Scout<'_>,
-    target: usize,
-    found: &mut TargetCaps,
-) -> Result<(), Ended> {
-    let mut sizes = Sizes { scout, target, points: Vec::new(), computed: Vec::new() };
+pub(crate) fn fit(on: &mut TargetSearch<'_, '_>) -> Result<(), Ended> {
+    let mut sizes = Sizes { on, points: Vec::new(), computed: Vec::new() };
     for size in SIZES {
-        sizes.add(size, found)?;
+        sizes.add(size)?;
     }
     let below = SIZES[0].max(power_of_two_below(sizes.kink_bytes()));
     for size in [below, below.saturating_mul(2)] {
         if size <= LARGE_BYTES {
-            sizes.add(size, found)?;
+            sizes.add(size)?;
         }
     }
-    sizes.settle(found)?;
-    let Sizes { points, computed, .. } = sizes;
-    found.sizes = Some(models(points, computed));
-    down_to_the_kink(scout, target, found)
+    sizes.settle()?;
+    let Sizes { on, points, computed } = sizes;
+    on.found.sizes = Some(models(points, computed));
+    down_to_the_kink(on)
 }
 
 /// Adds smaller I/Os than those of a page, if it takes them to come to a cap on I/Os: down to a size with
 /// which it alone binds, or to the smallest that the target takes.
-pub(crate) fn down_to_the_kink(
-    scout: &mut Scout<'_>,
-    target: usize,
-    found: &mut TargetCaps,
-) -> Result<(), Ended> {
-    let smallest = scout.smallest_bytes(target);
-    with_sizes(scout, target, found, |sizes, found| {
+pub(crate) fn down_to_the_kink(on: &mut TargetSearch<'_, '_>) -> Result<(), Ended> {
+    let smallest = on.scout.smallest_bytes(on.target);
+    with_sizes(on, |sizes| {
         while sizes.points[0].0 > smallest
             && sizes.kink_bytes() < CLEARLY_BELOW * f64::from(sizes.points[0].0)
         {
-            sizes.add(sizes.points[0].0 / 2, found)?;
-            sizes.confirm(0, found)?;
+            sizes.add(sizes.points[0].0 / 2)?;
+            sizes.confirm(0)?;
         }
         Ok(())
     })
@@ -73,23 +65,19 @@ pub(crate) fn down_to_the_kink(
 
 /// Measures sizes again that have less than both caps allow: a device's curve is so each time, and what
 /// was disturbed is not.
-pub(crate) fn doubt(
-    scout: &mut Scout<'_>,
-    target: usize,
-    found: &mut TargetCaps,
-) -> Result<(), Ended> {
+pub(crate) fn doubt(on: &mut TargetSearch<'_, '_>) -> Result<(), Ended> {
     let is_clear = |sizes: &SizeFit| {
         sizes.throttle.rms <= ODD / 2.0
             && sizes.disturbed.is_empty()
             && sizes.fitted == sizes.points.len()
     };
-    if found.sizes.as_ref().is_none_or(is_clear) {
+    if on.found.sizes.as_ref().is_none_or(is_clear) {
         return Ok(());
     }
-    with_sizes(scout, target, found, |sizes, found| {
+    with_sizes(on, |sizes| {
         for at in 0..sizes.points.len() {
             if sizes.points[at].1 * (1.0 + ODD) < allowed(&sizes.points, sizes.points[at].0) {
-                sizes.confirm(at, found)?;
+                sizes.confirm(at)?;
             }
         }
         Ok(())
@@ -109,16 +97,14 @@ pub(crate) fn most_bytes(points: &[(u32, f64)]) -> f64 {
 
 /// Works on the sizes that were measured, and fits the models again.
 fn with_sizes(
-    scout: &mut Scout<'_>,
-    target: usize,
-    found: &mut TargetCaps,
-    work: impl FnOnce(&mut Sizes<'_, '_>, &mut TargetCaps) -> Result<(), Ended>,
+    on: &mut TargetSearch<'_, '_>,
+    work: impl FnOnce(&mut Sizes<'_, '_, '_>) -> Result<(), Ended>,
 ) -> Result<(), Ended> {
-    let Some(SizeFit { points, computed, .. }) = found.sizes.take() else { return Ok(()) };
-    let mut sizes = Sizes { scout, target, points, computed };
-    let result = work(&mut sizes, found);
-    let Sizes { points, computed, .. } = sizes;
-    found.sizes = Some(models(points, computed));
+    let Some(SizeFit { points, computed, .. }) = on.found.sizes.take() else { return Ok(()) };
+    let mut sizes = Sizes { on, points, computed };
+    let result = work(&mut sizes);
+    let Sizes { on, points, computed } = sizes;
+    on.found.sizes = Some(models(points, computed));
     result
 }
 
@@ -132,25 +118,24 @@ pub(crate) fn correct(found: &mut TargetCaps, block_bytes: u32, iops: f64) {
 }
 
 /// Those that were measured so far.
-struct Sizes<'s, 'a> {
-    scout: &'s mut Scout<'a>,
-    target: usize,
+struct Sizes<'o, 's, 'a> {
+    on: &'o mut TargetSearch<'s, 'a>,
     /// Block size and I/Os per second, ascending.
     points: Vec<(u32, f64)>,
     /// Sizes at which this machine's CPUs set the rate.
     computed: Vec<u32>,
 }
 
-impl Sizes<'_, '_> {
+impl Sizes<'_, '_, '_> {
     /// Where the most bytes and the I/Os of the smallest meet.
     fn kink_bytes(&self) -> f64 {
         most_bytes(&self.points) / self.points[0].1
     }
 
-    fn add(&mut self, size: u32, found: &mut TargetCaps) -> Result<(), Ended> {
+    fn add(&mut self, size: u32) -> Result<(), Ended> {
         let at = self.points.binary_search_by_key(&size, |(size, _)| *size);
         let Err(at) = at else { return Ok(()) };
-        let plateau = found.ladder.last().map(|step| step.iops);
+        let plateau = self.on.found.ladder.last().map(|step| step.iops);
         let ratio = |other: u32| f64::from(other) / f64::from(size);
         let smaller = at.checked_sub(1).map(|at| self.points[at]);
         // Smaller ones than any before, of which at most as many bytes pass.
@@ -162,11 +147,12 @@ impl Sizes<'_, '_> {
             (None, None) => (plateau, plateau.map(|iops| 1.2 * iops)),
         };
         // Three I/Os more or less would be a slope.
-        if self.points.len() >= LEAST_SIZES && least.is_some_and(|iops| !self.scout.can_count(iops))
+        if self.points.len() >= LEAST_SIZES
+            && least.is_some_and(|iops| !self.on.scout.can_count(iops))
         {
             return Ok(());
         }
-        let iops = self.measure(size, (least, most), found)?;
+        let iops = self.measure(size, least, most)?;
         self.points.insert(at, (size, iops));
         Ok(())
     }
@@ -174,20 +160,20 @@ impl Sizes<'_, '_> {
     fn measure(
         &mut self,
         size: u32,
-        (least_iops, most_iops): (Option<f64>, Option<f64>),
-        found: &mut TargetCaps,
+        least_iops: Option<f64>,
+        most_iops: Option<f64>,
     ) -> Result<f64, Ended> {
         let shape = Shape {
             purpose: Purpose::OverSize,
             block_bytes: size,
-            queue_depth: depth(found, least_iops),
+            queue_depth: depth(self.on.found, least_iops),
             expected_iops: least_iops,
             most_iops,
             ..Shape::default()
         };
-        let seen = soak::measure(self.scout, self.target, shape, found)?;
+        let seen = soak::measure(self.on, shape)?;
         let iops = seen.iops();
-        let busy = Busy::of(&[seen], found.plateau.kernel_threads_share.unwrap_or(0.0));
+        let busy = Busy::of(&[seen], self.on.found.plateau.kernel_threads_share.unwrap_or(0.0));
         self.computed.retain(|computed| *computed != size);
         if busy.is_limit().is_some() {
             self.computed.push(size);
@@ -196,24 +182,24 @@ impl Sizes<'_, '_> {
     }
 
     /// Measures again what cannot be right, and keeps the better of both.
-    fn settle(&mut self, found: &mut TargetCaps) -> Result<(), Ended> {
+    fn settle(&mut self) -> Result<(), Ended> {
         for _ in 0..TRIES {
             let odd = self.odd();
             if odd.is_empty() {
                 break;
             }
             for at in odd {
-                self.again(at, found)?;
+                self.again(at)?;
             }
         }
         Ok(())
     }
 
     /// Measures a size again, keeps the better of both, and returns the other measurement.
-    fn again(&mut self, at: usize, found: &mut TargetCaps) -> Result<f64, Ended> {
+    fn again(&mut self, at: usize) -> Result<f64, Ended> {
         let (size, iops) = self.points[at];
         let before = self.computed.clone();
-        let again = self.measure(size, (Some(iops), Some(4.0 * iops)), found)?;
+        let again = self.measure(size, Some(iops), Some(4.0 * iops))?;
         if again > iops {
             self.points[at].1 = again;
         } else {
@@ -223,10 +209,10 @@ impl Sizes<'_, '_> {
     }
 
     /// Measures a size again until it has what the others allow, or the best three are alike.
-    fn confirm(&mut self, at: usize, found: &mut TargetCaps) -> Result<(), Ended> {
+    fn confirm(&mut self, at: usize) -> Result<(), Ended> {
         let mut others = Vec::new();
         for _ in 0..TRIES {
-            others.push(self.again(at, found)?);
+            others.push(self.again(at)?);
             let (size, best) = self.points[at];
             let is_best = |iops: &&f64| **iops * (1.0 + ODD / 2.0) >= best;
             if others.iter().filter(is_best).count() > 1
@@ -243,7 +229,7 @@ impl Sizes<'_, '_> {
     fn odd(&self) -> Vec<usize> {
         let more = |at: usize| {
             let (_, iops) = self.points[at];
-            1.0 + ODD + 2.0 / (iops * self.scout.window_s(Some(iops))).max(1.0)
+            1.0 + ODD + 2.0 / (iops * self.on.scout.window_s(Some(iops))).max(1.0)
         };
         let bytes = |at: usize| f64::from(self.points[at].0) * self.points[at].1;
         let is_odd = |at: &usize| {

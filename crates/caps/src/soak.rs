@@ -5,7 +5,7 @@ use iotax_stats::bucket::two_phase;
 
 use crate::found::{Burst, Recovery, TargetCaps};
 use crate::probe::{Ended, Observation};
-use crate::scout::{LARGE_BYTES, SMALL_BYTES, Scout, Shape};
+use crate::scout::{LARGE_BYTES, SMALL_BYTES, Shape, TargetSearch};
 
 /// Seconds of the load if no burst is waited for: enough to see a level change in its midst.
 pub(crate) const LEAST_S: f64 = 12.0;
@@ -26,11 +26,7 @@ const LARGE_DEPTH: u32 = 16;
 
 /// Saturates the target with small I/Os and, where bursts are waited for, with large ones: before
 /// anything else does, since what comes first spends the credits.
-pub(crate) fn find(
-    scout: &mut Scout<'_>,
-    target: usize,
-    found: &mut TargetCaps,
-) -> Result<(), Ended> {
+pub(crate) fn saturate(on: &mut TargetSearch<'_, '_>) -> Result<(), Ended> {
     let shape = |block_bytes, queue_depth| Shape {
         purpose: Purpose::Saturate,
         block_bytes,
@@ -38,43 +34,33 @@ pub(crate) fn find(
         from_start: true,
         ..Shape::default()
     };
-    if scout.search().burst.is_some() {
-        let series = series(scout, target, shape(LARGE_BYTES, LARGE_DEPTH), found)?;
-        found.soak_bw_bytes = series.iter().map(|ios| ios * f64::from(LARGE_BYTES)).collect();
+    if on.scout.search.burst.is_some() {
+        let series = series(on, shape(LARGE_BYTES, LARGE_DEPTH))?;
+        on.found.soak_bw_bytes = series.iter().map(|ios| ios * f64::from(LARGE_BYTES)).collect();
     }
-    found.soak_iops = series(scout, target, shape(SMALL_BYTES, DEPTH), found)?;
+    on.found.soak_iops = series(on, shape(SMALL_BYTES, DEPTH))?;
     Ok(())
 }
 
 /// Measures the sustained level of one target, where it was not read before.
-pub(crate) fn measure(
-    scout: &mut Scout<'_>,
-    target: usize,
-    shape: Shape,
-    found: &mut TargetCaps,
-) -> Result<Observation, Ended> {
-    drain(scout, target, shape, found)?;
-    let window_s = scout.window_s(shape.expected_iops);
-    let seen = scout.measure_for(target, shape, window_s, found)?;
-    scout.note_windows(target, shape, &seen);
+pub(crate) fn measure(on: &mut TargetSearch<'_, '_>, shape: Shape) -> Result<Observation, Ended> {
+    drain(on, shape)?;
+    let window_s = on.scout.window_s(shape.expected_iops);
+    let seen = on.measure_for(shape, window_s)?;
+    on.scout.note_windows(on.target, shape, &seen);
     Ok(seen)
 }
 
 /// Spends what credits have come back since the burst ran out, with I/Os of this size, for at most
 /// thrice as long as the burst lasted: another cap may hold the spending up. Does nothing on a target that has shown no burst.
-pub(crate) fn drain(
-    scout: &mut Scout<'_>,
-    target: usize,
-    like: Shape,
-    found: &mut TargetCaps,
-) -> Result<(), Ended> {
+pub(crate) fn drain(on: &mut TargetSearch<'_, '_>, like: Shape) -> Result<(), Ended> {
     let block_bytes = like.block_bytes;
     // What was spent over a path are bytes that go to the peer.
     if like.traffic.is_some_and(|traffic| traffic.is_back || !traffic.engine.is_stream()) {
         return Ok(());
     }
-    let Some(level) = sustained_iops(found, block_bytes) else { return Ok(()) };
-    let lasted = [&found.soak_iops, &found.soak_bw_bytes].map(|series| spent(series));
+    let Some(level) = sustained_iops(on.found, block_bytes) else { return Ok(()) };
+    let lasted = [&on.found.soak_iops, &on.found.soak_bw_bytes].map(|series| spent(series));
     let longest_s = lasted.into_iter().flatten().map(|spent| spent.lasted_s).fold(0.0, f64::max);
     let shape = Shape {
         purpose: Purpose::SpendCredits,
@@ -87,7 +73,7 @@ pub(crate) fn drain(
     let mut drained_s = 0.0;
     let mut turn_s = SHORT_TURN_S;
     while drained_s <= 3.0 * longest_s {
-        let iops = scout.measure_for(target, shape, turn_s, found)?.iops();
+        let iops = on.measure_for(shape, turn_s)?.iops();
         if iops <= level * NEAR {
             break;
         }
@@ -111,15 +97,10 @@ fn sustained_iops(found: &TargetCaps, block_bytes: u32) -> Option<f64> {
 }
 
 /// I/Os per second of a saturating load, second by second, for as long as it is worth it.
-pub(crate) fn series(
-    scout: &mut Scout<'_>,
-    target: usize,
-    shape: Shape,
-    found: &mut TargetCaps,
-) -> Result<Vec<f64>, Ended> {
-    let Some(watch) = scout.search().burst.clone() else {
-        let window_s = if scout.search().quick { QUICK_S } else { LEAST_S };
-        let seen = scout.measure_for(target, shape, window_s, found)?;
+pub(crate) fn series(on: &mut TargetSearch<'_, '_>, shape: Shape) -> Result<Vec<f64>, Ended> {
+    let Some(watch) = on.scout.search.burst.clone() else {
+        let window_s = if on.scout.search.quick { QUICK_S } else { LEAST_S };
+        let seen = on.measure_for(shape, window_s)?;
         return Ok(seconds(&seen.per_second_ios));
     };
     let longest_s = watch.longest_ns as f64 / 1e9;
@@ -127,7 +108,7 @@ pub(crate) fn series(
     let mut shape = shape;
     while (series.len() as f64) < longest_s && !has_settled(&series) {
         let turn_s = TURN_S.min(longest_s).max(2.0);
-        let seen = scout.measure_for(target, shape, turn_s, found)?;
+        let seen = on.measure_for(shape, turn_s)?;
         shape.expected_iops = Some(seen.iops());
         series.extend(seconds(&seen.per_second_ios));
     }
@@ -142,19 +123,18 @@ fn has_settled(series: &[f64]) -> bool {
 /// The burst in such a series, if one ran out in it, with what comes back in pauses. `unit` is what
 /// an I/O of this shape counts in the unit of the series.
 pub(crate) fn burst(
-    scout: &mut Scout<'_>,
-    target: usize,
+    on: &mut TargetSearch<'_, '_>,
     shape: Shape,
     series: &[f64],
-    (unit, found): (f64, &mut TargetCaps),
+    unit: f64,
 ) -> Result<Option<Burst>, Ended> {
     let Some(first) = spent(series) else { return Ok(None) };
-    let pauses_ns = scout.search().burst.as_ref().map_or(Vec::new(), |w| w.pauses_ns.clone());
+    let pauses_ns = on.scout.search.burst.as_ref().map_or(Vec::new(), |w| w.pauses_ns.clone());
     let mut recoveries = Vec::new();
     for pause_ns in pauses_ns {
         let pause_s = pause_ns as f64 / 1e9;
-        drain(scout, target, shape, found)?;
-        scout.pause(pause_s)?;
+        drain(on, shape)?;
+        on.scout.pause(pause_s)?;
         // What may have come back at the rate, spent at the difference of the levels.
         let lasts_s = first.rate * pause_s / (first.peak - first.rate);
         let window_s = (lasts_s.min(first.lasted_s) * 1.2 + SETTLED_S as f64).ceil();
@@ -165,7 +145,7 @@ pub(crate) fn burst(
             from_start: shape.traffic.is_none(),
             ..shape
         };
-        let seen = scout.measure_for(target, shape, window_s, found)?;
+        let seen = on.measure_for(shape, window_s)?;
         let series: Vec<f64> = seconds(&seen.per_second_ios).iter().map(|n| n * unit).collect();
         let size = above(&series, first.rate);
         recoveries.push(Recovery { pause_s, size });

@@ -9,7 +9,7 @@ use crate::found::{Cap, CapKind, SizeFit, TargetCaps};
 use crate::probe::Ended;
 use crate::processors::{Busy, TAKEN};
 use crate::reason::{BusySign, CapDoubt};
-use crate::scout::{SMALL_BYTES, Scout, Shape, Window};
+use crate::scout::{SMALL_BYTES, Shape, TargetSearch, Window};
 use crate::sizes::FITS;
 use crate::unstated::{Unsteady, changes};
 use crate::{plateau, soak};
@@ -28,33 +28,32 @@ const ABOVE: f64 = 0.02;
 
 /// Watches the rate for a while if the measurements so far differ as those of an unsteady one do, and puts
 /// what is seen in the place of caps.
-pub(crate) fn look(
-    scout: &mut Scout<'_>,
-    target: usize,
-    found: &mut TargetCaps,
-) -> Result<(), Ended> {
-    let (shares, waited) = shares(scout.windows(target), found);
-    let before = changed_before(&shares, found);
-    let fell_back = scout.search().burst.is_none() && soak::has_burst(found);
-    let rose_again = changes(&found.soak_iops).is_some() || changes(&shares).is_some();
-    if rose_again || may_change(&shares, found) || fell_back || !found.unsteady.is_empty() {
-        let (windows, beside) = watch(scout, target, found)?;
+pub(crate) fn look(on: &mut TargetSearch<'_, '_>) -> Result<(), Ended> {
+    let (shares, waited) = shares(&on.scout.windows[on.target], on.found);
+    let before = changed_before(&shares, on.found);
+    let fell_back = on.scout.search.burst.is_none() && soak::has_burst(on.found);
+    let rose_again = changes(&on.found.soak_iops).is_some() || changes(&shares).is_some();
+    if rose_again || may_change(&shares, on.found) || fell_back || !on.found.unsteady.is_empty() {
+        let (windows, beside) = watch(on)?;
         // Or it changes more slowly than it was watched.
         let unsteady =
             changes(&windows).map(|levels| Unsteady::between("iops", &windows, levels)).or(before);
-        if unsteady.is_none() && !found.unsteady.is_empty() && ceiling(&windows, COARSE).is_some() {
+        if unsteady.is_none()
+            && !on.found.unsteady.is_empty()
+            && ceiling(&windows, COARSE).is_some()
+        {
             // There is a level to come to, and the measurements were disturbed.
-            plateau::caps(scout, target, found)?;
+            plateau::caps(on)?;
         }
         if let Some(unsteady) = unsteady {
-            found.unsteady = vec![Unsteady { beside, ..unsteady }];
-            (found.iops, found.bw_bytes) = (None, None);
-            found.unreached.clear();
+            on.found.unsteady = vec![Unsteady { beside, ..unsteady }];
+            (on.found.iops, on.found.bw_bytes) = (None, None);
+            on.found.unreached.clear();
         }
     }
     // A load that had to wait for a CPU scatters on its own.
     if waited < TAKEN {
-        doubt_limiters(found, &shares);
+        doubt_limiters(on.found, &shares);
     }
     Ok(())
 }
@@ -82,22 +81,18 @@ fn changed_before(shares: &[f64], found: &TargetCaps) -> Option<Unsteady> {
 
 /// The rate second by second, and whether the load had to wait for CPUs meanwhile. Levels that do not hold
 /// still may be chance, and are watched again.
-fn watch(
-    scout: &mut Scout<'_>,
-    target: usize,
-    found: &mut TargetCaps,
-) -> Result<(Vec<f64>, Option<BusySign>), Ended> {
-    let watch_s = if scout.search().quick { WATCH_QUICK_S } else { WATCH_S };
+fn watch(on: &mut TargetSearch<'_, '_>) -> Result<(Vec<f64>, Option<BusySign>), Ended> {
+    let watch_s = if on.scout.search.quick { WATCH_QUICK_S } else { WATCH_S };
     let shape = Shape {
         purpose: Purpose::Steadiness,
         block_bytes: SMALL_BYTES,
         queue_depth: soak::DEPTH,
-        expected_iops: found.ladder.last().map(|step| step.iops),
+        expected_iops: on.found.ladder.last().map(|step| step.iops),
         ..Shape::default()
     };
     let (mut windows, mut seen) = (Vec::new(), Vec::new());
     for _ in 0..2 {
-        let watched = scout.measure_for(target, shape, watch_s, found)?;
+        let watched = on.measure_for(shape, watch_s)?;
         windows.extend(soak::seconds(&watched.per_second_ios));
         seen.push(watched);
         if changes(&windows).is_none_or(|levels| levels.is_tight) {

@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use crate::limit::Source;
 use crate::table::CONFLICTS;
-use crate::units::{GIB, MB};
+use crate::units::{GIB, MB, gib_to_bytes};
 use crate::vm::Conflict;
 
 #[derive(Deserialize)]
@@ -25,7 +25,7 @@ struct ConflictRow {
 }
 
 /// What was published of a VM size and is not so.
-pub(crate) fn of(name: &str) -> Vec<Conflict> {
+pub(crate) fn of_vm(name: &str) -> Vec<Conflict> {
     rows(name).map(conflict).collect()
 }
 
@@ -42,9 +42,9 @@ fn rows(name: &str) -> impl Iterator<Item = ConflictRow> {
 }
 
 fn conflict(row: ConflictRow) -> Conflict {
-    let size = row.size_gib.map_or(String::new(), |gib| format!(" of {gib} GiB"));
     Conflict {
-        name: row.name + &size,
+        name: row.name,
+        size_bytes: row.size_gib.map(gib_to_bytes),
         scope: row.scope,
         iops: row.iops,
         bw_bytes: row.mbps.map(|mb| mb * MB),

@@ -1,10 +1,9 @@
 //! Disks and volumes.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
-use crate::limit::{Cloud, Fact, Limit, Source};
+use crate::limit::{Cloud, Limit, Source};
+use crate::note::{Fact, Note};
 use crate::vm::Conflict;
 
 /// A disk as the catalog knows it, or as it was provisioned.
@@ -24,7 +23,7 @@ pub struct Disk {
     /// Everything else that is documented.
     pub facts: Vec<Fact>,
     /// What sources say beside the figures.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
     /// Published figures that the sources contradict.
     pub conflicts: Vec<Conflict>,
     /// Where the row was read.
@@ -41,15 +40,6 @@ pub enum HostCache {
     NotSupported,
 }
 
-impl fmt::Display for HostCache {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Possible => "none, read only, read and write",
-            Self::NotSupported => "not supported",
-        })
-    }
-}
-
 /// What the host caches of a disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -58,16 +48,6 @@ pub enum Caching {
     None,
     ReadOnly,
     ReadWrite,
-}
-
-impl fmt::Display for Caching {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::None => "none",
-            Self::ReadOnly => "read only",
-            Self::ReadWrite => "read and write",
-        })
-    }
 }
 
 impl Caching {

@@ -16,22 +16,25 @@ mod expect;
 mod gcp;
 mod limit;
 mod lookup;
+mod note;
 mod shingled;
 mod table;
 mod text;
 mod units;
 mod vm;
 
-pub use claims::{Agreement, Checked, Claim, Claimed, check, read_claims};
+pub use claims::{Agreement, Checked, Claim, Claimed, check_claims, read_claims};
 pub use disk::{Caching, Disk, HostCache};
-pub use error::{Error, near_names};
+pub use error::{DiskProblem, Error, TableProblem, near_names};
 pub use expect::{
     Bound, Bucket, BurstBound, By, DiskExpectation, Effective, Expectation, Setup, expect,
     vm_variant,
 };
-pub use limit::{Burst, Cloud, Direction, Fact, Limit, Rate, Scope, Source};
+pub use limit::{Burst, Cloud, Direction, Limit, Rate, Scope, Source};
 pub use lookup::{
-    attachable, attached_disk, azure_disk_of, disk, disk_names, near, vm, vm_names, vm_of, vms_like,
+    DiskRange, attachable, attached_disk, azure_disk_of, disk, disk_names, near, vm, vm_names,
+    vm_of, vms_like,
 };
+pub use note::{Fact, Note, Property};
 pub use shingled::{Shingled, shingled};
 pub use vm::{Conflict, LocalStorage, Vm};

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::note::Note;
+
 /// A provider of virtual machines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -73,7 +75,7 @@ pub struct Burst {
     /// Whether it has to be turned on first, and is not.
     pub opt_in: bool,
     /// Conditions: on-demand, 30 min per 24 h ...
-    pub note: Option<String>,
+    pub notes: Vec<Note>,
 }
 
 impl Burst {
@@ -161,16 +163,6 @@ impl Direction {
     }
 }
 
-impl fmt::Display for Direction {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Read => "read",
-            Self::Write => "write",
-            Self::Both => "read and write",
-        })
-    }
-}
-
 /// A documented limit. What is not documented is `None`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Limit {
@@ -198,30 +190,7 @@ pub struct Limit {
     /// Where the burst figures were read, if elsewhere.
     pub burst_source: Option<Source>,
     /// What the source says beside the figures.
-    pub notes: Vec<String>,
-}
-
-/// A documented property that is no limit.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Fact {
-    pub name: String,
-    /// How much, with its unit.
-    pub value: String,
-    /// Where it was read.
-    pub source: Source,
-}
-
-impl Fact {
-    /// Those of these that have a value.
-    pub(crate) fn known<'a>(
-        facts: impl IntoIterator<Item = (&'a str, Option<String>)>,
-        source: &Source,
-    ) -> Vec<Self> {
-        let fact = |(name, value): (&str, Option<String>)| {
-            Some(Self { name: name.to_owned(), value: value?, source: source.clone() })
-        };
-        facts.into_iter().filter_map(fact).collect()
-    }
+    pub notes: Vec<Note>,
 }
 
 /// Kinds that cannot be an OS disk: "Usable as OS Disk? No".
@@ -250,7 +219,8 @@ impl Limit {
 
     /// A limit on bytes over the network.
     pub(crate) fn of_network(
-        (scope, direction): (Scope, Direction),
+        scope: Scope,
+        direction: Direction,
         of: &str,
         rate: Rate,
         source: &Source,

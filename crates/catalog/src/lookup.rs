@@ -57,33 +57,35 @@ pub fn disk_names(cloud: Cloud) -> Vec<String> {
     }
 }
 
-/// The disks that can be attached to a size, and those of its host, for people:
-/// `P1 to P80, premium-v2, ultra, local`.
-pub fn attachable(vm: &Vm) -> String {
+/// Disks whose names follow one another: `P1` to `P80`, or one alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DiskRange {
+    pub first: String,
+    pub last: String,
+}
+
+/// The disks that can be attached to a size, and those of its host.
+pub fn attachable(vm: &Vm) -> Vec<DiskRange> {
     let is_tier = |name: &str| name[1..].bytes().all(|digit| digit.is_ascii_digit());
     let is_premium = |name: &str| is_tier(name) && name.starts_with('P');
-    let mut said: Vec<(String, String)> = Vec::new();
-    for name in disk_names(vm.cloud) {
-        if vm.premium_storage == Some(false) && is_premium(&name) {
-            continue;
-        }
-        match said.last_mut() {
-            Some((first, last)) if is_tier(&name) && is_tier(first) && name[..1] == first[..1] => {
-                *last = name;
-            }
-            _ => said.push((name.clone(), name)),
-        }
-    }
+    let mut ranges: Vec<DiskRange> = Vec::new();
     let local: &[&str] = match vm.local_storage.len() {
         0 => &[],
         1 => &["local"],
         _ => &["temporary", "nvme"],
     };
-    let range = |(first, last): (String, String)| {
-        if first == last { first } else { format!("{first} to {last}") }
-    };
-    let of_host = local.iter().map(|word| (*word).to_owned());
-    said.into_iter().map(range).chain(of_host).collect::<Vec<_>>().join(", ")
+    for name in disk_names(vm.cloud).into_iter().chain(local.iter().map(|name| (*name).to_owned()))
+    {
+        if vm.premium_storage == Some(false) && is_premium(&name) {
+            continue;
+        }
+        let is_next = |last: &str| is_tier(&name) && is_tier(last) && name[..1] == last[..1];
+        match ranges.last_mut() {
+            Some(range) if is_next(&range.last) => range.last = name,
+            _ => ranges.push(DiskRange { first: name.clone(), last: name }),
+        }
+    }
+    ranges
 }
 
 /// The name of a disk of Azure, for [`disk`], as the metadata service of its VM tells it: a type

@@ -6,8 +6,7 @@
 use std::sync::OnceLock;
 
 use csv::{Reader, StringRecord};
-use serde::Deserialize;
-use serde::de::{DeserializeOwned, Deserializer, Error as _};
+use serde::de::DeserializeOwned;
 
 /// One embedded file.
 pub(crate) struct Table {
@@ -73,19 +72,4 @@ impl Table {
     fn sound<T>(&self, result: Result<T, csv::Error>) -> T {
         result.unwrap_or_else(|error| panic!("the embedded {} is sound: {error}", self.name))
     }
-}
-
-/// `True`, `False` or nothing, as the sources of the tables write it.
-pub(crate) fn truth<'de, D: Deserializer<'de>>(from: D) -> Result<Option<bool>, D::Error> {
-    match Option::<String>::deserialize(from)?.as_deref() {
-        None | Some("") => Ok(None),
-        Some("True") => Ok(Some(true)),
-        Some("False") => Ok(Some(false)),
-        Some(other) => Err(D::Error::custom(format!("`{other}` is neither True nor False"))),
-    }
-}
-
-/// Parts of a column that are separated by semicolons.
-pub(crate) fn notes(text: &str) -> Vec<String> {
-    text.split("; ").filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }

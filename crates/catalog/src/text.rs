@@ -1,7 +1,7 @@
 //! A disk as a user writes it: `NAME:key=value,...`.
 
 use crate::disk::Caching;
-use crate::error::Error;
+use crate::error::{DiskProblem, Error};
 use crate::limit::Cloud;
 use crate::units;
 
@@ -20,11 +20,11 @@ impl<'a> Parameters<'a> {
         let mut new = Self { text, name: name.trim(), left: Vec::new(), known: Vec::new() };
         for part in rest.split(',').map(str::trim).filter(|part| !part.is_empty()) {
             let Some((key, value)) = part.split_once('=') else {
-                return Err(new.problem(&format!("`{part}` is no parameter: write KEY=VALUE")));
+                return Err(new.problem(DiskProblem::NoParameter(part.to_owned())));
             };
             let (key, value) = (key.trim(), value.trim());
             if new.left.iter().any(|(known, _)| *known == key) {
-                return Err(new.problem(&format!("`{key}` is given twice")));
+                return Err(new.problem(DiskProblem::Twice(key.to_owned())));
             }
             new.left.push((key, value));
         }
@@ -49,7 +49,7 @@ impl<'a> Parameters<'a> {
         let Some(value) = self.take(key) else { return Ok(None) };
         match words.iter().find(|word| word.eq_ignore_ascii_case(value)) {
             Some(word) => Ok(Some(word)),
-            None => Err(self.wrong(key, value, &words.join(" or "))),
+            None => Err(self.unreadable(key, value, &words.join(" or "))),
         }
     }
 
@@ -57,50 +57,49 @@ impl<'a> Parameters<'a> {
     pub(crate) fn caching(&mut self) -> Result<Option<Caching>, Error> {
         let Some(value) = self.take("caching") else { return Ok(None) };
         let caching = Caching::parse(value);
-        caching.map(Some).ok_or_else(|| self.wrong("caching", value, "none, readonly or readwrite"))
+        caching.map(Some).ok_or_else(|| self.unreadable("caching", value, DiskProblem::CACHING))
     }
 
     /// The size, which must lie within what can be had.
     pub(crate) fn size_gib(&mut self, least: f64, most: f64) -> Result<Option<f64>, Error> {
         let Some(value) = self.take("size") else { return Ok(None) };
         let Some(gib) = units::size_gib(value) else {
-            return Err(self.wrong("size", value, "a size such as 500G or 2T"));
+            return Err(self.unreadable("size", value, DiskProblem::SIZE));
         };
         if (least..=most).contains(&gib) {
             return Ok(Some(gib));
         }
-        Err(self.problem(&format!("size={value}: its size is {least} to {most} GiB")))
+        let written = format!("size={value}: ");
+        Err(self.problem(DiskProblem::Size { written, least, most }))
     }
 
     pub(crate) fn iops(&mut self) -> Result<Option<f64>, Error> {
         let Some(value) = self.take("iops") else { return Ok(None) };
-        let wrong = || self.wrong("iops", value, "a number such as 6000");
-        units::iops(value).map(Some).ok_or_else(wrong)
+        let iops = units::iops(value).map(Some);
+        iops.ok_or_else(|| self.unreadable("iops", value, DiskProblem::NUMBER))
     }
 
     /// Bytes per second.
     pub(crate) fn bw_bytes(&mut self, cloud: Cloud) -> Result<Option<f64>, Error> {
         let Some(value) = self.take("bw") else { return Ok(None) };
-        let wrong = || self.wrong("bw", value, "a throughput such as 250M, 250MB or 250MiB");
-        units::bw_bytes(value, cloud).map(Some).ok_or_else(wrong)
+        let bytes = units::bw_bytes(value, cloud).map(Some);
+        bytes.ok_or_else(|| self.unreadable("bw", value, DiskProblem::THROUGHPUT))
     }
 
     /// Refuses parameters that nobody asked for.
     pub(crate) fn finish(&self) -> Result<(), Error> {
         let Some((key, _)) = self.left.first() else { return Ok(()) };
-        let known = match self.known.as_slice() {
-            [] => "it takes none".to_owned(),
-            known => format!("it takes {}", known.join(", ")),
-        };
-        Err(self.problem(&format!("unknown parameter `{key}`: {known}")))
+        let (key, known) = ((*key).to_owned(), self.known.clone());
+        Err(self.problem(DiskProblem::Unknown { key, known }))
     }
 
-    pub(crate) fn problem(&self, problem: &str) -> Error {
-        Error::DiskParameter { disk: self.text.to_owned(), problem: problem.to_owned() }
+    pub(crate) fn problem(&self, problem: DiskProblem) -> Error {
+        Error::Disk { disk: self.text.to_owned(), problem }
     }
 
-    fn wrong(&self, key: &str, value: &str, right: &str) -> Error {
-        self.problem(&format!("{key}={value} cannot be read: write {right}"))
+    fn unreadable(&self, key: &'static str, value: &str, form: &str) -> Error {
+        let (value, form) = (value.to_owned(), form.to_owned());
+        self.problem(DiskProblem::Unreadable { key, value, form })
     }
 
     fn take(&mut self, key: &'static str) -> Option<&'a str> {

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::limit::{Cloud, Fact, Limit, Scope, Source};
+use crate::limit::{Cloud, Limit, Scope, Source};
+use crate::note::{Fact, Note};
 
 /// A size of virtual machine, or one variant of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -35,7 +36,7 @@ pub struct Vm {
     /// Everything else that is documented.
     pub facts: Vec<Fact>,
     /// What sources say beside the figures, and where they disagree.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
     /// Figures published of this size that are not its own.
     pub conflicts: Vec<Conflict>,
     /// Where the row was read.
@@ -62,6 +63,8 @@ pub struct LocalStorage {
 pub struct Conflict {
     /// The size they were published of.
     pub name: String,
+    /// And that of the disk, if they are of one size of disk.
+    pub size_bytes: Option<u64>,
     /// Which bucket.
     pub scope: String,
     /// I/Os per second.

@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use iotax_catalog::{
-    Cloud, Direction, Disk, HostCache, Limit, Scope, Source, Vm, disk, disk_names, vm, vm_names,
-    vms_like,
+    Cloud, Direction, Disk, HostCache, Limit, Note, Property, Scope, Source, Vm, disk, disk_names,
+    vm, vm_names, vms_like,
 };
 
 fn one(name: &str) -> Vm {
@@ -46,7 +46,6 @@ fn every_row_reads_and_has_a_source_and_a_date() {
         for vm in vms_like(cloud, "") {
             rows += usize::from(cloud == Cloud::Azure);
             assert_sourced(&vm.source, &vm.name);
-            assert!(vm.facts.iter().all(|fact| !fact.value.is_empty()), "{}", vm.name);
             for limit in &vm.limits {
                 assert_sourced(&limit.source, &vm.name);
                 limit.burst_source.iter().for_each(|source| assert_sourced(source, &vm.name));
@@ -112,10 +111,12 @@ fn what_was_published_of_dc4as_v5_is_d4as_v5s() {
 
 #[test]
 fn sources_that_disagree_are_both_told() {
-    let notes = one("Standard_E64ds_v5").notes.join("\n");
-    assert!(notes.contains("375000/4000, SKU API 300000/4000"), "{notes}");
+    let notes = one("Standard_E64ds_v5").notes;
+    let has_both = |note: &Note| matches!(note, Note::Tabled(text) if text.contains("375000/4000, SKU API 300000/4000"));
+    assert!(notes.iter().any(has_both), "{notes:?}");
     let all = vms_like(Cloud::Aws, "r6in.");
-    assert!(all.iter().any(|vm| vm.notes.iter().any(|note| note.contains("user guide of 2023"))));
+    let is_other = |note: &Note| matches!(note, Note::UserGuide { .. });
+    assert!(all.iter().any(|vm| vm.notes.iter().any(is_other)));
 }
 
 #[test]
@@ -157,10 +158,11 @@ fn a_tier_of_azure_bursts_for_half_an_hour_or_when_paid_for() {
     assert_eq!(p10.host_cache, Some(HostCache::Possible));
     let p30 = disk("P30").unwrap();
     let burst = only(&p30).iops.as_ref().unwrap().burst.as_ref().unwrap();
-    assert_eq!(burst.note.as_deref(), Some("on-demand (opt-in, billed)"));
+    assert_eq!(burst.notes, [Note::Tabled("on-demand (opt-in, billed)".to_owned())]);
     assert_eq!(full_s(only(&p30)), None);
     assert_eq!(disk("P50").unwrap().host_cache, Some(HostCache::NotSupported));
-    assert_eq!(disk("P10:redundancy=zrs").unwrap().facts[0].value, "Premium_ZRS");
+    let zrs = disk("P10:redundancy=zrs").unwrap().facts.remove(0);
+    assert_eq!(zrs.property, Property::DiskType("Premium_ZRS".to_owned()));
 }
 
 #[test]

@@ -3,8 +3,8 @@
 
 use insta::assert_snapshot;
 use iotax_catalog::{
-    Bound, By, Caching, Direction, Effective, Error, Expectation, Scope, Setup, attached_disk,
-    expect,
+    Bound, By, Caching, Direction, Effective, Error, Expectation, Note, Scope, Setup,
+    attached_disk, expect,
 };
 
 const MIB: f64 = 1_048_576.0;
@@ -92,7 +92,7 @@ fn a_burst_of_unknown_credits_lasts_for_an_unknown_time() {
     assert_eq!((iops.sustained, by(iops.sustained_by.as_ref()).1), (5_000.0, "P30:burst=on"));
     let burst = iops.burst.as_ref().unwrap();
     assert_eq!((burst.per_s, burst.lasts_s), (20_000.0, None));
-    assert_eq!(burst.notes, ["on-demand (opt-in, billed)"]);
+    assert_eq!(burst.notes, [Note::Tabled("on-demand (opt-in, billed)".to_owned())]);
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn fast_disks_have_limits_of_their_own_on_newer_sizes() {
     assert_eq!(rates(both(&fast.together)).0, 4_167.0);
     let mixed = expected("D2s_v6", &["premium-v2:size=100G", "P30"]);
     assert_eq!(mixed.buckets.len(), 2);
-    assert!(mixed.notes.iter().any(|note| note.starts_with("Premium SSD v2 or Ultra beside")));
+    assert!(mixed.notes.contains(&Note::FastBesideOthers));
 }
 
 #[test]

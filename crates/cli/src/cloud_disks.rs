@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 
 use indexmap::IndexSet;
-use iotax_catalog::Source;
+use iotax_catalog::{Note, Source};
 use iotax_experiment::Layer;
 use iotax_experiment::layers::CloudDisk;
+use iotax_wording::catalog;
 
 use crate::output::wrap;
 
@@ -39,8 +40,9 @@ impl Told {
     }
 
     /// All of it, with notes about all disks, and the sources.
-    pub(crate) fn with_notes<'a>(mut self, notes: impl IntoIterator<Item = &'a String>) -> String {
-        for note in notes {
+    pub(crate) fn with_notes<'a>(mut self, notes: impl IntoIterator<Item = &'a Note>) -> String {
+        let notes: IndexSet<String> = notes.into_iter().map(catalog::note).collect();
+        for note in &notes {
             self.wrap(note, "Note: ", "  ");
         }
         for (number, Source { text, as_of }) in (1..).zip(std::mem::take(&mut self.sources)) {

@@ -93,7 +93,7 @@ fn rows(what: &str, phase: u32, analysis: &Analysis, trials: &[Trial]) -> usize 
 fn every_row_of_every_fixture_obeys_littles_law() {
     let arm = |files: Vec<PathBuf>| SavedArm::named("a", files);
     let read = |files: Vec<PathBuf>| {
-        results::read(vec![arm(files)], Stop::default(), Vec::new(), "0").ok()
+        results::read_results(vec![arm(files)], Stop::default(), Vec::new(), "0").ok()
     };
     let all = fixtures();
     let mut rows = 0;

@@ -11,7 +11,6 @@ use iotax_run::agent::{Launch, Launched};
 
 use crate::error::Error;
 use crate::exec::{can_exec, exec};
-use crate::note::Note;
 use crate::objects::{Member, PodOptions};
 use crate::session::Session;
 
@@ -29,10 +28,21 @@ pub(crate) struct PodAgent {
     /// of it, which may be cut as well.
     pub(crate) finishes_trials: bool,
     pub(crate) stop: Arc<AtomicBool>,
-    pub(crate) note: Note,
 }
 
 impl PodAgent {
+    /// That of the first container, which finishes no trial of a connection that is cut.
+    pub(crate) fn new(
+        session: &Arc<Session>,
+        member: Member,
+        options: &PodOptions,
+        stop: &Arc<AtomicBool>,
+    ) -> Self {
+        let (session, options) = (Arc::clone(session), options.clone());
+        let stop = Arc::clone(stop);
+        Self { session, member, container: 0, options, finishes_trials: false, stop }
+    }
+
     pub(crate) fn pod(&self) -> String {
         self.session.run().member(self.member.number)
     }
@@ -51,7 +61,8 @@ impl PodAgent {
                 return Err(error);
             }
             if !is_told {
-                (self.note)(&format!("{}: {error}; waiting until it does", self.member.told_as));
+                let whose = &self.member.told_as;
+                (self.session.note)(&format!("{whose}: {error}; waiting until it does"));
                 is_told = true;
             }
             thread::sleep(LOOK);
@@ -59,8 +70,8 @@ impl PodAgent {
     }
 
     fn start_now(&self, words: &[&str]) -> Result<Launched, Error> {
-        let Self { session, member, options, stop, note, .. } = self;
-        session.make_again_if_gone(member, options, (stop, note))?;
+        let Self { session, member, options, stop, .. } = self;
+        session.make_again_if_gone(member, options, stop)?;
         let (pod, container) = (self.pod(), &member.containers[self.container].name);
         can_exec(session.cluster(), &pod, container)?;
         exec(session.cluster(), &pod, container, words)

@@ -4,7 +4,7 @@ use k8s_openapi::api::core::v1::PersistentVolumeClaim;
 use kube::api::ListParams;
 
 use crate::connect::Cluster;
-use crate::error::{Call, Error};
+use crate::error::Error;
 use crate::objects::PodOverrides;
 use crate::place::Volume;
 
@@ -55,8 +55,6 @@ pub(crate) fn claimed(cluster: &Cluster, name: &str) -> Claimed {
 }
 
 fn claim(cluster: &Cluster, name: &str) -> Result<Option<PersistentVolumeClaim>, Error> {
-    let claims = cluster.api::<PersistentVolumeClaim>();
     let which = ListParams::default().fields(&format!("metadata.name={name}"));
-    let listed = cluster.ask(Call::new("list", "persistentvolumeclaims"), claims.list(&which))?;
-    Ok(listed.into_iter().next())
+    Ok(cluster.list(&which)?.into_iter().next())
 }

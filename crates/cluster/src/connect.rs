@@ -6,14 +6,38 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use k8s_openapi::{ClusterResourceScope, NamespaceResourceScope};
+use kube::api::{DeleteParams, ListParams, PostParams};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Api, Client, Config, Resource};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use tokio::runtime::{Builder, Handle, Runtime};
 
 use crate::error::{Call, Error, causes};
 
 /// An API server that is silent for so long is taken to be gone.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Objects of a namespace.
+pub(crate) trait Namespaced:
+    Resource<Scope = NamespaceResourceScope, DynamicType = ()>
+    + k8s_openapi::Resource
+    + Clone
+    + Serialize
+    + DeserializeOwned
+    + fmt::Debug
+{
+}
+
+impl<K> Namespaced for K where
+    K: Resource<Scope = NamespaceResourceScope, DynamicType = ()>
+        + k8s_openapi::Resource
+        + Clone
+        + Serialize
+        + DeserializeOwned
+        + fmt::Debug
+{
+}
 
 /// A namespace of a cluster that answers. Whatever is awaited is awaited here: callers block.
 pub struct Cluster {
@@ -80,10 +104,7 @@ impl Cluster {
         &self.namespace
     }
 
-    pub(crate) fn api<K>(&self) -> Api<K>
-    where
-        K: Resource<Scope = NamespaceResourceScope, DynamicType = ()>,
-    {
+    pub(crate) fn api<K: Namespaced>(&self) -> Api<K> {
         Api::namespaced(self.client.clone(), &self.namespace)
     }
 
@@ -93,6 +114,25 @@ impl Cluster {
         K: Resource<Scope = ClusterResourceScope, DynamicType = ()>,
     {
         Api::all(self.client.clone())
+    }
+
+    /// Those of the namespace.
+    pub(crate) fn list<K: Namespaced>(&self, which: &ListParams) -> Result<Vec<K>, Error> {
+        let call = Call::new("list", K::URL_PATH_SEGMENT);
+        Ok(self.ask(call, self.api::<K>().list(which))?.items)
+    }
+
+    /// Makes one in the namespace; as the cluster has it.
+    pub(crate) fn create<K: Namespaced>(&self, object: &K) -> Result<K, Error> {
+        let how = PostParams::default();
+        self.ask(Call::new("create", K::URL_PATH_SEGMENT), self.api().create(&how, object))
+    }
+
+    /// Has one of the namespace removed; whether it was there.
+    pub(crate) fn delete<K: Namespaced>(&self, name: &str) -> Result<bool, Error> {
+        let (objects, how) = (self.api::<K>(), DeleteParams::background());
+        let gone = objects.delete(name, &how);
+        Ok(self.ask_of(Call::new("delete", K::URL_PATH_SEGMENT), gone)?.is_some())
     }
 
     /// For objects that are elsewhere, or nowhere in particular.

@@ -35,12 +35,7 @@ pub enum Error {
         "pods in namespace {namespace} cannot use a claim in {theirs}; run this there: \
          --namespace {theirs}"
     )]
-    OtherNamespace {
-        /// Of the run.
-        namespace: String,
-        /// Of the claim.
-        theirs: String,
-    },
+    OtherNamespace { namespace: String, theirs: String },
     /// There is no way to a cluster.
     #[error(
         "no cluster is known: {why}\nset KUBECONFIG, name one of its contexts with --context, or \
@@ -50,87 +45,46 @@ pub enum Error {
     /// The cluster does not answer.
     #[error("the cluster does not answer ({doing}): {why}")]
     Unreachable { doing: String, why: String },
-    /// The user lacks a right.
+    /// The user lacks a right; the message is in the cluster's words.
     #[error(
         "not allowed to {verb} {resource} in namespace {namespace}: {message}\n\
          `iotax kube manifest --namespace {namespace}` prints a role that allows all of it"
     )]
-    Forbidden {
-        /// What must be allowed.
-        verb: String,
-        resource: String,
-        namespace: String,
-        /// In the cluster's words.
-        message: String,
-    },
+    Forbidden { verb: String, resource: String, namespace: String, message: String },
     /// The user may not see which nodes there are.
     #[error(
         "not allowed to list nodes, which takes a right in the whole cluster: {message}\n\
          name them instead, as in --nodes a,b, or have the right given: `kubectl create clusterrole \
          iotax-nodes --verb=list --resource=nodes`, and a binding to it"
     )]
-    NodesForbidden {
-        /// In the cluster's words.
-        message: String,
-    },
+    NodesForbidden { message: String },
     /// The user may not make a namespace.
     #[error(
         "not allowed to {verb} {resource}, which takes a right in the whole cluster: {message}\n\
          leave --create-namespace out, and name a namespace that is there with --namespace"
     )]
-    NamespaceForbidden {
-        /// What must be allowed.
-        verb: String,
-        resource: String,
-        /// In the cluster's words.
-        message: String,
-    },
+    NamespaceForbidden { verb: String, resource: String, message: String },
     /// A namespace that was just made cannot be used.
     #[error(
-        "namespace {namespace} has no service account after {seconds} s, so that no pod can be made"
+        "namespace {namespace} has no service account after {}, so that no pod can be made",
+        iotax_quantity::span(*seconds)
     )]
-    NoServiceAccount {
-        namespace: String,
-        /// How long it was waited for.
-        seconds: u64,
-    },
+    NoServiceAccount { namespace: String, seconds: u64 },
     /// What was asked for breaks a rule of the cluster: quota, limits, Pod Security, a webhook.
     #[error("the cluster refuses to {doing}: {message}\n{advice}")]
-    Refused {
-        doing: String,
-        /// In the cluster's words.
-        message: String,
-        advice: &'static str,
-    },
+    Refused { doing: String, message: String, advice: &'static str },
     /// A pod does not start.
     #[error("{whose}: pod {pod} does not start: {pending}")]
-    Pending {
-        /// Whose pod it is.
-        whose: String,
-        pod: String,
-        pending: Box<Pending>,
-    },
+    Pending { whose: String, pod: String, pending: Box<Pending> },
     /// A pod is gone, though nobody of this run removed it.
     #[error("{whose}: pod {pod} is gone; somebody else, or the cluster, has removed it")]
-    Gone {
-        /// Whose pod it was.
-        whose: String,
-        pod: String,
-    },
+    Gone { whose: String, pod: String },
     /// A pod that ended is not gone, so that no other can have its name.
     #[error("{whose}: pod {pod} is still being deleted; does its node answer?")]
-    StillDeleted {
-        /// Whose pod it is.
-        whose: String,
-        pod: String,
-    },
+    StillDeleted { whose: String, pod: String },
     /// A claim that the user named is not there.
     #[error("there is no claim {claim} in namespace {namespace}")]
-    NoClaim {
-        claim: String,
-        /// Where it was looked for.
-        namespace: String,
-    },
+    NoClaim { claim: String, namespace: String },
     /// A claim of the user's has no file system, so that there is no folder to be in.
     #[error(
         "claim {claim} is a raw block volume: all that is on it would be overwritten; measure a new \
@@ -160,24 +114,13 @@ pub enum Error {
         "pod {pod} was made again and has another address ({now}, before {before}): paths to it end \
          here; measure again"
     )]
-    Moved {
-        pod: String,
-        /// Where paths lead to.
-        before: IpAddr,
-        now: IpAddr,
-    },
+    Moved { pod: String, before: IpAddr, now: IpAddr },
     /// Something that this run made is still there.
     #[error(
         "in namespace {namespace}, not everything of run {run} is gone: {what}\n\
          `iotax undo --cluster --namespace {namespace}` removes it"
     )]
-    Left {
-        namespace: String,
-        /// Whose it is.
-        run: String,
-        /// What, or why it is not known.
-        what: String,
-    },
+    Left { namespace: String, run: String, what: String },
     #[error("stopped while pods were starting")]
     Interrupted,
     /// A file is not what `kubectl get -o json` prints.

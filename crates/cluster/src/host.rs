@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use iotax_experiment::{Driver, Fault, Spec, Workload};
-use iotax_load::{LoadProgress, Progress};
+use iotax_load::{LayoutProgress, LoadProgress};
 use iotax_record::{HostRecord, Placed, Site};
 use iotax_run::agent::{PeerSecrets, Remote, RemoteOptions};
 use iotax_run::{AgentError, Arms, Error, Files, Host, Measured, Runner, TrialRequest};
@@ -16,17 +16,16 @@ use crate::connect::Cluster;
 use crate::note::Note;
 use crate::objects::{Member, PodOptions, PodSecurity};
 use crate::pair::{self, Pair};
-use crate::place::{Place, Volume};
+use crate::place::{ArmPlace, Volume};
 use crate::placed::{node, placed};
 use crate::session::Session;
-use crate::wait::wait;
 
 /// What a run has made in a cluster.
-pub struct Request<'a> {
+pub struct ArmsRequest<'a> {
     /// Its arms' targets are those of their volumes ([`Volume::target`]).
     pub spec: &'a Spec,
     /// Of each arm.
-    pub places: &'a [Place],
+    pub places: &'a [ArmPlace],
     /// What pods are like.
     pub options: &'a PodOptions,
     /// Set by someone else to end whatever is under way.
@@ -58,20 +57,19 @@ pub struct PodHost {
 /// # Errors
 /// If something cannot be made, a pod does not start, an agent refuses its target; if the user
 /// stopped it. Then everything is removed again.
-pub fn open(cluster: Cluster, mut request: Request<'_>) -> Result<Opened, Error> {
-    let is_of_node = |place: &Place| matches!(place.volume, Volume::HostPath(_));
+pub fn open(cluster: Cluster, mut request: ArmsRequest<'_>) -> Result<Opened, Error> {
+    let is_of_node = |place: &ArmPlace| matches!(place.volume, Volume::HostPath(_));
     let security = PodSecurity::enough_for(request.places.iter().any(is_of_node));
     let new_namespace = request.options.create_namespace.then_some(security);
     let note = Arc::clone(&request.note);
-    let session = Session::begin(&Arc::new(cluster), new_namespace, note)?;
-    let session = Arc::new(session);
+    let session = Arc::new(Session::begin(&Arc::new(cluster), new_namespace, note)?);
     let opened = hosts(&session, &mut request);
     opened.map_err(|error| Session::gave_up(session, error))
 }
 
-fn hosts(session: &Arc<Session>, request: &mut Request<'_>) -> Result<Opened, Error> {
+fn hosts(session: &Arc<Session>, request: &mut ArmsRequest<'_>) -> Result<Opened, Error> {
     let cluster = session.cluster();
-    let Request { spec, places, options, .. } = *request;
+    let ArmsRequest { spec, places, options, .. } = *request;
     for place in places {
         refuse_unusable(cluster, &place.volume, &options.overrides)?;
     }
@@ -82,8 +80,7 @@ fn hosts(session: &Arc<Session>, request: &mut Request<'_>) -> Result<Opened, Er
         (request.making)(&spec.arms[member.number].name);
         session.make(member, options)?;
     }
-    let told = (&**request.stop, &request.note);
-    let pods = wait(cluster, session.run(), &members, options.wait, told)?;
+    let pods = session.running(&members, options, request.stop)?;
     for (member, pod) in members.iter_mut().zip(&pods) {
         // Made again, it is to be where the record says it is.
         member.node = node(pod).map(str::to_owned);
@@ -117,20 +114,14 @@ fn hosts(session: &Arc<Session>, request: &mut Request<'_>) -> Result<Opened, Er
 fn agents(
     session: &Arc<Session>,
     member: &Member,
-    place: &Place,
-    request: &Request<'_>,
+    place: &ArmPlace,
+    request: &ArmsRequest<'_>,
 ) -> Result<(Box<dyn Host + Send>, HostRecord), Error> {
-    let Request { spec, options, stop, live, note, .. } = request;
+    let ArmsRequest { spec, options, stop, live, .. } = request;
     let open = |container, spec| {
-        let agent = PodAgent {
-            session: Arc::clone(session),
-            member: member.clone(),
-            container,
-            options: (*options).clone(),
-            finishes_trials: options.driver.is_none(),
-            stop: Arc::clone(stop),
-            note: Arc::clone(note),
-        };
+        let finishes_trials = options.driver.is_none();
+        let agent = PodAgent::new(session, member.clone(), options, stop);
+        let agent = PodAgent { container, finishes_trials, ..agent };
         let remote = Remote::open(RemoteOptions {
             agent: Box::new(agent),
             spec,
@@ -231,7 +222,7 @@ impl Runner for PodHost {
         arm: usize,
         driver: Driver,
         workloads: &[&Workload],
-        progress: &Progress<'_>,
+        progress: &LayoutProgress<'_>,
     ) -> Result<(), Error> {
         self.agents.prepare(arm, driver, workloads, progress)
     }

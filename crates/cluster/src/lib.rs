@@ -53,7 +53,7 @@ mod wait;
 
 pub use connect::Cluster;
 pub use error::Error;
-pub use host::{Opened, PodHost, Request, open};
+pub use host::{ArmsRequest, Opened, PodHost, open};
 pub use job::{JobOptions, job};
 pub use look::{LookRequest, Looked, View, look};
 pub use net::{
@@ -63,7 +63,7 @@ pub use nodes::{FleetNode, nodes};
 pub use note::Note;
 pub use objects::{Amounts, PodOptions, PodOverrides, Toleration};
 pub use pending::{Cause, Pending};
-pub use place::{Place, Volume};
+pub use place::{ArmPlace, Volume};
 pub use rights::{manifest, reader_manifest};
 pub use survey::{survey, survey_of_file};
 pub use undo::{Undone, undo};

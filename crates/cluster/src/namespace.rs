@@ -39,18 +39,15 @@ impl Made {
 /// refused.
 pub(crate) fn make(cluster: &Cluster, run: &Run, security: PodSecurity) -> Result<Made, Error> {
     let namespaces = cluster.api_of_all::<Namespace>();
-    let namespace = run.namespace(security);
-    let how = PostParams::default();
+    let (namespace, how) = (run.namespace(security), PostParams::default());
     let made = namespaces.create(&how, &namespace);
     let made = cluster.ask(Call::new("create", "namespaces"), made).map_err(in_all_of_it)?;
     let made = Made::of(made).expect("it is named and labelled");
-    match wait_for_account(cluster) {
-        Ok(()) => Ok(made),
-        Err(error) => {
-            remove(cluster, &made)?;
-            Err(error)
-        }
+    if let Err(error) = wait_for_account(cluster) {
+        remove(cluster, &made)?;
+        return Err(error);
     }
+    Ok(made)
 }
 
 fn wait_for_account(cluster: &Cluster) -> Result<(), Error> {

@@ -3,7 +3,7 @@
 use std::thread;
 
 use iotax_experiment::{Driver, Fault, IndexEnds, Spec, Workload};
-use iotax_load::Progress;
+use iotax_load::LayoutProgress;
 use iotax_record::{LoadRecord, PauseRecord, Site, SystemCounters};
 use iotax_run::agent::Remote;
 use iotax_run::{AgentError, Arms, Error, Files, Measured, Runner, Task, TrialRequest};
@@ -41,7 +41,7 @@ impl Runner for Pair {
         arm: usize,
         driver: Driver,
         workloads: &[&Workload],
-        progress: &Progress<'_>,
+        progress: &LayoutProgress<'_>,
     ) -> Result<(), Error> {
         let mut of_driver = Vec::new();
         let mut of_searcher = Vec::new();

@@ -16,7 +16,7 @@ const LONGEST_NAME: usize = 253;
 
 /// What an arm is: a volume, and the node that it is used from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct ArmPlace {
     pub volume: Volume,
     /// The node of its pod, where it was asked for.
     pub node: Option<String>,
@@ -127,7 +127,7 @@ impl FromStr for Volume {
     }
 }
 
-impl FromStr for Place {
+impl FromStr for ArmPlace {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
@@ -159,7 +159,7 @@ impl fmt::Display for Volume {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for ArmPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { volume, node } = self;
         match node {
@@ -206,7 +206,7 @@ mod tests {
             ("pvc:db/data-0@n1", "/volumes/pvc-data-0"),
             ("hostpath:/mnt/a@b@n1", "/volumes/hostpath"),
         ] {
-            let place: Place = text.parse().unwrap();
+            let place: ArmPlace = text.parse().unwrap();
             assert_eq!(place.to_string(), text);
             assert_eq!(place.volume.path(), PathBuf::from(path));
         }
@@ -241,9 +241,9 @@ mod tests {
             "hostpath:/@n1",
             "hostpath:/a/../b@n1",
         ] {
-            assert!(text.parse::<Place>().is_err(), "{text}");
+            assert!(text.parse::<ArmPlace>().is_err(), "{text}");
         }
-        let refused = |text: &str| text.parse::<Place>().unwrap_err();
+        let refused = |text: &str| text.parse::<ArmPlace>().unwrap_err();
         insta::assert_snapshot!(refused("nfs:a/b"), @"
         `nfs:a/b` is no target in a cluster; write one of these, with @NODE behind it for the node that it is to be used from:
           class:NAME      a new volume of a storage class

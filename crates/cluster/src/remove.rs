@@ -1,18 +1,14 @@
 //! Removes what belongs to a run, and nothing else.
 
-use std::fmt::Debug;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use k8s_openapi::NamespaceResourceScope;
 use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod, Service};
-use kube::Resource;
-use kube::api::{DeleteParams, ListParams};
-use serde::de::DeserializeOwned;
+use kube::api::ListParams;
 
-use crate::connect::Cluster;
-use crate::error::{Call, Error};
+use crate::connect::{Cluster, Namespaced};
+use crate::error::Error;
 use crate::objects::{Member, Run};
 
 /// So long may a cluster take until what was deleted is gone.
@@ -25,10 +21,10 @@ pub(crate) fn remove(cluster: &Cluster, run: &Run) -> Result<Vec<String>, Error>
     let started = Instant::now();
     let mut removed: Vec<String> = Vec::new();
     let all: [&dyn Fn() -> Result<Vec<String>, Error>; 4] = [
-        &|| delete::<Pod>(cluster, run, "pods"),
-        &|| delete::<Service>(cluster, run, "services"),
-        &|| delete::<PersistentVolumeClaim>(cluster, run, "persistentvolumeclaims"),
-        &|| delete::<Lease>(cluster, run, "leases"),
+        &|| delete::<Pod>(cluster, run),
+        &|| delete::<Service>(cluster, run),
+        &|| delete::<PersistentVolumeClaim>(cluster, run),
+        &|| delete::<Lease>(cluster, run),
     ];
     for delete in all {
         until_gone(cluster.namespace(), &run.id, started, || {
@@ -63,39 +59,25 @@ pub(crate) fn until_gone(
 
 /// Deletes a pod, and waits until it is gone.
 pub(crate) fn remove_pod(cluster: &Cluster, run: &Run, member: &Member) -> Result<(), Error> {
-    let pods = cluster.api::<Pod>();
-    let (name, how) = (run.member(member.number), DeleteParams::background());
+    let pod = run.member(member.number);
     let started = Instant::now();
-    loop {
-        let gone = pods.delete(&name, &how);
-        if cluster.ask_of(Call::new("delete", "pods"), gone)?.is_none() {
-            return Ok(());
-        }
+    while cluster.delete::<Pod>(&pod)? {
         if started.elapsed() > PATIENCE {
-            return Err(Error::StillDeleted { whose: member.told_as.clone(), pod: name });
+            return Err(Error::StillDeleted { whose: member.told_as.clone(), pod });
         }
         thread::sleep(LOOK);
     }
+    Ok(())
 }
 
 /// Deletes objects of one kind that are not being deleted yet; those that are still there.
-fn delete<K>(cluster: &Cluster, run: &Run, resource: &'static str) -> Result<Vec<String>, Error>
-where
-    K: Resource<Scope = NamespaceResourceScope, DynamicType = ()>
-        + Clone
-        + DeserializeOwned
-        + Debug,
-{
-    let objects = cluster.api::<K>();
-    let which = ListParams::default().labels(&run.selector());
-    let how = DeleteParams::background();
+fn delete<K: Namespaced>(cluster: &Cluster, run: &Run) -> Result<Vec<String>, Error> {
     let mut there = Vec::new();
-    for object in cluster.ask(Call::new("list", resource), objects.list(&which))? {
+    for object in cluster.list::<K>(&ListParams::default().labels(&run.selector()))? {
         let Some(name) = object.meta().name.as_deref() else { continue };
-        there.push(format!("{} {name}", K::kind(&())));
+        there.push(format!("{} {name}", K::KIND));
         if object.meta().deletion_timestamp.is_none() {
-            let gone = objects.delete(name, &how);
-            cluster.ask_of(Call::new("delete", resource), gone)?;
+            cluster.delete::<K>(name)?;
         }
     }
     Ok(there)

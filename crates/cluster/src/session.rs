@@ -8,14 +8,14 @@ use iotax_experiment::Fault;
 use iotax_run::AgentError;
 use jiff::Timestamp;
 use k8s_openapi::api::coordination::v1::Lease;
-use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod, Service};
+use k8s_openapi::api::core::v1::{Pod, Service};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
-use kube::api::{Patch, PatchParams, PostParams};
+use kube::api::{Patch, PatchParams};
 use serde_json::json;
 use tokio::task::JoinHandle;
 
 use crate::connect::Cluster;
-use crate::error::{Call, Error};
+use crate::error::Error;
 use crate::namespace::{self, Made};
 use crate::note::Note;
 use crate::objects::{Member, PodOptions, PodSecurity, Run};
@@ -34,7 +34,8 @@ pub(crate) struct Session {
     renewal: JoinHandle<()>,
     /// Its namespace, if it has one of its own.
     namespace: Option<Made>,
-    note: Note,
+    /// Tells the user what is waited for, and what could not be removed.
+    pub(crate) note: Note,
     is_over: AtomicBool,
 }
 
@@ -50,7 +51,7 @@ impl Session {
         let cluster = own_place.unwrap_or_else(|| Arc::clone(cluster));
         let make = |security| namespace::make(&cluster, &run, security);
         let namespace = new_namespace.map(make).transpose()?;
-        let owner = match own(&cluster, &run) {
+        let owner = match cluster.create(&run.lease(Timestamp::now())) {
             Ok(owner) => owner,
             Err(error) => {
                 if let Some(made) = &namespace {
@@ -84,33 +85,20 @@ impl Session {
 
     /// Makes a pod, and the volume that is mounted in it.
     pub(crate) fn make(&self, member: &Member, options: &PodOptions) -> Result<(), Error> {
-        let how = PostParams::default();
         let claim = member.volume.as_ref().and_then(|volume| {
             self.run.claim(member.number, volume, options.size_bytes, &self.owner)
         });
-        if let Some(claim) = claim {
-            let claims = self.cluster.api::<PersistentVolumeClaim>();
-            let made = claims.create(&how, &claim);
-            self.cluster.ask(Call::new("create", "persistentvolumeclaims"), made)?;
-        }
+        claim.map(|claim| self.cluster.create(&claim)).transpose()?;
         self.make_pod(member, options)
     }
 
     fn make_pod(&self, member: &Member, options: &PodOptions) -> Result<(), Error> {
-        let pod = self.run.pod(member, options, &self.owner);
-        let pods = self.cluster.api::<Pod>();
-        let how = PostParams::default();
-        let made = pods.create(&how, &pod);
-        self.cluster.ask(Call::new("create", "pods"), made).map(drop)
+        self.cluster.create(&self.run.pod(member, options, &self.owner)).map(drop)
     }
 
     /// Makes a Service for a port of a pod; as the cluster has it.
     pub(crate) fn make_service(&self, member: &Member, port: u16) -> Result<Service, Error> {
-        let service = self.run.service(member, port, &self.owner);
-        let services = self.cluster.api::<Service>();
-        let how = PostParams::default();
-        let made = services.create(&how, &service);
-        self.cluster.ask(Call::new("create", "services"), made)
+        self.cluster.create(&self.run.service(member, port, &self.owner))
     }
 
     /// Makes a pod once more that somebody, or the loss of its node, has removed or ended. Its claim
@@ -119,16 +107,29 @@ impl Session {
         &self,
         member: &Member,
         options: &PodOptions,
-        (stop, note): (&AtomicBool, &Note),
+        stop: &AtomicBool,
     ) -> Result<(), Error> {
         if is_up(&self.cluster, &self.run, member)? {
             return Ok(());
         }
-        note(&format!("{}: its pod is gone or has ended; another one is made", member.told_as));
+        (self.note)(&format!(
+            "{}: its pod is gone or has ended; another one is made",
+            member.told_as
+        ));
         remove_pod(&self.cluster, &self.run, member)?;
         self.make_pod(member, options)?;
         let members = std::slice::from_ref(member);
-        wait(&self.cluster, &self.run, members, options.wait, (stop, note)).map(drop)
+        self.running(members, options, stop).map(drop)
+    }
+
+    /// Waits until pods run, which are returned in the order of `members`.
+    pub(crate) fn running(
+        &self,
+        members: &[Member],
+        options: &PodOptions,
+        stop: &AtomicBool,
+    ) -> Result<Vec<Pod>, Error> {
+        wait(&self.cluster, &self.run, members, options.wait, stop, &self.note)
     }
 
     /// Removes everything of a run that did not come about, and says why it did not.
@@ -161,15 +162,6 @@ impl Session {
         }
         Ok(())
     }
-}
-
-/// Makes the lease of a run.
-fn own(cluster: &Cluster, run: &Run) -> Result<Lease, Error> {
-    let leases = cluster.api::<Lease>();
-    let lease = run.lease(Timestamp::now());
-    let how = PostParams::default();
-    let made = leases.create(&how, &lease);
-    cluster.ask(Call::new("create", "leases"), made)
 }
 
 impl Drop for Session {

@@ -1,19 +1,15 @@
 //! Removes what dead runs left.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Debug;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use k8s_openapi::NamespaceResourceScope;
 use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod, Service};
-use kube::Resource;
 use kube::api::ListParams;
-use serde::de::DeserializeOwned;
 
-use crate::connect::Cluster;
-use crate::error::{Call, Error};
+use crate::connect::{Cluster, Namespaced};
+use crate::error::Error;
 use crate::namespace::{self, Made};
 use crate::objects::{LEASE, MANAGED, Run, run_of};
 use crate::remove::remove;
@@ -29,7 +25,7 @@ pub struct Undone {
 }
 
 /// Somewhere to look, and when each run there had renewed its lease.
-struct Place {
+struct Watched {
     cluster: Cluster,
     /// If a run has made it.
     made: Option<Made>,
@@ -49,18 +45,18 @@ pub fn undo(cluster: &Cluster, wait: &mut dyn FnMut(Duration)) -> Result<Undone,
     let mut places = Vec::new();
     if made.iter().all(|made| made.name != cluster.namespace()) {
         let here = cluster.at(cluster.namespace());
-        places.push(Place { before: renewals(&here)?, cluster: here, made: None });
+        places.push(Watched { before: renewals(&here)?, cluster: here, made: None });
     }
     for made in made {
         let there = cluster.at(&made.name);
         match renewals(&there) {
-            Ok(before) => places.push(Place { before, cluster: there, made: Some(made) }),
+            Ok(before) => places.push(Watched { before, cluster: there, made: Some(made) }),
             // Whoever may not look there has not made it.
             Err(Error::Forbidden { .. }) if made.name != cluster.namespace() => {}
             Err(error) => return Err(error),
         }
     }
-    if let Some(looked_on) = places.iter().flat_map(Place::look_on).max() {
+    if let Some(looked_on) = places.iter().flat_map(Watched::look_on).max() {
         wait(looked_on);
     }
     let mut undone = Undone::default();
@@ -70,7 +66,7 @@ pub fn undo(cluster: &Cluster, wait: &mut dyn FnMut(Duration)) -> Result<Undone,
     Ok(undone)
 }
 
-impl Place {
+impl Watched {
     /// How long to look on, for each run. One that has a namespace and no lease may be about to begin.
     fn look_on(&self) -> impl Iterator<Item = Duration> {
         let begins = self.made.as_ref().is_some_and(|made| !self.before.contains_key(&made.run));
@@ -110,33 +106,22 @@ fn look_on(renewed: Option<Timestamp>) -> Duration {
 
 /// When each run's lease was renewed.
 fn renewals(cluster: &Cluster) -> Result<Renewals, Error> {
-    let leases = cluster.api::<Lease>();
-    let which = ListParams::default().labels(MANAGED);
-    let leases = cluster.ask(Call::new("list", "leases"), leases.list(&which))?;
     let of = |lease: Lease| {
         let renewed = lease.spec.and_then(|spec| Some(spec.renew_time?.0));
         Some((run_of(&lease.metadata)?, renewed))
     };
-    Ok(leases.into_iter().filter_map(of).collect())
+    Ok(cluster.list(&ListParams::default().labels(MANAGED))?.into_iter().filter_map(of).collect())
 }
 
 /// Runs that have pods, Services or claims.
 fn runs(cluster: &Cluster) -> Result<Vec<String>, Error> {
-    let mut runs = owners::<Pod>(cluster, "pods")?;
-    runs.extend(owners::<Service>(cluster, "services")?);
-    runs.extend(owners::<PersistentVolumeClaim>(cluster, "persistentvolumeclaims")?);
+    let mut runs = owners::<Pod>(cluster)?;
+    runs.extend(owners::<Service>(cluster)?);
+    runs.extend(owners::<PersistentVolumeClaim>(cluster)?);
     Ok(runs)
 }
 
-fn owners<K>(cluster: &Cluster, resource: &'static str) -> Result<Vec<String>, Error>
-where
-    K: Resource<Scope = NamespaceResourceScope, DynamicType = ()>
-        + Clone
-        + DeserializeOwned
-        + Debug,
-{
-    let objects = cluster.api::<K>();
-    let which = ListParams::default().labels(MANAGED);
-    let listed = cluster.ask(Call::new("list", resource), objects.list(&which))?;
-    Ok(listed.into_iter().filter_map(|object| run_of(object.meta())).collect())
+fn owners<K: Namespaced>(cluster: &Cluster) -> Result<Vec<String>, Error> {
+    let listed = cluster.list::<K>(&ListParams::default().labels(MANAGED))?;
+    Ok(listed.iter().filter_map(|object| run_of(object.meta())).collect())
 }

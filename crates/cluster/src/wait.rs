@@ -9,7 +9,7 @@ use k8s_openapi::api::core::v1::{Event, Pod};
 use kube::api::ListParams;
 
 use crate::connect::Cluster;
-use crate::error::{Call, Error};
+use crate::error::Error;
 use crate::note::Note;
 use crate::objects::{Member, Run};
 use crate::pending::{Pending, is_running, pending, unexplained};
@@ -29,7 +29,8 @@ pub(crate) fn wait(
     run: &Run,
     members: &[Member],
     patience: Duration,
-    (stop, note): (&AtomicBool, &Note),
+    stop: &AtomicBool,
+    note: &Note,
 ) -> Result<Vec<Pod>, Error> {
     let started = Instant::now();
     let mut told = vec![String::new(); members.len()];
@@ -79,19 +80,15 @@ pub(crate) fn wait(
 
 /// Whether a pod runs, and is to go on.
 pub(crate) fn is_up(cluster: &Cluster, run: &Run, member: &Member) -> Result<bool, Error> {
-    let name = run.member(member.number);
-    let pods = all_pods(cluster, run)?;
-    let pod = pods.into_iter().find(|pod| pod.metadata.name.as_ref() == Some(&name));
+    let pod = pod(cluster, run, member)?;
     Ok(pod.is_some_and(|pod| is_running(&pod) && pod.metadata.deletion_timestamp.is_none()))
 }
 
 /// The address of a pod.
 pub(crate) fn address(cluster: &Cluster, run: &Run, member: &Member) -> Result<IpAddr, Error> {
-    let name = run.member(member.number);
-    let pods = all_pods(cluster, run)?;
-    let pod = pods.into_iter().find(|pod| pod.metadata.name.as_ref() == Some(&name));
-    let ip = pod.and_then(|pod| pod.status?.pod_ip?.parse().ok());
-    ip.ok_or_else(|| Error::Gone { whose: member.told_as.clone(), pod: name })
+    let ip = pod(cluster, run, member)?.and_then(|pod| pod.status?.pod_ip?.parse().ok());
+    let (whose, pod) = (&member.told_as, run.member(member.number));
+    ip.ok_or_else(|| Error::Gone { whose: whose.clone(), pod })
 }
 
 /// Tells a reason that is another than before.
@@ -103,19 +100,21 @@ fn tell(whose: &str, found: &Pending, told: &mut String, note: &Note) {
     }
 }
 
+fn pod(cluster: &Cluster, run: &Run, member: &Member) -> Result<Option<Pod>, Error> {
+    let name = run.member(member.number);
+    let mut pods = all_pods(cluster, run)?.into_iter();
+    Ok(pods.find(|pod| pod.metadata.name.as_ref() == Some(&name)))
+}
+
 fn all_pods(cluster: &Cluster, run: &Run) -> Result<Vec<Pod>, Error> {
-    let pods = cluster.api::<Pod>();
-    let which = ListParams::default().labels(&run.selector());
-    Ok(cluster.ask(Call::new("list", "pods"), pods.list(&which))?.items)
+    cluster.list(&ListParams::default().labels(&run.selector()))
 }
 
 /// Events of objects of these names, as far as they may be seen.
 fn events(cluster: &Cluster, names: &[String]) -> Vec<Event> {
-    let events = cluster.api::<Event>();
     let of = |name: &String| {
         let which = ListParams::default().fields(&format!("involvedObject.name={name}"));
-        let listed = cluster.ask(Call::new("list", "events"), events.list(&which));
-        listed.map(|listed| listed.items).unwrap_or_default()
+        cluster.list(&which).unwrap_or_default()
     };
     names.iter().flat_map(of).collect()
 }

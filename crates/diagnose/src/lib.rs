@@ -14,7 +14,7 @@ mod measured;
 mod searched;
 
 pub use cluster::{
-    Subject, VolumeInUse, choice_of, claim_disk, cluster_findings, unknown, vm_limits,
+    ClusterSubject, VolumeInUse, choice_of, claim_disk, cluster_findings, unknown, vm_limits,
 };
 pub use machine::{
     BurstFor, Certainty, Component, ComponentKind, Counted, Detail, DiskUse, Field, Finding,
@@ -24,8 +24,15 @@ pub use machine::{
 pub use measured::suspect::{
     Confidence, Diagnosis, Evidence, FoundThere, PathWay, Reason, Reasons, SearchEvidence, Suspect,
 };
-pub use measured::{evidence, of_arms, reasons};
+pub use measured::{of_arms, reasons};
 pub use searched::of_search;
+
+/// What speaks for causes, as figures: an enum for each family of rules.
+pub mod evidence {
+    pub use crate::measured::{
+        NthLayer, PutIn, above, device, limiter, memory, network, nfs, processor, waiting,
+    };
+}
 
 /// Every cause that some rule can name.
 pub fn all_causes() -> impl Iterator<Item = &'static str> {

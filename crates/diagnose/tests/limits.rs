@@ -103,7 +103,7 @@ fn assert_named(
                     && (peak <= rate.sustained || burst == Some(peak))
             };
             let mut of_cause = found.iter().filter(|finding| finding.cause == cause);
-            let of = format!("{} with {disk}, {caching}: {cause}, {rate:?}, {peak}", vm.name);
+            let of = format!("{} with {disk}, {caching:?}: {cause}, {rate:?}, {peak}", vm.name);
             assert!(of_cause.any(|one| bounds(one).iter().any(is_it)), "{of}: {found:#?}");
             named += 1;
         }
@@ -136,7 +136,7 @@ fn assert_no_other(vm: &Vm, limits: &[Limit], found: &[Finding]) {
 fn figures(vm: &Vm) -> String {
     let each = vm.limits.iter().map(|limit| {
         let Limit { scope, disk_kinds, iops, bw_bytes, direction, .. } = limit;
-        format!("{scope} {disk_kinds:?} {iops:?} {bw_bytes:?} {direction}")
+        format!("{scope} {disk_kinds:?} {iops:?} {bw_bytes:?} {direction:?}")
     });
     each.collect::<Vec<_>>().join("; ")
 }

@@ -14,7 +14,6 @@ mod lines;
 mod names;
 pub mod results;
 mod shell;
-mod targets;
 
 pub use error::Error;
 pub use shell::{Tool, tool};

@@ -1,6 +1,9 @@
-//! Names that nothing else has.
+//! Names that nothing else has, and what jobs call their targets: short names for the places that
+//! another tool's words name.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use iotax_experiment::Workload;
 
 /// Gives each thing a name of its own, in time that does not grow with how many there are.
 #[derive(Debug, Default)]
@@ -28,9 +31,118 @@ impl Names {
     }
 }
 
+/// Where a job works, as written: the directory or device, without the file in it.
+pub(crate) type Written = String;
+
+/// Shortens what the jobs of all phases call their targets from the place as written to its last
+/// part, or to all of it where two places end alike: `/mnt/e` and `/mnt/f` to `e` and `f`. What has no
+/// letter in it, such as `.`, is no name.
+pub(crate) fn shorten_targets(phases: &mut [Workload]) {
+    let jobs = || phases.iter().flat_map(|phase| &phase.jobs);
+    let mut places: BTreeMap<String, Written> = BTreeMap::new();
+    let mut alike: Vec<String> = Vec::new();
+    for place in jobs().filter_map(|job| job.target.as_ref()) {
+        let short = last(place);
+        let known = places.entry(short.clone()).or_insert_with(|| place.clone());
+        if known != place {
+            alike.push(short);
+        }
+    }
+    for job in phases.iter_mut().flat_map(|phase| &mut phase.jobs) {
+        job.target = job.target.take().and_then(|place| {
+            let short = last(&place);
+            let name = if alike.contains(&short) { name(&place) } else { short };
+            (!name.is_empty()).then_some(name)
+        });
+    }
+}
+
+fn last(place: &str) -> String {
+    name(last_part(place))
+}
+
+/// Beginning and ending with a letter or a digit.
+fn name(place: &str) -> String {
+    plain(place).trim_matches(|c: char| !c.is_ascii_alphanumeric()).to_owned()
+}
+
+/// Of a path of this system or of Windows.
+pub(crate) fn last_part(path: &str) -> &str {
+    let path = path.trim_end_matches(['/', '\\']);
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
+/// Letters, digits, `.`, `_` and `-` alone, with one `_` for all that is between them.
+pub(crate) fn plain(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    let mut name = String::new();
+    for c in text.chars() {
+        match c {
+            _ if is_plain(c) => name.push(c),
+            _ if name.is_empty() || name.ends_with('_') => {}
+            _ => name.push('_'),
+        }
+    }
+    name
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::Names;
+    use crate::{diskspd, fio};
+
+    /// What each job calls its target.
+    fn of_file(text: &str) -> String {
+        let none = |name: &str| Err(name.to_owned());
+        let phases = fio::from_job_file("job.fio", text, &none).unwrap();
+        let jobs = phases.iter().flat_map(|phase| &phase.jobs);
+        let named =
+            jobs.map(|job| format!("{}: {}", job.name, job.target.as_deref().unwrap_or("-")));
+        named.collect::<Vec<_>>().join(", ")
+    }
+
+    fn of_command(text: &str) -> String {
+        let jobs = diskspd::from_command(text).unwrap().remove(0).jobs;
+        jobs.iter().map(|job| job.target.as_deref().unwrap_or("-")).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn a_job_of_fio_is_where_its_directory_or_its_file_is() {
+        let global = "[global]\nsize=1m\nruntime=1\ntime_based\n";
+        let of = |jobs: &str| of_file(&format!("{global}{jobs}"));
+        let told = [
+            of("[a]\ndirectory=/mnt/e\n[b]\ndirectory=/mnt/f/\n[c]\n"),
+            of("[a]\nfilename=/mnt/e/x\n[b]\nfilename=x\n[c]\nfilename=/dev/sdc\n"),
+            of("[a]\ndirectory=/mnt/e\nfilename=x\n[b]\nfilename=data/x\n"),
+            of("[a]\nfilename=/mnt/e/x:/mnt/e/y\n[b]\nfilename=/mnt/e/x:/mnt/f/y\n"),
+            of("[a]\ndirectory=/mnt/e:/mnt/f\n[b]\ndirectory=.\n"),
+            of("[a]\ndirectory=/fast/data\n[b]\nstonewall\ndirectory=/slow/data\n"),
+        ];
+        insta::assert_snapshot!(told.join("\n"), @"
+        a: e, b: f, c: -
+        a: e, b: -, c: sdc
+        a: e, b: data
+        a: e, b: -
+        a: -, b: -
+        a: fast_data, b: slow_data
+        ");
+    }
+
+    #[test]
+    fn a_target_of_diskspd_is_on_a_drive_a_disk_or_in_a_directory() {
+        let told = [
+            of_command(r"diskspd -c1M E:\io.tst F:\io.tst g:\a\b.dat"),
+            of_command(r"diskspd -c1M #1 \\.\PhysicalDrive2"),
+            of_command(r"diskspd -c1M \\server\share\x.dat io.tst"),
+            of_command("diskspd -c1M /mnt/e/x /dev/sdc"),
+        ];
+        insta::assert_snapshot!(told.join("\n"), @"
+        e f g
+        disk1 physicaldrive2
+        share -
+        e sdc
+        ");
+    }
 
     #[test]
     fn names_that_come_again_are_numbered_past_those_that_are_taken() {

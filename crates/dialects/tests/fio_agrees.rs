@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use iotax_dialects::fio::Section;
-use iotax_dialects::fio::options::{self, Kind, OptionInfo};
+use iotax_dialects::fio::options::{self, OptionInfo, ValueKind};
 use iotax_dialects::fio::values::Amount;
 use iotax_dialects::fio::written::{read_command, read_job_file};
 use iotax_testing::skipped;
@@ -83,7 +83,7 @@ fn written(name: &str, text: &str) -> PathBuf {
 /// before, and a global name names nothing.
 fn comparable(jobs: Vec<Job>) -> Vec<Job> {
     let kept = |(name, mut settings): Job| {
-        settings.retain(|(option, _): &(String, _)| options::find(option).is_some());
+        settings.retain(|(option, _): &(String, _)| options::option_named(option).is_some());
         (name, settings)
     };
     jobs.into_iter().map(kept).collect()
@@ -188,8 +188,8 @@ fn numbers_are_those_that_fio_reads() {
         lines.by_ref().find(|line| line.contains(&called)).unwrap();
         let result = lines.next().unwrap().rsplit_once("out=").unwrap().1;
         let read = match setting.option.kind {
-            Kind::Time { .. } => setting.duration_ns().unwrap() / 1000,
-            Kind::Size => match setting.amount().unwrap() {
+            ValueKind::Time { .. } => setting.duration_ns().unwrap() / 1000,
+            ValueKind::Size => match setting.amount().unwrap() {
                 Amount::Bytes(bytes) => bytes,
                 other => panic!("{other:?}"),
             },
@@ -237,9 +237,11 @@ fn the_table_of_options_is_fios() {
         return skipped(NO_FIO);
     }
     let names = listed(&fio(&["--cmdhelp=all"]));
-    let unknown: Vec<_> = names.iter().filter(|name| options::find(name).is_none()).collect();
+    let unknown: Vec<_> =
+        names.iter().filter(|name| options::option_named(name).is_none()).collect();
     assert!(names.len() > 200 && unknown.is_empty(), "{} names, no {unknown:?}", names.len());
-    let is_old = |option: &OptionInfo| matches!(option.kind, Kind::Ignored | Kind::Removed);
+    let is_old =
+        |option: &OptionInfo| matches!(option.kind, ValueKind::Ignored | ValueKind::Removed);
     let extra: Vec<_> = options::all()
         .filter(|option| option.came().is_none())
         .filter(|option| !is_old(option) && !names.iter().any(|name| name == option.name))

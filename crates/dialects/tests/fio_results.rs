@@ -13,7 +13,7 @@ fn text(name: &str) -> String {
 }
 
 fn result(name: &str) -> Imported {
-    fio::read(&text(name)).unwrap()
+    fio::read_fio(&text(name)).unwrap()
 }
 
 /// The figures of one direction in a few words.

@@ -79,8 +79,8 @@ pub use target::{parse_arms, parse_repeated_arms};
 pub use tree::{Operation, OperationShare, Tree};
 pub use turns::{Flow, IoPriority, Numa, NumaMemory, PriorityClass, PriorityShare};
 pub use workload::{
-    BlockSizes, Bound, Extent, Files, FioOption, IndexLoads, Job, LatencyTarget, Pace, Pattern,
-    Requirement, RunLength, Share, Skew, Stretches, Think, Trims, Workload, Zone,
+    BlockSizes, Bound, Extent, Files, FioOption, IndexLoads, Job, LatencyTarget, Origin, Pace,
+    Pattern, Requirement, RunLength, Share, Skew, Stretches, Think, Trims, Workload, Zone,
 };
 pub use writes::Content;
 

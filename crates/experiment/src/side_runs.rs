@@ -89,14 +89,22 @@ impl Spec {
     pub fn beside(
         &self,
         phases: impl IntoIterator<Item = (SidePhase, Workload)>,
-        suite: Option<String>,
         stop: Stop,
     ) -> Self {
         self.with(|draft| {
             let name = |phase: SidePhase| phase.role.name(&self.phases[phase.of].name);
             let named = |(phase, load)| (phase, Workload { name: name(phase), ..load });
             (draft.side_phases, draft.phases) = phases.into_iter().map(named).unzip();
-            draft.suite = suite;
+            let together = |name: &str| (draft.phases.len() > 1).then(|| name.to_owned());
+            draft.suite = match draft.side_phases.first().map(|phase| phase.role) {
+                None => None,
+                Some(SideRole::Fill | SideRole::Rounds) => {
+                    Some(format!("{} to precondition", self.name()))
+                }
+                Some(role @ SideRole::Drain) => self.suite.as_ref().map(|suite| role.name(suite)),
+                Some(SideRole::Depth(_)) => together("depth check"),
+                Some(SideRole::OneAtATime | SideRole::BelowCap) => together("below-cap"),
+            };
             draft.stop = stop;
             draft.side_runs = SideRuns::default();
             draft.fail_if = Vec::new();

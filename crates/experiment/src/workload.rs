@@ -37,9 +37,9 @@ pub struct Workload {
     /// What makes storage unfit for what the workload stands for, if somebody has said so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requires: Option<Requirement>,
-    /// Where it was read, if it is another tool's: `job.fio`, `a fio command line`.
+    /// Where it was read, if it is another tool's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub origin: Option<String>,
+    pub origin: Option<Origin>,
     /// What was read but means something else here, or nothing, for people.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -47,6 +47,16 @@ pub struct Workload {
     /// once, by [`Draft::fit`](crate::Draft::fit).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub yields: Option<Yields>,
+}
+
+/// Where a workload was read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Origin {
+    /// In a job file or on a command line: `job.fio`, `a fio command line`.
+    Text(String),
+    /// In results of these tools: `fio 3.33`.
+    Results { tools: Vec<String>, are_ours: bool },
 }
 
 /// A threshold, and who says so.

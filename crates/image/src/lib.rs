@@ -10,4 +10,4 @@ mod archive;
 mod program;
 
 pub use archive::{File, Platform, digest, name, write};
-pub use program::{of_file, own};
+pub use program::{of_file, this_program};

@@ -16,7 +16,7 @@ use crate::archive::{File, Platform};
 ///
 /// # Errors
 /// If a file of it cannot be read any more.
-pub fn own() -> io::Result<Platform> {
+pub fn this_program() -> io::Result<Platform> {
     let program = std::env::current_exe()?;
     let content = fs::read(&program)?;
     let Facts { architecture, loader } = facts(&content)?;
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn the_running_program_comes_with_its_libraries() {
-        let own = own().unwrap();
+        let own = this_program().unwrap();
         assert_eq!(own.files[0].content, fs::read("/proc/self/exe").unwrap());
         let has = |what: &str| own.files.iter().any(|file| file.path.contains(what));
         let loader = facts(&own.files[0].content).unwrap().loader.unwrap();

@@ -52,8 +52,6 @@ pub struct BlockDevice {
     pub partition_numbers: Vec<DeviceNumber>,
     /// Devices stacked on it (device mapper, md, bcache) that hold it open.
     pub holders: Vec<String>,
-    /// Devices it is stacked on.
-    pub parts: Vec<String>,
     /// Where its file system, or one of a partition of it, is mounted.
     pub mounted_at: Vec<PathBuf>,
 }
@@ -79,7 +77,6 @@ impl BlockDevice {
             partitions,
             partition_numbers,
             holders: names_in(&node.join("holders")),
-            parts: names_in(&node.join("slaves")),
             mounted_at: Vec::new(),
             disk: if is_partition { file_name(disk) } else { None },
             name,
@@ -146,6 +143,12 @@ pub(crate) fn names_in(directory: &Path) -> Vec<String> {
 
 pub(crate) fn file_name(path: &Path) -> Option<String> {
     Some(path.file_name()?.to_string_lossy().into_owned())
+}
+
+/// A file of one line; `None` if absent or empty.
+pub(crate) fn line_of(path: impl AsRef<Path>) -> Option<String> {
+    let text = fs::read_to_string(path).ok()?;
+    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
 /// A sysfs attribute without surrounding blanks; `None` if absent or empty.

@@ -119,13 +119,14 @@ pub struct Hierarchy {
 pub fn hierarchy(v1: &str, v2: &str) -> Option<Hierarchy> {
     let mounts = mounts().ok()?;
     let membership = fs::read_to_string("/proc/self/cgroup").ok()?;
-    find(&mounts, &membership, (v1, v2), |path| fs::read_to_string(path).ok())
+    hierarchy_of(&mounts, &membership, v1, v2, |path| fs::read_to_string(path).ok())
 }
 
-fn find(
+fn hierarchy_of(
     mounts: &[Mount],
     membership: &str,
-    (v1, v2): (&str, &str),
+    v1: &str,
+    v2: &str,
     read: impl Fn(&Path) -> Option<String>,
 ) -> Option<Hierarchy> {
     mounts.iter().find_map(|mount| {
@@ -251,14 +252,14 @@ mod tests {
         let enabled = |controllers: &'static str| {
             let control = Path::new("/sys/fs/cgroup/unified/cgroup.subtree_control");
             let read = move |path: &Path| (path == control).then(|| controllers.to_owned());
-            let found = find(&mounts, membership, ("blkio", "io"), read).unwrap();
+            let found = hierarchy_of(&mounts, membership, "blkio", "io", read).unwrap();
             (found.version, found.own.display().to_string())
         };
         let own = "/sys/fs/cgroup/blkio/user.slice".to_owned();
         assert_eq!(enabled("cpu memory\n"), (CgroupVersion::V1, own));
         let own = "/sys/fs/cgroup/unified/user.slice/session-1.scope".to_owned();
         assert_eq!(enabled("cpu io\n"), (CgroupVersion::V2, own));
-        assert_eq!(find(&mounts[..1], membership, ("blkio", "io"), |_| None), None);
+        assert_eq!(hierarchy_of(&mounts[..1], membership, "blkio", "io", |_| None), None);
     }
 
     proptest! {

@@ -7,66 +7,53 @@
 //! Cgroups": without `sane_behavior` all groups are treated as at the same level).
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use crate::block::{BlockDevice, DeviceNumber, text_in};
+use iotax_record::machine::GroupIoLimits;
+
+use crate::block::{DeviceNumber, text_in};
 use crate::cgroup::levels;
 use crate::mounts::{Mount, mounts};
-use crate::site::site;
-
-/// What one group allows on a disk, per second. `None`: no limit.
-#[derive(Debug, Clone, PartialEq)]
-pub struct IoLimits {
-    /// The group, as its hierarchy names it: `/system.slice/db.service`.
-    pub group: PathBuf,
-    /// The file that sets them, in version 1 the first of several.
-    pub file: PathBuf,
-    pub read_iops: Option<f64>,
-    pub write_iops: Option<f64>,
-    pub read_bw_bytes: Option<f64>,
-    pub write_bw_bytes: Option<f64>,
-}
+use crate::stack::{Layer, LayerKind, Stack};
 
 /// The limits on this process for the disk under `path`, a file, directory or device: one for each
 /// group that sets any, the innermost first.
-///
-/// Where devices are stacked one on one, as with device mapper, limits on each of them count; a
-/// device that spreads over several has no single limit below it.
-pub fn io_limits(path: &Path) -> Vec<IoLimits> {
-    let sysfs = Path::new("/sys");
-    let block = site(path).ok().and_then(|facts| facts.block);
-    let disks = block.map(|block| disks_under(sysfs, block)).unwrap_or_default();
+pub fn io_limits(path: &Path) -> Vec<GroupIoLimits> {
     let (Ok(mounts), Ok(membership)) = (mounts(), fs::read_to_string("/proc/self/cgroup")) else {
         return Vec::new();
     };
-    limits_on(&mounts, &membership, &disks)
+    let mut stack = Stack::new(Path::new("/sys"), mounts.clone());
+    let top = stack.path(path).ok().flatten();
+    let disks = disks_under(top, &stack.layers);
+    limits_on(&mounts, &membership, &disks, &path.display().to_string())
 }
 
-/// The limits on a process of these groups for one of `disks`.
+/// The limits on a process of these groups for one of `disks`, which are those under `path`.
 pub(crate) fn limits_on(
     mounts: &[Mount],
     membership: &str,
     disks: &[DeviceNumber],
-) -> Vec<IoLimits> {
-    limits(mounts, membership, disks, |path| fs::read_to_string(path).ok())
+    path: &str,
+) -> Vec<GroupIoLimits> {
+    let limits = limits(mounts, membership, disks, |path| fs::read_to_string(path).ok());
+    limits.into_iter().map(|one| GroupIoLimits { path: path.to_owned(), ..one }).collect()
 }
 
-/// The device's disk, and the disks below it as long as there is just one: limits cannot be set on
-/// partitions.
-fn disks_under(sysfs: &Path, block: BlockDevice) -> Vec<DeviceNumber> {
-    let named = |name: &str| {
-        let number = text_in(&sysfs.join("class/block").join(name).join("dev"))?;
-        BlockDevice::read(sysfs, DeviceNumber::parse(&number)?)
-    };
+/// The disks under a layer as long as each lies on just one device: limits on each of them count, and
+/// what spreads over several has no single limit below it. Limits cannot be set on partitions.
+pub(crate) fn disks_under(top: Option<usize>, layers: &[Layer]) -> Vec<DeviceNumber> {
     let mut disks = Vec::new();
-    let mut next = Some(block);
-    while let Some(device) = next.take() {
-        next = match (&device.disk, device.parts.as_slice()) {
-            (Some(disk), _) => named(disk),
-            (None, below) => {
-                disks.push(device.number);
-                if let [one] = below { named(one) } else { None }
-            }
+    let mut next = top.and_then(|top| layers.get(top));
+    while let Some(layer) = next {
+        if let LayerKind::Device(node) = &layer.kind
+            && !node.join("partition").exists()
+        {
+            disks.extend(text_in(&node.join("dev")).and_then(|text| DeviceNumber::parse(&text)));
+        }
+        next = match layer.below.as_slice() {
+            // Devices below, and not the mount of a loop device's file.
+            [one] => layers.get(*one).filter(|one| matches!(one.kind, LayerKind::Device(_))),
+            _ => None,
         };
     }
     disks
@@ -77,8 +64,8 @@ fn limits(
     membership: &str,
     disks: &[DeviceNumber],
     read: impl Fn(&Path) -> Option<String>,
-) -> Vec<IoLimits> {
-    let mut found: Vec<IoLimits> = Vec::new();
+) -> Vec<GroupIoLimits> {
+    let mut found: Vec<GroupIoLimits> = Vec::new();
     for mount in mounts {
         let levels = levels(mount, membership, "blkio");
         let is_v2 = mount.file_system == "cgroup2";
@@ -95,12 +82,19 @@ fn limits(
             let Some(first) = four.iter().position(Option::is_some) else { continue };
             let file = level.directory.join(if is_v2 { "io.max" } else { FILES[first] });
             let [read_bw_bytes, write_bw_bytes, read_iops, write_iops] = four;
-            let group = level.group.clone();
-            let limits =
-                IoLimits { group, file, read_iops, write_iops, read_bw_bytes, write_bw_bytes };
+            let limits = GroupIoLimits {
+                group: level.group.display().to_string(),
+                // In version 1 the first of several.
+                file: file.display().to_string(),
+                path: String::new(),
+                read_iops,
+                write_iops,
+                read_bw_bytes,
+                write_bw_bytes,
+            };
             // A hierarchy may be mounted twice.
-            let is_same = |other: &IoLimits| {
-                *other == IoLimits { file: other.file.clone(), ..limits.clone() }
+            let is_same = |other: &GroupIoLimits| {
+                *other == GroupIoLimits { file: other.file.clone(), ..limits.clone() }
             };
             if !found.iter().any(is_same) {
                 found.push(limits);
@@ -167,11 +161,11 @@ mod tests {
             let found = files.iter().find(|(name, _)| Path::new(name) == path)?;
             Some(found.1.to_owned())
         });
-        let four = |of: &IoLimits| {
+        let four = |of: &GroupIoLimits| {
             let rates = [of.read_iops, of.write_iops, of.read_bw_bytes, of.write_bw_bytes];
             rates.map(|rate| rate.map_or("-".to_owned(), |rate| rate.to_string())).join(" ")
         };
-        found.iter().map(|of| format!("{}: {}", of.group.display(), four(of))).collect()
+        found.iter().map(|of| format!("{}: {}", of.group, four(of))).collect()
     }
 
     #[test]
@@ -228,32 +222,36 @@ mod tests {
     }
 
     #[test]
-    fn a_partition_on_a_mapped_device_leads_to_the_disk_below() {
+    fn disks_that_lie_on_one_another_are_followed_to_where_there_are_several() {
         let root = tempfile::tempdir().unwrap();
         let file = |path: &str, text: &str| {
             let path = root.path().join(path);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         };
-        let link = |from: &str, to: &str| {
-            let to = root.path().join(to);
-            fs::create_dir_all(to.parent().unwrap()).unwrap();
-            std::os::unix::fs::symlink(root.path().join(from), to).unwrap();
-        };
-        file("devices/dm-0/dev", "253:0\n");
-        file("devices/dm-0/slaves/sdb1/dev", "8:17\n");
-        file("devices/sdb/dev", "8:16\n");
-        file("devices/sdb/sdb1/dev", "8:17\n");
-        file("devices/sdb/sdb1/partition", "1\n");
-        for (node, name, number) in
-            [("dm-0", "dm-0", "253:0"), ("sdb", "sdb", "8:16"), ("sdb/sdb1", "sdb1", "8:17")]
+        for (node, number) in
+            [("dm-0", "253:0"), ("sdb", "8:16"), ("sdb/sdb1", "8:17"), ("md0", "9:0")]
         {
-            link(&format!("devices/{node}"), &format!("class/block/{name}"));
-            link(&format!("devices/{node}"), &format!("dev/block/{number}"));
+            file(&format!("block/{node}/dev"), number);
+            file(&format!("block/{node}/stat"), "0");
         }
+        file("block/sdb/sdb1/partition", "1");
+        for (upper, lower) in [("dm-0", "sdb/sdb1"), ("md0", "sdb/sdb1"), ("md0", "dm-0")] {
+            let slaves = root.path().join("block").join(upper).join("slaves");
+            fs::create_dir_all(&slaves).unwrap();
+            let lower = root.path().join("block").join(lower);
+            let name = slaves.join(lower.file_name().unwrap());
+            std::os::unix::fs::symlink(&lower, name).unwrap();
+        }
+        let under = |node: &str| {
+            let mut stack = Stack::new(root.path(), Vec::new());
+            let top = stack.device(&root.path().join("block").join(node));
+            disks_under(top, &stack.layers)
+        };
         let mapped = DeviceNumber { major: 253, minor: 0 };
-        let block = BlockDevice::read(root.path(), mapped).unwrap();
-        assert_eq!(disks_under(root.path(), block), [mapped, DISK]);
+        assert_eq!(under("dm-0"), [mapped, DISK]);
+        assert_eq!(under("md0"), [DeviceNumber { major: 9, minor: 0 }]);
+        assert_eq!(disks_under(Some(9), &[]), []);
     }
 
     proptest! {

@@ -1,16 +1,15 @@
 //! What tells this machine, and a device, from others: hashed, never as it is.
 
-use std::fs;
 use std::path::Path;
 
 use iotax_record::stable_id;
 
-use crate::block::disk_of;
+use crate::block::{disk_of, line_of};
 
 /// The same on every day; `None` if the system has no identity.
 pub fn host_id() -> Option<String> {
     let known = ["/etc/machine-id", "/var/lib/dbus/machine-id"].map(Path::new);
-    let id = known.into_iter().find_map(word)?;
+    let id = known.into_iter().find_map(line_of)?;
     // Before the first boot an image may say so instead.
     (id != "uninitialized").then(|| stable_id("host", &[&id]))
 }
@@ -24,17 +23,14 @@ fn disk_id_in(block: &Path, name: &str) -> Option<String> {
     let device = block.join(name).canonicalize().ok()?;
     let disk = disk_of(&device);
     let files = ["wwid", "device/wwid", "serial", "device/serial", "dm/uuid", "md/uuid"];
-    let (file, id) = files.iter().find_map(|file| Some((file, word(&disk.join(file))?)))?;
+    let (file, id) = files.iter().find_map(|file| Some((file, line_of(disk.join(file))?)))?;
     Some(stable_id("disk", &[file, &id]))
-}
-
-fn word(file: &Path) -> Option<String> {
-    let text = fs::read_to_string(file).ok()?;
-    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -46,7 +46,7 @@ mod storage;
 
 pub use block::{BlockDevice, DeviceNumber};
 pub use cgroup::{CgroupVersion, Hierarchy, hierarchy};
-pub use cgroup_io::{IoLimits, io_limits};
+pub use cgroup_io::io_limits;
 pub use cloud::{DISK_LINKS, METADATA_ADDRESS, cloud_disk, cloud_instance, cloud_instance_at};
 pub use counters::{
     InterfaceMeter, InterfaceStats, Memory, Meters, NfsClient, NfsMount, NfsTransportStats,
@@ -60,5 +60,5 @@ pub use memory::memory_copy_bytes_per_s;
 pub use mounts::{Mount, mounts, parse_mountinfo};
 pub use probe::{NetworkSubject, ProbeOptions, listening, machine, vdevs};
 pub use root::enter;
-pub use site::{Facts, Kind, site};
-pub use storage::{Part, Storage, storage};
+pub use site::{Facts, SiteKind, site};
+pub use storage::{Storage, UnderlyingDevice, storage};

@@ -1,11 +1,11 @@
 //! The machine an experiment runs on.
 
 use std::fs;
-use std::path::Path;
 use std::thread;
 
 use iotax_record::Environment;
 
+use crate::block::line_of;
 use crate::cgroup;
 use crate::memory::memory_copy_bytes_per_s;
 
@@ -67,12 +67,6 @@ fn memory_line(name: &str) -> Option<u64> {
 
 fn usable_cpus() -> u32 {
     thread::available_parallelism().map_or(1, |cpus| u32::try_from(cpus.get()).unwrap_or(u32::MAX))
-}
-
-fn line_of(path: impl AsRef<Path>) -> Option<String> {
-    let text = fs::read_to_string(path).ok()?;
-    let text = text.trim();
-    (!text.is_empty()).then(|| text.to_owned())
 }
 
 /// The lines of `/proc/cpuinfo` that matter, of the first CPU.

@@ -13,7 +13,7 @@ use crate::mounts::{Mount, covering, mounts};
 
 /// What stands at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum SiteKind {
     Directory,
     File,
     BlockDevice,
@@ -28,7 +28,7 @@ pub struct Facts {
     /// The path without symbolic links, absolute.
     pub path: PathBuf,
     /// What stands there.
-    pub kind: Kind,
+    pub kind: SiteKind,
     /// Length of the file or capacity of the device; 0 for anything else.
     pub size_bytes: u64,
     /// Number of the file system's device (for a block device: of the device itself).
@@ -73,17 +73,17 @@ fn look(asked: &Path) -> io::Result<Facts> {
     let path = fs::canonicalize(asked)?;
     let metadata = fs::metadata(&path)?;
     let kind = match metadata.file_type() {
-        kind if kind.is_dir() => Kind::Directory,
-        kind if kind.is_file() => Kind::File,
-        kind if kind.is_block_device() => Kind::BlockDevice,
-        _ => Kind::Other,
+        kind if kind.is_dir() => SiteKind::Directory,
+        kind if kind.is_file() => SiteKind::File,
+        kind if kind.is_block_device() => SiteKind::BlockDevice,
+        _ => SiteKind::Other,
     };
     let flags = StatxFlags::BASIC_STATS | StatxFlags::MNT_ID | StatxFlags::DIOALIGN;
     let stat = statx(CWD, &path, AtFlags::empty(), flags)?;
     let mounts = mounts().unwrap_or_default();
     let mount_id = told(&stat, StatxFlags::MNT_ID).then_some(stat.stx_mnt_id);
-    let mount = covering(&mounts, mount_id, &path).filter(|_| kind != Kind::BlockDevice);
-    let device_number = if kind == Kind::BlockDevice {
+    let mount = covering(&mounts, mount_id, &path).filter(|_| kind != SiteKind::BlockDevice);
+    let device_number = if kind == SiteKind::BlockDevice {
         DeviceNumber { major: stat.stx_rdev_major, minor: stat.stx_rdev_minor }
     } else {
         DeviceNumber { major: stat.stx_dev_major, minor: stat.stx_dev_minor }
@@ -91,18 +91,19 @@ fn look(asked: &Path) -> io::Result<Facts> {
     let block = block_below(device_number, mount, &mounts);
     // File systems without a size (ramfs, some FUSE ones) say 0 blocks, not that they are full.
     let volume = statvfs(&path).ok();
-    let volume = volume.filter(|volume| kind != Kind::BlockDevice && volume.f_blocks > 0);
+    let volume = volume.filter(|volume| kind != SiteKind::BlockDevice && volume.f_blocks > 0);
     let file_system = mount.map(|mount| mount.file_system.clone());
     let name = file_system.as_deref().unwrap_or_default();
     let aligned = told(&stat, StatxFlags::DIOALIGN) && stat.stx_dio_offset_align > 0;
     Ok(Facts {
         size_bytes: match kind {
-            Kind::File => metadata.size(),
-            Kind::BlockDevice => block.as_ref().map_or(0, |device| device.size_bytes),
-            Kind::Directory | Kind::Other => 0,
+            SiteKind::File => metadata.size(),
+            SiteKind::BlockDevice => block.as_ref().map_or(0, |device| device.size_bytes),
+            SiteKind::Directory | SiteKind::Other => 0,
         },
         read_only: mount.is_some_and(|mount| mount.read_only)
-            || kind == Kind::BlockDevice && block.as_ref().is_some_and(|device| device.read_only),
+            || kind == SiteKind::BlockDevice
+                && block.as_ref().is_some_and(|device| device.read_only),
         direct: direct(&path, kind),
         direct_align_bytes: aligned.then_some(stat.stx_dio_offset_align),
         mount_point: mount.map(|mount| mount.mount_point.clone()),
@@ -166,8 +167,8 @@ pub(crate) fn number_of(device: u64) -> DeviceNumber {
 }
 
 /// Opening with `O_DIRECT` fails where it is not supported, open(2) says; nothing is read.
-fn direct(path: &Path, kind: Kind) -> Option<bool> {
-    if !matches!(kind, Kind::File | Kind::BlockDevice) {
+fn direct(path: &Path, kind: SiteKind) -> Option<bool> {
+    if !matches!(kind, SiteKind::File | SiteKind::BlockDevice) {
         return None;
     }
     let flags = i32::try_from(OFlags::DIRECT.bits()).expect("open flags fit in an int");
@@ -186,7 +187,7 @@ mod tests {
     fn a_directory_has_a_file_system_and_free_space() {
         let directory = tempfile::tempdir().unwrap();
         let facts = site(directory.path()).unwrap();
-        assert_eq!(facts.kind, Kind::Directory);
+        assert_eq!(facts.kind, SiteKind::Directory);
         assert!(facts.file_system.is_some());
         assert!(facts.free_bytes.is_some());
         assert!(facts.path.starts_with(facts.mount_point.unwrap()));
@@ -200,7 +201,7 @@ mod tests {
         fs::write(&file, [1; 5000]).unwrap();
         std::os::unix::fs::symlink(&file, &link).unwrap();
         let facts = site(&link).unwrap();
-        assert_eq!((facts.kind, facts.size_bytes), (Kind::File, 5000));
+        assert_eq!((facts.kind, facts.size_bytes), (SiteKind::File, 5000));
         assert_eq!(facts.path, fs::canonicalize(&file).unwrap());
     }
 
@@ -214,7 +215,7 @@ mod tests {
 
     #[test]
     fn character_devices_are_something_else() {
-        assert_eq!(site(Path::new("/dev/null")).unwrap().kind, Kind::Other);
+        assert_eq!(site(Path::new("/dev/null")).unwrap().kind, SiteKind::Other);
     }
 
     #[test]

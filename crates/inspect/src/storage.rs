@@ -11,13 +11,13 @@ use crate::stack::{LayerKind, Stack, device_name};
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Storage {
     /// Block devices, each above those it lies on.
-    pub devices: Vec<Part>,
+    pub devices: Vec<UnderlyingDevice>,
     /// Where NFS is mounted on the way down.
     pub nfs: Vec<PathBuf>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
+pub struct UnderlyingDevice {
     /// The name it has in `/proc/diskstats`.
     pub name: String,
     /// What it is, if the kernel says.
@@ -43,7 +43,9 @@ pub fn storage<'a>(
         match layer.kind {
             LayerKind::Device(node) => {
                 let disk = disk_of(&node);
-                found.devices.push(Part { name: device_name(&node), model: model(disk) });
+                found
+                    .devices
+                    .push(UnderlyingDevice { name: device_name(&node), model: model(disk) });
             }
             LayerKind::Mount(mount) => {
                 let is_nfs = matches!(mount.file_system.as_str(), "nfs" | "nfs4");

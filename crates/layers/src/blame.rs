@@ -57,13 +57,7 @@ impl Blame for Error {
 
 impl Blame for iotax_catalog::Error {
     fn fault(&self) -> Fault {
-        match self {
-            Self::UnknownVm { .. }
-            | Self::UnknownDisk { .. }
-            | Self::DiskParameter { .. }
-            | Self::Impossible(_)
-            | Self::Table { .. } => Fault::Usage,
-        }
+        Fault::Usage
     }
 }
 

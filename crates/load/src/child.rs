@@ -34,7 +34,7 @@ pub(crate) struct Child<'a> {
     /// What people call it.
     pub name: &'static str,
     pub program: &'a Path,
-    pub arguments: &'a [OsString],
+    pub arguments: Vec<OsString>,
     /// Its standard input.
     pub input: &'a str,
     pub directory: &'a Path,
@@ -88,7 +88,17 @@ fn before_result(out: &str) -> &str {
     &out[..said]
 }
 
-impl Child<'_> {
+impl<'a> Child<'a> {
+    /// One that reads nothing, in the root directory and this process's own network.
+    pub(crate) fn new(
+        name: &'static str,
+        program: &'a Path,
+        arguments: impl IntoIterator<Item = impl Into<OsString>>,
+    ) -> Self {
+        let arguments = arguments.into_iter().map(Into::into).collect();
+        Self { name, program, arguments, input: "", directory: Path::new("/"), namespace: None }
+    }
+
     /// Runs it to its end, which comes after `limit` at the latest. `glance` is called with its
     /// process again and again while it runs.
     pub(crate) fn run(
@@ -147,7 +157,7 @@ impl Child<'_> {
         input.write_all(self.input.as_bytes())?;
         input.rewind()?;
         let mut command = Command::new(self.program);
-        command.args(self.arguments).current_dir(self.directory).process_group(0);
+        command.args(&self.arguments).current_dir(self.directory).process_group(0);
         // Only what a program needs: fio reads job options' defaults from no variable, but its engines
         // and the loader do.
         command.env_clear().env("LC_ALL", "C");
@@ -229,7 +239,7 @@ impl Said {
 }
 
 /// The program of this name that a shell would run.
-pub(crate) fn find(name: &'static str) -> Result<PathBuf, Error> {
+pub(crate) fn find_program(name: &'static str) -> Result<PathBuf, Error> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path)
         .map(|directory| directory.join(name))

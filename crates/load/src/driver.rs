@@ -36,7 +36,7 @@ pub(crate) fn offered_ios(job: &Job, active_ns: u64) -> Option<u64> {
 }
 
 /// Called with (bytes done, bytes in all) while test files are laid out.
-pub type Progress<'a> = dyn Fn(u64, u64) + 'a;
+pub type LayoutProgress<'a> = dyn Fn(u64, u64) + 'a;
 
 /// Runs whole workloads.
 pub trait LoadDriver {
@@ -50,7 +50,7 @@ pub trait LoadDriver {
         &self,
         workload: &Workload,
         target: IoTarget<'_>,
-        progress: &Progress<'_>,
+        progress: &LayoutProgress<'_>,
         stop: &AtomicBool,
     ) -> Result<(), Error>;
 

@@ -7,7 +7,7 @@ use iotax_experiment::{Blame, Fault};
 use iotax_quantity::size;
 use iotax_vdisk::AvailableMemory;
 
-use crate::target::shown;
+use crate::target::{Peer, shown};
 
 /// Why a load could not be prepared or run.
 #[derive(Debug, thiserror::Error)]
@@ -15,31 +15,15 @@ use crate::target::shown;
 pub enum Error {
     /// A system call on a path failed.
     #[error("cannot {action} {}: {source}", path.display())]
-    Path {
-        /// What was attempted.
-        action: &'static str,
-        path: PathBuf,
-        source: std::io::Error,
-    },
+    Path { action: &'static str, path: PathBuf, source: std::io::Error },
     /// The far end of a network path cannot be used.
     #[error("cannot use the peer {peer}: {source}")]
-    Peer {
-        /// What people call it.
-        peer: String,
-        source: std::io::Error,
-    },
+    Peer { peer: String, source: std::io::Error },
     /// The file system is too full for the test files.
     #[error(
         "not enough space in {}: the test files need {wanted} bytes more, {available} are free; free some, or lower `size`", path.display()
     )]
-    NoSpace {
-        /// Directory.
-        path: PathBuf,
-        /// Bytes still to be allocated.
-        wanted: u64,
-        /// Bytes free to this user.
-        available: u64,
-    },
+    NoSpace { path: PathBuf, wanted: u64, available: u64 },
     /// An index to publish where no files can be made.
     #[error(
         "{}: is a block device, and the workload publishes index versions as files; put a file \
@@ -51,46 +35,22 @@ pub enum Error {
     #[error(
         "job `{job}` writes, and {} is {what}: files and devices that were named as targets are only read; give a directory instead, or make the job read only", path.display()
     )]
-    WouldWrite {
-        /// Target.
-        path: PathBuf,
-        /// Kind of target.
-        what: &'static str,
-        /// First job that writes.
-        job: String,
-    },
+    WouldWrite { path: PathBuf, what: &'static str, job: String },
     /// A file of the same name as a test file was not laid out by iotax.
     #[error(
         "{} exists and was not written by iotax; job `{job}` would overwrite it: move it away, or choose another directory", path.display()
     )]
-    NotOurs {
-        path: PathBuf,
-        /// The job that would use it.
-        job: String,
-    },
+    NotOurs { path: PathBuf, job: String },
     /// A file to be read, of the same name as a test file, was not laid out by iotax.
     #[error(
         "{} exists, was not written by iotax, and has {length} of the {wanted} bytes that are to be read: move it away, or lower `size`", path.display()
     )]
-    TooShort {
-        path: PathBuf,
-        /// Its length in bytes.
-        length: u64,
-        /// Bytes the workload wants to read.
-        wanted: u64,
-    },
+    TooShort { path: PathBuf, length: u64, wanted: u64 },
     /// The target holds less than one block.
     #[error(
         "job `{job}`: its largest block has {block_bytes} bytes, but only {span_bytes} bytes of {target} are there for it; use smaller blocks or a larger target"
     )]
-    SpanTooSmall {
-        job: String,
-        target: String,
-        /// Bytes that a thread of the job may use.
-        span_bytes: u64,
-        /// Largest block of the job.
-        block_bytes: u32,
-    },
+    SpanTooSmall { job: String, target: String, span_bytes: u64, block_bytes: u32 },
     /// Neither directory, regular file nor block device.
     #[error("{} is neither a directory, a regular file nor a block device; name one of these", path.display())]
     NoTarget { path: PathBuf },
@@ -101,19 +61,10 @@ pub enum Error {
     DirectRefused { path: PathBuf, job: String },
     /// The job asks for something that cannot be done on this target.
     #[error("job `{job}`: {what}")]
-    Unsuitable {
-        job: String,
-        /// What, why, and what to do instead.
-        what: String,
-    },
+    Unsuitable { job: String, what: String },
     /// The virtual disk cannot take the job.
     #[error("job `{job}` on {disk}: {source}")]
-    Disk {
-        job: String,
-        /// The stack.
-        disk: String,
-        source: iotax_vdisk::Error,
-    },
+    Disk { job: String, disk: String, source: iotax_vdisk::Error },
     /// The kernel gives no `io_uring`.
     #[error("job `{job}`: io_uring is not available: {source}; {advice}")]
     NoIoUring { job: String, source: std::io::Error, advice: &'static str },
@@ -128,12 +79,7 @@ pub enum Error {
         "job `{job}`: {} cannot be trimmed: {source}; choose a device that discards, a file system \
          with holes in files, or a workload without trims", path.display()
     )]
-    NoTrims {
-        job: String,
-        /// What it would trim.
-        path: PathBuf,
-        source: std::io::Error,
-    },
+    NoTrims { job: String, path: PathBuf, source: std::io::Error },
     /// The first version of the index could not be written or loaded.
     #[error(
         "cannot set up the index to search: {source}; check that the target is writable and has room for two versions of it"
@@ -164,18 +110,10 @@ pub enum Error {
     #[error(
         "cannot get {bytes} bytes of memory for I/O buffers: {source}; lower the block size, the queue depth or the number of threads"
     )]
-    Memory {
-        /// Bytes asked for.
-        bytes: u64,
-        source: std::io::Error,
-    },
+    Memory { bytes: u64, source: std::io::Error },
     /// A thread of the load panicked: a bug in this program.
     #[error("a thread of job `{job}` broke down (a bug in iotax): {message}")]
-    Panicked {
-        job: String,
-        /// The panic message.
-        message: String,
-    },
+    Panicked { job: String, message: String },
     /// A thread could not be started.
     #[error("cannot start a thread for job `{job}`: {source}; lower its number of threads")]
     Spawn { job: String, source: std::io::Error },
@@ -190,38 +128,33 @@ pub enum Error {
     Start { program: PathBuf, source: std::io::Error },
     /// A program that drives a load broke down.
     #[error("{name} {what}{said}")]
-    Program {
-        /// What people call it.
-        name: &'static str,
-        /// What it did.
-        what: String,
-        /// What it said, after a colon; empty if nothing.
-        said: String,
-    },
+    Program { name: &'static str, what: String, said: String },
     /// Only the native engines can do it.
-    #[error("{what}, which fio cannot drive: {advice}, or use --engine native")]
-    NotWithFio {
-        what: String,
-        /// What else can be done.
-        advice: &'static str,
-    },
+    #[error("{why}, or use --engine native")]
+    NotWithFio { why: String },
     /// The user stopped the preparation.
     #[error("interrupted while laying out the test files")]
     Interrupted,
 }
 
 impl Error {
-    pub(crate) fn unsuitable(job: &iotax_experiment::Job, what: String) -> Self {
-        Self::Unsuitable { job: job.name.clone(), what }
+    pub(crate) fn unsuitable(job: &iotax_experiment::Job, what: impl Into<String>) -> Self {
+        Self::Unsuitable { job: job.name.clone(), what: what.into() }
     }
 
     /// For `map_err`.
-    pub(crate) fn path(
+    pub(crate) fn path<S: Into<std::io::Error>>(
         action: &'static str,
         path: &Path,
-    ) -> impl FnOnce(std::io::Error) -> Self + use<> {
+    ) -> impl FnOnce(S) -> Self + use<S> {
         let path = shown(path);
-        move |source| Self::Path { action, path, source }
+        move |source| Self::Path { action, path, source: source.into() }
+    }
+
+    /// For a peer that could not be used.
+    pub(crate) fn peer(peer: &Peer) -> impl FnOnce(std::io::Error) -> Self + use<> {
+        let peer = peer.to_string();
+        |source| Self::Peer { peer, source }
     }
 }
 
@@ -320,8 +253,8 @@ mod tests {
             @"fio failed (exit status: 1): no space"
         );
         insta::assert_snapshot!(
-            Error::NotWithFio { what: "mem is a virtual disk".into(), advice: "name a path" },
-            @"mem is a virtual disk, which fio cannot drive: name a path, or use --engine native"
+            Error::NotWithFio { why: "fio cannot drive mem: name a path".into() },
+            @"fio cannot drive mem: name a path, or use --engine native"
         );
         insta::assert_snapshot!(
             Error::Interrupted,

@@ -13,7 +13,7 @@ use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use rustix::fs::{Advice, FallocateFlags, SeekFrom, fadvise, fallocate, seek, statvfs};
 use rustix::io::Errno;
 
-use crate::driver::Progress;
+use crate::driver::LayoutProgress;
 use crate::error::Error;
 use crate::file_assignment::{FileKind, PAGE_BYTES, Places, TestFile};
 use crate::index;
@@ -29,7 +29,7 @@ const SAMPLES: u64 = 64;
 pub(crate) fn prepare(
     workload: &Workload,
     target: IoTarget<'_>,
-    progress: &Progress<'_>,
+    progress: &LayoutProgress<'_>,
     stop: &AtomicBool,
 ) -> Result<(), Error> {
     let places = Places::resolve(workload, target)?;
@@ -145,8 +145,7 @@ fn holds_data(file: &File, bytes: u64) -> bool {
 }
 
 fn check_space(directory: &Path, wanted: u64) -> Result<(), Error> {
-    let facts = statvfs(directory)
-        .map_err(|errno| Error::path("examine the file system of", directory)(errno.into()))?;
+    let facts = statvfs(directory).map_err(Error::path("examine the file system of", directory))?;
     let available = facts.f_bavail.saturating_mul(facts.f_frsize);
     if wanted > available {
         return Err(Error::NoSpace { path: shown(directory), wanted, available });
@@ -168,9 +167,9 @@ fn allocate(directory: &Path, file: &TestFile) -> Result<(), Error> {
         Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
         Err(Errno::NOSPC | Errno::DQUOT) => {
             check_space(directory, file.bytes)?;
-            Err(Error::path("allocate space for", path)(Errno::NOSPC.into()))
+            Err(Error::path("allocate space for", path)(Errno::NOSPC))
         }
-        Err(errno) => Err(Error::path("allocate space for", path)(errno.into())),
+        Err(errno) => Err(Error::path("allocate space for", path)(errno)),
     }
 }
 
@@ -288,6 +287,5 @@ fn cold(disk: &VirtualDisk) -> impl FnOnce(iotax_vdisk::Error) -> Error {
 /// Writes back and forgets the cached pages of `file`.
 pub(crate) fn drop_cached(file: &File, path: &Path) -> Result<(), Error> {
     file.sync_all().map_err(Error::path("fsync", path))?;
-    fadvise(file, 0, None, Advice::DontNeed)
-        .map_err(|errno| Error::path("drop the cached pages of", path)(errno.into()))
+    fadvise(file, 0, None, Advice::DontNeed).map_err(Error::path("drop the cached pages of", path))
 }

@@ -56,12 +56,13 @@ mod parts;
 mod pause;
 mod peer;
 mod sockopt;
+mod sync;
 mod target;
 mod tree;
 mod verify;
 mod watch;
 
-pub use driver::{LoadDriver, Progress, Request};
+pub use driver::{LayoutProgress, LoadDriver, Request};
 pub use engine::ring::io_uring_is_allowed;
 pub use error::Error;
 pub use fio::{Fio, refuse_with_fio};

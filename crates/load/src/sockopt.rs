@@ -1,7 +1,5 @@
 //! Options of sockets: what several files set alike, and those that std and rustix have no words for.
 
-#![expect(unsafe_code, reason = "rustix has no words for some options")]
-
 use std::io;
 use std::net::{TcpStream, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd as _};

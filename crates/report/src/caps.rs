@@ -1,111 +1,15 @@
 //! Caps above the arms: what was found, what it hides, and how to see that.
 
-use iotax_analyze::{Analysis, ArmDepths, Cap, DepthResponse, Verdict};
+use iotax_analyze::Analysis;
 use iotax_experiment::Design;
+use iotax_quantity::{grouped, span, whole};
 use iotax_record::ExperimentHead;
-use iotax_wording::{name, trial};
+use iotax_wording::format::{ABSENT, or_absent};
+use iotax_wording::verdict::caps::response;
+use iotax_wording::{format, trial};
 
 use crate::document::Table;
-use crate::format::{ABSENT, or_absent};
-use crate::{bandwidth, comparison, format, preconditioning, tables, words};
-
-/// What follows the verdict about caps.
-pub(crate) fn sentences(experiment: &ExperimentHead, analysis: &Analysis) -> Vec<String> {
-    let with = |verdict| {
-        comparison::primary_of_each(analysis).into_iter().any(move |c| c.verdict == verdict)
-    };
-    let mut sentences: Vec<String> =
-        analysis.below_cap.iter().filter_map(|(_, load)| seen(load)).collect();
-    if with(Verdict::Masked) && analysis.below_cap.is_empty() {
-        sentences.push(format!("To see what the cap hides: {}", with_below_cap(experiment)));
-    }
-    if with(Verdict::Equivalent) {
-        sentences.extend(no_cap(analysis));
-    }
-    sentences
-}
-
-/// `400 IOPS, 100 MiB/s`
-pub(crate) fn cap(cap: &Cap) -> String {
-    format!("{}, {}", format::iops(cap.iops.value), bandwidth::measured_rate(cap.bytes_per_s))
-}
-
-/// What one load below the cap showed, in its own words: every difference, or that there is none.
-fn seen(below_cap: &Analysis) -> Option<String> {
-    let comparisons = below_cap.comparisons.iter();
-    let shown = comparisons.filter(|c| !c.subject.is_interaction());
-    let (mut differences, mut others) = (Vec::new(), Vec::new());
-    for comparison in shown {
-        match comparison::size(comparison) {
-            Some(size) if comparison.verdict.is_signed() => {
-                differences.push(format!("{} {size}", comparison::subject(comparison)));
-            }
-            _ => others.push(comparison),
-        }
-    }
-    let load = load(below_cap);
-    if !differences.is_empty() {
-        return Some(format!("{load}: {}.", differences.join("; ")));
-    }
-    let first = others.first()?;
-    if first.verdict == Verdict::Masked {
-        return Some(format!("{load}: that reaches the cap, too."));
-    }
-    Some(format!(
-        "{load}: no difference was found ({} of {}: {}).",
-        name::metric(first.metric),
-        comparison::subject(first),
-        first.verdict
-    ))
-}
-
-/// `randread-4k below the cap (280 IOPS)`
-fn load(below_cap: &Analysis) -> String {
-    let name = words::printable(&below_cap.workload);
-    match below_cap.arms.first().filter(|arm| arm.trials > 0) {
-        Some(arm) => format!("{name} ({})", tables::rate(arm)),
-        None => name,
-    }
-}
-
-/// The command that runs those loads, without the directory that is taken now.
-fn with_below_cap(experiment: &ExperimentHead) -> String {
-    let quoter = shlex::Quoter::new().allow_nul(true);
-    let mut line = "iotax".to_owned();
-    let mut typed = experiment.command.iter().skip(1);
-    while let Some(word) = typed.next() {
-        if word == "--out" || word == "-o" {
-            typed.next();
-        } else if !word.starts_with("--out=") && word != "--below-cap" {
-            let shown = quoter.quote(word).expect("NUL is allowed");
-            line.push_str(&format!(" {}", words::printable(&shown)));
-        }
-    }
-    format!("{line} --below-cap")
-}
-
-/// Equal arms below every cap: their equality says something.
-fn no_cap(analysis: &Analysis) -> Option<String> {
-    let is_equal = |arm: &str| {
-        let mut equal = comparison::primary_of_each(analysis).into_iter();
-        equal.any(|c| c.verdict == Verdict::Equivalent && c.subject.arm().is_none_or(|a| a == arm))
-    };
-    let scales = |arm: &&ArmDepths| {
-        arm.response == DepthResponse::Scales
-            && (arm.arm == analysis.baseline || is_equal(&arm.arm))
-    };
-    let arm = analysis.depths.iter().find(scales)?;
-    let (lowest, highest) = (arm.levels.first()?, arm.levels.last()?);
-    Some(format!(
-        "No cap explains this: throughput of {} follows the depth, {} with {} in flight and {} \
-         with {}.",
-        words::printable(&arm.arm),
-        format::iops(lowest.iops),
-        lowest.in_flight,
-        format::iops(highest.iops),
-        highest.in_flight
-    ))
-}
+use crate::{preconditioning, tables};
 
 /// Each arm at each depth.
 fn depths(analysis: &Analysis) -> Option<Table> {
@@ -121,16 +25,6 @@ fn depths(analysis: &Analysis) -> Option<Table> {
         .word("that is", |(arm, _)| arm.map_or("", |arm| response(arm.response)))
         .table
         .filled()
-}
-
-const fn response(response: DepthResponse) -> &'static str {
-    match response {
-        DepthResponse::Plateau => "a plateau",
-        DepthResponse::LocalBottleneck => "a busy CPU",
-        DepthResponse::Scales => "below a cap",
-        DepthResponse::NotReached => "one at a time",
-        DepthResponse::Unclear => "unclear",
-    }
 }
 
 /// A table with its title for each load that shows what a cap hides.
@@ -157,10 +51,10 @@ pub(crate) fn all(analysis: &Analysis, design: &Design) -> Vec<(String, Table)> 
 fn drained(analysis: &Analysis) -> Option<Table> {
     Table::of(&analysis.drained)
         .word("arm", |drain| &drain.arm)
-        .figure("loaded for", |drain| format!("{:.0} s", drain.seconds))
+        .figure("loaded for", |drain| span(whole(drain.seconds)))
         .figure("burst", |drain| or_absent(drain.burst_iops.map(format::iops)))
         .figure("then", |drain| or_absent(drain.rate_iops.map(format::iops)))
-        .figure("credits (I/Os)", |drain| or_absent(drain.spent_ios.map(format::plain)))
+        .figure("credits (I/Os)", |drain| or_absent(drain.spent_ios.map(|ios| grouped(whole(ios)))))
         .word("its trials", |drain| drain.regime.map_or(ABSENT, trial::regime))
         .table
         .filled()

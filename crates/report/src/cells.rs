@@ -3,7 +3,7 @@
 use iotax_analyze::QuantilePoint;
 
 use crate::document::Cell;
-use crate::format::{self, or_absent};
+use iotax_wording::format::{self, or_absent};
 
 /// A percentile, or a dash where too few lie beyond it.
 pub(crate) fn quantile(curve: &[QuantilePoint], q: f64) -> Cell {

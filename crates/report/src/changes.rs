@@ -3,20 +3,12 @@
 use iotax_analyze::{
     Analysis, Comparison, Estimate, FactorEffects, FactorShift, NetworkLoad, Verdict,
 };
+use iotax_wording::format::{self, ABSENT};
+use iotax_wording::verdict::comparison::{change, primary_effects};
+use iotax_wording::{name, note, units};
 
-use crate::comparison::{change, primary_effects};
 use crate::document::{Cell, Head, Item, Place, Section, Table};
-use crate::format::{self, ABSENT};
-use crate::tables;
 use crate::words::{self, printable};
-
-const NOTE: &str = "Each level against the first of its factor, the mean over the arms that differ in \
-                    nothing else.";
-const INTERVALS: &str = "The intervals of a column hold all at once in each phase. Verdict: on the \
-                         primary metric; undecided (16): 16 blocks in all would probably decide, \
-                         and without a figure nobody can tell how many, because blocks depend on \
-                         each other, or the verdict is withheld.";
-const CLOSED_LOOP: &str = "In a closed loop latency is what is in flight over the rate.";
 
 /// What the levels of a matrix changed in one phase.
 pub(crate) struct Changes<'a> {
@@ -29,7 +21,7 @@ pub(crate) struct Changes<'a> {
 impl<'a> Changes<'a> {
     /// `None` if there is no matrix.
     pub(crate) fn of(analysis: &'a Analysis) -> Option<Self> {
-        let (name, load) = (&analysis.workload, tables::network_load(analysis));
+        let (name, load) = (&analysis.workload, units::network_load(analysis));
         Some(Self { name, matrix: analysis.matrix.as_ref()?, load })
     }
 
@@ -70,10 +62,8 @@ pub(crate) fn sections(job: Option<&str>, matrices: &[Changes<'_>]) -> Vec<Secti
         return Vec::new();
     }
     let has_intervals = shifts().any(|shift| shift.iops_interval.is_some());
-    let how = if has_intervals { INTERVALS } else { "Descriptive, no interval." };
     let has_latency = matrices.iter().any(Changes::has_latency);
-    let closed_loop = if has_latency { CLOSED_LOOP } else { "" };
-    let note = || Item::Note(format!("{NOTE} {how} {closed_loop}").trim_end().to_owned());
+    let note = || Item::Note(note::changes(has_intervals, has_latency));
     let all = Item::Table(whole(job, matrices, has_intervals));
     let all = Section::new("Changes", [all, note()]);
     if job.is_none() || !has_intervals {
@@ -165,7 +155,8 @@ fn verdict(matrix: &FactorEffects, shift: &FactorShift) -> Cell {
     };
     let needed = blocks_needed.filter(|_| *verdict == Verdict::Undecided);
     let needed = needed.map(|blocks| format!(" ({})", iotax_quantity::grouped(blocks.into())));
-    Cell::toned(format!("{verdict}{}", needed.unwrap_or_default()), words::verdict_tone(*verdict))
+    let word = name::verdict(*verdict);
+    Cell::toned(format!("{word}{}", needed.unwrap_or_default()), words::verdict_tone(*verdict))
 }
 
 #[cfg(test)]
@@ -200,7 +191,10 @@ mod tests {
             columns.map(|(head, cell)| format!("{} {}", head.text, cell.text)).collect::<Vec<_>>()
         };
         assert_eq!(told(Some(NetworkLoad::Stream)), ["level mtu=9000", "rate +50 %"]);
-        assert_eq!(told(Some(NetworkLoad::RoundTrips))[1..], ["rate +50 %", "mean latency +1 µs"]);
+        assert_eq!(
+            told(Some(NetworkLoad::RoundTrips))[1..],
+            ["rate +50 %", "mean latency +1.00 µs"]
+        );
         assert_eq!(told(None)[1..3], ["IOPS +50 %", "throughput +50 %"]);
     }
 

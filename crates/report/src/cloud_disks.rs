@@ -4,6 +4,7 @@ use indexmap::{IndexMap, IndexSet};
 use iotax_catalog::Source;
 use iotax_experiment::layers::Cloud;
 use iotax_experiment::{Layer, Target};
+use iotax_wording::catalog::note;
 
 use crate::document::{Item, Place, Section, Table, Topic};
 
@@ -14,7 +15,7 @@ pub(crate) fn section<'a>(targets: impl IntoIterator<Item = &'a Target>) -> Opti
         disks.map(|disk| (Layer::Cloud(disk.clone()).to_string(), disk)).collect();
     let mut sources: IndexSet<&Source> = IndexSet::new();
     let mut rows = Vec::new();
-    let mut notes: IndexSet<&str> = IndexSet::new();
+    let mut notes: IndexSet<String> = IndexSet::new();
     for (text, disk) in &disks {
         for (at, part) in disk.made.parts.iter().enumerate() {
             let numbers = part.sources.iter().map(|source| sources.insert_full(source).0 + 1);
@@ -23,7 +24,7 @@ pub(crate) fn section<'a>(targets: impl IntoIterator<Item = &'a Target>) -> Opti
             let name = if at == 0 { text.clone() } else { String::new() };
             rows.push([name, layer, part.what.clone(), from.join(" ")]);
         }
-        notes.extend(disk.made.notes.iter().chain(&disk.notes).map(String::as_str));
+        notes.extend(disk.made.notes.iter().cloned().chain(disk.notes().iter().map(note)));
     }
     if rows.is_empty() {
         return None;
@@ -38,7 +39,7 @@ pub(crate) fn section<'a>(targets: impl IntoIterator<Item = &'a Target>) -> Opti
         .zip(&sources)
         .map(|(number, Source { text, as_of })| format!("[{number}] {text}, as of {as_of}"));
     let mut items = vec![Item::Table(table)];
-    items.extend(notes.into_iter().map(|note| Item::Note(note.to_owned())));
+    items.extend(notes.into_iter().map(Item::Note));
     items.push(Item::Sources(cited.collect()));
     Some(Section::new("Disks of a cloud", items).at(Place::Page).on(Topic::Circumstances))
 }

@@ -1,10 +1,10 @@
 //! Queue depths that jobs found themselves.
 
 use iotax_analyze::Analysis;
-use iotax_experiment::{LatencyTarget, Workload};
+use iotax_experiment::Workload;
+use iotax_wording::job::latency_target;
 
 use crate::document::Table;
-use crate::format;
 
 /// One row for each arm and job that looked for its depth.
 pub(crate) fn table(workload: &Workload, analysis: &Analysis) -> Option<Table> {
@@ -20,16 +20,9 @@ pub(crate) fn table(workload: &Workload, analysis: &Analysis) -> Option<Table> {
             (least, most) if least == most => most.to_string(),
             (least, most) => format!("{least} to {most}"),
         })
-        .word("for a latency of", |(_, of)| target_of(&of.job).map_or_else(String::new, target))
+        .word("for a latency of", |(_, of)| {
+            target_of(&of.job).map_or_else(String::new, latency_target)
+        })
         .table;
     table.filled()
-}
-
-fn target(of: LatencyTarget) -> String {
-    let most = format::time(of.target_ns as f64);
-    if of.percentile < 100.0 {
-        format!("at most {most} for {} % of I/Os", of.percentile)
-    } else {
-        format!("at most {most}")
-    }
 }

@@ -1,12 +1,12 @@
 //! Tables of circumstances: the machine, the places, the jobs, the trials that were not used.
 
 use iotax_analyze::Analysis;
-use iotax_experiment::{BlockSizes, Bound, FioOption, HostCommands, Job, Pace, Pattern, Trims};
+use iotax_experiment::{FioOption, Job};
 use iotax_record::{Environment, ExperimentHead, HostRecord, HostRole};
 use iotax_wording::trial::why;
+use iotax_wording::{bandwidth, format, job};
 
 use crate::document::{Head, Item, Table};
-use crate::{bandwidth, format};
 
 /// Trials listed by name; beyond that a count is enough.
 const MAX_LISTED_TRIALS: usize = 30;
@@ -68,7 +68,7 @@ pub(crate) fn host(experiment: &ExperimentHead, place: usize) -> Item {
         ("CPU", cpu_model.clone()),
         ("io_uring", (*io_uring == Some(false)).then(|| "forbidden".to_owned())),
         ("CPUs online", Some(cpus.to_string())),
-        ("CPUs allowed (cgroup)", cgroup_cpus.map(|n| iotax_quantity::fixed(n, 2))),
+        ("CPUs allowed (cgroup)", cgroup_cpus.map(iotax_quantity::exact)),
         ("AES instructions", cpu_aes.map(|yes| if yes { "yes" } else { "no" }.to_owned())),
         ("frequency governor", cpu_governor.clone()),
         ("memory", memory_bytes.map(iotax_quantity::size)),
@@ -101,18 +101,11 @@ pub(crate) fn sites(experiment: &ExperimentHead) -> Table {
             (!is_network).then_some(cache)
         })
         .column(Head::word("notes"), |(arm, site)| {
-            let commands = arm.host_commands.iter().map(commands);
+            let commands = arm.host_commands.iter().map(job::host_commands);
             let notes: Vec<String> = site.notes.iter().cloned().chain(commands).collect();
             (!notes.is_empty()).then(|| notes.join("; "))
         })
         .table
-}
-
-/// The setting of the host that is part of an arm.
-pub(crate) fn commands(commands: &HostCommands) -> String {
-    let HostCommands { before, after, .. } = commands;
-    let after = after.as_ref().map(|after| format!(", and `{after}` after it"));
-    format!("`{before}` was run before its turn{}", after.unwrap_or_default())
 }
 
 /// The files of each arm and what made them.
@@ -144,95 +137,15 @@ pub(crate) fn jobs(experiment: &ExperimentHead) -> Table {
     let is_first = |job: &Job| job.name == workload.primary && workload.jobs.len() > 1;
     Table::of(&workload.jobs)
         .word("job", |job| format!("{}{}", job.name, if is_first(job) { " (primary)" } else { "" }))
-        .word("access", access)
-        .word("block size", |job| {
-            let all = job.all_block_sizes().map(sizes);
-            all.collect::<Vec<_>>().join("; writes ")
-        })
+        .word("access", job::access)
+        .word("block size", job::block_sizes)
         .word("threads × depth", |job| format!("{} × {}", job.threads, job.queue_depth))
         .column(Head::word("span"), |job| {
             (!job.engine.is_network()).then(|| iotax_quantity::size(job.size_bytes))
         })
-        .word("pace", pace)
-        .word("options", options)
+        .word("pace", job::pace)
+        .word("options", job::options)
         .table
-}
-
-fn access(job: &Job) -> String {
-    if job.engine.is_network() {
-        return match job.read_percent {
-            _ if !job.engine.is_stream() && !job.engine.is_datagrams() => "there and back",
-            100 => "from the peer",
-            _ => "to the peer",
-        }
-        .to_owned();
-    }
-    let orders: Vec<_> = job.patterns().map(Pattern::name).collect();
-    let order = orders.join("; writes ");
-    match job.read_percent {
-        100 => format!("{order} read"),
-        0 => match job.trims {
-            None => format!("{order} write"),
-            Some(Trims::Only) => format!("{order} trim"),
-            Some(Trims::First) => format!("{order} trim, then write"),
-        },
-        reads => format!("{order}, {reads} % read"),
-    }
-}
-
-fn sizes(sizes: &BlockSizes) -> String {
-    let bytes = |n: u32| format::bytes(f64::from(n));
-    match sizes {
-        BlockSizes::Fixed(size) => bytes(*size),
-        BlockSizes::Range { min, max } => format!("{} to {}", bytes(*min), bytes(*max)),
-        BlockSizes::Split(shares) => {
-            let shares = shares.iter().map(|s| format!("{} {} %", bytes(s.bytes), s.percent));
-            shares.collect::<Vec<_>>().join(", ")
-        }
-    }
-}
-
-fn pace(job: &Job) -> String {
-    match job.pace {
-        Pace::Closed => "closed loop".to_owned(),
-        Pace::Even { iops } => format!("{}, even", rate(job, iops)),
-        Pace::Poisson { iops } => format!("{}, Poisson", rate(job, iops)),
-    }
-}
-
-/// An offered rate.
-fn rate(job: &Job, per_s: f64) -> String {
-    format::rate_of(job.engine, per_s, per_s * f64::from(job.block_sizes.max_bytes()))
-}
-
-fn options(job: &Job) -> String {
-    let mut words = vec![job.engine.name().to_owned()];
-    let flags = [
-        (job.direct, "direct"),
-        (job.invalidate, "cold cache"),
-        (job.end_fsync, "fsync at end"),
-        (job.verify, "verify"),
-        (job.verify_apart && job.writes(), "to be verified by another job"),
-        (job.verify_apart && job.reads(), "verifies what another job wrote"),
-        (job.verify_ends, "ends at the first difference"),
-        (job.sqpoll, "sqpoll"),
-        (job.zero_copy, "zero-copy"),
-        (!job.advise, "no advice"),
-    ];
-    words.extend(flags.iter().filter(|(set, _)| *set).map(|(_, word)| (*word).to_owned()));
-    words.extend(job.verify_every.map(|n| format!("checks after every {n} writes")));
-    words.extend(job.fsync_every.map(|n| format!("fdatasync every {n}")));
-    if let Bound::Bytes(bytes) = job.bound {
-        words.push(format!("ends after {}", iotax_quantity::size(bytes)));
-    }
-    words.extend(job.explain_shares());
-    if job.start_delay_ns > 0 {
-        words.push(format!("starts after {}", format::time(job.start_delay_ns as f64)));
-    }
-    if let Some(end_ns) = job.end_after_ns {
-        words.push(format!("ends {} into the trial", format::time(end_ns as f64)));
-    }
-    words.join(", ")
 }
 
 /// Trials that were not used or went wrong, counted from 1 as people do, and how many more there

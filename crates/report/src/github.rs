@@ -2,7 +2,7 @@
 
 use iotax_experiment::rule::RuleOutcome;
 
-use crate::rules::Ruling;
+use iotax_wording::rule::Ruling;
 
 /// A workflow command for each rule and what it was held against
 /// (<https://docs.github.com/actions/reference/workflow-commands-for-github-actions>). One that is

@@ -6,8 +6,8 @@ use iotax_experiment::rule::RuleOutcome;
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, Event};
 
-use crate::rules::Ruling;
 use crate::words::printable;
+use iotax_wording::rule::Ruling;
 
 /// `JUnit` XML, without characters that drive a terminal or turn text around, which XML leaves as
 /// they are: a suite for each phase, a case for each rule and what it was held against. A rule that

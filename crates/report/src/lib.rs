@@ -29,15 +29,12 @@
     reason = "a report is small, and `write!` to a string brings a result that cannot fail"
 )]
 
-mod against;
-mod bandwidth;
 pub mod bundle;
 mod caps;
 mod catalog;
 mod cells;
 mod changes;
 mod cloud_disks;
-mod comparison;
 mod csv;
 mod depths;
 mod doctor;
@@ -46,9 +43,6 @@ mod doubts;
 mod experiment;
 mod facts;
 mod figures;
-mod fitness;
-mod fleet;
-mod format;
 mod github;
 mod html;
 mod interfaces;
@@ -60,24 +54,22 @@ mod markdown;
 mod matrix;
 mod network;
 mod nfs;
-mod notices;
 mod outliers;
 mod paths;
 mod phases;
 mod preconditioning;
-mod provenance;
 mod redact;
 mod rules;
 mod search;
-mod sentence;
 mod several;
-mod stalls;
 mod tables;
 mod targets;
 mod text;
 mod words;
 
-pub use catalog::{catalog_check, catalog_disks, catalog_plan, catalog_vm_list, catalog_vms};
+pub use catalog::{
+    catalog_check, catalog_disks, catalog_json, catalog_plan, catalog_vm_list, catalog_vms,
+};
 pub use csv::{CSV_COLUMNS, csv};
 pub use doctor::{
     Detail as DoctorDetail, HostFindings, Probed, cause_json, cluster_doctor, cluster_doctor_json,
@@ -88,13 +80,14 @@ pub use experiment::{Part, experiment};
 pub use github::github;
 pub use html::html;
 pub use iostat::iostat;
+pub use iotax_wording::name::is_unprintable;
+pub use iotax_wording::rule::{Ruling, rulings};
+pub use iotax_wording::search::{SearchResult, rulings as search_rulings};
 pub use json::{COMPARE_FORMAT, json_compare, json_run, json_text};
 pub use junit::junit;
 pub use markdown::markdown;
 pub use phases::{experiments, phases_json_compare, phases_json_run};
 pub use redact::Redactor;
-pub use rules::{Ruling, rulings};
-pub use search::{SearchResult, search, search_csv, search_json, search_rulings};
+pub use search::{search, search_csv, search_json};
 pub use several::several;
 pub use text::{Style, parts_of_paths, text};
-pub use words::is_unprintable;

@@ -1,8 +1,8 @@
 //! Documents as Markdown, for issues and wikis.
 
 use crate::document::{Document, Item, Medium, Node, Point, Section, Table};
-use crate::notices::Notice;
 use crate::words;
+use iotax_wording::doubt::Notice;
 
 /// A report as GitHub-flavoured Markdown, ending in a newline. Text from outside is escaped: it
 /// cannot become a link, an image, a table or HTML.

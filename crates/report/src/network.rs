@@ -2,51 +2,10 @@
 
 use iotax_analyze::{ArmSummary, NetworkLoad, NetworkSummary};
 use iotax_quantity::percent;
+use iotax_wording::{format, units};
 
 use crate::cells::{known_time, quantile};
 use crate::document::{Cell, Head};
-use crate::format;
-
-/// `16.5 Gbit/s`; of round trips how many: `72.4 k requests/s`.
-pub(crate) fn rate(arm: &ArmSummary, network: &NetworkSummary) -> String {
-    match network.load {
-        NetworkLoad::RoundTrips => format::requests(arm.iops),
-        NetworkLoad::Connections => format::connections(arm.iops),
-        NetworkLoad::Stream | NetworkLoad::Datagrams => format::bit_rate(network.bits_per_s),
-    }
-}
-
-/// `16.5 Gbit/s, 484 us of CPU per MiB at both ends, 0 retransmits`.
-pub(crate) fn sentence(arm: &ArmSummary, network: &NetworkSummary) -> String {
-    let cpu = format::time(network.cpu_ns);
-    let rate = format::bit_rate(network.bits_per_s);
-    match network.load {
-        NetworkLoad::Stream => {
-            let each = network.each_way.map(|ways| ways.map(format::bit_rate));
-            let each = each.map_or_else(String::new, |[to, from]| {
-                format!(" both ways together ({to} to the peer, {from} from it)")
-            });
-            let copied = network.copied.map_or("", copied);
-            format!("{rate}{each}, {cpu} of CPU per MiB at both ends{copied}")
-        }
-        NetworkLoad::RoundTrips => {
-            let (mean, p99) = (format::time(arm.mean_latency_ns), p99(arm));
-            format!("a round trip takes {mean}{p99}")
-        }
-        NetworkLoad::Connections => {
-            let (mean, p99) = (format::time(arm.mean_latency_ns), p99(arm));
-            let rate = self::rate(arm, network);
-            format!("{rate}, answered {mean} after they were begun{p99}")
-        }
-        NetworkLoad::Datagrams => {
-            let lost = network.lost.map_or_else(String::new, |lost| {
-                format!(", {} of the datagrams lost", percent(lost))
-            });
-            let jitter = network.jitter_ns.map(|ns| format!(", jitter {}", format::time(ns)));
-            format!("{rate} arrive{lost}{}", jitter.unwrap_or_default())
-        }
-    }
-}
 
 /// Key figures beside the rate, in nanoseconds; 0 if it is not known.
 pub(crate) fn times(arm: &ArmSummary, network: &NetworkSummary) -> Vec<(&'static str, f64)> {
@@ -67,21 +26,6 @@ pub(crate) fn times(arm: &ArmSummary, network: &NetworkSummary) -> Vec<(&'static
     }
 }
 
-/// What became of sends for which no copy was asked for: on the way to the machine itself, and to an
-/// interface that cannot gather, the kernel makes one.
-fn copied(share: f64) -> &'static str {
-    match share {
-        0.0 => ", sent without a copy",
-        1.0 => ", zero-copy asked for, but the kernel copied all the same",
-        _ => ", zero-copy asked for, but the kernel copied in part",
-    }
-}
-
-fn p99(arm: &ArmSummary) -> String {
-    let p99 = arm.latency.iter().find(|point| (point.q - 0.99).abs() < 1e-9);
-    p99.map_or_else(String::new, |p99| format!(", p99 {}", format::time(p99.latency_ns as f64)))
-}
-
 type Column = (&'static str, fn(&ArmSummary, &NetworkSummary) -> Cell);
 
 const RATE: Column = ("rate", |_, network| Cell::new(format::bit_rate(network.bits_per_s)));
@@ -91,7 +35,7 @@ const RTT: Column =
     ("RTT", |_, network| Cell::new(network.rtt_ns.map_or_else(String::new, known_time)));
 const RETRANSMITS: Column = ("retrans/GiB", |_, network| {
     let count = network.retransmits_per_gib;
-    Cell::new(count.map_or_else(String::new, format::plain))
+    Cell::new(count.map_or_else(String::new, format::three_digits))
 });
 
 const STREAM: &[Column] = &[RATE, CPU_PER_MIB, RTT, RETRANSMITS];
@@ -116,7 +60,7 @@ const ROUND_TRIPS: &[Column] = &[
 ];
 
 const CONNECTIONS: &[Column] = &[
-    ("rate", |arm, network| Cell::new(rate(arm, network))),
+    ("rate", |arm, _| Cell::new(units::rate(arm))),
     ("to answer", |arm, _| Cell::new(known_time(arm.mean_latency_ns))),
     P50,
     P99,

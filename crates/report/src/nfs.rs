@@ -1,10 +1,11 @@
 //! NFS mounts: what was granted, how the connections share the calls, and the operations.
 
 use iotax_analyze::{Analysis, ArmSummary, CounterSummary, NfsMountSummary, NfsTransportFigures};
+use iotax_wording::bandwidth::MEASURED;
+use iotax_wording::format::{self, ABSENT, or_absent, three_digits};
+use iotax_wording::note;
 
-use crate::bandwidth::MEASURED;
 use crate::document::{Item, Section, Table};
-use crate::format::{self, ABSENT, or_absent, plain};
 use crate::machine::measured;
 
 fn mounts(analysis: &Analysis) -> impl Iterator<Item = (&ArmSummary, &NfsMountSummary)> {
@@ -42,22 +43,18 @@ pub(crate) fn connections(analysis: &Analysis) -> Option<Section> {
     let table = Table::of(all)
         .word("arm", |(arm, ..)| &arm.name)
         .figure("connections", |(.., mount)| mount.transports.len().to_string())
-        .figure("calls/s", |(.., mount)| plain(sum(mount, |one| one.sends_per_s)))
+        .figure("calls/s", |(.., mount)| three_digits(sum(mount, |one| one.sends_per_s)))
         .figure("busiest", |(.., mount)| busiest(mount, sum(mount, |one| one.sends_per_s)))
-        .figure("in flight", |(.., mount)| plain(sum(mount, |one| one.in_flight)))
-        .figure("backlog", |(.., mount)| plain(sum(mount, |one| one.backlog)))
-        .figure("sent again/s", |(_, counters, mount)| plain(again(counters, mount)))
-        .figure("reconnects", |(.., mount)| plain(sum(mount, |one| one.reconnects)))
+        .figure("in flight", |(.., mount)| three_digits(sum(mount, |one| one.in_flight)))
+        .figure("backlog", |(.., mount)| three_digits(sum(mount, |one| one.backlog)))
+        .figure("sent again/s", |(_, counters, mount)| three_digits(again(counters, mount)))
+        .figure("reconnects", |(.., mount)| three_digits(sum(mount, |one| one.reconnects)))
         .figure("refused", |(_, counters, _)| {
-            or_absent(counters.nfs_client.map(|client| plain(client.credentials_again)))
+            or_absent(counters.nfs_client.map(|client| three_digits(client.credentials_again)))
         })
         .table;
-    let note = "Busiest: that connection's share of the calls. In flight, backlog: calls without a \
-                reply, and without a free slot, when another was sent. Refused: credentials that the \
-                server did not take in a trial, as when it has lost a context of Kerberos; of all NFS \
-                mounts of the machine.";
     let table = Item::Table(table.filled()?.without_names_of(analysis.arms.len()));
-    Some(Section::new("NFS connections", [table, Item::Note(note.to_owned())]))
+    Some(Section::new("NFS connections", [table, Item::Note(note::NFS_CONNECTIONS.to_owned())]))
 }
 
 fn busiest(mount: &NfsMountSummary, calls_per_s: f64) -> String {
@@ -73,13 +70,13 @@ pub(crate) fn operations(analysis: &Analysis) -> Option<Table> {
     let table = Table::of(operations)
         .word("arm", |(arm, ..)| &arm.name)
         .word("operation", |(_, operation, _)| operation)
-        .figure("op/s", |(.., of)| plain(of.per_s))
-        .figure(MEASURED.word(), |(.., of)| plain(MEASURED.amount(1_024.0 * of.kib_per_s)))
-        .figure("retrans/s", |(.., of)| plain(of.retransmissions_per_s))
-        .figure("queue ms", |(.., of)| plain(of.queue_ms))
-        .figure("rtt ms", |(.., of)| plain(of.rtt_ms))
-        .figure("exe ms", |(.., of)| plain(of.execute_ms))
-        .figure("errors/s", |(.., of)| plain(of.errors_per_s))
+        .figure("op/s", |(.., of)| three_digits(of.per_s))
+        .figure(MEASURED.word(), |(.., of)| three_digits(MEASURED.amount(1_024.0 * of.kib_per_s)))
+        .figure("retrans/s", |(.., of)| three_digits(of.retransmissions_per_s))
+        .figure("queue ms", |(.., of)| three_digits(of.queue_ms))
+        .figure("rtt ms", |(.., of)| three_digits(of.rtt_ms))
+        .figure("exe ms", |(.., of)| three_digits(of.execute_ms))
+        .figure("errors/s", |(.., of)| three_digits(of.errors_per_s))
         .table;
     Some(table.filled()?.without_names_of(analysis.arms.len()))
 }

@@ -2,19 +2,18 @@
 
 use iotax_analyze::{
     Analysis, ArmSummary, Attribution, Comparison, Estimate, Interaction, JobSummary, LayerCost,
-    NetworkLoad, NetworkSummary, OperationSummary, QuantilePoint, SyncSummary,
+    NetworkSummary, OperationSummary, QuantilePoint, SyncSummary,
 };
-use iotax_experiment::units::format_duration;
 use iotax_experiment::{Design, Engine, Subject, Workload};
 use iotax_record::Slow;
+use iotax_wording::bandwidth::{self, MEASURED};
+use iotax_wording::format::{self, ABSENT, or_absent};
 use iotax_wording::name::subject as named;
-use iotax_wording::{name, trial};
+use iotax_wording::verdict::comparison::{effect, row_name, verdict_and_regime};
+use iotax_wording::{name, note, units};
 
-use crate::bandwidth::{self, MEASURED};
 use crate::cells::{known_time, quantile};
-use crate::comparison::{effect, row_name};
 use crate::document::{Cell, Head, Table};
-use crate::format::{self, ABSENT, or_absent};
 use crate::network;
 use crate::words::{self, Tone};
 
@@ -52,12 +51,7 @@ pub(crate) fn effects<'a>(
 }
 
 fn verdict(comparison: &Comparison) -> Cell {
-    let tone = words::verdict_tone(comparison.verdict);
-    let mut text = words::verdict_phrase(comparison);
-    if let Some(regime) = comparison.regime {
-        text = format!("{text}, {}", trial::regime(regime));
-    }
-    Cell::toned(text, tone)
+    Cell::toned(verdict_and_regime(comparison), words::verdict_tone(comparison.verdict))
 }
 
 /// Time per I/O of each layer, interaction and the total, by order of adding. Each column has one
@@ -97,33 +91,9 @@ pub(crate) fn estimate(value: Option<Estimate>) -> Cell {
     or_absent(value.map(format::time_interval)).into()
 }
 
-/// I/Os or, on trees of files, operations per second; over a network path what it is about.
-pub(crate) fn rate(arm: &ArmSummary) -> String {
-    match &arm.network {
-        Some(figures) => network::rate(arm, figures),
-        None if is_on_files(arm) => format::operations(arm.iops),
-        None => format::iops(arm.iops),
-    }
-}
-
-/// Bytes per second; `None` where they say nothing: on trees of files, or what the rate says.
-pub(crate) fn bandwidth(arm: &ArmSummary) -> Option<f64> {
-    (!is_on_files(arm) && arm.network.is_none()).then_some(arm.bytes_per_s)
-}
-
-/// Whether it is bytes that count, and no single I/O has a latency to speak of.
-pub(crate) fn moves_bytes(arm: &ArmSummary) -> bool {
-    arm.network.is_some_and(|figures| figures.load.moves_bytes())
-}
-
-/// Whether its primary job does operations on trees of files.
-fn is_on_files(arm: &ArmSummary) -> bool {
-    arm.operations.iter().any(|operation| operation.share.is_some())
-}
-
 /// The same under a head that says the unit.
 fn bandwidth_cell(arm: &ArmSummary) -> String {
-    or_absent(bandwidth(arm).map(bandwidth::measured))
+    or_absent(units::bandwidth(arm).map(bandwidth::measured))
 }
 
 /// Operations on trees of files, if that is what the primary job does, and those beside the jobs.
@@ -140,11 +110,8 @@ pub(crate) fn operations(analysis: &Analysis) -> Option<Table> {
 /// What two of its columns count, if they are there.
 pub(crate) fn operations_note(analysis: &Analysis) -> Option<String> {
     let mut all = analysis.arms.iter().flat_map(|arm| &arm.operations);
-    all.any(|done| done.slow.is_some() || done.waited.is_some()).then(|| {
-        "Slow: those that took longer than the time named; waited: those that came while another \
-         was under way."
-            .to_owned()
-    })
+    all.any(|done| done.slow.is_some() || done.waited.is_some())
+        .then(|| note::OPERATIONS.to_owned())
 }
 
 type OperationCell = fn(&OperationSummary) -> Option<Cell>;
@@ -159,7 +126,8 @@ const OPERATION: [(&str, OperationCell); 8] = [
     ("slow", |done| {
         let Slow { above_ns, count } = done.slow?;
         let tone = if count > 0 { Tone::Worse } else { Tone::Plain };
-        let text = format!("{} > {}", iotax_quantity::grouped(count), format_duration(above_ns));
+        let text =
+            format!("{} > {}", iotax_quantity::grouped(count), iotax_quantity::set_time(above_ns));
         Some(Cell::toned(text, tone))
     }),
     ("waited", |done| Some(Cell::new(iotax_quantity::grouped(done.waited?)))),
@@ -168,47 +136,10 @@ const OPERATION: [(&str, OperationCell); 8] = [
     }),
 ];
 
-/// Whether what the workload is about is the syncs of its primary job.
-pub(crate) fn is_led_by_syncs(analysis: &Analysis) -> bool {
-    analysis.arms.iter().any(|arm| arm.leading_sync().is_some())
-}
-
-/// What the time that layers add is per.
-pub(crate) fn unit_of_work(analysis: &Analysis) -> &'static str {
-    if is_led_by_syncs(analysis) { "sync" } else { unit_of_load(analysis) }
-}
-
-/// What the primary job does one after the other: on network paths `request`, `block` and the like.
-pub(crate) fn unit_of_load(analysis: &Analysis) -> &'static str {
-    match network_load(analysis) {
-        Some(NetworkLoad::RoundTrips) => "request",
-        Some(NetworkLoad::Connections) => "connection",
-        Some(NetworkLoad::Stream) => "block",
-        Some(NetworkLoad::Datagrams) => "datagram",
-        None => "I/O",
-    }
-}
-
-/// What rates of the primary job are in, where a chart draws them.
-pub(crate) fn unit_of_rate(analysis: &Analysis) -> &'static str {
-    match network_load(analysis) {
-        Some(NetworkLoad::RoundTrips) => "requests/s",
-        Some(NetworkLoad::Connections) => "connections/s",
-        Some(NetworkLoad::Stream | NetworkLoad::Datagrams) => "Mbit/s",
-        None if analysis.arms.iter().any(is_on_files) => "ops/s",
-        None => "IOPS",
-    }
-}
-
-/// What load over a network path is about; `None` for storage.
-pub(crate) fn network_load(analysis: &Analysis) -> Option<NetworkLoad> {
-    analysis.arms.iter().find_map(|arm| arm.network.as_ref()).map(|network| network.load)
-}
-
 /// Rates, latency, CPU and spread of each arm; of its syncs before that, if they lead.
 pub(crate) fn arms(analysis: &Analysis) -> Table {
     let unit = MEASURED.word();
-    let is_led = is_led_by_syncs(analysis);
+    let is_led = units::is_led_by_syncs(analysis);
     let mut table = Table::new(&["arm"], &[]);
     let mut heads = vec!["rate", unit, "mean", "CPU/IO", "spread", "trials"];
     if is_led {
@@ -247,7 +178,7 @@ pub(crate) fn arms(analysis: &Analysis) -> Table {
         if let Some(figures) = &arm.network {
             row.extend(network::cells(arm, figures));
         } else {
-            row.extend([measured(rate(arm)), measured(bandwidth_cell(arm))]);
+            row.extend([measured(units::rate(arm)), measured(bandwidth_cell(arm))]);
             row.extend((!is_led).then(|| measured(known_time(arm.mean_latency_ns))));
             row.push(measured(known_time(arm.cpu_ns_per_io)));
         }
@@ -267,11 +198,11 @@ pub(crate) fn rates(arm: &ArmSummary) -> [Cell; 5] {
     let measured = |text: String| Cell::new(if arm.trials == 0 { ABSENT.to_owned() } else { text });
     let (mean_ns, curve) = match arm.leading_sync() {
         Some(sync) => (sync.mean_ns, sync.latency.as_slice()),
-        None if moves_bytes(arm) => (0.0, [].as_slice()),
+        None if units::moves_bytes(arm) => (0.0, [].as_slice()),
         None => (arm.mean_latency_ns, arm.latency.as_slice()),
     };
     [
-        measured(rate(arm)),
+        measured(units::rate(arm)),
         measured(bandwidth_cell(arm)),
         measured(known_time(mean_ns)),
         quantile(curve, 0.99),
@@ -293,21 +224,11 @@ pub(crate) fn add_what_lasts<'a>(
     }
 }
 
-/// The effect, and the verdict unless that is `slower` or `faster`: `12 % slower [10, 14]`, `2.5x
-/// slower [1.2x faster, 7.5x slower], undecided`.
-pub(crate) fn effect_and_verdict(comparison: &Comparison) -> Cell {
-    let Cell { text, tone } = verdict(comparison);
-    let word = comparison.verdict.to_string();
-    let rest = text.strip_prefix(&word).filter(|_| comparison.verdict.is_signed());
-    let rest = rest.map_or_else(|| format!(", {text}"), str::to_owned);
-    Cell::toned(format!("{}{rest}", effect(comparison)), tone)
-}
-
 /// Latency percentiles of each arm, pooled over its trials.
 pub(crate) fn latency(analysis: &Analysis) -> Option<Table> {
-    let arms = analysis.arms.iter().filter(|arm| !moves_bytes(arm));
+    let arms = analysis.arms.iter().filter(|arm| !units::moves_bytes(arm));
     let curves = arms.map(|arm| (&*arm.name, &*arm.latency, arm.latency_ios));
-    percentiles(&curves.collect::<Vec<_>>(), &format!("{}s", unit_of_load(analysis)))
+    percentiles(&curves.collect::<Vec<_>>(), &format!("{}s", units::unit_of_load(analysis)))
 }
 
 /// The same of the syncs of the primary job.

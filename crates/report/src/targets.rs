@@ -1,12 +1,14 @@
 //! The targets of a trial that has several: a row each, and one for all of them.
 
-use iotax_analyze::{Analysis, ArmSummary, Rates, TargetSummary};
+use iotax_analyze::{Analysis, Rates, TargetSummary};
 use iotax_catalog::Rate;
+use iotax_quantity::{iops_limit, mib_per_s_limit};
+use iotax_wording::bandwidth;
+use iotax_wording::format::{self, ABSENT, or_absent};
 
 use crate::cells::known_time;
 use crate::document::{Cell, Table};
-use crate::format::{self, ABSENT, or_absent};
-use crate::{bandwidth, tables, words};
+use crate::tables;
 
 /// Jobs that have room in a row by name.
 const NAMED_JOBS: usize = 2;
@@ -57,27 +59,6 @@ pub(crate) fn have_one_job_each(analysis: &Analysis) -> bool {
     })
 }
 
-/// `two-drives on 2 targets at the same time: 900 IOPS, 3.5 MiB/s together.`, and each of them.
-pub(crate) fn sentences(workload: &str, arm: &ArmSummary) -> Option<Vec<String>> {
-    let together = arm.together?;
-    let said = |rates: Rates| {
-        format!("{}, {}", format::iops(rates.iops), bandwidth::measured_rate(rates.bytes_per_s))
-    };
-    let each = arm
-        .targets
-        .iter()
-        .map(|target| format!("{}: {}", words::printable(&target.name), said(target.rates)));
-    Some(vec![
-        format!(
-            "{} on {} targets at the same time: {} together.",
-            words::printable(workload),
-            arm.targets.len(),
-            said(together)
-        ),
-        format!("{}.", each.collect::<Vec<_>>().join("; ")),
-    ])
-}
-
 fn figures(rates: Rates) -> [Cell; 2] {
     [Cell::new(format::iops(rates.iops)), Cell::new(bandwidth::measured(rates.bytes_per_s))]
 }
@@ -93,7 +74,7 @@ fn jobs(names: &[String]) -> String {
 /// `500 IOPS, 32 MB/s (throttle)`: those of this machine, then those that are documented.
 fn limits_of(target: &TargetSummary) -> String {
     let said = |iops: Option<f64>, bytes: Option<f64>, scope: &str, of: &str| {
-        let rates = iops.map(format::iops).into_iter().chain(bytes.map(bandwidth::measured_rate));
+        let rates = iops.map(iops_limit).into_iter().chain(bytes.map(mib_per_s_limit));
         format!("{} ({scope} {of})", rates.collect::<Vec<_>>().join(", "))
     };
     let here = target.limits.iter();

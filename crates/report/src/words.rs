@@ -1,9 +1,8 @@
 //! The words of a report: one place for each name, so that all formats say the same.
 
-use iotax_analyze::{Comparison, Verdict};
+use iotax_analyze::Verdict;
 
-use crate::stalls;
-pub use iotax_wording::name::is_unprintable;
+pub(crate) use iotax_wording::name::is_unprintable;
 pub(crate) use iotax_wording::name::printable;
 pub(crate) use iotax_wording::sentence;
 
@@ -49,10 +48,4 @@ pub(crate) const fn verdict_tone(verdict: Verdict) -> Tone {
         | Verdict::InsufficientTailSamples
         | Verdict::Overloaded => Tone::Open,
     }
-}
-
-/// How a verdict reads after a name: `slower`, `slower (stalls: 7 of 7 against 0 of 7)`.
-pub(crate) fn verdict_phrase(comparison: &Comparison) -> String {
-    let word = comparison.verdict;
-    comparison.stalls.as_ref().map_or_else(|| word.to_string(), |it| stalls::phrase(word, it))
 }

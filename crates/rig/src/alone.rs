@@ -7,31 +7,19 @@ use iotax_experiment::Arm;
 use iotax_inspect::DeviceNumber;
 use iotax_record::Site;
 
-use crate::assembly::{Assembly, Plan};
-use crate::build_context::Surroundings;
+use crate::assembly::{ArmBase, Assembly};
 use crate::device::Device;
 use crate::error::Error;
 use crate::journal::Journal;
-use crate::layers::maker::Top;
 use crate::resolved_target::ResolvedTarget;
-use crate::{layers, site, state};
-
-/// What an arm with layers of the system stands on.
-#[derive(Debug)]
-pub(crate) struct Base {
-    /// `None` if the base is a layer of the system too.
-    pub(crate) top: Option<Top>,
-    /// The arm's own.
-    pub(crate) journal: Journal,
-    pub(crate) surroundings: Surroundings,
-}
+use crate::{layers, site};
 
 /// An arm that is made anew for each of its turns.
 #[derive(Debug)]
 pub(crate) struct Alone {
     // Dropped in this order: what is made, then what it stands on.
     up: Option<Assembly>,
-    base: Base,
+    base: ArmBase,
     arm: Arm,
     resolved: ResolvedTarget,
     keys: Vec<String>,
@@ -51,7 +39,12 @@ pub(crate) fn keys(arm: &Arm, resolved: &ResolvedTarget) -> Vec<String> {
 
 impl Alone {
     /// Makes nothing yet.
-    pub(crate) fn new(arm: &Arm, resolved: &ResolvedTarget, base: Base, keys: Vec<String>) -> Self {
+    pub(crate) fn new(
+        arm: &Arm,
+        resolved: &ResolvedTarget,
+        base: ArmBase,
+        keys: Vec<String>,
+    ) -> Self {
         Self { up: None, base, arm: arm.clone(), resolved: resolved.clone(), keys }
     }
 
@@ -79,12 +72,12 @@ impl Alone {
         stop: &AtomicBool,
     ) -> Result<Site, Error> {
         let state_dir = self.base.journal.state_dir();
-        let base = Base {
+        let base = ArmBase {
             top: self.base.top.clone(),
             journal: Journal::new(state_dir.map(Into::into)),
             surroundings: self.base.surroundings.clone(),
         };
-        let assembly = assemble(&self.arm, base, device, stop)?;
+        let assembly = Assembly::make(&self.arm, base, device, stop)?;
         let mut site = site::of_assembly(&self.arm, &self.resolved, &assembly);
         site.notes.extend(device.into_iter().flat_map(|device| device.notes.clone()));
         site.notes.push(format!(
@@ -105,21 +98,4 @@ impl Alone {
         let down = self.down();
         down.and(self.base.journal.unwind())
     }
-}
-
-/// Makes the layers of an arm on its base.
-pub(crate) fn assemble(
-    arm: &Arm,
-    base: Base,
-    device: Option<&Device>,
-    stop: &AtomicBool,
-) -> Result<Assembly, Error> {
-    let stack = arm.target.stack().expect("only stacks have layers");
-    let Base { top: base, journal, surroundings } = base;
-    let run_dir = state::run_directory(journal.state_dir())?;
-    let plan = Plan { arm: &arm.name, stack, base, device, run_dir, journal, surroundings };
-    Assembly::make(plan, stop).map_err(|error| match error {
-        Error::Interrupted | Error::Vanished { .. } => error,
-        source => Error::Arm { arm: arm.name.clone(), source: Box::new(source) },
-    })
 }

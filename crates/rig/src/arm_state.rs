@@ -26,12 +26,10 @@ pub(crate) enum Up {
     /// A private directory, which arms on one directory share.
     Private(Arc<Held>),
     /// A file or device of the user's, and which one it is; or the file of a virtual disk of ours.
-    Users {
-        held: Held,
-        identity: Identity,
-        is_own: bool,
-    },
+    Users { held: Held, identity: Identity, is_own: bool },
+    /// A stack of this process.
     Disk(VirtualDisk),
+    /// One with layers of the system.
     System(Box<Assembly>),
     /// Not up side by side with others.
     Alone(Box<Alone>),

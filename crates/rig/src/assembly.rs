@@ -1,9 +1,9 @@
 //! An arm whose stack has layers of the system: made layer by layer, taken down in reverse.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use iotax_experiment::{Form, Stack};
+use iotax_experiment::{Arm, Form, Stack};
 use iotax_load::Peer;
 
 use crate::build_context::{BuildContext, Key, Surroundings, Turn};
@@ -14,7 +14,7 @@ use crate::journal::Journal;
 use crate::layers::maker::Top;
 use crate::network::{Base, Link};
 use crate::signatures::{Mark, Spot};
-use crate::{layers, scratch};
+use crate::{layers, scratch, state};
 
 /// Layers of the system on a base. Its journal is its own, so that one arm can be taken down while
 /// the others stay up; dropped, it is taken down.
@@ -34,30 +34,44 @@ pub(crate) enum Reached {
     Peer(Box<NetworkPath>),
 }
 
-/// What an assembly is made from.
-pub(crate) struct Plan<'a> {
-    pub(crate) arm: &'a str,
-    pub(crate) stack: &'a Stack,
-    /// The file, directory or device that is the base; `None` if the base is a layer of the system
-    /// itself.
-    pub(crate) base: Option<Top>,
-    /// The device that the base is, to be looked at once more.
-    pub(crate) device: Option<&'a Device>,
-    /// The directory for mount points and sockets.
-    pub(crate) run_dir: PathBuf,
-    pub(crate) surroundings: Surroundings,
-    /// Holds what was made for the arm so far.
+/// What an arm with layers of the system stands on.
+#[derive(Debug)]
+pub(crate) struct ArmBase {
+    /// The file, directory or device; `None` if the base is a layer of the system too.
+    pub(crate) top: Option<Top>,
+    /// The arm's own, with what was made for it so far.
     pub(crate) journal: Journal,
+    pub(crate) surroundings: Surroundings,
 }
 
 impl Assembly {
-    /// Makes all layers. If one cannot be made, those below are taken down again.
-    pub(crate) fn make(plan: Plan<'_>, stop: &AtomicBool) -> Result<Self, Error> {
-        let Plan { arm, stack, base, device, run_dir, surroundings, mut journal } = plan;
+    /// Makes the layers of an arm on its base, which may be a device, to be looked at once more. If one
+    /// cannot be made, those below are taken down again.
+    pub(crate) fn make(
+        arm: &Arm,
+        base: ArmBase,
+        device: Option<&Device>,
+        stop: &AtomicBool,
+    ) -> Result<Self, Error> {
+        Self::made(arm, base, device, stop).map_err(|error| match error {
+            Error::Interrupted | Error::Vanished { .. } => error,
+            source => Error::Arm { arm: arm.name.clone(), source: Box::new(source) },
+        })
+    }
+
+    fn made(
+        arm: &Arm,
+        base: ArmBase,
+        device: Option<&Device>,
+        stop: &AtomicBool,
+    ) -> Result<Self, Error> {
+        let stack = arm.target.stack().expect("only stacks have layers");
+        let ArmBase { top: base, mut journal, surroundings } = base;
+        let run_dir = state::run_directory(journal.state_dir())?;
         // Wiped when all layers are made: whatever needs it later has it by then.
         let (key, mark) = (Key::new()?, Mark::new()?);
         if let Some(device) = device {
-            device.confirm(arm)?;
+            device.confirm(&arm.name)?;
             if !device.is_new {
                 // First, so that it is undone last: when nothing stands on the device any more.
                 let spot = Spot::new(&device.path, device.number);
@@ -67,7 +81,7 @@ impl Assembly {
         // By its name, which nobody else can change: daemons outlive this process.
         let own_dir = scratch::make(&run_dir, &mut journal)?.shown().to_owned();
         let (mut turns, mut notes, mut caches) = (Vec::new(), Vec::new(), Vec::new());
-        let mut build_context = BuildContext {
+        let mut context = BuildContext {
             journal: &mut journal,
             own_dir: &own_dir,
             surroundings: &surroundings,
@@ -80,9 +94,9 @@ impl Assembly {
             names: 0,
         };
         let top = if stack.form().is_network() {
-            Reached::Peer(Box::new(NetworkPath::make(stack, &mut build_context)?))
+            Reached::Peer(Box::new(NetworkPath::make(stack, &mut context)?))
         } else {
-            Reached::Storage(storage(stack, base, &own_dir, &mut build_context)?)
+            Reached::Storage(storage(stack, base, &own_dir, &mut context)?)
         };
         Ok(Self { journal, top, turns, notes, caches })
     }
@@ -123,25 +137,25 @@ fn storage(
     stack: &Stack,
     base: Option<Top>,
     own_dir: &Path,
-    build_context: &mut BuildContext<'_>,
+    context: &mut BuildContext<'_>,
 ) -> Result<Top, Error> {
     let (bottom, above) = stack.layers.split_first().expect("a stack has a base");
     let nothing = Top::directory(own_dir);
     let mut top = match (base, layers::system(bottom)) {
         (Some(base), _) => base,
-        (None, Some(layer)) => layer.make(nothing, build_context)?,
+        (None, Some(layer)) => layer.make(nothing, context)?,
         (None, None) => nothing,
     };
     let steps = layers::steps(above);
     if !steps.is_empty() {
         // What others stand on stays while they do.
-        build_context.turns.clear();
+        context.turns.clear();
     }
     for layer in steps {
         if top.form == Form::Block {
             wait_until_free(&top.path);
         }
-        top = layer.make(top, build_context)?;
+        top = layer.make(top, context)?;
     }
     Ok(top)
 }
@@ -156,15 +170,14 @@ pub(crate) struct NetworkPath {
 
 impl NetworkPath {
     /// Makes the layers of a stack.
-    pub(crate) fn make(stack: &Stack, build_context: &mut BuildContext<'_>) -> Result<Self, Error> {
+    pub(crate) fn make(stack: &Stack, context: &mut BuildContext<'_>) -> Result<Self, Error> {
         let (bottom, above) = stack.layers.split_first().expect("a stack has a base");
         let base = layers::network_base(bottom).expect("a network path has a base of its own");
-        let (peer, link) = match base.make(build_context)? {
+        let (peer, link) = match base.make(context)? {
             Base::Elsewhere(peer) => (peer, None),
             Base::Here { link, port, secret } => {
                 let mut layers = above.iter().filter_map(layers::network);
-                let link =
-                    layers.try_fold(link, |below, layer| layer.make(below, build_context))?;
+                let link = layers.try_fold(link, |below, layer| layer.make(below, context))?;
                 (link.peer(port, secret), Some(link))
             }
         };

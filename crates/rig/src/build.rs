@@ -7,21 +7,21 @@ use std::sync::Arc;
 use iotax_experiment::{Arm, Form, Spec, Target};
 use iotax_inspect::{DeviceNumber, Facts};
 
-use crate::alone::{Alone, Base, assemble, keys};
+use crate::alone::{Alone, keys};
 use crate::arm_state::{ArmState, Up};
-use crate::assembly::Assembly;
+use crate::assembly::{ArmBase, Assembly};
 use crate::build_context::Surroundings;
 use crate::check::{Sharing, disk_bytes};
 use crate::device::Device;
 use crate::disk_file::{self, DiskFile};
 use crate::error::Error;
+use crate::fill::Preparing;
 use crate::fill::{Watch, fill, reserve, reserve_in_turns};
 use crate::held::{Held, exchanged};
 use crate::journal::Journal;
-use crate::known::cgroup_limits;
 use crate::layers::maker::Top;
-use crate::progress::Progress;
 use crate::resolved_target::ResolvedTarget;
+use crate::site::cgroup_limits;
 use crate::{scratch, shelf, site, vdisk};
 
 /// A rig being made. If it is dropped half-way, the journal takes down what there is.
@@ -132,7 +132,7 @@ impl Build<'_> {
     fn bases(
         &mut self,
         resolved_targets: &[ResolvedTarget],
-    ) -> Result<BTreeMap<usize, Base>, Error> {
+    ) -> Result<BTreeMap<usize, ArmBase>, Error> {
         let spec = self.spec;
         let mut bases = BTreeMap::new();
         let mut files = Vec::new();
@@ -156,7 +156,7 @@ impl Build<'_> {
                 _ => None,
             };
             let surroundings = self.surroundings.clone();
-            bases.insert(index, Base { top, journal, surroundings });
+            bases.insert(index, ArmBase { top, journal, surroundings });
         }
         reserve_in_turns(&files)?;
         for (file, path, size_bytes) in &files {
@@ -205,7 +205,7 @@ impl Build<'_> {
         &mut self,
         index: usize,
         resolved_targets: &[ResolvedTarget],
-        base: Base,
+        base: ArmBase,
     ) -> Result<Up, Error> {
         let all = || self.spec.arms.iter().zip(resolved_targets);
         let (arm, resolved) = all().nth(index).expect("an index of the spec");
@@ -214,8 +214,8 @@ impl Build<'_> {
         if all().filter(|pair| alike(*pair)).count() > 1 {
             return Ok(Up::Alone(Box::new(Alone::new(arm, resolved, base, own))));
         }
-        (self.watch.progress)(&Progress::Making { arm: &arm.name });
-        let made = assemble(arm, base, self.device(resolved), self.watch.stop);
+        (self.watch.progress)(&Preparing::Making { arm: &arm.name });
+        let made = Assembly::make(arm, base, self.device(resolved), self.watch.stop);
         made.map(|assembly| Up::System(Box::new(assembly)))
     }
 
@@ -269,7 +269,7 @@ impl Build<'_> {
             let what = disk.to_string();
             let Watch { progress, stop } = &mut self.watch;
             let report = |done_bytes, size_bytes| {
-                progress(&Progress::Filling { what: &what, done_bytes, size_bytes });
+                progress(&Preparing::Filling { what: &what, done_bytes, size_bytes });
             };
             if !disk.fill_memory(report, stop) {
                 return Err(Error::Interrupted);

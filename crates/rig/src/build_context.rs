@@ -49,7 +49,8 @@ pub(crate) struct BuildContext<'a> {
     pub(crate) surroundings: &'a Surroundings,
     /// The arm's key: wiped when its layers are made, never written anywhere.
     pub(crate) key: &'a Key,
-    /// Of all identities on storage that the arm makes.
+    /// Of all identities on storage that the arm makes: every layer that writes a header gives it a
+    /// UUID of it, by which it is known, and wiped, when it stands on a device of the user's.
     pub(crate) mark: &'a Mark,
     /// Set by the user to stop.
     pub(crate) stop: &'a AtomicBool,
@@ -101,23 +102,16 @@ impl std::fmt::Debug for Key {
     }
 }
 
+/// A name that nobody else on this machine has, and nobody can guess.
+pub(crate) fn new_token() -> Result<String, Error> {
+    token().map_err(Error::cannot("make a token", Path::new("/dev/urandom")))
+}
+
 impl BuildContext<'_> {
     /// A name that nothing else in the arm's private directory has: `ext4-2`.
     fn name(&mut self, word: &str) -> String {
         self.names += 1;
         format!("{word}-{}", self.names)
-    }
-
-    /// A UUID for a header that is about to be written: every layer that makes one gives it this
-    /// identity, by which it is known, and wiped, when it stands on a device of the user's.
-    pub(crate) fn uuid(&self) -> Result<String, Error> {
-        self.mark.uuid()
-    }
-
-    /// A name that nobody else on this machine has, and nobody can guess.
-    #[expect(clippy::unused_self, reason = "reads better beside the other names")]
-    pub(crate) fn token(&self) -> Result<String, Error> {
-        token().map_err(Error::cannot("make a token", Path::new("/dev/urandom")))
     }
 
     /// A directory to mount something at, announced: it is unmounted when the arm is taken down.
@@ -162,35 +156,29 @@ impl BuildContext<'_> {
     pub(crate) fn serve(
         &mut self,
         program: Program,
-        is_ready: impl FnMut() -> bool,
+        mut is_ready: impl FnMut() -> bool,
     ) -> Result<(), Error> {
-        self.start(program)?.until(self.stop, is_ready)
+        self.start(program)?.until(self.stop, |_| is_ready().then_some(()))
     }
 
     /// Starts a daemon, announced, and waits until it has said what is wanted.
     pub(crate) fn serve_until_said<T>(
         &mut self,
         program: Program,
-        wanted: impl FnMut(&str) -> Option<T>,
+        mut wanted: impl FnMut(&str) -> Option<T>,
     ) -> Result<T, Error> {
-        self.start(program)?.until_said(self.stop, wanted)
-    }
-
-    /// A key for something that lasts as long as the arm.
-    #[expect(clippy::unused_self, reason = "reads better beside the other names")]
-    pub(crate) fn new_key(&self) -> Result<Key, Error> {
-        Key::new()
+        self.start(program)?.until(self.stop, |program| wanted(&program.said()))
     }
 
     /// Starts a daemon, announced, waits until `is_ready`, and ends it when `work` is done.
     pub(crate) fn serve_while<T>(
         &mut self,
         program: Program,
-        is_ready: impl FnMut() -> bool,
+        mut is_ready: impl FnMut() -> bool,
         work: impl FnOnce(&Self) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let (daemon, token) = self.announced(program)?;
-        daemon.until(self.stop, is_ready)?;
+        daemon.until(self.stop, |_| is_ready().then_some(()))?;
         let done = work(self);
         marked::end_daemon(&token);
         done
@@ -214,7 +202,7 @@ impl BuildContext<'_> {
     }
 
     fn announce_daemon(&mut self, program: &Program) -> Result<String, Error> {
-        let token = self.token()?;
+        let token = new_token()?;
         self.journal.announce(Entry::Daemon { token: token.clone(), program: program.name() })?;
         Ok(token)
     }

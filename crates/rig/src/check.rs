@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use iotax_experiment::{
     Arm, Base, BlockSizes, Draft, Form, Job, Layer, PageCache, Spec, Stack, Target, Workload,
 };
-use iotax_inspect::{Facts, Kind};
+use iotax_inspect::{Facts, SiteKind};
 use iotax_layers::File;
 use rustix::fs::{Access, AtFlags, CWD, accessat};
 
@@ -36,7 +36,7 @@ pub(crate) enum Sharing {
 ///
 /// # Errors
 /// [`Error::Refused`] with everything that is wrong.
-pub(crate) fn check(
+pub(crate) fn check_targets(
     spec: &Spec,
     work_dir: &Path,
     given_up: &GivenUp,
@@ -44,7 +44,7 @@ pub(crate) fn check(
 ) -> Result<Vec<ResolvedTarget>, Error> {
     let (spec, places) = &spec.target_by_target();
     let mut refusals = lacks(spec, given_up);
-    let (devices, reasons) = device::check(spec, given_up);
+    let (devices, reasons) = device::check_devices(spec, given_up);
     refusals.extend(reasons);
     let mut resolved_targets = Vec::new();
     for (index, arm) in spec.arms.iter().enumerate() {
@@ -112,13 +112,13 @@ fn keep_apart(together: &[(&Arm, &ResolvedTarget)]) -> Option<Refusal> {
 pub fn refuse(spec: &Spec, work_dir: &Path, given_up: &GivenUp) -> Result<(), Error> {
     let sharing =
         if spec.has_several_targets() { Sharing::Nothing } else { Sharing::AnonymousFile };
-    check(spec, work_dir, given_up, sharing).map(drop)
+    check_targets(spec, work_dir, given_up, sharing).map(drop)
 }
 
 /// Everything that keeps the layers above the base from being made.
 fn obstacles(stack: &Stack) -> Vec<Obstacle> {
     if stack.is_in_process() {
-        return vdisk::check(stack).err().map(Obstacle::Stack).into_iter().collect();
+        return vdisk::check_layers(stack).err().map(Obstacle::Stack).into_iter().collect();
     }
     let small = stack.size_bytes().and_then(|bytes| layers::too_small(stack, bytes));
     let small = small.map(|(layer, least_bytes)| Obstacle::TooSmallFor { layer, least_bytes });
@@ -219,18 +219,18 @@ fn path_target(facts: Facts, workload: &Workload) -> Result<ResolvedTarget, Obst
     let is_own = own.is_some();
     let facts = own.unwrap_or(facts);
     match facts.kind {
-        Kind::File if is_own && writes(workload) => own_disk::writable(&facts)?,
-        Kind::Directory => {
+        SiteKind::File if is_own && writes(workload) => own_disk::writable(&facts)?,
+        SiteKind::Directory => {
             writable_directory(&facts)?;
             if let Some(direct) = direct_in(&facts.path) {
                 direct_jobs(workload, &facts, direct)?;
             }
             return Ok(ResolvedTarget::Directory(Box::new(facts)));
         }
-        Kind::Other => return Err(Obstacle::WrongKind),
-        Kind::File if writes(workload) => return Err(Obstacle::WritesToFile),
-        Kind::BlockDevice if writes(workload) => return Err(Obstacle::WritesToDevice),
-        Kind::File | Kind::BlockDevice => {}
+        SiteKind::Other => return Err(Obstacle::WrongKind),
+        SiteKind::File if writes(workload) => return Err(Obstacle::WritesToFile),
+        SiteKind::BlockDevice if writes(workload) => return Err(Obstacle::WritesToDevice),
+        SiteKind::File | SiteKind::BlockDevice => {}
     }
     readable(&facts)?;
     let largest = workload.jobs.iter().map(Job::max_block_bytes).max();
@@ -252,11 +252,11 @@ fn disk_on(path: &Path, size_bytes: u64, workload: &Workload) -> Result<Resolved
         looked => looked?,
     };
     match facts.kind {
-        Kind::Directory => return Err(Obstacle::NotAFile),
-        Kind::Other => return Err(Obstacle::WrongKind),
-        Kind::BlockDevice => return Err(Obstacle::DeviceAsBase),
-        Kind::File if writes(workload) => return Err(Obstacle::WritesToFile),
-        Kind::File => {}
+        SiteKind::Directory => return Err(Obstacle::NotAFile),
+        SiteKind::Other => return Err(Obstacle::WrongKind),
+        SiteKind::BlockDevice => return Err(Obstacle::DeviceAsBase),
+        SiteKind::File if writes(workload) => return Err(Obstacle::WritesToFile),
+        SiteKind::File => {}
     }
     readable(&facts)?;
     large_enough(
@@ -288,7 +288,7 @@ fn writes(workload: &Workload) -> bool {
 }
 
 fn writable_directory(facts: &Facts) -> Result<(), Obstacle> {
-    if facts.kind != Kind::Directory {
+    if facts.kind != SiteKind::Directory {
         return Err(Obstacle::Unwritable(io::ErrorKind::NotADirectory.into()));
     }
     if facts.read_only {

@@ -13,10 +13,11 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use iotax_experiment::{Arm, Base, Form, Spec, Stack};
-use iotax_inspect::{DeviceNumber, Facts, Kind};
+use iotax_inspect::{DeviceNumber, Facts, SiteKind};
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
+use crate::entry::loop_device;
 use crate::error::{Error, Obstacle, Refusal};
 use crate::held::{changeable_by_others, link_of_another};
 use crate::resolved_target::look;
@@ -45,19 +46,11 @@ pub(crate) struct Device {
 
 /// The device that an arm stands on, as the user wrote it.
 pub(crate) fn path_in(arm: &Arm) -> Option<&Path> {
-    match arm.target.stack()?.base()? {
-        Base::Device(path) => Some(path),
-        Base::Memory { .. }
-        | Base::File(_)
-        | Base::Directory(_)
-        | Base::Server(_)
-        | Base::Network
-        | Base::Disk(_) => None,
-    }
+    if let Base::Device(path) = arm.target.stack()?.base()? { Some(path) } else { None }
 }
 
 /// The devices that arms stand on, by the path in the stack, and every reason to refuse one.
-pub(crate) fn check(
+pub(crate) fn check_devices(
     spec: &Spec,
     given_up: &GivenUp,
 ) -> (BTreeMap<PathBuf, Box<Facts>>, Vec<Refusal>) {
@@ -77,12 +70,11 @@ pub(crate) fn check(
             let (arm, path) = (names.join(", "), Some(path.to_owned()));
             refusals.push(Refusal { arm, path, obstacle });
         };
-        let facts = match look(path) {
-            Ok(facts) if facts.kind == Kind::BlockDevice => facts,
-            Ok(_) => {
-                refuse(Obstacle::NotADevice);
-                continue;
-            }
+        let is_device = |facts: &Facts| facts.kind == SiteKind::BlockDevice;
+        let looked =
+            look(path).and_then(|it| is_device(&it).then_some(it).ok_or(Obstacle::NotADevice));
+        let facts = match looked {
+            Ok(facts) => facts,
             Err(obstacle) => {
                 refuse(obstacle);
                 continue;
@@ -178,22 +170,13 @@ fn users(facts: &Facts) -> Vec<Obstacle> {
     if swaps.map(Path::new).any(|swap| number_of(swap) == Some(facts.device_number)) {
         used("is swap space in use".into(), "name another device");
     }
-    for (name, backing) in loops() {
+    // They hold what they stand on without the kernel's telling so.
+    for (name, backing) in loop_device::backing_files() {
         if number_of(&backing) == Some(facts.device_number) {
             used(format!("is below {name}"), "detach that first (losetup --detach)");
         }
     }
     users
-}
-
-/// Loop devices, which hold what they stand on without the kernel's telling so.
-fn loops() -> Vec<(String, PathBuf)> {
-    let devices = fs::read_dir("/sys/block").into_iter().flatten().flatten();
-    let backing = |device: fs::DirEntry| {
-        let path = fs::read_to_string(device.path().join("loop/backing_file")).ok()?;
-        Some((device.file_name().to_string_lossy().into_owned(), path.trim_end().into()))
-    };
-    devices.filter_map(backing).collect()
 }
 
 /// Other programs that have the device open, and the kernel itself.

@@ -20,14 +20,15 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process};
 
+use crate::build_context::new_token;
 use crate::device::GivenUp;
 use crate::entry::Entry;
 use crate::error::{Error, Obstacle};
+use crate::fill::Preparing;
 use crate::held::{Held, link_of_another, resolved};
-use crate::journal::{self, Journal, token};
+use crate::journal::{self, Journal};
 use crate::mounts;
 use crate::own_disk::{FILE, NAME};
-use crate::progress::Progress;
 use crate::rig::{Options, Rig};
 
 /// How often a server looks whether it shall end.
@@ -66,7 +67,7 @@ pub struct ServeOptions<'a> {
     /// Of the data on the disks, and of faults.
     pub seed: u64,
     /// Told while disks are filled.
-    pub progress: &'a mut dyn FnMut(&Progress<'_>),
+    pub progress: &'a mut dyn FnMut(&Preparing<'_>),
     /// Set by someone else to end it.
     pub stop: Arc<AtomicBool>,
     /// Called when all disks are mounted.
@@ -85,15 +86,13 @@ pub fn serve(disks: &[Disk], options: ServeOptions<'_>) -> Result<(), Error> {
     let spec = spec(&disks, options.seed);
     let ServeOptions { work_dir, state_dir, writable, progress, stop, .. } = options;
     let mut journal = Journal::new(state_dir.clone());
-    let program = Path::new("");
-    let flag = Arc::clone(&stop);
     let rig_options = Options {
         work_dir,
         state_dir,
         progress,
-        stop: flag,
+        stop: Arc::clone(&stop),
         given_up: &GivenUp::default(),
-        program,
+        program: Path::new(""),
         secrets: &PeerSecrets::new(),
     };
     let mut rig = Rig::open_side_by_side(&spec, rig_options)?;
@@ -102,8 +101,7 @@ pub fn serve(disks: &[Disk], options: ServeOptions<'_>) -> Result<(), Error> {
         let IoTarget::Disk(virtual_disk) = rig.up(index)? else {
             unreachable!("in-process stacks are disks")
         };
-        let token = token().map_err(Error::cannot("make a token", Path::new("/dev/urandom")))?;
-        let name = format!("{NAME}{token}");
+        let name = format!("{NAME}{}", new_token()?);
         if !options.is_journalled {
             let (path, stack) = (disk.at.clone(), disk.stack.to_string());
             journal.announce(Entry::Disk { path, name: name.clone(), stack })?;
@@ -248,15 +246,13 @@ fn release(disk: &Served) -> Result<(), Error> {
     let started = Instant::now();
     loop {
         match mounts::release(&disk.name) {
-            Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
-                if started.elapsed() > PROBING {
-                    return Err(Error::InUse { path: disk.at.clone() });
-                }
-                sleep(Duration::from_millis(20));
-            }
+            Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {}
             // Anything else is the server's to deal with.
-            _ => break,
+            _ => return Ok(()),
         }
+        if started.elapsed() > PROBING {
+            return Err(Error::InUse { path: disk.at.clone() });
+        }
+        sleep(Duration::from_millis(20));
     }
-    Ok(())
 }

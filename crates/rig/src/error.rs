@@ -13,23 +13,16 @@ pub(crate) use crate::refusal::{Obstacle, Refusal};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Targets that cannot be used; nothing was made.
+    /// Targets that cannot be used, and why, in the order of the arms; nothing was made.
     #[error("{}", list(refusals))]
-    Refused {
-        /// All reasons, in the order of the arms. Never empty.
-        refusals: Vec<Refusal>,
-    },
+    Refused { refusals: Vec<Refusal> },
     /// No place for the undo journal.
     #[error(
         "{}: the undo journal cannot be written here: {source}; nothing was made. \
          Name a writable directory in IOTAX_STATE_DIR",
         directory.display()
     )]
-    Journal {
-        /// Where it should be.
-        directory: PathBuf,
-        source: io::Error,
-    },
+    Journal { directory: PathBuf, source: io::Error },
     /// Neither the environment nor the user's home says where state is kept.
     #[error(
         "there is no place for the undo journal, because neither HOME nor XDG_STATE_HOME is set; \
@@ -50,61 +43,29 @@ pub enum Error {
          change in IOTAX_STATE_DIR",
         path.display()
     )]
-    OpenState {
-        path: PathBuf,
-        /// Its permissions.
-        mode: u32,
-    },
+    OpenState { path: PathBuf, mode: u32 },
     /// The journals cannot be got at.
     #[error("{}: cannot be looked at for undo journals: {source}", path.display())]
-    UnusableState {
-        /// Where they should be.
-        path: PathBuf,
-        source: io::Error,
-    },
-    /// Something could not be made, filled or opened.
+    UnusableState { path: PathBuf, source: io::Error },
+    /// Something could not be made, filled or opened; `action` is an infinitive: `make a private
+    /// directory in it`.
     #[error("{}: cannot {action}: {source}", path.display())]
-    Make {
-        path: PathBuf,
-        /// Infinitive: `make a private directory in it`.
-        action: &'static str,
-        source: io::Error,
-    },
+    Make { path: PathBuf, action: &'static str, source: io::Error },
     /// The file system filled up while a file was written.
     #[error(
         "{}: the file system is full after {} of {}; free some space, or choose a smaller size",
         path.display(), size(*done_bytes), size(*wanted_bytes)
     )]
-    Full {
-        path: PathBuf,
-        /// Written so far.
-        done_bytes: u64,
-        /// Size wanted.
-        wanted_bytes: u64,
-    },
+    Full { path: PathBuf, done_bytes: u64, wanted_bytes: u64 },
     /// A virtual disk could not be opened.
     #[error("arm {arm}: {source}")]
-    Stack {
-        arm: String,
-        /// The disk's reason.
-        source: iotax_vdisk::Error,
-    },
+    Stack { arm: String, source: iotax_vdisk::Error },
     /// An arm's layers could not be made.
     #[error("arm {arm}: {source}")]
-    Arm {
-        arm: String,
-        /// What went wrong.
-        source: Box<Error>,
-    },
+    Arm { arm: String, source: Box<Error> },
     /// Another program did not do what it was run for.
     #[error("{name} failed ({status}){}{said}", if said.is_empty() { "" } else { ": " })]
-    Program {
-        /// The program.
-        name: String,
-        status: String,
-        /// The end of what it printed; may be empty.
-        said: String,
-    },
+    Program { name: String, status: String, said: String },
     /// A command of the user's that makes a setting of the host has failed.
     #[error("arm {arm}: its `before` command `{command}` failed: {source}")]
     SettingFailed { arm: String, command: String, source: Box<Error> },
@@ -114,82 +75,46 @@ pub enum Error {
          hand, or correct what keeps the command from it and run `iotax undo`; to forget about it, delete {}",
         journal.display()
     )]
-    SettingLeft {
-        arm: String,
-        command: String,
-        /// The journal that remembers it.
-        journal: PathBuf,
-        source: Box<Error>,
-    },
+    SettingLeft { arm: String, command: String, journal: PathBuf, source: Box<Error> },
     /// Not measured, since the setting of another arm may still be in force.
     #[error("not measured, since a setting of another arm could not be undone: {why}")]
     AfterSettingLeft { why: String },
     /// A layer came out otherwise than asked for, and would be measured under a wrong name.
     #[error("{layer} was to have {asked}, but the kernel made it with {made}; {remedy}")]
-    NotAsAsked {
-        /// Its word.
-        layer: &'static str,
-        asked: String,
-        made: String,
-        remedy: &'static str,
-    },
+    NotAsAsked { layer: &'static str, asked: String, made: String, remedy: &'static str },
     /// The kernel did not mount a file system.
     #[error(
         "cannot mount {kind}{}: {source}; the kernel log (dmesg) may say more",
         if options.is_empty() { String::new() } else { format!(" with {options}") }
     )]
-    Mount {
-        /// Type of the file system.
-        kind: String,
-        options: String,
-        source: io::Error,
-    },
+    Mount { kind: String, options: String, source: io::Error },
     /// Somebody uses what is to be taken down.
     #[error(
         "{}: is in use by another process (see fuser -vm); end it and run \
          iotax undo. The journal is {}",
         path.display(), journal.display()
     )]
-    Busy {
-        /// What was to be removed.
-        path: PathBuf,
-        /// The journal that says it should be removed.
-        journal: PathBuf,
-    },
+    Busy { path: PathBuf, journal: PathBuf },
     /// A virtual disk that programs use.
     #[error(
         "{}: is in use (fuser -vm {} says by whom; losetup -a lists loop devices): end that, or \
          add --force, and its I/O fails",
         path.display(), path.display()
     )]
-    InUse {
-        /// The disk's mount point.
-        path: PathBuf,
-    },
+    InUse { path: PathBuf },
     /// A server of virtual disks that does not end.
     #[error(
         "the process {pid}, which serves {}, does not end; somebody still uses the disk \
          (see fuser -vm {})",
         path.display(), path.display()
     )]
-    Lingers {
-        /// The process.
-        pid: u32,
-        /// The disk's mount point.
-        path: PathBuf,
-    },
+    Lingers { pid: u32, path: PathBuf },
     /// The user stopped the preparation.
     #[error("interrupted while preparing; everything made so far was removed")]
     Interrupted,
     /// A target that was there at the start is gone or was replaced.
     #[error("arm {arm}: {} is no longer what it was at the start: {what}", path.display())]
-    Vanished {
-        arm: String,
-        /// Its target.
-        path: PathBuf,
-        /// What happened to it.
-        what: String,
-    },
+    Vanished { arm: String, path: PathBuf, what: String },
     /// A stack of the system beside others.
     #[error(
         "{arm}: layers of the system can only be driven alone, and whether targets share a cap \
@@ -201,58 +126,31 @@ pub enum Error {
         "{}: left alone: {why}. If it is yours, delete {} to forget about it",
         path.display(), journal.display()
     )]
-    NotOurs {
-        /// What was to be removed.
-        path: PathBuf,
-        /// How it differs.
-        why: &'static str,
-        /// The journal that says it should be removed.
-        journal: PathBuf,
-    },
+    NotOurs { path: PathBuf, why: &'static str, journal: PathBuf },
     /// The place where something was made cannot be seen at the moment.
     #[error(
         "{}: cannot be looked at, because its file system is not mounted or its directory is gone. \
          Mount it and undo again, or delete {} to forget about it",
         path.display(), journal.display()
     )]
-    OutOfSight {
-        /// What was to be removed.
-        path: PathBuf,
-        /// The journal that says it should be removed.
-        journal: PathBuf,
-    },
+    OutOfSight { path: PathBuf, journal: PathBuf },
     /// A device that was written to cannot be found.
     #[error(
         "{}: the device is not there, and what iotax made on it is on no other; attach it and \
          undo again, or delete {} to forget about it",
         path.display(), journal.display()
     )]
-    DeviceGone {
-        /// Its node at the time.
-        path: PathBuf,
-        /// The journal that says what was made.
-        journal: PathBuf,
-    },
+    DeviceGone { path: PathBuf, journal: PathBuf },
     /// Removing failed.
     #[error(
         "{}: cannot be removed: {source}. Undo again when that is solved, or remove it yourself \
          and delete {}",
         path.display(), journal.display()
     )]
-    Remove {
-        /// What was to be removed.
-        path: PathBuf,
-        source: io::Error,
-        /// The journal that says it should be removed.
-        journal: PathBuf,
-    },
+    Remove { path: PathBuf, source: io::Error, journal: PathBuf },
     /// A journal that this program cannot use.
     #[error("{}: {why}; nothing in it was undone", journal.display())]
-    UnusableJournal {
-        journal: PathBuf,
-        /// Why it is unusable and what to do.
-        why: String,
-    },
+    UnusableJournal { journal: PathBuf, why: String },
 }
 
 impl Error {

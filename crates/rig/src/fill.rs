@@ -15,7 +15,6 @@ use rustix::fs::{Advice, FallocateFlags, fadvise, fallocate};
 use rustix::io::Errno;
 
 use crate::error::Error;
-use crate::progress::Progress;
 
 /// Bytes per write.
 const CHUNK_BYTES: usize = 1 << 20;
@@ -26,7 +25,7 @@ const CHUNKS_PER_SYNC: u64 = 64;
 
 /// Who is told about progress, and who may stop it.
 pub(crate) struct Watch<'a> {
-    pub(crate) progress: &'a mut dyn FnMut(&Progress<'_>),
+    pub(crate) progress: &'a mut dyn FnMut(&Preparing<'_>),
     pub(crate) stop: &'a AtomicBool,
 }
 
@@ -88,7 +87,7 @@ pub(crate) fn fill(
         };
         synced.map_err(|error| failure(path, done_bytes, size_bytes, error))?;
         done_bytes = done_here;
-        (watch.progress)(&Progress::Filling { what: &what, done_bytes, size_bytes });
+        (watch.progress)(&Preparing::Filling { what: &what, done_bytes, size_bytes });
     }
     // Only a hint; file systems without it keep their pages, and direct I/O does not see them.
     let _ = fadvise(file, 0, None, Advice::DontNeed);
@@ -105,6 +104,16 @@ fn failure(path: &Path, done_bytes: u64, wanted_bytes: u64, source: io::Error) -
     }
 }
 
+/// What is being prepared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Preparing<'a> {
+    /// A disk is filled with data: what, for people, a file, or a stack in memory; bytes that are on
+    /// the device, and that there will be.
+    Filling { what: &'a str, done_bytes: u64, size_bytes: u64 },
+    /// The layers of an arm are made.
+    Making { arm: &'a str },
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -117,8 +126,8 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         let mut told = Vec::new();
         let stop = AtomicBool::new(false);
-        let mut progress = |progress: &Progress<'_>| {
-            let Progress::Filling { done_bytes, .. } = progress else { panic!("only filling") };
+        let mut progress = |progress: &Preparing<'_>| {
+            let Preparing::Filling { done_bytes, .. } = progress else { panic!("only filling") };
             told.push(*done_bytes);
         };
         let mut watch = Watch { progress: &mut progress, stop: &stop };
@@ -149,7 +158,7 @@ mod tests {
     fn the_stop_flag_ends_it_between_two_chunks() {
         let file = tempfile::tempfile().unwrap();
         let stop = AtomicBool::new(false);
-        let mut progress = |_: &Progress<'_>| stop.store(true, Ordering::Relaxed);
+        let mut progress = |_: &Preparing<'_>| stop.store(true, Ordering::Relaxed);
         let mut watch = Watch { progress: &mut progress, stop: &stop };
         let result = fill(&file, Path::new("x"), 8 << 20, 1, &mut watch);
         assert_eq!(result.unwrap_err().fault(), Fault::Interrupted);

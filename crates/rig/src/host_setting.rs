@@ -24,7 +24,8 @@ impl HostSetting {
     /// Runs the command that makes it. What undoes it is on disk before that, and runs if it fails: a
     /// command that failed half-way may have changed something.
     pub(crate) fn make(
-        (arm, name): (usize, &str),
+        arm: usize,
+        name: &str,
         commands: &HostCommands,
         state_dir: Option<PathBuf>,
         stop: &AtomicBool,

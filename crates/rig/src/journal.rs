@@ -75,11 +75,8 @@ pub(crate) struct Open {
 pub(crate) enum Found {
     /// Its run is dead; nobody else undoes it.
     Dead(Open),
-    /// Its run lives, or someone else undoes it.
-    Living {
-        /// The process that wrote it.
-        owner: Option<u32>,
-    },
+    /// Its run lives, or someone else undoes it: the process that wrote it.
+    Living { owner: Option<u32> },
     /// It was removed meanwhile.
     Gone,
 }

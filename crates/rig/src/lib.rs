@@ -20,17 +20,17 @@
 //! | `layers` | the layers of the system, one file each |
 //! | `namespace` | network namespaces without a name |
 //! | `network`, `network_path` | links and their bases, the peer at the far end; layers made on them |
-//! | `assembly`, `build_context` | an arm made of them, and what they are made with |
+//! | `assembly`, `context` | an arm made of them, and what they are made with |
 //! | `idle` | whether a process works or is stuck |
 //! | `programs`, `marked` | other programs run, and ended by what they bear |
-//! | `mounts`, `fuse` | things mounted and unmounted |
+//! | `mounts` | things mounted and unmounted |
 //! | `disks` | virtual disks for other programs |
 //! | `own_disk` | such a disk as a target |
 //! | `cloud` | disks of a cloud as stacks, from documented limits |
 //! | `device`, `archive` | devices given up to be overwritten, and every reason not to |
 //! | `alone` | arms that cannot be up side by side |
 //! | `signatures` | signatures on devices: found, told apart, wiped |
-//! | `needs`, `listing` | what layers need of the machine, and whether it has it |
+//! | `needs` | what layers need of the machine, and whether it has it |
 //! | `abandon` | the last way out, when I/O hangs in the kernel |
 //! | `undo` | takes down what dead runs left |
 //! | `held` | files and directories by descriptor, whatever becomes of their names |
@@ -40,8 +40,6 @@
 //! | `fill` | data that neither compresses nor dedupes |
 //! | `vdisk` | stacks of this process |
 //! | `site` | what the record says about each arm |
-//! | `known` | limits of control groups on a target |
-//! | `progress` | what whoever waits may be told |
 //! | `size` | sizes in messages |
 //!
 //! To add a layer that changes the system (a device mapping, a mount): one file in `layers` that
@@ -71,15 +69,12 @@ mod entry;
 mod error;
 mod fill;
 mod free_space;
-mod fuse;
 mod held;
 mod host_setting;
 mod identity;
 mod idle;
 mod journal;
-mod known;
 mod layers;
-mod listing;
 mod marked;
 mod mounts;
 mod namespace;
@@ -88,7 +83,6 @@ mod network;
 mod overlap;
 mod own_disk;
 mod programs;
-mod progress;
 mod read_ahead;
 mod refusal;
 mod resolved_target;
@@ -98,7 +92,6 @@ mod shelf;
 mod signatures;
 mod site;
 mod space_for_files;
-mod span;
 mod state;
 mod token;
 mod undo;
@@ -110,17 +103,17 @@ pub use check::refuse;
 pub use device::GivenUp;
 pub use disks::{Disk, ServeOptions, Served, serve, served, take_down};
 pub use error::Error;
+pub use fill::Preparing;
 pub use held::Held;
-pub use known::cgroup_limits;
 pub use layers::peer::{has_token, peer_elsewhere};
-pub use listing::{Requirement, availability, requirements};
 pub use needs::Missing;
+pub use needs::{Requirement, availability, requirements};
 pub use overlap::{Common, Overlap, overlaps};
-pub use progress::Progress;
 pub use refusal::{Obstacle, Refusal};
 pub use rig::{Options, Rig};
+pub use site::cgroup_limits;
+pub use space_for_files::span_bytes;
 pub use space_for_files::{least_stack_bytes, space_for_files};
-pub use span::span_bytes;
 pub use state::state_dir;
 pub use token::{Token, read_token};
 pub use undo::{UndoReport, undo};

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use iotax_experiment::Need;
+use iotax_experiment::{LayerInfo, Need};
 use iotax_inspect::hierarchy;
 
 use crate::namespace::Namespace;
@@ -29,7 +29,7 @@ pub(crate) fn unmet(need: Need) -> Option<Missing> {
         Need::Root => missing("not root".into(), "run as root (sudo)".into()),
         Need::Program { name, package, at_least } => {
             let install = format!("install the package {package} (apt-get install {package})");
-            let Some(path) = programs::find(name) else {
+            let Some(path) = programs::find_program(name) else {
                 return missing(format!("{name} is not installed"), install);
             };
             let wanted = at_least?;
@@ -129,7 +129,7 @@ fn can_be_made(probe: &[&str]) -> bool {
 
 /// Whether the kernel would find the module; loads nothing.
 fn loadable(module: &str) -> bool {
-    let Some(modprobe) = programs::find("modprobe") else { return false };
+    let Some(modprobe) = programs::find_program("modprobe") else { return false };
     let mut probe = Command::new(modprobe);
     probe.args(["--dry-run", "--quiet", "--", module]).stdin(Stdio::null());
     probe.stdout(Stdio::null()).stderr(Stdio::null());
@@ -152,9 +152,33 @@ fn version_in(text: &str) -> Option<(u32, u32)> {
     })
 }
 
+/// Something that a layer needs of the system, and whether it is there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Requirement {
+    /// What, for people: `mkfs.ext4 (package e2fsprogs)`.
+    pub what: String,
+    /// Why it is not met, and what to do; `None` if it is.
+    pub missing: Option<Missing>,
+}
+
+/// Everything that `layer` needs when it lives in the system. Nothing for
+/// layers that live in this process only. Looks, and changes nothing.
+pub fn requirements(layer: &'static LayerInfo) -> Vec<Requirement> {
+    let mut needs = layer.needs.to_vec();
+    needs.sort();
+    let requirement = |need: Need| Requirement { what: need.to_string(), missing: unmet(need) };
+    needs.into_iter().map(requirement).collect()
+}
+
+/// What keeps `layer` from being made in this system: empty if nothing does.
+pub fn availability(layer: &'static LayerInfo) -> Vec<Missing> {
+    requirements(layer).into_iter().filter_map(|requirement| requirement.missing).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use iotax_experiment::{Layer, World};
 
     #[test]
     fn versions_are_found_in_what_programs_say() {
@@ -186,6 +210,33 @@ mod tests {
         there is no /dev/no-such: use a kernel with the module no_such (modprobe no_such)
         the kernel has no device mapper encryption: use a kernel with the module no-such (modprobe no-such)
         the kernel has no mind reading: use a kernel that was built with mind reading
+        ");
+    }
+
+    #[test]
+    fn in_process_layers_need_nothing_and_all_others_root() {
+        for layer in Layer::catalog() {
+            let needs: Vec<_> = requirements(layer).into_iter().map(|need| need.what).collect();
+            // What they are is there already: the user's, the machine's, or load's own.
+            let is_there =
+                ["dir", "loopback", "peer", "remote", "tls", "ktls"].contains(&layer.name);
+            if layer.world != World::System || is_there {
+                continue;
+            }
+            assert!(needs.iter().any(|need| need == "root"), "{}: {needs:?}", layer.name);
+        }
+        let aes = LayerInfo::named("aes").unwrap();
+        assert_eq!(requirements(aes), []);
+    }
+
+    #[test]
+    fn needs_are_told_with_package_or_module() {
+        let told: Vec<_> =
+            requirements(LayerInfo::named("ext4").unwrap()).into_iter().map(|r| r.what).collect();
+        insta::assert_snapshot!(told.join("\n"), @"
+        root
+        mkfs.ext4 (package e2fsprogs)
+        ext4 in the kernel
         ");
     }
 }

@@ -7,7 +7,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use iotax_experiment::{Arm, Base, Target};
-use iotax_inspect::{Facts, Kind, site};
+use iotax_inspect::{Facts, SiteKind, site};
 use iotax_layers::File;
 
 use crate::device;
@@ -35,12 +35,7 @@ pub enum Common {
     /// The same block device.
     Device(PathBuf),
     /// One is a partition of the other.
-    Partition {
-        /// The partition.
-        part: PathBuf,
-        /// The disk that it is a part of.
-        disk: PathBuf,
-    },
+    Partition { part: PathBuf, disk: PathBuf },
 }
 
 impl fmt::Display for Overlap {
@@ -98,14 +93,16 @@ fn place(arm: &Arm) -> Option<(&Path, bool)> {
 fn common(a: &Facts, b: &Facts) -> Option<Common> {
     let path = a.path.clone();
     match (a.kind, b.kind) {
-        (Kind::BlockDevice, Kind::BlockDevice) if a.device_number == b.device_number => {
+        (SiteKind::BlockDevice, SiteKind::BlockDevice) if a.device_number == b.device_number => {
             Some(Common::Device(path))
         }
-        (Kind::BlockDevice, Kind::BlockDevice) => partition(a, b).or_else(|| partition(b, a)),
-        (Kind::File | Kind::Directory, _)
+        (SiteKind::BlockDevice, SiteKind::BlockDevice) => {
+            partition(a, b).or_else(|| partition(b, a))
+        }
+        (SiteKind::File | SiteKind::Directory, _)
             if a.kind == b.kind && (a.device_number, a.inode) == (b.device_number, b.inode) =>
         {
-            let is_file = a.kind == Kind::File;
+            let is_file = a.kind == SiteKind::File;
             Some(if is_file { Common::File(path) } else { Common::Directory(path) })
         }
         _ => None,
@@ -156,7 +153,7 @@ mod tests {
         let block = |number: u32, parts: &[u32]| {
             let of = |minor| iotax_inspect::DeviceNumber { major: 8, minor };
             let mut facts = site(Path::new("/dev/null")).unwrap();
-            facts.kind = Kind::BlockDevice;
+            facts.kind = SiteKind::BlockDevice;
             facts.path = format!("/dev/sd{number}").into();
             facts.device_number = of(number);
             facts.block = Some(iotax_inspect::BlockDevice {
@@ -171,7 +168,6 @@ mod tests {
                 partitions: Vec::new(),
                 partition_numbers: parts.iter().copied().map(of).collect(),
                 holders: Vec::new(),
-                parts: Vec::new(),
                 mounted_at: Vec::new(),
             });
             facts

@@ -2,7 +2,7 @@
 //! no further file, and a file in it that is no user's. Either stands for the disk, which a load
 //! may write as long as nobody has made something of it.
 
-use iotax_inspect::{Facts, Kind, Mount, mounts};
+use iotax_inspect::{Facts, Mount, SiteKind, mounts};
 
 use crate::device;
 use crate::error::Obstacle;
@@ -23,8 +23,8 @@ pub(crate) fn at(facts: &Facts) -> Result<Option<Facts>, Obstacle> {
     };
     let file = mount_point.join(FILE);
     match facts.kind {
-        Kind::Directory if facts.path == mount_point => look(&file).map(Some),
-        Kind::File if facts.path == file => Ok(Some(facts.clone())),
+        SiteKind::Directory if facts.path == mount_point => look(&file).map(Some),
+        SiteKind::File if facts.path == file => Ok(Some(facts.clone())),
         _ => Ok(None),
     }
 }

@@ -37,7 +37,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Longest time that a command of the user's may take.
 const COMMAND: Duration = Duration::from_mins(1);
 /// Where the program of that name lies.
-pub(crate) fn find(name: &str) -> Option<PathBuf> {
+pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let is_program = |path: &PathBuf| {
         fs::metadata(path).is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
@@ -64,10 +64,10 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// The program `name` of [`find`], or the one at a path. Errors wait until it is run.
+    /// The program `name` of [`find_program`], or the one at a path. Errors wait until it is run.
     pub(crate) fn new(name: impl AsRef<OsStr>) -> Self {
         let name = name.as_ref().to_owned();
-        let found = name.to_str().filter(|name| !name.contains('/')).and_then(find);
+        let found = name.to_str().filter(|name| !name.contains('/')).and_then(find_program);
         let mut command = Command::new(found.as_deref().map_or(name.as_os_str(), Path::as_os_str));
         // Ctrl-C is for iotax, which takes things down in order.
         command.process_group(0).stdin(Stdio::null()).env("LC_ALL", "C");
@@ -160,8 +160,8 @@ impl Program {
         die_with_parent(&mut self.command);
         let child = self.spawn(run, None)?;
         let Some(status) = wait(child, stop, self.limit)? else {
-            let limit = self.limit.unwrap_or_default().as_secs();
-            return Err(self.failed(&format!("did not end within {limit} s"), &self.said()));
+            let limit = iotax_quantity::span(self.limit.unwrap_or_default().as_secs());
+            return Err(self.failed(&format!("did not end within {limit}"), &self.said()));
         };
         let said = self.said();
         if status.success() { Ok(said) } else { Err(self.failed(&status.to_string(), &said)) }
@@ -210,7 +210,7 @@ impl Program {
     }
 
     /// What it has printed so far.
-    fn said(&self) -> String {
+    pub(crate) fn said(&self) -> String {
         let mut text = Vec::new();
         if let Ok(output) = &self.output {
             let mut output: &File = output;
@@ -238,25 +238,9 @@ pub(crate) struct Daemon {
 }
 
 impl Daemon {
-    /// Waits until `is_ready`, or until it ends, which is a failure. It is reaped when it ends.
-    pub(crate) fn until(
-        self,
-        stop: &AtomicBool,
-        mut is_ready: impl FnMut() -> bool,
-    ) -> Result<(), Error> {
-        self.until_some(stop, |_| is_ready().then_some(()))
-    }
-
-    /// Waits until it has said something of which `wanted` makes what is wanted, as above.
-    pub(crate) fn until_said<T>(
-        self,
-        stop: &AtomicBool,
-        mut wanted: impl FnMut(&str) -> Option<T>,
-    ) -> Result<T, Error> {
-        self.until_some(stop, |program| wanted(&program.said()))
-    }
-
-    fn until_some<T>(
+    /// Waits until `ready` has something of it, or until it ends, which is a failure. It is reaped when
+    /// it ends.
+    pub(crate) fn until<T>(
         mut self,
         stop: &AtomicBool,
         mut ready: impl FnMut(&Program) -> Option<T>,
@@ -423,7 +407,7 @@ mod tests {
         let daemon = sh(&script).input(b"secret\n").start("r", &token).unwrap();
         let input = PathBuf::from(format!("/proc/{}/fd/0", daemon.child.id()));
         let has_read = || fs::read_to_string(&secret).is_ok_and(|text| text == "secret\n");
-        daemon.until(&stop, has_read).unwrap();
+        daemon.until(&stop, |_| has_read().then_some(())).unwrap();
         fs::remove_file(&secret).unwrap();
         assert_eq!(fs::read(&input).unwrap(), b"");
         assert!(crate::marked::end_daemon(&token));
@@ -483,7 +467,7 @@ mod tests {
     fn a_daemon_ends_by_its_token_and_nothing_else_does() {
         let stop = AtomicBool::new(false);
         let token = crate::journal::token().unwrap();
-        sh("sleep 60").start("r", &token).unwrap().until(&stop, || true).unwrap();
+        sh("sleep 60").start("r", &token).unwrap().until(&stop, |_| Some(())).unwrap();
         assert!(!crate::marked::end_daemon("another"));
         assert!(crate::marked::end_daemon(&token));
         assert!(!crate::marked::end_daemon(&token));
@@ -493,7 +477,7 @@ mod tests {
     fn a_daemon_that_ends_at_once_says_why() {
         let stop = AtomicBool::new(false);
         let daemon = sh("echo bad option; exit 1").start("r", "t").unwrap();
-        let error = daemon.until(&stop, || false).unwrap_err();
+        let error = daemon.until(&stop, |_| None::<()>).unwrap_err();
         insta::assert_snapshot!(error, @"sh failed (exit status: 1): bad option");
     }
 }

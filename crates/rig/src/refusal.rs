@@ -46,28 +46,16 @@ pub enum Obstacle {
     Unreachable(io::Error),
     /// This machine lacks something that layers need.
     #[error("{what}; {remedy}")]
-    Lacks {
-        /// What is missing.
-        what: String,
-        remedy: String,
-    },
+    Lacks { what: String, remedy: String },
     /// A base too small for what stands on it.
     #[error("{layer} needs at least {}; choose a larger size", size(*least_bytes))]
-    TooSmallFor {
-        layer: &'static str,
-        /// Its least size.
-        least_bytes: u64,
-    },
+    TooSmallFor { layer: &'static str, least_bytes: u64 },
     /// Arguments that could make mkfs write to something other than its layer.
     #[error(
         "{layer}: mkfs=`{word}` names a file or device, which mkfs would overwrite; leave it out: \
          the file system is made on the layer below it alone"
     )]
-    NamesAnother {
-        layer: &'static str,
-        /// The argument.
-        word: String,
-    },
+    NamesAnother { layer: &'static str, word: String },
     /// A file that exists, in a stack that would overwrite it.
     #[error(
         "exists already, and layers would be written over it; name a file that does not exist yet, \
@@ -125,10 +113,7 @@ pub enum Obstacle {
         "everything on it would be lost; if nothing on it is needed, add --destroy {}",
         path.display()
     )]
-    NotGivenUp {
-        /// The device as the user wrote it.
-        path: PathBuf,
-    },
+    NotGivenUp { path: PathBuf },
     /// A device that the user gave up is not used.
     #[error(
         "was given up with --destroy, but no arm stands on it; check the name, or leave it out"
@@ -139,17 +124,10 @@ pub enum Obstacle {
         "cannot be up at the same time, because there is only one {what}; give one of them another \
          target, or run the jobs one after the other"
     )]
-    NotTogether {
-        /// What there is one of.
-        what: String,
-    },
+    NotTogether { what: String },
     /// Somebody uses a device.
     #[error("{by}; {remedy}")]
-    InUse {
-        /// Who, and how: `is mounted at /mnt`.
-        by: String,
-        remedy: &'static str,
-    },
+    InUse { by: String, remedy: &'static str },
     /// A device that is not blank.
     #[error(
         "carries {what}; if nothing on it is needed, wipe that yourself (wipefs --all {}), or name \
@@ -162,16 +140,10 @@ pub enum Obstacle {
         "looks like {what}; if nothing on it is needed, overwrite its first and last MiB yourself, \
          or name another device"
     )]
-    HoldsData {
-        /// What it looks like.
-        what: &'static str,
-    },
+    HoldsData { what: &'static str },
     /// It cannot be found out whether a device is blank.
     #[error("may hold data, because it cannot be looked at: {why}")]
-    Unprobed {
-        /// The reason.
-        why: String,
-    },
+    Unprobed { why: String },
     /// A virtual disk on a file that was not given up for writing.
     #[error(
         "is a virtual disk that is served read-only, since its file was there before; take it down \
@@ -214,67 +186,38 @@ pub enum Obstacle {
     WouldPrecondition,
     /// No room for one I/O.
     #[error("is empty; {advice}")]
-    Empty {
-        /// What to do about it.
-        advice: &'static str,
-    },
+    Empty { advice: &'static str },
     /// Smaller than one I/O, or than the size given in the stack.
     #[error(
         "holds {}, but {} are needed; {advice}",
         size(*has_bytes), size(*needed_bytes)
     )]
-    TooSmall {
-        /// Length of the file or capacity of the device.
-        has_bytes: u64,
-        /// Least possible.
-        needed_bytes: u64,
-        /// What to do about it.
-        advice: &'static str,
-    },
+    TooSmall { has_bytes: u64, needed_bytes: u64, advice: &'static str },
     /// The page cache cannot be bypassed.
     #[error(
         "its file system ({file_system}) cannot bypass the page cache; switch direct I/O off for \
          all arms (direct=false), or choose another place"
     )]
-    NoDirect {
-        /// Its type.
-        file_system: String,
-    },
+    NoDirect { file_system: String },
     /// Direct I/O in units the device cannot do.
     #[error(
         "direct I/O here must be in multiples of {align_bytes} bytes, but job {job} uses blocks \
          of {block_bytes}; choose larger blocks, or switch direct I/O off for all arms (direct=false)"
     )]
-    Unaligned {
-        /// The device's unit.
-        align_bytes: u32,
-        job: String,
-        /// Its block size.
-        block_bytes: u32,
-    },
+    Unaligned { align_bytes: u32, job: String, block_bytes: u32 },
     /// The file system has too little free space.
     #[error(
         "needs {} of free space, but only {} are available; free some space, or choose smaller \
          sizes",
         size(*needed_bytes), size(*free_bytes)
     )]
-    NoSpace {
-        /// For all arms on this file system together.
-        needed_bytes: u64,
-        /// Available to an unprivileged user.
-        free_bytes: u64,
-    },
+    NoSpace { needed_bytes: u64, free_bytes: u64 },
     /// Test files larger than the stack that they are to be on.
     #[error(
         "test files of {} do not fit a stack of {}",
         size(*files_bytes), size(*size_bytes)
     )]
-    FilesTooLarge {
-        /// For all phases of the workload together.
-        files_bytes: u64,
-        /// Capacity of the stack's base.
-        size_bytes: u64,
-    },
+    FilesTooLarge { files_bytes: u64, size_bytes: u64 },
     /// Layers that do not fit together, or with impossible parameters.
     #[error(transparent)]
     Stack(#[from] iotax_vdisk::Error),
@@ -284,12 +227,7 @@ pub enum Obstacle {
          choose smaller sizes, or `file` as the base",
         size(*needed_bytes), size(available.bytes), available.limit
     )]
-    NoMemory {
-        /// For all arms together.
-        needed_bytes: u64,
-        /// What can be taken without swapping or being killed.
-        available: AvailableMemory,
-    },
+    NoMemory { needed_bytes: u64, available: AvailableMemory },
 }
 
 impl Blame for Obstacle {

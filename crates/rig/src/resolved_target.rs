@@ -19,24 +19,16 @@ pub(crate) enum ResolvedTarget {
     Device(Box<Facts>),
     /// A stack in memory, or one whose base is made by the system.
     Memory,
-    /// A stack on an anonymous file, in the working directory.
-    Anonymous {
-        facts: Box<Facts>,
-        /// What tells the file from others: arms with the same share it. No absolute path, so it
-        /// is none that an arm could name.
-        key: PathBuf,
-    },
+    /// A stack on an anonymous file, in the working directory. Its key tells the file from others:
+    /// arms with the same share it. No absolute path, so it is none that an arm could name.
+    Anonymous { facts: Box<Facts>, key: PathBuf },
     /// A stack on a sparse file of its own without a name, in the working directory.
     Thin(Box<Facts>),
     /// A stack on a file or block device of the user's, which is only read.
     OnExisting(Box<Facts>),
-    /// A stack on a file that does not exist yet.
-    OnNew {
-        /// Where it will be: absolute, without symbolic links.
-        path: PathBuf,
-        /// The directory it will be in.
-        parent: Box<Facts>,
-    },
+    /// A stack on a file that does not exist yet: where it will be, absolute, without symbolic links,
+    /// and the directory it will be in.
+    OnNew { path: PathBuf, parent: Box<Facts> },
 }
 
 impl ResolvedTarget {

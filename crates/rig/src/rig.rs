@@ -15,16 +15,16 @@ use crate::arm_state::{ArmState, Up};
 use crate::assembly::{Assembly, Reached};
 use crate::build::{Build, Files};
 use crate::build_context::Surroundings;
-use crate::check::{Sharing, check};
+use crate::check::{Sharing, check_targets};
 use crate::device::Device;
 use crate::device::GivenUp;
 use crate::disk_file::DiskFile;
 use crate::error::Error;
+use crate::fill::Preparing;
 use crate::fill::Watch;
 use crate::held::{Held, exchanged};
 use crate::host_setting::HostSetting;
 use crate::journal::Journal;
-use crate::progress::Progress;
 use crate::site;
 
 /// What a rig needs from its surroundings.
@@ -35,7 +35,7 @@ pub struct Options<'a> {
     /// with a name is made.
     pub state_dir: Option<PathBuf>,
     /// Told while disks are filled with data, which may take minutes.
-    pub progress: &'a mut dyn FnMut(&Progress<'_>),
+    pub progress: &'a mut dyn FnMut(&Preparing<'_>),
     /// Set by someone else to end the making of arms, now or later; what was made so far is removed.
     pub stop: Arc<AtomicBool>,
     /// Block devices that may be overwritten.
@@ -100,7 +100,7 @@ impl Rig {
 
     fn open_sharing(spec: &Spec, options: Options<'_>, sharing: Sharing) -> Result<Self, Error> {
         let sharing = if spec.has_several_targets() { Sharing::Nothing } else { sharing };
-        let resolved_targets = check(spec, options.work_dir, options.given_up, sharing)?;
+        let resolved_targets = check_targets(spec, options.work_dir, options.given_up, sharing)?;
         let (apart, places) = spec.target_by_target();
         let Options { state_dir, progress, stop, .. } = options;
         let mut build = Build {
@@ -249,7 +249,7 @@ impl Rig {
         };
         let name = &self.arms[self.targets[arm].places.start].name;
         let state_dir = self.state_dir.clone();
-        let made = HostSetting::make((arm, name), commands, state_dir, &self.stop);
+        let made = HostSetting::make(arm, name, commands, state_dir, &self.stop);
         let made = made.inspect_err(|error| {
             if matches!(error, Error::SettingLeft { .. }) {
                 self.left = Some(error.to_string());

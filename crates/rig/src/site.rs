@@ -2,8 +2,10 @@
 
 use std::time::SystemTime;
 
-use iotax_experiment::{Arm, Base, Layer, Target, Workload};
-use iotax_inspect::{Facts, Kind};
+use iotax_experiment::documented::LimitBy;
+use iotax_experiment::{Arm, Base, KnownLimit, Layer, Target, Workload};
+use iotax_inspect::{Facts, SiteKind};
+use iotax_quantity::size;
 use iotax_record::{NamedSite, Site};
 use iotax_vdisk::VirtualDisk;
 
@@ -12,7 +14,6 @@ use crate::disk_file::direct_in;
 use crate::layers::maker::Top;
 use crate::resolved_target::ResolvedTarget;
 use crate::scratch;
-use iotax_quantity::size;
 
 /// Of direct I/O anywhere.
 const SECTOR_BYTES: u32 = 512;
@@ -143,9 +144,9 @@ pub(crate) fn of_assembly(arm: &Arm, resolved: &ResolvedTarget, assembly: &Assem
 /// The smallest unit of direct I/O at a path.
 fn smallest_at(facts: &Facts) -> Option<u32> {
     match facts.kind {
-        Kind::BlockDevice => facts.block.as_ref()?.logical_block_bytes,
-        Kind::Directory => direct_in(&facts.path)?.align_bytes,
-        Kind::File | Kind::Other => facts.direct_align_bytes,
+        SiteKind::BlockDevice => facts.block.as_ref()?.logical_block_bytes,
+        SiteKind::Directory => direct_in(&facts.path)?.align_bytes,
+        SiteKind::File | SiteKind::Other => facts.direct_align_bytes,
     }
 }
 
@@ -181,10 +182,10 @@ fn storage_of_stack(arm: &Arm, resolved: &ResolvedTarget) -> String {
 
 fn kind(facts: &Facts) -> &'static str {
     match facts.kind {
-        Kind::Directory => "directory",
-        Kind::File => "file",
-        Kind::BlockDevice => "block device",
-        Kind::Other => "other",
+        SiteKind::Directory => "directory",
+        SiteKind::File => "file",
+        SiteKind::BlockDevice => "block device",
+        SiteKind::Other => "other",
     }
 }
 
@@ -206,7 +207,7 @@ fn storage_id(resolved: &ResolvedTarget, facts: &Facts) -> String {
         ResolvedTarget::Thin(_) => format!("{device} thin files in {}", facts.path.display()),
         ResolvedTarget::OnNew { path, .. } => format!("{device} {}", path.display()),
         // The same device may have several nodes.
-        _ if facts.kind == Kind::BlockDevice => format!("{device}"),
+        _ if facts.kind == SiteKind::BlockDevice => format!("{device}"),
         _ => format!("{device} {}", facts.path.display()),
     }
 }
@@ -220,7 +221,7 @@ fn notes(facts: &Facts) -> Vec<String> {
     if facts.overlay {
         notes.push("overlay: the file system that does the work is one below".to_owned());
     }
-    let device = facts.block.as_ref().filter(|_| facts.kind == Kind::BlockDevice);
+    let device = facts.block.as_ref().filter(|_| facts.kind == SiteKind::BlockDevice);
     if let Some(device) = device {
         if !device.mounted_at.is_empty() {
             let places: Vec<_> =
@@ -260,4 +261,30 @@ fn span_notes(facts: &Facts, workload: &Workload) -> Option<String> {
             names.join(", ")
         )
     })
+}
+
+/// The limits of this process's cgroups on the disk under `target`, if it is a path.
+pub fn cgroup_limits(target: &Target, writes: bool) -> Vec<KnownLimit> {
+    let Some(path) = target.path() else { return Vec::new() };
+    let known = iotax_inspect::io_limits(path).into_iter().map(|limits| {
+        let (iops, bw_bytes) = if writes {
+            (limits.write_iops, limits.write_bw_bytes)
+        } else {
+            (limits.read_iops, limits.read_bw_bytes)
+        };
+        let of = limits.group;
+        KnownLimit { by: LimitBy::Cgroup, of, direction: None, iops, bw_bytes }
+    });
+    known.filter(|limit| limit.iops.is_some() || limit.bw_bytes.is_some()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stacks_are_free_of_this_process_s_groups() {
+        let stack = Target::parse("mem(size=1M)").unwrap();
+        assert_eq!(cgroup_limits(&stack, false), []);
+    }
 }

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use iotax_experiment::{Draft, Form, Stack};
+use iotax_experiment::{Base, Draft, Form, Stack, Target};
+use iotax_inspect::SiteKind;
 
 use crate::check::{resolved, space_needed};
-use crate::device;
-use crate::layers;
 use crate::resolved_target::look;
+use crate::{device, layers};
 
 /// The arm with the least room for test files, and how many bytes of them it has room for; `None`
 /// if no arm has any, or nobody knows how much it has. `work_dir`: where scratch files go; `None` to
@@ -50,9 +50,33 @@ pub fn least_stack_bytes(stack: &Stack, files_bytes: u64) -> Option<u64> {
     sizes.into_iter().find(is_enough)
 }
 
+/// Bytes of `target` that a load may use: all of a file, device or disk; `in_directory` bytes of a
+/// directory. Whole MiB; 0 if it holds not even one, or cannot be looked at, which
+/// [`Rig::open`](crate::Rig::open) refuses in its own words.
+pub fn span_bytes(target: &Target, in_directory: u64) -> u64 {
+    const MIB: u64 = 1 << 20;
+    let size = |path: &Path| {
+        iotax_inspect::site(path).map_or(0, |facts| match facts.kind {
+            SiteKind::Directory => in_directory,
+            _ => facts.size_bytes,
+        })
+    };
+    let bytes = match target {
+        Target::Path(path) => size(path),
+        Target::Stack(stack) if stack.form() == Form::Directory => in_directory,
+        Target::Stack(stack) => match (stack.size_bytes(), stack.base()) {
+            (Some(bytes), _) => bytes,
+            (None, Some(Base::Device(path))) => size(path),
+            _ => in_directory,
+        },
+        Target::Several(_) => 0,
+    };
+    bytes - bytes % MIB
+}
+
 #[cfg(test)]
 mod tests {
-    use iotax_experiment::{Arm, Spec, Stop, Target, Workload, parse_arms};
+    use iotax_experiment::{Arm, Spec, Stop, Workload, parse_arms};
 
     use super::*;
 

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use iotax_experiment::{Stack, Target};
 use iotax_inspect::hierarchy;
 use iotax_load::IoTarget;
-use iotax_rig::{Progress, Rig};
+use iotax_rig::{Preparing, Rig};
 use iotax_testing::{needs, needs_root};
 use rustix::fs::OFlags;
 
@@ -37,7 +37,7 @@ fn reads_are_limited_in_their_arm_alone() {
     ]);
     let stop = Arc::new(AtomicBool::new(false));
     let state = Some(root.path().join("state"));
-    let options = &mut |_: &Progress<'_>| ();
+    let options = &mut |_: &Preparing<'_>| ();
     let mut rig = Rig::open(&spec, common::options(root.path(), state, options, &stop)).unwrap();
     let files = [0, 1].map(|arm| {
         let file = directory(&mut rig, arm).join("data");

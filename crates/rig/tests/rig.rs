@@ -43,7 +43,7 @@ impl Bench {
     fn open_watched(
         &self,
         spec: &Spec,
-        progress: &mut dyn FnMut(&iotax_rig::Progress<'_>),
+        progress: &mut dyn FnMut(&iotax_rig::Preparing<'_>),
         stop: &Arc<AtomicBool>,
     ) -> Result<Rig, Error> {
         let work_dir = &self.at("work");
@@ -131,8 +131,10 @@ fn stopping_while_a_disk_is_filled_leaves_nothing_behind() {
     let arms = [("a", path(bench.at("target"))), ("b", file(Some(bench.at("other/x")), 8 << 20))];
     let stop = Arc::new(AtomicBool::new(false));
     let mut last = (0, 0);
-    let mut progress = |progress: &iotax_rig::Progress<'_>| {
-        let iotax_rig::Progress::Filling { done_bytes, size_bytes, .. } = *progress else { return };
+    let mut progress = |progress: &iotax_rig::Preparing<'_>| {
+        let iotax_rig::Preparing::Filling { done_bytes, size_bytes, .. } = *progress else {
+            return;
+        };
         last = (done_bytes, size_bytes);
         stop.store(done_bytes >= 2 << 20, Ordering::Relaxed);
     };
@@ -189,7 +191,7 @@ fn memory_is_filled_needs_no_journal_and_is_shared_by_nobody() {
     let mem = || stack([Layer::Mem(Mem { size_bytes: 1 << 20 })]);
     let spec = spec(&[("a", mem()), ("b", mem())]);
     let (stop, work_dir) = (Arc::new(AtomicBool::new(false)), bench.at("work"));
-    let mut silent = |_: &iotax_rig::Progress<'_>| ();
+    let mut silent = |_: &iotax_rig::Preparing<'_>| ();
     let options = common::options(&work_dir, None, &mut silent, &stop);
     let mut rig = Rig::open(&spec, options).unwrap();
     assert_ne!(read(&mut rig, 0, 4096), vec![0; 4096]);
@@ -362,7 +364,7 @@ fn without_a_place_for_the_journal_nothing_is_made() {
     insta::assert_snapshot!(bench.refusal(&spec(&[("a", path(bench.at("target")))])), @"ROOT/state/undo: the undo journal cannot be written here: Not a directory (os error 20); nothing was made. Name a writable directory in IOTAX_STATE_DIR");
     assert!(bench.left().is_empty());
     let (stop, work_dir) = (Arc::new(AtomicBool::new(false)), bench.at("work"));
-    let mut silent = |_: &iotax_rig::Progress<'_>| ();
+    let mut silent = |_: &iotax_rig::Preparing<'_>| ();
     let options = common::options(&work_dir, None, &mut silent, &stop);
     let error = Rig::open(&spec(&[("a", path(bench.at("target")))]), options).unwrap_err();
     insta::assert_snapshot!(error, @"there is no place for the undo journal, because neither HOME nor XDG_STATE_HOME is set; nothing was made. Name a writable directory in IOTAX_STATE_DIR");

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use iotax_experiment::{Arm, Driver, IndexEnds, Target, Workload};
 use iotax_inspect::{NetworkSubject, ProbeOptions};
-use iotax_load::Progress;
+use iotax_load::LayoutProgress;
 use iotax_record::{Counters, HostRecord, HostRole, LoadRecord, Site};
 use serde::{Deserialize, Serialize};
 
@@ -48,7 +48,7 @@ pub trait Runner {
         arm: usize,
         driver: Driver,
         workloads: &[&Workload],
-        progress: &Progress<'_>,
+        progress: &LayoutProgress<'_>,
     ) -> Result<(), Error>;
 
     /// Performs one trial.

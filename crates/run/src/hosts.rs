@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::thread;
 
 use iotax_experiment::{Driver, Workload};
-use iotax_load::Progress;
+use iotax_load::LayoutProgress;
 use iotax_record::Site;
 
 use crate::error::Error;
@@ -105,7 +105,7 @@ impl Runner for Hosts {
         arm: usize,
         driver: Driver,
         workloads: &[&Workload],
-        progress: &Progress<'_>,
+        progress: &LayoutProgress<'_>,
     ) -> Result<(), Error> {
         let (host, arm) = self.of(arm);
         host.prepare(arm, driver, workloads, progress)
@@ -180,7 +180,7 @@ mod tests {
             _: usize,
             _: Driver,
             _: &[&Workload],
-            _: &Progress<'_>,
+            _: &LayoutProgress<'_>,
         ) -> Result<(), Error> {
             Ok(())
         }

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use iotax_analyze::Progress;
+use iotax_analyze::Standing;
 use iotax_experiment::Purpose;
 use iotax_record::Trial;
 
@@ -43,5 +43,5 @@ pub enum Event<'a> {
     /// A probe of a search for caps is about to start, or a pause, which takes so long.
     StepStarts { purpose: Purpose, takes: Duration },
     /// A block ended and its data were looked at.
-    Looked(&'a Progress),
+    Looked(&'a Standing),
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use iotax_caps::{Caps, Ended, Observation, Prober, find};
+use iotax_caps::{Caps, Ended, Observation, Prober, search_caps};
 use iotax_experiment::{Driver, IndexEnds, Opened, Probe, ProbePurpose, Purpose, Search};
 use iotax_record::{End, EndReason, Environment, ProbeLoad, ProbeRecord, SearchHead, Writer};
 
@@ -41,7 +41,7 @@ pub fn search(setup: SearchSetup<'_>) -> Result<(Caps, End), Error> {
     let (search, opened) = (setup.search, setup.opened);
     let started = Instant::now();
     let mut prober = HostProber { setup, started, probes: 0, unwritten: None };
-    let caps = find(search, opened, &mut prober);
+    let caps = search_caps(search, opened, &mut prober);
     if let Some(error) = prober.unwritten {
         return Err(error.into());
     }
@@ -72,7 +72,7 @@ fn reason(ended: Option<&Ended>) -> EndReason {
 pub fn replay(head: &SearchHead, probes: Vec<ProbeRecord>) -> Option<Caps> {
     let environment = &head.host().environment;
     let mut replay = Replay { environment, probes: probes.into(), differs: false };
-    let caps = find(&head.search, &head.opened, &mut replay);
+    let caps = search_caps(&head.search, &head.opened, &mut replay);
     (!replay.differs).then_some(caps)
 }
 

@@ -21,6 +21,7 @@ pub fn variance(x: &[f64]) -> f64 {
 pub fn all_finite(x: &[f64]) -> bool {
     x.iter().all(|v| v.is_finite())
 }
+
 /// The middle value, or the mean of the two in the middle; NaN of nothing.
 pub fn median(x: &[f64]) -> f64 {
     let mut sorted = x.to_vec();
@@ -31,4 +32,9 @@ pub fn median(x: &[f64]) -> f64 {
         count if count % 2 == 1 => sorted[middle],
         _ => f64::midpoint(sorted[middle - 1], sorted[middle]),
     }
+}
+
+/// A number of things as results have it; more than anybody counts are as many as fit.
+pub fn count(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
 }

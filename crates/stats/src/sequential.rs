@@ -83,6 +83,24 @@ pub struct Decision {
     pub projection: Option<Projection>,
 }
 
+impl Decision {
+    /// A word without an interval behind it.
+    pub const fn without_size(blocks: usize, verdict: Verdict, stop: Option<StopReason>) -> Self {
+        Self {
+            blocks,
+            verdict,
+            sign: None,
+            log_ratio: None,
+            cost: None,
+            holds_if_dependent: true,
+            is_guarded: false,
+            dependence: None,
+            stop,
+            projection: None,
+        }
+    }
+}
+
 /// The sequential procedure with everything that does not depend on the data worked out.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sequential {
@@ -204,18 +222,8 @@ impl Sequential {
         let d = &series.d[..look];
         let at_last_look = d.len() == self.design().last_look();
         let Some(summary) = series.summary(look) else {
-            return Decision {
-                blocks: d.len(),
-                verdict: Verdict::Undecided,
-                sign: None,
-                log_ratio: None,
-                cost: None,
-                holds_if_dependent: true,
-                is_guarded: false,
-                dependence: None,
-                stop: at_last_look.then_some(StopReason::LastLook),
-                projection: None,
-            };
+            let stop = at_last_look.then_some(StopReason::LastLook);
+            return Decision::without_size(look, Verdict::Undecided, stop);
         };
         let log_ratio = self.critical.interval(&summary);
         let cost = self.goal.cost(log_ratio);

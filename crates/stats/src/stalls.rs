@@ -116,6 +116,11 @@ impl StallTest {
         let faster = n - worse >= cut(n);
         let stalls_more = one_stalled > 0 && arm_alone >= cut(one_stalled);
         let stalls_less = one_stalled > 0 && base_alone >= cut(one_stalled);
+        let by_sign = match (slower, faster) {
+            (true, _) => Some(Sign::Slower),
+            (_, true) => Some(Sign::Faster),
+            _ => None,
+        };
         let sign = match (slower || stalls_more, faster || stalls_less) {
             (true, false) => Some(Sign::Slower),
             (false, true) => Some(Sign::Faster),
@@ -129,12 +134,12 @@ impl StallTest {
         };
         Self {
             sign,
-            by_sign: slower || faster,
+            by_sign: by_sign.is_some(),
             by_stalls: stalls_more || stalls_less,
             informative: n,
             worse,
             needed: cut(n),
-            factor: factor(&informative, cut(n), (slower, faster)),
+            factor: factor(&informative, cut(n), by_sign),
             arm_stalls: blocks.iter().filter(|b| b.arm_stalled).count(),
             base_stalls: blocks.iter().filter(|b| b.base_stalled).count(),
             blocks: blocks.len(),
@@ -151,19 +156,17 @@ impl StallTest {
 /// A distribution-free bound on the median ratio: the `cut`-th of the differences in the direction
 /// of the verdict, each at its end nearer to the other arm; where only the other one stalled, that
 /// end is unknown.
-fn factor(informative: &[Block], cut: usize, (slower, faster): (bool, bool)) -> f64 {
+fn factor(informative: &[Block], cut: usize, sign: Option<Sign>) -> f64 {
     let towards = |sign: f64, is_unknown: fn(&Block) -> bool| {
         let end = |b: &Block| if is_unknown(b) { f64::INFINITY } else { sign * b.d };
         let mut ends: Vec<f64> = informative.iter().map(end).collect();
         ends.sort_by(f64::total_cmp);
         ends.get(cut - 1).map_or(1.0, |end| (-end.min(0.0)).exp())
     };
-    if slower {
-        towards(1.0, |b| b.base_stalled)
-    } else if faster {
-        towards(-1.0, |b| b.arm_stalled)
-    } else {
-        1.0
+    match sign {
+        Some(Sign::Slower) => towards(1.0, |b| b.base_stalled),
+        Some(Sign::Faster) => towards(-1.0, |b| b.arm_stalled),
+        None => 1.0,
     }
 }
 

@@ -32,15 +32,14 @@
 //!
 //! | module | idea |
 //! |---|---|
-//! | `disk`, `session` | the public face: open a stack, submit I/O to it |
-//! | `prepare` | filling a new disk with data |
+//! | `disk`, `session` | the public face: open a stack, fill it, submit I/O to it |
 //! | `stack` | the walk down and up |
 //! | `io` | the I/O on its way, and the promise that none is lost |
 //! | `layer`, `layers/*` | what an open layer is; one file per layer |
 //! | `bucket` | the token bucket behind `throttle` |
 //! | `clock`, `monotonic_clock` | time, injected; waiting for an instant precisely |
 //! | `handoff` | handing an I/O to another thread |
-//! | `memory` | is there enough for what a layer asks? |
+//! | `memory`, `shared_memory` | is there enough for what a layer asks? what a `mem` is |
 //! | [`fuse`] | the disk as a file that any program can use |
 //! | `chance` | repeatable randomness |
 //! | `xts` | AES-XTS-256 |
@@ -60,10 +59,11 @@ mod layers;
 mod memory;
 mod monotonic_clock;
 mod names;
-mod prepare;
 mod session;
+mod shared_memory;
 mod stack;
 mod stats;
+mod sync;
 mod xts;
 
 pub use rustix::io::Errno;

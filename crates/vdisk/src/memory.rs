@@ -7,7 +7,7 @@ use crate::error::Error;
 const RESERVE_BYTES: u64 = 256 << 20;
 
 /// `size_bytes` as a length, if that much can be had without swapping or killing.
-pub(crate) fn check(layer: &'static str, size_bytes: u64) -> Result<usize, Error> {
+pub(crate) fn check_available(layer: &'static str, size_bytes: u64) -> Result<usize, Error> {
     check_beside(layer, size_bytes, 0)
 }
 
@@ -40,8 +40,8 @@ mod tests {
 
     #[test]
     fn more_than_there_is_is_refused_by_name_and_figure() {
-        assert_eq!(check("mem", 4096).unwrap(), 4096);
-        let error = check("cache", u64::MAX).unwrap_err();
+        assert_eq!(check_available("mem", 4096).unwrap(), 4096);
+        let error = check_available("cache", u64::MAX).unwrap_err();
         let Error::NoMemory { layer: "cache", size_bytes: u64::MAX, .. } = error else {
             panic!("{error}")
         };

@@ -49,7 +49,9 @@ fn reason(of: &EndReason, spec: &Spec, analysis: &Analysis) -> String {
         }
         EndReason::RulesDecided => "every rule is broken or kept".to_owned(),
         EndReason::RulesOutOfReach { needed } => {
-            let why = needed.map_or_else(|| open_rule(analysis), |n| Some(price(n, most)));
+            // Each rule tells how many would decide it.
+            let more = || format!("at this noise it takes more than {most} blocks");
+            let why = needed.map_or_else(|| open_rule(analysis), |_| Some(more()));
             let why = why.map_or_else(String::new, |why| format!(": {why}"));
             format!("what is left of the rules is out of reach{why}")
         }
@@ -199,7 +201,7 @@ mod tests {
         a verdict on every arm is out of reach for 2 of them: at this noise it takes about 96 blocks, of at most 40
         the limit of 40 blocks was reached
         the last planned look at the data, after 40 blocks, was taken
-        what is left of the rules is out of reach: at this noise it takes about 6846 blocks, of at most 40
+        what is left of the rules is out of reach: at this noise it takes more than 40 blocks
         what is left of the rules is out of reach
         the effect of every arm changed, and a verdict on the blocks since is out of reach
         ");

@@ -3,27 +3,37 @@
 //! compile. Numbers are made text by `iotax_quantity`.
 #![forbid(unsafe_code)]
 #![deny(clippy::wildcard_enum_match_arm)]
+#![allow(
+    clippy::format_push_string,
+    reason = "texts are small, and `write!` to a string brings a result that cannot fail"
+)]
 
 pub mod arms;
+pub mod bandwidth;
 pub mod cap;
+pub mod catalog;
 pub mod cause;
+pub mod chart;
 pub mod doubt;
 pub mod effect;
 pub mod ending;
+pub mod format;
 pub mod interaction;
+pub mod job;
 pub mod limit;
+pub mod machine;
+pub mod method;
 pub mod name;
+pub mod note;
 mod outlook;
+pub mod provenance;
 pub mod question;
 pub mod rule;
+pub mod search;
+pub mod slow_mode;
 pub mod trial;
-
-/// `1 block`, `3 blocks`, `1,200 blocks`.
-pub fn counted(n: impl Into<u64>, noun: &str) -> String {
-    let n = n.into();
-    let plural = if n == 1 { "" } else { "s" };
-    format!("{} {noun}{plural}", iotax_quantity::grouped(n))
-}
+pub mod units;
+pub mod verdict;
 
 /// Text with a full stop, unless it ends a sentence already or is empty.
 pub fn sentence(text: &str) -> String {

@@ -1,6 +1,6 @@
 //! What things and measures are called.
 
-use iotax_analyze::{Against, Metric};
+use iotax_analyze::{Against, Metric, Verdict};
 use iotax_experiment::{Setting, Subject, Workload};
 use iotax_quantity::list;
 
@@ -35,6 +35,22 @@ pub fn against(against: &Against) -> String {
     match against {
         Against::Arm(name) => name.clone(),
         Against::Others(others) => format!("the other {others}"),
+    }
+}
+
+/// The one word that an interval earns.
+pub const fn verdict(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Slower => "slower",
+        Verdict::Faster => "faster",
+        Verdict::Equivalent => "equivalent",
+        Verdict::Undecided => "undecided",
+        Verdict::Masked => "masked",
+        Verdict::EffectChanged => "effect changed",
+        Verdict::NoInformation => "no information",
+        Verdict::NotIndependent => "not independent",
+        Verdict::InsufficientTailSamples => "insufficient tail samples",
+        Verdict::Overloaded => "overloaded",
     }
 }
 

@@ -1,10 +1,13 @@
 //! Rules, and why they could not be decided.
 
-use iotax_analyze::{Judgment, Missing, RuleOpen, Verdict};
-use iotax_experiment::rule::Condition;
-use iotax_quantity::count;
+use iotax_analyze::{Analysis, Effect, Estimate, Judgment, Missing, RuleOpen, Verdict};
+use iotax_experiment::Rule;
+use iotax_experiment::rule::{Condition, Figure, RuleOutcome};
+use iotax_quantity::{count, rate_interval};
 
-use crate::name;
+use crate::effect::EffectWords as _;
+use crate::name::{self, printable};
+use crate::{bandwidth, format};
 
 /// The arm, the layer, or the whole stack that a rule was held against.
 pub fn of(judgment: &Judgment) -> String {
@@ -26,7 +29,7 @@ pub fn why(judgment: &Judgment) -> Option<String> {
             has.round()
         ),
         RuleOpen::JobsUnmatched(jobs) => {
-            format!("{} that one side alone has could not be compared", count(jobs.into(), "job"))
+            format!("{} that one side alone has could not be compared", count(jobs, "job"))
         }
         RuleOpen::NoEnd => "the record has no end: its run was cut off".to_owned(),
         RuleOpen::Cut { held, run } => {
@@ -64,4 +67,179 @@ fn lost(missing: &Missing, of: &str) -> String {
         _ => format!("{arm} of {of_arm} trials of {of} and {base} of {of_base} of the baseline"),
     };
     format!("{what} gave nothing, and those that are left may be the fast ones")
+}
+
+/// Rules up to which each that is not kept gets a sentence; above that they are counted.
+const MAX_SENTENCES: usize = 4;
+
+/// What became of a rule, whatever it was held against.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ruling {
+    /// What it was held against, and the rule: `new: not slower by 5%`.
+    pub name: String,
+    /// Broken, kept or neither.
+    pub outcome: RuleOutcome,
+    /// For people, with what was found.
+    pub sentence: String,
+}
+
+impl Ruling {
+    pub fn new(of: &str, rule: &Rule, outcome: RuleOutcome, told: &str) -> Self {
+        let shown = printable(&rule.to_string());
+        let sentence = format!("Rule {}: `{shown}`: {told}.", self::outcome(outcome));
+        Self { name: format!("{of}: not {rule}"), outcome, sentence }
+    }
+}
+
+impl Ruling {
+    /// Of one of several phases.
+    #[must_use]
+    pub fn in_phase(self, name: &str) -> Self {
+        Self { sentence: format!("{name}: {}", self.sentence), ..self }
+    }
+}
+
+/// What became of the rules that were set for an experiment.
+pub fn rulings(analysis: &Analysis) -> Vec<Ruling> {
+    analysis.rules.iter().map(ruling).collect()
+}
+
+fn ruling(judgment: &Judgment) -> Ruling {
+    Ruling::new(&of(judgment), &judgment.rule, judgment.outcome, &told(judgment))
+}
+
+/// Those that are broken first, then those that are undecided; those that are kept in one sentence.
+pub fn sentences(rulings: &[Ruling]) -> Vec<String> {
+    let of = |outcome| rulings.iter().filter(move |ruling| ruling.outcome == outcome);
+    let mut sentences: Vec<String> = of(RuleOutcome::Fail)
+        .chain(of(RuleOutcome::Undecided))
+        .take(MAX_SENTENCES)
+        .map(|ruling| ruling.sentence.clone())
+        .collect();
+    let told = sentences.len();
+    let open = rulings.iter().filter(|ruling| ruling.outcome != RuleOutcome::Pass).count();
+    if open > told {
+        let more = count((open - told) as u64, "more rule");
+        sentences.push(format!("{more} broken or undecided: see Rules."));
+    }
+    match of(RuleOutcome::Pass).collect::<Vec<_>>().as_slice() {
+        [] => {}
+        [one] => sentences.push(one.sentence.clone()),
+        kept => sentences.push(format!("{} kept.", count(kept.len() as u64, "rule"))),
+    }
+    sentences
+}
+
+/// What the data say of a rule: `target has a sync p99 of 12.3 ms [11, 13.1] over 5 trials`.
+pub fn told(judgment: &Judgment) -> String {
+    let of = printable(&of(judgment));
+    let (link, what) = match judgment.rule.condition {
+        Condition::SlowerBy(_) => ("after", "block"),
+        Condition::Figure { .. } | Condition::BelowDocumented(_) => ("over", "trial"),
+    };
+    let seen = count(judgment.trials, what);
+    let over = format!("{link} {seen}");
+    let mut text = match measured(judgment) {
+        Some((verb, found)) => format!("{of} {verb} {found} {over}"),
+        None if judgment.outcome == RuleOutcome::Undecided => {
+            if judgment.open.is_none() && judgment.trials > 0 {
+                let verb = if judgment.trials == 1 { "tells" } else { "tell" };
+                format!("{seen} {verb} too little of {of}")
+            } else {
+                format!("nothing is known of {of} {over}")
+            }
+        }
+        None => format!("{of} completed nothing in some trials, {over}"),
+    };
+    if let Some(why) = why(judgment) {
+        text.push_str(&format!("; {why}"));
+    } else if let Some(needed) = judgment.needed {
+        text.push_str(&format!(
+            "; about {} would decide it",
+            iotax_quantity::grouped(needed.into())
+        ));
+    }
+    text
+}
+
+/// What was found, behind the verb that it needs: `has` and `a sync p99 of 12.3 ms [11, 13.1]`, `is`
+/// and `5.0x slower [4.2, 6.0] in throughput`.
+pub fn measured(judgment: &Judgment) -> Option<(&'static str, String)> {
+    let found = judgment.found?;
+    match (&judgment.rule.condition, judgment.metric) {
+        (Condition::Figure { figure, .. }, _) => Some(("has", of_figure(figure, found))),
+        (Condition::SlowerBy(_), metric) => {
+            let metric = metric?;
+            let effect = Effect::of(metric.on(), found.value, [found.lo, found.hi]);
+            Some(("is", effect.size(name::metric(metric))))
+        }
+        // No rule of trials.
+        (Condition::BelowDocumented(_), _) => None,
+    }
+}
+
+fn of_figure(figure: &Figure, found: Estimate) -> String {
+    match figure {
+        Figure::Iops => rate_interval(found.value, found.lo, found.hi, "IOPS"),
+        Figure::Bandwidth => {
+            let [value, lo, hi] = [found.value, found.lo, found.hi].map(bandwidth::measured);
+            format!("{value} {} [{lo}, {hi}]", bandwidth::MEASURED.word())
+        }
+        Figure::Time(..) => format!("a {} of {}", figure.name(), format::time_interval(found)),
+    }
+}
+
+/// What became of a rule, in a word.
+pub const fn outcome(outcome: RuleOutcome) -> &'static str {
+    match outcome {
+        RuleOutcome::Fail => "broken",
+        RuleOutcome::Pass => "kept",
+        RuleOutcome::Undecided => "undecided",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use iotax_analyze::Metric;
+    use iotax_experiment::{Rule, Subject};
+
+    use super::*;
+
+    fn judged(rule: &str, outcome: RuleOutcome, found: Option<(f64, f64, f64)>) -> Judgment {
+        let rule = Rule::parse(rule).unwrap();
+        let is_difference = matches!(rule.condition, Condition::SlowerBy(_));
+        Judgment {
+            rule,
+            of: Some(Subject::Arm("new".to_owned())),
+            outcome,
+            metric: is_difference.then_some(Metric::Throughput),
+            found: found.map(|(value, lo, hi)| Estimate { value, lo, hi }),
+            trials: 10,
+            needed: None,
+            missing: None,
+            open: None,
+        }
+    }
+
+    fn told_of(judgment: &Judgment) -> String {
+        ruling(judgment).sentence
+    }
+
+    #[test]
+    fn a_rule_is_told_with_what_was_found_and_what_is_missing() {
+        let broken = judged("slower by 5%", RuleOutcome::Fail, Some((0.23, 0.21, 0.25)));
+        insta::assert_snapshot!(told_of(&broken), @"Rule broken: `slower by 5%`: new is 23 % slower [21, 25] in throughput after 10 blocks.");
+        let far = judged("slower by 5%", RuleOutcome::Fail, Some((0.8, 0.75, 0.84)));
+        insta::assert_snapshot!(told_of(&far), @"Rule broken: `slower by 5%`: new is 5.0x slower [4.0, 6.2] in throughput after 10 blocks.");
+        let kept = judged("sync.p99 > 10ms", RuleOutcome::Pass, Some((4.1e6, 3.9e6, 4.4e6)));
+        insta::assert_snapshot!(told_of(&kept), @"Rule kept: `sync.p99 > 10ms`: new has a sync p99 of 4.1 ms [3.9, 4.4] over 10 trials.");
+        let open = judged("iops < 5000", RuleOutcome::Undecided, Some((5_010., 4_800., 5_300.)));
+        insta::assert_snapshot!(told_of(&Judgment { needed: Some(90), ..open }), @"Rule undecided: `iops < 5000`: new has 5,010 IOPS [4,800, 5,300] over 10 trials; about 90 would decide it.");
+        let gain = judged("slower by 5%", RuleOutcome::Pass, Some((-0.1, -0.12, -0.08)));
+        insta::assert_snapshot!(told_of(&gain), @"Rule kept: `slower by 5%`: new is 10 % faster [8, 12] in throughput after 10 blocks.");
+        let stalled = judged("p99 > 1ms", RuleOutcome::Fail, None);
+        insta::assert_snapshot!(told_of(&stalled), @"Rule broken: `latency.p99 > 1ms`: new completed nothing in some trials, over 10 trials.");
+        let early = judged("p99 > 1ms", RuleOutcome::Undecided, None);
+        insta::assert_snapshot!(told_of(&Judgment { trials: 2, ..early }), @"Rule undecided: `latency.p99 > 1ms`: 2 trials tell too little of new.");
+    }
 }

@@ -5,8 +5,7 @@ use iotax_experiment::KnownLimit;
 use iotax_record::Slow;
 use serde::Serialize;
 
-use super::estimate::QuantilePoint;
-use super::slow_mode::SlowMode;
+use super::QuantilePoint;
 use crate::counters::CounterSummary;
 
 /// One arm over all its usable trials: I/Os over time, and summed latency over I/Os, so that rate and
@@ -273,6 +272,25 @@ pub struct OperationSummary {
     /// Those that waited for another to end, where they can.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waited: Option<u64>,
+}
+
+/// I/Os that take many times as long as the others, with next to none in between, and that have a
+/// large share of all time.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct SlowMode {
+    /// Whether they are writes; reads else.
+    pub writes: bool,
+    pub ios: u64,
+    /// Their share of the I/Os of their direction.
+    pub share_of_ios: f64,
+    /// Their share of the time of all I/Os of the job.
+    pub share_of_time: f64,
+    /// Median of their latencies, in nanoseconds.
+    pub median_ns: u64,
+    /// Median of the others of their direction, in nanoseconds.
+    pub others_ns: u64,
+    /// The longest, in nanoseconds.
+    pub max_ns: u64,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]

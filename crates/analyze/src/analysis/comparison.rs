@@ -4,9 +4,7 @@ use iotax_experiment::Subject;
 use iotax_stats::verdict::Verdict;
 use serde::Serialize;
 
-use super::caps::Cap;
-use super::estimate::Estimate;
-use crate::analysis::Regime;
+use super::{Cap, Estimate, Regime};
 use crate::effect::Effect;
 use crate::metrics::Metric;
 
@@ -86,6 +84,34 @@ pub struct Comparison {
 }
 
 impl Comparison {
+    /// That has found nothing yet.
+    pub(crate) const fn new(subject: Subject, metric: Metric) -> Self {
+        Self {
+            subject,
+            against: None,
+            metric,
+            tax: None,
+            lo: None,
+            hi: None,
+            within: None,
+            base: None,
+            with: None,
+            difference_ns: None,
+            verdict: Verdict::Undecided,
+            sign: None,
+            blocks: 0,
+            p: None,
+            holds_after_holm: false,
+            blocks_needed: None,
+            regime: None,
+            change: None,
+            place: None,
+            missing: None,
+            stalls: None,
+            cap: None,
+        }
+    }
+
     /// What it found, to be said in words; `None` if that is nothing.
     pub fn effect(&self) -> Option<Effect> {
         Effect::new(self.metric.on(), self.tax, self.lo, self.hi)
@@ -174,28 +200,16 @@ impl Comparison {
     /// Of equal arms, for tests.
     pub(crate) fn example(verdict: Verdict, subject: Subject) -> Self {
         Self {
-            subject,
-            against: None,
-            within: None,
-            metric: Metric::Throughput,
             tax: Some(0.0),
             lo: Some(-0.01),
             hi: Some(0.01),
             base: Some(4000.0),
             with: Some(4000.0),
-            difference_ns: None,
             verdict,
             sign: Some(Verdict::Slower),
             blocks: 3,
-            p: None,
             holds_after_holm: true,
-            blocks_needed: None,
-            regime: None,
-            change: None,
-            place: None,
-            missing: None,
-            stalls: None,
-            cap: None,
+            ..Self::new(subject, Metric::Throughput)
         }
     }
 }

@@ -66,33 +66,17 @@ impl Check {
     /// Whether it puts the figures themselves in doubt, rather than their precision: such doubts are
     /// shown before any figure.
     pub const fn is_severe(self) -> bool {
-        match self {
-            Self::FailedTrials
-            | Self::Paused
-            | Self::StalledTrials
-            | Self::IoErrors
-            | Self::VerifyMismatch
-            | Self::LittlesLaw
-            | Self::GeneratorBound
-            | Self::OneCore
-            | Self::ScheduleSlip
-            | Self::ColdCacheUnproven
-            | Self::WrongSign
-            | Self::ImpossibleSpeed
-            | Self::CacheAnswered
-            | Self::AnotherJob
-            | Self::DifferentStorage
-            | Self::PlaceEffect
-            | Self::NotSteady => true,
+        !matches!(
+            self,
             Self::LayerCache
-            | Self::Steal
-            | Self::NotInterleaved
-            | Self::SharedStorage
-            | Self::NotGranted
-            | Self::RegimeShift
-            | Self::Dependence
-            | Self::Precision => false,
-        }
+                | Self::Steal
+                | Self::NotInterleaved
+                | Self::SharedStorage
+                | Self::NotGranted
+                | Self::RegimeShift
+                | Self::Dependence
+                | Self::Precision
+        )
     }
 }
 
@@ -412,6 +396,12 @@ impl Doubt {
 
     pub const fn about(subject: Subject, kind: DoubtKind, trials: u32) -> Self {
         Self { kind, of: Some(subject), trials, of_trials: None }
+    }
+
+    /// Of several comparisons together.
+    pub(crate) fn about_each(of: &[Subject], kind: DoubtKind, trials: u32) -> Self {
+        let of = if let [only] = of { Some(only.clone()) } else { None };
+        Self { kind, of, trials, of_trials: None }
     }
 
     pub const fn check(&self) -> Check {

@@ -3,8 +3,7 @@
 use iotax_experiment::{Factor, Setting};
 use serde::Serialize;
 
-use super::comparison::Comparison;
-use super::estimate::Estimate;
+use super::{Comparison, Estimate};
 use crate::metrics::Metric;
 
 /// What the levels of the factors cost, beside what each arm costs against the first.

@@ -1,42 +1,31 @@
 //! The result: everything a report shows, and nothing a report would still have to compute.
 
 mod arm;
-mod caps;
 mod comparison;
 mod doubt;
-mod estimate;
 mod matrix;
 mod outliers;
-mod precondition;
 mod question;
 mod rule;
-mod slow_mode;
+mod side_runs;
 
 use iotax_experiment::documented::Documented;
 use iotax_record::{EndReason, ExperimentHead};
+use iotax_stats::rci::Interval;
 use iotax_stats::verdict::Verdict;
 use serde::Serialize;
 
 use crate::counters::CounterSeries;
+pub use crate::facts::TrialOutcome;
 use crate::spread::LatencySpread;
-pub use crate::state::{NotPreconditioned, Regime, TrialOutcome};
-pub use arm::{
-    ArmSummary, FoundDepth, JobSummary, NetworkLoad, NetworkSummary, OperationSummary, Rates,
-    SyncSummary, TargetSummary, Work,
-};
-pub use caps::{ArmDepths, ArmDrain, Cap, DepthLevel, DepthResponse};
-pub use comparison::{Against, Comparison, EffectChange, Missing, PlaceEffect, Stalls};
-pub use doubt::{
-    CacheWay, Check, ColdCache, Doubt, DoubtKind, GrantedOption, GrantedOtherwise, InFlight,
-    LevelShift, Outlook, Withheld,
-};
-pub use estimate::{Estimate, QuantilePoint};
-pub use matrix::{FactorEffect, FactorEffects, FactorInteraction, FactorShift};
-pub use outliers::{ArmTax, FleetCost, Outlier, Outliers};
-pub use precondition::{ArmPrecondition, Steadiness};
-pub use question::{NoAnswer, OpenQuestion};
-pub use rule::{Judgment, RuleOpen};
-pub use slow_mode::SlowMode;
+pub use arm::*;
+pub use comparison::*;
+pub use doubt::*;
+pub use matrix::*;
+pub use outliers::*;
+pub use question::*;
+pub use rule::*;
+pub use side_runs::*;
 
 /// Version of the analysis format that this program writes.
 pub const FORMAT: u32 = 1;
@@ -133,6 +122,30 @@ pub struct Interaction {
     /// Whether they cost more or less together than apart.
     #[serde(skip)]
     pub verdict: Option<Verdict>,
+}
+
+/// A value with its interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Estimate {
+    /// Point estimate.
+    pub value: f64,
+    pub lo: f64,
+    pub hi: f64,
+}
+
+impl From<Interval> for Estimate {
+    fn from(interval: Interval) -> Self {
+        Self { value: interval.mean, lo: interval.lo, hi: interval.hi }
+    }
+}
+
+/// One point of a latency percentile curve.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct QuantilePoint {
+    /// Quantile in 0..1.
+    pub q: f64,
+    /// Latency in nanoseconds.
+    pub latency_ns: u64,
 }
 
 /// One trial, for charts and tables.

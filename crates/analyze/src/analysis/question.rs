@@ -3,7 +3,7 @@
 use iotax_experiment::Subject;
 use serde::Serialize;
 
-use super::doubt::{Outlook, Withheld};
+use super::{Outlook, Withheld};
 use crate::metrics::Metric;
 
 /// What could not be concluded, and why.

@@ -5,8 +5,7 @@ use iotax_experiment::{Rule, Subject};
 use iotax_stats::verdict::Verdict;
 use serde::Serialize;
 
-use super::comparison::Missing;
-use super::estimate::Estimate;
+use super::{Estimate, Missing};
 use crate::metrics::Metric;
 
 /// What the trials say of a rule, about one arm or layer.
@@ -64,6 +63,21 @@ pub enum RuleOpen {
 }
 
 impl Judgment {
+    /// Of no trial.
+    pub(crate) fn undecided(rule: &Rule, of: Option<Subject>) -> Self {
+        Self {
+            rule: rule.clone(),
+            of,
+            outcome: RuleOutcome::Undecided,
+            metric: None,
+            found: None,
+            trials: 0,
+            needed: None,
+            missing: None,
+            open: None,
+        }
+    }
+
     /// Whether it is neither broken nor kept.
     pub fn is_undecided(&self) -> bool {
         self.outcome == RuleOutcome::Undecided

@@ -1,6 +1,7 @@
 //! The costs of layers in nanoseconds per I/O.
 
 use iotax_stats::factorial::contrast;
+use iotax_stats::sample::count;
 
 use super::{Peel, times_per_io};
 use crate::analysis::{Attribution, Estimate, Interaction, LayerCost};
@@ -38,7 +39,7 @@ impl Peel<'_> {
             layers: layers.collect(),
             interactions: pairs.collect(),
             total_ns: cost(&self.layout.total),
-            blocks: u32::try_from(looked).unwrap_or(u32::MAX),
+            blocks: count(looked),
         }
     }
 

@@ -6,7 +6,7 @@ use iotax_stats::factorial::{Factorial, Screening};
 pub(crate) type Weights = Vec<f64>;
 
 /// The contrasts of a peel.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Layout {
     /// Names from bottom to top.
     pub layers: Vec<String>,
@@ -48,57 +48,23 @@ impl Layout {
         let arm_of = |mask: u64| masks.iter().position(|m| u64::from(*m) == mask);
         let full_mask = (1_u64 << count) - 1;
         let arms = Arms { masks, arm_of: &arm_of };
-        let factorial = Factorial::new(count).filter(|f| masks.len() >= f.arms());
-        let subsets: Vec<u64> = (0..=full_mask).take(masks.len()).collect();
-        let contrasts = match factorial.filter(|_| subsets.iter().all(|m| arm_of(*m).is_some())) {
-            Some(factorial) => Contrasts::of_factorial(factorial, &arms, &subsets)?,
-            None => Contrasts::of_screening(&Screening::new(count)?, &arms)?,
-        };
         let without = |i: usize| arm_of(full_mask ^ (1 << i));
-        Some(Self {
+        let blank = Self {
             layers: layers.to_vec(),
             bare: arm_of(0)?,
             full: arm_of(full_mask)?,
             without: (0..count).map(without).collect::<Option<_>>()?,
-            first_in: contrasts.first_in,
-            last_in: contrasts.last_in,
-            average: contrasts.average,
-            is_full: contrasts.is_full,
-            interactions: contrasts.interactions,
-            total: contrasts.total,
-        })
-    }
-}
-
-struct Arms<'a> {
-    masks: &'a [u32],
-    arm_of: &'a dyn Fn(u64) -> Option<usize>,
-}
-
-impl Arms<'_> {
-    /// Weights given per mask of `order`, put in the order of the experiment's arms.
-    fn spread(&self, weights: &[f64], order: &[u64]) -> Option<Weights> {
-        let mut spread = vec![0.0; self.masks.len()];
-        for (weight, mask) in weights.iter().zip(order) {
-            if *weight != 0.0 {
-                spread[(self.arm_of)(*mask)?] = *weight;
-            }
+            ..Self::default()
+        };
+        let factorial = Factorial::new(count).filter(|f| masks.len() >= f.arms());
+        let subsets: Vec<u64> = (0..=full_mask).take(masks.len()).collect();
+        match factorial.filter(|_| subsets.iter().all(|m| arm_of(*m).is_some())) {
+            Some(factorial) => blank.of_factorial(factorial, &arms, &subsets),
+            None => blank.of_screening(&Screening::new(count)?, &arms),
         }
-        Some(spread)
     }
-}
 
-struct Contrasts {
-    first_in: Vec<Weights>,
-    last_in: Vec<Weights>,
-    average: Vec<Weights>,
-    interactions: Vec<Pair>,
-    total: Weights,
-    is_full: bool,
-}
-
-impl Contrasts {
-    fn of_factorial(design: Factorial, arms: &Arms<'_>, order: &[u64]) -> Option<Self> {
+    fn of_factorial(self, design: Factorial, arms: &Arms<'_>, order: &[u64]) -> Option<Self> {
         let layers = 0..design.layers();
         let each = |weights: &dyn Fn(usize) -> Vec<f64>| {
             layers.clone().map(|i| arms.spread(&weights(i), order)).collect::<Option<Vec<_>>>()
@@ -119,10 +85,11 @@ impl Contrasts {
             interactions: pairs.map(pair).collect::<Option<_>>()?,
             total: arms.spread(&design.total(), order)?,
             is_full: true,
+            ..self
         })
     }
 
-    fn of_screening(design: &Screening, arms: &Arms<'_>) -> Option<Self> {
+    fn of_screening(self, design: &Screening, arms: &Arms<'_>) -> Option<Self> {
         let order = design.masks();
         let layers = (order.len().checked_sub(2)?) / 2;
         let each = |weights: &dyn Fn(usize) -> Vec<f64>| {
@@ -132,14 +99,27 @@ impl Contrasts {
         let mean = |(a, b): (&Weights, &Weights)| -> Weights {
             a.iter().zip(b).map(|(a, b)| f64::midpoint(*a, *b)).collect()
         };
-        Some(Self {
-            average: first_in.iter().zip(&last_in).map(mean).collect(),
-            interactions: Vec::new(),
-            total: arms.spread(&design.total(), order)?,
-            is_full: false,
-            first_in,
-            last_in,
-        })
+        let average = first_in.iter().zip(&last_in).map(mean).collect();
+        let total = arms.spread(&design.total(), order)?;
+        Some(Self { first_in, last_in, average, total, ..self })
+    }
+}
+
+struct Arms<'a> {
+    masks: &'a [u32],
+    arm_of: &'a dyn Fn(u64) -> Option<usize>,
+}
+
+impl Arms<'_> {
+    /// Weights given per mask of `order`, put in the order of the experiment's arms.
+    fn spread(&self, weights: &[f64], order: &[u64]) -> Option<Weights> {
+        let mut spread = vec![0.0; self.masks.len()];
+        for (weight, mask) in weights.iter().zip(order) {
+            if *weight != 0.0 {
+                spread[(self.arm_of)(*mask)?] = *weight;
+            }
+        }
+        Some(spread)
     }
 }
 

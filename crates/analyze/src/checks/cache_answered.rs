@@ -10,8 +10,7 @@ const MIN_SHARE: f64 = 0.5;
 /// Direct I/O was asked for, but something above the device answered. It did happen: direct
 /// writes to a directory encrypted by the file system, silently buffered, looked 4.5 times as fast.
 pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Doubt> {
-    let found = evidence.worst_per_arm(|trial, arm| finding(evidence, trial, arm));
-    found.into_iter().map(|worst| worst.doubt(|kind| kind)).collect()
+    evidence.worst_trials(|trial, arm| finding(evidence, trial, arm))
 }
 
 fn finding(evidence: &Evidence<'_>, trial: &TrialFacts, arm: usize) -> Option<(f64, DoubtKind)> {

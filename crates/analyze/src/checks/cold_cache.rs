@@ -11,12 +11,14 @@ const EXCESS: f64 = 1.5;
 
 /// A cold cache was asked for: did devices deliver what was read?
 pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Doubt> {
-    let found = evidence.worst_per_arm(|trial, arm| finding(evidence, trial, evidence.site(arm)));
-    let doubt = |found| DoubtKind::ColdCache { found };
-    found.into_iter().map(|worst| worst.doubt(doubt)).collect()
+    evidence.worst_trials(|trial, arm| {
+        let (how_bad, found) = proof(evidence, trial, evidence.site(arm))?;
+        Some((how_bad, DoubtKind::ColdCache { found }))
+    })
 }
 
-fn finding(
+/// What the proof lacks.
+fn proof(
     evidence: &Evidence<'_>,
     trial: &TrialFacts,
     site: Option<&Site>,
@@ -35,19 +37,16 @@ fn finding(
     let Some(delivered) = trial.system.device_read_bytes else {
         return Some((1.0, ColdCache::Unknown));
     };
-    let (read, delivered) = (cold as f64, delivered as f64);
-    if delivered < MIN_SHARE * read {
-        let missing = 1.0 - delivered / read;
-        return Some((
-            2.0 + missing,
-            ColdCache::Short { read_bytes: read, delivered_bytes: delivered },
-        ));
+    let (read_bytes, delivered_bytes) = (cold as f64, delivered as f64);
+    if delivered_bytes < MIN_SHARE * read_bytes {
+        let missing = 1.0 - delivered_bytes / read_bytes;
+        return Some((2.0 + missing, ColdCache::Short { read_bytes, delivered_bytes }));
     }
-    let excess = delivered / all_read as f64;
+    let excess = delivered_bytes / all_read as f64;
     let is_random = all().all(|(job, _)| job.pattern.is_random() || !job.reads());
     // What is read beside the jobs is delivered too, but counted in none.
     (excess > EXCESS && is_random && trial.beside.is_empty()).then(|| {
-        let (read_bytes, delivered_bytes) = (all_read as f64, delivered);
+        let read_bytes = all_read as f64;
         (1.0 - 1.0 / excess, ColdCache::Excess { read_bytes, delivered_bytes })
     })
 }

@@ -7,21 +7,12 @@ const MAX_SHARE: f64 = 0.10;
 /// Is the load generator, rather than the storage, what takes the time? Its own cost per I/O was
 /// measured at the start with an engine that does nothing.
 pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Doubt> {
-    let found = evidence.worst_per_arm(|trial, arm| {
+    evidence.worst_jobs(|arm, job, facts| {
         let own_ns = evidence.experiment.host(arm).generator_ns_per_io?;
-        evidence
-            .real_jobs(trial)
-            .map(|(job, facts)| {
-                let threads_ns = f64::from(facts.threads.max(1)) * facts.active_ns as f64;
-                let per_io_ns = threads_ns / facts.ios as f64;
-                (own_ns / per_io_ns, (job, per_io_ns))
-            })
-            .filter(|(share, _)| *share > MAX_SHARE)
-            .max_by(|a, b| a.0.total_cmp(&b.0))
-            .map(|(share, (job, per_io_ns))| {
-                let job = job.name.clone();
-                (share, DoubtKind::GeneratorShare { job, own_ns, per_io_ns })
-            })
-    });
-    found.into_iter().map(|worst| worst.doubt(|kind| kind)).collect()
+        let threads_ns = f64::from(facts.threads.max(1)) * facts.active_ns as f64;
+        let per_io_ns = threads_ns / facts.ios as f64;
+        let share = own_ns / per_io_ns;
+        let job = job.name.clone();
+        (share > MAX_SHARE).then_some((share, DoubtKind::GeneratorShare { job, own_ns, per_io_ns }))
+    })
 }

@@ -8,17 +8,16 @@ use crate::evidence::Evidence;
 /// File servers that granted something else than was asked for: client and server agree on the least
 /// of what both can, and say nothing.
 pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Doubt> {
-    let found = evidence.worst_per_arm(|trial, arm| {
+    evidence.worst_trials(|trial, arm| {
         let mount = trial.counters.as_ref()?.nfs_mounts.first()?;
         let asked = evidence.layers(arm).iter().find_map(|layer| match layer {
             Layer::Nfs(nfs) => Some(nfs),
             _ => None,
         });
-        let differences = differences(asked, mount);
-        (!differences.is_empty()).then_some((differences.len() as f64, differences))
-    });
-    let doubt = |options| DoubtKind::NotGranted { options };
-    found.into_iter().map(|worst| worst.doubt(doubt)).collect()
+        let options = differences(asked, mount);
+        let count = options.len() as f64;
+        (count > 0.0).then_some((count, DoubtKind::NotGranted { options }))
+    })
 }
 
 fn differences(asked: Option<&Nfs>, mount: &NfsMountSummary) -> Vec<GrantedOtherwise> {

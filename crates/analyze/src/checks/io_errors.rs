@@ -1,5 +1,3 @@
-use iotax_experiment::Subject;
-
 use crate::analysis::{Doubt, DoubtKind};
 use crate::evidence::Evidence;
 
@@ -22,7 +20,7 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Doubt> {
         }
         (trials > 0).then(|| {
             let kind = DoubtKind::IoErrors { errors, short, ios, first: first.map(str::to_owned) };
-            Doubt::about(Subject::Arm(evidence.names[arm].clone()), kind, trials)
+            Doubt::about(evidence.subject(arm), kind, trials)
         })
     });
     per_arm.collect()

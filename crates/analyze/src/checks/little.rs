@@ -11,22 +11,16 @@ const CLOCK_NS: f64 = 100.0;
 /// "A Proof for the Queuing Formula: L = lambda W", Operations Research 9, 1961). The number in
 /// flight is counted independently of latencies, and can never exceed threads x depth.
 pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Doubt> {
-    let found = evidence.worst_per_arm(|trial, _| {
-        evidence
-            .real_jobs(trial)
-            .filter_map(|(job, facts)| {
-                let (excess, by_latency, counted, bound) = deviation(facts)?;
-                let against = if by_latency > bound * (1.0 + TOLERANCE) {
-                    InFlight::Allowed(bound)
-                } else {
-                    InFlight::Counted(counted)
-                };
-                Some((excess, (job.name.clone(), by_latency, against)))
-            })
-            .max_by(|a, b| a.0.total_cmp(&b.0))
-    });
-    let doubt = |(job, by_latency, against)| DoubtKind::LittlesLaw { job, by_latency, against };
-    found.into_iter().map(|worst| worst.doubt(doubt)).collect()
+    evidence.worst_jobs(|_, job, facts| {
+        let (excess, by_latency, counted, bound) = deviation(facts)?;
+        let against = if by_latency > bound * (1.0 + TOLERANCE) {
+            InFlight::Allowed(bound)
+        } else {
+            InFlight::Counted(counted)
+        };
+        let job = job.name.clone();
+        Some((excess, DoubtKind::LittlesLaw { job, by_latency, against }))
+    })
 }
 
 /// How far the law is broken, with the three numbers in flight: by latency, counted, possible.

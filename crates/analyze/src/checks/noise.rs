@@ -1,6 +1,7 @@
 use iotax_experiment::Subject;
 use iotax_stats::dependence::long_run_variance;
 use iotax_stats::measuring_time::{MAX_SECONDS, optimal_seconds};
+use iotax_stats::sample::{mean, variance};
 use iotax_stats::verdict::Verdict;
 
 use crate::analysis::{Doubt, DoubtKind, Outlook};
@@ -11,36 +12,25 @@ use crate::evidence::Evidence;
 /// Noise that keeps comparisons undecided, and what a decision would take. Only in the primary
 /// metric, which decides when a run stops, and not for interactions, which do not.
 pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Doubt> {
-    let primary = evidence.conclusions.first().map(|c| c.comparison.metric);
-    let undecided: Vec<(&Conclusion, f64)> = evidence
-        .conclusions
-        .iter()
-        .filter(|c| Some(c.comparison.metric) == primary && !c.is_interaction())
+    let undecided: Vec<&Conclusion> = evidence
+        .primary()
+        .filter(|c| !c.is_interaction() && c.spread.is_some())
         .filter(|c| c.comparison.verdict == Verdict::Undecided)
-        .filter_map(|c| Some((c, c.spread?)))
         .collect();
-    let Some(blocks) = undecided.iter().map(|(c, _)| c.comparison.blocks).max() else {
+    let Some(blocks) = undecided.iter().map(|c| c.comparison.blocks).max() else {
         return Vec::new();
     };
-    let of: Vec<Subject> = undecided.iter().map(|(c, _)| c.comparison.subject.clone()).collect();
-    let spreads = undecided.iter().map(|(_, spread)| *spread);
-    let least = spreads.clone().fold(f64::INFINITY, f64::min);
-    let most = spreads.fold(0.0, f64::max);
-    let conclusions: Vec<&Conclusion> = undecided.iter().map(|(c, _)| *c).collect();
+    let of: Vec<Subject> = undecided.iter().map(|c| c.comparison.subject.clone()).collect();
+    let spreads = || undecided.iter().filter_map(|c| c.spread);
     let time_s = evidence.experiment.spec.workload().time_ns as f64 / 1e9;
     let best = best_trial_seconds(evidence).map(f64::ceil);
-    let doubt = Doubt {
-        of: if let [only] = of.as_slice() { Some(only.clone()) } else { None },
-        kind: DoubtKind::Noise {
-            of,
-            spread: [least, most],
-            outlook: outlook(&conclusions),
-            best_time_s: best.filter(|best| *best >= 1.5 * time_s),
-        },
-        trials: blocks,
-        of_trials: None,
+    let kind = DoubtKind::Noise {
+        spread: [spreads().fold(f64::INFINITY, f64::min), spreads().fold(0.0, f64::max)],
+        outlook: outlook(&undecided),
+        best_time_s: best.filter(|best| *best >= 1.5 * time_s),
+        of: of.clone(),
     };
-    vec![doubt]
+    vec![Doubt::about_each(&of, kind, blocks)]
 }
 
 /// What verdicts on these undecided comparisons would take; `None` if nothing would do.
@@ -70,7 +60,7 @@ fn best_trial_seconds(evidence: &Evidence<'_>) -> Option<f64> {
     let mut logs: Vec<Vec<f64>> = vec![Vec::new(); evidence.names.len()];
     for (arm, trial) in &kept {
         let series: Vec<f64> = trial.per_second_ios.iter().map(|ios| f64::from(*ios)).collect();
-        let mean = series.iter().sum::<f64>() / series.len() as f64;
+        let mean = mean(&series);
         if mean <= 0.0 {
             continue;
         }
@@ -90,8 +80,7 @@ fn best_trial_seconds(evidence: &Evidence<'_>) -> Option<f64> {
 fn pooled_variance(groups: &[Vec<f64>]) -> Option<f64> {
     let (mut squares, mut freedom) = (0.0, 0);
     for group in groups.iter().filter(|group| group.len() >= 2) {
-        let mean = group.iter().sum::<f64>() / group.len() as f64;
-        squares += group.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>();
+        squares += variance(group) * (group.len() - 1) as f64;
         freedom += group.len() - 1;
     }
     (freedom > 0).then(|| squares / freedom as f64)

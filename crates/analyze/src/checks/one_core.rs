@@ -12,7 +12,7 @@ const KEPT_UP: f64 = 0.99;
 
 /// Did one thread, or one CPU with interrupts, limit a flow, while the machine had CPUs left?
 pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Doubt> {
-    let found = evidence.worst_per_arm(|trial, arm| {
+    evidence.worst_trials(|trial, arm| {
         let environment = &evidence.experiment.host(arm).environment;
         let kept_up = |job: &JobFacts| {
             job.offered_ios.is_some_and(|offered| job.ios as f64 >= KEPT_UP * offered as f64)
@@ -22,8 +22,7 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Doubt> {
         }
         let all = trial.busiest.iter().filter_map(|one| judge(one, trial, environment));
         all.max_by(|a, b| a.0.total_cmp(&b.0))
-    });
-    found.into_iter().map(|worst| worst.doubt(|kind| kind)).collect()
+    })
 }
 
 /// The share of a CPU that it used, and what is to be said, if it is all and the machine had more.

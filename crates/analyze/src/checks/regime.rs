@@ -1,21 +1,15 @@
 use iotax_stats::regime::{LEVEL, monitor};
+use iotax_stats::sample::count;
 
-use crate::analysis::{Comparison, EffectChange};
-use crate::analysis::{Doubt, DoubtKind, LevelShift};
+use crate::analysis::{Comparison, Doubt, DoubtKind, EffectChange, LevelShift};
 use crate::evidence::Evidence;
 use crate::metrics::Metric;
 
 /// A level that changed for good in the middle of the run. One arm's is looked for first, since it
 /// moves the mean of all arms, too.
 pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Doubt> {
-    let primary = evidence.conclusions.first().map(|c| c.comparison.metric);
-    let changed: Vec<Doubt> = evidence
-        .conclusions
-        .iter()
-        .map(|conclusion| &conclusion.comparison)
-        .filter(|comparison| Some(comparison.metric) == primary)
-        .filter_map(|comparison| Some(of_one(comparison, comparison.change?)))
-        .collect();
+    let comparisons = evidence.primary().map(|conclusion| &conclusion.comparison);
+    let changed: Vec<Doubt> = comparisons.filter_map(|of| Some(of_one(of, of.change?))).collect();
     let mut doubts =
         if changed.is_empty() { of_all(evidence).into_iter().collect() } else { changed };
     doubts.extend(since_then(evidence));
@@ -28,7 +22,7 @@ fn since_then(evidence: &Evidence<'_>) -> Option<Doubt> {
     let arms = evidence.shifts.iter();
     let arms =
         arms.map(|shift| LevelShift { arm: evidence.names[shift.arm].clone(), iops: shift.iops });
-    let trials = u32::try_from(first.trials).unwrap_or(u32::MAX);
+    let trials = count(first.trials);
     Some(Doubt::of_all(DoubtKind::LevelSince { arms: arms.collect() }, trials))
 }
 
@@ -48,6 +42,6 @@ fn of_all(evidence: &Evidence<'_>) -> Option<Doubt> {
     let last = blocks[change.before - 1];
     let trials = evidence.trials.iter().filter(|trial| trial.usable && trial.block > last).count();
     let (after, ratio) = (last + 1, change.step.exp());
-    let trials = u32::try_from(trials).unwrap_or(u32::MAX);
+    let trials = count(trials);
     Some(Doubt::of_all(DoubtKind::LevelChanged { metric, after, ratio }, trials))
 }

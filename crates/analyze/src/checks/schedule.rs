@@ -15,37 +15,23 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Doubt> {
 }
 
 fn not_reached(evidence: &Evidence<'_>) -> Vec<Doubt> {
-    let found = evidence.worst_per_arm(|trial, _| {
-        evidence
-            .real_jobs(trial)
-            .filter_map(|(job, facts)| {
-                let offered = facts.offered_ios.filter(|ios| *ios > 0)?;
-                let achieved = facts.ios as f64 / offered as f64;
-                (achieved < MIN_ACHIEVED).then_some((1.0 - achieved, (job.name.clone(), achieved)))
-            })
-            .max_by(|a, b| a.0.total_cmp(&b.0))
-    });
-    let doubt = |(job, achieved)| DoubtKind::RateNotReached { job, achieved };
-    found.into_iter().map(|worst| worst.doubt(doubt)).collect()
+    evidence.worst_jobs(|_, job, facts| {
+        let offered = facts.offered_ios.filter(|ios| *ios > 0)?;
+        let achieved = facts.ios as f64 / offered as f64;
+        let job = job.name.clone();
+        (achieved < MIN_ACHIEVED)
+            .then_some((1.0 - achieved, DoubtKind::RateNotReached { job, achieved }))
+    })
 }
 
 /// Late starts matter in the job whose response times are compared, and where they reach the size
 /// of its tail.
 fn late(evidence: &Evidence<'_>) -> Vec<Doubt> {
-    let found = evidence.worst_per_arm(|trial, _| {
-        evidence
-            .real_jobs(trial)
-            .filter(|(_, facts)| facts.is_primary && facts.offered_ios.is_some())
-            .filter(|(_, facts)| facts.max_slip_ns > MIN_SLIP_NS.max(facts.p99_latency_ns / 2))
-            .map(|(job, facts)| {
-                let kind = DoubtKind::Late {
-                    job: job.name.clone(),
-                    slip_ns: facts.max_slip_ns,
-                    p99_ns: facts.p99_latency_ns,
-                };
-                (facts.max_slip_ns as f64, kind)
-            })
-            .max_by(|a, b| a.0.total_cmp(&b.0))
-    });
-    found.into_iter().map(|worst| worst.doubt(|kind| kind)).collect()
+    evidence.worst_jobs(|_, job, facts| {
+        let (slip_ns, p99_ns) = (facts.max_slip_ns, facts.p99_latency_ns);
+        let is_late = slip_ns > MIN_SLIP_NS.max(p99_ns / 2);
+        let job = job.name.clone();
+        (is_late && facts.is_primary && facts.offered_ios.is_some())
+            .then_some((slip_ns as f64, DoubtKind::Late { job, slip_ns, p99_ns }))
+    })
 }

@@ -5,20 +5,23 @@ use crate::facts::TrialFacts;
 /// Seconds a trial needs for a stall to stand out.
 const MIN_SECONDS: usize = 3;
 
+/// Share of the mean second below which the storage all but stopped.
+const STALLED: f64 = 0.5;
+
 /// Trials that completed nothing at all.
 pub(super) fn check_whole_trials(evidence: &Evidence<'_>) -> Vec<Doubt> {
-    let found = evidence.worst_per_arm(|trial, _| trial.stalled_below.map(|limit| (limit, limit)));
-    let doubt = |below_per_s| DoubtKind::StalledTrials { below_per_s };
-    found.into_iter().map(|worst| worst.doubt(doubt)).collect()
+    evidence.worst_trials(|trial, _| {
+        let below_per_s = trial.stalled_below?;
+        Some((below_per_s, DoubtKind::StalledTrials { below_per_s }))
+    })
 }
 
 /// Seconds in which the storage all but stopped.
 pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Doubt> {
-    let found = evidence.worst_per_arm(|trial, _| {
-        let lowest = lowest_second(trial)?;
-        (lowest < 0.5).then_some((-lowest, lowest))
-    });
-    found.into_iter().map(|worst| worst.doubt(|least| DoubtKind::StalledSecond { least })).collect()
+    evidence.worst_trials(|trial, _| {
+        let least = lowest_second(trial).filter(|least| *least < STALLED)?;
+        Some((-least, DoubtKind::StalledSecond { least }))
+    })
 }
 
 /// Whether a second of the trial fell below half of its mean; `None` if it is too short to tell.
@@ -26,7 +29,7 @@ pub(crate) fn stalled(trial: &TrialFacts) -> Option<bool> {
     if trial.stalled_below.is_some() {
         return Some(true);
     }
-    lowest_second(trial).map(|lowest| lowest < 0.5)
+    lowest_second(trial).map(|lowest| lowest < STALLED)
 }
 
 /// The slowest second as a share of the mean one.

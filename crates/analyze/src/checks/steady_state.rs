@@ -1,9 +1,9 @@
 use iotax_experiment::Subject;
 use iotax_stats::regime::{self, monitor};
+use iotax_stats::sample::count;
 use iotax_stats::trend::trend;
 
-use crate::analysis::ArmPrecondition;
-use crate::analysis::{Doubt, DoubtKind};
+use crate::analysis::{ArmPrecondition, Doubt, DoubtKind};
 use crate::evidence::Evidence;
 use crate::metrics::Metric;
 
@@ -18,12 +18,12 @@ fn of_arm(evidence: &Evidence<'_>, arm: &ArmPrecondition) -> Option<Doubt> {
     if arm.steady != Some(false) {
         return None;
     }
-    let rounds = u32::try_from(arm.rounds.len()).unwrap_or(u32::MAX);
+    let rounds = count(arm.rounds.len());
     let trials = evidence.trials.iter().filter(|t| t.usable && t.arm_name == arm.arm).count();
     Some(Doubt {
         kind: DoubtKind::NotSteady { rounds, window: arm.window },
         of: (evidence.names.len() > 1).then(|| Subject::Arm(arm.arm.clone())),
-        trials: u32::try_from(trials).unwrap_or(u32::MAX),
+        trials: count(trials),
         of_trials: None,
     })
 }
@@ -42,10 +42,10 @@ fn of_run(evidence: &Evidence<'_>) -> Option<Doubt> {
     let kind = DoubtKind::Trend {
         metric: measured(evidence),
         ratio: trend.change.exp(),
-        over: u32::try_from(levels.len()).unwrap_or(u32::MAX),
+        over: count(levels.len()),
         is_preconditioned: evidence.preconditioned.iter().any(|arm| arm.passes > 0),
     };
-    Some(Doubt::of_all(kind, u32::try_from(trials).unwrap_or(u32::MAX)))
+    Some(Doubt::of_all(kind, count(trials)))
 }
 
 fn measured(evidence: &Evidence<'_>) -> Metric {

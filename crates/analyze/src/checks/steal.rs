@@ -9,13 +9,10 @@ const SHORTEST_WINDOW_NS: u64 = 500_000_000;
 
 /// CPU time that the hypervisor gave to others.
 pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Doubt> {
-    let found = evidence.worst_per_arm(|trial, arm| {
+    evidence.worst_trials(|trial, arm| {
         let cpus = f64::from(evidence.experiment.host(arm).environment.cpus.max(1));
-        if trial.window_ns < SHORTEST_WINDOW_NS {
-            return None;
-        }
         let share = trial.system.cpu_steal_ns? as f64 / (cpus * trial.window_ns as f64);
-        (share > MAX_SHARE).then_some((share, share))
-    });
-    found.into_iter().map(|worst| worst.doubt(|share| DoubtKind::Steal { share })).collect()
+        let is_much = trial.window_ns >= SHORTEST_WINDOW_NS && share > MAX_SHARE;
+        is_much.then_some((share, DoubtKind::Steal { share }))
+    })
 }

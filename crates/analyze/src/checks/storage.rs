@@ -1,5 +1,4 @@
-use iotax_experiment::Subject;
-use iotax_record::{NamedSite, Site};
+use iotax_record::Site;
 
 use crate::analysis::{Doubt, DoubtKind};
 use crate::evidence::Evidence;
@@ -7,32 +6,29 @@ use crate::evidence::Evidence;
 /// Targets of one trial on one device share its caps: what they do together is not what each of them
 /// does alone.
 pub(super) fn check_targets(evidence: &Evidence<'_>) -> Vec<Doubt> {
-    let arms = evidence.names.iter().enumerate();
-    let sites = arms.filter_map(|(arm, name)| Some((name, &evidence.site(arm)?.targets)));
-    let of_arm = |(arm, targets): (&String, &Vec<NamedSite>)| {
-        let mut found = Vec::new();
+    let mut found = Vec::new();
+    for arm in 0..evidence.names.len() {
+        let targets = evidence.site(arm).map_or(&[][..], |site| &site.targets);
         for (at, a) in targets.iter().enumerate() {
             for b in &targets[at + 1..] {
                 if a.site.device.is_some() && !differs(&a.site, &b.site) {
                     let targets = [a.name.clone(), b.name.clone()];
                     let kind = DoubtKind::SharedStorage { targets };
-                    found.push(Doubt::about(Subject::Arm(arm.clone()), kind, 0));
+                    found.push(Doubt::about(evidence.subject(arm), kind, 0));
                 }
             }
         }
-        found
-    };
-    sites.flat_map(of_arm).collect()
+    }
+    found
 }
 
 /// Arms on different storage: placement alone may explain a difference (with one volume per arm
 /// and a spread of 5 % between volumes, 58 % false verdicts in simulation).
 pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Doubt> {
     let Some(base) = evidence.site(0) else { return Vec::new() };
-    let others = evidence.names.iter().enumerate().skip(1);
-    others
-        .filter(|(arm, _)| evidence.site(*arm).is_some_and(|site| differs(base, site)))
-        .map(|(_, name)| Doubt::about(Subject::Arm(name.clone()), DoubtKind::DifferentStorage, 0))
+    (1..evidence.names.len())
+        .filter(|arm| evidence.site(*arm).is_some_and(|site| differs(base, site)))
+        .map(|arm| Doubt::about(evidence.subject(arm), DoubtKind::DifferentStorage, 0))
         .collect()
 }
 

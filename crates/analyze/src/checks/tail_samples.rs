@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use iotax_experiment::Subject;
+use iotax_stats::sample::count;
 use iotax_stats::tail::samples_needed;
 use iotax_stats::verdict::Verdict;
 
@@ -25,8 +25,8 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Doubt> {
             let enough = (seconds * needed as f64 / has as f64).ceil();
             let time_ns = 1_000_000_000 * iotax_quantity::whole(enough);
             let kind = DoubtKind::TailSamples { metric, has, needed, time_ns };
-            let trials = u32::try_from(evidence.usable(arm).count()).unwrap_or(u32::MAX);
-            Doubt::about(Subject::Arm(evidence.names[arm].clone()), kind, trials)
+            let trials = count(evidence.usable(arm).count());
+            Doubt::about(evidence.subject(arm), kind, trials)
         })
         .collect()
 }

@@ -3,9 +3,8 @@ use crate::evidence::Evidence;
 
 /// Data that did not read back as written.
 pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Doubt> {
-    let found = evidence.worst_per_arm(|trial, _| {
+    evidence.worst_trials(|trial, _| {
         let blocks: u64 = trial.jobs.iter().map(|job| job.mismatches).sum();
-        (blocks > 0).then_some((blocks as f64, blocks))
-    });
-    found.into_iter().map(|worst| worst.doubt(|blocks| DoubtKind::Mismatch { blocks })).collect()
+        (blocks > 0).then_some((blocks as f64, DoubtKind::Mismatch { blocks }))
+    })
 }

@@ -1,8 +1,7 @@
 use iotax_experiment::{Does, Layer, LayerInfo, Subject};
 use iotax_stats::verdict::Verdict;
 
-use crate::analysis::Comparison;
-use crate::analysis::{Doubt, DoubtKind};
+use crate::analysis::{Comparison, Doubt, DoubtKind};
 use crate::evidence::Evidence;
 
 /// An added layer that makes things faster is questioned, not celebrated.

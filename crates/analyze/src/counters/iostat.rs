@@ -3,7 +3,7 @@
 use iotax_record::Counters;
 
 use super::figures::{CpuFigures, DeviceFigures};
-use super::samples::{Stretch, bounds, window};
+use super::samples::{Stretch, bounds, stretches, window};
 
 /// One stretch between two samples.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,19 +30,18 @@ pub struct IntervalDevice {
 /// All intervals of a trial, ramp included.
 pub fn intervals(counters: &Counters) -> Vec<Interval> {
     let edges = window(counters);
-    let bounds = bounds(counters);
-    let pairs = bounds.iter().zip(bounds.iter().skip(1));
-    pairs
-        .map(|(&from, &to)| {
-            let stretch = Stretch::new(counters, from, to);
+    stretches(counters, &bounds(counters))
+        .into_iter()
+        .map(|stretch| {
+            let Stretch { from, to, .. } = stretch;
             let devices = counters.devices.iter().filter_map(|device| {
                 let ever = [0, 4, 11, 15].iter().any(|i| device.counters[*i].at(to) != Some(0));
-                let figures = stretch.device(&device.counters).filter(|_| ever)?;
+                let figures = stretch.device(device).filter(|_| ever)?;
                 Some(IntervalDevice { name: device.name.clone(), figures })
             });
             Interval {
                 end_ns: counters.at_ns[to],
-                length_ns: counters.at_ns[to].saturating_sub(counters.at_ns[from]),
+                length_ns: stretch.length_ns(),
                 in_window: edges.is_some_and(|(first, last)| first <= from && to <= last),
                 cpu: stretch.cpu(),
                 devices: devices.collect(),

@@ -9,16 +9,8 @@ mod samples;
 mod series;
 mod summary;
 
-pub use figures::{
-    CpuFigures, DeviceFigures, DirectionFigures, MemoryFigures, NfsClientFigures, NfsFigures,
-    NfsTransportFigures, PressureFigures, StallFigures,
-};
-pub use interfaces::{InterfaceFigures, QdiscFigures, WayFigures};
-pub use iostat::{Interval, IntervalDevice, intervals};
-pub use series::{CounterLine, CounterSeries, Quantity};
-pub use summary::{
-    CounterSummary, DeviceSummary, InterfaceSummary, NfsMountSummary, NfsSummary, QdiscSummary,
-};
-
-pub(crate) use series::{IntervalBudget, MOST_INTERVALS, series};
-pub(crate) use summary::{of_arm, of_trial};
+pub use figures::*;
+pub use interfaces::*;
+pub use iostat::*;
+pub use series::*;
+pub use summary::*;

@@ -1,15 +1,14 @@
 //! Readings at one sample, and the samples that stretches of time are made of.
 
 use iotax_record::{
-    CPU_MODES, Counters, DISK_COUNTERS, INTERFACE_COUNTERS, NFS_COUNTERS, NFS_TRANSPORT_COUNTERS,
-    QDISC_COUNTERS, Series, Stalls,
+    CPU_MODES, Counters, DeviceCounters, InterfaceCounters, NfsOperation, QdiscCounters, Series,
+    Stalls,
 };
 
 use super::figures::{
-    CpuFigures, DeviceFigures, MemoryFigures, NfsClientFigures, NfsFigures, NfsTransportFigures,
-    PressureFigures, StallFigures,
+    CpuFigures, DeviceFigures, MemoryFigures, NfsClientFigures, NfsFigures, PressureFigures,
+    StallFigures,
 };
-
 use super::interfaces::{InterfaceFigures, QdiscFigures};
 
 /// Samples nearer to each other than this bound no stretch: its figures would be noise.
@@ -18,56 +17,45 @@ const SHORTEST_NS: u64 = 100_000_000;
 /// The stretch of time between two samples.
 #[derive(Clone, Copy)]
 pub(super) struct Stretch<'a> {
-    counters: &'a Counters,
-    from: usize,
-    to: usize,
+    pub counters: &'a Counters,
+    pub from: usize,
+    pub to: usize,
 }
 
-impl<'a> Stretch<'a> {
-    pub(super) fn new(counters: &'a Counters, from: usize, to: usize) -> Self {
-        Self { counters, from, to }
-    }
-
-    fn length_ns(self) -> u64 {
+impl Stretch<'_> {
+    pub(super) fn length_ns(self) -> u64 {
         let at = &self.counters.at_ns;
         at[self.to].saturating_sub(at[self.from])
     }
 
-    /// `None`: it was not there at one of the ends.
-    pub(super) fn device(self, counters: &[Series; DISK_COUNTERS]) -> Option<DeviceFigures> {
-        let (before, after) = (all(counters, self.from)?, all(counters, self.to)?);
-        Some(DeviceFigures::between(&before, &after, self.length_ns()))
+    /// What came of counters between its ends; `None`: they were not there at one of them.
+    pub(super) fn between<const N: usize, T>(
+        self,
+        counters: &[Series; N],
+        figures: fn(&[u64; N], &[u64; N], u64) -> T,
+    ) -> Option<T> {
+        Some(figures(&all(counters, self.from)?, &all(counters, self.to)?, self.length_ns()))
+    }
+
+    pub(super) fn device(self, device: &DeviceCounters) -> Option<DeviceFigures> {
+        self.between(&device.counters, DeviceFigures::between)
     }
 
     pub(super) fn cpu(self) -> Option<CpuFigures> {
         let ticks: &[Series; CPU_MODES] = self.counters.cpu_ticks.as_ref()?;
-        Some(CpuFigures::between(&all(ticks, self.from)?, &all(ticks, self.to)?))
+        self.between(ticks, |before, after, _| CpuFigures::between(before, after))
     }
 
-    pub(super) fn interface(
-        self,
-        counters: &[Series; INTERFACE_COUNTERS],
-    ) -> Option<InterfaceFigures> {
-        let (before, after) = (all(counters, self.from)?, all(counters, self.to)?);
-        Some(InterfaceFigures::between(&before, &after, self.length_ns()))
+    pub(super) fn interface(self, interface: &InterfaceCounters) -> Option<InterfaceFigures> {
+        self.between(&interface.counters, InterfaceFigures::between)
     }
 
-    pub(super) fn qdisc(self, counters: &[Series; QDISC_COUNTERS]) -> Option<QdiscFigures> {
-        let (before, after) = (all(counters, self.from)?, all(counters, self.to)?);
-        Some(QdiscFigures::between(&before, &after, self.length_ns()))
+    pub(super) fn qdisc(self, qdisc: &QdiscCounters) -> Option<QdiscFigures> {
+        self.between(&qdisc.counters, QdiscFigures::between)
     }
 
-    pub(super) fn nfs(self, counters: &[Series; NFS_COUNTERS]) -> Option<NfsFigures> {
-        let (before, after) = (all(counters, self.from)?, all(counters, self.to)?);
-        Some(NfsFigures::between(&before, &after, self.length_ns()))
-    }
-
-    pub(super) fn nfs_transport(
-        self,
-        counters: &[Series; NFS_TRANSPORT_COUNTERS],
-    ) -> Option<NfsTransportFigures> {
-        let (before, after) = (all(counters, self.from)?, all(counters, self.to)?);
-        Some(NfsTransportFigures::between(&before, &after, self.length_ns()))
+    pub(super) fn nfs(self, operation: &NfsOperation) -> Option<NfsFigures> {
+        self.between(&operation.counters, NfsFigures::between)
     }
 
     pub(super) fn nfs_client(self) -> Option<NfsClientFigures> {
@@ -127,11 +115,13 @@ impl<'a> Stretch<'a> {
 }
 
 fn all<const N: usize>(counters: &[Series; N], sample: usize) -> Option<[u64; N]> {
-    let mut values = [0; N];
-    for (value, series) in values.iter_mut().zip(counters) {
-        *value = series.at(sample)?;
-    }
-    Some(values)
+    let values: Option<Vec<u64>> = counters.iter().map(|series| series.at(sample)).collect();
+    values?.try_into().ok()
+}
+
+/// From each of these samples to the next.
+pub(super) fn stretches<'a>(counters: &'a Counters, bounds: &[usize]) -> Vec<Stretch<'a>> {
+    bounds.windows(2).map(|pair| Stretch { counters, from: pair[0], to: pair[1] }).collect()
 }
 
 /// The samples at the edges of the measured window: those taken nearest to them. `None`: there was

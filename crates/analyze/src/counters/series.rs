@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::figures::{CpuFigures, DeviceFigures, MemoryFigures, PressureFigures, StallFigures};
 use super::interfaces::{InterfaceFigures, QdiscFigures};
-use super::samples::{Stretch, bounds};
+use super::samples::{Stretch, bounds, stretches};
 
 /// Intervals kept over all trials of an experiment, the earliest first: enough for 25 minutes, and
 /// small enough for a page. The means have all trials.
@@ -95,11 +95,7 @@ pub enum Quantity {
 /// The lines of one trial; `None` if it has no interval.
 pub(crate) fn series(counters: &Counters) -> Option<CounterSeries> {
     let bounds = bounds(counters);
-    let stretches: Vec<Stretch> = bounds
-        .iter()
-        .zip(bounds.iter().skip(1))
-        .map(|(from, to)| Stretch::new(counters, *from, *to))
-        .collect();
+    let stretches = stretches(counters, &bounds);
     if stretches.is_empty() {
         return None;
     }
@@ -127,7 +123,7 @@ fn line<T: Copy>(
 
 fn devices(counters: &Counters, stretches: &[Stretch<'_>], lines: &mut Vec<CounterLine>) {
     for device in &counters.devices {
-        let figures: Vec<_> = stretches.iter().map(|s| s.device(&device.counters)).collect();
+        let figures: Vec<_> = stretches.iter().map(|s| s.device(device)).collect();
         let of = |quantity, value: fn(&DeviceFigures) -> f64| {
             line(quantity, &device.name, &figures, value)
         };
@@ -169,7 +165,7 @@ fn nfs(counters: &Counters, stretches: &[Stretch<'_>], lines: &mut Vec<CounterLi
     let operations = counters.nfs.iter().flat_map(|mount| &mount.operations);
     let mut used: Vec<_> = operations
         .map(|operation| {
-            let figures: Vec<_> = stretches.iter().map(|s| s.nfs(&operation.counters)).collect();
+            let figures: Vec<_> = stretches.iter().map(|s| s.nfs(operation)).collect();
             let total: f64 = figures.iter().flatten().map(|figures| figures.per_s).sum();
             (total, &operation.name, figures)
         })
@@ -187,7 +183,7 @@ fn nfs(counters: &Counters, stretches: &[Stretch<'_>], lines: &mut Vec<CounterLi
 fn interfaces(counters: &Counters, stretches: &[Stretch<'_>], lines: &mut Vec<CounterLine>) {
     for interface in &counters.interfaces {
         let name = interface.end.label(&interface.name);
-        let figures: Vec<_> = stretches.iter().map(|s| s.interface(&interface.counters)).collect();
+        let figures: Vec<_> = stretches.iter().map(|s| s.interface(interface)).collect();
         let of =
             |quantity, value: fn(&InterfaceFigures) -> f64| line(quantity, &name, &figures, value);
         lines.push(of(Quantity::InterfaceMbitPerS, |f| f.sent.bits_per_s / MBIT));
@@ -196,7 +192,7 @@ fn interfaces(counters: &Counters, stretches: &[Stretch<'_>], lines: &mut Vec<Co
             f.received.dropped_per_s + f.sent.dropped_per_s
         })];
         for qdisc in &interface.qdiscs {
-            let figures: Vec<_> = stretches.iter().map(|s| s.qdisc(&qdisc.counters)).collect();
+            let figures: Vec<_> = stretches.iter().map(|s| s.qdisc(qdisc)).collect();
             let name = format!("{name} {} {}", qdisc.kind, qdisc.place);
             let of =
                 |quantity, value: fn(&QdiscFigures) -> f64| line(quantity, &name, &figures, value);

@@ -3,6 +3,7 @@
 use iotax_experiment::rule::{Condition, RuleOutcome};
 use iotax_experiment::{Depth, Design, Job, SidePhase, SideRole, Spec, Stop, StopMode, Workload};
 use iotax_record::ExperimentHead;
+use iotax_stats::sample::count;
 use iotax_stats::tail::samples_needed;
 use iotax_stats::verdict::Verdict;
 
@@ -47,7 +48,7 @@ fn at_depths(spec: &Spec, chosen: impl Iterator<Item = bool>) -> Option<Spec> {
     };
     let chosen = spec.phases().enumerate().zip(chosen).filter(|(_, chosen)| *chosen);
     let loads = chosen.flat_map(|((of, phase), _)| depths(of, phase)).collect();
-    follow_up(spec, loads, "depth check", stop)
+    follow_up(spec, loads, stop)
 }
 
 /// The experiment that shows what a cap hides: the same arms with one I/O in flight, and at a rate
@@ -93,7 +94,7 @@ fn at_loads(spec: &Spec, rates: impl Iterator<Item = Option<Vec<(String, f64)>>>
                 shorten(load);
             }
         }
-        let fewest = spec.stop.min_blocks.max(u32::try_from(FIRST_LOOK).unwrap_or(u32::MAX));
+        let fewest = spec.stop.min_blocks.max(count(FIRST_LOOK));
         let fit = u32::try_from(fit(&loads)).unwrap_or(u32::MAX);
         max_blocks = max_blocks.min(fit.max(fewest));
     }
@@ -104,7 +105,7 @@ fn at_loads(spec: &Spec, rates: impl Iterator<Item = Option<Vec<(String, f64)>>>
         max_time_ns: None,
         ..spec.stop
     };
-    follow_up(spec, loads, "below-cap", stop)
+    follow_up(spec, loads, stop)
 }
 
 /// Whether there are enough I/Os for a p99 in the window of this load, and not in a shortened one.
@@ -169,17 +170,11 @@ fn rates(analysis: &Analysis) -> Vec<(String, f64)> {
     std::iter::once((analysis.primary.clone(), primary)).chain(others).collect()
 }
 
-fn follow_up(
-    spec: &Spec,
-    phases: Vec<(SidePhase, Workload)>,
-    name: &str,
-    stop: Stop,
-) -> Option<Spec> {
+fn follow_up(spec: &Spec, phases: Vec<(SidePhase, Workload)>, stop: Stop) -> Option<Spec> {
     if phases.is_empty() || spec.is_of_results() {
         return None;
     }
-    let suite = (phases.len() > 1).then(|| name.to_owned());
-    let spec = spec.beside(phases, suite, stop);
+    let spec = spec.beside(phases, stop);
     spec.validate().is_ok().then_some(spec)
 }
 

@@ -5,6 +5,7 @@ use iotax_stats::verdict::Verdict;
 
 use crate::analysis::{ArmDepths, Cap, Comparison, DepthResponse, Estimate};
 use crate::conclude::Conclusion;
+use crate::masked::DepthCheck;
 use crate::masked::depths::{Level, interval};
 use crate::metrics::Trait;
 
@@ -26,35 +27,22 @@ pub(super) fn may_be_masked(conclusion: &Conclusion, room: f64) -> bool {
     candidates(comparison) && (comparison.verdict == Verdict::Equivalent || is_open)
 }
 
-/// Turns `equivalent` into `masked` where every arm of the comparison sits on a plateau that this
-/// machine did not set. `levels` and `arms`: by arm, in the order of `names`.
-pub(crate) fn judge(
-    conclusions: &mut [Conclusion],
-    (names, room): (&[String], f64),
-    levels: &[Vec<Level>],
-    arms: &[ArmDepths],
-) {
-    for conclusion in conclusions.iter_mut().filter(|c| may_be_masked(c, room)) {
-        judge_one(&mut conclusion.comparison, names, levels, arms);
-    }
-}
-
-fn judge_one(
-    comparison: &mut Comparison,
-    names: &[String],
-    levels: &[Vec<Level>],
-    arms: &[ArmDepths],
-) {
-    let involved = involved(comparison, names);
-    let on_plateau =
-        |arm: &usize| arms.get(*arm).is_some_and(|found| found.response == DepthResponse::Plateau);
-    if !involved.is_empty() && involved.iter().all(on_plateau) {
-        comparison.cap = cap(&involved, levels);
-    }
-    if comparison.cap.is_some() {
-        comparison.verdict = Verdict::Masked;
-        comparison.sign = None;
-        comparison.holds_after_holm = false;
+impl DepthCheck<'_> {
+    /// Turns `equivalent` into `masked` where every arm of the comparison sits on a plateau that this
+    /// machine did not set. `arms`: how each answers to its depth.
+    pub(crate) fn mask(&self, conclusions: &mut [Conclusion], arms: &[ArmDepths]) {
+        let on_plateau =
+            |arm: &usize| arms.get(*arm).is_some_and(|arm| arm.response == DepthResponse::Plateau);
+        for conclusion in conclusions {
+            let involved = involved(&conclusion.comparison, self.names);
+            if may_be_masked(conclusion, self.method.margin)
+                && !involved.is_empty()
+                && involved.iter().all(on_plateau)
+                && let Some(cap) = cap(&involved, self.levels)
+            {
+                conclusion.comparison.mask(cap);
+            }
+        }
     }
 }
 
@@ -66,17 +54,23 @@ pub(crate) fn even_one_at_a_time(comparisons: &mut [Comparison], cap: &Cap) {
             && reaches(comparison.base)
             && reaches(comparison.with)
         {
-            comparison.verdict = Verdict::Masked;
-            comparison.sign = None;
-            comparison.holds_after_holm = false;
-            comparison.cap = Some(*cap);
+            comparison.mask(*cap);
         }
+    }
+}
+
+impl Comparison {
+    fn mask(&mut self, cap: Cap) {
+        self.verdict = Verdict::Masked;
+        self.sign = None;
+        self.holds_after_holm = false;
+        self.cap = Some(cap);
     }
 }
 
 /// The arms that a comparison rests on: the baseline and the arm, the bare and the full stack, or,
 /// for a layer of a peel, all of them.
-fn involved(comparison: &Comparison, names: &[String]) -> Vec<usize> {
+pub(super) fn involved(comparison: &Comparison, names: &[String]) -> Vec<usize> {
     let last = names.len().saturating_sub(1);
     match &comparison.subject {
         Subject::Arm(arm) => {
@@ -104,7 +98,11 @@ fn cap(arms: &[usize], levels: &[Vec<Level>]) -> Option<Cap> {
 
 #[cfg(test)]
 mod tests {
+    use iotax_experiment::{Arm, Spec, Stop, Target, Workload};
+
     use super::*;
+    use crate::blocks::Blocks;
+    use crate::method::Method;
 
     fn comparison(verdict: Verdict) -> Comparison {
         Comparison::example(verdict, Subject::Arm("b".to_owned()))
@@ -118,8 +116,19 @@ mod tests {
         let levels = [vec![level.clone()], vec![level.clone()], vec![level]];
         let arm =
             |response| ArmDepths { arm: String::new(), response, busy: None, levels: Vec::new() };
+        let target = Target::parse("mem(size=1M)").unwrap();
+        let stop = Stop { margin: 0.05, ..Stop::default() };
+        let workload = Workload::preset("randread-4k").unwrap();
+        let spec = Spec::single(workload, Arm::new("a", target), stop, 1).unwrap();
         let mut conclusion = Conclusion::example(comparison);
-        judge(std::slice::from_mut(&mut conclusion), (&names, 0.05), &levels, &responses.map(arm));
+        let check = DepthCheck {
+            names: &names,
+            method: &Method::new(&spec),
+            blocks: &Blocks::new(&[], names.len()),
+            levels: &levels,
+            room: 0.05,
+        };
+        check.mask(std::slice::from_mut(&mut conclusion), &responses.map(arm));
         conclusion.comparison
     }
 

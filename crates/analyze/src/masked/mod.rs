@@ -9,7 +9,21 @@ mod depths;
 mod follow_up;
 mod judge;
 
-pub(crate) use agree::{LevelShift, shifts, withhold};
+use crate::blocks::Blocks;
+use crate::method::Method;
+
+pub(crate) use agree::LevelShift;
 pub(crate) use depths::{Level, arm};
 pub use follow_up::{below_the_cap, depth_check, longest_below_the_cap, longest_depth_check};
-pub(crate) use judge::{even_one_at_a_time, judge};
+pub(crate) use judge::even_one_at_a_time;
+
+/// What a depth check measured, beside the comparison that it follows.
+pub(crate) struct DepthCheck<'a> {
+    pub names: &'a [String],
+    pub method: &'a Method,
+    pub blocks: &'a Blocks<'a>,
+    /// By arm, by ascending depth; empty if there was none.
+    pub levels: &'a [Vec<Level>],
+    /// The largest tax that counts as none, or keeps a rule.
+    pub room: f64,
+}

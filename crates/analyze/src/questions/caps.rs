@@ -1,8 +1,7 @@
 use iotax_experiment::Subject;
 use iotax_stats::verdict::Verdict;
 
-use crate::analysis::{ArmDrain, DepthResponse};
-use crate::analysis::{OpenQuestion, Regime};
+use crate::analysis::{ArmDrain, DepthResponse, OpenQuestion, Regime};
 use crate::conclude::Conclusion;
 use crate::evidence::Evidence;
 use crate::metrics::Metric;

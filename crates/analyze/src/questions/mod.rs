@@ -5,10 +5,11 @@ mod results;
 
 use iotax_experiment::Design;
 use iotax_record::End;
+use iotax_stats::sample::count;
 use iotax_stats::tail::{rule_of_three, samples_needed};
 use iotax_stats::verdict::Verdict;
 
-use crate::analysis::{NoAnswer, OpenQuestion};
+use crate::analysis::{Comparison, NoAnswer, OpenQuestion};
 use crate::attribution::Peel;
 use crate::checks;
 use crate::conclude::Conclusion;
@@ -51,7 +52,7 @@ fn cpu_of_the_machine(evidence: &Evidence<'_>) -> Option<OpenQuestion> {
 
 /// A record that was cut or edited after the run.
 fn not_as_run(evidence: &Evidence<'_>, end: &End) -> Option<OpenQuestion> {
-    let (run, held) = (end.trials?, whole(evidence.trials.len()));
+    let (run, held) = (end.trials?, count(evidence.trials.len()));
     (run != held).then_some(OpenQuestion::Cut { held, run })
 }
 
@@ -97,7 +98,7 @@ fn reason(group: &[&Conclusion]) -> NoAnswer {
         Verdict::NotIndependent => NoAnswer::NotIndependent,
         _ if blocks == 0 => {
             let complete = group.iter().map(|c| c.blocks.len()).max().unwrap_or(0);
-            NoAnswer::BeforeFirstLook { complete: whole(complete) }
+            NoAnswer::BeforeFirstLook { complete: count(complete) }
         }
         _ => NoAnswer::Noise { blocks, outlook: checks::outlook(group) },
     }
@@ -113,21 +114,13 @@ fn is_seen_afterwards(conclusion: &Conclusion) -> bool {
 
 /// Verdicts of the primary metric whose size is known less precisely than asked for.
 fn imprecise(evidence: &Evidence<'_>) -> Vec<OpenQuestion> {
-    let primary = evidence.conclusions.first().map(|c| c.comparison.metric);
-    let found = evidence.conclusions.iter().filter(|conclusion| {
-        let comparison = &conclusion.comparison;
-        Some(comparison.metric) == primary
-            && comparison.verdict.is_decided()
-            && !conclusion.is_interaction()
-    });
-    found
-        .filter_map(|conclusion| {
-            let c = &conclusion.comparison;
-            let (range, blocks) = ([c.lo?, c.hi?], c.blocks_needed?);
-            let of = c.subject.clone();
-            Some(OpenQuestion::Imprecise { metric: c.metric, of, range, blocks })
-        })
-        .collect()
+    let decided = evidence.primary().filter(|c| !c.is_interaction()).map(|c| &c.comparison);
+    let question = |c: &Comparison| {
+        let (range, blocks) = ([c.lo?, c.hi?], c.blocks_needed?);
+        let of = c.subject.clone();
+        Some(OpenQuestion::Imprecise { metric: c.metric, of, range, blocks })
+    };
+    decided.filter(|c| c.verdict.is_decided()).filter_map(question).collect()
 }
 
 fn order(evidence: &Evidence<'_>, peel: &Peel<'_>) -> Option<OpenQuestion> {
@@ -147,7 +140,7 @@ fn too_many_blocks(evidence: &Evidence<'_>) -> Option<OpenQuestion> {
     let blocks = evidence.blocks.all.len();
     let compares = !evidence.conclusions.is_empty();
     (compares && blocks > last_look)
-        .then(|| OpenQuestion::TooManyBlocks { blocks: whole(blocks), last_look: whole(last_look) })
+        .then(|| OpenQuestion::TooManyBlocks { blocks: count(blocks), last_look: count(last_look) })
 }
 
 /// What all arms' latencies count from, if that is not what an offered rate asks for.
@@ -172,9 +165,5 @@ fn stalls(evidence: &Evidence<'_>) -> Option<OpenQuestion> {
     let fewest = per_arm.iter().filter(|t| !t.is_empty()).map(Vec::len).min()?;
     let is_free = per_arm.iter().flatten().all(|stalled| !stalled);
     (is_free && rule_of_three(fewest) < 1.0)
-        .then_some(OpenQuestion::NoStall { trials: whole(fewest) })
-}
-
-fn whole(count: usize) -> u32 {
-    u32::try_from(count).unwrap_or(u32::MAX)
+        .then_some(OpenQuestion::NoStall { trials: count(fewest) })
 }

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use iotax_experiment::Origin;
+use iotax_stats::sample::count;
 use iotax_stats::tail::samples_needed;
 use iotax_stats::verdict::Verdict;
 
 use super::caps::subjects;
-use super::whole;
 use crate::analysis::{NoAnswer, OpenQuestion};
 use crate::conclude::Conclusion;
 use crate::evidence::Evidence;
@@ -19,8 +20,8 @@ pub(super) fn open(evidence: &Evidence<'_>) -> Vec<OpenQuestion> {
     questions.extend(masked(evidence));
     questions.extend(tail(evidence));
     questions.extend(without_latencies(evidence));
-    let origin = evidence.experiment.spec.workload().origin.as_deref().unwrap_or_default();
-    let are_ours = origin.starts_with("results of iotax ") && !origin.contains(" and ");
+    let origin = &evidence.experiment.spec.workload().origin;
+    let are_ours = matches!(origin, Some(Origin::Results { are_ours: true, .. }));
     questions.push(OpenQuestion::NotChecked { are_ours });
     questions
 }
@@ -43,7 +44,7 @@ fn few(evidence: &Evidence<'_>, conclusion: &Conclusion) -> NoAnswer {
     let named = |name: &str| evidence.names.iter().position(|own| own == name);
     let results = |arm: usize| {
         let blocks = evidence.usable(arm).map(|trial| trial.block);
-        whole(blocks.collect::<BTreeSet<_>>().len())
+        count(blocks.collect::<BTreeSet<_>>().len())
     };
     let arm = comparison.subject.arm().and_then(named).unwrap_or(0);
     let own = comparison.against.as_ref().and_then(|of| named(of.arm()?)).unwrap_or(0);

@@ -3,9 +3,10 @@
 use iotax_experiment::{Rule, Subject};
 use iotax_stats::gate::{Outcome, blocks_needed};
 use iotax_stats::rci::{Interval, Summary};
+use iotax_stats::sample::count;
 use iotax_stats::verdict::Verdict;
 
-use super::context::{RuleContext, count, word};
+use super::{RuleContext, word};
 use crate::analysis::{Estimate, Judgment, RuleOpen};
 use crate::conclude::Conclusion;
 use crate::metrics::{Better, Role};
@@ -32,22 +33,12 @@ pub(super) fn judge(context: &RuleContext<'_>, rule: &Rule, share: f64) -> Vec<J
             Some(_) => {}
         }
     }
-    if judged.is_empty() { vec![of_nothing(rule, named)] } else { judged }
-}
-
-/// A rule that nothing was held against is not kept.
-fn of_nothing(rule: &Rule, named: Option<Subject>) -> Judgment {
-    Judgment {
-        rule: rule.clone(),
-        of: named,
-        outcome: word(Outcome::Undecided),
-        metric: None,
-        found: None,
-        trials: 0,
-        needed: None,
-        missing: None,
-        open: Some(RuleOpen::NothingCompared),
+    if judged.is_empty() {
+        // A rule that nothing was held against is not kept.
+        let open = Some(RuleOpen::NothingCompared);
+        judged.push(Judgment { open, ..Judgment::undecided(rule, named) });
     }
+    judged
 }
 
 fn of_subject(
@@ -89,8 +80,6 @@ fn of_subject(
         None => (outcome, open),
     };
     Judgment {
-        rule: rule.clone(),
-        of: Some(c.subject.clone()),
         outcome: word(outcome),
         metric: Some(c.metric),
         found: bounds.map(Estimate::from),
@@ -98,6 +87,7 @@ fn of_subject(
         needed: needed(context, share, conclusion).filter(|_| is_open),
         missing: c.missing,
         open,
+        ..Judgment::undecided(rule, Some(c.subject.clone()))
     }
 }
 

@@ -5,10 +5,10 @@ use iotax_experiment::{Rule, Subject};
 use iotax_stats::dependence::{dependence, widening};
 use iotax_stats::gate::{Outcome, blocks_needed, bounds, by_sign};
 use iotax_stats::rci::{Interval, Summary};
-use iotax_stats::sample::mean;
+use iotax_stats::sample::{count, mean};
 use iotax_stats::tail::samples_needed;
 
-use super::context::{RuleContext, count, word};
+use super::{RuleContext, word};
 use crate::analysis::{Estimate, Judgment, Missing, RuleOpen};
 use crate::facts::TrialFacts;
 use crate::taken::Taken;
@@ -32,9 +32,8 @@ pub(super) fn judge(context: &RuleContext<'_>, rule: &Rule, limit: &Limit<'_>) -
         let trials: Vec<&TrialFacts> = context.trials.iter().filter(own).copied().collect();
         let all = context.trials.iter().filter(|trial| trial.arm == Some(arm)).copied();
         let missing = Missing::of_arm(all);
-        let (judged, worst) = limit.of_arm(context, rule, &trials, alpha);
-        let judged =
-            Judgment { of: Some(Subject::Arm(context.names[arm].clone())), missing, ..judged };
+        let (judged, worst) = limit.of_arm(context, rule, &context.names[arm], &trials, alpha);
+        let judged = Judgment { missing, ..judged };
         match missing.filter(|missing| stands_not(&judged, missing, worst)) {
             Some(_) => {
                 let open = Some(RuleOpen::Lost);
@@ -76,21 +75,11 @@ impl Limit<'_> {
         &self,
         context: &RuleContext<'_>,
         rule: &Rule,
+        name: &str,
         trials: &[&TrialFacts],
         alpha: f64,
     ) -> (Judgment, Option<f64>) {
-        let blank = Judgment {
-            rule: rule.clone(),
-            // Set by the caller.
-            of: None,
-            outcome: RuleOutcome::Undecided,
-            metric: None,
-            found: None,
-            trials: 0,
-            needed: None,
-            missing: None,
-            open: None,
-        };
+        let blank = Judgment::undecided(rule, Some(Subject::Arm(name.to_owned())));
         let taken = |trial: &TrialFacts| trial.taken.get(self.at).copied().flatten();
         let design = context.method.design();
         if trials.iter().any(|trial| trial.stalled_below.is_some()) {

@@ -1,19 +1,42 @@
 //! Rules that were set beforehand, by the user and by the workload: which are broken, which are kept.
 
-mod context;
-mod cut;
 mod difference;
-mod fewest;
 mod figure;
 mod progress;
 
-use iotax_experiment::rule::Condition;
+use iotax_experiment::rule::{Condition, RuleOutcome};
+use iotax_experiment::{Draft, Rule, Spec};
+use iotax_record::End;
+use iotax_stats::design::Design;
+use iotax_stats::gate::Outcome;
+use iotax_stats::sample::count;
+use iotax_stats::unpaired::MIN_RESULTS;
 
-pub(crate) use self::context::RuleContext;
-pub(crate) use self::cut::keep_none_of_a_part;
-pub use self::fewest::fewest;
 pub(crate) use self::progress::progress;
-use crate::analysis::Judgment;
+use crate::analysis::{Judgment, RuleOpen};
+use crate::conclude::Conclusion;
+use crate::facts::TrialFacts;
+use crate::method::{FIRST_LOOK, Method};
+
+/// What a judgment rests on.
+pub(crate) struct RuleContext<'a> {
+    pub spec: &'a Spec,
+    /// Names of the arms.
+    pub names: &'a [String],
+    /// In the order in which they ran.
+    pub trials: &'a [&'a TrialFacts],
+    /// Those of an arm or layer side by side, its primary metric first.
+    pub conclusions: &'a [&'a Conclusion],
+    pub method: &'a Method,
+}
+
+fn word(outcome: Outcome) -> RuleOutcome {
+    match outcome {
+        Outcome::Fail => RuleOutcome::Fail,
+        Outcome::Pass => RuleOutcome::Pass,
+        Outcome::Undecided => RuleOutcome::Undecided,
+    }
+}
 
 /// What became of all rules.
 #[derive(Debug, Default)]
@@ -51,4 +74,39 @@ pub(crate) fn judge(context: &RuleContext<'_>) -> Judged {
         }
     }
     judged
+}
+
+/// Keeps no rule where jobs were left out, or on the grounds of a record that lacks some of its
+/// trials, or its end: what is gone may be what would have broken it. `trials`: those that the record holds.
+pub(crate) fn keep_none_of_a_part(
+    judged: &mut [Judgment],
+    spec: &Spec,
+    end: Option<&End>,
+    trials: usize,
+) {
+    let trials = count(trials);
+    let open = match end.map(|end| end.trials) {
+        _ if spec.unmatched_jobs > 0 => RuleOpen::JobsUnmatched(spec.unmatched_jobs),
+        None => RuleOpen::NoEnd,
+        Some(Some(run)) if run != trials => RuleOpen::Cut { held: trials, run },
+        Some(_) => return,
+    };
+    for judgment in judged.iter_mut().filter(|judged| judged.outcome == RuleOutcome::Pass) {
+        judgment.outcome = RuleOutcome::Undecided;
+        judgment.open = Some(open);
+    }
+}
+
+/// What it takes to decide a rule at all, whatever is measured:
+/// blocks of a run, of saved results results of an arm, below which nothing decides a rule.
+pub fn fewest(spec: &Draft, rule: &Rule) -> u32 {
+    let fewest = match rule.condition {
+        Condition::SlowerBy(_) if spec.is_of_results() => MIN_RESULTS,
+        // Each order of the arms has to be there twice.
+        Condition::SlowerBy(_) => FIRST_LOOK,
+        Condition::Figure { .. } | Condition::BelowDocumented(_) => {
+            Design::with_max_blocks(spec.stop.max_blocks as usize).looks()[0]
+        }
+    };
+    count(fewest)
 }

@@ -6,7 +6,7 @@ use iotax_record::EndReason;
 
 use crate::analysis::Judgment;
 use crate::missing;
-use crate::progress::Progress;
+use crate::progress::Standing;
 
 /// Trials before which no rule is given up, nor a run ended because one is kept: what goes wrong in
 /// every third trial has hardly ever been seen after three, and is in 96 of 100 runs after eight.
@@ -14,14 +14,14 @@ const PATIENCE: u32 = 8;
 
 /// The progress of a run that has rules: it goes on until all are decided, or out of reach, and no
 /// longer.
-pub(crate) fn progress(progress: Progress, judged: &[Judgment], stop: &Stop) -> Progress {
-    let Progress { blocks, .. } = progress;
+pub(crate) fn progress(progress: Standing, judged: &[Judgment], stop: &Stop) -> Standing {
+    let Standing { blocks, .. } = progress;
     let is_fixed = stop.min_blocks >= stop.max_blocks;
     if judged.is_empty() || is_fixed || blocks >= stop.max_blocks {
         return progress;
     }
     if judged.iter().any(|judgment| is_open(judgment, stop)) || blocks < stop.min_blocks {
-        return Progress { open: vec![true; progress.open.len()], stop: Vec::new(), ..progress };
+        return Standing { open: vec![true; progress.open.len()], stop: Vec::new(), ..progress };
     }
     let undecided = || judged.iter().filter(|judgment| judgment.is_undecided());
     let reason = if undecided().next().is_none() {
@@ -30,7 +30,7 @@ pub(crate) fn progress(progress: Progress, judged: &[Judgment], stop: &Stop) -> 
         let needed = undecided().filter_map(|judgment| judgment.needed).max();
         EndReason::RulesOutOfReach { needed }
     };
-    Progress { stop: vec![reason], ..progress }
+    Standing { stop: vec![reason], ..progress }
 }
 
 /// Whether more trials may decide it.

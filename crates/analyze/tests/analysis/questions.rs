@@ -37,7 +37,7 @@ fn open_questions_of_several_arms_that_hold_only_alone() {
         .collect();
     let analysis = bed.analyze(&trials);
     insta::assert_snapshot!(asked(&analysis)[0], @"Throughput of barely, b, c, d and e: undecided after 4 blocks; at this noise a verdict takes about 457 blocks.");
-    insta::assert_snapshot!(said(&analysis, Check::Precision).lines().next().unwrap(), @"[-, 4 trials] the differences of barely, b, c, d and e varied by 6.4 % to 23 % from block to block over 4 blocks; at this noise a verdict takes about 457 blocks");
+    insta::assert_snapshot!(said(&analysis, Check::Precision).lines().next().unwrap(), @"[-, 4 trials] the differences of barely, b, c, d and e varied by 6.4 % to 23 % from block to block over 4 blocks");
 }
 
 #[test]

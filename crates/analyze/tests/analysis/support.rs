@@ -2,7 +2,7 @@
 
 use std::ops::Deref;
 
-use iotax_analyze::{Analysis, Analyzer, Comparison, Metric, Progress};
+use iotax_analyze::{Analysis, Analyzer, Comparison, Metric, Standing};
 use iotax_experiment::layers::{Aes, Mem};
 use iotax_experiment::plan::Plan;
 use iotax_experiment::{
@@ -237,7 +237,7 @@ impl Bed {
         Found { experiment: self.experiment.clone(), analysis }
     }
 
-    pub(crate) fn decide(&self, trials: &[Trial]) -> Progress {
+    pub(crate) fn decide(&self, trials: &[Trial]) -> Standing {
         self.analyzer(trials).decide()
     }
 

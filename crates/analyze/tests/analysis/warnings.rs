@@ -448,7 +448,7 @@ fn noise_says_what_a_decision_takes() {
         })
         .collect();
     insta::assert_snapshot!(said(&bed.analyze(&trials), Check::Precision), @"
-    [other, 6 trials] the difference of other varied by 14 % from block to block over 6 blocks; at this noise a verdict takes about 80 blocks
+    [other, 6 trials] the difference of other varied by 14 % from block to block over 6 blocks
       -> Give it more blocks (--max-blocks), or a quieter machine; an effect much larger than this noise would have shown.
     ");
 }
@@ -466,7 +466,7 @@ fn noise_within_trials_asks_for_longer_ones() {
         job(trial).read.per_second_ios = vec![300, 320, 700, 720, 460];
     }
     insta::assert_snapshot!(said(&bed.analyze(&trials), Check::Precision), @"
-    [other, 6 trials] the difference of other varied by 10 % from block to block over 6 blocks; at this noise a verdict takes about 128 blocks
+    [other, 6 trials] the difference of other varied by 10 % from block to block over 6 blocks
       -> The noise is mostly within trials: longer ones (--time 60s) narrow the interval for less time than more blocks do.
     ");
 }
@@ -481,7 +481,7 @@ fn stalls() {
     insta::assert_snapshot!(said(&analysis, Check::Precision), @"
     [other, 1 trials] stalls: a second at 12 % of its trial's mean throughput (a second below half of it in 1 of 4 trials)
       -> A mean hides stalls, and users feel them. See the throughput per second of these trials, and compare p99 at an offered rate (--set rate=...).
-    [other, 4 trials] the difference of other varied by 11 % from block to block over 4 blocks; at this noise a verdict takes about 40 blocks
+    [other, 4 trials] the difference of other varied by 11 % from block to block over 4 blocks
       -> The noise is mostly within trials: longer ones (--time 60s) narrow the interval for less time than more blocks do.
     ");
     assert!(!asked(&analysis).iter().any(|q| q.starts_with("No stall")));

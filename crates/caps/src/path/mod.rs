@@ -10,7 +10,7 @@ use crate::found::{Cap, CapKind, FlowStep, PathCap, PathQuantity, TargetCaps, Wi
 use crate::probe::{Ended, Observation};
 use crate::processors::Busy;
 use crate::reason::{CapDoubt, CapReason, CapSign};
-use crate::scout::{Scout, Shape};
+use crate::scout::{Shape, TargetSearch};
 use crate::unstated::{Obstacle, STATED, Unreached, Unsteady, changes};
 use crate::{ladder, soak};
 
@@ -82,15 +82,11 @@ struct Climbed {
 
 /// Finds as many flows as are of use for each quantity, and measures the caps with these, and one
 /// flow alone.
-pub(crate) fn find(
-    scout: &mut Scout<'_>,
-    target: usize,
-    found: &mut TargetCaps,
-) -> Result<(), Ended> {
-    soak(scout, target, found)?;
+pub(crate) fn caps(on: &mut TargetSearch<'_, '_>) -> Result<(), Ended> {
+    soak(on)?;
     let mut wanted = Vec::new();
     for row in ROWS {
-        let climbed = climb(scout, target, row, found)?;
+        let climbed = climb(on, row)?;
         let flows = climbed.useful_flows();
         wanted.push(Wanted { row, flows, is_per_flow: false, climbed });
         if flows > 1 {
@@ -100,16 +96,16 @@ pub(crate) fn find(
     }
     let shapes: Vec<_> = wanted.iter().map(|w| w.row.shape(w.flows)).collect();
     let value = |at: usize, seen: &Observation| wanted[at].row.value(seen);
-    let measured = again(scout, target, &shapes, value, found)?;
+    let measured = again(on, &shapes, value)?;
     for (wanted, series) in wanted.iter().zip(measured) {
-        wanted.keep(&series, found);
+        wanted.keep(&series, on.found);
     }
-    let series = found.soak_bw_bytes.clone();
+    let series = on.found.soak_bw_bytes.clone();
     let shape = ROWS[0].shape(SOAK_FLOWS);
     let unit = f64::from(shape.block_bytes);
-    let burst = soak::burst(scout, target, shape, &series, (unit, found))?;
+    let burst = soak::burst(on, shape, &series, unit)?;
     let to_peer = |path: &&mut PathCap| path.quantity == PathQuantity::BytesTo && !path.is_per_flow;
-    if let Some(path) = found.path.iter_mut().find(to_peer) {
+    if let Some(path) = on.found.path.iter_mut().find(to_peer) {
         path.cap.burst = burst;
     }
     Ok(())
@@ -117,36 +113,31 @@ pub(crate) fn find(
 
 /// Waits for a burst of what goes to the peer to end, where that is asked: clouds give credits for what
 /// leaves.
-fn soak(scout: &mut Scout<'_>, target: usize, found: &mut TargetCaps) -> Result<(), Ended> {
-    if scout.search().burst.is_none() {
+fn soak(on: &mut TargetSearch<'_, '_>) -> Result<(), Ended> {
+    if on.scout.search.burst.is_none() {
         return Ok(());
     }
     // With a ramp: at the start it is the sender's buffers that fill.
     let shape = Shape { purpose: Purpose::Saturate, ..ROWS[0].shape(SOAK_FLOWS) };
-    let series = soak::series(scout, target, shape, found)?;
-    found.soak_bw_bytes = series.iter().map(|ios| ios * f64::from(shape.block_bytes)).collect();
+    let series = soak::series(on, shape)?;
+    on.found.soak_bw_bytes = series.iter().map(|ios| ios * f64::from(shape.block_bytes)).collect();
     Ok(())
 }
 
 /// Twice as many flows until throughput stops to grow with them, or no CPU is left for more. What
 /// is less than with fewer flows is measured again: it may have been disturbed.
-fn climb(
-    scout: &mut Scout<'_>,
-    target: usize,
-    row: Row,
-    found: &mut TargetCaps,
-) -> Result<Climbed, Ended> {
+fn climb(on: &mut TargetSearch<'_, '_>, row: Row) -> Result<Climbed, Ended> {
     let mut climbed = Climbed::default();
     let mut flows = 1;
     loop {
         let shape = row.shape(flows);
-        let mut seen = soak::measure(scout, target, shape, found)?;
+        let mut seen = soak::measure(on, shape)?;
         let before = climbed.steps.iter().map(|step| step.per_s).fold(0.0, f64::max);
         for _ in 0..TRIES {
             if row.value(&seen) * ODD >= before {
                 break;
             }
-            let again = soak::measure(scout, target, shape, found)?;
+            let again = soak::measure(on, shape)?;
             if row.value(&again) > row.value(&seen) {
                 seen = again;
             }

@@ -7,7 +7,7 @@ use iotax_experiment::{
 
 use super::*;
 use crate::reason::BusySign;
-use crate::{Caps, Prober, find};
+use crate::{Caps, Prober, search_caps};
 
 /// A path in no time: what all flows have, what one has, and how much of a CPU a Gbit/s costs.
 struct Path {
@@ -91,7 +91,7 @@ fn searched_on(known: Vec<KnownLimit>, mut path: Path) -> Caps {
     .unwrap();
     let found = OpenedTarget { smallest_io_bytes: None, known };
     let opened = Opened { cloud: search.cloud.clone(), targets: vec![found] };
-    find(&search, &opened, &mut path)
+    search_caps(&search, &opened, &mut path)
 }
 
 /// 60 MB/s for all flows, of which probes lose something.

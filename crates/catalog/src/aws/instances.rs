@@ -2,22 +2,23 @@
 
 use serde::Deserialize;
 
-use crate::limit::{Burst, Cloud, Direction, Fact, Limit, Rate, Scope, Source};
-use crate::table::{AWS_INSTANCES, truth};
-use crate::units::{GBIT, KIB, MB, gib_to_bytes};
+use crate::limit::{Burst, Cloud, Direction, Limit, Rate, Scope, Source};
+use crate::note::{Fact, Note, Property};
+use crate::table::AWS_INSTANCES;
+use crate::units::{GBIT, MB, gib_to_bytes};
 use crate::vm::Vm;
 
 /// The highest rates are had for at least so long in 24 hours where they are not the baseline.
 const BURST_S: f64 = 1_800.0;
 
-/// AWS states an instance's IOPS at this I/O size; larger I/Os count as several against a
-/// volume's limit, not against this one.
 /// Where limits of flows were read.
 const FLOWS: &str =
     "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-instance-network-bandwidth";
 /// Bytes per second of a flow.
 const FLOW_BYTES: f64 = 5.0 * GBIT;
-const IOPS_ARE_AT_BYTES: u64 = 16 * KIB;
+/// Sizes of I/O that limits are stated at. Larger I/Os count as several against a volume's limit,
+/// not against these.
+const STATED_AT: Note = Note::StatedAt { iops_kib: 16, throughput_kib: 128 };
 
 #[derive(Deserialize)]
 struct AwsRow {
@@ -31,14 +32,12 @@ struct AwsRow {
     ebs_baseline_iops: Option<f64>,
     ebs_max_iops: Option<f64>,
     max_ebs_attachments: Option<u32>,
-    #[serde(deserialize_with = "truth")]
     instance_store: Option<bool>,
     network_baseline_gbps: Option<f64>,
     network_peak_gbps: Option<f64>,
     hypervisor: Option<String>,
-    #[serde(deserialize_with = "truth")]
     bare_metal: Option<bool>,
-    docs2023_match: Option<String>,
+    docs2023_figures: Option<String>,
     source: String,
     as_of: String,
 }
@@ -83,17 +82,14 @@ impl AwsRow {
                 per_s,
                 credits: Some((per_s - baseline) * BURST_S),
                 opt_in: false,
-                note: Some("at least 30 min in 24 h".to_owned()),
+                notes: vec![Note::HalfAnHourADay],
             });
             Some(Rate::with_burst(baseline, burst))
         };
         Limit {
             iops: rate(self.ebs_baseline_iops, self.ebs_max_iops, 1.0),
             bw_bytes: rate(self.baseline_mb, self.max_mb, MB),
-            notes: vec![format!(
-                "IOPS stated at {} KiB, throughput at 128 KiB",
-                IOPS_ARE_AT_BYTES / KIB
-            )],
+            notes: vec![STATED_AT],
             ..Limit::unknown(Scope::Instance, &self.instance_type, &self.source())
         }
     }
@@ -107,39 +103,33 @@ impl AwsRow {
             per_s: peak * GBIT,
             credits: None,
             opt_in: false,
-            note: Some("network: from credits; for how long is not documented".to_owned()),
+            notes: vec![Note::NetworkFromCredits],
         });
         let rate = Rate::with_burst(baseline, burst);
         let peak = rate.peak();
         let of = &self.instance_type;
-        let all = Limit::of_network((Scope::Network, Direction::Both), of, rate, &self.source());
+        let all = Limit::of_network(Scope::Network, Direction::Both, of, rate, &self.source());
         let flow = Source { text: FLOWS.to_owned(), as_of: "undated".to_owned() };
         let rate = Rate::steady(FLOW_BYTES);
         let flow = Limit {
-            notes: vec![
-                "one flow: 5 Gbit/s between instances that are not in one cluster placement group"
-                    .to_owned(),
-            ],
-            ..Limit::of_network((Scope::NetworkFlow, Direction::Both), of, rate, &flow)
+            notes: vec![Note::OneFlow { bytes_per_s: FLOW_BYTES }],
+            ..Limit::of_network(Scope::NetworkFlow, Direction::Both, of, rate, &flow)
         };
         let flow = (peak > FLOW_BYTES).then_some(flow);
         [all].into_iter().chain(flow).collect()
     }
 
     fn facts(&self) -> Vec<Fact> {
-        let yes = |value: bool| if value { "yes" } else { "no" }.to_owned();
         let facts = [
-            ("Instance store", self.instance_store.map(yes)),
-            ("Hypervisor", self.hypervisor.clone()),
-            ("Bare metal", self.bare_metal.map(yes)),
+            self.instance_store.map(Property::InstanceStore),
+            self.hypervisor.clone().map(Property::Hypervisor),
+            self.bare_metal.map(Property::BareMetal),
         ];
-        Fact::known(facts, &self.source())
+        Fact::all(facts, &self.source())
     }
 
-    fn notes(&self) -> Vec<String> {
-        let other = self.docs2023_match.as_deref().and_then(|text| text.strip_prefix("no: docs "));
-        let note =
-            |figures| format!("the user guide of 2023-05-11 says {figures} (baseline/maximum)");
-        other.map(note).into_iter().collect()
+    fn notes(&self) -> Vec<Note> {
+        let other = self.docs2023_figures.clone();
+        other.map(|figures| Note::UserGuide { figures }).into_iter().collect()
     }
 }

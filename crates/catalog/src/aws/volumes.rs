@@ -3,9 +3,10 @@
 use serde::Deserialize;
 
 use crate::disk::Disk;
-use crate::error::Error;
-use crate::limit::{Burst, Cloud, Fact, Limit, Rate, Scope, Source};
-use crate::table::{AWS_VOLUMES, notes};
+use crate::error::{DiskProblem, Error};
+use crate::limit::{Burst, Cloud, Limit, Rate, Scope, Source};
+use crate::note::{Fact, Note, Property, tabled};
+use crate::table::AWS_VOLUMES;
 use crate::text::Parameters;
 use crate::units::{KIB, MIB, TIB, gib_to_bytes};
 
@@ -18,10 +19,6 @@ const GP2_LARGE_GIB: f64 = 334.0;
 const IO1_LOW_IOPS: f64 = 32_000.0;
 const IO1_LOW_MIB: f64 = 500.0;
 const IO1_HIGH_KIB: f64 = 16.0;
-/// io2 Block Express carries so much for each of its IOPS.
-const IO2_MIB_PER_IOPS: f64 = 0.256;
-/// gp3 can be given so much throughput for each of its IOPS.
-const GP3_MIB_PER_IOPS: f64 = 0.25;
 
 #[derive(Deserialize)]
 struct EbsRow {
@@ -38,6 +35,8 @@ struct EbsRow {
     io_credits: Option<f64>,
     max_throughput_mib: f64,
     included_mib: Option<f64>,
+    /// Of gp3 what can be provisioned, of io2 Block Express what it carries.
+    mib_per_iops: Option<f64>,
     baseline_mib_per_tib: Option<f64>,
     max_baseline_mib: Option<f64>,
     burst_mib_per_tib: Option<f64>,
@@ -79,12 +78,12 @@ pub(crate) fn disk(parameters: &mut Parameters) -> Result<Option<Disk>, Error> {
     let asked = Asked { size_gib, iops, mib: bytes.map(|bytes| bytes / MIB) };
     let mut refusal = None;
     for row in &rows {
-        match row.allows(asked) {
-            Ok(()) => return Ok(Some(row.disk(asked))),
-            Err(problem) => refusal = Some(problem),
+        match row.refusal(asked) {
+            None => return Ok(Some(row.disk(asked))),
+            Some(problem) => refusal = Some(parameters.problem(problem)),
         }
     }
-    Err(parameters.problem(&refusal.unwrap_or_default()))
+    refusal.map_or(Ok(None), Err)
 }
 
 impl EbsRow {
@@ -92,27 +91,22 @@ impl EbsRow {
         self.iops_per_gib_max.is_some() && self.baseline_iops_per_gib.is_none()
     }
 
-    /// What cannot be provisioned, in words.
-    fn allows(&self, asked: Asked) -> Result<(), String> {
-        if asked.size_gib.is_some_and(|gib| !(self.size_min_gib..=self.size_max_gib).contains(&gib))
-        {
-            return Err(format!("its size is {} to {} GiB", self.size_min_gib, self.size_max_gib));
+    /// What cannot be provisioned.
+    fn refusal(&self, asked: Asked) -> Option<DiskProblem> {
+        let (least, most) = (self.size_min_gib, self.size_max_gib);
+        if asked.size_gib.is_some_and(|gib| !(least..=most).contains(&gib)) {
+            return Some(DiskProblem::Size { written: String::new(), least, most });
         }
         let (least, most) = (self.min_iops.unwrap_or(1.0), self.most_iops(asked.size_gib));
         if let Some(iops) = asked.iops.filter(|iops| !(least..=most).contains(iops)) {
-            return Err(format!(
-                "{iops} IOPS cannot be provisioned at this size: {least} to {most} can"
-            ));
+            return Some(DiskProblem::Iops { iops, least, most });
         }
         let least = self.included_mib.unwrap_or(0.0);
         let iops = asked.iops.or(self.included_iops).unwrap_or(most);
-        let most = (iops * GP3_MIB_PER_IOPS).clamp(least, self.max_throughput_mib.max(least));
-        match asked.mib.filter(|mib| !(least..=most).contains(mib)) {
-            Some(mib) => Err(format!(
-                "{mib:.0} MiB/s cannot be provisioned with {iops} IOPS: {least} to {most} can"
-            )),
-            None => Ok(()),
-        }
+        let by_iops = iops * self.mib_per_iops.unwrap_or(0.0);
+        let most = by_iops.clamp(least, self.max_throughput_mib.max(least));
+        let mib = asked.mib.filter(|mib| !(least..=most).contains(mib))?;
+        Some(DiskProblem::Mib { mib, iops, least, most })
     }
 
     fn most_iops(&self, size_gib: Option<f64>) -> f64 {
@@ -141,7 +135,7 @@ impl EbsRow {
             limits: vec![limit],
             host_cache: None,
             facts: self.facts(),
-            notes: notes(&self.notes),
+            notes: tabled(&self.notes),
             conflicts: Vec::new(),
             source: self.source(),
         }
@@ -158,7 +152,8 @@ impl EbsRow {
         let least = self.min_iops.unwrap_or(0.0);
         let per_gib = self.baseline_iops_per_gib.unwrap_or(0.0);
         let iops = (per_gib * gib).clamp(least, self.max_iops);
-        let burst = |per_s| Burst { per_s, credits: self.io_credits, opt_in: false, note: None };
+        let burst =
+            |per_s| Burst { per_s, credits: self.io_credits, opt_in: false, notes: Vec::new() };
         limit.iops = Some(Rate::with_burst(iops, self.burst_iops.map(burst)));
         let most = self.max_throughput_mib;
         limit.bw_bytes = Some(if gib <= GP2_SMALL_GIB {
@@ -166,15 +161,11 @@ impl EbsRow {
         } else if gib >= GP2_LARGE_GIB {
             Rate::steady(most * MIB)
         } else {
-            let unit_bytes = limit.io_unit_bytes.unwrap_or(0) as f64;
-            let note = Some("while there are I/O credits".to_owned());
-            let burst = Burst { per_s: most * MIB, credits: None, opt_in: false, note };
-            limit.notes.push(
-                "throughput without credits is not documented: taken as I/Os of 256 KiB at the \
-                 baseline"
-                    .to_owned(),
-            );
-            Rate::with_burst(iops * unit_bytes, Some(burst))
+            let io_kib = self.io_unit_kib.unwrap_or(0);
+            let notes = vec![Note::WhileIoCredits];
+            let burst = Burst { per_s: most * MIB, credits: None, opt_in: false, notes };
+            limit.notes.push(Note::ThroughputWithoutCredits { io_kib });
+            Rate::with_burst(iops * (io_kib * KIB) as f64, Some(burst))
         });
     }
 
@@ -186,13 +177,13 @@ impl EbsRow {
 
     fn provisioned(&self, asked: Asked, limit: &mut Limit) {
         let Some(iops) = asked.iops else {
-            limit.notes.push("IOPS are provisioned: give iops=".to_owned());
+            limit.notes.push(Note::IopsAreProvisioned);
             return;
         };
         limit.iops = Some(Rate::steady(iops));
         let unit_mib = limit.io_unit_bytes.unwrap_or(0) as f64 / MIB;
-        let mib = if self.variant.as_deref() == Some("Block Express") {
-            iops * IO2_MIB_PER_IOPS
+        let mib = if let Some(per_iops) = self.mib_per_iops {
+            iops * per_iops
         } else if iops <= IO1_LOW_IOPS {
             (iops * unit_mib).min(IO1_LOW_MIB)
         } else {
@@ -215,7 +206,7 @@ impl EbsRow {
             per_s,
             credits: self.credit_tib_per_tib.map(|per_tib| per_tib * tib * TIB),
             opt_in: false,
-            note: None,
+            notes: Vec::new(),
         });
         limit.bw_bytes = sustained.map(|sustained| Rate::with_burst(sustained, burst));
     }
@@ -223,23 +214,23 @@ impl EbsRow {
     fn as_stated(&self, limit: &mut Limit) {
         limit.iops = Some(Rate::steady(self.max_iops));
         limit.bw_bytes = Some(Rate::steady(self.max_throughput_mib * MIB));
-        limit.notes.extend(self.baseline_iops_rule.iter().map(|rule| format!("IOPS: {rule}")));
-        limit.notes.extend(self.throughput_rule.iter().map(|rule| format!("throughput: {rule}")));
+        limit.notes.extend(self.baseline_iops_rule.clone().map(Note::IopsRule));
+        limit.notes.extend(self.throughput_rule.clone().map(Note::ThroughputRule));
     }
 
     fn facts(&self) -> Vec<Fact> {
-        let range = format!("{} to {} GiB", self.size_min_gib, self.size_max_gib);
+        let (least, most) = (self.size_min_gib, self.size_max_gib);
         let facts = [
-            ("Variant", self.variant.clone()),
-            ("Sizes", Some(range)),
-            ("IOPS", self.baseline_iops_rule.clone()),
-            ("Throughput", self.throughput_rule.clone()),
-            ("Promised", self.performance_sla.clone()),
+            self.variant.clone().map(Property::Variant),
+            Some(Property::SizesGib { least, most }),
+            self.baseline_iops_rule.clone().map(Property::IopsRule),
+            self.throughput_rule.clone().map(Property::ThroughputRule),
+            self.performance_sla.clone().map(Property::Promised),
         ];
-        Fact::known(facts, &self.source())
+        Fact::all(facts, &self.source())
     }
 }
 
 fn needs_size(limit: &mut Limit) {
-    limit.notes.push("depends on the size: give size=".to_owned());
+    limit.notes.push(Note::NeedsSize);
 }

@@ -4,9 +4,10 @@ use serde::Deserialize;
 
 use super::vms::io_unit_bytes;
 use crate::disk::{Disk, HostCache};
-use crate::error::Error;
-use crate::limit::{Burst, Cloud, Fact, Limit, Rate, Scope, Source};
-use crate::table::{AZURE_DISKS, notes};
+use crate::error::{DiskProblem, Error};
+use crate::limit::{Burst, Cloud, Limit, Rate, Scope, Source};
+use crate::note::{Fact, Note, Property, tabled};
+use crate::table::AZURE_DISKS;
 use crate::text::Parameters;
 use crate::units::{MB, gib_to_bytes};
 
@@ -89,7 +90,7 @@ fn tier(name: &str, parameters: &mut Parameters) -> Result<Option<Disk>, Error> 
     let of_type = |row: &AzureDiskRow| row.r#type.to_ascii_lowercase().ends_with(redundancy);
     match rows.into_iter().find(of_type) {
         Some(row) => row.into_tier(parameters).map(Some),
-        None => Err(parameters.problem("its tier is not documented with redundancy=zrs")),
+        None => Err(parameters.problem(DiskProblem::NoZoneRedundancy)),
     }
 }
 
@@ -120,8 +121,8 @@ impl AzureDiskRow {
         let is_on_demand = self.burst_model.starts_with("on-demand");
         let opt_in = is_on_demand && parameters.word("burst", &["on"])?.is_none();
         let burst = |per_s: Option<f64>, credits: Option<f64>| {
-            let note = is_on_demand.then(|| self.burst_model.clone());
-            Some(Burst { per_s: per_s?, credits, opt_in, note })
+            let model = is_on_demand.then(|| Note::Tabled(self.burst_model.clone()));
+            Some(Burst { per_s: per_s?, credits, opt_in, notes: model.into_iter().collect() })
         };
         let iops = burst(self.burst_iops, self.io_credit_bucket);
         let bytes =
@@ -146,13 +147,8 @@ impl AzureDiskRow {
     }
 
     fn disk(&self, limit: Limit, size_gib: Option<f64>) -> Disk {
-        let shares = self.max_shares.map(|shares| Fact {
-            name: "Shared by VMs at most".to_owned(),
-            value: shares.to_string(),
-            source: self.source(),
-        });
-        let kind =
-            Fact { name: "Type".to_owned(), value: self.r#type.clone(), source: self.source() };
+        let kind = Some(Property::DiskType(self.r#type.clone()));
+        let facts = [kind, self.max_shares.map(Property::MostShares)];
         Disk {
             cloud: Cloud::Azure,
             name: self.word().to_owned(),
@@ -164,8 +160,8 @@ impl AzureDiskRow {
             } else {
                 HostCache::NotSupported
             }),
-            facts: [kind].into_iter().chain(shares).collect(),
-            notes: notes(&self.notes),
+            facts: Fact::all(facts, &self.source()),
+            notes: tabled(&self.notes),
             conflicts: Vec::new(),
             source: self.source(),
         }
@@ -178,7 +174,7 @@ fn premium_v2(parameters: &mut Parameters) -> Result<Disk, Error> {
     let row = |tier: &str| {
         rows.iter().find(|row| row.tier == tier).expect("both rows of Premium SSD v2 are embedded")
     };
-    let (free, most) = (row("baseline (free)"), row("rule"));
+    let (free, most) = (row("free"), row("rule"));
     let ceilings = Ceilings {
         min_iops: free.provisioned_iops,
         iops_per_gib: 500.0,
@@ -215,10 +211,10 @@ fn ultra(parameters: &mut Parameters) -> Result<Disk, Error> {
     let bytes = bytes.or_else(|| Some(ceilings.max_mb_at(iops?) * MB));
     let mut limit =
         Limit { iops: iops.map(Rate::steady), bw_bytes: bytes.map(Rate::steady), ..row.limit() };
-    limit.notes.push("what was not given is the most that can be provisioned".to_owned());
+    limit.notes.push(Note::MostProvisionable);
     ceilings.check(parameters, size_gib, &limit, 1.0)?;
     let mut disk = row.disk(limit, size_gib);
-    disk.notes = rows.first().map(|row| notes(&row.notes)).unwrap_or_default();
+    disk.notes = rows.first().map(|row| tabled(&row.notes)).unwrap_or_default();
     Ok(disk)
 }
 
@@ -239,17 +235,15 @@ impl Ceilings {
         let most = most.clamp(self.min_iops, self.max_iops);
         let (iops, bytes) = (limit.iops.as_ref(), limit.bw_bytes.as_ref());
         if let Some(iops) = iops.filter(|iops| !(self.min_iops..=most).contains(&iops.sustained)) {
-            let (least, asked) = (self.min_iops, iops.sustained);
-            return Err(parameters.problem(&format!(
-                "{asked} IOPS cannot be provisioned at this size: {least} to {most} can"
-            )));
+            let (iops, least) = (iops.sustained, self.min_iops);
+            return Err(parameters.problem(DiskProblem::Iops { iops, least, most }));
         }
         let most_mb = self.max_mb_at(iops.map_or(most, |iops| iops.sustained)).max(min_mb);
         let mb = bytes.map(|bytes| bytes.sustained / MB);
         match mb.filter(|mb| !(min_mb..=most_mb).contains(mb)) {
-            Some(mb) => Err(parameters.problem(&format!(
-                "{mb:.0} MB/s cannot be provisioned with these IOPS: {min_mb} to {most_mb} can"
-            ))),
+            Some(mb) => {
+                Err(parameters.problem(DiskProblem::Mb { mb, least: min_mb, most: most_mb }))
+            }
             None => Ok(()),
         }
     }

@@ -3,16 +3,14 @@
 use serde::Deserialize;
 
 use crate::conflicts;
-use crate::limit::{Burst, Cloud, Direction, Fact, Limit, Rate, Scope, Source};
-use crate::table::{AZURE_NETWORKS, AZURE_VMS, notes, truth};
+use crate::limit::{Burst, Cloud, Direction, Limit, Rate, Scope, Source};
+use crate::note::{Fact, Note, Property, tabled};
+use crate::table::{AZURE_NETWORKS, AZURE_VMS};
 use crate::units::{KIB, MB, MBIT, gib_to_bytes};
 use crate::vm::{LocalStorage, Vm};
 
 /// Kinds of disk that have limits of their own on newer sizes.
 const FAST_KINDS: [&str; 2] = ["premium-v2", "ultra"];
-
-/// What notes say where the temporary disk has no bucket of its own.
-const ONE_BUCKET: &str = "temp_* and cached_* are ONE combined bucket in the SKU API";
 
 #[derive(Deserialize)]
 struct AzureVmRow {
@@ -38,17 +36,18 @@ struct AzureVmRow {
     temp_disk_gib: Option<f64>,
     temp_iops: Option<f64>,
     temp_mbps: Option<f64>,
+    /// Whether the temporary disk draws on the bucket of cached disks.
+    temp_shares_cache: bool,
+    /// Whether its limits are from a page, and not from the API.
+    temp_from_page: bool,
     local_nvme_gib: Option<f64>,
     local_nvme_disks: Option<u32>,
     local_nvme_read_iops: Option<f64>,
     local_nvme_write_iops: Option<f64>,
     local_nvme_read_mbps: Option<f64>,
     local_nvme_write_mbps: Option<f64>,
-    #[serde(deserialize_with = "truth")]
     premium_io: Option<bool>,
-    #[serde(deserialize_with = "truth")]
     encryption_at_host_supported: Option<bool>,
-    #[serde(deserialize_with = "truth")]
     ultra_ssd_available: Option<bool>,
     disk_controller_types: Option<String>,
     ephemeral_os_placements: Option<String>,
@@ -82,10 +81,10 @@ struct Network {
 fn network(size: &str) -> Vec<Limit> {
     let limit = |row: Network| {
         let source = Source { text: row.source, as_of: row.as_of };
-        let what = (Scope::Network, Direction::Write);
+        let rate = Rate::steady(row.max_mbit * MBIT);
         Limit {
-            notes: vec!["network: what leaves is metered, what comes in is not".to_owned()],
-            ..Limit::of_network(what, size, Rate::steady(row.max_mbit * MBIT), &source)
+            notes: vec![Note::MeteredOneWay],
+            ..Limit::of_network(Scope::Network, Direction::Write, size, rate, &source)
         }
     };
     AZURE_NETWORKS.rows::<Network>(|name| name == size).into_iter().map(limit).collect()
@@ -107,8 +106,8 @@ impl AzureVmRow {
             limits: limits.concat(),
             network: network(&self.size),
             facts: self.facts(),
-            notes: self.vm_notes(),
-            conflicts: conflicts::of(&self.size),
+            notes: tabled(&self.notes),
+            conflicts: conflicts::of_vm(&self.size),
             source: self.source(),
             page: self.page(),
             variant: self.variant,
@@ -193,16 +192,15 @@ impl AzureVmRow {
     /// Bytes per second of the shared bucket where it is that, else as the page prints it.
     fn temporary(&self) -> Option<Limit> {
         self.temp_disk_gib.filter(|gib| *gib > 0.0)?;
-        let is_from_page = self.notes.contains("temp_* from docs");
         let limit = self.limit(Scope::VmTemporary);
         Some(Limit {
             iops: self.temp_iops.map(Rate::steady),
-            bw_bytes: if is_from_page {
+            bw_bytes: if self.temp_from_page {
                 self.temp_mbps.map(|mb| Rate::steady(mb * MB))
             } else {
                 self.cached_read_bytes_per_s.map(Rate::steady)
             },
-            source: self.page().filter(|_| is_from_page).unwrap_or(limit.source),
+            source: self.page().filter(|_| self.temp_from_page).unwrap_or(limit.source),
             ..self.limit(Scope::VmTemporary)
         })
     }
@@ -224,9 +222,8 @@ impl AzureVmRow {
     fn local_storage(&self) -> Vec<LocalStorage> {
         let storage = |scope, disks, gib: Option<f64>| {
             let size_bytes = gib_to_bytes(gib.filter(|gib| *gib > 0.0)?);
-            let shares_cache = scope == Scope::VmTemporary
-                && self.cached_iops.is_some()
-                && self.notes.contains(ONE_BUCKET);
+            let shares_cache =
+                scope == Scope::VmTemporary && self.cached_iops.is_some() && self.temp_shares_cache;
             Some(LocalStorage { scope, disks, size_bytes, shares_cache })
         };
         let temporary = storage(Scope::VmTemporary, 1, self.temp_disk_gib);
@@ -247,55 +244,26 @@ impl AzureVmRow {
     }
 
     fn facts(&self) -> Vec<Fact> {
-        let yes = |value: bool| if value { "yes" } else { "no" }.to_owned();
-        let gib = |gib: f64| format!("{gib} GiB");
         let words = |text: &Option<String>| text.as_ref().map(|text| text.replace(',', ", "));
         let facts = [
-            ("Temporary disk", self.temp_disk_gib.filter(|gib| *gib > 0.0).map(gib)),
-            ("Local NVMe", self.local_nvme_gib.map(gib)),
-            ("Local NVMe disks", self.local_nvme_disks.map(|n| n.to_string())),
-            ("Disk controllers", words(&self.disk_controller_types)),
-            ("Ephemeral OS disk on", words(&self.ephemeral_os_placements)),
-            ("Ultra disks", self.ultra_ssd_available.map(yes)),
-            ("Confidential", self.confidential_type.clone()),
-            ("Constrained from", self.parent_size.clone()),
-            ("Family", Some(self.family.clone())),
-            ("Retires", self.retirement_date.clone()),
+            self.temp_disk_gib.filter(|gib| *gib > 0.0).map(Property::TemporaryDiskGib),
+            self.local_nvme_gib.map(Property::LocalNvmeGib),
+            self.local_nvme_disks.map(Property::LocalNvmeDisks),
+            words(&self.disk_controller_types).map(Property::DiskControllers),
+            words(&self.ephemeral_os_placements).map(Property::EphemeralOsDiskOn),
+            self.ultra_ssd_available.map(Property::UltraDisks),
+            self.confidential_type.clone().map(Property::ConfidentialType),
+            self.parent_size.clone().map(Property::ConstrainedFrom),
+            Some(Property::Family(self.family.clone())),
+            self.retirement_date.clone().map(Property::Retires),
         ];
-        Fact::known(facts, &self.source())
-    }
-
-    /// The source's shorthand for columns, in words.
-    fn vm_notes(&self) -> Vec<String> {
-        let words = [
-            (ONE_BUCKET, "the temporary disk and cached disks share one bucket"),
-            (
-                "PremiumIO=false: no premium storage/caching",
-                "no premium disks, and no limits of cached disks",
-            ),
-            ("cached_* left blank, combined bucket shown as temp_*", ""),
-            (
-                "temp_* from docs local-storage table (burst_source page)",
-                "the temporary disk's limits are those of the page's table of local storage",
-            ),
-            ("combined bucket is the SCSI temp disk only", ""),
-            ("burst/pv2 values", "bursts and limits of Premium SSD v2 are"),
-            (
-                "uncached_* from docs NVMe table",
-                "limits of uncached disks from the page's table for NVMe",
-            ),
-            ("docs page", "the page of the series"),
-            ("docs:", "the page of the series:"),
-            ("local_nvme ", "local NVMe "),
-        ];
-        let all = words.iter().fold(self.notes.clone(), |text, (from, to)| text.replace(from, to));
-        notes(&all)
+        Fact::all(facts, &self.source())
     }
 }
 
 /// The sources say neither how many credits a VM has nor how long they last.
 fn burst(per_s: f64) -> Burst {
-    Burst { per_s, credits: None, opt_in: false, note: None }
+    Burst { per_s, credits: None, opt_in: false, notes: Vec::new() }
 }
 
 /// I/O size above which an I/O counts as several, of disks.

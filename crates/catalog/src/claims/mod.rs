@@ -67,7 +67,7 @@ impl Checked {
 }
 
 /// Compares each claim with the catalog.
-pub fn check(claims: &[Claim]) -> Vec<Checked> {
+pub fn check_claims(claims: &[Claim]) -> Vec<Checked> {
     let all = All::read();
     claims.iter().map(|claim| all.checked(claim)).collect()
 }
@@ -176,7 +176,8 @@ impl All {
             })
             .collect();
         if entries.is_empty() {
-            return Err(format!("the catalog has no limit `{scope}` of {}", claim.name));
+            let name = claim.name.clone();
+            return Err(Error::UnknownLimit { name, scope }.to_string());
         }
         Ok((entries, conflicts))
     }

@@ -3,7 +3,7 @@
 use csv::{ByteRecord, ReaderBuilder};
 use serde::{Deserialize, Serialize};
 
-use crate::error::Error;
+use crate::error::{Error, TableProblem};
 use crate::limit::{Scope, Source};
 use crate::units::MB;
 
@@ -117,14 +117,14 @@ const AZURE_DISKS: Form = Form {
 /// `name,scope,iops,mbps,burst_iops,burst_mbps,source,as_of`, of which only `name` must be there.
 /// Columns that no form knows are passed over. `file` is named in errors.
 pub fn read_claims(file: &str, table: &[u8]) -> Result<Vec<Claim>, Error> {
-    let at = |line, column: Option<&str>, problem: String| Error::Table {
+    let at = |line, column: Option<&str>, problem| Error::Table {
         file: file.to_owned(),
         line,
         column: column.map(str::to_owned),
         problem,
     };
     if table.len() > Claim::MAX_TABLE_BYTES {
-        return Err(at(1, None, "more than 16 MiB: this is no table of limits".to_owned()));
+        return Err(at(1, None, TableProblem::TooLarge));
     }
     let table = table.strip_prefix(b"\xef\xbb\xbf").unwrap_or(table);
     let mut reader = ReaderBuilder::new().trim(csv::Trim::All).from_reader(table);
@@ -133,17 +133,13 @@ pub fn read_claims(file: &str, table: &[u8]) -> Result<Vec<Claim>, Error> {
     let form = [OWN, AZURE_VMS, AZURE_DISKS]
         .into_iter()
         .find(|form| heads.iter().any(|head| head == form.name))
-        .ok_or_else(|| {
-            let problem = "no column `name`, `size` or `tier`: the first line names the columns, \
-                           for example name,scope,iops,mbps,burst_iops,burst_mbps,source,as_of";
-            at(1, None, problem.to_owned())
-        })?;
+        .ok_or_else(|| at(1, None, TableProblem::NoNames))?;
     if let Some(twice) = heads
         .iter()
         .enumerate()
         .find_map(|(i, head)| (!head.is_empty() && heads[..i].contains(head)).then_some(head))
     {
-        return Err(at(1, Some(twice), "there are two columns of this name".to_owned()));
+        return Err(at(1, Some(twice), TableProblem::TwoColumns));
     }
     let mut claims = Vec::new();
     let mut record = ByteRecord::new();
@@ -153,8 +149,7 @@ pub fn read_claims(file: &str, table: &[u8]) -> Result<Vec<Claim>, Error> {
         claims.extend(row.claims(&form)?);
     }
     if claims.is_empty() {
-        let problem = "no row below the first line, so nothing would be checked: add one a limit";
-        return Err(at(1, None, problem.to_owned()));
+        return Err(at(1, None, TableProblem::NoRow));
     }
     Ok(claims)
 }
@@ -170,7 +165,7 @@ struct ClaimRow<'a> {
 impl ClaimRow<'_> {
     fn claims(&self, form: &Form) -> Result<Vec<Claim>, Error> {
         let Some(name) = self.get(form.name) else {
-            return Err(self.error(form.name, "the row names nothing: fill it in or take it out"));
+            return Err(self.error(form.name, TableProblem::NoName));
         };
         let mut claims = Vec::new();
         for columns in form.claims {
@@ -197,7 +192,7 @@ impl ClaimRow<'_> {
             });
         }
         if claims.is_empty() && form.name == OWN.name {
-            return Err(self.error("iops", "the row has no figure: give iops, mbps or a burst"));
+            return Err(self.error("iops", TableProblem::NoFigure));
         }
         Ok(claims)
     }
@@ -210,27 +205,20 @@ impl ClaimRow<'_> {
     fn figure(&self, column: &str) -> Result<Option<f64>, Error> {
         let Some(text) = self.get(column) else { return Ok(None) };
         let figure = text.parse().ok().filter(|figure: &f64| (0.0..1e15).contains(figure));
-        let problem = || format!("`{text}` is no figure: write a number such as 6400");
-        figure.map(Some).ok_or_else(|| self.error(column, &problem()))
+        figure.map(Some).ok_or_else(|| self.error(column, TableProblem::NotAFigure(text)))
     }
 
     fn scope(&self) -> Result<Option<Scope>, Error> {
         let Some(text) = self.get("scope") else { return Ok(None) };
-        let word = text.to_ascii_lowercase().replace(['_', '-'], " ");
-        let scope = match word.strip_prefix("vm ").unwrap_or(&word) {
+        let word = text.to_ascii_lowercase().replace(['_', '-', ' '], "");
+        let scope = match word.strip_prefix("vm").unwrap_or(&word) {
             "disk" => Scope::Disk,
             "cached" => Scope::VmCached,
             "uncached" => Scope::VmUncached,
-            "temporary" | "temporary disk" | "temp" => Scope::VmTemporary,
-            "local nvme" => Scope::LocalNvme,
+            "temporary" | "temporarydisk" | "temp" => Scope::VmTemporary,
+            "localnvme" => Scope::LocalNvme,
             "instance" => Scope::Instance,
-            _ => {
-                let problem = format!(
-                    "`{text}` is no scope: write disk, cached, uncached, temporary, local nvme or \
-                     instance"
-                );
-                return Err(self.error("scope", &problem));
-            }
+            _ => return Err(self.error("scope", TableProblem::NotAScope(text))),
         };
         Ok(Some(scope))
     }
@@ -240,12 +228,12 @@ impl ClaimRow<'_> {
         self.get("source").map(|text| Source { text, as_of })
     }
 
-    fn error(&self, column: &str, problem: &str) -> Error {
+    fn error(&self, column: &str, problem: TableProblem) -> Error {
         Error::Table {
             file: self.file.to_owned(),
             line: self.line,
             column: Some(column.to_owned()),
-            problem: problem.to_owned(),
+            problem,
         }
     }
 }
@@ -257,10 +245,10 @@ fn text(bytes: &[u8]) -> String {
 fn of_csv(file: &str, error: &csv::Error) -> Error {
     let line = error.position().map_or(1, csv::Position::line);
     let problem = match error.kind() {
-        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => format!(
-            "{len} columns where the first line has {expected_len}: quote what contains a comma"
-        ),
-        _ => error.to_string(),
+        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+            TableProblem::Columns { found: *len, expected: *expected_len }
+        }
+        _ => TableProblem::Csv(error.to_string()),
     };
     Error::Table { file: file.to_owned(), line, column: None, problem }
 }

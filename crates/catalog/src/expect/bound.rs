@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::limit::{Burst, Direction, Limit, Rate, Scope};
+use crate::note::Note;
 
 /// Whose limit binds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,7 +34,7 @@ pub struct BurstBound {
     /// Seconds until the first of the full buckets is empty, if all of them are documented.
     pub lasts_s: Option<f64>,
     /// Conditions of the bursts it draws on.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
 }
 
 impl Bound {
@@ -43,7 +44,7 @@ impl Bound {
             per_s: burst.per_s,
             credits: burst.lasts_s.map(|lasts_s| lasts_s * (burst.per_s - self.sustained)),
             opt_in: false,
-            note: (!burst.notes.is_empty()).then(|| burst.notes.join("; ")),
+            notes: burst.notes.clone(),
         });
         Rate { sustained: self.sustained, burst }
     }
@@ -114,13 +115,13 @@ pub(super) fn sum(rates: impl Iterator<Item = Option<Rate>>) -> Option<Rate> {
     let sustained: f64 = rates.iter().map(|rate| rate.sustained).sum();
     let peak: f64 = rates.iter().map(Rate::peak).sum();
     let bursts = || rates.iter().filter_map(|rate| rate.burst.as_ref()).filter(|b| !b.opt_in);
-    let mut notes: Vec<_> = bursts().filter_map(|burst| burst.note.clone()).collect();
+    let mut notes: Vec<_> = bursts().flat_map(|burst| burst.notes.clone()).collect();
     notes.dedup();
     let burst = Burst {
         per_s: peak,
         credits: bursts().map(|burst| burst.credits).sum(),
         opt_in: false,
-        note: (!notes.is_empty()).then(|| notes.join("; ")),
+        notes,
     };
     Some(Rate::with_burst(sustained, Some(burst)))
 }
@@ -156,8 +157,8 @@ fn bound(limits: &[Named], rate: fn(&Named) -> Option<&Rate>) -> Option<Bound> {
         let drawn = || known.iter().filter(|(_, rate)| rate.sustained < per_s);
         let lasts_s: Option<Vec<f64>> =
             drawn().map(|(_, rate)| rate.burst.as_ref()?.lasts_s(rate.sustained, per_s)).collect();
-        let mut notes: Vec<_> =
-            drawn().filter_map(|(_, rate)| rate.burst.as_ref()?.note.clone()).collect();
+        let bursts = drawn().filter_map(|(_, rate)| rate.burst.as_ref());
+        let mut notes: Vec<_> = bursts.flat_map(|burst| burst.notes.clone()).collect();
         notes.dedup();
         BurstBound {
             per_s,

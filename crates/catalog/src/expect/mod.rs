@@ -21,6 +21,7 @@ use crate::disk::{Caching, Disk};
 use crate::error::Error;
 use crate::gcp::disks::{PERSISTENT_KINDS, persistent};
 use crate::limit::{Direction, Limit, Scope};
+use crate::note::Note;
 use crate::units::GIB;
 use crate::vm::Vm;
 
@@ -46,7 +47,7 @@ pub struct Expectation {
     /// All disks at once.
     pub together: Vec<Effective>,
     /// What the figures leave out.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
 }
 
 /// What may be expected of one disk alone.
@@ -80,7 +81,7 @@ pub struct Bucket {
 pub fn expect(setup: &Setup) -> Result<Expectation, Error> {
     let vm = setup.vm.as_deref().map(|name| vm_variant(name, setup.variant.as_deref()));
     let vm = vm.transpose()?;
-    path::check(vm.as_ref(), &setup.disks)?;
+    path::refuse_impossible(vm.as_ref(), &setup.disks)?;
     let disks: Vec<_> = setup
         .disks
         .iter()
@@ -194,51 +195,33 @@ fn shared_by_all(buckets: &[Bucket]) -> Vec<Limit> {
     first.limits.iter().filter(everywhere).cloned().collect()
 }
 
-fn notes(vm: Option<&Vm>, disks: &[DiskExpectation]) -> Vec<String> {
+fn notes(vm: Option<&Vm>, disks: &[DiskExpectation]) -> Vec<Note> {
     let mut notes = Vec::new();
-    let cached = disks.iter().filter(|disk| disk.caching != Caching::None).count();
-    if cached > 0 {
-        notes.push(
-            "Cached disks: reads that the cache answers are not held by the disk's own limit. \
-             Reads that miss it, and writes with read-only caching, are documented to count \
-             against the VM's uncached limits, too; these figures do not take that off."
-                .to_owned(),
-        );
+    if disks.iter().any(|disk| disk.caching != Caching::None) {
+        notes.push(Note::CachedDisks);
     }
-    let opt_in = |disk: &DiskExpectation| {
+    let opt_in = |disk: &&DiskExpectation| {
         let rates = disk.limits.iter().flat_map(|limit| [&limit.iops, &limit.bw_bytes]);
         rates.flatten().any(|rate| rate.burst.as_ref().is_some_and(|burst| burst.opt_in))
     };
-    if let Some(disk) = disks.iter().find(|disk| opt_in(disk)) {
-        let name = &disk.disk.name;
-        notes.push(format!(
-            "On-demand bursting of {name} is off, as it is unless it is turned on and paid for; \
-             {name}:burst=on counts it."
-        ));
-    }
+    let opt_in = disks.iter().find(opt_in);
+    notes.extend(opt_in.map(|disk| Note::OnDemandOff { disk: disk.disk.name.clone() }));
     let uncached = disks.iter().filter(|disk| disk.caching == Caching::None);
     let mut limits: Vec<_> = uncached
         .map(|disk| disk.limits.iter().filter(|l| l.scope == Scope::VmUncached).collect::<Vec<_>>())
         .collect();
     limits.dedup();
     if limits.len() > 1 {
-        notes.push(
-            "Premium SSD v2 or Ultra beside other disks: how they share the VM's limits is not \
-             documented; the sum takes them as apart."
-                .to_owned(),
-        );
+        notes.push(Note::FastBesideOthers);
     }
-    let mut untold: Vec<_> = disks
-        .iter()
-        .flat_map(|disk| &disk.limits)
-        .filter(|limit| {
-            limit.burst_unknown && limit.iops.as_ref().is_some_and(|r| r.burst.is_none())
-        })
-        .map(|limit| format!("Whether {} ({}) bursts is not known.", limit.of, limit.scope))
-        .collect();
-    untold.sort();
-    untold.dedup();
-    notes.extend(untold);
+    let is_untold = |limit: &&Limit| {
+        limit.burst_unknown && limit.iops.as_ref().is_some_and(|rate| rate.burst.is_none())
+    };
+    let mut untold: Vec<_> = disks.iter().flat_map(|disk| &disk.limits).filter(is_untold).collect();
+    untold.sort_by_key(|limit| (&limit.of, limit.scope.to_string()));
+    untold.dedup_by_key(|limit| (&limit.of, limit.scope));
+    let untold = untold.into_iter();
+    notes.extend(untold.map(|l| Note::BurstUnknown { of: l.of.clone(), scope: l.scope }));
     notes.extend(vm.into_iter().flat_map(|vm| vm.notes.clone()));
     notes
 }

@@ -4,6 +4,7 @@ use crate::disk::{Caching, Disk, HostCache};
 use crate::error::Error;
 use crate::limit::{Cloud, Limit, Scope};
 use crate::lookup::vm;
+use crate::note::Note;
 use crate::vm::Vm;
 
 /// The one size that is meant by a name and, where its limits differ, the disk controller.
@@ -16,46 +17,31 @@ pub fn vm_variant(name: &str, variant: Option<&str>) -> Result<Vm, Error> {
     let left = found.len();
     match (found.pop(), variants.as_slice()) {
         (Some(vm), _) if left == 1 => Ok(vm),
-        (None, []) => {
-            Err(Error::Impossible(format!("{name} has no variants: leave the variant out")))
-        }
-        (None, known) => Err(Error::Impossible(format!(
-            "{name} has no such variant: its variants are {}",
-            known.join(" and ")
-        ))),
-        (Some(_), known) => Err(Error::Impossible(format!(
-            "{name} has other limits with each disk controller: say which variant, {}",
-            known.join(" or ")
-        ))),
+        (None, []) => Err(Error::NoVariants(name.to_owned())),
+        (None, _) => Err(Error::UnknownVariant { vm: name.to_owned(), known: variants }),
+        (Some(_), _) => Err(Error::WhichVariant { vm: name.to_owned(), known: variants }),
     }
 }
 
 /// Refuses what no provider would let anybody attach.
-pub(super) fn check(vm: Option<&Vm>, disks: &[(Disk, Caching)]) -> Result<(), Error> {
+pub(super) fn refuse_impossible(vm: Option<&Vm>, disks: &[(Disk, Caching)]) -> Result<(), Error> {
     let Some((first, _)) = disks.first() else {
-        return Err(Error::Impossible("there is no disk: name at least one".to_owned()));
+        return Err(Error::NoDisk);
     };
     let (cloud, whose) = vm.map_or((first.cloud, &first.name), |vm| (vm.cloud, &vm.name));
     for (disk, caching) in disks {
         check_disk(disk, *caching)?;
         if disk.cloud != cloud {
-            let (name, other) = (&disk.name, disk.cloud);
-            return Err(Error::Impossible(format!(
-                "{name} is a disk of {other}, {whose} belongs to {cloud}: they cannot be together"
-            )));
+            let (disk, of, whose) = (disk.name.clone(), disk.cloud, whose.clone());
+            return Err(Error::OtherCloud { disk, of, whose, cloud });
         }
         if disk.kind == "premium-ssd" && vm.is_some_and(|vm| vm.premium_storage == Some(false)) {
-            let name = &disk.name;
-            return Err(Error::Impossible(format!(
-                "{whose} takes no premium disks such as {name}: choose a size with an s in its \
-                 name, or a disk such as E30"
-            )));
+            return Err(Error::NoPremium { vm: whose.clone(), disk: disk.name.clone() });
         }
     }
     match vm.and_then(|vm| vm.max_data_disks) {
         Some(most) if disks.len() > most as usize => {
-            let count = disks.len();
-            Err(Error::Impossible(format!("{whose} takes {most} disks at most, not {count}")))
+            Err(Error::TooManyDisks { vm: whose.clone(), most, count: disks.len() })
         }
         _ => Ok(()),
     }
@@ -65,12 +51,10 @@ fn check_disk(disk: &Disk, caching: Caching) -> Result<(), Error> {
     if caching == Caching::None || disk.host_cache == Some(HostCache::Possible) {
         return Ok(());
     }
-    let name = &disk.name;
-    Err(Error::Impossible(if disk.cloud == Cloud::Azure {
-        format!("{name} cannot be cached by the host: give it caching=none")
-    } else {
-        format!("hosts of {} cache no disks: leave caching out", disk.cloud)
-    }))
+    Err(match disk.cloud {
+        Cloud::Azure => Error::NotCached(disk.name.clone()),
+        other => Error::CloudWithoutCache(other),
+    })
 }
 
 /// The limits of the VM that hold the disk. If there must be some and the sources have none, one
@@ -89,6 +73,6 @@ pub(super) fn limits(vm: &Vm, disk: &Disk, caching: Caching) -> Vec<Limit> {
         return found;
     }
     let mut unknown = Limit::unknown(scope, &vm.name, &vm.source);
-    unknown.notes.push(format!("no such limit was found for {}", disk.kind));
+    unknown.notes.push(Note::NoLimitFor { kind: disk.kind.clone() });
     vec![unknown]
 }

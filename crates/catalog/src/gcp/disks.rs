@@ -1,10 +1,10 @@
 //! Persistent Disk and Hyperdisk.
 
-use super::row::GcpRow;
+use super::GcpRow;
 use crate::disk::Disk;
-use crate::error::Error;
-use crate::limit::{Cloud, Direction, Fact, Limit, Rate, Scope};
-use crate::table::notes;
+use crate::error::{DiskProblem, Error};
+use crate::limit::{Cloud, Direction, Limit, Rate, Scope};
+use crate::note::{Fact, Note, Property, tabled};
 use crate::text::Parameters;
 use crate::units::{MIB, gib_to_bytes};
 
@@ -18,7 +18,7 @@ const LARGEST_GIB: f64 = 65_536.0;
 /// Names of the kinds.
 pub(crate) fn names() -> Vec<String> {
     let mut names: Vec<String> = PERSISTENT_KINDS.map(str::to_owned).to_vec();
-    let others = ["per-disk maximum", "console default provisioning"];
+    let others = ["per-disk-maximum", "console-default"];
     let others = others.iter().flat_map(|scope| GcpRow::all(scope)).map(|row| row.disk_type);
     for name in others {
         if !names.contains(&name) {
@@ -55,11 +55,7 @@ pub(crate) fn persistent(kind: &str, size_gib: Option<f64>) -> Disk {
         direction,
         iops: by_size(row.baseline_iops_per_vm, per_gib, 1.0),
         bw_bytes: bytes.clone(),
-        notes: if size_gib.is_none() {
-            vec!["depends on the size: give size=".to_owned()]
-        } else {
-            Vec::new()
-        },
+        notes: size_gib.is_none().then_some(Note::NeedsSize).into_iter().collect(),
         ..Limit::unknown(Scope::Disk, kind, &row.source())
     };
     let (read, write) = (
@@ -71,15 +67,12 @@ pub(crate) fn persistent(kind: &str, size_gib: Option<f64>) -> Disk {
     } else {
         vec![read, write]
     };
-    let words = |figure: Option<f64>, unit: &str| {
-        figure.map(|figure| format!("{figure} {unit}").trim_end().to_owned())
-    };
     let facts = [
-        ("Baseline of all on a VM", words(row.baseline_iops_per_vm, "IOPS")),
-        ("Baseline throughput", words(row.baseline_mib_per_vm, "MiB/s")),
-        ("Read IOPS per GiB", words(row.read_iops_per_gib, "")),
-        ("Write IOPS per GiB", words(row.write_iops_per_gib, "")),
-        ("Throughput per GiB", words(row.mib_per_gib, "MiB/s")),
+        row.baseline_iops_per_vm.map(Property::BaselineIops),
+        row.baseline_mib_per_vm.map(Property::BaselineMib),
+        row.read_iops_per_gib.map(Property::ReadIopsPerGib),
+        row.write_iops_per_gib.map(Property::WriteIopsPerGib),
+        row.mib_per_gib.map(Property::MibPerGib),
     ];
     Disk {
         cloud: Cloud::Gcp,
@@ -88,8 +81,8 @@ pub(crate) fn persistent(kind: &str, size_gib: Option<f64>) -> Disk {
         size_bytes: size_gib.map(gib_to_bytes),
         limits,
         host_cache: None,
-        facts: Fact::known(facts, &row.source()),
-        notes: notes(&row.notes),
+        facts: Fact::all(facts, &row.source()),
+        notes: tabled(&row.notes),
         conflicts: Vec::new(),
         source: row.source(),
     }
@@ -99,9 +92,9 @@ pub(crate) fn persistent(kind: &str, size_gib: Option<f64>) -> Disk {
 fn hyperdisk(kind: &str, parameters: &mut Parameters) -> Result<Disk, Error> {
     let size_gib = parameters.size_gib(1.0, LARGEST_GIB)?;
     let (iops, bytes) = (parameters.iops()?, parameters.bw_bytes(Cloud::Gcp)?);
-    let rows = GcpRow::all("per-disk maximum");
+    let rows = GcpRow::all("per-disk-maximum");
     let most = rows.iter().find(|row| row.disk_type == kind);
-    let defaults = GcpRow::all("console default provisioning");
+    let defaults = GcpRow::all("console-default");
     let default = defaults.iter().find(|row| row.disk_type == kind);
     let row = most.or(default).expect("names come from these rows");
     let mut limit = Limit {
@@ -110,31 +103,24 @@ fn hyperdisk(kind: &str, parameters: &mut Parameters) -> Result<Disk, Error> {
         ..Limit::unknown(Scope::Disk, kind, &row.source())
     };
     if iops.is_none() || bytes.is_none() {
-        limit.notes.push("IOPS and throughput are provisioned: give iops= and bw=".to_owned());
+        limit.notes.push(Note::RatesAreProvisioned);
     }
     let too_much =
         |asked: Option<f64>, most: Option<f64>| asked.zip(most).is_some_and(|(a, b)| a > b);
     let most_iops = most.and_then(|row| row.max_read_iops);
     let most_mib = most.and_then(|row| row.max_read_mib);
     if too_much(iops, most_iops) || too_much(bytes.map(|bytes| bytes / MIB), most_mib) {
-        let figure = |most: Option<f64>| most.map_or("unknown".to_owned(), |most| most.to_string());
-        return Err(parameters.problem(&format!(
-            "a disk has {} IOPS and {} MiB/s at most",
-            figure(most_iops),
-            figure(most_mib)
-        )));
+        let problem = DiskProblem::AtMost { iops: most_iops, mib: most_mib };
+        return Err(parameters.problem(problem));
     }
-    let words = |figure: Option<f64>, unit: &str| figure.map(|figure| format!("{figure} {unit}"));
     let at_most = |row: &GcpRow| {
-        let iops = ("IOPS at most", words(row.max_read_iops, "IOPS"));
-        let mib = ("Throughput at most", words(row.max_read_mib, "MiB/s"));
-        Fact::known([iops, mib], &row.source())
+        let (iops, mib) = (row.max_read_iops, row.max_read_mib);
+        Fact::all([iops.map(Property::MostIops), mib.map(Property::MostMib)], &row.source())
     };
     let by_default = |row: &GcpRow| {
-        let iops = ("Console's default", words(row.max_read_iops, "IOPS"));
-        let unit = "(the source names no unit)";
-        let mib = ("Console's default throughput", words(row.max_read_mib, unit));
-        Fact::known([iops, mib], &row.source())
+        let (iops, mib) = (row.max_read_iops, row.max_read_mib);
+        let facts = [iops.map(Property::ConsoleIops), mib.map(Property::ConsoleThroughput)];
+        Fact::all(facts, &row.source())
     };
     let facts = [most.map(at_most), default.map(by_default)];
     Ok(Disk {
@@ -145,7 +131,7 @@ fn hyperdisk(kind: &str, parameters: &mut Parameters) -> Result<Disk, Error> {
         limits: vec![limit],
         host_cache: None,
         facts: facts.into_iter().flatten().flatten().collect(),
-        notes: most.map(|row| notes(&row.notes)).unwrap_or_default(),
+        notes: most.map(|row| tabled(&row.notes)).unwrap_or_default(),
         conflicts: Vec::new(),
         source: row.source(),
     })

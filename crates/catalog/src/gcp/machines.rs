@@ -2,9 +2,10 @@
 
 use serde::Deserialize;
 
-use super::row::GcpRow;
-use crate::limit::{Cloud, Direction, Fact, Limit, Rate, Scope, Source};
-use crate::table::{GCP_MACHINES, GCP_NETWORKS, notes, truth};
+use super::GcpRow;
+use crate::limit::{Cloud, Direction, Limit, Rate, Scope, Source};
+use crate::note::{Fact, Note, Property, tabled};
+use crate::table::{GCP_MACHINES, GCP_NETWORKS};
 use crate::units::{MBIT, gib_to_bytes};
 use crate::vm::Vm;
 
@@ -15,7 +16,6 @@ struct Machine {
     family: String,
     vcpus: u32,
     memory_gb: f64,
-    #[serde(deserialize_with = "truth")]
     shared_cpu: Option<bool>,
     max_persistent_disks: Option<u32>,
     max_persistent_disks_size_gb: Option<u64>,
@@ -39,7 +39,7 @@ pub(crate) fn vms(wanted: impl Fn(&str) -> bool) -> Vec<Vm> {
     if machines.is_empty() {
         return Vec::new();
     }
-    let (caps, egress) = (GcpRow::all("per-VM"), GcpRow::all("network egress"));
+    let (caps, egress) = (GcpRow::all("per-VM"), GcpRow::all("network-egress"));
     machines.into_iter().map(|machine| machine.into_vm(&caps, &egress)).collect()
 }
 
@@ -52,7 +52,7 @@ impl Machine {
         let limits: Vec<_> = caps_here.chain(egress.map(|row| self.egress(row))).collect();
         let mut notes = Vec::new();
         if limits.is_empty() {
-            notes.push("no limits of Persistent Disk on this machine type were found".to_owned());
+            notes.push(Note::NoPersistentDiskLimits);
         }
         Vm {
             cloud: Cloud::Gcp,
@@ -82,7 +82,7 @@ impl Machine {
 
     /// A row that names the machine type stands before one for its number of vCPUs.
     fn is_named_by_other(&self, caps: &[GcpRow], row: &GcpRow) -> bool {
-        let named = |row: &GcpRow| row.vm_bracket.as_deref().map(plain) == Some(&self.name);
+        let named = |row: &GcpRow| row.vm_bracket.as_ref() == Some(&self.name);
         !named(row) && caps.iter().any(|other| other.disk_type == row.disk_type && named(other))
     }
 
@@ -92,7 +92,7 @@ impl Machine {
             disk_kinds: vec![row.disk_type.clone()],
             iops: iops.map(Rate::steady),
             bw_bytes: mib.map(|mib| Rate::steady(mib * row.throughput_bytes())),
-            notes: notes(&row.notes),
+            notes: tabled(&row.notes),
             ..Limit::unknown(Scope::Instance, &self.name, &row.source())
         };
         let (read, write) = (
@@ -112,7 +112,7 @@ impl Machine {
             direction: Direction::Write,
             disk_kinds: super::disks::PERSISTENT_KINDS.map(str::to_owned).to_vec(),
             bw_bytes: bytes.map(Rate::steady),
-            notes: ["network egress".to_owned()].into_iter().chain(notes(&row.notes)).collect(),
+            notes: [Note::NetworkEgress].into_iter().chain(tabled(&row.notes)).collect(),
             ..Limit::unknown(Scope::Instance, &self.name, &row.source())
         }
     }
@@ -126,19 +126,18 @@ impl Machine {
         let limit = |row: Network| {
             let source = Source { text: row.source, as_of: row.as_of };
             let rate = Rate::steady(row.egress_mbit * MBIT);
-            Limit::of_network((Scope::Network, Direction::Write), &self.name, rate, &source)
+            Limit::of_network(Scope::Network, Direction::Write, &self.name, rate, &source)
         };
         here.map(limit).collect()
     }
 
     fn facts(&self) -> Vec<Fact> {
-        let gb = |gb: u64| format!("{gb} GB");
         let facts = [
-            ("Family", Some(self.family.clone())),
-            ("Shared CPU", self.shared_cpu.filter(|is| *is).map(|_| "yes".to_owned())),
-            ("Persistent Disk in all", self.max_persistent_disks_size_gb.map(gb)),
+            Some(Property::Family(self.family.clone())),
+            (self.shared_cpu == Some(true)).then_some(Property::SharedCpu),
+            self.max_persistent_disks_size_gb.map(Property::PersistentDiskGb),
         ];
-        Fact::known(facts, &self.source())
+        Fact::all(facts, &self.source())
     }
 }
 
@@ -146,24 +145,17 @@ impl GcpRow {
     /// Whether it is a row for this machine type: by its name, or by family and number of vCPUs.
     fn bracket_holds(&self, machine: &Machine) -> bool {
         let Some(bracket) = self.vm_bracket.as_deref() else { return false };
-        if self.vm_bracket_kind.as_deref() == Some("Machine type") || plain(bracket) == machine.name
-        {
-            return plain(bracket) == machine.name;
+        if self.vm_bracket_kind.as_deref() == Some("machine-type") {
+            return bracket == machine.name;
         }
         let family = self.family.as_deref().unwrap_or_default();
         family.eq_ignore_ascii_case(&machine.family) && has_vcpus(bracket, machine.vcpus)
     }
 }
 
-/// Without the star of a footnote.
-fn plain(bracket: &str) -> &str {
-    bracket.trim_end_matches('*')
-}
-
-/// `8`, `2-7`, `64 or more`, `16+`.
+/// `8`, `2-7`, `64+`.
 fn has_vcpus(bracket: &str, vcpus: u32) -> bool {
-    let open = bracket.strip_suffix(" or more").or_else(|| bracket.strip_suffix('+'));
-    let (least, most) = match (open, bracket.split_once('-')) {
+    let (least, most) = match (bracket.strip_suffix('+'), bracket.split_once('-')) {
         (Some(least), _) => (least.parse(), Ok(u32::MAX)),
         (None, Some((least, most))) => (least.parse(), most.parse()),
         (None, None) => (bracket.parse(), bracket.parse()),
@@ -180,9 +172,8 @@ mod tests {
         for (bracket, inside, outside) in [
             ("8", vec![8], vec![7, 9, 80]),
             ("2-7", vec![2, 5, 7], vec![1, 8]),
-            ("64 or more", vec![64, 128], vec![63]),
             ("16+", vec![16, 96], vec![15]),
-            ("e2-medium*", vec![], vec![1, 2]),
+            ("e2-medium", vec![], vec![1, 2]),
         ] {
             assert!(inside.iter().all(|n| has_vcpus(bracket, *n)), "{bracket}");
             assert!(!outside.iter().any(|n| has_vcpus(bracket, *n)), "{bracket}");

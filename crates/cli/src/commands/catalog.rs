@@ -2,9 +2,7 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use iotax_catalog::{
-    self as catalog, Agreement, Caching, Cloud, Disk, Error, Expectation, Setup, Vm,
-};
+use iotax_catalog::{self as catalog, Agreement, Caching, Cloud, Disk, Expectation, Setup, Vm};
 use iotax_report::{self as report, Document};
 use serde_json::{Value, json};
 
@@ -42,7 +40,7 @@ fn look(cloud: Cloud, args: &CatalogLookArgs) -> Result<Exit> {
         (Err(error), texts) => {
             let like = catalog::vms_like(cloud, name);
             if like.is_empty() || !texts.is_empty() {
-                return Err(as_other(cloud, name).unwrap_or(error).into());
+                return Err(as_other(cloud, name).map_or_else(|| error.into(), usage));
             }
             list(&like)
         }
@@ -50,16 +48,14 @@ fn look(cloud: Cloud, args: &CatalogLookArgs) -> Result<Exit> {
 }
 
 /// The name of a disk where a VM's is expected, or of another cloud's VM.
-fn as_other(cloud: Cloud, name: &str) -> Option<Error> {
+fn as_other(cloud: Cloud, name: &str) -> Option<String> {
     if let Ok(disk) = catalog::disk(name) {
         let (kind, word) = (disk.kind, word(disk.cloud));
-        let hint = format!("{name} is a disk ({kind}): iotax catalog {word} disk {name}");
-        return Some(Error::Impossible(hint));
+        return Some(format!("{name} is a disk ({kind}): iotax catalog {word} disk {name}"));
     }
     let other = catalog::vm(name).ok()?.first()?.cloud;
-    let hint =
-        format!("{name} is not of {cloud} but of {other}: iotax catalog {} {name}", word(other));
-    Some(Error::Impossible(hint))
+    let word = word(other);
+    Some(format!("{name} is not of {cloud} but of {other}: iotax catalog {word} {name}"))
 }
 
 /// A cloud as it is called on the command line.
@@ -119,7 +115,7 @@ fn plan(args: &CatalogPlanArgs) -> Result<Exit> {
 fn check(args: &CatalogCheckArgs) -> Result<Exit> {
     let file = args.file.display().to_string();
     let table = head_of(&args.file).with_context(|| format!("cannot read {file}"))?;
-    let rows = catalog::check(&catalog::read_claims(&file, &table)?);
+    let rows = catalog::check_claims(&catalog::read_claims(&file, &table)?);
     let value = || json!({ "file": file, "rows": rows });
     show(&args.listing, value, || report::catalog_check(&rows))?;
     let differs = rows.iter().any(|row| row.agreement == Agreement::Differs);
@@ -140,5 +136,5 @@ fn show(
     document: impl FnOnce() -> Document,
 ) -> Result<Exit> {
     let text = || report::text(&document(), output::style(listing.color));
-    output::list(listing.format, text, value)
+    output::list(listing.format, text, || report::catalog_json(value()))
 }

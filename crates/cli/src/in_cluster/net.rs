@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use iotax_cluster::{Cluster, Ends, NetPath, NetRequest, PodOptions, open_net};
 use iotax_experiment::Spec;
-use iotax_rig::Progress;
+use iotax_rig::Preparing;
 use iotax_run::{Host, Hosts};
 
 use crate::exit::Result;
@@ -26,7 +26,7 @@ impl NetInCluster {
         &self,
         spec: &Spec,
         session: &Session,
-        making: &mut dyn FnMut(&Progress<'_>),
+        making: &mut dyn FnMut(&Preparing<'_>),
     ) -> Result<OpenedHosts> {
         let Self { cluster, options, paths, ends, port } = self;
         let opened = open_net(
@@ -40,7 +40,7 @@ impl NetInCluster {
                 stop: &session.stop,
                 live: &session.live,
                 note: Arc::new(|told| eprintln!("note: {}", crate::exit::printable(told))),
-                making: &mut |what| making(&Progress::Making { arm: what }),
+                making: &mut |what| making(&Preparing::Making { arm: what }),
             },
         )?;
         let (mut hosts, mut records): (Vec<(Box<dyn Host + Send>, _)>, Vec<_>) = Default::default();

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use iotax_cluster::{Place, PodOptions, Request, Volume, survey};
+use iotax_cluster::{ArmPlace, ArmsRequest, PodOptions, Volume, survey};
 use iotax_diagnose::{VolumeInUse, choice_of};
 use iotax_experiment::documented::named;
 use iotax_experiment::{CloudChoice, Draft, Layer, Spec, Stack, Target};
-use iotax_rig::Progress;
+use iotax_rig::Preparing;
 use iotax_run::{Host, Hosts};
 
 use super::{connect, pods};
@@ -24,7 +24,7 @@ pub(crate) struct InCluster<'a> {
     pub cluster: &'a ClusterArgs,
     pub options: PodOptions,
     /// Of each arm.
-    pub places: Vec<Place>,
+    pub places: Vec<ArmPlace>,
 }
 
 impl<'a> InCluster<'a> {
@@ -42,7 +42,7 @@ impl<'a> InCluster<'a> {
         self.options.driver =
             is_two.then(|| pods::driver(pods, &self.options.amounts)).transpose()?;
         refuse_driver_of_nobody(pods, is_two)?;
-        let is_raw = |place: &&Place| matches!(place.volume, Volume::Block(_));
+        let is_raw = |place: &&ArmPlace| matches!(place.volume, Volume::Block(_));
         if let Some(raw) = self.places.iter().find(is_raw)
             && is_two
         {
@@ -67,18 +67,18 @@ impl<'a> InCluster<'a> {
         &self,
         spec: &Spec,
         session: &Session,
-        making: &mut dyn FnMut(&Progress<'_>),
+        making: &mut dyn FnMut(&Preparing<'_>),
     ) -> Result<OpenedHosts> {
         let opened = iotax_cluster::open(
             connect(self.cluster)?,
-            Request {
+            ArmsRequest {
                 spec,
                 places: &self.places,
                 options: &self.options,
                 stop: &session.stop,
                 live: &session.live,
                 note: Arc::new(|told| eprintln!("note: {}", crate::exit::printable(told))),
-                making: &mut |arm| making(&Progress::Making { arm }),
+                making: &mut |arm| making(&Preparing::Making { arm }),
             },
         )?;
         let (mut hosts, mut records): (Vec<(Box<dyn Host + Send>, _)>, Vec<_>) = Default::default();
@@ -95,7 +95,7 @@ impl<'a> InCluster<'a> {
         if cloud.vm.is_some() && !cloud.disks.is_empty() {
             return;
         }
-        let placed = |(place, node): (&Place, &Option<String>)| {
+        let placed = |(place, node): (&ArmPlace, &Option<String>)| {
             let class = match &place.volume {
                 Volume::Class(name) | Volume::Block(name) | Volume::Ephemeral(name) => {
                     Some(name.clone())
@@ -132,7 +132,7 @@ impl<'a> InCluster<'a> {
 
 /// Reads the targets of all arms, and puts what they are in their pods in their place. Test files are
 /// fitted to the volumes. `write_to`: volumes that were there before, and may be written to.
-fn place(mut spec: Draft, size_bytes: u64, write_to: &[String]) -> Result<(Draft, Vec<Place>)> {
+fn place(mut spec: Draft, size_bytes: u64, write_to: &[String]) -> Result<(Draft, Vec<ArmPlace>)> {
     let consents: Vec<Volume> = write_to
         .iter()
         .map(|text| text.parse())
@@ -140,7 +140,7 @@ fn place(mut spec: Draft, size_bytes: u64, write_to: &[String]) -> Result<(Draft
         .context("option --write-to")?;
     let mut places = Vec::new();
     for arm in &mut spec.arms {
-        let place: Place =
+        let place: ArmPlace =
             as_written(&arm.target).parse().with_context(|| format!("arm {}", arm.name))?;
         let volume = &place.volume;
         if volume.is_theirs() && !consents.contains(volume) {

@@ -6,12 +6,13 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use iotax_analyze::{ArmProgress, Progress as Look};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use iotax_analyze::{ArmStanding, Standing as Look};
 use iotax_experiment::plan::Plan;
 use iotax_load::LoadProgress;
+use iotax_quantity::{set_percent, size};
 use iotax_record::ExperimentHead;
-use iotax_rig::Progress as Preparing;
+use iotax_rig::Preparing;
 use iotax_run::{Event, Observer};
 use iotax_wording::effect::EffectWords as _;
 use iotax_wording::name;
@@ -98,9 +99,10 @@ impl ProgressLine {
 
     /// Shows how far the laying out of files is.
     pub(crate) fn laying_out(&self, done_bytes: u64, total_bytes: u64) {
-        let percent = (done_bytes * 100).checked_div(total_bytes).unwrap_or(100);
-        let total = HumanBytes(total_bytes);
-        self.bar.set_message(format!("writing {total} of test data: {percent} %"));
+        let percent =
+            set_percent((done_bytes * 100).checked_div(total_bytes).unwrap_or(100) as f64);
+        let total = size(total_bytes);
+        self.bar.set_message(format!("writing {total} of test data: {percent}"));
     }
 
     /// Does something that prints elsewhere, without the line in between.
@@ -144,10 +146,14 @@ impl ProgressLine {
             .arms
             .iter()
             .filter_map(|arm| arm.tax.map(|tax| (arm, tax)))
-            .map(|(ArmProgress { phase, of, verdict, .. }, tax)| {
+            .map(|(ArmStanding { phase, of, verdict, .. }, tax)| {
                 let phase = phase.as_ref().map_or_else(String::new, |phase| format!("{phase} "));
                 let name = name::subject(of);
-                let word = if verdict.is_signed() { String::new() } else { format!(" {verdict}") };
+                let word = if verdict.is_signed() {
+                    String::new()
+                } else {
+                    format!(" {}", name::verdict(*verdict))
+                };
                 format!(" · {phase}{name}{word}: {}", tax.in_words())
             })
             .collect();
@@ -166,7 +172,7 @@ impl Observer for ProgressLine {
                 self.running.trial_begins(unit);
             }
             Event::PassStarts { pass, passes, arm, bytes } => {
-                let (pass, size) = (pass + 1, HumanBytes(*bytes));
+                let (pass, size) = (pass + 1, size(*bytes));
                 self.trial = format!("pass {pass}/{passes} over {size} of {arm}");
                 self.running.pass_begins(*bytes);
             }

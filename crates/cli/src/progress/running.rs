@@ -4,8 +4,9 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use indicatif::{HumanCount, ProgressState};
+use indicatif::ProgressState;
 use iotax_load::LoadProgress;
+use iotax_quantity::{iops, mib_per_s, per_second};
 
 /// I/Os are counted over so long at least.
 const SPAN: Duration = Duration::from_millis(800);
@@ -83,19 +84,17 @@ impl Pass {
         match (done * 100).checked_div(self.bytes) {
             None | Some(0) => Ok(()),
             Some(percent) => {
+                let percent = iotax_quantity::set_percent(percent as f64);
                 let left = self.started.elapsed().mul_f64(self.bytes as f64 / done as f64 - 1.0);
-                write!(out, " · {percent} %, about {} left of it", seconds(left))
+                write!(out, " · {percent}, about {} left of it", seconds(left))
             }
         }
     }
 }
 
-/// `54s`, `2m 10s`
+/// `54 s`, `2 min 10 s`
 pub(super) fn seconds(duration: Duration) -> String {
-    match duration.as_secs() {
-        seconds @ 0..100 => format!("{seconds}s"),
-        seconds => format!("{}m {}s", seconds / 60, seconds % 60),
-    }
+    iotax_quantity::span(duration.as_secs())
 }
 
 /// How fast a load runs right now, for the eye: it is no figure of any report.
@@ -126,14 +125,14 @@ impl Rate {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive")]
 fn shown(unit: &str, [ios, bytes]: [u64; 2], span: Duration) -> String {
-    let per_second = |count: u64| HumanCount((count as f64 / span.as_secs_f64()).round() as u64);
-    match bytes.checked_div(ios) {
-        Some(LARGE_BYTES..) => format!(" · {} MiB/s", per_second(bytes >> 20)),
-        _ if unit == "I/O" => format!(" · {} IOPS", per_second(ios)),
-        _ => format!(" · {} {unit}s/s", per_second(ios)),
-    }
+    let rate = |count: u64| count as f64 / span.as_secs_f64();
+    let rate = match bytes.checked_div(ios) {
+        Some(LARGE_BYTES..) => mib_per_s(rate(bytes)),
+        _ if unit == "I/O" => iops(rate(ios)),
+        _ => per_second(rate(ios), &format!("{unit}s/s")),
+    };
+    format!(" · {rate}")
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use indicatif::HumanBytes;
 use iotax_experiment::units::{parse_bytes, parse_duration};
 use iotax_experiment::{BurstWatch, CloudChoice, SearchDraft, SearchTarget, Yields, parse_arms};
 
@@ -118,7 +117,7 @@ pub(crate) fn refuse_small(search: &SearchDraft) -> Result<()> {
         Some(target) => Err(usage(format!(
             "{}: too small to find caps in; use a target of {} at least",
             target.arm.name,
-            HumanBytes(LEAST_BYTES)
+            iotax_quantity::size(LEAST_BYTES)
         ))),
         None => Ok(()),
     }

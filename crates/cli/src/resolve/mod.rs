@@ -437,10 +437,8 @@ fn for_fio(beyond: Beyond, spec: &Draft, args: &LoadArgs) -> Beyond {
     let refused = spec.phases().find_map(|phase| arms().find_map(|arm| check(phase, arm).err()));
     match refused {
         // The engines that cannot do it are the native ones.
-        Some(why) => {
-            let why = why.to_string();
-            beyond.without_fio(why.trim_end_matches(", or use --engine native").to_owned())
-        }
+        Some(iotax_load::Error::NotWithFio { why }) => beyond.without_fio(why),
+        Some(other) => beyond.without_fio(other.to_string()),
         None => beyond,
     }
 }

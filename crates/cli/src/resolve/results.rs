@@ -65,7 +65,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<SavedResults> {
 }
 
 fn read(arms: Vec<SavedArm>, stop: Stop) -> Result<Results> {
-    Ok(results::read(arms, stop, std::env::args().collect(), env!("CARGO_PKG_VERSION"))?)
+    Ok(results::read_results(arms, stop, std::env::args().collect(), env!("CARGO_PKG_VERSION"))?)
 }
 
 impl SavedResults {

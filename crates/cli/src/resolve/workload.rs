@@ -6,7 +6,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use iotax_dialects::fio::{self, Machine, Outside};
-use iotax_dialects::importers::{self, Tool as Source};
+use iotax_dialects::importers::{self, ResultTool as Source};
 use iotax_dialects::{Tool, diskspd, tool};
 use iotax_experiment::{Draft, Factor, Workload, varied};
 

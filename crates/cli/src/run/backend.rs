@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use iotax_experiment::{Arm, CloudChoice, KnownLimit, Search, Spec, Target};
 use iotax_load::PeerSecrets;
 use iotax_record::{HostRecord, HostRole};
-use iotax_rig::{GivenUp, Options, Progress};
+use iotax_rig::{GivenUp, Options, Preparing};
 use iotax_run::agent::{ChildAgent, Remote, RemoteOptions};
 use iotax_run::{Host, Hosts, Local, here, shapers};
 
@@ -79,7 +79,7 @@ impl Backend<'_> {
         &self,
         spec: &Spec,
         session: &Session,
-        making: &mut dyn FnMut(&Progress<'_>),
+        making: &mut dyn FnMut(&Preparing<'_>),
     ) -> Result<OpenedHosts> {
         match self {
             Self::Here(here) => here.open(spec, session, making),
@@ -134,7 +134,7 @@ impl Here<'_> {
         &self,
         spec: &Spec,
         session: &Session,
-        making: &mut dyn FnMut(&Progress<'_>),
+        making: &mut dyn FnMut(&Preparing<'_>),
     ) -> Result<OpenedHosts> {
         let mut servers: IndexMap<Server, Vec<usize>> = IndexMap::new();
         for (arm, server) in self::servers(&spec.arms, self.agents)?.into_iter().enumerate() {
@@ -161,7 +161,7 @@ impl Here<'_> {
         &self,
         spec: &Spec,
         session: &Session,
-        progress: &mut dyn FnMut(&Progress<'_>),
+        progress: &mut dyn FnMut(&Preparing<'_>),
     ) -> Result<Local> {
         let program = &std::env::current_exe()?;
         let given_up = &GivenUp::by_user(self.destroy);

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use iotax_experiment::{Driver, Job, Workload};
-use iotax_load::Progress;
+use iotax_load::LayoutProgress;
 use iotax_record::{DirectionRecord, JobRecord, LatencyHistogram, LoadRecord, Site};
 use iotax_run::{Arms, Clock, Error, Event, Files, Measured, Observer, Runner, Task, TrialRequest};
 
@@ -60,7 +60,7 @@ impl Runner for Scripted {
         _: usize,
         _: Driver,
         _: &[&Workload],
-        _: &Progress<'_>,
+        _: &LayoutProgress<'_>,
     ) -> Result<(), Error> {
         Ok(())
     }

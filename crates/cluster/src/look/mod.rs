@@ -18,7 +18,6 @@ use crate::note::Note;
 use crate::objects::{Container, Member, NODE_ROOT, PodOptions, PodSecurity, Sight};
 use crate::placed::node;
 use crate::session::Session;
-use crate::wait::wait;
 
 /// What is looked at in one namespace.
 pub struct LookRequest<'a> {
@@ -54,8 +53,8 @@ pub fn look(cluster: Cluster, request: &LookRequest<'_>) -> Result<Vec<Looked>, 
     let has_claims = request.views.iter().any(|view| view.place.volume.is_theirs());
     let is_new = request.options.create_namespace && !has_claims;
     let new_namespace = is_new.then_some(security);
-    let session = Session::begin(&Arc::new(cluster), new_namespace, Arc::clone(&request.note))?;
-    let session = Arc::new(session);
+    let note = Arc::clone(&request.note);
+    let session = Arc::new(Session::begin(&Arc::new(cluster), new_namespace, note)?);
     match all(&session, request) {
         Ok(looked) => Session::left(session).map(|()| looked).map_err(Error::from),
         Err(error) => Err(Session::gave_up(session, error)),
@@ -63,27 +62,20 @@ pub fn look(cluster: Cluster, request: &LookRequest<'_>) -> Result<Vec<Looked>, 
 }
 
 fn all(session: &Arc<Session>, request: &LookRequest<'_>) -> Result<Vec<Looked>, Error> {
-    let LookRequest { views, options, stop, note, .. } = request;
+    let LookRequest { views, options, stop, .. } = request;
     let members: Vec<Member> =
         views.iter().enumerate().map(|(number, view)| member(number, view, request)).collect();
     for member in &members {
         session.make(member, options)?;
     }
-    let pods = wait(session.cluster(), session.run(), &members, options.wait, (stop, note))?;
+    let pods = session.running(&members, options, stop)?;
     let looked = members.into_iter().zip(&pods).zip(*views).map(|((member, pod), view)| {
         if stop.load(Ordering::Relaxed) {
             return Err(crate::error::Error::Interrupted.into());
         }
         let node = node(pod).map(str::to_owned);
-        let mut agent = PodAgent {
-            session: Arc::clone(session),
-            member: Member { node: node.clone(), ..member },
-            container: 0,
-            options: (*options).clone(),
-            finishes_trials: false,
-            stop: Arc::clone(stop),
-            note: Arc::clone(note),
-        };
+        let member = Member { node: node.clone(), ..member };
+        let mut agent = PodAgent::new(session, member, options, stop);
         let look = Look {
             paths: vec![view.place.volume.path()],
             root: request.is_privileged.then(|| PathBuf::from(NODE_ROOT)),

@@ -3,13 +3,13 @@
 use iotax_record::cluster::{ClaimSeen, ClusterSeen};
 use iotax_record::machine::Unseen;
 
-use crate::place::{Place, Volume};
+use crate::place::{ArmPlace, Volume};
 
 /// Something to look at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct View {
     /// A volume, and the node that it is to be seen from.
-    pub place: Place,
+    pub place: ArmPlace,
     /// What people know it by: `claim shop/data`.
     pub told_as: String,
     /// Whether it is a claim for a device, without a file system.
@@ -20,7 +20,7 @@ impl View {
     /// Of a new volume of a class.
     pub fn of_class(class: &str) -> Self {
         Self {
-            place: Place { volume: Volume::Class(class.to_owned()), node: None },
+            place: ArmPlace { volume: Volume::Class(class.to_owned()), node: None },
             told_as: format!("class {class}"),
             is_raw: false,
         }
@@ -76,7 +76,7 @@ impl View {
         let name = claim.name.clone();
         let volume = Volume::Claim { namespace: Some(claim.namespace.clone()), name };
         let is_raw = claim.mode == "Block";
-        Ok(Self { place: Place { volume, node }, told_as, is_raw })
+        Ok(Self { place: ArmPlace { volume, node }, told_as, is_raw })
     }
 }
 

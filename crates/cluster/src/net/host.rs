@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use iotax_experiment::{Driver, Workload};
-use iotax_load::Progress;
+use iotax_load::LayoutProgress;
 use iotax_record::{Placed, Site};
 use iotax_run::agent::Remote;
 use iotax_run::{Arms, Error, Files, Measured, Runner, TrialRequest};
@@ -82,7 +82,7 @@ impl Runner for NetHost {
         arm: usize,
         driver: Driver,
         workloads: &[&Workload],
-        progress: &Progress<'_>,
+        progress: &LayoutProgress<'_>,
     ) -> Result<(), Error> {
         self.remote.prepare(arm, driver, workloads, progress)
     }

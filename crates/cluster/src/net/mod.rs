@@ -46,7 +46,6 @@ use crate::note::Note;
 use crate::objects::{Member, PodOptions, PodSecurity};
 use crate::placed::{node, on_node};
 use crate::session::Session;
-use crate::wait::wait;
 
 /// Where peers in pods listen.
 pub const PORT: u16 = 7474;
@@ -96,8 +95,7 @@ pub fn open_net(
     let security = PodSecurity::enough_for(request.paths.contains(&NetPath::Node));
     let new_namespace = request.options.create_namespace.then_some(security);
     let note = Arc::clone(&request.note);
-    let session = Session::begin(cluster, new_namespace, note)?;
-    let session = Arc::new(session);
+    let session = Arc::new(Session::begin(cluster, new_namespace, note)?);
     let opened = Opening {
         cluster: session.cluster(),
         session: &session,
@@ -213,12 +211,12 @@ impl Opening<'_, '_> {
     }
 
     fn made(&mut self, members: &[Member]) -> Result<Vec<Pod>, Error> {
-        let NetRequest { options, stop, note, making, .. } = &mut self.request;
+        let NetRequest { options, stop, making, .. } = &mut self.request;
         for member in members {
             making(&member.told_as);
             self.session.make(member, options)?;
         }
-        wait(self.cluster, self.session.run(), members, options.wait, (stop, note))
+        self.session.running(members, options, stop)
     }
 
     fn service(&self, members: &Members) -> Result<Option<Reachable>, Error> {
@@ -254,15 +252,7 @@ impl Opening<'_, '_> {
     }
 
     fn agent(&self, member: &Member) -> PodAgent {
-        PodAgent {
-            session: Arc::clone(self.session),
-            member: member.clone(),
-            container: 0,
-            options: self.request.options.clone(),
-            finishes_trials: false,
-            stop: Arc::clone(self.request.stop),
-            note: Arc::clone(&self.request.note),
-        }
+        PodAgent::new(self.session, member.clone(), self.request.options, self.request.stop)
     }
 
     fn arms_of(&self, near: Role) -> Vec<usize> {

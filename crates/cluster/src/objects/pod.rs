@@ -11,7 +11,7 @@ use super::quantity::quantity;
 use super::run::{LEASE, MEMBER, RUN, Run};
 use super::sight::{self, Sight};
 use super::volume::VOLUME;
-use crate::place::{Place, Volume};
+use crate::place::{ArmPlace, Volume};
 
 /// The container of a pod that has one.
 const CONTAINER: &str = "iotax";
@@ -46,7 +46,7 @@ pub(crate) struct Member {
 
 impl Member {
     /// The pod of an arm, with one container, or one that writes and one that reads.
-    pub(crate) fn of_arm(number: usize, arm: &str, place: &Place, options: &PodOptions) -> Self {
+    pub(crate) fn of_arm(number: usize, arm: &str, place: &ArmPlace, options: &PodOptions) -> Self {
         let PodOptions { amounts, driver, .. } = options;
         Self {
             number,

@@ -3,9 +3,9 @@
 use std::fmt::Debug;
 
 use iotax_record::machine::Unseen;
-use k8s_openapi::api::core::v1::ConfigMap;
+use k8s_openapi::api::core::v1::{ConfigMap, PersistentVolumeClaim};
 use k8s_openapi::api::storage::v1::VolumeAttributesClass;
-use k8s_openapi::{ClusterResourceScope, NamespaceResourceScope};
+use k8s_openapi::{NamespaceResourceScope, Resource as _};
 use kube::api::{ApiResource, DynamicObject, GroupVersionKind, ListParams};
 use kube::{Api, Resource};
 use serde::de::DeserializeOwned;
@@ -48,34 +48,19 @@ const SETTINGS: [(&str, &str); 7] = [
 pub(super) fn look(cluster: &Cluster, namespace: Option<&str>) -> Result<Objects, Error> {
     let mut seen = Look { cluster, unseen: Vec::new() };
     let (classes, knows_classes) = seen.known(&seen.everywhere(), "storageclasses")?;
-    let attributes = seen.attributes()?;
-    let drivers = seen.all("csidrivers")?;
-    let csi_nodes = seen.all("csinodes")?;
-    let attachments = seen.all("volumeattachments")?;
-    let nodes = seen.all("nodes")?;
-    let volumes = seen.all("persistentvolumes")?;
-    let (namespace, claims) = seen.claims(namespace)?;
-    let pods = seen.of_namespace(namespace.as_deref(), "pods")?;
-    let sets = seen.of_namespace(None, "daemonsets")?;
-    let maps = seen.settings()?;
-    let unseen = seen.unseen;
-    Ok(Objects {
-        namespace,
-        knows_classes,
-        classes,
-        attributes,
-        drivers,
-        csi_nodes,
-        attachments,
-        nodes,
-        volumes,
-        claims,
-        pods,
-        sets,
-        maps,
-        unseen,
-        ..Objects::default()
-    })
+    let mut objects = Objects { classes, knows_classes, ..Objects::default() };
+    objects.attributes = seen.attributes()?;
+    objects.drivers = seen.all()?;
+    objects.csi_nodes = seen.all()?;
+    objects.attachments = seen.all()?;
+    objects.nodes = seen.all()?;
+    objects.volumes = seen.all()?;
+    (objects.namespace, objects.claims) = seen.claims(namespace)?;
+    objects.pods = seen.of_namespace(objects.namespace.as_deref())?;
+    objects.sets = seen.of_namespace(None)?;
+    objects.maps = seen.settings()?;
+    objects.unseen = seen.unseen;
+    Ok(objects)
 }
 
 struct Look<'a> {
@@ -84,45 +69,42 @@ struct Look<'a> {
 }
 
 /// What can be listed.
-trait Listed: Resource<DynamicType = ()> + Clone + DeserializeOwned + Debug {}
-impl<K: Resource<DynamicType = ()> + Clone + DeserializeOwned + Debug> Listed for K {}
+trait Listed:
+    Resource<DynamicType = ()> + k8s_openapi::Resource + Clone + DeserializeOwned + Debug
+{
+}
+impl<K> Listed for K where
+    K: Resource<DynamicType = ()> + k8s_openapi::Resource + Clone + DeserializeOwned + Debug
+{
+}
 
 impl Look<'_> {
     fn everywhere<K: Listed>(&self) -> Api<K> {
         Api::all(self.cluster.client())
     }
 
-    /// All objects of a kind that has no namespace.
-    fn all<K>(&mut self, resource: &'static str) -> Result<Vec<K>, Error>
-    where
-        K: Listed + Resource<Scope = ClusterResourceScope>,
-    {
-        self.known(&self.everywhere(), resource).map(|(objects, _)| objects)
+    /// All objects of a kind, wherever they are.
+    fn all<K: Listed>(&mut self) -> Result<Vec<K>, Error> {
+        self.known(&self.everywhere(), K::URL_PATH_SEGMENT).map(|(objects, _)| objects)
     }
 
     /// All objects in a namespace, or in every one.
-    fn of_namespace<K>(
-        &mut self,
-        namespace: Option<&str>,
-        resource: &'static str,
-    ) -> Result<Vec<K>, Error>
+    fn of_namespace<K>(&mut self, namespace: Option<&str>) -> Result<Vec<K>, Error>
     where
         K: Listed + Resource<Scope = NamespaceResourceScope>,
     {
-        let api = match namespace {
-            Some(namespace) => Api::namespaced(self.cluster.client(), namespace),
-            None => self.everywhere(),
-        };
-        self.known(&api, resource).map(|(objects, _)| objects)
+        let Some(namespace) = namespace else { return self.all() };
+        let api = Api::namespaced(self.cluster.client(), namespace);
+        self.known(&api, K::URL_PATH_SEGMENT).map(|(objects, _)| objects)
     }
 
     /// Claims, and in which namespace they were looked for.
-    fn claims<K>(&mut self, asked: Option<&str>) -> Result<(Option<String>, Vec<K>), Error>
-    where
-        K: Listed + Resource<Scope = NamespaceResourceScope>,
-    {
-        let resource = "persistentvolumeclaims";
+    fn claims(
+        &mut self,
+        asked: Option<&str>,
+    ) -> Result<(Option<String>, Vec<PersistentVolumeClaim>), Error> {
         if asked.is_none() {
+            let resource = PersistentVolumeClaim::URL_PATH_SEGMENT;
             let (claims, are_known) = self.known(&self.everywhere(), resource)?;
             if are_known {
                 return Ok((None, claims));
@@ -132,7 +114,7 @@ impl Look<'_> {
             }
         }
         let namespace = asked.unwrap_or(self.cluster.namespace()).to_owned();
-        let claims = self.of_namespace(Some(&namespace), resource)?;
+        let claims = self.of_namespace(Some(&namespace))?;
         Ok((Some(namespace), claims))
     }
 

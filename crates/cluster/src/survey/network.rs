@@ -8,90 +8,108 @@ use k8s_openapi::api::core::v1::{ConfigMap, Node};
 
 use super::objects::Objects;
 
-/// Names of daemon sets, and whose they are.
-const PLUGINS: [(&str, &str); 14] = [
-    ("cilium", "Cilium"),
-    ("anetd", "Cilium (GKE Dataplane V2)"),
-    ("calico-node", "Calico"),
-    ("canal", "Canal"),
-    ("kube-flannel-ds", "Flannel"),
-    ("kube-flannel", "Flannel"),
-    ("aws-node", "Amazon VPC CNI"),
-    ("azure-cns", "Azure CNI"),
-    ("antrea-agent", "Antrea"),
-    ("kube-router", "kube-router"),
-    ("weave-net", "Weave Net"),
-    ("kindnet", "kindnet"),
-    ("ovnkube-node", "OVN-Kubernetes"),
-    ("kube-ovn-cni", "Kube-OVN"),
+/// A network plugin, by the daemon set that it has everywhere.
+struct KnownPlugin {
+    daemon_set: &'static str,
+    name: &'static str,
+    /// What is set of encryption and of the size of packets.
+    settings: fn(&Objects) -> Vec<PluginSetting>,
+}
+
+const PLUGINS: [KnownPlugin; 14] = [
+    KnownPlugin { daemon_set: "cilium", name: "Cilium", settings: of_cilium },
+    KnownPlugin { daemon_set: "anetd", name: "Cilium (GKE Dataplane V2)", settings: of_cilium },
+    KnownPlugin { daemon_set: "calico-node", name: "Calico", settings: of_calico },
+    KnownPlugin { daemon_set: "canal", name: "Canal", settings: of_canal },
+    KnownPlugin { daemon_set: "kube-flannel-ds", name: "Flannel", settings: of_flannel },
+    KnownPlugin { daemon_set: "kube-flannel", name: "Flannel", settings: of_flannel },
+    KnownPlugin { daemon_set: "aws-node", name: "Amazon VPC CNI", settings: none },
+    KnownPlugin { daemon_set: "azure-cns", name: "Azure CNI", settings: none },
+    KnownPlugin { daemon_set: "antrea-agent", name: "Antrea", settings: of_antrea },
+    KnownPlugin { daemon_set: "kube-router", name: "kube-router", settings: none },
+    KnownPlugin { daemon_set: "weave-net", name: "Weave Net", settings: none },
+    KnownPlugin { daemon_set: "kindnet", name: "kindnet", settings: none },
+    KnownPlugin { daemon_set: "ovnkube-node", name: "OVN-Kubernetes", settings: none },
+    KnownPlugin { daemon_set: "kube-ovn-cni", name: "Kube-OVN", settings: none },
 ];
+
 /// Flannel inside another program (k3s) has no daemon set, and notes this of each node.
 const FLANNEL: &str = "flannel.alpha.coreos.com/backend-type";
 /// Calico notes a key of each node that encrypts.
 const CALICO_KEY: &str = "projectcalico.org/WireguardPublicKey";
 
 pub(super) fn network(objects: &Objects) -> PodNetwork {
-    let mut plugins: Vec<PluginSeen> = objects.sets.iter().filter_map(plugin).collect();
+    let of_set = |set| plugin(set, objects);
+    let mut plugins: Vec<PluginSeen> = objects.sets.iter().filter_map(of_set).collect();
     if plugins.is_empty()
         && let Some(backend) = objects.nodes.iter().find_map(|node| noted(node, FLANNEL))
     {
         let by = format!("what nodes note, {FLANNEL}: {backend}");
-        plugins.push(PluginSeen { name: "Flannel".to_owned(), by, ..PluginSeen::default() });
-    }
-    for plugin in &mut plugins {
-        plugin.settings = settings(plugin, objects);
-        plugin.encryption = plugin.settings.iter().find_map(encryption);
-        plugin.mtu = plugin.mtu.or_else(|| plugin.settings.iter().find_map(mtu));
+        plugins.push(described("Flannel", by, None, of_flannel(objects)));
     }
     PodNetwork { plugins, proxy_mode: proxy_mode(&objects.maps) }
 }
 
-fn plugin(set: &DaemonSet) -> Option<PluginSeen> {
+fn plugin(set: &DaemonSet, objects: &Objects) -> Option<PluginSeen> {
     let name = set.metadata.name.as_deref()?;
-    let (_, whose) = PLUGINS.iter().find(|(known, _)| *known == name)?;
+    let known = PLUGINS.iter().find(|known| known.daemon_set == name)?;
     let namespace = set.metadata.namespace.as_deref().unwrap_or_default();
     let containers = set.spec.iter().filter_map(|spec| spec.template.spec.as_ref());
     let containers = containers.flat_map(|spec| &spec.containers);
     let mut variables = containers.flat_map(|container| container.env.iter().flatten());
     let mtu = variables.find(|variable| variable.name == "AWS_VPC_ENI_MTU");
-    Some(PluginSeen {
-        name: (*whose).to_owned(),
-        by: format!("daemonset {namespace}/{name}"),
-        mtu: mtu.and_then(|variable| variable.value.as_deref()?.parse().ok()),
-        ..PluginSeen::default()
-    })
+    let mtu = mtu.and_then(|variable| variable.value.as_deref()?.parse().ok());
+    let by = format!("daemonset {namespace}/{name}");
+    Some(described(known.name, by, mtu, (known.settings)(objects)))
 }
 
-/// What is set of encryption and of the size of packets.
-fn settings(plugin: &PluginSeen, objects: &Objects) -> Vec<PluginSetting> {
-    let set = |map: &str, keys: &[&str]| -> Vec<PluginSetting> {
-        let data = data(&objects.maps, map);
-        let known = keys.iter().filter_map(|key| Some((*key, data.get(*key)?)));
-        known.map(|(key, value)| setting(map, key, value)).collect()
-    };
-    let notes = |key: &'static str| {
-        let value = objects.nodes.iter().find_map(|node| noted(node, key));
-        value.map(|value| setting("what nodes note", key, value))
-    };
-    match plugin.name.as_str() {
-        "Cilium" | "Cilium (GKE Dataplane V2)" => {
-            set("cilium-config", &["enable-wireguard", "enable-ipsec", "mtu"])
-        }
-        "Calico" => {
-            let key = notes(CALICO_KEY).into_iter();
-            key.chain(set("calico-config", &["veth_mtu"])).collect()
-        }
-        "Canal" => set("canal-config", &["veth_mtu"]),
-        "Flannel" => {
-            let of_map = in_json(&objects.maps, "kube-flannel-cfg", "net-conf.json", "Type");
-            of_map.into_iter().chain(notes(FLANNEL)).collect()
-        }
-        "Antrea" => {
-            let line = in_lines(&objects.maps, "antrea-config", "antrea-agent.conf");
-            ["trafficEncryptionMode", "defaultMTU"].iter().filter_map(|key| line(key)).collect()
-        }
-        _ => Vec::new(),
+fn described(name: &str, by: String, mtu: Option<u32>, settings: Vec<PluginSetting>) -> PluginSeen {
+    PluginSeen {
+        name: name.to_owned(),
+        by,
+        encryption: settings.iter().find_map(encryption),
+        mtu: mtu.or_else(|| settings.iter().find_map(self::mtu)),
+        settings,
     }
+}
+
+fn set(objects: &Objects, map: &str, keys: &[&str]) -> Vec<PluginSetting> {
+    let data = data(&objects.maps, map);
+    let known = keys.iter().filter_map(|key| Some((*key, data.get(*key)?)));
+    known.map(|(key, value)| setting(map, key, value)).collect()
+}
+
+fn notes(objects: &Objects, key: &str) -> Option<PluginSetting> {
+    let value = objects.nodes.iter().find_map(|node| noted(node, key))?;
+    Some(setting("what nodes note", key, value))
+}
+
+/// Nothing that is known to say it.
+fn none(_: &Objects) -> Vec<PluginSetting> {
+    Vec::new()
+}
+
+fn of_cilium(objects: &Objects) -> Vec<PluginSetting> {
+    set(objects, "cilium-config", &["enable-wireguard", "enable-ipsec", "mtu"])
+}
+
+fn of_calico(objects: &Objects) -> Vec<PluginSetting> {
+    let key = notes(objects, CALICO_KEY).into_iter();
+    key.chain(set(objects, "calico-config", &["veth_mtu"])).collect()
+}
+
+fn of_canal(objects: &Objects) -> Vec<PluginSetting> {
+    set(objects, "canal-config", &["veth_mtu"])
+}
+
+fn of_flannel(objects: &Objects) -> Vec<PluginSetting> {
+    let of_map = in_json(&objects.maps, "kube-flannel-cfg", "net-conf.json", "Type");
+    of_map.into_iter().chain(notes(objects, FLANNEL)).collect()
+}
+
+fn of_antrea(objects: &Objects) -> Vec<PluginSetting> {
+    let line = in_lines(&objects.maps, "antrea-config", "antrea-agent.conf");
+    ["trafficEncryptionMode", "defaultMTU"].into_iter().filter_map(line).collect()
 }
 
 fn setting(place: &str, key: &str, value: &str) -> PluginSetting {

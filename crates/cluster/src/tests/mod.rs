@@ -18,7 +18,7 @@ use crate::note::Note;
 use crate::objects::{
     Amounts, Apart, Member, PodOptions, PodOverrides, PodSecurity, Run, Toleration,
 };
-use crate::place::Place;
+use crate::place::ArmPlace;
 use crate::rights::RIGHTS;
 use crate::session::Session;
 use crate::undo::undo;
@@ -52,7 +52,7 @@ fn silent() -> Note {
     Arc::new(|_| ())
 }
 
-fn place(text: &str) -> Place {
+fn place(text: &str) -> ArmPlace {
     text.parse().unwrap()
 }
 
@@ -83,7 +83,7 @@ fn waited(cluster: &Cluster, run: &Run, patience: Duration) -> Result<Vec<String
     let told = Arc::new(Mutex::new(Vec::new()));
     let telling = Arc::clone(&told);
     let note: Note = Arc::new(move |text: &str| telling.lock().unwrap().push(text.to_owned()));
-    wait(cluster, run, &members(), patience, (&AtomicBool::new(false), &note))?;
+    wait(cluster, run, &members(), patience, &AtomicBool::new(false), &note)?;
     Ok(Arc::into_inner(told).map(|told| told.into_inner().unwrap()).unwrap_or_default())
 }
 
@@ -311,7 +311,7 @@ fn who_stops_a_run_does_not_wait() {
     let stop = AtomicBool::new(false);
     stop.store(true, Ordering::Relaxed);
     let patience = Duration::from_mins(5);
-    let waited = wait(&cluster, session.run(), &members(), patience, (&stop, &silent()));
+    let waited = wait(&cluster, session.run(), &members(), patience, &stop, &silent());
     assert!(matches!(waited, Err(Error::Interrupted)), "{waited:?}");
 }
 

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use iotax_record::cluster::{ClaimSeen, ClassSeen, ClusterSeen};
 
 use super::disks::{is_true, is_zonal, parameter};
-use super::found::{Found, Of};
 use super::why::ClusterWhy;
 use crate::machine::{
     Certainty, Component, ComponentKind, Field, Finding, Names, Observation, Value,
@@ -67,14 +66,10 @@ const DATABASES: [&str; 13] = [
 /// Claims that a finding names at most.
 const NAMED: usize = 3;
 
-pub(super) fn find(seen: &ClusterSeen) -> Found {
+pub(super) fn of_classes(seen: &ClusterSeen) -> Vec<Finding> {
     let rules = [immediate, on_node, of_server, encrypts, read_ahead];
     let of_class = |class| rules.iter().filter_map(move |rule| rule(seen, class));
-    let found = seen
-        .classes
-        .iter()
-        .flat_map(|class| of_class(class).map(|finding| (Of::Class(class.name.clone()), finding)));
-    found.collect()
+    seen.classes.iter().flat_map(of_class).collect()
 }
 
 /// A comparison of a class with another one, or with the node's own disk.
@@ -112,38 +107,32 @@ pub(super) fn field(class: &ClassSeen, name: impl Into<Field>, value: &str) -> O
 /// Volumes of one zone that are made before anybody knows where their pod will be.
 fn immediate(seen: &ClusterSeen, class: &ClassSeen) -> Option<Finding> {
     let zones: BTreeSet<&str> = seen.nodes.iter().filter_map(|node| node.zone.as_deref()).collect();
-    let is_bound =
-        class.binding == "Immediate" && (is_zonal(class) || !class.topologies.is_empty());
-    if !is_bound || zones.len() < 2 {
-        return None;
-    }
     let zones: Vec<String> = zones.into_iter().map(str::to_owned).collect();
+    let is_of_zone = is_zonal(class) || !class.topologies.is_empty();
+    let is_bound = class.binding == "Immediate" && is_of_zone && zones.len() > 1;
     let why = ClusterWhy::Immediate { zones: zones.len() };
-    let finding = of_class("immediate-binding", class, Certainty::Likely, why)
+    of_class("immediate-binding", class, Certainty::Likely, why)
         .observed(field(class, "volumeBindingMode", &class.binding))
         .observed(Observation::field("nodes", "zones", Value::All(zones)))
-        .command(against(seen, &class.name, "randread-4k"));
-    Some(finding)
+        .command(against(seen, &class.name, "randread-4k"))
+        .when(is_bound)
 }
 
 fn on_node(seen: &ClusterSeen, class: &ClassSeen) -> Option<Finding> {
-    ON_NODE.contains(&class.provisioner.as_str()).then_some(())?;
-    let command =
-        format!("iotax kube compare -w randread-4k this=class:{} node=emptydir", class.name);
-    let finding = of_class("volume-on-node-disk", class, Certainty::Likely, ClusterWhy::OnNode)
-        .command(command)
-        .observed_if(used(seen, class));
-    Some(finding)
+    let this = &class.name;
+    of_class("volume-on-node-disk", class, Certainty::Likely, ClusterWhy::OnNode)
+        .observed_all(used(seen, class))
+        .command(format!("iotax kube compare -w randread-4k this=class:{this} node=emptydir"))
+        .when(ON_NODE.contains(&class.provisioner.as_str()))
 }
 
 fn of_server(seen: &ClusterSeen, class: &ClassSeen) -> Option<Finding> {
     let provisioner = class.provisioner.as_str();
     // Some bear the name of whoever installed them.
     let (_, last) = provisioner.rsplit_once('/').unwrap_or(("", provisioner));
-    let is_ceph = provisioner.ends_with(".cephfs.csi.ceph.com");
-    if !is_ceph && !OF_SERVER.contains(&provisioner) && !OF_SERVER.contains(&last) {
-        return None;
-    }
+    let is_it = provisioner.ends_with(".cephfs.csi.ceph.com")
+        || OF_SERVER.contains(&provisioner)
+        || OF_SERVER.contains(&last);
     let is_database = |name: &str| DATABASES.iter().any(|program| name.contains(program));
     let is_named = |claim: &&ClaimSeen| {
         is_database(&claim.name) || claim.pods.iter().any(|pod| is_database(&pod.name))
@@ -151,21 +140,17 @@ fn of_server(seen: &ClusterSeen, class: &ClassSeen) -> Option<Finding> {
     let databases = claims(seen, class).filter(is_named).take(NAMED).map(ClaimSeen::full_name);
     let databases: Vec<String> = databases.collect();
     let certainty = if databases.is_empty() { Certainty::ToBeTested } else { Certainty::Likely };
-    let why = ClusterWhy::OfServer { databases };
-    let disk = seen.classes.iter().find(|other| is_zonal(other));
-    let command = disk.map_or_else(
-        || against(seen, &class.name, "etcd-wal"),
-        |disk| {
-            format!(
-                "iotax kube compare -w etcd-wal this=class:{} disk=class:{}",
-                class.name, disk.name
-            )
-        },
-    );
-    let finding = of_class("network-file-system-class", class, certainty, why)
-        .observed_if(used(seen, class))
-        .command(command);
-    Some(finding)
+    let (this, disk) = (&class.name, seen.classes.iter().find(|other| is_zonal(other)));
+    let command = match disk {
+        Some(ClassSeen { name, .. }) => {
+            format!("iotax kube compare -w etcd-wal this=class:{this} disk=class:{name}")
+        }
+        None => against(seen, this, "etcd-wal"),
+    };
+    of_class("network-file-system-class", class, certainty, ClusterWhy::OfServer { databases })
+        .observed_all(used(seen, class))
+        .command(command)
+        .when(is_it)
 }
 
 /// Drivers that encrypt each volume on its node, and the parameter that asks for it.
@@ -184,30 +169,26 @@ fn encrypts(seen: &ClusterSeen, class: &ClassSeen) -> Option<Finding> {
     let plain = seen.classes.iter().find(|other| {
         other.provisioner == class.provisioner && !other.parameters.contains_key(key)
     });
+    let this = &class.name;
     let command = match plain {
-        Some(plain) => format!(
-            "iotax kube compare -w randread-4k plain=class:{} encrypted=class:{}",
-            plain.name, class.name
-        ),
-        None => against(seen, &class.name, "randread-4k"),
+        Some(ClassSeen { name, .. }) => {
+            format!("iotax kube compare -w randread-4k plain=class:{name} encrypted=class:{this}")
+        }
+        None => against(seen, this, "randread-4k"),
     };
-    let finding = of_class("driver-encrypts", class, Certainty::Likely, ClusterWhy::Encrypts)
+    of_class("driver-encrypts", class, Certainty::Likely, ClusterWhy::Encrypts)
         .observed(field(class, Field::Parameter(key.clone()), value))
-        .command(command);
-    Some(finding)
+        .command(command)
+        .into()
 }
 
 /// The profile of Azure's driver that makes read-ahead small.
 fn read_ahead(seen: &ClusterSeen, class: &ClassSeen) -> Option<Finding> {
     let profile = parameter(class, &["perfProfile"])?;
-    if !profile.eq_ignore_ascii_case("basic") {
-        return None;
-    }
-    let why = ClusterWhy::SmallReadAhead;
-    let finding = of_class("azuredisk-read-ahead", class, Certainty::Likely, why)
+    of_class("azuredisk-read-ahead", class, Certainty::Likely, ClusterWhy::SmallReadAhead)
         .observed(field(class, Field::Parameter("perfProfile".to_owned()), profile))
-        .command(against(seen, &class.name, "randread-4k"));
-    Some(finding)
+        .command(against(seen, &class.name, "randread-4k"))
+        .when(profile.eq_ignore_ascii_case("basic"))
 }
 
 /// How many claims there are of a class, if any.

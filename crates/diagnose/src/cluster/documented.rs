@@ -7,7 +7,6 @@ use iotax_record::cluster::{ClassSeen, ClusterSeen};
 
 use super::classes::{claims, field, of_class};
 use super::disks::{disk_name, disk_of, kind};
-use super::found::{Found, Of};
 use super::why::ClusterWhy;
 use crate::machine::why::limits::own_burst;
 use crate::machine::{BurstFor, Certainty, Field, Finding, Names, Observation, Value};
@@ -20,9 +19,8 @@ const SIZES: usize = 4;
 /// Claims of a size that it names.
 const NAMED: usize = 2;
 
-pub(super) fn find(seen: &ClusterSeen) -> Found {
-    let of = |class| of_one(seen, class).map(|one| (Of::Class(class.name.clone()), one));
-    seen.classes.iter().filter_map(of).collect()
+pub(super) fn limits_of_volumes(seen: &ClusterSeen) -> Vec<Finding> {
+    seen.classes.iter().filter_map(|class| of_one(seen, class)).collect()
 }
 
 fn of_one(seen: &ClusterSeen, class: &ClassSeen) -> Option<Finding> {
@@ -36,10 +34,9 @@ fn of_one(seen: &ClusterSeen, class: &ClassSeen) -> Option<Finding> {
     if used.is_empty() {
         used.insert((EXAMPLE_BYTES, disk_name(class, EXAMPLE_BYTES)?), Vec::new());
     }
-    let disks: Vec<(u64, Vec<String>, Disk)> = used
-        .into_iter()
-        .filter_map(|((bytes, name), claims)| Some((bytes, claims, disk(&name).ok()?)))
-        .collect();
+    let known =
+        |((bytes, name), claims): ((u64, String), _)| Some((bytes, claims, disk(&name).ok()?));
+    let disks: Vec<(u64, Vec<String>, Disk)> = used.into_iter().filter_map(known).collect();
     let (bytes, _, smallest) = disks.first()?;
     let (gib, burst) = (bytes.div_ceil(GIB), burst(smallest));
     let cause = match (smallest.cloud, burst.is_some()) {
@@ -49,20 +46,18 @@ fn of_one(seen: &ClusterSeen, class: &ClassSeen) -> Option<Finding> {
         (Cloud::Aws, false) => "ebs-volume-limit",
         (Cloud::Gcp, _) => "gcp-disk-limit",
     };
-    let certainty = if burst.is_some() { Certainty::Likely } else { Certainty::ToBeTested };
-    let asked = if burst.is_some() { " --burst=40m" } else { "" };
-    let why = match burst {
-        Some(burst) => ClusterWhy::Burst { gib, burst },
-        None => ClusterWhy::Limit { gib, disk: Box::new(smallest.clone()) },
+    let (certainty, asked, why) = if let Some(burst) = burst {
+        (Certainty::Likely, " --burst=40m", ClusterWhy::Burst { gib, burst })
+    } else {
+        let disk = Box::new(smallest.clone());
+        (Certainty::ToBeTested, "", ClusterWhy::Limit { gib, disk })
     };
-    let command = format!("iotax kube limits --class {} --size {gib}G{asked}", class.name);
     let name = said_by.map_or(Field::DriversChoice, |name| Field::Parameter(name.to_owned()));
-    let mut finding =
-        of_class(cause, class, certainty, why).observed(field(class, name, &kind)).command(command);
-    finding
-        .seen
-        .extend(disks.into_iter().take(SIZES).map(|(_, claims, disk)| observed(claims, disk)));
-    Some(finding)
+    of_class(cause, class, certainty, why)
+        .observed(field(class, name, &kind))
+        .observed_all(disks.into_iter().take(SIZES).map(|(_, claims, disk)| observed(claims, disk)))
+        .command(format!("iotax kube limits --class {} --size {gib}G{asked}", class.name))
+        .into()
 }
 
 /// `documented limits, P10 (bench/a, bench/b and 3 more): 500 IOPS, 100 MB/s`.

@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 
 use iotax_record::cluster::{ClaimSeen, ClusterSeen};
 
+use crate::machine::{Component, ComponentKind};
+
 /// What is asked about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Subject {
+pub enum ClusterSubject {
     /// A claim: `NAMESPACE/NAME`, its class, and the nodes that it is used on.
     Claim(String),
     Class(String),
@@ -14,7 +16,7 @@ pub enum Subject {
     Node(String),
 }
 
-impl Subject {
+impl ClusterSubject {
     /// Whether a claim is this, or of it.
     pub fn has_claim(&self, seen: &ClusterSeen, claim: &ClaimSeen) -> bool {
         match self {
@@ -26,11 +28,14 @@ impl Subject {
 }
 
 /// The first of the subjects that is not there, though it would have been seen.
-pub fn unknown<'a>(seen: &ClusterSeen, subjects: &'a [Subject]) -> Option<&'a Subject> {
+pub fn unknown<'a>(
+    seen: &ClusterSeen,
+    subjects: &'a [ClusterSubject],
+) -> Option<&'a ClusterSubject> {
     subjects.iter().find(|subject| match subject {
-        Subject::Claim(name) => !seen.claims.iter().any(|claim| claim.full_name() == *name),
-        Subject::Class(name) => seen.knows_classes && seen.class(name).is_none(),
-        Subject::Node(name) => !seen.nodes.is_empty() && seen.node(name).is_none(),
+        ClusterSubject::Claim(name) => !seen.claims.iter().any(|claim| claim.full_name() == *name),
+        ClusterSubject::Class(name) => seen.knows_classes && seen.class(name).is_none(),
+        ClusterSubject::Node(name) => !seen.nodes.is_empty() && seen.node(name).is_none(),
     })
 }
 
@@ -40,20 +45,20 @@ pub(super) struct Focus<'a> {
 }
 
 impl<'a> Focus<'a> {
-    pub(super) fn new(seen: &'a ClusterSeen, subjects: &'a [Subject]) -> Self {
+    pub(super) fn new(seen: &'a ClusterSeen, subjects: &'a [ClusterSubject]) -> Self {
         if subjects.is_empty() {
             return Self { named: None };
         }
         let (mut classes, mut nodes) = (BTreeSet::new(), BTreeSet::new());
         for subject in subjects {
             match subject {
-                Subject::Class(name) => drop(classes.insert(name.as_str())),
-                Subject::Node(name) => drop(nodes.insert(name.as_str())),
-                Subject::Claim(_) => {}
+                ClusterSubject::Class(name) => drop(classes.insert(name.as_str())),
+                ClusterSubject::Node(name) => drop(nodes.insert(name.as_str())),
+                ClusterSubject::Claim(_) => {}
             }
             for claim in seen.claims.iter().filter(|claim| subject.has_claim(seen, claim)) {
                 classes.extend(claim.class.as_deref());
-                if matches!(subject, Subject::Claim(_)) {
+                if matches!(subject, ClusterSubject::Claim(_)) {
                     nodes.extend(seen.nodes_of(claim).iter().map(|node| node.name.as_str()));
                 }
             }
@@ -61,15 +66,17 @@ impl<'a> Focus<'a> {
         Self { named: Some((classes, nodes)) }
     }
 
-    pub(super) fn is_all(&self) -> bool {
-        self.named.is_none()
-    }
-
-    pub(super) fn has_class(&self, name: &str) -> bool {
-        self.named.as_ref().is_none_or(|(classes, _)| classes.contains(name))
-    }
-
-    pub(super) fn has_node(&self, name: &str) -> bool {
-        self.named.as_ref().is_none_or(|(_, nodes)| nodes.contains(name))
+    /// Whether it is asked about what a finding is about; the cluster itself only with everything.
+    pub(super) fn has(&self, seen: &ClusterSeen, about: &Component) -> bool {
+        let Some((classes, nodes)) = &self.named else { return true };
+        match about.kind {
+            ComponentKind::Class => classes.contains(about.name.as_str()),
+            ComponentKind::Node => nodes.contains(about.name.as_str()),
+            ComponentKind::Volume => {
+                let class = seen.volume(&about.name).and_then(|one| seen.class(&one.class));
+                class.is_some_and(|class| classes.contains(class.name.as_str()))
+            }
+            _ => false,
+        }
     }
 }

@@ -3,29 +3,25 @@
 //! | module | idea |
 //! |---|---|
 //! | `choice` | what volumes in use are, for a search for caps |
-//! | `found` | findings, and what they are about |
 //! | `focus` | which classes and nodes are asked about |
 //! | `disks` | what the catalogue knows of a class's volumes |
-//! | `defaults` | which class claims without one get |
+//! | `whole` | which class claims without one get; the network between pods |
 //! | `classes` | what a class asks of its driver |
 //! | `mounts` | options of its mounts |
 //! | `documented` | documented limits of its volumes |
 //! | `nodes` | nodes: their condition, and how many volumes they take |
 //! | `vms` | documented limits of their VM sizes |
-//! | `network` | the network between pods |
 //! | `why` | what was seen, as figures |
 
 mod choice;
 mod classes;
-mod defaults;
 mod disks;
 mod documented;
 mod focus;
-mod found;
 mod mounts;
-mod network;
 mod nodes;
 mod vms;
+mod whole;
 pub mod why;
 
 use std::cmp::Reverse;
@@ -35,19 +31,18 @@ use iotax_record::cluster::ClusterSeen;
 pub use self::choice::{VolumeInUse, choice_of};
 pub use self::disks::claim_disk;
 use self::focus::Focus;
-pub use self::focus::{Subject, unknown};
-use self::found::{Found, Of};
+pub use self::focus::{ClusterSubject, unknown};
 pub use self::vms::vm_limits;
 use crate::machine::Finding;
 
 /// From what was seen to what is found, and the causes that it can name.
 struct Rule {
     causes: &'static [&'static str],
-    find: fn(&ClusterSeen) -> Found,
+    find: fn(&ClusterSeen) -> Vec<Finding>,
 }
 
 const RULES: [Rule; 8] = [
-    Rule { causes: &["no-default-class", "several-default-classes"], find: defaults::find },
+    Rule { causes: &["no-default-class", "several-default-classes"], find: whole::default_class },
     Rule {
         causes: &[
             "immediate-binding",
@@ -56,11 +51,11 @@ const RULES: [Rule; 8] = [
             "driver-encrypts",
             "azuredisk-read-ahead",
         ],
-        find: classes::find,
+        find: classes::of_classes,
     },
     Rule {
         causes: &["sync-mount", "online-discard", "strict-atime", "nfs-attribute-cache"],
-        find: mounts::find,
+        find: mounts::mount_options,
     },
     Rule {
         causes: &[
@@ -70,32 +65,23 @@ const RULES: [Rule; 8] = [
             "ebs-volume-burst",
             "gcp-disk-limit",
         ],
-        find: documented::find,
+        find: documented::limits_of_volumes,
     },
     Rule { causes: &["node-in-trouble", "node-cordoned"], find: nodes::conditions },
     Rule { causes: &["volumes-per-node"], find: nodes::volumes },
     Rule {
         causes: &["azure-vm-limit", "ebs-instance-limit", "ebs-instance-burst", "gcp-vm-limit"],
-        find: vms::find,
+        find: vms::limits_of_vms,
     },
-    Rule { causes: &["network-encryption"], find: network::find },
+    Rule { causes: &["network-encryption"], find: whole::pod_network },
 ];
 
 /// What is known to hurt and was seen, of what is asked about or of all: the surest first.
-pub fn cluster_findings(seen: &ClusterSeen, subjects: &[Subject]) -> Vec<Finding> {
+pub fn cluster_findings(seen: &ClusterSeen, subjects: &[ClusterSubject]) -> Vec<Finding> {
     let focus = Focus::new(seen, subjects);
-    let found = RULES.iter().flat_map(|rule| {
-        let found = (rule.find)(seen);
-        debug_assert!(found.iter().all(|(_, one)| rule.causes.contains(&one.cause)));
-        found
-    });
-    let is_asked = |of: &Of| match of {
-        Of::Cluster => focus.is_all(),
-        Of::Class(name) => focus.has_class(name),
-        Of::Node(name) => focus.has_node(name),
-    };
-    let mut findings: Vec<Finding> =
-        found.filter(|(of, _)| is_asked(of)).map(|(_, finding)| finding).collect();
+    let mut findings: Vec<Finding> = RULES.iter().flat_map(|rule| (rule.find)(seen)).collect();
+    debug_assert!(findings.iter().all(|one| named_causes().any(|cause| cause == one.cause)));
+    findings.retain(|finding| focus.has(seen, &finding.about[0]));
     findings.sort_by_key(|finding| Reverse(finding.certainty));
     findings
 }

@@ -3,7 +3,6 @@
 use iotax_record::cluster::ClusterSeen;
 
 use super::classes::against;
-use super::found::{Found, Of};
 use super::why::{ClusterWhy, MountCost};
 use crate::machine::{Certainty, Component, ComponentKind, Finding, Observation};
 
@@ -15,64 +14,59 @@ const OPTIONS: [(&[&str], &str, Certainty, MountCost); 4] = [
     (&["noac", "actimeo=0"], "nfs-attribute-cache", Certainty::Likely, MountCost::Attributes),
 ];
 
-pub(super) fn find(seen: &ClusterSeen) -> Found {
-    let mut found = Vec::new();
-    for class in &seen.classes {
+pub(super) fn mount_options(seen: &ClusterSeen) -> Vec<Finding> {
+    let of_classes = seen.classes.iter().flat_map(|class| {
         let of = Mounted {
-            of: Of::Class(class.name.clone()),
-            object: ("storageclass", &class.name),
-            about: Component::new(ComponentKind::Class, class.name.as_str()),
+            object: "storageclass",
+            kind: ComponentKind::Class,
+            name: &class.name,
             options: &class.mount_options,
             class: Some(&class.name),
         };
-        found.extend(of.found(seen, &[]));
-    }
-    for volume in &seen.volumes {
+        of.findings(seen, &[])
+    });
+    let of_volumes = seen.volumes.iter().flat_map(|volume| {
         let class = seen.class(&volume.class);
         let of = Mounted {
-            of: class.map_or(Of::Cluster, |class| Of::Class(class.name.clone())),
-            object: ("persistentvolume", &volume.name),
-            about: Component::new(ComponentKind::Volume, volume.name.as_str()),
+            object: "persistentvolume",
+            kind: ComponentKind::Volume,
+            name: &volume.name,
             options: &volume.mount_options,
             class: class.map(|class| class.name.as_str()),
         };
         // A class hands its options on to its volumes.
-        let said = class.map_or(&[][..], |class| class.mount_options.as_slice());
-        found.extend(of.found(seen, said));
-    }
-    found
+        of.findings(seen, class.map_or(&[], |class| class.mount_options.as_slice()))
+    });
+    of_classes.chain(of_volumes).collect()
 }
 
 /// What is mounted with options.
 struct Mounted<'a> {
-    of: Of,
-    /// Its kind as `kubectl` has it, and its name.
-    object: (&'static str, &'a str),
-    about: Component,
+    /// Its kind as `kubectl` has it.
+    object: &'static str,
+    kind: ComponentKind,
+    name: &'a str,
     options: &'a [String],
     class: Option<&'a str>,
 }
 
 impl Mounted<'_> {
     /// What its options cost, apart from those that were `said` before.
-    fn found(&self, seen: &ClusterSeen, said: &[String]) -> Found {
+    fn findings(&self, seen: &ClusterSeen, said: &[String]) -> Vec<Finding> {
         let said = one_by_one(said);
         let options = one_by_one(self.options);
-        let mut found = Vec::new();
-        for (costly, cause, certainty, costs) in OPTIONS {
+        let finding = |(costly, cause, certainty, costs): (&[&str], _, _, _)| {
             let is_set = |option: &&&str| costly.contains(*option) && !said.contains(*option);
-            let Some(option) = options.iter().find(is_set) else { continue };
-            let why = ClusterWhy::Mounted { option: (*option).to_owned(), costs };
-            let options = self.options.join(", ");
-            let mut finding = Finding::new(cause, self.about.clone(), certainty, why).observed(
-                Observation::object(self.object.0, self.object.1, "mountOptions", options),
-            );
-            if let Some(class) = self.class {
-                finding = finding.command(against(seen, class, "etcd-wal"));
-            }
-            found.push((self.of.clone(), finding));
-        }
-        found
+            let option = (*options.iter().find(is_set)?).to_owned();
+            let (about, all) = (Component::new(self.kind, self.name), self.options.join(", "));
+            let command = self.class.map(|class| against(seen, class, "etcd-wal"));
+            let mut finding =
+                Finding::new(cause, about, certainty, ClusterWhy::Mounted { option, costs })
+                    .observed(Observation::object(self.object, self.name, "mountOptions", all));
+            finding.commands.extend(command);
+            Some(finding)
+        };
+        OPTIONS.into_iter().filter_map(finding).collect()
     }
 }
 
@@ -102,9 +96,8 @@ mod tests {
         };
         let seen =
             ClusterSeen { classes: vec![class], volumes: vec![volume], ..ClusterSeen::default() };
-        let told =
-            |(_, finding): (Of, Finding)| format!("{} {}", finding.about[0].name, finding.cause);
-        find(&seen).into_iter().map(told).collect()
+        let told = |finding: Finding| format!("{} {}", finding.about[0].name, finding.cause);
+        mount_options(&seen).into_iter().map(told).collect()
     }
 
     #[test]

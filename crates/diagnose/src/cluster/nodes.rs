@@ -1,8 +1,7 @@
 //! Nodes: whether they are well, and how many volumes they take.
 
-use iotax_record::cluster::{ClusterSeen, NodeSeen};
+use iotax_record::cluster::{ClusterSeen, NodeSeen, Trouble};
 
-use super::found::{Found, Of};
 use super::why::ClusterWhy;
 use crate::machine::{Certainty, Component, ComponentKind, Field, Finding, Observation};
 
@@ -26,56 +25,45 @@ fn against(seen: &ClusterSeen, node: &NodeSeen) -> Option<String> {
 }
 
 /// Nodes under pressure, silent, or cordoned.
-pub(super) fn conditions(seen: &ClusterSeen) -> Found {
-    let mut found = Vec::new();
-    for node in &seen.nodes {
-        let of = || Of::Node(node.name.clone());
-        if !node.troubles.is_empty() {
-            let conditions = node.troubles.iter().map(|one| one.kind.clone()).collect();
-            let mut finding = of_node("node-in-trouble", node, ClusterWhy::Trouble { conditions });
-            finding.seen.extend(
-                node.troubles
-                    .iter()
-                    .map(|one| field(node, Field::Condition(one.kind.clone()), &one.message)),
-            );
-            // Nothing new is put on a node that does not answer.
-            let command = against(seen, node).filter(|_| node.is_ready == Some(true));
-            finding.commands.extend(command);
-            found.push((of(), finding));
-        }
-        if node.is_cordoned {
-            let finding = of_node("node-cordoned", node, ClusterWhy::Cordoned).observed(field(
-                node,
-                "unschedulable",
-                "true",
-            ));
-            found.push((of(), finding));
-        }
-    }
-    found
+pub(super) fn conditions(seen: &ClusterSeen) -> Vec<Finding> {
+    seen.nodes.iter().flat_map(|node| [in_trouble(seen, node), cordoned(node)]).flatten().collect()
+}
+
+fn in_trouble(seen: &ClusterSeen, node: &NodeSeen) -> Option<Finding> {
+    let conditions = node.troubles.iter().map(|one| one.kind.clone()).collect();
+    let condition = |one: &Trouble| field(node, Field::Condition(one.kind.clone()), &one.message);
+    let mut finding = of_node("node-in-trouble", node, ClusterWhy::Trouble { conditions })
+        .observed_all(node.troubles.iter().map(condition));
+    // Nothing new is put on a node that does not answer.
+    finding.commands.extend(against(seen, node).filter(|_| node.is_ready == Some(true)));
+    finding.when(!node.troubles.is_empty())
+}
+
+fn cordoned(node: &NodeSeen) -> Option<Finding> {
+    of_node("node-cordoned", node, ClusterWhy::Cordoned)
+        .observed(field(node, "unschedulable", "true"))
+        .when(node.is_cordoned)
 }
 
 /// Nodes that take no more volumes of a driver.
-pub(super) fn volumes(seen: &ClusterSeen) -> Found {
-    let mut found = Vec::new();
-    for node in &seen.nodes {
-        for (driver, most) in &node.drivers {
-            let Some(most) = most else { continue };
-            let of_driver = |name: &&String| {
-                seen.volume(name)
-                    .map_or(name.ends_with(driver.as_str()), |volume| volume.source == *driver)
-            };
-            let count = node.attached.iter().filter(of_driver).count();
-            if count < *most as usize {
-                continue;
-            }
-            let (name, allocatable) = (&*node.name, Field::Allocatable(driver.clone()));
-            let why = ClusterWhy::FullOfVolumes { driver: driver.clone() };
-            let finding = of_node("volumes-per-node", node, why)
-                .observed(Observation::object("csinode", name, allocatable, most.to_string()))
-                .observed(Observation::field("volumeattachments", "attached", count.to_string()));
-            found.push((Of::Node(node.name.clone()), finding));
-        }
-    }
-    found
+pub(super) fn volumes(seen: &ClusterSeen) -> Vec<Finding> {
+    let of_node = |node| full_drivers(seen, node);
+    seen.nodes.iter().flat_map(of_node).collect()
+}
+
+fn full_drivers(seen: &ClusterSeen, node: &NodeSeen) -> Vec<Finding> {
+    let finding = |(driver, most): (&String, &Option<u32>)| {
+        let most = (*most)?;
+        let of_driver = |name: &&String| {
+            let volume = seen.volume(name);
+            volume.map_or(name.ends_with(driver.as_str()), |volume| volume.source == *driver)
+        };
+        let count = node.attached.iter().filter(of_driver).count() as u64;
+        let allocatable = Field::Allocatable(driver.clone());
+        of_node("volumes-per-node", node, ClusterWhy::FullOfVolumes { driver: driver.clone() })
+            .observed(Observation::object("csinode", &node.name, allocatable, most))
+            .observed(Observation::field("volumeattachments", "attached", count))
+            .when(count >= u64::from(most))
+    };
+    node.drivers.iter().filter_map(finding).collect()
 }

@@ -7,7 +7,6 @@ use iotax_catalog::{
 use iotax_record::cluster::{ClaimSeen, ClusterSeen, NodeSeen};
 
 use super::disks::claim_disk;
-use super::found::{Found, Of};
 use super::why::{ClusterWhy, Lowered};
 use crate::machine::{
     Certainty, Component, ComponentKind, Counted, Field, Finding, LoweredRate, Observation, Value,
@@ -16,7 +15,7 @@ use crate::machine::{
 /// A limit that is lower by less is that of the volumes, too.
 const LOWER: f64 = 0.99;
 
-pub(super) fn find(seen: &ClusterSeen) -> Found {
+pub(super) fn limits_of_vms(seen: &ClusterSeen) -> Vec<Finding> {
     seen.nodes.iter().flat_map(|node| of_node(seen, node)).collect()
 }
 
@@ -36,15 +35,12 @@ pub fn vm_limits(
     Some((disk.cloud, limits))
 }
 
-fn of_node(seen: &ClusterSeen, node: &NodeSeen) -> Found {
+fn of_node(seen: &ClusterSeen, node: &NodeSeen) -> Vec<Finding> {
     let Some((claims, expectation)) = expected(seen, node) else { return Vec::new() };
     let Some(vm) = &expectation.vm else { return Vec::new() };
     let finding = |bucket: &Bucket| {
-        let lowered = lowered(bucket, vm.cloud);
-        let of: Vec<&ClaimSeen> =
-            bucket.disks.iter().filter_map(|at| claims.get(*at).copied()).collect();
-        (!lowered.is_empty())
-            .then(|| (Of::Node(node.name.clone()), finding(node, vm, &of, lowered)))
+        let of = bucket.disks.iter().filter_map(|at| claims.get(*at).copied());
+        finding(node, vm, &of.collect::<Vec<_>>(), lowered(bucket, vm.cloud))
     };
     expectation.buckets.iter().filter_map(finding).collect()
 }
@@ -90,7 +86,12 @@ fn lowered(bucket: &Bucket, cloud: Cloud) -> Vec<Lowered> {
     found
 }
 
-fn finding(node: &NodeSeen, vm: &Vm, claims: &[&ClaimSeen], lowered: Vec<Lowered>) -> Finding {
+fn finding(
+    node: &NodeSeen,
+    vm: &Vm,
+    claims: &[&ClaimSeen],
+    lowered: Vec<Lowered>,
+) -> Option<Finding> {
     let cause = match vm.cloud {
         Cloud::Aws if lowered.iter().any(|one| one.left.burst.is_some()) => "ebs-instance-burst",
         Cloud::Aws => "ebs-instance-limit",
@@ -107,17 +108,16 @@ fn finding(node: &NodeSeen, vm: &Vm, claims: &[&ClaimSeen], lowered: Vec<Lowered
         [one(None, own), one(Some(size.clone()), left)]
     });
     let seen: Vec<_> = seen.collect();
+    let is_lowered = !lowered.is_empty();
     let claimed = claims.iter().map(|claim| claim.full_name()).collect();
     let why = ClusterWhy::VmBelowVolumes { vm: size.clone(), claims: claimed, lowered };
     let about = Component::new(ComponentKind::Node, node.name.as_str());
     let mut finding = Finding::new(cause, about, Certainty::Likely, why)
-        .observed(Observation::object("node", &node.name, Field::InstanceType, size.as_str()));
-    finding.seen.extend(seen);
+        .observed(Observation::object("node", &node.name, Field::InstanceType, size.as_str()))
+        .observed_all(seen);
     let class = claims.first().and_then(|claim| claim.class.as_ref());
-    finding.commands.extend(
-        class.map(|class| {
-            format!("iotax kube limits --class {class} --claims 2 --node {}", node.name)
-        }),
-    );
-    finding
+    let command =
+        |class| format!("iotax kube limits --class {class} --claims 2 --node {}", node.name);
+    finding.commands.extend(class.map(command));
+    finding.when(is_lowered)
 }

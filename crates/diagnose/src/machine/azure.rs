@@ -1,20 +1,22 @@
 //! Azure's hosts: encryption, caches, ephemeral disks, disk controllers.
 
 use iotax_catalog::{Caching, Cloud, Limit, Scope, Vm};
+use iotax_quantity::whole;
 use iotax_record::machine::{Device, UsedAs};
 use serde::Serialize;
 
-use super::rules::{Finder, Rule, rule};
-use crate::machine::finding::{Certainty, Component, ComponentKind, Detail, DiskUse, Finding};
-use crate::machine::observation::{Field, Observation, Value};
-use crate::machine::snapshot::{Snapshot, quoted};
+use super::Certainty::{Likely, ToBeTested};
+use super::{
+    At, Certainty, Component, ComponentKind, Detail, DiskUse, Field, Finder, Finding, Observation,
+    Rule, Snapshot, Value, quoted, rule,
+};
 
 pub(super) const RULES: &[Rule] = &[
     rule(&["double-encryption"], Finder::Disk(double_encryption)),
     rule(&["azure-guest-encryption"], Finder::Disk(guest_encryption)),
     rule(&["host-cache-outgrown"], Finder::NetworkDisk(host_cache)),
     rule(&["ephemeral-os-partial-cache"], Finder::Disk(ephemeral_os)),
-    rule(&["scsi-controller"], Finder::All(controller)),
+    rule(&["scsi-controller"], Finder::Once(controller)),
 ];
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -30,30 +32,29 @@ pub enum AzureWhy {
 /// From this generation of VM sizes on, hardware encrypts temporary and ephemeral OS disks.
 const ENCRYPTED_SINCE: u32 = 5;
 
+type DiskAt<'s, 'a> = At<'s, 'a, Device>;
+
 /// Encryption at Host where the local disks are encrypted by hardware.
-fn double_encryption(seen: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
-    if !seen.is_local(device) && !may_be_local(seen, device) {
-        return None;
-    }
-    let at_host = AtHost::of(seen);
-    let vm = seen.vm()?;
+fn double_encryption(disk: &DiskAt<'_, '_>) -> Option<Finding> {
+    let (seen, path) = (disk.seen, disk.path);
+    let is_local = seen.is_local(disk);
+    let vm = seen.vm().filter(|_| is_local || may_be_local(seen, disk))?;
     let encrypted = encrypted_since(vm)?;
-    if at_host == AtHost::Off {
-        return None;
-    }
-    let is_local = seen.is_local(device);
+    let at_host = AtHost::of(seen);
     let certainty = match (at_host, encrypted) {
-        _ if !is_local => Certainty::ToBeTested,
-        (AtHost::Unknown | AtHost::Off, _) => Certainty::ToBeTested,
+        (AtHost::Off, _) => return None,
+        _ if !is_local || at_host == AtHost::Unknown => ToBeTested,
         (AtHost::Seen, Encrypted::Always) => Certainty::Snapshot,
-        (AtHost::Seen | AtHost::Told, _) => Certainty::Likely,
+        _ => Likely,
     };
     let why = AzureWhy::DoubleEncryption { vm: vm.to_owned(), encrypted, at_host, is_local };
-    let finding = Finding::new("double-encryption", about(seen, device, path), certainty, why)
-        .observed_if(at_host.observation())
+    let finding = disk
+        .finding(certainty, why)
+        .on(about(disk))
+        .observed_all(at_host.observation())
         .observed(size(seen, vm))
-        .observed_if(is_local.then(|| lies_on_the_host(seen, device)));
-    let finding = finding.run("driver-searcher", path, "--scale 0.05");
+        .observed_all(is_local.then(|| lies_on_the_host(disk)))
+        .run("driver-searcher", path, "--scale 0.05");
     Some(match seen.network_disks().find(|(disk, _)| seen.caching(disk) == Caching::None) {
         Some((_, other)) if is_local => finding.command(format!(
             "iotax compare -w randread-4k uncached={} local={}",
@@ -148,104 +149,93 @@ fn generation(vm: &str) -> Option<u32> {
 }
 
 /// What tells that a disk is one of the host's.
-fn lies_on_the_host(seen: &Snapshot<'_>, device: &Device) -> Observation {
-    match (seen.cloud_disk(device), device.used_as) {
-        (Some(disk), _) if disk.is_ephemeral == Some(true) => {
-            Observation::metadata("compute.storageProfile.osDisk.diffDiskSettings.option", "Local")
-        }
+fn lies_on_the_host(disk: &DiskAt<'_, '_>) -> Observation {
+    match (disk.seen.cloud_disk(disk), disk.used_as) {
+        (Some(told), _) if told.is_ephemeral == Some(true) => is_on_host(),
         (_, Some(UsedAs::Temporary)) => {
-            let size = seen.machine.cloud.as_ref().and_then(|cloud| cloud.temporary_disk_bytes);
+            let cloud = disk.seen.machine.cloud.as_ref();
+            let size = cloud.and_then(|cloud| cloud.temporary_disk_bytes);
             let size = size.map_or(Value::TemporaryDisk, Value::Bytes);
             Observation::metadata("compute.storageProfile.resourceDisk.size", size)
         }
-        _ => Observation::block(device, "device/model", device.model.clone().unwrap_or_default()),
+        _ => Observation::model(disk),
     }
 }
 
-fn about(seen: &Snapshot<'_>, device: &Device, path: &str) -> Component {
-    let role = match device.used_as {
-        Some(UsedAs::Os) if seen.is_local(device) => DiskUse::EphemeralOs,
+fn is_on_host() -> Observation {
+    Observation::metadata("compute.storageProfile.osDisk.diffDiskSettings.option", "Local")
+}
+
+fn about(disk: &DiskAt<'_, '_>) -> Component {
+    let role = match disk.used_as {
+        Some(UsedAs::Os) if disk.seen.is_local(disk) => DiskUse::EphemeralOs,
         Some(UsedAs::Os) => DiskUse::Os,
         Some(UsedAs::Temporary) => DiskUse::Temporary,
         Some(UsedAs::Data { .. }) => DiskUse::Data,
         None => DiskUse::Unknown,
     };
-    Component::device(device).with(Detail::Role(role)).of(path)
+    Component::device(disk).with(Detail::Role(role)).of(disk.path)
 }
 
 /// Azure Disk Encryption, in the guest.
-fn guest_encryption(seen: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
-    let disk = seen.cloud_disk(device)?;
+fn guest_encryption(disk: &DiskAt<'_, '_>) -> Option<Finding> {
+    let told = disk.seen.cloud_disk(disk)?;
     let field = "compute.storageProfile.osDisk.encryptionSettings.enabled";
-    let why = AzureWhy::GuestEncryption;
-    let about = about(seen, device, path);
-    let finding = Finding::new("azure-guest-encryption", about, Certainty::ToBeTested, why)
+    disk.finding(ToBeTested, AzureWhy::GuestEncryption)
+        .on(about(disk))
         .observed(Observation::metadata(field, "true"))
-        .run("randread-4k", path, "--set depth=32");
-    (disk.is_guest_encrypted == Some(true)).then_some(finding)
+        .run("randread-4k", disk.path, "--set depth=32")
+        .when(told.is_guest_encrypted == Some(true))
 }
 
 /// A cached disk that is larger than the cache.
-fn host_cache(seen: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
-    let cache = seen.vm_documented()?.cache_bytes?;
-    let disk = seen.cloud_disk(device)?;
-    let is_cached = seen.caching(device) != Caching::None;
-    let why = AzureWhy::HostCache { cache_bytes: cache, disk_bytes: device.size_bytes };
-    let about = about(seen, device, path);
-    let finding = Finding::new("host-cache-outgrown", about, Certainty::ToBeTested, why)
-        .observed(Observation::metadata(
-            "compute.storageProfile.*.caching",
-            disk.caching.clone().unwrap_or_default(),
-        ))
-        .observed(Observation::documented(Field::HostCache, Value::Bytes(cache)))
-        .limits("", path);
-    (is_cached && device.size_bytes > cache).then_some(finding)
+fn host_cache(disk: &DiskAt<'_, '_>) -> Option<Finding> {
+    let cache_bytes = disk.seen.vm_documented()?.cache_bytes?;
+    let caching = disk.seen.cloud_disk(disk)?.caching.clone().unwrap_or_default();
+    let is_cached = disk.seen.caching(disk) != Caching::None;
+    disk.finding(ToBeTested, AzureWhy::HostCache { cache_bytes, disk_bytes: disk.size_bytes })
+        .on(about(disk))
+        .observed(Observation::metadata("compute.storageProfile.*.caching", caching))
+        .observed(Observation::documented(Field::HostCache, Value::Bytes(cache_bytes)))
+        .limits("", disk.path)
+        .when(is_cached && disk.size_bytes > cache_bytes)
 }
 
 /// Blocks of the image that a remote disk still has.
-fn ephemeral_os(seen: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
-    let disk = seen.cloud_disk(device)?;
-    let field = "compute.storageProfile.osDisk.diffDiskSettings.option";
-    let why = AzureWhy::EphemeralOs;
-    let about = about(seen, device, path);
-    let finding = Finding::new("ephemeral-os-partial-cache", about, Certainty::ToBeTested, why)
-        .observed(Observation::metadata(field, "Local"))
-        .run("randread-4k", path, "");
-    (disk.is_os && disk.is_ephemeral == Some(true)).then_some(finding)
+fn ephemeral_os(disk: &DiskAt<'_, '_>) -> Option<Finding> {
+    let told = disk.seen.cloud_disk(disk)?;
+    disk.finding(ToBeTested, AzureWhy::EphemeralOs)
+        .on(about(disk))
+        .observed(is_on_host())
+        .run("randread-4k", disk.path, "")
+        .when(told.is_os && told.is_ephemeral == Some(true))
 }
 
 /// Remote disks by SCSI, of a size that has more by `NVMe`.
-fn controller(seen: &Snapshot<'_>) -> Vec<Finding> {
-    let known = seen.variants();
+fn controller(seen: &Snapshot<'_>) -> Option<Finding> {
     let uncached = |variant: &str| {
-        let vm = known.iter().find(|vm| vm.variant.as_deref() == Some(variant))?;
-        let limit = vm
-            .limits
-            .iter()
-            .find(|limit| limit.scope == Scope::VmUncached && limit.disk_kinds.is_empty())?;
-        Some(limit.iops.as_ref()?.sustained)
+        let is_it = |vm: &&Vm| vm.variant.as_deref() == Some(variant);
+        let mut limits = seen.variants().iter().find(is_it)?.limits.iter();
+        let is_any =
+            |limit: &&Limit| limit.scope == Scope::VmUncached && limit.disk_kinds.is_empty();
+        Some(limits.find(is_any)?.iops.as_ref()?.sustained)
     };
-    let (Some(scsi), Some(nvme)) = (uncached("scsi"), uncached("nvme")) else {
-        return Vec::new();
-    };
+    let (scsi_iops, nvme_iops) = (uncached("scsi")?, uncached("nvme")?);
     let is_scsi = |(disk, _): &(&Device, &str)| disk.transport.as_deref() == Some("scsi");
-    let Some((device, path)) = seen.network_disks().find(is_scsi) else { return Vec::new() };
-    if seen.provider() != Some(Cloud::Azure) || nvme <= scsi {
-        return Vec::new();
-    }
+    let (device, path) = seen.network_disks().find(is_scsi)?;
     let size = seen.vm().unwrap_or_default();
-    let why = AzureWhy::Scsi { scsi_iops: scsi, nvme_iops: nvme };
-    let about = Component::new(ComponentKind::Vm, size);
     let of = |variant, iops: f64| {
         let field = Field::VmVariant { vm: size.to_owned(), variant };
-        Observation::documented(field, format!("{iops:.0}"))
+        Observation::documented(field, Value::Count(whole(iops)))
     };
-    let finding = Finding::new("scsi-controller", about, Certainty::Likely, why)
+    let (about, why) =
+        (Component::new(ComponentKind::Vm, size), AzureWhy::Scsi { scsi_iops, nvme_iops });
+    Finding::new("scsi-controller", about, Likely, why)
         .observed(Observation::block(device, "device/subsystem", "scsi"))
-        .observed(of("scsi", scsi))
-        .observed(of("nvme", nvme))
-        .command(format!("iotax limits --vm {} --variant scsi {}", quoted(size), quoted(path)));
-    vec![finding]
+        .observed(of("scsi", scsi_iops))
+        .observed(of("nvme", nvme_iops))
+        .command(format!("iotax limits --vm {} --variant scsi {}", quoted(size), quoted(path)))
+        .when(seen.provider() == Some(Cloud::Azure) && nvme_iops > scsi_iops)
 }
 
 #[cfg(test)]

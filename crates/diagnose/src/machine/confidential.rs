@@ -1,17 +1,18 @@
 //! Confidential virtual machines: bounce buffers, limits of their sizes, their OS disk.
 
-use iotax_catalog::{Limit, Scope, vm_variant};
+use iotax_catalog::{Limit, Rate, Scope, vm_variant};
 use iotax_record::machine::{Device, UsedAs};
 use serde::Serialize;
 
-use super::rules::{Finder, Rule, rule};
-use crate::machine::finding::{Certainty, Component, ComponentKind, Finding};
-use crate::machine::observation::{Observation, PeakLimit, Source, Value};
-use crate::machine::snapshot::{Since, Snapshot, quoted};
+use super::Certainty::{Likely, ToBeTested};
+use super::{
+    At, Certainty, Component, ComponentKind, Finder, Finding, Observation, PeakLimit, Rule, Since,
+    Snapshot, Source, Value, quoted, rule,
+};
 
 pub(super) const RULES: &[Rule] = &[
     rule(&["bounce-buffers"], Finder::Once(bounce_buffers)),
-    rule(&["bounce-buffers-full"], Finder::All(full_pool)),
+    rule(&["bounce-buffers-full"], Finder::Once(full_pool)),
     rule(&["confidential-vm-limits"], Finder::Once(lower_limits)),
     rule(&["confidential-os-disk"], Finder::Device(os_disk)),
 ];
@@ -19,26 +20,13 @@ pub(super) const RULES: &[Rule] = &[
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ConfidentialWhy {
-    Bounce {
-        kind: String,
-        used_bytes: Option<u64>,
-    },
-    /// The most that was in use: its share, and the size of the pool.
-    FullPool {
-        most: Option<(f64, u64)>,
-        since: Since,
-    },
-    LowerLimits {
-        has: PeakLimit,
-        sibling: String,
-        could: PeakLimit,
-    },
+    Bounce { kind: String, used_bytes: Option<u64> },
+    // The most that was in use: its share, and the size of the pool.
+    FullPool { most: Option<(f64, u64)>, since: Since },
+    LowerLimits { has: PeakLimit, sibling: String, could: PeakLimit },
     OsDisk,
-    /// Packets, too, are copied.
-    BouncedPackets {
-        kind: String,
-        driver: String,
-    },
+    // Packets, too, are copied.
+    BouncedPackets { kind: String, driver: String },
 }
 
 /// The kernel's complaint about a pool without room.
@@ -63,29 +51,25 @@ fn bounce_buffers(seen: &Snapshot<'_>) -> Option<Finding> {
     let kind = kind(seen)?;
     // Without the bit a virtio disk does not go through the pool.
     let copied = |(disk, _): &(&Device, &str)| disk.virtio_access_platform != Some(false);
-    let disks: Vec<_> = seen.bottom().filter(copied).collect();
-    let (_, path) = disks.first()?;
-    let most = most_used(seen);
-    let is_used = most > 0;
-    let certainty = if is_used { Certainty::Likely } else { Certainty::ToBeTested };
-    let why =
-        ConfidentialWhy::Bounce { kind: kind.to_owned(), used_bytes: is_used.then_some(most) };
-    let about: Vec<_> = disks.iter().map(|(disk, _)| Component::device(disk)).collect();
-    let virtio = disks.iter().any(|(disk, _)| disk.virtio_access_platform == Some(true));
-    Some(
-        Finding::new("bounce-buffers", about, certainty, why)
-            .observed(kind_seen(seen, kind))
-            .observed_if(is_used.then(|| {
-                Observation::file(format!("{POOL}/io_tlb_used_hiwater"), Value::Bytes(most))
-            }))
-            .observed_if(
-                virtio.then(|| {
-                    Observation::field("/sys/bus/virtio/devices/*/features", "bit 33", "set")
-                }),
-            )
-            .run("randread-4k", path, "--set depth=32")
-            .run("seqread-1m", path, "--set depth=32"),
-    )
+    let (disks, paths): (Vec<_>, Vec<_>) = seen.bottom().filter(copied).unzip();
+    let path = paths.first()?;
+    let used_bytes = Some(most_used(seen)).filter(|most| *most > 0);
+    let certainty = if used_bytes.is_some() { Likely } else { ToBeTested };
+    let about: Vec<_> = disks.iter().map(|disk| Component::device(disk)).collect();
+    let virtio = disks.iter().any(|disk| disk.virtio_access_platform == Some(true));
+    let bit = || Observation::field("/sys/bus/virtio/devices/*/features", "bit 33", "set");
+    let why = ConfidentialWhy::Bounce { kind: kind.to_owned(), used_bytes };
+    Finding::new("bounce-buffers", about, certainty, why)
+        .observed(kind_seen(seen, kind))
+        .observed_all(used_bytes.map(|most| pool_file("io_tlb_used_hiwater", most)))
+        .observed_all(virtio.then(bit))
+        .run("randread-4k", path, "--set depth=32")
+        .run("seqread-1m", path, "--set depth=32")
+        .into()
+}
+
+fn pool_file(file: &str, bytes: u64) -> Observation {
+    Observation::file(format!("{POOL}/{file}"), Value::Bytes(bytes))
 }
 
 /// Most of the pool that was in use at a time.
@@ -95,40 +79,30 @@ fn most_used(seen: &Snapshot<'_>) -> u64 {
 }
 
 /// A pool that ran full, or nearly.
-fn full_pool(seen: &Snapshot<'_>) -> Vec<Finding> {
+fn full_pool(seen: &Snapshot<'_>) -> Option<Finding> {
     let confidential = &seen.machine.confidential;
     let complaint = confidential.log.iter().find(|line| line.contains(FULL));
     let pool = confidential.swiotlb.as_ref().filter(|pool| pool.size_bytes > 0);
     let most = most_used(seen);
-    let size = pool.map_or(0, |pool| pool.size_bytes);
-    let is_near = size > 0 && most as f64 >= NEARLY_FULL * size as f64;
-    let Some(path) = seen.first_place() else { return Vec::new() };
-    if complaint.is_none() && !is_near {
-        return Vec::new();
-    }
+    let is_near =
+        |bytes: u64| pool.is_some_and(|pool| bytes as f64 >= NEARLY_FULL * pool.size_bytes as f64);
     // The most that there ever was may be long ago.
-    let is_full = pool.is_some_and(|pool| pool.used_bytes as f64 >= NEARLY_FULL * size as f64);
-    let certainty = match complaint {
-        Some(_) => Certainty::Snapshot,
-        None if is_full => Certainty::Likely,
-        None => Certainty::ToBeTested,
+    let certainty = match (complaint, pool) {
+        (Some(_), _) => Certainty::Snapshot,
+        (None, Some(pool)) if is_near(pool.used_bytes) => Likely,
+        (None, _) => ToBeTested,
     };
-    let why = ConfidentialWhy::FullPool {
-        most: (size > 0).then(|| (most as f64 / size as f64, size)),
-        since: seen.since_boot(None),
-    };
-    let values = |file: &str, value: u64| {
-        (size > 0).then(|| Observation::file(format!("{POOL}/{file}"), Value::Bytes(value)))
-    };
-    vec![
-        Finding::new("bounce-buffers-full", ComponentKind::BouncePool, certainty, why)
-            .observed_if(
-                complaint.map(|line| Observation::field(Source::KernelLog, FULL, line.as_str())),
-            )
-            .observed_if(values("io_tlb_nslabs", size))
-            .observed_if(values("io_tlb_used_hiwater", most))
-            .run("seqread-1m", &path.path, "--set depth=64"),
-    ]
+    let share = pool.map(|pool| (most as f64 / pool.size_bytes as f64, pool.size_bytes));
+    let why = ConfidentialWhy::FullPool { most: share, since: seen.since_boot(None) };
+    let told = complaint.map(|line| Observation::field(Source::KernelLog, FULL, line.as_str()));
+    let sizes = pool.map(|pool| {
+        [pool_file("io_tlb_nslabs", pool.size_bytes), pool_file("io_tlb_used_hiwater", most)]
+    });
+    Finding::new("bounce-buffers-full", ComponentKind::BouncePool, certainty, why)
+        .observed_all(told)
+        .observed_all(sizes.into_iter().flatten())
+        .run("seqread-1m", &seen.first_place()?.path, "--set depth=64")
+        .when(complaint.is_some() || is_near(most))
 }
 
 /// A confidential size whose sibling has more.
@@ -139,36 +113,34 @@ fn lower_limits(seen: &Snapshot<'_>) -> Option<Finding> {
     let family = ["DC", "EC"].into_iter().find(|family| rest.starts_with(family))?;
     let sibling = format!("Standard_{}{}", &family[..1], rest.strip_prefix(family)?);
     let sibling = vm_variant(&sibling, None).ok()?;
-    let uncached =
-        |limits: &[Limit]| limits.iter().find(|limit| limit.scope == Scope::VmUncached).cloned();
-    let (own, other) = (uncached(&vm.limits)?, uncached(&sibling.limits)?);
     let (path, _) = (seen.first_place()?, kind(seen)?);
-    let peak = |limit: &Limit| {
-        let iops = limit.iops.as_ref().map_or(0.0, iotax_catalog::Rate::peak);
-        let bytes_per_s = limit.bw_bytes.as_ref().map_or(0.0, iotax_catalog::Rate::peak);
-        PeakLimit { iops, bytes_per_s }
+    let peak = |limits: &[Limit]| {
+        let limit = limits.iter().find(|limit| limit.scope == Scope::VmUncached)?;
+        let [iops, bytes_per_s] =
+            [&limit.iops, &limit.bw_bytes].map(|rate| rate.as_ref().map_or(0.0, Rate::peak));
+        Some(PeakLimit { iops, bytes_per_s })
     };
-    let (has, could) = (peak(&own), peak(&other));
+    let (has, could) = (peak(&vm.limits)?, peak(&sibling.limits)?);
     let why = ConfidentialWhy::LowerLimits { has, sibling: sibling.name.clone(), could };
-    let command = format!("iotax limits --vm {} {}", quoted(&vm.name), quoted(&path.path));
     let about = Component::new(ComponentKind::Vm, vm.name.as_str());
-    let finding = Finding::new("confidential-vm-limits", about, Certainty::Likely, why)
+    Finding::new("confidential-vm-limits", about, Likely, why)
         .observed(Observation::documented(vm.name.as_str(), Value::Peak(has)))
         .observed(Observation::documented(sibling.name.as_str(), Value::Peak(could)))
-        .command(command);
-    (could.iops > has.iops || could.bytes_per_s > has.bytes_per_s).then_some(finding)
+        .limits(&format!(" --vm {}", quoted(&vm.name)), &path.path)
+        .when(could.iops > has.iops || could.bytes_per_s > has.bytes_per_s)
 }
 
 /// The OS disk of a confidential VM, encrypted in the guest.
-fn os_disk(seen: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
-    let kind = kind(seen)?;
+fn os_disk(device: &At<'_, '_, Device>) -> Option<Finding> {
+    let kind = kind(device.seen)?;
     let mapping = device.mapping.as_ref().filter(|mapping| mapping.is_crypt())?;
-    let is_os = seen.disks(device).iter().any(|disk| disk.used_as == Some(UsedAs::Os));
-    let why = ConfidentialWhy::OsDisk;
-    let about = Component::mapped(device);
-    let finding = Finding::new("confidential-os-disk", about, Certainty::ToBeTested, why)
-        .observed(kind_seen(seen, kind))
-        .observed(Observation::block(device, "dm/uuid", mapping.maker.clone().unwrap_or_default()))
-        .run("randread-4k", path, "");
-    is_os.then_some(finding)
+    let disks = device.seen.disks(device);
+    let maker = mapping.maker.clone().unwrap_or_default();
+    device
+        .finding(ToBeTested, ConfidentialWhy::OsDisk)
+        .on(Component::mapped(device))
+        .observed(kind_seen(device.seen, kind))
+        .observed(Observation::block(device, "dm/uuid", maker))
+        .run("randread-4k", device.path, "")
+        .when(disks.iter().any(|disk| disk.used_as == Some(UsedAs::Os)))
 }

@@ -7,6 +7,7 @@ use iotax_record::Machine;
 use iotax_record::machine::{Device, DeviceKind, MountSeen, Node, SeenLayer};
 use serde::Serialize;
 
+use super::guest::answered_by;
 use super::snapshot::{Snapshot, own_address};
 
 /// What was looked at of one layer.
@@ -25,16 +26,14 @@ pub struct LayerCoverage {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LayerKind {
-    /// `9p`, `raid6`, `drbd`.
+    // `9p`, `raid6`, `drbd`.
     Named(String),
     Raid,
-    /// Its targets in the device mapper; where there are rules for some, the others.
+    // Its targets in the device mapper; where there are rules for some, the others.
     Mapped(Vec<String>),
     Loop,
     Memory,
-    Disk {
-        transport: Option<String>,
-    },
+    Disk { transport: Option<String> },
 }
 
 /// A fact that rules need.
@@ -57,33 +56,10 @@ pub enum Lack {
     Model,
 }
 
-/// File systems that rules know.
-const FILE_SYSTEMS: [&str; 25] = [
-    "ext2",
-    "ext3",
-    "ext4",
-    "xfs",
-    "btrfs",
-    "bcachefs",
-    "jfs",
-    "zfs",
-    "overlay",
-    "nfs",
-    "nfs4",
-    "cifs",
-    "smb3",
-    "9p",
-    "virtiofs",
-    "vboxsf",
-    "vmhgfs",
-    "prl_fs",
-    "fakeowner",
-    "osxfs",
-    "tmpfs",
-    "ramfs",
-    "ntfs3",
-    "fuse",
-    "fuseblk",
+/// File systems that rules know, beside shares of a host's directory.
+const FILE_SYSTEMS: [&str; 19] = [
+    "ext2", "ext3", "ext4", "xfs", "btrfs", "bcachefs", "jfs", "zfs", "overlay", "nfs", "nfs4",
+    "cifs", "smb3", "9p", "tmpfs", "ramfs", "ntfs3", "fuse", "fuseblk",
 ];
 /// Targets of device mapper that rules know.
 const TARGETS: [&str; 9] = [
@@ -127,7 +103,9 @@ fn of(seen: &Snapshot<'_>, layer: &SeenLayer) -> Option<LayerCoverage> {
     let (name, kind, has_rules, missing) = match layer {
         SeenLayer::Mount(mount) => {
             let kind = mount.file_system.as_str();
-            let has_rules = FILE_SYSTEMS.contains(&kind) || kind.starts_with("fuse.");
+            let has_rules = FILE_SYSTEMS.contains(&kind)
+                || kind.starts_with("fuse.")
+                || answered_by(kind).is_some();
             let kind = LayerKind::Named(kind.to_owned());
             (mount.mount_point.clone(), kind, has_rules, of_mount(mount))
         }
@@ -137,7 +115,8 @@ fn of(seen: &Snapshot<'_>, layer: &SeenLayer) -> Option<LayerCoverage> {
         }
         SeenLayer::Device(_) | SeenLayer::Route(_) | SeenLayer::Interface(_) => return None,
     };
-    let missing = if has_rules { missing } else { Vec::new() };
+    let missing = missing.into_iter().filter(|(is_unknown, _)| has_rules && *is_unknown);
+    let missing = missing.map(|(_, lack)| lack).collect();
     Some(LayerCoverage { name, kind, has_rules, missing })
 }
 
@@ -173,8 +152,11 @@ fn device_kind(device: &Device) -> (LayerKind, bool) {
     }
 }
 
-fn of_mount(mount: &MountSeen) -> Vec<Lack> {
-    let lacks = match mount.file_system.as_str() {
+/// Facts, and whether each is not known.
+type Lacks = Vec<(bool, Lack)>;
+
+fn of_mount(mount: &MountSeen) -> Lacks {
+    match mount.file_system.as_str() {
         "nfs" | "nfs4" => {
             let nfs = mount.nfs.as_ref();
             let way = nfs.and_then(|nfs| nfs.network.as_ref());
@@ -192,48 +174,44 @@ fn of_mount(mount: &MountSeen) -> Vec<Lack> {
         ],
         "fuseblk" => vec![(mount.contents.is_none(), Lack::ContentsOfDevice)],
         _ => Vec::new(),
-    };
-    lacks.into_iter().filter_map(|(is_unknown, lack)| is_unknown.then_some(lack)).collect()
+    }
 }
 
-fn of_device(seen: &Snapshot<'_>, device: &Device) -> Vec<Lack> {
+fn of_device(seen: &Snapshot<'_>, device: &Device) -> Lacks {
     match device.kind {
-        DeviceKind::Mapped
-            if device.mapping.as_ref().is_none_or(|mapping| mapping.targets.is_none()) =>
-        {
-            vec![Lack::MapperTable]
+        DeviceKind::Mapped => {
+            let mapping = device.mapping.as_ref();
+            vec![(mapping.is_none_or(|one| one.targets.is_none()), Lack::MapperTable)]
         }
-        DeviceKind::Raid
-            if device.raid.is_none() && device.raid_level.as_deref() != Some("raid0") =>
-        {
-            vec![Lack::RaidState]
+        DeviceKind::Raid => {
+            let has_state = device.raid_level.as_deref() != Some("raid0");
+            vec![(device.raid.is_none() && has_state, Lack::RaidState)]
         }
         DeviceKind::Disk => of_disk(seen, device),
         _ => Vec::new(),
     }
 }
 
-fn of_disk(seen: &Snapshot<'_>, disk: &Device) -> Vec<Lack> {
-    let is_network = seen.network_disks().any(|(other, _)| std::ptr::eq(other, disk));
-    if is_network {
+fn of_disk(seen: &Snapshot<'_>, disk: &Device) -> Lacks {
+    if seen.network_disks().any(|(other, _)| std::ptr::eq(other, disk)) {
         let is_known = seen.attached().iter().any(|one| std::ptr::eq(one.device, disk));
         let example = match seen.provider() {
             Some(Cloud::Azure) => "P30",
             Some(Cloud::Gcp) => "pd-ssd:size=500G",
             _ => "gp3:size=500G",
         };
-        let kind = (!is_known).then_some(Lack::KindOfDisk { example });
-        let has_limits = seen.vm_documented().is_some() || seen.vm().is_none();
-        return kind.into_iter().chain((!has_limits).then_some(Lack::VmLimits)).collect();
-    }
-    if seen.machine.environment.hypervisor.is_some() {
+        let is_without_limits = seen.vm_documented().is_none() && seen.vm().is_some();
+        vec![(!is_known, Lack::KindOfDisk { example }), (is_without_limits, Lack::VmLimits)]
+    } else if seen.machine.environment.hypervisor.is_some() {
         // What it says of itself is what its hypervisor says.
-        let is_unknown = seen.provider().is_none();
-        return is_unknown.then_some(Lack::WhatItIs).into_iter().collect();
+        vec![(seen.provider().is_none(), Lack::WhatItIs)]
+    } else {
+        let rotates = disk.queue.rotational;
+        vec![
+            (rotates.is_none(), Lack::Rotation),
+            (rotates != Some(false) && disk.model.is_none(), Lack::Model),
+        ]
     }
-    let rotation = disk.queue.rotational.is_none().then_some(Lack::Rotation);
-    let model = disk.queue.rotational != Some(false) && disk.model.is_none();
-    rotation.into_iter().chain(model.then_some(Lack::Model)).collect()
 }
 
 #[cfg(test)]

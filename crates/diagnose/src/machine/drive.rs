@@ -4,10 +4,8 @@ use iotax_catalog::shingled;
 use iotax_record::machine::Device;
 use serde::Serialize;
 
-use super::rules::{Finder, Rule, rule};
-use crate::machine::finding::{Certainty, Component, Detail, Finding};
-use crate::machine::observation::Observation;
-use crate::machine::snapshot::Snapshot;
+use super::Certainty::{self, Likely};
+use super::{At, Component, Detail, Finder, Finding, Observation, Rule, rule};
 
 pub(super) const RULES: &[Rule] = &[
     rule(&["rotating-drive"], Finder::Disk(rotating)),
@@ -25,48 +23,44 @@ pub enum DriveWhy {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Shingles {
-    /// The drive says how it is zoned.
+    // The drive says how it is zoned.
     Zoned(String),
-    Model {
-        family: String,
-        model: String,
-    },
+    Model { family: String, model: String },
 }
 
-fn about(disk: &Device, path: &str) -> Component {
+fn about(disk: &At<'_, '_, Device>) -> Component {
     let detail = disk.model.as_ref().map(|model| Detail::Also(model.trim().to_owned()));
-    Component { detail, ..Component::device(disk) }.of(path)
+    Component { detail, ..Component::device(disk) }.of(disk.path)
 }
 
 /// Drives that rotate. Hypervisors say so of anything.
-fn rotating(seen: &Snapshot<'_>, disk: &Device, path: &str) -> Option<Finding> {
-    let why = DriveWhy::Rotating;
-    let finding = Finding::new("rotating-drive", about(disk, path), Certainty::Likely, why)
+fn rotating(disk: &At<'_, '_, Device>) -> Option<Finding> {
+    disk.finding(Likely, DriveWhy::Rotating)
+        .on(about(disk))
         .observed(Observation::queue(disk, "rotational", "1"))
-        .run("randread-4k", path, "")
-        .run("randwrite-4k", path, "--set fsync-every=1");
-    (disk.queue.rotational == Some(true) && seen.is_bare_metal()).then_some(finding)
+        .run("randread-4k", disk.path, "")
+        .run("randwrite-4k", disk.path, "--set fsync-every=1")
+        .when(disk.queue.rotational == Some(true) && disk.seen.is_bare_metal())
 }
 
 /// Drives whose tracks overlap.
-fn shingled_drive(_: &Snapshot<'_>, disk: &Device, path: &str) -> Option<Finding> {
+fn shingled_drive(disk: &At<'_, '_, Device>) -> Option<Finding> {
     let zoned = disk.queue.zoned.as_deref().filter(|zoned| zoned.starts_with("host-"));
     let known = disk.model.as_deref().and_then(shingled);
     let (certainty, how) = match (zoned, &known) {
         (Some(zoned), _) => (Certainty::Snapshot, Shingles::Zoned(zoned.to_owned())),
         (None, Some(drive)) => {
             let (family, model) = (drive.family.clone(), drive.model.clone());
-            (Certainty::Likely, Shingles::Model { family, model })
+            (Likely, Shingles::Model { family, model })
         }
         (None, None) => return None,
     };
-    let why = DriveWhy::Shingled { how };
     let model = disk.model.as_deref().filter(|_| known.is_some());
-    Some(
-        Finding::new("shingled-drive", about(disk, path), certainty, why)
-            .observed_if(zoned.map(|zoned| Observation::queue(disk, "zoned", zoned)))
-            .observed_if(model.map(|model| Observation::block(disk, "device/model", model.trim())))
-            .run("randwrite-4k", path, "--time 30m")
-            .limits("", path),
-    )
+    disk.finding(certainty, DriveWhy::Shingled { how })
+        .on(about(disk))
+        .observed_all(zoned.map(|zoned| Observation::queue(disk, "zoned", zoned)))
+        .observed_all(model.map(|model| Observation::block(disk, "device/model", model.trim())))
+        .run("randwrite-4k", disk.path, "--time 30m")
+        .limits("", disk.path)
+        .into()
 }

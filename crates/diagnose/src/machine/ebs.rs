@@ -3,12 +3,8 @@
 use iotax_record::machine::Device;
 use serde::Serialize;
 
-use super::rules::{Finder, Rule, rule};
-use crate::machine::finding::{Certainty, Component, Finding};
-use crate::machine::observation::{Observation, Source};
-use crate::machine::snapshot::Snapshot;
-
 use super::limits::observed;
+use super::{Certainty, Component, Finder, Finding, Observation, Rule, Snapshot, Source, rule};
 
 pub(super) const RULES: &[Rule] =
     &[rule(&["ebs-volume-limit", "ebs-instance-limit"], Finder::All(counters))];
@@ -30,14 +26,17 @@ pub enum EbsLimit {
 /// Share of the time since boot in which a limit was exceeded that is no more than a start or two.
 const RARE: f64 = 0.001;
 
-/// A limit that was exceeded: of what, its cause, and the counters of IOPS and throughput.
-type Exceeded = (EbsLimit, &'static str, [(&'static str, u64); 2]);
+/// How long a limit was exceeded, by counters of IOPS and of throughput.
+struct Exceeded {
+    by: EbsLimit,
+    cause: &'static str,
+    counters: [(&'static str, u64); 2],
+}
 
 /// Limits that were exceeded since the volume was attached.
 fn counters(seen: &Snapshot<'_>) -> Vec<Finding> {
-    let disks = seen.bottom().collect::<Vec<_>>().into_iter();
-    let all = disks.flat_map(|(disk, path)| exceeded(disk).map(move |one| (disk, path, one)));
-    all.map(|(disk, path, exceeded)| of(seen, disk, path, exceeded)).collect()
+    let of_disk = |(disk, path)| exceeded(disk).map(move |one| finding(seen, disk, path, &one));
+    seen.bottom().flat_map(of_disk).collect()
 }
 
 fn exceeded(device: &Device) -> impl Iterator<Item = Exceeded> + use<> {
@@ -51,35 +50,28 @@ fn exceeded(device: &Device) -> impl Iterator<Item = Exceeded> + use<> {
             ("ec2_tp_exceeded_us", ebs.instance_throughput_exceeded_us),
         ];
         [
-            (EbsLimit::Volume, "ebs-volume-limit", volume),
-            (EbsLimit::Instance, "ebs-instance-limit", instance),
+            Exceeded { by: EbsLimit::Volume, cause: "ebs-volume-limit", counters: volume },
+            Exceeded { by: EbsLimit::Instance, cause: "ebs-instance-limit", counters: instance },
         ]
     });
-    let is_exceeded = |(_, _, counters): &Exceeded| counters.iter().any(|(_, us)| *us > 0);
+    let is_exceeded = |one: &Exceeded| one.counters.iter().any(|(_, us)| *us > 0);
     of_limits.into_iter().flatten().filter(is_exceeded)
 }
 
-fn of(seen: &Snapshot<'_>, device: &Device, path: &str, exceeded: Exceeded) -> Finding {
-    let (by, cause, [iops, throughput]) = exceeded;
+fn finding(seen: &Snapshot<'_>, device: &Device, path: &str, exceeded: &Exceeded) -> Finding {
+    let Exceeded { by, cause, counters } = exceeded;
+    let [iops_s, throughput_s] = counters.map(|(_, us)| us as f64 / 1e6);
     let up_s = seen.machine.counting.up_s;
     // Counters keep what was long ago.
-    let exceeded_s = iops.1.max(throughput.1) as f64 / 1e6;
-    let is_rare = up_s.is_some_and(|up| exceeded_s < RARE * up as f64);
+    let is_rare = up_s.is_some_and(|up| iops_s.max(throughput_s) < RARE * up as f64);
     let certainty = if is_rare { Certainty::ToBeTested } else { Certainty::Snapshot };
-    let why = EbsWhy::Exceeded {
-        by,
-        iops_s: iops.1 as f64 / 1e6,
-        throughput_s: throughput.1 as f64 / 1e6,
-        up_s,
-    };
     let known = seen.documented().find(|(one, _)| one.device.name == device.name);
     let options = known.map_or_else(|| seen.vm_options(), |(one, _)| seen.options(one));
-    let counter =
-        |(name, us): (&str, u64)| Observation::field(Source::NvmeLogPage, name, us.to_string());
-    let mut finding = Finding::new(cause, Component::device(device).of(path), certainty, why)
-        .observed(counter(iops))
-        .observed(counter(throughput));
     let limits = known.map_or(&[][..], |(_, documented)| &documented.limits);
-    finding.seen.extend(observed(limits));
-    finding.limits(&options, path)
+    let counted = counters.map(|(name, us)| Observation::field(Source::NvmeLogPage, name, us));
+    let why = EbsWhy::Exceeded { by: *by, iops_s, throughput_s, up_s };
+    Finding::new(cause, Component::device(device).of(path), certainty, why)
+        .observed_all(counted)
+        .observed_all(observed(limits))
+        .limits(&options, path)
 }

@@ -3,10 +3,10 @@
 use iotax_record::machine::{Crypt, Device, GroupIoLimits};
 use serde::Serialize;
 
-use super::rules::{Finder, Rule, rule};
-use crate::machine::finding::{Certainty, Component, ComponentKind, Finding};
-use crate::machine::observation::{Field, Observation, Value};
-use crate::machine::snapshot::{Snapshot, quoted};
+use super::Certainty::{Likely, ToBeTested};
+use super::{
+    At, Certainty, Component, Field, Finder, Finding, Observation, Rule, Value, quoted, rule,
+};
 
 pub(super) const RULES: &[Rule] = &[
     rule(&["dm-crypt-workqueues"], Finder::Device(work_queues)),
@@ -22,25 +22,16 @@ pub(super) const RULES: &[Rule] = &[
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EncryptionWhy {
-    /// dm-crypt's flags that are not set.
-    WorkQueues {
-        missing: Vec<&'static str>,
-    },
+    // dm-crypt's flags that are not set.
+    WorkQueues { missing: Vec<&'static str> },
     Unread,
-    SoftwareCipher {
-        driver: String,
-    },
+    SoftwareCipher { driver: String },
     SmallSectors,
     LargeWrites,
-    Split {
-        piece_bytes: u64,
-        default_bytes: u64,
-    },
+    Split { piece_bytes: u64, default_bytes: u64 },
     Journal,
-    /// Of a group, above this device.
-    GroupLimits {
-        device: String,
-    },
+    // Of a group, above this device.
+    GroupLimits { device: String },
 }
 
 const FLAGS: [&str; 2] = ["no_read_workqueue", "no_write_workqueue"];
@@ -60,8 +51,10 @@ fn name(device: &Device) -> &str {
     device.mapping.as_ref().map_or(&device.name, |mapping| &mapping.name)
 }
 
-fn about(device: &Device) -> Component {
-    Component::device(device).also(name(device))
+type DeviceAt<'s, 'a> = At<'s, 'a, Device>;
+
+fn finding(device: &DeviceAt<'_, '_>, certainty: Certainty, why: EncryptionWhy) -> Finding {
+    device.finding(certainty, why).on(Component::device(device).also(name(device)))
 }
 
 fn table(device: &Device, field: &str, value: impl Into<Value>) -> Observation {
@@ -75,148 +68,128 @@ fn flags(device: &Device, crypt: &Crypt) -> Observation {
 
 /// Whether what is below is fast enough for the cipher's way to matter. Disks of clouds are, though
 /// hypervisors often call them rotating.
-fn is_fast(seen: &Snapshot<'_>, device: &Device) -> bool {
-    let is_fast =
-        |disk: &&Device| seen.provider().is_some() || disk.queue.rotational == Some(false);
-    seen.disks(device).iter().all(is_fast)
+fn is_fast(device: &DeviceAt<'_, '_>) -> bool {
+    let has_cloud = device.seen.provider().is_some();
+    let is_fast = |disk: &&Device| has_cloud || disk.queue.rotational == Some(false);
+    device.seen.disks(device).iter().all(is_fast)
 }
 
 fn likely_if(condition: bool) -> Certainty {
-    if condition { Certainty::Likely } else { Certainty::ToBeTested }
+    if condition { Likely } else { ToBeTested }
 }
 
 /// Two arms that differ in one parameter of dm-crypt, on files beside the path.
-fn arms(path: &str, workload: &str, without: &str, with: &str) -> String {
+fn arms(path: &str, workload: &str, with: &str) -> String {
     format!(
-        "iotax compare --quick -w {workload} --dir {} default='file(size=2G) + dmcrypt{without} + \
-         ext4' changed='file(size=2G) + dmcrypt{with} + ext4'",
+        "iotax compare --quick -w {workload} --dir {} default='file(size=2G) + dmcrypt + ext4' \
+         changed='file(size=2G) + dmcrypt({with}) + ext4'",
         quoted(path)
     )
 }
 
 /// dm-crypt without the flags that encrypt where the I/O was submitted.
-fn work_queues(seen: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
+fn work_queues(device: &DeviceAt<'_, '_>) -> Option<Finding> {
     let crypt = crypt(device)?;
     let missing: Vec<_> = FLAGS.into_iter().filter(|flag| !crypt.has(flag)).collect();
-    let why = EncryptionWhy::WorkQueues { missing: missing.clone() };
-    let certainty = likely_if(is_fast(seen, device));
-    let finding = Finding::new("dm-crypt-workqueues", about(device), certainty, why)
+    let is_missing = !missing.is_empty();
+    finding(device, likely_if(is_fast(device)), EncryptionWhy::WorkQueues { missing })
         .observed(flags(device, crypt))
-        .run("driver-searcher", path, "--scale 0.05")
-        .command(arms(path, "randread-4k", "", "(no_read_workqueue, no_write_workqueue)"));
-    (!missing.is_empty()).then_some(finding)
+        .run("driver-searcher", device.path, "--scale 0.05")
+        .command(arms(device.path, "randread-4k", &FLAGS.join(", ")))
+        .when(is_missing)
 }
 
 /// Devices that encrypt, whose tables only root may read.
-fn unread(_: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
+fn unread(device: &DeviceAt<'_, '_>) -> Option<Finding> {
     let mapping = device.mapping.as_ref()?;
-    let why = EncryptionWhy::Unread;
     let maker = mapping.maker.clone().unwrap_or_default();
-    let cause = "dm-crypt-workqueues";
-    let finding = Finding::new(cause, about(device), Certainty::ToBeTested, why)
+    finding(device, ToBeTested, EncryptionWhy::Unread)
         .observed(Observation::block(device, "dm/uuid", maker))
-        .run("driver-searcher", path, "--scale 0.05");
-    (mapping.targets.is_none() && mapping.is_crypt()).then_some(finding)
+        .run("driver-searcher", device.path, "--scale 0.05")
+        .when(mapping.targets.is_none() && mapping.is_crypt())
 }
 
 /// A cipher in plain C.
-fn software_cipher(seen: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
-    let driver = seen.machine.kernel.xts_driver.as_ref()?;
-    if !IN_C.iter().any(|name| driver.contains(name)) {
-        return None;
-    }
+fn software_cipher(device: &DeviceAt<'_, '_>) -> Option<Finding> {
+    let machine = device.seen.machine;
+    let driver = machine.kernel.xts_driver.as_ref()?;
     let crypt = crypt(device)?;
-    let why = EncryptionWhy::SoftwareCipher { driver: driver.clone() };
-    let aes = seen.machine.environment.cpu_aes.map(|has| {
+    let aes = machine.environment.cpu_aes.map(|has| {
         let has = if has { "yes" } else { "no" };
         Observation::field("/proc/cpuinfo", Field::CpuFlag("aes"), has)
     });
-    let finding = Finding::new("software-cipher", about(device), Certainty::Likely, why)
+    finding(device, Likely, EncryptionWhy::SoftwareCipher { driver: driver.clone() })
         .observed(Observation::field("/proc/crypto", Field::XtsDriver, driver.as_str()))
-        .observed_if(aes)
-        .run("seqread-1m", path, "");
-    crypt.cipher.contains("aes").then_some(finding)
+        .observed_all(aes)
+        .run("seqread-1m", device.path, "")
+        .when(crypt.cipher.contains("aes") && IN_C.iter().any(|name| driver.contains(name)))
 }
 
 /// Encryption sectors of 512 bytes.
-fn small_sectors(seen: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
+fn small_sectors(device: &DeviceAt<'_, '_>) -> Option<Finding> {
     let crypt = crypt(device)?;
-    let why = EncryptionWhy::SmallSectors;
-    let certainty = likely_if(is_fast(seen, device));
-    let finding = Finding::new("dm-crypt-small-sectors", about(device), certainty, why)
-        .observed(table(device, "sector_size", crypt.sector_bytes.to_string()))
-        .command(arms(path, "seqread-1m", "", "(sector_size=4096)"));
-    (crypt.sector_bytes == 512).then_some(finding)
+    finding(device, likely_if(is_fast(device)), EncryptionWhy::SmallSectors)
+        .observed(table(device, "sector_size", crypt.sector_bytes))
+        .command(arms(device.path, "seqread-1m", "sector_size=4096"))
+        .when(crypt.sector_bytes == 512)
 }
 
 /// Large writes that one thread sorts and submits.
-fn large_writes(seen: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
+fn large_writes(device: &DeviceAt<'_, '_>) -> Option<Finding> {
     let crypt = crypt(device)?;
     let bypasses = ["submit_from_crypt_cpus", "no_write_workqueue"];
-    let why = EncryptionWhy::LargeWrites;
-    let finding = Finding::new("dm-crypt-large-io", about(device), Certainty::ToBeTested, why)
+    finding(device, ToBeTested, EncryptionWhy::LargeWrites)
         .observed(flags(device, crypt))
-        .command(arms(path, "seqwrite-1m", "", "(submit_from_crypt_cpus)"));
-    let is_it = is_fast(seen, device) && !bypasses.iter().any(|flag| crypt.has(flag));
-    is_it.then_some(finding)
+        .command(arms(device.path, "seqwrite-1m", "submit_from_crypt_cpus"))
+        .when(is_fast(device) && !bypasses.iter().any(|flag| crypt.has(flag)))
 }
 
 /// Limits of pieces that are smaller than the kernel's own.
-fn split(seen: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
+fn split(device: &DeviceAt<'_, '_>) -> Option<Finding> {
     crypt(device)?;
-    let kernel = &seen.machine.kernel;
+    let kernel = &device.seen.machine.kernel;
     let limits = [
         ("max_read_size", kernel.crypt_max_read_bytes),
         ("max_write_size", kernel.crypt_max_write_bytes),
     ];
-    let small = limits.iter().find_map(|(name, size)| {
-        let size = size.filter(|size| (1..SPLIT_BYTES).contains(size))?;
-        Some((name, size))
-    });
-    let (parameter, size) = small?;
-    let why = EncryptionWhy::Split { piece_bytes: size, default_bytes: SPLIT_BYTES };
+    let (parameter, piece_bytes) = limits.into_iter().find_map(|(name, size)| {
+        Some((name, size.filter(|size| (1..SPLIT_BYTES).contains(size))?))
+    })?;
     let file = format!("/sys/module/dm_crypt/parameters/{parameter}");
-    Some(
-        Finding::new("dm-crypt-split", about(device), Certainty::ToBeTested, why)
-            .observed(Observation::file(file, size.to_string()))
-            .run("seqwrite-1m", path, "")
-            .run("seqread-1m", path, ""),
-    )
+    let why = EncryptionWhy::Split { piece_bytes, default_bytes: SPLIT_BYTES };
+    finding(device, ToBeTested, why)
+        .observed(Observation::file(file, piece_bytes))
+        .run("seqwrite-1m", device.path, "")
+        .run("seqread-1m", device.path, "")
+        .into()
 }
 
 /// dm-integrity with a journal.
-fn journal(_: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
+fn journal(device: &DeviceAt<'_, '_>) -> Option<Finding> {
     let mut targets = device.mapping.as_ref()?.targets.iter().flatten();
     // device, reserved sectors, tag size, mode
-    let mode = |parameters: &str| parameters.split_whitespace().nth(3).map(str::to_owned);
     let target = targets.find(|target| {
-        target.kind == "integrity" && mode(&target.parameters).as_deref() == Some("J")
+        let mode = target.parameters.split_whitespace().nth(3);
+        target.kind == "integrity" && mode == Some("J")
     })?;
-    let why = EncryptionWhy::Journal;
-    Some(
-        Finding::new("integrity-journal", about(device), Certainty::Likely, why)
-            .observed(table(device, "integrity", target.parameters.as_str()))
-            .run("seqwrite-1m", path, ""),
-    )
+    finding(device, Likely, EncryptionWhy::Journal)
+        .observed(table(device, "integrity", target.parameters.as_str()))
+        .run("seqwrite-1m", device.path, "")
+        .into()
 }
 
 /// Limits of control groups above device mapper.
-fn unheld_limits(seen: &Snapshot<'_>, limits: &GroupIoLimits) -> Option<Finding> {
-    let kernel = seen.kernel();
-    if kernel.is_none_or(|kernel| kernel >= IO_MAX_HOLDS_SINCE) {
-        return None;
-    }
-    let release = seen.machine.environment.kernel.clone().unwrap_or_default();
-    let under = seen.under(&limits.path);
-    let device = under.into_iter().find(|device| device.mapping.is_some())?;
+fn unheld_limits(limits: &At<'_, '_, GroupIoLimits>) -> Option<Finding> {
+    let is_old = limits.seen.kernel().is_some_and(|kernel| kernel < IO_MAX_HOLDS_SINCE);
+    let release = limits.seen.machine.environment.kernel.clone().unwrap_or_default();
+    let mut under = limits.seen.under(limits.path).into_iter();
+    let device = under.find(|device| device.mapping.is_some())?;
     let writes = limits.write_iops.or(limits.write_bw_bytes)?;
-    let about = Component::new(ComponentKind::Group, limits.group.as_str());
-    let why = EncryptionWhy::GroupLimits { device: device.name.clone() };
-    Some(
-        Finding::new("io-max-ignored", about, Certainty::ToBeTested, why)
-            .observed(Observation::file(limits.file.as_str(), format!("{writes:.0}")))
-            .observed(Observation::field("uname", Field::KernelRelease, release.as_str()))
-            .observed(Observation::block(device, "dm/name", name(device)))
-            .run("driver-searcher", &limits.path, "--scale 0.05"),
-    )
+    limits
+        .finding(ToBeTested, EncryptionWhy::GroupLimits { device: device.name.clone() })
+        .observed(Observation::file(limits.file.as_str(), format!("{writes:.0}")))
+        .observed(Observation::field("uname", Field::KernelRelease, release))
+        .observed(Observation::block(device, "dm/name", name(device)))
+        .run("driver-searcher", limits.path, "--scale 0.05")
+        .when(is_old)
 }

@@ -1,4 +1,4 @@
-use iotax_record::machine::{Device, Interface, MountSeen};
+use iotax_record::machine::{Device, MountSeen};
 use serde::Serialize;
 
 use super::observation::Observation;
@@ -103,12 +103,6 @@ impl Component {
         Self::new(ComponentKind::Network, name)
     }
 
-    /// An interface on the way of a path, unless it was asked about itself.
-    pub(super) fn interface(interface: &Interface, path: &str) -> Self {
-        let found = Self::network(interface.name.as_str());
-        if interface.name == path { found } else { found.of(path) }
-    }
-
     pub(super) fn also(self, name: impl Into<String>) -> Self {
         self.with(Detail::Also(name.into()))
     }
@@ -154,10 +148,21 @@ impl Finding {
         self
     }
 
-    /// With an observation, if there is one.
-    pub(crate) fn observed_if(mut self, observation: Option<Observation>) -> Self {
-        self.seen.extend(observation);
+    pub(crate) fn observed_all(
+        mut self,
+        observations: impl IntoIterator<Item = Observation>,
+    ) -> Self {
+        self.seen.extend(observations);
         self
+    }
+
+    /// About something else than what its rule was asked about.
+    pub(super) fn on(self, about: impl Into<Vec<Component>>) -> Self {
+        Self { about: about.into(), ..self }
+    }
+
+    pub(crate) fn when(self, holds: bool) -> Option<Self> {
+        holds.then_some(self)
     }
 
     /// With a run of a workload on a path, and what follows it.
@@ -177,6 +182,7 @@ impl Finding {
     pub(crate) fn compare_values(
         self,
         workload: &str,
+        options: &str,
         path: &str,
         file: &str,
         now: &str,
@@ -189,7 +195,7 @@ impl Finding {
             format!("--before {value}={} --after {value}={}", write(value), write(now))
         });
         let words: Vec<String> = arms.chain(around).collect();
-        self.command(format!("iotax compare -w {workload} {}", words.join(" ")))
+        self.command(format!("iotax compare -w {workload} {options} {}", words.join(" ")))
     }
 
     /// With a search for caps on a path, and what stands before it: ` --vm NAME`.

@@ -4,10 +4,7 @@ use iotax_catalog::{Caching, Cloud, Direction, DiskExpectation, Setup, attached_
 use iotax_record::machine::Device;
 use serde::Serialize;
 
-use super::rules::{Finder, Rule, rule};
-use crate::machine::finding::{Certainty, Component, Finding};
-use crate::machine::observation::Observation;
-use crate::machine::snapshot::{Snapshot, quoted};
+use super::{At, Certainty, Finder, Finding, Observation, Rule, Value, quoted, rule};
 
 pub(super) const RULES: &[Rule] = &[rule(&["gcp-unnamed-disk"], Finder::NetworkDisk(unnamed))];
 
@@ -38,38 +35,33 @@ fn documented(name: &str) -> Option<CouldBe> {
     let one: &DiskExpectation = known.disks.first()?;
     let of = |direction: Direction| {
         let side = one.effective.iter().find(|side| side.direction.counts(direction))?;
-        Some((side.iops.as_ref()?.sustained, side.bw_bytes.as_ref()?.sustained))
+        Some([side.iops.as_ref()?.sustained, side.bw_bytes.as_ref()?.sustained])
     };
-    let (read, write) = (of(Direction::Read)?, of(Direction::Write)?);
-    let kind = name.split(':').next()?;
-    let kind = kind.to_owned();
-    Some(CouldBe { kind, read_iops: read.0, write_iops: write.0, bytes_per_s: read.1 })
+    let ([read_iops, _], [write_iops, bytes_per_s]) = (of(Direction::Read)?, of(Direction::Write)?);
+    let kind = name.split(':').next()?.to_owned();
+    Some(CouldBe { kind, read_iops, write_iops, bytes_per_s })
 }
 
 /// A disk of which only its size is known.
-fn unnamed(seen: &Snapshot<'_>, disk: &Device, path: &str) -> Option<Finding> {
-    if seen.provider() != Some(Cloud::Gcp) || disk.size_bytes < GIB {
+fn unnamed(disk: &At<'_, '_, Device>) -> Option<Finding> {
+    let seen = disk.seen;
+    let size_gib = disk.size_bytes / GIB;
+    let is_known = || seen.attached().iter().any(|one| one.device.name == disk.name);
+    if seen.provider() != Some(Cloud::Gcp) || size_gib == 0 || is_known() {
         return None;
     }
-    if seen.attached().iter().any(|one| one.device.name == disk.name) {
-        return None;
-    }
-    let size = disk.size_bytes / GIB;
-    let names = KINDS.map(|kind| format!("{kind}:size={size}G"));
+    let names = KINDS.map(|kind| format!("{kind}:size={size_gib}G"));
     let kind = seen.kind_told(disk);
     let why = GcpWhy::Unnamed {
         kind: kind.map(str::to_owned),
-        size_gib: size,
+        size_gib,
         could_be: names.iter().filter_map(|name| documented(name)).collect(),
     };
     // A boot disk is pd-standard or pd-balanced unless somebody chose.
-    let certainty =
-        if kind == Some("PERSISTENT") { Certainty::Likely } else { Certainty::ToBeTested };
-    let options = format!("{} --disk {}", seen.vm_options(), quoted(&names[0]));
-    Some(
-        Finding::new("gcp-unnamed-disk", Component::device(disk).of(path), certainty, why)
-            .observed(Observation::metadata("disks/type", kind.unwrap_or("nothing")))
-            .observed(Observation::block(disk, "size", format!("{size} GiB")))
-            .limits(&options, path),
-    )
+    let is_default = kind == Some("PERSISTENT");
+    disk.finding(if is_default { Certainty::Likely } else { Certainty::ToBeTested }, why)
+        .observed(Observation::metadata("disks/type", kind.unwrap_or("nothing")))
+        .observed(Observation::block(disk, "size", Value::WholeGib(size_gib)))
+        .limits(&(seen.vm_options() + &format!(" --disk {}", quoted(&names[0]))), disk.path)
+        .into()
 }

@@ -3,10 +3,8 @@
 use iotax_record::machine::MountSeen;
 use serde::Serialize;
 
-use super::rules::{Finder, Rule, rule};
-use crate::machine::finding::{Certainty, Component, Finding};
-use crate::machine::observation::Observation;
-use crate::machine::snapshot::Snapshot;
+use super::Certainty::{Likely, ToBeTested};
+use super::{At, Finder, Finding, Observation, Rule, rule};
 
 pub(super) const RULES: &[Rule] = &[
     rule(&["9p-round-trips"], Finder::Mount(ninep)),
@@ -16,16 +14,9 @@ pub(super) const RULES: &[Rule] = &[
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GuestWhy {
-    NineP {
-        message_bytes: Option<u64>,
-        cache: NinePCache,
-        mode: Option<String>,
-    },
-    /// Who answers; and of virtiofs whether it maps data.
-    Shared {
-        by: Answerer,
-        maps: Option<bool>,
-    },
+    NineP { message_bytes: Option<u64>, cache: NinePCache, mode: Option<String> },
+    // Who answers; and of virtiofs whether it maps data.
+    Shared { by: Answerer, maps: Option<bool> },
 }
 
 /// What a mount of 9p caches.
@@ -51,10 +42,6 @@ pub enum Answerer {
     DockerDesktop,
 }
 
-fn about(mount: &MountSeen) -> Component {
-    Component::mount(mount).also(mount.file_system.as_str())
-}
-
 impl NinePCache {
     /// Since Linux 6.4 the mode may be a sum of bits, in hexadecimal digits.
     fn of(mode: Option<&str>) -> Self {
@@ -70,25 +57,24 @@ impl NinePCache {
 }
 
 /// 9p: a call for each operation, and little in each.
-fn ninep(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<Finding> {
+fn ninep(mount: &At<'_, '_, MountSeen>) -> Option<Finding> {
     let why = GuestWhy::NineP {
         message_bytes: mount.option("msize").and_then(|bytes| bytes.parse().ok()),
         cache: NinePCache::of(mount.option("cache")),
         mode: mount.option("cache").map(str::to_owned),
     };
-    let option =
-        |name: &str| mount.option(name).map(|value| Observation::mount(mount, name, value));
-    let finding = Finding::new("9p-round-trips", about(mount), Certainty::Likely, why)
+    let option = |name| Some(Observation::mount(mount, name, mount.option(name)?));
+    mount
+        .finding(Likely, why)
         .observed(Observation::mount(mount, "type", mount.file_system.as_str()))
-        .observed_if(option("msize"))
-        .observed_if(option("cache"))
-        .observed_if(option("trans"))
-        .run("git-status", path, "")
-        .run("seqread-1m", path, "--set direct=false");
-    (mount.file_system == "9p").then_some(finding)
+        .observed_all(["msize", "cache", "trans"].into_iter().filter_map(option))
+        .run("git-status", mount.path, "")
+        .run("seqread-1m", mount.path, "--set direct=false")
+        .when(mount.file_system == "9p")
 }
 
-fn answered_by(file_system: &str) -> Option<Answerer> {
+/// Who answers for a share of the host's directory, if a file system is one.
+pub(super) fn answered_by(file_system: &str) -> Option<Answerer> {
     match file_system {
         "virtiofs" => Some(Answerer::Virtiofsd),
         "vboxsf" => Some(Answerer::VirtualBox),
@@ -100,20 +86,17 @@ fn answered_by(file_system: &str) -> Option<Answerer> {
 }
 
 /// Other shares of a host's directory.
-fn shared_folder(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<Finding> {
+fn shared_folder(mount: &At<'_, '_, MountSeen>) -> Option<Finding> {
     let by = answered_by(&mount.file_system)?;
     let dax = mount.option("dax").filter(|mode| *mode != "never");
-    let certainty = if dax.is_some() { Certainty::ToBeTested } else { Certainty::Likely };
     let maps = (by == Answerer::Virtiofsd).then_some(dax.is_some());
-    let why = GuestWhy::Shared { by, maps };
-    let dax = dax
-        .map(|mode| Observation::mount(mount, "dax", if mode.is_empty() { "set" } else { mode }));
-    Some(
-        Finding::new("shared-folder", about(mount), certainty, why)
-            .observed(Observation::mount(mount, "type", mount.file_system.as_str()))
-            .observed_if(dax)
-            .run("git-status", path, "")
-            .run("randread-4k", path, "--set direct=false")
-            .run("seqread-1m", path, "--set direct=false"),
-    )
+    let mode = dax.map(|mode| if mode.is_empty() { "set" } else { mode });
+    mount
+        .finding(if dax.is_some() { ToBeTested } else { Likely }, GuestWhy::Shared { by, maps })
+        .observed(Observation::mount(mount, "type", mount.file_system.as_str()))
+        .observed_all(mode.map(|mode| Observation::mount(mount, "dax", mode)))
+        .run("git-status", mount.path, "")
+        .run("randread-4k", mount.path, "--set direct=false")
+        .run("seqread-1m", mount.path, "--set direct=false")
+        .into()
 }

@@ -3,11 +3,11 @@
 use iotax_record::machine::{Interface, InterfaceCounters, Qdisc};
 use serde::Serialize;
 
+use super::Certainty::{Likely, ToBeTested};
 use super::confidential::{ConfidentialWhy, kind_seen};
-use super::rules::{Finder, Rule, rule};
-use crate::machine::finding::{Certainty, Component, Finding};
-use crate::machine::observation::{Observation, QdiscSeen, Value};
-use crate::machine::snapshot::{Meanwhile, Since, Snapshot};
+use super::{
+    At, Certainty, Finder, Finding, Meanwhile, Observation, QdiscSeen, Rule, Since, Value, rule,
+};
 
 pub(super) const RULES: &[Rule] = &[
     rule(&["bounce-buffers"], Finder::Interface(bounced)),
@@ -22,31 +22,21 @@ pub(super) const RULES: &[Rule] = &[
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InterfaceWhy {
-    Offloads {
-        mtu_bytes: Option<u32>,
-    },
-    Ring {
-        lost: u64,
-        share: f64,
-        meanwhile: Option<Meanwhile>,
-    },
-    /// What it lets through on the wire, and of that of TCP's data.
-    Shaper {
-        bits_per_s: Option<f64>,
-        data_bits_per_s: Option<f64>,
-        delay_ns: Option<f64>,
-        loss: Option<f64>,
-    },
-    Queue {
-        dropped: u64,
-        since: Since,
-    },
-    Userspace {
-        kernel_has: Option<bool>,
-    },
-    OneQueue {
-        cpus: u32,
-    },
+    Offloads { mtu_bytes: Option<u32> },
+    Ring { lost: u64, share: f64, meanwhile: Option<Meanwhile> },
+    Shaper(Shaped),
+    Queue { dropped: u64, since: Since },
+    Userspace { kernel_has: Option<bool> },
+    OneQueue { cpus: u32 },
+}
+
+/// What a shaper does: what it lets through on the wire, and of that of TCP's data.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Shaped {
+    pub bits_per_s: Option<f64>,
+    pub data_bits_per_s: Option<f64>,
+    pub delay_ns: Option<f64>,
+    pub loss: Option<f64>,
 }
 
 /// Share of packets that are lost on purpose of nobody's.
@@ -58,100 +48,86 @@ const TCP_HEADERS: f64 = 52.0;
 /// Bytes of a frame beside its packet, as a queueing discipline counts them.
 const FRAME: f64 = 14.0;
 
+type InterfaceAt<'s, 'a> = At<'s, 'a, Interface>;
+
 /// Interfaces that have packets of TCP cut by the card or the kernel.
-fn offloads(_: &Snapshot<'_>, interface: &Interface, path: &str) -> Option<Finding> {
+fn offloads(interface: &InterfaceAt<'_, '_>) -> Option<Finding> {
     let kind = interface.kind.as_deref();
     // A tun device has what its program asks for, and a pair receives what was sent as a whole.
     let segments =
         matches!(kind, None | Some("veth" | "bond" | "bridge" | "vlan" | "vxlan" | "geneve"));
-    let off = |on: Option<bool>, name: &'static str| (on == Some(false)).then_some(name);
     let offloads = &interface.offloads;
-    let off: Vec<&str> = [
-        off(offloads.tso, "tcp-segmentation-offload").filter(|_| segments),
-        off(offloads.gso, "generic-segmentation-offload").filter(|_| segments),
-        off(offloads.gro, "generic-receive-offload").filter(|_| kind.is_none()),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    (!off.is_empty()).then_some(())?;
-    let why = InterfaceWhy::Offloads { mtu_bytes: interface.mtu_bytes };
-    let ethtool = format!("ethtool -k {}", interface.name);
-    let mut finding =
-        Finding::new("offloads-off", Component::interface(interface, path), Certainty::Likely, why);
-    finding.seen.extend(off.iter().map(|name| Observation::field(ethtool.as_str(), *name, "off")));
-    Some(finding.netns("tcp-stream", "offload(tso=false, gso=false, gro=false)").run(
-        "tcp-stream",
-        path,
-        "",
-    ))
+    let each = [
+        (offloads.tso, "tcp-segmentation-offload", segments),
+        (offloads.gso, "generic-segmentation-offload", segments),
+        (offloads.gro, "generic-receive-offload", kind.is_none()),
+    ];
+    let off = each.into_iter().filter(|(on, _, counts)| *counts && *on == Some(false));
+    let off: Vec<_> = off
+        .map(|(_, name, _)| {
+            Observation::field(format!("ethtool -k {}", interface.name), name, "off")
+        })
+        .collect();
+    let is_off = !off.is_empty();
+    interface
+        .finding(Likely, InterfaceWhy::Offloads { mtu_bytes: interface.mtu_bytes })
+        .observed_all(off)
+        .netns("tcp-stream", "offload(tso=false, gso=false, gro=false)")
+        .run("tcp-stream", interface.path, "")
+        .when(is_off)
 }
 
 /// A ring that was full.
-fn ring(seen: &Snapshot<'_>, interface: &Interface, path: &str) -> Option<Finding> {
+fn ring(interface: &InterfaceAt<'_, '_>) -> Option<Finding> {
+    let counters = &interface.counters;
     let lost = |counters: &InterfaceCounters| counters.rx_missed.saturating_add(counters.rx_fifo);
-    let all = lost(&interface.counters);
-    (all > 0).then_some(())?;
     let more = interface.while_watched.as_ref().map(lost);
-    let share = all as f64 / interface.counters.rx_packets.max(1) as f64;
+    let share = lost(counters) as f64 / counters.rx_packets.max(1) as f64;
     let certainty = match more {
         Some(1..) => Certainty::Snapshot,
-        _ if share >= MANY => Certainty::Likely,
-        _ => Certainty::ToBeTested,
+        _ if share >= MANY => Likely,
+        _ => ToBeTested,
     };
-    let why = InterfaceWhy::Ring { lost: all, share, meanwhile: seen.meanwhile(more) };
     let ring = interface.ring.and_then(|ring| {
         let sizes = Value::OfAll { part: ring.receive?, all: ring.most_receive? };
         Some(Observation::field(format!("ethtool -g {}", interface.name), "RX", sizes))
     });
-    Some(
-        Finding::new("ring-drops", Component::interface(interface, path), certainty, why)
-            .observed(Observation::link(
-                interface,
-                "rx missed",
-                interface.counters.rx_missed.to_string(),
-            ))
-            .observed(Observation::link(
-                interface,
-                "rx fifo",
-                interface.counters.rx_fifo.to_string(),
-            ))
-            .observed_if(ring)
-            .run("udp-stream", path, "")
-            .run("tcp-stream-back", path, ""),
-    )
+    let meanwhile = interface.seen.meanwhile(more);
+    interface
+        .finding(certainty, InterfaceWhy::Ring { lost: lost(counters), share, meanwhile })
+        .observed(Observation::link(interface, "rx missed", counters.rx_missed))
+        .observed(Observation::link(interface, "rx fifo", counters.rx_fifo))
+        .observed_all(ring)
+        .run("udp-stream", interface.path, "")
+        .run("tcp-stream-back", interface.path, "")
+        .when(lost(counters) > 0)
 }
 
 /// What limits, delays or drops on purpose.
-fn shaper(_: &Snapshot<'_>, interface: &Interface, path: &str) -> Option<Finding> {
+fn shaper(interface: &InterfaceAt<'_, '_>) -> Option<Finding> {
     let limits = |qdisc: &&Qdisc| {
         qdisc.rate_bytes_per_s.is_some() || qdisc.delay_us.is_some() || qdisc.loss_share.is_some()
     };
     let shapers: Vec<&Qdisc> = interface.qdiscs.iter().filter(limits).collect();
-    (!shapers.is_empty()).then_some(())?;
     let rates = shapers.iter().filter_map(|qdisc| qdisc.rate_bytes_per_s);
     let rate = rates.min_by(f64::total_cmp);
-    let data_bits_per_s =
-        rate.zip(interface.mtu_bytes.filter(|mtu| *mtu > 100)).map(|(rate, mtu)| {
-            let share = (f64::from(mtu) - TCP_HEADERS) / (f64::from(mtu) + FRAME);
-            8.0 * rate * share
-        });
+    let mtu = interface.mtu_bytes.filter(|mtu| *mtu > 100).map(f64::from);
     let delays = shapers.iter().filter_map(|qdisc| qdisc.delay_us).reduce(f64::max);
-    let losses = shapers.iter().filter_map(|qdisc| qdisc.loss_share).reduce(f64::max);
-    let why = InterfaceWhy::Shaper {
+    let why = InterfaceWhy::Shaper(Shaped {
         bits_per_s: rate.map(|rate| 8.0 * rate),
-        data_bits_per_s,
+        data_bits_per_s: rate.zip(mtu).map(|(rate, mtu)| {
+            let share = (mtu - TCP_HEADERS) / (mtu + FRAME);
+            8.0 * rate * share
+        }),
         delay_ns: delays.map(|us| us * 1e3),
-        loss: losses,
-    };
-    let mut finding = Finding::new(
-        "shaper-in-path",
-        Component::interface(interface, path),
-        Certainty::Snapshot,
-        why,
-    );
-    finding.seen.extend(shapers.iter().map(|qdisc| seen_of(interface, qdisc)));
-    Some(finding.run("tcp-stream", path, "").run("tcp-rr", path, ""))
+        loss: shapers.iter().filter_map(|qdisc| qdisc.loss_share).reduce(f64::max),
+    });
+    interface
+        .finding(Certainty::Snapshot, why)
+        .observed_all(shapers.iter().map(|qdisc| seen_of(interface, qdisc)))
+        .run("tcp-stream", interface.path, "")
+        .run("tcp-rr", interface.path, "")
+        .when(!shapers.is_empty())
 }
 
 fn seen_of(interface: &Interface, qdisc: &Qdisc) -> Observation {
@@ -162,82 +138,65 @@ fn seen_of(interface: &Interface, qdisc: &Qdisc) -> Observation {
         dropped: qdisc.drops,
         overlimits: qdisc.overlimits,
     };
+    let file = format!("tc -s qdisc show dev {}", interface.name);
     let field = format!("{} {}", qdisc.kind, qdisc.handle.trim_end_matches(':'));
-    Observation::field(
-        format!("tc -s qdisc show dev {}", interface.name),
-        field,
-        Value::Qdisc(seen),
-    )
+    Observation::field(file, field, Value::Qdisc(seen))
 }
 
 /// A queue that ran full.
-fn queue(seen: &Snapshot<'_>, interface: &Interface, path: &str) -> Option<Finding> {
+fn queue(interface: &InterfaceAt<'_, '_>) -> Option<Finding> {
     let drops_many = |qdisc: &&Qdisc| {
         let limits = qdisc.rate_bytes_per_s.is_some() || qdisc.loss_share.is_some();
         !limits && qdisc.drops as f64 >= MANY * qdisc.packets.max(1) as f64 && qdisc.drops > 0
     };
     let full: Vec<&Qdisc> = interface.qdiscs.iter().filter(drops_many).collect();
-    let drops: u64 = full.iter().map(|qdisc| qdisc.drops).fold(0, u64::saturating_add);
-    let why = InterfaceWhy::Queue { dropped: drops, since: seen.since_boot(None) };
-    let mut finding = Finding::new(
-        "qdisc-drops",
-        Component::interface(interface, path),
-        Certainty::ToBeTested,
-        why,
-    );
-    finding.seen.extend(full.iter().map(|qdisc| seen_of(interface, qdisc)));
-    (drops > 0).then(|| finding.run("tcp-stream", path, "--set threads=4"))
+    let dropped = full.iter().map(|qdisc| qdisc.drops).fold(0, u64::saturating_add);
+    let since = interface.seen.since_boot(None);
+    interface
+        .finding(ToBeTested, InterfaceWhy::Queue { dropped, since })
+        .observed_all(full.iter().map(|qdisc| seen_of(interface, qdisc)))
+        .run("tcp-stream", interface.path, "--set threads=4")
+        .when(dropped > 0)
 }
 
 /// A program that is a tunnel where the kernel could be.
-fn userspace(seen: &Snapshot<'_>, tunnel: &Interface, path: &str) -> Option<Finding> {
+fn userspace(tunnel: &InterfaceAt<'_, '_>) -> Option<Finding> {
     let socket = tunnel.served_by.as_deref()?;
-    let kernel = seen.machine.network.as_ref().and_then(|network| network.kernel_wireguard);
-    let certainty = if kernel == Some(true) { Certainty::Likely } else { Certainty::ToBeTested };
-    let why = InterfaceWhy::Userspace { kernel_has: kernel };
-    Some(
-        Finding::new("userspace-wireguard", Component::interface(tunnel, path), certainty, why)
-            .observed(Observation::link(tunnel, "kind", tunnel.kind.clone().unwrap_or_default()))
-            .observed(Observation::file(socket, "there"))
-            .netns("tcp-stream", "wireguard(by=wireguard-go)")
-            .run("tcp-stream", path, ""),
-    )
+    let network = tunnel.seen.machine.network.as_ref();
+    let kernel_has = network.and_then(|network| network.kernel_wireguard);
+    let certainty = if kernel_has == Some(true) { Likely } else { ToBeTested };
+    tunnel
+        .finding(certainty, InterfaceWhy::Userspace { kernel_has })
+        .observed(Observation::link(tunnel, "kind", tunnel.kind.clone().unwrap_or_default()))
+        .observed(Observation::file(socket, "there"))
+        .netns("tcp-stream", "wireguard(by=wireguard-go)")
+        .run("tcp-stream", tunnel.path, "")
+        .into()
 }
 
 /// One queue for all CPUs.
-fn queues(seen: &Snapshot<'_>, interface: &Interface, path: &str) -> Option<Finding> {
-    let cpus = seen.machine.environment.cpus;
+fn queues(interface: &InterfaceAt<'_, '_>) -> Option<Finding> {
+    let cpus = interface.seen.machine.environment.cpus;
     let is_card = interface.driver.is_some();
     let is_one = interface.receive_queues == Some(1) && interface.spread_by_software == Some(false);
-    let why = InterfaceWhy::OneQueue { cpus };
     let directory = format!("/sys/class/net/{}/queues", interface.name);
-    let finding = Finding::new(
-        "single-receive-queue",
-        Component::interface(interface, path),
-        Certainty::ToBeTested,
-        why,
-    )
-    .observed(Observation::field(directory.as_str(), "rx-*", "1"))
-    .observed(Observation::file(format!("{directory}/rx-0/rps_cpus"), "0"))
-    .run("tcp-stream-back", path, "--set threads=4")
-    .run("tcp-stream-back", path, "");
-    (is_card && is_one && cpus >= MANY_CPUS).then_some(finding)
+    interface
+        .finding(ToBeTested, InterfaceWhy::OneQueue { cpus })
+        .observed(Observation::field(directory.as_str(), "rx-*", "1"))
+        .observed(Observation::file(format!("{directory}/rx-0/rps_cpus"), "0"))
+        .run("tcp-stream-back", interface.path, "--set threads=4")
+        .run("tcp-stream-back", interface.path, "")
+        .when(is_card && is_one && cpus >= MANY_CPUS)
 }
 
 /// A confidential machine's card, whose packets are copied.
-fn bounced(seen: &Snapshot<'_>, interface: &Interface, path: &str) -> Option<Finding> {
-    let kind = seen.machine.confidential.kind.as_deref()?;
-    let driver = interface.driver.as_deref()?;
-    let why = ConfidentialWhy::BouncedPackets { kind: kind.to_owned(), driver: driver.to_owned() };
-    Some(
-        Finding::new(
-            "bounce-buffers",
-            Component::interface(interface, path),
-            Certainty::ToBeTested,
-            why,
-        )
-        .observed(kind_seen(seen, kind))
-        .run("tcp-stream", path, "--set threads=4")
-        .run("tcp-rr", path, ""),
-    )
+fn bounced(interface: &InterfaceAt<'_, '_>) -> Option<Finding> {
+    let kind = interface.seen.machine.confidential.kind.as_deref()?;
+    let driver = interface.driver.clone()?;
+    interface
+        .finding(ToBeTested, ConfidentialWhy::BouncedPackets { kind: kind.to_owned(), driver })
+        .observed(kind_seen(interface.seen, kind))
+        .run("tcp-stream", interface.path, "--set threads=4")
+        .run("tcp-rr", interface.path, "")
+        .into()
 }

@@ -11,10 +11,12 @@ use iotax_quantity::whole;
 use iotax_record::machine::GroupIoLimits;
 use serde::Serialize;
 
-use super::rules::{Finder, Rule, rule};
-use crate::machine::finding::{Certainty, Component, ComponentKind, Finding};
-use crate::machine::observation::{Counted, Field, Observation, Source, Value};
-use crate::machine::snapshot::{Attached, Snapshot, quoted};
+use super::Certainty::{Likely, ToBeTested};
+use super::rules::Named as _;
+use super::{
+    At, Attached, Component, ComponentKind, Counted, Field, Finder, Finding, Observation, Rule,
+    Snapshot, Source, Value, quoted, rule,
+};
 
 pub(super) const RULES: &[Rule] = &[
     rule(
@@ -37,32 +39,16 @@ pub(super) const RULES: &[Rule] = &[
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LimitsWhy {
-    /// The limit that binds; and what holds I/Os that the host's cache does not answer.
-    Binds {
-        by: By,
-        bounds: Vec<BoundOf>,
-        misses: Option<Box<Limit>>,
-    },
+    // The limit that binds; and what holds I/Os that the host's cache does not answer.
+    Binds { by: By, bounds: Vec<BoundOf>, misses: Option<Box<Limit>> },
     Local(Box<Limit>),
-    /// By several disks, which may do more together.
-    Shared {
-        scope: Scope,
-        held: Vec<HeldRate>,
-    },
-    Bursts {
-        limit: Box<Limit>,
-        bursting: Vec<BurstRate>,
-    },
-    /// The two least of each quantity.
-    Stacked {
-        pairs: Vec<StackedPair>,
-    },
-    /// I/Os in flight that the least documented limit needs; what a queue takes that is too short.
-    Depth {
-        iops: f64,
-        needed: f64,
-        takes: Option<u64>,
-    },
+    // By several disks, which may do more together.
+    Shared { scope: Scope, held: Vec<HeldRate> },
+    Bursts { limit: Box<Limit>, bursting: Vec<BurstRate> },
+    // The two least of each quantity.
+    Stacked { pairs: Vec<StackedPair> },
+    // I/Os in flight that the least documented limit needs; what a queue takes that is too short.
+    Depth { iops: f64, needed: f64, takes: Option<u64> },
 }
 
 /// What is left of a quantity, in a direction.
@@ -118,21 +104,12 @@ const CLOSE: f64 = 0.25;
 /// From this depth on an application has to do something for it.
 const DEEP: f64 = 32.0;
 
-/// I/Os in flight that so many IOPS need.
-fn depth(iops: f64) -> f64 {
-    (iops * ASSUMED_LATENCY_S).ceil()
-}
-
 /// What a control group allows of reads, by quantity.
 const OF_GROUPS: [fn(&GroupIoLimits) -> Option<f64>; 2] =
     [|limits| limits.read_iops, |limits| limits.read_bw_bytes];
 
 /// The two least limits of a path, if they are close: of I/Os, of bytes, or of both.
-fn stacked(
-    seen: &Snapshot<'_>,
-    one: &Attached<'_>,
-    documented: &DiskExpectation,
-) -> Option<Finding> {
+fn stacked(one: &At<'_, '_, Attached<'_>>, documented: &DiskExpectation) -> Option<Finding> {
     let reads = |limit: &&Limit| limit.direction.counts(Direction::Read);
     let mut pairs = Vec::new();
     let mut observations = Vec::new();
@@ -142,7 +119,7 @@ fn stacked(
             let at = (Source::Documented, field(limit, Direction::Both));
             Some((StackedLimit { per_s: counted.rate(limit)?.sustained, whose }, at))
         });
-        let groups = seen.machine.groups.io.iter().filter(|limits| limits.path == one.path);
+        let groups = one.seen.machine.groups.io.iter().filter(|limits| limits.path == one.path);
         let of_groups = groups.filter_map(|limits| {
             let at = (Source::from(&*limits.file), Field::from(&*limits.group));
             let whose = StackedBy::Group(limits.group.clone());
@@ -161,18 +138,17 @@ fn stacked(
         pairs.push(StackedPair { counted, limits: [least.0.clone(), next.0.clone()] });
     }
     let is_close = !pairs.is_empty();
-    let why = LimitsWhy::Stacked { pairs };
-    let mut finding = Finding::new("stacked-limits", about(one), Certainty::ToBeTested, why)
-        .limits(&seen.options(one), one.path);
-    finding.seen = observations;
-    is_close.then_some(finding)
+    one.finding(ToBeTested, LimitsWhy::Stacked { pairs })
+        .observed_all(observations)
+        .limits(&one.seen.options(one), one.path)
+        .when(is_close)
 }
 
 /// Queues that are shorter than the documented IOPS need, and depths that need attention.
-fn depths(_: &Snapshot<'_>, one: &Attached<'_>, documented: &DiskExpectation) -> Option<Finding> {
+fn depths(one: &At<'_, '_, Attached<'_>>, documented: &DiskExpectation) -> Option<Finding> {
     let queue = &one.device.queue;
     let iops = documented.effective.first()?.iops.as_ref()?.sustained;
-    let needed = depth(iops);
+    let needed = (iops * ASSUMED_LATENCY_S).ceil();
     let requests = queue
         .requests
         .map(|requests| requests.saturating_mul(queue.hardware_queues.unwrap_or(1).max(1)));
@@ -181,16 +157,15 @@ fn depths(_: &Snapshot<'_>, one: &Attached<'_>, documented: &DiskExpectation) ->
     // The latency is an assumption; a measurement tells which of them it is.
     let cause = if is_short { "queue-too-short" } else { "too-little-parallelism" };
     let why = LimitsWhy::Depth { iops, needed, takes: takes.filter(|_| is_short) };
-    let file = |name: &str, value: Option<u64>| {
-        value.map(|value| Observation::block(one.device, name, value.to_string()))
-    };
-    let finding = Finding::new(cause, about(one), Certainty::ToBeTested, why)
+    let file =
+        |name, value: Option<u64>| value.map(|value| Observation::block(one.device, name, value));
+    Finding { cause, ..one.finding(ToBeTested, why) }
         .observed(Observation::documented("IOPS", Value::Count(whole(iops))))
-        .observed_if(file("queue/nr_requests", queue.requests))
-        .observed_if(file("device/queue_depth", queue.depth))
+        .observed_all(file("queue/nr_requests", queue.requests))
+        .observed_all(file("device/queue_depth", queue.depth))
         .run("randread-4k", one.path, "")
-        .run("randread-4k", one.path, &format!("--set depth={needed:.0}"));
-    (is_short || needed >= DEEP).then_some(finding)
+        .run("randread-4k", one.path, &format!("--set depth={needed:.0}"))
+        .when(is_short || needed >= DEEP)
 }
 
 /// The cause for a limit that binds.
@@ -208,14 +183,11 @@ fn cause(cloud: Cloud, scope: Scope) -> &'static str {
 /// Which limits bind on each disk: one may bind its IOPS and another its bytes, or one its reads and
 /// another its writes. Each is a finding of its own.
 fn binding(seen: &Snapshot<'_>) -> Vec<Finding> {
-    let of_disk = |(one, documented): (&Attached<'_>, &DiskExpectation)| {
-        let stages = stages(&documented.effective);
-        let of_stage = |by| of_stage(seen, one, documented, by);
-        stages.into_iter().filter_map(of_stage).collect::<Vec<_>>()
-    };
-    let mut findings: Vec<_> = seen.documented().flat_map(of_disk).collect();
-    findings.extend(local(seen));
-    findings
+    let of_disks = seen.documented().flat_map(|(one, documented)| {
+        let stages = stages(&documented.effective).into_iter();
+        stages.filter_map(move |by| of_stage(seen, one, documented, by))
+    });
+    of_disks.chain(local(seen)).collect()
 }
 
 /// Each bound: of which I/Os, of what, and how much is left.
@@ -250,19 +222,16 @@ fn of_stage(
         Scope::Disk => ebs.volume_iops_exceeded_us.max(ebs.volume_throughput_exceeded_us) > 0,
         _ => ebs.instance_iops_exceeded_us.max(ebs.instance_throughput_exceeded_us) > 0,
     });
-    let of_it =
-        bounds(&documented.effective).filter(|(.., bound)| bound.sustained_by.as_ref() == Some(by));
-    let bounds = of_it.map(|(direction, counted, bound)| {
-        let bound = bound.clone();
-        BoundOf { direction, counted, bound }
-    });
+    let bounds = bounds(&documented.effective)
+        .filter(|(.., bound)| bound.sustained_by.as_ref() == Some(by))
+        .map(|(direction, counted, bound)| BoundOf { direction, counted, bound: bound.clone() });
     let misses = if by.scope == Scope::VmUncached { None } else { misses(seen, one.caching) };
     let why = LimitsWhy::Binds { by: by.clone(), bounds: bounds.collect(), misses };
-    let certainty = if by.scope == Scope::Disk { Certainty::ToBeTested } else { Certainty::Likely };
-    let mut finding =
-        Finding::new(cause, about(one), certainty, why).limits(&seen.options(one), one.path);
-    finding.seen.extend(observed(&documented.limits));
-    (!is_counted).then_some(finding)
+    let certainty = if by.scope == Scope::Disk { ToBeTested } else { Likely };
+    Finding::new(cause, one.component(one.path), certainty, why)
+        .observed_all(observed(&documented.limits))
+        .limits(&seen.options(one), one.path)
+        .when(!is_counted)
 }
 
 /// What holds the I/Os of a cached disk that its cache does not answer.
@@ -281,9 +250,10 @@ fn local(seen: &Snapshot<'_>) -> Option<Finding> {
     let limit = vm.limits.iter().find(|limit| limit.scope == scope)?;
     let (about, why) =
         (Component::device(disk).of(path), LimitsWhy::Local(Box::new(limit.clone())));
-    let mut finding = Finding::new("azure-vm-limit", about, Certainty::ToBeTested, why);
-    finding.seen.extend(observed(std::slice::from_ref(limit)));
-    Some(finding.limits("", path))
+    Finding::new("azure-vm-limit", about, ToBeTested, why)
+        .observed_all(observed(std::slice::from_ref(limit)))
+        .limits("", path)
+        .into()
 }
 
 /// Disks that together may do more than their bucket of the VM.
@@ -298,13 +268,13 @@ fn shared_bucket(seen: &Snapshot<'_>) -> Vec<Finding> {
         let disks: Vec<_> = bucket.disks.iter().map(|at| &expectation.disks[*at]).collect();
         let held = held(bucket, &disks);
         let is_held = about.len() > 1 && !held.is_empty();
-        let why = LimitsWhy::Shared { scope, held };
         let paths: BTreeSet<_> = members.iter().map(|one| quoted(one.path)).collect();
         let paths: Vec<_> = paths.iter().map(String::as_str).collect();
-        let mut finding = Finding::new(cause(cloud, scope), about, Certainty::Likely, why)
-            .command(format!("iotax limits {}", paths.join(" ")));
-        finding.seen.extend(observed(&bucket.limits));
-        is_held.then_some(finding)
+        let why = LimitsWhy::Shared { scope, held };
+        Finding::new(cause(cloud, scope), about, Likely, why)
+            .observed_all(observed(&bucket.limits))
+            .command(format!("iotax limits {}", paths.join(" ")))
+            .when(is_held)
     };
     expectation.buckets.iter().filter_map(finding).collect()
 }
@@ -348,22 +318,21 @@ fn held(bucket: &Bucket, disks: &[&DiskExpectation]) -> Vec<HeldRate> {
 /// Limits that burst, of disks and of the VM.
 fn bursts(seen: &Snapshot<'_>) -> Vec<Finding> {
     let of_disks = seen.documented().flat_map(|(one, documented)| {
-        let cause = match documented.disk.cloud {
-            Cloud::Azure => "azure-burst",
-            Cloud::Aws => "ebs-volume-burst",
-            Cloud::Gcp => return Vec::new(),
-        };
         let limits = documented.limits.iter().filter(|limit| limit.scope == Scope::Disk);
-        let finding = |limit| {
-            let bursting = bursting(limit, |_, _| true);
-            of(cause, about(one), limit, bursting, &seen.options(one), one.path)
-        };
-        limits.filter_map(finding).collect::<Vec<_>>()
+        limits.filter_map(move |limit| {
+            let cause = match documented.disk.cloud {
+                Cloud::Azure => "azure-burst",
+                Cloud::Aws => "ebs-volume-burst",
+                Cloud::Gcp => return None,
+            };
+            let (about, bursting) = (one.component(one.path), bursting(limit, |_, _| true));
+            burst(cause, about, limit, bursting, &seen.options(one), one.path)
+        })
     });
-    of_disks.chain(of_vm(seen)).collect()
+    of_disks.chain(bursts_of_vm(seen)).collect()
 }
 
-fn of_vm(seen: &Snapshot<'_>) -> Vec<Finding> {
+fn bursts_of_vm(seen: &Snapshot<'_>) -> Vec<Finding> {
     let Some(vm) = seen.vm_documented() else { return Vec::new() };
     let Some((_, path)) = seen.network_disks().next() else { return Vec::new() };
     let cause = match vm.cloud {
@@ -374,7 +343,7 @@ fn of_vm(seen: &Snapshot<'_>) -> Vec<Finding> {
     let finding = |limit: &Limit| {
         let bursting = bursting(limit, |counted, rate| !stays_below(seen, limit, counted, rate));
         let about = Component::new(ComponentKind::Vm, vm.name.as_str());
-        of(cause, about, limit, bursting, &seen.vm_options(), path)
+        burst(cause, about, limit, bursting, &seen.vm_options(), path)
     };
     vm.limits.iter().filter(|limit| holds_some(seen, limit)).filter_map(finding).collect()
 }
@@ -413,7 +382,7 @@ fn stays_below(seen: &Snapshot<'_>, limit: &Limit, counted: Counted, rate: &Rate
     !seen.attached().is_empty() && peaks.is_some_and(|peaks| peaks <= rate.sustained)
 }
 
-fn of(
+fn burst(
     cause: &'static str,
     about: Component,
     limit: &Limit,
@@ -423,20 +392,15 @@ fn of(
 ) -> Option<Finding> {
     let has_some = !bursting.is_empty();
     let why = LimitsWhy::Bursts { limit: Box::new(limit.clone()), bursting };
-    let mut finding = Finding::new(cause, about, Certainty::ToBeTested, why)
-        .limits(&format!(" --burst=40m{options}"), path);
-    finding.seen.extend(observed(std::slice::from_ref(limit)));
-    has_some.then_some(finding)
+    Finding::new(cause, about, ToBeTested, why)
+        .observed_all(observed(std::slice::from_ref(limit)))
+        .limits(&format!(" --burst=40m{options}"), path)
+        .when(has_some)
 }
 
 /// The burst above a rate that nobody has to turn on.
 pub fn own_burst(rate: &Rate) -> Option<&Burst> {
     rate.burst.as_ref().filter(|burst| !burst.opt_in)
-}
-
-/// `nvme1n1 (gp3:size=10G) of /data`.
-fn about(one: &Attached<'_>) -> Component {
-    Component::device(one.device).also(one.name.as_str()).of(one.path)
 }
 
 fn field(limit: &Limit, direction: Direction) -> Field {

@@ -4,10 +4,11 @@ use iotax_catalog::DiskExpectation;
 use iotax_record::machine::{Device, Swap};
 use serde::Serialize;
 
-use super::rules::{Finder, Rule, rule};
-use crate::machine::finding::{Certainty, Component, ComponentKind, Finding};
-use crate::machine::observation::{Field, Observation, Value};
-use crate::machine::snapshot::{Attached, Since, Snapshot};
+use super::Certainty::{Likely, ToBeTested};
+use super::{
+    At, Attached, Certainty, Component, ComponentKind, Field, Finder, Finding, Observation, Rule,
+    Since, Snapshot, Value, rule,
+};
 
 pub(super) const RULES: &[Rule] = &[
     rule(&["azuredisk-read-ahead"], Finder::Disk(profile)),
@@ -20,34 +21,13 @@ pub(super) const RULES: &[Rule] = &[
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MemoryWhy {
-    /// Rates are in bytes per second.
-    ReadAhead {
-        ahead_bytes: u64,
-        reaches: f64,
-        documented: f64,
-    },
-    Profile {
-        ahead_bytes: u64,
-        reaches: f64,
-    },
-    DirtyNow {
-        dirty_bytes: u64,
-        threshold_bytes: u64,
-    },
-    DirtyLong {
-        threshold_bytes: u64,
-        seconds: f64,
-        rate: f64,
-    },
-    Thrash {
-        waited_percent: f64,
-        refaults: u64,
-        since: Since,
-    },
-    Swap {
-        used_bytes: u64,
-        path: String,
-    },
+    // Rates are in bytes per second.
+    ReadAhead { ahead_bytes: u64, reaches: f64, documented: f64 },
+    Profile { ahead_bytes: u64, reaches: f64 },
+    DirtyNow { dirty_bytes: u64, threshold_bytes: u64 },
+    DirtyLong { threshold_bytes: u64, seconds: f64, rate: f64 },
+    Thrash { waited_percent: f64, refaults: u64, since: Since },
+    Swap { used_bytes: u64, path: String },
 }
 
 /// Latency of a network disk that rates are computed with.
@@ -62,7 +42,7 @@ const MANY_REFAULTS_PER_S: u64 = 10;
 const WAITED_PERCENT: f64 = 1.0;
 
 fn read_ahead_of(device: &Device, bytes: u64) -> Observation {
-    Observation::queue(device, "read_ahead_kb", (bytes >> 10).to_string())
+    Observation::queue(device, "read_ahead_kb", bytes >> 10)
 }
 
 /// Bytes per second that are documented of a network disk.
@@ -71,45 +51,37 @@ fn bandwidth(documented: &DiskExpectation) -> Option<f64> {
 }
 
 /// A read-ahead that a single reader cannot reach the documented rate with.
-fn read_ahead(
-    _: &Snapshot<'_>,
-    one: &Attached<'_>,
-    documented: &DiskExpectation,
-) -> Option<Finding> {
-    let (device, path) = (one.device, one.path);
-    let bw_bytes = bandwidth(documented)?;
-    let ahead = device.queue.read_ahead_bytes?;
-    let reaches = ahead as f64 / ASSUMED_LATENCY_S;
-    let why = MemoryWhy::ReadAhead { ahead_bytes: ahead, reaches, documented: bw_bytes };
-    let about = Component::device(device).of(path);
-    let finding = Finding::new("read-ahead", about, Certainty::ToBeTested, why)
-        .observed(read_ahead_of(device, ahead))
-        .run("driver-searcher", path, "--scale 0.05")
-        .run("seqread-1m", path, "--set direct=false --set depth=1");
-    (ahead > PROFILE_READ_AHEAD_BYTES && reaches < bw_bytes).then_some(finding)
+fn read_ahead(one: &At<'_, '_, Attached<'_>>, documented: &DiskExpectation) -> Option<Finding> {
+    let documented = bandwidth(documented)?;
+    let ahead_bytes = one.device.queue.read_ahead_bytes?;
+    let reaches = ahead_bytes as f64 / ASSUMED_LATENCY_S;
+    one.finding(ToBeTested, MemoryWhy::ReadAhead { ahead_bytes, reaches, documented })
+        .on(Component::device(one.device).of(one.path))
+        .observed(read_ahead_of(one.device, ahead_bytes))
+        .run("driver-searcher", one.path, "--scale 0.05")
+        .run("seqread-1m", one.path, "--set direct=false --set depth=1")
+        .when(ahead_bytes > PROFILE_READ_AHEAD_BYTES && reaches < documented)
 }
 
 /// The read-ahead that a driver's profile sets.
-fn profile(_: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
-    let ahead = device.queue.read_ahead_bytes?;
-    let why = MemoryWhy::Profile { ahead_bytes: ahead, reaches: ahead as f64 / ASSUMED_LATENCY_S };
-    let about = Component::device(device).of(path);
-    let file = |name: &str, value: Option<u64>| {
-        value.map(|value| Observation::queue(device, name, value.to_string()))
-    };
-    let finding = Finding::new("azuredisk-read-ahead", about, Certainty::Likely, why)
-        .observed(read_ahead_of(device, ahead))
-        .observed_if(file("nr_requests", device.queue.requests))
-        .observed_if(file("max_sectors_kb", device.queue.max_io_bytes.map(|size| size >> 10)))
-        .run("seqread-1m", path, "--set direct=false");
-    (ahead == PROFILE_READ_AHEAD_BYTES).then_some(finding)
+fn profile(disk: &At<'_, '_, Device>) -> Option<Finding> {
+    let ahead_bytes = disk.queue.read_ahead_bytes?;
+    let reaches = ahead_bytes as f64 / ASSUMED_LATENCY_S;
+    let most_kib = disk.queue.max_io_bytes.map(|size| size >> 10);
+    let file = |name, value: Option<u64>| value.map(|value| Observation::queue(disk, name, value));
+    disk.finding(Likely, MemoryWhy::Profile { ahead_bytes, reaches })
+        .observed(read_ahead_of(disk, ahead_bytes))
+        .observed_all(file("nr_requests", disk.queue.requests))
+        .observed_all(file("max_sectors_kb", most_kib))
+        .run("seqread-1m", disk.path, "--set direct=false")
+        .when(ahead_bytes == PROFILE_READ_AHEAD_BYTES)
 }
 
 /// Writers that the kernel slows down, or will for long.
 fn dirty_throttling(seen: &Snapshot<'_>) -> Option<Finding> {
     let memory = &seen.machine.memory;
-    let threshold = memory.dirty_threshold_bytes.filter(|bytes| *bytes > 0)?;
-    let dirty =
+    let threshold_bytes = memory.dirty_threshold_bytes.filter(|bytes| *bytes > 0)?;
+    let dirty_bytes =
         memory.dirty_bytes.unwrap_or(0).saturating_add(memory.being_written_bytes.unwrap_or(0));
     let path = &seen.first_place()?.path;
     let vmstat =
@@ -119,78 +91,62 @@ fn dirty_throttling(seen: &Snapshot<'_>) -> Option<Finding> {
         (Some(bytes @ 1..), _) => Some(("dirty_bytes", bytes)),
         (_, percent) => percent.map(|percent| ("dirty_ratio", percent)),
     };
-    let set = set
-        .map(|(file, value)| Observation::file(format!("/proc/sys/vm/{file}"), value.to_string()));
+    let set = set.map(|(file, value)| Observation::file(format!("/proc/sys/vm/{file}"), value));
+    let cause = "dirty-throttling";
     // Writers wait from halfway between the background threshold and this one on.
-    if dirty as f64 >= 0.9 * threshold as f64 {
-        let why = MemoryWhy::DirtyNow { dirty_bytes: dirty, threshold_bytes: threshold };
-        return Some(
-            Finding::new("dirty-throttling", ComponentKind::PageCache, Certainty::Snapshot, why)
-                .observed(vmstat("nr_dirty + nr_writeback", dirty))
-                .observed(vmstat("nr_dirty_threshold", threshold))
-                .observed_if(set)
-                .run("seqwrite-1m", path, "--set direct=false"),
-        );
+    if dirty_bytes as f64 >= 0.9 * threshold_bytes as f64 {
+        let why = MemoryWhy::DirtyNow { dirty_bytes, threshold_bytes };
+        return Finding::new(cause, ComponentKind::PageCache, Certainty::Snapshot, why)
+            .observed(vmstat("nr_dirty + nr_writeback", dirty_bytes))
+            .observed(vmstat("nr_dirty_threshold", threshold_bytes))
+            .observed_all(set)
+            .run("seqwrite-1m", path, "--set direct=false")
+            .into();
     }
     let known = seen.documented().filter_map(|(one, says)| Some((one, bandwidth(says)?)));
-    let (slow, slowest) = known.min_by(|a, b| a.1.total_cmp(&b.1))?;
-    let (device, disk_path) = (slow.device, slow.path);
-    let seconds = threshold as f64 / slowest;
-    let why = MemoryWhy::DirtyLong { threshold_bytes: threshold, seconds, rate: slowest };
-    let about = Component::device(device).of(disk_path);
-    let finding = Finding::new("dirty-throttling", about, Certainty::ToBeTested, why)
-        .observed(vmstat("nr_dirty_threshold", threshold))
-        .observed_if(set)
-        .run("seqwrite-1m", disk_path, "--set direct=false --time 60s");
-    (seconds >= LONG_S).then_some(finding)
+    let (slow, rate) = known.min_by(|a, b| a.1.total_cmp(&b.1))?;
+    let seconds = threshold_bytes as f64 / rate;
+    let about = Component::device(slow.device).of(slow.path);
+    let why = MemoryWhy::DirtyLong { threshold_bytes, seconds, rate };
+    Finding::new(cause, about, ToBeTested, why)
+        .observed(vmstat("nr_dirty_threshold", threshold_bytes))
+        .observed_all(set)
+        .run("seqwrite-1m", slow.path, "--set direct=false --time 60s")
+        .when(seconds >= LONG_S)
 }
 
 /// Pages that are thrown out and read again.
 fn thrash(seen: &Snapshot<'_>) -> Option<Finding> {
-    let memory = &seen.machine.memory;
-    let (pressure, refaults) = (memory.pressure?, memory.file_refaults?);
-    let path = &seen.first_place()?.path;
-    let counting = &seen.machine.counting;
-    let why = MemoryWhy::Thrash {
-        waited_percent: pressure.some_300s_percent,
-        refaults,
-        since: seen.since_boot(counting.more_file_refaults),
-    };
+    let (memory, counting) = (&seen.machine.memory, &seen.machine.counting);
+    let (waited_percent, refaults) = (memory.pressure?.some_300s_percent, memory.file_refaults?);
     // It may be long ago.
     let acts = match (counting.more_file_refaults, counting.up_s) {
         (Some(more), _) => more > 0,
         (None, Some(up_s)) => refaults / up_s.max(1) >= MANY_REFAULTS_PER_S,
         (None, None) => true,
     };
-    let certainty = if acts { Certainty::Likely } else { Certainty::ToBeTested };
-    let finding = Finding::new("page-cache-thrash", ComponentKind::PageCache, certainty, why)
-        .observed(Observation::field(
-            "/proc/vmstat",
-            "workingset_refault_file",
-            refaults.to_string(),
-        ))
-        .observed(Observation::field(
-            "/proc/pressure/memory",
-            "some avg300",
-            Value::Percent(pressure.some_300s_percent),
-        ))
-        .run("driver-searcher", path, "--scale 0.05");
-    (refaults > 0 && pressure.some_300s_percent >= WAITED_PERCENT).then_some(finding)
+    let certainty = if acts { Likely } else { ToBeTested };
+    let since = seen.since_boot(counting.more_file_refaults);
+    let waited = Value::Percent(waited_percent);
+    let why = MemoryWhy::Thrash { waited_percent, refaults, since };
+    Finding::new("page-cache-thrash", ComponentKind::PageCache, certainty, why)
+        .observed(Observation::field("/proc/vmstat", "workingset_refault_file", refaults))
+        .observed(Observation::field("/proc/pressure/memory", "some avg300", waited))
+        .run("driver-searcher", &seen.first_place()?.path, "--scale 0.05")
+        .when(refaults > 0 && waited_percent >= WAITED_PERCENT)
 }
 
 /// Used swap on a disk of a path.
 fn swap(seen: &Snapshot<'_>) -> Vec<Finding> {
     let finding = |swap: &Swap| {
         let (path, about) = lies_on(seen, swap)?;
+        let field = Field::Of { of: swap.path.clone(), what: "used".to_owned() };
+        let used = Value::Bytes(swap.used_bytes);
         let why = MemoryWhy::Swap { used_bytes: swap.used_bytes, path: path.to_owned() };
-        let finding = Finding::new("swap-on-path", about, Certainty::Likely, why)
-            .observed(Observation::field(
-                "/proc/swaps",
-                Field::Of { of: swap.path.clone(), what: "used".to_owned() },
-                Value::Bytes(swap.used_bytes),
-            ))
-            .run("randread-4k", path, "");
-        (swap.used_bytes > 0).then_some(finding)
+        Finding::new("swap-on-path", about, Likely, why)
+            .observed(Observation::field("/proc/swaps", field, used))
+            .run("randread-4k", path, "")
+            .when(swap.used_bytes > 0)
     };
     seen.machine.memory.swaps.iter().filter_map(finding).collect()
 }

@@ -44,8 +44,9 @@ pub use self::observation::{
     BurstFor, Counted, Field, GroupRates, LoweredRate, MemberKind, Names, Observation, PeakLimit,
     QdiscSeen, Source, Value,
 };
-use self::snapshot::Snapshot;
+use self::rules::{At, Finder, Rule, rule};
 pub(crate) use self::snapshot::quoted;
+use self::snapshot::{Attached, Snapshot};
 pub use self::snapshot::{Meanwhile, Since};
 
 /// What is known to hurt and was seen: the surest first.
@@ -53,7 +54,7 @@ pub use self::snapshot::{Meanwhile, Since};
 /// `choice` says what the machine or its disks are where its cloud does not.
 pub fn findings(machine: &Machine, choice: &CloudChoice) -> Vec<Finding> {
     let seen = Snapshot::new(machine, choice);
-    let found = rules::all().flat_map(|rule| rule.find(&seen));
+    let found = rules::all().flat_map(|rule| rule.findings(&seen));
     let mut findings = merged(found.map(|mut finding| {
         finding.commands = commands::usable(machine, &finding.commands);
         finding

@@ -4,10 +4,11 @@ use iotax_catalog::Cloud;
 use iotax_record::machine::{Device, MountSeen, NetworkPath};
 use serde::Serialize;
 
-use super::rules::{Finder, Rule, rule};
-use crate::machine::finding::{Certainty, Component, Detail, Finding};
-use crate::machine::observation::{Observation, Value};
-use crate::machine::snapshot::{Snapshot, own_address};
+use super::Certainty::{Likely, ToBeTested};
+use super::snapshot::own_address;
+use super::{
+    At, Component, Detail, Field, Finder, Finding, Observation, Rule, Snapshot, Value, rule,
+};
 
 pub(super) const RULES: &[Rule] = &[
     rule(&["network-encryption"], Finder::Mount(encryption)),
@@ -18,22 +19,11 @@ pub(super) const RULES: &[Rule] = &[
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NetworkWhy {
-    Encrypted {
-        by: Tunnel,
-        server: String,
-        is_twice: bool,
-    },
-    Mtu {
-        server: String,
-        mtu_bytes: u32,
-    },
-    /// A disk of Google Cloud.
-    Egress {
-        vm: String,
-    },
-    Shared {
-        vm: String,
-    },
+    Encrypted { by: Tunnel, server: String, is_twice: bool },
+    Mtu { server: String, mtu_bytes: u32 },
+    // A disk of Google Cloud.
+    Egress { vm: String },
+    Shared { vm: String },
 }
 
 /// What encrypts packets.
@@ -63,7 +53,7 @@ fn kind(way: &NetworkPath) -> Option<Observation> {
 }
 
 /// `WireGuard` or `IPsec` on the way to a server.
-fn encryption(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<Finding> {
+fn encryption(mount: &At<'_, '_, MountSeen>) -> Option<Finding> {
     let way = way(mount)?;
     let is_wireguard = way.kind.as_deref() == Some("wireguard");
     let has_ipsec = way.ipsec == Some(true);
@@ -73,56 +63,48 @@ fn encryption(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<Finding
         is_twice: mount.nfs.as_ref()?.option("sec") == Some("krb5p"),
     };
     let ipsec = Observation::field("ip xfrm policy", way.server.as_str(), Value::PoliciesHold);
-    let finding = Finding::new("network-encryption", about(mount, way), Certainty::Likely, why)
-        .observed_if(kind(way))
-        .observed_if(has_ipsec.then_some(ipsec))
-        .run("seqread-1m", path, "--set depth=32");
-    (is_wireguard || has_ipsec).then_some(finding)
+    mount
+        .finding(Likely, why)
+        .on(about(mount, way))
+        .observed_all(kind(way))
+        .observed_all(has_ipsec.then_some(ipsec))
+        .run("seqread-1m", mount.path, "--set depth=32")
+        .when(is_wireguard || has_ipsec)
 }
 
 /// Packets smaller than Ethernet's.
-fn mtu(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<Finding> {
+fn mtu(mount: &At<'_, '_, MountSeen>) -> Option<Finding> {
     let way = way(mount)?;
-    let mtu = way.mtu_bytes.filter(|mtu| (1..ETHERNET_MTU).contains(mtu))?;
-    let why = NetworkWhy::Mtu { server: way.server.clone(), mtu_bytes: mtu };
-    Some(
-        Finding::new("tunnel-mtu", about(mount, way), Certainty::ToBeTested, why)
-            .observed(Observation::file(
-                format!("/sys/class/net/{}/mtu", way.interface),
-                mtu.to_string(),
-            ))
-            .observed_if(kind(way))
-            .run("seqwrite-1m", path, "--set depth=16"),
-    )
+    let mtu_bytes = way.mtu_bytes.filter(|mtu| (1..ETHERNET_MTU).contains(mtu))?;
+    mount
+        .finding(ToBeTested, NetworkWhy::Mtu { server: way.server.clone(), mtu_bytes })
+        .on(about(mount, way))
+        .observed(Observation::file(format!("/sys/class/net/{}/mtu", way.interface), mtu_bytes))
+        .observed_all(kind(way))
+        .run("seqwrite-1m", mount.path, "--set depth=16")
+        .into()
 }
 
 /// Storage that shares the VM's network.
 fn shared(seen: &Snapshot<'_>) -> Vec<Finding> {
     let Some(vm) = seen.vm() else { return Vec::new() };
+    let cause = "storage-shares-network";
     let of_disk = |(device, path): (&Device, &str)| {
         let why = NetworkWhy::Egress { vm: vm.to_owned() };
-        let model = device.model.clone().unwrap_or_default();
-        Finding::new(
-            "storage-shares-network",
-            Component::device(device),
-            Certainty::ToBeTested,
-            why,
-        )
-        .observed(Observation::metadata("machine-type", vm))
-        .observed(Observation::block(device, "device/model", model))
-        .run("seqwrite-1m", path, "--set depth=16")
+        Finding::new(cause, Component::device(device), ToBeTested, why)
+            .observed(Observation::metadata("machine-type", vm))
+            .observed(Observation::model(device))
+            .run("seqwrite-1m", path, "--set depth=16")
     };
     let of_mount = |(mount, path): (&MountSeen, &str)| {
         // What goes to a process of this machine is told of that process.
         let way = way(mount).filter(|_| own_address(mount).is_none())?;
         let why = NetworkWhy::Shared { vm: vm.to_owned() };
-        let cause = "storage-shares-network";
-        Some(
-            Finding::new(cause, about(mount, way), Certainty::ToBeTested, why)
-                .observed(Observation::metadata("VM size", vm))
-                .observed(Observation::mount(mount, "type", mount.file_system.as_str()))
-                .run("seqwrite-1m", path, "--set depth=16"),
-        )
+        Finding::new(cause, about(mount, way), ToBeTested, why)
+            .observed(Observation::metadata(Field::VmSize, vm))
+            .observed(Observation::mount(mount, "type", mount.file_system.as_str()))
+            .run("seqwrite-1m", path, "--set depth=16")
+            .into()
     };
     let is_gcp = seen.provider() == Some(Cloud::Gcp);
     let disks = seen.network_disks().filter(|_| is_gcp).map(of_disk);

@@ -3,47 +3,28 @@
 use iotax_record::machine::{MountSeen, NfsSeen};
 use serde::Serialize;
 
-use super::rules::{Finder, Rule, rule};
-use crate::machine::finding::{Certainty, Component, Finding};
-use crate::machine::observation::{Field, Observation, Value};
-use crate::machine::snapshot::{Since, Snapshot, quoted};
+use super::Certainty::{self, Likely, ToBeTested};
+use super::{At, Component, Field, Finder, Finding, Observation, Rule, Since, Value, quoted, rule};
 
 pub(super) const RULES: &[Rule] = &[
-    rule(&["nfs-kerberos"], Finder::All(kerberos_cost)),
-    rule(&["nfs-gss-window"], Finder::All(gss_window)),
-    rule(&["nfs-retransmissions"], Finder::All(retransmissions)),
-    rule(&["nfs-slots"], Finder::All(slots)),
-    rule(&["nfs-attribute-cache"], Finder::All(attribute_cache)),
-    rule(&["nfs-read-ahead"], Finder::All(read_ahead)),
+    rule(&["nfs-kerberos"], Finder::Nfs(kerberos_cost)),
+    rule(&["nfs-gss-window"], Finder::Nfs(gss_window)),
+    rule(&["nfs-retransmissions"], Finder::Nfs(retransmissions)),
+    rule(&["nfs-slots"], Finder::Nfs(slots)),
+    rule(&["nfs-attribute-cache"], Finder::Nfs(attribute_cache)),
+    rule(&["nfs-read-ahead"], Finder::Nfs(read_ahead)),
 ];
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NfsWhy {
-    Kerberos {
-        does: Kerberos,
-    },
-    GssWindow {
-        connections: u64,
-        lost: Option<NfsLost>,
-    },
-    SentAgain {
-        lost: NfsLost,
-        timeo: String,
-    },
-    Slots {
-        most: u64,
-        allowed: u64,
-        mounted_s: Option<u64>,
-    },
-    /// The option that turns it off.
-    AttributeCache {
-        off: String,
-    },
-    ReadAhead {
-        ahead_bytes: u64,
-        call_bytes: u64,
-    },
+    Kerberos { does: Kerberos },
+    GssWindow { connections: u64, lost: Option<NfsLost> },
+    SentAgain { lost: NfsLost, timeo: String },
+    Slots { most: u64, allowed: u64, mounted_s: Option<u64> },
+    // The option that turns it off.
+    AttributeCache { off: String },
+    ReadAhead { ahead_bytes: u64, call_bytes: u64 },
 }
 
 /// What `sec=krb5`, `krb5i` and `krb5p` do.
@@ -72,15 +53,10 @@ const OLD_S: u64 = 3_600;
 /// Fewer calls than this say nothing of a share.
 const ENOUGH_CALLS: u64 = 1_000;
 
-fn mounts<'a>(
-    seen: &Snapshot<'a>,
-) -> impl Iterator<Item = (&'a MountSeen, &'a NfsSeen, &'a str)> + use<'a> {
-    let mounts = seen.mounts().filter_map(|(mount, path)| Some((mount, mount.nfs.as_ref()?, path)));
-    mounts.collect::<Vec<_>>().into_iter()
-}
+type MountAt<'s, 'a> = At<'s, 'a, MountSeen>;
 
-fn about(mount: &MountSeen) -> Component {
-    Component::mount(mount).also(mount.source.as_str())
+fn finding(mount: &MountAt<'_, '_>, certainty: Certainty, why: NfsWhy) -> Finding {
+    mount.finding(certainty, why).on(Component::mount(mount).also(mount.source.as_str()))
 }
 
 fn option(mount: &MountSeen, name: &str, value: impl Into<Value>) -> Observation {
@@ -118,8 +94,8 @@ fn acts(nfs: &NfsSeen) -> bool {
 }
 
 /// What was sent again, since when, and whether it still goes on.
-fn lost(seen: &Snapshot<'_>, nfs: &NfsSeen) -> NfsLost {
-    let meanwhile = seen.meanwhile(nfs.sent_again_while_watched);
+fn lost(mount: &MountAt<'_, '_>, nfs: &NfsSeen) -> NfsLost {
+    let meanwhile = mount.seen.meanwhile(nfs.sent_again_while_watched);
     NfsLost {
         share: sent_again(nfs),
         calls: nfs.operations,
@@ -131,10 +107,9 @@ fn lost(seen: &Snapshot<'_>, nfs: &NfsSeen) -> NfsLost {
 fn counters(mount: &MountSeen, nfs: &NfsSeen) -> [Observation; 2] {
     let mount = mount.mount_point.clone();
     let calls = Value::OfAll { part: nfs.transmissions, all: nfs.operations };
-    let timeouts = nfs.major_timeouts.to_string();
     [
         Observation::field(MOUNTSTATS, Field::NfsTransmissions(mount.clone()), calls),
-        Observation::field(MOUNTSTATS, Field::NfsMajorTimeouts(mount), timeouts),
+        Observation::field(MOUNTSTATS, Field::NfsMajorTimeouts(mount), nfs.major_timeouts),
     ]
 }
 
@@ -153,125 +128,93 @@ fn arms(mount: &MountSeen, nfs: &NfsSeen, arms: &[(&str, String)]) -> Option<Str
     is_safe.then(|| format!("iotax compare -w nfs-kerberos --scale 0.05{arms}"))
 }
 
-fn kerberos_cost(seen: &Snapshot<'_>) -> Vec<Finding> {
-    let finding = |(mount, nfs, path): (&MountSeen, &NfsSeen, &str)| {
-        let sec = kerberos(nfs)?;
-        let (certainty, does) = match sec {
-            "krb5i" => (Certainty::Likely, Kerberos::Integrity),
-            "krb5p" => (Certainty::Likely, Kerberos::Privacy),
-            _ => (Certainty::ToBeTested, Kerberos::Authentication),
-        };
-        let why = NfsWhy::Kerberos { does };
-        let modes = ["sys", "krb5", "krb5i", "krb5p"].map(|sec| (sec, format!("sec={sec}")));
-        let arms = arms(mount, nfs, &modes);
-        let finding = Finding::new("nfs-kerberos", about(mount), certainty, why)
-            .observed(option(mount, "sec", sec));
-        Some(finding.command(
-            arms.unwrap_or_else(|| format!("iotax run nfs-kerberos {} --scale 0.05", quoted(path))),
-        ))
+fn kerberos_cost(mount: &MountAt<'_, '_>, nfs: &NfsSeen) -> Option<Finding> {
+    let sec = kerberos(nfs)?;
+    let (certainty, does) = match sec {
+        "krb5i" => (Likely, Kerberos::Integrity),
+        "krb5p" => (Likely, Kerberos::Privacy),
+        _ => (ToBeTested, Kerberos::Authentication),
     };
-    mounts(seen).filter_map(finding).collect()
+    let modes = ["sys", "krb5", "krb5i", "krb5p"].map(|sec| (sec, format!("sec={sec}")));
+    let alone = || format!("iotax run nfs-kerberos {} --scale 0.05", quoted(mount.path));
+    finding(mount, certainty, NfsWhy::Kerberos { does })
+        .observed(option(mount, "sec", sec))
+        .command(arms(mount, nfs, &modes).unwrap_or_else(alone))
+        .into()
 }
 
 /// Several connections that share one window of sequence numbers.
-fn gss_window(seen: &Snapshot<'_>) -> Vec<Finding> {
-    let finding = |(mount, nfs, path): (&MountSeen, &NfsSeen, &str)| {
-        let sec = kerberos(nfs)?;
-        let connections = connections(nfs);
-        let lost = is_lossy(nfs).then(|| lost(seen, nfs));
-        let is_acting = lost.is_some() && acts(nfs);
-        let certainty = if is_acting { Certainty::Snapshot } else { Certainty::Likely };
-        let why = NfsWhy::GssWindow { connections, lost };
-        let with = |connections: u64| format!("sec={sec}, nconnect={connections}");
-        let arms = arms(mount, nfs, &[("one", with(1)), ("many", with(connections.clamp(2, 16)))]);
-        let mut finding = Finding::new("nfs-gss-window", about(mount), certainty, why)
-            .observed(option(mount, "sec", sec))
-            .observed(option(mount, "nconnect", connections.to_string()));
-        if is_lossy(nfs) {
-            finding.seen.extend(counters(mount, nfs));
-        }
-        let slots = seen.machine.kernel.nfs_most_slots.map(|slots| {
-            Observation::file("/proc/sys/sunrpc/tcp_max_slot_table_entries", slots.to_string())
-        });
-        let finding =
-            finding.observed_if(slots).command(arms.unwrap_or_else(|| {
-                format!("iotax run randread-4k {} --set depth=256", quoted(path))
-            }));
-        (connections > 1).then_some(finding)
-    };
-    mounts(seen).filter_map(finding).collect()
+fn gss_window(mount: &MountAt<'_, '_>, nfs: &NfsSeen) -> Option<Finding> {
+    let sec = kerberos(nfs)?;
+    let connections = connections(nfs);
+    let lost = is_lossy(nfs).then(|| lost(mount, nfs));
+    let certainty = if lost.is_some() && acts(nfs) { Certainty::Snapshot } else { Likely };
+    let seen = lost.map(|_| counters(mount, nfs));
+    let with = |connections: u64| format!("sec={sec}, nconnect={connections}");
+    let arms = arms(mount, nfs, &[("one", with(1)), ("many", with(connections.clamp(2, 16)))]);
+    let alone = || format!("iotax run randread-4k {} --set depth=256", quoted(mount.path));
+    let slots = mount
+        .seen
+        .machine
+        .kernel
+        .nfs_most_slots
+        .map(|slots| Observation::file("/proc/sys/sunrpc/tcp_max_slot_table_entries", slots));
+    finding(mount, certainty, NfsWhy::GssWindow { connections, lost })
+        .observed(option(mount, "sec", sec))
+        .observed(option(mount, "nconnect", connections))
+        .observed_all(seen.into_iter().flatten())
+        .observed_all(slots)
+        .command(arms.unwrap_or_else(alone))
+        .when(connections > 1)
 }
 
 /// Calls that were sent again, where nothing says why.
-fn retransmissions(seen: &Snapshot<'_>) -> Vec<Finding> {
-    let finding = |(mount, nfs, path): (&MountSeen, &NfsSeen, &str)| {
-        let why = NfsWhy::SentAgain {
-            lost: lost(seen, nfs),
-            timeo: nfs.option("timeo").unwrap_or("600").to_owned(),
-        };
-        let certainty = if acts(nfs) { Certainty::Likely } else { Certainty::ToBeTested };
-        let mut finding = Finding::new("nfs-retransmissions", about(mount), certainty, why)
-            .command(format!("iotax run randread-4k {} --set depth=32 --time 30s", quoted(path)));
-        finding.seen.extend(counters(mount, nfs));
-        let is_told = kerberos(nfs).is_some() && connections(nfs) > 1;
-        (is_lossy(nfs) && !is_told).then_some(finding)
-    };
-    mounts(seen).filter_map(finding).collect()
+fn retransmissions(mount: &MountAt<'_, '_>, nfs: &NfsSeen) -> Option<Finding> {
+    let certainty = if acts(nfs) { Likely } else { ToBeTested };
+    let timeo = nfs.option("timeo").unwrap_or("600").to_owned();
+    let is_told = kerberos(nfs).is_some() && connections(nfs) > 1;
+    finding(mount, certainty, NfsWhy::SentAgain { lost: lost(mount, nfs), timeo })
+        .observed_all(counters(mount, nfs))
+        .run("randread-4k", mount.path, "--set depth=32 --time 30s")
+        .when(is_lossy(nfs) && !is_told)
 }
 
 /// Calls that wait for a slot.
-fn slots(seen: &Snapshot<'_>) -> Vec<Finding> {
-    let finding = |(mount, nfs, path): (&MountSeen, &NfsSeen, &str)| {
-        let (allowed, setting) = seen.machine.kernel.nfs_slots(nfs)?;
-        let most = nfs.transports.iter().filter_map(|transport| transport.most_slots).max()?;
-        let why = NfsWhy::Slots { most, allowed, mounted_s: nfs.age_s };
-        // The kernel keeps the most there ever was, which may be long ago.
-        let is_old = nfs.age_s.is_some_and(|age| age >= OLD_S);
-        let certainty = if is_old { Certainty::ToBeTested } else { Certainty::Likely };
-        let finding = Finding::new("nfs-slots", about(mount), certainty, why)
-            .observed(Observation::field(
-                MOUNTSTATS,
-                Field::NfsMostSlots(mount.mount_point.clone()),
-                most.to_string(),
-            ))
-            .observed(Observation::file(setting, allowed.to_string()))
-            .command(format!("iotax limits {}", quoted(path)));
-        (most >= allowed).then_some(finding)
-    };
-    mounts(seen).filter_map(finding).collect()
+fn slots(mount: &MountAt<'_, '_>, nfs: &NfsSeen) -> Option<Finding> {
+    let (allowed, setting) = mount.seen.machine.kernel.nfs_slots(nfs)?;
+    let most = nfs.transports.iter().filter_map(|transport| transport.most_slots).max()?;
+    // The kernel keeps the most there ever was, which may be long ago.
+    let is_old = nfs.age_s.is_some_and(|age| age >= OLD_S);
+    let certainty = if is_old { ToBeTested } else { Likely };
+    let field = Field::NfsMostSlots(mount.mount_point.clone());
+    finding(mount, certainty, NfsWhy::Slots { most, allowed, mounted_s: nfs.age_s })
+        .observed(Observation::field(MOUNTSTATS, field, most))
+        .observed(Observation::file(setting, allowed))
+        .limits("", mount.path)
+        .when(most >= allowed)
 }
 
 /// Attributes that are asked for each time.
-fn attribute_cache(seen: &Snapshot<'_>) -> Vec<Finding> {
-    let finding = |(mount, nfs, path): (&MountSeen, &NfsSeen, &str)| {
-        let off = nfs.without_cache()?;
-        let why = NfsWhy::AttributeCache { off: off.to_owned() };
-        let finding = Finding::new("nfs-attribute-cache", about(mount), Certainty::Likely, why);
-        let (name, value) = off.split_once('=').unwrap_or((off, "set"));
-        Some(
-            finding
-                .observed(option(mount, name, value))
-                .command(format!("iotax run git-status {}", quoted(path))),
-        )
-    };
-    mounts(seen).filter_map(finding).collect()
+fn attribute_cache(mount: &MountAt<'_, '_>, nfs: &NfsSeen) -> Option<Finding> {
+    let off = nfs.without_cache()?;
+    let (name, value) = off.split_once('=').unwrap_or((off, "set"));
+    finding(mount, Likely, NfsWhy::AttributeCache { off: off.to_owned() })
+        .observed(option(mount, name, value))
+        .run("git-status", mount.path, "")
+        .into()
 }
 
 /// A read-ahead below one call's worth of bytes.
-fn read_ahead(seen: &Snapshot<'_>) -> Vec<Finding> {
-    let finding = |(mount, nfs, path): (&MountSeen, &NfsSeen, &str)| {
-        let (bytes, number) = (mount.read_ahead_bytes?, mount.number.as_deref()?);
-        let rsize: u64 = nfs.option("rsize")?.parse().ok()?;
-        let file = format!("/sys/class/bdi/{number}/read_ahead_kb");
-        let now = (bytes >> 10).to_string();
-        // One call, some, and what mounts had before Linux 5.4.
-        let values = [1, 4, 15].map(|calls| (calls * (rsize >> 10)).to_string());
-        let why = NfsWhy::ReadAhead { ahead_bytes: bytes, call_bytes: rsize };
-        let finding = Finding::new("nfs-read-ahead", about(mount), Certainty::Likely, why)
-            .observed(Observation::file(file.clone(), now.clone()))
-            .observed(option(mount, "rsize", rsize.to_string()))
-            .compare_values("seqread-1m --set direct=false", path, &file, &now, &values);
-        (bytes < rsize).then_some(finding)
-    };
-    mounts(seen).filter_map(finding).collect()
+fn read_ahead(mount: &MountAt<'_, '_>, nfs: &NfsSeen) -> Option<Finding> {
+    let (ahead_bytes, number) = (mount.read_ahead_bytes?, mount.number.as_deref()?);
+    let call_bytes: u64 = nfs.option("rsize")?.parse().ok()?;
+    let file = format!("/sys/class/bdi/{number}/read_ahead_kb");
+    let now = (ahead_bytes >> 10).to_string();
+    // One call, some, and what mounts had before Linux 5.4.
+    let values = [1, 4, 15].map(|calls| (calls * (call_bytes >> 10)).to_string());
+    finding(mount, Likely, NfsWhy::ReadAhead { ahead_bytes, call_bytes })
+        .observed(Observation::file(file.clone(), now.clone()))
+        .observed(option(mount, "rsize", call_bytes))
+        .compare_values("seqread-1m", "--set direct=false", mount.path, &file, &now, &values)
+        .when(ahead_bytes < call_bytes)
 }

@@ -17,26 +17,23 @@ pub struct Observation {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
-    /// File, or the program and question that told.
+    // File, or the program and question that told.
     File(String),
-    /// An object of a cluster: its kind as `kubectl` has it, and its name.
-    Object {
-        kind: &'static str,
-        name: String,
-    },
-    /// The cloud's metadata about the instance.
+    // An object of a cluster: its kind as `kubectl` has it, and its name.
+    Object { kind: &'static str, name: String },
+    // The cloud's metadata about the instance.
     Metadata,
-    /// The user.
+    // The user.
     Told,
-    /// What the user says that a path is.
+    // What the user says that a path is.
     ToldOfPath,
-    /// The documents of the cloud.
+    // The documents of the cloud.
     Documented,
     KernelLog,
     NvmeLogPage,
-    /// Datagrams that were sent to the peer.
+    // Datagrams that were sent to the peer.
     Datagrams,
-    /// What the kernel knew of the way after they were sent.
+    // What the kernel knew of the way after they were sent.
     MtuAfterwards,
     RoundTrip,
     TunnelHeaders,
@@ -46,16 +43,10 @@ pub enum Source {
 #[serde(rename_all = "snake_case")]
 pub enum Field {
     Raw(String),
-    /// Of one of several things in a file.
-    Of {
-        of: String,
-        what: String,
-    },
-    /// An option that an NFS mount has, by `/proc/self/mountstats`.
-    NfsOption {
-        mount: String,
-        option: String,
-    },
+    // Of one of several things in a file.
+    Of { of: String, what: String },
+    // An option that an NFS mount has, by `/proc/self/mountstats`.
+    NfsOption { mount: String, option: String },
     NfsMostSlots(String),
     NfsTransmissions(String),
     NfsMajorTimeouts(String),
@@ -67,29 +58,16 @@ pub enum Field {
     LargestArrived,
     SmallestLost,
     HostCache,
-    Limit {
-        scope: Scope,
-        of: String,
-        direction: Direction,
-    },
-    VmVariant {
-        vm: String,
-        variant: &'static str,
-    },
-    /// What volumes may do together; or what a VM leaves of it.
-    Together {
-        of: Option<String>,
-        counted: Counted,
-        direction: Direction,
-    },
-    /// A disk, and claims that it is under.
-    DiskOf {
-        disk: String,
-        claims: Names,
-    },
+    Limit { scope: Scope, of: String, direction: Direction },
+    VmVariant { vm: String, variant: &'static str },
+    // What volumes may do together; or what a VM leaves of it.
+    Together { of: Option<String>, counted: Counted, direction: Direction },
+    // A disk, and claims that it is under.
+    DiskOf { disk: String, claims: Names },
     DefaultAnnotation,
     Condition(String),
     InstanceType,
+    VmSize,
     Parameter(String),
     DriversChoice,
     Allocatable(String),
@@ -101,6 +79,7 @@ pub enum Field {
 pub enum Value {
     Raw(String),
     Bytes(u64),
+    WholeGib(u64),
     TimeNs(u64),
     Percent(f64),
     Count(u64),
@@ -247,6 +226,19 @@ macro_rules! raw {
 }
 raw!(File in Source, Raw in Field, Raw in Value);
 
+/// A number as it stands in a file.
+impl From<u64> for Value {
+    fn from(number: u64) -> Self {
+        Self::Raw(number.to_string())
+    }
+}
+
+impl From<u32> for Value {
+    fn from(number: u32) -> Self {
+        u64::from(number).into()
+    }
+}
+
 impl Observation {
     /// A file of a device's queue.
     pub(super) fn queue(device: &Device, file: &str, value: impl Into<Value>) -> Self {
@@ -255,6 +247,11 @@ impl Observation {
 
     pub(super) fn block(device: &Device, file: &str, value: impl Into<Value>) -> Self {
         Self::file(format!("/sys/block/{}/{file}", device.name), value)
+    }
+
+    /// What a disk calls itself.
+    pub(super) fn model(disk: &Device) -> Self {
+        Self::block(disk, "device/model", disk.model.clone().unwrap_or_default())
     }
 
     /// What `ip -d -s link` tells of an interface.

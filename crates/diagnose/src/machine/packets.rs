@@ -1,12 +1,10 @@
 //! What the kernel does with packets of all interfaces.
 
-use iotax_record::machine::Conntrack;
+use iotax_record::machine::{Conntrack, NetworkSeen, Softnet};
 use serde::Serialize;
 
-use super::rules::{Finder, Rule, rule};
-use crate::machine::finding::{Certainty, Component, ComponentKind, Finding};
-use crate::machine::observation::Observation;
-use crate::machine::snapshot::{Since, Snapshot};
+use super::Certainty::{self, Likely, ToBeTested};
+use super::{Component, ComponentKind, Finder, Finding, Observation, Rule, Since, Snapshot, rule};
 
 pub(super) const RULES: &[Rule] = &[
     rule(&["network-encryption"], Finder::Once(plugins)),
@@ -28,82 +26,68 @@ const MANY: f64 = 1e-4;
 const NEARLY_FULL: f64 = 0.9;
 const SOFTNET: &str = "/proc/net/softnet_stat";
 
-/// The first of what was asked about that is no path.
-fn network_path<'a>(seen: &Snapshot<'a>) -> Option<&'a str> {
-    let network = seen.machine.network.as_ref();
-    network.and_then(|_| seen.network_path())
+/// The network, and the first of what was asked about that is no path.
+fn network<'a>(seen: &Snapshot<'a>) -> Option<(&'a NetworkSeen, &'a str)> {
+    seen.machine.network.as_ref().zip(seen.network_path())
 }
 
 /// Backlogs of CPUs that were full.
 fn backlog(seen: &Snapshot<'_>) -> Option<Finding> {
-    let path = network_path(seen)?;
-    let network = seen.machine.network.as_ref()?;
-    let softnet = &network.softnet;
-    let processed = softnet.processed.iter().copied().fold(0, u64::saturating_add).max(1);
+    let (network, path) = network(seen)?;
+    let Softnet { processed, dropped, time_squeeze } = &network.softnet;
+    let processed = processed.iter().copied().fold(0, u64::saturating_add).max(1);
     let more = network.softnet_while_watched.as_ref().map(|more| more.dropped);
-    let share = softnet.dropped as f64 / processed as f64;
+    let share = *dropped as f64 / processed as f64;
     let is_now = more.is_some_and(|more| more > 0);
-    (softnet.dropped > 0 && (is_now || share >= MANY)).then_some(())?;
-    let certainty = if is_now { Certainty::Snapshot } else { Certainty::ToBeTested };
-    let why = PacketsWhy::Backlog { dropped: softnet.dropped, share, since: seen.since_boot(more) };
-    Some(
-        Finding::new("softnet-drops", ComponentKind::AllInterfaces, certainty, why)
-            .observed(Observation::field(SOFTNET, "dropped", softnet.dropped.to_string()))
-            .observed(Observation::field(SOFTNET, "time_squeeze", softnet.time_squeeze.to_string()))
-            .run("udp-stream", path, ""),
-    )
+    let certainty = if is_now { Certainty::Snapshot } else { ToBeTested };
+    let why = PacketsWhy::Backlog { dropped: *dropped, share, since: seen.since_boot(more) };
+    Finding::new("softnet-drops", ComponentKind::AllInterfaces, certainty, why)
+        .observed(Observation::field(SOFTNET, "dropped", *dropped))
+        .observed(Observation::field(SOFTNET, "time_squeeze", *time_squeeze))
+        .run("udp-stream", path, "")
+        .when(*dropped > 0 && (is_now || share >= MANY))
 }
 
 /// A table of connections without room.
 fn connections(seen: &Snapshot<'_>) -> Option<Finding> {
-    let path = network_path(seen)?;
-    let table = seen.machine.network.as_ref()?.conntrack.filter(|table| table.max > 0)?;
+    let (network, path) = network(seen)?;
+    let table = network.conntrack.filter(|table| table.max > 0)?;
     let share = table.count as f64 / table.max as f64;
-    let lost = table.dropped.saturating_add(table.early_drop);
-    let certainty = match (share >= NEARLY_FULL, lost > 0, table.insert_failed > 0) {
-        (true, _, _) => Certainty::Snapshot,
-        (_, true, _) => Certainty::Likely,
-        (_, _, true) => Certainty::ToBeTested,
-        _ => return None,
+    let certainty = match () {
+        () if share >= NEARLY_FULL => Certainty::Snapshot,
+        () if table.dropped > 0 || table.early_drop > 0 => Likely,
+        () if table.insert_failed > 0 => ToBeTested,
+        () => return None,
     };
+    let setting = |name, value| Observation::file(format!("/proc/sys/net/netfilter/{name}"), value);
+    let counters = [
+        ("drop", table.dropped),
+        ("early_drop", table.early_drop),
+        ("insert_failed", table.insert_failed),
+    ];
+    let counters = counters.into_iter().filter(|(_, count)| *count > 0);
+    let counter = |(name, count)| Observation::field("/proc/net/stat/nf_conntrack", name, count);
     let why = PacketsWhy::Connections { table, since: seen.since_boot(None) };
-    let setting = |name: &str, value: u64| {
-        Observation::file(format!("/proc/sys/net/netfilter/{name}"), value.to_string())
-    };
-    let counter = |name: &str, value: u64| {
-        let file = "/proc/net/stat/nf_conntrack";
-        (value > 0).then(|| Observation::field(file, name, value.to_string()))
-    };
-    Some(
-        Finding::new("conntrack-full", ComponentKind::TrackedConnections, certainty, why)
-            .observed(setting("nf_conntrack_count", table.count))
-            .observed(setting("nf_conntrack_max", table.max))
-            .observed_if(counter("drop", table.dropped))
-            .observed_if(counter("early_drop", table.early_drop))
-            .observed_if(counter("insert_failed", table.insert_failed))
-            .netns("tcp-rr", "conntrack")
-            .run("tcp-rr", path, ""),
-    )
+    Finding::new("conntrack-full", ComponentKind::TrackedConnections, certainty, why)
+        .observed(setting("nf_conntrack_count", table.count))
+        .observed(setting("nf_conntrack_max", table.max))
+        .observed_all(counters.map(counter))
+        .netns("tcp-rr", "conntrack")
+        .run("tcp-rr", path, "")
+        .into()
 }
 
 /// Encryption of a plugin of Kubernetes that the path does not show.
 fn plugins(seen: &Snapshot<'_>) -> Option<Finding> {
-    let path = network_path(seen)?;
-    let encrypting = &seen.machine.network.as_ref()?.encrypting;
+    let (network, path) = network(seen)?;
     let is_in_path = |name: &str| seen.machine.interfaces().any(|seen| seen.name == name);
-    let of_plugin =
-        encrypting.iter().filter_map(|one| Some((&one.interface, one.plugin.as_ref()?)));
-    let (name, plugin) = of_plugin.into_iter().find(|(name, _)| !is_in_path(name))?;
+    let mut of_plugin =
+        network.encrypting.iter().filter_map(|one| Some((&one.interface, one.plugin.as_ref()?)));
+    let (name, plugin) = of_plugin.find(|(name, _)| !is_in_path(name))?;
     let why = PacketsWhy::Plugin { plugin: plugin.clone() };
-    Some(
-        Finding::new(
-            "network-encryption",
-            Component::network(name.as_str()),
-            Certainty::ToBeTested,
-            why,
-        )
+    Finding::new("network-encryption", Component::network(name.as_str()), ToBeTested, why)
         .observed(Observation::field("ip -d link", name.as_str(), plugin.as_str()))
         .netns("tcp-stream", "wireguard")
-        .run("tcp-stream", path, ""),
-    )
+        .run("tcp-stream", path, "")
+        .into()
 }

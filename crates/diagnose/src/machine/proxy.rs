@@ -1,14 +1,12 @@
 //! NFS whose server is a process of this machine: a proxy that encrypts, or a server.
 
-use iotax_record::machine::{Listener, MountSeen};
+use iotax_record::machine::{Listener, MountSeen, NfsSeen};
 use serde::Serialize;
 
-use super::rules::{Finder, Rule, rule};
-use crate::machine::finding::{Certainty, Component, Finding};
-use crate::machine::observation::{Field, Observation};
-use crate::machine::snapshot::{Snapshot, own_address};
+use super::snapshot::own_address;
+use super::{At, Certainty, Component, Field, Finder, Finding, Observation, Rule, rule};
 
-pub(super) const RULES: &[Rule] = &[rule(&["nfs-local-proxy"], Finder::Mount(local))];
+pub(super) const RULES: &[Rule] = &[rule(&["nfs-local-proxy"], Finder::Nfs(local))];
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -37,15 +35,10 @@ fn cpus(listener: &Listener) -> Option<f64> {
 }
 
 /// A process between the mount and its server.
-fn local(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<Finding> {
-    let nfs = mount.nfs.as_ref()?;
+fn local(mount: &At<'_, '_, MountSeen>, nfs: &NfsSeen) -> Option<Finding> {
     let address = own_address(mount)?;
     let port = nfs.option("port").or_else(|| mount.option("port")).unwrap_or(NFS_PORT);
     let listener = nfs.network.as_ref().and_then(|way| way.listener.as_ref());
-    // Nobody listens on the kernel's own server's port but the kernel.
-    if listener.is_none() && port == NFS_PORT {
-        return None;
-    }
     let program = listener.map(|by| by.program.clone());
     let why = ProxyWhy::Local {
         program: program.clone(),
@@ -58,12 +51,13 @@ fn local(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<Finding> {
     let listens = program.map(|program| {
         Observation::field("/proc/net/tcp", Field::ListensOn(port.to_owned()), program)
     });
-    let about = Component::mount(mount).also(mount.source.as_str());
-    Some(
-        Finding::new("nfs-local-proxy", about, Certainty::Likely, why)
-            .observed(Observation::mount(mount, "addr, port", format!("{address}, {port}")))
-            .observed_if(listens)
-            .run("seqread-1m", path, "--set depth=16")
-            .run("randread-4k", path, "--set depth=32"),
-    )
+    mount
+        .finding(Certainty::Likely, why)
+        .on(Component::mount(mount).also(mount.source.as_str()))
+        .observed(Observation::mount(mount, "addr, port", format!("{address}, {port}")))
+        .observed_all(listens)
+        .run("seqread-1m", mount.path, "--set depth=16")
+        .run("randread-4k", mount.path, "--set depth=32")
+        // Nobody listens on the kernel's own server's port but the kernel.
+        .when(listener.is_some() || port != NFS_PORT)
 }

@@ -3,10 +3,8 @@
 use iotax_record::machine::{Device, DeviceKind, RaidSeen};
 use serde::Serialize;
 
-use super::rules::{Finder, Rule, rule};
-use crate::machine::finding::{Certainty, Component, Finding};
-use crate::machine::observation::{MemberKind, Observation, Value};
-use crate::machine::snapshot::Snapshot;
+use super::Certainty::{self, Likely, ToBeTested};
+use super::{At, Finder, Finding, MemberKind, Observation, Rule, Snapshot, Value, rule};
 
 pub(super) const RULES: &[Rule] = &[
     rule(&["parity-raid"], Finder::Device(parity)),
@@ -18,24 +16,11 @@ pub(super) const RULES: &[Rule] = &[
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RaidWhy {
-    /// Members that a small write touches, of how many.
-    Parity {
-        touched: u64,
-        members: u64,
-        stripe_bytes: Option<u64>,
-        cache_entries: Option<u64>,
-    },
+    // Members that a small write touches, of how many.
+    Parity { touched: u64, members: u64, stripe_bytes: Option<u64>, cache_entries: Option<u64> },
     Bitmap,
-    Rebuild {
-        action: Option<String>,
-        missing: Option<u64>,
-    },
-    Unlike {
-        level: String,
-        members: Vec<MemberSeen>,
-        has_kinds: bool,
-        zones: Option<Zones>,
-    },
+    Rebuild { action: Option<String>, missing: Option<u64> },
+    Unlike { level: String, members: Vec<MemberSeen>, has_kinds: bool, zones: Option<Zones> },
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -77,9 +62,7 @@ fn parity_members(level: &str) -> Option<u64> {
     }
 }
 
-fn about(device: &Device, path: &str) -> Component {
-    Component::mapped(device).of(path)
-}
+type DeviceAt<'s, 'a> = At<'s, 'a, Device>;
 
 fn md(device: &Device, file: &str, value: impl Into<Value>) -> Observation {
     Observation::block(device, &format!("md/{file}"), value)
@@ -94,17 +77,12 @@ fn level_seen(device: &Device, level: &str) -> Observation {
     }
 }
 
-fn stripe_cache(device: &Device) -> Option<Observation> {
-    let entries = device.raid.as_ref()?.stripe_cache?;
-    Some(md(device, "stripe_cache_size", entries.to_string()))
-}
-
 /// Small writes and flushes of parity RAID.
-fn parity(seen: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
+fn parity(device: &DeviceAt<'_, '_>) -> Option<Finding> {
     let level = level(device)?;
     let touched = parity_members(level)?;
     let state = device.raid.clone().unwrap_or_default();
-    let listed = seen.members(device).len() as u64;
+    let listed = device.seen.members(device).len() as u64;
     let members = state.members.unwrap_or(listed).max(listed);
     let data = members.saturating_sub(touched - 1);
     let chunk = device.stripe_bytes.filter(|_| data > 0);
@@ -115,39 +93,41 @@ fn parity(seen: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
         cache_entries: state.stripe_cache.filter(|entries| *entries <= DEFAULT_STRIPE_CACHE),
     };
     let write_cache = device.queue.write_cache.as_deref();
-    let finding = Finding::new("parity-raid", about(device, path), Certainty::Likely, why)
+    device
+        .finding(Likely, why)
         .observed(level_seen(device, level))
-        .observed_if(device.stripe_bytes.map(|chunk| md(device, "chunk_size", chunk.to_string())))
-        .observed_if(write_cache.map(|cache| Observation::queue(device, "write_cache", cache)))
-        .observed_if(stripe_cache(device))
-        .run("randwrite-4k", path, "--set fsync-every=1")
-        .run("randwrite-4k", path, "")
-        .run("seqwrite-1m", path, "");
-    Some(finding)
+        .observed_all(device.stripe_bytes.map(|chunk| md(device, "chunk_size", chunk)))
+        .observed_all(write_cache.map(|cache| Observation::queue(device, "write_cache", cache)))
+        .observed_all(state.stripe_cache.map(|size| md(device, "stripe_cache_size", size)))
+        .run("randwrite-4k", device.path, "--set fsync-every=1")
+        .run("randwrite-4k", device.path, "")
+        .run("seqwrite-1m", device.path, "")
+        .into()
 }
 
 /// A bitmap that members hold themselves.
-fn bitmap(_: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
+fn bitmap(device: &DeviceAt<'_, '_>) -> Option<Finding> {
     let bitmap = device.raid.as_ref()?.bitmap.as_deref()?;
-    let (about, why) = (about(device, path), RaidWhy::Bitmap);
-    let finding = Finding::new("raid-bitmap", about, Certainty::ToBeTested, why)
+    device
+        .finding(ToBeTested, RaidWhy::Bitmap)
         .observed(md(device, "bitmap/location", bitmap))
-        .run("randwrite-4k", path, "--set fsync-every=1")
-        .run("randwrite-4k", path, "");
-    bitmap.starts_with(['+', '-']).then_some(finding)
+        .run("randwrite-4k", device.path, "--set fsync-every=1")
+        .run("randwrite-4k", device.path, "")
+        .when(bitmap.starts_with(['+', '-']))
 }
 
 /// A rebuild or check that runs, or a member that is missing.
-fn rebuild(_: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
+fn rebuild(device: &DeviceAt<'_, '_>) -> Option<Finding> {
     let RaidSeen { action, missing, .. } = device.raid.as_ref()?;
     let action = action.as_deref().filter(|action| !matches!(*action, "idle" | "frozen"));
     let missing = missing.filter(|missing| *missing > 0);
     let why = RaidWhy::Rebuild { action: action.map(str::to_owned), missing };
-    let finding = Finding::new("raid-rebuild", about(device, path), Certainty::Snapshot, why)
-        .observed_if(action.map(|action| md(device, "sync_action", action)))
-        .observed_if(missing.map(|missing| md(device, "degraded", missing.to_string())))
-        .run("randread-4k", path, "--time 30s");
-    (action.is_some() || missing.is_some()).then_some(finding)
+    device
+        .finding(Certainty::Snapshot, why)
+        .observed_all(action.map(|action| md(device, "sync_action", action)))
+        .observed_all(missing.map(|missing| md(device, "degraded", missing)))
+        .run("randread-4k", device.path, "--time 30s")
+        .when(action.is_some() || missing.is_some())
 }
 
 impl MemberKind {
@@ -165,29 +145,26 @@ impl MemberKind {
 }
 
 /// Members that differ in kind; of RAID 0 also in size.
-fn unlike(seen: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
+fn unlike(device: &DeviceAt<'_, '_>) -> Option<Finding> {
     let level = level(device).filter(|_| device.kind == DeviceKind::Raid)?;
-    let members = seen.members(device);
+    let members = device.seen.members(device);
     let (first, rest) = members.split_first()?;
-    let kinds: Vec<_> = members.iter().map(|member| MemberKind::of(seen, member)).collect();
+    let kinds: Vec<_> = members.iter().map(|one| MemberKind::of(device.seen, one)).collect();
     let has_kinds = kinds.iter().any(|kind| *kind != kinds[0]);
-    let differs = |member: &&&Device| {
+    let differs = |member: &&Device| {
         let [a, b] = [first.size_bytes, member.size_bytes].map(|size| size as f64);
         (a - b).abs() > ALIKE * a.max(b)
     };
-    let has_sizes = level == "raid0" && rest.iter().any(|member| differs(&member));
-    if !has_kinds && !has_sizes {
-        return None;
-    }
+    let has_sizes = level == "raid0" && rest.iter().any(differs);
     let zones = has_sizes.then(|| {
         let least = members.iter().map(|member| member.size_bytes).min().unwrap_or(0);
-        let larger = members.iter().filter(|member| differs_from(member.size_bytes, least)).count();
+        let is_larger = |size: u64| size as f64 > least as f64 * (1.0 + ALIKE);
+        let larger = members.iter().filter(|member| is_larger(member.size_bytes)).count();
         Zones { from_bytes: least.saturating_mul(members.len() as u64), larger }
     });
-    let seen_of = |(member, kind): (&&Device, &MemberKind)| MemberSeen {
-        name: member.name.clone(),
-        bytes: member.size_bytes,
-        kind: kind.clone(),
+    let seen_of = |(member, kind): (&&Device, &MemberKind)| {
+        let (name, bytes) = (member.name.clone(), member.size_bytes);
+        MemberSeen { name, bytes, kind: kind.clone() }
     };
     let why = RaidWhy::Unlike {
         level: level.to_owned(),
@@ -195,17 +172,13 @@ fn unlike(seen: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
         has_kinds,
         zones,
     };
-    let mut finding =
-        Finding::new("raid-unlike-members", about(device, path), Certainty::Likely, why)
-            .observed(level_seen(device, level))
-            .run("seqread-1m", path, "--set depth=16")
-            .limits("", path);
-    finding.seen.extend(members.iter().zip(kinds).map(|(member, kind)| {
-        Observation::block(member, "size", Value::Member { bytes: member.size_bytes, kind })
-    }));
-    Some(finding)
-}
-
-fn differs_from(size: u64, least: u64) -> bool {
-    size as f64 > least as f64 * (1.0 + ALIKE)
+    device
+        .finding(Likely, why)
+        .observed(level_seen(device, level))
+        .observed_all(members.iter().zip(kinds).map(|(member, kind)| {
+            Observation::block(member, "size", Value::Member { bytes: member.size_bytes, kind })
+        }))
+        .run("seqread-1m", device.path, "--set depth=16")
+        .limits("", device.path)
+        .when(has_kinds || has_sizes)
 }

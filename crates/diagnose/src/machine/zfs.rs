@@ -1,12 +1,10 @@
 //! ZFS: properties of the dataset, and how its pool is made.
 
-use iotax_record::machine::{MountSeen, ZfsSeen, ZfsVdev};
+use iotax_record::machine::{MountSeen, ZfsVdev};
 use serde::Serialize;
 
-use super::rules::{Finder, Rule, rule};
-use crate::machine::finding::{Certainty, Component, Finding};
-use crate::machine::observation::{Observation, Value};
-use crate::machine::snapshot::Snapshot;
+use super::Certainty::{self, Likely, ToBeTested};
+use super::{At, Component, Finder, Finding, Observation, Rule, Value, rule};
 
 pub(super) const RULES: &[Rule] = &[
     rule(&["zfs-recordsize"], Finder::Mount(record_size)),
@@ -20,32 +18,14 @@ pub(super) const RULES: &[Rule] = &[
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ZfsWhy {
-    /// So many times a page of 16 KiB.
-    RecordSize {
-        record_bytes: u64,
-        times: u64,
-    },
-    PrimaryCache {
-        mode: String,
-    },
-    Sync {
-        is_always: bool,
-        waits_for_data: bool,
-        rotates: bool,
-    },
-    Ashift {
-        bytes: u64,
-    },
-    Special {
-        small_bytes: u64,
-        record_bytes: u64,
-    },
-    /// So many disks in so many vdevs of a kind.
-    RaidZ {
-        kind: String,
-        disks: u64,
-        vdevs: usize,
-    },
+    // So many times a page of 16 KiB.
+    RecordSize { record_bytes: u64, times: u64 },
+    PrimaryCache { mode: String },
+    Sync { is_always: bool, waits_for_data: bool, rotates: bool },
+    Ashift { bytes: u64 },
+    Special { small_bytes: u64, record_bytes: u64 },
+    // So many disks in so many vdevs of a kind.
+    RaidZ { kind: String, disks: u64, vdevs: usize },
 }
 
 /// Programs that read and write at random do so by 8 or 16 KiB.
@@ -55,8 +35,10 @@ const DEFAULT_RECORD_BYTES: u64 = 128 << 10;
 /// Sectors of today's disks, as a power of two.
 const SECTOR_SHIFT: u64 = 12;
 
-fn about(mount: &MountSeen) -> Component {
-    Component::mount(mount).also(mount.source.as_str())
+type MountAt<'s, 'a> = At<'s, 'a, MountSeen>;
+
+fn finding(mount: &MountAt<'_, '_>, certainty: Certainty, why: ZfsWhy) -> Finding {
+    mount.finding(certainty, why).on(Component::mount(mount).also(mount.source.as_str()))
 }
 
 fn property(mount: &MountSeen, name: &str, value: impl Into<Value>) -> Observation {
@@ -74,39 +56,37 @@ fn vdevs(mount: &MountSeen, value: Value) -> Observation {
 }
 
 /// Records that are larger than what programs read and write at random.
-fn record_size(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<Finding> {
-    let record = mount.zfs.as_ref()?.record_bytes?;
-    let certainty =
-        if record > DEFAULT_RECORD_BYTES { Certainty::Likely } else { Certainty::ToBeTested };
-    let why = ZfsWhy::RecordSize { record_bytes: record, times: record / DATABASE_PAGE_BYTES };
-    let finding = Finding::new("zfs-recordsize", about(mount), certainty, why)
-        .observed(property(mount, "recordsize", record.to_string()))
-        .run("randwrite-4k", path, "--set block-size=16k")
-        .run("randread-4k", path, "--set block-size=16k");
-    (record > DATABASE_PAGE_BYTES).then_some(finding)
+fn record_size(mount: &MountAt<'_, '_>) -> Option<Finding> {
+    let record_bytes = mount.zfs.as_ref()?.record_bytes?;
+    let certainty = if record_bytes > DEFAULT_RECORD_BYTES { Likely } else { ToBeTested };
+    let times = record_bytes / DATABASE_PAGE_BYTES;
+    finding(mount, certainty, ZfsWhy::RecordSize { record_bytes, times })
+        .observed(property(mount, "recordsize", record_bytes))
+        .run("randwrite-4k", mount.path, "--set block-size=16k")
+        .run("randread-4k", mount.path, "--set block-size=16k")
+        .when(record_bytes > DATABASE_PAGE_BYTES)
 }
 
 /// Data that are not kept in memory.
-fn primary_cache(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<Finding> {
+fn primary_cache(mount: &MountAt<'_, '_>) -> Option<Finding> {
     let mode = mount.zfs.as_ref()?.primary_cache.as_deref()?;
-    let why = ZfsWhy::PrimaryCache { mode: mode.to_owned() };
-    let finding = Finding::new("zfs-primarycache", about(mount), Certainty::Likely, why)
+    finding(mount, Likely, ZfsWhy::PrimaryCache { mode: mode.to_owned() })
         .observed(property(mount, "primarycache", mode))
-        .run("randread-4k", path, "--set direct=false");
-    matches!(mode, "metadata" | "none").then_some(finding)
+        .run("randread-4k", mount.path, "--set direct=false")
+        .when(matches!(mode, "metadata" | "none"))
 }
 
 /// Syncs that wait for the pool's own disks.
-fn sync(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<Finding> {
+fn sync(mount: &MountAt<'_, '_>) -> Option<Finding> {
     let zfs = mount.zfs.as_ref()?;
     let mode = zfs.sync.as_deref()?;
     let is_listed = !zfs.vdevs.is_empty();
     let has_log = zfs.with_role("logs").next().is_some();
     let rotates = zfs.with_role("data").any(|vdev| vdev.rotates == Some(true));
     let certainty = match mode {
-        "always" => Certainty::Likely,
-        "standard" if is_listed && !has_log && rotates => Certainty::Likely,
-        "standard" if is_listed && !has_log => Certainty::ToBeTested,
+        "always" => Likely,
+        "standard" if is_listed && !has_log && rotates => Likely,
+        "standard" if is_listed && !has_log => ToBeTested,
         _ => return None,
     };
     let why = ZfsWhy::Sync {
@@ -114,58 +94,50 @@ fn sync(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<Finding> {
         waits_for_data: is_listed && !has_log,
         rotates: rotates && !has_log,
     };
-    Some(
-        Finding::new("zfs-sync", about(mount), certainty, why)
-            .observed(property(mount, "sync", mode))
-            .observed_if(is_listed.then(|| vdevs(mount, Value::LogDevice(has_log))))
-            .run("randwrite-4k", path, "--set fsync-every=1")
-            .run("randwrite-4k", path, ""),
-    )
+    finding(mount, certainty, why)
+        .observed(property(mount, "sync", mode))
+        .observed_all(is_listed.then(|| vdevs(mount, Value::LogDevice(has_log))))
+        .run("randwrite-4k", mount.path, "--set fsync-every=1")
+        .run("randwrite-4k", mount.path, "")
+        .into()
 }
 
 /// A smallest I/O below the disks' sectors.
-fn ashift(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<Finding> {
-    let shift = mount.zfs.as_ref()?.ashift?;
-    let why = ZfsWhy::Ashift { bytes: 1_u64.checked_shl(u32::try_from(shift).ok()?)? };
-    let place = format!("zpool get ashift {}", pool(mount));
-    let finding = Finding::new("zfs-ashift", about(mount), Certainty::Likely, why)
-        .observed(Observation::field(place, "ashift", shift.to_string()))
-        .run("randwrite-4k", path, "--set fsync-every=1");
+fn ashift(mount: &MountAt<'_, '_>) -> Option<Finding> {
     // 0 leaves it to each vdev.
-    (1..SECTOR_SHIFT).contains(&shift).then_some(finding)
+    let shift = mount.zfs.as_ref()?.ashift.filter(|shift| (1..SECTOR_SHIFT).contains(shift))?;
+    let place = format!("zpool get ashift {}", pool(mount));
+    finding(mount, Likely, ZfsWhy::Ashift { bytes: 1 << shift })
+        .observed(Observation::field(place, "ashift", shift))
+        .run("randwrite-4k", mount.path, "--set fsync-every=1")
+        .into()
 }
 
 /// A special vdev that takes all data.
-fn special(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<Finding> {
+fn special(mount: &MountAt<'_, '_>) -> Option<Finding> {
     let zfs = mount.zfs.as_ref()?;
-    let (small, record) = (zfs.special_small_bytes?, zfs.record_bytes?);
-    let why = ZfsWhy::Special { small_bytes: small, record_bytes: record };
-    let finding = Finding::new("zfs-special-vdev", about(mount), Certainty::Likely, why)
-        .observed(property(mount, "special_small_blocks", small.to_string()))
-        .observed(property(mount, "recordsize", record.to_string()))
-        .run("seqwrite-1m", path, "");
+    let (small_bytes, record_bytes) = (zfs.special_small_bytes?, zfs.record_bytes?);
     let has_special = zfs.with_role("special").next().is_some();
-    (has_special && small >= record).then_some(finding)
+    finding(mount, Likely, ZfsWhy::Special { small_bytes, record_bytes })
+        .observed(property(mount, "special_small_blocks", small_bytes))
+        .observed(property(mount, "recordsize", record_bytes))
+        .run("seqwrite-1m", mount.path, "")
+        .when(has_special && small_bytes >= record_bytes)
 }
 
 /// Random I/O on RAID-Z.
-fn raidz(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<Finding> {
-    let zfs: &ZfsSeen = mount.zfs.as_ref()?;
-    let data: Vec<&ZfsVdev> = zfs.with_role("data").collect();
-    let spread: Vec<_> = data
-        .iter()
-        .filter(|vdev| vdev.kind.starts_with("raidz") || vdev.kind.starts_with("draid"))
-        .collect();
-    let first = spread.first()?;
+fn raidz(mount: &MountAt<'_, '_>) -> Option<Finding> {
+    let is_spread =
+        |vdev: &&ZfsVdev| vdev.kind.starts_with("raidz") || vdev.kind.starts_with("draid");
+    let spread: Vec<_> = mount.zfs.as_ref()?.with_role("data").filter(is_spread).collect();
+    let kind = spread.first()?.kind.clone();
     let rotates = spread.iter().any(|vdev| vdev.rotates == Some(true));
-    let certainty = if rotates { Certainty::Likely } else { Certainty::ToBeTested };
-    let disks: u64 = spread.iter().map(|vdev| vdev.devices).sum();
-    let why = ZfsWhy::RaidZ { kind: first.kind.clone(), disks, vdevs: spread.len() };
+    let disks = spread.iter().map(|vdev| vdev.devices).sum();
     let listed = spread.iter().map(|vdev| (vdev.kind.clone(), vdev.devices)).collect();
-    Some(
-        Finding::new("zfs-raidz", about(mount), certainty, why)
-            .observed(vdevs(mount, Value::Vdevs(listed)))
-            .run("randread-4k", path, "--set depth=32")
-            .run("seqread-1m", path, "--set depth=8"),
-    )
+    let why = ZfsWhy::RaidZ { kind, disks, vdevs: spread.len() };
+    finding(mount, if rotates { Likely } else { ToBeTested }, why)
+        .observed(vdevs(mount, Value::Vdevs(listed)))
+        .run("randread-4k", mount.path, "--set depth=32")
+        .run("seqread-1m", mount.path, "--set depth=8")
+        .into()
 }

@@ -339,39 +339,39 @@ impl<'a> Case<'a> {
 
 /// Mean time of a request at a device, reads and writes, in milliseconds, and how many there were.
 pub(super) fn served(figures: &DeviceFigures) -> (f64, f64) {
-    let (read, write) = (&figures.read, &figures.write);
-    let per_s = read.per_s + write.per_s;
-    let sum = read.per_s * read.await_ms + write.per_s * write.await_ms;
-    (if per_s > 0.0 { sum / per_s } else { 0.0 }, per_s)
+    let ways = [&figures.read, &figures.write].map(|way| (way.per_s, way.await_ms));
+    (mean_over(ways.into_iter()), figures.read.per_s + figures.write.per_s)
 }
 
 /// Several disks as one: rates add up, times are means over the requests, and it is as busy as the
 /// busiest.
 fn together(all: &[DeviceFigures]) -> DeviceFigures {
     let sum = |of: fn(&DeviceFigures) -> f64| all.iter().map(of).sum::<f64>();
-    let mean = |of: fn(&DeviceFigures) -> f64, rate: fn(&DeviceFigures) -> f64| {
-        let total = all.iter().map(|one| rate(one) * of(one)).sum::<f64>();
-        if sum(rate) > 0.0 { total / sum(rate) } else { 0.0 }
-    };
+    let flushes = all.iter().map(|one| (one.flushes_per_s, one.flush_await_ms));
     DeviceFigures {
-        read: DirectionFigures {
-            per_s: sum(|one| one.read.per_s),
-            mib_per_s: sum(|one| one.read.mib_per_s),
-            await_ms: mean(|one| one.read.await_ms, |one| one.read.per_s),
-            size_kib: mean(|one| one.read.size_kib, |one| one.read.per_s),
-            ..DirectionFigures::default()
-        },
-        write: DirectionFigures {
-            per_s: sum(|one| one.write.per_s),
-            mib_per_s: sum(|one| one.write.mib_per_s),
-            await_ms: mean(|one| one.write.await_ms, |one| one.write.per_s),
-            size_kib: mean(|one| one.write.size_kib, |one| one.write.per_s),
-            ..DirectionFigures::default()
-        },
+        read: one_way(all.iter().map(|one| one.read)),
+        write: one_way(all.iter().map(|one| one.write)),
         flushes_per_s: sum(|one| one.flushes_per_s),
-        flush_await_ms: mean(|one| one.flush_await_ms, |one| one.flushes_per_s),
+        flush_await_ms: mean_over(flushes),
         queue_size: sum(|one| one.queue_size),
         util_percent: all.iter().map(|one| one.util_percent).fold(0.0, f64::max),
         ..DeviceFigures::default()
     }
+}
+
+fn one_way(all: impl Iterator<Item = DirectionFigures> + Clone) -> DirectionFigures {
+    DirectionFigures {
+        per_s: all.clone().map(|one| one.per_s).sum(),
+        mib_per_s: all.clone().map(|one| one.mib_per_s).sum(),
+        await_ms: mean_over(all.clone().map(|one| (one.per_s, one.await_ms))),
+        size_kib: mean_over(all.map(|one| (one.per_s, one.size_kib))),
+        ..DirectionFigures::default()
+    }
+}
+
+/// The mean over all requests of what there were so many each second.
+fn mean_over(each: impl Iterator<Item = (f64, f64)> + Clone) -> f64 {
+    let per_s: f64 = each.clone().map(|(per_s, _)| per_s).sum();
+    let total: f64 = each.map(|(per_s, one)| per_s * one).sum();
+    if per_s > 0.0 { total / per_s } else { 0.0 }
 }

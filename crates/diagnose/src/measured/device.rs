@@ -18,50 +18,28 @@ pub(super) const RULES: &[Rule] = &[
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DeviceEvidence {
-    OtherLoad {
-        disks: Vec<String>,
-        bytes_per_s: f64,
-        others: f64,
-    },
-    Busy {
-        share: f64,
-    },
-    /// How busy it was, the share of this job's time that passed there, and that of the other jobs'
-    /// bytes.
-    OtherJobs {
-        disks: Vec<String>,
-        busy: f64,
-        share: f64,
-        job: String,
-        of_others: f64,
-        others: Vec<String>,
-    },
-    InQueue {
-        requests: f64,
-    },
-    GroupLimit {
-        reached: f64,
-        allowed: f64,
-        held: GroupRate,
-        group: String,
-        file: String,
-    },
-    AtDiskItself {
-        share: f64,
-    },
-    Split {
-        asked_bytes: f64,
-        device: String,
-        pieces: f64,
-        size_bytes: f64,
-        most_bytes: f64,
-    },
-    ShortQueue {
-        in_flight: f64,
-        device: String,
-        holds: f64,
-        waited: f64,
-    },
+    OtherLoad { disks: Vec<String>, bytes_per_s: f64, others: f64 },
+    Busy { share: f64 },
+    OtherJobs(OtherJobs),
+    InQueue { requests: f64 },
+    GroupLimit { reached: f64, allowed: f64, held: GroupRate, group: String, file: String },
+    AtDiskItself { share: f64 },
+    Split { asked_bytes: f64, device: String, pieces: f64, size_bytes: f64, most_bytes: f64 },
+    ShortQueue { in_flight: f64, device: String, holds: f64, waited: f64 },
+}
+
+/// Jobs beside the primary one on its disks.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct OtherJobs {
+    pub disks: Vec<String>,
+    /// How busy these were.
+    pub busy: f64,
+    /// Of the primary job's time, what passed there.
+    pub share: f64,
+    pub job: String,
+    /// Of all bytes, those of the others.
+    pub of_others: f64,
+    pub others: Vec<String>,
 }
 
 /// What a control group limits.
@@ -107,7 +85,7 @@ fn other_load(case: &Case<'_>) -> Option<Suspect> {
     let busy = DeviceEvidence::Busy { share: util / 100.0 };
     // That they are there is sure, and what they cost is not: many disks serve many at a time.
     let suspect = Suspect::new("neighbour", Confidence::Likely, evidence).and([busy]);
-    Some(suspect.of_time(case.share_at_disk().map(|share| share * others)))
+    Some(suspect.explaining(case.share_at_disk().map(|share| share * others)))
 }
 
 /// A disk that has something to do all the time, most of it for other jobs of the same load: the
@@ -121,14 +99,14 @@ fn busy_with_other_jobs(case: &Case<'_>) -> Option<Suspect> {
     let jobs = &case.experiment.spec.workload().jobs;
     let names = jobs.iter().map(|job| job.name.clone()).filter(|name| *name != case.job.name);
     let queue = DeviceEvidence::InQueue { requests: disk.figures.queue_size };
-    let evidence = DeviceEvidence::OtherJobs {
+    let evidence = DeviceEvidence::OtherJobs(OtherJobs {
         busy: disk.figures.util_percent / 100.0,
         share,
         job: case.job.name.clone(),
         of_others,
         others: names.collect(),
         disks: disk.disks,
-    };
+    });
     Some(
         Suspect::new("saturated-device", Confidence::Likely, evidence)
             .explaining(share)
@@ -140,39 +118,31 @@ fn busy_with_other_jobs(case: &Case<'_>) -> Option<Suspect> {
 fn group_limit(case: &Case<'_>) -> Option<Suspect> {
     // What buffered I/O asks for is not what comes to the disk.
     let path = case.path().filter(|_| !case.is_buffered())?;
-    let limits = case.machine()?.groups.io.iter().filter(|limits| limits.path == path.path);
+    let mut limits = case.machine()?.groups.io.iter().filter(|limits| limits.path == path.path);
     let (read, written) = (case.work.read_bytes_per_s, case.work.write_bytes_per_s);
     let ios = case.summary.iops;
     let reads = f64::from(case.job.read_percent) / 100.0;
-    limits
-        .flat_map(|limits| {
-            [
-                (limits.read_iops, ios * reads, GroupRate::Reads, limits),
-                (limits.write_iops, ios * (1.0 - reads), GroupRate::Writes, limits),
-                (limits.read_bw_bytes, read, GroupRate::BytesRead, limits),
-                (limits.write_bw_bytes, written, GroupRate::BytesWritten, limits),
-            ]
-        })
-        .filter_map(|(limit, reached, what, limits)| {
+    let (reached, allowed, held, limits) = limits.find_map(|limits| {
+        let each = [
+            (limits.read_iops, ios * reads, GroupRate::Reads),
+            (limits.write_iops, ios * (1.0 - reads), GroupRate::Writes),
+            (limits.read_bw_bytes, read, GroupRate::BytesRead),
+            (limits.write_bw_bytes, written, GroupRate::BytesWritten),
+        ];
+        each.into_iter().find_map(|(limit, reached, held)| {
             let limit = limit.filter(|limit| *limit > 0.0)?;
-            ((reached / limit - 1.0).abs() < AT_LIMIT).then_some((limit, reached, what, limits))
+            let is_at_it = (reached / limit - 1.0).abs() < AT_LIMIT;
+            is_at_it.then_some((reached, limit, held, limits))
         })
-        .map(|(limit, reached, what, limits)| {
-            let evidence = DeviceEvidence::GroupLimit {
-                reached,
-                allowed: limit,
-                held: what,
-                group: limits.group.clone(),
-                file: limits.file.clone(),
-            };
-            // What is held back waits above the disk. A rate that is near the limit by chance does not.
-            let at_disk = case.share_at_disk();
-            let but = at_disk.filter(|share| *share > MOST);
-            let but = but.map(|share| DeviceEvidence::AtDiskItself { share });
-            let suspect = Suspect::new("cgroup-io-max", Confidence::Sure, evidence);
-            suspect.of_time(at_disk.map(|share| 1.0 - share)).but(but)
-        })
-        .next()
+    })?;
+    let (group, file) = (limits.group.clone(), limits.file.clone());
+    let evidence = DeviceEvidence::GroupLimit { reached, allowed, held, group, file };
+    // What is held back waits above the disk. A rate that is near the limit by chance does not.
+    let at_disk = case.share_at_disk();
+    let but = at_disk.filter(|share| *share > MOST);
+    let but = but.map(|share| DeviceEvidence::AtDiskItself { share });
+    let suspect = Suspect::new("cgroup-io-max", Confidence::Sure, evidence);
+    Some(suspect.explaining(at_disk.map(|share| 1.0 - share)).but(but))
 }
 
 /// I/Os that are cut into several small requests.
@@ -197,7 +167,7 @@ fn split(case: &Case<'_>) -> Option<Suspect> {
     };
     // Nobody measured what one whole request takes.
     let share = case.share_at_disk().map(|share| share * (1.0 - 1.0 / pieces));
-    Some(Suspect::new("io-split", Confidence::Likely, evidence).of_time(share))
+    Some(Suspect::new("io-split", Confidence::Likely, evidence).explaining(share))
 }
 
 /// More in flight than the queue holds.

@@ -1,4 +1,4 @@
-//! A rate that does not vary: what somebody lets through, rather than what a device happens to do.
+//! Rates over time: one that changes once and stays; and one that does not vary: what somebody lets through, rather than what a device happens to do.
 //!
 //! Devices and paths vary from second to second, and if their I/Os are independent of each other, a
 //! second with `n` of them varies by `c / sqrt(n)`, where `c` is the spread of the latencies over
@@ -6,45 +6,37 @@
 //! less than their latencies do.
 
 use iotax_quantity::whole;
-use iotax_stats::sample::{median, variance};
+use iotax_stats::bucket::two_phase;
+use iotax_stats::sample::{mean, median, variance};
 use serde::Serialize;
 
-use super::rules::{Rule, rule};
+use super::processor::{NoneLeft, ProcessorEvidence};
+use super::rules::{Rule, rule, timed};
 use crate::measured::case::Case;
 use crate::measured::suspect::{Confidence, Suspect};
 
+pub(super) const STEPS: &[Rule] = &[timed(&["burst-spent"], burst_spent)];
 pub(super) const RULES: &[Rule] = &[rule(&["throttle"], limited)];
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LimiterEvidence {
-    /// A rate that stayed within a share of itself.
-    Held {
-        iops: f64,
-        bytes_per_s: f64,
-        seconds: usize,
-        within: f64,
-    },
-    BeforeDisk {
-        share: f64,
-    },
-    /// It varied so many times less than independent I/Os would.
-    Calm {
-        times: f64,
-    },
+    // A rate that stayed within a share of itself.
+    Held { iops: f64, bytes_per_s: f64, seconds: usize, within: f64 },
+    BeforeDisk { share: f64 },
+    // It varied so many times less than independent I/Os would.
+    Calm { times: f64 },
     DeeperBroughtNoMore,
-    /// What another arm reached, and how many times less each I/O took there.
-    Beside {
-        arm: String,
-        iops: f64,
-        times: f64,
-    },
-    HoldsRate {
-        within: f64,
-    },
-    Test {
-        command: String,
-    },
+    // What another arm reached, and how many times less each I/O took there.
+    Beside { arm: String, iops: f64, times: f64 },
+    HoldsRate { within: f64 },
+    Test { command: String },
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RegimeEvidence {
+    Step { peak_iops: f64, seconds: usize, rate_iops: f64, within: f64 },
 }
 
 /// Seconds that tell how much a rate varies.
@@ -164,7 +156,7 @@ fn limited(case: &Case<'_>) -> Option<Suspect> {
     let calm = calm.map(|calm| LimiterEvidence::Calm { times: 1.0 / calm.max(0.01) });
     let deeper = case.has_plateau.then_some(LimiterEvidence::DeeperBroughtNoMore);
     let suspect = Suspect::new("throttle", confidence, held.evidence());
-    let suspect = suspect.of_time(above.filter(|_| waits_above));
+    let suspect = suspect.explaining(above.filter(|_| waits_above));
     Some(suspect.and(waited).and(calm).and(deeper).and(test(case)))
 }
 
@@ -193,4 +185,38 @@ pub(super) fn holds_rate(case: &Case<'_>) -> Option<LimiterEvidence> {
 fn test(case: &Case<'_>) -> Option<LimiterEvidence> {
     let command = format!("iotax limits {}", case.target_word()?);
     Some(LimiterEvidence::Test { command })
+}
+
+/// The first level is so many times the second.
+const STEP: f64 = 1.3;
+/// Each level is as steady as this (standard deviation over mean).
+const STEADY: f64 = 0.15;
+
+/// One step down from one steady level to another within a trial: credits that were spent.
+fn burst_spent(case: &Case<'_>) -> Option<Suspect> {
+    // Memory has no credits.
+    case.is_on_path().then_some(())?;
+    case.trials.iter().find_map(|trial| {
+        let seconds: Vec<f64> = trial.per_second_ios.iter().map(|ios| f64::from(*ios)).collect();
+        let step = two_phase(&seconds).filter(|step| step.found && step.ratio > STEP)?;
+        let (before, after) = seconds.split_at(step.split);
+        (spread(before) < STEADY && spread(after) < STEADY).then_some(())?;
+        let evidence = RegimeEvidence::Step {
+            peak_iops: step.peak,
+            seconds: step.split,
+            rate_iops: step.rate,
+            within: spread(after),
+        };
+        let suspect = Suspect::new("burst-spent", Confidence::Likely, evidence);
+        Some(suspect.explaining(1.0 - step.rate / step.peak).but(others_came(case)))
+    })
+}
+
+fn spread(level: &[f64]) -> f64 {
+    variance(level).sqrt() / mean(level)
+}
+
+/// What speaks against credits: something else may have begun meanwhile.
+fn others_came(case: &Case<'_>) -> Option<ProcessorEvidence> {
+    case.has_no_cpu_left().then_some(ProcessorEvidence::NoneLeft(NoneLeft::AnotherBegan))
 }

@@ -18,44 +18,15 @@ pub(super) const RULES: &[Rule] = &[
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MemoryEvidence {
-    SmallReadAhead {
-        request_bytes: f64,
-        asked_bytes: f64,
-        window_bytes: u64,
-        file: String,
-    },
-    InFlight {
-        requests: f64,
-    },
-    LargeReadAhead {
-        times: f64,
-        request_bytes: f64,
-        window_bytes: u64,
-        file: String,
-    },
-    /// What waited to be written, and its share of what makes writers wait.
-    Dirty {
-        waiting_bytes: f64,
-        share: f64,
-        threshold_bytes: f64,
-    },
-    DirtyRates {
-        written_per_s: f64,
-        reached_per_s: f64,
-    },
-    Refaults {
-        bytes_per_s: f64,
-        share: f64,
-    },
-    GroupMayHave {
-        group: String,
-        bytes: u64,
-    },
-    FromCache {
-        read_per_s: f64,
-        is_buffered: bool,
-        from_device_per_s: f64,
-    },
+    SmallReadAhead { request_bytes: f64, asked_bytes: f64, window_bytes: u64, file: String },
+    InFlight { requests: f64 },
+    LargeReadAhead { times: f64, request_bytes: f64, window_bytes: u64, file: String },
+    // What waited to be written, and its share of what makes writers wait.
+    Dirty { waiting_bytes: f64, share: f64, threshold_bytes: f64 },
+    DirtyRates { written_per_s: f64, reached_per_s: f64 },
+    Refaults { bytes_per_s: f64, share: f64 },
+    GroupMayHave { group: String, bytes: u64 },
+    FromCache { read_per_s: f64, is_buffered: bool, from_device_per_s: f64 },
 }
 
 /// A window of this size is the kernel's usual one.
@@ -112,7 +83,7 @@ fn read_ahead_too_large(case: &Case<'_>) -> Option<Suspect> {
         file,
     };
     let wasted = case.share_at_disk().map(|share| share * (1.0 - 1.0 / times));
-    Some(Suspect::new("read-ahead-waste", Confidence::Sure, evidence).of_time(wasted))
+    Some(Suspect::new("read-ahead-waste", Confidence::Sure, evidence).explaining(wasted))
 }
 
 /// The read-ahead window of the uppermost layer that has one, in bytes, and where it stands.
@@ -177,7 +148,7 @@ fn thrash(case: &Case<'_>) -> Option<Suspect> {
         bytes: most,
     });
     let at_disk = case.share_at_disk().map(|at_disk| at_disk * share.min(1.0));
-    Some(Suspect::new(to_blame, Confidence::Likely, evidence).of_time(at_disk).and(seen))
+    Some(Suspect::new(to_blame, Confidence::Likely, evidence).explaining(at_disk).and(seen))
 }
 
 /// Reads that no device has seen.

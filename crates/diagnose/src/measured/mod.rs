@@ -7,28 +7,24 @@
 pub mod above;
 mod apart;
 mod case;
-pub mod crypt;
 pub mod device;
-pub mod evidence;
-mod joined;
 pub mod limiter;
-mod load;
 pub mod memory;
 pub mod network;
 pub mod nfs;
 pub mod processor;
-pub mod regime;
 mod rules;
-pub mod stack;
 pub(crate) mod suspect;
 pub mod waiting;
 
 use iotax_analyze::Analysis;
-use iotax_record::ExperimentHead;
+use iotax_record::{ExperimentHead, Machine};
 
 use self::apart::Judged;
+pub use self::apart::{NthLayer, PutIn};
 use self::case::Case;
-use self::suspect::{Confidence, Diagnosis, Evidence, Reasons, Suspect};
+use self::suspect::{Confidence, Diagnosis, Evidence, FoundThere, Reasons, Suspect};
+use crate::machine::{Certainty, Finding, findings};
 
 /// What is suspected of each arm; arms of which nothing is are left out.
 pub fn of_arms(experiment: &ExperimentHead, analysis: &Analysis) -> Vec<Diagnosis> {
@@ -49,7 +45,7 @@ fn judged<'a>(experiment: &'a ExperimentHead, analysis: &'a Analysis) -> Vec<Jud
     let of_arm = |place: usize| {
         let case = Case::new(experiment, analysis, place)?;
         let suspects = rules::all().filter_map(|rule| rule.suspect(&case)).collect();
-        let suspects = Suspect::sorted(joined::with_findings(&case, suspects));
+        let suspects = Suspect::sorted(with_findings(&case, suspects));
         Some(Judged { case, suspects })
     };
     let mut arms: Vec<Judged<'a>> = (0..analysis.arms.len()).filter_map(of_arm).collect();
@@ -102,4 +98,46 @@ fn explained(mut suspects: Vec<Suspect>) -> Vec<Suspect> {
 /// The causes that rules can name.
 pub(crate) fn named_causes() -> impl Iterator<Item = &'static str> {
     rules::all().flat_map(|rule| rule.causes).copied()
+}
+
+/// Causes that act or do not within a measurement, and then its rules name them: seen on the
+/// machine alone, they are no reason.
+const DECIDED_BY_MEASURING: [&str; 14] = [
+    "azuredisk-read-ahead",
+    "cgroup-io-max",
+    "cgroup-memory",
+    "cpu-quota",
+    "dirty-throttling",
+    "dm-crypt-workqueues",
+    "nfs-gss-window",
+    "nfs-read-ahead",
+    "nfs-retransmissions",
+    "nfs-slots",
+    "page-cache-thrash",
+    "queue-too-short",
+    "read-ahead",
+    "too-little-parallelism",
+];
+
+/// Suspects with what was seen of them, and those that were only seen.
+fn with_findings(case: &Case<'_>, mut suspects: Vec<Suspect>) -> Vec<Suspect> {
+    let Some((machine, path)) = case.machine().zip(case.path()) else { return suspects };
+    let only_here = Machine { paths: vec![path.clone()], ..machine.clone() };
+    for finding in findings(&only_here, &case.experiment.cloud) {
+        match suspects.iter_mut().find(|suspect| suspect.cause == finding.cause) {
+            Some(known) => known.evidence.extend(finding.seen.into_iter().map(Into::into)),
+            None => suspects.extend(only_seen(case, finding)),
+        }
+    }
+    suspects
+}
+
+/// A cause that nothing measured points to. Where a rule would have measured it, it does not act.
+fn only_seen(case: &Case<'_>, finding: Finding) -> Option<Suspect> {
+    let is_decided =
+        rules::measures(finding.cause, case) || DECIDED_BY_MEASURING.contains(&finding.cause);
+    (!is_decided && finding.certainty > Certainty::ToBeTested).then_some(())?;
+    let Finding { cause, about, alike, why, seen, .. } = finding;
+    let there = FoundThere { about, alike, why: Box::new(why) };
+    Some(Suspect::new(cause, Confidence::Likely, there).and(seen))
 }

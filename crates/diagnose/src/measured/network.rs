@@ -13,26 +13,13 @@ pub(super) const RULES: &[Rule] =
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NetworkEvidence {
-    Lost {
-        share: f64,
-    },
-    /// Segments for each GiB, and their share at a size.
-    SentAgain {
-        per_gib: f64,
-        share: f64,
-        segment_bytes: f64,
-    },
-    NoCpuLeft {
-        cpus: u32,
-    },
-    /// By whom, each second.
+    Lost { share: f64 },
+    // Segments for each GiB, and their share at a size.
+    SentAgain { per_gib: f64, share: f64, segment_bytes: f64 },
+    NoCpuLeft { cpus: u32 },
+    // By whom, each second.
     Dropped(Vec<Dropped>),
-    Shaped {
-        queue: QueueOf,
-        overlimits_per_s: f64,
-        bits_per_s: f64,
-        backlog_bytes: f64,
-    },
+    Shaped { queue: QueueOf, overlimits_per_s: f64, bits_per_s: f64, backlog_bytes: f64 },
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]

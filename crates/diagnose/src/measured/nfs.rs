@@ -18,43 +18,16 @@ pub(super) const RULES: &[Rule] = &[
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NfsEvidence {
-    /// CPU time for each byte, and what copies of it take at most.
-    Kerberos {
-        ns_per_byte: f64,
-        copies_ns: f64,
-        encrypts: bool,
-    },
-    AfterReply {
-        share: f64,
-    },
-    Slots {
-        queue_ms: f64,
-        share: f64,
-        in_flight: f64,
-        slots: f64,
-        setting: String,
-    },
-    SentAgain {
-        share: f64,
-    },
-    Refused {
-        credentials: f64,
-    },
-    SmallCalls {
-        brought_bytes: f64,
-        most_bytes: f64,
-        window_bytes: u64,
-        bdi: String,
-    },
-    CallsInFlight {
-        calls: f64,
-    },
-    /// How often the server was asked for each operation, and the option that makes it so.
-    Attributes {
-        per_operation: f64,
-        share: f64,
-        off: String,
-    },
+    // CPU time for each byte, and what copies of it take at most.
+    Kerberos { ns_per_byte: f64, copies_ns: f64, encrypts: bool },
+    AfterReply { share: f64 },
+    Slots { queue_ms: f64, share: f64, in_flight: f64, slots: f64, setting: String },
+    SentAgain { share: f64 },
+    Refused { credentials: f64 },
+    SmallCalls { brought_bytes: f64, most_bytes: f64, window_bytes: u64, bdi: String },
+    CallsInFlight { calls: f64 },
+    // How often the server was asked for each operation, and the option that makes it so.
+    Attributes { per_operation: f64, share: f64, off: String },
 }
 
 /// CPUs that are busy with a call's bytes from here on, as a share of one: one connection's bytes

@@ -3,9 +3,9 @@
 use iotax_record::machine::Device;
 use serde::Serialize;
 
+use super::above::{self, between};
 use super::limiter;
 use super::rules::{Rule, rule};
-use super::stack::{self, between};
 use super::waiting;
 use crate::measured::case::Case;
 use crate::measured::suspect::{Confidence, Evidence, Suspect};
@@ -18,40 +18,18 @@ pub(super) const RULES: &[Rule] = &[rule(&["cpu-bound"], no_cpu_left)];
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProcessorEvidence {
-    QuotaUsedUp {
-        share: f64,
-    },
-    Quota {
-        group: String,
-        cpus: f64,
-        file: String,
-    },
-    Stolen {
-        share: f64,
-    },
-    AllBusy {
-        share: f64,
-        in_kernel: f64,
-    },
-    Waited {
-        share: f64,
-    },
-    /// Other programs took so much of the CPU time.
-    Taken {
-        share: f64,
-    },
-    /// The same, where what was measured may be waiting for a CPU.
-    TakenFrom {
-        share: f64,
-    },
-    NotOurs {
-        share: f64,
-    },
-    AtDisk {
-        share: f64,
-        disks: Vec<String>,
-    },
-    /// No CPU was left, and what that may mean.
+    QuotaUsedUp { share: f64 },
+    Quota { group: String, cpus: f64, file: String },
+    Stolen { share: f64 },
+    AllBusy { share: f64, in_kernel: f64 },
+    Waited { share: f64 },
+    // Other programs took so much of the CPU time.
+    Taken { share: f64 },
+    // The same, where what was measured may be waiting for a CPU.
+    TakenFrom { share: f64 },
+    NotOurs { share: f64 },
+    AtDisk { share: f64, disks: Vec<String> },
+    // No CPU was left, and what that may mean.
     NoneLeft(NoneLeft),
 }
 
@@ -117,7 +95,7 @@ fn no_cpu_left(case: &Case<'_>) -> Option<Suspect> {
     let against: Vec<Evidence> = against.flatten().collect();
     let confidence = if against.is_empty() { Confidence::Likely } else { Confidence::Possible };
     let above = share_at_disk(case).map(|share| 1.0 - share);
-    let suspect = Suspect::new("cpu-bound", confidence, evidence).of_time(above);
+    let suspect = Suspect::new("cpu-bound", confidence, evidence).explaining(above);
     Some(
         suspect
             .and(taken.map(|share| ProcessorEvidence::Taken { share }))
@@ -134,7 +112,7 @@ fn others_take_most(case: &Case<'_>) -> Option<Evidence> {
 
 /// What speaks against the CPU alone: layers that a stack has on purpose.
 fn layers_take_most(case: &Case<'_>) -> Option<Evidence> {
-    between(case).filter(|between| between.share > stack::MOST).map(Evidence::from)
+    between(case).filter(|between| between.share > above::MOST).map(Evidence::from)
 }
 
 /// What speaks against the CPU: the disk itself keeps I/Os for most of their time.

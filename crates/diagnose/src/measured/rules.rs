@@ -2,9 +2,7 @@
 
 use super::case::Case;
 use super::suspect::{Confidence, Suspect};
-use super::{
-    above, crypt, device, limiter, load, memory, network, nfs, processor, regime, stack, waiting,
-};
+use super::{above, device, limiter, memory, network, nfs, processor, waiting};
 
 /// From a case to a suspect.
 pub(super) struct Rule {
@@ -71,13 +69,11 @@ pub(super) fn all() -> impl Iterator<Item = &'static Rule> {
         processor::RULES,
         memory::RULES,
         device::RULES,
-        stack::RULES,
-        crypt::RULES,
         above::RULES,
-        regime::RULES,
+        limiter::STEPS,
         waiting::RULES,
         limiter::RULES,
-        load::RULES,
+        waiting::OF_LOAD,
     ];
     families.into_iter().flatten()
 }

@@ -7,9 +7,7 @@ use iotax_experiment::documented::Documented;
 use serde::Serialize;
 
 use super::apart::PutIn;
-use super::{
-    above, crypt, device, limiter, memory, network, nfs, processor, regime, stack, waiting,
-};
+use super::{above, device, limiter, memory, network, nfs, processor, waiting};
 use crate::machine::why::{Why, families};
 use crate::machine::{Component, Counted, Observation};
 
@@ -41,15 +39,15 @@ families! {
     /// What speaks for a cause, or against it.
     Evidence {
         Above(above::AboveEvidence),
-        Crypt(crypt::CryptEvidence),
+        Crypt(above::CryptEvidence),
         Device(device::DeviceEvidence),
         Limiter(limiter::LimiterEvidence),
         Memory(memory::MemoryEvidence),
         Network(network::NetworkEvidence),
         Nfs(nfs::NfsEvidence),
         Processor(processor::ProcessorEvidence),
-        Regime(regime::RegimeEvidence),
-        Stack(stack::Between),
+        Regime(limiter::RegimeEvidence),
+        Stack(above::Between),
         Waiting(waiting::WaitingEvidence),
         Search(SearchEvidence),
         SlowMode(SlowMode),
@@ -170,17 +168,11 @@ impl Suspect {
         Self { cause, confidence, explains: None, evidence, against }
     }
 
-    pub(crate) fn explaining(mut self, share: f64) -> Self {
-        self.explains = share.is_finite().then(|| share.clamp(0.0, 1.0));
+    /// Explaining this share of the time, as far as it is known.
+    pub(crate) fn explaining(mut self, share: impl Into<Option<f64>>) -> Self {
+        let share = share.into().filter(|share| share.is_finite());
+        self.explains = share.map(|share| share.clamp(0.0, 1.0));
         self
-    }
-
-    /// The same where that share is not known everywhere.
-    pub(crate) fn of_time(self, share: Option<f64>) -> Self {
-        match share {
-            Some(share) => self.explaining(share),
-            None => self,
-        }
     }
 
     /// No surer than this.
@@ -204,62 +196,27 @@ impl Suspect {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SearchEvidence {
-    /// Why a cap is taken to be what it is.
+    // Why a cap is taken to be what it is.
     Cap(CapReason),
-    /// A cap beside the limits that are known.
+    // A cap beside the limits that are known.
     Beside(Documented),
-    /// Whose CPUs were in the way of a cap.
+    // Whose CPUs were in the way of a cap.
     Busy(BusySign),
-    /// Whose limit it is, and where that was read; `None`: on the machine.
-    Source {
-        of: String,
-        source: Option<Source>,
-    },
-    DeeperBroughtNoMore {
-        depth: u32,
-    },
-    /// So many times what lasts, and for how long.
-    Burst {
-        counted: Counted,
-        times: f64,
-        lasted_s: f64,
-    },
-    PathBurst {
-        way: PathWay,
-        times: f64,
-        lasted_s: f64,
-    },
-    ReadAgain {
-        times: f64,
-        bytes_per_s: f64,
-        latency_ns: f64,
-    },
-    /// What was carried, and what is allowed; by this machine, or by documents.
-    OnTheWire {
-        way: PathWay,
-        carried_bits_per_s: f64,
-        allowed_bits_per_s: f64,
-        is_here: bool,
-    },
-    SmallPackets {
-        way: PathWay,
-        bytes: u32,
-    },
-    /// The share that two reach at once of what they reach alone, and the overlap with its interval.
-    Together {
-        a: String,
-        b: String,
-        share: f64,
-        overlap: [f64; 3],
-    },
-    TakesFromSame {
-        other: String,
-    },
-    /// Why the cap of a target is this machine's own.
-    Computed {
-        target: String,
-        why: CapReason,
-    },
+    // Whose limit it is, and where that was read; `None`: on the machine.
+    Source { of: String, source: Option<Source> },
+    DeeperBroughtNoMore { depth: u32 },
+    // So many times what lasts, and for how long.
+    Burst { counted: Counted, times: f64, lasted_s: f64 },
+    PathBurst { way: PathWay, times: f64, lasted_s: f64 },
+    ReadAgain { times: f64, bytes_per_s: f64, latency_ns: f64 },
+    // What was carried, and what is allowed; by this machine, or by documents.
+    OnTheWire { way: PathWay, carried_bits_per_s: f64, allowed_bits_per_s: f64, is_here: bool },
+    SmallPackets { way: PathWay, bytes: u32 },
+    // The share that two reach at once of what they reach alone, and the overlap with its interval.
+    Together { a: String, b: String, share: f64, overlap: [f64; 3] },
+    TakesFromSame { other: String },
+    // Why the cap of a target is this machine's own.
+    Computed { target: String, why: CapReason },
 }
 
 /// What a cap of a network path is of.

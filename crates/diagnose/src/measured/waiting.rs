@@ -1,44 +1,30 @@
-//! Waiting for the medium to say that data is safe.
+//! Waiting: for the medium to say that data is safe; for one I/O after the other, or for a few that take
+//! most of the time.
 
 use iotax_analyze::DeviceFigures;
 use serde::Serialize;
 
+use super::processor::{NoneLeft, ProcessorEvidence};
 use super::rules::{Rule, rule, timed};
 use crate::measured::case::{Bottom, Case};
-use crate::measured::suspect::{Confidence, Suspect};
+use crate::measured::suspect::{Confidence, Evidence, Suspect};
 
 pub(super) const RULES: &[Rule] =
     &[timed(&["flush-bound"], flushes), rule(&["sync-mount"], each_change)];
+/// Waiting that the load makes by itself.
+pub(super) const OF_LOAD: &[Rule] =
+    &[rule(&["slow-few"], slow_few), timed(&["too-little-parallelism"], one_at_a_time)];
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WaitingEvidence {
-    OneByOne {
-        in_flight: u32,
-        latency_ns: f64,
-    },
-    /// How often a disk was written for each operation, by a mount with an option.
-    Written {
-        disks: Vec<String>,
-        per_operation: f64,
-        share: f64,
-        mount: String,
-        option: &'static str,
-    },
-    InFsync {
-        share: f64,
-        each_ns: f64,
-    },
-    Flushed {
-        disks: Vec<String>,
-        per_s: f64,
-        each_ms: f64,
-    },
-    /// The share of the time in fsync that flushes and writes of a disk account for.
-    OfFsync {
-        disks: Vec<String>,
-        share: f64,
-    },
+    OneByOne { in_flight: u32, latency_ns: f64 },
+    // How often a disk was written for each operation, by a mount with an option.
+    Written { disks: Vec<String>, per_operation: f64, share: f64, mount: String, option: String },
+    InFsync { share: f64, each_ns: f64 },
+    Flushed { disks: Vec<String>, per_s: f64, each_ms: f64 },
+    // The share of the time in fsync that flushes and writes of a disk account for.
+    OfFsync { disks: Vec<String>, share: f64 },
 }
 
 /// Share of a thread's time in flushes that makes them the cause.
@@ -72,7 +58,7 @@ fn each_change(case: &Case<'_>) -> Option<Suspect> {
         per_operation: written,
         share: at_disk,
         mount: mount.mount_point.clone(),
-        option,
+        option: option.to_owned(),
     };
     let share = at_disk * added / written;
     Some(Suspect::new("sync-mount", Confidence::Sure, evidence).explaining(share))
@@ -127,4 +113,45 @@ fn disk_share_of_flushes(case: &Case<'_>, figures: &DeviceFigures) -> Option<f64
     let at_disk_ms =
         figures.flushes_per_s * figures.flush_await_ms + writes * figures.write.await_ms;
     Some((at_disk_ms / in_fsync_ms).min(1.0))
+}
+
+/// So few in flight use a fraction of what most disks serve at a time.
+const FEW: u32 = 2;
+/// An I/O that is faster is not waited for.
+const SLOW_IO_MS: f64 = 0.1;
+
+/// Latency in two modes.
+fn slow_few(case: &Case<'_>) -> Option<Suspect> {
+    let mode = case.summary.slow_mode?;
+    let cpu =
+        case.has_no_cpu_left().then_some(ProcessorEvidence::NoneLeft(NoneLeft::SlowOnesWaited));
+    // Of buffered I/O the slow ones may be those that the page cache did not have.
+    let is_doubtful = case.is_buffered() || cpu.is_some();
+    let confidence = if is_doubtful { Confidence::Possible } else { Confidence::Sure };
+    let suspect = Suspect::new("slow-few", confidence, mode);
+    let latency = case.summary.latency.clone();
+    Some(
+        suspect
+            .explaining(mode.share_of_time)
+            .but(cpu)
+            .and([Evidence::Percentiles { mode, latency }]),
+    )
+}
+
+/// A program that has one I/O in flight on a disk that would serve many.
+fn one_at_a_time(case: &Case<'_>) -> Option<Suspect> {
+    (!case.job.engine.is_network()).then_some(())?;
+    let in_flight = case.job.in_flight();
+    let is_closed = case.job.pace.offered_iops().is_none();
+    let direct = !case.is_buffered() && is_closed && in_flight <= FEW;
+    (direct && case.latency_ms() > SLOW_IO_MS).then_some(())?;
+    case.share_at_disk().is_none_or(|share| share > AT_DISK).then_some(())?;
+    let latency_ns = case.summary.mean_latency_ns;
+    // More in flight would not make these any faster.
+    let slow_few = case.summary.slow_mode.is_some_and(|mode| mode.share_of_time > AT_DISK);
+    (!slow_few && !case.has_plateau).then_some(())?;
+    let cpu = case.has_no_cpu_left().then_some(ProcessorEvidence::NoneLeft(NoneLeft::MayWait));
+    let confidence = if cpu.is_some() { Confidence::Possible } else { Confidence::Likely };
+    let evidence = WaitingEvidence::OneByOne { in_flight, latency_ns };
+    Some(Suspect::new("too-little-parallelism", confidence, evidence).but(cpu))
 }

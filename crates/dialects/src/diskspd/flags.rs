@@ -4,18 +4,48 @@ use std::ops::Range;
 
 use iotax_experiment::Error;
 
-use super::line::{Given, Hints, Line, Throttle};
+use super::line::{Hints, Line, Throttle};
 use super::split::Command;
-use super::values::{block, count, percent, size};
-use super::{caching, unoffered, zones};
+use super::values::{block, caching, count, percent, size, zones};
 use crate::shell::Word;
+
+/// Flags that change nothing that is measured here, and why.
+const WITHOUT_EFFECT: [(&str, &str); 12] = [
+    ("-L", "latencies are always measured"),
+    ("-D", "rates are always kept second by second"),
+    ("-C", "nothing is measured after the window, so nothing cools down"),
+    ("-Z", "what is written is random data, made before the measurement"),
+    ("-z", "offsets follow from iotax's own --seed"),
+    ("-R", "choose the output with --format"),
+    ("-v", "there is no verbose output"),
+    ("-P", "there is one progress line"),
+    ("-l", "I/O buffers are ordinary pages"),
+    ("-n", "threads are bound to CPUs by -a only"),
+    ("-x", "completions come from io_uring"),
+    ("-u", "io_uring is used anyway"),
+];
+/// Of those, the ones that have no value.
+const BARE: [&str; 6] = ["-L", "-v", "-l", "-n", "-x", "-u"];
+
+/// Flags that mean something there and nothing here, and what to do instead.
+const REFUSED: [(&str, &str, &str); 5] = [
+    (
+        "-X",
+        "a profile in XML describes a run of its own",
+        "write its values as flags; results in XML can be compared as they are",
+    ),
+    ("-e", "there is no Windows event tracing here", "leave it out"),
+    ("-y", "there are no Windows events here", "leave it out: all jobs start together"),
+    ("-N", "views of a mapping cannot be flushed after each write", "leave it out"),
+    ("-?", "this asks for DiskSpd's help", "see `iotax run --help`"),
+];
 
 /// An error, and the bytes it is about.
 pub(super) type Placed<T> = Result<T, (Range<usize>, Box<Error>)>;
 
 /// Reads all words of a command; targets come last.
-pub(super) fn read(command: &Command) -> Placed<Line> {
-    let mut line = Line::default();
+pub(super) fn read_flags(command: &Command) -> Placed<Line> {
+    let mut line = Line { words: command.words.clone(), ..Line::default() };
     // Other flags count in blocks, wherever this one stands.
     for word in &command.words {
         if let Some(value) = word.text.strip_prefix("-b") {
@@ -51,12 +81,6 @@ fn needed<'a>(word: &Word, value: &'a str) -> Result<&'a str, Error> {
     Ok(value)
 }
 
-/// A value, and the word's bytes.
-#[expect(clippy::unnecessary_wraps, reason = "all fields of a line are options")]
-fn given<T>(word: &Word, value: T) -> Option<Given<T>> {
-    Some(Given { value, span: word.span.clone() })
-}
-
 fn flag(line: &mut Line, word: &Word) -> Result<(), Error> {
     let mut letters = word.text[1..].chars();
     let letter = letters.next().unwrap_or(' ');
@@ -67,27 +91,27 @@ fn flag(line: &mut Line, word: &Word) -> Result<(), Error> {
     match letter {
         'b' => {}
         'B' => return base(line, word, value),
-        'c' => line.create_bytes = given(word, size(value)?),
-        'd' => line.seconds = given(word, count(value, 1)?),
+        'c' => line.create_bytes = Some(size(value)?),
+        'd' => line.seconds = Some(count(value, 1)?),
         'f' if value.starts_with(|c: char| c.is_ascii_digit()) => {
-            line.end_bytes = given(word, size(value)?);
+            line.end_bytes = Some(size(value)?);
         }
         'f' => return hints(line, word, value),
-        'F' => line.threads = given(word, count(value, 1)?),
+        'F' => line.threads = Some(count(value, 1)?),
         'g' => return throttle(line, word, value),
-        'i' => line.burst_ios = given(word, count(value, 1)?),
-        'j' => line.think_ms = given(word, count(value, 1)?),
-        'o' => line.outstanding = given(word, count(value, 1)?),
-        'O' => line.outstanding_per_thread = given(word, count(value, 1)?),
+        'i' => line.burst_ios = Some(count(value, 1)?),
+        'j' => line.think_ms = Some(count(value, 1)?),
+        'o' => line.outstanding = Some(count(value, 1)?),
+        'O' => line.outstanding_per_thread = Some(count(value, 1)?),
         'r' => return random(line, word, value),
         's' => return sequential(line, word, value),
-        'S' => line.caching = given(word, caching::read(line.caching.as_ref(), word, value)?),
+        'S' => line.caching = Some(caching(line.caching(), word, value)?),
         'h' if value.is_empty() => {
-            line.caching = given(word, caching::read(line.caching.as_ref(), word, "h")?);
+            line.caching = Some(caching(line.caching(), word, "h")?);
         }
-        't' => line.threads_per_target = given(word, count(value, 1)?),
-        'T' => line.thread_stride_bytes = given(word, size(value)?),
-        'p' if value.is_empty() => line.parallel = given(word, ()),
+        't' => line.threads_per_target = Some(count(value, 1)?),
+        'T' => line.thread_stride_bytes = Some(size(value)?),
+        'p' if value.is_empty() => line.parallel = true,
         'w' if value.is_empty() => line.write_percent = Some(0),
         'w' => line.write_percent = Some(percent(value)?),
         'W' => line.warm_up_seconds = Some(count(value, 0)?),
@@ -100,19 +124,19 @@ fn flag(line: &mut Line, word: &Word) -> Result<(), Error> {
         'Z' => {
             let bytes = value.split(',').next().unwrap_or_default();
             if bytes.starts_with(|c: char| c.is_ascii_digit()) {
-                line.write_source_bytes = given(word, size(bytes)?);
+                line.write_source_bytes = Some(size(bytes)?);
             }
-            return unoffered::read(line, word);
+            return without_meaning(line, word);
         }
         'x' if value.is_empty() => {
-            line.completion_routines = given(word, ());
-            return unoffered::read(line, word);
+            line.completion_routines = true;
+            return without_meaning(line, word);
         }
         'n' if value.is_empty() => {
-            line.no_affinity = given(word, ());
-            return unoffered::read(line, word);
+            line.no_affinity = true;
+            return without_meaning(line, word);
         }
-        _ => return unoffered::read(line, word),
+        _ => return without_meaning(line, word),
     }
     Ok(())
 }
@@ -124,9 +148,9 @@ fn base(line: &mut Line, word: &Word, value: &str) -> Result<(), Error> {
         Some((base, length)) => (base, Some(length)),
         None => (value, None),
     };
-    line.base_bytes = given(word, size(base, blocks)?);
+    line.base_bytes = Some(size(base, blocks)?);
     if let Some(length) = length {
-        line.length_bytes = given(word, size(length, blocks)?);
+        line.length_bytes = Some(size(length, blocks)?);
     }
     Ok(())
 }
@@ -145,7 +169,7 @@ fn hints(line: &mut Line, word: &Word, value: &str) -> Result<(), Error> {
             }
         }
     }
-    line.hints = given(word, hints);
+    line.hints = Some(hints);
     Ok(())
 }
 
@@ -156,19 +180,19 @@ fn throttle(line: &mut Line, word: &Word, value: &str) -> Result<(), Error> {
         Some(iops) => Throttle::Iops(count(iops, 1)?),
         None => Throttle::BytesPerMillisecond(count(value, 1)?),
     };
-    line.throttle = given(word, throttle);
+    line.throttle = Some(throttle);
     Ok(())
 }
 
 /// `-r[align]`, `-rs<pct>`, `-rd<distribution>`.
 fn random(line: &mut Line, word: &Word, value: &str) -> Result<(), Error> {
     if let Some(share) = value.strip_prefix('s') {
-        line.random_percent = given(word, needed(word, share).and_then(percent)?);
+        line.random_percent = Some(needed(word, share).and_then(percent)?);
         return Ok(());
     }
     if let Some(distribution) = value.strip_prefix('d') {
         let blocks = u64::from(line.block_bytes());
-        line.zones = given(word, zones::read(word, distribution, blocks)?);
+        line.zones = Some(zones(word, distribution, blocks)?);
         return Ok(());
     }
     let align = match value {
@@ -178,7 +202,7 @@ fn random(line: &mut Line, word: &Word, value: &str) -> Result<(), Error> {
             align => Some(align),
         },
     };
-    line.random = given(word, align);
+    line.random = Some(align);
     Ok(())
 }
 
@@ -186,7 +210,7 @@ fn random(line: &mut Line, word: &Word, value: &str) -> Result<(), Error> {
 fn sequential(line: &mut Line, word: &Word, value: &str) -> Result<(), Error> {
     let stride = match value.strip_prefix('i') {
         Some(stride) => {
-            line.interlocked = given(word, ());
+            line.interlocked = true;
             stride
         }
         None => value,
@@ -198,13 +222,13 @@ fn sequential(line: &mut Line, word: &Word, value: &str) -> Result<(), Error> {
             stride => Some(stride),
         },
     };
-    line.sequential = given(word, stride);
+    line.sequential = Some(stride);
     Ok(())
 }
 
 /// `-a0,1` or, with the one group of processors there is, `-ag0,0,1`.
 fn affinity(line: &mut Line, word: &Word, value: &str) -> Result<(), Error> {
-    line.affinity = given(word, ());
+    line.affinity = true;
     if value == "g" {
         line.note("-ag", "threads are bound to CPUs only by a list such as -a0,1");
         return Ok(());
@@ -226,4 +250,30 @@ fn affinity(line: &mut Line, word: &Word, value: &str) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+/// Notes the flag, or refuses it by name.
+fn without_meaning(line: &mut Line, word: &Word) -> Result<(), Error> {
+    let (name, value) = match word.text.char_indices().nth(2) {
+        Some((end, _)) => word.text.split_at(end),
+        None => (word.text.as_str(), ""),
+    };
+    if word.text == "-Rp" || word.text.starts_with("-Rp") {
+        let problem = format!("{}: it prints a profile and runs nothing", word.text);
+        return Err(Error::syntax(problem, "see `iotax plan` for what would run"));
+    }
+    if let Some((_, why, advice)) = REFUSED.iter().find(|(known, ..)| *known == name) {
+        return Err(Error::syntax(format!("{}: {why}", word.text), *advice));
+    }
+    match WITHOUT_EFFECT.iter().find(|(known, _)| *known == name) {
+        Some((known, why)) if value.is_empty() || !BARE.contains(known) => {
+            line.note(&word.text, why);
+            Ok(())
+        }
+        _ => {
+            let problem = format!("DiskSpd 2.2 has no flag `{}`", word.text);
+            let advice = "values stand right behind the letter, as in -b64K -o32 -rs50";
+            Err(Error::syntax(problem, advice))
+        }
+    }
 }

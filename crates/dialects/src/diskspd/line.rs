@@ -6,12 +6,12 @@ use iotax_experiment::Zone;
 
 use crate::shell::{Start, Word};
 
-/// A value and the bytes of its flag in the text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Given<T> {
-    pub value: T,
-    pub span: Range<usize>,
-}
+/// `-f<size>`, for [`Line::span`].
+pub(super) const END: &str = "-f<size>";
+/// `-f<rst>`.
+pub(super) const HINTS: &str = "-f<rst>";
+/// `-S...`, or `-h`.
+pub(super) const CACHES: &str = "-S";
 
 /// What `-g` limits each thread to, per target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,37 +42,39 @@ pub(super) struct Hints {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Line {
     pub block_bytes: Option<u32>,
-    pub base_bytes: Option<Given<u64>>,
-    pub length_bytes: Option<Given<u64>>,
-    pub end_bytes: Option<Given<u64>>,
-    pub create_bytes: Option<Given<u64>>,
-    pub hints: Option<Given<Hints>>,
-    pub seconds: Option<Given<u32>>,
+    pub base_bytes: Option<u64>,
+    pub length_bytes: Option<u64>,
+    pub end_bytes: Option<u64>,
+    pub create_bytes: Option<u64>,
+    pub hints: Option<Hints>,
+    pub seconds: Option<u32>,
     pub warm_up_seconds: Option<u32>,
-    pub threads_per_target: Option<Given<u32>>,
-    pub threads: Option<Given<u32>>,
-    pub outstanding: Option<Given<u32>>,
-    pub outstanding_per_thread: Option<Given<u32>>,
+    pub threads_per_target: Option<u32>,
+    pub threads: Option<u32>,
+    pub outstanding: Option<u32>,
+    pub outstanding_per_thread: Option<u32>,
     /// Alignment, where one is written.
-    pub random: Option<Given<Option<u64>>>,
-    pub random_percent: Option<Given<u8>>,
+    pub random: Option<Option<u64>>,
+    pub random_percent: Option<u8>,
     /// `-rd`: shares of the random I/Os for parts of the target.
-    pub zones: Option<Given<Vec<Zone>>>,
+    pub zones: Option<Vec<Zone>>,
     /// Stride, where one is written.
-    pub sequential: Option<Given<Option<u64>>>,
-    pub interlocked: Option<Given<()>>,
-    pub thread_stride_bytes: Option<Given<u64>>,
-    pub parallel: Option<Given<()>>,
+    pub sequential: Option<Option<u64>>,
+    pub interlocked: bool,
+    pub thread_stride_bytes: Option<u64>,
+    pub parallel: bool,
     pub write_percent: Option<u8>,
-    pub caching: Option<Given<Caching>>,
-    pub throttle: Option<Given<Throttle>>,
-    pub burst_ios: Option<Given<u32>>,
-    pub think_ms: Option<Given<u32>>,
-    pub write_source_bytes: Option<Given<u64>>,
-    pub completion_routines: Option<Given<()>>,
-    pub no_affinity: Option<Given<()>>,
+    pub caching: Option<Caching>,
+    pub throttle: Option<Throttle>,
+    pub burst_ios: Option<u32>,
+    pub think_ms: Option<u32>,
+    pub write_source_bytes: Option<u64>,
+    pub completion_routines: bool,
+    pub no_affinity: bool,
     pub cpus: Vec<u32>,
-    pub affinity: Option<Given<()>>,
+    pub affinity: bool,
+    /// All of it, targets last.
+    pub words: Vec<Word>,
     pub targets: Vec<Word>,
     pub notes: Vec<String>,
     /// Flags were typed as `/b4K`.
@@ -89,7 +91,7 @@ impl Line {
     /// Percentage of random I/Os.
     pub(super) fn random_percent(&self) -> u8 {
         match (&self.random_percent, &self.random) {
-            (Some(percent), _) => percent.value,
+            (Some(percent), _) => *percent,
             (None, Some(_)) => 100,
             (None, None) => 0,
         }
@@ -97,11 +99,24 @@ impl Line {
 
     /// Threads that work on each target.
     pub(super) fn threads_on_target(&self) -> u32 {
-        self.threads.as_ref().or(self.threads_per_target.as_ref()).map_or(1, |given| given.value)
+        self.threads.or(self.threads_per_target).unwrap_or(1)
     }
 
     pub(super) fn caching(&self) -> Caching {
-        self.caching.as_ref().map(|given| given.value).unwrap_or_default()
+        self.caching.unwrap_or_default()
+    }
+
+    /// The bytes of a flag in the text: of the last that begins so, which counts.
+    pub(super) fn span(&self, flag: &str) -> Range<usize> {
+        let is_size = |text: &str| text[2..].starts_with(|c: char| c.is_ascii_digit());
+        let is_it = |text: &str| match flag {
+            END => text.starts_with("-f") && is_size(text),
+            HINTS => text.starts_with("-f") && !is_size(text),
+            CACHES => text.starts_with("-S") || text.starts_with("-h"),
+            flag => text.starts_with(flag),
+        };
+        let word = self.words.iter().rev().find(|word| is_it(&word.text));
+        word.map_or(0..0, |word| word.span.clone())
     }
 
     /// Tells, once, why a flag changes nothing.

@@ -5,13 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use indexmap::IndexSet;
 use iotax_experiment::units::format_bytes;
 use iotax_experiment::{
-    BlockSizes, Engine, Error, Files, Job, Pace, Pattern, RunLength, Think, Workload,
+    BlockSizes, Engine, Error, Files, Job, Origin, Pace, Pattern, RunLength, Think, Workload,
 };
 
 use super::line::{Line, Throttle};
 use super::split::as_typed;
-use crate::names::Names;
-use crate::targets::{last_part, plain, shorten};
+use crate::names::{Names, last_part, plain, shorten_targets};
 
 const SECOND_NS: u64 = 1_000_000_000;
 /// `DiskSpd`'s own.
@@ -36,7 +35,7 @@ pub(super) fn phases(text: &str, lines: &[Line]) -> Result<Vec<Workload>, Error>
             phase.name = names.take(&jobs.join(" + "));
         }
     }
-    shorten(&mut phases);
+    shorten_targets(&mut phases);
     Ok(phases)
 }
 
@@ -66,7 +65,7 @@ fn workload(text: &str, lines: &[Line], files: &BTreeMap<&str, String>) -> Resul
         jobs,
         index: None,
         requires: None,
-        origin: Some("a DiskSpd command line".into()),
+        origin: Some(Origin::Text("a DiskSpd command line".into())),
         notes: notes.into_iter().collect(),
         yields: None,
     })
@@ -83,15 +82,15 @@ fn window(text: &str, lines: &[Line]) -> Result<(u64, u64), Error> {
         line.start.offset_ns.saturating_add(seconds * SECOND_NS)
     };
     let seconds_ns = |line: &Line| {
-        let seconds = line.seconds.as_ref().map_or(DEFAULT_SECONDS, |given| given.value);
+        let seconds = line.seconds.unwrap_or(DEFAULT_SECONDS);
         u64::from(seconds) * SECOND_NS
     };
     let end_ns = |line: &Line| warm_up_ns(line).saturating_add(seconds_ns(line));
     let start = lines.iter().map(warm_up_ns).max().unwrap_or_default();
     let end = lines.iter().map(end_ns).min().unwrap_or_default();
     if end <= start {
-        let last = lines.iter().rev().find_map(|line| line.seconds.as_ref());
-        let span = last.map_or(0..text.len(), |given| given.span.clone());
+        let last = lines.iter().rev().find(|line| line.seconds.is_some());
+        let span = last.map_or(0..text.len(), |line| line.span("-d"));
         let problem = "no time is left in which all commands are measured";
         let advice = "give them the same -d and -W";
         return Err(Error::syntax(problem, advice).at(text, span));
@@ -102,10 +101,10 @@ fn window(text: &str, lines: &[Line]) -> Result<(u64, u64), Error> {
 fn job(line: &Line, name: String, file: String, notes: &mut IndexSet<String>) -> Job {
     let block = u64::from(line.block_bytes());
     let caching = line.caching();
-    let offset_bytes = line.base_bytes.as_ref().map_or(0, |given| given.value);
+    let offset_bytes = line.base_bytes.unwrap_or(0);
     let threads = line.threads_on_target();
-    let outstanding = line.outstanding_per_thread.as_ref().or(line.outstanding.as_ref());
-    let outstanding = outstanding.map_or(DEFAULT_OUTSTANDING, |given| given.value);
+    let outstanding = line.outstanding_per_thread.or(line.outstanding);
+    let outstanding = outstanding.unwrap_or(DEFAULT_OUTSTANDING);
     // One at a time is synchronous, as in DiskSpd.
     let (engine, queue_depth) = match outstanding {
         _ if caching.mapped => (Engine::Mmap, 1),
@@ -118,7 +117,7 @@ fn job(line: &Line, name: String, file: String, notes: &mut IndexSet<String>) ->
     if caching.remote_only {
         notes.insert("-Sr: O_DIRECT, past this machine's cache; a server's own cache stays".into());
     }
-    if line.interlocked.is_some() && threads == 1 {
+    if line.interlocked && threads == 1 {
         notes.insert("-si: one thread has no other to share its offset with".into());
     }
     Job {
@@ -128,41 +127,36 @@ fn job(line: &Line, name: String, file: String, notes: &mut IndexSet<String>) ->
         read_percent: 100 - line.write_percent.unwrap_or(0),
         pattern: pattern(line),
         block_sizes: BlockSizes::Fixed(line.block_bytes()),
-        align_bytes: line.random.as_ref().and_then(|given| given.value).filter(|a| *a != block),
+        align_bytes: line.random.flatten().filter(|a| *a != block),
         files: Files::Shared(file),
         size_bytes: size_bytes(line, offset_bytes, notes),
         offset_bytes,
         pace: pace(line, threads, notes),
-        think: line.burst_ios.as_ref().zip(line.think_ms.as_ref()).map(|(ios, ms)| Think {
-            time_ns: u64::from(ms.value) * 1_000_000,
-            after_ios: ios.value,
-        }),
+        think: line
+            .burst_ios
+            .zip(line.think_ms)
+            .map(|(after_ios, ms)| Think { time_ns: u64::from(ms) * 1_000_000, after_ios }),
         direct: caching.unbuffered || caching.remote_only,
         write_through: caching.write_through,
         start_delay_ns: line.start.offset_ns,
         cpus: line.cpus.clone(),
         // As DiskSpd issues them.
         submit_batch: (engine == Engine::IoUring).then_some(1),
-        advise: line
-            .hints
-            .as_ref()
-            .is_some_and(|given| given.value.random != given.value.sequential),
+        advise: line.hints.is_some_and(|hints| hints.random != hints.sequential),
         ..Job::new(name)
     }
 }
 
 fn pattern(line: &Line) -> Pattern {
     let block = u64::from(line.block_bytes());
-    let stride = line.sequential.as_ref().and_then(|given| given.value);
+    let stride = line.sequential.flatten();
     let step_bytes = stride.unwrap_or(block);
     let several = line.threads_on_target() > 1;
     match line.random_percent() {
-        100 => {
-            line.zones.as_ref().map_or(Pattern::Random, |zones| Pattern::Zoned(zones.value.clone()))
-        }
-        0 if several && line.interlocked.is_some() => Pattern::Interlocked(step_bytes),
-        0 if let Some(apart) = &line.thread_stride_bytes => {
-            Pattern::Staggered { step_bytes, apart_bytes: apart.value }
+        100 => line.zones.clone().map_or(Pattern::Random, Pattern::Zoned),
+        0 if several && line.interlocked => Pattern::Interlocked(step_bytes),
+        0 if let Some(apart_bytes) = line.thread_stride_bytes => {
+            Pattern::Staggered { step_bytes, apart_bytes }
         }
         0 if step_bytes != block => Pattern::Strided(step_bytes),
         0 => Pattern::Sequential,
@@ -172,11 +166,11 @@ fn pattern(line: &Line) -> Pattern {
 }
 
 fn size_bytes(line: &Line, offset_bytes: u64, notes: &mut IndexSet<String>) -> u64 {
-    if let Some(length) = &line.length_bytes {
-        return length.value;
+    if let Some(length) = line.length_bytes {
+        return length;
     }
-    if let Some(end) = line.end_bytes.as_ref().or(line.create_bytes.as_ref()) {
-        return end.value.saturating_sub(offset_bytes);
+    if let Some(end) = line.end_bytes.or(line.create_bytes) {
+        return end.saturating_sub(offset_bytes);
     }
     notes.insert(format!(
         "without -c, -f or -B's length {} are used; change it with --set size=SIZE",
@@ -186,11 +180,11 @@ fn size_bytes(line: &Line, offset_bytes: u64, notes: &mut IndexSet<String>) -> u
 }
 
 fn pace(line: &Line, threads: u32, notes: &mut IndexSet<String>) -> Pace {
-    let Some(throttle) = &line.throttle else { return Pace::Closed };
+    let Some(throttle) = line.throttle else { return Pace::Closed };
     notes.insert(
         "-g: I/Os are offered at this rate, latencies count from when they were due".into(),
     );
-    let of_thread = match throttle.value {
+    let of_thread = match throttle {
         Throttle::Iops(iops) => f64::from(iops),
         Throttle::BytesPerMillisecond(bytes) => {
             f64::from(bytes) * 1000.0 / f64::from(line.block_bytes())

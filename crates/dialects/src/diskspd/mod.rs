@@ -10,15 +10,12 @@
 //! changes nothing that is measured. Sources: `CmdLineParser.cpp` and `Profile::Validate` of
 //! <https://github.com/microsoft/diskspd>, and its wiki.
 
-mod caching;
 mod conflicts;
 mod flags;
 mod line;
 mod meaning;
 mod split;
-mod unoffered;
 mod values;
-mod zones;
 
 use std::ops::Range;
 
@@ -52,7 +49,7 @@ fn read(text: &str) -> Result<Vec<Workload>, Error> {
         let placed = |(span, error): (Range<usize>, Box<Error>)| {
             typed(*error, command.slashes).at(text, span)
         };
-        let mut line = flags::read(&command).map_err(placed)?;
+        let mut line = flags::read_flags(&command).map_err(placed)?;
         conflicts::refuse(&line).map_err(placed)?;
         line.slashes = command.slashes;
         line.start = command.start;

@@ -24,7 +24,7 @@ impl Command {
 
 /// The commands of `text`, and what was left out of it.
 pub(super) fn commands(text: &str) -> Result<(Vec<Command>, Vec<String>), Error> {
-    let Pasted { runs, notes } = shell::read(text, Tool::DiskSpd)?;
+    let Pasted { runs, notes } = shell::read_pasted(text, Tool::DiskSpd)?;
     let advice = "write for example diskspd -b4K -r -o32 -d10 -Sh -c1G io.dat";
     let mut commands = Vec::new();
     for run in runs {

@@ -11,7 +11,6 @@ mod outside;
 mod place;
 pub mod reach;
 mod section;
-mod setting;
 pub mod values;
 pub mod written;
 
@@ -20,9 +19,8 @@ use iotax_experiment::{Error, Workload};
 
 pub use beyond::{Beyond, check_drivers, require_native};
 pub use outside::{Include, Machine, Outside};
-pub use place::Place;
-pub use section::{Ignored, Section};
-pub use setting::Setting;
+pub use place::TextPlace;
+pub use section::{Ignored, Section, Setting};
 
 /// The phases of a job file; `stonewall` separates them.
 ///

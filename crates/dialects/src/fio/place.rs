@@ -12,7 +12,7 @@ pub(super) const COMMAND_LINE: &str = "a command line";
 
 /// A part of a line of a job file, or of a command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct TextPlace {
     /// The file's name as the caller or `include` gave it; `a command line` for those, and `the
     /// script` for one of several lines.
     pub source: Arc<str>,
@@ -24,7 +24,7 @@ pub struct Place {
     pub span: Range<usize>,
 }
 
-impl Place {
+impl TextPlace {
     /// In words: `job.fio, line 7`, or `a command line`.
     pub fn words(&self) -> String {
         match self.line {
@@ -34,6 +34,11 @@ impl Place {
             0 => self.source.to_string(),
             line => format!("{}, line {line}", self.source),
         }
+    }
+
+    /// Another part of the same text.
+    pub(super) fn part(&self, span: Range<usize>) -> Self {
+        Self { span, ..self.clone() }
     }
 
     /// Puts this position to an error, the caret under all of it.

@@ -27,39 +27,16 @@ const OF_THE_PROGRAM: [(&str, &str); 9] = [
 
 /// Engines that reach beyond a file or device on this machine, or drive one past the guard over
 /// data that is in use.
-const ENGINES: &[(&str, &str)] = &[
+const ENGINES: [(&str, &str); 4] = [
     ("exec", PROGRAM),
-    ("net", NETWORK),
-    ("netsplice", NETWORK),
-    ("rdma", NETWORK),
-    ("rados", NETWORK),
-    ("rbd", NETWORK),
-    ("http", NETWORK),
-    ("nbd", NETWORK),
-    ("nfs", NETWORK),
-    ("dfs", NETWORK),
-    ("gfapi", NETWORK),
-    ("gfapi_async", NETWORK),
-    ("libhdfs", NETWORK),
-    ("libiscsi", NETWORK),
-    ("librpma_apm_client", NETWORK),
-    ("librpma_apm_server", NETWORK),
-    ("librpma_gpspm_client", NETWORK),
-    ("librpma_gpspm_server", NETWORK),
-    ("ime_psync", NETWORK),
-    ("ime_psyncv", NETWORK),
-    ("ime_aio", NETWORK),
-    ("e4defrag", OUTSIDE),
-    ("libblkio", OUTSIDE),
-    ("xnvme", OUTSIDE),
-    ("io_uring_cmd", OUTSIDE),
-    ("sg", OUTSIDE),
-    ("mtd", OUTSIDE),
-    ("libzbc", OUTSIDE),
-    ("dev-dax", OUTSIDE),
-    ("pmemblk", OUTSIDE),
-    ("external", FOREIGN),
-    ("dummy", FOREIGN),
+    (
+        "net netsplice rdma rados rbd http nbd nfs dfs gfapi gfapi_async libhdfs libiscsi \
+         librpma_apm_client librpma_apm_server librpma_gpspm_client librpma_gpspm_server \
+         ime_psync ime_psyncv ime_aio",
+        NETWORK,
+    ),
+    ("e4defrag libblkio xnvme io_uring_cmd sg mtd libzbc dev-dax pmemblk", OUTSIDE),
+    ("external dummy", FOREIGN),
 ];
 
 /// Engines of fio that read and write the files they are given, and nothing else.
@@ -73,7 +50,8 @@ pub fn refused_by_driver(name: &str, value: &str) -> Option<&'static str> {
     if name == "ioengine" {
         // `external:/path` and a bare path both load a shared object.
         let engine = value.split(':').next().unwrap_or(value).trim();
-        let known = ENGINES.iter().find(|(known, _)| *known == engine).map(|(_, why)| *why);
+        let is_it = |names: &str| names.split(' ').any(|name| name == engine);
+        let known = ENGINES.iter().find(|(names, _)| is_it(names)).map(|(_, why)| *why);
         return known.or(value.contains('/').then_some(FOREIGN));
     }
     if let Some((_, why)) = OF_THE_PROGRAM.iter().find(|(known, _)| *known == name) {

@@ -4,12 +4,11 @@ use iotax_experiment::{
     BlockSizes, Bound, Engine, Extent, Files, Job, Pace, Pattern, RunLength, Think, Trims, Zone,
 };
 
-use super::options::Options;
 use super::shares::shares;
-use super::values::{can_stand, duration, file_name, size};
+use super::values::{Options, can_stand, duration, file_name, size};
 
 /// All of a job, its options of fio last; those replace ours of the same name.
-pub(super) fn options(job: &Job) -> Vec<(String, Option<String>)> {
+pub(crate) fn options(job: &Job) -> Vec<(String, Option<String>)> {
     let mut options = Options::default();
     options.give("ioengine", engine(job.engine));
     accesses(job, &mut options);
@@ -26,8 +25,8 @@ pub(super) fn options(job: &Job) -> Vec<(String, Option<String>)> {
         options.retain(|(name, _)| name != "sqthread_poll");
     }
     options.retain(|(name, _)| job.fio.iter().all(|verbatim| verbatim.name != *name));
-    let verbatim = job.fio.iter().map(|option| (option.name.clone(), option.value.clone()));
-    options.extend(verbatim.filter(can_stand));
+    let verbatim = job.fio.iter().filter(|one| can_stand(&one.name, one.value.as_deref()));
+    options.extend(verbatim.map(|option| (option.name.clone(), option.value.clone())));
     options
 }
 

@@ -8,7 +8,6 @@
 //! 10 x 2^20, and only `10MiB` as 10^7 (its default is `kb_base=1024`).
 
 mod job;
-mod options;
 mod shares;
 mod times;
 mod values;
@@ -16,8 +15,9 @@ mod without;
 
 use std::fmt::Write as _;
 
-use iotax_experiment::{Job, Workload};
+use iotax_experiment::Workload;
 
+pub(crate) use job::options;
 pub use times::{Times, times};
 pub(crate) use values::file_name;
 pub use values::is_writable;
@@ -64,14 +64,9 @@ pub fn sections(workload: &Workload) -> Vec<Section> {
         while sections.iter().any(|other| other.name == name) {
             name.push('_');
         }
-        sections.push(Section { name, options: job::options(job) });
+        sections.push(Section { name, options: options(job) });
     }
     sections
-}
-
-/// What one job is in fio's words, without where it goes and how long it takes.
-pub(crate) fn options(job: &Job) -> Vec<(String, Option<String>)> {
-    job::options(job)
 }
 
 /// A job file of these sections. What cannot stand in one is left out, or replaced by `_` in
@@ -87,7 +82,10 @@ pub fn text(sections: &[Section]) -> String {
         };
         // Writing to a String cannot fail.
         let _ = writeln!(text, "{gap}[{name}]");
-        for (option, value) in section.options.iter().filter(|option| values::can_stand(option)) {
+        let can_stand = |(option, value): &&(String, Option<String>)| {
+            values::can_stand(option, value.as_deref())
+        };
+        for (option, value) in section.options.iter().filter(can_stand) {
             let _ = match value {
                 Some(value) => writeln!(text, "{option}={value}"),
                 None => writeln!(text, "{option}"),

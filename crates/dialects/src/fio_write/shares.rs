@@ -2,8 +2,7 @@
 
 use iotax_experiment::{Content, IoPriority, Job, NumaMemory, PriorityShare};
 
-use super::options::Options;
-use super::values::{duration, size};
+use super::values::{Options, duration, size};
 
 const WHOLE: u8 = 100;
 

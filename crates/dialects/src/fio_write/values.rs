@@ -1,9 +1,27 @@
 //! Values as fio reads them, and the texts that it would misread.
 
+use std::fmt::Display;
+
 /// The longest line that fio reads: it takes 4096 bytes with their end.
 const LONGEST_LINE: usize = 4000;
 /// The longest name of a section.
 const LONGEST_NAME: usize = 200;
+
+/// Options under construction.
+#[derive(Default)]
+pub(super) struct Options(pub(super) Vec<(String, Option<String>)>);
+
+impl Options {
+    pub(super) fn give(&mut self, name: &str, value: impl Display) {
+        self.0.push((name.to_owned(), Some(format!("{value}"))));
+    }
+
+    pub(super) fn give_if(&mut self, given: bool, name: &str) {
+        if given {
+            self.give(name, 1);
+        }
+    }
+}
 
 /// Bytes with the largest letter that divides them.
 pub(super) fn size(bytes: u64) -> String {
@@ -59,12 +77,12 @@ pub fn is_writable(value: &str) -> bool {
 }
 
 /// Whether fio reads the option as it is meant.
-pub(super) fn can_stand((name, value): &(String, Option<String>)) -> bool {
+pub(super) fn can_stand(name: &str, value: Option<&str>) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     !name.is_empty()
         && name.len() < LONGEST_NAME
         && name.chars().all(plain)
-        && value.as_deref().is_none_or(is_writable)
+        && value.is_none_or(is_writable)
 }
 
 #[cfg(test)]

@@ -103,11 +103,10 @@ fn of_job(job: &Job) -> Vec<String> {
     if times.into_iter().flatten().any(|ns| !ns.is_multiple_of(MICROSECOND_NS)) {
         lost.push("its pauses are rounded to whole microseconds".into());
     }
-    let options = job.fio.iter().map(|option| (option.name.clone(), option.value.clone()));
-    for (name, _) in options.filter(|option| !can_stand(option)) {
+    for option in job.fio.iter().filter(|one| !can_stand(&one.name, one.value.as_deref())) {
         lost.push(format!(
             "option {}: a job file cannot hold its value (`;`, `#`, a line's end)",
-            name.escape_debug()
+            option.name.escape_debug()
         ));
     }
     lost

@@ -10,8 +10,7 @@
 use serde::Deserialize;
 
 use super::error::Error;
-use super::flow::Flow;
-use super::imported::Imported;
+use super::imported::{Flow, Imported};
 use super::json;
 use super::number::Number;
 
@@ -51,7 +50,7 @@ fn is_csv(text: &str) -> bool {
 /// # Errors
 /// [`Error::CutOff`] or [`Error::Json`] for what is no whole JSON, [`Error::Nothing`] for CSV, and where
 /// no stream was measured, [`Error::Number`] for a figure that cannot be.
-pub fn read(text: &str) -> Result<Imported, Error> {
+pub fn read_k8s_netperf(text: &str) -> Result<Imported, Error> {
     if is_csv(text) {
         return Err(nothing("its CSV is not read; run k8s-netperf --json and keep what it prints"));
     }
@@ -107,24 +106,23 @@ impl Document {
             _ => return Ok(None),
         };
         let name = self.name();
-        let count = |number: Number, field: &str| number.count(&name, || field.to_owned());
         let unit = self.tput_metric.as_str();
         if unit != "Mb/s" {
             return Err(nothing(format!("the throughput of {name:?} is in {unit:?}, not in Mb/s")));
         }
-        let rate = self.throughput.positive(&name, || "throughput".to_owned())?.unwrap_or(0.0);
+        let rate = self.throughput.positive(&name, "throughput")?.unwrap_or(0.0);
         if rate <= 0.0 {
             return Err(nothing(format!("{name:?} has no throughput: its runs failed")));
         }
-        let seconds = count(self.duration, "duration")?.unwrap_or(0);
+        let seconds = self.duration.count(&name, "duration")?.unwrap_or(0);
         if !(1..=LONGEST_S).contains(&seconds) {
-            return Err(self.duration.wrong(&name, "duration".to_owned(), "from 1 s to ten days"));
+            return Err(self.duration.wrong(&name, "duration", "from 1 s to ten days"));
         }
-        let flows = count(self.parallelism, "parallelism")?.unwrap_or(1).max(1);
+        let flows = self.parallelism.count(&name, "parallelism")?.unwrap_or(1).max(1);
         Ok(Some(Flow {
             is_udp,
             flows: u32::try_from(flows).unwrap_or(u32::MAX),
-            block_bytes: count(self.message_size, "messageSize")?.unwrap_or(0).max(1),
+            block_bytes: self.message_size.count(&name, "messageSize")?.unwrap_or(0).max(1),
             bits_per_s: rate * 1e6,
             seconds,
             name,
@@ -159,7 +157,7 @@ mod tests {
 
     #[test]
     fn streams_are_jobs_and_the_rest_is_left_out_and_said() {
-        let result = read(ROWS).unwrap();
+        let result = read_k8s_netperf(ROWS).unwrap();
         let rates = result.jobs.iter().map(|job| {
             let mbit_per_s = 8e3 * job.write.bytes as f64 / job.active_ns as f64;
             format!("{} ({}): {mbit_per_s:.3} Mbit/s", job.name, job.engine)
@@ -179,7 +177,7 @@ mod tests {
 
     #[test]
     fn what_is_no_measurement_says_why() {
-        let error = |text: &str| read(text).unwrap_err().to_string();
+        let error = |text: &str| read_k8s_netperf(text).unwrap_err().to_string();
         assert_snapshot!(error("Driver,Profile,Same node,Throughput Metric\n"), @"it holds no measurement of k8s-netperf: its CSV is not read; run k8s-netperf --json and keep what it prints");
         assert_snapshot!(error(&ROWS.replace("_STREAM", "_RR")), @"it holds no measurement of k8s-netperf: of TCP_CRR, TCP_RR, UDP_RR it keeps no time of a round trip, only means of 99th percentiles; run a profile of TCP_STREAM or UDP_STREAM");
         assert_snapshot!(error(&ROWS.replace("\"duration\": 10", "\"duration\": 0")), @"job netperf TCP_STREAM 1024x1: duration is 0, but should be from 1 s to ten days");

@@ -6,8 +6,7 @@
 use serde::Deserialize;
 
 use super::error::Error;
-use super::flow::Flow;
-use super::imported::Imported;
+use super::imported::{Flow, Imported};
 use super::json;
 use super::number::Number;
 
@@ -71,7 +70,7 @@ fn is_for_people(text: &str) -> bool {
 /// # Errors
 /// [`Error::CutOff`] or [`Error::Json`] for what is no whole JSON, [`Error::Nothing`] for other formats
 /// and for a run that measured nothing, [`Error::Number`] for a figure that cannot be.
-pub fn read(text: &str) -> Result<Imported, Error> {
+pub fn read_knb(text: &str) -> Result<Imported, Error> {
     if is_for_people(text) {
         return Err(nothing(
             "it is not in JSON; run knb again with -o json, or knb -fd DATA -o json",
@@ -92,7 +91,7 @@ pub fn read(text: &str) -> Result<Imported, Error> {
         for (protocol, cell) in [("tcp", cells.tcp), ("udp", cells.udp)] {
             let Some(cell) = cell else { continue };
             let name = format!("{path} {protocol}");
-            let mbit_per_s = cell.bandwidth.positive(&name, || "bandwidth".to_owned())?;
+            let mbit_per_s = cell.bandwidth.positive(&name, "bandwidth")?;
             let bits_per_s = mbit_per_s.unwrap_or(0.0) * 1e6;
             if bits_per_s <= 0.0 {
                 return Err(nothing(format!("{name} has no bandwidth: its run of iperf3 failed")));
@@ -139,7 +138,7 @@ mod tests {
 
     #[test]
     fn a_cell_is_a_job_of_the_rate_that_was_received() {
-        let result = read(JSON).unwrap();
+        let result = read_knb(JSON).unwrap();
         let rates = result.jobs.iter().map(|job| {
             let mbit_per_s = 8e3 * job.write.bytes as f64 / job.active_ns as f64;
             format!("{} ({}): {mbit_per_s:.0} Mbit/s", job.name, job.engine)
@@ -157,7 +156,7 @@ mod tests {
 
     #[test]
     fn what_is_no_measurement_says_why() {
-        let error = |text: &str| read(text).unwrap_err().to_string();
+        let error = |text: &str| read_knb(text).unwrap_err().to_string();
         assert_snapshot!(error(include_str!("../../tests/fixtures/knb/knb-1.txt")), @"it holds no measurement of knb: it is not in JSON; run knb again with -o json, or knb -fd DATA -o json");
         assert_snapshot!(error(include_str!("../../tests/fixtures/knb/knb-1.yaml")), @"it holds no measurement of knb: it is not in JSON; run knb again with -o json, or knb -fd DATA -o json");
         assert_snapshot!(error(&JSON[..900]), @"line 1: the JSON that begins here is cut off: what wrote it was ended before it was done");

@@ -3,18 +3,18 @@
 pub mod diskspd;
 pub(crate) mod error;
 pub mod fio;
-mod flow;
 mod imported;
 pub mod iperf3;
 mod json;
 pub mod k8s_netperf;
 pub mod knb;
 mod number;
+pub(crate) mod options;
 mod sniff;
-mod tidy;
 mod xml;
 
 pub use error::Error;
 pub use imported::Imported;
 pub(crate) use imported::system;
-pub use sniff::{Tool, open, sniff, sniff_file};
+pub use options::Options;
+pub use sniff::{ResultTool, open, sniff, sniff_file};

@@ -1,6 +1,6 @@
 //! Numbers of a result: read as they are, judged where their meaning is known.
 
-use std::fmt;
+use std::fmt::{self, Display};
 
 use serde::{Deserialize, Deserializer, de};
 
@@ -42,40 +42,32 @@ impl Number {
     }
 
     /// As a count of something; `None` if absent.
-    pub(super) fn count(
-        self,
-        job: &str,
-        field: impl FnOnce() -> String,
-    ) -> Result<Option<u64>, Error> {
+    pub(super) fn count(self, job: &str, field: impl Display) -> Result<Option<u64>, Error> {
         match self {
             Self::Absent => Ok(None),
             Self::Whole(n) if n <= MOST => Ok(Some(n)),
             Self::Other(x) if (0.0..=MOST as f64).contains(&x) => Ok(Some(whole(x))),
-            _ => Err(self.wrong(job, field(), "a count from 0 to 9 * 10^15")),
+            _ => Err(self.wrong(job, field, "a count from 0 to 9 * 10^15")),
         }
     }
 
     /// As a share or a mean; `None` if absent.
-    pub(super) fn positive(
-        self,
-        job: &str,
-        field: impl FnOnce() -> String,
-    ) -> Result<Option<f64>, Error> {
+    pub(super) fn positive(self, job: &str, field: impl Display) -> Result<Option<f64>, Error> {
         match self.float() {
             Some(x) if (0.0..=MOST as f64).contains(&x) => Ok(Some(x)),
             None => Ok(None),
-            Some(_) => Err(self.wrong(job, field(), "a number from 0 to 9 * 10^15")),
+            Some(_) => Err(self.wrong(job, field, "a number from 0 to 9 * 10^15")),
         }
     }
 
-    pub(super) fn wrong(self, job: &str, field: String, expected: &'static str) -> Error {
+    pub(super) fn wrong(self, job: &str, field: impl Display, expected: &'static str) -> Error {
         let value = match self {
             Self::Absent => "absent".to_owned(),
             Self::Whole(n) => n.to_string(),
             Self::Other(x) if x.abs() > MOST as f64 => format!("{x:e}"),
             Self::Other(x) => x.to_string(),
         };
-        Error::Number { job: job.to_owned(), field, value, expected }
+        Error::Number { job: job.to_owned(), field: field.to_string(), value, expected }
     }
 }
 

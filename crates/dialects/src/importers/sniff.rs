@@ -15,7 +15,7 @@ const START_BYTES: usize = 64 << 10;
 
 /// Whose result it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tool {
+pub enum ResultTool {
     /// fio, in JSON or JSON+; iotax's own JSON of a run has the same shape.
     Fio,
     /// `DiskSpd`, in XML; in text, of which [`open`] says what to do about it.
@@ -28,7 +28,7 @@ pub enum Tool {
     K8sNetperf,
 }
 
-impl Tool {
+impl ResultTool {
     /// What people call it.
     pub const fn name(self) -> &'static str {
         match self {
@@ -42,34 +42,34 @@ impl Tool {
 }
 
 /// Tells whose result begins with `start`; `None` if it is nobody's that is known.
-pub fn sniff(start: &[u8]) -> Option<Tool> {
+pub fn sniff(start: &[u8]) -> Option<ResultTool> {
     let text = decoded(start);
     let text = text.trim_start();
     // A client of fio begins its lines with the server's name in the same brackets.
     if text.starts_with('<') && text.contains("<Results") {
-        return Some(Tool::Diskspd);
+        return Some(ResultTool::Diskspd);
     }
     // It is not read, but told from what is no result at all.
     if diskspd::is_text(text) {
-        return Some(Tool::Diskspd);
+        return Some(ResultTool::Diskspd);
     }
     if iperf3::is_start(text) {
-        return Some(Tool::Iperf3);
+        return Some(ResultTool::Iperf3);
     }
     if knb::is_start(text) {
-        return Some(Tool::Knb);
+        return Some(ResultTool::Knb);
     }
     if k8s_netperf::is_start(text) {
-        return Some(Tool::K8sNetperf);
+        return Some(ResultTool::K8sNetperf);
     }
-    (text.contains('{') && text.contains("\"fio version\"")).then_some(Tool::Fio)
+    (text.contains('{') && text.contains("\"fio version\"")).then_some(ResultTool::Fio)
 }
 
 /// Whose result the file at `path` is; `None` if it is nobody's, or no regular file.
 ///
 /// # Errors
 /// [`Error::Read`] if it is there and cannot be read.
-pub fn sniff_file(path: &Path) -> Result<Option<Tool>, Error> {
+pub fn sniff_file(path: &Path) -> Result<Option<ResultTool>, Error> {
     match fs::metadata(path) {
         Ok(metadata) if metadata.is_file() => {}
         _ => return Ok(None),
@@ -103,11 +103,11 @@ pub fn open(path: &Path) -> Result<Imported, Error> {
     };
     let text = decoded(&bytes);
     let found = match tool {
-        Tool::Fio => fio::read(&text),
-        Tool::Diskspd => diskspd::read(&text),
-        Tool::Iperf3 => iperf3::read(&text),
-        Tool::Knb => knb::read(&text),
-        Tool::K8sNetperf => k8s_netperf::read(&text),
+        ResultTool::Fio => fio::read_fio(&text),
+        ResultTool::Diskspd => diskspd::read_diskspd(&text),
+        ResultTool::Iperf3 => iperf3::read_iperf3(&text),
+        ResultTool::Knb => knb::read_knb(&text),
+        ResultTool::K8sNetperf => k8s_netperf::read_k8s_netperf(&text),
     };
     found.map_err(|source| Error::Broken { path: path.to_owned(), source })
 }
@@ -154,13 +154,16 @@ mod tests {
 
     #[test]
     fn a_result_is_known_by_what_is_in_it() {
-        assert_eq!(sniff(b"fio: a warning\n{\n  \"fio version\" : \"fio-3.33\","), Some(Tool::Fio));
+        assert_eq!(
+            sniff(b"fio: a warning\n{\n  \"fio version\" : \"fio-3.33\","),
+            Some(ResultTool::Fio)
+        );
         assert_eq!(
             sniff(b"<vm> j: (g=0)\n\n{\n  \"fio version\" : \"fio-3.33\","),
-            Some(Tool::Fio)
+            Some(ResultTool::Fio)
         );
-        assert_eq!(sniff(XML.as_bytes()), Some(Tool::Diskspd));
-        assert_eq!(sniff(b"{\"start\":{\"version\":\t\"iperf 3.12\","), Some(Tool::Iperf3));
+        assert_eq!(sniff(XML.as_bytes()), Some(ResultTool::Diskspd));
+        assert_eq!(sniff(b"{\"start\":{\"version\":\t\"iperf 3.12\","), Some(ResultTool::Iperf3));
         for other in ["", "{}", "<html>", "\0\0\0", "{\"json_format\": 1}", "{\"version\": \"3\"}"]
         {
             assert_eq!(sniff(other.as_bytes()), None, "{other}");
@@ -171,7 +174,7 @@ mod tests {
     fn what_a_shell_of_windows_writes_is_read() {
         let little: Vec<u8> =
             [0xff, 0xfe].into_iter().chain(XML.encode_utf16().flat_map(u16::to_le_bytes)).collect();
-        assert_eq!(sniff(&little), Some(Tool::Diskspd));
+        assert_eq!(sniff(&little), Some(ResultTool::Diskspd));
         assert_eq!(decoded(&little), XML);
         let marked = [&[0xef, 0xbb, 0xbf], XML.as_bytes()].concat();
         assert_eq!(decoded(&marked), XML);

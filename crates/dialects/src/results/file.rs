@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use iotax_experiment::Job;
 use iotax_record::{JobRecord, LoadRecord, Outcome, Placed};
 
+use crate::importers::Options;
+
 /// One result that was read.
 pub(super) struct ResultFile {
     pub arm: usize,
@@ -34,7 +36,7 @@ pub(super) struct Measured {
     /// What is known of it.
     pub job: Job,
     /// Its options in fio's words; empty if the result does not tell.
-    pub options: Vec<(String, String)>,
+    pub options: Options,
     /// Its runs: one in a file of another tool, as many as trials in a record.
     pub runs: Vec<Run>,
 }
@@ -47,6 +49,13 @@ pub(super) struct Run {
     pub outcome: Outcome,
     /// That job alone.
     pub load: Option<LoadRecord>,
+}
+
+impl ResultFile {
+    /// Whether iotax made it.
+    pub(super) fn is_ours(&self) -> bool {
+        self.tool.starts_with("iotax")
+    }
 }
 
 impl Measured {

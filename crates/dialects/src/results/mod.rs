@@ -2,7 +2,6 @@
 //! what they do not say stays unsaid.
 
 mod file;
-mod job;
 mod partners;
 mod record;
 mod sameness;
@@ -12,7 +11,9 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use indexmap::IndexSet;
-use iotax_experiment::{Arm, CloudChoice, Design, Draft, Source, Spec, Stop, Target, Workload};
+use iotax_experiment::{
+    Arm, CloudChoice, Design, Draft, Origin, Source, Spec, Stop, Target, Workload,
+};
 use iotax_record::{
     End, EndReason, ExperimentHead, FORMAT, JobRecord, Outcome, Placed, Site, Trial,
 };
@@ -60,7 +61,7 @@ pub fn is_result(path: &Path) -> Result<bool, Error> {
 /// # Errors
 /// As [`importers::open`]; a record that cannot be read; [`Error::Incomparable`] if an arm names a
 /// file twice, or the results have no job in common.
-pub fn read(
+pub fn read_results(
     arms: Vec<SavedArm>,
     stop: Stop,
     command: Vec<String>,
@@ -162,8 +163,8 @@ impl SavedArm {
 /// What is at `path`, or the results there: a record of results holds several.
 fn read_file(arm: usize, path: &Path) -> Result<Vec<ResultFile>, Error> {
     match record::place(path) {
-        Some((dir, of)) => record::read(arm, path, &dir, of.as_deref()),
-        None => Ok(vec![tool::of(arm, path, importers::open(path)?)]),
+        Some((dir, of)) => record::read_record(arm, path, &dir, of.as_deref()),
+        None => Ok(vec![tool::of_tool(arm, path, importers::open(path)?)]),
     }
 }
 
@@ -298,23 +299,23 @@ fn workload(reads: &[ResultFile], name: &str, notes: Vec<String>) -> Workload {
     let tools = tools(having());
     Workload {
         name: name.to_owned(),
-        about: format!("Results of {tools}, read from files; nothing was run."),
+        about: format!("Results of {}, read from files; nothing was run.", tools.join(" and ")),
         ramp_ns: 0,
         time_ns: windows.map(|load| load.window_ns).max().unwrap_or(0),
         jobs: job.into_iter().collect(),
         index: None,
         primary: name.to_owned(),
         requires: None,
-        origin: Some(format!("results of {tools}")),
+        origin: Some(Origin::Results { tools, are_ours: having().all(ResultFile::is_ours) }),
         notes,
         yields: None,
     }
 }
 
-/// `fio 3.33`, `fio 3.33 and DiskSpd 2.2.0`.
-fn tools<'a>(reads: impl Iterator<Item = &'a ResultFile>) -> String {
-    let tools: IndexSet<&str> = reads.map(|read| read.tool.as_str()).collect();
-    tools.into_iter().collect::<Vec<_>>().join(" and ")
+/// `fio 3.33`, each once.
+fn tools<'a>(reads: impl Iterator<Item = &'a ResultFile>) -> Vec<String> {
+    let tools: IndexSet<&String> = reads.map(|read| &read.tool).collect();
+    tools.into_iter().cloned().collect()
 }
 
 fn site(arm: &Arm, reads: &[ResultFile], index: usize) -> Site {
@@ -338,7 +339,11 @@ fn site(arm: &Arm, reads: &[ResultFile], index: usize) -> Site {
     Site {
         kind: "results".to_owned(),
         target: arm.target.to_string(),
-        notes: std::iter::once(tools(own())).chain(told).chain(latency).chain(warnings).collect(),
+        notes: std::iter::once(tools(own()).join(" and "))
+            .chain(told)
+            .chain(latency)
+            .chain(warnings)
+            .collect(),
         placed: only.map(|placed| (*placed).clone()),
         ..Site::default()
     }

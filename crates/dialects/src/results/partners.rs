@@ -65,7 +65,5 @@ fn shortened(names: &[String]) -> String {
 
 /// Whether some of them are records of several arms, of which each names its jobs.
 pub(super) fn are_arms(reads: &[ResultFile]) -> bool {
-    reads.iter().any(|read| {
-        read.tool.starts_with("iotax") && read.jobs.iter().all(|job| job.name.contains(": "))
-    })
+    reads.iter().any(|read| read.is_ours() && read.jobs.iter().all(|job| job.name.contains(": ")))
 }

@@ -39,7 +39,7 @@ struct Part<'a> {
 ///
 /// The trials of a run are one result, for they share a day and a machine. A record of results has as
 /// many as there were.
-pub(super) fn read(
+pub(super) fn read_record(
     arm: usize,
     path: &Path,
     dir: &Path,
@@ -134,11 +134,10 @@ fn named(workload: &Workload, job: &Job, workloads: &[&Workload]) -> String {
 
 fn measured(part: &Part<'_>) -> Measured {
     let job = Job { name: part.name.clone(), ..part.job.clone() };
-    let mut options: Vec<(String, String)> = fio_write::options(part.job)
-        .into_iter()
-        .map(|(name, value)| (name, value.unwrap_or_default()))
-        .collect();
-    options.push(("runtime".to_owned(), format_duration(part.time_ns)));
+    let of_job = fio_write::options(part.job).into_iter();
+    let of_job = of_job.map(|(name, value)| (name, value.unwrap_or_default()));
+    let runtime = ("runtime".to_owned(), format_duration(part.time_ns));
+    let options = of_job.chain([runtime]).collect();
     Measured { name: part.name.clone(), job, options, runs: Vec::new() }
 }
 

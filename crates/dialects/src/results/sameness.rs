@@ -4,6 +4,8 @@ use indexmap::IndexSet;
 use iotax_experiment::Arm;
 
 use super::file::{Measured, ResultFile};
+use crate::importers::Options;
+use crate::importers::options::{bytes, microseconds};
 
 /// Options that make a load another one, with what fio takes if they are not given.
 const WATCHED: [(&str, &str); 19] = [
@@ -89,15 +91,11 @@ pub(super) fn one_shape(reads: &mut [ResultFile]) -> Vec<String> {
 }
 
 /// What a job does, as far as options tell: direction and order, block size, depth.
-fn shape(options: &[(String, String)]) -> Option<[String; 3]> {
-    let value = |names: &[&str]| {
-        let found = options.iter().rev().find(|(name, _)| names.contains(&name.as_str()));
-        found.map(|(_, value)| value.clone())
-    };
-    let order = value(&["rw", "readwrite"])?;
-    let block = value(&["bs", "blocksize", "bssplit", "bsrange"])?;
-    let block = bytes(&block).map_or(block, |bytes| bytes.to_string());
-    Some([order, block, value(&["iodepth"]).unwrap_or_else(|| "1".to_owned())])
+fn shape(options: &Options) -> Option<[String; 3]> {
+    let order = options.any(&["rw", "readwrite"])?;
+    let block = options.any(&["bs", "blocksize", "bssplit", "bsrange"])?;
+    let block = bytes(block).map_or(block.to_owned(), |bytes| bytes.to_string());
+    Some([order.to_owned(), block, options.value("iodepth").unwrap_or("1").to_owned()])
 }
 
 /// One sentence if the job `name` was not the same in all results; it is named if there are `others`.
@@ -107,8 +105,12 @@ pub(super) fn differences(
     name: &str,
     others: bool,
 ) -> Option<String> {
-    let made: Vec<Made<'_>> = reads.iter().filter_map(|read| made(read, name)).collect();
-    if let Some(silent) = made.iter().find(|made| made.options.is_empty()) {
+    let made = reads.iter().filter_map(|read| {
+        let job = read.jobs.iter().find(|job| job.name == name)?;
+        Some(Made { read, options: &job.options })
+    });
+    let made: Vec<Made<'_>> = made.collect();
+    if let Some(silent) = made.iter().find(|made| made.options.0.is_empty()) {
         let file = silent.read.file.display();
         return Some(format!(
             "{file} does not say with which options it was made, so whether the job was the same \
@@ -126,12 +128,7 @@ pub(super) fn differences(
 /// A job of a result with its options.
 struct Made<'a> {
     read: &'a ResultFile,
-    options: &'a [(String, String)],
-}
-
-fn made<'a>(read: &'a ResultFile, name: &str) -> Option<Made<'a>> {
-    let job = read.jobs.iter().find(|job| job.name == name)?;
-    Some(Made { read, options: &job.options })
+    options: &'a Options,
 }
 
 /// `bs 4k in before, 8k in after`, if it differs.
@@ -140,22 +137,16 @@ fn differs(arms: &[Arm], made: &[Made<'_>], option: &str, usual: &str) -> Option
     if NOT_OF_DISKSPD.contains(&option) && made.iter().any(diskspd) {
         return None;
     }
-    let written = |made: &Made<'_>| {
-        made.options.iter().rev().find(|(name, _)| name == option).map(|(_, value)| value.clone())
-    };
     let meant = |made: &Made<'_>| {
-        let text = written(made).unwrap_or_else(|| usual.to_owned());
-        amount(option, &text).map_or(text, |amount| amount.to_string())
+        let text = made.options.value(option).unwrap_or(usual);
+        amount(option, text).map_or(text.to_owned(), |amount| amount.to_string())
     };
     let first = meant(made.first()?);
     if made.iter().all(|made| meant(made) == first) {
         return None;
     }
-    let shown = |made: &Made<'_>| match (written(made), usual) {
-        (Some(value), _) => value,
-        (None, "") => "none".to_owned(),
-        (None, usual) => usual.to_owned(),
-    };
+    let unset = if usual.is_empty() { "none" } else { usual };
+    let shown = |made: &Made<'_>| made.options.value(option).unwrap_or(unset).to_owned();
     let of_arms: Vec<String> = (0..arms.len())
         .filter_map(|arm| {
             let own = made.iter().filter(|made| made.read.arm == arm).map(shown);
@@ -170,58 +161,7 @@ fn differs(arms: &[Arm], made: &[Made<'_>], option: &str, usual: &str) -> Option
 fn amount(option: &str, text: &str) -> Option<u64> {
     match option {
         "bs" | "size" | "rate" => bytes(text),
-        "runtime" => milliseconds(text),
+        "runtime" => microseconds(text),
         _ => None,
-    }
-}
-
-/// A size as fio reads it: powers of two, whatever follows the letter (`4k`, `4kb`, `4KiB`).
-pub(super) fn bytes(text: &str) -> Option<u64> {
-    let (number, unit) = split(text);
-    let factor: u64 = match unit.trim_end_matches('b').trim_end_matches('i') {
-        "" => 1,
-        "k" => 1 << 10,
-        "m" => 1 << 20,
-        "g" => 1 << 30,
-        "t" => 1 << 40,
-        _ => return None,
-    };
-    number.parse::<u64>().ok()?.checked_mul(factor)
-}
-
-/// Milliseconds of a time as fio reads it: seconds, if no unit follows.
-fn milliseconds(text: &str) -> Option<u64> {
-    let (number, unit) = split(text);
-    let factor: u64 = match unit.as_str() {
-        "ms" => 1,
-        "" | "s" => 1_000,
-        "m" => 60_000,
-        "h" => 3_600_000,
-        "d" => 86_400_000,
-        _ => return None,
-    };
-    number.parse::<u64>().ok()?.checked_mul(factor)
-}
-
-/// Digits, and the rest in small letters.
-fn split(text: &str) -> (&str, String) {
-    let text = text.trim();
-    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    (&text[..end], text[end..].to_lowercase())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_and_times_are_fios() {
-        assert_eq!(
-            ["4096", "4k", "4KB", "4kib", "1m"].map(bytes),
-            [4096, 4096, 4096, 4096, 1 << 20].map(Some)
-        );
-        assert_eq!(["4k,8k", "x", "", "99999999999999999999"].map(bytes), [None; 4]);
-        assert_eq!(["60", "60s", "1m", "60000ms"].map(milliseconds), [Some(60_000); 4]);
-        assert_eq!(["1h", "1x"].map(milliseconds), [Some(3_600_000), None]);
     }
 }

@@ -12,7 +12,7 @@ fn arm(name: &str, files: &[&str]) -> SavedArm {
 
 fn try_read(arms: &[SavedArm]) -> Result<Results, String> {
     let fixtures = fixture("").display().to_string();
-    read(arms.to_vec(), Stop::default(), Vec::new(), "0.0.0")
+    read_results(arms.to_vec(), Stop::default(), Vec::new(), "0.0.0")
         .map_err(|error| error.to_string().replace(&fixtures, ""))
 }
 

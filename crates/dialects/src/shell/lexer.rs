@@ -9,7 +9,7 @@ use iotax_experiment::Error;
 
 use super::prompt;
 use super::style::Style;
-use super::typeset::{self, Kind};
+use super::typeset::{self, TypesetKind};
 use super::word::{Joint, Redirect, Simple, Word};
 
 /// fio's own variables: published commands often leave out the quotes around them.
@@ -83,7 +83,7 @@ impl<'a> Lexer<'a> {
                 '<' | '>' => redirects.push(self.redirect(at)?),
                 '#' if self.is_comment() => self.skip_line(),
                 _ if c.is_whitespace() => {
-                    let typeset = typeset::of(c).map(|_| at);
+                    let typeset = typeset::typeset_of(c).map(|_| at);
                     self.odd = self.odd.or(typeset);
                     self.skip(c.len_utf8());
                 }
@@ -250,11 +250,11 @@ impl<'a> Lexer<'a> {
         let ends = rest.is_empty() || rest.starts_with(char::is_whitespace);
         let is_option = word.text.starts_with('-') && !word.text.contains('=');
         let is_start = word.text.is_empty() || word.text == "@";
-        let is_odd = typeset::of(c).is_some_and(|found| match found.kind {
-            Kind::Dash => is_start || is_option,
-            Kind::SingleQuote => is_start || ends || word.text.ends_with('='),
-            Kind::Ellipsis => is_start,
-            Kind::Quote | Kind::Blank | Kind::Letter => true,
+        let is_odd = typeset::typeset_of(c).is_some_and(|found| match found.kind {
+            TypesetKind::Dash => is_start || is_option,
+            TypesetKind::SingleQuote => is_start || ends || word.text.ends_with('='),
+            TypesetKind::Ellipsis => is_start,
+            TypesetKind::Quote | TypesetKind::Blank | TypesetKind::Letter => true,
         });
         if is_odd {
             self.typeset(at, word);

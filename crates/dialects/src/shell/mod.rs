@@ -7,15 +7,12 @@
 //! | `lexer` | commands and words |
 //! | `prompt`, `typeset` | what a terminal or a web page has added or changed |
 //! | `wrappers`, `beside` | programs in front of a tool, and commands beside it |
-//! | `clock` | what runs at once, and what waits |
 //!
 //! Everything that is left out is noted with what it would have done; what might change the load is
 //! refused by name.
 
 mod beside;
-mod clock;
 mod lexer;
-mod note;
 mod prompt;
 mod refused;
 mod stage;
@@ -32,12 +29,9 @@ use std::ops::Range;
 
 use iotax_experiment::Error;
 
-pub(crate) use clock::Start;
-pub(crate) use note::Note;
 pub use tool::{Tool, tool};
-pub(crate) use word::Word;
+pub(crate) use word::{Note, Word};
 
-use clock::Clock;
 use stage::{Found, Stage};
 use style::Style;
 use word::{Joint, Simple};
@@ -74,8 +68,8 @@ pub(crate) fn shown(written: &str) -> String {
 }
 
 /// The commands of `tool` in a text.
-pub(crate) fn read(text: &str, tool: Tool) -> Result<Pasted, Error> {
-    let style = style::of(text, tool);
+pub(crate) fn read_pasted(text: &str, tool: Tool) -> Result<Pasted, Error> {
+    let style = style::style_of(text, tool);
     let mut reader =
         Reader { text, tool, style, clock: Clock::default(), pasted: Pasted::default() };
     reader.part(0..text.len(), Joint::Sequence, 0)?;
@@ -154,7 +148,7 @@ impl Reader<'_> {
 
     fn stage(&mut self, command: &Simple, joint: Joint, depth: u32) -> Result<(), Error> {
         let stage = Stage { text: self.text, tool: self.tool, style: self.style };
-        let (found, mut notes) = stage.read(command)?;
+        let (found, mut notes) = stage.read_command(command)?;
         self.pasted.notes.append(&mut notes);
         match found {
             Found::Run { words, span, at_once } => {
@@ -184,4 +178,51 @@ fn whole(pipeline: &[Simple]) -> Range<usize> {
         redirects.chain([last.span().end]).max().unwrap_or(start)
     });
     start..end.max(start)
+}
+
+/// When one of several commands starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Start {
+    /// Which of those that wait for each other, from 0.
+    pub phase: u32,
+    /// Which of all commands, from 0.
+    pub command: u32,
+    /// After the start of its phase.
+    pub offset_ns: u64,
+}
+
+/// What a shell would do next.
+#[derive(Debug, Default)]
+struct Clock {
+    phase: u32,
+    /// When the first command of the phase started.
+    began_ns: Option<u64>,
+    now_ns: u64,
+    command: u32,
+}
+
+impl Clock {
+    /// A command starts; the next one waits for it, or not.
+    fn start(&mut self, next_waits: bool) -> Start {
+        let began = *self.began_ns.get_or_insert(self.now_ns);
+        let offset_ns = self.now_ns - began;
+        let start = Start { phase: self.phase, command: self.command, offset_ns };
+        self.command += 1;
+        if next_waits {
+            self.wait();
+        }
+        start
+    }
+
+    fn pause(&mut self, ns: u64) {
+        self.now_ns = self.now_ns.saturating_add(ns);
+    }
+
+    /// All commands so far end before the next one starts.
+    fn wait(&mut self) {
+        if self.began_ns.take().is_some() {
+            self.phase += 1;
+            self.now_ns = 0;
+        }
+    }
 }

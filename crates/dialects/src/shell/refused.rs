@@ -32,7 +32,8 @@ pub(super) fn wrapper(
     first: &Word,
     does: &str,
     way: Way,
-    (tool, word): (Tool, Option<&Word>),
+    tool: Tool,
+    word: Option<&Word>,
 ) -> Error {
     let name = first.program();
     let is_plain = !matches!(way, Way::Often | Way::Without);

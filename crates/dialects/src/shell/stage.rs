@@ -4,10 +4,9 @@ use std::ops::Range;
 
 use iotax_experiment::Error;
 
-use super::note::Note;
 use super::style::Style;
 use super::tool::{self, Tool, is_assignment};
-use super::word::{Simple, Word, span};
+use super::word::{Note, Simple, Word, span};
 use super::wrappers::{self, Way, Wrapper};
 use super::{beside, refused};
 
@@ -50,7 +49,7 @@ pub(super) struct Stage<'a> {
 
 impl Stage<'_> {
     /// What the command is, and what of it is left out.
-    pub(super) fn read(&self, command: &Simple) -> Result<(Found, Vec<Note>), Error> {
+    pub(super) fn read_command(&self, command: &Simple) -> Result<(Found, Vec<Note>), Error> {
         let mut notes = Vec::new();
         let mut at_once = false;
         let mut rest = command.words.as_slice();
@@ -63,7 +62,7 @@ impl Stage<'_> {
                 return Ok((found, notes));
             }
             let wrapper = self.wrapper(first);
-            let is_beside = wrapper.is_none() && beside::find(&name(first)).is_some();
+            let is_beside = wrapper.is_none() && beside::beside_named(&name(first)).is_some();
             let tool = behind.iter().find(|word| tool_of(word).is_some());
             let Some(tool) = tool.filter(|_| !is_beside) else { break };
             if !first.quoted && is_assignment(&first.text) {
@@ -83,13 +82,8 @@ impl Stage<'_> {
                     behind
                 }
                 wrappers::Fate::Refused(does, way) => {
-                    return Err(refused::wrapper(
-                        self.text,
-                        first,
-                        does,
-                        way,
-                        (self.tool, Some(tool)),
-                    ));
+                    let (text, of) = (self.text, self.tool);
+                    return Err(refused::wrapper(text, first, does, way, of, Some(tool)));
                 }
                 wrappers::Fate::Shell(options) => {
                     let at = self.command_of(options, rest)?;
@@ -116,7 +110,7 @@ impl Stage<'_> {
     /// On Windows `timeout` waits, and runs nothing.
     fn wrapper(&self, word: &Word) -> Option<&'static Wrapper> {
         let name = name(word);
-        wrappers::find(&name).filter(|_| !(self.style.windows && name == "timeout"))
+        wrappers::wrapper_named(&name).filter(|_| !(self.style.windows && name == "timeout"))
     }
 
     fn run(
@@ -185,7 +179,7 @@ impl Stage<'_> {
         let name = name(first);
         let fate = match (to_kernel(command, words), self.wrapper(first)) {
             (Some(fate), _) => Some(fate),
-            (None, None) => beside::find(&name),
+            (None, None) => beside::beside_named(&name),
             (None, Some(wrapper)) => match wrapper.fate {
                 wrappers::Fate::Dropped(why) => {
                     let behind = behind_options(wrapper, words);
@@ -206,13 +200,8 @@ impl Stage<'_> {
                     let is_keyword = matches!(way, Way::Often | Way::Without);
                     let has_tool = words.iter().any(|word| tool::tool(&word.text).is_some());
                     if is_keyword || has_tool {
-                        return Err(refused::wrapper(
-                            self.text,
-                            first,
-                            does,
-                            way,
-                            (self.tool, None),
-                        ));
+                        let (text, of) = (self.text, self.tool);
+                        return Err(refused::wrapper(text, first, does, way, of, None));
                     }
                     None
                 }
@@ -289,20 +278,20 @@ fn is_command(options: &[&str], word: &str) -> bool {
 fn behind_options<'a>(wrapper: &Wrapper, words: &'a [Word]) -> &'a [Word] {
     let mut at = 1;
     while let Some(word) = words.get(at).filter(|word| word.text.starts_with('-')) {
-        at += if wrapper.valued.contains(&word.text.as_str()) { 2 } else { 1 };
+        at += if wrapper.has_value(&word.text) { 2 } else { 1 };
         if word.text == "--" {
             break;
         }
     }
     let runs = |word: &Word| {
         tool_of(word).is_some()
-            || wrappers::find(&name(word)).is_some()
+            || wrappers::wrapper_named(&name(word)).is_some()
             || is_assignment(&word.text)
     };
     if words.get(at).is_none_or(|word| !runs(word)) {
         at += wrapper.words;
     }
-    let is_program = |word: &Word| runs(word) || beside::find(&name(word)).is_some();
+    let is_program = |word: &Word| runs(word) || beside::beside_named(&name(word)).is_some();
     if words.get(at).is_none_or(|word| !is_program(word)) {
         // An option that is not known here.
         let tool = words.iter().skip(1).position(|word| tool_of(word).is_some());
@@ -321,7 +310,7 @@ fn started<'a>(wrapper: &Wrapper, words: &'a [Word]) -> (&'a [Word], bool) {
             break;
         }
         waits |= matches!(option.as_str(), "/wait" | "/w");
-        at += if wrapper.valued.contains(&option.as_str()) { 2 } else { 1 };
+        at += if wrapper.has_value(&option) { 2 } else { 1 };
     }
     (words.get(at..).unwrap_or_default(), waits)
 }

@@ -26,7 +26,7 @@ const OF_CMD: [&str; 9] =
 const OF_POWERSHELL: [&str; 3] = ["powershell", "pwsh", "start-process"];
 
 /// The style of a text that runs this tool.
-pub(super) fn of(text: &str, tool: Tool) -> Style {
+pub(super) fn style_of(text: &str, tool: Tool) -> Style {
     let hash_prompts = tool_where(text, false).is_none();
     let mut style = Style {
         windows: tool == Tool::DiskSpd,

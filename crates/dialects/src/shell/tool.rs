@@ -73,7 +73,7 @@ fn of_line(line: &str, hash: bool) -> Option<Tool> {
         let behind = words.get(at + 1..).filter(|behind| !behind.is_empty())?;
         let is_run = at == 0
             || is_quoted
-            || super::wrappers::runs_others(&first)
+            || super::wrappers::wrapper_named(&first).is_some()
             || is_assignment(words[0])
             || behind.iter().any(|word| word.starts_with('-'));
         is_run.then_some(found)

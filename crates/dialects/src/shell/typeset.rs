@@ -6,12 +6,12 @@ use iotax_experiment::Error;
 /// What a character was before it was typeset, and what it is called.
 pub(super) struct Typeset {
     pub plain: &'static str,
-    pub kind: Kind,
+    pub kind: TypesetKind,
     name: &'static str,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum TypesetKind {
     Dash,
     Quote,
     /// It may stand for an apostrophe in a name.
@@ -22,13 +22,13 @@ pub(super) enum Kind {
     Ellipsis,
 }
 
-const fn typeset(plain: &'static str, kind: Kind, name: &'static str) -> Typeset {
+const fn typeset(plain: &'static str, kind: TypesetKind, name: &'static str) -> Typeset {
     Typeset { plain, kind, name }
 }
 
 /// What `c` was, if it is typeset.
-pub(super) fn of(c: char) -> Option<Typeset> {
-    use Kind::{Blank, Dash, Ellipsis, Letter, Quote, SingleQuote};
+pub(super) fn typeset_of(c: char) -> Option<Typeset> {
+    use TypesetKind::{Blank, Dash, Ellipsis, Letter, Quote, SingleQuote};
     Some(match c {
         '\u{2010}' => typeset("-", Dash, "a typographic hyphen"),
         '\u{2011}' => typeset("-", Dash, "a non-breaking hyphen"),
@@ -63,7 +63,8 @@ pub(super) fn of(c: char) -> Option<Typeset> {
 /// Refuses the character at byte `at`, and writes the line as it was meant.
 pub(super) fn refuse(text: &str, at: usize, short_options: bool) -> Error {
     let c = text[at..].chars().next().unwrap_or(' ');
-    let (name, kind) = of(c).map_or(("typeset", Kind::Letter), |found| (found.name, found.kind));
+    let (name, kind) =
+        typeset_of(c).map_or(("typeset", TypesetKind::Letter), |found| (found.name, found.kind));
     let code = format!("U+{:04X}", u32::from(c));
     let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
     let line = text[start..].lines().next().unwrap_or_default();
@@ -72,13 +73,13 @@ pub(super) fn refuse(text: &str, at: usize, short_options: bool) -> Error {
         plain(line, short_options).trim()
     );
     let problem = match kind {
-        Kind::Dash => format!("`{c}` is {name} ({code}), where a hyphen is meant"),
-        Kind::Quote | Kind::SingleQuote => {
+        TypesetKind::Dash => format!("`{c}` is {name} ({code}), where a hyphen is meant"),
+        TypesetKind::Quote | TypesetKind::SingleQuote => {
             format!("`{c}` is {name} ({code}), where a plain one is meant")
         }
-        Kind::Blank => format!("this is {name} ({code}), where a blank is meant"),
-        Kind::Letter => format!("here is {name} ({code})"),
-        Kind::Ellipsis => {
+        TypesetKind::Blank => format!("this is {name} ({code}), where a blank is meant"),
+        TypesetKind::Letter => format!("here is {name} ({code})"),
+        TypesetKind::Ellipsis => {
             "write the whole command".clone_into(&mut advice);
             format!("`{c}` stands for a part of the command that is missing")
         }
@@ -92,12 +93,12 @@ pub(super) fn plain(line: &str, short_options: bool) -> String {
     let mut meant = String::with_capacity(line.len());
     let mut chars = line.char_indices().peekable();
     while let Some((at, c)) = chars.next() {
-        let Some(found) = of(c) else {
+        let Some(found) = typeset_of(c) else {
             meant.push(c);
             continue;
         };
         let begins = meant.is_empty() || meant.ends_with(|c: char| c.is_whitespace() || c == '-');
-        if found.kind != Kind::Dash || !begins {
+        if found.kind != TypesetKind::Dash || !begins {
             meant.push_str(found.plain);
             continue;
         }
@@ -112,7 +113,7 @@ pub(super) fn plain(line: &str, short_options: bool) -> String {
 }
 
 fn is_dash(c: char) -> bool {
-    c == '-' || of(c).is_some_and(|found| found.kind == Kind::Dash)
+    c == '-' || typeset_of(c).is_some_and(|found| found.kind == TypesetKind::Dash)
 }
 
 #[cfg(test)]

@@ -77,3 +77,10 @@ pub(super) fn span(words: &[Word]) -> Range<usize> {
     let start = words.first().map_or(0, |word| word.span.start);
     start..words.last().map_or(start, |word| word.span.end)
 }
+
+/// A part that was left out, and why, or what it would have done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Note {
+    pub span: Range<usize>,
+    pub why: &'static str,
+}

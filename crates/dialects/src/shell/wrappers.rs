@@ -30,22 +30,25 @@ pub(super) enum Way {
     Without,
 }
 
-/// A program that runs another.
+/// Programs that run another.
 pub(super) struct Wrapper {
-    pub names: &'static [&'static str],
+    /// With blanks between.
+    names: &'static str,
     pub fate: Fate,
     /// Options with a value in the next word, unless it is a part of theirs.
-    pub valued: &'static [&'static str],
+    valued: &'static str,
     /// Words between its options and the program.
     pub words: usize,
 }
 
-const fn wrapper(
-    names: &'static [&'static str],
-    fate: Fate,
-    valued: &'static [&'static str],
-    words: usize,
-) -> Wrapper {
+impl Wrapper {
+    /// Whether the word behind this option is its value.
+    pub(super) fn has_value(&self, option: &str) -> bool {
+        self.valued.split(' ').any(|valued| valued == option)
+    }
+}
+
+const fn wrapper(names: &'static str, fate: Fate, valued: &'static str, words: usize) -> Wrapper {
     Wrapper { names, fate, valued, words }
 }
 
@@ -71,231 +74,75 @@ const COMMAND: Fate = Fate::Shell(&["-c", "--command"]);
 /// All that are known.
 static ALL: &[Wrapper] = &[
     wrapper(
-        &["sudo", "doas", "gosu", "pkexec", "run0"],
+        "sudo doas gosu pkexec run0",
         ROOT,
-        &[
-            "-u",
-            "-g",
-            "-h",
-            "-p",
-            "-C",
-            "-r",
-            "-t",
-            "-T",
-            "-U",
-            "-D",
-            "-R",
-            "--user",
-            "--group",
-            "--host",
-            "--prompt",
-            "--chdir",
-            "--chroot",
-            "--role",
-            "--type",
-            "--other-user",
-        ],
+        "-u -g -h -p -C -r -t -T -U -D -R --user --group --host --prompt --chdir --chroot \
+         --role --type --other-user",
         0,
     ),
-    wrapper(&["time", "gtime"], NOTHING, &["-f", "-o", "--format", "--output"], 0),
-    wrapper(&["nice"], ORDER, &["-n", "--adjustment"], 0),
-    wrapper(&["ionice"], ORDER, &["-c", "-n", "--class", "--classdata"], 0),
+    wrapper("time gtime", NOTHING, "-f -o --format --output", 0),
+    wrapper("nice", ORDER, "-n --adjustment", 0),
+    wrapper("ionice", ORDER, "-c -n --class --classdata", 0),
+    wrapper("chrt", ORDER, "-T -P -D --sched-runtime --sched-period --sched-deadline", 1),
+    wrapper("schedtool", ORDER, "-a -p -n", 0),
+    wrapper("taskset", BOUND, "", 1),
     wrapper(
-        &["chrt"],
-        ORDER,
-        &["-T", "-P", "-D", "--sched-runtime", "--sched-period", "--sched-deadline"],
-        1,
-    ),
-    wrapper(&["schedtool"], ORDER, &["-a", "-p", "-n"], 0),
-    wrapper(&["taskset"], BOUND, &[], 1),
-    wrapper(
-        &["numactl"],
+        "numactl",
         BOUND,
-        &[
-            "-i",
-            "-N",
-            "-m",
-            "-C",
-            "-p",
-            "-P",
-            "-w",
-            "--interleave",
-            "--cpunodebind",
-            "--membind",
-            "--physcpubind",
-            "--preferred",
-            "--preferred-many",
-            "--weighted-interleave",
-        ],
+        "-i -N -m -C -p -P -w --interleave --cpunodebind --membind --physcpubind --preferred \
+         --preferred-many --weighted-interleave",
         0,
     ),
+    wrapper("stdbuf unbuffer", NOTHING, "-i -o -e --input --output --error", 0),
     wrapper(
-        &["stdbuf", "unbuffer"],
-        NOTHING,
-        &["-i", "-o", "-e", "--input", "--output", "--error"],
-        0,
-    ),
-    wrapper(
-        &["timeout"],
+        "timeout",
         Fate::Dropped("iotax ends a run by its time; --time sets it"),
-        &["-s", "-k", "--signal", "--kill-after"],
+        "-s -k --signal --kill-after",
         1,
     ),
-    wrapper(&["env"], NOTHING, &["-u", "-C", "--unset", "--chdir"], 0),
+    wrapper("env", NOTHING, "-u -C --unset --chdir", 0),
+    wrapper("nohup setsid command builtin exec catchsegv busybox call", NOTHING, "-a", 0),
+    wrapper("strace ltrace", TRACED, "-e -o -p -s -S -P -E -u -O -a -b -X -I", 0),
+    wrapper("perf", TRACED, "-e -o -F -C -c -I -r -G -t --event --output --freq --call-graph", 1),
+    wrapper("valgrind gdb rr", TRACED, "-ex", 0),
+    wrapper("cgexec cgclassify systemd-run prlimit softlimit cpulimit trickle", LIMITED, "", 0),
+    wrapper("chroot unshare nsenter ip firejail bwrap proot setpriv", INSIDE, "", 0),
+    wrapper("eatmydata", WITHOUT_SYNC, "", 0),
     wrapper(
-        &["nohup", "setsid", "command", "builtin", "exec", "catchsegv", "busybox", "call"],
-        NOTHING,
-        &["-a"],
-        0,
-    ),
-    wrapper(
-        &["strace", "ltrace"],
-        TRACED,
-        &["-e", "-o", "-p", "-s", "-S", "-P", "-E", "-u", "-O", "-a", "-b", "-X", "-I"],
-        0,
-    ),
-    wrapper(
-        &["perf"],
-        TRACED,
-        &[
-            "-e",
-            "-o",
-            "-F",
-            "-C",
-            "-c",
-            "-I",
-            "-r",
-            "-G",
-            "-t",
-            "--event",
-            "--output",
-            "--freq",
-            "--call-graph",
-        ],
-        1,
-    ),
-    wrapper(&["valgrind", "gdb", "rr"], TRACED, &["-ex"], 0),
-    wrapper(
-        &["cgexec", "cgclassify", "systemd-run", "prlimit", "softlimit", "cpulimit", "trickle"],
-        LIMITED,
-        &[],
-        0,
-    ),
-    wrapper(
-        &["chroot", "unshare", "nsenter", "ip", "firejail", "bwrap", "proot", "setpriv"],
-        INSIDE,
-        &[],
-        0,
-    ),
-    wrapper(&["eatmydata"], WITHOUT_SYNC, &[], 0),
-    wrapper(
-        &[
-            "docker",
-            "podman",
-            "nerdctl",
-            "ctr",
-            "crictl",
-            "lxc",
-            "lxc-attach",
-            "incus",
-            "machinectl",
-            "singularity",
-            "apptainer",
-            "runc",
-            "docker-compose",
-            "toolbox",
-            "distrobox",
-        ],
+        "docker podman nerdctl ctr crictl lxc lxc-attach incus machinectl singularity apptainer \
+         runc docker-compose toolbox distrobox",
         CONTAINER,
-        &[],
+        "",
         0,
     ),
-    wrapper(&["kubectl", "oc", "k3s", "microk8s"], POD, &[], 0),
+    wrapper("kubectl oc k3s microk8s", POD, "", 0),
     wrapper(
-        &[
-            "ssh",
-            "sshpass",
-            "mosh",
-            "pdsh",
-            "clush",
-            "ansible",
-            "salt",
-            "psexec",
-            "psexec64",
-            "adb",
-            "srun",
-            "mpirun",
-            "mpiexec",
-            "invoke-command",
-            "virsh",
-            "vagrant",
-            "multipass",
-            "gcloud",
-            "aws",
-            "az",
-            "wsl",
-        ],
+        "ssh sshpass mosh pdsh clush ansible salt psexec psexec64 adb srun mpirun mpiexec \
+         invoke-command virsh vagrant multipass gcloud aws az wsl",
         REMOTE,
-        &[],
+        "",
         0,
     ),
+    wrapper("watch xargs parallel find for foreach while until seq repeat hyperfine", OFTEN, "", 0),
     wrapper(
-        &[
-            "watch",
-            "xargs",
-            "parallel",
-            "find",
-            "for",
-            "foreach",
-            "while",
-            "until",
-            "seq",
-            "repeat",
-            "hyperfine",
-        ],
-        OFTEN,
-        &[],
-        0,
-    ),
-    wrapper(
-        &[
-            "if",
-            "case",
-            "function",
-            "eval",
-            "start-process",
-            "start-job",
-            "invoke-expression",
-            "iex",
-            "measure-command",
-            "select",
-        ],
+        "if case function eval start-process start-job invoke-expression iex measure-command \
+         select",
         Fate::Refused("is for a shell, and no shell reads this", Way::Without),
-        &[],
+        "",
         0,
     ),
+    wrapper("bash sh dash zsh ksh ash fish su runuser script", COMMAND, "-o -O -s -g -u", 0),
+    wrapper("cmd", Fate::Shell(&["/c", "/k", "/r"]), "", 0),
     wrapper(
-        &["bash", "sh", "dash", "zsh", "ksh", "ash", "fish", "su", "runuser", "script"],
-        COMMAND,
-        &["-o", "-O", "-s", "-g", "-u"],
-        0,
-    ),
-    wrapper(&["cmd"], Fate::Shell(&["/c", "/k", "/r"]), &[], 0),
-    wrapper(
-        &["powershell", "pwsh"],
+        "powershell pwsh",
         Fate::Shell(&["-command", "-c", "/c", "/command"]),
-        &["-executionpolicy", "-ex", "-ep", "-version", "-windowstyle", "-w"],
+        "-executionpolicy -ex -ep -version -windowstyle -w",
         0,
     ),
-    wrapper(&["start"], Fate::Start, &["/d", "/affinity", "/node"], 0),
+    wrapper("start", Fate::Start, "/d /affinity /node", 0),
 ];
 
 /// By a program's name, in lower case.
-pub(super) fn find(name: &str) -> Option<&'static Wrapper> {
-    ALL.iter().find(|wrapper| wrapper.names.contains(&name))
-}
-
-/// Whether a program of this name runs others.
-pub(super) fn runs_others(name: &str) -> bool {
-    find(name).is_some()
+pub(super) fn wrapper_named(name: &str) -> Option<&'static Wrapper> {
+    ALL.iter().find(|wrapper| wrapper.names.split(' ').any(|known| known == name))
 }

@@ -4,15 +4,16 @@
 
 use iotax_record::CloudInstance;
 
-use super::client::{Client, word};
+use super::client::{Client, Header, word};
 
 const TOKEN: &str = "/latest/api/token";
 const KIND: &str = "/latest/meta-data/instance-type";
 const REGION: &str = "/latest/meta-data/placement/region";
 
 pub(super) fn ask(client: &Client) -> Option<CloudInstance> {
-    let token = client.put(TOKEN, ("X-aws-ec2-metadata-token-ttl-seconds", "60"))?;
-    let header = ("X-aws-ec2-metadata-token", token.trim());
+    let lives = Header { name: "X-aws-ec2-metadata-token-ttl-seconds", value: "60" };
+    let token = client.put(TOKEN, lives)?;
+    let header = Header { name: "X-aws-ec2-metadata-token", value: token.trim() };
     let kind = client.get(KIND, header)?;
     let region = client.get(REGION, header);
     parse(&kind, region.as_deref())

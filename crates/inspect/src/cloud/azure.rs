@@ -4,10 +4,11 @@
 
 use iotax_record::{CloudDisk, CloudInstance};
 use serde::Deserialize;
+use ureq::http::Method;
 
-use super::client::{Client, word};
+use super::client::{Client, Header, word};
 
-const HEADER: (&str, &str) = ("Metadata", "true");
+const HEADER: Header<'_> = Header { name: "Metadata", value: "true" };
 /// The version of the service whose answers are described here, and one that all of them have.
 const VERSION: &str = "2025-04-07";
 const OLD_VERSION: &str = "2021-02-01";
@@ -15,12 +16,14 @@ const OLD_VERSION: &str = "2021-02-01";
 /// Services that do not know the version yet name the newest ones that they do.
 pub(super) fn ask(client: &Client) -> Option<CloudInstance> {
     let path = |version: &str| format!("/metadata/instance?api-version={version}");
-    let (status, text) = client.told(&path(VERSION), HEADER)?;
-    if status == 200 {
-        return parse(&text);
+    match client.answer(Method::GET, &path(VERSION), HEADER)? {
+        Ok(text) => parse(&text),
+        Err(refusal) => {
+            let newest = newest_version(&refusal);
+            let newest = newest.and_then(|version| client.get(&path(&version), HEADER));
+            parse(&newest.or_else(|| client.get(&path(OLD_VERSION), HEADER))?)
+        }
     }
-    let newest = newest_version(&text).and_then(|version| client.get(&path(&version), HEADER));
-    parse(&newest.or_else(|| client.get(&path(OLD_VERSION), HEADER))?)
 }
 
 #[derive(Deserialize)]

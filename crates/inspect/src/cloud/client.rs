@@ -5,11 +5,19 @@ use std::net::SocketAddr;
 use std::time::Instant;
 
 use ureq::Agent;
+use ureq::http::Method;
 
 /// The longest answer that is read: what is asked for has a few kilobytes.
 const LONGEST_BYTES: u64 = 64 << 10;
 /// The status of an answer.
 const WELL: u16 = 200;
+
+/// What a service wants to see in a request.
+#[derive(Clone, Copy)]
+pub(super) struct Header<'a> {
+    pub(super) name: &'a str,
+    pub(super) value: &'a str,
+}
 
 /// Asks one service.
 pub(super) struct Client {
@@ -31,27 +39,22 @@ impl Client {
     }
 
     /// The answer to GET, if it is one: text, and with status 200.
-    pub(super) fn get(&self, path: &str, header: (&str, &str)) -> Option<String> {
-        self.told(path, header).filter(|(status, _)| *status == WELL).map(|(_, text)| text)
-    }
-
-    /// The answer to GET whatever its status, which is given first: some refuse in words that help.
-    pub(super) fn told(&self, path: &str, header: (&str, &str)) -> Option<(u16, String)> {
-        self.answer(ureq::http::Method::GET, path, header)
+    pub(super) fn get(&self, path: &str, header: Header<'_>) -> Option<String> {
+        self.answer(Method::GET, path, header)?.ok()
     }
 
     /// The answer to PUT without content.
-    pub(super) fn put(&self, path: &str, header: (&str, &str)) -> Option<String> {
-        let answer = self.answer(ureq::http::Method::PUT, path, header);
-        answer.filter(|(status, _)| *status == WELL).map(|(_, text)| text)
+    pub(super) fn put(&self, path: &str, header: Header<'_>) -> Option<String> {
+        self.answer(Method::PUT, path, header)?.ok()
     }
 
-    fn answer(
+    /// The text of an answer; an error where its status is another: some refuse in words that help.
+    pub(super) fn answer(
         &self,
-        method: ureq::http::Method,
+        method: Method,
         path: &str,
-        (name, value): (&str, &str),
-    ) -> Option<(u16, String)> {
+        Header { name, value }: Header<'_>,
+    ) -> Option<Result<String, String>> {
         let left = self.deadline.checked_duration_since(Instant::now())?;
         let url = format!("http://{}{path}", self.address);
         let request = ureq::http::Request::builder().method(method).uri(url).header(name, value);
@@ -60,7 +63,8 @@ impl Client {
         let mut response = self.agent.run(request).ok()?;
         let status = response.status().as_u16();
         let text = response.body_mut().with_config().limit(LONGEST_BYTES).read_to_string();
-        Some((status, text.ok()?))
+        let text = text.ok()?;
+        Some(if status == WELL { Ok(text) } else { Err(text) })
     }
 }
 

@@ -5,9 +5,9 @@
 use iotax_record::{CloudDisk, CloudInstance};
 use serde::Deserialize;
 
-use super::client::{Client, word};
+use super::client::{Client, Header, word};
 
-const HEADER: (&str, &str) = ("Metadata-Flavor", "Google");
+const HEADER: Header<'_> = Header { name: "Metadata-Flavor", value: "Google" };
 const MACHINE_TYPE: &str = "/computeMetadata/v1/instance/machine-type";
 const ZONE: &str = "/computeMetadata/v1/instance/zone";
 const DISKS: &str = "/computeMetadata/v1/instance/disks/?recursive=true";

@@ -3,6 +3,8 @@
 
 use iotax_record::DISK_COUNTERS;
 
+use super::plain::figures;
+
 /// Fewest counters of a line: discards came with Linux 4.18, flushes with 5.5. Those that a kernel
 /// does not have are 0.
 const FEWEST: usize = 11;
@@ -15,20 +17,10 @@ pub fn disk_counters(text: &str, names: &[String]) -> Vec<Option<[u64; DISK_COUN
         let mut words = line.split_ascii_whitespace().skip(2);
         let Some(name) = words.next() else { continue };
         if let Some(device) = names.iter().position(|wanted| wanted == name) {
-            found[device] = counters(words);
+            found[device] = figures(words, FEWEST);
         }
     }
     found
-}
-
-fn counters<'a>(words: impl Iterator<Item = &'a str>) -> Option<[u64; DISK_COUNTERS]> {
-    let mut counters = [0; DISK_COUNTERS];
-    let mut read = 0;
-    for (counter, word) in counters.iter_mut().zip(words) {
-        *counter = word.parse().ok()?;
-        read += 1;
-    }
-    (read >= FEWEST).then_some(counters)
 }
 
 #[cfg(test)]

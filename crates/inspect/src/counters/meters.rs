@@ -84,36 +84,26 @@ impl Meters {
 
     /// Reads everything now, devices first.
     pub fn read(&mut self) -> Reading {
-        let Self {
-            devices,
-            mount_points,
-            diskstats,
-            stat,
-            pressure,
-            vmstat,
-            mountstats,
-            nfs_client,
-            cpu_stat,
-            interfaces,
-            buffer,
-        } = self;
+        let (buffer, devices) = (&mut self.buffer, &self.devices);
         let mut reading = Reading {
-            devices: with_text(diskstats.as_ref(), buffer, |text| disk_counters(text, devices))
-                .unwrap_or_else(|| vec![None; devices.len()]),
-            cpu_ticks: with_text(stat.as_ref(), buffer, cpu_ticks).flatten(),
+            devices: with_text(self.diskstats.as_ref(), buffer, |text| {
+                disk_counters(text, devices)
+            })
+            .unwrap_or_else(|| vec![None; devices.len()]),
+            cpu_ticks: with_text(self.stat.as_ref(), buffer, cpu_ticks).flatten(),
             pressure: [None; 3],
-            memory: with_text(vmstat.as_ref(), buffer, memory).flatten(),
-            nfs: with_text(mountstats.as_ref(), buffer, nfs_mounts).unwrap_or_default(),
-            nfs_client: with_text(nfs_client.as_ref(), buffer, self::nfs_client).flatten(),
-            throttled_us: with_text(cpu_stat.as_ref(), buffer, throttled_us).flatten(),
-            interfaces: (interfaces.iter_mut())
+            memory: with_text(self.vmstat.as_ref(), buffer, memory).flatten(),
+            nfs: with_text(self.mountstats.as_ref(), buffer, nfs_mounts).unwrap_or_default(),
+            nfs_client: with_text(self.nfs_client.as_ref(), buffer, nfs_client).flatten(),
+            throttled_us: with_text(self.cpu_stat.as_ref(), buffer, throttled_us).flatten(),
+            interfaces: (self.interfaces.iter_mut())
                 .map(|meter| meter.read().unwrap_or_default())
                 .collect(),
         };
-        for (read, file) in reading.pressure.iter_mut().zip(pressure) {
+        for (read, file) in reading.pressure.iter_mut().zip(&self.pressure) {
             *read = with_text(file.as_ref(), buffer, stall).flatten();
         }
-        reading.nfs.retain(|mount| mount_points.contains(&mount.mount_point));
+        reading.nfs.retain(|mount| self.mount_points.contains(&mount.mount_point));
         reading
     }
 }

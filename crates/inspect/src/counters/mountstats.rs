@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use iotax_record::{NFS_COUNTERS, NFS_TRANSPORT_COUNTERS};
 
+use super::plain::figures;
 use crate::mounts::unescape;
 
 /// Fewest counters of an operation: errors came with Linux 5.3.
@@ -108,13 +109,7 @@ fn transport(line: &str) -> Option<NfsTransportStats> {
 /// `READ: 16 16 0 3072 4196608 0 11 13 0`
 fn operation(line: &str) -> Option<(String, [u64; NFS_COUNTERS])> {
     let (name, words) = line.trim().split_once(':')?;
-    let mut counters = [0; NFS_COUNTERS];
-    let mut read = 0;
-    for (counter, word) in counters.iter_mut().zip(words.split_ascii_whitespace()) {
-        *counter = word.parse().ok()?;
-        read += 1;
-    }
-    (read >= FEWEST).then(|| (name.to_owned(), counters))
+    Some((name.to_owned(), figures(words.split_ascii_whitespace(), FEWEST)?))
 }
 
 #[cfg(test)]

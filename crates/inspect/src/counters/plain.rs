@@ -6,13 +6,17 @@ use iotax_record::CPU_MODES;
 /// kernel does not have are 0; four of them every kernel has.
 pub fn cpu_ticks(text: &str) -> Option<[u64; CPU_MODES]> {
     let line = text.lines().next()?.strip_prefix("cpu ")?;
-    let mut ticks = [0; CPU_MODES];
-    let mut read = 0;
-    for (mode, word) in ticks.iter_mut().zip(line.split_ascii_whitespace()) {
-        *mode = word.parse().ok()?;
-        read += 1;
-    }
-    (read >= 4).then_some(ticks)
+    figures(line.split_ascii_whitespace(), 4)
+}
+
+/// The first figures of a line, of which some kernels have fewer, but none less than `fewest`: the
+/// others are 0.
+pub(super) fn figures<'a, const N: usize>(
+    words: impl Iterator<Item = &'a str>,
+    fewest: usize,
+) -> Option<[u64; N]> {
+    let read: Vec<u64> = words.take(N).map(|word| word.parse().ok()).collect::<Option<_>>()?;
+    (read.len() >= fewest).then(|| std::array::from_fn(|at| read.get(at).copied().unwrap_or(0)))
 }
 
 /// Time in which tasks waited, in microseconds since the start of the machine.
@@ -55,30 +59,18 @@ pub struct Memory {
 
 /// From `/proc/vmstat`.
 pub fn memory(text: &str) -> Option<Memory> {
-    let mut memory = Memory::default();
-    // The first four are in every kernel.
-    let mut missing = 4;
-    for line in text.lines() {
-        let Some((name, value)) = line.split_once(' ') else { continue };
-        let field = match name {
-            "pgmajfault" => &mut memory.major_faults,
-            "nr_dirty" => &mut memory.dirty_pages,
-            "nr_writeback" => &mut memory.writeback_pages,
-            "nr_file_pages" => &mut memory.cached_pages,
-            "nr_dirty_threshold" => {
-                memory.dirty_threshold_pages = value.trim().parse().unwrap_or(0);
-                continue;
-            }
-            "workingset_refault_file" | "workingset_refault" => {
-                memory.file_refaults = value.trim().parse().unwrap_or(0);
-                continue;
-            }
-            _ => continue,
-        };
-        *field = value.trim().parse().ok()?;
-        missing -= 1;
-    }
-    (missing == 0).then_some(memory)
+    let of = |name| counter(text, name);
+    Some(Memory {
+        // The first four are in every kernel.
+        major_faults: of("pgmajfault")?,
+        dirty_pages: of("nr_dirty")?,
+        writeback_pages: of("nr_writeback")?,
+        cached_pages: of("nr_file_pages")?,
+        dirty_threshold_pages: of("nr_dirty_threshold").unwrap_or(0),
+        file_refaults: of("workingset_refault_file")
+            .or_else(|| of("workingset_refault"))
+            .unwrap_or(0),
+    })
 }
 
 /// What all NFS mounts of this machine did together.

@@ -137,7 +137,7 @@ pub fn machine(paths: &[&Path], network: &[NetworkSubject], look: &ProbeOptions)
     zfs::fill(mounts_of(&mut nodes), sysfs, &programs);
     mapped::fill(devices_of(&mut nodes), &programs, &mut unseen);
     ebs::fill(devices_of(&mut nodes), &mut unseen);
-    let groups = group::groups(&seen, &nodes, &mounts);
+    let groups = group::groups(&seen, &stack.layers, &mounts);
     let memory = memory::memory();
     let cloud = cloud.and_then(|asked| asked.join().ok().flatten());
     let links = Links::read(Path::new("/dev/disk"));

@@ -1,6 +1,6 @@
 //! The common start: no thread begins before all are ready, and none waits for one that failed.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use crate::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 #[derive(Clone, Copy)]
 enum Signal {

@@ -14,6 +14,7 @@ pub(crate) mod priorities;
 pub(crate) mod ring;
 pub(crate) mod shared_state;
 pub(crate) mod sigbus;
+pub(crate) mod stop;
 #[cfg(test)]
 pub(crate) mod testing;
 pub(crate) mod thread;

@@ -80,7 +80,6 @@ fn punch(file: &File, offset: u64, bytes: u64) -> Result<(), Errno> {
     rustix::io::retry_on_intr(|| fallocate(file, hole, offset, bytes))
 }
 
-#[expect(unsafe_code, reason = "no library of ours has the call")]
 fn discard(file: &File, offset: u64, bytes: u64) -> Result<(), Errno> {
     let range = [offset, bytes];
     rustix::io::retry_on_intr(|| {

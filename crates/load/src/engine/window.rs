@@ -5,12 +5,11 @@
 //! time happens here, at edges. An I/O belongs to the window and to the second in which it
 //! completed, exactly: its completion time is compared before it is counted.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use iotax_experiment::Job;
 
 use super::counts::Counts;
 use super::io::{Io, Op};
+use super::stop::StopFlags;
 use super::usage::Usage;
 use crate::live::LoadProgress;
 
@@ -58,28 +57,6 @@ pub(crate) enum Flow {
     Go,
     /// The window or the job's own time is over, or somebody wants to stop.
     Stop,
-}
-
-/// What stops a thread before the window is over.
-#[derive(Clone, Copy)]
-pub(crate) struct StopFlags<'a> {
-    pub user: &'a AtomicBool,
-    /// Another thread of the load that broke down.
-    pub broken: &'a AtomicBool,
-    /// A job that ends all others is through.
-    pub ended: &'a AtomicBool,
-}
-
-impl StopFlags<'_> {
-    /// Whether the measurement ends.
-    pub(crate) fn raised(&self) -> bool {
-        self.ended.load(Ordering::Relaxed) || self.abandoned()
-    }
-
-    /// Whether nobody wants what would come after it either.
-    pub(crate) fn abandoned(&self) -> bool {
-        self.user.load(Ordering::Relaxed) || self.broken.load(Ordering::Relaxed)
-    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,5 @@
 //! Which thread works where: the files of a workload, and the span of each thread in them.
 
-mod span;
-
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{Seek as _, SeekFrom};
 use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
@@ -11,8 +9,6 @@ use iotax_experiment::{Files, Job, Workload};
 
 use crate::error::Error;
 use crate::target::{IoTarget, shown, with_flags};
-use span::can_verify;
-pub(crate) use span::{HEADER_BYTES, PAGE_BYTES, Span, unit_bytes};
 
 /// What kind of thing the target is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +36,7 @@ pub(crate) struct FilePlace {
 
 /// A file that the workload uses.
 #[expect(clippy::struct_excessive_bools, reason = "independent facts of a file")]
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct TestFile {
     /// Its path; for a disk, its stack text.
     pub path: PathBuf,
@@ -285,16 +281,7 @@ fn in_directory(workload: &Workload, directory: &Path) -> Places {
     let mut files: Vec<TestFile> = Vec::new();
     let mut of_file = |path: PathBuf, job: &Job, start: u64| {
         let index = files.iter().position(|file| file.path == path).unwrap_or_else(|| {
-            files.push(TestFile {
-                path,
-                bytes: 0,
-                read: false,
-                written_by: None,
-                invalidate: false,
-                fresh: false,
-                trimmed: false,
-                within: true,
-            });
+            files.push(TestFile { path, within: true, ..TestFile::default() });
             files.len() - 1
         });
         let file = &mut files[index];
@@ -353,9 +340,7 @@ fn in_one(
         read: workload.jobs.iter().any(Job::reads),
         written_by: workload.jobs.iter().find(|job| job.writes()).map(|job| job.name.clone()),
         invalidate: kind != FileKind::Peer && workload.jobs.iter().any(|job| job.invalidate),
-        fresh: false,
-        trimmed: false,
-        within: false,
+        ..TestFile::default()
     };
     Ok(Places { kind, files: vec![file], by_job: places })
 }
@@ -456,3 +441,38 @@ fn overlaid(workload: &Workload, usable: u64) -> Vec<Vec<FilePlace>> {
 
 #[cfg(test)]
 mod tests;
+
+/// Of memory, and of stamps in written data.
+pub(crate) const PAGE_BYTES: usize = 4096;
+
+/// Of each unit of data that is verified: magic, run and writer, offset, number of the write,
+/// checksum of the unit without it.
+pub(crate) const HEADER_BYTES: usize = 32;
+
+/// A stretch of the target that a thread's offsets stay in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Span {
+    /// First byte.
+    pub start: u64,
+    /// Length in bytes; at least the largest block.
+    pub bytes: u64,
+}
+
+impl Span {
+    /// The pages that it touches.
+    pub(crate) fn in_pages(self) -> Self {
+        let page = PAGE_BYTES as u64;
+        let start = self.start - self.start % page;
+        Self { start, bytes: (self.start + self.bytes - start).next_multiple_of(page) }
+    }
+}
+
+/// The largest power of two that divides both a granule and a page.
+pub(crate) fn unit_bytes(granule: u64) -> u32 {
+    1 << granule.trailing_zeros().min(PAGE_BYTES.trailing_zeros())
+}
+
+/// Whether units of such a granule have room for headers.
+pub(crate) fn can_verify(granule: u64) -> bool {
+    granule > 0 && unit_bytes(granule) as usize > HEADER_BYTES
+}

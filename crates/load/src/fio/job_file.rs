@@ -14,55 +14,15 @@ use crate::target::shown;
 use super::logs::Logs;
 
 /// Options that follow from target and trial; what a job file said of them does not count here.
-const OURS: &[&str] = &[
-    "allow_file_create",
-    "bwavgtime",
-    "create_on_open",
-    "create_only",
-    "directory",
-    "disable_bw_measurement",
-    "fallocate",
-    "file_append",
-    "filename",
-    "filename_format",
-    "filesize",
-    "fill_device",
-    "fill_fs",
-    "group_reporting",
-    "iopsavgtime",
-    "log_alternate_epoch",
-    "log_alternate_epoch_clock_id",
-    "log_avg_msec",
-    "log_compression",
-    "log_compression_cpus",
-    "log_entries",
-    "log_max_value",
-    "log_offset",
-    "log_prio",
-    "log_store_compressed",
-    "log_unix_epoch",
-    "log_window_value",
-    "new_group",
-    "numjobs",
-    "opendir",
-    "overwrite",
-    "per_job_logs",
-    "ramp_time",
-    "randseed",
-    "runtime",
-    "size",
-    "stonewall",
-    "thread",
-    "timeout",
-    "unified_rw_reporting",
-    "unique_filename",
-    "unlink",
-    "unlink_each_loop",
-    "verify_state_save",
-    "wait_for",
-    "write_bw_log",
-    "write_iops_log",
-];
+const OURS: &str = "\
+    allow_file_create bwavgtime create_on_open create_only directory disable_bw_measurement \
+    fallocate file_append filename filename_format filesize fill_device fill_fs \
+    group_reporting iopsavgtime log_alternate_epoch log_alternate_epoch_clock_id \
+    log_avg_msec log_compression log_compression_cpus log_entries log_max_value log_offset \
+    log_prio log_store_compressed log_unix_epoch log_window_value new_group numjobs opendir \
+    overwrite per_job_logs ramp_time randseed runtime size stonewall thread timeout \
+    unified_rw_reporting unique_filename unlink unlink_each_loop verify_state_save wait_for \
+    write_bw_log write_iops_log";
 
 /// The job file, and for each job the name under which fio reports it; `None` if nothing of it is
 /// in the measured window. Those that are log what they do, where there is a place for it.
@@ -112,7 +72,7 @@ pub(super) fn into_window_ns(request: &Request<'_>, job: &Job) -> u64 {
 }
 
 fn base(mut section: Section, job: &Job, times: Times) -> Section {
-    section.options.retain(|(name, _)| !OURS.contains(&name.as_str()));
+    section.options.retain(|(name, _)| !OURS.split(' ').any(|ours| ours == name));
     let us = |ns: u64| format!("{}us", ns.div_ceil(1000));
     section.set("runtime", us(times.run_ns));
     if times.ramp_ns > 0 {

@@ -11,7 +11,6 @@ mod record;
 mod refusal;
 mod series;
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -23,7 +22,7 @@ use iotax_experiment::{Target, Workload};
 use iotax_record::LoadRecord;
 
 use crate::child::{self, Child, Ending};
-use crate::driver::{LoadDriver, Progress, Request};
+use crate::driver::{LayoutProgress, LoadDriver, Request};
 use crate::error::Error;
 use crate::layout;
 use crate::parts::{PlacedParts, TargetPart, parts};
@@ -63,7 +62,7 @@ impl Fio {
     /// # Errors
     /// [`Error::NoProgram`] if there is none, [`Error::Program`] if it cannot even tell its version.
     pub fn find() -> Result<Self, Error> {
-        Self::at(&child::find(NAME)?)
+        Self::at(&child::find_program(NAME)?)
     }
 
     /// The fio at this path.
@@ -71,17 +70,8 @@ impl Fio {
     /// # Errors
     /// As [`Fio::find`].
     pub fn at(program: &Path) -> Result<Self, Error> {
-        let arguments = [OsString::from("--version")];
         let never = AtomicBool::new(false);
-        let child = Child {
-            name: NAME,
-            program,
-            arguments: &arguments,
-            input: "",
-            directory: Path::new("/"),
-            namespace: None,
-        };
-        let said = child.run(PATIENCE, &never, &mut |_| ())?;
+        let said = Child::new(NAME, program, ["--version"]).run(PATIENCE, &never, &mut |_| ())?;
         said.succeeded("tell its version", &format_duration(nanos(PATIENCE)))?;
         if said.out.starts_with("fio") {
             let version = Version::parse(&said.out);
@@ -105,7 +95,7 @@ impl Fio {
     ) -> Result<Vec<TargetPart<'a>>, Error> {
         let parts = parts(workload, target)?;
         for part in &parts {
-            refusal::check(&part.workload, part.target, self.version)?;
+            refusal::refuse_at(&part.workload, part.target, self.version)?;
         }
         Ok(parts)
     }
@@ -120,7 +110,7 @@ impl LoadDriver for Fio {
         &self,
         workload: &Workload,
         target: IoTarget<'_>,
-        progress: &Progress<'_>,
+        progress: &LayoutProgress<'_>,
         stop: &AtomicBool,
     ) -> Result<(), Error> {
         let parts = self.refuse(workload, target)?;
@@ -138,13 +128,10 @@ impl LoadDriver for Fio {
         let (text, names) = job_file::of(request, &parts, logs.as_ref())?;
         parts.make_ready(request.stop)?;
         let child = Child {
-            name: NAME,
-            program: &self.program,
-            arguments: &arguments(workload),
             input: &text,
             // For a file that nobody has foreseen: into the target, or nowhere.
             directory: parts.directory().unwrap_or(Path::new("/proc/self")),
-            namespace: None,
+            ..Child::new(NAME, &self.program, arguments(workload))
         };
         let mut watch = Watch::new(request.ramp_ns, request.time_ns);
         let own_ns = request.ramp_ns.saturating_add(request.time_ns);
@@ -158,7 +145,7 @@ impl LoadDriver for Fio {
             let within = format!("{own} of ramp and time and {} of grace", self.grace_text());
             said.succeeded("end", &within)?;
         }
-        let found = result::read(&said.out)
+        let found = result::read_fio(&said.out)
             .map_err(|error| said.failed(&format!("gave no usable result: {error}")))?;
         let mut load = record::of(request, &names, found, &said.err, watch);
         if let Some(logs) = logs {
@@ -168,13 +155,13 @@ impl LoadDriver for Fio {
     }
 }
 
-fn arguments(workload: &Workload) -> Vec<OsString> {
-    let mut arguments = vec!["--output-format=json+".into(), "--eta=never".into()];
+fn arguments(workload: &Workload) -> Vec<&'static str> {
+    let mut arguments = vec!["--output-format=json+", "--eta=never"];
     if !workload.jobs.iter().any(iotax_experiment::Job::writes) {
         // fio's own guard, whatever options were handed on to it.
-        arguments.push("--readonly".into());
+        arguments.push("--readonly");
     }
-    arguments.push("-".into());
+    arguments.push("-");
     arguments
 }
 

@@ -54,7 +54,7 @@ impl Place {
 }
 
 /// As [`refuse_with_fio`], when the target and a fio of this version are there.
-pub(super) fn check(
+pub(super) fn refuse_at(
     workload: &Workload,
     target: IoTarget<'_>,
     version: Option<Version>,
@@ -68,17 +68,16 @@ pub(super) fn check(
 }
 
 fn check_at(workload: &Workload, place: &Place) -> Result<(), Error> {
+    let refused = |what: &str, advice: &str| {
+        Err(Error::NotWithFio { why: format!("{what}, which fio cannot drive: {advice}") })
+    };
     if let Place::Disk(disk) = place {
-        return Err(Error::NotWithFio {
-            what: format!("{disk} is a virtual disk inside iotax"),
-            advice: "mount it (iotax disk up) and name that path",
-        });
+        let what = format!("{disk} is a virtual disk inside iotax");
+        return refused(&what, "mount it (iotax disk up) and name that path");
     }
     if workload.index.is_some() {
-        return Err(Error::NotWithFio {
-            what: format!("workload {} publishes and loads an index", workload.name),
-            advice: "choose a workload without index",
-        });
+        let what = format!("workload {} publishes and loads an index", workload.name);
+        return refused(&what, "choose a workload without index");
     }
     if matches!(place, Place::Directory) {
         workload.jobs.iter().try_for_each(check_offsets)?;
@@ -94,8 +93,9 @@ fn check_trims(job: &Job) -> Result<(), Error> {
     if job.trims.is_none() || job.fio.iter().any(is_foreign) {
         return Ok(());
     }
-    let what = "fio trims block devices only; name one, or use --engine native";
-    Err(Error::unsuitable(job, what.to_owned()))
+    Err(Error::NotWithFio {
+        why: format!("job `{}`: fio trims block devices only; name one", job.name),
+    })
 }
 
 /// What is newer than the fio that is there, if its version is known.
@@ -162,7 +162,7 @@ fn check_job(job: &Job) -> Result<(), Error> {
         _ => None,
     });
     if let Some(what) = cannot {
-        return Err(Error::unsuitable(job, what.to_owned()));
+        return Err(Error::unsuitable(job, what));
     }
     for option in &job.fio {
         let value = option.value.as_deref().unwrap_or("");

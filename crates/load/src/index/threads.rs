@@ -78,7 +78,7 @@ pub(crate) fn perform(
         let loaded = store.open(1).and_then(|()| store.touch());
         loaded.map_err(|source| Error::Index { source })?;
     }
-    let _through = shared.index_through();
+    let _through = shared.running.index_through();
     let Some(start_ns) = ticket.arrive() else { return Ok(None) };
     let window = shared.window(start_ns);
     let run = Run { loads, published, start_ns, window, flags: shared.flags(), seed };

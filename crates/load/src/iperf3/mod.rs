@@ -4,32 +4,29 @@
 //! here, in the namespace of the path's near end, and tells its result in JSON on standard output,
 //! which is anonymous memory. Each program dies with whoever started it.
 
-mod server;
 mod words;
 
-use std::ffi::OsString;
+pub use words::refuse_with_iperf3;
+
+use std::io::{self, Read as _};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use iotax_dialects::importers::Imported;
-use iotax_dialects::importers::iperf3 as result;
+use iotax_dialects::importers::{Imported, iperf3 as result};
 use iotax_experiment::units::format_duration;
 use iotax_experiment::{Job, Workload};
 use iotax_record::{FarEndRecord, LoadRecord};
 
 use crate::busiest::{self, OfEnd};
 use crate::child::{self, Child, Ending};
-use crate::driver::{LoadDriver, Progress, Request, offered_ios};
+use crate::driver::{LayoutProgress, LoadDriver, Request, offered_ios};
 use crate::error::Error;
 use crate::peer::client::FarEnd;
+use crate::peer::{Flow, Role, client};
 use crate::target::{IoTarget, Peer};
 use crate::watch::Watch;
-
-use server::Server;
-
-pub use words::refuse_with_iperf3;
 
 const NAME: &str = "iperf3";
 /// Beyond ramp and time: connections, and the exchange of results.
@@ -47,7 +44,7 @@ impl Iperf3 {
     /// # Errors
     /// [`Error::NoProgram`] if there is none.
     pub fn find() -> Result<Self, Error> {
-        child::find(NAME).map(|program| Self { program })
+        child::find_program(NAME).map(|program| Self { program })
     }
 }
 
@@ -56,7 +53,7 @@ impl LoadDriver for Iperf3 {
         &self,
         workload: &Workload,
         target: IoTarget<'_>,
-        _: &Progress<'_>,
+        _: &LayoutProgress<'_>,
         _: &AtomicBool,
     ) -> Result<(), Error> {
         of_path(words::the_job(workload)?, target).map(drop)
@@ -68,14 +65,10 @@ impl LoadDriver for Iperf3 {
         let server = Server::start(peer)?;
         let address = SocketAddr::new(peer.address.ip(), server.port());
         let arguments = words::arguments(job, address, request.ramp_ns, request.time_ns)?;
-        let arguments: Vec<OsString> = arguments.into_iter().map(OsString::from).collect();
         let child = Child {
-            name: NAME,
-            program: &self.program,
-            arguments: &arguments,
-            input: "",
             directory: Path::new("/proc/self"),
             namespace: peer.namespace.as_deref(),
+            ..Child::new(NAME, &self.program, arguments)
         };
         let mut edges = Edges::of(peer, request);
         let limit_ns = request.ramp_ns.saturating_add(request.time_ns).saturating_add(GRACE_NS);
@@ -89,7 +82,7 @@ impl LoadDriver for Iperf3 {
             succeeded()?;
         }
         // Of a run that failed, the JSON says why.
-        let found = result::read(&said.out)
+        let found = result::read_iperf3(&said.out)
             .map_err(|error| said.failed(&format!("gave no usable result: {error}")))?;
         succeeded()?;
         Ok(record(job, found, edges))
@@ -106,7 +99,7 @@ fn of_path<'a>(job: &Job, target: IoTarget<'a>) -> Result<&'a Peer, Error> {
     };
     if peer.tls.is_some() {
         let why = "iperf3 knows no TLS; leave layer tls out, or choose a native engine";
-        return Err(Error::unsuitable(job, why.to_owned()));
+        return Err(Error::unsuitable(job, why));
     }
     Ok(peer)
 }
@@ -178,4 +171,44 @@ fn record(job: &Job, found: Imported, mut edges: Edges) -> LoadRecord {
         record.offered_ios = offered_ios(job, record.active_ns);
     }
     load
+}
+
+/// Of what the far end says when it cannot.
+const MOST_WORDS_BYTES: u64 = 400;
+
+/// A server: it ends when this is dropped.
+pub(super) struct Server {
+    port: u16,
+    /// The far end ends the server when this closes.
+    _connection: Flow,
+}
+
+impl Server {
+    /// Has the far end start one.
+    pub(super) fn start(peer: &Peer) -> Result<Self, Error> {
+        let (mut connection, _) = client::connect(peer, Role::Iperf3)?;
+        let told = told(&mut connection);
+        let port = told.map_err(Error::peer(peer))?;
+        Ok(Self { port, _connection: connection })
+    }
+
+    /// Where it listens, at the peer's address.
+    pub(super) fn port(&self) -> u16 {
+        self.port
+    }
+}
+
+/// A port; or 0, and why there is none.
+fn told(connection: &mut Flow) -> io::Result<u16> {
+    let mut port = [0; 2];
+    connection.read_exact(&mut port)?;
+    let port = u16::from_le_bytes(port);
+    if port != 0 {
+        return Ok(port);
+    }
+    let mut words = Vec::new();
+    connection.take(MOST_WORDS_BYTES).read_to_end(&mut words)?;
+    let words: String =
+        String::from_utf8_lossy(&words).chars().filter(|c| !c.is_control()).collect();
+    Err(io::Error::other(format!("at the far end: {words}")))
 }

@@ -1,6 +1,5 @@
 //! What an I/O costs the load generator itself.
 
-use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use iotax_experiment::{Engine, Job, Pattern};
@@ -11,9 +10,10 @@ use super::setup::worker;
 use crate::engine::access::Seat;
 use crate::engine::clock::TscClock;
 use crate::engine::engines::null::Null;
+use crate::engine::stop::StopFlags;
 use crate::engine::thread::Thread;
 use crate::engine::usage::Usage;
-use crate::engine::window::{StopFlags, Tally, Turn, Window};
+use crate::engine::window::{Tally, Turn, Window};
 use crate::error::Error;
 use crate::file_assignment::{Span, TestFile};
 use crate::target::IoTarget;
@@ -33,16 +33,8 @@ pub fn calibrate() -> f64 {
 
 fn measure() -> Result<f64, Error> {
     let job = job();
-    let file = TestFile {
-        path: PathBuf::from("null"),
-        bytes: job.size_bytes,
-        read: true,
-        written_by: None,
-        invalidate: false,
-        fresh: false,
-        trimmed: false,
-        within: false,
-    };
+    let (path, bytes) = ("null".into(), job.size_bytes);
+    let file = TestFile { path, bytes, read: true, ..TestFile::default() };
     let thread = Thread {
         job: &job,
         job_index: 0,

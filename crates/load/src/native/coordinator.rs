@@ -16,7 +16,7 @@ use super::merge::{Watched, merge};
 use super::worker::perform;
 use crate::busiest::Ends;
 use crate::counters::Reading;
-use crate::driver::{LoadDriver, Progress, Request};
+use crate::driver::{LayoutProgress, LoadDriver, Request};
 use crate::engine::access::Seat;
 use crate::engine::gate::Ticket;
 use crate::engine::shared_state::{POLL_INTERVAL, SharedState};
@@ -44,11 +44,11 @@ impl LoadDriver for Native {
         &self,
         workload: &Workload,
         target: IoTarget<'_>,
-        progress: &Progress<'_>,
+        progress: &LayoutProgress<'_>,
         stop: &AtomicBool,
     ) -> Result<(), Error> {
         let parts = parts(workload, target)?;
-        memory::check(parts.iter().map(|part| (&*part.workload, part.target)))?;
+        memory::refuse_beyond(parts.iter().map(|part| (&*part.workload, part.target)))?;
         // A far end that is not there, or refuses the token, is told before the first trial.
         for part in &parts {
             if let IoTarget::Peer(peer) = part.target {
@@ -63,7 +63,7 @@ impl LoadDriver for Native {
 
     fn run(&self, request: &Request<'_>) -> Result<LoadRecord, Error> {
         let whole = parts(request.workload, request.target)?;
-        memory::check(whole.iter().map(|part| (&*part.workload, part.target)))?;
+        memory::refuse_beyond(whole.iter().map(|part| (&*part.workload, part.target)))?;
         let parts = PlacedParts::resolve(request.workload, request.target)?;
         let threads = threads(request, &parts)?;
         let record = run_threads(request, &parts, &threads);
@@ -88,7 +88,7 @@ pub(crate) fn run_threads(
         None => Published::first(),
     };
     parts.make_ready(request.stop)?;
-    let shared = SharedState::new(request, threads_of_jobs(request.workload, threads));
+    let shared = SharedState::new(request, &threads_of_jobs(request.workload, threads));
     thread::scope(|scope| {
         let started = start_jobs(scope, &shared, threads)
             .and_then(|jobs| Ok((jobs, start_index(scope, &shared, &published)?)));
@@ -171,9 +171,9 @@ fn spawn<'scope, 'env, T: Send + 'scope>(
 }
 
 /// How many threads each job has, in their order.
-fn threads_of_jobs(workload: &Workload, threads: &[Thread<'_>]) -> impl Iterator<Item = usize> {
+fn threads_of_jobs(workload: &Workload, threads: &[Thread<'_>]) -> Vec<usize> {
     let of = |job| threads.iter().filter(|thread| thread.job_index == job).count();
-    (0..workload.jobs.len()).map(of)
+    (0..workload.jobs.len()).map(of).collect()
 }
 
 fn threads<'a>(
@@ -186,9 +186,8 @@ fn threads<'a>(
         let (target, places, places_of_job) = parts.of_job(job_index);
         let seat = Seat::default();
         for (index, place) in (0..).zip(places_of_job) {
-            let number = u16::try_from(all.len()).map_err(|_| {
-                Error::unsuitable(job, "more than 65535 threads; ask for fewer".to_owned())
-            })?;
+            let number = u16::try_from(all.len())
+                .map_err(|_| Error::unsuitable(job, "more than 65535 threads; ask for fewer"))?;
             all.push(Thread {
                 job,
                 job_index,
@@ -274,7 +273,7 @@ fn window_opened(shared: &SharedState<'_>, open_ns: u64) -> u64 {
 fn wait(shared: &SharedState<'_>, until_ns: u64, pulse: &mut Pulse) {
     loop {
         let left_ns = until_ns.saturating_sub(shared.clock.now_ns());
-        if left_ns == 0 || shared.flags().raised() || shared.all_are_through() {
+        if left_ns == 0 || shared.flags().raised() || shared.running.all_are_through() {
             return;
         }
         pulse.sleep(POLL_INTERVAL.min(Duration::from_nanos(left_ns)));

@@ -11,7 +11,7 @@ use iotax_experiment::{Job, Workload};
 use iotax_record::LoadRecord;
 
 use super::coordinator::{Native, run_threads, seed_of};
-use crate::driver::{LoadDriver, Progress, Request};
+use crate::driver::{LayoutProgress, LoadDriver, Request};
 use crate::engine::access::Seat;
 use crate::engine::thread::{Thread, effective_engine};
 use crate::error::Error;
@@ -34,7 +34,7 @@ impl LoadDriver for Filler<'_> {
         &self,
         _: &Workload,
         target: IoTarget<'_>,
-        progress: &Progress<'_>,
+        progress: &LayoutProgress<'_>,
         stop: &AtomicBool,
     ) -> Result<(), Error> {
         Native.prepare(self.of, target, progress, stop)

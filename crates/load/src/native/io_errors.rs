@@ -40,9 +40,7 @@ impl IoErrors {
         self.successes_at_last = successes;
         if self.in_a_row >= TOO_MANY_IN_A_ROW { Flow::Stop } else { Flow::Go }
     }
-}
 
-impl IoErrors {
     /// Not even one I/O at a time keeps the latency that was asked for.
     #[cold]
     pub(crate) fn missed_latency(&mut self) {

@@ -49,7 +49,7 @@ impl Need {
 ///
 /// # Errors
 /// [`Error::Buffers`], which names the job with the most, and what would fit.
-pub(super) fn check<'a>(
+pub(super) fn refuse_beyond<'a>(
     parts: impl Iterator<Item = (&'a Workload, IoTarget<'a>)>,
 ) -> Result<(), Error> {
     available_memory().map_or(Ok(()), |available| fits(parts, available))

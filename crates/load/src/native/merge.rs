@@ -37,7 +37,7 @@ pub(crate) fn merge(
     // thread that was never active, because all was over before its turn, does not count.
     let active = records.iter().map(|record| record.active).filter(|(from, to)| from < to);
     let end_ns = active.map(|(_, to)| to).max().unwrap_or(window.open_ns);
-    let ended = request.stop.load(Ordering::Relaxed) || shared.has_ended();
+    let ended = request.stop.load(Ordering::Relaxed) || shared.running.has_ended();
     let end_ns = if operations.is_empty() || ended { end_ns } else { window.close_ns };
     let empty_of = |(at, job): (usize, &Job)| {
         let engine = threads.iter().find(|thread| thread.job_index == at).map(|own| own.engine);

@@ -11,7 +11,6 @@ mod memory;
 mod merge;
 mod placement;
 mod setup;
-mod warm;
 mod worker;
 
 pub use calibrate::calibrate;

@@ -30,7 +30,6 @@ pub(super) fn settle(job: &Job) -> Result<(), Error> {
     })
 }
 
-#[expect(unsafe_code, reason = "no library of ours has the call")]
 fn set_priority(priority: IoPriority) -> io::Result<()> {
     let value = libc::c_int::from(priority.value());
     // SAFETY: three numbers; it concerns the calling thread alone.
@@ -71,7 +70,6 @@ fn take_memory(job: &Job, numa: &Numa) -> Result<(), Error> {
     })
 }
 
-#[expect(unsafe_code, reason = "no library of ours has the call")]
 fn set_memory_policy(mode: libc::c_int, mask: &[u64], is_empty: bool) -> io::Result<()> {
     let (pointer, bits) = if is_empty {
         (std::ptr::null(), 0)
@@ -115,7 +113,6 @@ mod tests {
     use crate::engine::testing::job;
 
     #[test]
-    #[expect(unsafe_code, reason = "no library of ours has the call")]
     fn a_thread_gets_its_priority_from_the_kernel() {
         let of_the_thread = std::thread::spawn(|| {
             let mut job = job();

@@ -1,11 +1,17 @@
 //! Everything that the loop of a thread needs, made before the start.
 
+use iotax_vdisk::Clock;
+use rustix::io::Errno;
+
 use super::drive::{Slots, Worker};
 use super::io_errors::IoErrors;
 use super::latency_target::Search;
 use crate::engine::access::Accesses;
+use crate::engine::io::{Io, Op, Outcome};
+use crate::engine::stop::StopFlags;
 use crate::engine::thread::{SEED_OF_DATA, Thread};
 use crate::engine::window::Tally;
+use crate::engine::{Deadline, Engine, Submitted};
 use crate::verify::{Contents, WriteLog, WriteVerifier};
 
 /// Everything but the engine. `tally` is made when the start is known.
@@ -47,4 +53,45 @@ fn verifier(thread: &Thread<'_>, start_ns: u64) -> WriteVerifier {
         WriteVerifier::new(seed)
     };
     verifier.with(contents)
+}
+
+/// Reads what `thread` works on through `engine`, block by block, as it would itself. What cannot be
+/// read will be told by the measurement itself.
+pub(super) fn pre_read<E: Engine, C: Clock + ?Sized>(
+    engine: &mut E,
+    clock: &C,
+    thread: &Thread<'_>,
+    flags: StopFlags<'_>,
+) {
+    let (span, block_bytes) = (thread.span, thread.job.max_block_bytes());
+    let blocks = span.bytes / u64::from(block_bytes);
+    let rest = u32::try_from(span.bytes % u64::from(block_bytes)).expect("less than a block");
+    for file in 0..thread.file_count() {
+        for block in 0..=blocks {
+            let bytes = if block < blocks { block_bytes } else { rest };
+            if flags.raised() || bytes == 0 {
+                break;
+            }
+            let offset = span.start + block * u64::from(block_bytes);
+            let read = Io { offset, bytes, file, op: Op::Read, check: false };
+            let _ = alone(engine, clock, read);
+        }
+    }
+}
+
+/// Does one I/O while no other is under way.
+pub(super) fn alone<E: Engine, C: Clock + ?Sized>(engine: &mut E, clock: &C, io: Io) -> Outcome {
+    let mut end = match engine.submit(0, io) {
+        Submitted::Done(outcome) => Some(outcome),
+        Submitted::InFlight => None,
+        Submitted::Full => Some(Err(Errno::BUSY)),
+    };
+    loop {
+        if let Some(outcome) = end {
+            return outcome;
+        }
+        let now_ns = clock.now_ns();
+        engine.wait(Deadline { now_ns, until_ns: now_ns + 100_000_000, precise: false });
+        engine.reap(clock.now_ns(), |_, outcome| end = Some(outcome));
+    }
 }

@@ -4,14 +4,14 @@ use std::thread;
 
 use iotax_experiment::Engine as EngineKind;
 use iotax_vdisk::Clock;
-use rustix::io::Errno;
 
 use super::affinity;
 use super::drive::{Worker, drive};
 use super::latency_target::Search;
 use super::placement;
 use super::setup;
-use super::warm::pre_read;
+use super::setup::{alone, pre_read};
+use crate::engine::Engine;
 use crate::engine::engines::io_uring::{Made, Uring};
 use crate::engine::engines::libaio::Libaio;
 use crate::engine::engines::mmap::Mmap;
@@ -27,10 +27,10 @@ use crate::engine::gate::Ticket;
 use crate::engine::io::Io;
 use crate::engine::priorities::Priorities;
 use crate::engine::shared_state::{POLL_INTERVAL, SharedState};
+use crate::engine::stop::StopFlags;
 use crate::engine::thread::Thread;
 use crate::engine::thread_record::ThreadRecord;
-use crate::engine::window::{StopFlags, Tally, Turn};
-use crate::engine::{Deadline, Engine, Submitted};
+use crate::engine::window::{Tally, Turn};
 use crate::error::Error;
 use crate::layout;
 use crate::target::IoTarget;
@@ -46,25 +46,22 @@ pub(super) fn perform(
     // First of all, so that its memory is near them too.
     affinity::bind(thread.job, &thread.target)?;
     placement::settle(thread.job)?;
+    let clock = &shared.clock;
     match (thread.target, thread.engine) {
-        (_, EngineKind::Null) => {
-            drive_with((shared, &shared.clock), thread, ticket, Null::of(thread)?)
-        }
+        (_, EngineKind::Null) => drive_with(shared, clock, thread, ticket, Null::of(thread)?),
         (_, EngineKind::Metadata) => tree::perform(shared, thread, ticket),
         (_, EngineKind::TcpStream) => {
-            drive_with((shared, &shared.clock), thread, ticket, TcpStream::of(thread)?)
+            drive_with(shared, clock, thread, ticket, TcpStream::of(thread)?)
         }
-        (_, EngineKind::TcpRr) => {
-            drive_with((shared, &shared.clock), thread, ticket, TcpRr::of(thread)?)
-        }
+        (_, EngineKind::TcpRr) => drive_with(shared, clock, thread, ticket, TcpRr::of(thread)?),
         (_, EngineKind::TcpConnect) => {
-            drive_with((shared, &shared.clock), thread, ticket, TcpConnect::of(thread)?)
+            drive_with(shared, clock, thread, ticket, TcpConnect::of(thread)?)
         }
         (_, EngineKind::UdpStream) if thread.job.reads() => {
-            drive_with((shared, &shared.clock), thread, ticket, UdpStreamBack::of(thread)?)
+            drive_with(shared, clock, thread, ticket, UdpStreamBack::of(thread)?)
         }
         (_, EngineKind::UdpStream) => {
-            drive_with((shared, &shared.clock), thread, ticket, UdpStream::of(thread)?)
+            drive_with(shared, clock, thread, ticket, UdpStream::of(thread)?)
         }
         (IoTarget::Peer(peer), engine) => Err(Error::unsuitable(
             thread.job,
@@ -76,26 +73,20 @@ pub(super) fn perform(
         )),
         (IoTarget::Disk(disk), _) => {
             // Its completions count from instants on the disk's clock: time is told by that one.
-            drive_with((shared, &**disk.clock()), thread, ticket, Vdisk::of(thread, disk)?)
+            drive_with(shared, &**disk.clock(), thread, ticket, Vdisk::of(thread, disk)?)
         }
-        (_, EngineKind::Psync) => {
-            drive_with((shared, &shared.clock), thread, ticket, Psync::of(thread)?)
-        }
-        (_, EngineKind::Libaio) => {
-            drive_with((shared, &shared.clock), thread, ticket, Libaio::of(thread)?)
-        }
-        (_, EngineKind::Mmap) => {
-            drive_with((shared, &shared.clock), thread, ticket, Mmap::of(thread)?)
-        }
+        (_, EngineKind::Psync) => drive_with(shared, clock, thread, ticket, Psync::of(thread)?),
+        (_, EngineKind::Libaio) => drive_with(shared, clock, thread, ticket, Libaio::of(thread)?),
+        (_, EngineKind::Mmap) => drive_with(shared, clock, thread, ticket, Mmap::of(thread)?),
         (_, EngineKind::IoUring) => {
             let (made, batch) = (Made::of(thread)?, thread.job.submit_batch());
             let priorities = Priorities::of(thread.job, thread.seed);
             if made.fixed {
                 let engine = Uring::<true>::new(made, batch, priorities);
-                drive_with((shared, &shared.clock), thread, ticket, engine)
+                drive_with(shared, clock, thread, ticket, engine)
             } else {
                 let engine = Uring::<false>::new(made, batch, priorities);
-                drive_with((shared, &shared.clock), thread, ticket, engine)
+                drive_with(shared, clock, thread, ticket, engine)
             }
         }
         (path, EngineKind::Vdisk) => Err(Error::unsuitable(
@@ -109,16 +100,15 @@ pub(super) fn perform(
 }
 
 fn drive_with<E: Engine, C: Clock + ?Sized>(
-    (shared, clock): (&SharedState<'_>, &C),
+    shared: &SharedState<'_>,
+    clock: &C,
     thread: &Thread<'_>,
     ticket: Ticket<'_>,
     mut engine: E,
 ) -> Result<Option<ThreadRecord>, Error> {
     let through = shared.through(thread.job_index);
     if thread.job.pre_read {
-        let block_bytes = thread.job.max_block_bytes();
-        let (place, flags) = ((thread.span, thread.file_count()), shared.flags());
-        pre_read(&mut engine, clock, place, block_bytes, flags);
+        pre_read(&mut engine, clock, thread, shared.flags());
     }
     let Some(start_ns) = ticket.arrive() else { return Ok(None) };
     let window = shared.window(start_ns);
@@ -150,7 +140,7 @@ fn drive_with<E: Engine, C: Clock + ?Sized>(
     record.flow = engine.of_flow(record.ios()).map_err(untold)?;
     let (write_logs, findings) = worker.verifier.into_write_logs();
     if let Some(mut findings) = findings.filter(|_| !thread.leaves_verifying()) {
-        verify((shared, clock), thread, &mut engine, &write_logs, &mut findings)?;
+        verify(shared, clock, thread, &mut engine, &write_logs, &mut findings)?;
         record.verify_mismatches = Some(findings.mismatches);
         record.first_error = record.first_error.take().or(findings.first);
     }
@@ -181,33 +171,24 @@ fn end_fsync<E: Engine, C: Clock + ?Sized>(
     sync: Io,
 ) {
     let submitted_ns = clock.now_ns();
-    let mut end = match engine.submit(0, sync) {
-        Submitted::Done(outcome) => Some(outcome),
-        Submitted::InFlight => None,
-        Submitted::Full => Some(Err(Errno::BUSY)),
-    };
-    while end.is_none() {
-        let now_ns = clock.now_ns();
-        engine.wait(Deadline { now_ns, until_ns: now_ns + 100_000_000, precise: false });
-        engine.reap(clock.now_ns(), |_, outcome| end = Some(outcome));
-    }
-    let outcome = end.expect("the loop above has ended");
+    let outcome = alone(engine, clock, sync);
     let done_ns = clock.now_ns();
     worker.count::<false>(sync, outcome, submitted_ns, submitted_ns, done_ns);
 }
 
 /// Reads back what the thread has written, once nobody writes any more.
 fn verify<E: Engine, C: Clock + ?Sized>(
-    (shared, clock): (&SharedState<'_>, &C),
+    shared: &SharedState<'_>,
+    clock: &C,
     thread: &Thread<'_>,
     engine: &mut E,
     write_logs: &[WriteLog],
     findings: &mut Findings,
 ) -> Result<(), Error> {
-    while !shared.jobs_are_through() && !shared.flags().abandoned() {
+    while !shared.running.jobs_are_through() && !shared.flags().abandoned() {
         thread::sleep(POLL_INTERVAL);
     }
-    let size = (thread.depth(), thread.job.max_block_bytes());
+    let (depth, block_bytes) = (thread.depth(), thread.job.max_block_bytes());
     for ((file, test_file), write_log) in (0..).zip(&thread.files).zip(write_logs) {
         if thread.job.verify_ends && findings.mismatches > 0 {
             break;
@@ -221,7 +202,7 @@ fn verify<E: Engine, C: Clock + ?Sized>(
         }
         let target = test_file.shown();
         let ends = thread.job.verify_ends;
-        let read_back = ReadBack { write_log, size, file, target: &target, ends };
+        let read_back = ReadBack { write_log, depth, block_bytes, file, target: &target, ends };
         read_back.perform(engine, clock, shared.flags(), findings);
     }
     Ok(())

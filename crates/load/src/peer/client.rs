@@ -34,7 +34,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// A connection in `role`, and what the far end calls it.
 pub(crate) fn connect(peer: &Peer, role: Role) -> Result<(Flow, u64), Error> {
     within_namespace(peer.namespace.as_deref(), || connect_within(peer, role, TO_CONNECT, ATTEMPT))
-        .map_err(|source| Error::Peer { peer: peer.to_string(), source })
+        .map_err(Error::peer(peer))
 }
 
 fn connect_within(
@@ -117,7 +117,7 @@ pub(crate) fn connections(peer: &Peer, bytes: u32) -> Result<(Flow, SocketAddr, 
         }
         Offer::read(&mut control)
     };
-    let offer = offered().map_err(|source| Error::Peer { peer: peer.to_string(), source })?;
+    let offer = offered().map_err(Error::peer(peer))?;
     Ok((control, SocketAddr::new(peer.address.ip(), offer.port), offer.cookie))
 }
 
@@ -130,7 +130,7 @@ pub(crate) fn datagrams_back(
 ) -> Result<(Flow, u64), Error> {
     let (mut control, session) = connect(peer, Role::DatagramsBack { bytes })?;
     let told = control.write_all(&interval_ns.to_le_bytes()).and_then(|()| control.flush());
-    told.map_err(|source| Error::Peer { peer: peer.to_string(), source })?;
+    told.map_err(Error::peer(peer))?;
     Ok((control, session))
 }
 
@@ -147,7 +147,7 @@ pub fn ends(peer: &Peer) -> Result<PathEnds, Error> {
         let (near_seen, far_own) = (seen.near, seen.far);
         Ok(PathEnds { near, near_seen, far: peer.address, far_own, mtu_bytes })
     };
-    asked().map_err(|source| Error::Peer { peer: peer.to_string(), source })
+    asked().map_err(Error::peer(peer))
 }
 
 /// A socket whose datagrams go to a peer.
@@ -161,8 +161,7 @@ pub(crate) fn datagrams(peer: &Peer) -> Result<UdpSocket, Error> {
         socket.connect(peer.address)?;
         Ok(socket)
     };
-    within_namespace(peer.namespace.as_deref(), bind)
-        .map_err(|source| Error::Peer { peer: peer.to_string(), source })
+    within_namespace(peer.namespace.as_deref(), bind).map_err(Error::peer(peer))
 }
 
 /// What the far end's host has done so far.

@@ -1,9 +1,7 @@
 //! What the far end does for iperf3: a server for one test, as long as the connection.
 
-use std::ffi::OsString;
 use std::io::{self, Read as _, Write as _};
 use std::net::{IpAddr, TcpListener};
-use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -60,21 +58,11 @@ fn is_timeout(error: &io::Error) -> bool {
 
 /// A server that listens, and its port.
 fn started(at: IpAddr) -> Result<(Running, u16), Error> {
-    let program = child::find(NAME)?;
+    let program = child::find_program(NAME)?;
     let attempt = || {
         let port =
             free_port(at).map_err(|source| Error::Start { program: program.clone(), source })?;
-        let arguments: Vec<OsString> =
-            arguments(at, port).into_iter().map(OsString::from).collect();
-        let child = Child {
-            name: NAME,
-            program: &program,
-            arguments: &arguments,
-            input: "",
-            directory: Path::new("/"),
-            namespace: None,
-        };
-        let server = child.start()?;
+        let server = Child::new(NAME, &program, arguments(at, port)).start()?;
         let since = Instant::now();
         while !server.said().contains(LISTENS) {
             if server.has_ended() || since.elapsed() > PATIENCE {
@@ -96,19 +84,8 @@ fn started(at: IpAddr) -> Result<(Running, u16), Error> {
 
 /// One test, then it ends. It has nothing to report while it runs.
 fn arguments(at: IpAddr, port: u16) -> Vec<String> {
-    let (address, port) = (at.to_string(), port.to_string());
-    let words = [
-        "--server",
-        "--one-off",
-        "--bind",
-        &address,
-        "--port",
-        &port,
-        "--interval",
-        "0",
-        "--forceflush",
-    ];
-    words.map(str::to_owned).to_vec()
+    let words = format!("--server --one-off --bind {at} --port {port} --interval 0 --forceflush");
+    words.split(' ').map(str::to_owned).collect()
 }
 
 fn free_port(at: IpAddr) -> io::Result<u16> {

@@ -85,7 +85,7 @@ pub fn probe_path(peer: &Peer, mtu_bytes: u32) -> Result<PathProbe, Error> {
             rtt_ns: u64::try_from(rtt.as_nanos()).ok(),
         })
     };
-    probe().map_err(|source| Error::Peer { peer: peer.to_string(), source })
+    probe().map_err(Error::peer(peer))
 }
 
 /// Sizes from one to another, both of them included.

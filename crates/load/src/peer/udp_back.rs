@@ -46,7 +46,8 @@ pub(super) fn send(flow: &FlowOfSession<'_>, control: &mut Flow, bytes: usize) -
                 return Ok(());
             }
             look_at = now + GLANCE;
-            let heard = flow.heard_from().and_then(|heard| wanted_by(heard, near, now));
+            let heard = flow.heard_from();
+            let heard = heard.and_then(|(from, last)| wanted_by(from, last, near, now));
             if heard.is_none() || to.is_none() {
                 // What was not wanted is not sent later.
                 next = now;
@@ -69,11 +70,7 @@ pub(super) fn send(flow: &FlowOfSession<'_>, control: &mut Flow, bytes: usize) -
 }
 
 /// Where the near end is, if it said something lately and is who has proved itself.
-fn wanted_by(
-    (from, last): (SocketAddr, Instant),
-    near: IpAddr,
-    now: Instant,
-) -> Option<SocketAddr> {
+fn wanted_by(from: SocketAddr, last: Instant, near: IpAddr, now: Instant) -> Option<SocketAddr> {
     (from.ip() == near && now.saturating_duration_since(last) < LEASE).then_some(from)
 }
 
@@ -140,8 +137,8 @@ mod tests {
         let said = Instant::now();
         let near = IpAddr::from([198, 18, 0, 1]);
         let from = SocketAddr::new(near, 4000);
-        assert_eq!(wanted_by((from, said), near, said), Some(from));
-        assert_eq!(wanted_by((from, said), [198, 18, 0, 9].into(), said), None);
-        assert_eq!(wanted_by((from, said), near, said + LEASE), None);
+        assert_eq!(wanted_by(from, said, near, said), Some(from));
+        assert_eq!(wanted_by(from, said, [198, 18, 0, 9].into(), said), None);
+        assert_eq!(wanted_by(from, said, near, said + LEASE), None);
     }
 }

@@ -1,17 +1,18 @@
 //! Where I/O goes: a path, a disk, the far end of a network path.
 
-mod names;
-mod namespace;
 mod peer;
 
-use std::fmt;
+pub(crate) use iotax_vdisk::shown;
+pub use peer::{Peer, PeerSecret, PeerSecrets, Tls, TlsBy, TlsCipher};
+
+use std::fs::{File, OpenOptions};
+use std::os::fd::AsFd as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
+use std::{fmt, io, thread};
 
 use iotax_vdisk::VirtualDisk;
-
-pub(crate) use names::{shown, with_flags, within};
-pub use namespace::{enter_namespace, within_namespace};
-pub use peer::{Peer, PeerSecret, PeerSecrets, Tls, TlsBy, TlsCipher};
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
 /// What load can be driven at.
 #[derive(Debug, Clone, Copy)]
@@ -63,5 +64,61 @@ impl fmt::Display for IoTarget<'_> {
                 Ok(())
             }
         }
+    }
+}
+
+/// Options for a file within a directory of ours, to be completed.
+pub(crate) fn within() -> OpenOptions {
+    with_flags(0)
+}
+
+/// The same with further flags of open(2).
+pub(crate) fn with_flags(flags: i32) -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.custom_flags(flags | libc::O_NOFOLLOW);
+    options
+}
+
+/// Moves the calling thread to a network namespace.
+///
+/// # Errors
+/// If there is no namespace of that kind at that path, or this process may not enter it.
+pub fn enter_namespace(namespace: &Path) -> io::Result<()> {
+    let namespace = File::open(namespace)?;
+    move_into_link_name_space(namespace.as_fd(), Some(LinkNameSpaceType::Network))?;
+    Ok(())
+}
+
+/// Makes a socket in a network namespace, `None` being that of this process. There it stays, whoever
+/// uses it; threads that make no other sockets stay where they are.
+///
+/// # Errors
+/// As [`enter_namespace`], and those of `make`.
+pub fn within_namespace<T: Send>(
+    namespace: Option<&Path>,
+    make: impl FnOnce() -> io::Result<T> + Send,
+) -> io::Result<T> {
+    let Some(namespace) = namespace else { return make() };
+    let enter_and_make = || {
+        enter_namespace(namespace)?;
+        make()
+    };
+    thread::scope(|scope| scope.spawn(enter_and_make).join())
+        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn links_in_a_directory_of_ours_are_not_followed() {
+        let directory = tempfile::tempdir().unwrap();
+        let (precious, link) = (directory.path().join("precious"), directory.path().join("job.0"));
+        fs::write(&precious, "theirs").unwrap();
+        std::os::unix::fs::symlink(&precious, &link).unwrap();
+        let refused = within().write(true).create(true).open(&link).unwrap_err();
+        assert_eq!(refused.raw_os_error(), Some(libc::ELOOP));
     }
 }

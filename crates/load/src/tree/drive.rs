@@ -37,7 +37,7 @@ pub(crate) fn perform(
     let job = thread.job;
     let Some(tree) = &job.tree else {
         let what = "engine `metadata` needs operations, such as `stat:80,open:8,list:12`";
-        return Err(Error::unsuitable(job, what.to_owned()));
+        return Err(Error::unsuitable(job, what));
     };
     let (target, stop) = (thread.target, shared.request.stop);
     let (made, root, names, slots, content) = Made::new(job, tree, target, thread.index, stop)?;
@@ -72,7 +72,7 @@ pub(crate) fn perform(
     record.operations = operations;
     drop(through);
     // Taking the tree down would be felt by those that still measure.
-    while !shared.jobs_are_through() && !shared.flags().raised() {
+    while !shared.running.jobs_are_through() && !shared.flags().raised() {
         thread::sleep(POLL_INTERVAL);
     }
     drop(made);
@@ -142,7 +142,7 @@ impl Worker<'_> {
                 now_ns = done_ns;
                 break;
             }
-            self.count(&step, outcome, (now_ns, intended_ns, done_ns));
+            self.count(&step, outcome, now_ns, intended_ns, done_ns);
             now_ns = done_ns;
         }
         self.tally.finish(now_ns, false);
@@ -177,8 +177,14 @@ impl Worker<'_> {
     }
 
     /// Counts what ended in the window, or may yet turn out to be before it.
-    fn count(&mut self, step: &Step, outcome: Result<u64, Errno>, times: (u64, u64, u64)) {
-        let (submitted_ns, intended_ns, done_ns) = times;
+    fn count(
+        &mut self,
+        step: &Step,
+        outcome: Result<u64, Errno>,
+        submitted_ns: u64,
+        intended_ns: u64,
+        done_ns: u64,
+    ) {
         if !self.opened && done_ns >= self.window.open_ns {
             self.opened = true;
             self.reset();

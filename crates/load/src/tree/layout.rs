@@ -83,12 +83,11 @@ impl Made {
         let marked = marked.and_then(|mut file| file.write_all(b"iotax\n"));
         marked.map_err(Error::path("create", &mark))?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let opened = open(path, flags, Mode::empty())
-            .map_err(|errno| Error::path("open", path)(errno.into()))?;
+        let opened = open(path, flags, Mode::empty()).map_err(Error::path("open", path))?;
         let names = Names::of(tree);
         for directory in names.directories() {
             mkdirat(&opened, directory, Mode::from_raw_mode(0o755))
-                .map_err(|errno| Error::path("create directories in", path)(errno.into()))?;
+                .map_err(Error::path("create directories in", path))?;
         }
         let mut content = vec![0; tree.file_bytes as usize];
         fill(&mut content, 0, path);
@@ -98,9 +97,9 @@ impl Made {
                 return Err(Error::Interrupted);
             }
             create(&opened, names.file(*slot), &content)
-                .map_err(|errno| Error::path("create files in", path)(errno.into()))?;
+                .map_err(Error::path("create files in", path))?;
         }
-        rustix::fs::syncfs(&opened).map_err(|errno| Error::path("sync", path)(errno.into()))?;
+        rustix::fs::syncfs(&opened).map_err(Error::path("sync", path))?;
         Ok((made, opened, names, slots, content))
     }
 }

@@ -4,7 +4,7 @@ use iotax_vdisk::Clock;
 
 use super::write_log::WriteLog;
 use crate::engine::io::{Io, Op, Outcome};
-use crate::engine::window::StopFlags;
+use crate::engine::stop::StopFlags;
 use crate::engine::{Deadline, Engine, Submitted};
 
 /// What reading back has shown.
@@ -31,8 +31,10 @@ impl Findings {
 pub(crate) struct ReadBack<'a> {
     /// What was written.
     pub write_log: &'a WriteLog,
-    /// Reads at a time, and how long they are at most.
-    pub size: (u32, u32),
+    /// Reads at a time.
+    pub depth: u32,
+    /// Bytes of one at most.
+    pub block_bytes: u32,
     /// Which of the thread's files.
     pub file: u16,
     /// What people call it.
@@ -50,7 +52,7 @@ impl ReadBack<'_> {
         flags: StopFlags<'_>,
         findings: &mut Findings,
     ) {
-        let Self { write_log, size: (depth, block_bytes), file, .. } = *self;
+        let Self { write_log, depth, block_bytes, file, .. } = *self;
         let mut free: Vec<u32> = (0..depth).collect();
         let mut under_way = vec![Io::SYNC; depth as usize];
         let mut done: Vec<(u32, Outcome)> = Vec::with_capacity(depth as usize);

@@ -2,7 +2,6 @@
 
 use iotax_record::ExperimentHead;
 
-use crate::facts;
 use crate::words::printable;
 
 /// The longest word for an arm.
@@ -32,7 +31,7 @@ pub(super) fn arms(experiment: &ExperimentHead) -> Vec<Arm> {
         }
         let site = experiment.sites.get(n);
         let kind = site.map(|site| format!("{}: ", site.kind)).unwrap_or_default();
-        let commands = arm.host_commands.as_ref().map(facts::commands);
+        let commands = arm.host_commands.as_ref().map(iotax_wording::job::host_commands);
         let commands = commands.map(|text| format!(" ({text}; run.sh does not)"));
         let target = format!("{kind}{}{}", arm.target, commands.unwrap_or_default());
         arms.push(Arm { id, name: arm.name.clone(), target });

@@ -1,13 +1,13 @@
 //! What the record showed, as the table that `run.sh` prints.
 
 use iotax_analyze::{Analysis, ArmSummary};
+use iotax_wording::verdict::verdict;
 
 use super::arms::Arm;
 use super::phases::Phase;
-use crate::bandwidth::MEASURED;
 use crate::experiment::Part;
-use crate::sentence;
 use crate::words::printable;
+use iotax_wording::bandwidth::MEASURED;
 
 const WIDTH: usize = 80;
 
@@ -34,7 +34,7 @@ pub(super) fn expected(parts: &[Part], arms: &[Arm], phases: &[Phase]) -> String
         text.push_str(&format!("\n{} (phase {})\n", printable(&phase.name), phase.id));
         text.push_str(&table(arms, phase, analysis));
         text.push('\n');
-        for sentence in sentence::verdict(experiment, analysis) {
+        for sentence in verdict(experiment, analysis) {
             text.push_str(&textwrap::fill(&printable(&sentence), WIDTH));
             text.push('\n');
         }

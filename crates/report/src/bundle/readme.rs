@@ -1,12 +1,14 @@
 //! What a support engineer needs to know, in one page.
 
+use iotax_quantity::count;
 use iotax_record::ExperimentHead;
+use iotax_wording::verdict::verdict;
 
 use super::arms::Arm;
 use super::phases::Phase;
 use crate::experiment::Part;
 use crate::markdown::escape;
-use crate::{format, sentence};
+use iotax_wording::format;
 
 /// The page, as Markdown.
 pub(super) fn readme(
@@ -26,7 +28,7 @@ pub(super) fn readme(
         if phases.len() > 1 {
             text.push_str(&format!("Phase {}, {}:\n\n", phase.id, escape(&phase.name)));
         }
-        for sentence in sentence::verdict(experiment, analysis) {
+        for sentence in verdict(experiment, analysis) {
             text.push_str(&format!("- {}\n", escape(&sentence)));
         }
         text.push('\n');
@@ -75,7 +77,7 @@ fn how_to_run(experiment: &ExperimentHead, arms: &[Arm], trials: usize) -> Strin
          each directory, which is removed in the end, also after Ctrl-C. Files and block devices\n\
          are only read, unless a job writes and `--destroy PATH` allows it.\n\n\
          | arm | was |\n| --- | --- |\n",
-        format::counted(trials as u64, "trial")
+        count(trials as u64, "trial")
     ));
     for arm in arms {
         text.push_str(&format!("| {} | {} |\n", escape(&arm.id), escape(&arm.target)));

@@ -2,30 +2,25 @@
 
 use iotax_catalog::{Agreement, Checked, Claimed};
 
-use super::figures::{UNKNOWN, amount, bandwidth};
-use super::look::{cells, conflict_text};
+use super::look::cells;
 use super::sources::Sources;
-use crate::bandwidth::Unit;
 use crate::document::{Cell, Document, Item, Section, Table};
-use crate::format::{self, ABSENT};
 use crate::words::Tone;
+use iotax_wording::bandwidth::Unit;
+use iotax_wording::catalog::{self, UNKNOWN, amount, bandwidth};
+use iotax_wording::format::ABSENT;
 
 /// What the catalog says to each row of a table: what agrees is counted, the rest explained.
 pub fn catalog_check(rows: &[Checked]) -> Document {
     let mut page = Document::default();
     let count = |wanted| rows.iter().filter(|row| row.agreement == wanted).count() as u64;
-    let counts = [
-        (Agreement::Same, "the same"),
-        (Agreement::Differs, "other than the catalog"),
-        (Agreement::Unconfirmed, "not all in the catalog"),
-        (Agreement::Unknown, "unknown to the catalog"),
-    ];
-    let said: Vec<_> = counts
+    let all = [Agreement::Same, Agreement::Differs, Agreement::Unconfirmed, Agreement::Unknown];
+    let said: Vec<_> = all
         .into_iter()
-        .filter(|(wanted, _)| count(*wanted) > 0)
-        .map(|(wanted, words)| format!("{} {words}", iotax_quantity::grouped(count(wanted))))
+        .filter(|wanted| count(*wanted) > 0)
+        .map(|wanted| catalog::agree(wanted, count(wanted)))
         .collect();
-    let limits = format::counted(rows.len() as u64, "limit");
+    let limits = iotax_quantity::count(rows.len() as u64, "limit");
     page.add(Section::new(format!("{limits}: {}", said.join(", ")), []));
     let mut sources = Sources::default();
     for row in rows.iter().filter(|row| row.agreement != Agreement::Same) {
@@ -39,12 +34,7 @@ pub fn catalog_check(rows: &[Checked]) -> Document {
 
 fn explain(page: &mut Document, row: &Checked, sources: &mut Sources) {
     let name = row.of.as_ref().unwrap_or(&row.claim.name);
-    let word = match row.agreement {
-        Agreement::Same => "same",
-        Agreement::Differs => "differs",
-        Agreement::Unconfirmed => "not all figures are in the catalog",
-        Agreement::Unknown => "unknown",
-    };
+    let word = catalog::agreement(row.agreement);
     let scope = row.scope.or(row.claim.scope).map(|scope| format!(", {scope}"));
     let title = format!("Line {}, {name}{}: {word}", row.claim.line, scope.unwrap_or_default());
     let Some(known) = row.known else {
@@ -58,16 +48,10 @@ fn explain(page: &mut Document, row: &Checked, sources: &mut Sources) {
     let ours = row.source.as_ref().map(|source| sources.number(source).to_string());
     table.rows.push(figures("the catalog", ours, known, Some(row.differing())));
     let mut items = vec![Item::Table(table)];
-    if let Some((first, others)) = row.belongs_to.split_first() {
-        let also = match others {
-            [] => String::new(),
-            _ => format!(" (and of {})", others.join(", ")),
-        };
-        items.push(Item::Note(format!("These are the figures of {first}{also}.")));
-    }
+    items.extend(catalog::belongs_to(&row.belongs_to).map(Item::Note));
     page.add(Section::new(title, items));
     if let Some(conflict) = &row.conflict {
-        page.add(Section::of(Item::warning(conflict_text(conflict))));
+        page.add(Section::of(Item::warning(catalog::conflict(conflict))));
         let _ = sources.number(&conflict.source);
     }
 }

@@ -1,15 +1,16 @@
 //! What is documented of a VM size, a disk, and of all that match.
 
 use indexmap::IndexSet;
-use iotax_catalog::{Cloud, Conflict, Direction, Disk, Fact, Limit, Rate, Scope, Vm};
+use iotax_catalog::{Cloud, Conflict, Direction, Disk, Fact, Limit, Note, Rate, Scope, Vm};
+use iotax_quantity::count;
 
-use super::figures::{
-    UNKNOWN, amount, bandwidth, burst_lasts, scope, size, unit_of_disks, unit_of_vms,
-};
 use super::sources::Sources;
-use crate::bandwidth::Unit;
 use crate::document::{Cell, Document, Item, Section, Table};
-use crate::format::{ABSENT, bit_rate, or_absent};
+use iotax_wording::bandwidth::Unit;
+use iotax_wording::catalog::{
+    self, UNKNOWN, amount, bandwidth, burst_lasts, scope, size, unit_of_disks, unit_of_vms,
+};
+use iotax_wording::format::{ABSENT, bit_rate, or_absent};
 
 /// Sizes of VMs in full: the variants of one, or several.
 pub fn catalog_vms(vms: &[Vm]) -> Document {
@@ -50,7 +51,7 @@ pub fn catalog_vm_list(vms: &[Vm]) -> Document {
         })
         .table;
     let mut page = Document::default();
-    let count = crate::format::counted(vms.len() as u64, "size");
+    let count = count(vms.len() as u64, "size");
     page.add_table(&count, Some(table), None);
     page
 }
@@ -72,7 +73,7 @@ fn title(vm: &Vm) -> String {
 
 fn vm_page(page: &mut Document, vm: &Vm) {
     let count = |n: Option<u32>, word: &str| match n {
-        Some(n) => crate::format::counted(n, word),
+        Some(n) => count(n, word),
         None => format!("{UNKNOWN} number of {word}s"),
     };
     let memory = vm.memory_bytes.map_or("memory unknown".to_owned(), size);
@@ -96,7 +97,8 @@ fn vm_page(page: &mut Document, vm: &Vm) {
     facts_table(page, facts, &vm.facts);
     let limits = || vm.limits.iter().chain(&vm.network);
     let of_limits = limits().flat_map(|limit| &limit.notes);
-    add_notes(page, vm.notes.iter().chain(of_limits).chain(&burst_notes(limits())));
+    let notes = vm.notes.iter().chain(of_limits).map(catalog::note);
+    add_notes(page, notes.chain(burst_notes(limits())));
     let _ = vm.page.as_ref().map(|page| sources.number(page));
     add_conflicts(page, &vm.conflicts, &mut sources);
     page.add(sources.section());
@@ -105,29 +107,9 @@ fn vm_page(page: &mut Document, vm: &Vm) {
 /// What was published and the sources contradict, with both among the sources.
 pub(super) fn add_conflicts(page: &mut Document, conflicts: &[Conflict], sources: &mut Sources) {
     for conflict in conflicts {
-        page.add(Section::of(Item::warning(conflict_text(conflict))));
+        page.add(Section::of(Item::warning(catalog::conflict(conflict))));
         let _ = (sources.number(&conflict.source), sources.number(&conflict.claimed_by));
     }
-}
-
-/// Figures that were published and are not those of the catalog's sources.
-pub(super) fn conflict_text(conflict: &Conflict) -> String {
-    let Conflict { claimed_by, name, scope, explanation, .. } = conflict;
-    let pair = |iops: Option<f64>, bytes: Option<f64>| {
-        let iops = iops.map(|iops| format!("{} IOPS", amount(iops)));
-        let bytes = bytes.map(|bytes| format!("{} MB/s", bandwidth(Unit::Mb, bytes)));
-        let known: Vec<String> = iops.into_iter().chain(bytes).collect();
-        (!known.is_empty()).then(|| known.join(" and "))
-    };
-    let steady = pair(conflict.iops, conflict.bw_bytes);
-    let bursts = pair(conflict.burst_iops, conflict.burst_bw_bytes);
-    let bursts = bursts.map(|pair| format!("bursts of {pair}"));
-    let figures: Vec<String> = steady.into_iter().chain(bursts).collect();
-    let figures = figures.join(", ");
-    format!(
-        "Conflict: {} gives {figures}, for {name} ({scope}). But {explanation}.",
-        claimed_by.text
-    )
 }
 
 fn disk_page(page: &mut Document, disk: &Disk) {
@@ -141,22 +123,26 @@ fn disk_page(page: &mut Document, disk: &Disk) {
     limits_table(page, "Documented limits", &limits, unit, &mut sources);
     let unit = disk.limits.iter().find_map(|limit| limit.io_unit_bytes);
     let facts = vec![
-        ("Host caching", disk.host_cache.map(|cache| cache.to_string())),
+        ("Host caching", disk.host_cache.map(|cache| catalog::host_cache(cache).to_owned())),
         ("Larger I/Os count as several of", unit.map(iotax_quantity::size)),
     ];
     let known = facts.into_iter().filter(|(_, value)| value.is_some()).collect();
     facts_table(page, known, &disk.facts);
     let of_limits = disk.limits.iter().flat_map(|limit| &limit.notes);
-    add_notes(page, disk.notes.iter().chain(of_limits).chain(&burst_notes(disk.limits.iter())));
+    let notes = disk.notes.iter().chain(of_limits).map(catalog::note);
+    add_notes(page, notes.chain(burst_notes(disk.limits.iter())));
     add_conflicts(page, &disk.conflicts, &mut sources);
     page.add(sources.section());
 }
 
 /// On what conditions these limits burst.
-fn burst_notes<'a>(limits: impl Iterator<Item = &'a Limit>) -> Vec<String> {
-    let rates = limits.flat_map(|limit| [&limit.iops, &limit.bw_bytes]);
-    let notes = rates.flatten().filter_map(|rate| rate.burst.as_ref()?.note.as_ref());
-    notes.map(|note| format!("bursts: {note}")).collect()
+fn burst_notes<'a>(limits: impl Iterator<Item = &'a Limit>) -> impl Iterator<Item = String> {
+    let rates = limits.flat_map(|limit| [&limit.iops, &limit.bw_bytes]).flatten();
+    rates.filter_map(|rate| rate.burst.as_ref()).flat_map(|burst| &burst.notes).map(burst_note)
+}
+
+pub(super) fn burst_note(note: &Note) -> String {
+    format!("bursts: {}", catalog::note(note))
 }
 
 /// Limits under their names, two lines each: IOPS and throughput.
@@ -168,7 +154,7 @@ pub(super) fn limits_table(
     sources: &mut Sources,
 ) {
     if limits.is_empty() {
-        page.add_paragraph(format!("{title}: none were found in the sources."));
+        page.add_paragraph(catalog::none_found(title));
         return;
     }
     let mut table = Table::new(&["Limit", "of"], &["sustained", "burst", "lasts", "source"]);
@@ -204,7 +190,7 @@ pub(super) fn limits_table(
 /// What is documented of a VM's network, which has bits.
 fn network_table(page: &mut Document, limits: &[Limit], sources: &mut Sources) {
     if limits.is_empty() {
-        page.add_paragraph("Network: no limits were found in the sources.".to_owned());
+        page.add_paragraph(catalog::NO_NETWORK_LIMITS);
         return;
     }
     let rates = limits.iter().filter_map(|limit| Some((limit, limit.bw_bytes.as_ref()?)));
@@ -230,14 +216,14 @@ fn network_table(page: &mut Document, limits: &[Limit], sources: &mut Sources) {
 
 fn facts_table(page: &mut Document, first: Vec<(&str, Option<String>)>, facts: &[Fact]) {
     let first = first.into_iter().map(|(name, value)| (name, value.unwrap_or(UNKNOWN.to_owned())));
-    let others = facts.iter().map(|fact| (fact.name.as_str(), fact.value.clone()));
-    page.add_facts(first.chain(others));
+    let others = facts.iter().map(|fact| catalog::property(&fact.property));
+    page.add_facts(first.chain(others.map(|fact| (fact.name, fact.value))));
 }
 
 /// Each note once.
-pub(super) fn add_notes<'a>(page: &mut Document, notes: impl Iterator<Item = &'a String>) {
-    let notes: IndexSet<&String> = notes.collect();
-    page.add_list("Notes", notes.into_iter().cloned().collect());
+pub(super) fn add_notes(page: &mut Document, notes: impl Iterator<Item = String>) {
+    let notes: IndexSet<String> = notes.collect();
+    page.add_list("Notes", notes.into_iter().collect());
 }
 
 /// One row of ready-made words.

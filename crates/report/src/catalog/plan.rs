@@ -5,14 +5,14 @@ use iotax_catalog::{
     Expectation, Limit, Scope,
 };
 
-use super::figures::{
-    UNKNOWN, amount, bandwidth, bound_lasts, scope, size, unit_of_disks, unit_of_vms,
-};
-use super::look::{add_conflicts, add_notes, cells, limits_table};
+use super::look::{add_conflicts, add_notes, burst_note, cells, limits_table};
 use super::sources::Sources;
-use crate::bandwidth::Unit;
 use crate::document::{Document, Section, Table};
-use crate::format::ABSENT;
+use iotax_wording::bandwidth::Unit;
+use iotax_wording::catalog::{
+    self, UNKNOWN, amount, bandwidth, bound_lasts, scope, size, unit_of_disks, unit_of_vms,
+};
+use iotax_wording::format::ABSENT;
 
 /// Longer names of disks leave no room for the figures.
 const WIDEST_NAME: usize = 20;
@@ -42,9 +42,9 @@ pub fn catalog_plan(expectation: &Expectation) -> Document {
         page.add_table("All disks together", Some(all), None);
     }
     let of_limits = expectation.disks.iter().flat_map(|disk| &disk.limits);
-    let of_limits: Vec<_> = of_limits.flat_map(|limit| limit.notes.clone()).collect();
+    let of_limits = of_limits.flat_map(|limit| &limit.notes).map(catalog::note).collect();
     let notes = [unknown_notes(expectation), of_limits, burst_notes(expectation)].concat();
-    add_notes(&mut page, expectation.notes.iter().chain(&notes));
+    add_notes(&mut page, expectation.notes.iter().map(catalog::note).chain(notes));
     let mut sources = Sources::default();
     add_conflicts(&mut page, &conflicts(expectation), &mut sources);
     limits_table(&mut page, "Limits of the disks", &own_limits(expectation), unit, &mut sources);
@@ -89,7 +89,7 @@ fn unit(expectation: &Expectation) -> Unit {
 fn attached((place, disk): (usize, &DiskExpectation)) -> (String, String) {
     let caching = match disk.caching {
         Caching::None => String::new(),
-        caching => format!(", host caching {caching}"),
+        caching => format!(", host caching {}", catalog::caching(caching)),
     };
     let size = disk.disk.size_bytes.map(|bytes| format!(", {}", size(bytes)));
     let value = format!("{}{}{caching}", disk.disk.name, size.unwrap_or_default());
@@ -178,9 +178,7 @@ fn unknown_notes(expectation: &Expectation) -> Vec<String> {
     let mut notes = Vec::new();
     for side in sides {
         for (all, rate) in [(&side.unknown_iops, "IOPS"), (&side.unknown_bw, "throughput")] {
-            notes.extend(all.iter().map(|By { scope, of }| {
-                format!("{of} ({scope}): its {rate} limit is not known, there may be less.")
-            }));
+            notes.extend(all.iter().map(|By { scope, of }| catalog::unknown(of, *scope, rate)));
         }
     }
     notes
@@ -190,8 +188,7 @@ fn burst_notes(expectation: &Expectation) -> Vec<String> {
     let sides = expectation.disks.iter().flat_map(|disk| &disk.effective);
     let bounds = sides.flat_map(|side| [&side.iops, &side.bw_bytes]).flatten();
     let bursts = bounds.filter_map(|bound| bound.burst.as_ref());
-    let mut notes: Vec<_> =
-        bursts.flat_map(|burst| &burst.notes).map(|note| format!("bursts: {note}")).collect();
+    let mut notes: Vec<_> = bursts.flat_map(|burst| &burst.notes).map(burst_note).collect();
     notes.dedup();
     notes
 }

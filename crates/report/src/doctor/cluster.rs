@@ -1,9 +1,8 @@
 //! A cluster that was looked at: what lies under its claims, its classes, its nodes, what was found.
 
-use iotax_diagnose::{Finding, Subject, claim_disk, vm_limits};
-use iotax_quantity::{count, list, size};
-use iotax_record::cluster::{ClaimSeen, ClassSeen, ClusterSeen, NodeSeen, PluginSeen, VolumeSeen};
-use iotax_wording::cause::{disk_limits, vm_limit};
+use iotax_diagnose::{ClusterSubject, Finding};
+use iotax_record::cluster::{ClaimSeen, ClassSeen, ClusterSeen, NodeSeen, VolumeSeen};
+use iotax_wording::machine::cluster;
 use serde_json::json;
 
 use super::findings::{Detail, write_found};
@@ -22,7 +21,7 @@ const MOST: usize = 8;
 pub fn cluster_doctor(
     seen: &ClusterSeen,
     findings: &[Finding],
-    (subjects, pods): (&[Subject], &[Probed]),
+    (subjects, pods): (&[ClusterSubject], &[Probed]),
     detail: Detail,
 ) -> Document {
     let mut page = Document::default();
@@ -34,9 +33,9 @@ pub fn cluster_doctor(
     }
     if findings.is_empty() {
         page.add_paragraph(if is_seen(seen) {
-            "None of the known causes was found in the cluster's objects."
+            cluster::NOTHING_FOUND
         } else {
-            "Nothing could be looked at."
+            cluster::NOTHING_SEEN
         });
     } else {
         write_found(&mut page, &findings.iter().collect::<Vec<_>>(), detail);
@@ -67,22 +66,21 @@ fn is_seen(seen: &ClusterSeen) -> bool {
 fn write_claims(
     page: &mut Document,
     seen: &ClusterSeen,
-    (subjects, pods): (&[Subject], &[Probed]),
+    (subjects, pods): (&[ClusterSubject], &[Probed]),
     detail: Detail,
 ) {
     let is_asked = |claim: &&ClaimSeen| {
         subjects.is_empty() || subjects.iter().any(|subject| subject.has_claim(seen, claim))
     };
     let claims: Vec<_> = seen.claims.iter().filter(is_asked).collect();
-    let is_whole =
-        detail == Detail::Whole || subjects.iter().any(|one| matches!(one, Subject::Claim(_)));
+    let is_whole = detail == Detail::Whole
+        || subjects.iter().any(|one| matches!(one, ClusterSubject::Claim(_)));
     let shown = if is_whole { claims.len() } else { claims.len().min(MOST) };
     for claim in &claims[..shown] {
         page.add(Section::of(Item::Tree(tree(seen, pods, claim))));
     }
     if shown < claims.len() {
-        let more = count((claims.len() - shown) as u64, "claim");
-        page.add_paragraph(format!("And {more} more: --all tells them, pvc:NAMESPACE/NAME one."));
+        page.add_paragraph(cluster::more_claims(claims.len() - shown));
     }
 }
 
@@ -94,7 +92,7 @@ fn tree(seen: &ClusterSeen, pods: &[Probed], claim: &ClaimSeen) -> Node {
     let nodes = seen.nodes_of(claim).into_iter().map(|node| under_node(seen, claim, node));
     let class = class.map(|class| Node {
         name: format!("class {}", class.name),
-        about: joined([asked(class), documented(seen, claim)]),
+        about: cluster::under(class, claim, seen),
         ..Node::default()
     });
     let looked = pods.iter().filter_map(|pod| pod.under(claim));
@@ -105,7 +103,7 @@ fn tree(seen: &ClusterSeen, pods: &[Probed], claim: &ClaimSeen) -> Node {
     };
     Node {
         name: format!("claim {}", claim.full_name()),
-        about: about_claim(claim),
+        about: cluster::claim(claim),
         below,
         ..Node::default()
     }
@@ -118,19 +116,7 @@ fn under_volume(volume: &VolumeSeen, below: Vec<Node>) -> Node {
         below,
         ..Node::default()
     };
-    let mounted = volume.mount_options.join(", ");
-    let about = joined([
-        volume.bytes.map(size).unwrap_or_default(),
-        volume.file_system.clone().unwrap_or_else(|| volume.mode.to_lowercase()),
-        if mounted.is_empty() { String::new() } else { format!("mounted with {mounted}") },
-        volume
-            .attributes_class
-            .as_ref()
-            .map(|name| format!("attributes {name}"))
-            .unwrap_or_default(),
-        volume.affinity.join(", "),
-        format!("{} when released", volume.reclaim),
-    ]);
+    let about = cluster::volume(volume);
     Node { name: format!("volume {}", volume.name), about, below: vec![driver], ..Node::default() }
 }
 
@@ -138,95 +124,50 @@ fn under_node(seen: &ClusterSeen, claim: &ClaimSeen, node: &NodeSeen) -> Node {
     let is_known = |vm: &&String| iotax_catalog::vm(vm).is_ok();
     let vm = node.instance_type.as_ref().filter(is_known).map(|vm| Node {
         name: format!("VM size {vm}"),
-        about: vm_limits(seen, claim, node).map_or_else(String::new, |(cloud, limits)| {
-            let limits = limits.iter().map(|limit| vm_limit(limit, cloud));
-            limits.collect::<Vec<_>>().join("; ")
-        }),
+        about: cluster::vm(seen, claim, node),
         ..Node::default()
     });
     let zone = node.zone.as_ref().map(|zone| format!("zone {zone}")).unwrap_or_default();
     let below = vm.into_iter().collect();
-    Node { name: format!("node {}", node.name), about: joined([zone]), below, ..Node::default() }
+    Node { name: format!("node {}", node.name), about: zone, below, ..Node::default() }
 }
 
-fn about_claim(claim: &ClaimSeen) -> String {
-    let pods: Vec<_> = claim.pods.iter().map(|pod| pod.name.as_str()).collect();
-    let class = match &claim.class {
-        Some(_) => String::new(),
-        None => "no class".to_owned(),
-    };
-    joined([
-        claim.bytes.map(size).unwrap_or_default(),
-        claim.phase.clone(),
-        claim.access.join(", "),
-        class,
-        if pods.is_empty() {
-            "used by nobody".to_owned()
-        } else {
-            format!("used by {}", list(&pods))
-        },
-    ])
-}
-
-/// What the documents say of the disk under a claim.
-fn documented(seen: &ClusterSeen, claim: &ClaimSeen) -> String {
-    let Some((name, _)) = claim_disk(seen, claim) else { return String::new() };
-    iotax_catalog::disk(&name)
-        .map_or(String::new(), |disk| format!("{name}, documented {}", disk_limits(&disk)))
-}
-
-/// What a class asks of its driver.
-fn asked(class: &ClassSeen) -> String {
-    // Secrets have names that say nothing of speed.
-    let is_told = |(key, _): &(&String, &String)| {
-        !key.starts_with("csi.storage.k8s.io/") || key.ends_with("fstype")
-    };
-    let short = |key: &str| key.rsplit_once('/').map_or(key, |(_, last)| last).to_owned();
-    let told = class.parameters.iter().filter(is_told);
-    told.map(|(key, value)| format!("{} {value}", short(key))).collect::<Vec<_>>().join(", ")
-}
-
-fn write_classes(page: &mut Document, seen: &ClusterSeen, subjects: &[Subject]) {
+fn write_classes(page: &mut Document, seen: &ClusterSeen, subjects: &[ClusterSubject]) {
     let is_asked = |class: &&ClassSeen| {
-        let has = |subject: &Subject| {
-            matches!(subject, Subject::Class(name) if *name == class.name)
+        let has = |subject: &ClusterSubject| {
+            matches!(subject, ClusterSubject::Class(name) if *name == class.name)
                 || seen.claims.iter().any(|claim| {
                     claim.class.as_ref() == Some(&class.name) && subject.has_claim(seen, claim)
                 })
         };
         subjects.is_empty() || subjects.iter().any(has)
     };
-    let points: Vec<Point> = seen.classes.iter().filter(is_asked).map(about_class).collect();
+    let points: Vec<Point> = seen
+        .classes
+        .iter()
+        .filter(is_asked)
+        .map(|class| Point::new(cluster::class_name(class), cluster::class(class)))
+        .collect();
     if !points.is_empty() {
         page.add(Section::new("Storage classes", [Item::Facts(points)]));
     }
 }
 
-fn about_class(class: &ClassSeen) -> Point {
-    let default = if class.is_default { " (default)" } else { "" };
-    let mounted = class.mount_options.join(", ");
-    let text = joined([
-        class.provisioner.clone(),
-        asked(class),
-        class.binding.clone(),
-        class.reclaim.clone(),
-        if class.can_grow { "may grow".to_owned() } else { String::new() },
-        if mounted.is_empty() { String::new() } else { format!("mounted with {mounted}") },
-        class.topologies.join(", "),
-    ]);
-    Point::new(format!("{}{default}", class.name), text)
-}
-
-fn write_nodes(page: &mut Document, seen: &ClusterSeen, subjects: &[Subject], detail: Detail) {
+fn write_nodes(
+    page: &mut Document,
+    seen: &ClusterSeen,
+    subjects: &[ClusterSubject],
+    detail: Detail,
+) {
     let is_asked = |node: &&NodeSeen| {
-        let has = |subject: &Subject| match subject {
-            Subject::Node(name) => *name == node.name,
-            Subject::Claim(name) => {
+        let has = |subject: &ClusterSubject| match subject {
+            ClusterSubject::Node(name) => *name == node.name,
+            ClusterSubject::Claim(name) => {
                 let claim = seen.claims.iter().find(|claim| claim.full_name() == *name);
                 claim
                     .is_some_and(|claim| seen.nodes_of(claim).iter().any(|of| of.name == node.name))
             }
-            Subject::Class(_) => false,
+            ClusterSubject::Class(_) => false,
         };
         subjects.is_empty() || subjects.iter().any(has)
     };
@@ -234,73 +175,32 @@ fn write_nodes(page: &mut Document, seen: &ClusterSeen, subjects: &[Subject], de
     let nodes: Vec<&NodeSeen> = seen.nodes.iter().filter(is_asked).collect();
     let (ill, well): (Vec<&NodeSeen>, Vec<&NodeSeen>) = nodes.iter().partition(is_ill);
     let shown = if detail == Detail::Whole { well.len() } else { well.len().min(MOST) };
-    let points: Vec<Point> =
-        ill.iter().chain(&well[..shown]).map(|node| about_node(node)).collect();
+    let points: Vec<Point> = ill
+        .iter()
+        .chain(&well[..shown])
+        .map(|node| Point::new(node.name.clone(), cluster::node(node)))
+        .collect();
     if points.is_empty() {
         return;
     }
     page.add(Section::new("Nodes", [Item::Facts(points)]));
     if shown < well.len() {
-        page.add_paragraph(format!(
-            "And {} more: --all tells them.",
-            count((well.len() - shown) as u64, "node")
-        ));
+        page.add_paragraph(cluster::more_nodes(well.len() - shown));
     }
 }
 
-fn about_node(node: &NodeSeen) -> Point {
-    let troubles: Vec<_> = node.troubles.iter().map(|one| one.kind.clone()).collect();
-    let drivers = node.drivers.iter().map(|(driver, most)| {
-        let most = most.map_or_else(String::new, |most| format!(", {most} at most"));
-        format!("{driver}{most}")
-    });
-    let attached = match node.attached.len() {
-        0 => String::new(),
-        n => format!("{} attached", count(n as u64, "volume")),
-    };
-    let text = joined([
-        troubles.join(", "),
-        if node.is_cordoned { "cordoned".to_owned() } else { String::new() },
-        node.instance_type.clone().unwrap_or_default(),
-        node.zone.clone().unwrap_or_default(),
-        format!("kubelet {}", node.kubelet),
-        node.runtime.clone(),
-        format!("Linux {}", node.kernel),
-        attached,
-        drivers.collect::<Vec<_>>().join("; "),
-        node.taints.join(", "),
-    ]);
-    Point::new(node.name.clone(), text)
-}
-
 fn write_network(page: &mut Document, seen: &ClusterSeen) {
-    let mut points: Vec<Point> = seen.network.plugins.iter().map(about_plugin).collect();
+    let mut points: Vec<Point> = seen
+        .network
+        .plugins
+        .iter()
+        .map(|plugin| Point::new("pods", cluster::plugin(plugin)))
+        .collect();
     if points.is_empty() {
-        let none = "no plugin that is known by its objects; what it encrypts cannot be seen";
-        points.push(Point::new("pods", none));
+        points.push(Point::new("pods", cluster::NO_PLUGIN));
     }
     if let Some(mode) = &seen.network.proxy_mode {
         points.push(Point::new("services", format!("kube-proxy by {mode}")));
     }
     page.add(Section::new("Network", [Item::Facts(points)]));
-}
-
-fn about_plugin(plugin: &PluginSeen) -> Point {
-    let encryption = plugin.encryption.as_ref();
-    let encryption = match encryption {
-        Some(by) => format!("encrypts with {by}"),
-        None if plugin.settings.is_empty() => "what it encrypts cannot be seen here".to_owned(),
-        None => "no encryption is set".to_owned(),
-    };
-    let mtu = plugin.mtu.map_or_else(
-        || "MTU not set where it is looked for".to_owned(),
-        |mtu| format!("MTU {mtu}"),
-    );
-    Point::new("pods", joined([plugin.name.clone(), encryption, mtu, plugin.by.clone()]))
-}
-
-/// Those that say something.
-fn joined<const N: usize>(parts: [String; N]) -> String {
-    let parts: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-    parts.join(", ")
 }

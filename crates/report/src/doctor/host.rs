@@ -1,7 +1,8 @@
 use iotax_diagnose::{Finding, LayerCoverage};
 use iotax_record::{HostRole, Machine};
+use iotax_wording::machine::surroundings;
 
-use super::{findings, surroundings, tree};
+use super::{findings, tree};
 use crate::document::{Document, Item, Section};
 
 /// A machine that was looked at, and what is known to hurt on such.

@@ -52,7 +52,7 @@ fn layer(machine: &Machine, place: usize, told: &mut Vec<usize>) -> Option<Value
     // A file that was edited by hand may lead nowhere.
     let node = machine.nodes.get(place)?;
     if told.contains(&place) {
-        return Some(json!({ "again": super::layer::name(&node.layer) }));
+        return Some(json!({ "again": iotax_wording::machine::layer::name(&node.layer) }));
     }
     told.push(place);
     let mut value = serde_json::to_value(&node.layer).expect("plain values with string keys");

@@ -3,9 +3,6 @@
 //! | module | idea |
 //! |---|---|
 //! | `tree` | layers as a tree |
-//! | `layer` | one layer in words |
-//! | `network` | a route or a network interface in words |
-//! | `surroundings` | the machine around them: groups, memory, cloud |
 //! | `host` | a machine with its findings |
 //! | `findings` | findings in words |
 //! | `diagnoses` | what a measurement points to |
@@ -20,10 +17,7 @@ pub(crate) mod diagnoses;
 mod findings;
 mod host;
 pub(crate) mod json;
-mod layer;
-mod network;
 mod probed;
-mod surroundings;
 mod tree;
 
 use iotax_diagnose::Diagnosis;

@@ -1,8 +1,9 @@
 //! What a pod, or its node, sees under a volume.
 
-use iotax_diagnose::Subject;
+use iotax_diagnose::ClusterSubject;
 use iotax_quantity::capital;
 use iotax_record::cluster::ClaimSeen;
+use iotax_wording::machine::cluster;
 use serde_json::{Value, json};
 
 use super::findings::Detail;
@@ -14,7 +15,7 @@ use crate::document::{Document, Node, Section};
 #[derive(Debug)]
 pub struct Probed {
     /// A claim, or the class of a new volume.
-    pub subject: Subject,
+    pub subject: ClusterSubject,
     /// The node that the pod was on.
     pub node: Option<String>,
     /// Whether it saw that as root.
@@ -26,22 +27,26 @@ pub struct Probed {
 impl Probed {
     /// What lies under a claim, if it is that.
     pub(super) fn under(&self, claim: &ClaimSeen) -> Option<Node> {
-        let is_it = matches!(&self.subject, Subject::Claim(name) if *name == claim.full_name());
+        let is_it =
+            matches!(&self.subject, ClusterSubject::Claim(name) if *name == claim.full_name());
         let machine = &self.host.machine;
         let path = machine.paths.first().filter(|_| is_it)?;
         let mut seen = tree::under(machine, path);
         if !self.is_privileged && path.problem.is_none() {
             // Else it would seem to be so for its users.
-            "read only, for the look".clone_into(&mut seen.about);
+            cluster::READ_ONLY.clone_into(&mut seen.about);
         }
         Some(Node { name: self.seen_from(), ..seen })
     }
 
     /// What was seen, without the layers of a claim, which are in its tree.
     pub(super) fn write(&self, page: &mut Document, detail: Detail) {
-        page.add(Section::new(format!("{}: {}", capital(&self.seen_from()), self.seen()), []));
+        page.add(Section::new(
+            format!("{}: {}", capital(&self.seen_from()), cluster::probed(&self.subject)),
+            [],
+        ));
         match self.subject {
-            Subject::Claim(_) => write_around(page, &self.host, detail),
+            ClusterSubject::Claim(_) => write_around(page, &self.host, detail),
             _ => write_host(page, &self.host, detail),
         }
     }
@@ -49,28 +54,15 @@ impl Probed {
     pub(super) fn json(&self) -> Value {
         let node = self.node.as_ref().map_or_else(String::new, |node| format!(", node {node}"));
         json!({
-            "name": format!("{}{node}", self.seen()),
+            "name": format!("{}{node}", cluster::probed(&self.subject)),
             "node": self.node,
             "privileged": self.is_privileged,
             "host": json::host(&self.host),
         })
     }
 
-    fn seen(&self) -> String {
-        match &self.subject {
-            Subject::Claim(name) => format!("claim {name}"),
-            Subject::Class(name) => format!("class {name}"),
-            Subject::Node(name) => format!("node {name}"),
-        }
-    }
-
     fn seen_from(&self) -> String {
-        match (&self.node, self.is_privileged) {
-            (Some(node), false) => format!("in a pod on node {node}"),
-            (None, false) => "in a pod".to_owned(),
-            (Some(node), true) => format!("as root on node {node}"),
-            (None, true) => "as root on its node".to_owned(),
-        }
+        cluster::seen_from(self.node.as_deref(), self.is_privileged)
     }
 }
 
@@ -84,7 +76,7 @@ mod tests {
     use crate::doctor::{cluster_doctor, cluster_doctor_json};
     use crate::text::{Style, text};
 
-    fn probed(subject: Subject, is_privileged: bool) -> Probed {
+    fn probed(subject: ClusterSubject, is_privileged: bool) -> Probed {
         let device = |name: &str, below| Layer {
             layer: SeenLayer::Device(Device { name: name.to_owned(), ..Device::default() }),
             below,
@@ -126,11 +118,12 @@ mod tests {
             volumes: vec![volume("pv-data"), volume("pv-logs")],
             ..ClusterSeen::default()
         };
-        let subjects = ["shop/data", "shop/logs"].map(|name| Subject::Claim(name.to_owned()));
+        let subjects =
+            ["shop/data", "shop/logs"].map(|name| ClusterSubject::Claim(name.to_owned()));
         let pods = [
             probed(subjects[0].clone(), true),
             probed(subjects[1].clone(), false),
-            probed(Subject::Class("fast".to_owned()), false),
+            probed(ClusterSubject::Class("fast".to_owned()), false),
         ];
         let page = cluster_doctor(&seen, &[], (&subjects, &pods), Detail::Folded);
         insta::assert_snapshot!(text(&page, Style::default()), @"

@@ -1,7 +1,7 @@
 use iotax_record::Machine;
 use iotax_record::machine::PathSeen;
+use iotax_wording::machine::layer;
 
-use super::layer;
 use crate::document::Node;
 
 /// The path, and under it each layer below the one it lies on.

@@ -11,9 +11,9 @@ mod table;
 mod tests;
 
 pub(crate) use self::drawing::{Chart, Charts, Drawing, Group, LegendEntry, Row, Tile};
-pub(crate) use self::nodes::{NodeGroup, NodeMap, NodeTile, Standing};
+pub(crate) use self::nodes::{NodeGroup, NodeMap, NodeTile, StandingLook};
 pub(crate) use self::table::{Cell, Head, Table};
-use crate::notices::Notice;
+use iotax_wording::doubt::Notice;
 
 /// A report of any kind. The formats are functions of it: [`crate::text`], [`crate::markdown`],
 /// [`crate::html`].

@@ -1,5 +1,7 @@
 //! A map of nodes: a tile for each, in groups.
 
+use iotax_wording::verdict::nodes::Standing;
+
 /// The nodes of a fleet, and how tiles show them.
 #[derive(Debug)]
 pub(crate) struct NodeMap {
@@ -34,30 +36,16 @@ pub(crate) struct NodeTile {
     pub(crate) said: String,
 }
 
-/// What the verdict on a node amounts to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Standing {
-    /// Named slow.
-    Slow,
-    /// Named as faster.
-    Faster,
-    /// Not different.
-    Same,
-    /// One of a population that is not named.
-    Unnamed,
-    /// Without a verdict.
-    Open,
-    /// Without figures enough for one.
-    Unjudged,
+/// How the standing of a node is shown.
+pub(crate) trait StandingLook {
+    /// The name used as CSS class.
+    fn class(self) -> &'static str;
+    /// What a tile bears, so that it is not known by colour alone.
+    fn sign(self) -> &'static str;
 }
 
-impl Standing {
-    /// In the order of a legend.
-    pub(crate) const ALL: [Self; 6] =
-        [Self::Slow, Self::Faster, Self::Same, Self::Unnamed, Self::Open, Self::Unjudged];
-
-    /// The name used as CSS class.
-    pub(crate) const fn class(self) -> &'static str {
+impl StandingLook for Standing {
+    fn class(self) -> &'static str {
         match self {
             Self::Slow => "slow",
             Self::Faster => "faster",
@@ -68,8 +56,7 @@ impl Standing {
         }
     }
 
-    /// What a tile bears, so that it is not known by colour alone.
-    pub(crate) const fn sign(self) -> &'static str {
+    fn sign(self) -> &'static str {
         match self {
             Self::Slow => "!",
             Self::Faster => "+",

@@ -1,7 +1,7 @@
 //! Tables of ready-made text.
 
-use crate::format::ABSENT;
 use crate::words::{Tone, printable};
+use iotax_wording::format::ABSENT;
 
 /// A table of ready-made text.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,22 +1,23 @@
 //! What an experiment of one phase showed: the conclusion first, the method last.
 
-mod method;
 mod page;
 
-use iotax_analyze::Analysis;
-use iotax_record::ExperimentHead;
+use iotax_analyze::{Analysis, NoAnswer, OpenQuestion, Outlook};
+use iotax_record::{EndReason, ExperimentHead};
+use iotax_wording::cause::diagnoses::causes;
+use iotax_wording::doubt::{Notice, notices, of_files};
 use iotax_wording::question::question;
+use iotax_wording::verdict::comparison::hypotheses;
+use iotax_wording::verdict::verdict;
+use iotax_wording::{format, note, provenance, units};
 
-use crate::comparison::hypotheses;
-use crate::doctor::diagnoses;
 use crate::document::Topic::{Answer, Circumstances, Doubt};
 use crate::document::{Chart, Document, Drawing, Item, Lead, Place, Section, Table};
 use crate::figures::Drawn;
 use crate::json::kind;
-use crate::notices::{self, Notice};
 use crate::{
-    caps, cloud_disks, depths, facts, figures, format, interfaces, machine, matrix, nfs, outliers,
-    provenance, rules, sentence, tables, targets,
+    caps, cloud_disks, depths, facts, figures, interfaces, machine, matrix, nfs, outliers, rules,
+    tables, targets,
 };
 
 /// An experiment of one phase, and its analysis.
@@ -39,9 +40,9 @@ pub(crate) fn beside(
     let drawn = figures::drawn(analysis, &effects.iter().chain(&forest).collect::<Vec<_>>());
     let schedule = page::schedule(experiment, analysis, &drawn);
     let blocks = page::blocks(experiment, analysis, &drawn);
-    let (severe, mild): (Vec<_>, Vec<_>) = notices::notices(experiment, analysis)
+    let (severe, mild): (Vec<_>, Vec<_>) = notices(experiment, analysis)
         .into_iter()
-        .chain(notices::of_files(&experiment.spec))
+        .chain(of_files(&experiment.spec))
         .partition(|notice| notice.is_severe);
     let mut document = Document::of(lead(experiment, analysis));
     document.extend_on(Answer, warnings("Read this first", severe));
@@ -68,14 +69,14 @@ pub(crate) fn beside(
     document.extend(page::trials(analysis, &drawn));
     document.extend(operations(analysis, drawn.operations));
     document.extend(page::meanwhile(drawn.machine, drawn.machine_seconds_per_step));
-    document.add_table("Devices", machine::devices(analysis), Some(machine::NOTE.to_owned()));
+    document.add_table("Devices", machine::devices(analysis), Some(note::DEVICES.to_owned()));
     document.extend(interfaces::sections(analysis));
     document.extend(system(analysis));
     document.add_table("NFS mounts, as granted", nfs::granted(analysis), None);
     document.extend(nfs::connections(analysis));
     document.add_table("NFS operations", nfs::operations(analysis), None);
     document.extend_on(Doubt, warnings("Worth knowing", mild));
-    let causes = diagnoses::causes(experiment, analysis);
+    let causes = causes(experiment, analysis);
     document.extend_on(Answer, Section::of_list("Causes", causes));
     let mut open = questions(experiment, analysis);
     open.extend(above);
@@ -85,14 +86,29 @@ pub(crate) fn beside(
     document.extend_on(Doubt, schedule);
     document.extend_on(Circumstances, page::circumstances(experiment));
     document.extend(cloud_disks::section(experiment.spec.targets()));
-    document.extend_on(Circumstances, method::sections(experiment, analysis));
+    document.extend_on(Circumstances, page::method(experiment, analysis));
     document.charts = Some(drawn.charts);
     document
 }
 
-/// What was not concluded.
+/// What was not concluded. A page tells once how many blocks would decide: here, unless a rule has told
+/// it, or why the run stopped; of stalls the verdict does.
 pub(crate) fn questions(experiment: &ExperimentHead, analysis: &Analysis) -> Vec<String> {
-    analysis.open_questions.iter().map(|open| question(open, experiment)).collect()
+    let is_price = |reason| matches!(reason, &EndReason::OutOfReach { needed: Some(_), .. });
+    let is_told = analysis.rules.iter().any(|rule| rule.needed.is_some())
+        || analysis.ending.reasons.iter().any(is_price);
+    let mut open = analysis.open_questions.clone();
+    for question in &mut open {
+        let OpenQuestion::NoAnswer { why, .. } = question else { continue };
+        match why {
+            NoAnswer::Noise { outlook, .. } if is_told => {
+                outlook.take_if(|outlook| matches!(outlook, Outlook::Blocks(_)));
+            }
+            NoAnswer::OnlySigns { more } => *more = None,
+            _ => {}
+        }
+    }
+    open.iter().map(|open| question(open, experiment)).collect()
 }
 
 const OPERATIONS: &str = "Operations, pooled over trials (descriptive)";
@@ -109,7 +125,7 @@ fn lead(experiment: &ExperimentHead, analysis: &Analysis) -> Lead {
         kind: kind(&experiment.spec.design),
         subject: analysis.workload.clone(),
         counts: provenance::counts(experiment, analysis),
-        sentences: sentence::verdict(experiment, analysis),
+        sentences: verdict(experiment, analysis),
         ending,
         origin: facts::origin(&experiment.started, &experiment.hosts),
         about: experiment.spec.workload().about.clone(),
@@ -131,7 +147,7 @@ fn comparisons(experiment: &ExperimentHead, analysis: &Analysis) -> Option<Secti
 fn attribution(experiment: &ExperimentHead, analysis: &Analysis) -> Option<Section> {
     let attribution = analysis.attribution.as_ref().filter(|found| found.blocks > 0)?;
     let bare = format::time(attribution.bare_ns);
-    let what = tables::unit_of_work(analysis);
+    let what = units::unit_of_work(analysis);
     let heading = format!("Time per {what} by layer (bare stack: {bare})");
     let mut items = vec![Item::Table(tables::attribution(attribution))];
     items.extend(hypotheses(analysis, experiment.spec.workload()).map(Item::Note));
@@ -162,7 +178,7 @@ fn system(analysis: &Analysis) -> Option<Section> {
 
 /// Percentiles of what the primary job is about, with the chart, and of the rest of its calls.
 fn latencies(experiment: &ExperimentHead, analysis: &Analysis, drawn: &Drawn) -> Vec<Section> {
-    let is_led = tables::is_led_by_syncs(analysis);
+    let is_led = units::is_led_by_syncs(analysis);
     let ios = (tables::latency(analysis), if is_led { "Latency of writes" } else { "Latency" });
     let syncs = (tables::syncs(analysis), "Latency of syncs");
     let [first, second] = if is_led { [syncs, ios] } else { [ios, syncs] };
@@ -170,6 +186,6 @@ fn latencies(experiment: &ExperimentHead, analysis: &Analysis, drawn: &Drawn) ->
         let items = chart.into_iter().chain([Item::Table(table?)]).collect::<Vec<_>>();
         Some(Section::new(provenance::latencies(experiment, what), items))
     };
-    let chart = page::latency(analysis, drawn, if is_led { "syncs" } else { "" });
+    let chart = page::latency(analysis, drawn);
     [section(first, Some(chart)), section(second, None)].into_iter().flatten().collect()
 }

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use iotax_analyze::{Analysis, ArmSummary, LatencySpread, TrialPoint};
+use iotax_wording::units;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -12,7 +13,7 @@ use super::operations::{OperationChart, operations};
 use super::shown::shown;
 use super::steps::{Figures, Interval, Number, Steps, within};
 use crate::document::{Chart, Charts, Group};
-use crate::{tables, words};
+use crate::words;
 
 /// Bytes per arm for throughput over time.
 const ROOM_FOR_SERIES: usize = 7_000;
@@ -56,7 +57,7 @@ pub(crate) fn drawn(analysis: &Analysis, forest: &[&Group]) -> Drawn {
     let shown_blocks = blocks.min(MAX_SCHEDULE_BLOCKS);
     let arms = &analysis.arms;
     let names: Vec<_> = arms.iter().map(|arm| words::printable(&arm.name)).collect();
-    let is_led = tables::is_led_by_syncs(analysis);
+    let is_led = units::is_led_by_syncs(analysis);
     let curve = |arm: &ArmSummary| match arm.leading_sync() {
         Some(sync) => sync.latency.clone(),
         None if is_led => Vec::new(),
@@ -91,7 +92,7 @@ pub(crate) fn drawn(analysis: &Analysis, forest: &[&Group]) -> Drawn {
         },
         "operations": operations,
         "latency": latency,
-        "series": { "unit": tables::unit_of_rate(analysis), "spans": series },
+        "series": { "unit": units::unit_of_rate(analysis), "spans": series },
         "schedule": schedule(analysis, shown_blocks),
         "machine": machine,
     });
@@ -150,7 +151,7 @@ struct Span {
     figures: Figures,
 }
 
-/// Throughput of each trial, in [`tables::unit_of_rate`].
+/// Throughput of each trial, in [`units::unit_of_rate`].
 fn series(analysis: &Analysis, traces: &[Trace<'_>], seconds: u32) -> Vec<Span> {
     let span = |trace: &Trace<'_>| {
         let mut intervals: Vec<Interval> = Vec::new();
@@ -241,7 +242,7 @@ impl Differences {
 
 /// In throughput, or in the time of a sync where that leads.
 fn differences(analysis: &Analysis, shown: &[usize]) -> Vec<Differences> {
-    let is_led = tables::is_led_by_syncs(analysis);
+    let is_led = units::is_led_by_syncs(analysis);
     let figure = |trial: &TrialPoint| {
         let figure = if is_led { trial.sync_mean_ns } else { trial.iops };
         figure.filter(|figure| *figure > 0.0)
@@ -285,7 +286,7 @@ fn extremes(differences: &[Differences], together: usize) -> Vec<(usize, u32, Nu
 
 /// Of an arm whose throughput is told in bits: how many one I/O moves.
 fn bits_per_io(arm: &ArmSummary) -> Option<f64> {
-    (tables::moves_bytes(arm) && arm.iops > 0.0).then(|| 8.0 * arm.bytes_per_s / arm.iops)
+    (units::moves_bytes(arm) && arm.iops > 0.0).then(|| 8.0 * arm.bytes_per_s / arm.iops)
 }
 
 /// The arms of each block in the order in which they ran; and which of the trials, by block and

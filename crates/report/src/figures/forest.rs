@@ -9,14 +9,13 @@ use iotax_analyze::{
 };
 use iotax_experiment::Subject;
 use iotax_wording::effect::ways;
-use iotax_wording::name;
+use iotax_wording::format::{self, ABSENT};
 use iotax_wording::name::subject as named;
-use iotax_wording::trial;
+use iotax_wording::verdict::against::baseline_of;
+use iotax_wording::verdict::comparison::{effect, primary_of_each, row_name, subject};
+use iotax_wording::{name, trial, units};
 
-use crate::against::baseline_of;
-use crate::comparison::{effect, primary_of_each, row_name, subject};
 use crate::document::{Cell, Group, Head, Row};
-use crate::format::{self, ABSENT};
 use crate::{doubts, tables, words};
 
 /// Tells them apart in the data of a page: each by its place among all of them.
@@ -181,7 +180,7 @@ fn by_layer(analysis: &Analysis, attribution: &Attribution) -> Group {
     let largest = rows.iter().filter_map(|row| row.estimate).map(f64::abs);
     let (unit, scale) = format::time_unit(largest.fold(0.0, f64::max));
     // A throughput tax m is a time per I/O of bare / (1 - m), so of bare * m / (1 - m) more.
-    let what = tables::unit_of_work(analysis);
+    let what = units::unit_of_work(analysis);
     let (bare, m) = (attribution.bare_ns, analysis.margin);
     Group {
         place: 0,
@@ -326,7 +325,7 @@ fn figures(comparison: &Comparison) -> [Cell; 4] {
     [
         Cell::new(effect(comparison)),
         Cell {
-            text: words::verdict_phrase(comparison),
+            text: iotax_wording::verdict::comparison::verdict(comparison),
             tone: words::verdict_tone(comparison.verdict),
         },
         Cell::new(comparison.blocks.to_string()),

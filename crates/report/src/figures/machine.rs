@@ -1,6 +1,7 @@
 //! Charts of what the machine did: which there are, and their data for the page.
 
 use iotax_analyze::{CounterSeries, Quantity};
+use iotax_wording::chart::of_quantity;
 use serde::Serialize;
 
 use super::data::{Trace, start_s};
@@ -49,76 +50,26 @@ pub(crate) struct Machine {
 }
 
 /// Charts in the order in which they are shown.
-const CHARTS: [(Quantity, &str, &str, &str); 12] = [
-    (
-        Quantity::DeviceMibPerS,
-        "device-mib",
-        "Device throughput, MiB/s",
-        "Reads, writes and discards together, of each device under the arm.",
-    ),
-    (
-        Quantity::DeviceAwaitMs,
-        "device-await",
-        "Device await, ms",
-        "Mean time of a request from being queued to being completed.",
-    ),
-    (
-        Quantity::DeviceQueue,
-        "device-queue",
-        "Device queue size",
-        "Mean number of requests queued or being served.",
-    ),
-    (
-        Quantity::DeviceUtilPercent,
-        "device-util",
-        "Device utilisation, %",
-        "Time with at least one request under way; a device that serves several at once may have \
-         room at 100 %.",
-    ),
-    (Quantity::CpuPercent, "cpu", "CPU time by mode, %", "Of all CPUs of the machine."),
-    (
-        Quantity::PressurePercent,
-        "pressure",
-        "Pressure, %",
-        "Time in which at least one task waited for a CPU, for I/O or for memory.",
-    ),
-    (
-        Quantity::PageCacheMib,
-        "page-cache",
-        "Page cache to be written, MiB",
-        "Dirty: waiting. Writeback: under way. Of the whole machine.",
-    ),
-    (Quantity::NfsPerS, "nfs-rate", "NFS operations per second", "The most used ones."),
-    (
-        Quantity::NfsExecuteMs,
-        "nfs-time",
-        "Time of NFS operations, ms",
-        "From the request to its end, waiting to be sent included.",
-    ),
-    (
-        Quantity::InterfaceMbitPerS,
-        "interface-mbit",
-        "Sent by interfaces, Mbit/s",
-        "Headers included; what one end sends the other receives.",
-    ),
-    (
-        Quantity::InterfaceDropsPerS,
-        "interface-drops",
-        "Dropped packets per second",
-        "By an interface, either way, or by a queue at it.",
-    ),
-    (
-        Quantity::QdiscBacklogKib,
-        "qdisc-backlog",
-        "Waiting in queues, KiB",
-        "Of each queueing discipline that anything waited in.",
-    ),
+const CHARTS: [(Quantity, &str, &str); 12] = [
+    (Quantity::DeviceMibPerS, "device-mib", "Device throughput, MiB/s"),
+    (Quantity::DeviceAwaitMs, "device-await", "Device await, ms"),
+    (Quantity::DeviceQueue, "device-queue", "Device queue size"),
+    (Quantity::DeviceUtilPercent, "device-util", "Device utilisation, %"),
+    (Quantity::CpuPercent, "cpu", "CPU time by mode, %"),
+    (Quantity::PressurePercent, "pressure", "Pressure, %"),
+    (Quantity::PageCacheMib, "page-cache", "Page cache to be written, MiB"),
+    (Quantity::NfsPerS, "nfs-rate", "NFS operations per second"),
+    (Quantity::NfsExecuteMs, "nfs-time", "Time of NFS operations, ms"),
+    (Quantity::InterfaceMbitPerS, "interface-mbit", "Sent by interfaces, Mbit/s"),
+    (Quantity::InterfaceDropsPerS, "interface-drops", "Dropped packets per second"),
+    (Quantity::QdiscBacklogKib, "qdisc-backlog", "Waiting in queues, KiB"),
 ];
 
 /// What there is to draw, in steps of so many seconds, if they are more than one.
 pub(super) fn machine(traces: &[Trace<'_>], seconds: u32) -> Machine {
     let mut machine = Machine::default();
-    let mut charts = CHARTS.map(|(quantity, id, title, caption)| {
+    let mut charts = CHARTS.map(|(quantity, id, title)| {
+        let caption = of_quantity(quantity);
         (quantity, Chart { id, title, caption, names: Vec::new(), lines: Vec::new() })
     });
     for trace in traces {

@@ -1,17 +1,15 @@
 //! The map of the nodes of a fleet: which is slow, by how much, and where they are.
 
-use iotax_wording::effect::EffectWords as _;
 use std::collections::BTreeSet;
 
-use iotax_analyze::{Analysis, ArmSummary, Comparison, Effect, Outliers, Verdict};
+use iotax_analyze::{Analysis, ArmSummary};
 use iotax_experiment::Design;
-use iotax_quantity::percent;
+use iotax_quantity::{count, percent};
 use iotax_record::{ExperimentHead, Placed, Site};
-use iotax_wording::name;
+use iotax_wording::verdict::nodes::{NodeVerdict, Standing, meaning};
 
-use crate::comparison::{effect, short_effect, size};
-use crate::document::{NodeGroup, NodeMap, NodeTile, Standing};
-use crate::{format, outliers, words};
+use crate::document::{NodeGroup, NodeMap, NodeTile};
+use crate::words;
 
 /// Nodes up to which a tile says its name.
 const MAX_NAMED: usize = 60;
@@ -36,121 +34,10 @@ pub(crate) fn map(experiment: &ExperimentHead, analysis: &Analysis) -> Option<No
     })
 }
 
-/// What the slow nodes have in common that not all nodes have; nothing of a single one.
-pub(crate) fn in_common(experiment: &ExperimentHead, analysis: &Analysis) -> Vec<String> {
-    type Fact = fn(&Site) -> Option<&String>;
-    let facts: [(&str, Fact); 5] = [
-        ("in zone", |site| site.placed.as_ref()?.zone.as_ref()),
-        ("in cluster", |site| Some(&site.placed.as_ref()?.cluster)),
-        ("of storage class", |site| site.placed.as_ref()?.class.as_ref()),
-        ("on a device of model", |site| site.device_model.as_ref()),
-        ("on device", |site| site.device_id.as_ref()),
-    ];
-    let nodes: Vec<(bool, &Site)> = (analysis.arms.iter().zip(&experiment.sites))
-        .map(|(arm, site)| (Finding::of(analysis, arm).standing == Standing::Slow, site))
-        .collect();
-    let (slow, others): (Vec<_>, Vec<_>) = nodes.into_iter().partition(|(is_slow, _)| *is_slow);
-    let [(_, first), _, ..] = slow.as_slice() else { return Vec::new() };
-    let shared = |(what, of): &(&str, Fact)| {
-        let value = of(first)?;
-        let has = |(_, site): &&(bool, &Site)| of(site) == Some(value);
-        let too = others.iter().filter(has).count();
-        (slow.iter().all(|node| has(&node)) && too < others.len()).then(|| {
-            let value = words::printable(value);
-            let all = match slow.len() {
-                2 => "Both".to_owned(),
-                many => format!("All {many}"),
-            };
-            let too = match too {
-                0 => "none is".to_owned(),
-                1 => "1 is".to_owned(),
-                many => format!("{many} are"),
-            };
-            format!("{all} slow nodes are {what} {value}; of the other {}, {too}.", others.len())
-        })
-    };
-    facts.iter().filter_map(shared).collect()
-}
-
-/// What was found of one node.
-struct Finding {
-    standing: Standing,
-    word: String,
-    tax: Option<f64>,
-    size: String,
-    said: String,
-}
-
-impl Finding {
-    fn unjudged(why: &str) -> Self {
-        let (word, said) = ("not judged".to_owned(), format!("not judged: {why}"));
-        Self { standing: Standing::Unjudged, word, tax: None, size: String::new(), said }
-    }
-
-    fn of(analysis: &Analysis, arm: &ArmSummary) -> Self {
-        if analysis.fleet.is_some_and(|fleet| fleet.is_population) {
-            let found = analysis.outliers.as_ref();
-            return found.map_or_else(
-                || Self::unjudged("the run ended before the rounds that it takes were run"),
-                |found| Self::of_many(found, &arm.name),
-            );
-        }
-        let is_own = |c: &&Comparison| c.subject.arm() == Some(&arm.name);
-        match analysis.comparisons.iter().find(is_own) {
-            Some(comparison) if arm.trials > 0 => Self::of_few(comparison),
-            _ => Self::unjudged("no usable trial"),
-        }
-    }
-
-    fn of_many(found: &Outliers, name: &str) -> Self {
-        let finding = |standing, word: &str, tax, verdict: &str| {
-            let effect = Effect::sized(found.metric.on(), tax);
-            let size = effect.size(name::metric(found.metric));
-            Self {
-                standing,
-                word: word.to_owned(),
-                tax: Some(tax),
-                size: effect.in_short(),
-                said: format!("{size} than the median node; {verdict}"),
-            }
-        };
-        if let Some(slow) = found.slow.iter().find(|slow| slow.arm == name) {
-            let chance = outliers::chance(slow.p);
-            let verdict = format!("named slow (chance if healthy: {chance})");
-            return finding(Standing::Slow, "slow", slow.tax, &verdict);
-        }
-        match found.others.iter().find(|other| other.arm == name) {
-            Some(other) => finding(Standing::Unnamed, "not named", other.tax, "not named slow"),
-            None => Self::unjudged("fewer than two usable trials"),
-        }
-    }
-
-    fn of_few(found: &Comparison) -> Self {
-        let standing = match found.verdict {
-            Verdict::Slower => Standing::Slow,
-            Verdict::Faster => Standing::Faster,
-            Verdict::Equivalent => Standing::Same,
-            _ => Standing::Open,
-        };
-        let is_plain = found.stalls.is_none() && found.verdict != Verdict::EffectChanged;
-        let against = found.against.as_ref().map(|of| words::printable(&name::against(of)));
-        let against = against.unwrap_or_default();
-        let than = |size| format!("{size} than {against}; ");
-        let size = size(found).filter(|_| is_plain);
-        Self {
-            standing,
-            word: found.verdict.to_string(),
-            tax: found.tax.filter(|_| is_plain),
-            size: if is_plain { short_effect(found) } else { effect(found) },
-            said: size.map(than).unwrap_or_default() + &words::verdict_phrase(found),
-        }
-    }
-}
-
 fn tile(analysis: &Analysis, arm: &ArmSummary, site: Option<&Site>) -> NodeTile {
-    let found = Finding::of(analysis, arm);
+    let found = NodeVerdict::of(analysis, arm);
     let name = words::printable(&arm.name);
-    let mut said = format!("{name}: {}; {}", found.said, format::counted(arm.trials, "trial"));
+    let mut said = format!("{name}: {}; {}", found.sentence, count(arm.trials, "trial"));
     if arm.failed_trials > 0 {
         said.push_str(&format!(", {} failed", arm.failed_trials));
     }
@@ -185,26 +72,6 @@ fn range(step: i8, margin: f64) -> String {
         1 => between(0),
         2 => between(1),
         _ => format!("{} {way} or more", edge(2)),
-    }
-}
-
-fn meaning(standing: Standing, analysis: &Analysis) -> String {
-    let others = if analysis.arms.len() == 2 { "the other one" } else { "the others" };
-    match (standing, &analysis.outliers) {
-        (Standing::Slow, Some(found)) => {
-            format!(
-                "named slow; of those named, {} at most are false, on average",
-                percent(found.rate)
-            )
-        }
-        (Standing::Slow, None) => format!("slower than {others}"),
-        (Standing::Faster, _) => format!("faster than {others}"),
-        (Standing::Same, _) => {
-            format!("equivalent: differs by less than {}", percent(analysis.margin))
-        }
-        (Standing::Unnamed, _) => "not named, which does not prove that it is healthy".to_owned(),
-        (Standing::Open, _) => "no verdict: undecided, or figures that give none".to_owned(),
-        (Standing::Unjudged, _) => "not judged: too few usable trials".to_owned(),
     }
 }
 
@@ -245,19 +112,19 @@ fn grouped(experiment: &ExperimentHead, tiles: Vec<NodeTile>) -> Vec<NodeGroup> 
     let mut groups: Vec<NodeGroup> = groups.into_iter().map(|(_, group)| group).collect();
     for group in &mut groups {
         group.nodes.sort_by(|a, b| natural(&a.name).cmp(&natural(&b.name)));
-        group.heading = counted(group);
+        group.heading = group_counts(group);
     }
     groups
 }
 
 /// `zone a: 8 nodes, 2 slow`, or nothing where there is one group.
-fn counted(group: &NodeGroup) -> String {
+fn group_counts(group: &NodeGroup) -> String {
     if group.heading.is_empty() {
         return String::new();
     }
     let slow = group.nodes.iter().filter(|node| node.standing == Standing::Slow).count();
     let slow = if slow > 0 { format!(", {slow} slow") } else { String::new() };
-    format!("{}: {}{slow}", group.heading, format::counted(group.nodes.len() as u64, "node"))
+    format!("{}: {}{slow}", group.heading, count(group.nodes.len() as u64, "node"))
 }
 
 /// Sorts `n2` before `n10`: texts, and numbers of any length by length, then by digits.

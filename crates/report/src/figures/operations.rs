@@ -1,6 +1,7 @@
 //! How long operations took, drawn: the share of them that was done by then.
 
 use iotax_analyze::{Analysis, OperationSummary};
+use iotax_wording::chart;
 use serde::Serialize;
 
 use crate::document::Chart;
@@ -52,11 +53,10 @@ fn points(done: &OperationSummary) -> Vec<(f64, u64)> {
 impl OperationChart {
     /// Where it is drawn.
     pub(super) fn of_page(&self) -> Chart {
-        let limit = if self.slow_ns.is_some() { " Dashed: longer is too long." } else { "" };
         Chart {
             id: self.id.clone().into(),
             title: format!("Time of a {}", self.title).into(),
-            caption: format!("Share of them that was done within a time, one line per arm.{limit}"),
+            caption: chart::operations(self.slow_ns.is_some()),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use iotax_analyze::Analysis;
 
-use crate::comparison::primary_of_each;
+use iotax_wording::verdict::comparison::primary_of_each;
 
 /// Arms up to which all are drawn.
 const MAX_ARMS: usize = 12;

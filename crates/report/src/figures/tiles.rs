@@ -1,9 +1,10 @@
 //! The key figures of a run in tiles.
 
 use iotax_analyze::Analysis;
+use iotax_wording::{bandwidth, format, units};
 
 use crate::document::Tile;
-use crate::{bandwidth, format, network, tables};
+use crate::network;
 
 /// What its one arm did; nothing if no trial can be used.
 pub(crate) fn tiles(analysis: &Analysis) -> Vec<Tile> {
@@ -11,9 +12,9 @@ pub(crate) fn tiles(analysis: &Analysis) -> Vec<Tile> {
         return Vec::new();
     };
     let tile = |label: &'static str, figure: String| Tile { label, figure };
-    let rate = tile("rate", tables::rate(arm));
+    let rate = tile("rate", units::rate(arm));
     let bandwidth =
-        tables::bandwidth(arm).map(|rate| tile("bandwidth", bandwidth::measured_rate(rate)));
+        units::bandwidth(arm).map(|rate| tile("bandwidth", bandwidth::measured_rate(rate)));
     // Another tool may not say these.
     let known =
         |(label, ns): (&'static str, f64)| (ns > 0.0).then(|| tile(label, format::time(ns)));

@@ -10,6 +10,7 @@ use askama::Template;
 use askama::filters::{Escaper, Html};
 
 use self::outline::{Folded, Outline};
+use crate::document::StandingLook as _;
 use crate::document::{Document, Drawing, Item};
 use crate::words::{self, printable};
 

@@ -3,11 +3,12 @@
 use iotax_analyze::Analysis;
 use iotax_experiment::Design;
 use iotax_record::{CloudInstance, Environment, ExperimentHead, HostRecord, HostRole, Site};
+use iotax_wording::provenance;
+use iotax_wording::verdict::verdict;
 use serde::Serialize;
 
 use super::analysis::Shown;
 use super::text::json_text;
-use crate::{provenance, sentence};
 
 /// Version of the object that [`json_compare`] prints, its key `json_format`. New keys do not
 /// raise it; changed or removed ones do.
@@ -71,7 +72,7 @@ impl<'a> Output<'a> {
             started: &experiment.started,
             command: &experiment.command,
             seed: experiment.spec.seed,
-            verdict: sentence::verdict(experiment, analysis),
+            verdict: verdict(experiment, analysis),
             analysis: Shown::new(experiment, analysis),
             id: experiment.id.as_deref(),
             hosts: experiment.hosts.iter().map(Host::new).collect(),

@@ -2,6 +2,7 @@
 
 use iotax_analyze::Check;
 use iotax_wording::doubt::{doubt, notices};
+use iotax_wording::note;
 
 use crate::document::{Item, Section, Topic};
 use crate::experiment::{Part, questions};
@@ -64,7 +65,7 @@ impl Common {
 
     /// What is said in the place of open questions that stand above.
     pub(super) fn instead(&self) -> Option<String> {
-        (!self.open.is_empty()).then(|| format!("What is said above of all {}s.", self.word))
+        (!self.open.is_empty()).then(|| note::open_above(self.word))
     }
 
     /// Without what the first sentences say.

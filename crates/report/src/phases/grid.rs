@@ -5,11 +5,12 @@ use iotax_analyze::{Analysis, Comparison, Effect, Verdict, log_factor};
 use iotax_experiment::Subject;
 use iotax_quantity::percent;
 use iotax_wording::effect::EffectWords as _;
+use iotax_wording::format::ABSENT;
+use iotax_wording::verdict::comparison::{primary_of_each, subject};
+use iotax_wording::{name, note};
 
-use crate::comparison::{primary_of_each, subject};
 use crate::document::{Cell, Head, Item, LegendEntry, Section, Table, Topic};
 use crate::experiment::Part;
-use crate::format::ABSENT;
 use crate::{doubts, words};
 
 /// Arms up to which cells are in words, and heads are names.
@@ -49,16 +50,12 @@ pub(super) fn section(parts: &[Part]) -> Option<Section> {
         notes.push(format!("{}.", key.collect::<Vec<_>>().join(", ")));
     }
     if !in_words {
-        notes.push(SIGNS.to_owned());
+        notes.push(note::SIGNS.to_owned());
     }
     let items = [Item::Table(table)].into_iter();
     let items = items.chain((!notes.is_empty()).then(|| Item::Note(notes.join(" "))));
     Some(Section::new(heading(parts), items.collect::<Vec<_>>()).on(Topic::Answer))
 }
-
-const SIGNS: &str = "Cost in the primary metric of each phase; less than 0, or 1/2x, is a gain. \
-                     =: equivalent; ?16: undecided, which 16 blocks in all would probably change, \
-                     and without a figure nobody can tell; !: a warning or no verdict, see the phase.";
 
 fn heading(parts: &[Part]) -> String {
     let baselines = parts.iter().map(|(_, analysis)| analysis.baseline.as_str());
@@ -82,7 +79,7 @@ fn of(analysis: &Analysis) -> Vec<&Comparison> {
 fn shown(comparison: &Comparison, analysis: &Analysis, in_words: bool) -> Cell {
     let tone = words::verdict_tone(comparison.verdict);
     let is_doubtful = doubts::is_doubtful(analysis, &comparison.subject);
-    let word = comparison.verdict.to_string();
+    let word = name::verdict(comparison.verdict).to_owned();
     let is_signed = matches!(comparison.verdict, Verdict::Slower | Verdict::Faster);
     let size = comparison.effect().and_then(Effect::without_interval);
     let text = if in_words {

@@ -5,12 +5,16 @@ mod grid;
 mod json;
 mod levels;
 mod saved;
-mod sentence;
 mod warned;
 
 pub use self::json::{phases_json_compare, phases_json_run};
 use iotax_analyze::ArmSummary;
 use iotax_experiment::Subject;
+use iotax_quantity::count;
+use iotax_wording::verdict::comparison::effect_and_verdict;
+use iotax_wording::verdict::phases;
+use iotax_wording::verdict::results;
+use iotax_wording::{chart, format, note, rule};
 
 use self::common::Common;
 use crate::document::{
@@ -18,16 +22,16 @@ use crate::document::{
 };
 use crate::experiment::{Part, beside, experiment};
 use crate::json::kind;
-use crate::{doubts, facts, figures, format, nfs, paths, rules, tables, words};
+use crate::{doubts, facts, figures, nfs, paths, tables, words};
 
 /// What was asked is answered first, of whatever phase.
 fn ruled(parts: &[Part]) -> Vec<String> {
     let of_part = |(head, analysis): &Part| {
         let name = words::printable(&head.spec.workload().name);
-        let rulings = rules::rulings(analysis).into_iter();
+        let rulings = rule::rulings(analysis).into_iter();
         rulings.map(move |ruling| ruling.in_phase(&name)).collect::<Vec<_>>()
     };
-    rules::sentences(&parts.iter().flat_map(of_part).collect::<Vec<_>>())
+    rule::sentences(&parts.iter().flat_map(of_part).collect::<Vec<_>>())
 }
 
 /// All phases: those of one experiment, under its name.
@@ -41,7 +45,6 @@ pub fn experiments(name: &str, parts: &[Part]) -> Document {
         return document;
     }
     let (first, _) = parts.first().expect("an experiment has at least one phase");
-    let note = "Means over the trials used; percentiles pooled over them: descriptive.".to_owned();
     let is_of_results = first.spec.is_of_results();
     let (phase, phases) = if is_of_results { ("Job", "Jobs") } else { ("Phase", "Phases") };
     let lead = Lead {
@@ -50,7 +53,7 @@ pub fn experiments(name: &str, parts: &[Part]) -> Document {
         counts: if is_of_results { saved::counts(parts) } else { phases_and_time(parts) },
         sentences: ruled(parts)
             .into_iter()
-            .chain(if is_of_results { saved::sentences(parts) } else { sentence::sentences(parts) })
+            .chain(if is_of_results { results::sentences(parts) } else { phases::sentences(parts) })
             .collect(),
         origin: facts::origin(&first.started, &first.hosts),
         ..Lead::default()
@@ -67,7 +70,8 @@ pub fn experiments(name: &str, parts: &[Part]) -> Document {
     let mut forest = figures::over_phases(parts.iter().map(|(_, analysis)| analysis));
     figures::number(&mut forest);
     document.charts = (!forest.is_empty()).then(|| figures::of_forest(&forest));
-    let table = Section::new(phases, [Item::Table(overview(parts)), Item::Note(note)]);
+    let table =
+        Section::new(phases, [Item::Table(overview(parts)), Item::Note(note::PHASES.to_owned())]);
     let grid = if is_of_results { None } else { grid::section(parts) };
     if is_of_results {
         document.extend_on(Topic::Answer, saved::sections(parts));
@@ -98,17 +102,18 @@ fn drawn(forest: Vec<Group>) -> Option<Section> {
     if forest.is_empty() {
         return None;
     }
-    let note = "Square: estimate. Line: the interval. Band: the margin within which a difference \
-                counts as none. n: blocks. The axes are the same, so arms can be compared by eye.";
-    let items = [Item::Drawing(Drawing::Forest("phase", forest)), Item::Note(note.to_owned())];
+    let items = [
+        Item::Drawing(Drawing::Forest("phase", forest)),
+        Item::Note(chart::OVER_PHASES.to_owned()),
+    ];
     Some(Section::new("Arm by arm", items).at(Place::Page))
 }
 
 fn phases_and_time(parts: &[Part]) -> String {
     let wall_ns = parts.iter().map(|(_, analysis)| analysis.ending.wall_ns).max().unwrap_or(0);
     let trials = parts.iter().map(|(_, analysis)| analysis.ending.trials).sum::<u32>();
-    let phases = format::counted(parts.len() as u64, "phase");
-    format!("{phases}, {} in {}", format::counted(trials, "trial"), format::span(wall_ns))
+    let phases = count(parts.len() as u64, "phase");
+    format!("{phases}, {} in {}", count(trials, "trial"), format::span(wall_ns))
 }
 
 /// A line for each phase and arm. Where arms are compared, with what the primary metric says, and
@@ -133,7 +138,10 @@ pub(crate) fn overview(parts: &[Part]) -> Table {
             if has_effect {
                 let is_of = |c: &&iotax_analyze::Comparison| c.subject.arm() == Some(&arm.name);
                 let found = analysis.comparisons.iter().find(is_of);
-                let found = found.map_or_else(|| Cell::new(""), tables::effect_and_verdict);
+                let found = found.map_or_else(
+                    || Cell::new(""),
+                    |c| Cell::toned(effect_and_verdict(c), words::verdict_tone(c.verdict)),
+                );
                 row.push(doubts::marked(found, analysis, &Subject::Arm(arm.name.clone())));
             }
             table.rows.push(row);

@@ -1,17 +1,17 @@
 //! Saved results of several jobs: all jobs side by side, before each in full.
 
-use indexmap::IndexSet;
 use iotax_analyze::{Analysis, ArmSummary, Comparison, Unit, Verdict};
 use iotax_experiment::Subject;
-use iotax_quantity::list;
+use iotax_quantity::count;
+use iotax_wording::verdict::against::{baseline_of, results};
+use iotax_wording::verdict::comparison;
+use iotax_wording::verdict::comparison::{primary_of_each, row_name, subject};
+use iotax_wording::{bandwidth, format, name, note, provenance, units};
 
 use super::levels;
-use crate::against::{baseline_of, results};
-use crate::comparison::{primary_of_each, row_name, subject};
 use crate::document::{Cell, Head, Item, Section, Table};
 use crate::experiment::Part;
 use crate::words::{self, printable};
-use crate::{bandwidth, comparison, format, provenance, tables};
 
 /// Pairs that fit beside each other.
 const MAX_COLUMNS: usize = 2;
@@ -20,57 +20,12 @@ const LARGE_BYTES: f64 = 65_536.0;
 
 /// `4 jobs of 4 results of fio 3.33`
 pub(super) fn counts(parts: &[Part]) -> String {
-    let jobs = format::counted(parts.len() as u64, "job");
+    let jobs = count(parts.len() as u64, "job");
     let (experiment, _) = &parts[0];
     let most = |arm: &str| parts.iter().map(|(_, part)| results(part, arm)).max().unwrap_or(0);
     let results: usize = experiment.spec.arms.iter().map(|arm| most(&arm.name)).sum();
-    let of = format::counted(results as u64, "result");
+    let of = count(results as u64, "result");
     format!("{jobs} of {of}{}", provenance::tools(experiment))
-}
-
-/// What is said of all jobs together: what each arm's verdicts are, and what holds for all jobs.
-pub(super) fn sentences(parts: &[Part]) -> Vec<String> {
-    let (experiment, first) = &parts[0];
-    let mut sentences: Vec<String> = Vec::new();
-    if first.matrix.is_none() {
-        for pair in primary_of_each(first) {
-            sentences.extend(tally(parts, pair));
-        }
-    }
-    let is_single =
-        |(_, part): &Part| part.comparisons.iter().all(|comparison| comparison.lo.is_none());
-    if first.arms.len() > 1 && parts.iter().all(is_single) {
-        sentences
-            .push("One result each: how much of a difference is chance cannot be told.".to_owned());
-    }
-    let is_of_all = |note: &&String| {
-        parts.iter().all(|(experiment, _)| experiment.spec.workload().notes.contains(note))
-    };
-    let notes = experiment.spec.workload().notes.iter().filter(is_of_all);
-    sentences.extend(notes.map(|note| words::sentence(&iotax_quantity::capital(note))));
-    sentences
-}
-
-/// `c-azure against aks: slower in read_bw, write_bw; undecided in read_iops.`
-fn tally(parts: &[Part], pair: &Comparison) -> Option<String> {
-    let own = |part: &Analysis| -> Option<Comparison> {
-        let found = primary_of_each(part).into_iter().find(|c| c.subject == pair.subject)?;
-        Some(found.clone())
-    };
-    let found: Vec<(&str, Comparison)> =
-        parts.iter().filter_map(|(_, part)| Some((part.workload.as_str(), own(part)?))).collect();
-    let said: IndexSet<Verdict> = found.iter().map(|(_, comparison)| comparison.verdict).collect();
-    if said.iter().eq([&Verdict::Undecided]) {
-        return None; // The table says how large it is, and nothing more is known.
-    }
-    let clauses = said.iter().map(|verdict| {
-        let of_verdict = found.iter().filter(|(_, comparison)| comparison.verdict == *verdict);
-        let jobs: Vec<&str> = of_verdict.map(|(job, _)| *job).collect();
-        format!("{verdict} in {}", list(&jobs))
-    });
-    let clauses = clauses.collect::<Vec<_>>().join("; ");
-    let baseline = baseline_of(pair, &parts[0].1);
-    Some(printable(&format!("{} against {baseline}: {clauses}.", subject(pair))))
 }
 
 /// Jobs against baselines, and what each level of a matrix changed.
@@ -116,17 +71,11 @@ fn pairs(parts: &[Part]) -> Option<Section> {
             }
         }
     }
-    let mut note =
-        "The arm's figure, the baseline's, and in brackets the difference; a verdict beside it, \
-                    if there is one."
-            .to_owned();
     let are_rates = |(_, part): &Part| {
-        tables::network_load(part).is_none()
+        units::network_load(part).is_none()
             && primary_of_each(part).iter().any(|c| c.metric.unit() == Unit::IosPerSecond)
     };
-    if parts.iter().any(are_rates) {
-        note.push_str(" Bandwidth where I/Os are of 64 KiB or more.");
-    }
+    let note = note::side_by_side(parts.iter().any(are_rates));
     Some(Section::new("By job", [Item::Table(table), Item::Note(note)]))
 }
 
@@ -149,17 +98,13 @@ fn cell(comparison: &Comparison, analysis: &Analysis) -> Cell {
         let figures = figures.join(" / ");
         return toned(comparison, &figures);
     }
-    let (with, of, unit) = if is_large(base) && tables::bandwidth(base).is_some() {
+    let (with, of, unit) = if is_large(base) && units::bandwidth(base).is_some() {
         (arm.bytes_per_s, base.bytes_per_s, bandwidth::MEASURED.word())
     } else {
         (arm.iops, base.iops, "IOPS")
     };
     let text = |value: f64| {
-        if unit == "IOPS" {
-            iotax_quantity::grouped(iotax_quantity::whole(value))
-        } else {
-            bandwidth::measured(value)
-        }
+        if unit == "IOPS" { format::three_digits(value) } else { bandwidth::measured(value) }
     };
     toned(comparison, &format!("{} / {} {unit}", text(with), text(of)))
 }
@@ -167,7 +112,7 @@ fn cell(comparison: &Comparison, analysis: &Analysis) -> Cell {
 fn toned(comparison: &Comparison, figures: &str) -> Cell {
     let verdict = match comparison.verdict {
         Verdict::Undecided | Verdict::Slower | Verdict::Faster => String::new(),
-        verdict => format!(", {verdict}"),
+        verdict => format!(", {}", name::verdict(verdict)),
     };
     let text = format!("{figures} ({}){verdict}", comparison::short_effect(comparison));
     Cell::toned(text, words::verdict_tone(comparison.verdict))

@@ -5,8 +5,8 @@ use iotax_wording::doubt::title;
 
 use crate::document::{Item, Point, Section};
 use crate::experiment::Part;
-use crate::notices::{Notice, notices};
 use crate::words;
+use iotax_wording::doubt::{Notice, notices};
 
 /// What puts figures in doubt, phase by phase: what was seen, and the first thing to do.
 pub(super) fn severe(parts: &[Part]) -> Option<Section> {

@@ -104,6 +104,7 @@ const RULES: &[(&str, &str, Rule)] = &[
     ("phases", "primary", Rule::Whole(Kind::Job)),
     ("phases", "yields", Rule::Format),
     ("phases", "about notes origin", Rule::Text(Kind::Word)),
+    ("origin", "tools", Rule::Text(Kind::Word)),
     // See `Redactor::experiment`.
     ("requires", "rule source", Rule::Drop),
     ("jobs", "engine pattern write_pattern files pace bound trims", Rule::Format),

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use iotax_catalog::{Cloud, disk_names, vm_names};
-use iotax_dialects::fio::options::{self, Kind};
+use iotax_dialects::fio::options::{self, ValueKind};
 use iotax_experiment::{Files, Layer, LayerInfo, Workload, override_options};
 use regex::Regex;
 
@@ -27,9 +27,8 @@ static WORDS: LazyLock<HashSet<String>> = LazyLock::new(|| {
 
 /// Sentences about workloads of iotax, which users cannot change without changing the word.
 static SENTENCES: LazyLock<HashSet<String>> = LazyLock::new(|| {
-    let sentences = workloads().flat_map(|workload| {
-        [workload.about].into_iter().chain(workload.origin).chain(workload.notes)
-    });
+    let sentences =
+        workloads().flat_map(|workload| std::iter::once(workload.about).chain(workload.notes));
     sentences.collect()
 });
 
@@ -53,7 +52,7 @@ fn names_of(workload: Workload) -> Vec<String> {
 fn words_of_fio() -> impl Iterator<Item = &'static str> {
     let of_option = |option: &'static options::OptionInfo| {
         let choices = match option.kind {
-            Kind::Choice(choices) => choices,
+            ValueKind::Choice(choices) => choices,
             _ => &[],
         };
         choices.iter().chain(&option.engines).copied().chain(option.names())
@@ -71,8 +70,8 @@ fn words_of_layers() -> impl Iterator<Item = &'static str> {
 
 /// Whether an option of fio takes any text, as far as is known.
 pub(super) fn takes_text(option: &str) -> bool {
-    let known = options::find(option);
-    known.is_none_or(|known| matches!(known.kind, Kind::Text | Kind::OptionalText))
+    let known = options::option_named(option);
+    known.is_none_or(|known| matches!(known.kind, ValueKind::Text | ValueKind::OptionalText))
 }
 
 /// Whether a word may leave as it is.

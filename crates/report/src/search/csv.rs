@@ -2,8 +2,8 @@
 
 use iotax_wording::cap;
 
-use super::result::SearchResult;
 use crate::csv::{cell, table};
+use iotax_wording::search::SearchResult;
 
 /// The columns, in order; rates are per second, times in nanoseconds.
 const COLUMNS: [&str; 7] =

@@ -1,15 +1,16 @@
 //! How throughput and latency follow depth, flows and time, drawn.
 
 use iotax_caps::{Caps, PathQuantity, TargetCaps};
+use iotax_wording::chart;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::quantity::{self, Quantity};
-use super::result::SearchResult;
-use crate::bandwidth::Unit;
 use crate::document::{Chart, Charts, Drawing, Item, LegendEntry, Place, Section, Topic};
 use crate::figures::{Figures, Interval, Number, Steps, within};
 use crate::words::printable;
+use iotax_wording::bandwidth::Unit;
+use iotax_wording::search::SearchResult;
+use iotax_wording::search::quantity::{self, Quantity};
 
 /// Bytes for a quantity of a target over time.
 const ROOM_FOR_SERIES: usize = 8_000;
@@ -25,12 +26,12 @@ struct Series {
     figures: Figures,
 }
 
-/// Those of paths: place, what is counted, what is said below.
-const PATHS: [(&str, PathQuantity, &str); 4] = [
-    ("flows-to", PathQuantity::BytesTo, "TCP streams. Dashed: the cap of all flows together."),
-    ("flows-from", PathQuantity::BytesFrom, "TCP streams the other way."),
-    ("packets-to", PathQuantity::PacketsTo, "Datagrams of 64 bytes, those that came."),
-    ("requests", PathQuantity::Requests, "Requests of 64 bytes, one under way per connection."),
+/// Those of paths: place, and what is counted.
+const PATHS: [(&str, PathQuantity); 4] = [
+    ("flows-to", PathQuantity::BytesTo),
+    ("flows-from", PathQuantity::BytesFrom),
+    ("packets-to", PathQuantity::PacketsTo),
+    ("requests", PathQuantity::Requests),
 ];
 
 pub(super) fn charts(search: SearchResult<'_>) -> Charts {
@@ -50,33 +51,23 @@ pub(super) fn sections(search: SearchResult<'_>) -> Vec<Section> {
             .then(|| Section::new(title, [legend(), Item::Drawing(Drawing::Charts(charts))]))
     };
     let ladder = [
-        chart(
-            "ladder-iops",
-            "IOPS",
-            "4 KiB I/Os, both scales logarithmic. Dashed: the cap. Where throughput is flat, more \
-             in flight only wait longer.",
-        ),
-        chart("ladder-latency", "Mean latency, ms", "On a plateau it grows as the depth does."),
+        drawing("ladder-iops", "IOPS", chart::DEPTH_IOPS),
+        drawing("ladder-latency", "Mean latency, ms", chart::DEPTH_LATENCY),
     ];
     let ladder = ladder.into_iter().filter(|_| has(|target| !target.ladder.is_empty())).collect();
-    let flows = PATHS.iter().filter_map(|(place, of, caption)| {
+    let flows = PATHS.iter().filter_map(|(place, of)| {
         let cap = targets.iter().flat_map(|target| &target.path).find(|cap| cap.quantity == *of)?;
-        Some(chart(place, &quantity::of_path(cap).head(), caption))
+        Some(drawing(place, &quantity::of_path(cap).head(), chart::of_path(*of)))
     });
-    let iops = chart(
-        "series-iops",
-        "IOPS",
-        "Dashed: the cap that lasts. What lies above it is the burst.",
-    );
-    let bandwidth = chart("series-bw", search.unit().word(), "With blocks of 1 MiB.");
-    let path =
-        chart("series-path", "Mbit/s to the peer", "Four streams. Dashed: the cap that lasts.");
+    let iops = drawing("series-iops", "IOPS", chart::SOAK_IOPS);
+    let bandwidth = drawing("series-bw", search.unit().word(), chart::SOAK_BANDWIDTH);
+    let path = drawing("series-path", "Mbit/s to the peer", chart::SOAK_PATH);
     let series = [
         (iops, has(|target| target.soak_iops.len() > 1)),
         (bandwidth, has(|target| target.path.is_empty() && target.soak_bw_bytes.len() > 1)),
         (path, has(|target| !target.path.is_empty() && target.soak_bw_bytes.len() > 1)),
     ];
-    let series = series.into_iter().filter_map(|(chart, is_there)| is_there.then_some(chart));
+    let series = series.into_iter().filter_map(|(series, is_there)| is_there.then_some(series));
     let answers =
         [section("Over queue depth", ladder), section("Over flows at once", flows.collect())];
     let answers = answers.into_iter().flatten().map(|section| section.on(Topic::Answer));
@@ -84,7 +75,7 @@ pub(super) fn sections(search: SearchResult<'_>) -> Vec<Section> {
     answers.chain(over_time).map(|section| section.at(Place::Page)).collect()
 }
 
-fn chart(place: &'static str, title: &str, caption: &str) -> Chart {
+fn drawing(place: &'static str, title: &str, caption: &str) -> Chart {
     Chart { id: place.into(), title: title.to_owned().into(), caption: caption.to_owned() }
 }
 

@@ -6,11 +6,11 @@ use iotax_wording::cap;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::result::SearchResult;
 use crate::doctor::json::DiagnosisJson;
 use crate::json::limits::{ShownDocumented, ShownLimit};
 use crate::json::text::json_text;
-use crate::provenance;
+use iotax_wording::provenance;
+use iotax_wording::search::SearchResult;
 
 /// One JSON object: what was asked, and `targets`, `sharing`, `documented`, `levels`.
 pub fn search_json(search: SearchResult<'_>) -> String {

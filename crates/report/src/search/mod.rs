@@ -3,22 +3,18 @@
 mod csv;
 mod figures;
 mod json;
-mod quantity;
-mod result;
-mod rulings;
-mod sentences;
 mod tables;
 
 use iotax_caps::Caps;
-
-use iotax_wording::limit;
+use iotax_quantity::count;
+use iotax_wording::method::OF_SEARCH;
+use iotax_wording::search::{SearchResult, notes, sentences};
+use iotax_wording::{format, limit, provenance};
 
 pub use self::csv::search_csv;
 pub use self::json::search_json;
-pub use self::result::SearchResult;
-pub use self::rulings::search_rulings;
 use crate::document::{Document, Item, Lead, Place, Section, Topic};
-use crate::{cloud_disks, facts, format, provenance};
+use crate::{cloud_disks, facts};
 
 /// What a search for caps found.
 pub fn search(search: SearchResult<'_>) -> Document {
@@ -26,7 +22,7 @@ pub fn search(search: SearchResult<'_>) -> Document {
     let mut document = Document::of(Lead {
         kind: "limits",
         counts: counts(search),
-        sentences: sentences::all(search),
+        sentences: sentences(search),
         origin: facts::origin(&head.started, &head.hosts),
         ..Lead::default()
     });
@@ -35,9 +31,9 @@ pub fn search(search: SearchResult<'_>) -> Document {
     for (topic, title, table) in tables::all(search) {
         document.extend_on(topic, Section::of_table(title, Some(table), None));
     }
-    document.extend_on(Topic::Doubt, Section::of_list("Notes", sentences::notes(search)));
+    document.extend_on(Topic::Doubt, Section::of_list("Notes", notes(search)));
     let command = Item::Preformatted(facts::command(&head.command));
-    let method = [Item::Paragraph(include_str!("method.txt").trim_end().to_owned()), command];
+    let method = [Item::Paragraph(OF_SEARCH.trim_end().to_owned()), command];
     document.add(Section::new("Method", method).at(Place::Page).on(Topic::Circumstances));
     let targets = head.search.targets.iter().map(|target| &target.arm.target);
     document.extend(cloud_disks::section(targets));
@@ -52,7 +48,7 @@ pub fn search(search: SearchResult<'_>) -> Document {
 /// `2 targets, reads, 34 s; on Standard_DS1_v2 (as Azure's metadata service says)`
 fn counts(search: SearchResult<'_>) -> String {
     let SearchResult { head, end, .. } = search;
-    let targets = format::counted(head.search.targets.len() as u64, "target");
+    let targets = count(head.search.targets.len() as u64, "target");
     let is_network = head.search.targets.iter().all(|target| target.arm.target.is_network());
     let what = match head.search.writes {
         _ if is_network => "",

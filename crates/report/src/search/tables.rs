@@ -4,11 +4,11 @@ use iotax_caps::{Cap, Caps, Sharing, TargetCaps};
 
 use iotax_wording::{cap, limit};
 
-use super::quantity::{self, Quantity, lasted, plain};
-use super::result::SearchResult;
-use crate::bandwidth::Unit;
 use crate::document::{Table, Topic};
-use crate::format::{self, or_absent};
+use iotax_wording::bandwidth::Unit;
+use iotax_wording::format::{self, or_absent};
+use iotax_wording::search::SearchResult;
+use iotax_wording::search::quantity::{self, Quantity, lasted, plain};
 
 /// All that have rows.
 pub(super) fn all(search: SearchResult<'_>) -> Vec<(Topic, &'static str, Table)> {

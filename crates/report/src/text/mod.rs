@@ -11,8 +11,8 @@ use self::lines::lines_of;
 pub use self::lines::parts_of_paths;
 use self::paint::Paint;
 use crate::document::{Document, Item, Lead, Medium, Point, Section};
-use crate::notices::Notice;
 use crate::words::printable;
+use iotax_wording::doubt::Notice;
 
 /// How text is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

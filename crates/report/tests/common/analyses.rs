@@ -352,7 +352,7 @@ pub(crate) fn syncing(mut analysis: Analysis) -> Analysis {
             latency_ns: (mean_ns * p.latency_ns as f64 / arm.mean_latency_ns) as u64,
             ..*p
         });
-        let (leads, count, max_ns) = (true, 68_000, 9_100_000);
+        let (leads, count, max_ns) = (true, 68_000, 9_100_000 * u64::from(at));
         arm.sync = Some(SyncSummary { leads, count, mean_ns, latency: curve.collect(), max_ns });
         arm.iops = 1e9 / (mean_ns + 4_670.0);
         (arm.bytes_per_s, arm.mean_latency_ns) = (2_300.0 * arm.iops, 4_670.0);
@@ -372,7 +372,6 @@ pub(crate) fn on_files() -> Analysis {
         let on_files = |name: &str, count: u64, errors, mean_ns: f64| OperationSummary {
             share: Some(count as f64 / 204_450.0),
             errors,
-            p99_ns: 30_000 * u64::from(at),
             max_ns: 4_200_000,
             ..operation(name, count, mean_ns * f64::from(at))
         };

@@ -87,12 +87,17 @@ fn arm(name: &str, layers: &[Layer]) -> Arm {
     Arm::new(name, Target::Stack(Stack { layers: stack }))
 }
 
+/// As many I/Os in flight as made-up figures have.
 fn experiment(
-    workload: Workload,
+    mut workload: Workload,
     arms: Vec<Arm>,
     design: Design,
     command: &[&str],
 ) -> ExperimentHead {
+    let primary = workload.primary.clone();
+    for job in workload.jobs.iter_mut().filter(|job| job.name == primary) {
+        (job.threads, job.queue_depth) = (1, 4);
+    }
     let sites = arms.iter().map(|arm| Site {
         kind: "vdisk".to_owned(),
         target: arm.target.to_string(),

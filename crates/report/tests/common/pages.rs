@@ -14,6 +14,33 @@ fn of((head, found): (ExperimentHead, Analysis)) -> Document {
     experiment(&head, &found)
 }
 
+/// Experiments of every kind, with what was found.
+pub(crate) fn experiments() -> Vec<(&'static str, ExperimentHead, Analysis)> {
+    let compare = super::compare;
+    let of = |name, (head, found)| (name, head, found);
+    vec![
+        ("run", super::run(), analyses::run()),
+        ("compare", compare(), analyses::compare()),
+        ("factors", compare(), analyses::factors()),
+        ("warned", compare(), troubled::warned()),
+        ("masked", compare(), troubled::masked()),
+        ("ruled", compare(), troubled::ruled()),
+        ("stalled", compare(), troubled::stalled()),
+        ("withheld", compare(), troubled::withheld()),
+        ("files", compare(), analyses::on_files()),
+        ("syncs", compare(), analyses::syncing(analyses::compare())),
+        ("machine", compare(), machine::compare()),
+        ("cloud", super::on_a_vm(), analyses::compare()),
+        of("two", two::quick()),
+        ("peel", super::peel(), analyses::peel()),
+        ("matrix", matrix::compare(), matrix::found()),
+        ("fleet", fleet::compare(), fleet::found()),
+        of("nodes-2", fleet::nodes(2)),
+        of("nodes-5", fleet::nodes(5)),
+        of("nodes-24", fleet::nodes(24)),
+    ]
+}
+
 pub(crate) fn all() -> [(&'static str, Document); 18] {
     let (compare, peel) = (super::compare(), super::peel());
     let (head, caps) = &super::search::search(&[]);

@@ -91,15 +91,20 @@ fn detach_while(journal: &Path, next: impl Fn() -> Option<PathBuf>) -> Result<Un
 
 /// The loop devices whose backing file is `backing`, removed meanwhile or not.
 pub(crate) fn on(backing: &Path) -> Vec<PathBuf> {
+    let is_it = |path: &PathBuf| {
+        let path = path.as_os_str().as_bytes();
+        path.strip_suffix(b" (deleted)").unwrap_or(path) == backing.as_os_str().as_bytes()
+    };
+    let devices = backing_files().filter(|(_, path)| is_it(path));
+    devices.map(|(name, _)| Path::new("/dev").join(name)).collect()
+}
+
+/// The names of all loop devices, and their backing files as the kernel shows them.
+pub(crate) fn backing_files() -> impl Iterator<Item = (String, PathBuf)> {
     let devices = fs::read_dir("/sys/block").into_iter().flatten().flatten();
-    devices
-        .filter_map(|device| {
-            let text = fs::read(device.path().join("loop/backing_file")).ok()?;
-            let text = text.strip_suffix(b"\n").unwrap_or(&text);
-            let text = text.strip_suffix(b" (deleted)").unwrap_or(text);
-            let is_it = text == backing.as_os_str().as_bytes();
-            let name = PathBuf::from(OsString::from_vec(device.file_name().into_vec()));
-            is_it.then(|| Path::new("/dev").join(name))
-        })
-        .collect()
+    devices.filter_map(|device| {
+        let mut path = fs::read(device.path().join("loop/backing_file")).ok()?;
+        path.pop_if(|byte| *byte == b'\n');
+        Some((device.file_name().into_string().ok()?, OsString::from_vec(path).into()))
+    })
 }

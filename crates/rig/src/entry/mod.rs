@@ -52,58 +52,31 @@ pub(crate) enum Entry {
     },
     /// Whatever is mounted at a place in a private directory.
     Mount { path: PathBuf },
-    /// A virtual disk that others use, mounted at a place of the user's.
-    Disk {
-        path: PathBuf,
-        /// What is mounted, as the mount table shows it; random.
-        name: String,
-        /// Its layers, for people.
-        stack: String,
-    },
-    /// The loop devices on a file of this run.
-    Loop {
-        /// The file, or what else it is on.
-        backing: PathBuf,
-    },
+    /// A virtual disk that others use, mounted at a place of the user's; its random name in the mount
+    /// table, and its layers, for people.
+    Disk { path: PathBuf, name: String, stack: String },
+    /// The loop devices on a file of this run, or on what else it has made.
+    Loop { backing: PathBuf },
     /// A loop device that was made, by its own identity.
     LoopDevice(loop_device::Attached),
-    /// Headers on a device of the user's.
-    Signatures {
-        spot: Spot,
-        /// What their identities begin with.
-        mark: Mark,
-    },
-    /// The device mapping of this name.
-    Mapping {
-        /// Its name, random.
-        name: String,
-    },
-    /// A group of processes.
-    Cgroup {
-        /// Its directory; the last part is random.
-        path: PathBuf,
-        /// The group that those in it came from.
-        home: PathBuf,
-    },
+    /// Headers on a device of the user's, and what their identities begin with.
+    Signatures { spot: Spot, mark: Mark },
+    /// The device mapping of this random name.
+    Mapping { name: String },
+    /// A group of processes, whose last part is random, and the group that those in it came from.
+    Cgroup { path: PathBuf, home: PathBuf },
     /// Something of ours on a file server, whose other entries can only be undone while it is
     /// mounted: undoing this one mounts it.
     Remote(remote::Mounting),
-    /// A socket that a daemon makes where others look for it, and may leave when it is ended.
-    Socket {
-        /// Its path; the last part is random.
-        path: PathBuf,
-    },
+    /// A socket that a daemon makes where others look for it, and may leave when it is ended; the last
+    /// part of its path is random.
+    Socket { path: PathBuf },
     /// How far the kernel reads ahead on a mount.
     ReadAhead(ReadAhead),
     /// A setting of the host that a command of the user's undoes.
     HostSetting(host_command::Setting),
-    /// A daemon that bears this token in its environment.
-    Daemon {
-        /// The token, random.
-        token: String,
-        /// Its name, for people.
-        program: String,
-    },
+    /// A daemon that bears this random token in its environment; its name is for people.
+    Daemon { token: String, program: String },
 }
 
 impl Entry {
@@ -112,16 +85,12 @@ impl Entry {
     pub(crate) fn undo(&self, journal: &Path) -> Result<Undone, Error> {
         match self {
             Self::Directory { path, token, parent_inode, file_system } => {
-                match in_sight(path, *parent_inode, *file_system, journal)? {
-                    Some(parent) => directory::remove(&parent, path, token, journal),
-                    None => Ok(Undone::Lost),
-                }
+                in_sight(path, *parent_inode, *file_system, journal)?
+                    .map_or(Ok(Undone::Lost), |it| directory::remove(&it, path, token, journal))
             }
             Self::File { path, identity, parent_inode, file_system } => {
-                match in_sight(path, *parent_inode, *file_system, journal)? {
-                    Some(parent) => file::remove(&parent, path, *identity, journal),
-                    None => Ok(Undone::Lost),
-                }
+                in_sight(path, *parent_inode, *file_system, journal)?
+                    .map_or(Ok(Undone::Lost), |it| file::remove(&it, path, *identity, journal))
             }
             Self::Mount { path } => mounts::undo(path, journal),
             Self::Disk { path, name, .. } => mounts::undo_named(path, name, journal),

@@ -18,7 +18,7 @@ use iotax_inspect::{CgroupVersion as Version, Hierarchy, hierarchy};
 use iotax_layers::CgroupIo;
 use iotax_quantity::size;
 
-use crate::build_context::{BuildContext, Turn};
+use crate::build_context::{BuildContext, Turn, new_token};
 use crate::entry::Entry;
 use crate::error::Error;
 use crate::layers::maker::{System, Top};
@@ -29,14 +29,14 @@ const V1: &str = "blkio";
 const V2: &str = "io";
 
 impl System for CgroupIo {
-    fn make(&self, below: Top, build_context: &mut BuildContext<'_>) -> Result<Top, Error> {
+    fn make(&self, below: Top, context: &mut BuildContext<'_>) -> Result<Top, Error> {
         let device = Device::under(&below.path)?;
-        let group = Group::make(build_context)?;
+        let group = Group::make(context)?;
         group.limit(self, &device)?;
         for caveat in caveats(self, &device, group.version) {
-            build_context.note(caveat);
+            context.note(caveat);
         }
-        build_context.turns.push(Box::new(group));
+        context.turns.push(Box::new(group));
         Ok(below)
     }
 }
@@ -86,17 +86,17 @@ struct Group {
 }
 
 impl Group {
-    fn make(build_context: &mut BuildContext<'_>) -> Result<Self, Error> {
+    fn make(context: &mut BuildContext<'_>) -> Result<Self, Error> {
         let failed = Error::cannot("find this process's cgroup", Path::new("/sys/fs/cgroup"));
         let found = hierarchy(V1, V2).ok_or(io::ErrorKind::NotFound).map_err(failed)?;
         let Hierarchy { version, top, own: home } = found;
         let parent = if version == Version::V1 { &home } else { &top };
-        let path = parent.join(format!("iotax-{}", build_context.token()?));
-        build_context.journal.announce(Entry::Cgroup { path: path.clone(), home: home.clone() })?;
+        let path = parent.join(format!("iotax-{}", new_token()?));
+        context.journal.announce(Entry::Cgroup { path: path.clone(), home: home.clone() })?;
         fs::create_dir(&path).map_err(Error::cannot("make this cgroup", &path))?;
         if version == Version::V2 && home != top && is_only_one_in(&home) {
             // The system's manager removes a scope that nobody is in any more.
-            build_context.serve(Program::new("sleep").arg("infinity"), || true)?;
+            context.serve(Program::new("sleep").arg("infinity"), || true)?;
         }
         Ok(Self { version, path, home })
     }

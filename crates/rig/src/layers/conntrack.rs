@@ -4,17 +4,10 @@ use iotax_layers::Conntrack;
 
 use crate::build_context::BuildContext;
 use crate::error::Error;
-use crate::layers::maker::{Made, Maker};
 use crate::network::{Link, Network};
 
-impl Made for Conntrack {
-    fn maker(&self) -> Maker<'_> {
-        Maker::Network(self)
-    }
-}
-
 impl Network for Conntrack {
-    fn make(&self, below: Link, build_context: &mut BuildContext<'_>) -> Result<Link, Error> {
+    fn make(&self, below: Link, context: &mut BuildContext<'_>) -> Result<Link, Error> {
         for (end, _) in below.ends() {
             let interface = &end.interface;
             // Another such layer on the same interface adds its rules to these. None is the last
@@ -31,7 +24,7 @@ impl Network for Conntrack {
                     }}
                 }}"
             );
-            end.nft(&rules, build_context)?;
+            end.nft(&rules, context)?;
         }
         Ok(below)
     }

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use iotax_layers::Dmcrypt;
 
-use crate::build_context::BuildContext;
+use crate::build_context::{BuildContext, new_token};
 use crate::entry::Entry;
 use crate::error::Error;
 use crate::layers::maker::{System, Top};
@@ -22,14 +22,14 @@ impl System for Dmcrypt {
         if is_luks(self) { LUKS2_HEADER_BYTES } else { 0 }
     }
 
-    fn make(&self, below: Top, build_context: &mut BuildContext<'_>) -> Result<Top, Error> {
+    fn make(&self, below: Top, context: &mut BuildContext<'_>) -> Result<Top, Error> {
         if is_luks(self) {
-            build_context.run(format(self, &below.path, build_context)?)?;
+            context.run(format(self, &below.path, context)?)?;
         }
-        let name = format!("iotax-{}", build_context.token()?);
-        build_context.journal.announce(Entry::Mapping { name: name.clone() })?;
-        build_context.run(open(self, &below.path, &name, build_context))?;
-        verify(self, &build_context.run(Program::new("dmsetup").args(["table", &name]))?)?;
+        let name = format!("iotax-{}", new_token()?);
+        context.journal.announce(Entry::Mapping { name: name.clone() })?;
+        context.run(open(self, &below.path, &name, context))?;
+        verify(self, &context.run(Program::new("dmsetup").args(["table", &name]))?)?;
         let node = Path::new("/dev/mapper").join(&name);
         let found = fs::canonicalize(&node);
         found.map(Top::block).map_err(Error::cannot("find the node of this mapping", &node))
@@ -63,30 +63,26 @@ fn flags(crypt: &Dmcrypt) -> [(&'static str, bool); 4] {
     ]
 }
 
-fn format(
-    crypt: &Dmcrypt,
-    below: &Path,
-    build_context: &BuildContext<'_>,
-) -> Result<Program, Error> {
+fn format(crypt: &Dmcrypt, below: &Path, context: &BuildContext<'_>) -> Result<Program, Error> {
     // A key derivation that takes seconds protects pass phrases, not random keys.
     let format = Program::new("cryptsetup")
         .args(["luksFormat", "--batch-mode", "--disable-locks", "--type", "luks2"])
         .args(["--pbkdf", "pbkdf2", "--pbkdf-force-iterations", "1000"])
         .args(geometry(crypt))
-        .args(["--uuid", &build_context.uuid()?, "--key-file", "-"]);
-    Ok(format.arg(below).input(build_context.key.text().as_bytes()))
+        .args(["--uuid", &context.mark.uuid()?, "--key-file", "-"]);
+    Ok(format.arg(below).input(context.key.text().as_bytes()))
 }
 
-fn open(crypt: &Dmcrypt, below: &Path, name: &str, build_context: &BuildContext<'_>) -> Program {
+fn open(crypt: &Dmcrypt, below: &Path, name: &str, context: &BuildContext<'_>) -> Program {
     let asked = flags(crypt).into_iter().filter(|(_, asked)| *asked);
     let open = Program::new("cryptsetup")
         .args(["open", "--batch-mode", "--disable-locks", "--key-file", "-"])
         .args(asked.map(|(flag, _)| format!("--perf-{flag}")));
     let open = if is_luks(crypt) {
-        open.args(["--type", "luks2"]).input(build_context.key.text().as_bytes())
+        open.args(["--type", "luks2"]).input(context.key.text().as_bytes())
     } else {
         let key_bytes = (crypt.key_bits / 8) as usize;
-        let key = build_context.key.bytes();
+        let key = context.key.bytes();
         open.args(["--type", "plain", "--hash", "plain"])
             .args(geometry(crypt))
             .input(&key[..key_bytes.min(key.len())])

@@ -6,23 +6,16 @@ use std::net::Ipv4Addr;
 
 use crate::build_context::BuildContext;
 use crate::error::Error;
-use crate::layers::maker::{Made, Maker};
 use crate::network::{Link, Network};
 
 /// Of the range that is set aside for measurements of networks (RFC 2544); no end has it.
 const SERVICE: Ipv4Addr = Ipv4Addr::new(198, 19, 0, 1);
 
-impl Made for Dnat {
-    fn maker(&self) -> Maker<'_> {
-        Maker::Network(self)
-    }
-}
-
 impl Network for Dnat {
-    fn make(&self, below: Link, build_context: &mut BuildContext<'_>) -> Result<Link, Error> {
+    fn make(&self, below: Link, context: &mut BuildContext<'_>) -> Result<Link, Error> {
         let (near, far) = (&below.near, &below.far.address);
         // Only to be let out: where it goes is decided anew when it has the other address.
-        near.ip(&format!("route add {SERVICE} dev {}", near.interface), build_context)?;
+        near.ip(&format!("route add {SERVICE} dev {}", near.interface), context)?;
         let rules = format!(
             "table ip iotax_dnat {{
                 chain output {{
@@ -31,7 +24,7 @@ impl Network for Dnat {
                 }}
             }}"
         );
-        near.nft(&rules, build_context)?;
+        near.nft(&rules, context)?;
         Ok(below.reached_at(SERVICE.into()))
     }
 }

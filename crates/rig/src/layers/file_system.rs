@@ -45,23 +45,23 @@ impl System for FileSystem {
         Some(Obstacle::NamesAnother { layer: self.kind.name(), word: word.to_owned() })
     }
 
-    fn make(&self, below: Top, build_context: &mut BuildContext<'_>) -> Result<Top, Error> {
+    fn make(&self, below: Top, context: &mut BuildContext<'_>) -> Result<Top, Error> {
         // Last, so that no further argument can give it another identity.
-        let uuid = build_context.uuid()?;
+        let uuid = context.mark.uuid()?;
         let identity = match self.kind {
             FileSystemKind::Ext4 | FileSystemKind::Btrfs => ["-U".to_owned(), uuid],
             FileSystemKind::Xfs => ["-m".to_owned(), format!("uuid={uuid}")],
         };
-        let own_dir = build_context.own_dir;
+        let own_dir = context.own_dir;
         // A bare name among the further arguments can mean nothing but what is in there.
         let mkfs = || mkfs_of(self).args(&identity).arg(&below.path).within(own_dir);
-        run_beside_servers_that_end(mkfs, build_context)?;
-        let at = build_context.mount_point(self.kind.name())?;
+        run_beside_servers_that_end(mkfs, context)?;
+        let at = context.mount_point(self.kind.name())?;
         mounts::mount(&below.path, &at, self.kind.name(), self.mount.as_deref().unwrap_or(""))?;
         if let Some(bytes) = self.read_ahead_bytes {
             // It is the device's, which may outlive the mount.
             let read_ahead = ReadAhead::of(&at, bytes)?;
-            build_context.journal.announce(Entry::ReadAhead(read_ahead.clone()))?;
+            context.journal.announce(Entry::ReadAhead(read_ahead.clone()))?;
             read_ahead.set(self.kind.name())?;
         }
         Ok(Top::directory(at))
@@ -87,11 +87,11 @@ fn mkfs_of(made: &FileSystem) -> Program {
 /// unmounted.
 fn run_beside_servers_that_end(
     mkfs: impl Fn() -> Program,
-    build_context: &BuildContext<'_>,
+    context: &BuildContext<'_>,
 ) -> Result<(), Error> {
     let started = Instant::now();
     loop {
-        let Err(error) = build_context.run(mkfs()) else {
+        let Err(error) = context.run(mkfs()) else {
             return Ok(());
         };
         if !is_of_a_server_that_has_gone(&error) || started.elapsed() > PATIENCE {

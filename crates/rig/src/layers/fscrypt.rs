@@ -13,22 +13,22 @@ const XFS_IO: &str = "xfs_io";
 const POLICY: &str = "-v 2 -c 1 -n 4";
 
 impl System for Fscrypt {
-    fn make(&self, below: Top, build_context: &mut BuildContext<'_>) -> Result<Top, Error> {
+    fn make(&self, below: Top, context: &mut BuildContext<'_>) -> Result<Top, Error> {
         // The key is in the keyring of the file system, and goes when that is unmounted.
         let add = Program::new(XFS_IO).args(["-c", "add_enckey"]).arg(&below.path);
-        let said = build_context.run(add.input(build_context.key.bytes()))?;
+        let said = context.run(add.input(context.key.bytes()))?;
         // xfs_io reports a command that failed in words only.
         let identifier = said.rsplit(' ').next().filter(|word| is_identifier(word));
         let Some(identifier) = identifier else { return Err(failed(said)) };
-        let directory = build_context.directory_in(&below.path, "fscrypt")?;
+        let directory = context.directory_in(&below.path, "fscrypt")?;
         let policy = format!("set_encpolicy {POLICY} {identifier}");
-        let said = build_context.run(Program::new(XFS_IO).args(["-c", &policy]).arg(&directory))?;
+        let said = context.run(Program::new(XFS_IO).args(["-c", &policy]).arg(&directory))?;
         if !said.is_empty() {
             return Err(failed(said));
         }
         let is_direct = direct_in(&directory).is_some_and(|direct| direct.align_bytes.is_some());
         if !is_direct {
-            build_context.caches(
+            context.caches(
                 "ext4 reads and writes encrypted files through the page cache, even if direct I/O \
                  is asked for, unless the kernel has inline encryption and the file system is \
                  mounted for it: ext4(mount=inlinecrypt) + fscrypt",

@@ -4,20 +4,13 @@ use iotax_layers::Geneve;
 
 use crate::build_context::BuildContext;
 use crate::error::Error;
-use crate::layers::maker::{Made, Maker};
 use crate::network::{Link, Network};
 
 /// The port of RFC 8926; another for each further one in a stack.
 const PORT: u16 = 6081;
 
-impl Made for Geneve {
-    fn maker(&self) -> Maker<'_> {
-        Maker::Network(self)
-    }
-}
-
 impl Network for Geneve {
-    fn make(&self, below: Link, build_context: &mut BuildContext<'_>) -> Result<Link, Error> {
+    fn make(&self, below: Link, context: &mut BuildContext<'_>) -> Result<Link, Error> {
         let link = below.above("geneve");
         let number = below.number();
         let port = PORT + u16::from(number);
@@ -25,8 +18,8 @@ impl Network for Geneve {
             let (name, remote) = (&end.interface, over.address);
             let words =
                 format!("link add {name} type geneve id {number} remote {remote} dstport {port}");
-            end.ip(&words, build_context)?;
-            end.bring_up(build_context)?;
+            end.ip(&words, context)?;
+            end.bring_up(context)?;
         }
         Ok(link)
     }

@@ -12,9 +12,9 @@ use crate::programs::Program;
 const SCRYPT_N: &str = "10";
 
 impl System for Gocryptfs {
-    fn make(&self, below: Top, build_context: &mut BuildContext<'_>) -> Result<Top, Error> {
-        let ciphertext = build_context.directory_in(&below.path, "gocryptfs-ciphertext")?;
-        let pass_phrase = build_context.key.text();
+    fn make(&self, below: Top, context: &mut BuildContext<'_>) -> Result<Top, Error> {
+        let ciphertext = context.directory_in(&below.path, "gocryptfs-ciphertext")?;
+        let pass_phrase = context.key.text();
         let gocryptfs = || {
             Program::new("gocryptfs")
                 .args(["-q", "-passfile", "/dev/stdin"])
@@ -25,14 +25,14 @@ impl System for Gocryptfs {
             "xchacha" => Some("-xchacha"),
             _ => None,
         };
-        build_context
+        context
             .run(gocryptfs().args(["-init", "-scryptn", SCRYPT_N]).args(cipher).arg(&ciphertext))?;
-        let at = build_context.mount_point("gocryptfs")?;
+        let at = context.mount_point("gocryptfs")?;
         // Once it is mounted, it still looks at its own mount, and must not be ended in that moment;
         // when it goes to the background, that is over.
-        build_context.detach(gocryptfs().arg("-nosyslog").arg(&ciphertext).arg(&at))?;
+        context.detach(gocryptfs().arg("-nosyslog").arg(&ciphertext).arg(&at))?;
         // It takes O_DIRECT off the files it opens, because its blocks are not aligned.
-        build_context.caches(
+        context.caches(
             "gocryptfs reads and writes its ciphertext through the page cache, even if direct I/O \
              is asked for",
         );

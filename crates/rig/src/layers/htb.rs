@@ -4,23 +4,16 @@ use iotax_layers::Htb;
 
 use crate::build_context::BuildContext;
 use crate::error::Error;
-use crate::layers::maker::{Made, Maker};
 use crate::network::{Link, Network, Rate};
 
-impl Made for Htb {
-    fn maker(&self) -> Maker<'_> {
-        Maker::Network(self)
-    }
-}
-
 impl Network for Htb {
-    fn make(&self, below: Link, build_context: &mut BuildContext<'_>) -> Result<Link, Error> {
+    fn make(&self, below: Link, context: &mut BuildContext<'_>) -> Result<Link, Error> {
         let Rate { bits, burst_bytes } = Rate::of(self.rate_bits);
         let (link, qdisc) = below.with_qdisc();
         let (handle, place) = (qdisc.handle(), qdisc.place());
         for (end, _) in link.ends() {
             let dev = &end.interface;
-            end.tc(&format!("qdisc add dev {dev} {place} htb default 1"), build_context)?;
+            end.tc(&format!("qdisc add dev {dev} {place} htb default 1"), context)?;
             // All of the class's tokens may leave at once: by its own choice `tc` gives so few that
             // the kernel's tick decides the rate.
             end.tc(
@@ -28,7 +21,7 @@ impl Network for Htb {
                     "class add dev {dev} parent {handle}: classid {handle}:1 htb rate {bits}bit \
                      burst {burst_bytes}b cburst {burst_bytes}b"
                 ),
-                build_context,
+                context,
             )?;
         }
         Ok(link)

@@ -4,26 +4,19 @@ use iotax_layers::Ipsec;
 
 use zeroize::Zeroizing;
 
-use crate::build_context::BuildContext;
+use crate::build_context::{BuildContext, Key};
 use crate::error::Error;
-use crate::layers::maker::{Made, Maker};
 use crate::network::{End, Link, Network};
 
-impl Made for Ipsec {
-    fn maker(&self) -> Maker<'_> {
-        Maker::Network(self)
-    }
-}
-
 impl Network for Ipsec {
-    fn make(&self, below: Link, build_context: &mut BuildContext<'_>) -> Result<Link, Error> {
+    fn make(&self, below: Link, context: &mut BuildContext<'_>) -> Result<Link, Error> {
         let (near, far) = (&below.near, &below.far);
         // What is set for one direction is the same at both ends, but for the word `in` or `out`.
         let directions = [(near, far), (far, near)];
         for (at, (from, to)) in directions.into_iter().enumerate() {
             let pair = format!("src {} dst {}", from.address, to.address);
             let id = 2 * usize::from(below.number()) + at;
-            let algorithm = algorithm(&self.cipher, build_context)?;
+            let algorithm = algorithm(&self.cipher)?;
             let lines = |end: &End| {
                 let word = if end.address == from.address { "out" } else { "in" };
                 Zeroizing::new(format!(
@@ -35,7 +28,7 @@ impl Network for Ipsec {
                 ))
             };
             for end in [near, far] {
-                end.ip_lines(&lines(end), build_context)?;
+                end.ip_lines(&lines(end), context)?;
             }
         }
         Ok(below)
@@ -46,8 +39,8 @@ impl Network for Ipsec {
 const LEAST_SPI: usize = 256;
 
 /// The kernel's words for the cipher, with a new key.
-fn algorithm(cipher: &str, build_context: &BuildContext<'_>) -> Result<Zeroizing<String>, Error> {
-    let key = build_context.new_key()?;
+fn algorithm(cipher: &str) -> Result<Zeroizing<String>, Error> {
+    let key = Key::new()?;
     let key = |bytes| key.hexadecimal(bytes);
     // Keys of AEADs have four bytes of salt behind them (RFC 4106, RFC 7634).
     Ok(Zeroizing::new(match cipher {
@@ -55,7 +48,7 @@ fn algorithm(cipher: &str, build_context: &BuildContext<'_>) -> Result<Zeroizing
         "chacha20-poly1305" => format!("aead rfc7539esp(chacha20,poly1305) 0x{} 128", *key(36)),
         "aes-128-cbc-sha256" => {
             // Two keys, of which neither tells the other.
-            let own = build_context.new_key()?.hexadecimal(32);
+            let own = Key::new()?.hexadecimal(32);
             format!("auth-trunc hmac(sha256) 0x{} 128 enc cbc(aes) 0x{}", *own, *key(16))
         }
         _ => format!("aead rfc4106(gcm(aes)) 0x{} 128", *key(20)),

@@ -3,9 +3,8 @@
 use iotax_layers::Libipsec;
 use zeroize::Zeroizing;
 
-use crate::build_context::BuildContext;
+use crate::build_context::{BuildContext, Key};
 use crate::error::Error;
-use crate::layers::maker::{Made, Maker};
 use crate::network::{Link, Network};
 use crate::programs;
 
@@ -40,26 +39,20 @@ const DAEMON: &str = r#"
     wait $daemon
 "#;
 
-impl Made for Libipsec {
-    fn maker(&self) -> Maker<'_> {
-        Maker::Network(self)
-    }
-}
-
 impl Network for Libipsec {
-    fn make(&self, below: Link, build_context: &mut BuildContext<'_>) -> Result<Link, Error> {
+    fn make(&self, below: Link, context: &mut BuildContext<'_>) -> Result<Link, Error> {
         let mut link = below.above("ipsec");
         for end in [&mut link.near, &mut link.far] {
             // The daemon takes the first name that is free.
-            let tunnels = end.ip("-oneline link show type tun", build_context)?;
+            let tunnels = end.ip("-oneline link show type tun", context)?;
             end.interface = format!("ipsec{}", tunnels.matches(": ipsec").count());
         }
-        let mtu = below.near.mtu(build_context)?.saturating_sub(OVERHEAD_BYTES);
+        let mtu = below.near.mtu(context)?.saturating_sub(OVERHEAD_BYTES);
         let mtu = mtu.min(LONGEST_PACKET_BYTES).to_string();
-        let secret = build_context.new_key()?.hexadecimal(SECRET_BYTES);
+        let secret = Key::new()?.hexadecimal(SECRET_BYTES);
         let port = PORT + u16::from(below.number());
         let settings = settings(port);
-        let charon = programs::find("charon").unwrap_or_else(|| "charon".into());
+        let charon = programs::find_program("charon").unwrap_or_else(|| "charon".into());
         // The far end listens before the near one begins.
         let ends = link.ends().into_iter().zip(below.ends()).zip(["begins", ""]).rev();
         for (((end, other), (under, other_under)), begins) in ends {
@@ -88,8 +81,7 @@ impl Network for Libipsec {
                 begins,
             ]);
             let daemon = daemon.input(connection.as_bytes());
-            build_context
-                .serve_until_said(daemon, |said| said.contains("is through").then_some(()))?;
+            context.serve_until_said(daemon, |said| said.contains("is through").then_some(()))?;
         }
         Ok(link)
     }

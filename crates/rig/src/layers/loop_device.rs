@@ -17,12 +17,12 @@ use crate::layers::maker::{System, Top};
 use crate::programs::Program;
 
 impl System for Loop {
-    fn make(&self, below: Top, build_context: &mut BuildContext<'_>) -> Result<Top, Error> {
-        let node = attach(&below.path, self.direct, build_context.journal, build_context.stop)?;
+    fn make(&self, below: Top, context: &mut BuildContext<'_>) -> Result<Top, Error> {
+        let node = attach(&below.path, self.direct, context.journal, context.stop)?;
         if !self.direct {
-            build_context.caches("the loop device goes through the page cache, as asked");
+            context.caches("the loop device goes through the page cache, as asked");
         } else if !bypasses_cache(&node) {
-            build_context.caches(format!(
+            context.caches(format!(
                 "{} goes through the page cache of what is below it, which cannot be bypassed \
                  there",
                 node.display()
@@ -76,7 +76,8 @@ mod tests {
     /// A loop device on a file in a directory, and the journal of its run; `None`, said loudly,
     /// without root.
     fn attached(directory: &Path, file: &Path) -> Option<(PathBuf, Journal)> {
-        let may = rustix::process::geteuid().is_root() && programs::find("losetup").is_some();
+        let may =
+            rustix::process::geteuid().is_root() && programs::find_program("losetup").is_some();
         if !may || !Path::new("/dev/loop-control").exists() {
             iotax_testing::skipped("loop devices need root and losetup");
             return None;

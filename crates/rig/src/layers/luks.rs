@@ -7,18 +7,20 @@
 //! writes in flight, which a raw node is not.
 
 use std::ffi::OsString;
+use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
 use iotax_experiment::{Form, Layer};
+use iotax_inspect::mounts;
 use iotax_layers::Luks;
 
 use crate::build_context::BuildContext;
 use crate::disk_file::opens_directly;
 use crate::error::Error;
-use crate::layers::maker::{Made, Maker, System, Top};
+use crate::layers::maker::{System, Top};
+use crate::mounts;
 use crate::programs::Program;
-use crate::{fuse, mounts};
 
 /// What cryptsetup reserves for the header when asked to align the payload to 4096 sectors.
 const HEADER_BYTES: u64 = 2 << 20;
@@ -29,17 +31,17 @@ const ITERATIONS: &str = "1000";
 
 const DAEMON: &str = "qemu-storage-daemon";
 
-impl Made for Luks {
-    fn maker(&self) -> Maker<'_> {
-        Maker::System(Box::new(Chain { key_bits: vec![self.key_bits] }))
-    }
-}
-
 /// Neighbouring `luks` layers.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Chain {
     /// Strengths of AES-XTS in bits, from bottom to top. Never empty.
     key_bits: Vec<u32>,
+}
+
+impl From<&Luks> for Chain {
+    fn from(luks: &Luks) -> Self {
+        Self { key_bits: vec![luks.key_bits] }
+    }
 }
 
 impl Chain {
@@ -61,27 +63,27 @@ impl System for Chain {
         HEADER_BYTES * self.key_bits.len() as u64
     }
 
-    fn make(&self, below: Top, build_context: &mut BuildContext<'_>) -> Result<Top, Error> {
-        let base = Base::of(&below, build_context);
+    fn make(&self, below: Top, context: &mut BuildContext<'_>) -> Result<Top, Error> {
+        let base = Base::of(&below, context);
         for (depth, key_bits) in self.key_bits.iter().enumerate() {
             if depth == 0 {
-                format(&below.path, *key_bits, build_context)?;
+                format(&below.path, *key_bits, context)?;
                 continue;
             }
             // The header of an inner layer is encrypted by the layers around it.
-            let around = build_context.mount_file("luks-outer")?;
-            let outer = base.serve(depth, &around, build_context);
-            build_context.serve_while(
+            let around = context.mount_file("luks-outer")?;
+            let outer = base.serve(depth, &around, context);
+            context.serve_while(
                 outer,
                 || mounts::is_mounted(&around),
-                |build_context| format(&around, *key_bits, build_context),
+                |context| format(&around, *key_bits, context),
             )?;
         }
-        let at = build_context.mount_file("luks")?;
-        let chain = base.serve(self.key_bits.len(), &at, build_context);
-        build_context.serve(chain, || mounts::is_mounted(&at))?;
-        fuse::allow_depth(&at, build_context)?;
-        build_context.note(
+        let at = context.mount_file("luks")?;
+        let chain = base.serve(self.key_bits.len(), &at, context);
+        context.serve(chain, || mounts::is_mounted(&at))?;
+        allow_depth(&at, context)?;
+        context.note(
             "the first luks above other layers also pays the way through qemu-storage-daemon and \
              FUSE; a further one right above it only its own encryption",
         );
@@ -90,17 +92,17 @@ impl System for Chain {
 }
 
 /// Writes a header with a new volume key.
-fn format(on: &Path, key_bits: u32, build_context: &BuildContext<'_>) -> Result<(), Error> {
+fn format(on: &Path, key_bits: u32, context: &BuildContext<'_>) -> Result<(), Error> {
     // XTS takes two keys.
     let key_size = (2 * key_bits).to_string();
     let format = Program::new("cryptsetup")
-        .args(["luksFormat", "--batch-mode", "--type", "luks1", "--uuid", &build_context.uuid()?])
+        .args(["luksFormat", "--batch-mode", "--type", "luks1", "--uuid", &context.mark.uuid()?])
         .args(["--cipher", "aes-xts-plain64", "--key-size", &key_size, "--hash", "sha256"])
         .args(["--pbkdf-force-iterations", ITERATIONS, "--align-payload", PAYLOAD_SECTORS])
         .arg(on)
         .arg("-")
-        .input(build_context.key.text().as_bytes());
-    build_context.run(format).map(drop)
+        .input(context.key.text().as_bytes());
+    context.run(format).map(drop)
 }
 
 /// What the chain stands on, in qemu's words.
@@ -109,11 +111,11 @@ struct Base {
 }
 
 impl Base {
-    fn of(below: &Top, build_context: &mut BuildContext<'_>) -> Self {
+    fn of(below: &Top, context: &mut BuildContext<'_>) -> Self {
         let is_device = below.form == Form::Block;
         let is_direct = is_device || opens_directly(&below.path);
         if !is_direct {
-            build_context.caches(
+            context.caches(
                 "qemu-storage-daemon reads what is below luks through the page cache, which \
                  cannot be bypassed there",
             );
@@ -122,8 +124,7 @@ impl Base {
         // a time took 97 us instead of 142 us, all else was alike.
         let aio = if io_uring::IoUring::new(2).is_ok() { "io_uring" } else { "threads" };
         if aio == "threads" {
-            build_context
-                .note("io_uring is not allowed here: qemu-storage-daemon uses threads instead");
+            context.note("io_uring is not allowed here: qemu-storage-daemon uses threads instead");
         }
         let driver = if is_device { "host_device" } else { "file" };
         let direct = if is_direct { "on" } else { "off" };
@@ -137,10 +138,10 @@ impl Base {
     }
 
     /// The daemon that serves the lowest `depth` layers of the chain at `at`.
-    fn serve(&self, depth: usize, at: &Path, build_context: &BuildContext<'_>) -> Program {
+    fn serve(&self, depth: usize, at: &Path, context: &BuildContext<'_>) -> Program {
         let mut daemon = Program::new(DAEMON)
             .args(["--object", "secret,id=key,file=/dev/stdin"])
-            .input(build_context.key.text().as_bytes())
+            .input(context.key.text().as_bytes())
             .arg("--blockdev")
             .arg(&self.node);
         for above in 1..=depth {
@@ -160,6 +161,45 @@ impl Base {
 fn escaped(path: &Path) -> OsString {
     let double = |byte: &u8| std::iter::repeat_n(*byte, if *byte == b',' { 2 } else { 1 });
     OsString::from_vec(path.as_os_str().as_bytes().iter().flat_map(double).collect())
+}
+
+/// Where the controls of FUSE connections are usually mounted.
+const CONTROLS: &str = "/sys/fs/fuse/connections";
+/// More than the depth of any usual load, and little enough for a server that handles them nested
+/// in each other on one stack, as qemu does.
+const REQUESTS: &str = "256";
+
+/// Lets loads of a large depth through to the FUSE file system at `at`: the kernel holds back what
+/// is beyond 12 asynchronous requests unless the server asked for more.
+pub(crate) fn allow_depth(at: &Path, context: &mut BuildContext<'_>) -> Result<(), Error> {
+    let Some(connection) = connection(at) else { return Ok(()) };
+    let usual = Path::new(CONTROLS).join(&connection);
+    let raised = if usual.is_dir() {
+        raise(&usual)
+    } else {
+        let controls = context.mount_point("fusectl")?;
+        mounts::mount(Path::new("iotax"), &controls, "fusectl", "")
+            .is_ok_and(|()| raise(&controls.join(&connection)))
+    };
+    if !raised {
+        context.note(format!(
+            "FUSE lets 12 requests through at once: {CONTROLS}/{connection}/max_background could \
+             not be raised, so a larger queue depth waits in the kernel"
+        ));
+    }
+    Ok(())
+}
+
+/// Both, since above the threshold the kernel counts the file system as congested.
+fn raise(connection: &Path) -> bool {
+    let mut controls = ["max_background", "congestion_threshold"].into_iter();
+    controls.all(|control| fs::write(connection.join(control), REQUESTS).is_ok())
+}
+
+/// The number of the mount's connection, which is that of its device.
+fn connection(at: &Path) -> Option<String> {
+    let mount = mounts().ok()?.into_iter().rfind(|mount| mount.mount_point == at)?;
+    Some(mount.device.minor.to_string())
 }
 
 #[cfg(test)]

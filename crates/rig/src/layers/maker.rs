@@ -1,4 +1,4 @@
-//! What makes a layer: this process's virtual disk, or a step on what is below.
+//! A step of a stack of the system, on what is below.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,6 @@ use iotax_experiment::Form;
 use crate::build_context::BuildContext;
 use crate::error::{Error, Obstacle};
 use crate::needs::Missing;
-use crate::network::{Network, NetworkBase, OfLoad};
 
 /// What a layer stands on, or what it gives to the one above.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,37 +68,5 @@ pub(crate) trait System {
 
     /// Makes the layer on top of `below` and says what it gives. Everything it makes that would
     /// outlive this process is announced to the journal before.
-    fn make(&self, below: Top, build_context: &mut BuildContext<'_>) -> Result<Top, Error>;
-}
-
-/// Who makes a layer.
-pub(crate) enum Maker<'a> {
-    /// The user: it is there already.
-    Given,
-    /// Nobody: other layers are made in its place.
-    SpelledOut,
-    /// The virtual disk of this process. In the system a file is there already, too.
-    InProcess,
-    /// A step of its own.
-    System(Box<dyn System>),
-    /// What a network path stands on.
-    NetworkBase(&'a dyn NetworkBase),
-    /// A step of a network path.
-    Network(&'a dyn Network),
-    /// Load, on its connections over a network path.
-    OfLoad(&'a dyn OfLoad),
-    /// The one or the other, as the layers around it.
-    Both(Box<dyn System>),
-}
-
-/// What is made: each layer says by whom.
-pub(crate) trait Made {
-    fn maker(&self) -> Maker<'_>;
-}
-
-/// What is a step of its own is made as it was declared.
-impl<T: System + Clone + 'static> Made for T {
-    fn maker(&self) -> Maker<'_> {
-        Maker::System(Box::new(self.clone()))
-    }
+    fn make(&self, below: Top, context: &mut BuildContext<'_>) -> Result<Top, Error>;
 }

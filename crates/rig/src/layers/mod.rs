@@ -12,7 +12,6 @@ mod dnat;
 mod file_system;
 mod fscrypt;
 mod geneve;
-mod given;
 mod gocryptfs;
 mod htb;
 mod ipsec;
@@ -40,20 +39,65 @@ mod wireguard;
 
 use iotax_experiment::{Layer, Need, Stack};
 
-use self::maker::{Made, Maker, System};
+use self::maker::System;
 use crate::network::{Network, NetworkBase, OfLoad};
 
-macro_rules! made {
-    ($($group:ident { $($module:ident::$Layer:ident,)* })*) => {
-        fn made(layer: &Layer) -> &dyn Made {
-            match layer {
-                $($(Layer::$Layer(layer) => layer,)*)*
-            }
-        }
-    };
+/// Who makes a layer.
+enum Maker<'a> {
+    /// Nobody: it is the user's and there already, it lives in the virtual disk of this process, or
+    /// others are made in its place.
+    Nobody,
+    /// A step of its own; on a stack of this process it lives there.
+    System(Box<dyn System>),
+    /// What a network path stands on.
+    NetworkBase(&'a dyn NetworkBase),
+    /// A step of a network path.
+    Network(&'a dyn Network),
+    /// Load, on its connections over a network path.
+    OfLoad(&'a dyn OfLoad),
 }
 
-iotax_layers::each_layer!(made);
+fn maker(layer: &Layer) -> Maker<'_> {
+    use Maker::{Network, NetworkBase, Nobody, OfLoad, System};
+    match layer {
+        #[rustfmt::skip]
+        Layer::Dir(_) | Layer::Dev(_) | Layer::Cloud(_) | Layer::Mem(_) | Layer::File(_)
+        | Layer::Aes(_) | Layer::Queue(_) | Layer::Delay(_) | Layer::Flash(_) | Layer::Cache(_)
+        | Layer::Tier(_) | Layer::Fault(_) => Nobody,
+        Layer::Throttle(layer) => System(Box::new(layer.clone())),
+        Layer::Tmpfs(layer) => System(Box::new(layer.clone())),
+        Layer::Nfs(layer) => System(Box::new(layer.clone())),
+        Layer::Vdisk(layer) => System(Box::new(layer.clone())),
+        Layer::CgroupIo(layer) => System(Box::new(layer.clone())),
+        Layer::Loop(layer) => System(Box::new(layer.clone())),
+        Layer::Luks(layer) => System(Box::new(luks::Chain::from(layer))),
+        Layer::Dmcrypt(layer) => System(Box::new(layer.clone())),
+        Layer::FileSystem(layer) => System(Box::new(layer.clone())),
+        Layer::Fscrypt(layer) => System(Box::new(layer.clone())),
+        Layer::Gocryptfs(layer) => System(Box::new(layer.clone())),
+        Layer::Netns(layer) => NetworkBase(layer),
+        Layer::Loopback(layer) => NetworkBase(layer),
+        Layer::Peer(layer) => NetworkBase(layer),
+        Layer::Remote(layer) => NetworkBase(layer),
+        Layer::Vxlan(layer) => Network(layer),
+        Layer::Geneve(layer) => Network(layer),
+        Layer::Bridge(layer) => Network(layer),
+        Layer::Wireguard(layer) => Network(layer),
+        Layer::Openvpn(layer) => Network(layer),
+        Layer::Ssh(layer) => Network(layer),
+        Layer::Ipsec(layer) => Network(layer),
+        Layer::Libipsec(layer) => Network(layer),
+        Layer::Macsec(layer) => Network(layer),
+        Layer::Conntrack(layer) => Network(layer),
+        Layer::Dnat(layer) => Network(layer),
+        Layer::Mtu(layer) => Network(layer),
+        Layer::Offload(layer) => Network(layer),
+        Layer::Tbf(layer) => Network(layer),
+        Layer::Htb(layer) => Network(layer),
+        Layer::Netem(layer) => Network(layer),
+        Layer::Tls(layer) => OfLoad(layer),
+    }
+}
 
 /// The layers above the base from bottom to top, in the steps in which they are made: neighbours
 /// that one program serves together are one step.
@@ -74,39 +118,22 @@ pub(crate) fn steps(layers: &[Layer]) -> Vec<Box<dyn System>> {
 
 /// A layer of the system; `None` if it is there already, or lives in this process.
 pub(crate) fn system(layer: &Layer) -> Option<Box<dyn System>> {
-    match made(layer).maker() {
-        Maker::System(system) | Maker::Both(system) => Some(system),
-        Maker::Given
-        | Maker::SpelledOut
-        | Maker::InProcess
-        | Maker::Network(_)
-        | Maker::OfLoad(_)
-        | Maker::NetworkBase(_) => None,
-    }
+    if let Maker::System(layer) = maker(layer) { Some(layer) } else { None }
 }
 
 /// A layer of a network path; `None` if it is one of storage.
 pub(crate) fn network(layer: &Layer) -> Option<&dyn Network> {
-    match made(layer).maker() {
-        Maker::Network(layer) => Some(layer),
-        _ => None,
-    }
+    if let Maker::Network(layer) = maker(layer) { Some(layer) } else { None }
 }
 
 /// What load itself does on a network path; `None` if it is anything else.
 pub(crate) fn of_load(layer: &Layer) -> Option<&dyn OfLoad> {
-    match made(layer).maker() {
-        Maker::OfLoad(layer) => Some(layer),
-        _ => None,
-    }
+    if let Maker::OfLoad(layer) = maker(layer) { Some(layer) } else { None }
 }
 
 /// What a network path stands on; `None` if it is none.
 pub(crate) fn network_base(layer: &Layer) -> Option<&dyn NetworkBase> {
-    match made(layer).maker() {
-        Maker::NetworkBase(base) => Some(base),
-        _ => None,
-    }
+    if let Maker::NetworkBase(base) = maker(layer) { Some(base) } else { None }
 }
 
 /// What all layers of a stack need.

@@ -4,25 +4,18 @@ use iotax_layers::Netem;
 
 use crate::build_context::BuildContext;
 use crate::error::Error;
-use crate::layers::maker::{Made, Maker};
 use crate::network::{Link, Network, Rate};
 
 /// Packets that may wait, where no rate makes them queue: so many that the delay alone loses none.
 const LIMIT_OF_DELAYED: u32 = 1_000_000;
 
-impl Made for Netem {
-    fn maker(&self) -> Maker<'_> {
-        Maker::Network(self)
-    }
-}
-
 impl Network for Netem {
-    fn make(&self, below: Link, build_context: &mut BuildContext<'_>) -> Result<Link, Error> {
+    fn make(&self, below: Link, context: &mut BuildContext<'_>) -> Result<Link, Error> {
         let (link, qdisc) = below.with_qdisc();
         let both = both_ways(self);
         for (end, words) in [(&link.near, delay(self) + &both), (&link.far, both)] {
             let (dev, place) = (&end.interface, qdisc.place());
-            end.tc(&format!("qdisc add dev {dev} {place} netem{words}"), build_context)?;
+            end.tc(&format!("qdisc add dev {dev} {place} netem{words}"), context)?;
         }
         Ok(link)
     }

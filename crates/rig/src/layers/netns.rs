@@ -4,32 +4,25 @@ use iotax_layers::Netns;
 
 use crate::build_context::BuildContext;
 use crate::error::Error;
-use crate::layers::maker::{Made, Maker};
 use crate::namespace::Namespace;
 use crate::network::{Base, Link, NetworkBase, cpus};
 
-impl Made for Netns {
-    fn maker(&self) -> Maker<'_> {
-        Maker::NetworkBase(self)
-    }
-}
-
 impl NetworkBase for Netns {
-    fn make(&self, build_context: &mut BuildContext<'_>) -> Result<Base, Error> {
-        let cpus = cpus::of_ends(self.cpus, build_context);
+    fn make(&self, context: &mut BuildContext<'_>) -> Result<Base, Error> {
+        let cpus = cpus::of_ends(self.cpus, context);
         let link = Link::between(Namespace::new()?, Namespace::new()?, cpus);
         let Link { near, far, .. } = &link;
         let far_path = far.namespace.as_ref().expect("it was just made").path().display();
         let (here, there) = (&near.interface, &far.interface);
         let pair = format!("link add {here} type veth peer name {there} netns {far_path}");
-        near.ip(&pair, build_context)?;
+        near.ip(&pair, context)?;
         for (end, _) in link.ends() {
-            end.ip("link set dev lo up", build_context)?;
-            end.bring_up(build_context)?;
+            end.ip("link set dev lo up", context)?;
+            end.bring_up(context)?;
         }
-        build_context.note(
+        context.note(
             "packets as large as 64 KiB cross the pair of interfaces whole, whatever its MTU",
         );
-        Base::with_peer(link, build_context)
+        Base::with_peer(link, context)
     }
 }

@@ -4,24 +4,17 @@ use iotax_layers::Offload;
 
 use crate::build_context::BuildContext;
 use crate::error::Error;
-use crate::layers::maker::{Made, Maker};
 use crate::network::{Link, Network};
 
-impl Made for Offload {
-    fn maker(&self) -> Maker<'_> {
-        Maker::Network(self)
-    }
-}
-
 impl Network for Offload {
-    fn make(&self, below: Link, build_context: &mut BuildContext<'_>) -> Result<Link, Error> {
+    fn make(&self, below: Link, context: &mut BuildContext<'_>) -> Result<Link, Error> {
         for (end, _) in below.ends() {
             for (name, on) in self.switches() {
                 let Some(on) = on else { continue };
                 // One at a time: of several, ethtool is content with the first that it can change.
                 let word = if on { "on" } else { "off" };
                 let ethtool = end.program("ethtool").args(["-K", &end.interface, name, word]);
-                build_context.run(ethtool)?;
+                context.run(ethtool)?;
             }
         }
         Ok(below)

@@ -10,7 +10,6 @@ use zeroize::Zeroizing;
 
 use crate::build_context::BuildContext;
 use crate::error::Error;
-use crate::layers::maker::{Made, Maker};
 use crate::network::{Link, Network};
 
 const PORT: u16 = 1194;
@@ -18,23 +17,17 @@ const PORT: u16 = 1194;
 /// IPv6 would need.
 const OVERHEAD_BYTES: u32 = 20 + 8 + 4 + 4 + 16 + 20;
 
-impl Made for Openvpn {
-    fn maker(&self) -> Maker<'_> {
-        Maker::Network(self)
-    }
-}
-
 impl Network for Openvpn {
-    fn make(&self, below: Link, build_context: &mut BuildContext<'_>) -> Result<Link, Error> {
+    fn make(&self, below: Link, context: &mut BuildContext<'_>) -> Result<Link, Error> {
         let link = below.above("ovpn");
-        let mtu = below.near.mtu(build_context)?.saturating_sub(OVERHEAD_BYTES);
+        let mtu = below.near.mtu(context)?.saturating_sub(OVERHEAD_BYTES);
         let [near, far] = [Identity::new()?, Identity::new()?];
         // The server says that it listens; then the client, that they have agreed.
         let far = ("tls-server\ndh none", &far, near.fingerprint(), "link remote: ");
         let near = ("tls-client", &near, far.1.fingerprint(), "Sequence Completed");
         let ends = link.ends().into_iter().zip(below.ends()).rev();
         for (((end, _), (under, other)), (role, own, others, ready)) in ends.zip([far, near]) {
-            end.make_tun(mtu, build_context)?;
+            end.make_tun(mtu, context)?;
             let config = Zeroizing::new(format!(
                 "{role}\ndev {}\ndev-type tun\ntun-mtu {mtu}\nproto udp\nlocal {}\nremote {}\n\
                  port {}\ndata-ciphers {}\nreneg-sec 0\npeer-fingerprint {others}\ndisable-dco\n\
@@ -49,7 +42,7 @@ impl Network for Openvpn {
             ));
             let openvpn = end.program("openvpn").args(["--config", "stdin"]);
             let openvpn = openvpn.input(config.as_bytes());
-            build_context.serve_until_said(openvpn, |said| said.contains(ready).then_some(()))?;
+            context.serve_until_said(openvpn, |said| said.contains(ready).then_some(()))?;
         }
         Ok(link)
     }

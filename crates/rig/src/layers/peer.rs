@@ -9,30 +9,23 @@ use iotax_load::PeerSecrets;
 
 use crate::build_context::BuildContext;
 use crate::error::Error;
-use crate::layers::maker::{Made, Maker};
 use crate::network::{Base, NetworkBase};
 use crate::token::{Token, read_token};
 
 /// Names the file with the token, where the stack does not.
 const TOKEN_FILE: &str = "IOTAX_TOKEN_FILE";
 
-impl Made for Peer {
-    fn maker(&self) -> Maker<'_> {
-        Maker::NetworkBase(self)
-    }
-}
-
 impl NetworkBase for Peer {
-    fn make(&self, build_context: &mut BuildContext<'_>) -> Result<Base, Error> {
-        let known = &build_context.surroundings.secrets;
+    fn make(&self, context: &mut BuildContext<'_>) -> Result<Base, Error> {
+        let known = &context.surroundings.secrets;
         let (peer, warning) = known_peer(self, known)?;
         if let Some(warning) = warning {
-            build_context.note(warning);
+            context.note(warning);
         }
         // Whoever made the peer knows of its host.
         if !known.contains_key(&self.address) {
             let address = peer.address;
-            build_context.note(format!("the far end is {address}, and its host is not looked at"));
+            context.note(format!("the far end is {address}, and its host is not looked at"));
         }
         Ok(Base::Elsewhere(peer))
     }

@@ -8,33 +8,26 @@ use iotax_layers::Remote;
 
 use crate::build_context::BuildContext;
 use crate::error::Error;
-use crate::layers::maker::{Made, Maker};
-use crate::network::{Base, NetworkBase, peer};
+use crate::network::{Base, NetworkBase, start_peer};
 use crate::programs::Program;
 
-impl Made for Remote {
-    fn maker(&self) -> Maker<'_> {
-        Maker::NetworkBase(self)
-    }
-}
-
 impl NetworkBase for Remote {
-    fn make(&self, build_context: &mut BuildContext<'_>) -> Result<Base, Error> {
-        let host = address(&self.host, build_context)?;
+    fn make(&self, context: &mut BuildContext<'_>) -> Result<Base, Error> {
+        let host = address(&self.host, context)?;
         // It cannot ask for a password, and must not wait for one.
         let ssh = Program::new("ssh").args(["-o", "BatchMode=yes", "-o", "ConnectTimeout=10"]);
         let ssh = ssh.args([&self.host, "--", &self.program]);
         let any = if host.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" };
-        let (port, secret) = peer::start(ssh, any, build_context)?;
-        build_context.note(format!("the peer on {host} was started by ssh, and ends with the arm"));
+        let (port, secret) = start_peer(ssh, any, context)?;
+        context.note(format!("the peer on {host} was started by ssh, and ends with the arm"));
         let address = SocketAddr::new(host, port);
         Ok(Base::Elsewhere(iotax_load::Peer::at(address, secret)))
     }
 }
 
 /// Where load goes: what ssh makes of the name.
-fn address(host: &str, build_context: &BuildContext<'_>) -> Result<IpAddr, Error> {
-    let told = build_context.run(Program::new("ssh").args(["-G", host]))?;
+fn address(host: &str, context: &BuildContext<'_>) -> Result<IpAddr, Error> {
+    let told = context.run(Program::new("ssh").args(["-G", host]))?;
     let name = told.lines().find_map(|line| line.strip_prefix("hostname ")).unwrap_or_default();
     let failed = Error::cannot("find the address of", Path::new(host));
     let mut found = (name, 0).to_socket_addrs().map_err(failed)?;

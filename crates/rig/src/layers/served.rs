@@ -9,33 +9,23 @@ use iotax_layers::{File, Throttle, Vdisk};
 
 use crate::build_context::BuildContext;
 use crate::error::Error;
-use crate::layers::maker::{Made, Maker, System, Top};
+use crate::layers::maker::{System, Top};
 use crate::mounts;
 use crate::programs::Program;
 
-/// Token buckets above a file.
-struct Limits {
-    throttle: Throttle,
-}
-
-impl Made for Throttle {
-    fn maker(&self) -> Maker<'_> {
-        Maker::Both(Box::new(Limits { throttle: self.clone() }))
-    }
-}
-
 impl System for Vdisk {
-    fn make(&self, _below: Top, build_context: &mut BuildContext<'_>) -> Result<Top, Error> {
-        serve(&self.stack, build_context)
+    fn make(&self, _below: Top, context: &mut BuildContext<'_>) -> Result<Top, Error> {
+        serve(&self.stack, context)
     }
 }
 
-impl System for Limits {
-    fn make(&self, below: Top, build_context: &mut BuildContext<'_>) -> Result<Top, Error> {
+/// Token buckets above a file.
+impl System for Throttle {
+    fn make(&self, below: Top, context: &mut BuildContext<'_>) -> Result<Top, Error> {
         let size_bytes = std::fs::metadata(&below.path).map(|found| found.len());
         let size_bytes = size_bytes.map_err(Error::cannot("measure it", &below.path))?;
         let base = Layer::File(File { path: Some(below.path), size_bytes, thin: false });
-        serve(&Stack { layers: vec![base, Layer::Throttle(self.throttle.clone())] }, build_context)
+        serve(&Stack { layers: vec![base, Layer::Throttle(self.clone())] }, context)
     }
 }
 
@@ -46,15 +36,14 @@ fn disk(at: &Path, stack: &Stack) -> OsString {
     text
 }
 
-fn serve(stack: &Stack, build_context: &mut BuildContext<'_>) -> Result<Top, Error> {
-    let at = build_context.mount_point("disk")?;
+fn serve(stack: &Stack, context: &mut BuildContext<'_>) -> Result<Top, Error> {
+    let at = context.mount_point("disk")?;
     let mut program =
-        Program::new(&build_context.surroundings.program).args(["disk", "serve", "--journalled"]);
+        Program::new(&context.surroundings.program).args(["disk", "serve", "--journalled"]);
     if let Some(Base::File(File { path: Some(path), .. })) = stack.base() {
         program = program.arg("--write-to").arg(path);
     }
-    let program =
-        program.arg("--dir").arg(&build_context.surroundings.work_dir).arg(disk(&at, stack));
-    build_context.serve(program, || mounts::is_mounted(&at))?;
+    let program = program.arg("--dir").arg(&context.surroundings.work_dir).arg(disk(&at, stack));
+    context.serve(program, || mounts::is_mounted(&at))?;
     Ok(Top::file(at.join("disk")))
 }

@@ -12,7 +12,6 @@ use zeroize::Zeroizing;
 
 use crate::build_context::BuildContext;
 use crate::error::Error;
-use crate::layers::maker::{Made, Maker};
 use crate::network::{Link, Network};
 use crate::programs;
 
@@ -30,25 +29,19 @@ const SERVER: &str = r#"
     wait $!
 "#;
 
-impl Made for Ssh {
-    fn maker(&self) -> Maker<'_> {
-        Maker::Network(self)
-    }
-}
-
 impl Network for Ssh {
-    fn make(&self, below: Link, build_context: &mut BuildContext<'_>) -> Result<Link, Error> {
+    fn make(&self, below: Link, context: &mut BuildContext<'_>) -> Result<Link, Error> {
         // It takes a number, of which it makes such a name.
         let link = below.above("tun");
         for ((end, _), (under, _)) in link.ends().into_iter().zip(below.ends()) {
-            end.make_tun(under.mtu(build_context)?, build_context)?;
+            end.make_tun(under.mtu(context)?, context)?;
         }
         let [server, client] = [Identity::new()?, Identity::new()?];
         let number = below.number();
         let port = PORT + u16::from(number);
         let near = below.near.address;
         let far = below.far.address;
-        let found = |name| programs::find(name).unwrap_or_else(|| name.into());
+        let found = |name| programs::find_program(name).unwrap_or_else(|| name.into());
 
         let sshd = link.far.program("unshare");
         let sshd = sshd.args(["--mount", "--pid", "--fork", "--kill-child", "sh", "-c", SERVER]);
@@ -62,7 +55,7 @@ impl Network for Ssh {
             "UseDNS=no",
         ]));
         let sshd = sshd.input(server.private.as_bytes());
-        build_context
+        context
             .serve_until_said(sshd, |said| said.contains("Server listening on").then_some(()))?;
 
         let ssh = link.near.program("ssh").args(["-F", "none", "-i", "/dev/stdin", "-N"]);
@@ -85,7 +78,7 @@ impl Network for Ssh {
             "LocalCommand=echo is through",
         ]));
         let ssh = ssh.arg(far.to_string()).input(client.private.as_bytes());
-        build_context.serve_until_said(ssh, |said| said.contains("is through").then_some(()))?;
+        context.serve_until_said(ssh, |said| said.contains("is through").then_some(()))?;
         Ok(link)
     }
 }

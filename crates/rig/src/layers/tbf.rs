@@ -4,20 +4,13 @@ use iotax_layers::Tbf;
 
 use crate::build_context::BuildContext;
 use crate::error::Error;
-use crate::layers::maker::{Made, Maker};
 use crate::network::{Link, Network, Rate};
 
 /// How long a packet may wait.
 const LATENCY: &str = "50ms";
 
-impl Made for Tbf {
-    fn maker(&self) -> Maker<'_> {
-        Maker::Network(self)
-    }
-}
-
 impl Network for Tbf {
-    fn make(&self, below: Link, build_context: &mut BuildContext<'_>) -> Result<Link, Error> {
+    fn make(&self, below: Link, context: &mut BuildContext<'_>) -> Result<Link, Error> {
         let Rate { bits, burst_bytes } = Rate::of(self.rate_bits);
         let burst = self.burst_bytes.unwrap_or(burst_bytes);
         let (link, qdisc) = below.with_qdisc();
@@ -26,7 +19,7 @@ impl Network for Tbf {
             let words = format!(
                 "qdisc add dev {dev} {place} tbf rate {bits}bit burst {burst}b latency {LATENCY}"
             );
-            end.tc(&words, build_context)?;
+            end.tc(&words, context)?;
         }
         Ok(link)
     }

@@ -3,14 +3,7 @@
 use iotax_layers::Tls;
 use iotax_load::{Peer, TlsBy, TlsCipher};
 
-use crate::layers::maker::{Made, Maker};
 use crate::network::OfLoad;
-
-impl Made for Tls {
-    fn maker(&self) -> Maker<'_> {
-        Maker::OfLoad(self)
-    }
-}
 
 impl OfLoad for Tls {
     fn over(&self, peer: Peer) -> Peer {

@@ -15,8 +15,8 @@ impl System for Tmpfs {
         below_bytes / 10 * 9
     }
 
-    fn make(&self, _below: Top, build_context: &mut BuildContext<'_>) -> Result<Top, Error> {
-        let at = build_context.mount_point("tmpfs")?;
+    fn make(&self, _below: Top, context: &mut BuildContext<'_>) -> Result<Top, Error> {
+        let at = context.mount_point("tmpfs")?;
         let options = format!("size={},mode=0700", self.size_bytes);
         mounts::mount(Path::new("iotax"), &at, "tmpfs", &options)?;
         Ok(Top::directory(at))

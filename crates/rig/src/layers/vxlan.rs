@@ -4,20 +4,13 @@ use iotax_layers::Vxlan;
 
 use crate::build_context::BuildContext;
 use crate::error::Error;
-use crate::layers::maker::{Made, Maker};
 use crate::network::{Link, Network};
 
 /// The port of RFC 7348; another for each further one in a stack.
 const PORT: u16 = 4789;
 
-impl Made for Vxlan {
-    fn maker(&self) -> Maker<'_> {
-        Maker::Network(self)
-    }
-}
-
 impl Network for Vxlan {
-    fn make(&self, below: Link, build_context: &mut BuildContext<'_>) -> Result<Link, Error> {
+    fn make(&self, below: Link, context: &mut BuildContext<'_>) -> Result<Link, Error> {
         let link = below.above("vxlan");
         let number = below.number();
         let port = PORT + u16::from(number);
@@ -29,9 +22,9 @@ impl Network for Vxlan {
                     "link add {name} type vxlan id {number} local {local} remote {remote} dev {dev} \
                      dstport {port}"
                 ),
-                build_context,
+                context,
             )?;
-            end.bring_up(build_context)?;
+            end.bring_up(context)?;
         }
         Ok(link)
     }

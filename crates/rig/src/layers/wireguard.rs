@@ -8,9 +8,8 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use iotax_layers::Wireguard;
 use zeroize::Zeroizing;
 
-use crate::build_context::BuildContext;
+use crate::build_context::{BuildContext, Key, new_token};
 use crate::error::Error;
-use crate::layers::maker::{Made, Maker};
 use crate::network::{End, Link, Network};
 use crate::programs::Program;
 
@@ -18,24 +17,18 @@ use crate::programs::Program;
 const SOCKETS: &str = "/var/run/wireguard";
 const PORT: u16 = 51820;
 
-impl Made for Wireguard {
-    fn maker(&self) -> Maker<'_> {
-        Maker::Network(self)
-    }
-}
-
 impl Network for Wireguard {
-    fn make(&self, below: Link, build_context: &mut BuildContext<'_>) -> Result<Link, Error> {
+    fn make(&self, below: Link, context: &mut BuildContext<'_>) -> Result<Link, Error> {
         let mut link = below.above("wg");
         // Both ends' sockets are in one directory, whatever their namespaces.
-        let token = build_context.token()?;
+        let token = new_token()?;
         for (end, mark) in [(&mut link.near, 'n'), (&mut link.far, 'f')] {
             end.interface = format!("{mark}{}", &token[..12]);
         }
-        let by = interfaces(self.by.as_deref(), &link, build_context)?;
-        build_context.note(format!("WireGuard by {by}"));
-        let keys = [private_key(build_context)?, private_key(build_context)?];
-        let public = [public_key(&keys[0], build_context)?, public_key(&keys[1], build_context)?];
+        let by = interfaces(self.by.as_deref(), &link, context)?;
+        context.note(format!("WireGuard by {by}"));
+        let keys = [private_key()?, private_key()?];
+        let public = [public_key(&keys[0], context)?, public_key(&keys[1], context)?];
         let ends = link.ends().into_iter().zip(below.ends());
         for (at, ((end, _), (under, peer))) in ends.enumerate() {
             let port = PORT + u16::from(below.number());
@@ -48,10 +41,10 @@ impl Network for Wireguard {
                 peer.address,
             ));
             let wg = end.program("wg").args(["setconf", &end.interface, "/dev/stdin"]);
-            build_context.run(wg.input(config.as_bytes()))?;
-            let mtu = mtu_over(under, build_context)?;
-            end.ip(&format!("link set dev {} mtu {mtu}", end.interface), build_context)?;
-            end.bring_up(build_context)?;
+            context.run(wg.input(config.as_bytes()))?;
+            let mtu = mtu_over(under, context)?;
+            end.ip(&format!("link set dev {} mtu {mtu}", end.interface), context)?;
+            end.bring_up(context)?;
         }
         Ok(link)
     }
@@ -61,12 +54,12 @@ impl Network for Wireguard {
 fn interfaces(
     by: Option<&str>,
     link: &Link,
-    build_context: &mut BuildContext<'_>,
+    context: &mut BuildContext<'_>,
 ) -> Result<&'static str, Error> {
     if by != Some("wireguard-go") {
         let made = link.ends().iter().try_for_each(|(end, _)| {
             let words = format!("link add {} type wireguard", end.interface);
-            end.ip(&words, build_context).map(drop)
+            end.ip(&words, context).map(drop)
         });
         match made {
             Ok(()) => return Ok("the kernel"),
@@ -77,8 +70,8 @@ fn interfaces(
     for (end, _) in link.ends() {
         let program = end.program("wireguard-go").args(["--foreground", &end.interface]);
         let socket = Path::new(SOCKETS).join(format!("{}.sock", end.interface));
-        build_context.socket(&socket)?;
-        build_context.serve(program, || answers(&socket))?;
+        context.socket(&socket)?;
+        context.serve(program, || answers(&socket))?;
     }
     Ok("wireguard-go, in user space")
 }
@@ -91,20 +84,20 @@ fn answers(socket: &Path) -> bool {
 
 /// What packets of a tunnel may have: 60 bytes of headers over IPv4 less, and 20 more that IPv6 would
 /// need, as wg-quick has it.
-fn mtu_over(under: &End, build_context: &BuildContext<'_>) -> Result<u32, Error> {
+fn mtu_over(under: &End, context: &BuildContext<'_>) -> Result<u32, Error> {
     const OVERHEAD_BYTES: u32 = 80;
-    Ok(under.mtu(build_context)?.saturating_sub(OVERHEAD_BYTES))
+    Ok(under.mtu(context)?.saturating_sub(OVERHEAD_BYTES))
 }
 
 /// As WireGuard writes them: 32 bytes in base 64. Any are a key; curve25519 clamps them.
-fn private_key(build_context: &BuildContext<'_>) -> Result<Zeroizing<String>, Error> {
-    let key = build_context.new_key()?;
+fn private_key() -> Result<Zeroizing<String>, Error> {
+    let key = Key::new()?;
     Ok(Zeroizing::new(BASE64.encode(&key.bytes()[..32])))
 }
 
-fn public_key(private: &str, build_context: &BuildContext<'_>) -> Result<String, Error> {
+fn public_key(private: &str, context: &BuildContext<'_>) -> Result<String, Error> {
     let public = Program::new("wg").arg("pubkey").input(private.as_bytes());
-    Ok(build_context.run(public)?.trim().to_owned())
+    Ok(context.run(public)?.trim().to_owned())
 }
 
 #[cfg(test)]

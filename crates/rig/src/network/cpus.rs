@@ -8,13 +8,13 @@ use rustix::thread::{CpuSet, sched_getaffinity};
 use crate::build_context::BuildContext;
 
 /// The CPUs of the near end, and of the far one, as asked for; says so in the record. Empty: any.
-pub(crate) fn of_ends(asked: Cpus, build_context: &mut BuildContext<'_>) -> [Vec<u32>; 2] {
+pub(crate) fn of_ends(asked: Cpus, context: &mut BuildContext<'_>) -> [Vec<u32>; 2] {
     let ends = match asked {
         Cpus::Apart => halves(available()),
         Cpus::Any => None,
     };
     let ends = ends.unwrap_or_default();
-    build_context.note(match &ends {
+    context.note(match &ends {
         [near, far] if !near.is_empty() => format!(
             "both ends are on this machine, the near one on CPU {}, the far one on CPU {}",
             listed(near),

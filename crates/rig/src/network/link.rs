@@ -137,56 +137,44 @@ impl End {
     }
 
     /// `ip` at this end, with its words in one text.
-    pub(crate) fn ip(
-        &self,
-        words: &str,
-        build_context: &BuildContext<'_>,
-    ) -> Result<String, Error> {
-        build_context.run(self.program("ip").args(words.split_whitespace()))
+    pub(crate) fn ip(&self, words: &str, context: &BuildContext<'_>) -> Result<String, Error> {
+        context.run(self.program("ip").args(words.split_whitespace()))
     }
 
     /// `ip` at this end with a command in each line, which nobody else can see: some have keys.
-    pub(crate) fn ip_lines(
-        &self,
-        lines: &str,
-        build_context: &BuildContext<'_>,
-    ) -> Result<(), Error> {
+    pub(crate) fn ip_lines(&self, lines: &str, context: &BuildContext<'_>) -> Result<(), Error> {
         let ip = self.program("ip").args(["-batch", "-"]).input(lines.as_bytes());
-        build_context.run(ip).map(drop)
+        context.run(ip).map(drop)
     }
 
     /// `tc` at this end, with its words in one text.
-    pub(crate) fn tc(&self, words: &str, build_context: &BuildContext<'_>) -> Result<(), Error> {
-        build_context.run(self.program("tc").args(words.split_whitespace())).map(drop)
+    pub(crate) fn tc(&self, words: &str, context: &BuildContext<'_>) -> Result<(), Error> {
+        context.run(self.program("tc").args(words.split_whitespace())).map(drop)
     }
 
     /// `nft` at this end, with a file of rules.
-    pub(crate) fn nft(&self, rules: &str, build_context: &BuildContext<'_>) -> Result<(), Error> {
+    pub(crate) fn nft(&self, rules: &str, context: &BuildContext<'_>) -> Result<(), Error> {
         let nft = self.program("nft").args(["-f", "-"]).input(rules.as_bytes());
-        build_context.run(nft).map(drop)
+        context.run(nft).map(drop)
     }
 
     /// The largest packet that its interface takes, in bytes.
-    pub(crate) fn mtu(&self, build_context: &BuildContext<'_>) -> Result<u32, Error> {
-        self.shown("mtu", build_context)
+    pub(crate) fn mtu(&self, context: &BuildContext<'_>) -> Result<u32, Error> {
+        self.shown("mtu", context)
     }
 
     /// The interface's own address.
-    pub(crate) fn ethernet_address(
-        &self,
-        build_context: &BuildContext<'_>,
-    ) -> Result<String, Error> {
-        self.shown("link/ether", build_context)
+    pub(crate) fn ethernet_address(&self, context: &BuildContext<'_>) -> Result<String, Error> {
+        self.shown("link/ether", context)
     }
 
     /// What `ip` shows of the interface behind a word.
     fn shown<T: FromStr>(
         &self,
         name: &'static str,
-        build_context: &BuildContext<'_>,
+        context: &BuildContext<'_>,
     ) -> Result<T, Error> {
-        let shown =
-            self.ip(&format!("-oneline link show dev {}", self.interface), build_context)?;
+        let shown = self.ip(&format!("-oneline link show dev {}", self.interface), context)?;
         let mut words = shown.split_whitespace().skip_while(|word| *word != name).skip(1);
         let found = words.next().and_then(|word| word.parse().ok());
         let unknown = Error::cannot("find what ip shows of", Path::new(&self.interface));
@@ -194,17 +182,17 @@ impl End {
     }
 
     /// Makes the interface, whose packets a program is to take and to give.
-    pub(crate) fn make_tun(&self, mtu: u32, build_context: &BuildContext<'_>) -> Result<(), Error> {
+    pub(crate) fn make_tun(&self, mtu: u32, context: &BuildContext<'_>) -> Result<(), Error> {
         let Self { interface, .. } = self;
-        self.ip(&format!("tuntap add dev {interface} mode tun"), build_context)?;
-        self.ip(&format!("link set dev {interface} mtu {mtu}"), build_context)?;
-        self.bring_up(build_context)
+        self.ip(&format!("tuntap add dev {interface} mode tun"), context)?;
+        self.ip(&format!("link set dev {interface} mtu {mtu}"), context)?;
+        self.bring_up(context)
     }
 
     /// Gives the interface its address, and brings it up.
-    pub(crate) fn bring_up(&self, build_context: &BuildContext<'_>) -> Result<(), Error> {
+    pub(crate) fn bring_up(&self, context: &BuildContext<'_>) -> Result<(), Error> {
         let Self { interface, address, .. } = self;
-        self.ip(&format!("address add {address}/24 dev {interface}"), build_context)?;
-        self.ip(&format!("link set dev {interface} up"), build_context).map(drop)
+        self.ip(&format!("address add {address}/24 dev {interface}"), context)?;
+        self.ip(&format!("link set dev {interface} up"), context).map(drop)
     }
 }

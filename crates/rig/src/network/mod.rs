@@ -8,10 +8,9 @@
 mod base;
 pub(crate) mod cpus;
 mod link;
-pub(crate) mod peer;
 pub(crate) mod qdisc;
 
-pub(crate) use base::{Base, NetworkBase};
+pub(crate) use base::{Base, NetworkBase, start_peer};
 pub(crate) use link::{End, Link};
 pub(crate) use qdisc::Rate;
 
@@ -23,7 +22,7 @@ use crate::error::Error;
 /// A layer of a network path.
 pub(crate) trait Network {
     /// Makes the layer on top of `below`, and says what it gives.
-    fn make(&self, below: Link, build_context: &mut BuildContext<'_>) -> Result<Link, Error>;
+    fn make(&self, below: Link, context: &mut BuildContext<'_>) -> Result<Link, Error>;
 }
 
 /// A layer that is nothing but what load does on its connections.

@@ -3,10 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use iotax_layers::{Aes, Cache, Cloud, Delay, Fault, File, Flash, Layer, Mem, Queue, Stack, Tier};
+use iotax_layers::{Layer, Mem, Stack};
 use iotax_vdisk::{MonotonicClock, VirtualDisk};
-
-use crate::layers::maker::{Made, Maker};
 
 /// Size of the disk on which layers are tried: a multiple of any block size.
 const TRIAL_BYTES: u64 = 1 << 20;
@@ -27,7 +25,7 @@ pub(crate) fn open(
 }
 
 /// Whether the layers above the base can be opened: tried on a small base in memory.
-pub(crate) fn check(stack: &Stack) -> Result<(), iotax_vdisk::Error> {
+pub(crate) fn check_layers(stack: &Stack) -> Result<(), iotax_vdisk::Error> {
     // Apart from all that is open.
     let mut stack = stack.spelled_out("check");
     if let Some(base) = stack.layers.first_mut().filter(|layer| layer.is_base()) {
@@ -36,23 +34,5 @@ pub(crate) fn check(stack: &Stack) -> Result<(), iotax_vdisk::Error> {
     open(&stack, "", Path::new(""), 0).map(drop)
 }
 
-macro_rules! in_process_only {
-    ($($layer:ty),*) => {
-        $(impl Made for $layer {
-            fn maker(&self) -> Maker<'_> {
-                Maker::InProcess
-            }
-        })*
-    };
-}
-
-in_process_only!(Mem, File, Aes, Queue, Delay, Flash, Cache, Tier, Fault);
-
-impl Made for Cloud {
-    fn maker(&self) -> Maker<'_> {
-        Maker::SpelledOut
-    }
-}
-
 #[cfg(test)]
-mod cloud_disks;
+mod tests;

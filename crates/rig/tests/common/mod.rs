@@ -10,7 +10,7 @@ use iotax_experiment::{
 };
 use iotax_layers::File;
 use iotax_load::PeerSecrets;
-use iotax_rig::{GivenUp, Options, Progress};
+use iotax_rig::{GivenUp, Options, Preparing};
 
 /// A directory, file or device.
 pub(crate) fn path(path: impl Into<PathBuf>) -> Target {
@@ -78,7 +78,7 @@ static NOTHING: GivenUp = GivenUp { devices: Vec::new(), are_new: false };
 pub(crate) fn options<'a>(
     work_dir: &'a Path,
     state_dir: Option<PathBuf>,
-    progress: &'a mut dyn FnMut(&Progress<'_>),
+    progress: &'a mut dyn FnMut(&Preparing<'_>),
     stop: &Arc<AtomicBool>,
 ) -> Options<'a> {
     let stop = Arc::clone(stop);

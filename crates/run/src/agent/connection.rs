@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use iotax_load::{LoadProgress, Progress};
+use iotax_load::{LayoutProgress, LoadProgress};
 use zeroize::Zeroizing;
 
 use super::frame::{Limit, framed, receive};
@@ -81,7 +81,7 @@ impl Connection {
         command: &Command,
         limit: Option<Duration>,
         stop: &AtomicBool,
-        progress: &Progress<'_>,
+        progress: &LayoutProgress<'_>,
     ) -> Result<Reply, String> {
         *self.limit.lock().unwrap_or_else(PoisonError::into_inner) = command.limit();
         self.send(command)?;
@@ -114,8 +114,8 @@ impl Connection {
                 return Err(format!("it did not stop within {patience:?}"));
             }
             if limit.is_some_and(|limit| asked.elapsed() > limit) {
-                let limit = limit.unwrap_or_default();
-                return Err(format!("it did not come back within {limit:.0?}"));
+                let limit = iotax_quantity::span(limit.unwrap_or_default().as_secs());
+                return Err(format!("it did not come back within {limit}"));
             }
         }
     }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use iotax_experiment::{Blame as _, Driver, Fault, Spec, Workload};
-use iotax_load::{LoadProgress, PeerSecrets, Progress};
+use iotax_load::{LayoutProgress, LoadProgress, PeerSecrets};
 use iotax_record::{HostRecord, Site};
 use iotax_rig::GivenUp;
 
@@ -189,7 +189,7 @@ impl Remote {
         &mut self,
         command: &Command,
         limit: Option<Duration>,
-        progress: &Progress<'_>,
+        progress: &LayoutProgress<'_>,
     ) -> Result<Reply, Error> {
         let Some(connection) = &mut self.connection else {
             return Err(self.lost("it is not there"));
@@ -274,7 +274,7 @@ impl Runner for Remote {
         arm: usize,
         driver: Driver,
         workloads: &[&Workload],
-        progress: &Progress<'_>,
+        progress: &LayoutProgress<'_>,
     ) -> Result<(), Error> {
         let workloads = workloads.iter().map(|workload| (*workload).clone()).collect();
         match self.ask_within(&Command::Prepare { arm, driver, workloads }, None, progress)? {

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Instant;
 
 use iotax_experiment::{Driver, Spec, Workload};
-use iotax_load::{Filler, IoTarget, LoadDriver, LoadProgress, Progress, Request};
+use iotax_load::{Filler, IoTarget, LayoutProgress, LoadDriver, LoadProgress, Request};
 use iotax_record::{JobRecord, Site};
 use iotax_rig::{Options, Rig};
 
@@ -105,7 +105,7 @@ impl Runner for Local {
         arm: usize,
         driver: Driver,
         workloads: &[&Workload],
-        progress: &Progress<'_>,
+        progress: &LayoutProgress<'_>,
     ) -> Result<(), Error> {
         let Self { rig, drivers, stop, .. } = self;
         let (driver, targets) = (drivers.of(driver)?, rig.up_all(arm)?);

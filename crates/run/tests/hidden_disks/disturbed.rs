@@ -1,6 +1,6 @@
 //! Searches that something disturbs, and disks that do not hold still.
 
-use iotax_caps::{BusySign, CapKind, CapNote, Caps, Obstacle, TargetCaps, find};
+use iotax_caps::{BusySign, CapKind, CapNote, Caps, Obstacle, TargetCaps, search_caps};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -13,7 +13,8 @@ const LARGEST_BYTES: f64 = 1_048_576.0;
 const NEAR: f64 = 1.06;
 
 fn searched(targets: usize, quick: bool, mut model: Model) -> Caps {
-    let caps = find(&search_of(targets, 64 << 30, quick, None), &opened(targets), &mut model);
+    let caps =
+        search_caps(&search_of(targets, 64 << 30, quick, None), &opened(targets), &mut model);
     assert_eq!(caps.ended, None);
     caps
 }

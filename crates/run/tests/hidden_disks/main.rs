@@ -5,7 +5,7 @@ mod disturbed;
 mod model;
 mod virtual_time;
 
-use iotax_caps::{Cap, CapKind, Caps, Shared, find};
+use iotax_caps::{Cap, CapKind, Caps, Shared, search_caps};
 use iotax_experiment::{
     Arm, BurstWatch, CloudChoice, Opened, OpenedTarget, Search, SearchDraft, SearchTarget, Target,
 };
@@ -56,7 +56,7 @@ fn search_with(
     let search = search_of(stacks.len(), span_bytes, quick, burst);
     let mut virtual_time = VirtualTime::of(stacks);
     virtual_time.cpu = cpu;
-    let caps = find(&search, &opened(stacks.len()), &mut virtual_time);
+    let caps = search_caps(&search, &opened(stacks.len()), &mut virtual_time);
     assert_eq!(caps.ended, None);
     (caps, virtual_time.spent_ns as f64 / 1e9)
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use iotax_analyze::{Phases, Sustained, drain_spec, precondition_spec};
 use iotax_experiment::plan::Plan;
 use iotax_experiment::{Arm, Driver, Spec, Stop, StopMode, Target, Workload};
-use iotax_load::{Error as LoadError, Progress};
+use iotax_load::{Error as LoadError, LayoutProgress};
 use iotax_record::{
     DirectionRecord, End, ExperimentHead, FORMAT, JobRecord, LatencyHistogram, LoadRecord, Reader,
     Site, Trial, Writer,
@@ -104,7 +104,7 @@ impl Runner for Scripted<'_> {
         arm: usize,
         _: Driver,
         _: &[&Workload],
-        _: &Progress<'_>,
+        _: &LayoutProgress<'_>,
     ) -> Result<(), Error> {
         self.asked.borrow_mut().push(Asked::Prepared(arm));
         Ok(())

@@ -59,6 +59,10 @@
 
 use std::num::NonZeroU64;
 
+mod shared;
+
+pub(crate) use shared::{Caps, Groups, SharedBucket};
+
 /// How long a submitter may be held up without lowering the rate.
 pub(crate) const SLACK_NS: u64 = 10_000_000;
 

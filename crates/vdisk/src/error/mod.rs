@@ -25,16 +25,7 @@ pub enum Error {
          the unit of `{unit_of}`, and not 0",
         format_bytes(*size_bytes)
     )]
-    Size {
-        /// The layer with that size.
-        layer: &'static str,
-        /// The size asked for, bytes.
-        size_bytes: u64,
-        /// The unit, bytes.
-        block_bytes: u32,
-        /// The layer that needs this unit.
-        unit_of: &'static str,
-    },
+    Size { layer: &'static str, size_bytes: u64, block_bytes: u32, unit_of: &'static str },
 
     /// More memory than there is.
     #[error(
@@ -42,24 +33,14 @@ pub enum Error {
         format_bytes(*size_bytes),
         available.as_ref().map_or(String::new(), |available| format!(" ({available})"))
     )]
-    NoMemory {
-        layer: &'static str,
-        /// The size asked for, bytes.
-        size_bytes: u64,
-        /// What is available, if known.
-        available: Option<AvailableMemory>,
-    },
+    NoMemory { layer: &'static str, size_bytes: u64, available: Option<AvailableMemory> },
 
     /// Memory for the I/Os of a session could not be had.
     #[error(
         "{depth} I/Os of {} each do not fit in memory: lower the queue depth or the block size",
         format_bytes(*io_bytes as u64)
     )]
-    NoMemoryForIo {
-        /// I/Os in flight.
-        depth: usize,
-        io_bytes: usize,
-    },
+    NoMemoryForIo { depth: usize, io_bytes: usize },
 
     /// A parameter outside its range.
     #[error("`{layer}`: {parameter}={value} is not possible: it must be {must_be}")]
@@ -79,13 +60,7 @@ pub enum Error {
         path.display(),
         format_bytes(*size_bytes)
     )]
-    FileTooSmall {
-        path: PathBuf,
-        /// Its length, bytes.
-        file_bytes: u64,
-        /// The size asked for, bytes.
-        size_bytes: u64,
-    },
+    FileTooSmall { path: PathBuf, file_bytes: u64, size_bytes: u64 },
 
     /// The path leads to something that is not a regular file.
     #[error(
@@ -97,20 +72,11 @@ pub enum Error {
             "not a regular file"
         }
     )]
-    NotAFile {
-        path: PathBuf,
-        /// Is it a block device?
-        device: bool,
-    },
+    NotAFile { path: PathBuf, device: bool },
 
     /// The file system refused.
     #[error("`file`: cannot {action} {}: {source}{}", path.display(), advice(source))]
-    File {
-        path: PathBuf,
-        /// What was tried, as in "cannot open".
-        action: &'static str,
-        source: std::io::Error,
-    },
+    File { path: PathBuf, action: &'static str, source: std::io::Error },
 
     /// Throttles of one group disagree.
     #[error(
@@ -121,11 +87,7 @@ pub enum Error {
 
     /// A worker thread could not be started.
     #[error("`queue`: worker thread {number} could not be started: {source}; use fewer workers")]
-    Spawn {
-        /// Which one, from 1.
-        number: u32,
-        source: std::io::Error,
-    },
+    Spawn { number: u32, source: std::io::Error },
 
     /// The kernel's FUSE device cannot be used.
     #[error("cannot open /dev/fuse: {source}{}", fuse_advice(source))]
@@ -133,32 +95,18 @@ pub enum Error {
 
     /// The disk could not be mounted.
     #[error("cannot mount the disk at {}: {source}{}", path.display(), mount_advice(source))]
-    Mount {
-        /// The directory to mount at.
-        path: PathBuf,
-        source: std::io::Error,
-    },
+    Mount { path: PathBuf, source: std::io::Error },
 
     /// A session without a slot, or with too many.
     #[error("a session of depth {depth} is not possible: it must be 1 to {max}")]
-    Depth {
-        /// The depth asked for.
-        depth: usize,
-        /// The largest possible.
-        max: usize,
-    },
+    Depth { depth: usize, max: usize },
 
     /// A session for I/Os that the disk cannot do.
     #[error(
         "I/Os of up to {max_io_bytes} bytes are not possible on this disk: \
          the size must be a multiple of {block_bytes} bytes, and not 0"
     )]
-    IoSize {
-        /// The largest I/O asked for, bytes.
-        max_io_bytes: usize,
-        /// The disk's block size, bytes.
-        block_bytes: u32,
-    },
+    IoSize { max_io_bytes: usize, block_bytes: u32 },
 }
 
 fn advice(source: &std::io::Error) -> &'static str {

@@ -99,7 +99,7 @@ impl Files {
 }
 
 impl Filesystem for Files {
-    fn init(&mut self, _request: &Request, config: &mut KernelConfig) -> io::Result<()> {
+    fn init(&mut self, _: &Request, config: &mut KernelConfig) -> io::Result<()> {
         let refused = |_| io::Error::from(io::ErrorKind::Unsupported);
         config.set_max_write(MAX_REQUEST_BYTES).map_err(refused)?;
         config.set_max_background(MAX_IN_FLIGHT).map_err(|_| io::ErrorKind::Unsupported)?;
@@ -111,7 +111,7 @@ impl Filesystem for Files {
         Ok(())
     }
 
-    fn lookup(&self, _request: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
+    fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
         let inode = match name.to_str() {
             Some(DISK) if parent == INodeNo::ROOT => DISK_INODE,
             Some(STATS) if parent == INodeNo::ROOT => STATS_INODE,
@@ -125,13 +125,7 @@ impl Filesystem for Files {
         }
     }
 
-    fn getattr(
-        &self,
-        _request: &Request,
-        inode: INodeNo,
-        _handle: Option<FileHandle>,
-        reply: ReplyAttr,
-    ) {
+    fn getattr(&self, _: &Request, inode: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
         match self.attributes(inode) {
             Some((attributes, valid_for)) => reply.attr(&valid_for, &attributes),
             None => reply.error(Errno::ENOENT),
@@ -147,14 +141,14 @@ impl Filesystem for Files {
         uid: Option<u32>,
         gid: Option<u32>,
         size: Option<u64>,
-        _atime: Option<TimeOrNow>,
-        _mtime: Option<TimeOrNow>,
-        _ctime: Option<SystemTime>,
+        _: Option<TimeOrNow>,
+        _: Option<TimeOrNow>,
+        _: Option<SystemTime>,
         handle: Option<FileHandle>,
-        _crtime: Option<SystemTime>,
-        _chgtime: Option<SystemTime>,
-        _bkuptime: Option<SystemTime>,
-        _flags: Option<BsdFileFlags>,
+        _: Option<SystemTime>,
+        _: Option<SystemTime>,
+        _: Option<SystemTime>,
+        _: Option<BsdFileFlags>,
         reply: ReplyAttr,
     ) {
         let same_size = size.is_none_or(|size| size == self.disk.size_bytes());
@@ -164,7 +158,7 @@ impl Filesystem for Files {
         self.getattr(request, inode, handle, reply);
     }
 
-    fn open(&self, _request: &Request, inode: INodeNo, _flags: OpenFlags, reply: ReplyOpen) {
+    fn open(&self, _: &Request, inode: INodeNo, _: OpenFlags, reply: ReplyOpen) {
         let direct = FopenFlags::FOPEN_DIRECT_IO;
         match inode {
             DISK_INODE => {
@@ -178,12 +172,12 @@ impl Filesystem for Files {
 
     fn release(
         &self,
-        _request: &Request,
+        _: &Request,
         inode: INodeNo,
         handle: FileHandle,
-        _flags: OpenFlags,
-        _owner: Option<LockOwner>,
-        _flush: bool,
+        _: OpenFlags,
+        _: Option<LockOwner>,
+        _: bool,
         reply: ReplyEmpty,
     ) {
         if inode == STATS_INODE {
@@ -194,13 +188,13 @@ impl Filesystem for Files {
 
     fn read(
         &self,
-        _request: &Request,
+        _: &Request,
         inode: INodeNo,
         handle: FileHandle,
         offset: u64,
         size: u32,
-        _flags: OpenFlags,
-        _owner: Option<LockOwner>,
+        _: OpenFlags,
+        _: Option<LockOwner>,
         reply: ReplyData,
     ) {
         match inode {
@@ -212,14 +206,14 @@ impl Filesystem for Files {
 
     fn write(
         &self,
-        _request: &Request,
+        _: &Request,
         inode: INodeNo,
-        _handle: FileHandle,
+        _: FileHandle,
         offset: u64,
         data: &[u8],
-        _write_flags: WriteFlags,
-        _flags: OpenFlags,
-        _owner: Option<LockOwner>,
+        _: WriteFlags,
+        _: OpenFlags,
+        _: Option<LockOwner>,
         reply: ReplyWrite,
     ) {
         match inode {
@@ -229,25 +223,11 @@ impl Filesystem for Files {
     }
 
     /// On close. Nothing is buffered here, and closing a file makes nothing durable.
-    fn flush(
-        &self,
-        _request: &Request,
-        _inode: INodeNo,
-        _handle: FileHandle,
-        _owner: LockOwner,
-        reply: ReplyEmpty,
-    ) {
+    fn flush(&self, _: &Request, _: INodeNo, _: FileHandle, _: LockOwner, reply: ReplyEmpty) {
         reply.ok();
     }
 
-    fn fsync(
-        &self,
-        _request: &Request,
-        inode: INodeNo,
-        _handle: FileHandle,
-        _datasync: bool,
-        reply: ReplyEmpty,
-    ) {
+    fn fsync(&self, _: &Request, inode: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
         if inode == DISK_INODE { self.server.flush(reply) } else { reply.ok() }
     }
 
@@ -255,9 +235,9 @@ impl Filesystem for Files {
     /// without discard answers.
     fn fallocate(
         &self,
-        _request: &Request,
+        _: &Request,
         inode: INodeNo,
-        _handle: FileHandle,
+        _: FileHandle,
         offset: u64,
         length: u64,
         mode: i32,
@@ -275,9 +255,9 @@ impl Filesystem for Files {
 
     fn readdir(
         &self,
-        _request: &Request,
+        _: &Request,
         inode: INodeNo,
-        _handle: FileHandle,
+        _: FileHandle,
         offset: u64,
         mut reply: ReplyDirectory,
     ) {
@@ -299,7 +279,7 @@ impl Filesystem for Files {
         reply.ok();
     }
 
-    fn statfs(&self, _request: &Request, _inode: INodeNo, reply: ReplyStatfs) {
+    fn statfs(&self, _: &Request, _: INodeNo, reply: ReplyStatfs) {
         let unit = self.disk.block_bytes();
         let blocks = self.disk.size_bytes() / u64::from(unit);
         reply.statfs(blocks, 0, 0, 2, 0, unit, 255, unit);
@@ -307,41 +287,33 @@ impl Filesystem for Files {
 
     fn create(
         &self,
-        _request: &Request,
-        _parent: INodeNo,
-        _name: &OsStr,
-        _mode: u32,
-        _umask: u32,
-        _flags: i32,
+        _: &Request,
+        _: INodeNo,
+        _: &OsStr,
+        _: u32,
+        _: u32,
+        _: i32,
         reply: ReplyCreate,
     ) {
         reply.error(Errno::EPERM);
     }
 
-    fn mkdir(
-        &self,
-        _request: &Request,
-        _parent: INodeNo,
-        _name: &OsStr,
-        _mode: u32,
-        _umask: u32,
-        reply: ReplyEntry,
-    ) {
+    fn mkdir(&self, _: &Request, _: INodeNo, _: &OsStr, _: u32, _: u32, reply: ReplyEntry) {
         reply.error(Errno::EPERM);
     }
 
-    fn unlink(&self, _request: &Request, _parent: INodeNo, _name: &OsStr, reply: ReplyEmpty) {
+    fn unlink(&self, _: &Request, _: INodeNo, _: &OsStr, reply: ReplyEmpty) {
         reply.error(Errno::EPERM);
     }
 
     fn rename(
         &self,
-        _request: &Request,
-        _parent: INodeNo,
-        _name: &OsStr,
-        _new_parent: INodeNo,
-        _new_name: &OsStr,
-        _flags: RenameFlags,
+        _: &Request,
+        _: INodeNo,
+        _: &OsStr,
+        _: INodeNo,
+        _: &OsStr,
+        _: RenameFlags,
         reply: ReplyEmpty,
     ) {
         reply.error(Errno::EPERM);

@@ -30,25 +30,13 @@ pub(crate) const MAX_IN_FLIGHT: u16 = 256;
 /// What a request waits for, and how it is answered.
 enum Pending {
     /// The bytes asked for begin `skip` bytes into the I/O's first block.
-    Read {
-        skip: usize,
-        len: usize,
-        reply: ReplyData,
-    },
-    Write {
-        skip: usize,
-        len: usize,
-        reply: ReplyWrite,
-    },
+    Read { skip: usize, len: usize, reply: ReplyData },
+    /// As the read.
+    Write { skip: usize, len: usize, reply: ReplyWrite },
     /// The read of a read, modify, write: `patch` belongs `skip` bytes into the blocks.
-    Modify {
-        skip: usize,
-        patch: Vec<u8>,
-        reply: ReplyWrite,
-    },
-    Flush {
-        reply: ReplyEmpty,
-    },
+    Modify { skip: usize, patch: Vec<u8>, reply: ReplyWrite },
+    /// Until it is written.
+    Flush { reply: ReplyEmpty },
 }
 
 /// Serves the requests of one mount.

@@ -12,13 +12,12 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crossbeam_utils::CachePadded;
 use iotax_layers::Flash;
 
-use super::check_time;
+use super::{Waits, check_time};
 use crate::chance::Draws;
 use crate::clock::Clock;
 use crate::error::Error;
@@ -50,12 +49,6 @@ impl Recipe for Flash {
             waits: CachePadded::default(),
         }))
     }
-}
-
-#[derive(Default)]
-struct Waits {
-    count: AtomicU64,
-    total_ns: AtomicU64,
 }
 
 struct OpenFlash {
@@ -99,19 +92,13 @@ impl OpenLayer for OpenFlash {
         *free = Reverse(arrival_ns.saturating_add(spent_ns));
         drop(free);
         drop(channels);
-        if wait_ns > 0 {
-            self.waits.count.fetch_add(1, Ordering::Relaxed);
-            self.waits.total_ns.fetch_add(wait_ns, Ordering::Relaxed);
-        }
+        self.waits.count(wait_ns);
         io.extra_ns = io.extra_ns.saturating_add(spent_ns);
         Flow::Next(io)
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {
-        vec![
-            ("waits", self.waits.count.load(Ordering::Relaxed)),
-            ("wait_ns", self.waits.total_ns.load(Ordering::Relaxed)),
-        ]
+        self.waits.counters()
     }
 }
 

@@ -14,6 +14,8 @@ mod queue;
 mod throttle;
 mod tier;
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use iotax_layers::Layer;
 use iotax_layers::units::format_duration;
 
@@ -45,4 +47,29 @@ fn check_time(layer: &'static str, parameter: &'static str, ns: u64) -> Result<(
         return Err(Error::parameter(layer, parameter, format_duration(ns), "at most 1 hour"));
     }
     Ok(())
+}
+
+/// How many I/Os a layer kept waiting, and for how long.
+#[derive(Default)]
+struct Waits {
+    count: AtomicU64,
+    total_ns: AtomicU64,
+}
+
+impl Waits {
+    /// Waiting for no time at all is none.
+    fn count(&self, wait_ns: u64) {
+        if wait_ns > 0 {
+            self.count.fetch_add(1, Ordering::Relaxed);
+            self.total_ns.fetch_add(wait_ns, Ordering::Relaxed);
+        }
+    }
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        let Self { count, total_ns } = self;
+        vec![
+            ("waits", count.load(Ordering::Relaxed)),
+            ("wait_ns", total_ns.load(Ordering::Relaxed)),
+        ]
+    }
 }

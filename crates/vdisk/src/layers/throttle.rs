@@ -4,15 +4,14 @@
 //! time that it would have waited is added to it. Flushes are free, and so are reads that a `tier`
 //! above answers.
 
-use std::collections::HashMap;
 use std::num::NonZeroU64;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use crossbeam_utils::CachePadded;
 use iotax_layers::{Counts, Throttle};
 
-use crate::bucket::{Bucket, RateLimit};
+use super::Waits;
+use crate::bucket::{Caps, Groups, RateLimit, SharedBucket};
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::io::{Op, Parcel};
@@ -22,10 +21,6 @@ const NAME: &str = "throttle";
 /// From once in 17 minutes to a petabyte a second: what the bucket's arithmetic is sized for.
 const RATES: std::ops::RangeInclusive<f64> = 0.001..=1e15;
 
-/// What throttles of a group must agree on: limits on I/Os and bytes, the unit of an I/O, and
-/// which I/Os count.
-type Caps = (Option<RateLimit>, Option<RateLimit>, Option<NonZeroU64>, Counts);
-
 fn caps(throttle: &Throttle) -> Caps {
     let limit = |sustained: Option<f64>, burst: Option<f64>| {
         let sustained = sustained?;
@@ -34,33 +29,29 @@ fn caps(throttle: &Throttle) -> Caps {
             None => RateLimit::sustained(sustained),
         })
     };
-    (
-        limit(throttle.iops, throttle.burst_iops),
-        limit(throttle.bw_bytes, throttle.burst_bw_bytes),
-        throttle.io_unit_bytes.and_then(NonZeroU64::new),
-        throttle.counts,
-    )
+    Caps {
+        iops: limit(throttle.iops, throttle.burst_iops),
+        bw_bytes: limit(throttle.bw_bytes, throttle.burst_bw_bytes),
+        io_unit_bytes: throttle.io_unit_bytes.and_then(NonZeroU64::new),
+        counts_reads: throttle.counts != Counts::Writes,
+        counts_writes: throttle.counts != Counts::Reads,
+    }
 }
 
 impl Recipe for Throttle {
     fn build(&self, place: &BuildPlace<'_>) -> Result<Box<dyn OpenLayer>, Error> {
         let caps = caps(self);
-        if caps.0.is_none() && caps.1.is_none() {
+        if caps.iops.is_none() && caps.bw_bytes.is_none() {
             return Err(Error::parameter(NAME, "iops", "none", "given, unless bw is"));
         }
-        check_limit(caps.0, ["iops", "burst_iops"])?;
-        check_limit(caps.1, ["bw", "burst_bw"])?;
+        check_limit(caps.iops, ["iops", "burst_iops"])?;
+        check_limit(caps.bw_bytes, ["bw", "burst_bw"])?;
         let bucket = match &self.group {
             Some(group) => join_group(group, caps)?,
             None => Arc::new(SharedBucket::new(caps)),
         };
-        let counts = match self.counts {
-            Counts::Both => None,
-            Counts::Reads => Some(Op::Read),
-            Counts::Writes => Some(Op::Write),
-        };
         let clock = Arc::clone(place.clock);
-        Ok(Box::new(OpenThrottle { bucket, counts, clock, waits: CachePadded::default() }))
+        Ok(Box::new(OpenThrottle { bucket, caps, clock, waits: CachePadded::default() }))
     }
 }
 
@@ -86,75 +77,40 @@ fn check_limit(
     Ok(())
 }
 
-/// A bucket and what it was made for.
-struct SharedBucket {
-    caps: Caps,
-    bucket: CachePadded<Mutex<Bucket>>,
-}
-
-impl SharedBucket {
-    fn new(caps: Caps) -> Self {
-        let (iops, bw_bytes, io_unit_bytes, _) = caps;
-        let bucket = Bucket::new(iops, bw_bytes).with_io_unit(io_unit_bytes);
-        Self { caps, bucket: CachePadded::new(Mutex::new(bucket)) }
-    }
-}
-
-/// The group's bucket: the one that some open disk holds, or a new one.
+/// The bucket of the group, which all disks of this process look for in one place.
 fn join_group(group: &str, caps: Caps) -> Result<Arc<SharedBucket>, Error> {
-    static GROUPS: Mutex<Option<HashMap<String, Weak<SharedBucket>>>> = Mutex::new(None);
+    static GROUPS: LazyLock<Mutex<Groups>> = LazyLock::new(Mutex::default);
     let mut groups = GROUPS.lock().unwrap_or_else(PoisonError::into_inner);
-    let groups = groups.get_or_insert_default();
-    groups.retain(|_, bucket| bucket.strong_count() > 0);
-    if let Some(bucket) = groups.get(group).and_then(Weak::upgrade) {
-        if bucket.caps != caps {
-            return Err(Error::GroupConflict { group: group.to_owned() });
-        }
-        return Ok(bucket);
-    }
-    let bucket = Arc::new(SharedBucket::new(caps));
-    groups.insert(group.to_owned(), Arc::downgrade(&bucket));
-    Ok(bucket)
-}
-
-#[derive(Default)]
-struct Waits {
-    count: AtomicU64,
-    total_ns: AtomicU64,
+    groups.join(group, caps).ok_or_else(|| Error::GroupConflict { group: group.to_owned() })
 }
 
 struct OpenThrottle {
     bucket: Arc<SharedBucket>,
-    counts: Option<Op>,
+    caps: Caps,
     clock: Arc<dyn Clock>,
     waits: CachePadded<Waits>,
 }
 
 impl OpenLayer for OpenThrottle {
     fn down(&self, mut io: Parcel) -> Flow {
-        let op = io.request.op;
-        if op == Op::Flush || self.counts.is_some_and(|counts| counts != op) || io.passes_free {
+        let counts = match io.request.op {
+            Op::Read => self.caps.counts_reads,
+            Op::Write => self.caps.counts_writes,
+            Op::Flush => false,
+        };
+        if !counts || io.passes_free {
             return Flow::Next(io);
         }
-        let mut bucket = self.bucket.bucket.lock().unwrap_or_else(PoisonError::into_inner);
-        // Read under the lock, so that arrivals are in the order in which they are served.
-        let arrival_ns = self.clock.now_ns().saturating_add(io.extra_ns);
-        let passes_ns = bucket.admit(arrival_ns, io.request.len as u64);
-        drop(bucket);
-        let wait_ns = passes_ns - arrival_ns;
-        if wait_ns > 0 {
-            io.extra_ns = io.extra_ns.saturating_add(wait_ns);
-            self.waits.count.fetch_add(1, Ordering::Relaxed);
-            self.waits.total_ns.fetch_add(wait_ns, Ordering::Relaxed);
-        }
+        let arrival_ns = || self.clock.now_ns().saturating_add(io.extra_ns);
+        let passage = self.bucket.admit(io.request.len as u64, arrival_ns);
+        let wait_ns = passage.passes_ns - passage.arrival_ns;
+        io.extra_ns = io.extra_ns.saturating_add(wait_ns);
+        self.waits.count(wait_ns);
         Flow::Next(io)
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {
-        vec![
-            ("waits", self.waits.count.load(Ordering::Relaxed)),
-            ("wait_ns", self.waits.total_ns.load(Ordering::Relaxed)),
-        ]
+        self.waits.counters()
     }
 }
 
@@ -185,7 +141,7 @@ mod tests {
 
     #[test]
     fn credits_become_tokens_at_the_difference_of_the_rates() {
-        let (iops, bw_bytes, io_unit_bytes, _) = caps(&Throttle {
+        let caps = caps(&Throttle {
             iops: Some(500.0),
             bw_bytes: Some(60e6),
             burst_iops: Some(3500.0),
@@ -193,9 +149,9 @@ mod tests {
             io_unit_bytes: Some(262_144),
             ..Throttle::default()
         });
-        assert_eq!(iops.unwrap().burst.unwrap().credits, 3000 * 1800);
-        assert_eq!(bw_bytes, Some(RateLimit::sustained(60e6)));
-        assert_eq!(io_unit_bytes, NonZeroU64::new(262_144));
+        assert_eq!(caps.iops.unwrap().burst.unwrap().credits, 3000 * 1800);
+        assert_eq!(caps.bw_bytes, Some(RateLimit::sustained(60e6)));
+        assert_eq!(caps.io_unit_bytes, NonZeroU64::new(262_144));
     }
 
     #[test]

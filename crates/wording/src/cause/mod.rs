@@ -6,6 +6,7 @@
 //! | `machine` | why a finding is one: a file for each family of rules |
 //! | `cluster` | the same of a cluster |
 //! | `measured` | what speaks for a cause in a measurement |
+//! | `diagnoses` | what measurements point to, of one arm or several |
 //! | `suspect` | suspects and the reasons of a difference |
 //! | `searched` | what speaks for one in a search for caps |
 //! | `component` | what of a machine a finding is about |
@@ -17,6 +18,7 @@
 mod cluster;
 mod component;
 mod coverage;
+pub mod diagnoses;
 mod known;
 mod limit;
 mod machine;
@@ -29,7 +31,10 @@ mod suspect;
 use std::cmp::Reverse;
 
 use iotax_diagnose::why::Why;
-use iotax_diagnose::{Certainty, Component, Confidence, Evidence, Finding, FoundThere, Subject};
+use iotax_diagnose::{
+    Certainty, ClusterSubject, Component, Confidence, Evidence, Finding, FoundThere,
+};
+use iotax_quantity::percent;
 
 pub use self::component::components;
 pub use self::coverage::{lack, layer, layer_kind, not_checked, nothing_found};
@@ -39,6 +44,14 @@ pub use self::measured::put_in;
 use self::names::listed;
 pub use self::observation::{SeenText, observation, seen};
 pub use self::suspect::{alike, leading, reason, suspect, whole_reason};
+use crate::slow_mode;
+
+pub const NO_KNOWN_CAUSE: &str = "The measurement points to no known cause.";
+
+/// What share of the time a cause explains.
+pub fn explains(share: f64) -> String {
+    format!("{} of the time of an I/O", percent(share))
+}
 
 /// The surest first, then in the order in which causes are listed.
 pub fn in_order(findings: &[Finding]) -> Vec<&Finding> {
@@ -133,8 +146,8 @@ pub fn evidence(evidence: &Evidence) -> String {
         Evidence::Stack(between) => measured::stack(between),
         Evidence::Waiting(evidence) => measured::waiting(evidence),
         Evidence::Search(evidence) => searched::evidence(evidence),
-        Evidence::SlowMode(mode) => mode.sentence(),
-        Evidence::Percentiles { mode, latency } => mode.percentiles(latency),
+        Evidence::SlowMode(mode) => slow_mode::slow_mode(mode),
+        Evidence::Percentiles { mode, latency } => slow_mode::percentiles(mode, latency),
         Evidence::Seen(one) => seen(one),
         Evidence::Found(FoundThere { about, alike, why }) => {
             format!("{}: {}", components(about), because(why, about, alike))
@@ -144,10 +157,10 @@ pub fn evidence(evidence: &Evidence) -> String {
 }
 
 /// That what was asked about is not there.
-pub fn unknown_subject(subject: &Subject) -> String {
+pub fn unknown_subject(subject: &ClusterSubject) -> String {
     match subject {
-        Subject::Claim(name) => format!("there is no claim {name}, or it may not be seen"),
-        Subject::Class(name) => format!("there is no storage class {name}"),
-        Subject::Node(name) => format!("there is no node {name}"),
+        ClusterSubject::Claim(name) => format!("there is no claim {name}, or it may not be seen"),
+        ClusterSubject::Class(name) => format!("there is no storage class {name}"),
+        ClusterSubject::Node(name) => format!("there is no node {name}"),
     }
 }

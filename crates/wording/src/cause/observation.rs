@@ -1,6 +1,6 @@
 use iotax_catalog::Direction;
 use iotax_diagnose::{Counted, Field, Names, Observation, QdiscSeen, Source, Value};
-use iotax_quantity::{bit_rate, bytes, grouped, percent, time};
+use iotax_quantity::{bit_rate, bytes, grouped, percent, set_time, time, whole};
 use serde::Serialize;
 
 use super::limit::{disk_limits, figure, lowered, name, of_direction, rates};
@@ -65,7 +65,8 @@ fn field(field: &Field) -> String {
         Field::HostCache => "host cache".to_owned(),
         Field::Limit { scope, of, direction } => match direction {
             Direction::Both => name(*scope, of),
-            Direction::Read | Direction::Write => format!("{}, {direction}", name(*scope, of)),
+            Direction::Read => format!("{}, read", name(*scope, of)),
+            Direction::Write => format!("{}, write", name(*scope, of)),
         },
         Field::VmVariant { vm, variant } => format!("{vm} ({variant}), IOPS"),
         Field::Together { of, counted, direction } => {
@@ -83,6 +84,7 @@ fn field(field: &Field) -> String {
         Field::DefaultAnnotation => "annotation is-default-class".to_owned(),
         Field::Condition(kind) => format!("condition {kind}"),
         Field::InstanceType => "label node.kubernetes.io/instance-type".to_owned(),
+        Field::VmSize => "VM size".to_owned(),
         Field::Parameter(name) => format!("parameters, {name}"),
         Field::DriversChoice => "kind, the driver's own choice".to_owned(),
         Field::Allocatable(driver) => format!("{driver}, allocatable"),
@@ -94,8 +96,9 @@ fn value(value: &Value) -> String {
     match value {
         Value::Raw(text) => text.clone(),
         Value::Bytes(count) => bytes(*count as f64),
+        Value::WholeGib(count) => format!("{count} GiB"),
         Value::TimeNs(ns) => time(*ns as f64),
-        Value::Percent(percent) => format!("{percent:.1} %"),
+        Value::Percent(share) => percent(share / 100.0),
         Value::Count(count) => grouped(*count),
         Value::OfAll { part, all } => format!("{part} of {all}"),
         Value::Rate { counted, per_s } => figure(*counted, *per_s),
@@ -136,7 +139,7 @@ fn names_and_more(names: &Names) -> String {
 fn qdisc_seen(qdisc: &QdiscSeen) -> String {
     let parts = [
         qdisc.bits_per_s.map(|rate| format!("rate {}", bit_rate(rate))),
-        qdisc.delay_ns.map(|ns| format!("delay {}", time(ns))),
+        qdisc.delay_ns.map(|ns| format!("delay {}", set_time(whole(ns)))),
         qdisc.loss.map(|share| format!("loss {}", percent(share))),
         (qdisc.dropped > 0).then(|| format!("dropped {}", grouped(qdisc.dropped))),
         (qdisc.overlimits > 0).then(|| format!("overlimits {}", grouped(qdisc.overlimits))),

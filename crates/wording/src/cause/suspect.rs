@@ -4,6 +4,7 @@ use iotax_diagnose::{Confidence, Diagnosis, Reason, Suspect};
 use iotax_quantity::percent;
 
 use super::{confidence, each, evidence, put_in, title};
+use crate::name::printable;
 
 /// A suspect in a line or two: `title (likely, explains 40 % of an I/O's time): evidence. Against it: ...`
 pub fn suspect(suspect: &Suspect) -> String {
@@ -54,7 +55,7 @@ pub fn leading(diagnosis: &Diagnosis) -> Option<String> {
     (first.confidence > Confidence::Possible).then_some(())?;
     let evidence = joined(&[evidence(first.evidence.first()?)]);
     let (sure, title) = (confidence(first.confidence), title(first.cause));
-    Some(format!("{sure} cause: {title} ({evidence})."))
+    Some(printable(&format!("{sure} cause: {title} ({evidence}).")))
 }
 
 /// Why an arm is the slower one, in full.
@@ -76,12 +77,12 @@ pub fn reason(reason: &Reason) -> String {
         format!("{} cause: {}{first}", confidence(suspect.confidence), title(suspect.cause))
     });
     let layers = layers.iter().map(put_in);
-    format!("{of}: {}.", layers.chain(cause).collect::<Vec<_>>().join("; "))
+    printable(&format!("{of}: {}.", layers.chain(cause).collect::<Vec<_>>().join("; ")))
 }
 
 #[cfg(test)]
 mod tests {
-    use iotax_diagnose::evidence::crypt::CryptEvidence;
+    use iotax_diagnose::evidence::above::CryptEvidence;
     use iotax_diagnose::evidence::{NthLayer, PutIn};
 
     use super::*;
@@ -108,9 +109,9 @@ mod tests {
             put_in: Some(put_in),
             evidence_of: None,
         };
-        insta::assert_snapshot!(reason(&both), @"double: the second luks, which iotax put in: 49 ms of its device's time per I/O (loop1 above vda); sure cause: Two layers of this machine encrypt the same data.");
+        insta::assert_snapshot!(reason(&both), @"double: the second luks, which iotax put in: 49.0 ms of its device's time per I/O (loop1 above vda); sure cause: Two layers of this machine encrypt the same data.");
         let alone = Reason { put_in: None, evidence_of: Some("one".to_owned()), ..both.clone() };
         insta::assert_snapshot!(reason(&alone), @"double: sure cause: Two layers of this machine encrypt the same data (in one, 2 layers encrypt).");
-        insta::assert_snapshot!(reason(&Reason { suspect: None, ..both }), @"double: the second luks, which iotax put in: 49 ms of its device's time per I/O (loop1 above vda).");
+        insta::assert_snapshot!(reason(&Reason { suspect: None, ..both }), @"double: the second luks, which iotax put in: 49.0 ms of its device's time per I/O (loop1 above vda).");
     }
 }

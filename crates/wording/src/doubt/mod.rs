@@ -8,7 +8,7 @@ use iotax_analyze::{Check, Doubt, DoubtKind};
 use iotax_quantity::count;
 use iotax_record::ExperimentHead;
 
-pub use notice::{Notice, notices};
+pub use notice::{Notice, notices, of_files};
 
 /// A doubt in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub fn doubt(doubt: &Doubt, experiment: &ExperimentHead) -> Said {
 /// `in 3 of 10 trials`
 fn often(doubt: &Doubt) -> Option<String> {
     let of = doubt.of_trials?;
-    Some(format!("in {} of {}", doubt.trials, count(of.into(), "trial")))
+    Some(format!("in {} of {}", doubt.trials, count(of, "trial")))
 }
 
 /// Whether the sentence itself says how often it was seen.

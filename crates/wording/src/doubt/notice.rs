@@ -1,10 +1,12 @@
 //! Doubts as people read them: what was seen on several arms, with the same advice, is one.
 
 use iotax_analyze::{Analysis, Doubt};
+use iotax_experiment::Spec;
+use iotax_quantity::count;
 use iotax_record::ExperimentHead;
 
 use super::{Said, doubt, title};
-use crate::{arms, counted, name};
+use crate::{arms, name};
 
 /// Messages up to which each is shown.
 const MAX_MESSAGES: usize = 8;
@@ -50,7 +52,7 @@ fn notice(group: &[Both<'_>], analysis: &Analysis) -> Notice {
         let mut messages = messages(group, analysis);
         if messages.len() > MAX_MESSAGES {
             let rest = messages.split_off(MAX_MESSAGES - 2).len();
-            messages.push(format!("and the same on {}", counted(rest as u64, "more arm")));
+            messages.push(format!("and the same on {}", count(rest as u64, "more arm")));
         }
         (check.to_owned(), messages)
     };
@@ -87,4 +89,13 @@ fn messages(group: &[Both<'_>], analysis: &Analysis) -> Vec<String> {
         }
     };
     alike.iter().map(message).collect()
+}
+
+/// That test files are smaller than the workload would have them, if they are.
+pub fn of_files(spec: &Spec) -> Option<Notice> {
+    let message = spec.told_fit()?;
+    let advice = "Smaller files leave more to caches: compare with runs of the same size, or make \
+                  room for more.";
+    let (title, advice) = ("size of the test files".to_owned(), advice.to_owned());
+    Some(Notice { title, messages: vec![message], advice, is_severe: false })
 }

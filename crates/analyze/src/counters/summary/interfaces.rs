@@ -36,8 +36,8 @@ pub(super) fn of_trial(
 ) -> Vec<InterfaceSummary> {
     let of_interface = |interface: &InterfaceCounters| {
         let qdiscs = interface.qdiscs.iter().filter_map(|qdisc| {
-            let waiting = mean(parts.iter().filter_map(|part| part.qdisc(&qdisc.counters)));
-            let figures = whole.qdisc(&qdisc.counters)?;
+            let waiting = mean(parts.iter().filter_map(|part| part.qdisc(qdisc)));
+            let figures = whole.qdisc(qdisc)?;
             let backlog_bytes = waiting.map_or(figures.backlog_bytes, |mean| mean.backlog_bytes);
             Some(QdiscSummary {
                 kind: qdisc.kind.clone(),
@@ -48,7 +48,7 @@ pub(super) fn of_trial(
         Some(InterfaceSummary {
             end: interface.end,
             name: interface.name.clone(),
-            figures: whole.interface(&interface.counters)?,
+            figures: whole.interface(interface)?,
             qdiscs: qdiscs.collect(),
         })
     };

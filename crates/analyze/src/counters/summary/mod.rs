@@ -3,6 +3,8 @@
 mod interfaces;
 
 use iotax_record::{Counters, NfsGranted};
+use iotax_stats::sample;
+use iotax_stats::sample::count;
 use serde::Serialize;
 
 use super::figures::{
@@ -10,8 +12,8 @@ use super::figures::{
     PressureFigures, StallFigures,
 };
 use super::mean::mean;
-use super::samples::{Stretch, bounds, window};
-pub use interfaces::{InterfaceSummary, QdiscSummary};
+use super::samples::{Stretch, bounds, stretches, window};
+pub use interfaces::*;
 
 /// What the machine did in the measured window.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
@@ -76,18 +78,18 @@ pub struct NfsMountSummary {
 /// The window of one trial; `None` if it has none, or no two samples.
 pub(crate) fn of_trial(counters: &Counters) -> Option<CounterSummary> {
     let (from, to) = window(counters)?;
-    let stretch = Stretch::new(counters, from, to);
+    let stretch = Stretch { counters, from, to };
     let devices = counters.devices.iter().filter_map(|device| {
         Some(DeviceSummary {
             name: device.name.clone(),
             model: device.model.clone(),
             targets: device.targets.clone(),
-            figures: stretch.device(&device.counters)?,
+            figures: stretch.device(device)?,
         })
     });
     let nfs = counters.nfs.iter().flat_map(|mount| {
         mount.operations.iter().filter_map(|operation| {
-            let figures = stretch.nfs(&operation.counters).filter(|figures| figures.per_s > 0.0)?;
+            let figures = stretch.nfs(operation).filter(|figures| figures.per_s > 0.0)?;
             let (source, operation) = (mount.source.clone(), operation.name.clone());
             Some(NfsSummary { source, operation, figures })
         })
@@ -97,15 +99,16 @@ pub(crate) fn of_trial(counters: &Counters) -> Option<CounterSummary> {
         granted: mount.granted.clone(),
         transports: (mount.transports.iter())
             .filter(|transport| transport.counters[0].at(to) > Some(0))
-            .map(|transport| stretch.nfs_transport(&transport.counters).unwrap_or_default())
+            .map(|transport| {
+                let figures = stretch.between(&transport.counters, NfsTransportFigures::between);
+                figures.unwrap_or_default()
+            })
             .collect(),
     });
     // Sizes are those at the end of each stretch, so their mean is over the stretches.
     let bounds: Vec<usize> =
         bounds(counters).into_iter().filter(|i| (from..=to).contains(i)).collect();
-    let stretches = bounds.iter().zip(bounds.iter().skip(1));
-    let stretches: Vec<Stretch<'_>> =
-        stretches.map(|(a, b)| Stretch::new(counters, *a, *b)).collect();
+    let stretches = stretches(counters, &bounds);
     let sizes = stretches.iter().filter_map(|stretch| stretch.memory());
     let memory = mean(sizes).zip(stretch.memory()).map(|(sizes, whole)| MemoryFigures {
         major_faults_per_s: whole.major_faults_per_s,
@@ -165,7 +168,7 @@ pub(crate) fn of_arm(trials: &[&CounterSummary]) -> Option<CounterSummary> {
         mean(trials.iter().filter_map(|trial| of(&trial.pressure)))
     };
     Some(CounterSummary {
-        trials: u32::try_from(trials.len()).unwrap_or(u32::MAX),
+        trials: count(trials.len()),
         devices: devices.collect(),
         cpu: mean(trials.iter().filter_map(|trial| trial.cpu)),
         pressure: PressureFigures {
@@ -180,7 +183,7 @@ pub(crate) fn of_arm(trials: &[&CounterSummary]) -> Option<CounterSummary> {
         throttled_percent: {
             let told: Vec<f64> =
                 trials.iter().filter_map(|trial| trial.throttled_percent).collect();
-            (!told.is_empty()).then(|| told.iter().sum::<f64>() / told.len() as f64)
+            (!told.is_empty()).then(|| sample::mean(&told))
         },
         interfaces: {
             let all: Vec<_> = trials.iter().map(|trial| trial.interfaces.as_slice()).collect();

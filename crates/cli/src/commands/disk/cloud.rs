@@ -8,6 +8,7 @@ use iotax_experiment::Layer;
 use iotax_experiment::layers::{CloudDisk, CloudDisks, CloudOptions, MadeDisks, Part};
 use iotax_experiment::units::{parse_bytes, parse_duration, parse_share};
 use iotax_rig::Disk;
+use iotax_wording::catalog;
 use serde_json::{Value, json};
 
 use super::parse_one;
@@ -69,7 +70,7 @@ impl Composed {
         let mut told = Told::indented("");
         let vm = self.made.vm.as_ref().map(|vm| format!(" on {vm}")).unwrap_or_default();
         for (disk, at) in self.made.disks.iter().zip(&self.at) {
-            let (at, name, caching) = (at.display(), &disk.name, disk.caching);
+            let (at, name, caching) = (at.display(), &disk.name, catalog::caching(disk.caching));
             told.disk(&format!("{at}: {name}{vm}, caching {caching}"), disk);
         }
         // The disks are up, whether or not anybody reads what they are.
@@ -92,7 +93,7 @@ impl Composed {
         json!({
             "vm": self.made.vm,
             "disks": disks.collect::<Vec<_>>(),
-            "notes": self.made.notes,
+            "notes": self.made.notes.iter().map(catalog::note).collect::<Vec<_>>(),
         })
     }
 }

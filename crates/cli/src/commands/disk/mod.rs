@@ -7,9 +7,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressStyle};
 use iotax_experiment::{Draft, Stack, Target};
-use iotax_rig::{Disk, Progress, ServeOptions, Served};
+use iotax_quantity::{set_percent, size};
+use iotax_rig::{Disk, Preparing, ServeOptions, Served};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -87,10 +88,11 @@ fn serve(args: &DiskServeArgs) -> Result<Exit> {
     let style = ProgressStyle::with_template("{spinner} {wide_msg}").map_err(bug)?;
     bar.set_style(style);
     bar.enable_steady_tick(Duration::from_millis(200));
-    let mut progress = |progress: &Progress<'_>| {
-        let Progress::Filling { what, done_bytes, size_bytes } = *progress else { return };
-        let (percent, size) = (done_bytes * 100 / size_bytes.max(1), HumanBytes(size_bytes));
-        bar.set_message(format!("filling {what} of {size}: {percent} %"));
+    let mut progress = |progress: &Preparing<'_>| {
+        let Preparing::Filling { what, done_bytes, size_bytes } = *progress else { return };
+        let percent = set_percent((done_bytes * 100 / size_bytes.max(1)) as f64);
+        let size = size(size_bytes);
+        bar.set_message(format!("filling {what} of {size}: {percent}"));
     };
     let mut failed = None;
     let mut ready = || {
@@ -193,8 +195,7 @@ fn as_json(disk: &Served) -> Value {
 fn as_text(disk: &Served) -> String {
     let mut out = String::new();
     let size = counters(disk).and_then(|stats| stats["size_bytes"].as_u64());
-    let size =
-        size.map_or_else(|| "does not answer".to_owned(), |size| HumanBytes(size).to_string());
+    let size = size.map_or_else(|| "does not answer".to_owned(), self::size);
     let head = format!("{}  {size}, process {}", disk.at.join("disk").display(), disk.pid);
     wrap(&mut out, &head, "", "  ");
     wrap(&mut out, &disk.stack, "  ", "    ");

@@ -2,7 +2,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use iotax_image::{Platform, name, of_file, own, write};
+use iotax_image::{Platform, name, of_file, this_program, write};
 use jiff::Timestamp;
 use serde_json::json;
 
@@ -13,7 +13,7 @@ use crate::output::list;
 /// `iotax kube image`
 pub(super) fn image(args: &KubeImageArgs) -> Result<Exit> {
     let KubeImageArgs { save, program, format } = args;
-    let mut platforms = vec![own().context("cannot read this program")?];
+    let mut platforms = vec![this_program().context("cannot read this program")?];
     for path in program {
         let other = of_file(path)
             .with_context(|| format!("--program {}: cannot be used", path.display()))?;
@@ -57,9 +57,9 @@ fn architectures(platforms: &[Platform]) -> Vec<&str> {
 fn text(save: &Path, platforms: &[Platform], digest: &str, bytes: u64) -> String {
     let (file, name) = (save.display(), name());
     let machines = architectures(platforms).join(" and ");
-    let mib = bytes as f64 / f64::from(1 << 20);
+    let size = iotax_quantity::size(bytes);
     format!(
-        "{file}: {name} for {machines}, {mib:.1} MiB
+        "{file}: {name} for {machines}, {size}
 digest {digest}
 
 On each node:          ctr --namespace k8s.io images import {file}

@@ -13,7 +13,10 @@ use crate::output::list;
 pub(crate) fn undo(args: &ClusterArgs, format: Listing) -> Result<Exit> {
     let cluster = connect(args)?;
     let undone = iotax_cluster::undo(&cluster, &mut |time| {
-        eprintln!("note: looking on for {} s, to see which runs are alive", time.as_secs());
+        eprintln!(
+            "note: looking on for {}, to see which runs are alive",
+            iotax_quantity::span(time.as_secs())
+        );
         thread::sleep(time);
     })?;
     let value = || {

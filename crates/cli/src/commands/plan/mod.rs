@@ -2,10 +2,12 @@ mod beside;
 
 use std::fmt::Write as _;
 
-use indexmap::{IndexMap, IndexSet};
+use indexmap::IndexMap;
+use iotax_catalog::Note;
 use iotax_experiment::plan::Plan;
 use iotax_experiment::units::format_duration;
 use iotax_experiment::{HostCommands, Layer, Requirement, Spec, StopMode, Target};
+use iotax_quantity::{count, percent};
 use iotax_rig::GivenUp;
 use iotax_run::Drivers;
 use serde_json::json;
@@ -139,11 +141,11 @@ fn cloud_disks(spec: &Spec) -> String {
         return String::new();
     }
     let mut told = Told::indented("  ");
-    let notes: IndexSet<&String> = disks.values().flat_map(|disk| &disk.notes).collect();
+    let notes: Vec<Note> = disks.values().flat_map(|disk| disk.notes()).collect();
     for (text, disk) in &disks {
         told.disk(text, &disk.made);
     }
-    format!("\nDisks of a cloud\n{}", told.with_notes(notes))
+    format!("\nDisks of a cloud\n{}", told.with_notes(&notes))
 }
 
 fn stop(spec: &Spec) -> String {
@@ -158,11 +160,11 @@ fn stop(spec: &Spec) -> String {
         }
         StopMode::Tight => "when every effect is known to 1 point or a tenth of itself",
     };
-    let margin = spec.stop.margin * 100.0;
+    let margin = percent(spec.stop.margin);
     let limit = spec.stop.max_time_ns.map_or(String::new(), |limit| {
         format!(". Starts no block that would end after {}", format_duration(limit))
     });
-    format!("{goal}; differences below {margin} % count as none{limit}")
+    format!("{goal}; differences below {margin} count as none{limit}")
 }
 
 /// How many blocks of how many trials, and how long they take.
@@ -176,10 +178,6 @@ fn schedule(plan: &Plan) -> String {
     }
     let (fewest, most) = (plan.min_blocks, count(plan.max_blocks, "block"));
     format!("{fewest} to {most} of {trials}, {shortest} to {longest} without switching")
-}
-
-fn count(n: u32, noun: &str) -> String {
-    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
 
 fn order<'a>(spec: &'a Spec, plan: &Plan, block: u32) -> Vec<&'a str> {

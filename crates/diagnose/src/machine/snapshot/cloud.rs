@@ -1,5 +1,7 @@
 //! The cloud around the machine: its VM, which of its disks a device is, what is documented of them.
 
+use std::cell::OnceCell;
+
 use iotax_catalog::{
     Caching, Cloud, DiskExpectation, Expectation, Setup, Vm, attached_disk, disk, disk_names,
     expect, vm,
@@ -7,7 +9,6 @@ use iotax_catalog::{
 use iotax_record::CloudDisk;
 use iotax_record::machine::{Device, DeviceKind, UsedAs};
 
-use super::documents::Attached;
 use super::{Snapshot, quoted};
 
 /// Azure's model names of `NVMe` disks of the host.
@@ -17,6 +18,24 @@ const AWS_LOCAL: &str = "Instance Storage";
 /// Google Cloud's model name of disks of the host, by SCSI.
 const GOOGLE_LOCAL: &str = "EphemeralDisk";
 const GIB: u64 = 1 << 30;
+
+/// A disk of the cloud whose kind is known, by its name in the catalogue.
+#[derive(Debug, Clone)]
+pub(crate) struct Attached<'a> {
+    pub device: &'a Device,
+    pub path: &'a str,
+    /// `P30`, `gp3:size=500G`.
+    pub name: String,
+    pub caching: Caching,
+}
+
+/// Answers of the catalogue, which reads its tables anew for each question.
+#[derive(Debug, Default)]
+pub(super) struct Documents<'a> {
+    vms: OnceCell<Vec<Vm>>,
+    attached: OnceCell<Vec<Attached<'a>>>,
+    expectation: OnceCell<Option<Expectation>>,
+}
 
 impl<'a> Snapshot<'a> {
     /// Whose VM this is.
@@ -131,7 +150,7 @@ impl<'a> Snapshot<'a> {
             Caching::ReadOnly => " --caching readonly",
             Caching::ReadWrite => " --caching readwrite",
         };
-        format!("{vm} --disk {}{caching}", quoted(&one.name))
+        vm + &format!(" --disk {}{caching}", quoted(&one.name))
     }
 
     /// Those that name the VM.

@@ -1,7 +1,6 @@
 //! What rules look at, and the questions that several of them ask of it.
 
 mod cloud;
-mod documents;
 
 use std::net::IpAddr;
 
@@ -12,8 +11,8 @@ use iotax_record::machine::{
 };
 use serde::Serialize;
 
-pub(super) use self::documents::Attached;
-use self::documents::Documents;
+pub(super) use self::cloud::Attached;
+use self::cloud::Documents;
 
 /// What rules look at: a machine, and what its user says of it.
 #[derive(Debug)]

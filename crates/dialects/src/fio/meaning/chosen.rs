@@ -4,8 +4,7 @@ use std::collections::HashMap;
 
 use iotax_experiment::Error;
 
-use crate::fio::section::Section;
-use crate::fio::setting::Setting;
+use crate::fio::section::{Section, Setting};
 use crate::fio::values::{Amount, PerDirection};
 
 /// A section, looked at by option.
@@ -17,7 +16,7 @@ pub(super) struct Chosen<'a> {
 }
 
 impl<'a> Chosen<'a> {
-    pub(super) fn of(section: &'a Section) -> Self {
+    pub(super) fn new(section: &'a Section) -> Self {
         let positions = section.settings.iter().enumerate();
         Self { section, last: positions.map(|(at, setting)| (setting.name(), at)).collect() }
     }
@@ -37,6 +36,26 @@ impl<'a> Chosen<'a> {
     pub(super) fn last_of(&self, names: &[&str]) -> Option<&'a Setting> {
         let last = names.iter().filter_map(|name| self.last.get(name)).max()?;
         self.section.settings.get(*last)
+    }
+
+    /// The word of a choice.
+    pub(super) fn word(&self, name: &str) -> Option<&'a str> {
+        self.get(name).map(|setting| setting.word().0)
+    }
+
+    /// A whole number that is not negative.
+    pub(super) fn whole(&self, name: &str, usual: u64) -> Result<u64, Error> {
+        self.get(name).map_or(Ok(usual), Setting::whole)
+    }
+
+    /// One that fits 32 bits.
+    pub(super) fn small(&self, name: &str, usual: u32) -> Result<u32, Error> {
+        self.get(name).map_or(Ok(usual), Setting::small)
+    }
+
+    /// A time, 0 where it is not given.
+    pub(super) fn duration_ns(&self, name: &str) -> Result<u64, Error> {
+        self.get(name).map_or(Ok(0), Setting::duration_ns)
     }
 
     pub(super) fn switch(&self, name: &str, usual: bool) -> Result<bool, Error> {

@@ -6,8 +6,8 @@ use iotax_experiment::{FioOption, Job};
 
 use super::chosen::Chosen;
 use crate::fio::options;
-use crate::fio::place::Place;
-use crate::fio::setting::Setting;
+use crate::fio::place::TextPlace;
+use crate::fio::section::Setting;
 
 /// When a job runs, from the start of its phase.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -69,7 +69,7 @@ impl Draft<'_> {
     }
 
     /// The section's own place.
-    pub(super) fn place(&self) -> &Arc<Place> {
+    pub(super) fn place(&self) -> &Arc<TextPlace> {
         &self.chosen.section.place
     }
 }

@@ -4,21 +4,21 @@
 //! family per file, as fio 3.33 reads them (`init.c`, `io_u.c`, `filesetup.c`); the others need no
 //! code.
 
-mod checks;
 mod chosen;
 mod draft;
 mod families;
-mod names;
 mod phases;
 #[cfg(test)]
 mod tests;
 mod window;
 
 use indexmap::IndexSet;
-use iotax_experiment::{Error, Workload};
+use iotax_experiment::{Error, Origin, Workload};
 
 use super::section::{Ignored, Section};
-use crate::{shell, targets};
+use crate::fio_write::file_name;
+use crate::names::{Names, shorten_targets};
+use crate::shell;
 use draft::Draft;
 
 /// The phases that the sections describe, in their order. `origin` is the file's name, or `a fio
@@ -31,9 +31,9 @@ pub(super) fn phases(
     origin: &str,
     name: Option<&str>,
 ) -> Result<Vec<Workload>, Error> {
-    let mut drafts = sections.iter().map(Draft::read).collect::<Result<Vec<_>, _>>()?;
-    names::make_unique(&mut drafts);
-    checks::bind(&mut drafts);
+    let mut drafts = sections.iter().map(Draft::of_section).collect::<Result<Vec<_>, _>>()?;
+    make_names_unique(&mut drafts);
+    bind_checks(&mut drafts);
     let phases = phases::split(&mut drafts)?;
     let last = phases.len().saturating_sub(1);
     let mut workloads: Vec<Workload> = Vec::new();
@@ -44,7 +44,7 @@ pub(super) fn phases(
         phases::check_exits(&mut members, n == last);
         workloads.push(workload(members, origin, name));
     }
-    targets::shorten(&mut workloads);
+    shorten_targets(&mut workloads);
     Ok(workloads)
 }
 
@@ -53,7 +53,7 @@ fn workload(mut drafts: Vec<Draft<'_>>, origin: &str, name: Option<&str>) -> Wor
         draft.timing.ends_all = draft.job.ends_all;
     }
     let timings: Vec<_> = drafts.iter().map(|draft| draft.timing).collect();
-    let window = window::of(&timings);
+    let window = window::window_of(&timings);
     window::notes(&mut drafts, window);
     let first = drafts.iter().find(|draft| !window.is_before(&draft.timing));
     let first = first.map(|draft| draft.job.name.clone()).unwrap_or_default();
@@ -79,7 +79,7 @@ fn workload(mut drafts: Vec<Draft<'_>>, origin: &str, name: Option<&str>) -> Wor
         index: None,
         primary: first,
         requires: None,
-        origin: Some(origin.to_owned()),
+        origin: Some(Origin::Text(origin.to_owned())),
         notes: notes.into_iter().collect(),
         yields: None,
     }
@@ -93,5 +93,52 @@ fn together(drafts: &[Draft<'_>]) -> String {
     match more {
         0 => shown.join(" + "),
         _ => format!("{} + {more} more", shown.join(" + ")),
+    }
+}
+
+/// Stands for the index beside the jobs.
+const TAKEN: &str = "index";
+
+/// Renames jobs whose names are no file names, or come twice, and says so.
+fn make_names_unique(drafts: &mut [Draft<'_>]) {
+    let mut names = Names::without(TAKEN);
+    for draft in drafts {
+        let written = draft.job.name.clone();
+        let name = names.take(&file_name(&written));
+        if name != written {
+            let place = draft.place().words();
+            draft.notes.push(format!("{place}: job `{written}` is called `{name}` here"));
+        }
+        draft.job.name = name;
+    }
+}
+
+const OTHERS: &str = "iotax looks for its own checksums, which another job of this file writes";
+const UNKNOWN: &str = "checks what no other job of this file wrote";
+
+/// Finds, for each job that only reads and verifies, the one that wrote what it reads.
+fn bind_checks(drafts: &mut [Draft<'_>]) {
+    for at in 0..drafts.len() {
+        let job = &drafts[at].job;
+        if !(job.verify_apart && job.reads()) {
+            continue;
+        }
+        let is_writer = |other: &Draft<'_>| {
+            let other = &other.job;
+            (other.verify || other.verify_apart)
+                && other.writes_data()
+                && (&other.files, &other.target) == (&job.files, &job.target)
+                && other.granule_bytes() == job.granule_bytes()
+        };
+        let is_written = drafts[..at].iter().any(is_writer);
+        let draft = &mut drafts[at];
+        let Some(setting) = draft.chosen.get("verify") else { continue };
+        if is_written {
+            draft.note(setting, OTHERS);
+        } else {
+            draft.job.verify_apart = false;
+            draft.job.verify_ends = false;
+            draft.beyond(setting, UNKNOWN);
+        }
     }
 }

@@ -57,7 +57,7 @@ impl Window {
 }
 
 /// The window of a phase of these jobs.
-pub(super) fn of(timings: &[Timing]) -> Window {
+pub(super) fn window_of(timings: &[Timing]) -> Window {
     let longest = timings.iter().filter_map(|timing| timing.runtime_ns).max();
     let ramp = timings.iter().map(|timing| timing.ramp_ns).max().unwrap_or_default();
     // A job that ends by bytes must at least begin.
@@ -120,7 +120,7 @@ mod tests {
     }
 
     fn window(timings: &[Timing]) -> (u64, u64) {
-        let window = of(timings);
+        let window = window_of(timings);
         (window.ramp_ns / S, window.time_ns / S)
     }
 
@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn a_job_that_is_over_before_the_window_has_an_end_of_its_own() {
         let jobs = [timing(0, 1, Some(5)), timing(3, 0, Some(10)), timing(0, 0, Some(60))];
-        let window = of(&jobs);
+        let window = window_of(&jobs);
         assert_eq!((window.ramp_ns / S, window.time_ns / S), (1, 59));
         let ends = jobs.map(|job| window.own_end_ns(&job).map(|end| end / S));
         assert_eq!(ends, [Some(6), Some(13), None]);
@@ -170,7 +170,7 @@ mod tests {
             )
         ) {
             let timings: Vec<_> = jobs.iter().map(|(d, r, t)| timing(*d, *r, *t)).collect();
-            let window = of(&timings);
+            let window = window_of(&timings);
             prop_assert!(window.time_ns > 0);
             prop_assert!(timings.iter().all(|timing| timing.delay_ns < window.end_ns()));
         }

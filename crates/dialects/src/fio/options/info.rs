@@ -8,7 +8,7 @@ pub struct OptionInfo {
     /// Another name that fio takes for it.
     pub alias: Option<&'static str>,
     /// How its value is read.
-    pub kind: Kind,
+    pub kind: ValueKind,
     /// Engines that add it; none if every job may have it.
     pub engines: Vec<&'static str>,
     /// The release of fio 3 that it came in, or 33 if it was there before: see
@@ -33,7 +33,7 @@ impl OptionInfo {
 
 /// How fio reads the value of an option.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Kind {
+pub enum ValueKind {
     /// Kept as it is, or with a syntax of its own.
     Text,
     /// The same, and the option may stand alone.

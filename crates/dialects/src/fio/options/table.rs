@@ -5,7 +5,7 @@
 use std::str::FromStr;
 use std::sync::LazyLock;
 
-use super::info::{Class, Kind, OptionInfo, Reach, Unit};
+use super::info::{Class, OptionInfo, Reach, Unit, ValueKind};
 
 /// The release of fio 3 that had all options without a release of their own.
 pub(super) const OLDEST: u8 = 33;
@@ -47,37 +47,37 @@ fn option(line: &'static str) -> Option<OptionInfo> {
 }
 
 /// From `bool`, `one-of read|write`, `integer 1..`, `floats 20 0..100`.
-fn kind(text: &'static str) -> Option<Kind> {
+fn kind(text: &'static str) -> Option<ValueKind> {
     let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
     Some(match word {
-        "text" => Kind::Text,
-        "text?" => Kind::OptionalText,
-        "one-of" => Kind::Choice(rest.split('|').collect::<Vec<_>>().leak()),
+        "text" => ValueKind::Text,
+        "text?" => ValueKind::OptionalText,
+        "one-of" => ValueKind::Choice(rest.split('|').collect::<Vec<_>>().leak()),
         "integer" => {
-            let (min, max) = limits(rest, (0, u32::MAX.into()))?;
-            Kind::Integer { min, max }
+            let (min, max) = limits(rest, 0, u32::MAX.into())?;
+            ValueKind::Integer { min, max }
         }
-        "long" => Kind::Long { min: limits(rest, (0, i64::MAX))?.0 },
-        "size" => Kind::Size,
-        "seconds" => Kind::Time { bare: Unit::Seconds },
-        "microseconds" => Kind::Time { bare: Unit::Microseconds },
-        "delay" => Kind::Delay,
-        "range" => Kind::Range,
+        "long" => ValueKind::Long { min: limits(rest, 0, i64::MAX)?.0 },
+        "size" => ValueKind::Size,
+        "seconds" => ValueKind::Time { bare: Unit::Seconds },
+        "microseconds" => ValueKind::Time { bare: Unit::Microseconds },
+        "delay" => ValueKind::Delay,
+        "range" => ValueKind::Range,
         "floats" => {
             let (most, range) = rest.split_once(' ').unwrap_or((rest, ""));
-            let (min, max) = limits(range, (f64::MIN, f64::MAX))?;
-            Kind::Floats { most: most.parse().ok()?, min, max }
+            let (min, max) = limits(range, f64::MIN, f64::MAX)?;
+            ValueKind::Floats { most: most.parse().ok()?, min, max }
         }
-        "bool" => Kind::Bool,
-        "flag" => Kind::Flag,
-        "ignored" => Kind::Ignored,
-        "removed" => Kind::Removed,
+        "bool" => ValueKind::Bool,
+        "flag" => ValueKind::Flag,
+        "ignored" => ValueKind::Ignored,
+        "removed" => ValueKind::Removed,
         _ => return None,
     })
 }
 
 /// From `1..100`, or `1..`, or nothing.
-fn limits<T: FromStr>(range: &str, (min, max): (T, T)) -> Option<(T, T)> {
+fn limits<T: FromStr>(range: &str, min: T, max: T) -> Option<(T, T)> {
     let Some((from, to)) = range.split_once("..") else {
         return range.is_empty().then_some((min, max));
     };

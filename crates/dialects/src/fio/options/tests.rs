@@ -2,10 +2,10 @@ use super::*;
 
 #[test]
 fn options_are_found_by_each_of_their_names() {
-    let bs = find("bs").unwrap();
-    assert_eq!(find("blocksize"), Some(bs));
-    assert_eq!(bs.kind, Kind::Long { min: 1 });
-    assert_eq!(find("bloc"), None);
+    let bs = option_named("bs").unwrap();
+    assert_eq!(option_named("blocksize"), Some(bs));
+    assert_eq!(bs.kind, ValueKind::Long { min: 1 });
+    assert_eq!(option_named("bloc"), None);
     assert_eq!(find_of_engine("net", "proto").unwrap().name, "protocol");
     assert_eq!(find_of_engine("psync", "proto"), None);
     assert_eq!(engines_with("userspace_reap").collect::<Vec<_>>(), ["libaio"]);

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::info::OptionInfo;
-use super::lookup::{find, named};
 use super::table::OLDEST;
+use super::{named, option_named};
 
 /// The newest release whose options are known here.
 pub(crate) const NEWEST_KNOWN: Version = of_fio_3(42);
@@ -85,7 +85,7 @@ impl OptionInfo {
 pub fn came(name: &str, value: &str) -> Option<Version> {
     let word = value.split(':').next().unwrap_or_default().trim();
     let of_value = VALUES.iter().find(|(option, known, _)| *option == name && *known == word);
-    let of_option = match find(name) {
+    let of_option = match option_named(name) {
         Some(option) => option.came(),
         None => named(name).min_by_key(|option| option.since).and_then(OptionInfo::came),
     };
@@ -102,7 +102,7 @@ pub(crate) fn gone(name: &str) -> Option<(String, &'static str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fio::options::Kind;
+    use crate::fio::options::ValueKind;
 
     #[test]
     fn versions_are_read() {
@@ -131,7 +131,7 @@ mod tests {
     fn new_values_are_values_of_their_options() {
         for (name, value, _) in VALUES {
             let option = named(name).next().unwrap();
-            if let Kind::Choice(words) = option.kind {
+            if let ValueKind::Choice(words) = option.kind {
                 assert!(words.contains(&value), "{name}={value}");
             }
         }

@@ -3,7 +3,7 @@
 //! A unit binds tighter than `+` and `-` but looser than the other operators, so that `8k/2k` is
 //! `(8k/2)k`. Units are those of `kb_base=1024`, whatever it is.
 
-use super::unreadable::Unreadable;
+use super::Unreadable;
 
 /// What fio keeps of an expression: it computes twice, in whole numbers and in floating point.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,35 +1,35 @@
 //! Whether a value reads as its option's kind, within the option's limits.
 
-use super::unreadable::Unreadable;
-use super::{lists, number, split};
-use crate::fio::options::{Kind, Unit};
-use crate::fio::setting::Setting;
+use super::Unreadable;
+use super::{lists, number, shares};
+use crate::fio::options::{Unit, ValueKind};
+use crate::fio::section::Setting;
 
 pub(super) fn value(setting: &Setting) -> Result<(), Unreadable> {
     let text = setting.written();
     let integer = |part: &str| number::integer(part, setting.kb_base);
     match setting.option.kind {
-        Kind::Ignored | Kind::Removed | Kind::OptionalText => Ok(()),
-        Kind::Text => check_text(setting),
-        Kind::Choice(_) => choice(setting).map(|_| ()),
-        Kind::Integer { min, max } => {
+        ValueKind::Ignored | ValueKind::Removed | ValueKind::OptionalText => Ok(()),
+        ValueKind::Text => check_text(setting),
+        ValueKind::Choice(_) => choice(setting).map(|_| ()),
+        ValueKind::Integer { min, max } => {
             lists::per_direction(text, |part| within(part, integer(part)?, min, max)).map(|_| ())
         }
-        Kind::Long { min } => {
+        ValueKind::Long { min } => {
             lists::per_direction(text, |part| within(part, integer(part)?, min, i64::MAX))
                 .map(|_| ())
         }
-        Kind::Size => number::amount(text, setting.kb_base).map(|_| ()),
-        Kind::Time { bare } => number::time_ns(text, bare).map(|_| ()),
-        Kind::Delay => {
+        ValueKind::Size => number::amount(text, setting.kb_base).map(|_| ()),
+        ValueKind::Time { bare } => number::time_ns(text, bare).map(|_| ()),
+        ValueKind::Delay => {
             let time = |part: &str| number::time_ns(part, Unit::Seconds).map(|_| ());
             text.split_once('-').map_or_else(|| time(text), |(a, b)| time(a).and_then(|()| time(b)))
         }
-        Kind::Range => {
+        ValueKind::Range => {
             lists::comma_separated(text, |part| lists::range(part, setting.kb_base)).map(|_| ())
         }
-        Kind::Floats { most, min, max } => floats(text, most, min, max),
-        Kind::Bool | Kind::Flag => boolean(setting).map(|_| ()),
+        ValueKind::Floats { most, min, max } => floats(text, most, min, max),
+        ValueKind::Bool | ValueKind::Flag => boolean(setting).map(|_| ()),
     }
 }
 
@@ -55,7 +55,7 @@ fn check_text(setting: &Setting) -> Result<(), Unreadable> {
             let advice = format!("write {}=VALUE", setting.name());
             Err(Unreadable::new("has no value", advice))
         }
-        "bssplit" => split::split(setting.text(), setting.kb_base).map(|_| ()),
+        "bssplit" => shares::split(setting.text(), setting.kb_base).map(|_| ()),
         "cpus_allowed" => lists::cpus(setting.text()).map(|_| ()),
         _ => Ok(()),
     }
@@ -80,7 +80,7 @@ fn floats(text: &str, most: usize, min: f64, max: f64) -> Result<(), Unreadable>
 
 /// fio compares up to the first comma, or else the first colon.
 pub(super) fn choice(setting: &Setting) -> Result<(&'static str, Option<&str>), Unreadable> {
-    let Kind::Choice(words) = setting.option.kind else {
+    let ValueKind::Choice(words) = setting.option.kind else {
         return Err(Unreadable::new("has no list of words", ""));
     };
     let text = setting.written();
@@ -109,7 +109,7 @@ pub(super) fn boolean(setting: &Setting) -> Result<bool, Unreadable> {
     let number = number::integer(text.trim_start(), 1024);
     match (setting.option.kind, number) {
         (_, Ok(0)) => Ok(false),
-        (_, Ok(1)) | (Kind::Flag, Ok(2..)) => Ok(true),
+        (_, Ok(1)) | (ValueKind::Flag, Ok(2..)) => Ok(true),
         _ => Err(Unreadable::new(format!("`{text}` is neither on nor off"), "write 0 or 1")),
     }
 }

@@ -1,6 +1,6 @@
 //! Values of several parts.
 
-use super::unreadable::Unreadable;
+use super::Unreadable;
 use super::{arithmetic, number};
 
 /// Values for reads, writes and trims; `None` keeps what was set before (`bs=,8k`).

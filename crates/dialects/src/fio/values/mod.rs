@@ -8,20 +8,29 @@ mod check;
 mod lists;
 mod number;
 mod pattern;
-mod priorities;
-mod split;
+mod shares;
 #[cfg(test)]
 mod tests;
-mod unreadable;
-mod zones;
 
 use iotax_experiment::{Error, Zone};
 
-use super::options::{Kind, Unit};
-use super::setting::Setting;
+use super::options::{Unit, ValueKind};
+use super::section::Setting;
 pub(crate) use lists::PerDirection;
 pub use number::Amount;
-use unreadable::Unreadable;
+
+/// Why a value does not read, before it is known where it stands.
+#[derive(Debug, PartialEq)]
+struct Unreadable {
+    pub problem: String,
+    pub advice: String,
+}
+
+impl Unreadable {
+    fn new(problem: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self { problem: problem.into(), advice: advice.into() }
+    }
+}
 
 /// The whole number that an expression without units makes.
 pub(super) fn computed(expression: &str) -> Option<i64> {
@@ -31,17 +40,17 @@ pub(super) fn computed(expression: &str) -> Option<i64> {
 
 impl Setting {
     /// Refuses a value that does not read as the option's kind.
-    pub(crate) fn check(&self) -> Result<(), Error> {
+    pub(crate) fn check_value(&self) -> Result<(), Error> {
         match self.option.kind {
-            Kind::Ignored => Ok(()),
-            Kind::Removed => {
+            ValueKind::Ignored => Ok(()),
+            ValueKind::Removed => {
                 let advice = match self.name() {
                     "percentage_sequential" => "write percentage_random: 100 minus this",
                     _ => "leave it out",
                 };
                 Err(self.refuse("fio 3.33 no longer has this option", advice))
             }
-            Kind::OptionalText | Kind::Flag if self.value.is_none() => Ok(()),
+            ValueKind::OptionalText | ValueKind::Flag if self.value.is_none() => Ok(()),
             _ => self.marked(check::value(self)),
         }
     }
@@ -76,7 +85,7 @@ impl Setting {
     /// A time in nanoseconds.
     pub fn duration_ns(&self) -> Result<u64, Error> {
         let bare = match self.option.kind {
-            Kind::Time { bare } => bare,
+            ValueKind::Time { bare } => bare,
             _ => Unit::Seconds,
         };
         self.marked(number::time_ns(self.written(), bare))
@@ -91,14 +100,14 @@ impl Setting {
     /// Sizes with their shares in percent (`bssplit`), for reads, writes and trims. Shares are as
     /// fio's: rounded down where they are shared out, so that they need not add up to 100.
     pub fn split(&self) -> Result<[Vec<(u64, u32)>; 3], Error> {
-        self.marked(split::split(self.text(), self.kb_base))
+        self.marked(shares::split(self.text(), self.kb_base))
     }
 
     /// The zones of `random_distribution=zoned` or `zoned_abs`, for reads, writes and trims.
     pub(crate) fn zones(&self) -> Result<[Vec<Zone>; 3], Error> {
         let (word, detail) = self.choice()?;
-        let parts = if word == "zoned" { zones::Parts::Percents } else { zones::Parts::Sizes };
-        self.marked(zones::zones(detail.unwrap_or_default(), parts, self.kb_base))
+        let parts = if word == "zoned" { shares::Parts::Percents } else { shares::Parts::Sizes };
+        self.marked(shares::zones(detail.unwrap_or_default(), parts, self.kb_base))
     }
 
     /// The first of some numbers.
@@ -113,8 +122,8 @@ impl Setting {
     }
 
     /// Sizes with priorities (`cmdprio_bssplit`), for reads and writes.
-    pub(crate) fn priorities(&self) -> Result<[Vec<priorities::Entry>; 2], Error> {
-        self.marked(priorities::priorities(self.text(), self.kb_base))
+    pub(crate) fn priorities(&self) -> Result<[Vec<shares::Priority>; 2], Error> {
+        self.marked(shares::priorities(self.text(), self.kb_base))
     }
 
     /// Numbers and ranges of them that are a part of the value.
@@ -133,7 +142,9 @@ impl Setting {
     }
 
     fn marked<T>(&self, read: Result<T, Unreadable>) -> Result<T, Error> {
-        if self.value.is_none() && !matches!(self.option.kind, Kind::Flag | Kind::OptionalText) {
+        if self.value.is_none()
+            && !matches!(self.option.kind, ValueKind::Flag | ValueKind::OptionalText)
+        {
             return Err(self.missing());
         }
         read.map_err(|Unreadable { problem, advice }| self.refuse_value(&problem, advice))

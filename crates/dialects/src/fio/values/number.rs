@@ -1,7 +1,7 @@
 //! Numbers with fio's units.
 
+use super::Unreadable;
 use super::arithmetic;
-use super::unreadable::Unreadable;
 use crate::fio::options::Unit;
 
 /// Longest number that fio looks at whole, in bytes.

@@ -1,7 +1,7 @@
 //! `buffer_pattern` and `verify_pattern`: data written as strings and numbers, one after the other
 //! (`lib/pattern.c`).
 
-use super::unreadable::Unreadable;
+use super::Unreadable;
 
 /// As much as fio takes (`MAX_PATTERN_SIZE`).
 const MOST: usize = 512;

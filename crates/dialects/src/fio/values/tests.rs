@@ -6,8 +6,8 @@ use insta::assert_snapshot;
 use proptest::prelude::*;
 
 use super::*;
-use crate::fio::options::find;
-use crate::fio::place::Place;
+use crate::fio::options::option_named;
+use crate::fio::place::TextPlace;
 
 /// The setting as a line of a job file.
 fn setting_with(name: &str, value: Option<&str>, kb_base: u16) -> Setting {
@@ -16,8 +16,8 @@ fn setting_with(name: &str, value: Option<&str>, kb_base: u16) -> Setting {
         None => name.into(),
     };
     let value_span = value.map_or(0..0, |_| name.len() + 1..text.len());
-    let place = Place { source: "job.fio".into(), line: 7, span: 0..text.len(), text };
-    let option = find(name).unwrap();
+    let place = TextPlace { source: "job.fio".into(), line: 7, span: 0..text.len(), text };
+    let option = option_named(name).unwrap();
     let (value, variables) = (value.map(Into::into), Arc::default());
     Setting { option, value, variables, place: Arc::new(place), value_span, kb_base }
 }
@@ -33,7 +33,7 @@ fn bytes(value: &str, kb_base: u16) -> i64 {
 /// What is said of a value, without the line and caret.
 fn refusal(name: &str, value: &str) -> String {
     let setting = setting(name, value);
-    let error = setting.check().unwrap_err().to_string();
+    let error = setting.check_value().unwrap_err().to_string();
     let lines: Vec<_> = error.lines().collect();
     let (first, rest) = lines.split_first().unwrap();
     let first = first.split_once(": ").unwrap().1;
@@ -139,13 +139,13 @@ fn words_ranges_lists_and_switches() {
 
 #[test]
 fn a_wrong_value_is_underlined() {
-    assert_snapshot!(setting("bs", "4x").check().unwrap_err(), @r"
+    assert_snapshot!(setting("bs", "4x").check_value().unwrap_err(), @r"
     job.fio:7:4: bs: fio has no unit `x`, it would read `4x` as a bare number
       7 | bs=4x
         |    ^^
     write k, m, g, t or p, or no unit
     ");
-    assert_snapshot!(setting_with("bs", None, 1024).check().unwrap_err(), @r"
+    assert_snapshot!(setting_with("bs", None, 1024).check_value().unwrap_err(), @r"
     job.fio:7:1: bs: has no value
       7 | bs
         | ^^
@@ -250,7 +250,7 @@ proptest! {
     fn no_value_panics(value in "[ -~é]{0,40}") {
         for option in crate::fio::options::all() {
             let setting = setting(option.name, &value);
-            if let Err(error) = setting.check() {
+            if let Err(error) = setting.check_value() {
                 prop_assert!(!error.to_string().is_empty());
             }
         }

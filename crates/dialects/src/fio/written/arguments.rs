@@ -10,11 +10,10 @@ use super::budget::Budget;
 use super::collect::{Collector, Raw};
 use super::ini;
 use super::program::{self, Fate, ProgramOption, Takes};
-use crate::fio::options::{self, Kind, OptionInfo};
+use crate::fio::options::{self, OptionInfo, ValueKind};
 use crate::fio::outside::Include;
-use crate::fio::place::Place;
-use crate::fio::section::{Ignored, Section};
-use crate::fio::setting::Setting;
+use crate::fio::place::TextPlace;
+use crate::fio::section::{Ignored, Section, Setting};
 use crate::shell::Word;
 
 /// What a name on the command line stands for.
@@ -27,7 +26,7 @@ impl Meaning {
     fn takes(&self) -> Takes {
         match self {
             Self::Program(option) => option.takes,
-            Self::Job(option) if option.kind == Kind::Flag => Takes::Perhaps,
+            Self::Job(option) if option.kind == ValueKind::Flag => Takes::Perhaps,
             Self::Job(_) => Takes::Value,
         }
     }
@@ -36,16 +35,16 @@ impl Meaning {
 /// A value, and its bytes in the whole text.
 type Value = (String, Range<usize>);
 
-/// The jobs of one command: those on it, then those of the job files it names.
-pub(super) fn read(
-    (source, text): (&Arc<str>, &Arc<str>),
+/// The jobs of one command of the `whole`: those on it, then those of the job files it names.
+pub(super) fn read_arguments(
+    whole: &TextPlace,
     words: &[Word],
     include: Include<'_>,
     budget: &mut Budget,
 ) -> Result<Vec<Section>, Error> {
     let (collector, files) = (Collector::new(), Vec::new());
     let (wanted, ignored) = (HashSet::new(), Vec::new());
-    let mut reader = Arguments { source, text, collector, budget, files, wanted, ignored };
+    let mut reader = Arguments { whole, collector, budget, files, wanted, ignored };
     reader.words(words)?;
     let mut sections = reader.collector.finish(reader.budget)?;
     reader.job_files(include, &mut sections)?;
@@ -56,8 +55,7 @@ pub(super) fn read(
 }
 
 struct Arguments<'a> {
-    source: &'a Arc<str>,
-    text: &'a Arc<str>,
+    whole: &'a TextPlace,
     collector: Collector,
     budget: &'a mut Budget,
     files: Vec<(String, Range<usize>)>,
@@ -90,7 +88,7 @@ impl Arguments<'_> {
                 None => self.meaning(name, word)?,
             };
             let value = match value {
-                Some(value) => Some((value.to_owned(), value_span(self.text, word, value))),
+                Some(value) => Some((value.to_owned(), value_span(&self.whole.text, word, value))),
                 None if meaning.takes() == Takes::Value => {
                     rest.next().map(|next| (next.text.clone(), next.span.clone()))
                 }
@@ -103,11 +101,11 @@ impl Arguments<'_> {
 
     /// By the whole name, or by the beginning of only one.
     fn meaning(&self, name: &str, word: &Word) -> Result<Meaning, Error> {
-        if let Some(option) = program::find(name) {
+        if let Some(option) = program::program_option(name) {
             return Ok(Meaning::Program(option));
         }
         let engine = self.collector.engine();
-        let exact = options::find(name).or_else(|| options::find_of_engine(engine, name));
+        let exact = options::option_named(name).or_else(|| options::find_of_engine(engine, name));
         if let Some(option) = exact {
             return Ok(Meaning::Job(option));
         }
@@ -179,7 +177,7 @@ impl Arguments<'_> {
     }
 
     fn job(&mut self, option: &OptionInfo, word: &Word, value: Option<Value>) -> Result<(), Error> {
-        let mut place = Place::clone(&self.place(word));
+        let mut place = TextPlace::clone(&self.place(word));
         if let Some((_, span)) = &value {
             place.span.end = place.span.end.max(span.end);
         }
@@ -204,8 +202,7 @@ impl Arguments<'_> {
 
     fn job_files(&mut self, include: Include<'_>, found: &mut Vec<Section>) -> Result<(), Error> {
         for (nth, (name, span)) in std::mem::take(&mut self.files).into_iter().enumerate() {
-            let place =
-                Place { source: self.source.clone(), line: 0, text: self.text.clone(), span };
+            let place = self.whole.part(span);
             let text = include.file(&name).map_err(|why| {
                 place.mark(Error::syntax(format!("`{name}` cannot be read: {why}"), ""))
             })?;
@@ -213,12 +210,13 @@ impl Arguments<'_> {
                 // What stands on the command line is for the first file only, as in fio.
                 self.collector.forget_global();
             }
-            let mut sections = ini::read(&name, &text, include, &mut self.collector, self.budget)?;
+            let mut sections =
+                ini::read_ini(&name, &text, include, &mut self.collector, self.budget)?;
             if nth == 0 && !self.wanted.is_empty() {
                 sections.retain(|section| self.wanted.contains(&section.name));
             }
             // Each further file waits for the jobs before it.
-            let stonewall = options::find("stonewall").filter(|_| nth > 0);
+            let stonewall = options::option_named("stonewall").filter(|_| nth > 0);
             if let (Some(option), Some(first)) = (stonewall, sections.first_mut()) {
                 let place = Arc::new(place);
                 let variables = Arc::default();
@@ -231,13 +229,12 @@ impl Arguments<'_> {
         Ok(())
     }
 
-    fn place(&self, word: &Word) -> Arc<Place> {
-        let source = self.source.clone();
-        Arc::new(Place { source, line: 0, text: self.text.clone(), span: word.span.clone() })
+    fn place(&self, word: &Word) -> Arc<TextPlace> {
+        Arc::new(self.whole.part(word.span.clone()))
     }
 
     fn refuse(&self, problem: String, advice: String, word: &Word) -> Error {
-        Error::syntax(problem, advice).at(self.text, word.span.clone())
+        Error::syntax(problem, advice).at(&self.whole.text, word.span.clone())
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use iotax_experiment::Error;
 
-use crate::fio::place::Place;
+use crate::fio::place::TextPlace;
 
 /// Bytes of text, with all included files.
 const TEXT: usize = 4 << 20;
@@ -29,7 +29,10 @@ impl Budget {
     pub(super) fn text(&mut self, text: &str) -> Result<(), Error> {
         self.text = self.text.checked_sub(text.len()).ok_or_else(|| {
             Error::syntax(
-                format!("the text is longer than {} MiB, with all included files", TEXT >> 20),
+                format!(
+                    "the text is longer than {}, with all included files",
+                    iotax_quantity::size(TEXT as u64)
+                ),
                 "split it",
             )
         })?;
@@ -37,7 +40,7 @@ impl Budget {
     }
 
     /// Counts one more job with so many settings.
-    pub(super) fn section(&mut self, place: &Arc<Place>, settings: usize) -> Result<(), Error> {
+    pub(super) fn section(&mut self, place: &Arc<TextPlace>, settings: usize) -> Result<(), Error> {
         self.sections = self.sections.checked_sub(1).ok_or_else(|| {
             place.mark(Error::syntax(format!("more than {SECTIONS} jobs"), "fio takes no more"))
         })?;
@@ -45,7 +48,11 @@ impl Budget {
     }
 
     /// Counts settings of a job.
-    pub(super) fn settings(&mut self, place: &Arc<Place>, settings: usize) -> Result<(), Error> {
+    pub(super) fn settings(
+        &mut self,
+        place: &Arc<TextPlace>,
+        settings: usize,
+    ) -> Result<(), Error> {
         self.settings = self.settings.checked_sub(settings).ok_or_else(|| {
             place.mark(Error::syntax(
                 format!("more than {SETTINGS} settings, those of [global] counted once per job"),

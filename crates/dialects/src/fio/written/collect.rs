@@ -6,11 +6,9 @@ use std::sync::Arc;
 use iotax_experiment::Error;
 
 use super::budget::Budget;
-use super::closest::closest;
 use crate::fio::options::{self, OptionInfo};
-use crate::fio::place::Place;
-use crate::fio::section::Section;
-use crate::fio::setting::Setting;
+use crate::fio::place::TextPlace;
+use crate::fio::section::{Section, Setting};
 
 /// The engine of a job that names none, on Linux.
 const DEFAULT_ENGINE: &str = "psync";
@@ -21,7 +19,7 @@ pub(super) struct Raw {
     pub value: Option<Arc<str>>,
     /// What was put into it from outside of the text.
     pub variables: Arc<[String]>,
-    pub place: Arc<Place>,
+    pub place: Arc<TextPlace>,
     /// Bytes of the place's text.
     pub name_span: Range<usize>,
     pub value_span: Range<usize>,
@@ -39,7 +37,7 @@ struct Given {
 pub(super) struct Collector {
     global: Given,
     /// The job under way: its name, where it begins, and how many of its settings are global.
-    job: Option<(String, Arc<Place>, Given)>,
+    job: Option<(String, Arc<TextPlace>, Given)>,
     sections: Vec<Section>,
 }
 
@@ -54,7 +52,7 @@ impl Collector {
     pub(super) fn begin(
         &mut self,
         name: &str,
-        place: Arc<Place>,
+        place: Arc<TextPlace>,
         budget: &mut Budget,
     ) -> Result<(), Error> {
         self.end(budget)?;
@@ -107,7 +105,7 @@ impl Collector {
         options.sort_by_key(|option| priority(&option.name));
         let mut unknown = Vec::new();
         for option in options {
-            match options::find(&option.name) {
+            match options::option_named(&option.name) {
                 Some(info) => self.add_known(info, option)?,
                 None => unknown.push(option),
             }
@@ -117,7 +115,7 @@ impl Collector {
 
     /// Adds one option of a command line, where order is as written.
     pub(super) fn add(&mut self, option: Raw) -> Result<(), Error> {
-        let found = options::find(&option.name)
+        let found = options::option_named(&option.name)
             .or_else(|| options::find_of_engine(&self.given().engine, &option.name));
         match found {
             Some(info) => self.add_known(info, option),
@@ -135,7 +133,7 @@ impl Collector {
         let given = self.given();
         let setting =
             Setting { option, value, variables, place, value_span, kb_base: given.kb_base };
-        setting.check()?;
+        setting.check_value()?;
         match option.name {
             "kb_base" => given.kb_base = if setting.choice()?.0 == "1000" { 1000 } else { 1024 },
             "ioengine" => given.engine = engine_of(setting.text()).into(),
@@ -152,7 +150,7 @@ impl Collector {
     }
 
     /// Why a name stands for nothing.
-    pub(super) fn unknown(&self, name: &str, place: &Place, span: &Range<usize>) -> Error {
+    pub(super) fn unknown(&self, name: &str, place: &TextPlace, span: &Range<usize>) -> Error {
         let engines: Vec<_> = options::engines_with(name).collect();
         let error = if let Some((had, advice)) = options::gone(name) {
             Error::syntax(format!("`{name}` was an option of {had}"), advice)
@@ -177,7 +175,7 @@ impl Collector {
 /// Whether a setting means something to a job of this engine.
 fn applies(setting: &Setting, engine: &str) -> bool {
     let name = setting.option.name;
-    options::find(name).is_some()
+    options::option_named(name).is_some()
         || options::find_of_engine(engine, name)
             .is_some_and(|own| std::ptr::eq(own, setting.option))
 }
@@ -194,4 +192,27 @@ fn priority(name: &str) -> i8 {
         "filename" | "filename_format" => 1,
         _ => 0,
     }
+}
+
+/// The known name nearest to `name`, if at most a third of it is mistyped.
+fn closest(name: &str) -> Option<&'static str> {
+    let letters = letters(name);
+    options::all()
+        .flat_map(OptionInfo::names)
+        .filter(|known| {
+            // Each mistake changes the length by at most one, and the set of letters by two:
+            // this leaves few names to compare in full.
+            let most = (known.len() / 3).max(1);
+            let differing = (letters ^ self::letters(known)).count_ones() as usize;
+            known.len().abs_diff(name.len()) <= most && differing <= 2 * most
+        })
+        .map(|known| (strsim::damerau_levenshtein(name, known), known))
+        .filter(|(distance, known)| *distance <= (known.len() / 3).max(1) && *distance < name.len())
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, known)| known)
+}
+
+/// The set of letters in a name.
+fn letters(name: &str) -> u32 {
+    name.bytes().filter(u8::is_ascii_lowercase).fold(0, |set, byte| set | 1 << (byte - b'a'))
 }

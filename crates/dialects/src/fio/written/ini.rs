@@ -9,7 +9,7 @@ use super::budget::Budget;
 use super::collect::{Collector, Raw};
 use super::variables::{self, Replaced};
 use crate::fio::outside::Include;
-use crate::fio::place::Place;
+use crate::fio::place::TextPlace;
 use crate::fio::section::Section;
 
 /// Files that include each other, at most.
@@ -19,7 +19,7 @@ const LINE: usize = 8190;
 const NAME: usize = 254;
 
 /// The jobs of a file, with what `collector` has globally.
-pub(super) fn read(
+pub(super) fn read_ini(
     name: &str,
     text: &str,
     include: Include<'_>,
@@ -52,19 +52,19 @@ impl File<'_> {
                 continue;
             }
             let text: Arc<str> = line.trim_end_matches(is_blank).into();
-            let place = Place { source: source.clone(), line: number + 1, text, span };
+            let place = TextPlace { source: source.clone(), line: number + 1, text, span };
             self.line(place, depth)?;
         }
         Ok(())
     }
 
-    fn line(&mut self, place: Place, depth: usize) -> Result<(), Error> {
+    fn line(&mut self, place: TextPlace, depth: usize) -> Result<(), Error> {
         let line = place.text.clone();
         let text = &line[place.span.clone()];
         if line.len() > LINE {
             let long = Error::syntax(format!("the line is longer than {LINE} bytes"), "split it");
             let text = "".into();
-            return Err(Place { text, span: 0..0, ..place }.mark(long));
+            return Err(TextPlace { text, span: 0..0, ..place }.mark(long));
         }
         if text.starts_with('[') {
             return self.section(place, depth);
@@ -84,7 +84,7 @@ impl File<'_> {
         }
     }
 
-    fn section(&mut self, place: Place, depth: usize) -> Result<(), Error> {
+    fn section(&mut self, place: TextPlace, depth: usize) -> Result<(), Error> {
         let text = &place.text[place.span.clone()];
         let refuse =
             |problem: String, advice: &str| Err(place.mark(Error::syntax(problem, advice)));
@@ -118,7 +118,7 @@ impl File<'_> {
         self.collector.add_all(std::mem::take(&mut self.pending))
     }
 
-    fn include(&mut self, place: &Place, name: &str, depth: usize) -> Result<(), Error> {
+    fn include(&mut self, place: &TextPlace, name: &str, depth: usize) -> Result<(), Error> {
         if depth + 1 > DEPTH {
             return Err(place.mark(Error::syntax(
                 format!("files include each other more than {DEPTH} deep"),
@@ -141,7 +141,7 @@ impl File<'_> {
         self.lines(&name.into(), &text, depth + 1)
     }
 
-    fn option(&mut self, place: Place) -> Result<(), Error> {
+    fn option(&mut self, place: TextPlace) -> Result<(), Error> {
         let Replaced { text: read, variables } = variables::replace(&place, self.include)?;
         let (line, from) = (place.text.clone(), place.span.start);
         let (name, value) = halves(&line[place.span.clone()]);

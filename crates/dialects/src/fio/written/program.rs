@@ -85,7 +85,7 @@ pub(super) static ALL: &[ProgramOption] = &{
 };
 
 /// By its whole name.
-pub(super) fn find(name: &str) -> Option<&'static ProgramOption> {
+pub(super) fn program_option(name: &str) -> Option<&'static ProgramOption> {
     ALL.iter().find(|option| option.name == name)
 }
 

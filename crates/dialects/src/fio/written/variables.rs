@@ -4,7 +4,7 @@
 use iotax_experiment::Error;
 
 use crate::fio::outside::{Machine, Outside};
-use crate::fio::place::Place;
+use crate::fio::place::TextPlace;
 use crate::fio::values;
 
 /// An option with nothing left to be put in.
@@ -15,7 +15,7 @@ pub(super) struct Replaced {
 }
 
 /// Replaces all of them in the option at `place`.
-pub(super) fn replace(place: &Place, outside: &dyn Outside) -> Result<Replaced, Error> {
+pub(super) fn replace(place: &TextPlace, outside: &dyn Outside) -> Result<Replaced, Error> {
     let written = &place.text[place.span.clone()];
     let mut variables = Vec::new();
     let text = environment(place, written, outside, &mut variables)?;
@@ -28,7 +28,7 @@ pub(super) fn replace(place: &Place, outside: &dyn Outside) -> Result<Replaced, 
 }
 
 fn environment(
-    place: &Place,
+    place: &TextPlace,
     written: &str,
     outside: &dyn Outside,
     variables: &mut Vec<String>,
@@ -51,7 +51,7 @@ fn environment(
 }
 
 /// fio puts nothing in its place, and goes on.
-fn unset(place: &Place, variable: &str) -> Error {
+fn unset(place: &TextPlace, variable: &str) -> Error {
     let name = variable.trim_matches(['$', '{', '}']);
     let error = Error::syntax(
         format!("`{variable}` is not set in the environment"),
@@ -62,7 +62,7 @@ fn unset(place: &Place, variable: &str) -> Error {
 
 /// The text with fio's keywords replaced; `None` if it has none.
 fn keywords(
-    place: &Place,
+    place: &TextPlace,
     text: &str,
     machine: Option<Machine>,
     variables: &mut Vec<String>,
@@ -89,7 +89,7 @@ fn keywords(
 }
 
 /// With a keyword in it, fio gives a value with a sign of arithmetic to `bc`.
-fn computed(place: &Place, text: String) -> Result<String, Error> {
+fn computed(place: &TextPlace, text: String) -> Result<String, Error> {
     let Some((name, value)) = text.split_once('=') else { return Ok(text) };
     if !text.contains(['+', '-', '*', '/']) || text.contains('\'') {
         return Ok(text);
@@ -103,7 +103,7 @@ fn computed(place: &Place, text: String) -> Result<String, Error> {
     }
 }
 
-fn marked(place: &Place, error: Error, part: &str) -> Error {
+fn marked(place: &TextPlace, error: Error, part: &str) -> Error {
     match place.text[place.span.clone()].find(part) {
         Some(at) => {
             let start = place.span.start + at;

@@ -2,6 +2,7 @@
 
 use quick_xml::events::BytesStart;
 
+use crate::importers::options::Options;
 use crate::importers::xml::Visitor;
 
 /// More targets or time spans than `DiskSpd` can have had threads for.
@@ -26,8 +27,8 @@ pub(super) struct Document {
 #[derive(Debug, Default)]
 pub(super) struct AskedSpan {
     /// Elements beside the targets, as written.
-    pub options: Vec<(String, String)>,
-    pub targets: Vec<Vec<(String, String)>>,
+    pub options: Options,
+    pub targets: Vec<Options>,
 }
 
 /// A time span as measured.
@@ -83,7 +84,7 @@ impl Visitor for Document {
             }
             ["Results", "Profile", "TimeSpans", "TimeSpan", "Targets", "Target"] => {
                 if let Some(span) = self.asked.last_mut() {
-                    push(&mut span.targets, Vec::new(), MAX_TARGETS, "targets")?;
+                    push(&mut span.targets, Options::default(), MAX_TARGETS, "targets")?;
                 }
             }
             ["Results", "Profile", "TimeSpans", "TimeSpan", "Targets", "Target", "Throughput"] => {
@@ -120,7 +121,7 @@ impl Visitor for Document {
                 if !matches!(*name, "Targets" | "Affinity") =>
             {
                 if let Some(span) = self.asked.last_mut() {
-                    push(&mut span.options, pair(name, text), MAX_BUCKETS, "options")?;
+                    push(&mut span.options.0, pair(name, text), MAX_BUCKETS, "options")?;
                 }
             }
             ["Results", "Profile", "TimeSpans", "TimeSpan", "Targets", "Target", name] => {
@@ -137,7 +138,7 @@ impl Visitor for Document {
 
 impl Document {
     fn asked_target(&mut self) -> Option<&mut Vec<(String, String)>> {
-        self.asked.last_mut()?.targets.last_mut()
+        self.asked.last_mut()?.targets.last_mut().map(|options| &mut options.0)
     }
 
     fn measured(&mut self, path: &[&str], text: &str) -> Result<(), String> {

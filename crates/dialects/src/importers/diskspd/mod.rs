@@ -13,6 +13,7 @@ use self::document::{AskedSpan, Bucket, Document, Span, Sums, TargetSums};
 use super::error::Error;
 use super::imported::Imported;
 use super::number::whole;
+use super::options::Options;
 use super::xml;
 
 /// Reads what `diskspd -Rxml` printed.
@@ -20,7 +21,7 @@ use super::xml;
 /// # Errors
 /// [`Error::DiskspdText`] for its output without `-Rxml`, [`Error::Xml`] with the line if it is not XML or not `DiskSpd`'s, [`Error::Nothing`] if it
 /// holds no figures.
-pub fn read(text: &str) -> Result<Imported, Error> {
+pub fn read_diskspd(text: &str) -> Result<Imported, Error> {
     if is_text(text) {
         return Err(Error::DiskspdText);
     }
@@ -95,14 +96,11 @@ fn job(
     name: String,
     span: &Span,
     target: &TargetSums,
-    options: &[(String, String)],
+    options: &Options,
     active_ns: u64,
     buckets: &[Bucket],
 ) -> JobRecord {
-    let number = |option: &str| -> Option<u32> {
-        let found = options.iter().find(|(name, _)| name == option)?;
-        found.1.parse().ok()
-    };
+    let number = |option| options.value(option)?.parse().ok();
     let of_span = span.threads.and_then(|n| u32::try_from(n).ok());
     JobRecord {
         name,
@@ -161,12 +159,12 @@ fn both(target: &TargetSums, buckets: &[Bucket]) -> Option<LatencySummary> {
 }
 
 /// What was asked of a target, in fio's words and units.
-fn options(asked: &AskedSpan, target: &TargetSums, index: usize) -> Vec<(String, String)> {
-    let is_same = |options: &&Vec<(String, String)>| value(options, "Path") == Some(&target.path);
+fn options(asked: &AskedSpan, target: &TargetSums, index: usize) -> Options {
+    let is_same = |options: &&Options| options.value("Path") == Some(&target.path);
     let of_target = asked.targets.iter().find(is_same).or_else(|| asked.targets.get(index));
-    let Some(of_target) = of_target else { return Vec::new() };
-    let written = |name: &str| value(of_target, name).filter(|value| !value.is_empty());
-    let of_span = |name: &str| value(&asked.options, name).filter(|value| !value.is_empty());
+    let Some(of_target) = of_target else { return Options::default() };
+    let written = |name: &str| of_target.value(name).filter(|value| !value.is_empty());
+    let of_span = |name: &str| asked.options.value(name).filter(|value| !value.is_empty());
     let counted = |text: Option<&str>| text.filter(|text| *text != "0").map(str::to_owned);
     let is_set = |name: &str| (written(name) == Some("true")).then(|| "1".to_owned());
     let writes: Option<u32> = written("WriteRatio").and_then(|percent| percent.parse().ok());
@@ -209,10 +207,6 @@ fn access(is_random: bool, write_percent: u32) -> &'static str {
         (false, 100) => "write",
         (false, _) => "rw",
     }
-}
-
-fn value<'a>(options: &'a [(String, String)], name: &str) -> Option<&'a str> {
-    options.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
 }
 
 /// `2024/06/03 12:30:00 UTC` as RFC 3339; `None` for anything else.

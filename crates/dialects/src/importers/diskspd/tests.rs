@@ -12,13 +12,13 @@ fn iops(job: &JobRecord) -> f64 {
     (job.read.ios + job.write.ios) as f64 * 1e9 / job.active_ns as f64
 }
 
-fn shown(options: &[(String, String)]) -> String {
-    options.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
+fn shown(options: &Options) -> String {
+    options.0.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
 }
 
 #[test]
 fn a_plain_run_has_rate_latency_series_and_options() {
-    let result = read(BEFORE).unwrap();
+    let result = read_diskspd(BEFORE).unwrap();
     assert_eq!(result.tool, "DiskSpd 2.2.0");
     assert_eq!(result.started.as_deref(), Some("2024-06-10T09:00:00Z"));
     assert_eq!((result.window_ns, result.jobs.len()), (10_000_000_000, 1));
@@ -40,7 +40,7 @@ fn a_plain_run_has_rate_latency_series_and_options() {
 
 #[test]
 fn each_target_of_each_time_span_is_a_job() {
-    let result = read(TWO).unwrap();
+    let result = read_diskspd(TWO).unwrap();
     let jobs: Vec<_> = result
         .jobs
         .iter()
@@ -68,14 +68,14 @@ fn each_target_of_each_time_span_is_a_job() {
 
 #[test]
 fn without_latencies_there_is_no_summary() {
-    let result = read(WITHOUT).unwrap();
+    let result = read_diskspd(WITHOUT).unwrap();
     assert_eq!(result.jobs[0].read.summary, None);
     assert!((iops(&result.jobs[0]) - 20_000.0).abs() < 1.0);
 }
 
 #[test]
 fn what_is_no_result_says_what_was_expected() {
-    let error = |text: &str| read(text).unwrap_err().to_string();
+    let error = |text: &str| read_diskspd(text).unwrap_err().to_string();
     assert_snapshot!(error(INTERRUPTED), @"it holds no measurement of DiskSpd: The test was interrupted before the measurements began. No results are displayed.");
     assert_snapshot!(error("<html>\n</html>"), @"line 1: its first element is <html>, and <Results> was expected; DiskSpd's results in XML are what diskspd -Rxml prints");
     assert_snapshot!(error("<Results>\n"), @"line 2: it ends within <Results>: the file was cut off; DiskSpd's results in XML are what diskspd -Rxml prints");
@@ -88,7 +88,7 @@ fn what_is_no_result_says_what_was_expected() {
 #[test]
 fn a_deviation_of_nothing_is_no_reason_to_refuse_a_file() {
     let text = BEFORE.replace("<ReadLatencyStdev>0.750<", "<ReadLatencyStdev>-nan(ind)<");
-    assert!(read(&text).unwrap().jobs[0].read.summary.is_some());
+    assert!(read_diskspd(&text).unwrap().jobs[0].read.summary.is_some());
 }
 
 proptest! {
@@ -96,8 +96,8 @@ proptest! {
     fn no_part_of_a_file_panics(start in 0..20_000_usize, length in 0..2_000_usize, with in "[<>/&;\"= a0-9.-]{0,12}") {
         let start = start.min(BEFORE.len());
         let end = (start + length).min(BEFORE.len());
-        let _ = read(&format!("{}{with}{}", &BEFORE[..start], &BEFORE[end..]));
-        let _ = read(&BEFORE[..start]);
+        let _ = read_diskspd(&format!("{}{with}{}", &BEFORE[..start], &BEFORE[end..]));
+        let _ = read_diskspd(&BEFORE[..start]);
     }
 }
 
@@ -124,17 +124,17 @@ fn percentiles_of_reads_and_writes_together_are_kept() {
         bucket("99", "2.0", "9.0", "8.0"),
         bucket("100", "4.0", "20.0", "20.0"),
     );
-    let result = read(&text).unwrap();
+    let result = read_diskspd(&text).unwrap();
     let both = result.jobs[0].both.as_ref().unwrap();
     assert!((both.mean_ns - 2_500_000.0).abs() < 1.0, "{}", both.mean_ns);
     assert_eq!((both.min_ns, both.max_ns), (Some(100_000), Some(20_000_000)));
     assert_eq!(both.quantiles, [(0.99, 8_000_000)]);
     // Of a job that only reads, the reads are all there is.
-    assert_eq!(read(BEFORE).unwrap().jobs[0].both, None);
+    assert_eq!(read_diskspd(BEFORE).unwrap().jobs[0].both, None);
 }
 
 #[test]
 fn output_for_people_is_told_from_a_result() {
     let text = "\r\nCommand Line: diskspd.exe -b4K -d10 x.dat\r\n\r\nInput parameters:\r\n\r\n\ttimespan:   1\r\n";
-    assert_snapshot!(read(text).unwrap_err(), @"this is DiskSpd's text output, which rounds and leaves out; run it again with -Rxml, and keep what it prints");
+    assert_snapshot!(read_diskspd(text).unwrap_err(), @"this is DiskSpd's text output, which rounds and leaves out; run it again with -Rxml, and keep what it prints");
 }

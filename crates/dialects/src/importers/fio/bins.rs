@@ -10,11 +10,11 @@ const BITS: u32 = 6;
 const LONGEST_NS: u64 = 3_600_000_000_000;
 
 /// Bins as middles in nanoseconds, ascending, and counts. `unit_ns` is what fio measured in.
-pub(super) fn read(
+pub(super) fn read_bins(
     latency: &RawLatency,
     unit_ns: u64,
     job: &str,
-    field: &dyn Fn() -> String,
+    field: &str,
 ) -> Result<Vec<(u64, u64)>, Error> {
     // fio 2.2.12 to 2.19 name buckets by index, and say by three members how to understand it.
     let by_index = latency.bins.0.iter().any(|(key, _)| key.starts_with("FIO_IO_U_PLAT_"));
@@ -32,9 +32,9 @@ pub(super) fn read(
         let Some(middle_ns) = middle_ns else {
             let why = "a bucket of less than an hour";
             let (job, value) = (job.to_owned(), format!("{key:?}"));
-            return Err(Error::Number { job, field: field(), value, expected: why });
+            return Err(Error::Number { job, field: field.to_owned(), value, expected: why });
         };
-        let count = count.count(job, || format!("{}.{key:?}", field()))?.unwrap_or(0);
+        let count = count.count(job, format_args!("{field}.{key:?}"))?.unwrap_or(0);
         if count > 0 {
             bins.push((middle_ns, count));
         }
@@ -43,7 +43,7 @@ pub(super) fn read(
     let total = bins.iter().try_fold(0u64, |sum, (_, n)| sum.checked_add(*n)).unwrap_or(u64::MAX);
     if total > MOST {
         let number = Number::Whole(total);
-        return Err(number.wrong(job, field(), "at most 9 * 10^15 in all"));
+        return Err(number.wrong(job, field, "at most 9 * 10^15 in all"));
     }
     Ok(bins)
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::importers::error::Error;
-use crate::importers::tidy::tidy;
+use crate::importers::json::tidy;
 
 /// Lines beside the JSON that are kept: the normal report may stand there too.
 const MOST_LINES: usize = 20;

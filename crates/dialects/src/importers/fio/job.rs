@@ -18,15 +18,14 @@ const SHORT_MS: u64 = 10;
 
 /// Reads one entry of `jobs`; what has no place goes to `notes`. `threads` is how many threads
 /// fio has put together in it.
-pub(super) fn read(
+pub(super) fn read_job(
     raw: &RawJob,
     threads: u32,
     notes: &mut Vec<String>,
 ) -> Result<JobRecord, Error> {
     let name = &raw.jobname;
-    let count = |number: Number, field: &str| {
-        number.count(name, || field.to_owned()).map(Option::unwrap_or_default)
-    };
+    let count =
+        |number: Number, field: &str| number.count(name, field).map(Option::unwrap_or_default);
     let (read, write) = directions(raw, notes)?;
     let trim = direction(&raw.trim, name, "trim", notes)?;
     let parts = [&raw.read, &raw.write, &raw.trim, &raw.mixed];
@@ -40,7 +39,7 @@ pub(super) fn read(
         ms => ms,
     };
     let cpu_ns = |percent: Number, field: &str| -> Result<u64, Error> {
-        let percent = percent.positive(name, || field.to_owned())?.unwrap_or(0.0);
+        let percent = percent.positive(name, field)?.unwrap_or(0.0);
         Ok(whole(percent / 100.0 * total_ms as f64 * 1e6).min(MOST))
     };
     let (sync, sync_summary) = sync(raw)?;
@@ -76,8 +75,8 @@ pub(super) fn read(
 /// How long a direction ran: to the millisecond, and of a short one as exactly as its rate tells.
 fn active_ns(raw: &RawDirection, job: &str, part: &str) -> Result<u64, Error> {
     let ms = runtime_ms(raw.runtime, job, part)?;
-    let ios = raw.total_ios.count(job, || format!("{part}.total_ios"))?.unwrap_or(0);
-    let per_s = raw.iops.positive(job, || format!("{part}.iops"))?.unwrap_or(0.0);
+    let ios = raw.total_ios.count(job, format_args!("{part}.total_ios"))?.unwrap_or(0);
+    let per_s = raw.iops.positive(job, format_args!("{part}.iops"))?.unwrap_or(0.0);
     if ms >= SHORT_MS || ios == 0 || per_s == 0.0 {
         return Ok(ms * MS_NS);
     }
@@ -86,15 +85,15 @@ fn active_ns(raw: &RawDirection, job: &str, part: &str) -> Result<u64, Error> {
 }
 
 fn runtime_ms(number: Number, job: &str, part: &str) -> Result<u64, Error> {
-    let field = || format!("{part}.runtime");
-    match number.count(job, field)? {
-        Some(ms) if ms > LONGEST_MS => Err(number.wrong(job, field(), "less than ten years")),
+    let field = format!("{part}.runtime");
+    match number.count(job, &field)? {
+        Some(ms) if ms > LONGEST_MS => Err(number.wrong(job, field, "less than ten years")),
         ms => Ok(ms.unwrap_or(0)),
     }
 }
 
 fn first_error(raw: &RawJob) -> Result<Option<String>, Error> {
-    let code = raw.error.count(&raw.jobname, || "error".to_owned())?.unwrap_or(0);
+    let code = raw.error.count(&raw.jobname, "error")?.unwrap_or(0);
     Ok((code > 0).then(|| match i32::try_from(code) {
         Ok(code) => format!("fio: {}", io::Error::from_raw_os_error(code)),
         Err(_) => format!("fio: error {code}"),
@@ -128,12 +127,12 @@ fn direction(
     part: &str,
     notes: &mut Vec<String>,
 ) -> Result<DirectionRecord, Error> {
-    let count = |number: Number, field: &str| number.count(job, || format!("{part}.{field}"));
+    let count = |number: Number, field: &str| number.count(job, format_args!("{part}.{field}"));
     let ios = if let Some(ios) = count(raw.total_ios, "total_ios")? {
         ios
     } else {
         // fio before 2.1.14 gives the rate alone.
-        let iops = raw.iops.positive(job, || format!("{part}.iops"))?.unwrap_or(0.0);
+        let iops = raw.iops.positive(job, format_args!("{part}.iops"))?.unwrap_or(0.0);
         let ms = runtime_ms(raw.runtime, job, part)?;
         whole(iops * ms as f64 / 1e3).min(MOST)
     };
@@ -143,7 +142,7 @@ fn direction(
     let bytes = if is_kib { io_bytes.saturating_mul(1024) } else { io_bytes };
     let mut record = DirectionRecord {
         ios,
-        bytes: Number::Whole(bytes).count(job, || format!("{part}.io_bytes"))?.unwrap_or(0),
+        bytes: Number::Whole(bytes).count(job, format_args!("{part}.io_bytes"))?.unwrap_or(0),
         short_ios: count(raw.short_ios, "short_ios")?.unwrap_or(0),
         service: LatencyHistogram::empty(),
         ..DirectionRecord::default()
@@ -152,9 +151,8 @@ fn direction(
         return Ok(record);
     }
     let Some(chosen) = chosen(raw) else { return Ok(record) };
-    record.fio_bins = bins::read(chosen.latency, chosen.unit_ns, job, &|| {
-        format!("{part}.{}.bins", chosen.name)
-    })?;
+    let field = format!("{part}.{}.bins", chosen.name);
+    record.fio_bins = bins::read_bins(chosen.latency, chosen.unit_ns, job, &field)?;
     record.service = histogram(&record.fio_bins);
     record.summary = Some(summary(&chosen, job, part)?);
     if chosen.is_total {
@@ -190,33 +188,39 @@ fn chosen(raw: &RawDirection) -> Option<Chosen<'_>> {
     };
     there()
         .find(|chosen| !chosen.latency.bins.0.is_empty())
-        .or_else(|| there().find(|chosen| chosen.latency.percentile.0.iter().any(is_real)))
+        .or_else(|| there().find(|chosen| chosen.latency.has_percentiles()))
         .or_else(|| there().next())
 }
 
 /// Without (`disable_clat=1`), all of it is 0.
 fn is_measured(latency: &RawLatency) -> bool {
-    let is_told = !latency.bins.0.is_empty() || latency.percentile.0.iter().any(is_real);
+    let is_told = !latency.bins.0.is_empty() || latency.has_percentiles();
     is_told || latency.max.float().is_some_and(|max| max > 0.0)
 }
 
+impl RawLatency {
+    fn has_percentiles(&self) -> bool {
+        self.percentile.0.iter().any(|(key, value)| is_real(key, *value))
+    }
+}
+
 /// Versions before 3.4 fill up the percentiles with `"0.00" : 0`.
-fn is_real((key, value): &(String, Number)) -> bool {
-    !(key == "0.00" && *value == Number::Whole(0))
+fn is_real(key: &str, value: Number) -> bool {
+    !(key == "0.00" && value == Number::Whole(0))
 }
 
 fn summary(chosen: &Chosen<'_>, job: &str, part: &str) -> Result<LatencySummary, Error> {
     let Chosen { latency, unit_ns, name, .. } = chosen;
     let field = |member: &str| format!("{part}.{name}.{member}");
     let ns = |number: Number, member: &str| -> Result<Option<u64>, Error> {
-        let units = number.count(job, || field(member))?;
+        let units = number.count(job, field(member))?;
         Ok(units.map(|units| units.saturating_mul(*unit_ns)))
     };
     let float_ns = |number: Number, member: &str| -> Result<Option<f64>, Error> {
-        Ok(number.positive(job, || field(member))?.map(|units| units * *unit_ns as f64))
+        Ok(number.positive(job, field(member))?.map(|units| units * *unit_ns as f64))
     };
     let mut quantiles = Vec::new();
-    for (key, value) in latency.percentile.0.iter().filter(|pair| is_real(pair)) {
+    for (key, value) in latency.percentile.0.iter().filter(|(key, value)| is_real(key, *value)) {
         let percent = key.parse().ok().filter(|percent| (0.0..=100.0).contains(percent));
         let Some(percent): Option<f64> = percent else {
             let (job, value) = (job.to_owned(), format!("{key:?}"));
@@ -241,8 +245,8 @@ fn summary(chosen: &Chosen<'_>, job: &str, part: &str) -> Result<LatencySummary,
 fn sync(raw: &RawJob) -> Result<(LatencyHistogram, Option<(u64, LatencySummary)>), Error> {
     let name = &raw.jobname;
     let Some(latency) = &raw.sync.lat_ns else { return Ok((LatencyHistogram::empty(), None)) };
-    let bins = bins::read(latency, 1, name, &|| "sync.lat_ns.bins".to_owned())?;
-    let samples = latency.samples.count(name, || "sync.lat_ns.N".to_owned())?.unwrap_or(0);
+    let bins = bins::read_bins(latency, 1, name, "sync.lat_ns.bins")?;
+    let samples = latency.samples.count(name, "sync.lat_ns.N")?.unwrap_or(0);
     if !bins.is_empty() || samples == 0 {
         return Ok((histogram(&bins), None));
     }

@@ -9,13 +9,12 @@ use super::raw::{Global, RawJob};
 use crate::importers::error::Error;
 use crate::importers::imported::Imported;
 use crate::importers::number::MOST;
+use crate::importers::options::Options;
 
 /// Names of jobs that are told apart; each may cost some 800 KB of histograms.
 pub(super) const MOST_JOBS: usize = 512;
 /// Warnings that are kept: each job may bring some.
 const MOST_WARNINGS: usize = 64;
-
-type Options = [(String, String)];
 
 /// Adds all of `raws` to `imported`, clones merged.
 pub(super) fn into(
@@ -31,11 +30,11 @@ pub(super) fn into(
     for raw in raws {
         let group = group(&raw)?;
         let cloned = copies[&key(&raw, group)] > 1;
-        let options: Vec<_> = global.of(&raw).iter().chain(&raw.options.0).cloned().collect();
+        let options = global.with(&raw);
         // Without clones beside it, an entry has all threads of the job (group_reporting).
         let threads = if cloned { 1 } else { number(&options, "numjobs") };
-        let mut record = job::read(&raw, threads, &mut imported.warnings)?;
-        value(&options, "ioengine").unwrap_or("psync").clone_into(&mut record.engine);
+        let mut record = job::read_job(&raw, threads, &mut imported.warnings)?;
+        options.value("ioengine").unwrap_or("psync").clone_into(&mut record.engine);
         record.queue_depth = depth(&options);
         let own = u64::from(record.threads) * u64::from(record.queue_depth);
         let own = Some(own).filter(|own| *own > 0);
@@ -82,9 +81,8 @@ fn copies(raws: &[RawJob]) -> HashMap<Key, u32> {
 }
 
 fn group(raw: &RawJob) -> Result<u32, Error> {
-    let group = raw.groupid.count(&raw.jobname, || "groupid".to_owned())?.unwrap_or(0);
-    u32::try_from(group)
-        .map_err(|_| raw.groupid.wrong(&raw.jobname, "groupid".to_owned(), "a small number"))
+    let group = raw.groupid.count(&raw.jobname, "groupid")?.unwrap_or(0);
+    u32::try_from(group).map_err(|_| raw.groupid.wrong(&raw.jobname, "groupid", "a small number"))
 }
 
 /// Engines that wait for each I/O: fio takes an `iodepth` for them, and uses 1.
@@ -95,7 +93,7 @@ fn is_sync(engine: &str) -> bool {
 /// Queue depth; 0 where the result does not say. Without both options fio has used its defaults, or
 /// the file lacks options: nobody knows.
 fn depth(options: &Options) -> u32 {
-    match (value(options, "ioengine"), value(options, "iodepth")) {
+    match (options.value("ioengine"), options.value("iodepth")) {
         (Some(engine), _) if is_sync(engine) => 1,
         (None, Some(_)) => 1,
         (_, Some(_)) => number(options, "iodepth"),
@@ -103,14 +101,9 @@ fn depth(options: &Options) -> u32 {
     }
 }
 
-/// The last of an option counts, as in fio.
-pub(super) fn value<'a>(options: &'a Options, name: &str) -> Option<&'a str> {
-    options.iter().rev().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
-}
-
 /// Between 1 and what fio takes at most (65536 for `iodepth`; fewer for `numjobs`).
 fn number(options: &Options, name: &str) -> u32 {
-    value(options, name).and_then(|text| text.parse().ok()).unwrap_or(1).clamp(1, 65_536)
+    options.value(name).and_then(|text| text.parse().ok()).unwrap_or(1).clamp(1, 65_536)
 }
 
 /// fio allows jobs of one name; a record does not.
@@ -227,7 +220,7 @@ mod tests {
     fn a_depth_that_is_not_told_is_not_known() {
         let of = |options: &[(&str, &str)]| {
             let owned = options.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
-            depth(&owned.collect::<Vec<_>>())
+            depth(&owned.collect())
         };
         assert_eq!(of(&[]), 0);
         assert_eq!(of(&[("ioengine", "libaio"), ("rw", "randread")]), 0);

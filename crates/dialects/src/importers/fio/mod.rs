@@ -29,7 +29,6 @@ mod document;
 mod interim;
 mod job;
 mod merge;
-mod phases;
 mod raw;
 
 use jiff::Timestamp;
@@ -48,7 +47,7 @@ const LONGEST_BYTES: usize = 64 << 20;
 ///
 /// # Errors
 /// One of [`Error`], with the line or the field that is wrong.
-pub fn read(text: &str) -> Result<Imported, Error> {
+pub fn read_fio(text: &str) -> Result<Imported, Error> {
     if text.len() > LONGEST_BYTES {
         return Err(Error::TooLong { bytes: text.len(), limit: LONGEST_BYTES });
     }
@@ -66,7 +65,7 @@ pub fn read(text: &str) -> Result<Imported, Error> {
         return Err(Error::NoJobs);
     }
     if let Some(run) = &iotax {
-        phases::name(&mut jobs, run);
+        name_as_recorded(&mut jobs, run);
     }
     let tool = match version.strip_prefix("iotax-") {
         Some(own) => format!("iotax {own}"),
@@ -116,6 +115,31 @@ fn started(root: &Root) -> Option<String> {
     })?;
     let start = Timestamp::from_second(i64::try_from(ms / 1000).ok()?).ok()?;
     Some(start.to_string())
+}
+
+/// Names of the jobs in what `iotax run --format json` prints: those that they have in its record.
+/// Jobs of several phases may have one name: they are no clones of each other. A phase of one job
+/// gives it its own name, others keep theirs unless another phase has a job of that name.
+fn name_as_recorded(jobs: &mut [RawJob], run: &RawRun) {
+    let phases = if run.phases.is_empty() { std::slice::from_ref(run) } else { &run.phases };
+    let count = |phase: &RawRun| 1 + phase.arms.first().map_or(0, |arm| arm.other_jobs.len());
+    let of_phase: Vec<(&str, usize)> =
+        phases.iter().map(|phase| (phase.workload.as_str(), count(phase))).collect();
+    if of_phase.iter().map(|(_, count)| count).sum::<usize>() != jobs.len() {
+        return; // It is none of ours, or of a version that says it otherwise.
+    }
+    let written: Vec<String> = jobs.iter().map(|job| job.jobname.clone()).collect();
+    let mut jobs = jobs.iter_mut();
+    for (workload, count) in of_phase {
+        for job in jobs.by_ref().take(count) {
+            let is_alone = written.iter().filter(|name| **name == job.jobname).count() == 1;
+            if count == 1 && !workload.is_empty() {
+                workload.clone_into(&mut job.jobname);
+            } else if !is_alone {
+                job.jobname = format!("{workload} {}", job.jobname);
+            }
+        }
+    }
 }
 
 #[cfg(test)]

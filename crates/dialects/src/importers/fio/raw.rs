@@ -3,12 +3,15 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::{self, IgnoredAny, MapAccess, SeqAccess};
+use serde::de::{self, Error as _, IgnoredAny, MapAccess, SeqAccess};
 use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 
 use super::document::Document;
 use crate::importers::error::Error;
+use crate::importers::json;
 use crate::importers::number::Number;
+use crate::importers::options::Options;
 
 #[derive(Deserialize, Default)]
 #[serde(default, expecting = "an object, as fio writes it")]
@@ -111,8 +114,8 @@ pub(super) struct RawLatency {
 pub(super) struct Global(Vec<Options>);
 
 impl Global {
-    /// Those of the server that a job ran on.
-    pub(super) fn of(&self, job: &RawJob) -> &[(String, String)] {
+    /// Those of the server that a job ran on, and the job's own behind them.
+    pub(super) fn with(&self, job: &RawJob) -> Options {
         let is_its_own = |options: &&Options| {
             let says = |name: &str, value: &str| {
                 options.0.iter().all(|(key, known)| key != name || known == value)
@@ -122,7 +125,8 @@ impl Global {
         };
         let all = &self.0;
         let found = all.iter().find(is_its_own).or(if all.len() == 1 { all.first() } else { None });
-        found.map_or(&[], |options| &options.0)
+        let of_server = found.into_iter().flat_map(|options| &options.0);
+        of_server.chain(&job.options.0).cloned().collect()
     }
 }
 
@@ -155,37 +159,19 @@ impl<'de> Deserialize<'de> for Global {
     }
 }
 
-/// Names and values of options, in their order.
-#[derive(Default)]
-pub(super) struct Options(pub Vec<(String, String)>);
-
-/// A value of an option: fio writes texts, and a number for a server's port.
-struct Text(String);
-
-impl<'de> Deserialize<'de> for Text {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        Ok(Self(match Scalar::deserialize(from)? {
-            Scalar::Text(text) => text,
-            Scalar::Number(number) => number.to_string(),
-            Scalar::Switch(switch) => u8::from(switch).to_string(),
-            Scalar::Nothing => String::new(),
-        }))
-    }
-}
-
-#[derive(Deserialize)]
-#[serde(untagged, expecting = "a text or a number")]
-enum Scalar {
-    Text(String),
-    Number(serde_json::Number),
-    Switch(bool),
-    Nothing,
-}
-
 impl<'de> Deserialize<'de> for Options {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let Pairs(pairs) = Pairs::<Text>::deserialize(from)?;
-        Ok(Self(pairs.into_iter().map(|(name, Text(value))| (name, value)).collect()))
+        // fio writes texts, and a number for a server's port.
+        let text = |value| match value {
+            Value::String(text) => Ok(text),
+            Value::Number(number) => Ok(number.to_string()),
+            Value::Bool(switch) => Ok(u8::from(switch).to_string()),
+            Value::Null => Ok(String::new()),
+            Value::Array(_) | Value::Object(_) => Err(D::Error::custom("a text or a number")),
+        };
+        let Pairs(pairs) = Pairs::<Value>::deserialize(from)?;
+        let texts = pairs.into_iter().map(|(name, value)| Ok((name, text(value)?)));
+        Ok(Self(texts.collect::<Result<_, _>>()?))
     }
 }
 
@@ -223,11 +209,5 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Pairs<T> {
 }
 
 pub(super) fn parse(document: &Document<'_>) -> Result<Root, Error> {
-    serde_json::from_str(&document.json).map_err(|error| {
-        let said = error.to_string();
-        // The parser counts lines from the start of the document and says so at the end.
-        let why = said.rsplit_once(" at line ").map_or(said.as_str(), |(why, _)| why);
-        let line = document.line + error.line().saturating_sub(1);
-        Error::Json { line, column: error.column(), why: why.to_owned() }
-    })
+    serde_json::from_str(&document.json).map_err(|error| json::broken(&error, document.line))
 }

@@ -5,7 +5,7 @@ use super::merge::MOST_JOBS;
 use super::*;
 
 fn wrong(text: &str) -> String {
-    read(text).unwrap_err().to_string()
+    read_fio(text).unwrap_err().to_string()
 }
 
 /// A result with one job, whose members follow its name.
@@ -16,7 +16,7 @@ fn with(members: &str) -> String {
 }
 
 fn read_of(members: &str) -> DirectionRecord {
-    read(&with(&format!("\"read\" : {{{members}}}"))).unwrap().jobs.remove(0).read
+    read_fio(&with(&format!("\"read\" : {{{members}}}"))).unwrap().jobs.remove(0).read
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn usec_of_version_2_become_nanoseconds() {
 fn jobs_of_one_name_in_different_groups_stay_apart() {
     let text = r#"{"fio version" : "fio-3.33", "jobs" : [
         {"jobname" : "a", "groupid" : 0}, {"jobname" : "a", "groupid" : 1}]}"#;
-    let imported = read(text).unwrap();
+    let imported = read_fio(text).unwrap();
     let names: Vec<_> = imported.jobs.iter().map(|job| job.name.as_str()).collect();
     assert_eq!((names, imported.groups), (vec!["a", "a #2"], vec![0, 1]));
 }
@@ -115,7 +115,7 @@ fn clients_are_threads_and_their_sum_is_not_counted_again() {
         {"jobname" : "a", "hostname" : "x", "read" : {"total_ios" : 1}},
         {"jobname" : "a", "hostname" : "y", "read" : {"total_ios" : 2}},
         {"jobname" : "All clients", "read" : {"total_ios" : 3}}]}"#;
-    let imported = read(text).unwrap();
+    let imported = read_fio(text).unwrap();
     assert_eq!(
         (imported.jobs.len(), imported.jobs[0].threads, imported.jobs[0].read.ios),
         (1, 2, 3)
@@ -127,12 +127,12 @@ const CLIENTS: &str = include_str!("../../../tests/fixtures/fio/fio-3.41-clients
 /// fio from 3.39 on: the options of all jobs are a list, an object for each server.
 #[test]
 fn a_client_of_the_newest_fio_is_read() {
-    let imported = read(CLIENTS).unwrap();
+    let imported = read_fio(CLIENTS).unwrap();
     let [job] = imported.jobs.as_slice() else { panic!("{:?}", imported.jobs) };
     assert_eq!((job.name.as_str(), job.threads, job.read.ios), ("j", 4, 870_552));
     let iops = job.read.ios as f64 / (job.active_ns as f64 / 1e9);
     assert!((iops - 217_638.0).abs() < 1.0, "{iops}");
-    let option = |name: &str| imported.options[0].iter().find(|(key, _)| key == name).cloned();
+    let option = |name: &str| imported.options[0].0.iter().find(|(key, _)| key == name).cloned();
     assert_eq!(option("bs").unwrap().1, "4k");
     let warnings = imported.warnings.join("\n");
     assert!(
@@ -154,7 +154,7 @@ fn clients(global: &str, jobs: &[String]) -> iotax_record::JobRecord {
     let text = format!(
         "{{\"fio version\": \"fio-3.41\", \"global options\": {global}, \"client_stats\": [{jobs}]}}"
     );
-    read(&text).unwrap().jobs.remove(0)
+    read_fio(&text).unwrap().jobs.remove(0)
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn clients_together_have_the_sum_of_their_depths_in_flight() {
 fn an_interim_snapshot_is_warned_of() {
     let warned = |options: &str, read: &str| {
         let members = format!("\"job options\" : {{{options}}}, \"read\" : {{{read}}}");
-        super::read(&with(&members)).unwrap().warnings.join("\n")
+        super::read_fio(&with(&members)).unwrap().warnings.join("\n")
     };
     let ran = "\"total_ios\" : 10, \"io_bytes\" : 40960, \"runtime\" : 1900";
     insta::assert_snapshot!(warned("\"runtime\" : \"60\", \"size\" : \"1g\"", ran), @"job a ran for 1.9 s of 60 s (runtime): this is an interim snapshot of --status-interval, or fio ended early; of a run that is over, the last result counts");
@@ -200,7 +200,7 @@ fn an_interim_snapshot_is_warned_of() {
         assert_eq!(warned(complete, ran), "", "{complete}");
     }
     let whole = include_str!("../../../tests/fixtures/fio/fio-3.33-status-interval.json");
-    let of = |text: &str| read(text).unwrap().warnings.join("\n");
+    let of = |text: &str| read_fio(text).unwrap().warnings.join("\n");
     assert_eq!(of(whole), "");
     let at = |n: usize| whole.match_indices("\n}\n").nth(n).unwrap().0 + 3;
     insta::assert_snapshot!(of(&whole[..at(0)]), @"job paced ran for 0.9 s of 3 s (runtime): this is an interim snapshot of --status-interval, or fio ended early; of a run that is over, the last result counts");
@@ -230,7 +230,7 @@ proptest! {
         };
         let result = |jobs: &str| {
             let text = format!("{{\"fio version\" : \"fio-3.33\", \"jobs\" : [{jobs}]}}");
-            read(&text).unwrap().jobs.remove(0).read
+            read_fio(&text).unwrap().jobs.remove(0).read
         };
         let both: Vec<_> = a.iter().chain(&b).copied().collect();
         let merged = result(&format!("{}, {}", one(&a), one(&b)));
@@ -245,8 +245,8 @@ proptest! {
 
     #[test]
     fn no_text_makes_it_panic(text in "[{}\\[\\]\":,a0-9. \n-]{0,80}") {
-        let _ = read(&text);
-        let _ = read(&with(&text));
+        let _ = read_fio(&text);
+        let _ = read_fio(&with(&text));
     }
 }
 
@@ -257,7 +257,7 @@ fn a_run_of_less_than_a_millisecond_lasted_as_long_as_its_rate_tells() {
             "{{\"fio version\": \"iotax-0.1.0\", \"jobs\": [{{\"jobname\": \"j\", \"read\": \
              {{\"total_ios\": {ios}, \"iops\": {iops:.6}, \"runtime\": {ms}}}}}]}}"
         );
-        read(&text).unwrap().jobs[0].active_ns
+        read_fio(&text).unwrap().jobs[0].active_ns
     };
     assert_eq!(active_ns(4096, 4096.0 / 600e-6, 0), 600_000);
     assert_eq!(active_ns(4096, 4096.0 / 2.4e-3, 2), 2_400_000);

@@ -4,17 +4,16 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{self, DeserializeOwned, MapAccess, SeqAccess};
+use serde::de::{self, MapAccess, SeqAccess};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use super::raw::Root;
 use crate::importers::error::Error;
-use crate::importers::json;
-use crate::importers::tidy::tidy;
+use crate::importers::json::{self, tidy};
 
 /// The result, and whether more follows it.
-pub(super) fn read(text: &str) -> Result<(Root, bool), Error> {
+pub(super) fn read_root(text: &str) -> Result<(Root, bool), Error> {
     let start = text.find('{').unwrap_or(text.len());
     let text = match tidy(&text[start..]) {
         Cow::Borrowed(_) => Cow::Borrowed(text),
@@ -22,7 +21,11 @@ pub(super) fn read(text: &str) -> Result<(Root, bool), Error> {
     };
     let (root, rest) = match json::first::<Root>(&text, '{') {
         Ok(found) => found,
-        Err(Error::Json { why, .. }) if why.starts_with("duplicate field") => twice(&text)?,
+        // iperf3 3.7 gives the sums of both directions the same names.
+        Err(Error::Json { why, .. }) if why.starts_with("duplicate field") => {
+            let (Twice(value), rest) = json::first(&text, '{')?;
+            (put_together(&value)?, rest)
+        }
         Err(error) => return Err(error),
     };
     if root.event.is_some() {
@@ -31,12 +34,9 @@ pub(super) fn read(text: &str) -> Result<(Root, bool), Error> {
     Ok((root, rest.contains('{')))
 }
 
-/// iperf3 3.7 gives the sums of both directions the same names.
-fn twice<T: DeserializeOwned>(text: &str) -> Result<(T, &str), Error> {
-    let (Twice(value), rest) = json::first::<Twice>(text, '{')?;
-    let read = serde_json::from_value(value);
-    let root = read.map_err(|error| Error::Json { line: 1, column: 1, why: error.to_string() })?;
-    Ok((root, rest))
+/// What was put together of several parts. As a text, so that there is one reader of results.
+fn put_together(value: &Value) -> Result<Root, Error> {
+    json::first(&value.to_string(), '{').map(|(root, _)| root)
 }
 
 /// A line of `--json-stream` (3.17).
@@ -70,11 +70,7 @@ fn of_events(text: &str) -> Result<Root, Error> {
         }
     }
     whole.insert("intervals".to_owned(), Value::Array(intervals));
-    serde_json::from_value(Value::Object(whole)).map_err(|error| Error::Json {
-        line: 1,
-        column: 1,
-        why: error.to_string(),
-    })
+    put_together(&Value::Object(whole))
 }
 
 /// JSON in which a member that comes again is that of the way back.

@@ -35,8 +35,8 @@ pub(super) fn is_start(text: &str) -> bool {
 /// # Errors
 /// [`Error::CutOff`] or [`Error::Json`] for what is no whole JSON, [`Error::Nothing`] for a run that
 /// failed or measured nothing, [`Error::Number`] for a figure that cannot be.
-pub fn read(text: &str) -> Result<Imported, Error> {
-    let (root, has_more) = events::read(text)?;
+pub fn read_iperf3(text: &str) -> Result<Imported, Error> {
+    let (root, has_more) = events::read_root(text)?;
     if has_more {
         return Err(none("it holds several results; keep each in a file of its own"));
     }
@@ -87,10 +87,9 @@ fn directed(
     };
     let protocol = if is_udp { "udp" } else { "tcp" };
     let name = if reverse { format!("{protocol} reverse") } else { protocol.to_owned() };
-    let count = |number: Number, field: &str| number.count(&name, || field.to_owned());
-    let block = count(asked.blksize, "start.test_start.blksize")?.filter(|bytes| *bytes > 0);
+    let block = asked.blksize.count(&name, "start.test_start.blksize")?.filter(|bytes| *bytes > 0);
     let block = block.ok_or_else(|| none("it has no start.test_start.blksize"))?;
-    let streams = count(asked.num_streams, "start.test_start.num_streams")?.unwrap_or(1);
+    let streams = asked.num_streams.count(&name, "start.test_start.num_streams")?.unwrap_or(1);
     let streams = u32::try_from(streams).unwrap_or(u32::MAX).max(1);
     // Of UDP, older versions may have the sum alone.
     let came = received.as_ref().or(sum.as_ref().filter(|_| is_udp));
@@ -102,13 +101,13 @@ fn directed(
         let udp = UdpRecord { reordered: reordered(root, backward, &name)?, ..counted };
         (udp.sent.saturating_mul(block), Some(udp))
     } else {
-        (count(came.bytes, "bytes")?.unwrap_or(0), None)
+        (came.bytes.count(&name, "bytes")?.unwrap_or(0), None)
     };
     if bytes == 0 {
         return Err(none(if is_udp { "no datagram was sent" } else { "nothing was received" }));
     }
     let sent_s = sent.as_ref().map_or(Ok(active_s), |sent| seconds(sent.seconds, &name))?;
-    let bits = count(asked.target_bitrate, "start.test_start.target_bitrate")?.unwrap_or(0);
+    let bits = asked.target_bitrate.count(&name, "start.test_start.target_bitrate")?.unwrap_or(0);
     let rate = (bits / 8).saturating_mul(u64::from(streams));
     let moved = DirectionRecord {
         ios: bytes.div_ceil(block),
@@ -160,11 +159,10 @@ fn datagrams(
     job: &str,
     result: &mut Imported,
 ) -> Result<UdpRecord, Error> {
-    let count = |number: Number, field: &str| number.count(job, || field.to_owned());
-    let sent = count(sum.packets, "packets")?.unwrap_or(0);
+    let sent = sum.packets.count(job, "packets")?.unwrap_or(0);
     let lost = sum.lost_packets.float().unwrap_or(0.0);
     let came = match received {
-        Some(received) => count(received.bytes, "bytes")?.unwrap_or(0).div_ceil(block),
+        Some(received) => received.bytes.count(job, "bytes")?.unwrap_or(0).div_ceil(block),
         None => whole((sent as f64 - lost).max(0.0)),
     };
     let udp = UdpRecord {
@@ -179,7 +177,7 @@ fn datagrams(
     let claim = if !(0.0..=sent as f64).contains(&lost) || came > sent {
         format!("counts {lost} of {sent} datagrams as lost")
     } else if let Some(percent) = impossible {
-        format!("counts {percent:.0} % of the datagrams as lost")
+        format!("counts {} of the datagrams as lost", iotax_quantity::percent(percent / 100.0))
     } else {
         return Ok(udp);
     };
@@ -202,33 +200,32 @@ fn streams(root: &Root, backward: bool) -> impl Iterator<Item = &Stream> {
 }
 
 fn reordered(root: &Root, backward: bool, job: &str) -> Result<u64, Error> {
-    let counts = streams(root, backward).filter_map(|stream| stream.udp.as_ref()).map(|udp| {
-        udp.out_of_order.count(job, || "out_of_order".to_owned()).map(Option::unwrap_or_default)
-    });
+    let counts = streams(root, backward)
+        .filter_map(|stream| stream.udp.as_ref())
+        .map(|udp| udp.out_of_order.count(job, "out_of_order").map(Option::unwrap_or_default));
     counts.sum()
 }
 
 /// What the sender's kernel knew. The far end as a sender tells its retransmits alone; with --bidir
 /// the round trip beside them is that of a socket that only receives.
 fn tcp(root: &Root, sent: Option<&Sum>, job: &str) -> Result<Option<TcpRecord>, Error> {
-    let count = |number: Number, field: &str| number.count(job, || field.to_owned());
     let Some(retransmits) =
-        sent.map(|sum| count(sum.retransmits, "retransmits")).transpose()?.flatten()
+        sent.map(|sum| sum.retransmits.count(job, "retransmits")).transpose()?.flatten()
     else {
         return Ok(None);
     };
     let mut record = TcpRecord {
         retransmits,
-        mss_bytes: match count(root.start.tcp_mss, "start.tcp_mss")? {
+        mss_bytes: match root.start.tcp_mss.count(job, "start.tcp_mss")? {
             Some(bytes) => bytes,
-            None => count(root.start.tcp_mss_default, "start.tcp_mss_default")?.unwrap_or(0),
+            None => root.start.tcp_mss_default.count(job, "start.tcp_mss_default")?.unwrap_or(0),
         },
         ..TcpRecord::default()
     };
     for sender in streams(root, false).filter_map(|stream| stream.sender.as_ref()) {
         record.connections += 1;
         record.rtt_ns = record.rtt_ns.max(nanoseconds(sender.mean_rtt, 1e3, job, "mean_rtt")?);
-        record.cwnd_bytes += count(sender.max_snd_cwnd, "max_snd_cwnd")?.unwrap_or(0);
+        record.cwnd_bytes += sender.max_snd_cwnd.count(job, "max_snd_cwnd")?.unwrap_or(0);
     }
     Ok((record.rtt_ns > 0).then_some(record))
 }
@@ -250,7 +247,7 @@ fn cpu(root: &Root, result: &mut Imported) -> Result<(), Error> {
     };
     let active_ns = job.active_ns as f64;
     let ns = |percent: Number, field: &str| -> Result<u64, Error> {
-        let percent = percent.positive(&job.name, || field.to_owned())?.unwrap_or(0.0);
+        let percent = percent.positive(&job.name, field)?.unwrap_or(0.0);
         Ok(whole(percent / 100.0 * active_ns))
     };
     let (user_ns, system_ns) =
@@ -266,14 +263,14 @@ fn none(why: impl Into<String>) -> Error {
 }
 
 fn seconds(number: Number, job: &str) -> Result<f64, Error> {
-    match number.positive(job, || "seconds".to_owned())? {
+    match number.positive(job, "seconds")? {
         Some(s) if s > 0.0 && s <= LONGEST_S => Ok(s),
-        _ => Err(number.wrong(job, "seconds".to_owned(), "more than 0 and less than ten years")),
+        _ => Err(number.wrong(job, "seconds", "more than 0 and less than ten years")),
     }
 }
 
 fn nanoseconds(number: Number, unit_ns: f64, job: &str, field: &str) -> Result<u64, Error> {
-    let value = number.positive(job, || field.to_owned())?;
+    let value = number.positive(job, field)?;
     Ok(whole(value.unwrap_or(0.0) * unit_ns))
 }
 

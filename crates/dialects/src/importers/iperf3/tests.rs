@@ -19,10 +19,10 @@ fn bits_per_s(job: &JobRecord) -> f64 {
 }
 
 fn shown(text: &str) -> String {
-    let result = read(text).unwrap();
+    let result = read_iperf3(text).unwrap();
     let jobs = result.jobs.iter().zip(&result.options).map(|(job, options)| {
         let options: Vec<_> =
-            options.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            options.0.iter().map(|(name, value)| format!("{name}={value}")).collect();
         format!("{}: {:.2} Mbit/s; {}", job.name, bits_per_s(job) / 1e6, options.join(" "))
     });
     jobs.chain(result.warnings.clone()).collect::<Vec<_>>().join("\n")
@@ -45,7 +45,7 @@ fn rates_are_those_of_the_receiver() {
         fixture!("udpfast"),
         fixture!("bidir"),
     ] {
-        let result = read(text).unwrap();
+        let result = read_iperf3(text).unwrap();
         for (job, sum) in result.jobs.iter().zip(["sum_received", "sum_received_bidir_reverse"]) {
             let (own, theirs) = (bits_per_s(job), rate(text, sum));
             assert!((own / theirs - 1.0).abs() < 1e-6, "{} {own} {theirs}", job.name);
@@ -68,7 +68,7 @@ fn a_job_for_each_direction() {
 
 #[test]
 fn a_stream_has_what_its_sender_tells() {
-    let result = read(TCP).unwrap();
+    let result = read_iperf3(TCP).unwrap();
     assert_eq!(
         (result.tool.as_str(), result.started.as_deref()),
         ("iperf3 3.12", Some("2026-11-24T12:45:14Z"))
@@ -92,28 +92,28 @@ fn a_stream_has_what_its_sender_tells() {
     assert!(job.write.summary.is_none() && job.write.service.count() == 0);
     let far_ns = result.far_end.unwrap().cpu_ns as f64;
     assert!((far_ns / job.active_ns as f64 - 0.168_489).abs() < 1e-5);
-    let four = read(fixture!("tcp4")).unwrap().jobs[0].tcp.unwrap();
+    let four = read_iperf3(fixture!("tcp4")).unwrap().jobs[0].tcp.unwrap();
     assert_eq!((four.connections, four.retransmits), (4, 49));
     // The far end sends its retransmits, and no round trip.
-    let reverse = read(fixture!("rev")).unwrap();
+    let reverse = read_iperf3(fixture!("rev")).unwrap();
     assert_eq!((reverse.jobs[0].tcp, reverse.jobs[0].write.bytes), (None, 0));
-    let both = read(fixture!("bidir")).unwrap();
+    let both = read_iperf3(fixture!("bidir")).unwrap();
     assert_eq!(both.jobs[0].tcp.map(|tcp| (tcp.connections, tcp.retransmits)), Some((1, 4)));
     assert_eq!((both.jobs[1].tcp, both.far_end, both.jobs[0].cpu_user_ns), (None, None, 0));
     // Seconds that -O leaves out are not in the series.
-    assert_eq!(read(fixture!("omit")).unwrap().jobs[0].write.per_second_bytes.len(), 2);
+    assert_eq!(read_iperf3(fixture!("omit")).unwrap().jobs[0].write.per_second_bytes.len(), 2);
 }
 
 #[test]
 fn datagrams_are_counted_by_what_came() {
-    let udp = |text: &str| read(text).unwrap().jobs[0].udp.unwrap();
+    let udp = |text: &str| read_iperf3(text).unwrap().jobs[0].udp.unwrap();
     let expected =
         UdpRecord { sent: 380, received: 375, reordered: 0, duplicates: 0, jitter_ns: 59_483 };
     assert_eq!(udp(UDP), expected);
-    assert_eq!(read(UDP).unwrap().jobs[0].offered_ios, Some(382));
+    assert_eq!(read_iperf3(UDP).unwrap().jobs[0].offered_ios, Some(382));
     let more_than_all = UDP.replace("\"lost_packets\":\t5", "\"lost_packets\":\t400");
     assert_eq!(udp(&more_than_all), expected);
-    assert_snapshot!(read(&more_than_all).unwrap().warnings.join("\n"), @"udp: iperf3 counts 400 of 380 datagrams as lost, which cannot be; counted by what came, 375 did");
+    assert_snapshot!(read_iperf3(&more_than_all).unwrap().warnings.join("\n"), @"udp: iperf3 counts 400 of 380 datagrams as lost, which cannot be; counted by what came, 375 did");
     // As before 3.7, which has no sum of what was received.
     let old = |text: &str| text.replace("\"sum_received\"", "\"other\"");
     assert_eq!(udp(&old(UDP)).received, 375);
@@ -130,7 +130,7 @@ fn both_directions_may_have_the_same_names() {
     let newer = fixture!("bidir");
     let older = newer.replace("_bidir_reverse", "");
     assert!(serde_json::from_str::<Root>(&older).is_err());
-    assert_eq!(read(&older).unwrap().jobs, read(newer).unwrap().jobs);
+    assert_eq!(read_iperf3(&older).unwrap().jobs, read_iperf3(newer).unwrap().jobs);
     // Whichever comes first.
     let mut whole: serde_json::Value = serde_json::from_str(newer).unwrap();
     let end = whole["end"].as_object_mut().unwrap();
@@ -143,7 +143,8 @@ fn both_directions_may_have_the_same_names() {
     let swapped = whole
         .to_string()
         .replace("\"end\":{", &format!("\"end\":{{{}", members.collect::<String>()));
-    let rates = |text: &str| read(text).unwrap().jobs.iter().map(bits_per_s).collect::<Vec<_>>();
+    let rates =
+        |text: &str| read_iperf3(text).unwrap().jobs.iter().map(bits_per_s).collect::<Vec<_>>();
     assert_eq!(rates(&swapped), rates(newer));
 }
 
@@ -153,7 +154,7 @@ fn figures_that_are_none_are_absent() {
         let udp = UDP.replace("\"lost_percent\":\t0,", &format!("\"lost_percent\":\t{nothing},"));
         let udp = udp.replace("\"jitter_ms\":\t0,", &format!("\"jitter_ms\":\t{nothing},"));
         assert_ne!(udp, UDP);
-        assert_eq!(read(&udp).unwrap(), read(UDP).unwrap(), "{nothing}");
+        assert_eq!(read_iperf3(&udp).unwrap(), read_iperf3(UDP).unwrap(), "{nothing}");
     }
 }
 
@@ -171,15 +172,15 @@ fn streamed(text: &str) -> String {
 #[test]
 fn a_line_for_each_event_is_the_same_result() {
     for text in [TCP, UDP, fixture!("bidir"), fixture!("omit"), fixture!("rev")] {
-        assert_eq!(read(&streamed(text)).unwrap(), read(text).unwrap());
+        assert_eq!(read_iperf3(&streamed(text)).unwrap(), read_iperf3(text).unwrap());
         let noted = format!(
             "iperf3: a warning\n{}{{\"event\":\"server_output_text\",\"data\":\"x\"}}\n",
             streamed(text)
         );
-        assert_eq!(read(&noted).unwrap(), read(text).unwrap());
+        assert_eq!(read_iperf3(&noted).unwrap(), read_iperf3(text).unwrap());
     }
     let text = streamed(TCP);
-    let error = |text: &str| read(text).unwrap_err().to_string();
+    let error = |text: &str| read_iperf3(text).unwrap_err().to_string();
     let without_end = &text[..text.rfind("{\"data\"").unwrap()];
     assert_snapshot!(error(without_end), @"it holds no measurement of iperf3: it has no end.sum_received: it ended too early");
     assert_snapshot!(error(&format!("{without_end}{{\"event\":\"error\",\"data\":\"the server has terminated\"}}")), @r#"it holds no measurement of iperf3: it failed with "the server has terminated", so nothing whole was measured: run it again"#);
@@ -188,7 +189,7 @@ fn a_line_for_each_event_is_the_same_result() {
 
 #[test]
 fn a_loss_above_all_that_was_sent_is_warned_of() {
-    let warned = |text: &str| read(text).unwrap().warnings.join("\n");
+    let warned = |text: &str| read_iperf3(text).unwrap().warnings.join("\n");
     assert_eq!(warned(UDP), "");
     let percent = UDP.replace("\"lost_percent\":\t1.3", "\"lost_percent\":\t131.3");
     assert_ne!(percent, UDP);
@@ -198,7 +199,7 @@ fn a_loss_above_all_that_was_sent_is_warned_of() {
 
 #[test]
 fn what_is_no_measurement_says_why() {
-    let error = |text: &str| read(text).unwrap_err().to_string();
+    let error = |text: &str| read_iperf3(text).unwrap_err().to_string();
     assert_snapshot!(error(fixture!("refused")), @r#"it holds no measurement of iperf3: it failed with "unable to connect to server: Connection refused", so nothing whole was measured: run it again"#);
     assert_snapshot!(error(fixture!("interrupted")), @r#"it holds no measurement of iperf3: it failed with "interrupt - the client has terminated", so nothing whole was measured: run it again"#);
     assert_snapshot!(error(&TCP[..1500]), @"line 1: the JSON that begins here is cut off: what wrote it was ended before it was done");
@@ -220,7 +221,7 @@ proptest! {
         for text in [TCP, UDP] {
             let start = start.min(text.len());
             let end = (start + length).min(text.len());
-            let _ = read(&format!("{}{with}{}", &text[..start], &text[end..]));
+            let _ = read_iperf3(&format!("{}{with}{}", &text[..start], &text[end..]));
         }
     }
 }

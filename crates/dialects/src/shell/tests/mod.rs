@@ -14,7 +14,7 @@ use super::*;
 /// What a text runs and what is left out of it, or why it is refused.
 fn read_as(text: &str, expected: Tool) -> String {
     assert_eq!(tool(text), Some(expected), "{text}");
-    let pasted = match read(text, expected) {
+    let pasted = match read_pasted(text, expected) {
         Ok(pasted) => pasted,
         Err(error) => return format!("refused: {error}"),
     };
@@ -85,7 +85,7 @@ proptest! {
         let text = format!("{first} {} {own}{behind}", front.join(" "));
         let found = tool(&text);
         prop_assert!(found.is_some(), "{}", text);
-        let _ = read(&text, found.unwrap());
+        let _ = read_pasted(&text, found.unwrap());
     }
 
     #[test]
@@ -94,7 +94,7 @@ proptest! {
         "(fio|diskspd|sudo|bash -c|cmd /c|start|[ \"'\\\\`^$%&|;<>(){}#\n-]|\u{2013}|\u{201c}|\u{a0}|C:\\\\|[a-z]{1,3}|\\$\\(|2>&1)*",
     ]) {
         for tool in [Tool::Fio, Tool::DiskSpd] {
-            if let Ok(pasted) = read(&text, tool) {
+            if let Ok(pasted) = read_pasted(&text, tool) {
                 for note in pasted.notes {
                     prop_assert!(text.get(note.span).is_some());
                 }

@@ -6,13 +6,13 @@ mod memory;
 use std::fs;
 use std::path::Path;
 
-use iotax_record::machine::{ControlGroups, DeviceKind, GroupIoLimits, Node, PathSeen};
+use iotax_record::machine::{ControlGroups, PathSeen};
 
 use super::pressure::averages;
-use crate::block::DeviceNumber;
 use crate::cgroup::{CgroupVersion, Level, hierarchy, levels};
-use crate::cgroup_io::limits_on;
+use crate::cgroup_io::{disks_under, limits_on};
 use crate::mounts::Mount;
+use crate::stack::Layer;
 
 /// Where this process stands in its hierarchies.
 struct Own<'a> {
@@ -30,7 +30,7 @@ impl Own<'_> {
 }
 
 /// The groups of this process; I/O limits for the disks under each of `paths`.
-pub(super) fn groups(paths: &[PathSeen], nodes: &[Node], mounts: &[Mount]) -> ControlGroups {
+pub(super) fn groups(paths: &[PathSeen], layers: &[Layer], mounts: &[Mount]) -> ControlGroups {
     let read = |path: &Path| fs::read_to_string(path).ok();
     let is_of_groups = |mount: &&Mount| mount.file_system.starts_with("cgroup");
     let mounts: Vec<Mount> = mounts.iter().filter(is_of_groups).cloned().collect();
@@ -41,9 +41,12 @@ pub(super) fn groups(paths: &[PathSeen], nodes: &[Node], mounts: &[Mount]) -> Co
         CgroupVersion::V2 => "v2".to_owned(),
     });
     let own = Own { mounts: &mounts, membership: &membership };
+    let limits = |seen: &PathSeen| {
+        limits_on(&mounts, &membership, &disks_under(seen.top, layers), &seen.path)
+    };
     ControlGroups {
         version,
-        io: paths.iter().flat_map(|path| limits(&own, path, nodes)).collect(),
+        io: paths.iter().flat_map(limits).collect(),
         cpu: cpu::throttling(&own, read),
         memory: memory::memory(&own, read),
         io_pressure: own
@@ -53,45 +56,10 @@ pub(super) fn groups(paths: &[PathSeen], nodes: &[Node], mounts: &[Mount]) -> Co
     }
 }
 
-fn limits(own: &Own<'_>, path: &PathSeen, nodes: &[Node]) -> Vec<GroupIoLimits> {
-    let disks = disks_under(path.top, nodes);
-    let limits = limits_on(own.mounts, own.membership, &disks).into_iter();
-    let limits = limits.map(|limits| GroupIoLimits {
-        group: limits.group.display().to_string(),
-        file: limits.file.display().to_string(),
-        path: path.path.clone(),
-        read_iops: limits.read_iops,
-        write_iops: limits.write_iops,
-        read_bw_bytes: limits.read_bw_bytes,
-        write_bw_bytes: limits.write_bw_bytes,
-    });
-    limits.collect()
-}
-
-/// The disks under a path as long as each lies on just one device: what spreads over several has no
-/// single limit below it. Limits cannot be set on partitions.
-fn disks_under(top: Option<usize>, nodes: &[Node]) -> Vec<DeviceNumber> {
-    let mut disks = Vec::new();
-    let mut next = top.and_then(|top| nodes.get(top));
-    while let Some(node) = next {
-        if let Some(device) = node.layer.device() {
-            let number = DeviceNumber::parse(&device.number);
-            disks.extend(number.filter(|_| device.kind != DeviceKind::Partition));
-        }
-        next = match node.below.as_slice() {
-            // Devices below, and not the mount of a loop device's file.
-            [one] => nodes.get(*one).filter(|below| below.layer.device().is_some()),
-            _ => None,
-        };
-    }
-    disks
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::mounts::parse_mountinfo;
-    use iotax_record::machine::{Device, MountSeen, SeenLayer};
 
     /// Reads from a made-up list of files.
     pub(super) fn files<'a>(
@@ -110,33 +78,5 @@ mod tests {
     #[test]
     fn limits_of_a_path_that_is_not_there_are_none() {
         assert_eq!(groups(&[PathSeen::default()], &[], &v2()).io, []);
-    }
-
-    #[test]
-    fn limits_are_those_of_disks_that_lie_on_one_another() {
-        let device = |kind, number: &str, below: &[usize]| {
-            let device = Device { kind, number: number.to_owned(), ..Device::default() };
-            Node { layer: SeenLayer::Device(device), below: below.to_vec() }
-        };
-        let mount = |below: &[usize]| Node {
-            layer: SeenLayer::Mount(MountSeen::default()),
-            below: below.to_vec(),
-        };
-        let nodes = [
-            mount(&[1]),
-            device(DeviceKind::Mapped, "253:0", &[2]),
-            device(DeviceKind::Partition, "8:1", &[3]),
-            device(DeviceKind::Disk, "8:0", &[]),
-            device(DeviceKind::Loop, "7:0", &[0]),
-            device(DeviceKind::Raid, "9:0", &[2, 3]),
-        ];
-        let under = |top| {
-            let disks = disks_under(Some(top), &nodes).into_iter();
-            disks.map(|number| number.to_string()).collect::<Vec<_>>()
-        };
-        assert_eq!(under(0), ["253:0", "8:0"]);
-        assert_eq!(under(4), ["7:0"], "its file has limits of its own");
-        assert_eq!(under(5), ["9:0"]);
-        assert_eq!(under(9), [""; 0]);
     }
 }

@@ -70,7 +70,7 @@ pub(super) struct Hardware<'a> {
 }
 
 /// All of them, if there is a program that tells.
-pub(super) fn read(programs: &Programs<'_>) -> Option<Links> {
+pub(super) fn links(programs: &Programs<'_>) -> Option<Links> {
     Links::parse(&programs.output("ip", &["-j", "-d", "-s", "-s", "link", "show"])?)
 }
 

@@ -73,7 +73,7 @@ struct Draft<'a> {
 impl<'a> Network<'a> {
     /// Reads for the first time.
     pub(super) fn begin(programs: Programs<'a>, unseen: &mut Vec<Unseen>) -> Self {
-        let links = link::read(&programs).unwrap_or_else(|| {
+        let links = link::links(&programs).unwrap_or_else(|| {
             let what = "network interfaces".to_owned();
             unseen.push(Unseen { what, how: "with iproute2: ip -d -s link".to_owned() });
             Links::default()
@@ -88,7 +88,7 @@ impl<'a> Network<'a> {
         first: usize,
         unseen: &mut Vec<Unseen>,
     ) -> (Vec<PathSeen>, Vec<Node>) {
-        let qdiscs = qdisc::read(&self.programs);
+        let qdiscs = qdisc::qdiscs(&self.programs);
         if qdiscs.is_none() && !self.links.is_empty() {
             let what = "queueing disciplines".to_owned();
             unseen.push(Unseen { what, how: "with iproute2: tc -s qdisc".to_owned() });
@@ -111,7 +111,7 @@ impl<'a> Network<'a> {
         is_watched: bool,
         interfaces: impl Iterator<Item = &'n mut Interface>,
     ) -> NetworkSeen {
-        let again = if is_watched { link::read(&self.programs) } else { None };
+        let again = if is_watched { link::links(&self.programs) } else { None };
         for interface in interfaces {
             let now = again.as_ref().and_then(|links| links.named(&interface.name));
             interface.while_watched = now.map(|now| now.counters().since(&interface.counters));
@@ -169,7 +169,7 @@ impl Draft<'_> {
             interface.qdiscs = qdiscs.of(name, self.programs);
         }
         let mut lower = self.links.below(name);
-        if let Some(tunnel) = tunnel::read(link, &mut interface, self.programs, self.unseen) {
+        if let Some(tunnel) = tunnel::tunnel_of(link, &mut interface, self.programs, self.unseen) {
             interface.overhead_bytes = Some(tunnel.overhead_bytes);
             lower.extend(tunnel.through);
         }

@@ -55,7 +55,7 @@ struct Loss {
 }
 
 /// All of them, if there is a program that tells.
-pub(super) fn read(programs: &Programs<'_>) -> Option<Qdiscs> {
+pub(super) fn qdiscs(programs: &Programs<'_>) -> Option<Qdiscs> {
     let told = programs.output("tc", &["-j", "-s", "qdisc", "show"])?;
     serde_json::from_str(&told).ok().map(Qdiscs)
 }
@@ -204,15 +204,15 @@ mod tests {
         let directory = with("tc", &script);
         let directories = [directory.path().to_owned()];
         let programs = Programs::new(&directories, PATIENT);
-        let qdiscs = read(&programs).unwrap();
-        let [tbf, netem] = &qdiscs.of("a", &programs)[..] else { panic!("two") };
+        let all = qdiscs(&programs).unwrap();
+        let [tbf, netem] = &all.of("a", &programs)[..] else { panic!("two") };
         assert_eq!(tbf.rate_bytes_per_s, Some(62_500_000.0));
         assert_eq!((tbf.packets, tbf.drops, tbf.overlimits), (9, 3, 4));
         assert_eq!(
             (netem.rate_bytes_per_s, netem.delay_us, netem.loss_share),
             (Some(125_000.0), Some(2_000.0), Some(0.01))
         );
-        let b = qdiscs.of("b", &programs);
+        let b = all.of("b", &programs);
         let rates: Vec<_> = b.iter().map(|q| (q.kind.as_str(), q.rate_bytes_per_s)).collect();
         assert_eq!(
             rates,

@@ -21,7 +21,7 @@ pub(super) struct Tunnel {
 }
 
 /// What the tunnel is that an interface may be.
-pub(super) fn read(
+pub(super) fn tunnel_of(
     link: &Link,
     interface: &mut Interface,
     programs: &Programs<'_>,

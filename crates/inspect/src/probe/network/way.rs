@@ -6,7 +6,7 @@ use std::time::Duration;
 use iotax_record::machine::{Route, Unseen};
 use serde::Deserialize;
 
-use super::super::nfs::is_covered;
+use super::super::nfs::has_policy;
 use super::super::programs::Programs;
 use crate::deadline::within;
 
@@ -70,17 +70,12 @@ pub(super) fn route(
     let Some(IpRoute { dev, gateway, prefsrc, metrics }) = parse(&told) else {
         return Err(format!("ip route get {destination} tells nothing that is understood"));
     };
-    let policies = programs.output("ip", &["xfrm", "policy"]);
-    if policies.is_none() {
-        let what = format!("whether IPsec encrypts the way to {destination}");
-        unseen.push(Unseen { what, how: "as root: ip xfrm policy".to_owned() });
-    }
     let route = Route {
+        ipsec: has_policy(to, &destination, programs, unseen),
         destination,
         gateway,
         source: prefsrc,
         mtu_bytes: metrics.iter().find_map(|metrics| metrics.mtu),
-        ipsec: policies.map(|policies| is_covered(&policies, to)),
         probe: None,
     };
     Ok(Way { route, interface: dev })

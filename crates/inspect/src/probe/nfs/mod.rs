@@ -4,7 +4,7 @@ mod listener;
 mod network;
 
 pub use self::listener::listening;
-pub(super) use self::network::is_covered;
+pub(super) use self::network::has_policy;
 
 use std::fs;
 use std::net::IpAddr;

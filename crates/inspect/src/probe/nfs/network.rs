@@ -23,11 +23,7 @@ pub(super) fn path(
         unseen.push(Unseen { what, how: format!("ip route get {address}") });
         return None;
     };
-    let policies = programs.output("ip", &["xfrm", "policy"]);
-    if policies.is_none() {
-        let what = format!("whether IPsec encrypts the way to the NFS server {address}");
-        unseen.push(Unseen { what, how: "as root: ip xfrm policy".to_owned() });
-    }
+    let ipsec = has_policy(server, &format!("the NFS server {address}"), programs, unseen);
     let directory = Path::new("/sys/class/net").join(interface);
     let uevent = fs::read_to_string(directory.join("uevent")).unwrap_or_default();
     Some(NetworkPath {
@@ -35,9 +31,24 @@ pub(super) fn path(
         interface: interface.to_owned(),
         mtu_bytes: number_in(&directory.join("mtu")).and_then(|mtu| u32::try_from(mtu).ok()),
         kind: uevent.lines().find_map(|line| line.strip_prefix("DEVTYPE=")).map(str::to_owned),
-        ipsec: policies.map(|policies| is_covered(&policies, server)),
+        ipsec,
         listener: None,
     })
+}
+
+/// Whether IPsec encrypts the way to `server`, which people know by `name`.
+pub(in crate::probe) fn has_policy(
+    server: IpAddr,
+    name: &str,
+    programs: &Programs<'_>,
+    unseen: &mut Vec<Unseen>,
+) -> Option<bool> {
+    let policies = programs.output("ip", &["xfrm", "policy"]);
+    if policies.is_none() {
+        let what = format!("whether IPsec encrypts the way to {name}");
+        unseen.push(Unseen { what, how: "as root: ip xfrm policy".to_owned() });
+    }
+    policies.map(|policies| is_covered(&policies, server))
 }
 
 /// `10.0.0.9 via 192.0.2.1 dev eth0 src 192.0.2.2`
@@ -55,7 +66,7 @@ fn interface(route: &str) -> Option<&str> {
 ///         dir out priority 2883
 ///         tmpl src 10.1.0.1 dst 10.2.0.1
 /// ```
-pub(in crate::probe) fn is_covered(policies: &str, server: IpAddr) -> bool {
+fn is_covered(policies: &str, server: IpAddr) -> bool {
     let mut holds = false;
     let mut is_out = false;
     for line in policies.lines() {

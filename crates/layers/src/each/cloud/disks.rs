@@ -1,8 +1,8 @@
 //! What is asked of one VM and its disks, and what is made of it.
 
 use iotax_catalog::{
-    Caching, Error as Unknown, Expectation, Limit, Setup, Vm, attachable, attached_disk, expect,
-    vm_variant,
+    Caching, DiskRange, Error as Unknown, Expectation, Limit, Note, Setup, Vm, attachable,
+    attached_disk, expect, vm_variant,
 };
 use serde::{Deserialize, Serialize};
 
@@ -35,7 +35,7 @@ pub struct MadeDisks {
     pub vm: Option<String>,
     pub disks: Vec<CloudDisk>,
     /// What the figures of disks that are attached leave out.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
 }
 
 impl CloudDisks {
@@ -47,7 +47,12 @@ impl CloudDisks {
     pub fn made(&self) -> Result<MadeDisks, Error> {
         self.made_or_refused().map_err(|error| match (error, self.vm()) {
             (Error::Cloud { parameter: "disk", problem, .. }, Ok(Some(vm))) => {
-                let takes = format!("{} takes {}", vm.name, attachable(&vm));
+                let range = |DiskRange { first, last }: &DiskRange| match first == last {
+                    true => first.clone(),
+                    false => format!("{first} to {last}"),
+                };
+                let ranges: Vec<_> = attachable(&vm).iter().map(range).collect();
+                let takes = format!("{} takes {}", vm.name, ranges.join(", "));
                 Error::Cloud { parameter: "disk", problem, advice: takes }
             }
             (error, _) => error,

@@ -33,7 +33,7 @@ pub use disk::{CloudDisk, CloudOptions};
 pub use disks::{CloudDisks, MadeDisks};
 pub use part::{Part, PartLayer};
 
-use iotax_catalog::{Caching, Limit};
+use iotax_catalog::{Caching, Limit, Note};
 use serde::{Deserialize, Serialize};
 
 use crate::declaration::info::{Does, Form, LayerInfo, Submitter, World, parameter};
@@ -47,12 +47,14 @@ use crate::units::Unit;
 pub struct Cloud {
     pub asked: CloudDisks,
     pub made: CloudDisk,
-    /// What its figures leave out.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub notes: Vec<String>,
 }
 
 impl Cloud {
+    /// What its figures leave out.
+    pub fn notes(&self) -> Vec<Note> {
+        self.asked.made().map(|made| made.notes).unwrap_or_default()
+    }
+
     /// The limits that are documented of it: the disk's own and the VM's.
     pub fn limits(&self) -> Vec<Limit> {
         // It was made by a catalog that knew it.
@@ -141,9 +143,8 @@ impl Declared for Cloud {
             Error::Cloud { parameter, .. } => arguments.at(parameter, error),
             other => other,
         });
-        let MadeDisks { mut disks, notes, .. } = made?;
-        let made = disks.pop().expect("one for each that was asked for");
-        Ok(Self { asked, made, notes })
+        let made = made?.disks.pop().expect("one for each that was asked for");
+        Ok(Self { asked, made })
     }
 
     fn values(&self) -> Values {

@@ -25,7 +25,8 @@ fn told(disks: &[CloudDisk]) -> String {
     let disk = |disk: &CloudDisk| {
         let parts: String = disk.parts.iter().map(part).collect();
         let notes: String = disk.notes.iter().map(note).collect();
-        format!("{}, caching {}\n{parts}{notes}", disk.name, disk.caching)
+        let caching = if disk.caching == Caching::None { "none" } else { "read only" };
+        format!("{}, caching {caching}\n{parts}{notes}", disk.name)
     };
     disks.iter().map(disk).collect()
 }

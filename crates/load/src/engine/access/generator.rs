@@ -8,6 +8,7 @@ use super::backlog::Backlog;
 use super::marks::Marks;
 use super::order::Order;
 use super::sizes::Sizes;
+use super::unit_bytes;
 use crate::engine::io::{Io, Op};
 use crate::file_assignment::Span;
 
@@ -46,20 +47,14 @@ fn read_share(job: &Job) -> u64 {
 }
 
 impl<O: Order, S: Sizes> Generator<O, S> {
-    /// The I/Os of one thread of `job`, at multiples of `unit` from the start of `span`.
-    pub(super) fn new(
-        job: &Job,
-        (span, unit): (Span, u64),
-        order: O,
-        sizes: S,
-        rng: Xoshiro256PlusPlus,
-    ) -> Self {
+    /// The I/Os of one thread of `job`, at multiples of its unit from the start of `span`.
+    pub(super) fn new(job: &Job, span: Span, order: O, sizes: S, rng: Xoshiro256PlusPlus) -> Self {
         Self {
             rng,
             order,
             sizes,
             start: span.start,
-            unit,
+            unit: unit_bytes(job),
             read_share: read_share(job),
             change: if job.trims.is_some() { Op::Trim } else { Op::Write },
             last: Op::Read,
@@ -130,8 +125,8 @@ pub(super) struct Bounded<G> {
 }
 
 impl<G: Source> Bounded<G> {
-    /// The I/Os of one thread of `job`, at multiples of `unit` from the start of `span`.
-    pub(super) fn new(job: &Job, (span, unit): (Span, u64), source: G) -> Self {
+    /// The I/Os of one thread of `job` in `span`.
+    pub(super) fn new(job: &Job, span: Span, source: G) -> Self {
         Self {
             source,
             in_pairs: job.trims == Some(Trims::First),
@@ -143,7 +138,8 @@ impl<G: Source> Bounded<G> {
                 Bound::Bytes(bytes) => Some(bytes),
                 // What is left at the end is less than can be chosen.
                 Bound::Span => {
-                    Some((span.bytes - span.bytes % unit) * u64::from(job.files_per_thread.max(1)))
+                    let bytes = span.bytes - span.bytes % unit_bytes(job);
+                    Some(bytes * u64::from(job.files_per_thread.max(1)))
                 }
             },
         }

@@ -75,9 +75,8 @@ impl Accesses {
     /// The accesses of one thread of `job` within `span` of each of its files.
     pub(crate) fn of_thread(job: &Job, span: Span, seed: u64, seat: &Seat) -> Self {
         let rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-        let place = (span, unit_bytes(job));
         let draw = match job.by_direction() {
-            None => Thread { job, span, rng, seat }.make(Draws { job, place }),
+            None => Thread { job, span, rng, seat }.make(Draws { job, span }),
             Some(directions) => {
                 let mut sources = rng.clone();
                 let of_one = |alone: &Job| {
@@ -86,7 +85,7 @@ impl Accesses {
                     Thread { job: alone, span, rng: sources.clone(), seat }.make(Boxed)
                 };
                 let [reads, writes] = directions.each_ref().map(of_one);
-                Draws { job, place }.make(ByDirection::new(job, [reads, writes], rng))
+                Draws { job, span }.make(ByDirection::new(job, [reads, writes], rng))
             }
         };
         let most = if matches!(job.pattern, Pattern::Interlocked(_)) { 1 } else { BATCH };
@@ -138,14 +137,14 @@ trait Make {
 /// All the I/Os of a job.
 struct Draws<'a> {
     job: &'a Job,
-    place: (Span, u64),
+    span: Span,
 }
 
 impl Make for Draws<'_> {
     type Made = dyn Draw;
 
     fn make(self, source: impl Source + 'static) -> Box<dyn Draw> {
-        Box::new(Bounded::new(self.job, self.place, source))
+        Box::new(Bounded::new(self.job, self.span, source))
     }
 }
 
@@ -174,9 +173,9 @@ impl Thread<'_> {
                 self.of_order(make, |rng| Shuffled::new(positions, rng))
             }
             Pattern::Shuffled => self.of_order(make, |rng| ShuffledParts::new(positions, rng)),
-            Pattern::Skewed(skew) => self.of_skew(make, (*skew, None), positions),
+            Pattern::Skewed(skew) => self.of_skew(make, *skew, None, positions),
             Pattern::Centred { skew, centre } => {
-                self.of_skew(make, (*skew, Some(*centre)), positions)
+                self.of_skew(make, *skew, Some(*centre), positions)
             }
             Pattern::Zoned(zones) => self.of_order(make, |_| Zoned::new(zones, positions, unit)),
             Pattern::Sequential if self.job.bound == Bound::Span => {
@@ -234,23 +233,24 @@ impl Thread<'_> {
     fn of_skew<M: Make>(
         self,
         make: M,
-        (skew, centre): (Skew, Option<f64>),
+        skew: Skew,
+        centre: Option<f64>,
         positions: u64,
     ) -> Box<M::Made> {
         let first = centre.map(|centre| first_at(centre, positions));
         match skew {
             Skew::Zipf(theta) => {
                 let ranks = || Zipf::new(positions, theta);
-                self.of_order(make, |rng| Skewed::new(ranks(), (positions, first), rng))
+                self.of_order(make, |rng| Skewed::new(ranks(), positions, first, rng))
             }
             Skew::Pareto(power) => {
                 let ranks = || Pareto::new(positions, power);
-                self.of_order(make, |rng| Skewed::new(ranks(), (positions, first), rng))
+                self.of_order(make, |rng| Skewed::new(ranks(), positions, first, rng))
             }
             Skew::Normal(percent) => {
                 let ranks = || Normal::new(positions, percent);
                 let shift = centre.map(|centre| middle_at(centre, positions));
-                self.of_order(make, |rng| Skewed::new(ranks(), (positions, shift), rng))
+                self.of_order(make, |rng| Skewed::new(ranks(), positions, shift, rng))
             }
         }
     }
@@ -278,14 +278,13 @@ impl Thread<'_> {
         sizes: S,
         order: impl Fn(&mut Xoshiro256PlusPlus) -> O,
     ) -> Box<M::Made> {
-        let place = (self.span, unit_bytes(self.job));
         let takes_turns = self.job.bound != Bound::Span;
         if self.job.files_per_thread > 1 && takes_turns {
             let turns = Turns::new((0..self.job.files_per_thread).map(|_| order(&mut self.rng)));
-            return make.make(Generator::new(self.job, place, turns, sizes, self.rng));
+            return make.make(Generator::new(self.job, self.span, turns, sizes, self.rng));
         }
         let order = order(&mut self.rng);
-        make.make(Generator::new(self.job, place, order, sizes, self.rng))
+        make.make(Generator::new(self.job, self.span, order, sizes, self.rng))
     }
 }
 

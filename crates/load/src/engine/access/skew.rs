@@ -34,7 +34,8 @@ impl<R> Skewed<R> {
     /// Over `positions` units, shifted by `shift`, or by a random number.
     pub(super) fn new(
         ranks: R,
-        (positions, shift): (u64, Option<u64>),
+        positions: u64,
+        shift: Option<u64>,
         rng: &mut Xoshiro256PlusPlus,
     ) -> Self {
         Self { ranks, positions, shift: shift.unwrap_or_else(|| rng.next_u64()) }
@@ -208,9 +209,9 @@ mod tests {
             prop_assume!(covered <= positions && (theta - 1.0).abs() > 1e-3);
             let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
             let power = theta / 3.1;
-            let mut zipf = Skewed::new(Zipf::new(positions, theta), (positions, None), &mut rng);
-            let mut pareto = Skewed::new(Pareto::new(positions, power), (positions, Some(seed)), &mut rng);
-            let mut normal = Skewed::new(Normal::new(positions, 100.0), (positions, Some(middle_at(power, positions))), &mut rng);
+            let mut zipf = Skewed::new(Zipf::new(positions, theta), positions, None, &mut rng);
+            let mut pareto = Skewed::new(Pareto::new(positions, power), positions, Some(seed), &mut rng);
+            let mut normal = Skewed::new(Normal::new(positions, 100.0), positions, Some(middle_at(power, positions)), &mut rng);
             for _ in 0..100 {
                 for order in [&mut zipf as &mut dyn Order, &mut pareto, &mut normal] {
                     let spot = order.next(0, covered, &mut rng);
@@ -226,7 +227,7 @@ mod tests {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
         for (centre, first) in [(0.0, 0), (0.25, 100), (0.999, 399)] {
             let zipf = Zipf::new(400, 1.2);
-            let mut order = Skewed::new(zipf, (400, Some(first_at(centre, 400))), &mut rng);
+            let mut order = Skewed::new(zipf, 400, Some(first_at(centre, 400)), &mut rng);
             let mut counts = [0_u32; 400];
             for _ in 0..20_000 {
                 counts[usize::try_from(order.next(0, 1, &mut rng).at).unwrap()] += 1;

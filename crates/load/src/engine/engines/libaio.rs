@@ -56,7 +56,6 @@ const WITH_PRIORITY: u32 = 2;
 /// A queue of the kernel's; its I/Os are over when it is dropped.
 struct Context(libc::c_ulong);
 
-#[expect(unsafe_code, reason = "no library of ours speaks to the kernel's asynchronous I/O")]
 impl Context {
     fn new(depth: u32) -> io::Result<Self> {
         let mut context = 0;
@@ -93,7 +92,6 @@ impl Context {
 }
 
 impl Drop for Context {
-    #[expect(unsafe_code, reason = "as above")]
     fn drop(&mut self) {
         // SAFETY: nobody uses the context again. The kernel returns when no I/O is under way.
         unsafe { libc::syscall(libc::SYS_io_destroy, self.0) };
@@ -128,7 +126,7 @@ impl Libaio {
         let priorities = Priorities::of(thread.job, thread.seed);
         let files = thread.open()?;
         let trim = Trim::of(thread, &files)?;
-        let made = Self::new(files, thread.buffers()?, (depth, batch), priorities)
+        let made = Self::new(files, thread.buffers()?, depth, batch, priorities)
             .map_err(|source| Error::NoLibaio { job: thread.job.name.clone(), source })?;
         Ok(Self { trim, ..made })
     }
@@ -136,7 +134,8 @@ impl Libaio {
     fn new(
         files: Vec<File>,
         buffers: Buffers,
-        (depth, batch): (u32, u32),
+        depth: u32,
+        batch: u32,
         priorities: Priorities,
     ) -> io::Result<Self> {
         let context = Context::new(depth)?;
@@ -157,7 +156,6 @@ impl Libaio {
     }
 
     #[inline(never)]
-    #[expect(unsafe_code, reason = "the kernel works on memory of ours")]
     fn hand_over(&mut self) {
         while !self.held.is_empty() {
             // SAFETY: blocks and buffers are in boxes and maps that never move, and outlive the
@@ -275,7 +273,7 @@ mod tests {
     fn engine(file: File) -> Libaio {
         let buffers = Buffers::new(4, 4096, true, true, 1).unwrap();
         let none = Priorities::of(&crate::engine::testing::job(), 1);
-        Libaio::new(vec![file], buffers, (4, 2), none).unwrap()
+        Libaio::new(vec![file], buffers, 4, 2, none).unwrap()
     }
 
     fn outcomes<const N: usize>(engine: &mut Libaio) -> [Outcome; N] {

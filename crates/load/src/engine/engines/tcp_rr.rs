@@ -48,7 +48,7 @@ impl TcpRr {
         let peer = thread.peer()?;
         let (flow, _) = client::connect(peer, Role::Answer { bytes })?;
         let made = Self::new(flow, thread.depth(), bytes, thread.seed);
-        made.map_err(|source| Error::Peer { peer: peer.to_string(), source })
+        made.map_err(Error::peer(peer))
     }
 
     /// An engine on a connection to a peer that answers requests of `bytes` with as many.

@@ -46,7 +46,7 @@ impl TcpStream {
         let role = if thread.job.reads() { Role::Source { bytes } } else { Role::Sink };
         let peer = thread.peer()?;
         let (flow, _) = client::connect(peer, role)?;
-        let untold = |source| Error::Peer { peer: peer.to_string(), source };
+        let untold = Error::peer(peer);
         if !thread.job.zero_copy {
             return Self::new(flow, thread.buffers()?).map_err(untold);
         }

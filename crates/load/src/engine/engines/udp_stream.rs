@@ -34,7 +34,7 @@ impl UdpStream {
         let (flow, session) = client::connect(peer, Role::Datagrams)?;
         let socket = client::datagrams(peer)?;
         let patience = socket.set_write_timeout(Some(PATIENCE));
-        patience.map_err(|source| Error::Peer { peer: peer.to_string(), source })?;
+        patience.map_err(Error::peer(peer))?;
         let buffers = thread.buffers()?;
         Ok(Self { socket, flow, session, sent: 0, buffers, clock: quanta::Clock::new() })
     }

@@ -58,7 +58,7 @@ impl UdpStreamBack {
         let (control, session) = client::datagrams_back(peer, bytes, interval_ns)?;
         let socket = client::datagrams(peer)?;
         let ready = socket.set_read_timeout(Some(LONGEST_WAIT));
-        ready.map_err(|source| Error::Peer { peer: peer.to_string(), source })?;
+        ready.map_err(Error::peer(peer))?;
         ask_for_room(&socket);
         Ok(Self {
             socket,

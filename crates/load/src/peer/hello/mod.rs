@@ -56,29 +56,17 @@ pub(crate) enum Role {
     /// Takes what comes.
     Sink,
     /// Sends blocks of so many bytes for as long as they are taken.
-    Source {
-        /// Bytes of a block.
-        bytes: u32,
-    },
+    Source { bytes: u32 },
     /// Answers each request of so many bytes with as many.
-    Answer {
-        /// Bytes of a request.
-        bytes: u32,
-    },
+    Answer { bytes: u32 },
     /// Tells its CPU time whenever it is asked.
     Counters,
     /// Counts the datagrams of a flow, and tells which of them came.
     Datagrams,
     /// Sends datagrams of so many bytes, at intervals that it is told.
-    DatagramsBack {
-        /// Bytes of a datagram.
-        bytes: u32,
-    },
+    DatagramsBack { bytes: u32 },
     /// Takes connections, each with a request of so many bytes, which it answers with as many.
-    Connections {
-        /// Bytes of a request.
-        bytes: u32,
-    },
+    Connections { bytes: u32 },
     /// Starts a server of iperf3 and tells its port; the server ends with the connection.
     Iperf3,
     /// Tells between which addresses the connection is, as the far end sees it.

@@ -10,9 +10,9 @@ use iotax_experiment::layers::{
 use iotax_experiment::{
     Arm, BlockSizes, Bound, CloudChoice, Content, Depth, Design, DiskRole, Draft, Driver, Engine,
     Extent, Files, FioOption, Fitted, Flow, HostCommands, IndexLoads, IoPriority, Job, KnownLimit,
-    LatencyTarget, Layer, NamedTarget, Numa, NumaMemory, Operation, OperationShare, Pace, Pattern,
-    PriorityClass, PriorityShare, Requirement, SidePhase, SideRole, SideRuns, Spec, Stack, Stop,
-    StopMode, Stretches, Target, Think, Tree, Trims, Workload, Yields, Zone,
+    LatencyTarget, Layer, NamedTarget, Numa, NumaMemory, Operation, OperationShare, Origin, Pace,
+    Pattern, PriorityClass, PriorityShare, Requirement, SidePhase, SideRole, SideRuns, Spec, Stack,
+    Stop, StopMode, Stretches, Target, Think, Tree, Trims, Workload, Yields, Zone,
 };
 use iotax_record::{
     Busiest, BusyOne, Counters, DeviceCounters, DirectionRecord, ExperimentHead, HostRecord,
@@ -197,7 +197,6 @@ fn cloud() -> Cloud {
             parts: vec![part],
             notes: vec![t()],
         },
-        notes: vec![t()],
     }
 }
 
@@ -235,7 +234,7 @@ fn workload() -> Workload {
         }),
         primary: t(),
         requires: Some(Requirement { rule: rule(), source: t() }),
-        origin: some(),
+        origin: Some(Origin::Results { tools: vec![t()], are_ours: false }),
         notes: vec![t()],
         yields: Some(Yields::Spans),
     }

@@ -1,6 +1,8 @@
 //! Helpers of the kernel that must run, and the kernel's version.
 
-use std::fs;
+use std::{fmt, fs};
+
+use crate::needs::Missing;
 
 /// The PID namespace of the machine, not of a container: `PROC_PID_INIT_INO` of the kernel.
 const ALL_PROCESSES: &str = "pid:[4026531836]";
@@ -19,24 +21,58 @@ fn runs(name: &str) -> bool {
 }
 
 /// Major and minor version of the kernel.
-pub(super) fn kernel() -> (u32, u32) {
-    let release = rustix::system::uname().release().to_string_lossy().into_owned();
-    version(&release).unwrap_or((u32::MAX, 0))
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct KernelVersion(pub(super) u32, pub(super) u32);
+
+impl fmt::Display for KernelVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.0, self.1)
+    }
 }
 
-fn version(release: &str) -> Option<(u32, u32)> {
+pub(super) fn kernel() -> KernelVersion {
+    let release = rustix::system::uname().release().to_string_lossy().into_owned();
+    version(&release).unwrap_or(KernelVersion(u32::MAX, 0))
+}
+
+fn version(release: &str) -> Option<KernelVersion> {
     let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(str::parse);
-    Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
+    Some(KernelVersion(numbers.next()?.ok()?, numbers.next()?.ok()?))
+}
+
+/// The first kernel that has `xprtsec`.
+const SINCE: KernelVersion = KernelVersion(6, 5);
+
+/// What keeps connections from being encrypted by TLS, looked at before anything is made: kernels that do
+/// not know it only say that an option is wrong.
+pub(super) fn tls_lacks() -> Option<Missing> {
+    lacking(kernel(), may_run("tlshd"))
+}
+
+fn lacking(kernel: KernelVersion, has_tlshd: bool) -> Option<Missing> {
+    if kernel < SINCE {
+        return Some(Missing {
+            what: format!(
+                "the kernel is {kernel}, and encrypts NFS by TLS (xprtsec) from {SINCE} on"
+            ),
+            remedy: "use a newer kernel, sec=krb5p, or a tunnel below the mount (WireGuard)".into(),
+        });
+    }
+    (!has_tlshd).then(|| Missing {
+        what: "tlshd is not running, which does the handshakes of TLS for the kernel".into(),
+        remedy: "install the package ktls-utils, and start it (systemctl start tlshd)".into(),
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use insta::assert_snapshot;
 
     #[test]
     fn kernels_are_told_by_two_numbers() {
-        assert_eq!(version("6.1.0-56-cloud-amd64"), Some((6, 1)));
-        assert_eq!(version("6.12.117"), Some((6, 12)));
+        assert_eq!(version("6.1.0-56-cloud-amd64"), Some(KernelVersion(6, 1)));
+        assert_eq!(version("6.12.117"), Some(KernelVersion(6, 12)));
         assert_eq!(version("next"), None);
     }
 
@@ -45,5 +81,16 @@ mod tests {
         let own = fs::read_to_string("/proc/self/comm").unwrap();
         assert!(runs(own.trim_end()));
         assert!(!runs("no-such-daemon"));
+    }
+
+    #[test]
+    fn what_is_missing_comes_with_what_to_do() {
+        let told = |kernel, has_tlshd| {
+            let missing = lacking(kernel, has_tlshd);
+            missing.map_or(String::new(), |Missing { what, remedy }| format!("{what}; {remedy}"))
+        };
+        assert_snapshot!(told(KernelVersion(6, 1), true), @"the kernel is 6.1, and encrypts NFS by TLS (xprtsec) from 6.5 on; use a newer kernel, sec=krb5p, or a tunnel below the mount (WireGuard)");
+        assert_snapshot!(told(KernelVersion(6, 12), false), @"tlshd is not running, which does the handshakes of TLS for the kernel; install the package ktls-utils, and start it (systemctl start tlshd)");
+        assert_eq!(told(KernelVersion(6, 5), true), "");
     }
 }

@@ -14,7 +14,7 @@ use rustix::mount::{
     fsopen,
 };
 
-use super::daemons;
+use super::daemons::{self, KernelVersion};
 use crate::error::Error;
 use crate::needs::Missing;
 use crate::programs::{self, Program};
@@ -41,31 +41,18 @@ pub(super) fn lacks(server: &str) -> Vec<Missing> {
 #[derive(Debug)]
 enum Lack {
     NoGssd,
-    NoCredential {
-        keytab: String,
-    },
-    NoPrincipal {
-        keytab: String,
-        has: Vec<String>,
-    },
-    NoEncryption {
-        principal: String,
-        has: Vec<String>,
-        kernel: (u32, u32),
-    },
-    NoName {
-        address: String,
-    },
-    /// What the KDC, or the library on the way to it, said.
-    Said {
-        text: String,
-        server: String,
-    },
+    NoCredential { keytab: String },
+    NoPrincipal { keytab: String, has: Vec<String> },
+    NoEncryption { principal: String, has: Vec<String>, kernel: KernelVersion },
+    NoName { address: String },
+    // What the KDC, or the library on the way to it, said.
+    Said { text: String, server: String },
 }
 
 /// Looks for the credential of this machine, and asks the KDC to honour it.
 fn credential(server: &str) -> Result<(), Lack> {
-    let (Some(_), Some(_), Some(_)) = ["klist", "kinit", "kvno"].map(programs::find).into() else {
+    let (Some(_), Some(_), Some(_)) = ["klist", "kinit", "kvno"].map(programs::find_program).into()
+    else {
         let is_there = fs::exists(KEYTAB).unwrap_or(true);
         return if is_there { Ok(()) } else { Err(Lack::NoCredential { keytab: KEYTAB.into() }) };
     };
@@ -101,7 +88,7 @@ fn no_keytab(said: &str) -> Lack {
 }
 
 /// The principal that rpc.gssd would use, of those that `klist -k -e` lists.
-fn of_machine(listed: &str, kernel: (u32, u32)) -> Result<String, Lack> {
+fn of_machine(listed: &str, kernel: KernelVersion) -> Result<String, Lack> {
     let keytab =
         listed.lines().find_map(|line| line.strip_prefix("Keytab name: ")).unwrap_or(KEYTAB);
     let entry = |line: &str| {
@@ -126,7 +113,7 @@ fn of_machine(listed: &str, kernel: (u32, u32)) -> Result<String, Lack> {
     let has: Vec<String> = own.map(|(_, encryption)| encryption.clone()).collect();
     let is_known = |encryption: &String| {
         AES.contains(&encryption.as_str())
-            || kernel >= (6, 3) && SINCE_6_3.contains(&encryption.as_str())
+            || kernel >= KernelVersion(6, 3) && SINCE_6_3.contains(&encryption.as_str())
     };
     if has.iter().any(is_known) {
         return Ok(principal.clone());
@@ -184,9 +171,9 @@ impl From<Lack> for Missing {
                  ktadd host/THIS-HOST)"
                     .into(),
             ),
-            Lack::NoEncryption { principal, has, kernel: (major, minor) } => (
+            Lack::NoEncryption { principal, has, kernel } => (
                 format!(
-                    "{principal} has keys of {} alone, which the NFS client of Linux {major}.{minor} \
+                    "{principal} has keys of {} alone, which the NFS client of Linux {kernel} \
                      has not",
                     has.join(", ")
                 ),
@@ -281,7 +268,7 @@ KVNO Principal
 
     #[test]
     fn the_principal_is_the_one_that_gssd_takes() {
-        let principal = |listed: &str| of_machine(listed, (6, 1)).map_err(told);
+        let principal = |listed: &str| of_machine(listed, KernelVersion(6, 1)).map_err(told);
         assert_eq!(principal(LISTED), Ok("nfs/client.vm.test@VM.TEST".to_owned()));
         let joined = LISTED.replace("HTTP/client.vm.test@", "CLIENT$@");
         assert_eq!(principal(&joined), Ok("CLIENT$@VM.TEST".to_owned()));
@@ -293,10 +280,10 @@ KVNO Principal
         let none = "klist: Key table file '/etc/other.keytab' not found while starting keytab scan";
         assert_snapshot!(told(no_keytab(none)), @"there is neither a keytab (/etc/other.keytab) nor a ticket of root's; join the realm (realm join, ipa-client-install), or add this machine's key (kadmin: ktadd host/THIS-HOST); with rpc.gssd -n a ticket does (kinit)");
         let without = LISTED.replace("nfs/", "HTTP/").replace("host/", "HTTP/");
-        assert_snapshot!(told(of_machine(&without, (6, 1)).unwrap_err()), @"FILE:/etc/krb5.keytab has no principal that rpc.gssd uses for mounts, but HTTP/client.vm.test@VM.TEST; add one of THIS-HOST$, root/THIS-HOST, nfs/THIS-HOST or host/THIS-HOST (kadmin: ktadd host/THIS-HOST)");
+        assert_snapshot!(told(of_machine(&without, KernelVersion(6, 1)).unwrap_err()), @"FILE:/etc/krb5.keytab has no principal that rpc.gssd uses for mounts, but HTTP/client.vm.test@VM.TEST; add one of THIS-HOST$, root/THIS-HOST, nfs/THIS-HOST or host/THIS-HOST (kadmin: ktadd host/THIS-HOST)");
         let new = LISTED.replace("aes128-cts-hmac-sha1-96", "arcfour-hmac");
-        assert_snapshot!(told(of_machine(&new, (6, 1)).unwrap_err()), @"nfs/client.vm.test@VM.TEST has keys of aes256-cts-hmac-sha384-192, arcfour-hmac alone, which the NFS client of Linux 6.1 has not; make one of aes256-cts-hmac-sha1-96 (kadmin: ktadd -e aes256-cts-hmac-sha1-96:normal)");
-        assert!(of_machine(&new, (6, 3)).is_ok());
+        assert_snapshot!(told(of_machine(&new, KernelVersion(6, 1)).unwrap_err()), @"nfs/client.vm.test@VM.TEST has keys of aes256-cts-hmac-sha384-192, arcfour-hmac alone, which the NFS client of Linux 6.1 has not; make one of aes256-cts-hmac-sha1-96 (kadmin: ktadd -e aes256-cts-hmac-sha1-96:normal)");
+        assert!(of_machine(&new, KernelVersion(6, 3)).is_ok());
         assert_snapshot!(told(Lack::NoName { address: "10.0.0.5".to_owned() }), @"10.0.0.5 has no name, and Kerberos knows servers by name; name the server as its principal nfs/NAME has it, or have its address looked up (/etc/hosts)");
     }
 

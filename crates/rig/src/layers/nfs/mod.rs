@@ -9,7 +9,6 @@
 
 mod daemons;
 mod kerberos;
-mod tls;
 
 use std::net::Ipv6Addr;
 use std::path::PathBuf;
@@ -42,27 +41,27 @@ impl System for Nfs {
             lacks.extend(needs::unmet(module));
             lacks.extend(kerberos::lacks(&self.server));
         }
-        lacks.extend(is_tls.then(tls::lacks).flatten());
+        lacks.extend(is_tls.then(daemons::tls_lacks).flatten());
         lacks
     }
 
-    fn make(&self, _below: Top, build_context: &mut BuildContext<'_>) -> Result<Top, Error> {
-        let path = build_context.mount_point("nfs")?;
+    fn make(&self, _below: Top, context: &mut BuildContext<'_>) -> Result<Top, Error> {
+        let path = context.mount_point("nfs")?;
         let mounting = Mounting { source: source(self), options: options(self), path };
         let mounted = Mounted {
             asked: self.clone(),
             mounting: mounting.clone(),
-            run: build_context.journal.name(),
-            journal: build_context.journal.path(),
+            run: context.journal.name(),
+            journal: context.journal.path(),
         };
-        mounting.mount(&mounted.run, build_context.stop)?;
-        build_context.note(verify(self, &mounting.find()?)?);
+        mounting.mount(&mounted.run, context.stop)?;
+        context.note(verify(self, &mounting.find()?)?);
         set_read_ahead(self, &mounting)?;
-        let top = scratch::make(&mounting.path, build_context.journal)?;
+        let top = scratch::make(&mounting.path, context.journal)?;
         // Last, so that it is undone first: what is on the server can be removed only while that
         // is mounted.
-        build_context.journal.announce(Entry::Remote(mounting))?;
-        build_context.turns.push(Box::new(mounted));
+        context.journal.announce(Entry::Remote(mounting))?;
+        context.turns.push(Box::new(mounted));
         let inode = top.inode().map_err(Error::cannot("look at it again", top.shown()))?;
         // Not held: it is mounted only while load is driven at it.
         Ok(Top { inode: Some(inode), ..Top::directory(top.shown()) })

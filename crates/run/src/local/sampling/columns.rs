@@ -54,7 +54,7 @@ pub(super) fn column<T: Copy>(readings: &[T], value: impl Fn(T) -> Option<u64>) 
 }
 
 fn devices(storage: &Storage, readings: &[&Reading]) -> Vec<DeviceCounters> {
-    let of_device = |(i, device): (usize, &iotax_inspect::Part)| {
+    let of_device = |(i, device): (usize, &iotax_inspect::UnderlyingDevice)| {
         let counters =
             |counter| column(readings, |reading| Some(reading.devices.get(i).copied()??[counter]));
         DeviceCounters {
@@ -146,7 +146,7 @@ fn of_mount(mount: &NfsMount, readings: &[&Reading]) -> NfsCounters {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use iotax_inspect::Part;
+    use iotax_inspect::UnderlyingDevice;
     use std::time::Duration;
 
     fn sample(at: Instant, device: Option<u64>, reads: u64) -> Sample {
@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn what_was_never_there_has_no_column() {
         let start = Instant::now();
-        let part = |name: &str| Part { name: name.to_owned(), model: None };
+        let part = |name: &str| UnderlyingDevice { name: name.to_owned(), model: None };
         let storage = Storage { devices: vec![part("gone"), part("vda")], nfs: Vec::new() };
         let second = Duration::from_secs(1);
         let samples = [

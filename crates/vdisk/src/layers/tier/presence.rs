@@ -34,7 +34,7 @@ impl Presence {
     ) -> Result<Self, Error> {
         let words = device_bytes.div_ceil(PAGE_BYTES).div_ceil(WORD_BITS);
         // Both bitmaps.
-        let words = memory::check(layer, 2 * 8 * words)? / 16;
+        let words = memory::check_available(layer, 2 * 8 * words)? / 16;
         let empty = || -> Result<Box<[u64]>, Error> {
             let empty = bytemuck::try_zeroed_slice_box(words);
             empty.map_err(|()| memory::lacking(layer, 16 * words))

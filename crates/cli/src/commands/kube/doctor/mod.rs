@@ -3,7 +3,7 @@ mod probe;
 use std::fs;
 
 use iotax_cluster::{Cluster, survey, survey_of_file};
-use iotax_diagnose::{Subject, cluster_findings, unknown};
+use iotax_diagnose::{ClusterSubject, cluster_findings, unknown};
 use iotax_record::cluster::ClusterSeen;
 use iotax_report::{self as report, DoctorDetail};
 use iotax_wording::cause::unknown_subject;
@@ -47,7 +47,7 @@ fn look(args: &KubeDoctorArgs) -> Result<(ClusterSeen, String)> {
     Ok((survey(&cluster, namespace)?, cluster.namespace().to_owned()))
 }
 
-fn subject(text: &str, namespace: &str) -> Result<Subject> {
+fn subject(text: &str, namespace: &str) -> Result<ClusterSubject> {
     let unreadable =
         || usage(format!("`{text}`: write pvc:[NAMESPACE/]CLAIM, class:CLASS or node:NODE"));
     let (kind, name) = text.split_once(':').ok_or_else(unreadable)?;
@@ -55,10 +55,10 @@ fn subject(text: &str, namespace: &str) -> Result<Subject> {
         return Err(unreadable());
     }
     match kind {
-        "pvc" if name.contains('/') => Ok(Subject::Claim(name.to_owned())),
-        "pvc" => Ok(Subject::Claim(format!("{namespace}/{name}"))),
-        "class" => Ok(Subject::Class(name.to_owned())),
-        "node" => Ok(Subject::Node(name.to_owned())),
+        "pvc" if name.contains('/') => Ok(ClusterSubject::Claim(name.to_owned())),
+        "pvc" => Ok(ClusterSubject::Claim(format!("{namespace}/{name}"))),
+        "class" => Ok(ClusterSubject::Class(name.to_owned())),
+        "node" => Ok(ClusterSubject::Node(name.to_owned())),
         _ => Err(unreadable()),
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use iotax_cluster::{LookRequest, Looked, View, look};
-use iotax_diagnose::{Subject, coverage, findings};
+use iotax_diagnose::{ClusterSubject, coverage, findings};
 use iotax_experiment::CloudChoice;
 use iotax_record::cluster::ClusterSeen;
 use iotax_record::{HostRole, Machine};
@@ -23,7 +23,7 @@ const OWN: [&str; 2] = ["cpu-quota", "cgroup-memory"];
 pub(super) fn probe(
     args: &KubeDoctorArgs,
     seen: &mut ClusterSeen,
-    subjects: &[Subject],
+    subjects: &[ClusterSubject],
     namespace: &str,
 ) -> Result<Vec<Probed>> {
     let options = options(&args.pods)?;
@@ -32,7 +32,7 @@ pub(super) fn probe(
     let mut probed = Vec::new();
     for (namespace, viewed) in places {
         let cluster = ClusterArgs { context: args.context.clone(), namespace: Some(namespace) };
-        let (subjects, views): (Vec<Subject>, Vec<View>) = viewed.into_iter().unzip();
+        let (subjects, views): (Vec<ClusterSubject>, Vec<View>) = viewed.into_iter().unzip();
         let request = LookRequest {
             views: &views,
             is_privileged: args.privileged,
@@ -55,15 +55,15 @@ pub(super) fn probe(
 /// What there is to look at, by namespace.
 fn views(
     seen: &mut ClusterSeen,
-    subjects: &[Subject],
+    subjects: &[ClusterSubject],
     namespace: &str,
-) -> Result<BTreeMap<String, Vec<(Subject, View)>>> {
-    let mut places: BTreeMap<String, Vec<(Subject, View)>> = BTreeMap::new();
-    let mut asked: Vec<&Subject> = Vec::new();
+) -> Result<BTreeMap<String, Vec<(ClusterSubject, View)>>> {
+    let mut places: BTreeMap<String, Vec<(ClusterSubject, View)>> = BTreeMap::new();
+    let mut asked: Vec<&ClusterSubject> = Vec::new();
     for subject in subjects {
         let (namespace, view) = match subject {
-            Subject::Class(name) => (namespace, View::of_class(name)),
-            Subject::Claim(name) => {
+            ClusterSubject::Class(name) => (namespace, View::of_class(name)),
+            ClusterSubject::Claim(name) => {
                 let Some(claim) = seen.claims.iter().find(|claim| claim.full_name() == *name)
                 else {
                     continue;
@@ -77,7 +77,7 @@ fn views(
                     }
                 }
             }
-            Subject::Node(_) => continue,
+            ClusterSubject::Node(_) => continue,
         };
         if !asked.contains(&subject) {
             places.entry(namespace.to_owned()).or_default().push((subject.clone(), view));

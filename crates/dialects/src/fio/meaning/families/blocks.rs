@@ -4,7 +4,7 @@ use iotax_experiment::{BlockSizes, Error, Pattern, Share, Trims};
 
 use super::order::Directions;
 use crate::fio::meaning::draft::Draft;
-use crate::fio::setting::Setting;
+use crate::fio::section::Setting;
 
 const DEFAULT_BYTES: u64 = 4096;
 const TOO_LARGE: &str = "blocks of 4G and more";

@@ -3,7 +3,7 @@
 use iotax_experiment::{Engine, Error};
 
 use crate::fio::meaning::draft::Draft;
-use crate::fio::setting::Setting;
+use crate::fio::section::Setting;
 
 const BUFFERED_AIO: &str = "io_uring here; buffered libaio in fio does one I/O at a time";
 
@@ -17,10 +17,7 @@ impl<'a> Draft<'a> {
         self.read_ioengine();
         self.read_depth()?;
         if self.job.engine == Engine::IoUring {
-            let most = match self.chosen.get("iodepth_batch") {
-                Some(setting) => setting.small()?,
-                None => 1,
-            };
+            let most = self.chosen.small("iodepth_batch", 1)?;
             self.job.submit_batch = Some(if most == 0 { self.job.queue_depth } else { most });
         }
         if let Some(setting) = self.chosen.get("sqthread_poll") {
@@ -34,7 +31,7 @@ impl<'a> Draft<'a> {
     /// are done.
     fn read_submit_mode(&mut self) -> Result<(), Error> {
         let Some(setting) = self.is_offloaded() else { return Ok(()) };
-        let depth = self.chosen.get("iodepth").map_or(Ok(1), Setting::small)?;
+        let depth = self.chosen.small("iodepth", 1)?;
         if depth > 1 && !self.job.engine.is_async() {
             self.beyond(setting, "keeps I/Os of a synchronous engine in flight, a thread for each");
         } else {

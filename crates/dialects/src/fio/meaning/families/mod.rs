@@ -14,13 +14,12 @@ use iotax_experiment::{Error, Job};
 use super::chosen::Chosen;
 use super::draft::{Draft, Timing};
 use crate::fio::options::Class;
-use crate::fio::section::Section;
-use crate::fio::setting::Setting;
+use crate::fio::section::{Section, Setting};
 
 impl<'a> Draft<'a> {
     /// Reads all settings of a section but those that relate jobs to each other.
-    pub(super) fn read(section: &'a Section) -> Result<Self, Error> {
-        let chosen = Chosen::of(section);
+    pub(super) fn of_section(section: &'a Section) -> Result<Self, Error> {
+        let chosen = Chosen::new(section);
         let mut draft = Self {
             job: Job::new(section.name.clone()),
             timing: Timing::default(),

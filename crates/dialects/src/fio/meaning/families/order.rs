@@ -3,7 +3,7 @@
 use iotax_experiment::{Error, Pattern, RunLength, Skew, Trims};
 
 use crate::fio::meaning::draft::Draft;
-use crate::fio::setting::Setting;
+use crate::fio::section::Setting;
 
 /// fio's own values where a distribution is named without one (`options.c`, `FIO_DEF_*`).
 const DEFAULT_ZIPF: f64 = 1.1;
@@ -68,7 +68,7 @@ impl Draft<'_> {
 
     fn read_random(&mut self, directions: Directions) -> Result<(), Error> {
         // An LFSR comes to every block once before any comes again, map or not.
-        let lfsr = self.chosen.get("random_generator").is_some_and(|s| s.word().0 == "lfsr");
+        let lfsr = self.chosen.word("random_generator") == Some("lfsr");
         let norandommap = self.chosen.switch("norandommap", false)? && !lfsr;
         // fio's map of blocks done is of blocks of one size; `read_blocks` takes it away where
         // sizes differ.

@@ -4,13 +4,12 @@ use iotax_experiment::{BlockSizes, Error, Pace, Think, Trims};
 
 use super::order::Directions;
 use crate::fio::meaning::draft::Draft;
-use crate::fio::setting::Setting;
+use crate::fio::section::Setting;
 
 impl Draft<'_> {
     pub(super) fn read_pace(&mut self, directions: Directions) -> Result<(), Error> {
         self.read_think()?;
-        let poisson = self.chosen.get("rate_process");
-        let poisson = poisson.is_some_and(|setting| setting.word().0 == "poisson");
+        let poisson = self.chosen.word("rate_process") == Some("poisson");
         for name in ["rate_iops", "rate"] {
             let Some(setting) = self.chosen.get(name) else { continue };
             let rates = directions.used(self.chosen.numbers(name)?);
@@ -70,16 +69,11 @@ impl Draft<'_> {
     }
 
     fn read_think(&mut self) -> Result<(), Error> {
-        let Some(setting) = self.chosen.get("thinktime") else { return Ok(()) };
-        let time_ns = setting.duration_ns()?;
+        let time_ns = self.chosen.duration_ns("thinktime")?;
         if time_ns == 0 {
             return Ok(());
         }
-        let blocks = self.chosen.get("thinktime_blocks");
-        let after_ios = match blocks {
-            Some(setting) => setting.small()?.max(1),
-            None => 1,
-        };
+        let after_ios = self.chosen.small("thinktime_blocks", 1)?.max(1);
         self.job.think = Some(Think { time_ns, after_ios });
         if let Some(setting) = self.chosen.get("thinktime_blocks_type")
             && self.job.queue_depth > 1

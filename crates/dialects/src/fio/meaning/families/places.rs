@@ -6,21 +6,18 @@ use iotax_experiment::{BlockSizes, Error, Files, Pattern};
 
 use crate::fio::meaning::chosen::bytes_of;
 use crate::fio::meaning::draft::Draft;
-use crate::fio::setting::Setting;
+use crate::fio::section::Setting;
 use crate::fio::values::Amount;
 use crate::fio_write::file_name;
 
 const REPLACED: &str = "TARGET takes its place";
+pub(super) const ZONES: &str = "a number of zones";
 const PERCENT: &str = "a share of a size that only the target knows";
 
 impl<'a> Draft<'a> {
     pub(super) fn read_places(&mut self) -> Result<(), Error> {
-        if let Some(setting) = self.chosen.get("numjobs") {
-            self.job.threads = setting.small()?.max(1);
-        }
-        if let Some(setting) = self.chosen.get("nrfiles") {
-            self.job.files_per_thread = setting.small()?.max(1);
-        }
+        self.job.threads = self.chosen.small("numjobs", self.job.threads)?.max(1);
+        self.job.files_per_thread = self.chosen.small("nrfiles", self.job.files_per_thread)?.max(1);
         if let Some(setting) = self.chosen.get("directory") {
             self.note(setting, REPLACED);
         }
@@ -103,7 +100,7 @@ impl<'a> Draft<'a> {
                 Amount::Bytes(bytes) => whole = Some((setting, bytes)),
                 Amount::Percent(_) if each.is_some() => {}
                 Amount::Percent(_) => self.beyond(setting, PERCENT),
-                Amount::Zones(_) => self.beyond(setting, "a number of zones"),
+                Amount::Zones(_) => self.beyond(setting, ZONES),
             }
         }
         match (whole, each) {
@@ -194,26 +191,23 @@ impl<'a> Draft<'a> {
     }
 
     fn read_offset(&mut self) -> Result<(), Error> {
-        if let Some(setting) = self.chosen.get("offset") {
-            match setting.amount()? {
-                Amount::Bytes(bytes) => self.job.offset_bytes = bytes,
-                Amount::Percent(0) | Amount::Zones(0) => {}
-                Amount::Percent(_) => self.beyond(setting, PERCENT),
-                Amount::Zones(_) => self.beyond(setting, "a number of zones"),
-            }
-        }
+        self.job.offset_bytes = self.offset("offset")?;
         // The first thread's offset is the job's.
-        if let Some(setting) = self.chosen.get("offset_increment")
-            && self.job.threads > 1
-        {
-            match setting.amount()? {
-                Amount::Bytes(bytes) => self.job.offset_increment_bytes = bytes,
-                Amount::Percent(0) | Amount::Zones(0) => {}
-                Amount::Percent(_) => self.beyond(setting, PERCENT),
-                Amount::Zones(_) => self.beyond(setting, "a number of zones"),
-            }
+        if self.job.threads > 1 {
+            self.job.offset_increment_bytes = self.offset("offset_increment")?;
         }
         Ok(())
+    }
+
+    fn offset(&mut self, name: &str) -> Result<u64, Error> {
+        let Some(setting) = self.chosen.get(name) else { return Ok(0) };
+        match setting.amount()? {
+            Amount::Bytes(bytes) => return Ok(bytes),
+            Amount::Percent(0) | Amount::Zones(0) => {}
+            Amount::Percent(_) => self.beyond(setting, PERCENT),
+            Amount::Zones(_) => self.beyond(setting, ZONES),
+        }
+        Ok(0)
     }
 }
 

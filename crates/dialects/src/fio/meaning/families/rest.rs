@@ -18,9 +18,7 @@ impl Draft<'_> {
         self.read_syncs()?;
         self.read_verify()?;
         self.read_cpus()?;
-        if let Some(setting) = self.chosen.get("exitall") {
-            self.job.ends_all = setting.boolean()?;
-        }
+        self.job.ends_all = self.chosen.switch("exitall", false)?;
         if let Some(setting) = self.chosen.get("mem") {
             match setting.word().0 {
                 "cudamalloc" => self.beyond(setting, "moves data to a graphics card"),
@@ -88,7 +86,7 @@ impl Draft<'_> {
             return Ok(());
         }
         if !self.job.writes() {
-            // See `checks::bind`.
+            // See `bind_checks`.
             self.job.verify_apart = true;
             return self.read_checks();
         }

@@ -5,10 +5,10 @@ use iotax_experiment::{
     PriorityShare, Stretches,
 };
 
+use super::places::ZONES;
 use crate::fio::meaning::chosen::bytes_of;
 use crate::fio::meaning::draft::Draft;
-use crate::fio::setting::Setting;
-use crate::fio::values::Amount;
+use crate::fio::section::Setting;
 
 /// fio's own.
 const WORKING_SET_PERCENT: u64 = 5;
@@ -28,7 +28,7 @@ impl Draft<'_> {
     /// A size of zones without a mode is strided, as in fio.
     fn read_stretches(&mut self) -> Result<(), Error> {
         let size = self.chosen.get("zonesize");
-        let bytes = size.map_or(Ok(0), Setting::whole)?;
+        let bytes = self.chosen.whole("zonesize", 0)?;
         let mode = self.chosen.get("zonemode");
         match (mode.map(|setting| setting.word().0), size) {
             (Some("strided"), None) => {
@@ -48,15 +48,12 @@ impl Draft<'_> {
             _ if bytes == 0 => return Ok(()),
             _ => {}
         }
-        let range = self.chosen.get("zonerange").map_or(Ok(0), Setting::whole)?;
+        let range = self.chosen.whole("zonerange", 0)?;
         let mut skip_bytes = 0;
         if let Some(setting) = self.chosen.get("zoneskip") {
-            match setting.amount()? {
-                Amount::Bytes(skip) => skip_bytes = skip,
-                amount => match bytes_of(amount, self.job.size_bytes) {
-                    Some(skip) => skip_bytes = skip,
-                    None => self.beyond(setting, "a number of zones"),
-                },
+            match bytes_of(setting.amount()?, self.job.size_bytes) {
+                Some(skip) => skip_bytes = skip,
+                None => self.beyond(setting, ZONES),
             }
         }
         let range_bytes = if range == 0 { bytes } else { range };
@@ -65,8 +62,8 @@ impl Draft<'_> {
     }
 
     fn read_latency_target(&mut self) -> Result<(), Error> {
-        let time = |name| self.chosen.get(name).map_or(Ok(0), Setting::duration_ns);
-        let (target_ns, window_ns) = (time("latency_target")?, time("latency_window")?);
+        let target_ns = self.chosen.duration_ns("latency_target")?;
+        let window_ns = self.chosen.duration_ns("latency_window")?;
         let percentile = self.chosen.get("latency_percentile");
         let percentile = percentile.map(Setting::float).transpose()?.unwrap_or(100.0);
         let keeps_on = self.chosen.switch("latency_run", false)?;
@@ -80,7 +77,7 @@ impl Draft<'_> {
     }
 
     fn read_flow(&mut self) -> Result<(), Error> {
-        let number = |name| self.chosen.get(name).map_or(Ok(0), Setting::whole);
+        let number = |name| self.chosen.whole(name, 0);
         let (weight, group, pause) = (number("flow")?, number("flow_id")?, number("flow_sleep")?);
         let small = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
         if weight > 0 {
@@ -91,10 +88,9 @@ impl Draft<'_> {
     }
 
     fn read_priority(&mut self) -> Result<(), Error> {
-        let (class, level) = (self.chosen.get("prioclass"), self.chosen.get("prio"));
-        if class.is_some() || level.is_some() {
-            let class = class.map_or(Ok(0), Setting::whole)?;
-            let level = level.map_or(Ok(0), Setting::whole)?;
+        if self.chosen.last_of(&["prioclass", "prio"]).is_some() {
+            let (class, level) =
+                (self.chosen.whole("prioclass", 0)?, self.chosen.whole("prio", 0)?);
             self.job.priority = Some(priority(class, level));
         }
         Ok(())
@@ -166,7 +162,7 @@ impl Draft<'_> {
     }
 
     fn read_content(&mut self) -> Result<(), Error> {
-        let number = |name| self.chosen.get(name).map_or(Ok(0), Setting::whole);
+        let number = |name| self.chosen.whole(name, 0);
         let percent = |number: u64| u8::try_from(number).unwrap_or(100).min(100);
         let mut content = Content {
             compress_percent: percent(number("buffer_compress_percentage")?),
@@ -179,20 +175,14 @@ impl Draft<'_> {
             _ => content.chunk_bytes = CHUNK_BYTES.min(self.least_write()),
         }
         if let Some(setting) = self.chosen.get("buffer_pattern") {
-            let Some(bytes) = setting.pattern()? else {
-                self.beyond(setting, "data from a file, or that tells its offset");
-                return Ok(());
-            };
+            let Some(bytes) = self.pattern(setting)? else { return Ok(()) };
             content.pattern = bytes;
         }
         // Between the headers of what is verified; without verifying, fio does not look at it.
         if (self.job.verify || self.job.verify_apart)
             && let Some(setting) = self.chosen.get("verify_pattern")
         {
-            let Some(bytes) = setting.pattern()? else {
-                self.beyond(setting, "data from a file, or that tells its offset");
-                return Ok(());
-            };
+            let Some(bytes) = self.pattern(setting)? else { return Ok(()) };
             self.job.content = Some(Content {
                 compress_percent: 100,
                 chunk_bytes: self.job.max_block_bytes(),
@@ -207,10 +197,10 @@ impl Draft<'_> {
             content.compress_percent = 100;
             content.chunk_bytes = self.job.max_block_bytes();
         }
-        let mode = self.chosen.get("dedupe_mode").map(|setting| setting.word().0);
+        let mode = self.chosen.word("dedupe_mode");
         if content.dedupe_percent > 0 && mode == Some("working_set") {
-            let set = self.chosen.get("dedupe_working_set_percentage");
-            let set = percent(set.map_or(Ok(WORKING_SET_PERCENT), Setting::whole)?);
+            let set = self.chosen.whole("dedupe_working_set_percentage", WORKING_SET_PERCENT)?;
+            let set = percent(set);
             content.working_set_percent = Some(set).filter(|set| *set > 0);
             content.shared_set = self.chosen.switch("dedupe_global", false)?;
         }
@@ -218,6 +208,14 @@ impl Draft<'_> {
             self.job.content = Some(content);
         }
         Ok(())
+    }
+
+    fn pattern(&mut self, setting: &Setting) -> Result<Option<Vec<u8>>, Error> {
+        let bytes = setting.pattern()?;
+        if bytes.is_none() {
+            self.beyond(setting, "data from a file, or that tells its offset");
+        }
+        Ok(bytes)
     }
 
     fn least_write(&self) -> u32 {

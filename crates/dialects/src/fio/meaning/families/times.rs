@@ -2,6 +2,7 @@
 
 use iotax_experiment::{BlockSizes, Bound, Error};
 
+use super::places::ZONES;
 use crate::fio::meaning::chosen::bytes_of;
 use crate::fio::meaning::draft::Draft;
 
@@ -17,12 +18,8 @@ impl Draft<'_> {
         }
         let offset_ns = self.chosen.section.start_offset_ns;
         self.timing.delay_ns = self.timing.delay_ns.saturating_add(offset_ns);
-        if let Some(setting) = self.chosen.get("ramp_time") {
-            self.timing.ramp_ns = setting.duration_ns()?;
-        }
-        if let Some(setting) = self.chosen.get("runtime") {
-            self.timing.runtime_ns = Some(setting.duration_ns()?).filter(|ns| *ns > 0);
-        }
+        self.timing.ramp_ns = self.chosen.duration_ns("ramp_time")?;
+        self.timing.runtime_ns = Some(self.chosen.duration_ns("runtime")?).filter(|ns| *ns > 0);
         self.read_bound()
     }
 
@@ -63,27 +60,17 @@ impl Draft<'_> {
     fn bytes_to_move(&mut self) -> Result<u64, Error> {
         let once = self.once_bytes()?;
         let loops = self.loops()?;
-        let io_size = match self.chosen.get("io_size") {
-            None => None,
-            Some(setting) => match bytes_of(setting.amount()?, self.job.size_bytes) {
-                Some(0) => None,
-                Some(bytes) => Some(bytes),
-                None => {
-                    self.beyond(setting, "a number of zones");
-                    None
-                }
-            },
-        };
-        Ok(match io_size {
-            Some(io_size) => once.min(io_size).saturating_mul(loops).max(io_size),
-            None => once.saturating_mul(loops),
-        })
+        let all = once.saturating_mul(loops);
+        let Some(setting) = self.chosen.get("io_size") else { return Ok(all) };
+        match bytes_of(setting.amount()?, self.job.size_bytes) {
+            Some(0) => {}
+            Some(io_size) => return Ok(once.min(io_size).saturating_mul(loops).max(io_size)),
+            None => self.beyond(setting, ZONES),
+        }
+        Ok(all)
     }
 
     fn loops(&self) -> Result<u64, Error> {
-        match self.chosen.get("loops") {
-            Some(setting) => Ok(setting.small()?.max(1).into()),
-            None => Ok(1),
-        }
+        Ok(self.chosen.small("loops", 1)?.max(1).into())
     }
 }

@@ -1,0 +1,281 @@
+//! Documented limits: figures, and what sources say of each other.
+
+use iotax_catalog::{
+    Agreement, Bound, Caching, Cloud, Conflict, Direction, HostCache, Limit, Note, Property, Rate,
+    Scope,
+};
+use iotax_quantity::{grouped, span, whole};
+
+use crate::bandwidth::Unit;
+
+/// Where the sources have nothing.
+pub const UNKNOWN: &str = "unknown";
+
+/// The unit of all bandwidths of a page: the one that its limits are whole in, or else that of most
+/// documents of these VMs.
+pub fn unit_of_vms<'a>(cloud: Cloud, limits: impl Iterator<Item = &'a Limit>) -> Unit {
+    unit(limits, if cloud == Cloud::Gcp { Unit::Mib } else { Unit::Mb })
+}
+
+/// The same of disks.
+pub fn unit_of_disks<'a>(cloud: Cloud, limits: impl Iterator<Item = &'a Limit>) -> Unit {
+    unit(limits, if cloud == Cloud::Azure { Unit::Mb } else { Unit::Mib })
+}
+
+fn unit<'a>(limits: impl Iterator<Item = &'a Limit>, usual: Unit) -> Unit {
+    let rates = limits.filter_map(|limit| limit.bw_bytes.as_ref());
+    Unit::of(&rates.map(|rate| rate.sustained).collect::<Vec<_>>()).unwrap_or(usual)
+}
+
+/// Bytes per second as a figure under a head that says the unit.
+pub fn bandwidth(unit: Unit, bytes: f64) -> String {
+    amount(unit.amount(bytes))
+}
+
+/// A figure with thousands apart, and one decimal if it is not whole.
+pub fn amount(value: f64) -> String {
+    let tenths = whole(value * 10.0);
+    let ones = grouped(tenths / 10);
+    match tenths % 10 {
+        0 => ones,
+        tenth => format!("{ones}.{tenth}"),
+    }
+}
+
+/// How long a limit's own burst lasts.
+pub fn burst_lasts(rate: &Rate) -> String {
+    let Some(burst) = &rate.burst else { return String::new() };
+    match burst.full_s(rate.sustained) {
+        Some(seconds) => span(whole(seconds)),
+        None if burst.opt_in => "opt-in".to_owned(),
+        None => UNKNOWN.to_owned(),
+    }
+}
+
+/// How long a burst through several limits lasts.
+pub fn bound_lasts(bound: &Bound) -> String {
+    let Some(burst) = &bound.burst else { return String::new() };
+    burst.lasts_s.map_or_else(|| UNKNOWN.to_owned(), |seconds| span(whole(seconds)))
+}
+
+/// A bucket's name: which I/Os, and of which disks.
+pub fn scope(limit: &Limit) -> String {
+    let mut words = vec![limit.scope.to_string()];
+    match limit.disk_kinds.as_slice() {
+        [] => {}
+        [one] => words.push(one.clone()),
+        [one, other] => words.push(format!("{one} and {other}")),
+        _ => words.push("all disks".to_owned()),
+    }
+    match limit.direction {
+        Direction::Both => {}
+        Direction::Read => words.push("reads".to_owned()),
+        Direction::Write => words.push("writes".to_owned()),
+    }
+    words.join(", ")
+}
+
+/// Size of memory or a disk, which is whole in GiB and named by it in documents.
+pub fn size(bytes: u64) -> String {
+    const GIB: f64 = 1_073_741_824.0;
+    format!("{} GiB", amount(bytes as f64 / GIB))
+}
+
+/// Figures that were published and are not those of the catalog's sources.
+pub fn conflict(conflict: &Conflict) -> String {
+    let Conflict { claimed_by, name, size_bytes, scope, explanation, .. } = conflict;
+    let of_size = size_bytes.map(|bytes| format!(" of {}", size(bytes))).unwrap_or_default();
+    let pair = |iops: Option<f64>, bytes: Option<f64>| {
+        let iops = iops.map(|iops| format!("{} IOPS", amount(iops)));
+        let bytes = bytes.map(|bytes| format!("{} MB/s", bandwidth(Unit::Mb, bytes)));
+        let known: Vec<String> = iops.into_iter().chain(bytes).collect();
+        (!known.is_empty()).then(|| known.join(" and "))
+    };
+    let steady = pair(conflict.iops, conflict.bw_bytes);
+    let bursts = pair(conflict.burst_iops, conflict.burst_bw_bytes);
+    let bursts = bursts.map(|pair| format!("bursts of {pair}"));
+    let figures: Vec<String> = steady.into_iter().chain(bursts).collect();
+    let figures = figures.join(", ");
+    format!(
+        "Conflict: {} gives {figures}, for {name}{of_size} ({scope}). But {explanation}.",
+        claimed_by.text
+    )
+}
+
+/// Whose figures these are.
+pub fn belongs_to(names: &[String]) -> Option<String> {
+    let (first, others) = names.split_first()?;
+    let also = match others {
+        [] => String::new(),
+        _ => format!(" (and of {})", others.join(", ")),
+    };
+    Some(format!("These are the figures of {first}{also}."))
+}
+
+/// What the catalog says to a user's figure.
+pub const fn agreement(agreement: Agreement) -> &'static str {
+    match agreement {
+        Agreement::Same => "same",
+        Agreement::Differs => "differs",
+        Agreement::Unconfirmed => "not all figures are in the catalog",
+        Agreement::Unknown => "unknown",
+    }
+}
+
+/// To how many of them: `3 other than the catalog`.
+pub fn agree(agreement: Agreement, count: u64) -> String {
+    let words = match agreement {
+        Agreement::Same => "the same",
+        Agreement::Differs => "other than the catalog",
+        Agreement::Unconfirmed => "not all in the catalog",
+        Agreement::Unknown => "unknown to the catalog",
+    };
+    format!("{} {words}", grouped(count))
+}
+
+/// A limit whose figure is not documented.
+pub fn unknown(of: &str, scope: Scope, rate: &str) -> String {
+    format!("{of} ({scope}): its {rate} limit is not known, there may be less.")
+}
+
+pub fn none_found(title: &str) -> String {
+    format!("{title}: none were found in the sources.")
+}
+
+pub const NO_NETWORK_LIMITS: &str = "Network: no limits were found in the sources.";
+
+/// What is to be known of a figure.
+pub fn note(note: &Note) -> String {
+    let fixed = match note {
+        Note::HalfAnHourADay => "at least 30 min in 24 h",
+        Note::NetworkFromCredits => "network: from credits; for how long is not documented",
+        Note::WhileIoCredits => "while there are I/O credits",
+        Note::IopsAreProvisioned => "IOPS are provisioned: give iops=",
+        Note::RatesAreProvisioned => "IOPS and throughput are provisioned: give iops= and bw=",
+        Note::NeedsSize => "depends on the size: give size=",
+        Note::MostProvisionable => "what was not given is the most that can be provisioned",
+        Note::MeteredOneWay => "network: what leaves is metered, what comes in is not",
+        Note::NetworkEgress => "network egress",
+        Note::NoPersistentDiskLimits => {
+            "no limits of Persistent Disk on this machine type were found"
+        }
+        Note::CachedDisks => {
+            "Cached disks: reads that the cache answers are not held by the disk's own limit. \
+             Reads that miss it, and writes with read-only caching, are documented to count \
+             against the VM's uncached limits, too; these figures do not take that off."
+        }
+        Note::FastBesideOthers => {
+            "Premium SSD v2 or Ultra beside other disks: how they share the VM's limits is not \
+             documented; the sum takes them as apart."
+        }
+        Note::Tabled(text) => text,
+        Note::StatedAt { iops_kib, throughput_kib } => {
+            return format!("IOPS stated at {iops_kib} KiB, throughput at {throughput_kib} KiB");
+        }
+        Note::OneFlow { bytes_per_s } => {
+            let gbit = bytes_per_s * 8.0 / 1e9;
+            return format!(
+                "one flow: {gbit} Gbit/s between instances that are not in one cluster placement \
+                 group"
+            );
+        }
+        Note::UserGuide { figures } => {
+            return format!("the user guide of 2023-05-11 says {figures} (baseline/maximum)");
+        }
+        Note::ThroughputWithoutCredits { io_kib } => {
+            return format!(
+                "throughput without credits is not documented: taken as I/Os of {io_kib} KiB at \
+                 the baseline"
+            );
+        }
+        Note::IopsRule(rule) => return format!("IOPS: {rule}"),
+        Note::ThroughputRule(rule) => return format!("throughput: {rule}"),
+        Note::NoLimitFor { kind } => return format!("no such limit was found for {kind}"),
+        Note::OnDemandOff { disk } => {
+            return format!(
+                "On-demand bursting of {disk} is off, as it is unless it is turned on and paid \
+                 for; {disk}:burst=on counts it."
+            );
+        }
+        Note::BurstUnknown { of, scope } => {
+            return format!("Whether {of} ({scope}) bursts is not known.");
+        }
+    };
+    fixed.to_owned()
+}
+
+/// A property and its value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedValue {
+    pub name: &'static str,
+    pub value: String,
+}
+
+pub fn property(property: &Property) -> NamedValue {
+    let yes = |is: &bool| if *is { "yes" } else { "no" }.to_owned();
+    let (name, value) = match property {
+        Property::TemporaryDiskGib(gib) => ("Temporary disk", format!("{gib} GiB")),
+        Property::LocalNvmeGib(gib) => ("Local NVMe", format!("{gib} GiB")),
+        Property::LocalNvmeDisks(count) => ("Local NVMe disks", count.to_string()),
+        Property::DiskControllers(names) => ("Disk controllers", names.clone()),
+        Property::EphemeralOsDiskOn(storage) => ("Ephemeral OS disk on", storage.clone()),
+        Property::UltraDisks(can) => ("Ultra disks", yes(can)),
+        Property::ConfidentialType(name) => ("Confidential", name.clone()),
+        Property::ConstrainedFrom(size) => ("Constrained from", size.clone()),
+        Property::Retires(date) => ("Retires", date.clone()),
+        Property::Family(name) => ("Family", name.clone()),
+        Property::InstanceStore(has) => ("Instance store", yes(has)),
+        Property::Hypervisor(name) => ("Hypervisor", name.clone()),
+        Property::BareMetal(is) => ("Bare metal", yes(is)),
+        Property::SharedCpu => ("Shared CPU", yes(&true)),
+        Property::PersistentDiskGb(gb) => ("Persistent Disk in all", format!("{gb} GB")),
+        Property::DiskType(name) => ("Type", name.clone()),
+        Property::MostShares(most) => ("Shared by VMs at most", most.to_string()),
+        Property::Variant(name) => ("Variant", name.clone()),
+        Property::SizesGib { least, most } => ("Sizes", format!("{least} to {most} GiB")),
+        Property::IopsRule(rule) => ("IOPS", rule.clone()),
+        Property::ThroughputRule(rule) => ("Throughput", rule.clone()),
+        Property::Promised(what) => ("Promised", what.clone()),
+        Property::BaselineIops(iops) => ("Baseline of all on a VM", format!("{iops} IOPS")),
+        Property::BaselineMib(mib) => ("Baseline throughput", format!("{mib} MiB/s")),
+        Property::ReadIopsPerGib(iops) => ("Read IOPS per GiB", iops.to_string()),
+        Property::WriteIopsPerGib(iops) => ("Write IOPS per GiB", iops.to_string()),
+        Property::MibPerGib(mib) => ("Throughput per GiB", format!("{mib} MiB/s")),
+        Property::MostIops(iops) => ("IOPS at most", format!("{iops} IOPS")),
+        Property::MostMib(mib) => ("Throughput at most", format!("{mib} MiB/s")),
+        Property::ConsoleIops(iops) => ("Console's default", format!("{iops} IOPS")),
+        Property::ConsoleThroughput(amount) => {
+            ("Console's default throughput", format!("{amount} (the source names no unit)"))
+        }
+    };
+    NamedValue { name, value }
+}
+
+/// What the host caches of a disk.
+pub const fn caching(caching: Caching) -> &'static str {
+    match caching {
+        Caching::None => "none",
+        Caching::ReadOnly => "read only",
+        Caching::ReadWrite => "read and write",
+    }
+}
+
+/// What the host may cache of a disk.
+pub const fn host_cache(possible: HostCache) -> &'static str {
+    match possible {
+        HostCache::Possible => "none, read only, read and write",
+        HostCache::NotSupported => "not supported",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_have_thousands_apart_and_no_empty_decimals() {
+        assert_eq!(amount(25_600.0), "25,600");
+        assert_eq!(amount(32.768), "32.8");
+        assert_eq!(amount(0.0), "0");
+    }
+}

@@ -1,0 +1,108 @@
+//! The jobs of a workload.
+
+use iotax_experiment::{BlockSizes, Bound, HostCommands, Job, LatencyTarget, Pace, Pattern, Trims};
+
+use crate::format;
+
+/// `random read`, `sequential, 70 % read`.
+pub fn access(job: &Job) -> String {
+    if job.engine.is_network() {
+        return match job.read_percent {
+            _ if !job.engine.is_stream() && !job.engine.is_datagrams() => "there and back",
+            100 => "from the peer",
+            _ => "to the peer",
+        }
+        .to_owned();
+    }
+    let orders: Vec<_> = job.patterns().map(Pattern::name).collect();
+    let order = orders.join("; writes ");
+    match job.read_percent {
+        100 => format!("{order} read"),
+        0 => match job.trims {
+            None => format!("{order} write"),
+            Some(Trims::Only) => format!("{order} trim"),
+            Some(Trims::First) => format!("{order} trim, then write"),
+        },
+        reads => format!("{order}, {reads} % read"),
+    }
+}
+
+/// `4 KiB; writes 16 KiB`.
+pub fn block_sizes(job: &Job) -> String {
+    let all = job.all_block_sizes().map(sizes);
+    all.collect::<Vec<_>>().join("; writes ")
+}
+
+fn sizes(sizes: &BlockSizes) -> String {
+    let bytes = |n: u32| format::bytes(f64::from(n));
+    match sizes {
+        BlockSizes::Fixed(size) => bytes(*size),
+        BlockSizes::Range { min, max } => format!("{} to {}", bytes(*min), bytes(*max)),
+        BlockSizes::Split(shares) => {
+            let shares = shares.iter().map(|s| format!("{} {} %", bytes(s.bytes), s.percent));
+            shares.collect::<Vec<_>>().join(", ")
+        }
+    }
+}
+
+/// `closed loop`, `2,000 IOPS, even`.
+pub fn pace(job: &Job) -> String {
+    match job.pace {
+        Pace::Closed => "closed loop".to_owned(),
+        Pace::Even { iops } => format!("{}, even", rate(job, iops)),
+        Pace::Poisson { iops } => format!("{}, Poisson", rate(job, iops)),
+    }
+}
+
+/// An offered rate.
+fn rate(job: &Job, per_s: f64) -> String {
+    format::rate_of(job.engine, per_s, per_s * f64::from(job.block_sizes.max_bytes()))
+}
+
+/// What else it does, and how.
+pub fn options(job: &Job) -> String {
+    let mut words = vec![job.engine.name().to_owned()];
+    let flags = [
+        (job.direct, "direct"),
+        (job.invalidate, "cold cache"),
+        (job.end_fsync, "fsync at end"),
+        (job.verify, "verify"),
+        (job.verify_apart && job.writes(), "to be verified by another job"),
+        (job.verify_apart && job.reads(), "verifies what another job wrote"),
+        (job.verify_ends, "ends at the first difference"),
+        (job.sqpoll, "sqpoll"),
+        (job.zero_copy, "zero-copy"),
+        (!job.advise, "no advice"),
+    ];
+    words.extend(flags.iter().filter(|(set, _)| *set).map(|(_, word)| (*word).to_owned()));
+    words.extend(job.verify_every.map(|n| format!("checks after every {n} writes")));
+    words.extend(job.fsync_every.map(|n| format!("fdatasync every {n}")));
+    if let Bound::Bytes(bytes) = job.bound {
+        words.push(format!("ends after {}", iotax_quantity::size(bytes)));
+    }
+    words.extend(job.explain_shares());
+    if job.start_delay_ns > 0 {
+        words.push(format!("starts after {}", format::time(job.start_delay_ns as f64)));
+    }
+    if let Some(end_ns) = job.end_after_ns {
+        words.push(format!("ends {} into the trial", format::time(end_ns as f64)));
+    }
+    words.join(", ")
+}
+
+/// `at most 1 ms for 99 % of I/Os`.
+pub fn latency_target(of: LatencyTarget) -> String {
+    let most = format::time(of.target_ns as f64);
+    if of.percentile < 100.0 {
+        format!("at most {most} for {} % of I/Os", of.percentile)
+    } else {
+        format!("at most {most}")
+    }
+}
+
+/// The setting of the host that is part of an arm.
+pub fn host_commands(commands: &HostCommands) -> String {
+    let HostCommands { before, after, .. } = commands;
+    let after = after.as_ref().map(|after| format!(", and `{after}` after it"));
+    format!("`{before}` was run before its turn{}", after.unwrap_or_default())
+}

@@ -1,0 +1,138 @@
+//! How the figures came about, in the words of what was done: trials that were run, or results of
+//! other tools that were read.
+
+use indexmap::IndexSet;
+use iotax_analyze::Analysis;
+use iotax_experiment::{CloudChoice, Origin};
+use iotax_quantity::count;
+use iotax_record::{CloudInstance, ExperimentHead, Site};
+
+use crate::verdict::against::results;
+use crate::{ending as wording, format};
+
+/// `10 blocks, 20 trials in 2 min 30 s`, `4 results of fio 3.33`; and on which VM, where the cloud
+/// told.
+pub fn counts(experiment: &ExperimentHead, analysis: &Analysis) -> String {
+    let ending = &analysis.ending;
+    if !experiment.spec.is_of_results() {
+        return format!(
+            "{}, {} in {}{}",
+            count(ending.blocks, "block"),
+            count(ending.trials, "trial"),
+            format::span(ending.wall_ns),
+            vm(experiment.host(0).instance.as_ref(), &experiment.cloud),
+        );
+    }
+    let results: usize = experiment.spec.arms.iter().map(|arm| results(analysis, &arm.name)).sum();
+    let trials = match u64::from(ending.trials) {
+        trials if trials > results as u64 => format!(", {}", count(trials, "trial")),
+        _ => String::new(),
+    };
+    format!("{}{}{trials}", count(results as u64, "result"), tools(experiment))
+}
+
+/// ` of fio 3.33`
+pub fn tools(experiment: &ExperimentHead) -> String {
+    match &experiment.spec.workload().origin {
+        Some(Origin::Results { tools, .. }) => format!(" of {}", tools.join(" and ")),
+        Some(Origin::Text(_)) | None => String::new(),
+    }
+}
+
+/// Why it stopped; for results that nothing was run.
+pub fn ending(experiment: &ExperimentHead, analysis: &Analysis) -> String {
+    if experiment.spec.is_of_results() {
+        let latency = latency(experiment).map(|note| format!(" {note}.")).unwrap_or_default();
+        return format!("Nothing was run here: the figures are those of the files.{latency}");
+    }
+    format!("Stopped: {}.", reason(experiment, analysis))
+}
+
+/// Which of its latencies another tool's mean is of, where all results say the same.
+fn latency(experiment: &ExperimentHead) -> Option<String> {
+    const BEGINS: &str = "mean latency is ";
+    let of_arm = |site: &Site| site.notes.iter().find(|note| note.starts_with(BEGINS)).cloned();
+    let mut notes = experiment.sites.iter().map(of_arm);
+    let first = notes.next()??;
+    let what = first.strip_prefix(BEGINS)?;
+    notes.all(|note| note.as_ref() == Some(&first)).then(|| format!("Mean latency is {what}"))
+}
+
+/// Why it stopped, and what its record lacks, without the last full stop.
+pub fn reason(experiment: &ExperimentHead, analysis: &Analysis) -> String {
+    let ending = &analysis.ending;
+    let gaps = ending.gaps.iter().map(|gap| format!(". Beware: {gap}"));
+    wording::ending(&experiment.spec, analysis) + &gaps.collect::<String>()
+}
+
+/// What the intervals of a table of comparisons mean, and how far a difference counts as none.
+pub fn intervals(experiment: &ExperimentHead, analysis: &Analysis) -> String {
+    let confidence = format::percent(1.0 - analysis.alpha);
+    let margin = format::percent(analysis.margin);
+    if !experiment.spec.is_of_results() {
+        return format!(
+            "Each interval alone holds with {confidence}, whenever the run stopped; n: blocks; \
+             margin {margin}."
+        );
+    }
+    let n = "n: results of the arm that has fewer";
+    if analysis.comparisons.iter().any(|c| c.lo.is_some()) {
+        format!(
+            "Each interval alone holds with {confidence} if the results are independent of each \
+             other; {n}; margin {margin}."
+        )
+    } else {
+        format!("Without an interval; {n}.")
+    }
+}
+
+/// What the latencies of a table are; `what`: `Latency` of what.
+pub fn latencies(experiment: &ExperimentHead, what: &str) -> String {
+    if experiment.spec.is_of_results() {
+        format!("{what}, all results of an arm together (descriptive)")
+    } else {
+        format!("{what}, pooled over trials (descriptive)")
+    }
+}
+
+/// `; on Standard_DS1_v2 with P10 (as Azure's metadata service says)`: which VM it is and which of
+/// its disks, where the cloud told. What the user named is in the command.
+pub fn vm(instance: Option<&CloudInstance>, compared: &CloudChoice) -> String {
+    let Some(instance) = instance else { return String::new() };
+    let CloudInstance { cloud, vm, .. } = instance;
+    let unknown = match compared.vm {
+        Some(_) => "",
+        None => "; not compared, --vm tells why",
+    };
+    let disks = match disks_from(Some(instance), compared) {
+        Some(METADATA) => format!(" with {}", kinds(&compared.disks).join(", ")),
+        _ => String::new(),
+    };
+    format!("; on {vm}{disks} (as {cloud}'s metadata service says{unknown})")
+}
+
+/// Each kind of disk once, without what was chosen beside it.
+fn kinds(disks: &[String]) -> Vec<&str> {
+    let kinds = disks.iter().map(|disk| disk.split(':').next().unwrap_or_default());
+    kinds.collect::<IndexSet<_>>().into_iter().collect()
+}
+
+const METADATA: &str = "metadata";
+const OPTION: &str = "option";
+
+/// Who named the VM that was compared with: `metadata` or `option`.
+pub fn vm_from(instance: Option<&CloudInstance>, compared: &CloudChoice) -> Option<&'static str> {
+    compared.vm.as_ref()?;
+    Some(if instance.is_some() { METADATA } else { OPTION })
+}
+
+/// Who named the disks that were compared with.
+pub fn disks_from(
+    instance: Option<&CloudInstance>,
+    compared: &CloudChoice,
+) -> Option<&'static str> {
+    let mut told = instance.into_iter().flat_map(|instance| &instance.disks);
+    // It is only looked for where no disk was named.
+    let is_told = told.any(|disk| !disk.targets.is_empty());
+    (!compared.disks.is_empty()).then_some(if is_told { METADATA } else { OPTION })
+}

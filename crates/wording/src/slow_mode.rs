@@ -1,0 +1,53 @@
+//! Where the time goes when a few I/Os take most of it.
+
+use iotax_analyze::{QuantilePoint, SlowMode};
+use iotax_quantity::{list, percent, time};
+
+/// What is shown of the distribution, as far as there are I/Os enough.
+const SHOWN: [(f64, &str); 4] = [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99.9")];
+
+/// `2.0 % of reads took 20 ms each, 66 % of all time; the others took 211 us`.
+pub fn slow_mode(mode: &SlowMode) -> String {
+    format!(
+        "{} of {} took {} each, {} of all time; the others took {}",
+        percent(mode.share_of_ios),
+        if mode.writes { "writes" } else { "reads" },
+        time(mode.median_ns as f64),
+        percent(mode.share_of_time),
+        time(mode.others_ns as f64)
+    )
+}
+
+/// `p50 211 us, p90 211 us, p99 20 ms, p99.9 20 ms and longest 21 ms`, of the latencies of the whole job.
+pub fn percentiles(mode: &SlowMode, latency: &[QuantilePoint]) -> String {
+    let shown = SHOWN.iter().filter_map(|(q, name)| {
+        let point = latency.iter().find(|point| (point.q - q).abs() < 1e-9)?;
+        Some(format!("{name} {}", time(point.latency_ns as f64)))
+    });
+    let longest = format!("longest {}", time(mode.max_ns as f64));
+    let shown: Vec<String> = shown.chain([longest]).collect();
+    list(&shown.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_says_where_the_time_goes_with_what_99_percent_do_not_show() {
+        let mode = SlowMode {
+            writes: false,
+            ios: 100,
+            share_of_ios: 0.005,
+            share_of_time: 0.52,
+            median_ns: 40_200_000,
+            others_ns: 190_000,
+            max_ns: 40_200_000,
+        };
+        let points = [(0.5, 190_000), (0.9, 222_000), (0.99, 230_000), (0.999, 40_200_000)];
+        let latency = points.map(|(q, latency_ns)| QuantilePoint { q, latency_ns });
+        insta::assert_snapshot!(slow_mode(&mode), @"0.5 % of reads took 40.2 ms each, 52 % of all time; the others took 190 µs");
+        insta::assert_snapshot!(percentiles(&mode, &latency), @"p50 190 µs, p90 222 µs, p99 230 µs, p99.9 40.2 ms and longest 40.2 ms");
+        insta::assert_snapshot!(percentiles(&mode, &latency[..2]), @"p50 190 µs, p90 222 µs and longest 40.2 ms");
+    }
+}

@@ -1,0 +1,117 @@
+//! Caps above the arms: what was found, what it hides, and how to see that.
+
+use iotax_analyze::{Analysis, ArmDepths, Cap, DepthResponse, Verdict};
+use iotax_record::ExperimentHead;
+
+use super::comparison;
+use crate::name::{self, printable};
+use crate::{bandwidth, format, units};
+
+/// What follows the verdict about caps.
+pub(super) fn sentences(experiment: &ExperimentHead, analysis: &Analysis) -> Vec<String> {
+    let with = |verdict| {
+        comparison::primary_of_each(analysis).into_iter().any(move |c| c.verdict == verdict)
+    };
+    let mut sentences: Vec<String> =
+        analysis.below_cap.iter().filter_map(|(_, load)| seen(load)).collect();
+    if with(Verdict::Masked) && analysis.below_cap.is_empty() {
+        sentences.push(format!("To see what the cap hides: {}", with_below_cap(experiment)));
+    }
+    if with(Verdict::Equivalent) {
+        sentences.extend(no_cap(analysis));
+    }
+    sentences
+}
+
+/// `400 IOPS, 100 MiB/s`
+pub(super) fn cap(cap: &Cap) -> String {
+    format!("{}, {}", format::iops(cap.iops.value), bandwidth::measured_rate(cap.bytes_per_s))
+}
+
+/// What one load below the cap showed, in its own words: every difference, or that there is none.
+fn seen(below_cap: &Analysis) -> Option<String> {
+    let comparisons = below_cap.comparisons.iter();
+    let shown = comparisons.filter(|c| !c.subject.is_interaction());
+    let (mut differences, mut others) = (Vec::new(), Vec::new());
+    for comparison in shown {
+        match comparison::size(comparison) {
+            Some(size) if comparison.verdict.is_signed() => {
+                differences.push(format!("{} {size}", comparison::subject(comparison)));
+            }
+            _ => others.push(comparison),
+        }
+    }
+    let load = load(below_cap);
+    if !differences.is_empty() {
+        return Some(format!("{load}: {}.", differences.join("; ")));
+    }
+    let first = others.first()?;
+    if first.verdict == Verdict::Masked {
+        return Some(format!("{load}: that reaches the cap, too."));
+    }
+    Some(format!(
+        "{load}: no difference was found ({} of {}: {}).",
+        name::metric(first.metric),
+        comparison::subject(first),
+        name::verdict(first.verdict)
+    ))
+}
+
+/// `randread-4k below the cap (280 IOPS)`
+fn load(below_cap: &Analysis) -> String {
+    let name = printable(&below_cap.workload);
+    match below_cap.arms.first().filter(|arm| arm.trials > 0) {
+        Some(arm) => format!("{name} ({})", units::rate(arm)),
+        None => name,
+    }
+}
+
+/// The command that runs those loads, without the directory that is taken now.
+fn with_below_cap(experiment: &ExperimentHead) -> String {
+    let quoter = shlex::Quoter::new().allow_nul(true);
+    let mut line = "iotax".to_owned();
+    let mut typed = experiment.command.iter().skip(1);
+    while let Some(word) = typed.next() {
+        if word == "--out" || word == "-o" {
+            typed.next();
+        } else if !word.starts_with("--out=") && word != "--below-cap" {
+            let shown = quoter.quote(word).expect("NUL is allowed");
+            line.push_str(&format!(" {}", printable(&shown)));
+        }
+    }
+    format!("{line} --below-cap")
+}
+
+/// Equal arms below every cap: their equality says something.
+fn no_cap(analysis: &Analysis) -> Option<String> {
+    let is_equal = |arm: &str| {
+        let mut equal = comparison::primary_of_each(analysis).into_iter();
+        equal.any(|c| c.verdict == Verdict::Equivalent && c.subject.arm().is_none_or(|a| a == arm))
+    };
+    let scales = |arm: &&ArmDepths| {
+        arm.response == DepthResponse::Scales
+            && (arm.arm == analysis.baseline || is_equal(&arm.arm))
+    };
+    let arm = analysis.depths.iter().find(scales)?;
+    let (lowest, highest) = (arm.levels.first()?, arm.levels.last()?);
+    Some(format!(
+        "No cap explains this: throughput of {} follows the depth, {} with {} in flight and {} \
+         with {}.",
+        printable(&arm.arm),
+        format::iops(lowest.iops),
+        lowest.in_flight,
+        format::iops(highest.iops),
+        highest.in_flight
+    ))
+}
+
+/// What the answer of an arm to its depth shows.
+pub const fn response(response: DepthResponse) -> &'static str {
+    match response {
+        DepthResponse::Plateau => "a plateau",
+        DepthResponse::LocalBottleneck => "a busy CPU",
+        DepthResponse::Scales => "below a cap",
+        DepthResponse::NotReached => "one at a time",
+        DepthResponse::Unclear => "unclear",
+    }
+}

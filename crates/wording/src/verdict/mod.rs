@@ -1,0 +1,320 @@
+//! The verdict in plain sentences, the same in every format.
+
+use iotax_analyze::{Analysis, ArmSummary, Comparison, Rates, SyncSummary, Verdict};
+use iotax_diagnose::{Diagnosis, of_arms, reasons};
+use iotax_experiment::documented::Documented;
+use iotax_experiment::{Design, Subject};
+use iotax_quantity::{capital, count, percent};
+use iotax_record::ExperimentHead;
+
+use self::against::{against, baseline_of, capped};
+use self::comparison::{primary_of_each, size, subject};
+use crate::cause::diagnoses;
+use crate::effect::EffectWords as _;
+use crate::name::{self, printable};
+use crate::{bandwidth, cause, format, limit, rule, slow_mode, units};
+
+pub mod against;
+pub mod caps;
+pub mod comparison;
+mod fitness;
+mod fleet;
+mod matrix;
+mod network;
+pub mod nodes;
+pub mod outliers;
+pub mod phases;
+mod preconditioning;
+pub mod results;
+mod stalls;
+
+/// Arms up to which each one gets a sentence; above that they are counted.
+const MAX_SENTENCES: usize = 4;
+
+/// The verdict: the first sentence stands alone, the others add to it.
+pub fn verdict(experiment: &ExperimentHead, analysis: &Analysis) -> Vec<String> {
+    let mut sentences = match experiment.spec.design {
+        Design::Single => single(analysis),
+        Design::Compare => compare(analysis),
+        Design::Fleet => fleet::sentences(analysis),
+        Design::Peel { .. } => peel(analysis),
+    };
+    // What was asked first is answered first.
+    let asked = rule::sentences(&rule::rulings(analysis))
+        .into_iter()
+        .chain(fitness::sentences(experiment, analysis));
+    sentences.splice(0..0, asked);
+    sentences.extend(cpu(analysis));
+    sentences.extend(preconditioning::sentences(analysis));
+    sentences.extend(caps::sentences(experiment, analysis));
+    sentences.extend(analysis.documented.iter().map(documented));
+    sentences.extend(slow_few(analysis));
+    sentences.extend(causes(experiment, analysis));
+    if analysis.ending.interrupted {
+        sentences.push(format!(
+            "Interrupted after {}: these are the results so far.",
+            count(analysis.ending.blocks, "complete block")
+        ));
+    }
+    sentences
+}
+
+/// `Likely cause: ...` of the one arm of a run. Of several arms only what explains their difference:
+/// `encrypted: the second luks, which iotax put in: ...`; the rest is listed below.
+fn causes(experiment: &ExperimentHead, analysis: &Analysis) -> Vec<String> {
+    if analysis.arms.len() == 1 {
+        let all = of_arms(experiment, analysis);
+        // That a few I/Os take most of the time was said with their percentiles.
+        let is_new = |of: &&Diagnosis| of.suspects.first().is_none_or(|s| s.cause != "slow-few");
+        let sentences = all.iter().filter(is_new).filter_map(cause::leading);
+        return sentences.map(|sentence| capital(&sentence)).collect();
+    }
+    let apart = diagnoses::merged(reasons(experiment, analysis).apart, analysis);
+    apart.iter().map(cause::reason).collect()
+}
+
+/// Where the time goes if a few I/Os take much of it, which neither mean nor rate shows.
+fn slow_few(analysis: &Analysis) -> Vec<String> {
+    let of_arm = |arm: &ArmSummary| {
+        let mode = arm.slow_mode?;
+        let of = if analysis.arms.len() > 1 { format!("{}: ", arm.name) } else { String::new() };
+        let percentiles = slow_mode::percentiles(&mode, &arm.latency);
+        Some(printable(&format!("{of}{} ({percentiles}).", slow_mode::slow_mode(&mode))))
+    };
+    analysis.arms.iter().filter_map(of_arm).take(MAX_SENTENCES).collect()
+}
+
+/// `plain: bandwidth: the VM cached limit of Standard_DS1_v2 binds, to the point.`
+fn documented(row: &Documented) -> String {
+    let quantity = if row.is_bytes() { "bandwidth" } else { "IOPS" };
+    let (of, standing) = (limit::targets(row), limit::standing(row));
+    printable(&format!("{of}: {quantity}: {standing}"))
+}
+
+fn single(analysis: &Analysis) -> Vec<String> {
+    let Some(arm) = analysis.arms.first() else {
+        return vec!["Nothing was measured.".to_owned()];
+    };
+    if arm.trials == 0 {
+        return vec![format!("{}: no trial gave a usable measurement.", printable(&arm.name))];
+    }
+    if let Some(sentences) = targets(&analysis.workload, arm) {
+        return sentences;
+    }
+    if let Some(figures) = arm.network.as_ref() {
+        return vec![format!(
+            "{} on {}: {}.",
+            printable(&analysis.workload),
+            printable(&arm.target),
+            network::sentence(arm, figures),
+        )];
+    }
+    let bandwidth = units::bandwidth(arm).map(bandwidth::measured_rate);
+    let bandwidth = bandwidth.map(|rate| format!(", {rate}")).unwrap_or_default();
+    // Another tool's result may not have it.
+    let latency = if arm.mean_latency_ns > 0.0 {
+        format!(", mean latency {}", format::time(arm.mean_latency_ns))
+    } else {
+        String::new()
+    };
+    let job = if arm.other_jobs.is_empty() {
+        String::new()
+    } else {
+        format!(", job {}", printable(&analysis.primary))
+    };
+    let sync = arm.leading_sync().map(sync).unwrap_or_default();
+    // Of a job led by its syncs it is that of writes into the page cache.
+    let latency = if sync.is_empty() { latency } else { String::new() };
+    vec![format!(
+        "{} on {}{job}: {sync}{}{bandwidth}{latency}.",
+        printable(&analysis.workload),
+        printable(&arm.target),
+        units::rate(arm),
+    )]
+}
+
+/// `two-drives on 2 targets at the same time: 900 IOPS, 3.5 MiB/s together.`, and each of them.
+fn targets(workload: &str, arm: &ArmSummary) -> Option<Vec<String>> {
+    let together = arm.together?;
+    let said = |rates: Rates| {
+        format!("{}, {}", format::iops(rates.iops), bandwidth::measured_rate(rates.bytes_per_s))
+    };
+    let each = arm
+        .targets
+        .iter()
+        .map(|target| format!("{}: {}", printable(&target.name), said(target.rates)));
+    Some(vec![
+        format!(
+            "{} on {} targets at the same time: {} together.",
+            printable(workload),
+            arm.targets.len(),
+            said(together)
+        ),
+        format!("{}.", each.collect::<Vec<_>>().join("; ")),
+    ])
+}
+
+/// `a sync takes 175 us, p99 210 us; `
+fn sync(sync: &SyncSummary) -> String {
+    let mean = format::time(sync.mean_ns);
+    let p99 = sync.quantile_ns(0.99).map(|ns| format!(", p99 {}", format::time(ns as f64)));
+    format!("a sync takes {mean}{}; ", p99.unwrap_or_default())
+}
+
+fn compare(analysis: &Analysis) -> Vec<String> {
+    if let Some(effects) = &analysis.matrix {
+        return matrix::sentences(effects, analysis);
+    }
+    let primary = primary_of_each(analysis);
+    if primary.is_empty() {
+        return vec!["Nothing could be compared.".to_owned()];
+    }
+    if primary.len() > MAX_SENTENCES {
+        let outside = analysis.outliers.iter();
+        let outside =
+            outside.flat_map(|found| outliers::sentences(found, outliers::Member::of(analysis)));
+        let has_own = primary.iter().any(|c| c.against.is_some());
+        let baseline = if has_own { "their baselines" } else { &analysis.baseline };
+        return outside.chain([tally(&primary, baseline)]).collect();
+    }
+    let mut primary = primary;
+    primary.sort_by(|a, b| comparison::by_size(a, b));
+    let baseline = |c: &Comparison| printable(&baseline_of(c, analysis));
+    let sentences = primary.iter().map(|c| against(c, &baseline(c), analysis));
+    sentences.chain(compared_by(analysis)).collect()
+}
+
+/// Which of the jobs on several targets a difference is one of.
+fn compared_by(analysis: &Analysis) -> Option<String> {
+    let has_targets = analysis.arms.iter().any(|arm| !arm.targets.is_empty());
+    let job = printable(&analysis.primary);
+    has_targets.then(|| format!("That is of job {job} alone: for the others see By target."))
+}
+
+/// Where throughput shows no difference, the CPU time of an I/O may: a cost that a slow disk, or
+/// its noise, hides.
+fn cpu(analysis: &Analysis) -> Option<String> {
+    let found = |c: &Comparison| matches!(c.verdict, Verdict::Slower | Verdict::Faster);
+    let hidden = |c: &&Comparison| {
+        let same = |p: &&Comparison| p.subject == c.subject;
+        primary_of_each(analysis).into_iter().find(same).is_some_and(|primary| !found(primary))
+    };
+    let clauses: Vec<String> = analysis
+        .comparisons
+        .iter()
+        .filter(|c| !c.metric.is_speed() && found(c) && !c.subject.is_interaction())
+        .filter(hidden)
+        .filter_map(|c| Some(format!("{} {}", subject(c), size(c)?)))
+        .collect();
+    (!clauses.is_empty()).then(|| format!("Clearer in CPU time: {}.", clauses.join("; ")))
+}
+
+/// `3 of 6 arms are slower than base (most: x, 40 % slower [38, 42] in throughput), 2 equivalent.`
+fn tally(primary: &[&Comparison], baseline: &str) -> String {
+    let with = |word: Verdict| primary.iter().filter(move |c| c.verdict == word);
+    let slower = with(Verdict::Slower).count();
+    let worst = with(Verdict::Slower)
+        .max_by(|a, b| a.tax.unwrap_or(0.0).total_cmp(&b.tax.unwrap_or(0.0)))
+        .and_then(|c| Some(format!(" (most: {}, {})", subject(c), size(c)?)))
+        .unwrap_or_default();
+    let mut text = format!(
+        "{slower} of {} {} slower than {}{worst}",
+        count(primary.len() as u64, "arm"),
+        if slower == 1 { "is" } else { "are" },
+        printable(baseline),
+    );
+    let concluded = with(Verdict::Faster).count() + with(Verdict::Equivalent).count() + slower;
+    for verdict in [Verdict::Faster, Verdict::Equivalent] {
+        let n = with(verdict).count();
+        if n > 0 {
+            text.push_str(&format!(", {n} {}", name::verdict(verdict)));
+        }
+    }
+    if concluded < primary.len() {
+        text.push_str(&format!(", {} without a conclusion", primary.len() - concluded));
+    }
+    text.push('.');
+    text
+}
+
+fn peel(analysis: &Analysis) -> Vec<String> {
+    let primary = primary_of_each(analysis);
+    let mut sentences = Vec::new();
+    if let Some(total) = primary.iter().find(|c| c.subject == Subject::Total) {
+        sentences.push(whole_stack(total, analysis.margin));
+    }
+    let layers: Vec<_> =
+        primary.iter().filter(|c| matches!(c.subject, Subject::Layer(_))).collect();
+    if !layers.is_empty() {
+        let each: Vec<_> = layers.iter().map(|c| layer_clause(c)).collect();
+        sentences.push(format!("By layer: {}.", each.join("; ")));
+    }
+    sentences.extend(primary.iter().filter_map(|comparison| together(comparison)));
+    if sentences.is_empty() {
+        sentences.push("Nothing could be said about any layer.".to_owned());
+    }
+    sentences
+}
+
+fn whole_stack(total: &Comparison, margin: f64) -> String {
+    if let Some(found) = &total.stalls {
+        return stalls::sentence("The full stack", "the bare one", total.verdict, found);
+    }
+    match (total.verdict, size(total)) {
+        (Verdict::Slower, Some(size)) => format!("The layers together make it {size}."),
+        (Verdict::Faster, Some(size)) => {
+            format!("The full stack is faster than the bare one, which is suspicious: {size}.")
+        }
+        (Verdict::Equivalent, Some(size)) => {
+            format!("The layers together cost less than {} ({size}).", percent(margin))
+        }
+        (Verdict::Masked, Some(_)) => format!(
+            "What the layers cost together is masked: with and without them the stack sits on the \
+             same cap{}.",
+            capped(total)
+        ),
+        (Verdict::EffectChanged, _) => {
+            format!(
+                "What the layers cost together changed during the run: {}.",
+                comparison::effect(total)
+            )
+        }
+        (verdict, Some(size)) => {
+            let word = name::verdict(verdict);
+            format!("What the layers cost together is {word}: {size}.")
+        }
+        (_, None) => "What the layers cost together could not be measured.".to_owned(),
+    }
+}
+
+/// `aes 12 % slower [10, 14]`, `aes 5.0x slower [4.2, 6.0]`, `aes 2.5x slower [1.2x faster, 7.5x
+/// slower] (undecided)`.
+fn layer_clause(comparison: &Comparison) -> String {
+    let (name, word) = (subject(comparison), name::verdict(comparison.verdict));
+    if comparison.verdict == Verdict::EffectChanged {
+        return format!("{name} {} ({word})", comparison::effect(comparison));
+    }
+    let known = comparison.lo.and_then(|_| comparison.effect());
+    let Some(effect) = known else { return format!("{name} could not be measured") };
+    let beside = if comparison.verdict.is_signed() { String::new() } else { format!(" ({word})") };
+    format!("{name} {}{beside}", effect.in_words())
+}
+
+/// A pair that costs more, or less, together than apart.
+fn together(pair: &Comparison) -> Option<String> {
+    let Subject::Interaction([a, b]) = &pair.subject else { return None };
+    let name = printable(&format!("{a} and {b}"));
+    let amount = match pair.verdict {
+        Verdict::Slower => "more",
+        Verdict::Faster => "less",
+        Verdict::Equivalent
+        | Verdict::Undecided
+        | Verdict::Masked
+        | Verdict::EffectChanged
+        | Verdict::NoInformation
+        | Verdict::NotIndependent
+        | Verdict::InsufficientTailSamples
+        | Verdict::Overloaded => return None,
+    };
+    Some(format!("{name} cost {amount} together than apart."))
+}

@@ -1,0 +1,53 @@
+//! What passed over a network path.
+
+use iotax_analyze::{ArmSummary, NetworkLoad, NetworkSummary};
+use iotax_quantity::percent;
+
+use crate::{format, units};
+
+/// `16.5 Gbit/s, 484 us of CPU per MiB at both ends, 0 retransmits`.
+pub(super) fn sentence(arm: &ArmSummary, network: &NetworkSummary) -> String {
+    let cpu = format::time(network.cpu_ns);
+    let rate = format::bit_rate(network.bits_per_s);
+    match network.load {
+        NetworkLoad::Stream => {
+            let each = network.each_way.map(|ways| ways.map(format::bit_rate));
+            let each = each.map_or_else(String::new, |[to, from]| {
+                format!(" both ways together ({to} to the peer, {from} from it)")
+            });
+            let copied = network.copied.map_or("", copied);
+            format!("{rate}{each}, {cpu} of CPU per MiB at both ends{copied}")
+        }
+        NetworkLoad::RoundTrips => {
+            let (mean, p99) = (format::time(arm.mean_latency_ns), p99(arm));
+            format!("a round trip takes {mean}{p99}")
+        }
+        NetworkLoad::Connections => {
+            let (mean, p99) = (format::time(arm.mean_latency_ns), p99(arm));
+            let rate = units::rate(arm);
+            format!("{rate}, answered {mean} after they were begun{p99}")
+        }
+        NetworkLoad::Datagrams => {
+            let lost = network.lost.map_or_else(String::new, |lost| {
+                format!(", {} of the datagrams lost", percent(lost))
+            });
+            let jitter = network.jitter_ns.map(|ns| format!(", jitter {}", format::time(ns)));
+            format!("{rate} arrive{lost}{}", jitter.unwrap_or_default())
+        }
+    }
+}
+
+/// What became of sends for which no copy was asked for: on the way to the machine itself, and to an
+/// interface that cannot gather, the kernel makes one.
+fn copied(share: f64) -> &'static str {
+    match share {
+        0.0 => ", sent without a copy",
+        1.0 => ", zero-copy asked for, but the kernel copied all the same",
+        _ => ", zero-copy asked for, but the kernel copied in part",
+    }
+}
+
+fn p99(arm: &ArmSummary) -> String {
+    let p99 = arm.latency.iter().find(|point| (point.q - 0.99).abs() < 1e-9);
+    p99.map_or_else(String::new, |p99| format!(", p99 {}", format::time(p99.latency_ns as f64)))
+}

@@ -1,0 +1,48 @@
+//! What was written before anything was measured, and whether the arms were steady then.
+
+use indexmap::IndexMap;
+use iotax_analyze::{Analysis, ArmPrecondition};
+use iotax_quantity::{capital, count, percent};
+
+use crate::name::printable;
+use crate::sentence;
+use crate::trial::not_preconditioned;
+
+/// A sentence for all arms of which the same is to be said.
+pub(super) fn sentences(analysis: &Analysis) -> Vec<String> {
+    let mut said: IndexMap<String, Vec<&str>> = IndexMap::new();
+    for arm in &analysis.preconditioned {
+        said.entry(phrase(arm)).or_default().push(&arm.arm);
+    }
+    let is_one = said.len() == 1;
+    let sentence = |(says, arms): (String, Vec<&str>)| {
+        let says = printable(&sentence(&says));
+        if is_one {
+            return capital(&says);
+        }
+        format!("{}: {says}", printable(&arms.join(", ")))
+    };
+    said.into_iter().map(sentence).collect()
+}
+
+/// `preconditioned: 2 passes, steady after 7 rounds`
+fn phrase(arm: &ArmPrecondition) -> String {
+    let why = not_preconditioned(arm).map(|why| format!(": {why}")).unwrap_or_default();
+    if arm.passes == 0 {
+        return format!("not preconditioned{why}");
+    }
+    let passes =
+        if arm.passes == 1 { "1 pass".to_owned() } else { format!("{} passes", arm.passes) };
+    let rounds = count(u32::try_from(arm.rounds.len()).unwrap_or(u32::MAX), "round");
+    match (arm.steady, &arm.window) {
+        (Some(true), _) => format!("preconditioned: {passes}, steady after {rounds}"),
+        (Some(false), Some(window)) => format!(
+            "preconditioned: {passes}, but NOT steady after {rounds}: range {} (20 % at most), \
+             slope {} (10 % at most)",
+            percent(window.range),
+            percent(window.slope)
+        ),
+        (Some(false), None) => format!("preconditioned: {passes}, but NOT known to be steady{why}"),
+        (None, _) => format!("preconditioned: {passes}, and no rounds{why}"),
+    }
+}

@@ -1,0 +1,109 @@
+//! The words for verdicts with trials that completed nothing: one place, so that all formats say
+//! the same.
+
+use iotax_analyze::{Stalls, Verdict};
+use iotax_quantity::{count, times};
+
+use crate::name;
+
+/// ` (stalls: 7 of 7 against 0 of 7)`, for a table whose tax column has [`size`].
+pub(super) fn counts(verdict: Verdict, stalls: &Stalls) -> String {
+    let Stalls { arm, base, blocks, .. } = stalls;
+    format!(" ({}: {arm} of {blocks} against {base} of {blocks})", of_what(verdict, stalls))
+}
+
+/// `at least 4,190x`; `None` if nothing is known of the size.
+pub(super) fn size(stalls: &Stalls) -> Option<String> {
+    stalls.factor.map(|factor| format!("at least {}", times(factor.floor())))
+}
+
+/// `luks against base: slower (stalls): 7 of 7 trials without a completed operation, baseline 0 of
+/// 7; at least 4,190x slower.`
+pub(super) fn sentence(name: &str, baseline: &str, verdict: Verdict, stalls: &Stalls) -> String {
+    let Stalls { arm, base, blocks, .. } = stalls;
+    let counts = format!(
+        "{arm} of {blocks} trials without a completed operation, baseline {base} of {blocks}"
+    );
+    let (word, what) = (name::verdict(verdict), of_what(verdict, stalls));
+    let said = match verdict {
+        Verdict::Slower | Verdict::Faster => {
+            let size = size(stalls).map_or_else(String::new, |size| format!("; {size} {word}"));
+            format!("{word} ({what}): {counts}{size}")
+        }
+        Verdict::NoInformation => {
+            format!("{word}: both stalled in all {}", count(*blocks, "block"))
+        }
+        Verdict::Equivalent
+        | Verdict::Undecided
+        | Verdict::Masked
+        | Verdict::EffectChanged
+        | Verdict::NotIndependent
+        | Verdict::InsufficientTailSamples
+        | Verdict::Overloaded => format!("{word} ({what}: {counts}{})", outlook(stalls)),
+    };
+    format!("{name} against {baseline}: {said}.")
+}
+
+const fn of_what(verdict: Verdict, stalls: &Stalls) -> &'static str {
+    match (verdict, stalls.only_more_often) {
+        (Verdict::Slower, true) => "stalls more often",
+        (Verdict::Faster, true) => "stalls less often",
+        _ => "stalls",
+    }
+}
+
+/// `; at least 17x slower in each; 4 more such blocks decide`
+fn outlook(stalls: &Stalls) -> String {
+    let way = if stalls.base == 0 { "slower" } else { "faster" };
+    let each = stalls.each.filter(|factor| *factor >= 2.0);
+    // Rounded down, as all lower bounds.
+    let each = each.map(|f| format!("; at least {} {way} in each", times(f.floor())));
+    let more = stalls.more_blocks.map(|n| {
+        let (noun, verb) = if n == 1 { ("block", "decides") } else { ("blocks", "decide") };
+        format!("; {n} more such {noun} {verb}")
+    });
+    each.unwrap_or_default() + &more.unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stalls(arm: u32, base: u32, blocks: u32) -> Stalls {
+        let (factor, each) = (None, None);
+        Stalls { arm, base, blocks, factor, each, only_more_often: false, more_blocks: None }
+    }
+
+    #[test]
+    fn stalls_in_words() {
+        let total = Stalls { factor: Some(4_190.7), ..stalls(7, 0, 7) };
+        let often = Stalls { only_more_often: true, ..stalls(7, 0, 13) };
+        let early = Stalls { each: Some(17.4), more_blocks: Some(4), ..stalls(3, 0, 3) };
+        let mirrored = Stalls { each: Some(17.4), more_blocks: Some(1), ..stalls(0, 6, 6) };
+        let none = stalls(3, 3, 3);
+        let said = [
+            (Verdict::Slower, &total),
+            (Verdict::Slower, &often),
+            (Verdict::Undecided, &early),
+            (Verdict::Undecided, &mirrored),
+            (Verdict::NoInformation, &none),
+        ]
+        .map(|(word, stalls)| {
+            let of = name::verdict(word).to_owned() + &counts(word, stalls);
+            format!("{of}\n{}", sentence("luks", "base", word, stalls))
+        });
+        assert_eq!(size(&total).as_deref(), Some("at least 4,190x"));
+        insta::assert_snapshot!(said.join("\n"), @"
+        slower (stalls: 7 of 7 against 0 of 7)
+        luks against base: slower (stalls): 7 of 7 trials without a completed operation, baseline 0 of 7; at least 4,190x slower.
+        slower (stalls more often: 7 of 13 against 0 of 13)
+        luks against base: slower (stalls more often): 7 of 13 trials without a completed operation, baseline 0 of 13.
+        undecided (stalls: 3 of 3 against 0 of 3)
+        luks against base: undecided (stalls: 3 of 3 trials without a completed operation, baseline 0 of 3; at least 17x slower in each; 4 more such blocks decide).
+        undecided (stalls: 0 of 6 against 6 of 6)
+        luks against base: undecided (stalls: 0 of 6 trials without a completed operation, baseline 6 of 6; at least 17x faster in each; 1 more such block decides).
+        no information (stalls: 3 of 3 against 3 of 3)
+        luks against base: no information: both stalled in all 3 blocks.
+        ");
+    }
+}
