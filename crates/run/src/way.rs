@@ -61,7 +61,11 @@ mod tests {
     fn told(machine: &Machine, target: &str) -> Vec<String> {
         let target = Target::parse(target).unwrap();
         let told = |limit: KnownLimit| {
-            let way = limit.direction.map_or("both ways".to_owned(), |way| way.to_string());
+            let way = match limit.direction {
+                None | Some(Direction::Both) => "both ways",
+                Some(Direction::Read) => "read",
+                Some(Direction::Write) => "write",
+            };
             format!("{} {}: {way} {}", limit.by, limit.of, limit.bw_bytes.unwrap())
         };
         shapers(Some(machine), &target).into_iter().map(told).collect()

@@ -109,9 +109,8 @@ pub(super) const MATCHING: [Allowed; 17] = [
 ];
 
 /// Figures that are not for people, or whose form is that of others.
-pub(super) const QUANTITIES: [Allowed; 13] = [
+pub(super) const QUANTITIES: [Allowed; 11] = [
     all("cli/resolve/fit.rs", "rounds a number"),
-    all("dialects/diskspd/values.rs", "whole percents, as they are typed"),
     all("experiment/", "whole percents, as they are typed"),
     all("load/iperf3/words.rs", "seconds as iperf3 takes them"),
     all("report/bundle/expected.rs", "the table that a script prints, too"),

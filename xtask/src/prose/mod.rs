@@ -4,7 +4,7 @@
 mod allowed;
 mod quantities;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use anyhow::{Result, bail};
 use proc_macro2::{Delimiter, TokenTree};
@@ -21,9 +21,6 @@ const LAYING_OUT: [&str; 1] = ["report"];
 
 /// Words from which on a text is a sentence.
 const WORDS_OF_A_SENTENCE: usize = 4;
-
-/// Rooms that still look into sentences of ours, and in how many places.
-const STILL_MATCHING: [(&str, usize); 0] = [];
 
 /// Their arguments are for whoever works on iotax.
 const OF_BUGS: [&str; 9] = [
@@ -69,7 +66,7 @@ pub(crate) fn prose() -> Result<()> {
         (&PROSE[..], &CONCLUDING[..], is_prose as fn(&str) -> bool),
         (&SENTENCES, &LAYING_OUT, is_sentence),
     ] {
-        let mut list = List::of(allowed, &[]);
+        let mut list = List::of(allowed);
         for room in rooms {
             let Some(files) = crates.get(*room) else { bail!("there is no room {room}") };
             for (file, code) in files.iter().filter(|(file, _)| !file.ends_with("error.rs")) {
@@ -86,7 +83,7 @@ pub(crate) fn prose() -> Result<()> {
 
 /// Fails with every place that looks for words in a text.
 pub(crate) fn matching() -> Result<()> {
-    let mut list = List::of(&MATCHING, &STILL_MATCHING);
+    let mut list = List::of(&MATCHING);
     for (room, files) in crates()? {
         for (file, code) in &files {
             list.see(&room, file, looked_for(code));
@@ -100,33 +97,21 @@ struct List {
     allowed: &'static [Allowed],
     used: BTreeSet<usize>,
     wrong: Vec<String>,
-    /// Rooms that are not clean yet, and how much may be in each.
-    may_be_left: BTreeMap<&'static str, usize>,
-    /// What is in each.
-    left: BTreeMap<String, usize>,
 }
 
 impl List {
-    fn of(allowed: &'static [Allowed], left: &[(&'static str, usize)]) -> Self {
-        let may_be_left = left.iter().copied().filter(|(_, most)| *most > 0).collect();
-        let (used, wrong) = (BTreeSet::new(), Vec::new());
-        Self { allowed, used, wrong, may_be_left, left: BTreeMap::new() }
+    fn of(allowed: &'static [Allowed]) -> Self {
+        Self { allowed, used: BTreeSet::new(), wrong: Vec::new() }
     }
 
     fn see(&mut self, room: &str, file: &str, texts: Vec<String>) {
+        let path = format!("{room}/{file}");
         for text in texts {
-            let path = format!("{room}/{file}");
             let allows =
                 |it: &Allowed| path.starts_with(it.file) && it.text.is_none_or(|own| own == text);
-            if let Some(nth) = self.allowed.iter().position(allows) {
-                self.used.insert(nth);
-            } else if !self.may_be_left.contains_key(room) {
-                self.wrong.push(format!("  {path}: {text}"));
-            } else {
-                if std::env::var_os("IOTAX_LIST").is_some() {
-                    println!("  {path}: {text}");
-                }
-                *self.left.entry(room.to_owned()).or_default() += 1;
+            match self.allowed.iter().position(allows) {
+                Some(nth) => drop(self.used.insert(nth)),
+                None => self.wrong.push(format!("  {path}: {text}")),
             }
         }
     }
@@ -134,13 +119,6 @@ impl List {
     /// # Errors
     /// If something was found, or an exception is for nothing.
     fn conclude(mut self, what: &str) -> Result<()> {
-        for (room, most) in &self.may_be_left {
-            let count = self.left.get(*room).copied().unwrap_or_default();
-            println!("left in {room}: {count}");
-            if count != *most {
-                self.wrong.push(format!("  {room} has {count}, and the list says {most}"));
-            }
-        }
         for (nth, it) in self.allowed.iter().enumerate() {
             if !self.used.contains(&nth) {
                 let text = it.text.unwrap_or("anything");

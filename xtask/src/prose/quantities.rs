@@ -15,7 +15,7 @@ const UNITS: [&str; 24] = [
 
 /// Fails with every format of a quantity outside of `quantity`.
 pub(crate) fn quantities() -> Result<()> {
-    let mut list = List::of(&QUANTITIES, &[]);
+    let mut list = List::of(&QUANTITIES);
     for (room, files) in crates()?.iter().filter(|(room, _)| *room != "quantity") {
         for (file, code) in files {
             list.see(room, file, made_by_hand(code));

@@ -136,5 +136,5 @@ fn show(
     document: impl FnOnce() -> Document,
 ) -> Result<Exit> {
     let text = || report::text(&document(), output::style(listing.color));
-    output::list(listing.format, text, value)
+    output::list(listing.format, text, || report::catalog_json(value()))
 }

@@ -142,8 +142,8 @@ impl Here<'_> {
         }
         let (mut hosts, mut records) = (Vec::new(), Vec::new());
         for (server, arms) in servers {
-            let theirs = arms.iter().map(|arm| spec.arms[*arm].clone()).collect();
-            let theirs = spec.with(|draft| draft.arms = theirs);
+            let own = arms.iter().map(|arm| spec.arms[*arm].clone()).collect();
+            let theirs = spec.with(|draft| draft.arms = own);
             let (host, record): (Box<dyn Host + Send>, _) = match server {
                 None => {
                     let host = self.local(&theirs, session, making)?;
