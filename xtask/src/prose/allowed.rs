@@ -109,7 +109,7 @@ pub(super) const MATCHING: [Allowed; 17] = [
 ];
 
 /// Figures that are not for people, or whose form is that of others.
-pub(super) const QUANTITIES: [Allowed; 11] = [
+pub(super) const QUANTITIES: [Allowed; 12] = [
     all("cli/resolve/fit.rs", "rounds a number"),
     all("experiment/", "whole percents, as they are typed"),
     all("load/iperf3/words.rs", "seconds as iperf3 takes them"),
