@@ -69,6 +69,23 @@ pub(super) const MATCHING: [Allowed; 17] = [
     all("rig/layers/", "what programs print that serve a layer"),
 ];
 
+/// Figures that are not for people, or whose form is that of others.
+pub(super) const QUANTITIES: [Allowed; 13] = [
+    all("catalog/gcp/machines.rs", "gigabytes as the documents count them"),
+    all("cli/resolve/fit.rs", "rounds a number"),
+    all("dialects/diskspd/zones.rs", "whole percents, as they are typed"),
+    all("experiment/", "whole percents, as they are typed"),
+    all("load/iperf3/words.rs", "seconds as iperf3 takes them"),
+    all("report/bundle/expected.rs", "the table that a script prints, too"),
+    all("report/csv/mod.rs", "for programs"),
+    all("report/figures/steps.rs", "for programs"),
+    all("report/iostat.rs", "the layout of iostat"),
+    all("report/json/run/latency.rs", "the keys of fio"),
+    all("report/search/csv.rs", "for programs"),
+    all("wording/effect.rs", "two ends with one unit"),
+    all("wording/format.rs", "a name"),
+];
+
 /// Whatever a file says.
 const fn all(file: &'static str, why: &'static str) -> Allowed {
     Allowed { file, text: None, why }

@@ -2,6 +2,7 @@
 //! sentences, its own or another's.
 
 mod allowed;
+mod quantities;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,6 +10,7 @@ use anyhow::{Result, bail};
 use proc_macro2::{Delimiter, TokenTree};
 
 use self::allowed::{Allowed, MATCHING, PROSE};
+pub(crate) use self::quantities::quantities;
 use crate::code::{crates, is_group, is_mark, text_of};
 
 /// Rooms that conclude, and how many sentences are left in each: never more, until there is none.
