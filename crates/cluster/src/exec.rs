@@ -139,7 +139,7 @@ fn how_it_ended(status: Option<Status>, is_meant: bool, complaint: &[u8]) -> End
     let success = status.status.as_deref() == Some("Success");
     let code = status.details.and_then(|details| details.causes).and_then(|causes| {
         let cause = causes.into_iter().find(|cause| cause.reason.as_deref() == Some("ExitCode"));
-        cause?.message.map(|code| told(&code))
+        cause?.message.map(|code| exit_status(&code))
     });
     let complaint = String::from_utf8_lossy(complaint);
     let parts = [code.or(status.message), Some(complaint.trim().to_owned())];
@@ -148,7 +148,7 @@ fn how_it_ended(status: Option<Status>, is_meant: bool, complaint: &[u8]) -> End
 }
 
 /// An exit status, for people.
-fn told(code: &str) -> String {
+fn exit_status(code: &str) -> String {
     const KILLED: &str = "137";
     let why =
         if code == KILLED { " (killed: its pod was ended, or had no memory left)" } else { "" };
@@ -242,7 +242,7 @@ mod tests {
             "details": { "causes": [{ "reason": "ExitCode", "message": "3" }] },
         });
         assert_eq!(ended(&status, true), (false, "exit status: 3, error: no space".to_owned()));
-        assert!(told("137").ends_with("(killed: its pod was ended, or had no memory left)"));
+        assert!(exit_status("137").ends_with("(killed: its pod was ended, or had no memory left)"));
         let status = json!({ "status": "Failure", "message": "container not found" });
         let said = "container not found, error: no space".to_owned();
         assert_eq!(ended(&status, true), (false, said));

@@ -1,4 +1,4 @@
-//! An arm's pod as a host.
+//! Agents in pods as a host: that of each arm, or at the near end of paths.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -13,12 +13,11 @@ use k8s_openapi::api::core::v1::Pod;
 use crate::agent::PodAgent;
 use crate::claims::{Claimed, claimed, refuse_unusable};
 use crate::connect::Cluster;
-use crate::note::Note;
 use crate::objects::{Member, PodOptions, PodSecurity};
 use crate::pair::{self, Pair};
 use crate::place::{ArmPlace, Volume};
 use crate::placed::{node, placed};
-use crate::session::Session;
+use crate::session::{Note, Session};
 
 /// What a run has made in a cluster.
 pub struct ArmsRequest<'a> {
@@ -39,17 +38,26 @@ pub struct ArmsRequest<'a> {
 }
 
 /// A host for each arm, and what is known of it.
-pub type Opened = Vec<(PodHost, HostRecord)>;
+pub type Opened = Vec<(ClusterHost, HostRecord)>;
 
-/// The pod of one arm. With the last one of a run, everything of the run is removed.
-pub struct PodHost {
+/// Agents in a cluster as a host. With the last one of a run, everything of the run is removed.
+pub struct ClusterHost {
     agents: Box<dyn Host + Send>,
-    site: Site,
-    /// What the cluster knows of it, for people, and to be compared with others.
-    note: String,
-    placed: Placed,
-    node: Option<String>,
+    sites: Vec<Site>,
+    beside: Beside,
     session: Arc<Session>,
+}
+
+/// What is known of agents in a cluster beside what they say.
+pub(crate) struct Beside {
+    /// What the cluster knows of each arm, for people.
+    pub(crate) notes: Vec<Vec<String>>,
+    pub(crate) placed: Placed,
+    pub(crate) node: Option<String>,
+    /// What all arms lie on, where only the ways there are compared.
+    pub(crate) storage_id: Option<&'static str>,
+    /// What an arm needs before its turn.
+    pub(crate) before: Box<dyn FnMut(usize) -> Result<(), Error> + Send>,
 }
 
 /// Makes a volume and a pod for each arm, and starts an agent in each.
@@ -92,15 +100,14 @@ fn hosts(session: &Arc<Session>, request: &mut ArmsRequest<'_>) -> Result<Opened
         let claimed = claim.map_or_else(Claimed::default, |claim| claimed(cluster, &claim));
         let note = described(&place.volume, claimed.volume.as_deref(), pod, request.options);
         let placed = placed(cluster, pod, claimed.class);
-        let mut host = PodHost {
-            site: agents.site(0).clone(),
-            node: member.node.clone(),
-            session: Arc::clone(session),
-            agents,
-            note,
+        let beside = Beside {
+            notes: vec![vec![note]],
             placed,
+            node: member.node.clone(),
+            storage_id: None,
+            before: Box::new(|_| Ok(())),
         };
-        host.look();
+        let host = ClusterHost::new(agents, beside, session);
         hosts.push((host, record));
     }
     // Whoever chose the nodes knows of them.
@@ -181,28 +188,44 @@ fn tell_nodes(pods: &[Pod], note: &Note) {
     }
 }
 
-impl PodHost {
-    pub fn node(&self) -> Option<&str> {
-        self.node.as_deref()
+impl ClusterHost {
+    pub(crate) fn new(
+        agents: Box<dyn Host + Send>,
+        beside: Beside,
+        session: &Arc<Session>,
+    ) -> Self {
+        let arms = beside.notes.len();
+        let (sites, session) = (vec![Site::default(); arms], Arc::clone(session));
+        let mut host = Self { agents, sites, beside, session };
+        (0..arms).for_each(|arm| host.look(arm));
+        host
     }
 
-    /// Takes over what the agent knows of the arm.
-    fn look(&mut self) {
-        self.site = self.agents.site(0).clone();
-        self.site.notes.insert(0, self.note.clone());
-        self.site.placed = Some(self.placed.clone());
+    pub fn node(&self) -> Option<&str> {
+        self.beside.node.as_deref()
+    }
+
+    /// Takes over what the agents know of an arm.
+    fn look(&mut self, arm: usize) {
+        let Beside { notes, placed, storage_id, .. } = &self.beside;
+        let mut site = self.agents.site(arm).clone();
+        site.notes.splice(0..0, notes[arm].iter().cloned());
+        site.storage_id = storage_id.map_or(site.storage_id, str::to_owned);
+        site.placed = Some(placed.clone());
+        self.sites[arm] = site;
     }
 }
 
-impl Arms for PodHost {
+impl Arms for ClusterHost {
     fn up(&mut self, arm: usize) -> Result<Files, Error> {
+        (self.beside.before)(arm)?;
         let files = self.agents.up(arm)?;
-        self.look();
+        self.look(arm);
         Ok(files)
     }
 
-    fn site(&self, _: usize) -> &Site {
-        &self.site
+    fn site(&self, arm: usize) -> &Site {
+        &self.sites[arm]
     }
 
     fn is_made_anew(&self, arm: usize) -> bool {
@@ -210,13 +233,14 @@ impl Arms for PodHost {
     }
 
     fn down(self: Box<Self>) -> Result<(), Error> {
-        let Self { agents, session, .. } = *self;
+        let Self { agents, beside, session, .. } = *self;
         let down = agents.down();
+        drop(beside);
         down.and(Session::left(session).map_err(Error::from))
     }
 }
 
-impl Runner for PodHost {
+impl Runner for ClusterHost {
     fn prepare(
         &mut self,
         arm: usize,

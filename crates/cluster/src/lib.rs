@@ -9,7 +9,6 @@
 //! | `rights` | what a run must be allowed to do, as a role |
 //! | `claims` | claims as the cluster has them: those of the user, and the volumes of all |
 //! | `nodes` | the nodes of a cluster, and which of them take a pod |
-//! | `note` | what the user is told meanwhile |
 //! | `job` | a run from inside of the cluster, as YAML |
 //! | `pending` | why a pod does not start, from its status and events |
 //! | `wait` | waits for pods, and says why while it does |
@@ -22,7 +21,7 @@
 //! | `survey` | what a cluster is like, for the doctor: read, never changed |
 //! | `look` | what a pod, or its node, sees under a volume |
 //! | `pair` | two containers of a pod that do a workload together |
-//! | `host` | an arm's pod as a [`iotax_run::Host`] |
+//! | `host` | agents in pods as a [`iotax_run::Host`] |
 #![forbid(unsafe_code)]
 
 mod agent;
@@ -36,7 +35,6 @@ mod look;
 mod namespace;
 mod net;
 mod nodes;
-mod note;
 mod objects;
 mod pair;
 mod pending;
@@ -53,17 +51,15 @@ mod wait;
 
 pub use connect::Cluster;
 pub use error::Error;
-pub use host::{ArmsRequest, Opened, PodHost, open};
+pub use host::{ArmsRequest, ClusterHost, Opened, open};
 pub use job::{JobOptions, job};
 pub use look::{LookRequest, Looked, View, look};
-pub use net::{
-    Ends, NetHost, NetOpened, NetPath, NetRequest, PORT, host_network_refused, open_net,
-};
+pub use net::{Ends, NetOpened, NetPath, NetRequest, PORT, host_network_refused, open_net};
 pub use nodes::{FleetNode, nodes};
-pub use note::Note;
 pub use objects::{Amounts, PodOptions, PodOverrides, Toleration};
 pub use pending::{Cause, Pending};
 pub use place::{ArmPlace, Volume};
 pub use rights::{manifest, reader_manifest};
+pub use session::Note;
 pub use survey::{survey, survey_of_file};
 pub use undo::{Undone, undo};

@@ -145,11 +145,11 @@ fn ended(pod: &Pod) -> Option<Pending> {
     if !matches!(phase, "Failed" | "Succeeded") && end.is_none() {
         return None;
     }
-    let of_pod = said(status.reason.as_deref(), status.message.as_deref());
+    let of_pod = in_words(status.reason.as_deref(), status.message.as_deref());
     let of_container = end.map(|end| {
         let reason = end.reason.as_deref().unwrap_or("Ended");
         let reason = format!("{reason} (exit code {})", end.exit_code);
-        said(Some(&reason), end.message.as_deref()).unwrap_or(reason)
+        in_words(Some(&reason), end.message.as_deref()).unwrap_or(reason)
     });
     let told = of_pod.into_iter().chain(of_container).collect();
     Some(Pending { cause: Cause::Ended, told, is_final: true })
@@ -163,7 +163,7 @@ fn waiting(pod: &Pod) -> Option<Pending> {
         None if RUNTIME.contains(&reason) => (Cause::Runtime, true),
         None => return None,
     };
-    let told = said(Some(reason), waiting.message.as_deref()).into_iter().collect();
+    let told = in_words(Some(reason), waiting.message.as_deref()).into_iter().collect();
     Some(Pending { cause, told, is_final })
 }
 
@@ -201,10 +201,10 @@ fn warnings(events: &[Event]) -> Vec<String> {
 }
 
 fn line(event: &Event) -> Option<String> {
-    said(event.reason.as_deref(), event.message.as_deref())
+    in_words(event.reason.as_deref(), event.message.as_deref())
 }
 
-fn said(reason: Option<&str>, message: Option<&str>) -> Option<String> {
+fn in_words(reason: Option<&str>, message: Option<&str>) -> Option<String> {
     let parts = [reason, message].into_iter().flatten().filter(|part| !part.is_empty());
     let said = parts.map(one_line).collect::<Vec<_>>().join(": ");
     (!said.is_empty()).then_some(said)

@@ -17,10 +17,12 @@ use tokio::task::JoinHandle;
 use crate::connect::Cluster;
 use crate::error::Error;
 use crate::namespace::{self, Made};
-use crate::note::Note;
 use crate::objects::{Member, PodOptions, PodSecurity, Run};
 use crate::remove::{remove, remove_pod};
 use crate::wait::{is_up, wait};
+
+/// Tells the user something while it goes on.
+pub type Note = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// Between two renewals of a lease.
 pub(crate) const RENEWAL: Duration = Duration::from_secs(10);

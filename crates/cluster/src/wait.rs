@@ -10,9 +10,9 @@ use kube::api::ListParams;
 
 use crate::connect::Cluster;
 use crate::error::Error;
-use crate::note::Note;
 use crate::objects::{Member, Run};
 use crate::pending::{Pending, is_running, pending, unexplained};
+use crate::session::Note;
 
 /// Between two looks.
 const LOOK: Duration = Duration::from_millis(400);

@@ -81,7 +81,7 @@ fn look(asked: &Path) -> io::Result<Facts> {
     let flags = StatxFlags::BASIC_STATS | StatxFlags::MNT_ID | StatxFlags::DIOALIGN;
     let stat = statx(CWD, &path, AtFlags::empty(), flags)?;
     let mounts = mounts().unwrap_or_default();
-    let mount_id = told(&stat, StatxFlags::MNT_ID).then_some(stat.stx_mnt_id);
+    let mount_id = has_field(&stat, StatxFlags::MNT_ID).then_some(stat.stx_mnt_id);
     let mount = covering(&mounts, mount_id, &path).filter(|_| kind != SiteKind::BlockDevice);
     let device_number = if kind == SiteKind::BlockDevice {
         DeviceNumber { major: stat.stx_rdev_major, minor: stat.stx_rdev_minor }
@@ -94,7 +94,7 @@ fn look(asked: &Path) -> io::Result<Facts> {
     let volume = volume.filter(|volume| kind != SiteKind::BlockDevice && volume.f_blocks > 0);
     let file_system = mount.map(|mount| mount.file_system.clone());
     let name = file_system.as_deref().unwrap_or_default();
-    let aligned = told(&stat, StatxFlags::DIOALIGN) && stat.stx_dio_offset_align > 0;
+    let aligned = has_field(&stat, StatxFlags::DIOALIGN) && stat.stx_dio_offset_align > 0;
     Ok(Facts {
         size_bytes: match kind {
             SiteKind::File => metadata.size(),
@@ -126,7 +126,7 @@ fn look(asked: &Path) -> io::Result<Facts> {
 const COUNTED_WITHOUT_A_DEVICE: [&str; 4] = ["nfs", "nfs4", "cifs", "btrfs"];
 
 /// Whether the kernel filled in the field that `flag` asks for; older kernels leave bits out.
-fn told(stat: &Statx, flag: StatxFlags) -> bool {
+fn has_field(stat: &Statx, flag: StatxFlags) -> bool {
     StatxFlags::from_bits_retain(stat.stx_mask).contains(flag)
 }
 
@@ -159,7 +159,7 @@ fn block_below(
 /// What the kernel calls the mount that `path`, without symbolic links, lies on.
 pub(crate) fn mount_id(path: &Path) -> Option<u64> {
     let stat = statx(CWD, path, AtFlags::empty(), StatxFlags::MNT_ID).ok()?;
-    told(&stat, StatxFlags::MNT_ID).then_some(stat.stx_mnt_id)
+    has_field(&stat, StatxFlags::MNT_ID).then_some(stat.stx_mnt_id)
 }
 
 pub(crate) fn number_of(device: u64) -> DeviceNumber {

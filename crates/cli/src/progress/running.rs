@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::ProgressState;
-use iotax_quantity::{iops, mib_per_s, per_second};
 use iotax_load::LoadProgress;
+use iotax_quantity::{iops, mib_per_s, per_second};
 
 /// I/Os are counted over so long at least.
 const SPAN: Duration = Duration::from_millis(800);

@@ -14,10 +14,9 @@ use iotax_run::agent::Look;
 pub use self::view::View;
 use crate::agent::PodAgent;
 use crate::connect::Cluster;
-use crate::note::Note;
 use crate::objects::{Container, Member, NODE_ROOT, PodOptions, PodSecurity, Sight};
 use crate::placed::node;
-use crate::session::Session;
+use crate::session::{Note, Session};
 
 /// What is looked at in one namespace.
 pub struct LookRequest<'a> {

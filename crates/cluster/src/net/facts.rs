@@ -1,8 +1,13 @@
 //! What is known of a path, for people: where its ends are, which addresses it has on the way.
 
-use iotax_run::agent::Reached;
+use std::collections::BTreeMap;
 
-use super::path::NetPath;
+use iotax_run::agent::Reached;
+use k8s_openapi::api::core::v1::Pod;
+
+use super::path::{NetPath, Role};
+use crate::connect::Cluster;
+use crate::placed::{node, zone};
 
 /// A node, and its zone, as far as it may be seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,6 +94,26 @@ fn addresses(reached: &Reached) -> String {
         format!("from {source} to {far}{untouched}")
     } else {
         format!("from {source} to {far}, translated to {far_own} (DNAT)")
+    }
+}
+
+/// The nodes of a run's pods.
+#[derive(Debug)]
+pub(super) struct Nodes(BTreeMap<Role, Node>);
+
+impl Nodes {
+    pub(super) fn of<'a>(cluster: &Cluster, pods: impl Iterator<Item = (Role, &'a Pod)>) -> Self {
+        let mut zones: BTreeMap<String, Option<String>> = BTreeMap::new();
+        let of = |(role, pod): (Role, &Pod)| {
+            let name = node(pod).unwrap_or_default().to_owned();
+            let zone = zones.entry(name.clone()).or_insert_with(|| zone(cluster, pod));
+            (role, Node { name, zone: zone.clone() })
+        };
+        Self(pods.map(of).collect())
+    }
+
+    pub(super) fn of_role(&self, role: Role) -> &Node {
+        &self.0[&role]
     }
 }
 

@@ -4,24 +4,18 @@
 //! |---|---|
 //! | `path` | the paths, and the pods at their ends |
 //! | `layout` | which pods paths need, and on which nodes |
-//! | `allowed` | whether pods may be on their nodes' network |
-//! | `nodes` | where pods are |
 //! | `far` | the peer in a pod |
-//! | `host` | the near end as a [`iotax_run::Host`] |
 //! | `facts` | what is known of a path |
 
-mod allowed;
 mod facts;
 mod far;
-mod host;
 mod layout;
-mod nodes;
 mod path;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use iotax_experiment::{Arm, Spec, Target};
@@ -30,23 +24,22 @@ use iotax_record::HostRecord;
 use iotax_run::agent::{GivenUp, PeerSecret, PeerSecrets, Reached, Remote, RemoteOptions};
 use k8s_openapi::api::core::v1::Pod;
 
-pub use self::allowed::host_network_refused;
-use self::facts::{Between, facts};
+use self::facts::{Between, Nodes, facts};
 use self::far::FarEnd;
-pub use self::host::NetHost;
-pub use self::layout::Ends;
+pub use self::layout::{Ends, host_network_refused};
 use self::layout::{Layout, member};
-use self::nodes::Nodes;
 pub use self::path::NetPath;
 use self::path::Role;
 use crate::agent::PodAgent;
 use crate::connect::Cluster;
 use crate::error::Error;
-use crate::note::Note;
+use crate::host::{Beside, ClusterHost};
 use crate::objects::{Member, PodOptions, PodSecurity};
 use crate::placed::{node, on_node};
-use crate::session::Session;
+use crate::session::{Note, Session};
 
+/// What all paths of a run lie on.
+const NETWORK: &str = "the network of one cluster";
 /// Where peers in pods listen.
 pub const PORT: u16 = 7474;
 /// How long it may take until rules of Services and names are known where the near end is.
@@ -75,7 +68,7 @@ pub struct NetRequest<'a> {
 }
 
 /// The near ends: a host for each, the arms that it has, what is known of it.
-pub type NetOpened = Vec<(NetHost, Vec<usize>, HostRecord)>;
+pub type NetOpened = Vec<(ClusterHost, Vec<usize>, HostRecord)>;
 
 /// Makes the pods of all paths, starts a peer at each far end and an agent at each near one, and waits
 /// until each path is there.
@@ -171,17 +164,28 @@ impl Opening<'_, '_> {
         let host = |(remote, arms): (Remote, Vec<usize>)| {
             let record = remote.host().clone();
             let near = nodes.of_role(self.request.paths[arms[0]].near());
-            let mut host = NetHost {
-                placed: on_node(self.cluster, Some(&near.name), near.zone.clone()),
-                sites: vec![iotax_record::Site::default(); arms.len()],
-                facts: arms.iter().map(of_arm).collect(),
-                far_of: arms.iter().map(|arm| self.request.paths[*arm].far()).collect(),
-                remote,
-                far_ends: Arc::clone(&far_ends),
-                session: Arc::clone(self.session),
+            let far_of: Vec<Role> = arms.iter().map(|arm| self.request.paths[*arm].far()).collect();
+            let far_ends = Arc::clone(&far_ends);
+            let before = move |arm: usize| {
+                for (role, far) in &mut *far_ends.lock().unwrap_or_else(PoisonError::into_inner) {
+                    if *role == far_of[arm] {
+                        far.keep()?;
+                    } else {
+                        // Whether it is there is asked when it is needed.
+                        far.lives();
+                    }
+                }
+                Ok(())
             };
-            (0..arms.len()).for_each(|arm| host.look(arm));
-            (host, arms, record)
+            let beside = Beside {
+                notes: arms.iter().map(of_arm).collect(),
+                placed: on_node(self.cluster, Some(&near.name), near.zone.clone()),
+                node: None,
+                // What is compared is the ways through one network, whatever their ends are called.
+                storage_id: Some(NETWORK),
+                before: Box::new(before),
+            };
+            (ClusterHost::new(Box::new(remote), beside, self.session), arms, record)
         };
         Ok(hosts.into_iter().map(host).collect())
     }

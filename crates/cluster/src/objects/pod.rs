@@ -7,10 +7,9 @@ use k8s_openapi::api::core::v1::Pod;
 use serde_json::{Value, json};
 
 use super::options::{Amounts, PodOptions, Toleration};
-use super::quantity::quantity;
 use super::run::{LEASE, MEMBER, RUN, Run};
 use super::sight::{self, Sight};
-use super::volume::VOLUME;
+use super::volume::{VOLUME, quantity};
 use crate::place::{ArmPlace, Volume};
 
 /// The container of a pod that has one.

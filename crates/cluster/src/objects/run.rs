@@ -1,11 +1,15 @@
-//! A run: the lease that owns all it makes, labels and names.
+//! A run: the lease that owns all it makes, labels and names; its namespace, if it makes one, and the
+//! Services of its pods.
 
 use std::time::Duration;
 
 use jiff::Timestamp;
 use k8s_openapi::api::coordination::v1::Lease;
+use k8s_openapi::api::core::v1::{Namespace, Service};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{MicroTime, ObjectMeta};
 use serde_json::{Value, json};
+
+use super::pod::Member;
 
 /// The label of everything that iotax makes.
 pub(crate) const MANAGED: &str = "app.kubernetes.io/managed-by=iotax";
@@ -17,6 +21,32 @@ pub(crate) const MEMBER: &str = "iotax/member";
 pub(crate) const LEASE: Duration = Duration::from_mins(1);
 /// Of the hash that tells runs apart.
 const ID_LETTERS: usize = 10;
+
+/// The label that says what pods in it may be.
+const ENFORCED: &str = "pod-security.kubernetes.io/enforce";
+
+/// What pods in it may be (Pod Security Standards).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PodSecurity {
+    /// No more than iotax usually needs.
+    Restricted,
+    /// Directories and networks of nodes as well.
+    Privileged,
+}
+
+impl PodSecurity {
+    /// What is enough for pods, of which some need what is their node's.
+    pub(crate) fn enough_for(needs_node: bool) -> Self {
+        if needs_node { Self::Privileged } else { Self::Restricted }
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Restricted => "restricted",
+            Self::Privileged => "privileged",
+        }
+    }
+}
 
 /// The run that an object is of.
 pub(crate) fn run_of(metadata: &ObjectMeta) -> Option<String> {
@@ -88,5 +118,30 @@ impl Run {
                 "uid": owner.metadata.uid.clone().unwrap_or_default(),
             }],
         })
+    }
+
+    /// A namespace of its own. Nothing in it can own it: its label says whose it is.
+    pub(crate) fn namespace(&self, security: PodSecurity) -> Namespace {
+        let mut namespace = json!({ "metadata": { "name": self.name(), "labels": self.labels() } });
+        namespace["metadata"]["labels"][ENFORCED] = json!(security.name());
+        serde_json::from_value(namespace).expect("it is a namespace")
+    }
+
+    /// A Service with an address of the cluster's own, for one port of a pod, with both protocols.
+    pub(crate) fn service(&self, member: &Member, port: u16, owner: &Lease) -> Service {
+        let number = member.number;
+        let port_of = |protocol: &str| {
+            let name = protocol.to_lowercase();
+            json!({ "name": name, "protocol": protocol, "port": port, "targetPort": port })
+        };
+        let service = json!({
+            "metadata": self.metadata(&self.member(number), owner),
+            "spec": {
+                "type": "ClusterIP",
+                "selector": { RUN: self.id, MEMBER: number.to_string() },
+                "ports": [port_of("TCP"), port_of("UDP")],
+            },
+        });
+        serde_json::from_value(service).expect("it is a service")
     }
 }

@@ -47,8 +47,9 @@ const SETTINGS: [(&str, &str); 7] = [
 /// Objects of one namespace, or of all; where only the cluster's own may be listed, of that.
 pub(super) fn look(cluster: &Cluster, namespace: Option<&str>) -> Result<Objects, Error> {
     let mut seen = Look { cluster, unseen: Vec::new() };
-    let (classes, knows_classes) = seen.known(&seen.everywhere(), "storageclasses")?;
-    let mut objects = Objects { classes, knows_classes, ..Objects::default() };
+    let classes = seen.listed(&seen.everywhere(), "storageclasses")?;
+    let mut objects = Objects { knows_classes: classes.is_some(), ..Objects::default() };
+    objects.classes = classes.unwrap_or_default();
     objects.attributes = seen.attributes()?;
     objects.drivers = seen.all()?;
     objects.csi_nodes = seen.all()?;
@@ -68,6 +69,14 @@ struct Look<'a> {
     unseen: Vec<Unseen>,
 }
 
+/// What came of asking for all objects of a kind.
+enum Listing<K> {
+    Objects(Vec<K>),
+    /// The cluster has no such kind.
+    Missing,
+    Forbidden,
+}
+
 /// What can be listed.
 trait Listed:
     Resource<DynamicType = ()> + k8s_openapi::Resource + Clone + DeserializeOwned + Debug
@@ -85,7 +94,7 @@ impl Look<'_> {
 
     /// All objects of a kind, wherever they are.
     fn all<K: Listed>(&mut self) -> Result<Vec<K>, Error> {
-        self.known(&self.everywhere(), K::URL_PATH_SEGMENT).map(|(objects, _)| objects)
+        Ok(self.listed(&self.everywhere(), K::URL_PATH_SEGMENT)?.unwrap_or_default())
     }
 
     /// All objects in a namespace, or in every one.
@@ -95,7 +104,7 @@ impl Look<'_> {
     {
         let Some(namespace) = namespace else { return self.all() };
         let api = Api::namespaced(self.cluster.client(), namespace);
-        self.known(&api, K::URL_PATH_SEGMENT).map(|(objects, _)| objects)
+        Ok(self.listed(&api, K::URL_PATH_SEGMENT)?.unwrap_or_default())
     }
 
     /// Claims, and in which namespace they were looked for.
@@ -105,8 +114,7 @@ impl Look<'_> {
     ) -> Result<(Option<String>, Vec<PersistentVolumeClaim>), Error> {
         if asked.is_none() {
             let resource = PersistentVolumeClaim::URL_PATH_SEGMENT;
-            let (claims, are_known) = self.known(&self.everywhere(), resource)?;
-            if are_known {
+            if let Some(claims) = self.listed(&self.everywhere(), resource)? {
                 return Ok((None, claims));
             }
             if let Some(told) = self.unseen.last_mut() {
@@ -118,58 +126,59 @@ impl Look<'_> {
         Ok((Some(namespace), claims))
     }
 
-    /// What there is, page by page, and whether it could be looked at.
-    fn known<K: Clone + DeserializeOwned + Debug>(
+    /// What there is; `None`, which is told, where it may not be looked at.
+    fn listed<K: Clone + DeserializeOwned + Debug>(
         &mut self,
         api: &Api<K>,
         resource: &'static str,
-    ) -> Result<(Vec<K>, bool), Error> {
+    ) -> Result<Option<Vec<K>>, Error> {
+        let listing = self.pages(api, resource)?;
+        Ok(self.objects_of(listing, resource))
+    }
+
+    fn pages<K: Clone + DeserializeOwned + Debug>(
+        &self,
+        api: &Api<K>,
+        resource: &'static str,
+    ) -> Result<Listing<K>, Error> {
         let mut objects = Vec::new();
         let mut page = ListParams::default().limit(PAGE);
         loop {
-            let call = Call::new("list", resource);
-            match self.cluster.ask_of(call, api.list(&page)) {
-                Ok(Some(list)) => {
-                    objects.extend(list.items);
-                    match list.metadata.continue_.filter(|token| !token.is_empty()) {
-                        Some(token) => page = page.continue_token(&token),
-                        None => return Ok((objects, true)),
-                    }
-                }
-                Ok(None) => {
-                    return Ok(self.unseen(resource, format!("this cluster has no {resource}")));
-                }
-                Err(Error::Forbidden { .. }) => {
-                    return Ok(self.unseen(resource, format!("may not list {resource}")));
-                }
+            let list = match self.cluster.ask_of(Call::new("list", resource), api.list(&page)) {
+                Ok(Some(list)) => list,
+                Ok(None) => return Ok(Listing::Missing),
+                Err(Error::Forbidden { .. }) => return Ok(Listing::Forbidden),
                 Err(other) => return Err(other),
+            };
+            objects.extend(list.items);
+            match list.metadata.continue_.filter(|token| !token.is_empty()) {
+                Some(token) => page = page.continue_token(&token),
+                None => return Ok(Listing::Objects(objects)),
             }
         }
     }
 
-    fn unseen<K>(&mut self, what: &str, how: String) -> (Vec<K>, bool) {
-        self.unseen.push(Unseen { what: what.to_owned(), how });
-        (Vec::new(), false)
+    fn objects_of<K>(&mut self, listing: Listing<K>, resource: &str) -> Option<Vec<K>> {
+        let how = match listing {
+            Listing::Objects(objects) => return Some(objects),
+            Listing::Missing => format!("this cluster has no {resource}"),
+            Listing::Forbidden => format!("may not list {resource}"),
+        };
+        self.unseen.push(Unseen { what: resource.to_owned(), how });
+        None
     }
 
     /// Classes of attributes, of the newest version that the cluster serves.
     fn attributes(&mut self) -> Result<Vec<VolumeAttributesClass>, Error> {
         let resource = "volumeattributesclasses";
-        let mut found = Vec::new();
+        let mut listing: Listing<DynamicObject> = Listing::Missing;
         for version in ["v1", "v1beta1", "v1alpha1"] {
             let kind = GroupVersionKind::gvk("storage.k8s.io", version, "VolumeAttributesClass");
             let kind = ApiResource::from_gvk_with_plural(&kind, resource);
-            let api: Api<DynamicObject> = Api::all_with(self.cluster.client(), &kind);
-            let told = self.unseen.len();
-            let (objects, are_known) = self.known(&api, resource)?;
-            found = objects;
+            listing = self.pages(&Api::all_with(self.cluster.client(), &kind), resource)?;
             // What is forbidden in one version is in all of them.
-            let is_missing = self.unseen.get(told).is_some_and(|one| one.how.starts_with("this"));
-            if are_known || !is_missing {
+            if !matches!(listing, Listing::Missing) {
                 break;
-            }
-            if version != "v1alpha1" {
-                self.unseen.truncate(told);
             }
         }
         let read = |object: DynamicObject| {
@@ -177,7 +186,7 @@ impl Look<'_> {
             of_any_version(value)
         };
         let mut classes = Vec::new();
-        for object in found {
+        for object in self.objects_of(listing, resource).unwrap_or_default() {
             let name = object.metadata.name.clone().unwrap_or_default();
             match read(object) {
                 Ok(class) => classes.push(class),

@@ -14,13 +14,12 @@ use self::server::Server;
 use crate::connect::Cluster;
 use crate::error::Error;
 use crate::nodes::nodes;
-use crate::note::Note;
 use crate::objects::{
     Amounts, Apart, Member, PodOptions, PodOverrides, PodSecurity, Run, Toleration,
 };
 use crate::place::ArmPlace;
 use crate::rights::RIGHTS;
-use crate::session::Session;
+use crate::session::{Note, Session};
 use crate::undo::undo;
 use crate::wait::wait;
 

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use iotax_catalog::{Cloud, Disk, disk};
+use iotax_catalog::{Disk, Scope, disk};
 use iotax_record::cluster::{ClassSeen, ClusterSeen};
 
 use super::classes::{claims, field, of_class};
 use super::disks::{disk_name, disk_of, kind};
 use super::why::ClusterWhy;
-use crate::machine::why::limits::own_burst;
+use crate::machine::limits::{burst_cause, limit_cause, own_burst};
 use crate::machine::{BurstFor, Certainty, Field, Finding, Names, Observation, Value};
 
 const GIB: u64 = 1 << 30;
@@ -39,13 +39,8 @@ fn of_one(seen: &ClusterSeen, class: &ClassSeen) -> Option<Finding> {
     let disks: Vec<(u64, Vec<String>, Disk)> = used.into_iter().filter_map(known).collect();
     let (bytes, _, smallest) = disks.first()?;
     let (gib, burst) = (bytes.div_ceil(GIB), burst(smallest));
-    let cause = match (smallest.cloud, burst.is_some()) {
-        (Cloud::Azure, true) => "azure-burst",
-        (Cloud::Azure, false) => "azure-disk-limit",
-        (Cloud::Aws, true) => "ebs-volume-burst",
-        (Cloud::Aws, false) => "ebs-volume-limit",
-        (Cloud::Gcp, _) => "gcp-disk-limit",
-    };
+    let of_burst = burst.and_then(|_| burst_cause(smallest.cloud, Scope::Disk));
+    let cause = of_burst.unwrap_or(limit_cause(smallest.cloud, Scope::Disk));
     let (certainty, asked, why) = if let Some(burst) = burst {
         (Certainty::Likely, " --burst=40m", ClusterWhy::Burst { gib, burst })
     } else {

@@ -8,6 +8,7 @@ use iotax_record::cluster::{ClaimSeen, ClusterSeen, NodeSeen};
 
 use super::disks::claim_disk;
 use super::why::{ClusterWhy, Lowered};
+use crate::machine::limits::limit_cause;
 use crate::machine::{
     Certainty, Component, ComponentKind, Counted, Field, Finding, LoweredRate, Observation, Value,
 };
@@ -94,9 +95,7 @@ fn finding(
 ) -> Option<Finding> {
     let cause = match vm.cloud {
         Cloud::Aws if lowered.iter().any(|one| one.left.burst.is_some()) => "ebs-instance-burst",
-        Cloud::Aws => "ebs-instance-limit",
-        Cloud::Gcp => "gcp-vm-limit",
-        Cloud::Azure => "azure-vm-limit",
+        cloud => limit_cause(cloud, Scope::Instance),
     };
     let size = &vm.name;
     let seen = lowered.iter().flat_map(|Lowered { counted, direction, own, left }| {

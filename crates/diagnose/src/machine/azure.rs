@@ -81,9 +81,9 @@ pub enum AtHost {
 impl AtHost {
     /// The user's word counts, as it does of the VM size.
     fn of(seen: &Snapshot<'_>) -> Self {
-        let told = seen.choice.encryption_at_host;
-        let found = seen.machine.cloud.as_ref().and_then(|cloud| cloud.encryption_at_host);
-        match (told, found) {
+        let by_user = seen.choice.encryption_at_host;
+        let by_cloud = seen.machine.cloud.as_ref().and_then(|cloud| cloud.encryption_at_host);
+        match (by_user, by_cloud) {
             (Some(false), _) | (None, Some(false)) => Self::Off,
             (_, Some(true)) => Self::Seen,
             (Some(true), _) => Self::Told,
@@ -97,7 +97,7 @@ impl AtHost {
                 let field = "compute.securityProfile.encryptionAtHost";
                 Some(Observation::metadata(field, "true"))
             }
-            Self::Told => Some(Observation::told("encryption-at-host", "yes")),
+            Self::Told => Some(Observation::by_user("encryption-at-host", "yes")),
             Self::Off | Self::Unknown => None,
         }
     }
@@ -132,7 +132,7 @@ fn may_be_local(seen: &Snapshot<'_>, device: &Device) -> bool {
 /// Who says which size it is.
 fn size(seen: &Snapshot<'_>, vm: &str) -> Observation {
     match seen.choice.vm {
-        Some(_) => Observation::told("vm", vm),
+        Some(_) => Observation::by_user("vm", vm),
         None => Observation::metadata("compute.vmSize", vm),
     }
 }
@@ -151,7 +151,7 @@ fn generation(vm: &str) -> Option<u32> {
 /// What tells that a disk is one of the host's.
 fn lies_on_the_host(disk: &DiskAt<'_, '_>) -> Observation {
     match (disk.seen.cloud_disk(disk), disk.used_as) {
-        (Some(told), _) if told.is_ephemeral == Some(true) => is_on_host(),
+        (Some(of_cloud), _) if of_cloud.is_ephemeral == Some(true) => is_on_host(),
         (_, Some(UsedAs::Temporary)) => {
             let cloud = disk.seen.machine.cloud.as_ref();
             let size = cloud.and_then(|cloud| cloud.temporary_disk_bytes);
@@ -179,13 +179,13 @@ fn about(disk: &DiskAt<'_, '_>) -> Component {
 
 /// Azure Disk Encryption, in the guest.
 fn guest_encryption(disk: &DiskAt<'_, '_>) -> Option<Finding> {
-    let told = disk.seen.cloud_disk(disk)?;
+    let of_cloud = disk.seen.cloud_disk(disk)?;
     let field = "compute.storageProfile.osDisk.encryptionSettings.enabled";
     disk.finding(ToBeTested, AzureWhy::GuestEncryption)
         .on(about(disk))
         .observed(Observation::metadata(field, "true"))
         .run("randread-4k", disk.path, "--set depth=32")
-        .when(told.is_guest_encrypted == Some(true))
+        .when(of_cloud.is_guest_encrypted == Some(true))
 }
 
 /// A cached disk that is larger than the cache.
@@ -203,12 +203,12 @@ fn host_cache(disk: &DiskAt<'_, '_>) -> Option<Finding> {
 
 /// Blocks of the image that a remote disk still has.
 fn ephemeral_os(disk: &DiskAt<'_, '_>) -> Option<Finding> {
-    let told = disk.seen.cloud_disk(disk)?;
+    let of_cloud = disk.seen.cloud_disk(disk)?;
     disk.finding(ToBeTested, AzureWhy::EphemeralOs)
         .on(about(disk))
         .observed(is_on_host())
         .run("randread-4k", disk.path, "")
-        .when(told.is_os && told.is_ephemeral == Some(true))
+        .when(of_cloud.is_os && of_cloud.is_ephemeral == Some(true))
 }
 
 /// Remote disks by SCSI, of a size that has more by `NVMe`.

@@ -35,11 +35,11 @@ fn fitted(machine: &Machine, command: &str) -> Option<String> {
         || words.iter().any(|word| ON_NETWORK.contains(&word.as_str()));
     let fit = |given: &String| {
         // `name=path` names the arms of a comparison.
-        let arm = given.split_once('=').filter(|(_, path)| is_asked(machine, path));
+        let arm = given.split_once('=').filter(|(_, path)| is_path(machine, path));
         match arm {
             Some((name, path)) => Some(format!("{name}={}", place(machine, path, only_reads)?)),
-            None if is_asked(machine, given) => {
-                let is_peer = asked(machine, given)?.kind == Some(PathKind::Peer);
+            None if is_path(machine, given) => {
+                let is_peer = path_seen(machine, given)?.kind == Some(PathKind::Peer);
                 place(machine, given, only_reads).filter(|_| is_peer == is_for_network)
             }
             None => Some(as_written(given)),
@@ -72,17 +72,17 @@ fn only_reads(words: &[String]) -> bool {
     }
 }
 
-fn asked<'a>(machine: &'a Machine, given: &str) -> Option<&'a PathSeen> {
+fn path_seen<'a>(machine: &'a Machine, given: &str) -> Option<&'a PathSeen> {
     machine.paths.iter().find(|seen| as_argument(&seen.path) == given)
 }
 
-fn is_asked(machine: &Machine, given: &str) -> bool {
-    asked(machine, given).is_some()
+fn is_path(machine: &Machine, given: &str) -> bool {
+    path_seen(machine, given).is_some()
 }
 
 /// Where a command can be run instead of on a path, for a shell: it may be the path itself.
 fn place(machine: &Machine, given: &str, only_reads: bool) -> Option<String> {
-    let seen = asked(machine, given)?;
+    let seen = path_seen(machine, given)?;
     // iotax takes texts for targets.
     let is_odd = seen.shell.is_some();
     let is_text = !(is_odd && seen.path.contains(char::REPLACEMENT_CHARACTER));

@@ -94,12 +94,12 @@ fn full_pool(seen: &Snapshot<'_>) -> Option<Finding> {
     };
     let share = pool.map(|pool| (most as f64 / pool.size_bytes as f64, pool.size_bytes));
     let why = ConfidentialWhy::FullPool { most: share, since: seen.since_boot(None) };
-    let told = complaint.map(|line| Observation::field(Source::KernelLog, FULL, line.as_str()));
+    let logged = complaint.map(|line| Observation::field(Source::KernelLog, FULL, line.as_str()));
     let sizes = pool.map(|pool| {
         [pool_file("io_tlb_nslabs", pool.size_bytes), pool_file("io_tlb_used_hiwater", most)]
     });
     Finding::new("bounce-buffers-full", ComponentKind::BouncePool, certainty, why)
-        .observed_all(told)
+        .observed_all(logged)
         .observed_all(sizes.into_iter().flatten())
         .run("seqread-1m", &seen.first_place()?.path, "--set depth=64")
         .when(complaint.is_some() || is_near(most))

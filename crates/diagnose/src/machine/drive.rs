@@ -46,8 +46,8 @@ fn rotating(disk: &At<'_, '_, Device>) -> Option<Finding> {
 /// Drives whose tracks overlap.
 fn shingled_drive(disk: &At<'_, '_, Device>) -> Option<Finding> {
     let zoned = disk.queue.zoned.as_deref().filter(|zoned| zoned.starts_with("host-"));
-    let known = disk.model.as_deref().and_then(shingled);
-    let (certainty, how) = match (zoned, &known) {
+    let by_model = disk.model.as_deref().and_then(shingled);
+    let (certainty, how) = match (zoned, &by_model) {
         (Some(zoned), _) => (Certainty::Snapshot, Shingles::Zoned(zoned.to_owned())),
         (None, Some(drive)) => {
             let (family, model) = (drive.family.clone(), drive.model.clone());
@@ -55,7 +55,7 @@ fn shingled_drive(disk: &At<'_, '_, Device>) -> Option<Finding> {
         }
         (None, None) => return None,
     };
-    let model = disk.model.as_deref().filter(|_| known.is_some());
+    let model = disk.model.as_deref().filter(|_| by_model.is_some());
     disk.finding(certainty, DriveWhy::Shingled { how })
         .on(about(disk))
         .observed_all(zoned.map(|zoned| Observation::queue(disk, "zoned", zoned)))

@@ -65,9 +65,9 @@ fn finding(seen: &Snapshot<'_>, device: &Device, path: &str, exceeded: &Exceeded
     // Counters keep what was long ago.
     let is_rare = up_s.is_some_and(|up| iops_s.max(throughput_s) < RARE * up as f64);
     let certainty = if is_rare { Certainty::ToBeTested } else { Certainty::Snapshot };
-    let known = seen.documented().find(|(one, _)| one.device.name == device.name);
-    let options = known.map_or_else(|| seen.vm_options(), |(one, _)| seen.options(one));
-    let limits = known.map_or(&[][..], |(_, documented)| &documented.limits);
+    let documented = seen.documented().find(|(one, _)| one.device.name == device.name);
+    let options = documented.map_or_else(|| seen.vm_options(), |(one, _)| seen.options(one));
+    let limits = documented.map_or(&[][..], |(_, documented)| &documented.limits);
     let counted = counters.map(|(name, us)| Observation::field(Source::NvmeLogPage, name, us));
     let why = EbsWhy::Exceeded { by: *by, iops_s, throughput_s, up_s };
     Finding::new(cause, Component::device(device).of(path), certainty, why)

@@ -31,8 +31,8 @@ const GIB: u64 = 1 << 30;
 /// What is documented of a disk of this kind and size.
 fn documented(name: &str) -> Option<CouldBe> {
     let disk = attached_disk(name, Caching::None).ok()?;
-    let known = expect(&Setup { disks: vec![disk], ..Setup::default() }).ok()?;
-    let one: &DiskExpectation = known.disks.first()?;
+    let expected = expect(&Setup { disks: vec![disk], ..Setup::default() }).ok()?;
+    let one: &DiskExpectation = expected.disks.first()?;
     let of = |direction: Direction| {
         let side = one.effective.iter().find(|side| side.direction.counts(direction))?;
         Some([side.iops.as_ref()?.sustained, side.bw_bytes.as_ref()?.sustained])

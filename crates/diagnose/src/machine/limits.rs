@@ -164,12 +164,22 @@ fn depths(one: &At<'_, '_, Attached<'_>>, documented: &DiskExpectation) -> Optio
         .observed_all(file("queue/nr_requests", queue.requests))
         .observed_all(file("device/queue_depth", queue.depth))
         .run("randread-4k", one.path, "")
-        .run("randread-4k", one.path, &format!("--set depth={needed:.0}"))
+        .run("randread-4k", one.path, &format!("--set depth={}", whole(needed)))
         .when(is_short || needed >= DEEP)
 }
 
+/// The cause for a burst that ends, of a disk or of a VM; Google Cloud has none.
+pub(crate) fn burst_cause(cloud: Cloud, scope: Scope) -> Option<&'static str> {
+    match (cloud, scope) {
+        (Cloud::Azure, _) => Some("azure-burst"),
+        (Cloud::Aws, Scope::Disk) => Some("ebs-volume-burst"),
+        (Cloud::Aws, _) => Some("ebs-instance-burst"),
+        (Cloud::Gcp, _) => None,
+    }
+}
+
 /// The cause for a limit that binds.
-fn cause(cloud: Cloud, scope: Scope) -> &'static str {
+pub(crate) fn limit_cause(cloud: Cloud, scope: Scope) -> &'static str {
     match (cloud, scope) {
         (Cloud::Azure, Scope::Disk) => "azure-disk-limit",
         (Cloud::Azure, _) => "azure-vm-limit",
@@ -216,7 +226,7 @@ fn of_stage(
     documented: &DiskExpectation,
     by: &By,
 ) -> Option<Finding> {
-    let cause = cause(documented.disk.cloud, by.scope);
+    let cause = limit_cause(documented.disk.cloud, by.scope);
     // Counters of the volume itself tell more.
     let is_counted = one.device.ebs.as_ref().is_some_and(|ebs| match by.scope {
         Scope::Disk => ebs.volume_iops_exceeded_us.max(ebs.volume_throughput_exceeded_us) > 0,
@@ -271,7 +281,7 @@ fn shared_bucket(seen: &Snapshot<'_>) -> Vec<Finding> {
         let paths: BTreeSet<_> = members.iter().map(|one| quoted(one.path)).collect();
         let paths: Vec<_> = paths.iter().map(String::as_str).collect();
         let why = LimitsWhy::Shared { scope, held };
-        Finding::new(cause(cloud, scope), about, Likely, why)
+        Finding::new(limit_cause(cloud, scope), about, Likely, why)
             .observed_all(observed(&bucket.limits))
             .command(format!("iotax limits {}", paths.join(" ")))
             .when(is_held)
@@ -320,11 +330,7 @@ fn bursts(seen: &Snapshot<'_>) -> Vec<Finding> {
     let of_disks = seen.documented().flat_map(|(one, documented)| {
         let limits = documented.limits.iter().filter(|limit| limit.scope == Scope::Disk);
         limits.filter_map(move |limit| {
-            let cause = match documented.disk.cloud {
-                Cloud::Azure => "azure-burst",
-                Cloud::Aws => "ebs-volume-burst",
-                Cloud::Gcp => return None,
-            };
+            let cause = burst_cause(documented.disk.cloud, limit.scope)?;
             let (about, bursting) = (one.component(one.path), bursting(limit, |_, _| true));
             burst(cause, about, limit, bursting, &seen.options(one), one.path)
         })
@@ -335,12 +341,8 @@ fn bursts(seen: &Snapshot<'_>) -> Vec<Finding> {
 fn bursts_of_vm(seen: &Snapshot<'_>) -> Vec<Finding> {
     let Some(vm) = seen.vm_documented() else { return Vec::new() };
     let Some((_, path)) = seen.network_disks().next() else { return Vec::new() };
-    let cause = match vm.cloud {
-        Cloud::Azure => "azure-burst",
-        Cloud::Aws => "ebs-instance-burst",
-        Cloud::Gcp => return Vec::new(),
-    };
     let finding = |limit: &Limit| {
+        let cause = burst_cause(vm.cloud, limit.scope)?;
         let bursting = bursting(limit, |counted, rate| !stays_below(seen, limit, counted, rate));
         let about = Component::new(ComponentKind::Vm, vm.name.as_str());
         burst(cause, about, limit, bursting, &seen.vm_options(), path)

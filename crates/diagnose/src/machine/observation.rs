@@ -265,7 +265,7 @@ impl Observation {
     }
 
     /// A fact that the user told.
-    pub(crate) fn told(fact: &str, value: impl Into<Value>) -> Self {
+    pub(crate) fn by_user(fact: &str, value: impl Into<Value>) -> Self {
         Self::field(Source::Told, fact, value)
     }
 

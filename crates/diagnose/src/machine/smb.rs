@@ -65,11 +65,12 @@ fn encryption(mount: &MountAt<'_, '_>) -> Option<Finding> {
 
 /// All requests over one connection.
 fn channels(mount: &MountAt<'_, '_>) -> Option<Finding> {
-    let asked = mount.option("max_channels").and_then(|count| count.parse::<u64>().ok());
-    let channels = asked.unwrap_or(if mount.option("multichannel").is_some() { 2 } else { 1 });
-    let told = asked.map_or(Value::NoMultichannel, |count| format!("max_channels={count}").into());
+    let wanted = mount.option("max_channels").and_then(|count| count.parse::<u64>().ok());
+    let channels = wanted.unwrap_or(if mount.option("multichannel").is_some() { 2 } else { 1 });
+    let shown =
+        wanted.map_or(Value::NoMultichannel, |count| format!("max_channels={count}").into());
     finding(mount, ToBeTested, SmbWhy::OneConnection { source: mount.source.clone() })
-        .observed(Observation::mount(mount, "options", told))
+        .observed(Observation::mount(mount, "options", shown))
         .run("seqread-1m", mount.path, "--set depth=32")
         .run("seqread-1m", mount.path, "")
         .when(is_smb(mount) && channels <= 1)

@@ -9,12 +9,12 @@ mod path;
 mod sharing;
 
 use iotax_caps::{Cap, CapKind, Caps, Obstacle, SecondPass, TargetCaps};
-use iotax_catalog::Cloud::{Aws, Azure, Gcp};
 use iotax_catalog::{Cloud, Scope};
 use iotax_experiment::documented::{Documented, LimitBy};
 use iotax_record::SearchHead;
 
 use crate::machine::Counted;
+use crate::machine::limits::limit_cause;
 use crate::measured::suspect::{Confidence, Diagnosis, SearchEvidence, Suspect};
 
 /// So many times as fast is a cache, and no chance.
@@ -87,12 +87,8 @@ fn named(asked: &SearchHead, cap: &Cap, documented: &Documented) -> Option<Suspe
     let is_here = limit.by == LimitBy::Cgroup;
     let to_blame = match (&limit.by, provider(asked)) {
         (LimitBy::Cgroup, _) => "cgroup-io-max",
-        (LimitBy::Documented(Scope::Disk), Some(Azure)) => "azure-disk-limit",
-        (LimitBy::Documented(Scope::Disk), Some(Aws)) => "ebs-volume-limit",
-        (LimitBy::Documented(Scope::Disk), Some(Gcp)) => "gcp-disk-limit",
-        (_, Some(Azure)) => "azure-vm-limit",
-        (_, Some(Aws)) => "ebs-instance-limit",
-        (_, Some(Gcp)) => "gcp-vm-limit",
+        (LimitBy::Documented(scope), Some(cloud)) => limit_cause(cloud, *scope),
+        (_, Some(cloud)) => limit_cause(cloud, Scope::Instance),
         (_, None) => "throttle",
     };
     let (confidence, against) = match cap.kind {

@@ -21,8 +21,8 @@ pub(super) fn limits(
     let (mut by_name, mut by_shape) = (Vec::new(), Vec::new());
     for cap in &target.path {
         let fits = |row: &&Documented| row.is_of(&target.name) && row.quantity == cap.name();
-        let known = caps.documented.iter().find(fits).and_then(|row| known(cap, row));
-        match known {
+        let named = caps.documented.iter().find(fits).and_then(|row| of_documents(cap, row));
+        match named {
             Some(suspect) => Suspect::merge(&mut by_name, suspect),
             None => unnamed(target, cap, cloud)
                 .into_iter()
@@ -34,7 +34,7 @@ pub(super) fn limits(
 }
 
 /// A limit that is documented of the VM, or that shapes what passes here.
-fn known(cap: &PathCap, row: &Documented) -> Option<Suspect> {
+fn of_documents(cap: &PathCap, row: &Documented) -> Option<Suspect> {
     let limit = row.binding()?;
     let is_here = limit.source.is_none();
     let burst = burst_rate(limit, row.measured);

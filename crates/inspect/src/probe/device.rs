@@ -3,12 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use iotax_record::machine::{Device, DeviceKind, LoopFile, Mapping};
+use iotax_record::machine::{Device, DeviceKind, LoopFile, Mapping, Queue, RaidSeen};
 
 use super::interrupts::per_cpu;
-use super::queue::queue;
-use super::raid::raid;
-use crate::block::{file_name, model, number_in, size_bytes, text_in};
+use crate::block::{file_name, model, names_in, number_in, size_bytes, text_in};
 use crate::stack::device_name;
 
 /// `VIRTIO_F_ACCESS_PLATFORM`: the device sees memory as other devices do, through their rules.
@@ -101,10 +99,69 @@ fn access_platform(features: &str) -> Option<bool> {
     features.as_bytes().get(ACCESS_PLATFORM_BIT).map(|bit| *bit == b'1')
 }
 
+/// The settings of the queue of a disk: `/sys/block/NAME/queue`, described in the kernel's
+/// `Documentation/ABI/stable/sysfs-block`.
+fn queue(disk: &Path) -> Queue {
+    let queue = disk.join("queue");
+    let number = |name: &str| number_in(&queue.join(name));
+    let text = |name: &str| text_in(&queue.join(name));
+    let kib = |name: &str| number(name)?.checked_mul(1024);
+    let flag = |name: &str| number(name).map(|flag| flag != 0);
+    let queues = names_in(&disk.join("mq"));
+    Queue {
+        rotational: flag("rotational"),
+        zoned: text("zoned"),
+        logical_block_bytes: number("logical_block_size"),
+        physical_block_bytes: number("physical_block_size"),
+        scheduler: text("scheduler").and_then(|text| chosen(&text)),
+        requests: number("nr_requests"),
+        depth: number_in(&disk.join("device/queue_depth")),
+        hardware_queues: (!queues.is_empty()).then_some(queues.len() as u64),
+        read_ahead_bytes: kib("read_ahead_kb"),
+        max_io_bytes: kib("max_sectors_kb"),
+        max_hardware_io_bytes: kib("max_hw_sectors_kb"),
+        no_merges: number("nomerges"),
+        completion_affinity: number("rq_affinity"),
+        write_cache: text("write_cache"),
+        forced_unit_access: flag("fua"),
+        discard_max_bytes: number("discard_max_bytes"),
+        timeout_ms: number("io_timeout"),
+        writeback_throttling_us: number("wbt_lat_usec"),
+    }
+}
+
+/// The word in brackets of `[none] mq-deadline kyber`; without brackets there is no choice.
+fn chosen(text: &str) -> Option<String> {
+    let in_brackets = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+    let word = in_brackets.map_or(text, |(word, _)| word).trim();
+    (!word.is_empty()).then(|| word.to_owned())
+}
+
+/// How a software RAID is doing: `/sys/block/mdN/md/`, described in the kernel's
+/// `Documentation/admin-guide/md.rst`.
+fn raid(node: &Path) -> Option<RaidSeen> {
+    let md = node.join("md");
+    if !md.is_dir() {
+        return None;
+    }
+    let number = |name: &str| number_in(&md.join(name));
+    let text = |name: &str| text_in(&md.join(name));
+    Some(RaidSeen {
+        members: number("raid_disks"),
+        missing: number("degraded"),
+        action: text("sync_action"),
+        bitmap: text("bitmap/location"),
+        policy: text("consistency_policy"),
+        stripe_cache: number("stripe_cache_size"),
+        threads: number("group_thread_cnt"),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use DeviceKind::{Disk, Loop, Mapped, Memory, Partition, Raid};
+    use proptest::prelude::*;
     use std::os::unix::fs::symlink;
     use std::path::PathBuf;
 
@@ -191,5 +248,86 @@ mod tests {
     fn bit_33_counts_from_the_first_character() {
         assert_eq!(access_platform("0010"), None);
         assert_eq!(access_platform(&"0".repeat(64)), Some(false));
+    }
+
+    #[test]
+    fn an_array_tells_what_it_does_and_lacks() {
+        let root = tempfile::tempdir().unwrap();
+        assert_eq!(raid(root.path()), None);
+        let files = [
+            ("raid_disks", "4\n"),
+            ("degraded", "1\n"),
+            ("sync_action", "recover\n"),
+            ("bitmap/location", "+8\n"),
+            ("stripe_cache_size", "256\n"),
+            ("consistency_policy", "bitmap\n"),
+        ];
+        for (name, text) in files {
+            let path = root.path().join("md").join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let expected = RaidSeen {
+            members: Some(4),
+            missing: Some(1),
+            action: Some("recover".to_owned()),
+            bitmap: Some("+8".to_owned()),
+            policy: Some("bitmap".to_owned()),
+            stripe_cache: Some(256),
+            threads: None,
+        };
+        assert_eq!(raid(root.path()), Some(expected));
+    }
+
+    #[test]
+    fn settings_are_in_bytes_and_what_is_absent_is_none() {
+        let disk = tempfile::tempdir().unwrap();
+        let files = [
+            ("queue/rotational", "1\n"),
+            ("queue/scheduler", "none [mq-deadline] kyber\n"),
+            ("queue/nr_requests", "128\n"),
+            ("queue/read_ahead_kb", "8\n"),
+            ("queue/max_sectors_kb", "1280\n"),
+            ("queue/write_cache", "write back\n"),
+            ("queue/fua", "0\n"),
+            ("queue/wbt_lat_usec", "-1\n"),
+            ("device/queue_depth", "32\n"),
+            ("mq/0/cpu_list", "0\n"),
+            ("mq/1/cpu_list", "1\n"),
+        ];
+        for (name, text) in files {
+            let path = disk.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let expected = Queue {
+            rotational: Some(true),
+            scheduler: Some("mq-deadline".to_owned()),
+            requests: Some(128),
+            depth: Some(32),
+            hardware_queues: Some(2),
+            read_ahead_bytes: Some(8 << 10),
+            max_io_bytes: Some(1280 << 10),
+            write_cache: Some("write back".to_owned()),
+            forced_unit_access: Some(false),
+            ..Queue::default()
+        };
+        assert_eq!(queue(disk.path()), expected);
+        assert_eq!(queue(Path::new("/no/such/disk")), Queue::default());
+    }
+
+    #[test]
+    fn the_scheduler_in_brackets_is_the_chosen_one() {
+        assert_eq!(chosen("[none] mq-deadline").as_deref(), Some("none"));
+        assert_eq!(chosen("none").as_deref(), Some("none"));
+        assert_eq!(chosen("[]"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_the_parser_panic(text in ".*", brackets in r"[\[\] a]{0,9}") {
+            chosen(&text);
+            chosen(&brackets);
+        }
     }
 }

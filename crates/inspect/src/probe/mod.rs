@@ -11,7 +11,7 @@
 //! | `zfs` | a ZFS dataset and its pool |
 //! | `nfs` | an NFS mount, and the way to its server |
 //! | `network` | the way to a peer, and network interfaces |
-//! | `device`, `queue`, `raid`, `interrupts` | a block device |
+//! | `device`, `interrupts` | a block device |
 //! | `mapped` | device mapper tables, without their keys |
 //! | `ebs`, `nvme` | what the controller of an EBS volume counts |
 //! | `group` | control groups: limits, and what they have cost |
@@ -39,8 +39,6 @@ mod paths;
 mod place;
 mod pressure;
 mod programs;
-mod queue;
-mod raid;
 #[cfg(test)]
 mod scripts;
 mod watch;

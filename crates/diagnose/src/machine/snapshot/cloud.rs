@@ -115,8 +115,9 @@ impl<'a> Snapshot<'a> {
     /// The disks whose kind is known: because the user says it, or the cloud.
     pub(crate) fn attached(&self) -> &[Attached<'a>] {
         let known = |(device, path): (&'a Device, &'a str)| {
-            let (name, caching) =
-                self.said(path).or_else(|| Some((self.told(device)?, self.caching(device))))?;
+            let (name, caching) = self
+                .disk_by_user(path)
+                .or_else(|| Some((self.disk_by_cloud(device)?, self.caching(device))))?;
             Some(Attached { device, path, name, caching })
         };
         self.documents.attached.get_or_init(|| self.network_disks().filter_map(known).collect())
@@ -161,7 +162,7 @@ impl<'a> Snapshot<'a> {
     }
 
     /// What the user says that the disk of a path is.
-    fn said(&self, path: &str) -> Option<(String, Caching)> {
+    fn disk_by_user(&self, path: &str) -> Option<(String, Caching)> {
         let at = self.machine.paths.iter().position(|seen| seen.path == path)?;
         let caching = self.choice.caching.as_deref().and_then(Caching::parse).unwrap_or_default();
         let (_, caching) = attached_disk(self.choice.disk(at)?, caching).ok()?;
@@ -169,7 +170,7 @@ impl<'a> Snapshot<'a> {
     }
 
     /// What the cloud says that a device is.
-    fn told(&self, device: &Device) -> Option<String> {
+    fn disk_by_cloud(&self, device: &Device) -> Option<String> {
         match self.provider()? {
             Cloud::Azure => {
                 let told = self.cloud_disk(device)?;

@@ -24,7 +24,7 @@ pub(super) fn listener(proc: &Path, port: u16) -> Option<Listener> {
     let up_s = fs::read_to_string(proc.join("uptime")).ok();
     let up_s = up_s.and_then(|text| text.split_whitespace().next()?.parse::<f64>().ok());
     let ticks_per_s = rustix::param::clock_ticks_per_second().max(1);
-    told(&stat, up_s, ticks_per_s)
+    of_stat(&stat, up_s, ticks_per_s)
 }
 
 /// Inodes of the sockets that listen on a port.
@@ -70,7 +70,7 @@ fn owner(proc: &Path, sockets: &[u64]) -> Option<std::path::PathBuf> {
 }
 
 /// Name, threads and CPU time of `/proc/PID/stat`, described in proc(5).
-fn told(stat: &str, up_s: Option<f64>, ticks_per_s: u64) -> Option<Listener> {
+fn of_stat(stat: &str, up_s: Option<f64>, ticks_per_s: u64) -> Option<Listener> {
     // The name may have blanks and brackets in it.
     let (before, after) = stat.rsplit_once(')')?;
     let (_, program) = before.split_once('(')?;
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn a_stat_tells_threads_and_cpu_time() {
         let stat = "4112 (efs proxy) (x)) S 1 4112 4112 0 -1 4194560 1 2 3 4 1500 500 0 0 20 0 5 0 10000 9 9";
-        let found = told(stat, Some(200.0), 100).unwrap();
+        let found = of_stat(stat, Some(200.0), 100).unwrap();
         let expected = Listener {
             program: "efs proxy) (x)".to_owned(),
             threads: Some(5),
@@ -133,8 +133,8 @@ mod tests {
             age_ms: Some(100_000),
         };
         assert_eq!(found, expected);
-        assert_eq!(told("x", None, 100), None);
-        assert_eq!(told("1 (a) S", None, 100).unwrap().threads, None);
+        assert_eq!(of_stat("x", None, 100), None);
+        assert_eq!(of_stat("1 (a) S", None, 100).unwrap().threads, None);
     }
 
     proptest! {
@@ -142,8 +142,8 @@ mod tests {
         fn no_text_makes_the_parsers_panic(text in ".*", line in r"[0-9A-F:\- a()]{0,120}") {
             listening(&text, 1);
             listening(&line, 0x0801);
-            told(&text, Some(1.0), 100);
-            told(&format!("1 ({line}) S {line}"), None, 100);
+            of_stat(&text, Some(1.0), 100);
+            of_stat(&format!("1 ({line}) S {line}"), None, 100);
         }
     }
 }

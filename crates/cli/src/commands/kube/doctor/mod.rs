@@ -26,7 +26,7 @@ pub(super) fn doctor(args: &KubeDoctorArgs) -> Result<Exit> {
     say(&match args.format {
         Listing::Text => {
             let detail = if args.all { DoctorDetail::Whole } else { DoctorDetail::Folded };
-            let document = report::cluster_doctor(&seen, &findings, (&subjects, &pods), detail);
+            let document = report::cluster_doctor(&seen, &findings, &subjects, &pods, detail);
             report::text(&document, style(args.color))
         }
         Listing::Json => report::cluster_doctor_json(&seen, &findings, &pods),
