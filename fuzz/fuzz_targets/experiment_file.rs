@@ -2,12 +2,12 @@
 #![no_main]
 
 use iotax_dialects::fio;
-use iotax_experiment::Spec;
+use iotax_experiment::Draft;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
     let include = |_: &str| Err("other files are not read here".to_owned());
-    match Spec::from_toml("fuzz.toml", text, &|entry| fio::from_entry(entry, &include)) {
+    match Draft::from_toml("fuzz.toml", text, &|entry| fio::from_entry(entry, &include)) {
         Ok(spec) => spec.validate().expect("a resolved file is valid"),
         Err(error) => assert!(!error.to_string().is_empty()),
     }
