@@ -410,25 +410,22 @@ impl Analyzer {
     /// The (block, arm) pairs that some conclusion rests on. In a plain run nothing is compared:
     /// every usable trial is used for the summary.
     fn used(&self, conclusions: &[Conclusion]) -> Vec<(u32, usize)> {
-        let all_arms: Vec<usize> = (0..self.names.len()).collect();
-        let is_fleet = self.experiment.spec.design == Design::Fleet;
-        let mut used: Vec<(u32, usize)> = if self.experiment.spec.design == Design::Single {
-            self.trials.iter().map(|trial| (trial.block, 0)).collect()
-        } else {
-            conclusions
-                .iter()
-                .flat_map(|conclusion| {
-                    let arm = conclusion.comparison.subject.arm();
-                    let arm = arm.and_then(|arm| self.names.iter().position(|name| name == arm));
-                    let pair = arm.filter(|_| !is_fleet).map(|arm| vec![0, arm]);
-                    let arms = pair.unwrap_or_else(|| all_arms.clone());
-                    conclusion
-                        .blocks
-                        .iter()
-                        .flat_map(move |block| arms.clone().into_iter().map(|arm| (*block, arm)))
-                })
-                .collect()
-        };
+        let design = &self.experiment.spec.design;
+        let mut used: Vec<(u32, usize)> = Vec::new();
+        if *design == Design::Single {
+            used.extend(self.trials.iter().map(|trial| (trial.block, 0)));
+        }
+        for conclusion in conclusions {
+            let arm = conclusion.comparison.subject.arm();
+            let arm = arm.and_then(|arm| self.names.iter().position(|name| name == arm));
+            let arms = match arm {
+                Some(arm) if *design != Design::Fleet => vec![0, arm],
+                _ => (0..self.names.len()).collect(),
+            };
+            for block in &conclusion.blocks {
+                used.extend(arms.iter().map(|arm| (*block, *arm)));
+            }
+        }
         used.sort_unstable();
         used.dedup();
         used

@@ -1,6 +1,6 @@
 //! Latencies of which another tool gave figures, but no distribution.
 
-use iotax_experiment::rule::{Kind, Statistic};
+use iotax_experiment::rule::{Statistic, TimeKind};
 use iotax_record::{DirectionRecord, JobRecord, LatencySummary};
 
 /// What can be said of a job, reads and writes together.
@@ -77,24 +77,28 @@ pub(crate) fn quantiles(record: &JobRecord) -> &[(f64, u64)] {
 }
 
 /// A figure of one kind of times that have no histogram, and of how many; `None` if nobody gave it.
-pub(crate) fn time(record: &JobRecord, kind: &Kind, statistic: Statistic) -> Option<(f64, u64)> {
+pub(crate) fn time(
+    record: &JobRecord,
+    kind: &TimeKind,
+    statistic: Statistic,
+) -> Option<(f64, u64)> {
     let of_direction = |direction: &DirectionRecord| {
         let summary = direction.summary.as_ref().filter(|_| direction.service.count() == 0)?;
         Some((figure(summary, statistic)?, direction.ios))
     };
     match (kind, statistic) {
-        (Kind::Latency, Statistic::Mean) => of(record).map(|all| (all.mean_ns, all.ios)),
-        (Kind::Latency, Statistic::Quantile(q)) => {
+        (TimeKind::Latency, Statistic::Mean) => of(record).map(|all| (all.mean_ns, all.ios)),
+        (TimeKind::Latency, Statistic::Quantile(q)) => {
             Some((at(quantiles(record), q)? as f64, record.ios()))
         }
-        (Kind::Read, _) => of_direction(&record.read),
-        (Kind::Write, _) => of_direction(&record.write),
-        (Kind::Trim, _) => record.trim.as_ref().and_then(of_direction),
-        (Kind::Sync, _) => {
+        (TimeKind::Read, _) => of_direction(&record.read),
+        (TimeKind::Write, _) => of_direction(&record.write),
+        (TimeKind::Trim, _) => record.trim.as_ref().and_then(of_direction),
+        (TimeKind::Sync, _) => {
             let (count, summary) = record.sync_summary.as_ref()?;
             Some((figure(summary, statistic)?, *count))
         }
-        (Kind::Operation(_), _) => None,
+        (TimeKind::Operation(_), _) => None,
     }
 }
 
@@ -125,10 +129,10 @@ mod tests {
         let sync_summary = Some((30, summary(500.0, 800)));
         let record = JobRecord { read, sync_summary, ..JobRecord::default() };
         let p99 = Statistic::Quantile(0.99);
-        assert_eq!(time(&record, &Kind::Latency, p99), Some((70.0, 900)));
-        assert_eq!(time(&record, &Kind::Read, Statistic::Mean), Some((10.0, 900)));
-        assert_eq!(time(&record, &Kind::Sync, p99), Some((800.0, 30)));
-        assert_eq!(time(&record, &Kind::Sync, Statistic::Quantile(0.9)), None, "nobody says");
-        assert_eq!(time(&record, &Kind::Write, p99), None);
+        assert_eq!(time(&record, &TimeKind::Latency, p99), Some((70.0, 900)));
+        assert_eq!(time(&record, &TimeKind::Read, Statistic::Mean), Some((10.0, 900)));
+        assert_eq!(time(&record, &TimeKind::Sync, p99), Some((800.0, 30)));
+        assert_eq!(time(&record, &TimeKind::Sync, Statistic::Quantile(0.9)), None, "nobody says");
+        assert_eq!(time(&record, &TimeKind::Write, p99), None);
     }
 }

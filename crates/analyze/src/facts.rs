@@ -1,5 +1,7 @@
 //! What the analysis keeps of a trial: a few hundred bytes instead of its histograms.
 
+use std::collections::BTreeSet;
+
 use iotax_experiment::{Job, Spec, Workload};
 use iotax_record::{
     Busiest, DirectionRecord, FarEndRecord, JobRecord, LoadRecord, Outcome, PauseRecord,
@@ -363,6 +365,15 @@ impl JobFacts {
     pub(crate) fn bytes_per_s(&self) -> f64 {
         per_second(self.bytes(), self.active_ns)
     }
+}
+
+/// Whether different engines drove the primary jobs of trials, some of them in place of another, which a
+/// sandbox forbids: what differs then may be the engines.
+pub(crate) fn mixes_engines<'a>(trials: impl IntoIterator<Item = &'a TrialFacts>) -> bool {
+    let jobs = trials.into_iter().flat_map(|trial| &trial.jobs).filter(|job| job.is_primary);
+    let jobs: Vec<&JobFacts> = jobs.collect();
+    let engines: BTreeSet<&str> = jobs.iter().map(|job| job.engine.as_str()).collect();
+    engines.len() > 1 && jobs.iter().any(|job| job.stands_in)
 }
 
 /// Only a figure that something was measured for.

@@ -41,7 +41,6 @@ mod seconds;
 mod slow_mode;
 mod spread;
 mod stalled;
-mod stand_in;
 mod summary;
 mod taken;
 mod targets;

@@ -14,10 +14,9 @@ use iotax_stats::verdict::{Sign, Verdict};
 use crate::analysis::{Against, Comparison, Estimate, Withheld};
 use crate::compare;
 use crate::conclude::{Conclusion, word};
-use crate::facts::TrialFacts;
+use crate::facts::{TrialFacts, mixes_engines};
 use crate::method::Method;
 use crate::metrics::Metric;
-use crate::stand_in;
 
 /// What is compared: throughput, and what all results know besides. Latencies only where the job
 /// was held to a rate: elsewhere a slower arm got less load, and its tail is that of another load.
@@ -154,7 +153,7 @@ impl<'a> Contrast<'a> {
             against: None,
             pairs: pairs.iter().map(|pair| pair.map(|arm| &samples[arm])).collect(),
             is_gated: arms().any(|arm| !compare::has_tail(metric, usable(arm))),
-            mixes_engines: stand_in::mixes_engines(arms().flat_map(usable)),
+            mixes_engines: mixes_engines(arms().flat_map(usable)),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use iotax_experiment::Spec;
-use iotax_experiment::rule::{Condition, Figure, Kind, Statistic};
+use iotax_experiment::rule::{Condition, Figure, Statistic, TimeKind};
 use iotax_record::{JobRecord, LatencyHistogram, LoadRecord};
 
 use crate::described;
@@ -37,7 +37,7 @@ fn figure_of(
     figure: &Figure,
     from_submission: bool,
 ) -> Option<Taken> {
-    if let Figure::Time(Kind::Operation(name), statistic) = figure {
+    if let Figure::Time(TimeKind::Operation(name), statistic) = figure {
         let done = load.operations.iter().find(|done| done.name == *name)?;
         return time(&done.latency, *statistic, 1);
     }
@@ -54,7 +54,7 @@ fn figure_of(
             let threads = u64::from(job.threads.max(1));
             let in_flight = match kind {
                 // A thread waits for each flush.
-                Kind::Sync => threads,
+                TimeKind::Sync => threads,
                 _ => threads * u64::from(job.queue_depth.max(1)),
             };
             time(&*latencies(job, kind, from_submission)?, *statistic, in_flight).or_else(|| {
@@ -67,16 +67,16 @@ fn figure_of(
 
 fn latencies<'a>(
     job: &'a JobRecord,
-    kind: &Kind,
+    kind: &TimeKind,
     from_submission: bool,
 ) -> Option<Cow<'a, LatencyHistogram>> {
     Some(match kind {
-        Kind::Latency => job.latency_from(from_submission),
-        Kind::Read => Cow::Borrowed(job.read.latency_from(from_submission)),
-        Kind::Write => Cow::Borrowed(job.write.latency_from(from_submission)),
-        Kind::Trim => Cow::Borrowed(job.trim.as_ref()?.latency_from(from_submission)),
-        Kind::Sync => Cow::Borrowed(&job.sync),
-        Kind::Operation(_) => return None,
+        TimeKind::Latency => job.latency_from(from_submission),
+        TimeKind::Read => Cow::Borrowed(job.read.latency_from(from_submission)),
+        TimeKind::Write => Cow::Borrowed(job.write.latency_from(from_submission)),
+        TimeKind::Trim => Cow::Borrowed(job.trim.as_ref()?.latency_from(from_submission)),
+        TimeKind::Sync => Cow::Borrowed(&job.sync),
+        TimeKind::Operation(_) => return None,
     })
 }
 

@@ -7,8 +7,10 @@ use iotax_stats::levels::has_another;
 use iotax_stats::rci::CriticalValues;
 use iotax_stats::sample::{count, median};
 
+use crate::found::{Cap, CapKind};
 use crate::probe::{Ended, Observation};
 use crate::processors::Busy;
+use crate::reason::CapReason;
 use crate::scout::{Shape, TargetSearch};
 use crate::soak;
 
@@ -50,6 +52,27 @@ pub(crate) struct Estimate {
 }
 
 impl Estimate {
+    /// As a cap, of what was measured with I/Os like these.
+    pub(crate) fn cap(
+        &self,
+        series: &Series,
+        shape: Shape,
+        kind: CapKind,
+        reason: CapReason,
+    ) -> Cap {
+        Cap {
+            cap: self.rate,
+            lo: self.lo,
+            hi: self.hi,
+            measurements: count(series.seen.len()),
+            block_bytes: shape.block_bytes,
+            queue_depth: shape.queue_depth,
+            kind,
+            reason,
+            burst: None,
+        }
+    }
+
     /// The logarithm of its upper end over its lower.
     pub(crate) fn width(&self) -> f64 {
         (self.hi / self.lo).ln()
@@ -86,11 +109,6 @@ impl Series {
     /// What was reached at least. Not the most: a window whose edges a pause has moved has more than its share.
     pub(crate) fn reached(&self) -> f64 {
         median(&self.windows)
-    }
-
-    /// How many measurements there are.
-    pub(crate) fn measurements(&self) -> u32 {
-        count(self.seen.len())
     }
 
     fn is_enough(&self, critical: &CriticalValues, quick: bool) -> bool {

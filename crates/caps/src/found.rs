@@ -400,16 +400,11 @@ pub enum Undecided {
 #[serde(rename_all = "snake_case")]
 pub enum CapNote {
     /// Whether these two share was not tested, since one of them is unsteady.
-    SharingUntested {
-        a: String,
-        b: String,
-        unsteady: String,
-    },
+    SharingUntested { a: String, b: String, unsteady: String },
+    /// Of a disk of a cloud and what it does there.
     Role(RoleNote),
     /// This version would have made other probes than the one that concluded.
-    ConcludedBy {
-        version: String,
-    },
+    ConcludedBy { version: String },
     /// What its record lacks, as whoever read it tells it; or in the words of one of format 1.
     Said(String),
 }

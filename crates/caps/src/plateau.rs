@@ -122,17 +122,8 @@ fn keep(
         found.unsteady.push(Unsteady::scattered(quantity.name(), &series.windows));
         return;
     }
-    let cap = Cap {
-        cap: estimate.rate,
-        lo: estimate.lo,
-        hi: estimate.hi,
-        measurements: series.measurements(),
-        block_bytes: quantity.block_bytes,
-        queue_depth: quantity.queue_depth,
-        kind,
-        reason,
-        burst,
-    };
+    let cap = estimate.cap(series, quantity.shape(Purpose::CapAgain), kind, reason);
+    let cap = Cap { burst, ..cap };
     let place = if quantity.is_bytes { &mut found.bw_bytes } else { &mut found.iops };
     *place = Some(cap);
 }

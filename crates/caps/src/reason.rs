@@ -36,14 +36,8 @@ pub enum CapSign {
     Curve { off: f64, kink_off: f64 },
     /// Neither is clearly right.
     Neither { kink_off: f64, curve_off: f64 },
-    /// Only I/Os count, or only bytes.
-    OneLine {
-        is_bytes: bool,
-        slope: f64,
-        /// The sizes that it was seen with, if CPUs were busy with others.
-        only: Option<[u32; 2]>,
-        are_larger_several: bool,
-    },
+    /// Only I/Os count, or only bytes; `only` with these sizes, if CPUs were busy with others.
+    OneLine { is_bytes: bool, slope: f64, only: Option<[u32; 2]>, are_larger_several: bool },
     /// A burst's credits come back in pauses at the rate of the cap.
     Refill,
     /// It is as much as this limit.

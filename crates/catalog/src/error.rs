@@ -1,6 +1,9 @@
 //! What can be wrong with a question.
 
+use iotax_quantity::{exact, gib, iops_limit, mb_per_s, mib_per_s_limit};
+
 use crate::limit::{Cloud, Scope};
+use crate::units::{MB, MIB};
 
 /// A question that the catalog cannot answer.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -54,15 +57,15 @@ pub enum DiskProblem {
     Unknown { key: String, known: Vec<&'static str> },
     #[error("{key}={value} cannot be read: write {form}")]
     Unreadable { key: &'static str, value: String, form: String },
-    #[error("{written}its size is {least} to {most} GiB")]
+    #[error("{written}its size is {} to {}", exact(*least), gib(*most))]
     Size { written: String, least: f64, most: f64 },
-    #[error("{iops} IOPS cannot be provisioned at this size: {least} to {most} can")]
+    #[error("{} cannot be provisioned at this size: {} to {} can", iops_limit(*iops), exact(*least), exact(*most))]
     Iops { iops: f64, least: f64, most: f64 },
-    #[error("{mib:.0} MiB/s cannot be provisioned with {iops} IOPS: {least} to {most} can")]
+    #[error("{} cannot be provisioned with {}: {} to {} can", mib_per_s_limit(mib * MIB), iops_limit(*iops), exact(*least), exact(*most))]
     Mib { mib: f64, iops: f64, least: f64, most: f64 },
-    #[error("{mb:.0} MB/s cannot be provisioned with these IOPS: {least} to {most} can")]
+    #[error("{} cannot be provisioned with these IOPS: {} to {} can", mb_per_s(mb * MB), exact(*least), exact(*most))]
     Mb { mb: f64, least: f64, most: f64 },
-    #[error("a disk has {} IOPS and {} MiB/s at most", or_unknown(*iops), or_unknown(*mib))]
+    #[error("a disk has {} and {} at most", or_unknown(iops.map(iops_limit)), or_unknown(mib.map(|mib| mib_per_s_limit(mib * MIB))))]
     AtMost { iops: Option<f64>, mib: Option<f64> },
     #[error("its tier is not documented with redundancy=zrs")]
     NoZoneRedundancy,
@@ -114,8 +117,8 @@ fn takes(known: &[&str]) -> String {
     }
 }
 
-fn or_unknown(figure: Option<f64>) -> String {
-    figure.map_or("unknown".to_owned(), |figure| figure.to_string())
+fn or_unknown(figure: Option<String>) -> String {
+    figure.unwrap_or_else(|| "unknown".to_owned())
 }
 
 /// What a name that is not known may have meant, for an error.

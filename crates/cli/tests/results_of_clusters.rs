@@ -13,7 +13,12 @@ const K8S_NETPERF: &str =
 
 #[test]
 fn clusters_of_knb_are_compared_in_each_cell() {
-    assert_snapshot!(Desk::with_results(&[KNB]).compared(&["aks=knb-1.json", "gke=knb-2.json"]), @"
+    assert_snapshot!(Desk::with_results(&[KNB]).compared(&["aks=knb-1.json", "gke=knb-2.json"], &[
+        "gke bandwidth undecided 0.030 [-, -] 1",
+        "gke bandwidth undecided -0.158 [-, -] 1",
+        "gke bandwidth undecided 0.138 [-, -] 1",
+        "gke bandwidth undecided 0.208 [-, -] 1",
+    ]), @"
     pod2pod tcp and 3 more: 4 jobs of 2 results of knb 1.5.0
 
       One result each: how much of a difference is chance cannot be told.
@@ -144,7 +149,11 @@ fn rows_of_k8s_netperf_are_jobs() {
     let rows = std::fs::read_to_string(desk.path().join("rows.json")).unwrap();
     let other = rows.replace("873.606667", "436.8").replace("17:21:04", "18:21:04");
     std::fs::write(desk.path().join("encrypted.json"), other).unwrap();
-    assert_snapshot!(desk.compared(&["plain=rows.json", "encrypted.json"]), @"
+    assert_snapshot!(desk.compared(&["plain=rows.json", "encrypted.json"], &[
+        "encrypted bandwidth undecided 0.500 [-, -] 1",
+        "encrypted bandwidth undecided -0.000 [-, -] 1",
+        "encrypted bandwidth undecided -0.000 [-, -] 1",
+    ]), @"
     netperf TCP_STREAM 1024x1, netperf TCP_STREAM 8192x1, netperf UDP_STREAM 1024x1:
     3 jobs of 2 results of k8s-netperf v0.1.30
 

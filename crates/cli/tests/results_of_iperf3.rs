@@ -17,7 +17,10 @@ fn desk() -> Desk {
 
 #[test]
 fn three_of_each_give_a_verdict_in_bandwidth() {
-    assert_snapshot!(desk().compared(&[PLAIN, WINDOW]), @"
+    assert_snapshot!(desk().compared(&[PLAIN, WINDOW], &[
+        "window bandwidth slower 0.333 [0.142, 0.481] 3",
+        "window cpu_per_mib undecided 0.418 [-0.072, 1.166] 3",
+    ]), @"
     tcp: 6 results of iperf3 3.12
 
       window is 33 % slower [14, 48] than plain in bandwidth.
@@ -56,7 +59,11 @@ fn three_of_each_give_a_verdict_in_bandwidth() {
 
 #[test]
 fn datagrams_at_a_rate_are_compared_in_what_came() {
-    assert_snapshot!(desk().compared(&["udp.json", "udprev.json"]), @"
+    assert_snapshot!(desk().compared(&["udp.json", "udprev.json"], &[
+        "udprev delivered undecided 0.003 [-, -] 1",
+        "udprev jitter undecided 1.944 [-, -] 1",
+        "udprev cpu_per_mib undecided -0.073 [-, -] 1",
+    ]), @"
     udp: 2 results of iperf3 3.12
 
       udprev: 0.3 % slower than udp in datagram delivery; one result each, so

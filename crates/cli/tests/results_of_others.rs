@@ -26,7 +26,9 @@ fn json(text: &str) -> Value {
 
 #[test]
 fn one_result_each_is_a_difference_without_an_interval() {
-    assert_snapshot!(desk().compared(&["before.xml", "after.xml"]), @"
+    assert_snapshot!(desk().compared(&["before.xml", "after.xml"], &[
+        "after throughput undecided 0.250 [-, -] 1",
+    ]), @"
     diskspd: 2 results of DiskSpd 2.2.0
 
       after: 25 % slower than before in throughput; one result each, so nothing says
@@ -71,7 +73,12 @@ fn one_result_each_is_a_difference_without_an_interval() {
 
 #[test]
 fn results_of_other_jobs_say_so() {
-    assert_snapshot!(desk().compared(&["before=before1.json", "after=blocks8k.json"]), @"
+    assert_snapshot!(desk().compared(&["before=before1.json", "after=blocks8k.json"], &[
+        "after throughput undecided 0.005 [-, -] 1",
+        "after latency undecided 2.273 [-, -] 1",
+        "after p99 insufficient tail samples - [-, -] 1",
+        "after cpu_per_io undecided 9.938 [-, -] 1",
+    ]), @"
     randread: 2 results of fio 3.33
 
       after: 0.5 % slower than before in throughput; one result each, so nothing
@@ -135,7 +142,12 @@ fn results_of_other_jobs_say_so() {
 fn several_results_have_an_interval() {
     let before = "before=before1.json,before2.json,before3.json";
     let after = "after=after1.json,after2.json,after3.json";
-    assert_snapshot!(desk().compared(&[before, after]), @"
+    assert_snapshot!(desk().compared(&[before, after], &[
+        "after throughput slower 0.251 [0.249, 0.253] 3",
+        "after latency undecided 0.895 [-0.565, 7.250] 3",
+        "after p99 insufficient tail samples - [-, -] 3",
+        "after cpu_per_io undecided 1.186 [-0.958, 113.451] 3",
+    ]), @"
     randread: 6 results of fio 3.33
 
       after is 25.1 % slower [24.9, 25.3] than before in throughput.

@@ -120,6 +120,13 @@ fn every_job_has_its_verdict_and_the_gate_looks_at_all_of_them() {
     let args = [&args[..], &["new=new1.json", "new=new2.json", "new=new3.json"]].concat();
     let said = desk.run(&[&args[..], &["--fail-if", "slower by 5%"]].concat());
     assert_eq!(said.code, 1, "{said}");
+    assert_eq!(
+        desk.facts(),
+        [
+            "new throughput equivalent -0.000 [-0.002, 0.002] 3",
+            "new throughput slower 0.299 [0.296, 0.302] 3",
+        ]
+    );
     assert_snapshot!(head(&said), @"
     read, write: 2 jobs of 6 results of fio 3.35
 
@@ -176,6 +183,10 @@ fn jobs_of_other_names_are_matched_by_what_they_do() {
     fio(&desk, "a.json", &[("r", "randread", 4096, 100), ("w", "write", 65_536, 50)]);
     fio(&desk, "b.json", &[("seq", "write", 65_536, 40), ("rnd", "randread", 4096, 100)]);
     let said = desk.run(&["compare", "a.json", "b.json", "--out", "out"]);
+    assert_eq!(
+        desk.facts(),
+        ["b throughput undecided -0.000 [-, -] 1", "b throughput undecided 0.200 [-, -] 1",]
+    );
     assert_snapshot!(head(&said), @"
     r, w: 2 jobs of 2 results of fio 3.35
 
@@ -229,6 +240,13 @@ fn each_group_has_a_baseline_of_its_own() {
     let paired = |pairs: &[&str]| desk.run(&[&["compare"], &files[..], pairs].concat());
     let said = paired(&["--pair", "aks,c-azure", "--pair", "gke,c-gcp"]);
     assert_eq!(said.code, 0, "{said}");
+    assert_eq!(
+        desk.facts(),
+        [
+            "c-azure throughput undecided -0.003 [-, -] 1",
+            "c-gcp throughput undecided 0.102 [-, -] 1",
+        ]
+    );
     assert_snapshot!(said.out.split("Arms").next().unwrap(), @"
     read: 4 results of fio 3.35
 
@@ -281,6 +299,15 @@ fn recorded_cells_make_a_matrix() {
     let files = "{sec}-{nconnect}-0.json,{sec}-{nconnect}-1.json,{sec}-{nconnect}-2.json";
     let said = desk.run(&[&["compare", "--out", "out", files], &factors[..]].concat());
     assert_eq!(said.code, 0, "{said}");
+    assert_eq!(
+        desk.facts(),
+        [
+            "sys/4 throughput faster -0.599 [-0.608, -0.589] 3",
+            "krb5/1 throughput slower 0.299 [0.293, 0.305] 3",
+            "krb5/4 throughput faster -0.120 [-0.127, -0.112] 3",
+            "krb5p/1 throughput slower 0.699 [0.693, 0.704] 3",
+        ]
+    );
     assert_snapshot!(said.out.split("Tax").next().unwrap(), @"
     read: 15 results of fio 3.35
 

@@ -1,5 +1,7 @@
 //! Lines of a script: where in it something is.
 
+use std::ops::Range;
+
 use iotax_experiment::{Error, FilePlace};
 
 /// The number of the line with this byte, from 1, and where that line begins.
@@ -14,18 +16,29 @@ pub(crate) fn by_line(error: Error, source: &str) -> Error {
         Error::InText { source: error, text, start, end } => {
             let (line, begins) = line_at(&text, start);
             let line_text = text[begins..].lines().next().unwrap_or_default();
-            let before = text.get(begins..start).unwrap_or_default();
-            let part = text.get(start..end).unwrap_or_default();
-            let place = FilePlace {
-                file: source.to_owned(),
-                line,
-                column: before.chars().count() + 1,
-                width: part.lines().next().map_or(1, |part| part.chars().count()).max(1),
-                line_text: line_text.to_owned(),
-                key: String::new(),
-            };
+            let part = start.saturating_sub(begins)..end.saturating_sub(begins);
+            let place = place_in_file(source, line, line_text, part);
             Error::InFile { source: error, place: Box::new(place) }
         }
         error => error,
+    }
+}
+
+/// A part of a line, in bytes of it.
+pub(crate) fn place_in_file(
+    file: &str,
+    line: usize,
+    line_text: &str,
+    part: Range<usize>,
+) -> FilePlace {
+    let end = line_text.floor_char_boundary(part.end.min(line_text.len()));
+    let start = line_text.floor_char_boundary(part.start.min(end));
+    FilePlace {
+        file: file.to_owned(),
+        line,
+        column: line_text[..start].chars().count() + 1,
+        width: line_text[start..end].chars().count().max(1),
+        line_text: line_text.to_owned(),
+        key: String::new(),
     }
 }

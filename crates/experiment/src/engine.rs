@@ -12,7 +12,7 @@ pub struct EngineInfo {
     pub name: &'static str,
     pub does: Work,
     /// What it can be driven at.
-    pub at: Place,
+    pub at: DrivenAt,
     /// Whether its I/O goes through the page cache.
     pub cache: PageCache,
     /// Whether more than one I/O per thread can be in flight.
@@ -46,7 +46,7 @@ pub enum Work {
 
 /// What an engine can be driven at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum DrivenAt {
     /// Whatever the target is.
     Anything,
     /// A virtual disk of this process.
@@ -93,7 +93,7 @@ macro_rules! engines {
 const PLAIN: EngineInfo = EngineInfo {
     name: "psync",
     does: Work::Span,
-    at: Place::Anything,
+    at: DrivenAt::Anything,
     cache: PageCache::UnlessDirect,
     is_async: false,
     has_queue: false,
@@ -101,17 +101,24 @@ const PLAIN: EngineInfo = EngineInfo {
     fio: Ok("psync"),
 };
 
+/// What is driven at a peer.
+const NETWORK: EngineInfo = EngineInfo {
+    at: DrivenAt::Peer,
+    cache: PageCache::Never,
+    trims: false,
+    fio: Err("network load is iotax's own; fio is not asked for it"),
+    ..PLAIN
+};
+
 engines! {
     /// Completes at once: measures the load generator itself.
     Null: EngineInfo {
         name: "null",
         does: Work::Nothing,
-        at: Place::Anything,
         cache: PageCache::Never,
         is_async: true,
-        has_queue: false,
-        trims: true,
         fio: Ok("null"),
+        ..PLAIN
     },
     /// `pread` / `pwrite`.
     Psync: PLAIN,
@@ -130,68 +137,47 @@ engines! {
     /// In-process virtual disk.
     Vdisk: EngineInfo {
         name: "vdisk",
-        does: Work::Span,
-        at: Place::VirtualDisk,
+        at: DrivenAt::VirtualDisk,
         cache: PageCache::Never,
         is_async: true,
-        has_queue: false,
         trims: false,
         fio: Err("engine `vdisk` is iotax's own; choose another engine"),
+        ..PLAIN
     },
     /// Operations on a tree of files: see [`Tree`](crate::Tree).
     Metadata: EngineInfo {
         name: "metadata",
         does: Work::Tree,
-        at: Place::Directory,
+        at: DrivenAt::Directory,
         cache: PageCache::Never,
-        is_async: false,
-        has_queue: false,
         trims: false,
         fio: Err("operations on trees of files are iotax's own; fio has none"),
+        ..PLAIN
     },
     /// A TCP connection per thread that carries blocks: written to the peer, or read from it.
     TcpStream: EngineInfo {
         name: "tcp_stream",
         does: Work::Stream,
-        at: Place::Peer,
-        cache: PageCache::Never,
-        is_async: false,
-        has_queue: false,
-        trims: false,
-        fio: Err("network load is iotax's own; fio is not asked for it"),
+        ..NETWORK
     },
     /// A TCP connection per thread, on which the peer answers each block with one of the same size.
     TcpRr: EngineInfo {
         name: "tcp_rr",
         does: Work::RoundTrips,
-        at: Place::Peer,
-        cache: PageCache::Never,
         is_async: true,
-        has_queue: false,
-        trims: false,
-        fio: Err("network load is iotax's own; fio is not asked for it"),
+        ..NETWORK
     },
     /// A TCP connection for each block, which the peer answers with one of the same size.
     TcpConnect: EngineInfo {
         name: "tcp_connect",
         does: Work::Connections,
-        at: Place::Peer,
-        cache: PageCache::Never,
-        is_async: false,
-        has_queue: false,
-        trims: false,
-        fio: Err("network load is iotax's own; fio is not asked for it"),
+        ..NETWORK
     },
     /// Numbered UDP datagrams to the peer, or from it; whom they go to counts those that come.
     UdpStream: EngineInfo {
         name: "udp_stream",
         does: Work::Datagrams,
-        at: Place::Peer,
-        cache: PageCache::Never,
-        is_async: false,
-        has_queue: false,
-        trims: false,
-        fio: Err("network load is iotax's own; fio is not asked for it"),
+        ..NETWORK
     },
 }
 
@@ -218,7 +204,7 @@ impl Engine {
 
     /// Whether it is driven at the far end of a network path.
     pub const fn is_network(self) -> bool {
-        matches!(self.info().at, Place::Peer)
+        matches!(self.info().at, DrivenAt::Peer)
     }
 
     /// Whether what counts is how much it moves: blocks in one direction.

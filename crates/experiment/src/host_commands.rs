@@ -1,8 +1,14 @@
 //! Settings of the host as part of an arm: a command that makes one, and a command that undoes it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use iotax_layers::Error;
 use serde::{Deserialize, Serialize};
+
+use crate::spec::{Arm, Draft};
+
+/// Instead of a command that undoes it: nothing needs to be undone.
+const NONE: &str = "none";
 
 /// Commands around the turns of an arm, for the user's shell.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,4 +21,163 @@ pub struct HostCommands {
     pub after: Option<String>,
     /// The directory that both run in.
     pub directory: PathBuf,
+}
+
+impl Draft {
+    /// Gives arms their commands: pairs of an arm's name and its command. The commands run in
+    /// `directory`, which is absolute.
+    ///
+    /// # Errors
+    /// If there is no such arm, a command is given twice or empty, one makes a setting that nothing
+    /// undoes, or the other way round.
+    pub fn set_host_commands<'a>(
+        &mut self,
+        before: impl IntoIterator<Item = (&'a str, &'a str)>,
+        after: impl IntoIterator<Item = (&'a str, &'a str)>,
+        directory: &Path,
+    ) -> Result<(), Error> {
+        let mut given: Vec<[Option<&str>; 2]> = vec![[None; 2]; self.arms.len()];
+        let all =
+            before.into_iter().map(|own| (0, own)).chain(after.into_iter().map(|own| (1, own)));
+        for (which, (name, command)) in all {
+            let word = ["before", "after"][which];
+            let at = self.arms.iter().position(|arm| arm.name == name);
+            let names = self.arms.iter().map(|arm| arm.name.as_str());
+            let at = at.ok_or_else(|| Error::unknown("arm", name, names))?;
+            if command.trim().is_empty() || command.contains('\0') {
+                let problem = format!("the `{word}` command of arm `{name}` is empty");
+                return Err(Error::syntax(problem, "write a command of the shell"));
+            }
+            if given[at][which].replace(command).is_some() {
+                let problem = format!("arm `{name}` has two `{word}` commands");
+                return Err(Error::syntax(problem, "join them with && into one"));
+            }
+        }
+        for (arm, commands) in self.arms.iter_mut().zip(given) {
+            arm.host_commands = of(arm, commands, directory)?;
+        }
+        Ok(())
+    }
+
+    /// The first arm that has commands of the host.
+    pub fn with_host_commands(&self) -> Option<&Arm> {
+        self.arms.iter().find(|arm| arm.host_commands.is_some())
+    }
+}
+
+fn of(
+    arm: &Arm,
+    commands: [Option<&str>; 2],
+    directory: &Path,
+) -> Result<Option<HostCommands>, Error> {
+    let name = &arm.name;
+    match commands {
+        [None, None] => Ok(None),
+        [Some(_), None] => Err(Error::syntax(
+            format!("nothing undoes the `before` command of arm `{name}`"),
+            format!(
+                "give it an `after` command, or `{NONE}` if nothing needs to be undone: \
+                 --after '{name}={NONE}'"
+            ),
+        )),
+        [None, Some(_)] => Err(Error::syntax(
+            format!("arm `{name}` has an `after` command and no `before` command"),
+            format!("give it both: --before '{name}=COMMAND'"),
+        )),
+        [Some(before), Some(after)] => Ok(Some(HostCommands {
+            before: before.to_owned(),
+            after: (after != NONE).then(|| after.to_owned()),
+            directory: directory.to_owned(),
+        })),
+    }
+}
+
+/// The arm that `ARM=COMMAND` is about, and the command. Names of arms may hold `=`.
+///
+/// # Errors
+/// If it begins with the name of no arm.
+pub fn command_of_arm<'a>(arms: &'a [Arm], text: &'a str) -> Result<(&'a str, &'a str), Error> {
+    let of_arm = |arm: &'a Arm| {
+        let rest = text.strip_prefix(arm.name.as_str())?.strip_prefix('=')?;
+        Some((arm.name.as_str(), rest))
+    };
+    let longest = arms.iter().filter_map(of_arm).max_by_key(|(name, _)| name.len());
+    longest.ok_or_else(|| {
+        let names: Vec<&str> = arms.iter().map(|arm| arm.name.as_str()).collect();
+        let problem = format!("`{text}` does not begin with the name of an arm and `=`");
+        Error::syntax(problem, format!("write ARM=COMMAND; the arms are {}", names.join(", ")))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Workload;
+
+    fn spec() -> Draft {
+        let arms = ["a=/a", "sec=x=/b"].map(|text| Arm::parse(text).unwrap()).to_vec();
+        let mut arms = arms;
+        arms[1].name = "sec=x".to_owned();
+        Draft::compare(vec![Workload::preset("randread-4k").unwrap()], arms).unwrap()
+    }
+
+    fn set(before: &[(&str, &str)], after: &[(&str, &str)]) -> Result<Draft, String> {
+        let mut spec = spec();
+        spec.set_host_commands(before.iter().copied(), after.iter().copied(), Path::new("/w"))
+            .map_err(|error| error.to_string())?;
+        Ok(spec)
+    }
+
+    #[test]
+    fn a_setting_has_a_command_that_undoes_it() {
+        let spec = set(&[("sec=x", "echo 1 > f")], &[("sec=x", "echo 0 > f")]).unwrap();
+        let commands = spec.arms[1].host_commands.clone().unwrap();
+        assert_eq!(
+            (commands.before.as_str(), commands.after.as_deref()),
+            ("echo 1 > f", Some("echo 0 > f"))
+        );
+        assert_eq!(spec.arms[0].host_commands, None);
+        let spec = set(&[("a", "sync")], &[("a", "none")]).unwrap();
+        assert_eq!(spec.arms[0].host_commands.as_ref().unwrap().after, None);
+        // It is in the record as it was given.
+        let text = serde_json::to_string(&spec).unwrap();
+        assert_eq!(serde_json::from_str::<Draft>(&text).unwrap(), spec);
+    }
+
+    #[test]
+    fn what_is_refused() {
+        let refused = |before: &[_], after: &[_]| set(before, after).unwrap_err();
+        insta::assert_snapshot!(refused(&[("a", "x")], &[]), @"
+        nothing undoes the `before` command of arm `a`
+        give it an `after` command, or `none` if nothing needs to be undone: --after 'a=none'
+        ");
+        insta::assert_snapshot!(refused(&[], &[("a", "x")]), @"
+        arm `a` has an `after` command and no `before` command
+        give it both: --before 'a=COMMAND'
+        ");
+        insta::assert_snapshot!(refused(&[("b", "x")], &[("b", "x")]), @"
+        unknown arm `b`
+        known arms: a, sec=x
+        ");
+        insta::assert_snapshot!(refused(&[("a", " ")], &[("a", "x")]), @"
+        the `before` command of arm `a` is empty
+        write a command of the shell
+        ");
+        insta::assert_snapshot!(refused(&[("a", "x"), ("a", "y")], &[("a", "x")]), @"
+        arm `a` has two `before` commands
+        join them with && into one
+        ");
+    }
+
+    #[test]
+    fn names_of_arms_may_hold_what_parts_them_from_commands() {
+        let spec = spec();
+        assert_eq!(command_of_arm(&spec.arms, "a=b=c").unwrap(), ("a", "b=c"));
+        assert_eq!(command_of_arm(&spec.arms, "sec=x=A=1 cmd").unwrap(), ("sec=x", "A=1 cmd"));
+        let error = command_of_arm(&spec.arms, "echo 1").unwrap_err().to_string();
+        insta::assert_snapshot!(error, @"
+        `echo 1` does not begin with the name of an arm and `=`
+        write ARM=COMMAND; the arms are a, sec=x
+        ");
+    }
 }

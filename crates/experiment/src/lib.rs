@@ -14,7 +14,6 @@ mod explain;
 mod explain_shares;
 pub mod file;
 mod fit;
-mod fitted;
 mod host_commands;
 mod index;
 mod job_options;
@@ -30,8 +29,6 @@ mod precondition;
 mod presets;
 pub mod rule;
 mod search;
-mod set_host_commands;
-mod setting;
 mod several;
 mod side_runs;
 mod spec;
@@ -54,12 +51,11 @@ pub use build::Subsets;
 pub use cloud::{CloudChoice, DiskRole};
 pub use depth::Depth;
 pub use documented::KnownLimit;
-pub use engine::{Engine, EngineInfo, PageCache, Place, Work};
-pub use fitted::{Fitted, Yields};
-pub use host_commands::HostCommands;
+pub use engine::{DrivenAt, Engine, EngineInfo, PageCache, Work};
+pub use host_commands::{HostCommands, command_of_arm};
 pub use index::IndexEnds;
 pub use load_factors::{of_target_and_load, refuse_exclusions, varied};
-pub use matrix::{Factor, Matrix};
+pub use matrix::{Factor, Matrix, Setting};
 pub use network::Elsewhere;
 pub use overrides::{Changes, is_size, override_options};
 pub use pairs::pair_arms;
@@ -68,11 +64,10 @@ pub use search::{
     BurstWatch, Opened, OpenedTarget, Probe, ProbePurpose, Purpose, Region, Search, SearchDraft,
     SearchTarget, Traffic,
 };
-pub use set_host_commands::command_of_arm;
-pub use setting::Setting;
 pub use side_runs::{SidePhase, SideRole, SideRuns};
 pub use spec::{
-    Arm, Design, Draft, Driver, Final, NamedTarget, Source, Spec, Stop, StopMode, Target,
+    Arm, Design, Draft, Driver, Final, Fitted, NamedTarget, Source, Spec, Stop, StopMode, Target,
+    Yields,
 };
 pub use subject::Subject;
 pub use target::{parse_arms, parse_repeated_arms};

@@ -3,12 +3,18 @@
 use iotax_layers::{Error, Layer, LayerInfo, WrittenLayer, written_layers};
 use serde::{Deserialize, Serialize};
 
-use crate::setting::Setting;
 use crate::spec::{Arm, Draft, Target};
 
 /// More would take days, and a report that nobody reads.
 const MAX_CELLS: usize = 128;
 const SHAPE: &str = "write a factor and its levels, as in sec=sys,krb5,krb5p";
+
+/// The level that an arm has of a factor.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Setting {
+    pub factor: String,
+    pub level: String,
+}
 
 /// A factor with all of its levels, the first to be compared with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

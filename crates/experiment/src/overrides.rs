@@ -174,7 +174,7 @@ impl Workload {
                 let others = ["time", "ramp", "primary", "index"];
                 let known = find_key(&JOB_OPTIONS, key, &others)?;
                 for job in &mut self.jobs {
-                    (known.set)(job, value)?;
+                    known.set(job, value)?;
                 }
             }
         }
@@ -187,12 +187,12 @@ impl Workload {
             return Err(Error::unknown("job", name, names.chain(self.index.map(|_| "index"))));
         };
         let known = find_key(&JOB_OPTIONS, key, &[])?;
-        (known.set)(&mut self.jobs[position], value)
+        known.set(&mut self.jobs[position], value)
     }
 
     fn set_index(&mut self, key: &str, value: &str) -> Result<(), Error> {
         let known = find_key(&INDEX_OPTIONS, key, &[])?;
-        (known.set)(self.index.get_or_insert_with(default_index), value)
+        known.set(self.index.get_or_insert_with(default_index), value)
     }
 }
 

@@ -8,7 +8,7 @@ use iotax_layers::Error;
 
 use crate::engine::{Engine, PageCache};
 use crate::spec::{Draft, Target};
-use crate::workload::{BlockSizes, Bound, Files, Job, Pace, Pattern, Workload};
+use crate::workload::{BlockSizes, Bound, Files, Job, Workload};
 
 /// Block of the pass over the span.
 const FILL_BLOCK_BYTES: u32 = 128 << 10;
@@ -29,19 +29,10 @@ impl Workload {
     /// for the load driver to say. `None` if no job has a span.
     pub fn fill(&self) -> Option<Self> {
         let like = self.jobs.iter().find(|job| job.has_span())?;
-        let about = "writes once whatever the jobs use, sequentially".to_owned();
         Some(Self {
-            about,
-            ramp_ns: 0,
+            about: "writes once whatever the jobs use, sequentially".to_owned(),
             time_ns: LONGEST_FILL_NS,
-            jobs: vec![fill(like, self.span_bytes())],
-            index: None,
-            requires: None,
-            primary: "fill".to_owned(),
-            origin: None,
-            notes: Vec::new(),
-            yields: None,
-            name: self.name.clone(),
+            ..Self::new(&self.name, vec![fill(like, self.span_bytes())])
         })
     }
 
@@ -71,51 +62,21 @@ fn fill(like: &Job, size_bytes: u64) -> Job {
         PageCache::Never | PageCache::UnlessDirect => like.engine,
     };
     Job {
-        name: "fill".to_owned(),
         engine,
-        threads: 1,
         queue_depth: if engine.is_async() { FILL_DEPTH } else { 1 },
         read_percent: 0,
-        pattern: Pattern::Sequential,
         block_sizes: BlockSizes::Fixed(FILL_BLOCK_BYTES),
-        write_block_sizes: None,
-        write_pattern: None,
-        files: Files::PerThread,
         size_bytes,
-        pace: Pace::Closed,
         bound: Bound::Span,
-        start_delay_ns: 0,
-        end_after_ns: None,
-        invalidate: false,
-        fsync_every: None,
         end_fsync: true,
-        verify: false,
-        verify_every: None,
-        verify_apart: false,
-        verify_ends: false,
-        sqpoll: false,
-        engine_asked: false,
-        align_bytes: None,
-        offset_bytes: 0,
-        write_through: false,
-        think: None,
-        files_per_thread: 1,
-        uncached: false,
-        fresh: false,
-        zero_copy: false,
-        least_threads: None,
-        pre_read: false,
-        target: None,
-        ends_all: false,
-        submit_batch: None,
-        tree: None,
-        trims: None,
-        stretches: None,
-        offset_increment_bytes: 0,
-        latency_target: None,
-        flow: None,
-        fio: Vec::new(),
-        ..like.clone()
+        direct: like.direct,
+        advise: like.advise,
+        cpus: like.cpus.clone(),
+        content: like.content.clone(),
+        priority: like.priority,
+        priorities: like.priorities.clone(),
+        numa: like.numa.clone(),
+        ..Job::new("fill")
     }
 }
 
@@ -165,6 +126,7 @@ impl Draft {
 mod tests {
     use super::*;
     use crate::spec::{Arm, Design};
+    use crate::workload::Pattern;
 
     fn preset(name: &str) -> Workload {
         Workload::preset(name).unwrap()

@@ -52,12 +52,12 @@ pub enum Figure {
     Iops,
     /// Bytes read and written per second.
     Bandwidth,
-    Time(Kind, Statistic),
+    Time(TimeKind, Statistic),
 }
 
 /// Of what the times are.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Kind {
+pub enum TimeKind {
     /// Reads, writes and trims.
     Latency,
     Read,
@@ -87,15 +87,15 @@ pub enum Side {
 }
 
 /// What times there are, by the word for them.
-const KINDS: [(&str, Kind); 8] = [
-    ("latency", Kind::Latency),
-    ("read", Kind::Read),
-    ("write", Kind::Write),
-    ("trim", Kind::Trim),
-    ("sync", Kind::Sync),
-    ("load", Kind::Operation("load")),
-    ("publish", Kind::Operation("publish")),
-    ("query", Kind::Operation("query")),
+const KINDS: [(&str, TimeKind); 8] = [
+    ("latency", TimeKind::Latency),
+    ("read", TimeKind::Read),
+    ("write", TimeKind::Write),
+    ("trim", TimeKind::Trim),
+    ("sync", TimeKind::Sync),
+    ("load", TimeKind::Operation("load")),
+    ("publish", TimeKind::Operation("publish")),
+    ("query", TimeKind::Operation("query")),
 ];
 const SHAPE: &str = "write what must not be so, as 'slower by 5%', 'sync.p99 > 10ms' or \
                      'new: iops < 5000'";
@@ -149,7 +149,7 @@ fn condition(text: &str) -> Result<Condition, Error> {
     if limit <= 0.0 {
         return Err(Error::syntax(format!("the limit in `{text}` is 0"), SHAPE));
     }
-    if let (Some(job), Figure::Time(Kind::Operation(name), _)) = (&job, &figure) {
+    if let (Some(job), Figure::Time(TimeKind::Operation(name), _)) = (&job, &figure) {
         let problem = format!("`{name}` is done beside the jobs, not by `{job}`");
         return Err(Error::syntax(problem, "leave the job out"));
     }
@@ -197,7 +197,7 @@ fn statistic(text: &str) -> Result<Statistic, Error> {
     }
 }
 
-impl Kind {
+impl TimeKind {
     fn word(&self) -> &'static str {
         KINDS.iter().find(|(_, known)| known == self).map_or("", |(word, _)| word)
     }
@@ -318,7 +318,7 @@ mod tests {
         assert_eq!(below.of.as_deref(), Some("log"));
         let sync = Condition::Figure {
             job: None,
-            figure: Figure::Time(Kind::Sync, Statistic::Quantile(0.99)),
+            figure: Figure::Time(TimeKind::Sync, Statistic::Quantile(0.99)),
             side: Side::Above,
             limit: 1e7,
         };
@@ -328,7 +328,7 @@ mod tests {
         assert_eq!(new.of.as_deref(), Some("new"));
         let Condition::Figure { job, figure, .. } = new.condition else { unreachable!() };
         assert_eq!(job.as_deref(), Some("wal writer"));
-        assert_eq!(figure, Figure::Time(Kind::Read, Statistic::Mean));
+        assert_eq!(figure, Figure::Time(TimeKind::Read, Statistic::Mean));
         assert!(matches!(
             of("bandwidth < 100M/s").condition,
             Condition::Figure { side: Side::Below, limit: 104_857_600.0, .. }

@@ -166,7 +166,7 @@ impl SearchDraft {
     /// Rules that it could neither break nor keep.
     pub fn resolve(self) -> Result<Search, Error> {
         self.validate_rules()?;
-        Ok(Final::of(self))
+        Ok(Final::new(self))
     }
 
     /// The experiment that a rig makes the targets for.
@@ -226,16 +226,9 @@ fn io(writes: bool, region: Region, block_bytes: u32, queue_depth: u32) -> Job {
 
 fn workload(job: Job, ramp_ns: u64, time_ns: u64) -> Workload {
     Workload {
-        name: JOB.to_owned(),
         about: "Load as much as there is room for, to find caps.".to_owned(),
         ramp_ns,
         time_ns,
-        primary: job.name.clone(),
-        jobs: vec![job],
-        index: None,
-        requires: None,
-        origin: None,
-        notes: Vec::new(),
-        yields: None,
+        ..Workload::new(JOB, vec![job])
     }
 }

@@ -11,10 +11,9 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::cloud::CloudChoice;
-use crate::fitted::Fitted;
 use crate::host_commands::HostCommands;
+use crate::matrix::Setting;
 use crate::rule::Rule;
-use crate::setting::Setting;
 use crate::side_runs::{SidePhase, SideRuns};
 use crate::workload::Workload;
 
@@ -36,7 +35,7 @@ impl<T> Deref for Final<T> {
 }
 
 impl<T> Final<T> {
-    pub(crate) const fn of(value: T) -> Self {
+    pub(crate) const fn new(value: T) -> Self {
         Self(value)
     }
 }
@@ -306,6 +305,38 @@ impl fmt::Display for NamedTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}={}", self.name, self.target)
     }
+}
+
+/// What gives way where test files find no room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Yields {
+    /// The sizes of its largest files; those of others, and all times, stay.
+    Spans,
+    /// All of it, as with [`Workload::scale`](crate::Workload::scale), because its jobs have to
+    /// keep their proportions.
+    Scale {
+        /// The length of the measured window is a default, too.
+        time: bool,
+        /// The length of the discarded start is a default, too.
+        ramp: bool,
+    },
+}
+
+/// How test files were fitted to the room there is.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Fitted {
+    /// The arm with the least room.
+    pub arm: usize,
+    /// What it has for test files.
+    pub free_bytes: u64,
+    /// What they would have taken.
+    pub from_bytes: u64,
+    /// What they take.
+    pub to_bytes: u64,
+    /// The factor on all sizes, and on times that were not asked for; without one, only the
+    /// largest files are smaller.
+    pub scale: Option<f64>,
 }
 
 /// What drives a load.

@@ -3,8 +3,8 @@
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
+use crate::matrix::Setting;
 use crate::rule::Rule;
-use crate::setting::Setting;
 use crate::spec::{Design, Draft};
 
 /// What a conclusion is about. A name never decides which it is: an arm or a layer may be called

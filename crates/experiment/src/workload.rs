@@ -6,8 +6,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::engine::Engine;
-use crate::fitted::Yields;
 use crate::rule::Rule;
+use crate::spec::Yields;
 use crate::tree::Tree;
 
 use crate::turns::{Flow, IoPriority, Numa, PriorityShare};
@@ -70,6 +70,24 @@ pub struct Requirement {
 }
 
 impl Workload {
+    /// Jobs of which the first one decides, with nothing that has to be asked for; how long they take
+    /// is still to be said.
+    pub fn new(name: impl Into<String>, jobs: Vec<Job>) -> Self {
+        Self {
+            name: name.into(),
+            about: String::new(),
+            ramp_ns: 0,
+            time_ns: 0,
+            primary: jobs.first().map(|job| job.name.clone()).unwrap_or_default(),
+            jobs,
+            index: None,
+            requires: None,
+            origin: None,
+            notes: Vec::new(),
+            yields: None,
+        }
+    }
+
     /// The job whose throughput decides the verdict.
     pub fn primary_job(&self) -> Option<&Job> {
         self.jobs.iter().find(|job| job.name == self.primary)

@@ -18,7 +18,7 @@ pub mod units;
 pub use declaration::info::{Does, Form, LayerInfo, Parameter, Submitter, World};
 pub use declaration::need::{Need, Version};
 pub use declaration::shared::Cpus;
-pub use each::cloud::{CloudDisk, CloudDisks, CloudOptions, MadeDisks, Part, PartLayer};
+pub use each::cloud::{CloudDisk, CloudDisks, CloudOptions, CloudPart, MadeDisks, PartLayer};
 pub use each::file_system::FileSystemKind;
 pub use each::throttle::Counts;
 #[allow(clippy::wildcard_imports, reason = "the files that `each_layer` lists")]

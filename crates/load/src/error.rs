@@ -14,36 +14,39 @@ use crate::target::{Peer, shown};
 #[non_exhaustive]
 pub enum Error {
     /// A system call on a path failed.
-    #[error("cannot {action} {}: {source}", path.display())]
+    #[error("cannot {action} {path}: {source}")]
     Path { action: &'static str, path: PathBuf, source: std::io::Error },
     /// The far end of a network path cannot be used.
     #[error("cannot use the peer {peer}: {source}")]
     Peer { peer: String, source: std::io::Error },
     /// The file system is too full for the test files.
     #[error(
-        "not enough space in {}: the test files need {wanted} bytes more, {available} are free; free some, or lower `size`", path.display()
+        "not enough space in {path}: the test files need {wanted} bytes more, {available} are \
+         free; free some, or lower `size`"
     )]
     NoSpace { path: PathBuf, wanted: u64, available: u64 },
     /// An index to publish where no files can be made.
     #[error(
-        "{}: is a block device, and the workload publishes index versions as files; put a file \
-         system such as ext4 on the stack, or choose a workload without index",
-        path.display()
+        "{path}: is a block device, and the workload publishes index versions as files; put a \
+         file system such as ext4 on the stack, or choose a workload without index"
     )]
     IndexOnDevice { path: PathBuf },
     /// A file or device that is not ours would be written.
     #[error(
-        "job `{job}` writes, and {} is {what}: files and devices that were named as targets are only read; give a directory instead, or make the job read only", path.display()
+        "job `{job}` writes, and {path} is {what}: files and devices that were named as targets \
+         are only read; give a directory instead, or make the job read only"
     )]
     WouldWrite { path: PathBuf, what: &'static str, job: String },
     /// A file of the same name as a test file was not laid out by iotax.
     #[error(
-        "{} exists and was not written by iotax; job `{job}` would overwrite it: move it away, or choose another directory", path.display()
+        "{path} exists and was not written by iotax; job `{job}` would overwrite it: move it \
+         away, or choose another directory"
     )]
     NotOurs { path: PathBuf, job: String },
     /// A file to be read, of the same name as a test file, was not laid out by iotax.
     #[error(
-        "{} exists, was not written by iotax, and has {length} of the {wanted} bytes that are to be read: move it away, or lower `size`", path.display()
+        "{path} exists, was not written by iotax, and has {length} of the {wanted} bytes that \
+         are to be read: move it away, or lower `size`"
     )]
     TooShort { path: PathBuf, length: u64, wanted: u64 },
     /// The target holds less than one block.
@@ -52,11 +55,12 @@ pub enum Error {
     )]
     SpanTooSmall { job: String, target: String, span_bytes: u64, block_bytes: u32 },
     /// Neither directory, regular file nor block device.
-    #[error("{} is neither a directory, a regular file nor a block device; name one of these", path.display())]
+    #[error("{path} is neither a directory, a regular file nor a block device; name one of these")]
     NoTarget { path: PathBuf },
     /// The file system does not do direct I/O.
     #[error(
-        "job `{job}`: {} cannot be opened for direct I/O (O_DIRECT): its file system does not support it; set `direct = false`", path.display()
+        "job `{job}`: {path} cannot be opened for direct I/O (O_DIRECT): its file system does \
+         not support it; set `direct = false`"
     )]
     DirectRefused { path: PathBuf, job: String },
     /// The job asks for something that cannot be done on this target.
@@ -76,8 +80,8 @@ pub enum Error {
     NoLibaio { job: String, source: std::io::Error },
     /// What a job would trim cannot be trimmed.
     #[error(
-        "job `{job}`: {} cannot be trimmed: {source}; choose a device that discards, a file system \
-         with holes in files, or a workload without trims", path.display()
+        "job `{job}`: {path} cannot be trimmed: {source}; choose a device that discards, a file \
+         system with holes in files, or a workload without trims"
     )]
     NoTrims { job: String, path: PathBuf, source: std::io::Error },
     /// The first version of the index could not be written or loaded.
@@ -124,7 +128,7 @@ pub enum Error {
     )]
     NoProgram { name: &'static str },
     /// A program could not be started, or watched.
-    #[error("cannot run {}: {source}", program.display())]
+    #[error("cannot run {program}: {source}")]
     Start { program: PathBuf, source: std::io::Error },
     /// A program that drives a load broke down.
     #[error("{name} {what}{said}")]

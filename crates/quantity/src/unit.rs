@@ -1,8 +1,6 @@
 //! A quantity as text: one function for each, for text, HTML, Markdown, JUnit and errors alike.
 
-use crate::number::{
-    exact, fixed, grouped, significant, three_digits, whole, without_empty_decimals,
-};
+use crate::number::{exact, fixed, grouped, significant, three_digits, without_empty_decimals};
 
 const MIB: f64 = 1_048_576.0;
 
@@ -89,8 +87,12 @@ pub fn iops(rate: f64) -> String {
 
 /// The same of one that was set or is documented: `18,750 IOPS`.
 pub fn iops_limit(rate: f64) -> String {
-    let digits = if rate < 99.95 { exact(rate) } else { grouped(whole(rate)) };
-    format!("{digits} IOPS")
+    format!("{} IOPS", limit_figure(rate))
+}
+
+/// A rate that was set or is documented, in a unit that stands elsewhere: `25,600`, `1,187.5`.
+pub fn limit_figure(amount: f64) -> String {
+    without_empty_decimals(&fixed(amount, if amount < 1.0 { 3 } else { 1 })).to_owned()
 }
 
 /// A rate of bytes that was measured: `14.0 MiB/s`, `333 MiB/s`, `8,523 MiB/s`.
@@ -100,12 +102,12 @@ pub fn mib_per_s(rate: f64) -> String {
 
 /// A rate of bytes that is a limit, as its documents print it, of 2^20 bytes: `60 MiB/s`.
 pub fn mib_per_s_limit(rate: f64) -> String {
-    format!("{} MiB/s", without_empty_decimals(&bandwidth(rate / MIB)))
+    format!("{} MiB/s", limit_figure(rate / MIB))
 }
 
 /// The same of 10^6 bytes: `333 MB/s`.
 pub fn mb_per_s(rate: f64) -> String {
-    format!("{} MB/s", without_empty_decimals(&bandwidth(rate / 1e6)))
+    format!("{} MB/s", limit_figure(rate / 1e6))
 }
 
 /// A rate of bytes in a unit that stands elsewhere: `0.047`, `14.0`, `333`, `8,523`.
@@ -173,5 +175,6 @@ mod tests {
         let expected = ["4.20", "412", "8,523", "85,300", "1,250,000"];
         assert_eq!(shown, expected.map(|figure| format!("{figure} IOPS")));
         assert_eq!([18_750.0, 0.5].map(iops_limit), ["18,750 IOPS", "0.5 IOPS"]);
+        assert_eq!([32.768, 0.0, 1_187.5].map(limit_figure), ["32.8", "0", "1,187.5"]);
     }
 }

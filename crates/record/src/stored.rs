@@ -14,7 +14,9 @@ pub trait Stored: Sized {
     /// On one line.
     fn encode(&self) -> Vec<u8>;
     /// For people as well.
-    fn encode_pretty(&self) -> Vec<u8>;
+    fn encode_pretty(&self) -> Vec<u8> {
+        indented(&self.encode())
+    }
 }
 
 macro_rules! stored {
@@ -28,9 +30,6 @@ macro_rules! stored {
                 serde_json::to_vec(self).expect("types of records are always JSON")
             }
 
-            fn encode_pretty(&self) -> Vec<u8> {
-                serde_json::to_vec_pretty(self).expect("types of records are always JSON")
-            }
         }
     )*};
 }
@@ -38,8 +37,76 @@ macro_rules! stored {
 stored!(ClusterSeen, End, ExperimentHead, Machine, ProbeRecord, SearchHead, Spec, Target, Trial);
 stored!(Value, Version);
 
+/// JSON on one line, laid out as `serde_json` would: a serializer of its own for that is as large as
+/// the first one.
+fn indented(json: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(json.len() * 2);
+    let mut depth = 0;
+    let line = |out: &mut Vec<u8>, depth: usize| {
+        out.push(b'\n');
+        out.resize(out.len() + 2 * depth, b' ');
+    };
+    let (mut is_text, mut is_escaped) = (false, false);
+    for (at, byte) in json.iter().copied().enumerate() {
+        let is_mark = !is_text;
+        is_text ^= byte == b'"' && !is_escaped;
+        is_escaped = is_text && byte == b'\\' && !is_escaped;
+        if is_mark && matches!(byte, b'}' | b']') {
+            depth -= 1;
+            if !matches!(json[at - 1], b'{' | b'[') {
+                line(&mut out, depth);
+            }
+        }
+        out.push(byte);
+        match byte {
+            b'{' | b'[' if is_mark => {
+                depth += 1;
+                if !matches!(json.get(at + 1), Some(b'}' | b']')) {
+                    line(&mut out, depth);
+                }
+            }
+            b',' if is_mark => line(&mut out, depth),
+            b':' if is_mark => out.push(b' '),
+            _ => {}
+        }
+    }
+    out
+}
+
 /// What is read of a head first.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Version {
     pub format: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn any_json() -> impl Strategy<Value = Value> {
+        let text = "[a{}\\[\\],:\"\\\\é]{0,6}";
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<f64>().prop_map(Value::from),
+            text.prop_map(Value::from),
+        ];
+        leaf.prop_recursive(4, 32, 4, move |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                prop::collection::btree_map(text, inner, 0..4).prop_map(|map| json!(map)),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_laid_out_as_by_serde(value in any_json()) {
+            let laid_out = String::from_utf8(value.encode_pretty()).unwrap();
+            prop_assert_eq!(laid_out, serde_json::to_string_pretty(&value).unwrap());
+        }
+    }
 }

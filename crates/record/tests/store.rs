@@ -33,17 +33,9 @@ fn experiment() -> ExperimentHead {
             seed: 1,
             ..Draft::new(
                 vec![Workload {
-                    name: "w".into(),
-                    about: String::new(),
-                    ramp_ns: 0,
                     time_ns: 1,
-                    jobs: vec![],
-                    index: None,
-                    requires: None,
-                    origin: None,
-                    notes: Vec::new(),
-                    yields: None,
                     primary: "w".into(),
+                    ..Workload::new("w", Vec::new())
                 }],
                 vec![Arm::new("a", Target::Path("/nowhere".into()))],
                 Design::Single,

@@ -1,15 +1,16 @@
-//! Caps above the arms: what was found, what it hides, and how to see that.
+//! Caps above the arms and what they hide, depths that jobs found, and what was done beforehand.
 
-use iotax_analyze::Analysis;
-use iotax_experiment::Design;
+use iotax_analyze::{Analysis, ArmPrecondition};
+use iotax_experiment::{Design, Workload};
 use iotax_quantity::{grouped, span, whole};
 use iotax_record::ExperimentHead;
-use iotax_wording::format::{ABSENT, or_absent};
+use iotax_wording::format::{ABSENT, or_absent, percent};
+use iotax_wording::job::latency_target;
 use iotax_wording::verdict::caps::response;
 use iotax_wording::{format, trial};
 
 use crate::document::Table;
-use crate::{preconditioning, tables};
+use crate::tables;
 
 /// Each arm at each depth.
 fn depths(analysis: &Analysis) -> Option<Table> {
@@ -42,7 +43,7 @@ fn below_cap(analysis: &Analysis, design: &Design) -> Vec<(String, Table)> {
 pub(crate) fn all(analysis: &Analysis, design: &Design) -> Vec<(String, Table)> {
     let depths = depths(analysis).map(|table| ("At other depths".to_owned(), table));
     let drained = drained(analysis).map(|table| ("Drained beforehand".to_owned(), table));
-    let preconditioned = preconditioning::table(analysis);
+    let preconditioned = preconditioned(analysis);
     let beforehand = preconditioned.into_iter().chain(drained);
     below_cap(analysis, design).into_iter().chain(depths).chain(beforehand).collect()
 }
@@ -58,4 +59,53 @@ fn drained(analysis: &Analysis) -> Option<Table> {
         .word("its trials", |drain| drain.regime.map_or(ABSENT, trial::regime))
         .table
         .filled()
+}
+
+/// One row for each arm and job that looked for its depth.
+pub(crate) fn found_depths(workload: &Workload, analysis: &Analysis) -> Option<Table> {
+    let target_of = |name: &str| {
+        workload.jobs.iter().find(|job| job.name == name).and_then(|job| job.latency_target)
+    };
+    let rows =
+        analysis.arms.iter().flat_map(|arm| arm.found_depths.iter().map(move |of| (arm, of)));
+    let table = Table::of(rows)
+        .word("arm", |(arm, _)| &arm.name)
+        .word("job", |(_, of)| &of.job)
+        .word("depth per thread", |(_, of)| match (of.least, of.most) {
+            (least, most) if least == most => most.to_string(),
+            (least, most) => format!("{least} to {most}"),
+        })
+        .word("for a latency of", |(_, of)| {
+            target_of(&of.job).map_or_else(String::new, latency_target)
+        })
+        .table;
+    table.filled()
+}
+
+/// Each arm, with its title.
+fn preconditioned(analysis: &Analysis) -> Option<(String, Table)> {
+    let figure = |arm: &ArmPrecondition, value: Option<&f64>| {
+        or_absent(value.map(|value| shown(arm, *value)))
+    };
+    let table = Table::of(&analysis.preconditioned)
+        .word("arm", |arm| &arm.arm)
+        .figure("written", |arm| iotax_quantity::size(arm.written_bytes))
+        .figure("rounds", |arm| arm.rounds.len().to_string())
+        .figure("first", |arm| figure(arm, arm.rounds.first()))
+        .figure("last", |arm| figure(arm, arm.rounds.last()))
+        .figure("range", |arm| or_absent(arm.window.map(|window| percent(window.range))))
+        .figure("slope", |arm| or_absent(arm.window.map(|window| percent(window.slope))))
+        .word("steady", |arm| match arm.steady {
+            Some(true) => "yes",
+            Some(false) => "NO",
+            None => ABSENT,
+        })
+        .table;
+    Some(("Preconditioned beforehand".to_owned(), table.filled()?))
+}
+
+/// A round's figure.
+fn shown(arm: &ArmPrecondition, value: f64) -> String {
+    arm.metric
+        .map_or_else(|| format::three_digits(value), |metric| format::figure(metric.unit(), value))
 }

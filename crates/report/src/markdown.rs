@@ -48,7 +48,7 @@ fn item(item: &Item) -> String {
         Item::Facts(points) | Item::List(points) => points.iter().map(point).collect(),
         Item::Sources(sources) => sources.iter().map(|text| source(text)).collect(),
         Item::Warning(notice) => warning(notice),
-        Item::Tree(top) => top.flat().into_iter().map(node).collect(),
+        Item::Tree(top) => top.flat().into_iter().map(|(depth, one)| node(depth, one)).collect(),
         Item::Preformatted(text) | Item::Folded(_, text) => text.lines().map(as_it_is).collect(),
         Item::Drawing(_) => String::new(),
     }
@@ -63,7 +63,7 @@ fn source(source: &str) -> String {
     format!("- {}\n", escape(source))
 }
 
-fn node((depth, node): (usize, &Node)) -> String {
+fn node(depth: usize, node: &Node) -> String {
     let about = if node.about.is_empty() { "" } else { ": " };
     let (name, indent) = (escape(&node.name), "  ".repeat(depth));
     format!("{indent}- **{name}**{}{about}{}\n", node.remark, escape(&node.about))

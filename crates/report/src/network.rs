@@ -4,8 +4,8 @@ use iotax_analyze::{ArmSummary, NetworkLoad, NetworkSummary};
 use iotax_quantity::percent;
 use iotax_wording::{format, units};
 
-use crate::cells::{known_time, quantile};
 use crate::document::{Cell, Head};
+use crate::tables::{known_time, quantile};
 
 /// Key figures beside the rate, in nanoseconds; 0 if it is not known.
 pub(crate) fn times(arm: &ArmSummary, network: &NetworkSummary) -> Vec<(&'static str, f64)> {

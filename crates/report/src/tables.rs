@@ -1,18 +1,18 @@
 //! The tables of a report, before any layout: text, Markdown and HTML all show these.
 
 use iotax_analyze::{
-    Analysis, ArmSummary, Attribution, Comparison, Estimate, Interaction, JobSummary, LayerCost,
-    NetworkSummary, OperationSummary, QuantilePoint, SyncSummary,
+    Analysis, ArmSummary, Attribution, Comparison, Doubt, Estimate, Interaction, JobSummary,
+    LayerCost, NetworkSummary, OperationSummary, QuantilePoint, SyncSummary,
 };
 use iotax_experiment::{Design, Engine, Subject, Workload};
 use iotax_record::Slow;
 use iotax_wording::bandwidth::{self, MEASURED};
+use iotax_wording::doubt::title;
 use iotax_wording::format::{self, ABSENT, or_absent};
 use iotax_wording::name::subject as named;
 use iotax_wording::verdict::comparison::{effect, row_name, verdict_and_regime};
 use iotax_wording::{name, note, units};
 
-use crate::cells::{known_time, quantile};
 use crate::document::{Cell, Head, Table};
 use crate::network;
 use crate::words::{self, Tone};
@@ -300,4 +300,39 @@ fn latencies(job: &JobSummary) -> [f64; 3] {
         }
         None => [job.mean_latency_ns, job.p99_latency_ns as f64, job.p999_latency_ns as f64],
     }
+}
+
+/// A percentile, or a dash where too few lie beyond it.
+pub(crate) fn quantile(curve: &[QuantilePoint], q: f64) -> Cell {
+    let point = curve.iter().find(|point| (point.q - q).abs() < 1e-9);
+    or_absent(point.map(|p| format::time(p.latency_ns as f64))).into()
+}
+
+/// A time, or a dash where it is 0: another tool did not say.
+pub(crate) fn known_time(ns: f64) -> String {
+    or_absent((ns > 0.0).then(|| format::time(ns)))
+}
+
+/// What puts the figures of this arm, or layer, in doubt.
+fn doubts(analysis: &Analysis, of: &Subject) -> Vec<&'static str> {
+    let is_its = |doubt: &&Doubt| doubt.of.as_ref().is_none_or(|own| own == of);
+    let severe = analysis.warnings.iter().filter(is_its).filter(|doubt| doubt.is_severe());
+    let mut texts: Vec<&str> = severe.map(|doubt| title(doubt.check())).collect();
+    texts.dedup();
+    texts
+}
+
+pub(crate) fn is_doubtful(analysis: &Analysis, of: &Subject) -> bool {
+    !doubts(analysis, of).is_empty()
+}
+
+/// With what puts the figures of this arm, or layer, in doubt.
+pub(crate) fn marked(cell: Cell, analysis: &Analysis, of: &Subject) -> Cell {
+    let texts = doubts(analysis, of);
+    if texts.is_empty() {
+        return cell;
+    }
+    let doubts = texts.join(", ");
+    let text = if cell.text.is_empty() { doubts } else { format!("{}; {doubts}", cell.text) };
+    Cell { text, ..cell }
 }

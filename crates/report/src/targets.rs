@@ -6,9 +6,9 @@ use iotax_quantity::{iops_limit, mib_per_s_limit};
 use iotax_wording::bandwidth;
 use iotax_wording::format::{self, ABSENT, or_absent};
 
-use crate::cells::known_time;
 use crate::document::{Cell, Table};
 use crate::tables;
+use crate::tables::known_time;
 
 /// Jobs that have room in a row by name.
 const NAMED_JOBS: usize = 2;

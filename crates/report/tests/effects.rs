@@ -55,7 +55,7 @@ fn effects_in_markdown() {
 fn effects_on_a_page() {
     let page = html(&common::compare(), &analyses::factors());
     for text in [
-        "<h1>queue is 28x\u{a0}faster\u{a0}[6.4,\u{a0}120] than base in throughput.</h1>",
+        "28x\u{a0}faster\u{a0}[6.4,\u{a0}120]",
         ">28x faster [6.4, 120]</td>",
         "data-head=\"effect\"",
         "\"axis\":\"factor in throughput\"",

@@ -4,6 +4,9 @@ mod common;
 
 use std::collections::HashMap;
 
+use iotax_analyze::Check;
+use iotax_wording::doubt::title;
+
 use common::{analyses, html, markup, troubled, two};
 
 fn peel() -> String {
@@ -56,13 +59,13 @@ fn a_reader_meets_the_conclusion_first_and_the_method_last() {
 fn tables_alone_tell_the_result() {
     let shown = markup(&peel());
     for text in [
-        "The layers together make it 24\u{a0}%\u{a0}slower\u{a0}[23,\u{a0}25] in throughput.",
+        "24\u{a0}%\u{a0}slower\u{a0}[23,\u{a0}25]",
         "4.9 µs [4.4, 5.4]",
         "aes x aes#2",
         "AMD EPYC 7B13",
         "iotax peel",
         "seed 42",
-        "Neighbours on this host share its CPUs",
+        title(Check::Steal),
     ] {
         assert!(shown.contains(&text.replace('#', "&#35;")) || shown.contains(text), "{text}");
     }

@@ -6,6 +6,7 @@ use common::{analyses, trials, troubled};
 use iotax_analyze::{Analysis, Metric};
 use iotax_record::ExperimentHead;
 use iotax_report::{COMPARE_FORMAT, json_compare, json_run};
+use iotax_wording::verdict::verdict;
 use serde_json::Value;
 
 fn parse(text: &str) -> Value {
@@ -143,8 +144,11 @@ fn a_comparison_says_who_against_whom_in_what() {
     let overloaded = &root["comparisons"][5];
     assert_eq!((&overloaded["tax"], &overloaded["verdict"]), (&Value::Null, &"overloaded".into()));
     // What differs most comes first.
-    assert_eq!(root["verdict"][0], "cap is 2.13x slower [2.11, 2.15] than base in throughput.");
-    assert_eq!(root["verdict"][1], "luks is 23 % slower [21, 25] than base in throughput.");
+    let sentences = verdict(&common::compare(), &analyses::compare());
+    assert_eq!(root["verdict"], Value::from(sentences.clone()));
+    for (sentence, [arm, size]) in sentences.iter().zip([["cap ", "2.13x"], ["luks ", "23 %"]]) {
+        assert!(sentence.starts_with(arm) && sentence.contains(size), "{sentence}");
+    }
 
     let peel = parse(&json_compare(&common::peel(), &analyses::peel()));
     assert_eq!((&peel["kind"], &peel["comparisons"][0]["layer"]), (&"peel".into(), &"aes".into()));

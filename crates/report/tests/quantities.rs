@@ -158,7 +158,8 @@ fn judged() -> (Vec<Ruling>, Document) {
     caps.targets[0].plateau.is_plateau = true;
     let texts = ["below documented by 5%", "bandwidth < 1M", "iops > 1"];
     let texts = texts.map(|text| format!("{}: {text}", caps.targets[0].name));
-    head.search.fail_if = texts.iter().map(|text| Rule::parse(text).unwrap()).collect();
+    let own = texts.iter().map(|text| Rule::parse(text).unwrap()).collect();
+    head.search = head.search.with(|search| search.fail_if = own);
     caps.rules = iotax_caps::judge(&head.search.fail_if, &caps);
     let found = SearchResult { head: &head, caps: &caps, end: None };
     rules.extend(search_rulings(found));

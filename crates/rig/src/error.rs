@@ -18,9 +18,8 @@ pub enum Error {
     Refused { refusals: Vec<Refusal> },
     /// No place for the undo journal.
     #[error(
-        "{}: the undo journal cannot be written here: {source}; nothing was made. \
-         Name a writable directory in IOTAX_STATE_DIR",
-        directory.display()
+        "{directory}: the undo journal cannot be written here: {source}; nothing was made. Name \
+         a writable directory in IOTAX_STATE_DIR"
     )]
     Journal { directory: PathBuf, source: io::Error },
     /// Neither the environment nor the user's home says where state is kept.
@@ -31,30 +30,29 @@ pub enum Error {
     NoStateDirectory,
     /// A directory on the way to the journals belongs to somebody else.
     #[error(
-        "{}: belongs to user {owner}, who could have you undo anything from here; nothing was made \
-         or undone. Name a directory that only you can change in IOTAX_STATE_DIR",
-        path.display()
+        "{path}: belongs to user {owner}, who could have you undo anything from here; nothing \
+         was made or undone. Name a directory that only you can change in IOTAX_STATE_DIR"
     )]
     StrangersState { path: PathBuf, owner: u32 },
     /// Others can write to a directory on the way to the journals.
     #[error(
-        "{}: others can write here (mode {mode:04o}), and could have you undo anything; nothing was \
-         made or undone. Take that right away (chmod go-w), or name a directory that only you can \
-         change in IOTAX_STATE_DIR",
-        path.display()
+        "{path}: others can write here (mode {mode:04o}), and could have you undo anything; \
+         nothing was made or undone. Take that right away (chmod go-w), or name a directory that \
+         only you can change in IOTAX_STATE_DIR"
     )]
     OpenState { path: PathBuf, mode: u32 },
     /// The journals cannot be got at.
-    #[error("{}: cannot be looked at for undo journals: {source}", path.display())]
+    #[error("{path}: cannot be looked at for undo journals: {source}")]
     UnusableState { path: PathBuf, source: io::Error },
     /// Something could not be made, filled or opened; `action` is an infinitive: `make a private
     /// directory in it`.
-    #[error("{}: cannot {action}: {source}", path.display())]
+    #[error("{path}: cannot {action}: {source}")]
     Make { path: PathBuf, action: &'static str, source: io::Error },
     /// The file system filled up while a file was written.
     #[error(
-        "{}: the file system is full after {} of {}; free some space, or choose a smaller size",
-        path.display(), size(*done_bytes), size(*wanted_bytes)
+        "{path}: the file system is full after {} of {}; free some space, or choose a smaller \
+         size",
+        size(*done_bytes), size(*wanted_bytes)
     )]
     Full { path: PathBuf, done_bytes: u64, wanted_bytes: u64 },
     /// A virtual disk could not be opened.
@@ -71,9 +69,9 @@ pub enum Error {
     SettingFailed { arm: String, command: String, source: Box<Error> },
     /// A command of the user's that undoes a setting of the host has failed.
     #[error(
-        "arm {arm}: its `after` command `{command}` failed, and its setting may still be in force: {source}. Undo it by \
-         hand, or correct what keeps the command from it and run `iotax undo`; to forget about it, delete {}",
-        journal.display()
+        "arm {arm}: its `after` command `{command}` failed, and its setting may still be in \
+         force: {source}. Undo it by hand, or correct what keeps the command from it and run \
+         `iotax undo`; to forget about it, delete {journal}"
     )]
     SettingLeft { arm: String, command: String, journal: PathBuf, source: Box<Error> },
     /// Not measured, since the setting of another arm may still be in force.
@@ -90,30 +88,27 @@ pub enum Error {
     Mount { kind: String, options: String, source: io::Error },
     /// Somebody uses what is to be taken down.
     #[error(
-        "{}: is in use by another process (see fuser -vm); end it and run \
-         iotax undo. The journal is {}",
-        path.display(), journal.display()
+        "{path}: is in use by another process (see fuser -vm); end it and run iotax undo. The \
+         journal is {journal}"
     )]
     Busy { path: PathBuf, journal: PathBuf },
     /// A virtual disk that programs use.
     #[error(
-        "{}: is in use (fuser -vm {} says by whom; losetup -a lists loop devices): end that, or \
-         add --force, and its I/O fails",
-        path.display(), path.display()
+        "{path}: is in use (fuser -vm {path} says by whom; losetup -a lists loop devices): end \
+         that, or add --force, and its I/O fails"
     )]
     InUse { path: PathBuf },
     /// A server of virtual disks that does not end.
     #[error(
-        "the process {pid}, which serves {}, does not end; somebody still uses the disk \
-         (see fuser -vm {})",
-        path.display(), path.display()
+        "the process {pid}, which serves {path}, does not end; somebody still uses the disk (see \
+         fuser -vm {path})"
     )]
     Lingers { pid: u32, path: PathBuf },
     /// The user stopped the preparation.
     #[error("interrupted while preparing; everything made so far was removed")]
     Interrupted,
     /// A target that was there at the start is gone or was replaced.
-    #[error("arm {arm}: {} is no longer what it was at the start: {what}", path.display())]
+    #[error("arm {arm}: {path} is no longer what it was at the start: {what}")]
     Vanished { arm: String, path: PathBuf, what: String },
     /// A stack of the system beside others.
     #[error(
@@ -122,34 +117,28 @@ pub enum Error {
     )]
     OneAtATime { arm: String },
     /// Something in place of what this program made.
-    #[error(
-        "{}: left alone: {why}. If it is yours, delete {} to forget about it",
-        path.display(), journal.display()
-    )]
+    #[error("{path}: left alone: {why}. If it is yours, delete {journal} to forget about it")]
     NotOurs { path: PathBuf, why: &'static str, journal: PathBuf },
     /// The place where something was made cannot be seen at the moment.
     #[error(
-        "{}: cannot be looked at, because its file system is not mounted or its directory is gone. \
-         Mount it and undo again, or delete {} to forget about it",
-        path.display(), journal.display()
+        "{path}: cannot be looked at, because its file system is not mounted or its directory is \
+         gone. Mount it and undo again, or delete {journal} to forget about it"
     )]
     OutOfSight { path: PathBuf, journal: PathBuf },
     /// A device that was written to cannot be found.
     #[error(
-        "{}: the device is not there, and what iotax made on it is on no other; attach it and \
-         undo again, or delete {} to forget about it",
-        path.display(), journal.display()
+        "{path}: the device is not there, and what iotax made on it is on no other; attach it \
+         and undo again, or delete {journal} to forget about it"
     )]
     DeviceGone { path: PathBuf, journal: PathBuf },
     /// Removing failed.
     #[error(
-        "{}: cannot be removed: {source}. Undo again when that is solved, or remove it yourself \
-         and delete {}",
-        path.display(), journal.display()
+        "{path}: cannot be removed: {source}. Undo again when that is solved, or remove it \
+         yourself and delete {journal}"
     )]
     Remove { path: PathBuf, source: io::Error, journal: PathBuf },
     /// A journal that this program cannot use.
-    #[error("{}: {why}; nothing in it was undone", journal.display())]
+    #[error("{journal}: {why}; nothing in it was undone")]
     UnusableJournal { journal: PathBuf, why: String },
 }
 
@@ -171,6 +160,16 @@ impl Error {
     /// Something that could not be removed, and the journal that says it should be.
     pub(crate) fn unremovable(path: &Path, source: impl Into<io::Error>, journal: &Path) -> Self {
         Self::Remove { path: path.to_owned(), source: source.into(), journal: journal.to_owned() }
+    }
+
+    /// Something in place of what was made, and the journal that says it should be removed.
+    pub(crate) fn not_ours(path: &Path, why: &'static str, journal: &Path) -> Self {
+        Self::NotOurs { path: path.to_owned(), why, journal: journal.to_owned() }
+    }
+
+    /// Something that somebody uses, and the journal that says it should be removed.
+    pub(crate) fn busy(path: &Path, journal: &Path) -> Self {
+        Self::Busy { path: path.to_owned(), journal: journal.to_owned() }
     }
 
     /// Whether the targets are at fault, not this program's work on them.

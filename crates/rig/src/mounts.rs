@@ -109,9 +109,7 @@ fn unmount_while(
                 }
                 sleep(Duration::from_millis(20));
             }
-            Err(Errno::BUSY) => {
-                return Err(Error::Busy { path: path.to_owned(), journal: journal.to_owned() });
-            }
+            Err(Errno::BUSY) => return Err(Error::busy(path, journal)),
             Err(error) => return Err(Error::unremovable(path, error, journal)),
         }
     }

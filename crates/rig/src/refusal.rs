@@ -85,15 +85,14 @@ pub enum Obstacle {
     TakenByAnother,
     /// A link of somebody else's, which root would follow.
     #[error(
-        "{} is a link that another user can lead elsewhere at any moment; name what it leads to",
-        link.display()
+        "{link} is a link that another user can lead elsewhere at any moment; name what it leads \
+         to"
     )]
     LinkOfAnother { link: PathBuf },
     /// A device in a directory of somebody else's.
     #[error(
-        "others than root can change {}, and so put another device in its place; name its node in \
-         /dev",
-        directory.display()
+        "others than root can change {directory}, and so put another device in its place; name \
+         its node in /dev"
     )]
     InOthersHands { directory: PathBuf },
     /// A directory was named where a file is needed.
@@ -109,10 +108,7 @@ pub enum Obstacle {
     #[error("is not a block device; name one, or write file(size=...) or dir(path=...)")]
     NotADevice,
     /// The user did not say that the device may be overwritten.
-    #[error(
-        "everything on it would be lost; if nothing on it is needed, add --destroy {}",
-        path.display()
-    )]
+    #[error("everything on it would be lost; if nothing on it is needed, add --destroy {path}")]
     NotGivenUp { path: PathBuf },
     /// A device that the user gave up is not used.
     #[error(
@@ -130,9 +126,8 @@ pub enum Obstacle {
     InUse { by: String, remedy: &'static str },
     /// A device that is not blank.
     #[error(
-        "carries {what}; if nothing on it is needed, wipe that yourself (wipefs --all {}), or name \
-         another device",
-        path.display()
+        "carries {what}; if nothing on it is needed, wipe that yourself (wipefs --all {path}), \
+         or name another device"
     )]
     Signature { what: String, path: PathBuf },
     /// A device with data that have no signature.

@@ -186,11 +186,11 @@ fn wipe(node: &Path, mark: &Mark, journal: &Path) -> Result<(), Error> {
     // Looked at again now that nobody else can put anything in its place.
     let found = signatures(node)?;
     if found.iter().any(|signature| !mark.is_on(signature)) {
-        return Err(Error::NotOurs {
-            path: node.to_owned(),
-            why: "it also carries a signature that iotax did not make",
-            journal: journal.to_owned(),
-        });
+        return Err(Error::not_ours(
+            node,
+            "it also carries a signature that iotax did not make",
+            journal,
+        ));
     }
     let size_bytes = size_of(&device).map_err(failed)?;
     let is_luks = found.iter().any(|signature| signature.kind == "crypto_LUKS");
@@ -222,9 +222,7 @@ fn open_exclusively(node: &Path, journal: &Path) -> Result<File, Error> {
                 return Err(Error::unremovable(node, error, journal));
             }
             Err(_) if started.elapsed() < PATIENCE => sleep(Duration::from_millis(50)),
-            Err(_) => {
-                return Err(Error::Busy { path: node.to_owned(), journal: journal.to_owned() });
-            }
+            Err(_) => return Err(Error::busy(node, journal)),
         }
     }
 }

@@ -269,7 +269,7 @@ fn all_problems_of_all_arms_are_told_at_once_and_nothing_is_made() {
 fn a_file_smaller_than_one_block_is_refused() {
     let bench = Bench::new();
     fs::write(bench.at("target/small"), [1; 1000]).unwrap();
-    insta::assert_snapshot!(bench.refusal(&spec(&[("a", path(bench.at("target/small")))])), @"arm a: ROOT/target/small: holds 1000 B, but 4 KiB are needed; name a larger file, or a directory to have test files made in it");
+    insta::assert_snapshot!(bench.refusal(&spec(&[("a", path(bench.at("target/small")))])), @"arm a: ROOT/target/small: holds 1,000 B, but 4 KiB are needed; name a larger file, or a directory to have test files made in it");
 }
 
 #[test]

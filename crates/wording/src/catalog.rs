@@ -4,9 +4,14 @@ use iotax_catalog::{
     Agreement, Bound, Caching, Cloud, Conflict, Direction, HostCache, Limit, Note, Property, Rate,
     Scope,
 };
-use iotax_quantity::{grouped, span, whole};
+use iotax_quantity::{
+    bit_rate, exact, gib, grouped, iops_limit, limit_figure, mb_per_s, mib_per_s_limit,
+    size as bytes, span, whole,
+};
 
 use crate::bandwidth::Unit;
+
+const MIB: f64 = 1_048_576.0;
 
 /// Where the sources have nothing.
 pub const UNKNOWN: &str = "unknown";
@@ -29,17 +34,7 @@ fn unit<'a>(limits: impl Iterator<Item = &'a Limit>, usual: Unit) -> Unit {
 
 /// Bytes per second as a figure under a head that says the unit.
 pub fn bandwidth(unit: Unit, bytes: f64) -> String {
-    amount(unit.amount(bytes))
-}
-
-/// A figure with thousands apart, and one decimal if it is not whole.
-pub fn amount(value: f64) -> String {
-    let tenths = whole(value * 10.0);
-    let ones = grouped(tenths / 10);
-    match tenths % 10 {
-        0 => ones,
-        tenth => format!("{ones}.{tenth}"),
-    }
+    limit_figure(unit.amount(bytes))
 }
 
 /// How long a limit's own burst lasts.
@@ -78,7 +73,7 @@ pub fn scope(limit: &Limit) -> String {
 /// Size of memory or a disk, which is whole in GiB and named by it in documents.
 pub fn size(bytes: u64) -> String {
     const GIB: f64 = 1_073_741_824.0;
-    format!("{} GiB", amount(bytes as f64 / GIB))
+    gib(bytes as f64 / GIB)
 }
 
 /// Figures that were published and are not those of the catalog's sources.
@@ -86,8 +81,8 @@ pub fn conflict(conflict: &Conflict) -> String {
     let Conflict { claimed_by, name, size_bytes, scope, explanation, .. } = conflict;
     let of_size = size_bytes.map(|bytes| format!(" of {}", size(bytes))).unwrap_or_default();
     let pair = |iops: Option<f64>, bytes: Option<f64>| {
-        let iops = iops.map(|iops| format!("{} IOPS", amount(iops)));
-        let bytes = bytes.map(|bytes| format!("{} MB/s", bandwidth(Unit::Mb, bytes)));
+        let iops = iops.map(iops_limit);
+        let bytes = bytes.map(mb_per_s);
         let known: Vec<String> = iops.into_iter().chain(bytes).collect();
         (!known.is_empty()).then(|| known.join(" and "))
     };
@@ -144,6 +139,12 @@ pub fn none_found(title: &str) -> String {
 
 pub const NO_NETWORK_LIMITS: &str = "Network: no limits were found in the sources.";
 
+const MIB: f64 = 1_048_576.0;
+
+fn kib(count: u64) -> String {
+    iotax_quantity::size(count * 1024)
+}
+
 /// What is to be known of a figure.
 pub fn note(note: &Note) -> String {
     let fixed = match note {
@@ -170,13 +171,13 @@ pub fn note(note: &Note) -> String {
         }
         Note::Tabled(text) => text,
         Note::StatedAt { iops_kib, throughput_kib } => {
-            return format!("IOPS stated at {iops_kib} KiB, throughput at {throughput_kib} KiB");
+            let [iops, throughput] = [iops_kib, throughput_kib].map(|kib| bytes(kib << 10));
+            return format!("IOPS stated at {iops}, throughput at {throughput}");
         }
         Note::OneFlow { bytes_per_s } => {
-            let gbit = bytes_per_s * 8.0 / 1e9;
             return format!(
-                "one flow: {gbit} Gbit/s between instances that are not in one cluster placement \
-                 group"
+                "one flow: {} between instances that are not in one cluster placement group",
+                bit_rate(bytes_per_s * 8.0)
             );
         }
         Note::UserGuide { figures } => {
@@ -184,8 +185,9 @@ pub fn note(note: &Note) -> String {
         }
         Note::ThroughputWithoutCredits { io_kib } => {
             return format!(
-                "throughput without credits is not documented: taken as I/Os of {io_kib} KiB at \
-                 the baseline"
+                "throughput without credits is not documented: taken as I/Os of {} at the \
+                 baseline",
+                bytes(io_kib << 10)
             );
         }
         Note::IopsRule(rule) => return format!("IOPS: {rule}"),
@@ -214,8 +216,8 @@ pub struct NamedValue {
 pub fn property(property: &Property) -> NamedValue {
     let yes = |is: &bool| if *is { "yes" } else { "no" }.to_owned();
     let (name, value) = match property {
-        Property::TemporaryDiskGib(gib) => ("Temporary disk", format!("{gib} GiB")),
-        Property::LocalNvmeGib(gib) => ("Local NVMe", format!("{gib} GiB")),
+        Property::TemporaryDiskGib(size) => ("Temporary disk", gib(*size)),
+        Property::LocalNvmeGib(size) => ("Local NVMe", gib(*size)),
         Property::LocalNvmeDisks(count) => ("Local NVMe disks", count.to_string()),
         Property::DiskControllers(names) => ("Disk controllers", names.clone()),
         Property::EphemeralOsDiskOn(storage) => ("Ephemeral OS disk on", storage.clone()),
@@ -232,18 +234,20 @@ pub fn property(property: &Property) -> NamedValue {
         Property::DiskType(name) => ("Type", name.clone()),
         Property::MostShares(most) => ("Shared by VMs at most", most.to_string()),
         Property::Variant(name) => ("Variant", name.clone()),
-        Property::SizesGib { least, most } => ("Sizes", format!("{least} to {most} GiB")),
+        Property::SizesGib { least, most } => {
+            ("Sizes", format!("{} to {}", exact(*least), gib(*most)))
+        }
         Property::IopsRule(rule) => ("IOPS", rule.clone()),
         Property::ThroughputRule(rule) => ("Throughput", rule.clone()),
         Property::Promised(what) => ("Promised", what.clone()),
-        Property::BaselineIops(iops) => ("Baseline of all on a VM", format!("{iops} IOPS")),
-        Property::BaselineMib(mib) => ("Baseline throughput", format!("{mib} MiB/s")),
+        Property::BaselineIops(iops) => ("Baseline of all on a VM", iops_limit(*iops)),
+        Property::BaselineMib(mib) => ("Baseline throughput", mib_per_s_limit(mib * MIB)),
         Property::ReadIopsPerGib(iops) => ("Read IOPS per GiB", iops.to_string()),
         Property::WriteIopsPerGib(iops) => ("Write IOPS per GiB", iops.to_string()),
-        Property::MibPerGib(mib) => ("Throughput per GiB", format!("{mib} MiB/s")),
-        Property::MostIops(iops) => ("IOPS at most", format!("{iops} IOPS")),
-        Property::MostMib(mib) => ("Throughput at most", format!("{mib} MiB/s")),
-        Property::ConsoleIops(iops) => ("Console's default", format!("{iops} IOPS")),
+        Property::MibPerGib(mib) => ("Throughput per GiB", mib_per_s_limit(mib * MIB)),
+        Property::MostIops(iops) => ("IOPS at most", iops_limit(*iops)),
+        Property::MostMib(mib) => ("Throughput at most", mib_per_s_limit(mib * MIB)),
+        Property::ConsoleIops(iops) => ("Console's default", iops_limit(*iops)),
         Property::ConsoleThroughput(amount) => {
             ("Console's default throughput", format!("{amount} (the source names no unit)"))
         }
@@ -265,17 +269,5 @@ pub const fn host_cache(possible: HostCache) -> &'static str {
     match possible {
         HostCache::Possible => "none, read only, read and write",
         HostCache::NotSupported => "not supported",
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn figures_have_thousands_apart_and_no_empty_decimals() {
-        assert_eq!(amount(25_600.0), "25,600");
-        assert_eq!(amount(32.768), "32.8");
-        assert_eq!(amount(0.0), "0");
     }
 }

@@ -1,6 +1,7 @@
 //! The jobs of a workload.
 
 use iotax_experiment::{BlockSizes, Bound, HostCommands, Job, LatencyTarget, Pace, Pattern, Trims};
+use iotax_quantity::{iops_limit, set_percent, set_time};
 
 use crate::format;
 
@@ -23,7 +24,7 @@ pub fn access(job: &Job) -> String {
             Some(Trims::Only) => format!("{order} trim"),
             Some(Trims::First) => format!("{order} trim, then write"),
         },
-        reads => format!("{order}, {reads} % read"),
+        reads => format!("{order}, {} read", set_percent(reads)),
     }
 }
 
@@ -39,7 +40,8 @@ fn sizes(sizes: &BlockSizes) -> String {
         BlockSizes::Fixed(size) => bytes(*size),
         BlockSizes::Range { min, max } => format!("{} to {}", bytes(*min), bytes(*max)),
         BlockSizes::Split(shares) => {
-            let shares = shares.iter().map(|s| format!("{} {} %", bytes(s.bytes), s.percent));
+            let shares =
+                shares.iter().map(|s| format!("{} {}", bytes(s.bytes), set_percent(s.percent)));
             shares.collect::<Vec<_>>().join(", ")
         }
     }
@@ -56,7 +58,10 @@ pub fn pace(job: &Job) -> String {
 
 /// An offered rate.
 fn rate(job: &Job, per_s: f64) -> String {
-    format::rate_of(job.engine, per_s, per_s * f64::from(job.block_sizes.max_bytes()))
+    match job.engine.unit() {
+        "I/O" => iops_limit(per_s),
+        _ => format::rate_of(job.engine, per_s, per_s * f64::from(job.block_sizes.max_bytes())),
+    }
 }
 
 /// What else it does, and how.
@@ -82,19 +87,19 @@ pub fn options(job: &Job) -> String {
     }
     words.extend(job.explain_shares());
     if job.start_delay_ns > 0 {
-        words.push(format!("starts after {}", format::time(job.start_delay_ns as f64)));
+        words.push(format!("starts after {}", set_time(job.start_delay_ns)));
     }
     if let Some(end_ns) = job.end_after_ns {
-        words.push(format!("ends {} into the trial", format::time(end_ns as f64)));
+        words.push(format!("ends {} into the trial", set_time(end_ns)));
     }
     words.join(", ")
 }
 
 /// `at most 1 ms for 99 % of I/Os`.
 pub fn latency_target(of: LatencyTarget) -> String {
-    let most = format::time(of.target_ns as f64);
+    let most = set_time(of.target_ns);
     if of.percentile < 100.0 {
-        format!("at most {most} for {} % of I/Os", of.percentile)
+        format!("at most {most} for {} of I/Os", set_percent(of.percentile))
     } else {
         format!("at most {most}")
     }

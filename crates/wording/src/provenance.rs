@@ -45,7 +45,16 @@ pub fn ending(experiment: &ExperimentHead, analysis: &Analysis) -> String {
         let latency = latency(experiment).map(|note| format!(" {note}.")).unwrap_or_default();
         return format!("Nothing was run here: the figures are those of the files.{latency}");
     }
-    format!("Stopped: {}.", reason(experiment, analysis))
+    let switching = if analysis.arms.len() > 1 { switching(analysis) } else { String::new() };
+    format!("Stopped: {}.{switching}", reason(experiment, analysis))
+}
+
+/// What it took beside trials.
+fn switching(analysis: &Analysis) -> String {
+    let switch_ns = analysis.ending.switch_ns;
+    let share = switch_ns as f64 / analysis.ending.wall_ns.max(1) as f64;
+    let (span, share) = (format::span(switch_ns), format::percent(share));
+    format!(" Switching between arms took {span} ({share}).")
 }
 
 /// Which of its latencies another tool's mean is of, where all results say the same.

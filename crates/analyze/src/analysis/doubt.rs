@@ -96,178 +96,116 @@ pub struct Doubt {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum DoubtKind {
-    Mismatch {
-        blocks: u64,
-    },
-    IoErrors {
-        errors: u64,
-        short: u64,
-        ios: u64,
-        /// The first error, as the load generator told it.
-        first: Option<String>,
-    },
-    Failed {
-        first: Option<String>,
-    },
-    Paused {
-        longest_ns: u64,
-    },
-    StalledTrials {
-        below_per_s: f64,
-    },
-    LittlesLaw {
-        job: String,
-        by_latency: f64,
-        against: InFlight,
-    },
-    ImpossibleSpeed {
-        job: String,
-        bytes_per_s: f64,
-        cpus: u32,
-        /// What one of them copies.
-        copy_bytes_per_s: f64,
-    },
+    /// So many blocks did not read back as written.
+    Mismatch { blocks: u64 },
+    /// With the first error, as the load generator told it.
+    IoErrors { errors: u64, short: u64, ios: u64, first: Option<String> },
+    /// With why the first one did.
+    Failed { first: Option<String> },
+    /// The load generator itself did not run, for so long at most.
+    Paused { longest_ns: u64 },
+    /// Nothing was completed: less than so many per second.
+    StalledTrials { below_per_s: f64 },
+    /// What is in flight by throughput and latency, and what it must be.
+    LittlesLaw { job: String, by_latency: f64, against: InFlight },
+    /// More than so many CPUs can copy, each so much.
+    ImpossibleSpeed { job: String, bytes_per_s: f64, cpus: u32, copy_bytes_per_s: f64 },
     /// Layers that only add work make it faster.
-    WrongSign {
-        metric: Metric,
-        tax: Option<f64>,
-    },
+    WrongSign { metric: Metric, tax: Option<f64> },
     /// Direct I/O was asked for, and goes through the page cache.
     NotBypassed,
-    CacheAnswered {
-        way: CacheWay,
-        asked_bytes: f64,
-        moved_bytes: f64,
-    },
-    InMemory {
-        file_system: String,
-    },
-    LayerCache {
-        /// As the site of the arm tells it.
-        cache: String,
-    },
-    ColdCache {
-        found: ColdCache,
-    },
+    /// Devices moved less than was asked of them.
+    CacheAnswered { way: CacheWay, asked_bytes: f64, moved_bytes: f64 },
+    /// What passes for a disk is this file system, in memory.
+    InMemory { file_system: String },
+    /// As the site of the arm tells it.
+    LayerCache { cache: String },
+    /// What the proof of a cold cache lacks.
+    ColdCache { found: ColdCache },
     /// Of an arm and the first one.
     DifferentStorage,
-    SharedStorage {
-        targets: [String; 2],
-    },
-    NotGranted {
-        options: Vec<GrantedOtherwise>,
-    },
-    RateNotReached {
-        job: String,
-        /// Share of what was offered.
-        achieved: f64,
-    },
-    Late {
-        job: String,
-        slip_ns: u64,
-        p99_ns: u64,
-    },
-    GeneratorShare {
-        job: String,
-        own_ns: f64,
-        per_io_ns: f64,
-    },
-    CpusBusy {
-        busy: f64,
-        /// That this process may use.
-        cpus: f64,
-    },
-    OneCore {
-        /// `None`: both ends are on one machine.
-        end: Option<PathEnd>,
-        one: BusyOne,
-        share: f64,
-        /// Share of that with interrupts.
-        interrupts: f64,
-        /// Share of all CPU time that was left.
-        left: f64,
-    },
-    EffectChanged {
-        metric: Metric,
-        change: EffectChange,
-        /// Whether the blocks since have a verdict.
-        is_decided: bool,
-    },
-    /// The level of all arms.
-    LevelChanged {
-        metric: Metric,
-        /// The last block, or trial of a plain run, before the change, counted from 1.
-        after: u32,
-        ratio: f64,
-    },
+    /// Of two targets of one trial.
+    SharedStorage { targets: [String; 2] },
+    /// By a file server.
+    NotGranted { options: Vec<GrantedOtherwise> },
+    /// A share of what was offered.
+    RateNotReached { job: String, achieved: f64 },
+    /// The latest start, beside the tail that it is held against.
+    Late { job: String, slip_ns: u64, p99_ns: u64 },
+    /// What the load generator takes of the time for an I/O.
+    GeneratorShare { job: String, own_ns: f64, per_io_ns: f64 },
+    /// Of the CPUs that this process may use.
+    CpusBusy { busy: f64, cpus: f64 },
+    /// A thread, or a CPU with interrupts.
+    OneCore(OneCore),
+    /// Whether the blocks since have a verdict is told, too.
+    EffectChanged { metric: Metric, change: EffectChange, is_decided: bool },
+    /// The level of all arms, after this block, or trial of a plain run, counted from 1.
+    LevelChanged { metric: Metric, after: u32, ratio: f64 },
     /// Seen by the depth check.
-    LevelSince {
-        arms: Vec<LevelShift>,
-    },
+    LevelSince { arms: Vec<LevelShift> },
     /// Preconditioning ended before that.
-    NotSteady {
-        rounds: u32,
-        window: Option<Steadiness>,
-    },
-    Trend {
-        metric: Metric,
-        ratio: f64,
-        /// Blocks, or trials of a plain run.
-        over: u32,
-        is_preconditioned: bool,
-    },
-    OrderMatters {
-        metric: Metric,
-        place: PlaceEffect,
-        #[serde(skip)]
-        base: Option<Against>,
-    },
-    Dependence {
-        metric: Metric,
-        autocorrelation: f64,
-        bound: f64,
-    },
-    Steal {
-        share: f64,
-    },
-    OtherPrograms {
-        share: f64,
-    },
-    StalledSecond {
-        /// The slowest second as a share of the mean one.
-        least: f64,
-    },
-    TailSamples {
-        metric: Metric,
-        has: u64,
-        needed: u64,
-        /// A trial that would have enough, in whole seconds.
-        time_ns: u64,
-    },
-    DepthNotKept {
-        job: String,
-        asked: u64,
-        kept: f64,
-    },
-    Noise {
-        of: Vec<Subject>,
-        /// The least and the most.
-        spread: [f64; 2],
-        /// `None`: no number of blocks would decide.
-        outlook: Option<Outlook>,
-        /// Of a trial, where longer ones are what would help.
-        best_time_s: Option<f64>,
-    },
-    Narrow {
-        of: Vec<Subject>,
-        spread: f64,
-    },
-    UnlikeResults {
-        /// As the reader of the results told it.
-        said: String,
-    },
+    NotSteady { rounds: u32, window: Option<Steadiness> },
+    /// Over so many blocks, or trials of a plain run.
+    Trend { metric: Metric, ratio: f64, over: u32, is_preconditioned: bool },
+    /// Which trial came first in a block.
+    OrderMatters(OrderMatters),
+    /// Of successive blocks, and how much independent ones would have at most.
+    Dependence { metric: Metric, autocorrelation: f64, bound: f64 },
+    /// Of all CPU time, by the hypervisor.
+    Steal { share: f64 },
+    /// Of all CPU time.
+    OtherPrograms { share: f64 },
+    /// The slowest second as a share of the mean one.
+    StalledSecond { least: f64 },
+    /// A trial of `time_ns`, whole seconds, would have enough.
+    TailSamples { metric: Metric, has: u64, needed: u64, time_ns: u64 },
+    /// I/Os in flight.
+    DepthNotKept { job: String, asked: u64, kept: f64 },
+    /// That keeps comparisons undecided.
+    Noise(Noise),
+    /// Blocks that agree better than disks do.
+    Narrow { of: Vec<Subject>, spread: f64 },
+    /// As the reader of the results told it.
+    UnlikeResults { said: String },
+    /// One stood in for another, which a sandbox forbids.
     OtherEngines,
+    /// Nobody dealt out the order of the runs.
     NotInterleaved,
+}
+
+/// One thread, or one CPU with interrupts, that limits a flow.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct OneCore {
+    /// `None`: both ends are on one machine.
+    pub end: Option<PathEnd>,
+    pub one: BusyOne,
+    pub share: f64,
+    /// Share of that with interrupts.
+    pub interrupts: f64,
+    /// Share of all CPU time that was left.
+    pub left: f64,
+}
+
+/// A difference that depends on which trial came first in a block.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct OrderMatters {
+    pub metric: Metric,
+    pub place: PlaceEffect,
+    #[serde(skip)]
+    pub base: Option<Against>,
+}
+
+/// Noise that keeps comparisons undecided.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Noise {
+    pub of: Vec<Subject>,
+    /// The least and the most.
+    pub spread: [f64; 2],
+    /// `None`: no number of blocks would decide.
+    pub outlook: Option<Outlook>,
+    /// Of a trial, where longer ones are what would help.
+    pub best_time_s: Option<f64>,
 }
 
 /// What the number in flight by latency is held against.
@@ -368,19 +306,19 @@ impl DoubtKind {
             Self::NotGranted { .. } => Check::NotGranted,
             Self::RateNotReached { .. } | Self::Late { .. } => Check::ScheduleSlip,
             Self::GeneratorShare { .. } | Self::CpusBusy { .. } => Check::GeneratorBound,
-            Self::OneCore { .. } => Check::OneCore,
+            Self::OneCore(_) => Check::OneCore,
             Self::EffectChanged { .. } | Self::LevelChanged { .. } | Self::LevelSince { .. } => {
                 Check::RegimeShift
             }
             Self::NotSteady { .. } | Self::Trend { .. } => Check::NotSteady,
-            Self::OrderMatters { .. } => Check::PlaceEffect,
+            Self::OrderMatters(_) => Check::PlaceEffect,
             Self::Dependence { .. } => Check::Dependence,
             Self::Steal { .. } => Check::Steal,
             Self::OtherPrograms { .. }
             | Self::StalledSecond { .. }
             | Self::TailSamples { .. }
             | Self::DepthNotKept { .. }
-            | Self::Noise { .. }
+            | Self::Noise(_)
             | Self::Narrow { .. } => Check::Precision,
             Self::UnlikeResults { .. } | Self::OtherEngines => Check::AnotherJob,
             Self::NotInterleaved => Check::NotInterleaved,

@@ -38,6 +38,7 @@ pub struct Judgment {
 /// Why a rule is neither broken nor kept, whatever the number of trials.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum RuleOpen {
+    /// There is no conclusion on what it is about.
     NothingCompared,
     /// The comparison has this word, and none about its size.
     Gate(Verdict),
@@ -46,20 +47,13 @@ pub enum RuleOpen {
     /// No trial has the figure.
     NoFigure,
     /// Each trial has fewer operations than the quantile needs. Trials of `time_s` would have enough.
-    TooFew {
-        needed: u64,
-        has: f64,
-        time_s: f64,
-    },
+    TooFew { needed: u64, has: f64, time_s: f64 },
     /// Jobs that one side alone has.
     JobsUnmatched(u32),
     /// The record was cut off.
     NoEnd,
     /// The record holds other trials than were run.
-    Cut {
-        held: u32,
-        run: u32,
-    },
+    Cut { held: u32, run: u32 },
 }
 
 impl Judgment {

@@ -4,7 +4,7 @@ use iotax_stats::measuring_time::{MAX_SECONDS, optimal_seconds};
 use iotax_stats::sample::{mean, variance};
 use iotax_stats::verdict::Verdict;
 
-use crate::analysis::{Doubt, DoubtKind, Outlook};
+use crate::analysis::{Doubt, DoubtKind, Noise, Outlook};
 use crate::blocks::Block;
 use crate::conclude::Conclusion;
 use crate::evidence::Evidence;
@@ -24,13 +24,13 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Doubt> {
     let spreads = || undecided.iter().filter_map(|c| c.spread);
     let time_s = evidence.experiment.spec.workload().time_ns as f64 / 1e9;
     let best = best_trial_seconds(evidence).map(f64::ceil);
-    let kind = DoubtKind::Noise {
+    let noise = Noise {
         spread: [spreads().fold(f64::INFINITY, f64::min), spreads().fold(0.0, f64::max)],
         outlook: outlook(&undecided),
         best_time_s: best.filter(|best| *best >= 1.5 * time_s),
         of: of.clone(),
     };
-    vec![Doubt::about_each(&of, kind, blocks)]
+    vec![Doubt::about_each(&of, DoubtKind::Noise(noise), blocks)]
 }
 
 /// What verdicts on these undecided comparisons would take; `None` if nothing would do.

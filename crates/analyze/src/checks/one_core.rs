@@ -1,7 +1,7 @@
 use iotax_record::{Busiest, BusyOne, Environment, PathEnd};
 
 use super::cpu_bound::BUSY;
-use crate::analysis::{Doubt, DoubtKind};
+use crate::analysis::{Doubt, DoubtKind, OneCore};
 use crate::evidence::Evidence;
 use crate::facts::{JobFacts, TrialFacts};
 
@@ -53,5 +53,6 @@ fn judge(one: &Busiest, trial: &TrialFacts, near: &Environment) -> Option<(f64, 
         }
     };
     let one = one.one.clone();
-    Some((share, DoubtKind::OneCore { end, one, share: share.min(1.0), interrupts, left }))
+    let found = OneCore { end, one, share: share.min(1.0), interrupts, left };
+    Some((share, DoubtKind::OneCore(found)))
 }

@@ -2,7 +2,7 @@ use iotax_experiment::Design;
 
 use crate::analysis::{Doubt, DoubtKind};
 use crate::evidence::Evidence;
-use crate::stand_in;
+use crate::facts::mixes_engines;
 
 /// Results of other tools: were they made by the same job, and how were the runs arranged?
 pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Doubt> {
@@ -11,7 +11,7 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Doubt> {
     let mut kinds: Vec<DoubtKind> = unlike.map(|said| DoubtKind::UnlikeResults { said }).collect();
     // Where a sandbox forbids `io_uring`, something else drives what is direct: another load, and no
     // verdict.
-    if stand_in::mixes_engines(evidence.trials.iter().copied()) {
+    if mixes_engines(evidence.trials.iter().copied()) {
         kinds.push(DoubtKind::OtherEngines);
     }
     // Nobody randomised the order, so the difference has in it whatever else changed.

@@ -35,12 +35,22 @@ pub(super) fn mean<T: Figures>(all: impl IntoIterator<Item = T>) -> Option<T> {
     (n > 0).then_some(sum)
 }
 
+impl Figures for f64 {
+    fn each(&mut self, visit: &mut dyn FnMut(&mut f64)) {
+        visit(self);
+    }
+}
+
 macro_rules! figures {
-    ($($type:ty { $($field:ident),* $(,)? })*) => {
+    ($($type:ident { $($field:ident),* $(,)? } $([$per_operation:ident])?)*) => {
         $(impl Figures for $type {
             fn each(&mut self, visit: &mut dyn FnMut(&mut f64)) {
-                $(visit(&mut self.$field);)*
+                $(self.$field.each(visit);)*
             }
+
+            $(fn each_per_operation(&mut self, visit: &mut dyn FnMut(&mut f64, f64)) {
+                $per_operation(self, visit);
+            })?
         })*
     };
 }
@@ -57,75 +67,42 @@ figures! {
     }
     NfsTransportFigures { sends_per_s, in_flight, backlog, sending, reconnects }
     WayFigures { bits_per_s, packets_per_s, dropped_per_s, errors_per_s }
+    InterfaceFigures { received, sent }
     QdiscFigures {
         bits_per_s, packets_per_s, drops_per_s, overlimits_per_s, requeues_per_s, backlog_bytes,
     }
     NfsClientFigures { calls_per_s, retransmissions_per_s, credentials_again }
+    DirectionFigures {
+        per_s, mib_per_s, merged_per_s, merged_percent, await_ms, size_kib,
+    } [of_direction]
+    DeviceFigures {
+        read, write, discard, flushes_per_s, flush_await_ms, queue_size, util_percent, await_ms,
+    } [of_device]
+    NfsFigures {
+        per_s, kib_per_s, retransmissions_per_s, queue_ms, rtt_ms, execute_ms, errors_per_s,
+    } [of_nfs]
 }
 
-impl Figures for DirectionFigures {
-    fn each(&mut self, visit: &mut dyn FnMut(&mut f64)) {
-        let Self { per_s, mib_per_s, merged_per_s, merged_percent, await_ms, size_kib } = self;
-        for figure in [per_s, mib_per_s, merged_per_s, merged_percent, await_ms, size_kib] {
-            visit(figure);
-        }
-    }
-
-    fn each_per_operation(&mut self, visit: &mut dyn FnMut(&mut f64, f64)) {
-        let (completed, queued) = (self.per_s, self.per_s + self.merged_per_s);
-        visit(&mut self.merged_percent, queued);
-        visit(&mut self.await_ms, completed);
-        visit(&mut self.size_kib, completed);
-    }
+fn of_direction(figures: &mut DirectionFigures, visit: &mut dyn FnMut(&mut f64, f64)) {
+    let (completed, queued) = (figures.per_s, figures.per_s + figures.merged_per_s);
+    visit(&mut figures.merged_percent, queued);
+    visit(&mut figures.await_ms, completed);
+    visit(&mut figures.size_kib, completed);
 }
 
-impl Figures for NfsFigures {
-    fn each(&mut self, visit: &mut dyn FnMut(&mut f64)) {
-        let Self { per_s, kib_per_s, retransmissions_per_s, .. } = self;
-        for figure in [per_s, kib_per_s, retransmissions_per_s] {
-            visit(figure);
-        }
-        let Self { queue_ms, rtt_ms, execute_ms, errors_per_s, .. } = self;
-        for figure in [queue_ms, rtt_ms, execute_ms, errors_per_s] {
-            visit(figure);
-        }
+fn of_device(figures: &mut DeviceFigures, visit: &mut dyn FnMut(&mut f64, f64)) {
+    let mut all = 0.0;
+    for direction in [&mut figures.read, &mut figures.write, &mut figures.discard] {
+        all += direction.per_s;
+        of_direction(direction, visit);
     }
-
-    fn each_per_operation(&mut self, visit: &mut dyn FnMut(&mut f64, f64)) {
-        let operations = self.per_s;
-        for time in [&mut self.queue_ms, &mut self.rtt_ms, &mut self.execute_ms] {
-            visit(time, operations);
-        }
-    }
+    visit(&mut figures.flush_await_ms, figures.flushes_per_s);
+    visit(&mut figures.await_ms, all);
 }
 
-impl Figures for InterfaceFigures {
-    fn each(&mut self, visit: &mut dyn FnMut(&mut f64)) {
-        self.received.each(visit);
-        self.sent.each(visit);
-    }
-}
-
-impl Figures for DeviceFigures {
-    fn each(&mut self, visit: &mut dyn FnMut(&mut f64)) {
-        for direction in [&mut self.read, &mut self.write, &mut self.discard] {
-            direction.each(visit);
-        }
-        visit(&mut self.flushes_per_s);
-        visit(&mut self.flush_await_ms);
-        visit(&mut self.queue_size);
-        visit(&mut self.util_percent);
-        visit(&mut self.await_ms);
-    }
-
-    fn each_per_operation(&mut self, visit: &mut dyn FnMut(&mut f64, f64)) {
-        let mut all = 0.0;
-        for direction in [&mut self.read, &mut self.write, &mut self.discard] {
-            all += direction.per_s;
-            direction.each_per_operation(visit);
-        }
-        visit(&mut self.flush_await_ms, self.flushes_per_s);
-        visit(&mut self.await_ms, all);
+fn of_nfs(figures: &mut NfsFigures, visit: &mut dyn FnMut(&mut f64, f64)) {
+    for time in [&mut figures.queue_ms, &mut figures.rtt_ms, &mut figures.execute_ms] {
+        visit(time, figures.per_s);
     }
 }
 

@@ -32,7 +32,7 @@ fn equal_arms_are_not_called_different_for_the_place_of_their_trials() {
         let mut bed = Bed::compare(&["a", "b"]);
         let trials = first_is_faster(&mut bed, blocks, &[400.0, 400.0], 0.43);
         let verdict = b(&bed.analyze(&trials)).verdict;
-        assert!(!verdict.is_signed(), "{verdict} after {blocks} blocks");
+        assert!(!verdict.is_signed(), "{verdict:?} after {blocks} blocks");
     }
 }
 

@@ -323,16 +323,8 @@ fn workload() -> Workload {
         ..Job::new("reader")
     };
     Workload {
-        name: "reads".into(),
-        about: String::new(),
         ramp_ns: 2 * SECOND_NS,
         time_ns: SECONDS * SECOND_NS,
-        jobs: vec![job],
-        index: None,
-        requires: None,
-        origin: None,
-        notes: Vec::new(),
-        yields: None,
-        primary: "reader".into(),
+        ..Workload::new("reads", vec![job])
     }
 }

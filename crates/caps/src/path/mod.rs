@@ -6,7 +6,7 @@ use iotax_stats::levels::TwoLevels;
 use iotax_stats::plateau::FLAT;
 
 use crate::estimate::{Estimate, Series, again};
-use crate::found::{Cap, CapKind, FlowStep, PathCap, PathQuantity, TargetCaps, Wire};
+use crate::found::{CapKind, FlowStep, PathCap, PathQuantity, TargetCaps, Wire};
 use crate::probe::{Ended, Observation};
 use crate::processors::Busy;
 use crate::reason::{CapDoubt, CapReason, CapSign};
@@ -226,17 +226,7 @@ impl Wanted {
             wire: wire(self.row, &series.seen, per_s),
             is_plateau: self.climbed.is_plateau,
             flows: self.climbed.steps.clone(),
-            cap: Cap {
-                cap: per_s,
-                lo: estimate.lo,
-                hi: estimate.hi,
-                measurements: series.measurements(),
-                block_bytes: traffic.block_bytes,
-                queue_depth: 1,
-                kind,
-                reason,
-                burst: None,
-            },
+            cap: estimate.cap(series, self.row.shape(self.flows), kind, reason),
         }
     }
 

@@ -1,6 +1,5 @@
 //! The progress line: arm, block, current intervals, time left. On stderr, only on a terminal.
 
-mod rate;
 mod running;
 
 use std::fmt;

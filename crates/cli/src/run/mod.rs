@@ -105,7 +105,7 @@ impl<'a> Run<'a> {
                 ProgressLine::of_search(expected(search), &session.live, asked.output.quiet)
             }
         };
-        let opened = backend.open(spec, &session.flags(), &mut |what| line.preparing(what));
+        let opened = backend.open(spec, &session, &mut |what| line.preparing(what));
         let opened = resolved.advised(opened)?;
         match resolved.question() {
             Question::Trials => {

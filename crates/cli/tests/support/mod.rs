@@ -9,6 +9,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use iotax_experiment::Layer;
+use serde_json::Value;
 use tempfile::TempDir;
 
 /// A place to run iotax in: a working directory and a state directory nobody else uses.
@@ -82,11 +83,30 @@ impl Desk {
         self.said(&self.command(args).output().unwrap())
     }
 
-    /// What iotax says of arms that it can compare; results are in `out`.
-    pub(crate) fn compared(&self, arms: &[&str]) -> String {
+    /// What iotax says of arms that it can compare; results are in `out`. `facts`: see [`Self::facts`].
+    pub(crate) fn compared(&self, arms: &[&str], facts: &[&str]) -> String {
         let said = self.run(&[&["compare", "--out", "out"], arms].concat());
         assert_eq!(said.code, 0, "{said}");
+        assert_eq!(self.facts(), facts, "{said}");
         said.out
+    }
+
+    /// The comparisons in `out` as programs read them: what, verdict, tax with its interval, and how
+    /// many results or blocks. A change of words cannot change them.
+    pub(crate) fn facts(&self) -> Vec<String> {
+        let said = self.run(&["report", "out", "--format", "json"]);
+        let json: Value =
+            serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said}"));
+        let parts = json["phases"].as_array().map_or(std::slice::from_ref(&json), Vec::as_slice);
+        let comparisons = parts.iter().flat_map(|part| part["comparisons"].as_array().unwrap());
+        let fact = |one: &Value| {
+            let word = |key: &str| one[key].as_str().unwrap_or_default().to_owned();
+            let share = |key: &str| one[key].as_f64().map_or("-".to_owned(), |n| format!("{n:.3}"));
+            let [arm, metric, verdict] = ["arm", "metric", "verdict"].map(word);
+            let [tax, lo, hi] = ["tax", "lo", "hi"].map(share);
+            format!("{arm} {metric} {verdict} {tax} [{lo}, {hi}] {}", one["blocks"])
+        };
+        comparisons.map(fact).collect()
     }
 
     /// What a finished command did, with this desk's path called `DESK`.

@@ -1,5 +1,6 @@
 //! Encryption in this machine: dm-crypt and what it stands on.
 
+use iotax_quantity::whole;
 use iotax_record::machine::{Crypt, Device, GroupIoLimits};
 use serde::Serialize;
 
@@ -187,7 +188,7 @@ fn unheld_limits(limits: &At<'_, '_, GroupIoLimits>) -> Option<Finding> {
     let writes = limits.write_iops.or(limits.write_bw_bytes)?;
     limits
         .finding(ToBeTested, EncryptionWhy::GroupLimits { device: device.name.clone() })
-        .observed(Observation::file(limits.file.as_str(), format!("{writes:.0}")))
+        .observed(Observation::file(limits.file.as_str(), whole(writes).to_string()))
         .observed(Observation::field("uname", Field::KernelRelease, release))
         .observed(Observation::block(device, "dm/name", name(device)))
         .run("driver-searcher", limits.path, "--scale 0.05")

@@ -164,7 +164,7 @@ fn depths(one: &At<'_, '_, Attached<'_>>, documented: &DiskExpectation) -> Optio
         .observed_all(file("queue/nr_requests", queue.requests))
         .observed_all(file("device/queue_depth", queue.depth))
         .run("randread-4k", one.path, "")
-        .run("randread-4k", one.path, &format!("--set depth={needed:.0}"))
+        .run("randread-4k", one.path, &format!("--set depth={}", whole(needed)))
         .when(is_short || needed >= DEEP)
 }
 

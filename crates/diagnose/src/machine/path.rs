@@ -55,7 +55,7 @@ fn black_hole(route: &RouteAt<'_, '_>) -> Option<Finding> {
     let (arrived_bytes, lost_bytes) = (probe.arrived_bytes?, probe.lost_bytes?);
     let is_known = probe.known_mtu_bytes.is_some_and(|known| known < lost_bytes);
     let probed = |field: Field, bytes: u32| {
-        Observation::field(Source::Datagrams, field, format!("{bytes} B"))
+        Observation::field(Source::Datagrams, field, iotax_quantity::single_bytes(bytes.into()))
     };
     let to = &route.destination;
     let known = |mtu: u32| Observation::field(Source::MtuAfterwards, to.as_str(), mtu);

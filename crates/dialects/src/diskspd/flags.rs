@@ -104,7 +104,7 @@ fn flag(line: &mut Line, word: &Word) -> Result<(), Error> {
         'o' => line.outstanding = Some(count(value, 1)?),
         'O' => line.outstanding_per_thread = Some(count(value, 1)?),
         'r' => return random(line, word, value),
-        's' => return sequential(line, word, value),
+        's' => return sequential(line, value),
         'S' => line.caching = Some(caching(line.caching(), word, value)?),
         'h' if value.is_empty() => {
             line.caching = Some(caching(line.caching(), word, "h")?);
@@ -202,12 +202,12 @@ fn random(line: &mut Line, word: &Word, value: &str) -> Result<(), Error> {
             align => Some(align),
         },
     };
-    line.random = Some(align);
+    (line.is_random, line.align_bytes) = (true, align);
     Ok(())
 }
 
 /// `-s[i][stride]`.
-fn sequential(line: &mut Line, word: &Word, value: &str) -> Result<(), Error> {
+fn sequential(line: &mut Line, value: &str) -> Result<(), Error> {
     let stride = match value.strip_prefix('i') {
         Some(stride) => {
             line.interlocked = true;
@@ -222,7 +222,7 @@ fn sequential(line: &mut Line, word: &Word, value: &str) -> Result<(), Error> {
             stride => Some(stride),
         },
     };
-    line.sequential = Some(stride);
+    line.stride_bytes = stride;
     Ok(())
 }
 

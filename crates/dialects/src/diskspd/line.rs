@@ -39,6 +39,7 @@ pub(super) struct Hints {
 }
 
 /// See the module. Where `DiskSpd` has a default, `None` stands for it.
+#[expect(clippy::struct_excessive_bools, reason = "flags that stand alone")]
 #[derive(Debug, Clone, Default)]
 pub(super) struct Line {
     pub block_bytes: Option<u32>,
@@ -53,13 +54,13 @@ pub(super) struct Line {
     pub threads: Option<u32>,
     pub outstanding: Option<u32>,
     pub outstanding_per_thread: Option<u32>,
-    /// Alignment, where one is written.
-    pub random: Option<Option<u64>>,
+    /// `-r`.
+    pub is_random: bool,
+    pub align_bytes: Option<u64>,
     pub random_percent: Option<u8>,
     /// `-rd`: shares of the random I/Os for parts of the target.
     pub zones: Option<Vec<Zone>>,
-    /// Stride, where one is written.
-    pub sequential: Option<Option<u64>>,
+    pub stride_bytes: Option<u64>,
     pub interlocked: bool,
     pub thread_stride_bytes: Option<u64>,
     pub parallel: bool,
@@ -90,11 +91,7 @@ impl Line {
 
     /// Percentage of random I/Os.
     pub(super) fn random_percent(&self) -> u8 {
-        match (&self.random_percent, &self.random) {
-            (Some(percent), _) => *percent,
-            (None, Some(_)) => 100,
-            (None, None) => 0,
-        }
+        self.random_percent.unwrap_or(if self.is_random { 100 } else { 0 })
     }
 
     /// Threads that work on each target.

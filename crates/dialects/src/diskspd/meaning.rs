@@ -127,7 +127,7 @@ fn job(line: &Line, name: String, file: String, notes: &mut IndexSet<String>) ->
         read_percent: 100 - line.write_percent.unwrap_or(0),
         pattern: pattern(line),
         block_sizes: BlockSizes::Fixed(line.block_bytes()),
-        align_bytes: line.random.flatten().filter(|a| *a != block),
+        align_bytes: line.align_bytes.filter(|a| *a != block),
         files: Files::Shared(file),
         size_bytes: size_bytes(line, offset_bytes, notes),
         offset_bytes,
@@ -149,7 +149,7 @@ fn job(line: &Line, name: String, file: String, notes: &mut IndexSet<String>) ->
 
 fn pattern(line: &Line) -> Pattern {
     let block = u64::from(line.block_bytes());
-    let stride = line.sequential.flatten();
+    let stride = line.stride_bytes;
     let step_bytes = stride.unwrap_or(block);
     let several = line.threads_on_target() > 1;
     match line.random_percent() {

@@ -2,6 +2,7 @@
 
 use iotax_experiment::units::Unit;
 use iotax_experiment::{Error, Extent, Zone};
+use iotax_quantity::set_percent;
 
 use super::line::Caching;
 use crate::shell::Word;
@@ -141,11 +142,15 @@ pub(super) fn zones(word: &Word, text: &str, block_bytes: u64) -> Result<Vec<Zon
     let left = u8::try_from(100 - accesses).unwrap_or(0);
     if is_percent && left > 0 && target == 100 {
         return Err(refuse(format!(
-            "all of the target has its share, and {left} % of the I/Os none"
+            "all of the target has its share, and {} of the I/Os none",
+            set_percent(left)
         )));
     }
     if is_percent && left == 0 && target < 100 {
-        return Err(refuse(format!("{} % of the target have no share of the I/Os", 100 - target)));
+        return Err(refuse(format!(
+            "{} of the target have no share of the I/Os",
+            set_percent(100 - target)
+        )));
     }
     if left > 0 {
         zones.push(Zone { accesses_percent: left, extent: Extent::Rest });

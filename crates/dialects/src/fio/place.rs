@@ -3,9 +3,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use iotax_experiment::{Error, FilePlace};
+use iotax_experiment::Error;
 
-use crate::lines::{by_line, line_at};
+use crate::lines::{by_line, line_at, place_in_file};
 
 /// What a command line is called where a file has its name.
 pub(super) const COMMAND_LINE: &str = "a command line";
@@ -59,16 +59,7 @@ impl TextPlace {
         if matches!(error, Error::InFile { .. }) {
             return error;
         }
-        let end = self.text.floor_char_boundary(part.end.min(self.text.len()));
-        let start = self.text.floor_char_boundary(part.start.min(end));
-        let place = FilePlace {
-            file: self.source.to_string(),
-            line: self.line,
-            column: self.text[..start].chars().count() + 1,
-            width: self.text[start..end].chars().count().max(1),
-            line_text: self.text.to_string(),
-            key: String::new(),
-        };
+        let place = place_in_file(&self.source, self.line, &self.text, part);
         Error::InFile { source: Box::new(error), place: Box::new(place) }
     }
 }

@@ -5,7 +5,7 @@ use iotax_experiment::{
 };
 
 use super::shares::shares;
-use super::values::{Options, can_stand, duration, file_name, size};
+use super::values::{Options, can_stand, duration, file_name, list, size};
 
 /// All of a job, its options of fio last; those replace ours of the same name.
 pub(crate) fn options(job: &Job) -> Vec<(String, Option<String>)> {
@@ -59,14 +59,10 @@ fn accesses(job: &Job, options: &mut Options) {
         _ => String::new(),
     };
     options.give("rw", format!("{random}{direction}{step}"));
-    if direction == "rw" {
-        options.give("rwmixread", job.read_percent);
-    }
+    options.give_some("rwmixread", (direction == "rw").then_some(job.read_percent));
     order(job, options);
     block_sizes(job, options);
-    if let Some(align) = job.align_bytes {
-        options.give("blockalign", size(align));
-    }
+    options.give_some("blockalign", job.align_bytes.map(size));
 }
 
 /// How random offsets are drawn.
@@ -181,10 +177,7 @@ fn parallel(job: &Job, options: &mut Options) {
     }
     options.give("numjobs", job.threads);
     options.give("thread", 1);
-    if !job.cpus.is_empty() {
-        let cpus: Vec<String> = job.cpus.iter().map(u32::to_string).collect();
-        options.give("cpus_allowed", cpus.join(","));
-    }
+    options.give_some("cpus_allowed", list(&job.cpus));
     options.give_if(job.sqpoll && job.engine.info().has_queue, "sqthread_poll");
 }
 
@@ -195,12 +188,9 @@ fn place(job: &Job, options: &mut Options) {
         options.give("filename", names.join(":"));
     }
     options.give("size", size(job.size_bytes));
-    if job.offset_bytes > 0 {
-        options.give("offset", size(job.offset_bytes));
-    }
-    if job.files_per_thread != 1 && !shared {
-        options.give("nrfiles", job.files_per_thread);
-    }
+    options.give_some("offset", (job.offset_bytes > 0).then(|| size(job.offset_bytes)));
+    let files = job.files_per_thread;
+    options.give_some("nrfiles", (files != 1 && !shared).then_some(files));
     options.give("direct", u8::from(job.direct));
     options.give("invalidate", u8::from(job.invalidate));
     options.give_if(job.pre_read, "pre_read");
@@ -209,19 +199,13 @@ fn place(job: &Job, options: &mut Options) {
 
 fn durability(job: &Job, options: &mut Options) {
     options.give_if(job.write_through, "sync");
-    if let Some(every) = job.fsync_every {
-        options.give("fdatasync", every);
-    }
+    options.give_some("fdatasync", job.fsync_every);
     options.give_if(job.end_fsync, "end_fsync");
     // fio would look for checksums that nobody wrote in a job that only reads.
     if job.verify_apart || job.verify && job.writes_data() {
         options.give("verify", "crc32c");
-        if job.verify_apart && job.writes() {
-            options.give("do_verify", 0);
-        }
-        if let Some(every) = job.verify_every {
-            options.give("verify_backlog", every);
-        }
+        options.give_some("do_verify", (job.verify_apart && job.writes()).then_some(0));
+        options.give_some("verify_backlog", job.verify_every);
         options.give_if(job.verify_ends, "verify_fatal");
     }
 }
@@ -233,24 +217,18 @@ fn timing(job: &Job, options: &mut Options) {
         // What fio does if nothing else is said.
         Bound::Span => {}
     }
-    if job.start_delay_ns > 0 {
-        options.give("startdelay", duration(job.start_delay_ns));
-    }
+    let delay_ns = job.start_delay_ns;
+    options.give_some("startdelay", (delay_ns > 0).then(|| duration(delay_ns)));
     if let Some(Think { time_ns, after_ios }) = job.think {
         options.give("thinktime", duration(time_ns));
         options.give("thinktime_blocks", after_ios);
     }
-    if let Some(rates) = rates(job) {
-        options.give("rate_iops", rates);
-    }
-    if matches!(job.pace, Pace::Poisson { .. }) {
-        options.give("rate_process", "poisson");
-    }
-    if job.ends_all {
-        options.give("exitall", 1);
-        // By default only the job's own reporting group ends.
-        options.give("exit_what", "all");
-    }
+    options.give_some("rate_iops", rates(job));
+    let is_poisson = matches!(job.pace, Pace::Poisson { .. });
+    options.give_some("rate_process", is_poisson.then_some("poisson"));
+    options.give_if(job.ends_all, "exitall");
+    // By default only the job's own reporting group ends.
+    options.give_some("exit_what", job.ends_all.then_some("all"));
 }
 
 /// fio's rate is that of one thread and one direction, in whole I/Os per second.

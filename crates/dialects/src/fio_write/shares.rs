@@ -2,7 +2,7 @@
 
 use iotax_experiment::{Content, IoPriority, Job, NumaMemory, PriorityShare};
 
-use super::values::{Options, duration, size};
+use super::values::{Options, duration, list, size};
 
 const WHOLE: u8 = 100;
 
@@ -13,9 +13,8 @@ pub(super) fn shares(job: &Job, options: &mut Options) {
         options.give("zonerange", size(stretches.range_bytes));
         options.give("zoneskip", size(stretches.skip_bytes));
     }
-    if job.offset_increment_bytes > 0 {
-        options.give("offset_increment", size(job.offset_increment_bytes));
-    }
+    let increment = job.offset_increment_bytes;
+    options.give_some("offset_increment", (increment > 0).then(|| size(increment)));
     if let Some(content) = &job.content {
         give_content(job, content, options);
     }
@@ -28,9 +27,8 @@ pub(super) fn shares(job: &Job, options: &mut Options) {
     if let Some(flow) = job.flow {
         options.give("flow", flow.weight);
         options.give("flow_id", flow.group);
-        if flow.sleep_ns > 0 {
-            options.give("flow_sleep", flow.sleep_ns.div_ceil(1000));
-        }
+        let sleep_us = flow.sleep_ns.div_ceil(1000);
+        options.give_some("flow_sleep", (sleep_us > 0).then_some(sleep_us));
     }
     if let Some(IoPriority { class, level }) = job.priority {
         options.give("prioclass", class.number());
@@ -38,23 +36,15 @@ pub(super) fn shares(job: &Job, options: &mut Options) {
     }
     give_priorities(job, options);
     if let Some(numa) = &job.numa {
-        let list = |nodes: &[u32]| nodes.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
-        if !numa.cpu_nodes.is_empty() {
-            options.give("numa_cpu_nodes", list(&numa.cpu_nodes));
-        }
-        match &numa.memory {
-            None => {}
-            Some(NumaMemory::Local) => options.give("numa_mem_policy", "local"),
-            Some(NumaMemory::Prefer(node)) => {
-                options.give("numa_mem_policy", format!("prefer:{node}"));
-            }
-            Some(NumaMemory::Bind(nodes)) => {
-                options.give("numa_mem_policy", format!("bind:{}", list(nodes)));
-            }
-            Some(NumaMemory::Interleave(nodes)) => {
-                options.give("numa_mem_policy", format!("interleave:{}", list(nodes)));
-            }
-        }
+        options.give_some("numa_cpu_nodes", list(&numa.cpu_nodes));
+        let of = |nodes: &[u32]| list(nodes).unwrap_or_default();
+        let policy = numa.memory.as_ref().map(|memory| match memory {
+            NumaMemory::Local => "local".to_owned(),
+            NumaMemory::Prefer(node) => format!("prefer:{node}"),
+            NumaMemory::Bind(nodes) => format!("bind:{}", of(nodes)),
+            NumaMemory::Interleave(nodes) => format!("interleave:{}", of(nodes)),
+        });
+        options.give_some("numa_mem_policy", policy);
     }
 }
 

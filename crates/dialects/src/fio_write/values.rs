@@ -16,11 +16,21 @@ impl Options {
         self.0.push((name.to_owned(), Some(format!("{value}"))));
     }
 
-    pub(super) fn give_if(&mut self, given: bool, name: &str) {
-        if given {
-            self.give(name, 1);
+    pub(super) fn give_some(&mut self, name: &str, value: Option<impl Display>) {
+        if let Some(value) = value {
+            self.give(name, value);
         }
     }
+
+    pub(super) fn give_if(&mut self, given: bool, name: &str) {
+        self.give_some(name, given.then_some(1));
+    }
+}
+
+/// `0,2`, if there are any.
+pub(super) fn list(numbers: &[u32]) -> Option<String> {
+    let texts: Vec<String> = numbers.iter().map(u32::to_string).collect();
+    (!texts.is_empty()).then(|| texts.join(","))
 }
 
 /// Bytes with the largest letter that divides them.

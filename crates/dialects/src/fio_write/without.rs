@@ -48,48 +48,38 @@ fn of_job(job: &Job) -> Vec<String> {
             "sequential runs have their mean length of {mean}, not varying ones{and}"
         ));
     }
-    if job.threads > 1 {
-        match job.pattern {
-            Pattern::Staggered { .. } => {
-                lost.push("all threads begin at the start of the file, not apart".into());
-            }
-            Pattern::Interlocked(_) => {
-                lost.push("each thread goes through the file alone, not in turns".into());
-            }
-            _ => {}
-        }
-    }
+    let several_threads = job.threads > 1;
     // fio 3.33 refuses the second list of zones that its manual has.
     let orders: Vec<_> = job.patterns().map(random_percent).collect();
-    if orders.len() > 1 && orders.contains(&None) {
-        lost.push("writes have the order of the reads, not one of their own".into());
-    }
-    let is = |is: fn(&BlockSizes) -> bool| job.all_block_sizes().any(is);
-    if is(|sizes| matches!(sizes, BlockSizes::Range { .. }))
-        && is(|sizes| matches!(sizes, BlockSizes::Split(_)))
-    {
-        lost.push("of a range of sizes beside a split there are its two ends only".into());
-    }
-    if job.trims.is_some() {
-        lost.push("fio trims block devices only: in a file, its trims fail".into());
-    }
-    if !has_words(&job.priorities) {
-        lost.push("its I/Os have no priorities of their own".into());
-    }
-    if job.uncached {
-        lost.push(
-            "what was touched stays in the page cache: fio drops nothing after an I/O".into(),
-        );
-    }
-    if job.fresh {
-        lost.push("from the second trial on its files have been written before".into());
-    }
-    let several = !matches!(job.block_sizes, BlockSizes::Fixed(_));
-    if several && matches!(job.pattern, Pattern::Strided(_) | Pattern::Backward(_)) {
-        lost.push(
-            "fio keeps the gap between I/Os of several sizes the same, not their stride".into(),
-        );
-    }
+    let has = |is: fn(&BlockSizes) -> bool| job.all_block_sizes().any(is);
+    let has_range = has(|sizes| matches!(sizes, BlockSizes::Range { .. }));
+    let has_split = has(|sizes| matches!(sizes, BlockSizes::Split(_)));
+    let of_several_sizes = !matches!(job.block_sizes, BlockSizes::Fixed(_));
+    let steps = matches!(job.pattern, Pattern::Strided(_) | Pattern::Backward(_));
+    let losses = [
+        (
+            several_threads && matches!(job.pattern, Pattern::Staggered { .. }),
+            "all threads begin at the start of the file, not apart",
+        ),
+        (
+            several_threads && matches!(job.pattern, Pattern::Interlocked(_)),
+            "each thread goes through the file alone, not in turns",
+        ),
+        (
+            orders.len() > 1 && orders.contains(&None),
+            "writes have the order of the reads, not one of their own",
+        ),
+        (has_range && has_split, "of a range of sizes beside a split there are its two ends only"),
+        (job.trims.is_some(), "fio trims block devices only: in a file, its trims fail"),
+        (!has_words(&job.priorities), "its I/Os have no priorities of their own"),
+        (job.uncached, "what was touched stays in the page cache: fio drops nothing after an I/O"),
+        (job.fresh, "from the second trial on its files have been written before"),
+        (
+            of_several_sizes && steps,
+            "fio keeps the gap between I/Os of several sizes the same, not their stride",
+        ),
+    ];
+    lost.extend(losses.iter().filter(|(is_lost, _)| *is_lost).map(|(_, what)| (*what).to_owned()));
     if let (Some(asked), Some(offered)) = (job.pace.offered_iops(), offered_by_fio(job)) {
         lost.push("fio counts latency from the submission, not from the intended start".into());
         if (offered / asked - 1.0).abs() > RATE_TOLERANCE {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use iotax_layers::units::format_bytes;
 use iotax_layers::{About, Error, Form, Stack, resolve_path};
 
-use crate::engine::{Engine, Place};
+use crate::engine::{DrivenAt, Engine};
 use crate::spec::{Arm, Design, Draft, Source, Spec, Stop, StopMode, Target};
 use crate::target::refuse_too_many;
 use crate::workload::{Job, Workload};
@@ -177,80 +177,21 @@ impl Draft {
     }
 
     fn validate_arm(&self, arm: &Arm) -> Result<(), Error> {
-        let subject = |job: &str| About::Arm { arm: arm.name.clone(), job: job.to_owned() };
         let is_there = |job: &&Job| arm.part.is_none() || arm.part == job.target;
         for job in self.phases().flat_map(|phase| &phase.jobs).filter(is_there) {
-            let largest = u64::from(job.max_block_bytes());
-            let (engine, at) = (job.engine.name(), job.engine.info().at);
             arm.validate_network(job)?;
-            match &arm.target {
-                Target::Stack(stack) if stack.size_bytes().is_some_and(|disk| largest > disk) => {
-                    let disk = stack.size_bytes().unwrap_or_default();
-                    let (block, disk) = (format_bytes(largest), format_bytes(disk));
-                    let problem = format!("blocks of {block} do not fit a disk of {disk}");
-                    let advice = "make the stack's size larger or block-size smaller";
-                    return Err(Error::impossible(
-                        subject(&job.name),
-                        "block-size",
-                        problem,
-                        advice,
-                    ));
-                }
-                Target::Stack(stack) if at == Place::VirtualDisk && !stack.is_in_process() => {
-                    let problem = format!("{engine} drives in-process stacks, not {stack}");
-                    let advice = "use engine=io_uring, psync or mmap";
-                    return Err(Error::impossible(subject(&job.name), "engine", problem, advice));
-                }
-                Target::Stack(stack)
-                    if job.write_through && stack.is_in_process() && job.engine != Engine::Null =>
-                {
-                    let problem = format!(
-                        "{stack} is of iotax's own process, where no write reaches a medium before \
-                         it counts"
-                    );
-                    let advice = "leave it out, use fsync-every=1, or mount the layers: \
-                                  vdisk(stack=\"...\")";
-                    let subject = subject(&job.name);
-                    return Err(Error::impossible(subject, "write-through", problem, advice));
-                }
-                Target::Stack(stack)
-                    if job.trims.is_some()
-                        && stack.is_in_process()
-                        && job.engine != Engine::Null =>
-                {
-                    let problem = format!("{stack} is simulated inside iotax and cannot trim");
-                    let advice = "trim a file, a block device, or a file system on the stack: \
-                                  vdisk(stack=\"...\") + ext4";
-                    return Err(Error::impossible(subject(&job.name), "trim", problem, advice));
-                }
-                Target::Stack(stack)
-                    if stack.is_in_process()
-                        && !job.granule_bytes().is_multiple_of(SECTOR_BYTES)
-                        && job.engine != Engine::Null
-                        && job.tree.is_none() =>
-                {
-                    let problem = format!(
-                        "{stack} takes whole sectors of {SECTOR_BYTES} bytes, and other I/Os are asked for"
-                    );
-                    let advice = "put a file system on it, which takes any size: \
-                                  vdisk(stack=\"...\") + ext4; or choose another block-size";
-                    let subject = subject(&job.name);
-                    return Err(Error::impossible(subject, "block-size", problem, advice));
-                }
-                Target::Path(path) if at == Place::VirtualDisk => {
-                    let problem =
-                        format!("{engine} drives stacks, not the path {}", path.display());
-                    let advice = "use engine=io_uring, psync or mmap";
-                    return Err(Error::impossible(subject(&job.name), "engine", problem, advice));
-                }
-                Target::Stack(stack)
-                    if at == Place::Directory && stack.form() != Form::Directory =>
-                {
-                    let problem = format!("files need a directory, which {stack} is not");
-                    let advice = "put a file system on it, as in file(size=2G) + ext4";
-                    return Err(Error::impossible(subject(&job.name), "engine", problem, advice));
-                }
-                _ => {}
+            let refused = match &arm.target {
+                Target::Stack(stack) => refused_on_stack(job, stack),
+                Target::Path(path) if job.engine.info().at == DrivenAt::VirtualDisk => Some((
+                    "engine",
+                    format!("{} drives stacks, not the path {}", job.engine.name(), path.display()),
+                    "use engine=io_uring, psync or mmap",
+                )),
+                Target::Path(_) | Target::Several(_) => None,
+            };
+            if let Some((key, problem, advice)) = refused {
+                let subject = About::Arm { arm: arm.name.clone(), job: job.name.clone() };
+                return Err(Error::impossible(subject, key, problem, advice));
             }
         }
         Ok(())
@@ -263,6 +204,50 @@ impl Draft {
             arm.target.resolve_paths(directory, home);
         }
     }
+}
+
+/// What of a job a stack cannot do: the key, the problem, and what to do instead.
+fn refused_on_stack(job: &Job, stack: &Stack) -> Option<(&'static str, String, &'static str)> {
+    let (engine, at) = (job.engine.name(), job.engine.info().at);
+    let largest = u64::from(job.max_block_bytes());
+    if let Some(disk) = stack.size_bytes().filter(|disk| largest > *disk) {
+        let (block, disk) = (format_bytes(largest), format_bytes(disk));
+        let problem = format!("blocks of {block} do not fit a disk of {disk}");
+        let advice = "make the stack's size larger or block-size smaller";
+        return Some(("block-size", problem, advice));
+    }
+    if at == DrivenAt::VirtualDisk && !stack.is_in_process() {
+        let problem = format!("{engine} drives in-process stacks, not {stack}");
+        return Some(("engine", problem, "use engine=io_uring, psync or mmap"));
+    }
+    if stack.is_in_process() && job.engine != Engine::Null {
+        if job.write_through {
+            let problem = format!(
+                "{stack} is of iotax's own process, where no write reaches a medium before it counts"
+            );
+            let advice =
+                "leave it out, use fsync-every=1, or mount the layers: vdisk(stack=\"...\")";
+            return Some(("write-through", problem, advice));
+        }
+        if job.trims.is_some() {
+            let problem = format!("{stack} is simulated inside iotax and cannot trim");
+            let advice = "trim a file, a block device, or a file system on the stack: \
+                          vdisk(stack=\"...\") + ext4";
+            return Some(("trim", problem, advice));
+        }
+        if !job.granule_bytes().is_multiple_of(SECTOR_BYTES) && job.tree.is_none() {
+            let problem = format!(
+                "{stack} takes whole sectors of {SECTOR_BYTES} bytes, and other I/Os are asked for"
+            );
+            let advice = "put a file system on it, which takes any size: \
+                          vdisk(stack=\"...\") + ext4; or choose another block-size";
+            return Some(("block-size", problem, advice));
+        }
+    }
+    (at == DrivenAt::Directory && stack.form() != Form::Directory).then(|| {
+        let problem = format!("files need a directory, which {stack} is not");
+        ("engine", problem, "put a file system on it, as in file(size=2G) + ext4")
+    })
 }
 
 /// The subsets of `layers` layers to measure, without repetition: none first, all last.

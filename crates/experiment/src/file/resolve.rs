@@ -272,8 +272,8 @@ fn described(table: &WorkloadTable) -> Placed<Workload> {
             let mut index = default_index();
             for (name, value) in keys {
                 let path = ["workload", "index", name];
-                (find(&INDEX_OPTIONS, name).at(&path)?.set)(&mut index, &value.to_string())
-                    .at(&path)?;
+                let option = find(&INDEX_OPTIONS, name).at(&path)?;
+                option.set(&mut index, &value.to_string()).at(&path)?;
             }
             Some(index)
         }
@@ -308,7 +308,7 @@ fn job(written: &JobTable, position: &str) -> Placed<Job> {
     keys.sort_by_key(|(name, _)| JOB_OPTIONS.iter().position(|key| key.name == **name));
     for (name, value) in keys {
         let path = ["workload", "job", position, name];
-        (find(&JOB_OPTIONS, name).at(&path)?.set)(&mut job, &value.to_string()).at(&path)?;
+        find(&JOB_OPTIONS, name).at(&path)?.set(&mut job, &value.to_string()).at(&path)?;
     }
     Ok(job)
 }

@@ -6,8 +6,7 @@
 
 use iotax_layers::units::format_bytes;
 
-use crate::fitted::{Fitted, Yields};
-use crate::spec::Draft;
+use crate::spec::{Draft, Fitted, Yields};
 use crate::tree::Tree;
 use crate::workload::{Files, Job, Workload};
 
@@ -93,7 +92,7 @@ impl Draft {
 
     fn scaled(&self, scale: f64) -> Option<Self> {
         let mut spec = self.clone();
-        for phase in spec.phases.iter_mut() {
+        for phase in &mut spec.phases {
             let Some(Yields::Scale { time, ramp }) = phase.yields else { continue };
             let (time_ns, ramp_ns) = (phase.time_ns, phase.ramp_ns);
             phase.scale(scale).ok()?;

@@ -3,7 +3,6 @@
 //! Overrides (`--set`), experiment files, their JSON Schema and the errors of all three read these
 //! tables. A new option is one entry here and one field in [`crate::workload`].
 
-mod index;
 mod patterns;
 mod shares;
 mod tree;
@@ -14,9 +13,9 @@ use iotax_layers::Error;
 use iotax_layers::units::{self, Unit};
 
 use crate::engine::Engine;
-use crate::workload::Trims;
-use crate::workload::{Bound, Files, Job, Pattern};
-pub(crate) use index::INDEX_OPTIONS;
+use crate::workload::{Bound, Files, IndexLoads, Job, Pattern, Trims};
+use crate::writes::Content;
+use Sets::{By, Bytes, Count, CountOrNone, Duration, Iops, Percent, SmallBytes, Switch};
 use patterns::{cpus, pattern, think};
 pub(crate) use patterns::{format_cpus, format_pattern};
 pub(crate) use shares::{
@@ -24,28 +23,71 @@ pub(crate) use shares::{
 };
 pub(crate) use tree::format_operations;
 pub(crate) use values::format_block_sizes;
-use values::{block_sizes, pace, percent, small};
+use values::{block_sizes, pace, percent, small, small_bytes};
 
 /// One option of something of type `T`.
 pub(crate) struct JobOption<T> {
     /// As written in files; `_` may stand for `-` on the command line.
     pub name: &'static str,
-    /// What fio calls it, accepted on the command line.
-    pub fio: Option<&'static str>,
     pub unit: Unit,
     pub about: &'static str,
-    pub set: fn(&mut T, &str) -> Result<(), Error>,
+    sets: Sets<T>,
 }
 
-/// An option with these words.
+/// What the value of an option goes to.
+enum Sets<T> {
+    Switch(fn(&mut T) -> &mut bool),
+    Count(fn(&mut T) -> &mut u32),
+    /// Of which 0 is none.
+    CountOrNone(fn(&mut T) -> &mut Option<u32>),
+    Percent(fn(&mut T) -> &mut u8),
+    Bytes(fn(&mut T) -> &mut u64),
+    /// Of which there are less than 4 GiB.
+    SmallBytes(fn(&mut T) -> &mut u32),
+    Duration(fn(&mut T) -> &mut u64),
+    Iops(fn(&mut T) -> &mut f64),
+    /// Whatever it makes of the text.
+    By(fn(&mut T, &str) -> Result<(), Error>),
+}
+
+/// An option that is one value.
+const fn value<T>(name: &'static str, about: &'static str, sets: Sets<T>) -> JobOption<T> {
+    let unit = match sets {
+        Switch(_) => Unit::Switch,
+        Count(_) | CountOrNone(_) => Unit::Count,
+        Percent(_) => Unit::Percent,
+        Bytes(_) | SmallBytes(_) => Unit::Size,
+        Duration(_) => Unit::Duration,
+        Iops(_) => Unit::Iops,
+        By(_) => Unit::Name,
+    };
+    JobOption { name, unit, about, sets }
+}
+
+/// An option that `set` reads.
 const fn option<T>(
     name: &'static str,
-    fio: Option<&'static str>,
     unit: Unit,
     about: &'static str,
     set: fn(&mut T, &str) -> Result<(), Error>,
 ) -> JobOption<T> {
-    JobOption { name, fio, unit, about, set }
+    JobOption { name, unit, about, sets: By(set) }
+}
+
+impl<T> JobOption<T> {
+    pub(crate) fn set(&self, of: &mut T, text: &str) -> Result<(), Error> {
+        match &self.sets {
+            Switch(at) => units::parse_switch(text).map(|on| *at(of) = on),
+            Count(at) => small(text).map(|count| *at(of) = count),
+            CountOrNone(at) => small(text).map(|count| *at(of) = (count > 0).then_some(count)),
+            Percent(at) => percent(text).map(|percent| *at(of) = percent),
+            Bytes(at) => units::parse_bytes(text).map(|bytes| *at(of) = bytes),
+            SmallBytes(at) => small_bytes(text).map(|bytes| *at(of) = bytes),
+            Duration(at) => units::parse_duration(text).map(|ns| *at(of) = ns),
+            Iops(at) => units::parse_iops(text).map(|iops| *at(of) = iops),
+            By(set) => set(of, text),
+        }
+    }
 }
 
 /// Finds an option by its own name, by fio's, or with `_` for `-`.
@@ -54,7 +96,8 @@ pub(crate) fn find<T>(
     name: &str,
 ) -> Option<&'static JobOption<T>> {
     let dashed = name.replace('_', "-");
-    options.iter().find(|option| option.name == dashed || option.fio == Some(name))
+    let of_fio = FIO_NAMES.iter().find(|(_, fio)| *fio == name).map(|(own, _)| *own);
+    options.iter().find(|option| option.name == dashed || Some(option.name) == of_fio)
 }
 
 /// fio's `rw` words without `rand`, with the percentage of reads and the trims each stands for.
@@ -80,34 +123,52 @@ const DIRECTION_NAMES: &[&str] = &[
 
 const TRIM_NAMES: &[&str] = &["none", Trims::Only.name(), Trims::First.name()];
 
+/// What fio calls options of a job, which is understood on the command line.
+const FIO_NAMES: [(&str, &str); 26] = [
+    ("engine", "ioengine"),
+    ("threads", "numjobs"),
+    ("depth", "iodepth"),
+    ("rw", "readwrite"),
+    ("read-percent", "rwmixread"),
+    ("block-size", "bs"),
+    ("start-delay", "startdelay"),
+    ("fsync-every", "fdatasync"),
+    ("verify-every", "verify_backlog"),
+    ("verify-ends", "verify_fatal"),
+    ("sqpoll", "sqthread_poll"),
+    ("advise", "fadvise_hint"),
+    ("align", "blockalign"),
+    ("write-through", "sync"),
+    ("think", "thinktime"),
+    ("cpus", "cpus_allowed"),
+    ("files-per-thread", "nrfiles"),
+    ("ends-all", "exitall"),
+    ("submit-batch", "iodepth_batch"),
+    ("offset-increment", "offset_increment"),
+    ("compress", "buffer_compress_percentage"),
+    ("compress-chunk", "buffer_compress_chunk"),
+    ("fill-pattern", "buffer_pattern"),
+    ("dedupe", "dedupe_percentage"),
+    ("dedupe-set", "dedupe_working_set_percentage"),
+    ("dedupe-global", "dedupe_global"),
+];
+
 /// The options of a job, apart from its name.
 pub(crate) static JOB_OPTIONS: [JobOption<Job>; 55] = [
-    option(
-        "engine",
-        Some("ioengine"),
-        Unit::Choice(Engine::NAMES),
-        "how I/O is issued on paths",
-        engine,
-    ),
-    option("threads", Some("numjobs"), Unit::Count, "identical threads", |job, text| {
+    option("engine", Unit::Choice(Engine::NAMES), "how I/O is issued on paths", engine),
+    option("threads", Unit::Count, "identical threads", |job, text| {
         small(text).map(|threads| (job.threads, job.least_threads) = (threads, None))
     }),
-    option("depth", Some("iodepth"), Unit::Count, "I/Os in flight per thread", |job, text| {
-        small(text).map(|depth| job.queue_depth = depth)
-    }),
+    value("depth", "I/Os in flight per thread", Count(|job| &mut job.queue_depth)),
     option(
         "rw",
-        Some("readwrite"),
         Unit::Choice(DIRECTION_NAMES),
         "pattern and direction in one word, as in fio",
         direction,
     ),
-    option("read-percent", Some("rwmixread"), Unit::Percent, "share of reads", |job, text| {
-        percent(text).map(|percent| job.read_percent = percent)
-    }),
+    value("read-percent", "share of reads", Percent(|job| &mut job.read_percent)),
     option(
         "trim",
-        None,
         Unit::Choice(TRIM_NAMES),
         "discard space: instead of writing (only), or before each write (first)",
         |job, text| {
@@ -116,32 +177,27 @@ pub(crate) static JOB_OPTIONS: [JobOption<Job>; 55] = [
             Ok(())
         },
     ),
-    option("pattern", None, Unit::Pattern, "order of offsets", |job, text| {
+    option("pattern", Unit::Pattern, "order of offsets", |job, text| {
         pattern(text).map(|pattern| job.pattern = pattern)
     }),
-    option("block-size", Some("bs"), Unit::BlockSizes, "size of single I/Os", |job, text| {
+    option("block-size", Unit::BlockSizes, "size of single I/Os", |job, text| {
         block_sizes(text).map(|sizes| job.block_sizes = sizes)
     }),
     option(
         "write-block-size",
-        None,
         Unit::BlockSizes,
         "size of single writes, where reads have another",
         |job, text| block_sizes(text).map(|sizes| job.write_block_sizes = Some(sizes)),
     ),
     option(
         "write-pattern",
-        None,
         Unit::Pattern,
         "order of writes, where reads have another",
         |job, text| pattern(text).map(|pattern| job.write_pattern = Some(pattern)),
     ),
-    option("size", None, Unit::Size, "bytes each thread's offsets span", |job, text| {
-        units::parse_bytes(text).map(|bytes| job.size_bytes = bytes)
-    }),
+    value("size", "bytes each thread's offsets span", Bytes(|job| &mut job.size_bytes)),
     option(
         "target",
-        None,
         Unit::Name,
         "what it calls its target, where a trial has several",
         |job, text| {
@@ -154,290 +210,163 @@ pub(crate) static JOB_OPTIONS: [JobOption<Job>; 55] = [
             Ok(())
         },
     ),
-    option("file", None, Unit::Name, "per-thread, or the name of one file for all", |job, text| {
+    option("file", Unit::Name, "per-thread, or the name of one file for all", |job, text| {
         let own = text == "per-thread";
         job.files = if own { Files::PerThread } else { Files::Shared(text.to_owned()) };
         Ok(())
     }),
-    option(
-        "rate",
-        None,
-        Unit::Pace,
-        "I/Os per second offered by the job, or closed",
-        |job, text| pace(text).map(|pace| job.pace = pace),
-    ),
-    option(
-        "io-size",
-        None,
-        Unit::Size,
-        "end after so many bytes per thread; 0: run on",
-        |job, text| {
-            let bytes = units::parse_bytes(text)?;
-            job.bound = if bytes == 0 { Bound::Time } else { Bound::Bytes(bytes) };
-            Ok(())
-        },
-    ),
-    option(
-        "start-delay",
-        Some("startdelay"),
-        Unit::Duration,
-        "wait before the first I/O",
-        |job, text| units::parse_duration(text).map(|ns| job.start_delay_ns = ns),
-    ),
-    option(
-        "end-after",
-        None,
-        Unit::Duration,
-        "end this long into the trial; 0: with it",
-        |job, text| {
-            let ns = units::parse_duration(text)?;
-            job.end_after_ns = (ns > 0).then_some(ns);
-            Ok(())
-        },
-    ),
-    option("direct", None, Unit::Switch, "bypass the page cache", |job, text| {
-        units::parse_switch(text).map(|on| job.direct = on)
+    option("rate", Unit::Pace, "I/Os per second offered by the job, or closed", |job, text| {
+        pace(text).map(|pace| job.pace = pace)
     }),
-    option("invalidate", None, Unit::Switch, "start every trial with a cold cache", |job, text| {
-        units::parse_switch(text).map(|on| job.invalidate = on)
+    option("io-size", Unit::Size, "end after so many bytes per thread; 0: run on", |job, text| {
+        let bytes = units::parse_bytes(text)?;
+        job.bound = if bytes == 0 { Bound::Time } else { Bound::Bytes(bytes) };
+        Ok(())
     }),
-    option(
+    value("start-delay", "wait before the first I/O", Duration(|job| &mut job.start_delay_ns)),
+    option("end-after", Unit::Duration, "end this long into the trial; 0: with it", |job, text| {
+        let ns = units::parse_duration(text)?;
+        job.end_after_ns = (ns > 0).then_some(ns);
+        Ok(())
+    }),
+    value("direct", "bypass the page cache", Switch(|job| &mut job.direct)),
+    value("invalidate", "start every trial with a cold cache", Switch(|job| &mut job.invalidate)),
+    value(
         "fsync-every",
-        Some("fdatasync"),
-        Unit::Count,
         "sync after so many writes; 0: never",
-        |job, text| {
-            let writes = small(text)?;
-            job.fsync_every = (writes > 0).then_some(writes);
-            Ok(())
-        },
+        CountOrNone(|job| &mut job.fsync_every),
     ),
-    option("end-fsync", None, Unit::Switch, "sync when the job ends", |job, text| {
-        units::parse_switch(text).map(|on| job.end_fsync = on)
-    }),
-    option("verify", None, Unit::Switch, "read back and compare what was written", |job, text| {
-        units::parse_switch(text).map(|on| job.verify = on)
-    }),
-    option(
+    value("end-fsync", "sync when the job ends", Switch(|job| &mut job.end_fsync)),
+    value("verify", "read back and compare what was written", Switch(|job| &mut job.verify)),
+    value(
         "verify-every",
-        Some("verify_backlog"),
-        Unit::Count,
         "verify as it runs, after this many writes; 0: only at the end",
-        |job, text| {
-            let writes = small(text)?;
-            job.verify_every = (writes > 0).then_some(writes);
-            Ok(())
-        },
+        CountOrNone(|job| &mut job.verify_every),
     ),
-    option(
+    value(
         "verify-apart",
-        None,
-        Unit::Switch,
         "reads verify what another job with this option wrote",
-        |job, text| units::parse_switch(text).map(|on| job.verify_apart = on),
+        Switch(|job| &mut job.verify_apart),
     ),
-    option(
+    value(
         "verify-ends",
-        Some("verify_fatal"),
-        Unit::Switch,
         "end the job at the first block that differs",
-        |job, text| units::parse_switch(text).map(|on| job.verify_ends = on),
+        Switch(|job| &mut job.verify_ends),
     ),
-    option(
-        "sqpoll",
-        Some("sqthread_poll"),
-        Unit::Switch,
-        "io_uring: the kernel polls",
-        |job, text| units::parse_switch(text).map(|on| job.sqpoll = on),
-    ),
-    option(
-        "advise",
-        Some("fadvise_hint"),
-        Unit::Switch,
-        "tell the kernel the pattern",
-        |job, text| units::parse_switch(text).map(|on| job.advise = on),
-    ),
-    option("files", None, Unit::Count, "metadata: files of each thread", tree::files),
-    option(
+    value("sqpoll", "io_uring: the kernel polls", Switch(|job| &mut job.sqpoll)),
+    value("advise", "tell the kernel the pattern", Switch(|job| &mut job.advise)),
+    value("files", "metadata: files of each thread", Count(|job| &mut tree::of(job).files)),
+    value(
         "files-per-directory",
-        None,
-        Unit::Count,
         "metadata: files of one directory",
-        tree::files_per_directory,
+        Count(|job| &mut tree::of(job).files_per_directory),
     ),
-    option("file-size", None, Unit::Size, "metadata: content of a file", tree::file_size),
-    option(
-        "operations",
-        None,
-        Unit::Operations,
-        "metadata: what is done how often",
-        tree::operations,
+    value(
+        "file-size",
+        "metadata: content of a file",
+        SmallBytes(|job| &mut tree::of(job).file_bytes),
     ),
+    option("operations", Unit::Operations, "metadata: what is done how often", tree::operations),
     option(
         "align",
-        Some("blockalign"),
         Unit::Size,
         "offsets are multiples of this; else of the smallest block",
         |job, text| units::parse_bytes(text).map(|bytes| job.align_bytes = Some(bytes)),
     ),
-    option("offset", None, Unit::Size, "where the span begins", |job, text| {
-        units::parse_bytes(text).map(|bytes| job.offset_bytes = bytes)
-    }),
-    option(
+    value("offset", "where the span begins", Bytes(|job| &mut job.offset_bytes)),
+    value(
         "write-through",
-        Some("sync"),
-        Unit::Switch,
         "writes reach the medium before they count (O_SYNC)",
-        |job, text| units::parse_switch(text).map(|on| job.write_through = on),
+        Switch(|job| &mut job.write_through),
     ),
-    option(
-        "think",
-        Some("thinktime"),
-        Unit::Think,
-        "a pause, and after how many I/Os; 0: none",
-        |job, text| think(text).map(|think| job.think = think),
-    ),
-    option(
-        "cpus",
-        Some("cpus_allowed"),
-        Unit::Cpus,
-        "CPUs that its threads may run on",
-        |job, text| cpus(text).map(|cpus| job.cpus = cpus),
-    ),
-    option(
-        "files-per-thread",
-        Some("nrfiles"),
-        Unit::Count,
-        "files each thread takes in turn, of size in all",
-        |job, text| small(text).map(|files| job.files_per_thread = files),
-    ),
-    option("pre-read", None, Unit::Switch, "start every trial with a warm cache", |job, text| {
-        units::parse_switch(text).map(|on| job.pre_read = on)
+    option("think", Unit::Think, "a pause, and after how many I/Os; 0: none", |job, text| {
+        think(text).map(|think| job.think = think)
     }),
-    option(
-        "ends-all",
-        Some("exitall"),
-        Unit::Switch,
-        "when this job ends, all others end too",
-        |job, text| units::parse_switch(text).map(|on| job.ends_all = on),
+    option("cpus", Unit::Cpus, "CPUs that its threads may run on", |job, text| {
+        cpus(text).map(|cpus| job.cpus = cpus)
+    }),
+    value(
+        "files-per-thread",
+        "files each thread takes in turn, of size in all",
+        Count(|job| &mut job.files_per_thread),
     ),
-    option(
-        "submit-batch",
-        Some("iodepth_batch"),
-        Unit::Count,
-        "io_uring: I/Os per system call, at most",
-        |job, text| small(text).map(|most| job.submit_batch = Some(most)),
-    ),
-    option(
+    value("pre-read", "start every trial with a warm cache", Switch(|job| &mut job.pre_read)),
+    value("ends-all", "when this job ends, all others end too", Switch(|job| &mut job.ends_all)),
+    option("submit-batch", Unit::Count, "io_uring: I/Os per system call, at most", |job, text| {
+        small(text).map(|most| job.submit_batch = Some(most))
+    }),
+    value(
         "uncached",
-        None,
-        Unit::Switch,
         "what was touched leaves the page cache after each I/O",
-        |job, text| units::parse_switch(text).map(|on| job.uncached = on),
+        Switch(|job| &mut job.uncached),
     ),
-    option(
+    value(
         "fresh",
-        None,
-        Unit::Switch,
         "writes to files allocated anew before each trial, as a log's",
-        |job, text| units::parse_switch(text).map(|on| job.fresh = on),
+        Switch(|job| &mut job.fresh),
     ),
     option(
         "stretches",
-        None,
         Unit::Stretches,
         "keep to stretches with gaps: bytes moved in each, its length, the gap",
         |job, text| shares::stretches(text).map(|stretches| job.stretches = stretches),
     ),
-    option(
+    value(
         "offset-increment",
-        Some("offset_increment"),
-        Unit::Size,
         "the span of each thread begins so much later",
-        |job, text| units::parse_bytes(text).map(|bytes| job.offset_increment_bytes = bytes),
+        Bytes(|job| &mut job.offset_increment_bytes),
     ),
-    option(
+    value(
         "compress",
-        Some("buffer_compress_percentage"),
-        Unit::Percent,
         "how much of what is written is the same everywhere",
-        |job, text| {
-            percent(text).map(|percent| {
-                job.content.get_or_insert_default().compress_percent = percent;
-            })
-        },
+        Percent(|job| &mut content(job).compress_percent),
     ),
-    option(
+    value(
         "compress-chunk",
-        Some("buffer_compress_chunk"),
-        Unit::Size,
         "of how many bytes at a time",
-        |job, text| {
-            values::small_bytes(text).map(|bytes| {
-                job.content.get_or_insert_default().chunk_bytes = bytes;
-            })
-        },
+        SmallBytes(|job| &mut content(job).chunk_bytes),
     ),
     option(
         "fill-pattern",
-        Some("buffer_pattern"),
         Unit::Name,
         "what is the same everywhere, in hexadecimal: 0xdeadbeef",
-        |job, text| {
-            shares::bytes(text).map(|bytes| job.content.get_or_insert_default().pattern = bytes)
-        },
+        |job, text| shares::bytes(text).map(|bytes| content(job).pattern = bytes),
     ),
-    option(
+    value(
         "dedupe",
-        Some("dedupe_percentage"),
-        Unit::Percent,
         "how many writes repeat data of another",
-        |job, text| {
-            percent(text).map(|percent| {
-                job.content.get_or_insert_default().dedupe_percent = percent;
-            })
-        },
+        Percent(|job| &mut content(job).dedupe_percent),
     ),
     option(
         "dedupe-set",
-        Some("dedupe_working_set_percentage"),
         Unit::Percent,
         "repeat data of this part of the span; 0: that of the next write",
         |job, text| {
             percent(text).map(|percent| {
                 let set = (percent > 0).then_some(percent);
-                job.content.get_or_insert_default().working_set_percent = set;
+                content(job).working_set_percent = set;
             })
         },
     ),
-    option(
+    value(
         "dedupe-global",
-        Some("dedupe_global"),
-        Unit::Switch,
         "threads repeat data of each other, too",
-        |job, text| {
-            units::parse_switch(text).map(|on| {
-                job.content.get_or_insert_default().shared_set = on;
-            })
-        },
+        Switch(|job| &mut content(job).shared_set),
     ),
     option(
         "flow",
-        None,
         Unit::Flow,
         "weight beside other jobs with one, group, sleep when ahead; 0: none",
         |job, text| shares::flow(text).map(|flow| job.flow = flow),
     ),
     option(
         "latency-target",
-        None,
         Unit::LatencyTarget,
         "find the depth at which so many I/Os take at most so long; 0: no",
         |job, text| shares::latency_target(text).map(|target| job.latency_target = target),
     ),
     option(
         "priority",
-        None,
         Unit::Priority,
         "priority of its I/Os to the kernel, and of some of them",
         |job, text| {
@@ -446,19 +375,34 @@ pub(crate) static JOB_OPTIONS: [JobOption<Job>; 55] = [
     ),
     option(
         "numa",
-        None,
         Unit::Numa,
         "NUMA nodes of its threads, and where its memory is",
         |job, text| shares::numa(text).map(|numa| job.numa = numa),
     ),
-    option(
+    value(
         "zero-copy",
-        None,
-        Unit::Switch,
         "tcp_stream: the kernel sends from load's memory (MSG_ZEROCOPY)",
-        |job, text| units::parse_switch(text).map(|on| job.zero_copy = on),
+        Switch(|job| &mut job.zero_copy),
     ),
 ];
+
+/// The options of the index, written `index.size` in overrides.
+pub(crate) static INDEX_OPTIONS: [JobOption<IndexLoads>; 5] = [
+    value(
+        "versions",
+        "versions published per second, at most",
+        Iops(|index| &mut index.versions_per_second),
+    ),
+    value("size", "bytes of one version", Bytes(|index| &mut index.index_bytes)),
+    value("slow-load", "a longer load is a slow load", Duration(|index| &mut index.slow_load_ns)),
+    value("queries", "queries arriving per second", Iops(|index| &mut index.queries_per_second)),
+    value("query-size", "bytes one query reads", SmallBytes(|index| &mut index.query_bytes)),
+];
+
+/// The job's data; random where it has none yet.
+fn content(job: &mut Job) -> &mut Content {
+    job.content.get_or_insert_default()
+}
 
 /// The position of a word among those offered.
 fn choose(words: &'static [&'static str], text: &str) -> Result<usize, Error> {

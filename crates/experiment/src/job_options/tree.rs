@@ -3,25 +3,12 @@
 use iotax_layers::Error;
 use iotax_layers::units::{self, Unit};
 
-use super::values::{small, small_bytes};
 use crate::tree::{Operation, OperationShare, Tree};
 use crate::workload::Job;
 
 /// The job's tree; a plain one if it has none yet.
 pub(super) fn of(job: &mut Job) -> &mut Tree {
     job.tree.get_or_insert_with(Tree::default)
-}
-
-pub(super) fn files(job: &mut Job, text: &str) -> Result<(), Error> {
-    small(text).map(|files| of(job).files = files)
-}
-
-pub(super) fn files_per_directory(job: &mut Job, text: &str) -> Result<(), Error> {
-    small(text).map(|files| of(job).files_per_directory = files)
-}
-
-pub(super) fn file_size(job: &mut Job, text: &str) -> Result<(), Error> {
-    small_bytes(text).map(|bytes| of(job).file_bytes = bytes)
 }
 
 /// Operations with weights, `stat:80,open:8,list:12`.

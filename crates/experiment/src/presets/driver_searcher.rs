@@ -13,7 +13,7 @@
 
 use super::scales::{GIB, KIB, MIB, MILLISECOND_NS, SECOND_NS};
 use crate::engine::Engine;
-use crate::fitted::Yields;
+use crate::spec::Yields;
 use crate::workload::{BlockSizes, Files, IndexLoads, Job, Pace, Pattern, Think, Workload};
 
 /// The reader starts this much after the writers: the `sleep 2` between the two command lines.
@@ -70,7 +70,6 @@ pub(super) fn fed() -> Workload {
 
 pub(super) fn published() -> Workload {
     Workload {
-        name: "driver-searcher-published".into(),
         about: "The same as it was published for fio: 30 writers that no network holds back, and \
                 their files are written again and again. Only files larger than memory make them \
                 wait for the disk, so leave its scale at 1. Needs 110 GiB."
@@ -78,13 +77,9 @@ pub(super) fn published() -> Workload {
         // The reader's own ramp begins when it starts.
         ramp_ns: READER_DELAY_NS + FIO_RAMP_NS,
         time_ns: 60 * SECOND_NS,
-        jobs: vec![download(), mmap_read()],
         index: Some(default_index()),
-        requires: None,
-        origin: None,
-        notes: Vec::new(),
-        yields: None,
         primary: "mmap_read".into(),
+        ..Workload::new("driver-searcher-published", vec![download(), mmap_read()])
     }
 }
 
@@ -170,17 +165,10 @@ pub(super) fn in_process(disk_bytes: u64) -> Workload {
         ..Job::new("driver")
     };
     Workload {
-        name: "peel-search".into(),
         about: small_engine("in-process stacks"),
         ramp_ns: SECOND_NS / 4,
         time_ns: 2 * SECOND_NS,
-        primary: searcher.name.clone(),
-        jobs: vec![searcher, driver],
-        index: None,
-        requires: None,
-        origin: None,
-        notes: Vec::new(),
-        yields: None,
+        ..Workload::new("peel-search", vec![searcher, driver])
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::scales::SECOND_NS;
 use crate::engine::Engine;
-use crate::fitted::Yields;
+use crate::spec::Yields;
 use crate::tree::{Operation, OperationShare, Tree};
 use crate::workload::{Job, Workload};
 
@@ -69,16 +69,10 @@ fn metadata(name: &str, about: &str, mut tree: Tree, shares: &[(Operation, u32)]
         shares.iter().map(|&(operation, weight)| OperationShare { operation, weight }).collect();
     let job = Job { engine: Engine::Metadata, tree: Some(tree), ..Job::new("files") };
     Workload {
-        name: name.into(),
         about: about.into(),
         ramp_ns: SECOND_NS,
         time_ns: 5 * SECOND_NS,
-        primary: job.name.clone(),
-        jobs: vec![job],
-        index: None,
-        requires: None,
-        origin: None,
-        notes: Vec::new(),
         yields: Some(Yields::Spans),
+        ..Workload::new(name, vec![job])
     }
 }

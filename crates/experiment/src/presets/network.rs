@@ -111,17 +111,10 @@ fn stream(name: &str, read_percent: u8) -> Job {
 /// The first job is the primary one.
 fn network<const N: usize>(name: &str, about: &str, jobs: [Job; N]) -> Workload {
     Workload {
-        name: name.into(),
         about: about.into(),
         // Long enough for a window to open on a path of some 100 ms.
         ramp_ns: SECOND_NS,
         time_ns: 3 * SECOND_NS,
-        primary: jobs[0].name.clone(),
-        jobs: jobs.into(),
-        index: None,
-        requires: None,
-        origin: None,
-        notes: Vec::new(),
-        yields: None,
+        ..Workload::new(name, jobs.into())
     }
 }

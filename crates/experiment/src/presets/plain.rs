@@ -2,7 +2,7 @@
 
 use super::scales::{KIB, MIB, SECOND_NS};
 use crate::engine::Engine;
-use crate::fitted::Yields;
+use crate::spec::Yields;
 use crate::workload::{BlockSizes, Job, Pattern, Workload};
 
 pub(super) fn randread_4k() -> Workload {
@@ -72,16 +72,10 @@ fn sequential(read_percent: u8) -> Job {
 
 fn plain(name: &str, about: &str, job: Job) -> Workload {
     Workload {
-        name: name.into(),
         about: about.into(),
         ramp_ns: 2 * SECOND_NS,
         time_ns: 5 * SECOND_NS,
-        primary: job.name.clone(),
-        jobs: vec![job],
-        index: None,
-        requires: None,
-        origin: None,
-        notes: Vec::new(),
         yields: Some(Yields::Spans),
+        ..Workload::new(name, vec![job])
     }
 }

@@ -112,7 +112,7 @@ impl Draft {
             return Ok(None);
         }
         let told = self.told_of_one_target();
-        for phase in self.phases.iter_mut() {
+        for phase in &mut self.phases {
             phase.notes.extend(told.clone());
             phase.jobs.iter_mut().for_each(|job| job.target = None);
         }

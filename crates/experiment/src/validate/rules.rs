@@ -2,7 +2,7 @@
 
 use iotax_layers::Error;
 
-use crate::rule::{Condition, Figure, Kind, Rule};
+use crate::rule::{Condition, Figure, Rule, TimeKind};
 use crate::search::SearchDraft;
 use crate::spec::{Design, Draft};
 use crate::subject::Subject;
@@ -48,15 +48,15 @@ impl Draft {
     }
 
     /// A rule about times that no trial will have, which would be kept for ever.
-    fn without_times(&self, rule: &Rule, job: Option<&str>, kind: &Kind) -> Error {
-        if let Kind::Operation(_) = kind {
+    fn without_times(&self, rule: &Rule, job: Option<&str>, kind: &TimeKind) -> Error {
+        if let TimeKind::Operation(_) = kind {
             let problem = format!("`{rule}`: no index is published, loaded or queried here");
             return Error::syntax(problem, "write a figure of a job, as in 'latency.p99 > 10ms'");
         }
         let does = match kind {
-            Kind::Read => "read",
-            Kind::Write => "write",
-            Kind::Trim => "trim",
+            TimeKind::Read => "read",
+            TimeKind::Write => "write",
+            TimeKind::Trim => "trim",
             _ => "sync as it runs",
         };
         let job = job.unwrap_or(&self.workload().primary);
@@ -89,24 +89,24 @@ impl Workload {
         let Some(job) = self.jobs.iter().find(|job| job.name == name) else { return false };
         match figure {
             Figure::Iops | Figure::Bandwidth => true,
-            Figure::Time(Kind::Operation(_), _) => self.index.is_some(),
+            Figure::Time(TimeKind::Operation(_), _) => self.index.is_some(),
             Figure::Time(kind, _) => job.has_times(kind),
         }
     }
 }
 
 impl Job {
-    fn has_times(&self, kind: &Kind) -> bool {
+    fn has_times(&self, kind: &TimeKind) -> bool {
         // What fio does with options that have no words here is its own, and trees do of everything.
         let may_do_more = self.tree.is_some() || self.fio.iter().any(|o| o.beyond.is_some());
         may_do_more
             || match kind {
-                Kind::Latency => true,
-                Kind::Read => self.reads(),
-                Kind::Write => self.writes_data(),
-                Kind::Trim => self.trims.is_some(),
-                Kind::Sync => self.fsync_every.is_some() && self.writes(),
-                Kind::Operation(_) => false,
+                TimeKind::Latency => true,
+                TimeKind::Read => self.reads(),
+                TimeKind::Write => self.writes_data(),
+                TimeKind::Trim => self.trims.is_some(),
+                TimeKind::Sync => self.fsync_every.is_some() && self.writes(),
+                TimeKind::Operation(_) => false,
             }
     }
 }

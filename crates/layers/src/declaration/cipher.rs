@@ -12,7 +12,7 @@ pub(crate) const fn one_of(ciphers: &'static [&'static str], default: &'static s
     parameter(NAME, Unit::Choice(ciphers), Some(default), "what encrypts and authenticates")
 }
 
-pub(crate) fn read(arguments: &Arguments<'_>) -> Result<String, Error> {
+pub(crate) fn from_arguments(arguments: &Arguments<'_>) -> Result<String, Error> {
     arguments.required_text(NAME)
 }
 

@@ -51,6 +51,16 @@ pub(crate) const ON_NETWORK: LayerInfo = LayerInfo {
     ..IN_PROCESS
 };
 
+/// What the layers of the system have in common.
+pub(crate) const IN_SYSTEM: LayerInfo = LayerInfo { world: World::System, ..IN_PROCESS };
+
+/// What the bases of storage have in common.
+pub(crate) const BASE: LayerInfo = LayerInfo { takes: &[], does: Does::Holds, ..IN_SYSTEM };
+
+/// What the bases of network paths have in common.
+pub(crate) const NETWORK_BASE: LayerInfo =
+    LayerInfo { takes: &[], does: Does::Holds, ..ON_NETWORK };
+
 /// One parameter of a layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parameter {

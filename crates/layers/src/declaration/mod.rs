@@ -19,7 +19,7 @@ pub(crate) trait Declared: Sized {
     const WORDS: &'static [LayerInfo];
 
     /// The layer that was written.
-    fn read(arguments: &Arguments<'_>) -> Result<Self, Error>;
+    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error>;
 
     /// Which of its words this layer is.
     fn word(&self) -> usize {
@@ -27,7 +27,9 @@ pub(crate) trait Declared: Sized {
     }
 
     /// Every parameter in the order of its declaration.
-    fn values(&self) -> Values;
+    fn values(&self) -> Values {
+        Vec::new()
+    }
 }
 
 /// Every parameter of a layer in the catalog's order; `None` where it is left out.
@@ -128,12 +130,13 @@ impl<'a> Arguments<'a> {
     /// Takes `name=value`.
     pub(crate) fn add(
         &mut self,
-        (name, name_span): (&str, Range<usize>),
-        (value, value_span): (&str, Range<usize>),
+        parameter: &'static Parameter,
+        name_span: Range<usize>,
+        value: &str,
+        value_span: Range<usize>,
     ) -> Result<(), Error> {
-        let parameter = self.parameter(name).map_err(|e| e.at(self.text, name_span.clone()))?;
-        if self.given.iter().any(|(other, ..)| other.name == name) {
-            let error = Error::Duplicate { what: "parameter", name: name.to_owned() };
+        if self.given.iter().any(|(other, ..)| other.name == parameter.name) {
+            let error = Error::Duplicate { what: "parameter", name: parameter.name.to_owned() };
             return Err(error.at(self.text, name_span));
         }
         let read = Value::read(parameter.unit, value);

@@ -27,7 +27,7 @@ impl Cpus {
         "each end has half of the CPUs, as on two hosts, or both have any",
     )];
 
-    pub(crate) fn read(arguments: &Arguments<'_>) -> Self {
+    pub(crate) fn from_arguments(arguments: &Arguments<'_>) -> Self {
         match arguments.text(Self::NAME).as_deref() {
             Some("apart") => Self::Apart,
             _ => Self::Any,

@@ -39,7 +39,7 @@ impl Declared for Aes {
         ..IN_PROCESS
     }];
 
-    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
         let (key_bits, sector_bytes) = (arguments.small("key")?, arguments.small("sector")?);
         Ok(Self { key_bits, sector_bytes })
     }

@@ -23,7 +23,7 @@ impl Declared for Cache {
         ..IN_PROCESS
     }];
 
-    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
         Ok(Self { size_bytes: arguments.cache_size()? })
     }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::declaration::info::{Does, Form, LayerInfo, Submitter, World, parameter};
+use crate::declaration::info::{Does, Form, IN_SYSTEM, LayerInfo, parameter};
 use crate::declaration::need::Need;
 use crate::declaration::{Arguments, Declared, Value, Values};
 use crate::error::Error;
@@ -26,11 +26,8 @@ impl Declared for CgroupIo {
         name: "cgroup-io",
         about: "the kernel's I/O limits for a group of processes, on the device below",
         example: "cgroup-io(read_iops=1000)",
-        world: World::System,
         takes: &[Form::Block, Form::Directory],
-        gives: None,
         does: Does::Limits,
-        submitter: Submitter::Caller,
         needs: &[Need::Root, Need::Cgroup { v1: "blkio", v2: "io" }],
         parameters: &[
             parameter("read_iops", Unit::Count, None, "reads per second"),
@@ -38,9 +35,10 @@ impl Declared for CgroupIo {
             parameter("read_bw", Unit::Size, None, "bytes read per second"),
             parameter("write_bw", Unit::Size, None, "bytes written per second"),
         ],
+        ..IN_SYSTEM
     }];
 
-    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
         let limits = Self {
             read_iops: arguments.whole_if_given("read_iops"),
             write_iops: arguments.whole_if_given("write_iops"),

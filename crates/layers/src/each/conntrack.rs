@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::declaration::info::{LayerInfo, ON_NETWORK};
 use crate::declaration::need::Need;
-use crate::declaration::{Arguments, Declared, Values};
+use crate::declaration::{Arguments, Declared};
 use crate::error::Error;
 
 /// Rules of nftables that ask for the state of a connection.
@@ -32,11 +32,7 @@ impl Declared for Conntrack {
         ..ON_NETWORK
     }];
 
-    fn read(_: &Arguments<'_>) -> Result<Self, Error> {
+    fn from_arguments(_: &Arguments<'_>) -> Result<Self, Error> {
         Ok(Self {})
-    }
-
-    fn values(&self) -> Values {
-        Vec::new()
     }
 }

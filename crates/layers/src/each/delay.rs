@@ -29,7 +29,7 @@ impl Declared for Delay {
         ..IN_PROCESS
     }];
 
-    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
         let (latency_ns, jitter_ns) = arguments.latency_and_jitter("latencies")?;
         Ok(Self { latency_ns, jitter_ns })
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::declaration::info::{Does, Form, LayerInfo, Submitter, World, parameter};
+use crate::declaration::info::{BASE, Form, LayerInfo, parameter};
 use crate::declaration::need::{Need, Version};
 use crate::declaration::{Arguments, Declared, Values};
 use crate::error::Error;
@@ -29,16 +29,13 @@ impl Declared for Dev {
         name: "dev",
         about: "base: a block device, its content lost; only with --destroy",
         example: "dev(path=/dev/sdx)",
-        world: World::System,
-        takes: &[],
         gives: Some(Form::Block),
-        does: Does::Holds,
-        submitter: Submitter::Caller,
         needs: &[Need::Root, WIPEFS],
         parameters: &[parameter("path", Unit::Path, None, "its node, without anything on it")],
+        ..BASE
     }];
 
-    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
         Ok(Self { path: arguments.required_path("path")? })
     }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::declaration::info::{Does, Form, LayerInfo, Submitter, World, parameter};
+use crate::declaration::info::{BASE, Form, LayerInfo, parameter};
 use crate::declaration::{Arguments, Declared, Values};
 use crate::error::Error;
 use crate::units::Unit;
@@ -21,16 +21,12 @@ impl Declared for Dir {
         name: "dir",
         about: "base: a directory; test files go into a private folder in it",
         example: "dir(path=/mnt/data)",
-        world: World::System,
-        takes: &[],
         gives: Some(Form::Directory),
-        does: Does::Holds,
-        submitter: Submitter::Caller,
-        needs: &[],
         parameters: &[parameter("path", Unit::Path, None, "the directory")],
+        ..BASE
     }];
 
-    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
         Ok(Self { path: arguments.required_path("path")? })
     }
 

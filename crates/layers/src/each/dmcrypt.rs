@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::declaration::info::{Does, Form, LayerInfo, Submitter, World, parameter};
+use crate::declaration::info::{Does, Form, IN_SYSTEM, LayerInfo, parameter};
 use crate::declaration::need::{Need, Version};
 use crate::declaration::{Arguments, Declared, Values};
 use crate::error::Error;
@@ -46,11 +46,9 @@ impl Declared for Dmcrypt {
         name: "dmcrypt",
         about: "device mapper's encryption, as a guest does it",
         example: "dmcrypt(no_read_workqueue, no_write_workqueue)",
-        world: World::System,
         takes: &[Form::Block],
         gives: Some(Form::Block),
         does: Does::Encrypts,
-        submitter: Submitter::Caller,
         needs: &[
             Need::Root,
             CRYPTSETUP,
@@ -93,9 +91,10 @@ impl Declared for Dmcrypt {
                 "no extra thread that sorts writes",
             ),
         ],
+        ..IN_SYSTEM
     }];
 
-    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
         let key_bits = arguments.small("key_size")?;
         if key_bits % 8 != 0 || key_bits > 512 {
             let advice = "for example 512 for AES-XTS with 256 bits of strength";

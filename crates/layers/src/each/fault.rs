@@ -38,7 +38,7 @@ impl Declared for Fault {
         ..IN_PROCESS
     }];
 
-    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
         let faults = Self {
             eio: arguments.share("eio"),
             after_ios: arguments.whole("after")?,

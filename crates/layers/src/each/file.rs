@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::declaration::info::{Does, Form, LayerInfo, Submitter, World, parameter};
+use crate::declaration::info::{BASE, Form, LayerInfo, World, parameter};
 use crate::declaration::{Arguments, Declared, Values};
 use crate::error::Error;
 use crate::units::Unit;
@@ -27,11 +27,7 @@ impl Declared for File {
         about: "base: a disk in a file",
         example: "file(size=2G)",
         world: World::Both,
-        takes: &[],
         gives: Some(Form::File),
-        does: Does::Holds,
-        submitter: Submitter::Caller,
-        needs: &[],
         parameters: &[
             parameter("path", Unit::Path, None, "the file; left out: a nameless one that vanishes"),
             parameter("size", Unit::Size, Some("1G"), "size of the disk"),
@@ -42,9 +38,10 @@ impl Declared for File {
                 "nameless, sparse and never filled: any size, but unwritten data are no device's",
             ),
         ],
+        ..BASE
     }];
 
-    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
         let (path, thin) = (arguments.path("path"), arguments.switch("thin")?);
         if thin && path.is_some() {
             let problem =

@@ -86,7 +86,7 @@ impl Declared for FileSystem {
         self.kind as usize
     }
 
-    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
         let kinds = [FileSystemKind::Ext4, FileSystemKind::Xfs, FileSystemKind::Btrfs];
         let kind = kinds.into_iter().find(|kind| kind.name() == arguments.word());
         let kind = kind.expect("each of its words is a kind");

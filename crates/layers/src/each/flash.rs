@@ -35,7 +35,7 @@ impl Declared for Flash {
         ..IN_PROCESS
     }];
 
-    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
         let (latency_ns, jitter_ns) = arguments.latency_and_jitter("service times")?;
         let bw_bytes = arguments.required_rate("bw")?;
         let channels = arguments.small("channels")?;

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::declaration::info::{Does, Form, LayerInfo, Submitter, World};
+use crate::declaration::info::{Does, Form, IN_SYSTEM, LayerInfo};
 use crate::declaration::need::Need;
-use crate::declaration::{Arguments, Declared, Values};
+use crate::declaration::{Arguments, Declared};
 use crate::error::Error;
 
 /// Encryption of files by the file system itself.
@@ -19,11 +19,9 @@ impl Declared for Fscrypt {
         name: "fscrypt",
         about: "encryption of files by ext4 itself",
         example: "fscrypt",
-        world: World::System,
         takes: &[Form::Directory],
         gives: Some(Form::Directory),
         does: Does::Encrypts,
-        submitter: Submitter::Caller,
         needs: &[
             Need::Root,
             XFS_IO,
@@ -33,14 +31,10 @@ impl Declared for Fscrypt {
                 about: "encryption in ext4 (CONFIG_FS_ENCRYPTION)",
             },
         ],
-        parameters: &[],
+        ..IN_SYSTEM
     }];
 
-    fn read(_arguments: &Arguments<'_>) -> Result<Self, Error> {
+    fn from_arguments(_: &Arguments<'_>) -> Result<Self, Error> {
         Ok(Self {})
-    }
-
-    fn values(&self) -> Values {
-        Vec::new()
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::declaration::info::{Does, Form, LayerInfo, Submitter, World, parameter};
+use crate::declaration::info::{Does, Form, IN_SYSTEM, LayerInfo, Submitter, parameter};
 use crate::declaration::need::Need;
 use crate::declaration::{Arguments, Declared, Values};
 use crate::error::Error;
@@ -20,7 +20,6 @@ impl Declared for Gocryptfs {
         name: "gocryptfs",
         about: "encryption of files by a FUSE program",
         example: "gocryptfs",
-        world: World::System,
         takes: &[Form::Directory],
         gives: Some(Form::Directory),
         does: Does::Encrypts,
@@ -32,9 +31,10 @@ impl Declared for Gocryptfs {
             Some("aes-gcm"),
             "cipher of the contents",
         )],
+        ..IN_SYSTEM
     }];
 
-    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
         Ok(Self { cipher: arguments.required_text("cipher")? })
     }
 

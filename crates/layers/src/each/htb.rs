@@ -33,7 +33,7 @@ impl Declared for Htb {
         ..ON_NETWORK
     }];
 
-    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
         Ok(Self { rate_bits: arguments.required_rate("rate")? })
     }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::declaration::info::{Does, Form, LayerInfo, Submitter, World, parameter};
+use crate::declaration::info::{Does, Form, IN_SYSTEM, LayerInfo, parameter};
 use crate::declaration::need::Need;
 use crate::declaration::{Arguments, Declared, Values};
 use crate::error::Error;
@@ -20,11 +20,9 @@ impl Declared for Loop {
         name: "loop",
         about: "a loop device; put in wherever a file must become a block device",
         example: "loop(direct=false)",
-        world: World::System,
         takes: &[Form::File, Form::Block],
         gives: Some(Form::Block),
         does: Does::Carries,
-        submitter: Submitter::Caller,
         needs: &[
             Need::Root,
             Need::Device { path: "/dev/loop-control", module: "loop" },
@@ -36,9 +34,10 @@ impl Declared for Loop {
             Some("true"),
             "bypass the page cache below",
         )],
+        ..IN_SYSTEM
     }];
 
-    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
         Ok(Self { direct: arguments.switch("direct")? })
     }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::declaration::info::{Does, Form, LayerInfo, ON_NETWORK};
+use crate::declaration::info::{Form, LayerInfo, NETWORK_BASE};
 use crate::declaration::shared::Cpus;
 use crate::declaration::{Arguments, Declared, Values};
 use crate::error::Error;
@@ -20,16 +20,14 @@ impl Declared for Loopback {
         name: "loopback",
         about: "base: the network path from this machine to itself; needs no root",
         example: "loopback",
-        takes: &[],
         gives: Some(Form::Service),
-        does: Does::Holds,
         needs: &[],
         parameters: Cpus::PARAMETERS,
-        ..ON_NETWORK
+        ..NETWORK_BASE
     }];
 
-    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
-        Ok(Self { cpus: Cpus::read(arguments) })
+    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
+        Ok(Self { cpus: Cpus::from_arguments(arguments) })
     }
 
     fn values(&self) -> Values {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::declaration::info::{Does, Form, LayerInfo, Submitter, World, parameter};
+use crate::declaration::info::{Does, Form, IN_SYSTEM, LayerInfo, Submitter, parameter};
 use crate::declaration::need::{Need, Version};
 use crate::declaration::{Arguments, Declared, Values};
 use crate::error::Error;
@@ -27,7 +27,6 @@ impl Declared for Luks {
         name: "luks",
         about: "LUKS as a hypervisor does it: qemu-storage-daemon, served through FUSE",
         example: "luks",
-        world: World::System,
         takes: &[Form::File, Form::Block],
         gives: Some(Form::File),
         does: Does::Encrypts,
@@ -39,9 +38,10 @@ impl Declared for Luks {
             Some("256"),
             "strength of AES-XTS in bits (two such keys)",
         )],
+        ..IN_SYSTEM
     }];
 
-    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
         Ok(Self { key_bits: arguments.small("key")? })
     }
 

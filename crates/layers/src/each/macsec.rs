@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::declaration::info::{Does, Form, LayerInfo, ON_NETWORK};
 use crate::declaration::need::Need;
-use crate::declaration::{Arguments, Declared, Values};
+use crate::declaration::{Arguments, Declared};
 use crate::error::Error;
 
 /// MACsec (IEEE 802.1AE), by the kernel, with AES-128-GCM.
@@ -28,11 +28,7 @@ impl Declared for Macsec {
         ..ON_NETWORK
     }];
 
-    fn read(_: &Arguments<'_>) -> Result<Self, Error> {
+    fn from_arguments(_: &Arguments<'_>) -> Result<Self, Error> {
         Ok(Self {})
-    }
-
-    fn values(&self) -> Values {
-        Vec::new()
     }
 }

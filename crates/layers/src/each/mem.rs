@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::declaration::info::{Does, Form, LayerInfo, Submitter, World, parameter};
+use crate::declaration::info::{BASE, Form, LayerInfo, Submitter, World, parameter};
 use crate::declaration::{Arguments, Declared, Values};
 use crate::error::Error;
 use crate::units::Unit;
@@ -20,15 +20,13 @@ impl Declared for Mem {
         about: "base: a disk in memory",
         example: "mem(size=64M)",
         world: World::InProcess,
-        takes: &[],
         gives: Some(Form::File),
-        does: Does::Holds,
         submitter: Submitter::Nobody,
-        needs: &[],
         parameters: &[parameter("size", Unit::Size, Some("256M"), "size of the disk")],
+        ..BASE
     }];
 
-    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
         Ok(Self { size_bytes: arguments.disk_size()? })
     }
 

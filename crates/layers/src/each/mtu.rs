@@ -26,7 +26,7 @@ impl Declared for Mtu {
         ..ON_NETWORK
     }];
 
-    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
         let bytes = arguments.small("bytes")?;
         if !POSSIBLE_BYTES.contains(&bytes) {
             let problem = format!("{bytes} is no MTU of IPv4");

@@ -54,7 +54,7 @@ impl Declared for Netem {
         ..ON_NETWORK
     }];
 
-    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
         let netem = Self {
             delay_ns: arguments.whole_if_given("delay"),
             jitter_ns: arguments.whole_if_given("jitter"),

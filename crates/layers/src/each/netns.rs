@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::declaration::info::{Does, Form, LayerInfo, ON_NETWORK};
+use crate::declaration::info::{Form, LayerInfo, NETWORK_BASE};
 use crate::declaration::need::Need;
 use crate::declaration::shared::Cpus;
 use crate::declaration::{Arguments, Declared, Values};
@@ -21,9 +21,7 @@ impl Declared for Netns {
         name: "netns",
         about: "base: a network path between two namespaces of this machine",
         example: "netns",
-        takes: &[],
         gives: Some(Form::Ethernet),
-        does: Does::Holds,
         needs: &[
             Need::Root,
             Need::IP,
@@ -33,11 +31,11 @@ impl Declared for Netns {
             },
         ],
         parameters: Cpus::PARAMETERS,
-        ..ON_NETWORK
+        ..NETWORK_BASE
     }];
 
-    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
-        Ok(Self { cpus: Cpus::read(arguments) })
+    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
+        Ok(Self { cpus: Cpus::from_arguments(arguments) })
     }
 
     fn values(&self) -> Values {

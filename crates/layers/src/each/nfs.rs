@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::declaration::info::{Does, Form, LayerInfo, Submitter, World, parameter};
+use crate::declaration::info::{BASE, Form, LayerInfo, Submitter, parameter};
 use crate::declaration::need::Need;
 use crate::declaration::shared::{READ_AHEAD, read_ahead};
 use crate::declaration::{Arguments, Declared, Value, Values};
@@ -68,10 +68,7 @@ impl Declared for Nfs {
         name: "nfs",
         about: "base: a directory of an existing file server, mounted with these options",
         example: "nfs(server=10.0.0.5, export=/data, sec=krb5p)",
-        world: World::System,
-        takes: &[],
         gives: Some(Form::Directory),
-        does: Does::Holds,
         submitter: Submitter::Nobody,
         needs: &[
             Need::Root,
@@ -99,9 +96,10 @@ impl Declared for Nfs {
             ),
             READ_AHEAD,
         ],
+        ..BASE
     }];
 
-    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
         let nconnect = arguments.whole_if_given("nconnect");
         if nconnect.is_some_and(|n| !(1..=16).contains(&n)) {
             return Err(arguments.refuse("nconnect", "the client takes 1 to 16 connections", ""));

@@ -40,7 +40,7 @@ impl Declared for Offload {
         ..ON_NETWORK
     }];
 
-    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
         let [tso, gso, gro] = ["tso", "gso", "gro"].map(|name| arguments.switch_if_given(name));
         if [tso, gso, gro] == [None; 3] {
             return Err(arguments.refuse(

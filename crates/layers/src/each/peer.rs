@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::declaration::info::{Does, Form, LayerInfo, ON_NETWORK, parameter};
+use crate::declaration::info::{Form, LayerInfo, NETWORK_BASE, parameter};
 use crate::declaration::{Arguments, Declared, Value, Values};
 use crate::error::Error;
 use crate::units::Unit;
@@ -23,9 +23,7 @@ impl Declared for Peer {
         name: "peer",
         about: "base: the path to an `iotax peer` elsewhere; tcp://HOST:PORT for short",
         example: "peer(address=10.0.0.2:7474)",
-        takes: &[],
         gives: Some(Form::Service),
-        does: Does::Holds,
         needs: &[],
         parameters: &[
             parameter("address", Unit::Name, None, "where it listens, as host:port"),
@@ -36,10 +34,10 @@ impl Declared for Peer {
                 "file with its token [default: $IOTAX_TOKEN_FILE]",
             ),
         ],
-        ..ON_NETWORK
+        ..NETWORK_BASE
     }];
 
-    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
         let address = arguments.required_text("address")?;
         let port = address.rsplit_once(':').and_then(|(host, port)| {
             port.parse::<u16>().ok().filter(|port| *port > 0 && !host.is_empty())

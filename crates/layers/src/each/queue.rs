@@ -24,7 +24,7 @@ impl Declared for Queue {
         ..IN_PROCESS
     }];
 
-    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
         Ok(Self { workers: arguments.small("workers")? })
     }
 

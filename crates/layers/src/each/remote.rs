@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::declaration::info::{Does, Form, LayerInfo, ON_NETWORK, parameter};
+use crate::declaration::info::{Form, LayerInfo, NETWORK_BASE, parameter};
 use crate::declaration::need::Need;
 use crate::declaration::{Arguments, Declared, Values};
 use crate::error::Error;
@@ -22,18 +22,16 @@ impl Declared for Remote {
         name: "remote",
         about: "base: the path to a host where ssh starts a peer; ssh://HOST for short",
         example: "remote(host=10.0.0.2)",
-        takes: &[],
         gives: Some(Form::Service),
-        does: Does::Holds,
         needs: &[Need::program("ssh", "openssh-client")],
         parameters: &[
             parameter("host", Unit::Name, None, "as ssh knows it: user@host, or a name of its own"),
             parameter("program", Unit::Name, Some("iotax"), "iotax there"),
         ],
-        ..ON_NETWORK
+        ..NETWORK_BASE
     }];
 
-    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
         let host = arguments.required_text("host")?;
         // Nothing that ssh could take for an option, or a shell for more than a word.
         let is_name = |c: char| c.is_alphanumeric() || "@.-_:%".contains(c);

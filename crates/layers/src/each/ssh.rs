@@ -37,8 +37,8 @@ impl Declared for Ssh {
         ..ON_NETWORK
     }];
 
-    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
-        Ok(Self { cipher: cipher::read(arguments)? })
+    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
+        Ok(Self { cipher: cipher::from_arguments(arguments)? })
     }
 
     fn values(&self) -> Values {

@@ -42,7 +42,7 @@ impl Declared for Tbf {
         ..ON_NETWORK
     }];
 
-    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
         Ok(Self {
             rate_bits: arguments.required_rate("rate")?,
             burst_bytes: arguments.whole_if_given("burst"),

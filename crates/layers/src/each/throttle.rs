@@ -101,7 +101,7 @@ impl Declared for Throttle {
         ],
     }];
 
-    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
         let limits = Self {
             iops: arguments.rate("iops")?,
             bw_bytes: arguments.rate("bw")?,

@@ -49,8 +49,8 @@ impl Declared for Tls {
         usize::from(self.in_kernel)
     }
 
-    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
-        let cipher = cipher::read(arguments)?;
+    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
+        let cipher = cipher::from_arguments(arguments)?;
         Ok(Self { in_kernel: arguments.word() == "ktls", cipher })
     }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::declaration::info::{Does, Form, LayerInfo, Submitter, World, parameter};
+use crate::declaration::info::{BASE, Form, LayerInfo, Submitter, parameter};
 use crate::declaration::need::Need;
 use crate::declaration::{Arguments, Declared, Values};
 use crate::error::Error;
@@ -19,16 +19,14 @@ impl Declared for Tmpfs {
         name: "tmpfs",
         about: "base: a file system in memory",
         example: "tmpfs(size=1G)",
-        world: World::System,
-        takes: &[],
         gives: Some(Form::Directory),
-        does: Does::Holds,
         submitter: Submitter::Nobody,
         needs: &[Need::Root, Need::FileSystem { name: "tmpfs" }],
         parameters: &[parameter("size", Unit::Size, Some("1G"), "capacity")],
+        ..BASE
     }];
 
-    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
         Ok(Self { size_bytes: arguments.disk_size()? })
     }
 

@@ -43,7 +43,7 @@ impl Declared for Wireguard {
         ..ON_NETWORK
     }];
 
-    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
         Ok(Self { by: arguments.text("by") })
     }
 

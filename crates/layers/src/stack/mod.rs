@@ -38,7 +38,7 @@ macro_rules! declare {
         /// The words of each, and what reads it.
         static CATALOG: &[(&[LayerInfo], Read)] = &[
             $($(($module::$Layer::WORDS, |arguments| {
-                $module::$Layer::read(arguments).map(Layer::$Layer)
+                $module::$Layer::from_arguments(arguments).map(Layer::$Layer)
             }),)*)*
         ];
 

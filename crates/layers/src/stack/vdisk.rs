@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Stack;
-use crate::declaration::info::{Does, Form, LayerInfo, Submitter, World, parameter};
+use crate::declaration::info::{BASE, Form, LayerInfo, Submitter, parameter};
 use crate::declaration::need::Need;
 use crate::declaration::{Arguments, Declared, Values};
 use crate::error::Error;
@@ -21,16 +21,14 @@ impl Declared for Vdisk {
         name: "vdisk",
         about: "base: a virtual disk of in-process layers, mounted through FUSE",
         example: "vdisk(stack=\"file(size=1G) + throttle(iops=4000)\")",
-        world: World::System,
-        takes: &[],
         gives: Some(Form::File),
-        does: Does::Holds,
         submitter: Submitter::Process,
         needs: &[Need::Root, Need::FUSE],
         parameters: &[parameter("stack", Unit::Name, None, "its layers, in quotes")],
+        ..BASE
     }];
 
-    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
         let text = arguments.required_text("stack")?;
         let stack = Stack::parse(&text).map_err(|error| {
             arguments.refuse(

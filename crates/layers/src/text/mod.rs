@@ -12,7 +12,6 @@ mod complete;
 pub(crate) mod token;
 mod written;
 
-use std::borrow::Cow;
 use std::fmt;
 use std::iter::Peekable;
 use std::ops::Range;
@@ -130,8 +129,7 @@ impl<'a> Parser<'a> {
             let parameter = parameter.map_err(|e| e.at(self.text, name.span.clone()))?;
             // A switch may be named without a value, as dm-crypt's flags are.
             if parameter.unit == Unit::Switch && !self.next_is(&TokenKind::Equals) {
-                let on = Cow::Borrowed("true");
-                arguments.add((word, name.span.clone()), (&on, name.span))?;
+                arguments.add(parameter, name.span.clone(), "true", name.span)?;
                 match self.after_value()? {
                     Some(end) => return Ok(end),
                     None => continue,
@@ -147,7 +145,7 @@ impl<'a> Parser<'a> {
                 let expected = format!("a value for {word}: {}", parameter.unit);
                 return Err(self.unexpected(&value, &expected));
             };
-            arguments.add((word, name.span), (value_word, value.span.clone()))?;
+            arguments.add(parameter, name.span, value_word, value.span.clone())?;
             if let Some(end) = self.after_value()? {
                 return Ok(end);
             }

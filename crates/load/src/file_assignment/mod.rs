@@ -145,13 +145,11 @@ impl Places {
             }
             let granule = job.granule_bytes();
             if (verified(job) || checked(job)) && !can_verify(granule) {
-                return Err(Error::unsuitable(
-                    job,
-                    format!(
-                        "blocks or offsets at multiples of {granule} bytes leave no room for the \
+                let what = format!(
+                    "blocks or offsets at multiples of {granule} bytes leave no room for the \
                          header that `verify` needs; use multiples of 512 bytes"
-                    ),
-                ));
+                );
+                return Err(Error::unsuitable(job, what));
             }
         }
         let jobs = || workload.jobs.iter().zip(&self.by_job);
@@ -159,14 +157,12 @@ impl Places {
             let others = jobs().filter(|(other, _)| other.name != job.name);
             let mut writers = others.filter(|(other, _)| other.writes() && touches(other));
             if let Some((other, _)) = writers.find(|(_, theirs)| overlap(own, theirs)) {
-                return Err(Error::unsuitable(
-                    job,
-                    format!(
-                        "`verify` cannot work while job `{}` writes to the same place; give \
+                let what = format!(
+                    "`verify` cannot work while job `{}` writes to the same place; give \
                          them files of their own",
-                        other.name
-                    ),
-                ));
+                    other.name
+                );
+                return Err(Error::unsuitable(job, what));
             }
         }
         Ok(())
@@ -179,15 +175,13 @@ impl Places {
                 if let Some(align) = job.align_bytes
                     && place.span.bytes < align
                 {
-                    return Err(Error::unsuitable(
-                        job,
-                        format!(
-                            "offsets at multiples of {align} bytes do not fit the {} bytes of {} \
+                    let what = format!(
+                        "offsets at multiples of {align} bytes do not fit the {} bytes of {} \
                              that are there for it; choose a smaller `align`",
-                            place.span.bytes,
-                            self.files[place.files[0]].shown()
-                        ),
-                    ));
+                        place.span.bytes,
+                        self.files[place.files[0]].shown()
+                    );
+                    return Err(Error::unsuitable(job, what));
                 }
                 if place.span.bytes < u64::from(block_bytes) {
                     return Err(Error::SpanTooSmall {

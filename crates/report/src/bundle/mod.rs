@@ -4,20 +4,20 @@
 //! in every bundle; all that differs are data files beside it, whose names, numbers and words are
 //! such that neither a shell nor fio can take them for anything else.
 
-mod archive;
 mod arms;
 mod expected;
 mod phases;
 mod readme;
 
 use std::collections::BTreeSet;
+use std::io::{self, Write as _};
 
+use flate2::{Compression, GzBuilder};
 use iotax_experiment::{Blame, Fault};
 use iotax_record::ExperimentHead;
 
 use crate::experiment::Part;
 use crate::json::text::json_text;
-pub use archive::{Bundle, BundleFile, archive};
 
 /// The script, which needs a POSIX shell and fio.
 const RUN: &str = include_str!("run.sh");
@@ -119,4 +119,51 @@ fn order(phases: &[phases::Phase], arms: &[arms::Arm], steps: &[Step]) -> Vec<St
         (!phase.sections.is_empty()).then(|| format!("{block} {} {} {seed}\n", phase.id, arm.id))
     };
     steps.iter().filter_map(line).collect()
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BundleFile {
+    /// Where, relative to the bundle.
+    pub path: String,
+    /// What stands in it.
+    pub text: String,
+    /// Whether it is a program.
+    pub executable: bool,
+}
+
+/// The files of a bundle, and what to say about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bundle {
+    /// In the order of their paths.
+    pub files: Vec<BundleFile>,
+    /// What `run.sh` calls each arm, and the arm's name.
+    pub arms: Vec<(String, String)>,
+    /// Trials that it will make.
+    pub trials: usize,
+    /// What fio cannot do of it, for people.
+    pub without: Vec<String>,
+}
+
+const PROGRAM: u32 = 0o755;
+const TEXT: u32 = 0o644;
+
+/// The bundle as `.tar.gz`, everything below `top`: no times, no owners, in the order of paths.
+///
+/// # Errors
+/// If `top` and a path are too long for the format together.
+pub fn archive(bundle: &Bundle, top: &str) -> io::Result<Vec<u8>> {
+    let mut builder = tar::Builder::new(Vec::new());
+    for file in &bundle.files {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(file.text.len() as u64);
+        header.set_mode(if file.executable { PROGRAM } else { TEXT });
+        header.set_mtime(0);
+        header.set_uid(0);
+        header.set_gid(0);
+        builder.append_data(&mut header, format!("{top}/{}", file.path), file.text.as_bytes())?;
+    }
+    let tar = builder.into_inner()?;
+    let mut gzip = GzBuilder::new().mtime(0).write(Vec::new(), Compression::default());
+    gzip.write_all(&tar)?;
+    gzip.finish()
 }

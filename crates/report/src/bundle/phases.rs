@@ -6,7 +6,7 @@ use iotax_dialects::fio::reach;
 use iotax_dialects::fio_write::{self, Section};
 use iotax_experiment::{Engine, Files, FioOption, Job, Spec, Workload};
 
-use super::archive::BundleFile;
+use super::BundleFile;
 use super::arms::word;
 use crate::words::printable;
 

@@ -1,13 +1,14 @@
 //! A user's own figures beside the catalog's.
 
 use iotax_catalog::{Agreement, Checked, Claimed};
+use iotax_quantity::limit_figure;
 
 use super::look::cells;
 use super::sources::Sources;
 use crate::document::{Cell, Document, Item, Section, Table};
 use crate::words::Tone;
 use iotax_wording::bandwidth::Unit;
-use iotax_wording::catalog::{self, UNKNOWN, amount, bandwidth};
+use iotax_wording::catalog::{self, UNKNOWN, bandwidth};
 use iotax_wording::format::ABSENT;
 
 /// What the catalog says to each row of a table: what agrees is counted, the rest explained.
@@ -66,7 +67,7 @@ fn figures(
     let source = source.unwrap_or_else(|| "none given".to_owned());
     let absent = if differing.is_some() { UNKNOWN } else { ABSENT };
     let mb = |bytes: Option<f64>| bytes.map(|bytes| bandwidth(Unit::Mb, bytes));
-    let iops = |iops: Option<f64>| iops.map(amount);
+    let iops = |iops: Option<f64>| iops.map(limit_figure);
     let values = [iops(of.iops), mb(of.bw_bytes), iops(of.burst_iops), mb(of.burst_bw_bytes)];
     let mut row = cells([from.to_owned(), source]);
     for (value, differs) in values.into_iter().zip(differing.unwrap_or_default()) {

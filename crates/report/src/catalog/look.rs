@@ -2,13 +2,13 @@
 
 use indexmap::IndexSet;
 use iotax_catalog::{Cloud, Conflict, Direction, Disk, Fact, Limit, Note, Rate, Scope, Vm};
-use iotax_quantity::count;
+use iotax_quantity::{count, limit_figure};
 
 use super::sources::Sources;
 use crate::document::{Cell, Document, Item, Section, Table};
 use iotax_wording::bandwidth::Unit;
 use iotax_wording::catalog::{
-    self, UNKNOWN, amount, bandwidth, burst_lasts, scope, size, unit_of_disks, unit_of_vms,
+    self, UNKNOWN, bandwidth, burst_lasts, scope, size, unit_of_disks, unit_of_vms,
 };
 use iotax_wording::format::{ABSENT, bit_rate, or_absent};
 
@@ -44,7 +44,7 @@ pub fn catalog_vm_list(vms: &[Vm]) -> Document {
         .figure("vCPUs", |(vm, _)| vm.vcpus.map_or(UNKNOWN.to_owned(), |n| n.to_string()))
         .figure("Memory", |(vm, _)| vm.memory_bytes.map_or(UNKNOWN.to_owned(), size))
         .figure("IOPS", |(_, limit)| {
-            figure(limit, &|limit| Some(amount(limit.iops.as_ref()?.sustained)))
+            figure(limit, &|limit| Some(limit_figure(limit.iops.as_ref()?.sustained)))
         })
         .figure(unit.word(), |(_, limit)| {
             figure(limit, &|limit| Some(bandwidth(unit, limit.bw_bytes.as_ref()?.sustained)))
@@ -179,7 +179,7 @@ pub(super) fn limits_table(
         let is_on_bw_alone = limit.scope == Scope::Instance && limit.iops.is_none();
         let is_on_bw_alone = is_on_bw_alone && limit.bw_bytes.is_some();
         if !is_on_bw_alone {
-            row(name, "IOPS", limit.iops.as_ref(), &amount);
+            row(name, "IOPS", limit.iops.as_ref(), &limit_figure);
         }
         let name = if is_on_bw_alone { name } else { "" };
         row(name, unit.word(), limit.bw_bytes.as_ref(), &|bytes| bandwidth(unit, bytes));

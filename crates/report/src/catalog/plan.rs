@@ -4,13 +4,14 @@ use iotax_catalog::{
     Bound, Bucket, By, Caching, Cloud, Conflict, Direction, DiskExpectation, Effective,
     Expectation, Limit, Scope,
 };
+use iotax_quantity::limit_figure;
 
 use super::look::{add_conflicts, add_notes, burst_note, cells, limits_table};
 use super::sources::Sources;
 use crate::document::{Document, Section, Table};
 use iotax_wording::bandwidth::Unit;
 use iotax_wording::catalog::{
-    self, UNKNOWN, amount, bandwidth, bound_lasts, scope, size, unit_of_disks, unit_of_vms,
+    self, UNKNOWN, bandwidth, bound_lasts, scope, size, unit_of_disks, unit_of_vms,
 };
 use iotax_wording::format::ABSENT;
 
@@ -26,7 +27,7 @@ pub fn catalog_plan(expectation: &Expectation) -> Document {
         format!("{}{}", vm.name, variant.unwrap_or_default())
     });
     page.add(Section::new(format!("What to expect of {whose}, by the documents"), []));
-    page.add_facts(expectation.disks.iter().enumerate().map(attached));
+    page.add_facts(expectation.disks.iter().enumerate().map(|(place, disk)| attached(place, disk)));
     let mut each = rates();
     for (place, disk) in expectation.disks.iter().enumerate() {
         let name = format!("{} {}", place + 1, short(&disk.disk.name));
@@ -86,7 +87,7 @@ fn unit(expectation: &Expectation) -> Unit {
 }
 
 /// A disk's number, and all that was said of it.
-fn attached((place, disk): (usize, &DiskExpectation)) -> (String, String) {
+fn attached(place: usize, disk: &DiskExpectation) -> (String, String) {
     let caching = match disk.caching {
         Caching::None => String::new(),
         caching => format!(", host caching {}", catalog::caching(caching)),
@@ -163,7 +164,7 @@ fn add_rates(table: &mut Table, name: &str, effective: &[Effective], unit: Unit)
                 bound.map(bound_lasts).unwrap_or_default(),
             ]));
         };
-        row("IOPS", side.iops.as_ref(), &amount);
+        row("IOPS", side.iops.as_ref(), &limit_figure);
         row(unit.word(), side.bw_bytes.as_ref(), &|bytes| bandwidth(unit, bytes));
     }
 }

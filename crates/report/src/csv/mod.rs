@@ -61,10 +61,9 @@ pub(crate) fn table<const N: usize>(
     rows: impl Iterator<Item = [String; N]>,
 ) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let infallible = "writing to memory does not fail, and all rows have the same length";
-    writer.write_record(columns).expect(infallible);
-    rows.for_each(|row| writer.write_record(row).expect(infallible));
-    let bytes = writer.into_inner().expect(infallible);
+    writer.write_record(columns).expect("memory takes it");
+    rows.for_each(|row| writer.write_record(row).expect("it is as long as the columns"));
+    let bytes = writer.into_inner().expect("memory takes it");
     String::from_utf8(bytes).expect("made of strings only")
 }
 

@@ -1,4 +1,4 @@
-use iotax_wording::cause::{Cause, CauseSource, causes};
+use iotax_wording::cause::{Cause, CauseSource, EXPLAIN_ONE, causes};
 
 use crate::document::{Document, Item, Section};
 use crate::json::text::json_text;
@@ -31,7 +31,7 @@ pub fn known_causes() -> Document {
     page.add(Section::new("Known causes of slow I/O", []));
     let line = |cause: &Cause| (cause.id.clone(), cause.title.clone());
     page.add_facts(causes().iter().map(line));
-    page.add_paragraph("Explain one:  iotax doctor --explain NAME");
+    page.add_paragraph(EXPLAIN_ONE);
     page
 }
 

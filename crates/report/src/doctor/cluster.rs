@@ -21,11 +21,12 @@ const MOST: usize = 8;
 pub fn cluster_doctor(
     seen: &ClusterSeen,
     findings: &[Finding],
-    (subjects, pods): (&[ClusterSubject], &[Probed]),
+    subjects: &[ClusterSubject],
+    pods: &[Probed],
     detail: Detail,
 ) -> Document {
     let mut page = Document::default();
-    write_claims(&mut page, seen, (subjects, pods), detail);
+    write_claims(&mut page, seen, subjects, pods, detail);
     write_classes(&mut page, seen, subjects);
     write_nodes(&mut page, seen, subjects, detail);
     if subjects.is_empty() && is_seen(seen) {
@@ -66,7 +67,8 @@ fn is_seen(seen: &ClusterSeen) -> bool {
 fn write_claims(
     page: &mut Document,
     seen: &ClusterSeen,
-    (subjects, pods): (&[ClusterSubject], &[Probed]),
+    subjects: &[ClusterSubject],
+    pods: &[Probed],
     detail: Detail,
 ) {
     let is_asked = |claim: &&ClaimSeen| {

@@ -17,7 +17,8 @@ pub enum Detail {
 /// Each finding: what, where, how sure, and why; then what was seen, and what to do.
 pub(super) fn write(
     page: &mut Document,
-    (machine, coverage): (&Machine, &[LayerCoverage]),
+    machine: &Machine,
+    coverage: &[LayerCoverage],
     findings: &[Finding],
     detail: Detail,
 ) {
@@ -75,10 +76,10 @@ fn write_folded(page: &mut Document, findings: &[&Finding]) {
         text: cause::components(about),
         command: commands.first().cloned().unwrap_or_default(),
     };
-    let heading = "To be tested: what could hurt here, and a command that shows whether it does";
+    let heading = cause::TO_BE_TESTED;
     page.add(Section::new(heading, [Item::List(findings.iter().map(point).collect())]));
     page.add_facts([
-        ("all in full", "the same command with --all".to_owned()),
+        ("all in full", cause::ALL_IN_FULL.to_owned()),
         ("one cause", "iotax doctor --explain NAME".to_owned()),
     ]);
 }

@@ -30,7 +30,7 @@ pub(super) fn write(page: &mut Document, host: &HostFindings, detail: findings::
 pub(super) fn write_around(page: &mut Document, host: &HostFindings, detail: findings::Detail) {
     let HostFindings { machine, findings, coverage, .. } = host;
     page.add_facts(surroundings::facts(machine));
-    findings::write(page, (machine, coverage), findings, detail);
+    findings::write(page, machine, coverage, findings, detail);
     let unseen = machine.unseen.iter().map(|unseen| format!("{}: {}", unseen.what, unseen.how));
     page.add_list("Not seen", unseen.collect());
 }

@@ -21,7 +21,7 @@ mod probed;
 mod tree;
 
 use iotax_diagnose::Diagnosis;
-use iotax_record::HostRole;
+use iotax_wording::machine;
 
 pub use self::cause::{cause_json, explained, known_causes};
 pub use self::cluster::{cluster_doctor, cluster_doctor_json};
@@ -40,8 +40,7 @@ pub fn doctor(hosts: &[HostFindings], diagnoses: Option<&[Diagnosis]>, detail: D
     }
     for (at, host) in hosts.iter().enumerate() {
         if hosts.len() > 1 {
-            let by = if host.role == HostRole::Agent { ", measured by an agent" } else { "" };
-            page.add(Section::new(format!("Host {} of {}{by}", at + 1, hosts.len()), []));
+            page.add(Section::new(machine::host(at + 1, hosts.len(), host.role), []));
         }
         host::write(&mut page, host, detail);
     }

@@ -125,7 +125,7 @@ mod tests {
             probed(subjects[1].clone(), false),
             probed(ClusterSubject::Class("fast".to_owned()), false),
         ];
-        let page = cluster_doctor(&seen, &[], (&subjects, &pods), Detail::Folded);
+        let page = cluster_doctor(&seen, &[], &subjects, &pods, Detail::Folded);
         insta::assert_snapshot!(text(&page, Style::default()), @"
         claim shop/data
           Bound, no class, used by nobody

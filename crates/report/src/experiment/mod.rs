@@ -16,8 +16,8 @@ use crate::document::{Chart, Document, Drawing, Item, Lead, Place, Section, Tabl
 use crate::figures::Drawn;
 use crate::json::kind;
 use crate::{
-    caps, cloud_disks, depths, facts, figures, interfaces, machine, matrix, nfs, outliers, rules,
-    tables, targets,
+    caps, cloud_disks, facts, figures, interfaces, machine, matrix, nfs, outliers, rules, tables,
+    targets,
 };
 
 /// An experiment of one phase, and its analysis.
@@ -63,7 +63,11 @@ pub(crate) fn beside(
     let others = tables::other_jobs(experiment.spec.workload(), analysis)
         .filter(|_| !targets::have_one_job_each(analysis));
     document.add_table("Other jobs", others, None);
-    document.add_table("Depths found", depths::table(experiment.spec.workload(), analysis), None);
+    document.add_table(
+        "Depths found",
+        caps::found_depths(experiment.spec.workload(), analysis),
+        None,
+    );
     document.extend(latencies(experiment, analysis, &drawn));
     document.extend(page::heat(analysis, &drawn));
     document.extend(page::trials(analysis, &drawn));
@@ -114,19 +118,12 @@ pub(crate) fn questions(experiment: &ExperimentHead, analysis: &Analysis) -> Vec
 const OPERATIONS: &str = "Operations, pooled over trials (descriptive)";
 
 fn lead(experiment: &ExperimentHead, analysis: &Analysis) -> Lead {
-    let mut ending = provenance::ending(experiment, analysis);
-    if analysis.arms.len() > 1 && !experiment.spec.is_of_results() {
-        let switch_ns = analysis.ending.switch_ns;
-        let share = switch_ns as f64 / analysis.ending.wall_ns.max(1) as f64;
-        let (span, share) = (format::span(switch_ns), format::percent(share));
-        ending.push_str(&format!(" Switching between arms took {span} ({share})."));
-    }
     Lead {
         kind: kind(&experiment.spec.design),
         subject: analysis.workload.clone(),
         counts: provenance::counts(experiment, analysis),
         sentences: verdict(experiment, analysis),
-        ending,
+        ending: provenance::ending(experiment, analysis),
         origin: facts::origin(&experiment.started, &experiment.hosts),
         about: experiment.spec.workload().about.clone(),
     }

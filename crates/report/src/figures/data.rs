@@ -5,12 +5,12 @@ use std::collections::HashMap;
 
 use iotax_analyze::{Analysis, ArmSummary, LatencySpread, TrialPoint};
 use iotax_wording::units;
+use iotax_wording::verdict::comparison::primary_of_each;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::machine::{Chart as MachineChart, machine};
 use super::operations::{OperationChart, operations};
-use super::shown::shown;
 use super::steps::{Figures, Interval, Number, Steps, within};
 use crate::document::{Chart, Charts, Group};
 use crate::words;
@@ -310,4 +310,30 @@ fn schedule(analysis: &Analysis, shown_blocks: u32) -> Value {
         block.push(*arm);
     }
     json!({ "blocks": blocks, "unused": unused })
+}
+
+/// Arms up to which all are drawn.
+const MAX_ARMS: usize = 12;
+
+/// Indices of all arms; of very many the baseline, those that lie outside of the others, and then
+/// those that differ most, in their order.
+fn shown(analysis: &Analysis) -> Vec<usize> {
+    let arms = &analysis.arms;
+    if arms.len() <= MAX_ARMS {
+        return (0..arms.len()).collect();
+    }
+    let slow = analysis.outliers.iter().flat_map(|found| &found.slow).map(|slow| &*slow.arm);
+    let mut by_size: Vec<_> = primary_of_each(analysis)
+        .into_iter()
+        .filter_map(|c| Some((c.subject.arm()?, c.tax?)))
+        .collect();
+    by_size.sort_by(|(_, a), (_, b)| b.abs().total_cmp(&a.abs()));
+    let rest = by_size.into_iter().map(|(arm, _)| arm).chain(arms.iter().map(|arm| &*arm.name));
+    let mut shown: Vec<usize> = Vec::new();
+    for name in [&*analysis.baseline].into_iter().chain(slow).chain(rest) {
+        let arm = arms.iter().position(|arm| arm.name == name);
+        shown.extend(arm.filter(|arm| shown.len() < MAX_ARMS && !shown.contains(arm)));
+    }
+    shown.sort_unstable();
+    shown
 }

@@ -16,7 +16,7 @@ use iotax_wording::verdict::comparison::{effect, primary_of_each, row_name, subj
 use iotax_wording::{name, trial, units};
 
 use crate::document::{Cell, Group, Head, Row};
-use crate::{doubts, tables, words};
+use crate::{tables, words};
 
 /// Tells them apart in the data of a page: each by its place among all of them.
 pub(crate) fn number<'a>(groups: impl IntoIterator<Item = &'a mut Group>) {
@@ -126,7 +126,7 @@ pub(crate) fn over_phases<'a>(phases: impl Iterator<Item = &'a Analysis>) -> Vec
 fn of_phase(analysis: &Analysis, comparison: &Comparison, scale: Scale) -> Row {
     let [tax, verdict, blocks, _] = figures(comparison);
     let name = words::printable(&analysis.workload);
-    let verdict = doubts::marked(verdict, analysis, &comparison.subject);
+    let verdict = tables::marked(verdict, analysis, &comparison.subject);
     Row {
         spoken: format!("{name}: {}, {}", tax.text, verdict.text),
         name,

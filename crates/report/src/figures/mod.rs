@@ -5,7 +5,6 @@ mod forest;
 mod machine;
 mod nodes;
 mod operations;
-mod shown;
 mod steps;
 mod tiles;
 

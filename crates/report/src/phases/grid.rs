@@ -11,7 +11,7 @@ use iotax_wording::{name, note};
 
 use crate::document::{Cell, Head, Item, LegendEntry, Section, Table, Topic};
 use crate::experiment::Part;
-use crate::{doubts, words};
+use crate::{tables, words};
 
 /// Arms up to which cells are in words, and heads are names.
 const MAX_IN_WORDS: usize = 3;
@@ -78,7 +78,7 @@ fn of(analysis: &Analysis) -> Vec<&Comparison> {
 /// `23 % slower`, or `23%`.
 fn shown(comparison: &Comparison, analysis: &Analysis, in_words: bool) -> Cell {
     let tone = words::verdict_tone(comparison.verdict);
-    let is_doubtful = doubts::is_doubtful(analysis, &comparison.subject);
+    let is_doubtful = tables::is_doubtful(analysis, &comparison.subject);
     let word = name::verdict(comparison.verdict).to_owned();
     let is_signed = matches!(comparison.verdict, Verdict::Slower | Verdict::Faster);
     let size = comparison.effect().and_then(Effect::without_interval);

@@ -3,9 +3,7 @@
 mod common;
 mod grid;
 mod json;
-mod levels;
 mod saved;
-mod warned;
 
 pub use self::json::{phases_json_compare, phases_json_run};
 use iotax_analyze::ArmSummary;
@@ -17,12 +15,13 @@ use iotax_wording::verdict::results;
 use iotax_wording::{chart, format, note, rule};
 
 use self::common::Common;
+use crate::changes::{self, Changes};
 use crate::document::{
     Cell, Chapter, Document, Drawing, Group, Head, Item, Lead, Place, Section, Table, Topic,
 };
 use crate::experiment::{Part, beside, experiment};
 use crate::json::kind;
-use crate::{doubts, facts, figures, nfs, paths, tables, words};
+use crate::{facts, figures, nfs, paths, tables, words};
 
 /// What was asked is answered first, of whatever phase.
 fn ruled(parts: &[Part]) -> Vec<String> {
@@ -66,7 +65,7 @@ pub fn experiments(name: &str, parts: &[Part]) -> Document {
     });
     let chapters = chapters.collect();
     let mut document = Document::of(lead);
-    document.extend_on(Topic::Answer, warned::severe(&own));
+    document.extend_on(Topic::Answer, common::severe(&own));
     let mut forest = figures::over_phases(parts.iter().map(|(_, analysis)| analysis));
     figures::number(&mut forest);
     document.charts = (!forest.is_empty()).then(|| figures::of_forest(&forest));
@@ -83,7 +82,7 @@ pub fn experiments(name: &str, parts: &[Part]) -> Document {
         None => table.on(Topic::Answer),
     });
     if !is_of_results {
-        document.extend_on(Topic::Answer, levels::sections(parts));
+        document.extend_on(Topic::Answer, levels(parts));
     }
     document.extend(grid);
     document.add_table("NFS mounts, as granted", nfs::granted(&parts[0].1), None);
@@ -91,7 +90,7 @@ pub fn experiments(name: &str, parts: &[Part]) -> Document {
     document.extend_on(Topic::Answer, drawn(forest));
     document.extend(common.sections());
     if !is_of_results {
-        document.extend_on(Topic::Doubt, warned::mild(parts));
+        document.extend_on(Topic::Doubt, common::mild(parts));
     }
     document.chapters = chapters;
     document
@@ -142,11 +141,19 @@ pub(crate) fn overview(parts: &[Part]) -> Table {
                     || Cell::new(""),
                     |c| Cell::toned(effect_and_verdict(c), words::verdict_tone(c.verdict)),
                 );
-                row.push(doubts::marked(found, analysis, &Subject::Arm(arm.name.clone())));
+                row.push(tables::marked(found, analysis, &Subject::Arm(arm.name.clone())));
             }
             table.rows.push(row);
         }
     }
     tables::add_what_lasts(&mut table, arms.map(ArmSummary::leading_sync));
     table.without_absent_figures()
+}
+
+/// Nothing if there is no matrix.
+fn levels(parts: &[Part]) -> Vec<Section> {
+    let is_of_results = parts.iter().any(|(experiment, _)| experiment.spec.is_of_results());
+    let name = if is_of_results { "job" } else { "phase" };
+    let changes = parts.iter().filter_map(|(_, part)| Changes::of(part));
+    changes::sections(Some(name), &changes.collect::<Vec<_>>())
 }

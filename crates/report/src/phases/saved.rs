@@ -30,7 +30,7 @@ pub(super) fn counts(parts: &[Part]) -> String {
 
 /// Jobs against baselines, and what each level of a matrix changed.
 pub(super) fn sections(parts: &[Part]) -> Vec<Section> {
-    pairs(parts).into_iter().chain(levels::sections(parts)).collect()
+    pairs(parts).into_iter().chain(levels(parts)).collect()
 }
 
 /// A row for each job, a column for each pair; with many pairs a row for each.

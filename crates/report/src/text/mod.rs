@@ -1,17 +1,13 @@
 //! Documents for a terminal.
 
-mod lines;
-mod paint;
 mod table;
-mod tree;
 
-use textwrap::{Options, WordSeparator, fill};
+use anstyle::AnsiColor;
+use textwrap::core::Word;
+use textwrap::{Options, WordSeparator, WordSplitter, fill, wrap};
 
-use self::lines::lines_of;
-pub use self::lines::parts_of_paths;
-use self::paint::Paint;
-use crate::document::{Document, Item, Lead, Medium, Point, Section};
-use crate::words::printable;
+use crate::document::{Document, Item, Lead, Medium, Node, Point, Section};
+use crate::words::{Tone, printable};
 use iotax_wording::doubt::Notice;
 
 /// How text is laid out.
@@ -108,7 +104,7 @@ impl Page {
                 sources.iter().map(line).collect()
             }
             Item::Warning(notice) => self.warning(notice),
-            Item::Tree(top) => tree::drawn(top, self.paint, self.width),
+            Item::Tree(top) => drawn(top, self.paint, self.width),
             Item::Preformatted(text) | Item::Folded(_, text) => {
                 let line = |line: &str| format!("{indent}{}\n", printable(line));
                 text.lines().map(line).collect()
@@ -194,6 +190,96 @@ impl Page {
     }
 }
 
+/// Lines of this width, cut between words: `I/O` is one, and no name is cut at a hyphen.
+fn lines_of(width: usize) -> Options<'static> {
+    Options::new(width)
+        .word_separator(WordSeparator::AsciiSpace)
+        .word_splitter(WordSplitter::NoHyphenation)
+}
+
+/// Words for [`WordSeparator::Custom`], and of long ones, which are paths or lists of choices, the
+/// parts: a line may end with a slash or `|`, but half of `I/O` is no word.
+pub fn parts_of_paths(line: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
+    const LONG: usize = 24;
+    let words = line.split_inclusive(' ');
+    let parts = words.flat_map(|word| {
+        let has_parts = word.len() > LONG;
+        word.split_inclusive(move |c| has_parts && ['/', '|'].contains(&c))
+    });
+    Box::new(parts.map(Word::from))
+}
+
+/// Paints, if asked to. Only the eight basic colours: the terminal's theme decides what they
+/// look like, and the words say the same without them.
+#[derive(Debug, Clone, Copy)]
+struct Paint {
+    colour: bool,
+}
+
+impl Paint {
+    pub(super) fn bold(self, text: &str) -> String {
+        self.with(anstyle::Style::new().bold(), text)
+    }
+
+    pub(super) fn dim(self, text: &str) -> String {
+        self.with(anstyle::Style::new().dimmed(), text)
+    }
+
+    pub(super) fn alarm(self, text: &str) -> String {
+        self.with(AnsiColor::Yellow.on_default().bold(), text)
+    }
+
+    pub(super) fn tone(self, tone: Tone, text: &str) -> String {
+        match tone {
+            Tone::Plain => text.to_owned(),
+            Tone::Worse => self.with(AnsiColor::Red.on_default(), text),
+            Tone::Better => self.with(AnsiColor::Green.on_default(), text),
+            Tone::Same => self.with(AnsiColor::Cyan.on_default(), text),
+            Tone::Open => self.with(AnsiColor::Yellow.on_default(), text),
+        }
+    }
+
+    fn with(self, style: anstyle::Style, text: &str) -> String {
+        if self.colour { format!("{style}{text}{style:#}") } else { text.to_owned() }
+    }
+}
+
+/// The top, and under it each node below the one it lies on, as lines.
+fn drawn(top: &Node, paint: Paint, width: usize) -> String {
+    let mut tree = Tree { paint, width, out: format!("{}\n", paint.bold(&printable(&top.name))) };
+    if !top.about.is_empty() {
+        tree.out.push_str(&format!("  {}\n", printable(&top.about)));
+    }
+    tree.add(&top.below, "");
+    tree.out
+}
+
+struct Tree {
+    paint: Paint,
+    width: usize,
+    out: String,
+}
+
+impl Tree {
+    fn add(&mut self, nodes: &[Node], indent: &str) {
+        for (at, node) in nodes.iter().enumerate() {
+            let is_last = at + 1 == nodes.len();
+            let (branch, rest) = if is_last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
+            let below = format!("{indent}{rest}");
+            let stem = if node.below.is_empty() { "   " } else { "│  " };
+            let name = self.paint.bold(&printable(&node.name));
+            self.out.push_str(&format!("{indent}{branch}{name}{}\n", node.remark));
+            let taken = below.chars().count() + stem.chars().count();
+            let options = lines_of(self.width.saturating_sub(taken).max(20));
+            let about = printable(&node.about);
+            for line in wrap(&about, options).iter().filter(|line| !line.is_empty()) {
+                self.out.push_str(&format!("{below}{stem}{}\n", self.paint.dim(line)));
+            }
+            self.add(&node.below, &below);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -215,5 +301,11 @@ mod tests {
                 time
         tcp-rr  nothing
         ");
+    }
+
+    #[test]
+    fn lines_end_between_words_only() {
+        assert_eq!(fill("and one I/O alone", lines_of(9)), "and one\nI/O alone");
+        assert_eq!(fill("aaaaaaaaaaaa", lines_of(9)), "aaaaaaaaa\naaa");
     }
 }

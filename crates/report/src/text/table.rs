@@ -6,8 +6,7 @@ use std::collections::HashSet;
 use textwrap::core::display_width;
 use textwrap::wrap;
 
-use super::lines::lines_of;
-use super::paint::Paint;
+use super::{Paint, lines_of};
 use crate::document::{Cell, Head, Table};
 
 /// Spaces between columns.

@@ -2,8 +2,8 @@
 
 use iotax_analyze::{
     Analysis, ArmDepths, Cap, Comparison, DepthLevel, DepthResponse, Doubt, DoubtKind,
-    EffectChange, Estimate, JobSummary, Judgment, Metric, Missing, NoAnswer, OpenQuestion, Regime,
-    RuleOpen, Stalls, TrialOutcome, Verdict,
+    EffectChange, Estimate, JobSummary, Judgment, Metric, Missing, NoAnswer, Noise, OpenQuestion,
+    Regime, RuleOpen, Stalls, TrialOutcome, Verdict,
 };
 use iotax_experiment::rule::{Condition, RuleOutcome};
 use iotax_experiment::{Rule, Subject};
@@ -167,8 +167,12 @@ pub(crate) fn warned() -> Analysis {
     let failed = Doubt::about(arm("cap"), DoubtKind::Failed { first }, 12);
     let kind = DoubtKind::WrongSign { metric: Metric::Throughput, tax: Some(-0.011) };
     let of = vec![arm("queue"), arm("same")];
-    let noise =
-        DoubtKind::Noise { of, spread: [0.02, 0.09], outlook: None, best_time_s: Some(20.0) };
+    let noise = DoubtKind::Noise(Noise {
+        of,
+        spread: [0.02, 0.09],
+        outlook: None,
+        best_time_s: Some(20.0),
+    });
     analysis.warnings = vec![
         Doubt { of_trials: Some(12), ..failed },
         Doubt::about(arm("same"), kind, 12),

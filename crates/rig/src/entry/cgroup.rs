@@ -30,9 +30,7 @@ pub(crate) fn undo(path: &Path, home: &Path, journal: &Path) -> Result<Undone, E
                 return Err(Error::unremovable(path, error, journal));
             }
             Err(_) if started.elapsed() < PATIENCE => sleep(Duration::from_millis(5)),
-            Err(_) => {
-                return Err(Error::Busy { path: path.to_owned(), journal: journal.to_owned() });
-            }
+            Err(_) => return Err(Error::busy(path, journal)),
         }
     }
 }

@@ -59,7 +59,7 @@ fn remove_unmarked(parent: &Held, path: &Path, journal: &Path) -> Result<Undone,
         Err(Errno::NOTEMPTY | Errno::EXIST) => "it does not bear the mark of the run that made it",
         Err(error) => return Err(Error::unremovable(path, error, journal)),
     };
-    Err(Error::NotOurs { path: path.to_owned(), why, journal: journal.to_owned() })
+    Err(Error::not_ours(path, why, journal))
 }
 
 /// The directory in `parent` that has a file of the marker's name: the one called `name`, or any

@@ -33,10 +33,6 @@ pub(crate) fn remove(
     match statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
         Err(Errno::NOENT) => Ok(Undone::Absent),
         Err(error) => Err(failed(error)),
-        Ok(_) => Err(Error::NotOurs {
-            path: path.to_owned(),
-            why: "it is not the file that iotax made",
-            journal: journal.to_owned(),
-        }),
+        Ok(_) => Err(Error::not_ours(path, "it is not the file that iotax made", journal)),
     }
 }

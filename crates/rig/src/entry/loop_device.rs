@@ -79,7 +79,7 @@ fn detach_while(journal: &Path, next: impl Fn() -> Option<PathBuf>) -> Result<Un
                 Err(error) => {
                     Error::unremovable(&node, io::Error::other(error.to_string()), journal)
                 }
-                Ok(_) => Error::Busy { path: node, journal: journal.to_owned() },
+                Ok(_) => Error::busy(&node, journal),
             });
         }
         if next().as_ref() == Some(&node) {

@@ -19,11 +19,7 @@ pub(crate) fn remove(path: &Path, journal: &Path) -> Result<Undone, Error> {
         Err(Errno::NOENT) => Ok(Undone::Absent),
         Err(error) => Err(Error::unremovable(path, error, journal)),
         Ok(found) if FileType::from_raw_mode(found.st_mode) != FileType::Socket => {
-            Err(Error::NotOurs {
-                path: path.to_owned(),
-                why: "it is no socket",
-                journal: journal.to_owned(),
-            })
+            Err(Error::not_ours(path, "it is no socket", journal))
         }
         Ok(_) => {
             let removed = unlinkat(&parent, name, AtFlags::empty());

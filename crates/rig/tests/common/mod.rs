@@ -42,19 +42,7 @@ pub(crate) fn spec(arms: &[(&str, Target)]) -> Spec {
         },
         seed: 1,
         ..Draft::new(
-            vec![Workload {
-                name: "test".into(),
-                about: String::new(),
-                ramp_ns: 0,
-                time_ns: 1_000_000_000,
-                jobs: vec![job()],
-                index: None,
-                requires: None,
-                origin: None,
-                notes: Vec::new(),
-                yields: None,
-                primary: "job".into(),
-            }],
+            vec![Workload { time_ns: 1_000_000_000, ..Workload::new("test", vec![job()]) }],
             arms.collect(),
             Design::Compare,
         )

@@ -55,17 +55,15 @@ pub enum Error {
 
     /// An existing file is smaller than the device that it should hold.
     #[error(
-        "`file`: {} has {file_bytes} bytes, fewer than size={}; an existing file is never grown: \
-         choose a smaller size or another path",
-        path.display(),
+        "`file`: {path} has {file_bytes} bytes, fewer than size={}; an existing file is never \
+         grown: choose a smaller size or another path",
         format_bytes(*size_bytes)
     )]
     FileTooSmall { path: PathBuf, file_bytes: u64, size_bytes: u64 },
 
     /// The path leads to something that is not a regular file.
     #[error(
-        "`file`: {} is {}: name a file",
-        path.display(),
+        "`file`: {path} is {}: name a file",
         if *device {
             "a block device, which a stack would overwrite"
         } else {
@@ -75,7 +73,7 @@ pub enum Error {
     NotAFile { path: PathBuf, device: bool },
 
     /// The file system refused.
-    #[error("`file`: cannot {action} {}: {source}{}", path.display(), advice(source))]
+    #[error("`file`: cannot {action} {path}: {source}{}", advice(source))]
     File { path: PathBuf, action: &'static str, source: std::io::Error },
 
     /// Throttles of one group disagree.
@@ -94,7 +92,7 @@ pub enum Error {
     NoFuse { source: std::io::Error },
 
     /// The disk could not be mounted.
-    #[error("cannot mount the disk at {}: {source}{}", path.display(), mount_advice(source))]
+    #[error("cannot mount the disk at {path}: {source}{}", mount_advice(source))]
     Mount { path: PathBuf, source: std::io::Error },
 
     /// A session without a slot, or with too many.

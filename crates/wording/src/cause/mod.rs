@@ -46,6 +46,11 @@ pub use self::observation::{SeenText, observation, seen};
 pub use self::suspect::{alike, leading, reason, suspect, whole_reason};
 use crate::slow_mode;
 
+/// Findings of which only the name is shown.
+pub const TO_BE_TESTED: &str =
+    "To be tested: what could hurt here, and a command that shows whether it does";
+pub const ALL_IN_FULL: &str = "the same command with --all";
+pub const EXPLAIN_ONE: &str = "Explain one:  iotax doctor --explain NAME";
 pub const NO_KNOWN_CAUSE: &str = "The measurement points to no known cause.";
 
 /// What share of the time a cause explains.

@@ -1,6 +1,6 @@
 use iotax_catalog::Direction;
 use iotax_diagnose::{Counted, Field, Names, Observation, QdiscSeen, Source, Value};
-use iotax_quantity::{bit_rate, bytes, grouped, percent, set_time, time, whole};
+use iotax_quantity::{bit_rate, bytes, gib, grouped, percent, set_time, time, whole};
 use serde::Serialize;
 
 use super::limit::{disk_limits, figure, lowered, name, of_direction, rates};
@@ -96,7 +96,7 @@ fn value(value: &Value) -> String {
     match value {
         Value::Raw(text) => text.clone(),
         Value::Bytes(count) => bytes(*count as f64),
-        Value::WholeGib(count) => format!("{count} GiB"),
+        Value::WholeGib(count) => gib(*count as f64),
         Value::TimeNs(ns) => time(*ns as f64),
         Value::Percent(share) => percent(share / 100.0),
         Value::Count(count) => grouped(*count),

@@ -1,6 +1,6 @@
 //! What to do about a doubt.
 
-use iotax_analyze::{Better, CacheWay, ColdCache, Doubt, DoubtKind, Metric};
+use iotax_analyze::{Better, CacheWay, ColdCache, Doubt, DoubtKind, Metric, Noise};
 use iotax_quantity::{set_time, whole};
 use iotax_record::ExperimentHead;
 
@@ -136,7 +136,7 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
             "CPU-bound: the rate, and a tax, are CPU time and not the storage's. Fewer threads, \
              larger blocks or more CPUs show the storage."
         }
-        DoubtKind::OneCore { .. } => {
+        DoubtKind::OneCore(_) => {
             "The rate is that of one core and not the wire's. More flows (--set threads=N) use \
              more of them; interrupts of one flow stay on one core."
         }
@@ -196,7 +196,7 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
              measurement itself. --precondition writes the span first, and then the workload until \
              it is steady."
         }
-        DoubtKind::OrderMatters { .. } => {
+        DoubtKind::OrderMatters(_) => {
             "Something belongs to the order of trials, not to an arm: a cache that the first trial \
              fills for the next, credits that one uses up, writes of the last trial that still go \
              on. Begin each trial with a longer ramp (--ramp), or spend the credits first \
@@ -234,14 +234,14 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
             "The depth has no effect here. A stack without a work queue serves one I/O at a time: \
              put queue(workers=N) on it, or use more threads."
         }
-        DoubtKind::Noise { best_time_s: Some(best), .. } => {
+        DoubtKind::Noise(Noise { best_time_s: Some(best), .. }) => {
             return format!(
                 "The noise is mostly within trials: longer ones (--time {}s) narrow the \
                  interval for less time than more blocks do.",
                 whole(*best)
             );
         }
-        DoubtKind::Noise { best_time_s: None, .. } => {
+        DoubtKind::Noise(Noise { best_time_s: None, .. }) => {
             "Give it more blocks (--max-blocks), or a quieter machine; an effect much larger than \
              this noise would have shown."
         }

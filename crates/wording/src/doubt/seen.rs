@@ -2,7 +2,7 @@
 
 use iotax_analyze::{
     Against, CacheWay, ColdCache, Doubt, DoubtKind, Effect, EffectChange, Estimate, GrantedOption,
-    GrantedOtherwise, InFlight, Metric, Outlook, PlaceEffect,
+    GrantedOtherwise, InFlight, Metric, Noise, OneCore, OrderMatters, Outlook, PlaceEffect,
 };
 use iotax_experiment::{Design, Subject};
 use iotax_quantity::{
@@ -161,7 +161,7 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
         DoubtKind::CpusBusy { busy, cpus } => {
             format!("{} busy {} of the time", all_cpus(*cpus), percent(*busy))
         }
-        DoubtKind::OneCore { end, one, share, interrupts, left } => {
+        DoubtKind::OneCore(OneCore { end, one, share, interrupts, left }) => {
             let place = match end {
                 Some(PathEnd::Near) => " at the near end",
                 Some(PathEnd::Far) => " at the far end",
@@ -236,7 +236,7 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
                 count(*over, step)
             )
         }
-        DoubtKind::OrderMatters { metric, place, base } => {
+        DoubtKind::OrderMatters(OrderMatters { metric, place, base }) => {
             order(&subject(), *metric, place, base.as_ref())
         }
         DoubtKind::Dependence { metric, autocorrelation, bound } => format!(
@@ -266,7 +266,7 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
             count(*asked, "I/O"),
             two_digits(*kept)
         ),
-        DoubtKind::Noise { of, spread, outlook, .. } => format!(
+        DoubtKind::Noise(Noise { of, spread, outlook, .. }) => format!(
             "the {} of {} varied by {} from block to block over {trials} blocks{}",
             if of.len() == 1 { "difference" } else { "differences" },
             name::subjects(of),

@@ -1,9 +1,9 @@
 //! What a sentence says of one arm, or level, against another.
 
-use iotax_quantity::count;
 use std::collections::BTreeSet;
 
 use iotax_analyze::{Analysis, Comparison, Missing, Verdict};
+use iotax_quantity::count;
 
 use super::comparison::{self, size, subject};
 use super::{caps, stalls};

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 
 use iotax_catalog::Caching;
 use iotax_experiment::Layer;
-use iotax_experiment::layers::{CloudDisk, CloudDisks, CloudOptions, MadeDisks, Part};
+use iotax_experiment::layers::{CloudDisk, CloudDisks, CloudOptions, CloudPart, MadeDisks};
 use iotax_experiment::units::{parse_bytes, parse_duration, parse_share};
 use iotax_rig::Disk;
 use iotax_wording::catalog;
 use serde_json::{Value, json};
 
-use super::parse::parse_one;
+use super::parse_one;
 use crate::args::CloudArgs;
 use crate::cloud_disks::Told;
 use crate::exit::{Result, usage};
@@ -98,7 +98,7 @@ impl Composed {
     }
 }
 
-fn part(part: &Part) -> Value {
+fn part(part: &CloudPart) -> Value {
     let layer = Layer::from(&part.layer).to_string();
     json!({ "layer": layer, "what": part.what, "sources": part.sources })
 }

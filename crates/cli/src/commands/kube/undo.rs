@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::args::{ClusterArgs, Listing};
 use crate::exit::{Exit, Result, failed};
 use crate::in_cluster::connect;
-use crate::output::{say, say_json};
+use crate::output::list;
 
 /// `iotax undo --cluster`
 pub(crate) fn undo(args: &ClusterArgs, format: Listing) -> Result<Exit> {
@@ -19,19 +19,16 @@ pub(crate) fn undo(args: &ClusterArgs, format: Listing) -> Result<Exit> {
         );
         thread::sleep(time);
     })?;
-    match format {
-        Listing::Text => say(&text(&undone, cluster.namespace()))?,
-        Listing::Json => say_json(&json!({
+    let value = || {
+        json!({
             "namespace": cluster.namespace(),
             "removed": undone.removed,
             "running": undone.live,
             "problems": undone.problems,
-        }))?,
-    }
-    if !undone.problems.is_empty() {
-        return Err(failed(undone.problems.join("\n")));
-    }
-    Ok(Exit::Done)
+        })
+    };
+    let done = list(format, || text(&undone, cluster.namespace()), value)?;
+    if undone.problems.is_empty() { Ok(done) } else { Err(failed(undone.problems.join("\n"))) }
 }
 
 fn text(undone: &Undone, namespace: &str) -> String {

@@ -184,7 +184,7 @@ fn clients_together_have_the_sum_of_their_depths_in_flight() {
 fn an_interim_snapshot_is_warned_of() {
     let warned = |options: &str, read: &str| {
         let members = format!("\"job options\" : {{{options}}}, \"read\" : {{{read}}}");
-        super::read_fio(&with(&members)).unwrap().warnings.join("\n")
+        read_fio(&with(&members)).unwrap().warnings.join("\n")
     };
     let ran = "\"total_ios\" : 10, \"io_bytes\" : 40960, \"runtime\" : 1900";
     insta::assert_snapshot!(warned("\"runtime\" : \"60\", \"size\" : \"1g\"", ran), @"job a ran for 1.9 s of 60 s (runtime): this is an interim snapshot of --status-interval, or fio ended early; of a run that is over, the last result counts");

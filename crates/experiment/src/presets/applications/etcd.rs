@@ -1,7 +1,7 @@
 //! etcd's log: each entry is on the disk before it counts.
 
 use super::super::scales::{KIB, MIB, MILLISECOND_NS, SECOND_NS};
-use super::application::{Application, application};
+use super::{Application, application};
 use crate::workload::{BlockSizes, Job, Pattern, Think, Workload};
 
 const FIO_LINE: &str = "https://www.ibm.com/cloud/blog/using-fio-to-tell-whether-your-storage-is-fast-enough-for-etcd \

@@ -1,7 +1,7 @@
 //! A Kafka broker: appends, readers at the tail, a reader that catches up.
 
 use super::super::scales::{GIB, KIB, MIB};
-use super::application::{Application, application};
+use super::{Application, application};
 use crate::workload::{BlockSizes, Files, Job, Pace, Pattern, Workload};
 
 pub(super) const KAFKA: Application = Application {

@@ -1,7 +1,7 @@
 //! Lucene: searches of mapped files beside a merge.
 
 use super::super::scales::{GIB, KIB};
-use super::application::{Application, application};
+use super::{Application, application};
 use crate::engine::Engine;
 use crate::workload::{BlockSizes, Files, Job, Pace, Pattern, Workload};
 

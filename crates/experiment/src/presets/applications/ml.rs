@@ -1,7 +1,7 @@
 //! Training of a model that reads its samples from files, as the benchmark of `MLPerf` has it.
 
 use super::super::scales::{GIB, MIB};
-use super::application::{Application, application};
+use super::{Application, application};
 use crate::workload::{BlockSizes, Files, Job, Pattern, RunLength, Workload};
 
 pub(super) const LOAD: Application =

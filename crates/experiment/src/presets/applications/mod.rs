@@ -1,7 +1,6 @@
 //! What well-known programs do to a disk. Each has a source that gives its numbers, and is checked
 //! against the system calls of the program where that can be run: `docs/applications.md`.
 
-mod application;
 mod etcd;
 mod kafka;
 mod lucene;
@@ -11,7 +10,10 @@ mod nats;
 mod postgres;
 mod rocksdb;
 
-use application::Application;
+use super::scales::SECOND_NS;
+use crate::rule::Rule;
+use crate::spec::Yields;
+use crate::workload::{Job, Requirement, Workload};
 
 /// All of them, in the order of `iotax workloads`.
 pub(super) const ALL: &[Application] = &[
@@ -26,11 +28,38 @@ pub(super) const ALL: &[Application] = &[
     ml::LOAD,
 ];
 
+/// A workload that stands for a program.
+pub(crate) struct Application {
+    pub(crate) name: &'static str,
+    pub(crate) build: fn() -> Workload,
+    /// Where its numbers are from: addresses, with what is said there.
+    pub(crate) sources: &'static [&'static str],
+}
+
+/// The first of `jobs` decides.
+fn application(
+    name: &str,
+    about: &str,
+    jobs: Vec<Job>,
+    requires: Option<(&str, &str)>,
+) -> Workload {
+    Workload {
+        about: about.into(),
+        ramp_ns: SECOND_NS,
+        time_ns: 10 * SECOND_NS,
+        requires: requires.map(|(rule, source)| Requirement {
+            rule: Rule::parse(rule).expect("a preset's rule can be read"),
+            source: source.into(),
+        }),
+        yields: Some(Yields::Spans),
+        ..Workload::new(name, jobs)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::rule::Condition;
-    use crate::workload::Workload;
 
     #[test]
     fn each_has_a_source_is_possible_and_says_whose_threshold_it_has() {

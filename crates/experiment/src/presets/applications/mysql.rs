@@ -1,7 +1,7 @@
 //! `MySQL`'s `InnoDB`: commits in the redo log, pages written twice.
 
 use super::super::scales::{GIB, KIB, MIB};
-use super::application::{Application, application};
+use super::{Application, application};
 use crate::engine::Engine;
 use crate::workload::{BlockSizes, Job, Pace, Pattern, Workload};
 

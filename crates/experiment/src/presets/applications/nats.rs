@@ -1,7 +1,7 @@
 //! NATS with streams that sync each message.
 
 use super::super::scales::MIB;
-use super::application::{Application, application};
+use super::{Application, application};
 use crate::workload::{BlockSizes, Job, Pattern, Workload};
 
 pub(super) const SYNC: Application = Application {

@@ -1,7 +1,7 @@
 //! `RocksDB`: point reads beside a compaction.
 
 use super::super::scales::{GIB, KIB, MIB};
-use super::application::{Application, application};
+use super::{Application, application};
 use crate::workload::{BlockSizes, Files, Job, Pace, Pattern, Workload};
 
 pub(super) const ROCKSDB: Application = Application {

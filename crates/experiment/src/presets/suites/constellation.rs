@@ -8,7 +8,7 @@
 //!
 //! All at depth 128. What it calls bandwidth is random 1 MiB, on one CPU.
 
-use super::suite::{Suite, direct, phase};
+use super::{Suite, direct, phase};
 use crate::presets::scales::{GIB, KIB, MIB};
 use crate::workload::{Job, Pattern, Workload};
 
@@ -29,7 +29,7 @@ fn phases() -> Vec<Workload> {
             cpus: vec![0],
             ..direct("io", Pattern::Random, read_percent, block, 128)
         };
-        phase(name, about, job, (10, 60))
+        phase(name, about, job, [10, 60])
     };
     vec![
         published("read_iops", "random reads of 4 KiB", 100, 4 * KIB),

@@ -4,13 +4,14 @@ mod constellation;
 mod network;
 mod nfs_kerberos;
 mod provider_baseline;
-mod suite;
 
 use iotax_layers::Error;
 
+use crate::engine::Engine;
 use crate::presets::driver_searcher;
-use crate::workload::Workload;
-use suite::Suite;
+use crate::presets::scales::SECOND_NS;
+use crate::spec::Yields;
+use crate::workload::{BlockSizes, Job, Pattern, Workload};
 
 /// The search engine's disk as a suite of one phase, so that it goes where suites go.
 const DRIVER_SEARCHER: Suite = Suite {
@@ -38,6 +39,38 @@ static SUITES: [Suite; 10] = [
 
 fn find(name: &str) -> Option<&'static Suite> {
     SUITES.iter().find(|suite| suite.name == name)
+}
+
+/// A suite built in.
+struct Suite {
+    pub name: &'static str,
+    pub about: &'static str,
+    pub source: &'static str,
+    pub phases: fn() -> Vec<Workload>,
+}
+
+/// A phase of one job: its name, `about`, ramp and time in seconds.
+fn phase(name: &str, about: &str, job: Job, times: [u64; 2]) -> Workload {
+    Workload {
+        about: about.into(),
+        ramp_ns: times[0] * SECOND_NS,
+        time_ns: times[1] * SECOND_NS,
+        yields: Some(Yields::Spans),
+        ..Workload::new(name, vec![job])
+    }
+}
+
+/// Past the page cache, as deep as asked. fio's `libaio` of the sources is `io_uring` here.
+fn direct(name: &str, pattern: Pattern, read_percent: u8, block: u32, depth: u32) -> Job {
+    Job {
+        engine: if depth == 1 { Engine::Psync } else { Engine::IoUring },
+        queue_depth: depth,
+        read_percent,
+        pattern,
+        block_sizes: BlockSizes::Fixed(block),
+        direct: true,
+        ..Job::new(name)
+    }
 }
 
 impl Workload {

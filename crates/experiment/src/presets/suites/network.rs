@@ -1,6 +1,6 @@
 //! What a network path is asked first: how long a round trip takes, and how much passes.
 
-use super::suite::Suite;
+use super::Suite;
 use crate::presets::network;
 use crate::presets::scales::SECOND_NS;
 use crate::workload::{BlockSizes, Pace, Workload};

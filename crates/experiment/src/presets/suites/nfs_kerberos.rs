@@ -7,7 +7,7 @@
 //! upper limit), and neither block sizes nor proportions: 4 KiB and 64 KiB are those of the same
 //! product's published limits; half reads and half writes, threads and depths are ours.
 
-use super::suite::{Suite, direct, phase};
+use super::{Suite, direct, phase};
 use crate::engine::Engine;
 use crate::load_factors::with_level;
 use crate::presets::git;
@@ -46,7 +46,7 @@ fn at(level: &Level) -> [Workload; 3] {
             size_bytes: GIB,
             ..direct("io", pattern, 50, block, level.depth)
         };
-        phase(kind, "past the page cache", io, (5, 30))
+        phase(kind, "past the page cache", io, [5, 30])
     };
     let mut metadata = git::checkout();
     for job in metadata.jobs.iter_mut().filter(|job| job.engine == Engine::Metadata) {

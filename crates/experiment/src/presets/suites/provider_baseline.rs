@@ -14,7 +14,7 @@
 //!
 //! Reads and writes of one kind share their files, so that a third less is laid out.
 
-use super::suite::{Suite, direct, phase};
+use super::{Suite, direct, phase};
 use crate::presets::scales::{GIB, KIB, MIB};
 use crate::workload::{Job, Pattern, Workload};
 
@@ -70,8 +70,8 @@ fn azure() -> Vec<Workload> {
         ..direct("azure-random", Pattern::Random, read_percent, 4 * KIB, 256)
     };
     vec![
-        phase("azure-write-iops", "Azure: maximum write IOPS", job(0), (5, 30)),
-        phase("azure-read-iops", "Azure: maximum read IOPS", job(100), (5, 30)),
+        phase("azure-write-iops", "Azure: maximum write IOPS", job(0), [5, 30]),
+        phase("azure-read-iops", "Azure: maximum read IOPS", job(100), [5, 30]),
     ]
 }
 
@@ -85,7 +85,7 @@ fn aws() -> Vec<Workload> {
         size_bytes: GIB,
         ..direct("aws-sequential", Pattern::Sequential, read_percent, MIB, 8)
     };
-    let time = (5, 180);
+    let time = [5, 180];
     vec![
         phase("aws-write-iops", "AWS: random writes of 16 KiB", random(0), time),
         phase("aws-read-iops", "AWS: random reads of 16 KiB", random(100), time),
@@ -104,7 +104,7 @@ fn gcp() -> Vec<Workload> {
         size_bytes: 10 * GIB,
         ..direct("gcp-random", Pattern::Random, read_percent, 4 * KIB, 256)
     };
-    let time = (2, 60);
+    let time = [2, 60];
     vec![
         phase("gcp-write-throughput", "GCP: sequential writes of 1 MiB", sequential(0), time),
         phase("gcp-write-iops", "GCP: random writes of 4 KiB", random(0), time),

@@ -6,7 +6,7 @@ use super::disk::{
     CloudDisk, CloudOptions, PAGE_BYTES, base, host_encryption, medium, own_encryption, refused,
 };
 use super::limits;
-use super::part::{Part, PartLayer, without_caching};
+use super::part::{CloudPart, PartLayer, without_caching};
 use crate::each::tier::Tier;
 use crate::error::Error;
 
@@ -47,7 +47,7 @@ fn cache(
     expected: &DiskExpectation,
     cached_disks: usize,
     notes: &mut Vec<String>,
-) -> Result<Option<Part>, Error> {
+) -> Result<Option<CloudPart>, Error> {
     if expected.caching == Caching::ReadWrite {
         let problem = "a cache that holds writes back is not modelled: use readonly or none";
         return Err(refused("disk", &expected.disk.name, problem));
@@ -72,5 +72,5 @@ fn cache(
         1 => format!("cache of {}", vm.name),
         _ => format!("cache of {}, divided evenly: an assumption", vm.name),
     };
-    Ok(Some(Part::documented(tier, what, &vm.source)))
+    Ok(Some(CloudPart::documented(tier, what, &vm.source)))
 }

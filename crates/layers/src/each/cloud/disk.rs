@@ -3,7 +3,7 @@
 use iotax_catalog::{Caching, Source, Vm};
 use serde::{Deserialize, Serialize};
 
-use super::part::{Part, PartLayer};
+use super::part::{CloudPart, PartLayer};
 use crate::each::aes::Aes;
 use crate::each::delay::Delay;
 use crate::each::file::File;
@@ -54,7 +54,7 @@ pub struct CloudDisk {
     /// What the host caches of it.
     pub caching: Caching,
     /// Its layers, and what each of them stands for, from bottom to top.
-    pub parts: Vec<Part>,
+    pub parts: Vec<CloudPart>,
     /// What is documented but not modelled, or not documented.
     pub notes: Vec<String>,
 }
@@ -75,17 +75,17 @@ pub(super) fn base(
     documented: Option<u64>,
     source: &Source,
     options: &CloudOptions,
-) -> Result<Part, Error> {
+) -> Result<CloudPart, Error> {
     let file = |size_bytes| PartLayer::File(File { path: None, size_bytes, thin: true });
     match (options.size_bytes, documented) {
         (Some(0), _) => Err(refused("size", name, "a disk of no size holds nothing")),
         (Some(bytes), _) if !bytes.is_multiple_of(PAGE_BYTES) => {
             Err(refused("size", name, "its size must be a multiple of 4k"))
         }
-        (Some(bytes), _) => Ok(Part::new(file(bytes), "of the size asked for")),
+        (Some(bytes), _) => Ok(CloudPart::new(file(bytes), "of the size asked for")),
         (None, Some(bytes)) => {
             let bytes = bytes - bytes % PAGE_BYTES;
-            Ok(Part::documented(file(bytes), "of the documented size", source))
+            Ok(CloudPart::documented(file(bytes), "of the documented size", source))
         }
         (None, None) => {
             Err(refused("size", name, "its name gives no size: say one, as in size=4G"))
@@ -94,17 +94,20 @@ pub(super) fn base(
 }
 
 /// What a read or write takes at least, below all limits.
-pub(super) fn medium(options: &CloudOptions, assumed_ns: u64) -> Option<Part> {
+pub(super) fn medium(options: &CloudOptions, assumed_ns: u64) -> Option<CloudPart> {
     let (latency_ns, what) = match options.latency_ns {
         Some(latency_ns) => (latency_ns, "latency, as asked for"),
         None => (assumed_ns, "latency: an assumption, not documented"),
     };
-    (latency_ns > 0).then(|| Part::new(PartLayer::Delay(Delay { latency_ns, jitter_ns: 0 }), what))
+    (latency_ns > 0)
+        .then(|| CloudPart::new(PartLayer::Delay(Delay { latency_ns, jitter_ns: 0 }), what))
 }
 
 /// The disk's own encryption, at the bottom.
-pub(super) fn own_encryption(options: &CloudOptions) -> Option<Part> {
-    options.hardware_encrypted.then(|| Part::new(aes(), "the disk's own encryption, as asked for"))
+pub(super) fn own_encryption(options: &CloudOptions) -> Option<CloudPart> {
+    options
+        .hardware_encrypted
+        .then(|| CloudPart::new(aes(), "the disk's own encryption, as asked for"))
 }
 
 /// The host's encryption, on top of all else.
@@ -112,10 +115,10 @@ pub(super) fn host_encryption(
     vm: Option<&Vm>,
     options: &CloudOptions,
     notes: &mut Vec<String>,
-) -> Option<Part> {
+) -> Option<CloudPart> {
     options.encryption_at_host.then(|| {
         notes.extend(vm.and_then(encryption_note));
-        Part::new(aes(), "encryption at host, as asked for")
+        CloudPart::new(aes(), "encryption at host, as asked for")
     })
 }
 

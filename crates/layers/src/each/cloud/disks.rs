@@ -47,9 +47,8 @@ impl CloudDisks {
     pub fn made(&self) -> Result<MadeDisks, Error> {
         self.made_or_refused().map_err(|error| match (error, self.vm()) {
             (Error::Cloud { parameter: "disk", problem, .. }, Ok(Some(vm))) => {
-                let range = |DiskRange { first, last }: &DiskRange| match first == last {
-                    true => first.clone(),
-                    false => format!("{first} to {last}"),
+                let range = |DiskRange { first, last }: &DiskRange| {
+                    if first == last { first.clone() } else { format!("{first} to {last}") }
                 };
                 let ranges: Vec<_> = attachable(&vm).iter().map(range).collect();
                 let takes = format!("{} takes {}", vm.name, ranges.join(", "));

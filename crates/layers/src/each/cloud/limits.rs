@@ -2,7 +2,7 @@
 
 use iotax_catalog::{Direction, DiskExpectation, Limit, Rate, Scope};
 
-use super::part::{Part, PartLayer, without_caching};
+use super::part::{CloudPart, PartLayer, without_caching};
 use crate::each::throttle::{Counts, Throttle};
 
 /// The throttles of a disk, its own first, those that others share above them.
@@ -10,7 +10,7 @@ pub(super) fn throttles(
     expected: &DiskExpectation,
     credits: f64,
     notes: &mut Vec<String>,
-) -> Vec<Part> {
+) -> Vec<CloudPart> {
     let name = &expected.disk.name;
     let is_shared = |limit: &&Limit| limit.scope != Scope::Disk || limit.of != *name;
     let (shared, own): (Vec<_>, Vec<_>) = expected.limits.iter().partition(is_shared);
@@ -22,7 +22,7 @@ pub(super) fn throttles(
 }
 
 /// Throttles of limits that are the VM's.
-pub(super) fn of_vm(limits: &[&Limit], notes: &mut Vec<String>) -> Vec<Part> {
+pub(super) fn of_vm(limits: &[&Limit], notes: &mut Vec<String>) -> Vec<CloudPart> {
     limits.iter().flat_map(|limit| of_limit(limit, Some(&group(limit)), 1.0, notes)).collect()
 }
 
@@ -60,7 +60,7 @@ fn of_limit(
     group: Option<&str>,
     credits: f64,
     notes: &mut Vec<String>,
-) -> Vec<Part> {
+) -> Vec<CloudPart> {
     let what = format!("{} limit of {}", limit.scope, without_caching(&limit.of));
     let mut model = |rate: &Option<Rate>, unit: &str| {
         let rate = rate.as_ref()?;
@@ -96,7 +96,7 @@ fn of_limit(
             group: group.map(|group| format!("{group}{suffix}")),
         };
         let sources = sources.into_iter().flatten().cloned().collect();
-        Part { layer: PartLayer::Throttle(throttle), what: what.clone(), sources }
+        CloudPart { layer: PartLayer::Throttle(throttle), what: what.clone(), sources }
     };
     pairs.into_iter().map(part).collect()
 }

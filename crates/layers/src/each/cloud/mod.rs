@@ -19,7 +19,7 @@
 //! A disk of the VM's own host is made in the same way, without a cache and with no limits but the
 //! VM's.
 //!
-//! What is not documented is left out and said, never invented: every [`Part`] tells what it rests
+//! What is not documented is left out and said, never invented: every [`CloudPart`] tells what it rests
 //! on.
 
 mod attached;
@@ -31,12 +31,12 @@ mod part;
 
 pub use disk::{CloudDisk, CloudOptions};
 pub use disks::{CloudDisks, MadeDisks};
-pub use part::{Part, PartLayer};
+pub use part::{CloudPart, PartLayer};
 
 use iotax_catalog::{Caching, Limit, Note};
 use serde::{Deserialize, Serialize};
 
-use crate::declaration::info::{Does, Form, LayerInfo, Submitter, World, parameter};
+use crate::declaration::info::{BASE, Form, LayerInfo, World, parameter};
 use crate::declaration::{Arguments, Declared, Value, Values};
 use crate::error::Error;
 use crate::units::Unit;
@@ -70,11 +70,7 @@ impl Declared for Cloud {
         about: "base: a cloud's disk on a VM size, with the documented limits of both",
         example: "cloud(vm=Standard_DS1_v2, disk=P10, size=2G)",
         world: World::InProcess,
-        takes: &[],
         gives: Some(Form::File),
-        does: Does::Holds,
-        submitter: Submitter::Caller,
-        needs: &[],
         parameters: &[
             parameter("vm", Unit::Name, None, "VM size; left out: the disk's own limits alone"),
             parameter(
@@ -121,9 +117,10 @@ impl Declared for Cloud {
                 "the disk encrypts what it stores",
             ),
         ],
+        ..BASE
     }];
 
-    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
         let caching = arguments.text("caching");
         let caching = CACHING.iter().find(|(word, _)| Some(*word) == caching.as_deref());
         let asked = CloudDisks {

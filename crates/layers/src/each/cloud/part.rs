@@ -11,7 +11,7 @@ use crate::each::tier::Tier;
 
 /// A layer and what it rests on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Part {
+pub struct CloudPart {
     #[serde(flatten)]
     pub layer: PartLayer,
     /// What it stands for.
@@ -32,7 +32,7 @@ pub enum PartLayer {
     Tier(Tier),
 }
 
-impl Part {
+impl CloudPart {
     pub(super) fn new(layer: PartLayer, what: impl Into<String>) -> Self {
         Self { layer, what: what.into(), sources: Vec::new() }
     }

@@ -17,7 +17,7 @@ fn composed(vm: &str, disks: &[&str], options: &CloudOptions) -> Vec<CloudDisk> 
 
 /// Stacks and notes, with what each layer stands for.
 fn told(disks: &[CloudDisk]) -> String {
-    let part = |part: &Part| {
+    let part = |part: &CloudPart| {
         let from = if part.sources.is_empty() { "" } else { ", documented" };
         format!("  {}: {}{from}\n", Layer::from(&part.layer), part.what)
     };

@@ -52,14 +52,12 @@ impl Made {
     pub(crate) fn of(thread: &Thread<'_>) -> Result<Self, Error> {
         let depth = u16::try_from(thread.depth()).ok().filter(|depth| *depth <= MAX_URING_DEPTH);
         let Some(depth) = depth else {
-            return Err(Error::unsuitable(
-                thread.job,
-                format!(
-                    "a queue depth of {} is more than io_uring takes with registered buffers; \
+            let what = format!(
+                "a queue depth of {} is more than io_uring takes with registered buffers; \
                      the most is {MAX_URING_DEPTH}",
-                    thread.depth()
-                ),
-            ));
+                thread.depth()
+            );
+            return Err(Error::unsuitable(thread.job, what));
         };
         let (files, buffers) = (thread.open()?, thread.buffers()?);
         let trim = Trim::of(thread, &files)?;

@@ -38,13 +38,11 @@ impl Vdisk {
     pub(crate) fn of(thread: &Thread<'_>, disk: &VirtualDisk) -> Result<Self, Error> {
         let job = thread.job;
         if job.write_through {
-            return Err(Error::unsuitable(
-                job,
-                format!(
-                    "{disk} has no writes that reach the medium before they count; leave out \
+            let what = format!(
+                "{disk} has no writes that reach the medium before they count; leave out \
                      `write-through`, or use `fsync-every = 1`"
-                ),
-            ));
+            );
+            return Err(Error::unsuitable(job, what));
         }
         if job.trims.is_some() {
             let what = format!(
@@ -54,14 +52,12 @@ impl Vdisk {
         }
         let smallest = job.granule_bytes();
         if !smallest.is_multiple_of(disk.block_bytes().into()) {
-            return Err(Error::unsuitable(
-                job,
-                format!(
-                    "blocks or offsets at multiples of {smallest} bytes do not fit the {} bytes that {disk} \
+            let what = format!(
+                "blocks or offsets at multiples of {smallest} bytes do not fit the {} bytes that {disk} \
                      reads and writes at a time",
-                    disk.block_bytes()
-                ),
-            ));
+                disk.block_bytes()
+            );
+            return Err(Error::unsuitable(job, what));
         }
         let block_bytes = job.max_block_bytes();
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(thread.seed ^ SEED_OF_DATA);

@@ -4,8 +4,8 @@
 use iotax_catalog::{Caching, Direction, Source};
 use iotax_experiment::documented::LimitBy;
 use iotax_experiment::layers::{
-    CgroupIo, Cloud, CloudDisk, CloudDisks, CloudOptions, Dev, Dir, Dmcrypt, File, FileSystem,
-    FileSystemKind, Gocryptfs, Nfs, Part, PartLayer, Throttle, Vdisk,
+    CgroupIo, Cloud, CloudDisk, CloudDisks, CloudOptions, CloudPart, Dev, Dir, Dmcrypt, File,
+    FileSystem, FileSystemKind, Gocryptfs, Nfs, PartLayer, Throttle, Vdisk,
 };
 use iotax_experiment::{
     Arm, BlockSizes, Bound, CloudChoice, Content, Depth, Design, DiskRole, Draft, Driver, Engine,
@@ -178,7 +178,7 @@ fn layers() -> Vec<Layer> {
 
 fn cloud() -> Cloud {
     let throttle = Throttle { group: some(), ..Throttle::default() };
-    let part = Part {
+    let part = CloudPart {
         layer: PartLayer::Throttle(throttle),
         what: t(),
         sources: vec![Source { text: t(), as_of: t() }],

@@ -22,12 +22,11 @@ pub(super) fn doctor(args: &KubeDoctorArgs) -> Result<Exit> {
         return Err(usage(unknown_subject(subject)));
     }
     let findings = cluster_findings(&seen, &subjects);
-    let pods =
-        if args.probe { probe(args, &mut seen, (&subjects, &namespace))? } else { Vec::new() };
+    let pods = if args.probe { probe(args, &mut seen, &subjects, &namespace)? } else { Vec::new() };
     say(&match args.format {
         Listing::Text => {
             let detail = if args.all { DoctorDetail::Whole } else { DoctorDetail::Folded };
-            let document = report::cluster_doctor(&seen, &findings, (&subjects, &pods), detail);
+            let document = report::cluster_doctor(&seen, &findings, &subjects, &pods, detail);
             report::text(&document, style(args.color))
         }
         Listing::Json => report::cluster_doctor_json(&seen, &findings, &pods),
