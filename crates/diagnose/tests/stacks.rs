@@ -89,7 +89,7 @@ fn the_instance_binds_bytes_though_the_volume_binds_iops() {
     let why = |cause: &str| found.iter().find(|one| one.cause == cause).map(wording::why).unwrap();
     assert_eq!(
         why("ebs-instance-limit"),
-        "The instance limit of m7g.xlarge binds at 156 MB/s sustained (a burst reaches 786 MB/s for 52 min 4 s \
+        "The instance limit of m7g.xlarge binds at 156.3 MB/s sustained (a burst reaches 786.4 MB/s for 52 min 4 s \
          from full credits)."
     );
     assert_eq!(

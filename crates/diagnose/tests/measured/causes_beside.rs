@@ -69,7 +69,7 @@ fn what_the_evidence_says() {
     let suspects = scene(600, 7.5).suspects();
     insta::assert_snapshot!(texts(&suspects[0].evidence), @"
     vda was busy for 100 % of the time, and 95 % of the time of I/Os of reader passed there: 99 % of all bytes were those of download
-    12.0 requests were in its queue
+    12 requests were in its queue
     ");
 }
 
