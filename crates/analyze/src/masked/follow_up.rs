@@ -90,7 +90,9 @@ fn at_loads(spec: &Spec, rates: impl Iterator<Item = Option<Vec<(String, f64)>>>
         }
         // The first look needs so many blocks.
         if fit(&loads) < FIRST_LOOK as u64 {
-            loads.iter_mut().for_each(|(_, load)| shorten(load));
+            for (_, load) in &mut loads {
+                shorten(load);
+            }
         }
         let fewest = spec.stop.min_blocks.max(count(FIRST_LOOK));
         let fit = u32::try_from(fit(&loads)).unwrap_or(u32::MAX);
