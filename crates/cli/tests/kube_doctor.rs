@@ -35,7 +35,7 @@ fn provisioned_disks_are_known_to_the_catalogue() {
     assert!(provisioned.contains("premium-v2:size=100G,iops=4000,bw=500M"), "{provisioned}");
     let changed = told("azure-attributes", &[]);
     assert!(changed.contains("premium-v2:size=256G,iops=16000,bw=1000M"), "{changed}");
-    assert!(changed.contains("16000 IOPS, 1000 MB/s"), "{changed}");
+    assert!(changed.contains("16,000 IOPS, 1,000 MB/s"), "{changed}");
 }
 
 #[test]

@@ -157,7 +157,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_made() {
     ");
     assert_snapshot!(refused(&["small"]), @"
     2
-    error: small: too small to find caps in; use a target of 64.00 MiB at least
+    error: small: too small to find caps in; use a target of 64 MiB at least
     ");
     assert_snapshot!(refused(&["small", "--write"]), @"
     2

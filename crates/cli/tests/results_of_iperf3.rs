@@ -34,9 +34,9 @@ fn three_of_each_give_a_verdict_in_bandwidth() {
       other; n: results of the arm that has fewer; margin 5 %.
 
     Arms
-      arm            rate  CPU/MiB    RTT  retrans/GiB  spread  trials
-      plain   25.2 Gbit/s   400 µs  67 µs         4.42   7.6 %       3
-      window  16.8 Gbit/s   569 µs  32 µs         2.47   6.6 %       3
+      arm            rate  CPU/MiB      RTT  retrans/GiB  spread  trials
+      plain   25.2 Gbit/s   400 µs  67.0 µs         4.42   7.6 %       3
+      window  16.8 Gbit/s   569 µs  32.0 µs         2.47   6.6 %       3
 
     Warning, not interleaved: the runs were not interleaved in random order, as
       far as the results tell: whatever changed between them (neighbours, credits,

@@ -42,8 +42,8 @@ fn one_result_each_is_a_difference_without_an_interval() {
 
     Arms
       arm            rate  MiB/s     mean  trials
-      before  12.8 k IOPS   50.0  1.25 ms       1
-      after     9600 IOPS   37.5  1.67 ms       1
+      before  12,800 IOPS   50.0  1.25 ms       1
+      after    9,600 IOPS   37.5  1.67 ms       1
 
     Latency, all results of an arm together (descriptive)
       arm         p50      p90      p99    p99.9     I/Os
@@ -101,9 +101,9 @@ fn results_of_other_jobs_say_so() {
       Without an interval; n: results of the arm that has fewer.
 
     Arms
-      arm         rate  MiB/s     mean  CPU/IO  trials
-      before  400 IOPS   1.56   442 µs   85 µs       1
-      after   398 IOPS   3.11  1.45 ms  930 µs       1
+      arm         rate  MiB/s     mean   CPU/IO  trials
+      before  400 IOPS   1.56   442 µs  85.0 µs       1
+      after   398 IOPS   3.11  1.45 ms   930 µs       1
 
     Latency, all results of an arm together (descriptive)
       arm        p50      p90  I/Os
@@ -238,12 +238,12 @@ fn a_single_result_is_reported_without_a_directory() {
     assert_snapshot!(desk.run(&["report", "before.xml"]), @"
     diskspd: 1 result of DiskSpd 2.2.0
 
-      diskspd on before.xml: 12.8 k IOPS, 50 MiB/s, mean latency 1.25 ms.
+      diskspd on before.xml: 12,800 IOPS, 50.0 MiB/s, mean latency 1.25 ms.
       Nothing was run here: the figures are those of the files.
 
     Arms
       arm            rate  MiB/s     mean  trials
-      before  12.8 k IOPS   50.0  1.25 ms       1
+      before  12,800 IOPS   50.0  1.25 ms       1
 
     Latency, all results of an arm together (descriptive)
       arm         p50      p90      p99    p99.9     I/Os

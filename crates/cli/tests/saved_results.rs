@@ -147,11 +147,11 @@ fn every_job_has_its_verdict_and_the_gate_looks_at_all_of_them() {
       beside it, if there is one. Bandwidth where I/Os are of 64 KiB or more.
 
     Jobs
-      job    arm       rate  MiB/s
-      read   old  2002 IOPS   7.82
-      read   new  2002 IOPS   7.82
-      write  old  1002 IOPS   3.91
-      write  new   702 IOPS   2.74
+      job    arm        rate  MiB/s
+      read   old  2,002 IOPS   7.82
+      read   new  2,002 IOPS   7.82
+      write  old  1,002 IOPS   3.91
+      write  new    702 IOPS   2.74
       Means over the trials used; percentiles pooled over them: descriptive.
 
     Warning, not interleaved: the runs were not interleaved in random order, as
@@ -323,9 +323,9 @@ fn recorded_cells_make_a_matrix() {
       comparison of the jobs too.
 
     By factor
-      sec                nconnect=1               nconnect=4
-      sys                 1002 IOPS  1602 IOPS (60 % faster)
-      krb5   702 IOPS (30 % slower)  1122 IOPS (12 % faster)
+      sec                nconnect=1                nconnect=4
+      sys                1,002 IOPS  1,602 IOPS (60 % faster)
+      krb5   702 IOPS (30 % slower)  1,122 IOPS (12 % faster)
       krb5p  302 IOPS (3.3x slower)
       Throughput, and its difference from the first arm.
 
