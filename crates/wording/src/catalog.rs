@@ -139,8 +139,6 @@ pub fn none_found(title: &str) -> String {
 
 pub const NO_NETWORK_LIMITS: &str = "Network: no limits were found in the sources.";
 
-const MIB: f64 = 1_048_576.0;
-
 fn kib(count: u64) -> String {
     iotax_quantity::size(count * 1024)
 }
