@@ -24,6 +24,7 @@ pub(crate) const STEPS: &[Step] = &[
         sources::skips,
     ),
     Step::new("prose", "rooms that conclude return data, and wording says it", prose::prose),
+    Step::new("quantities", "figures get their digits and units in one crate", prose::quantities),
     Step::new("matching", "no room looks into sentences", prose::matching),
     Step::new("tuples", "what functions take has names", tuples::check),
     Step::new("fmt", "formatting", || cargo(&["fmt", "--all", "--check"])),
@@ -37,20 +38,23 @@ pub(crate) const STEPS: &[Step] = &[
         "a package and an image of the tests' program, installed and used",
         dist::check,
     ),
-    // What is built for it are other features of the program than those of all other tests.
+    // The whole workspace is named, so that libraries have the features of all other tests: otherwise
+    // most of them would be built again.
     Step::new("kubernetes", "the program with a client of Kubernetes, without a cluster", || {
-        let which = ["test", "--quiet", "--package", "iotax", "--features", "kubernetes"];
-        cargo(&[&which[..], &["--bin", "iotax", "--test", "kube"]].concat())
+        let which = ["test", "--quiet", "--workspace", "--features", "iotax/kubernetes"];
+        cargo(
+            &[&which[..], &["--bin", "iotax", "--test", "kube", "--test", "kube_doctor"]].concat(),
+        )
     }),
     Step::new("doctest", "examples in the documentation", || {
         cargo(&["test", "--workspace", "--doc", "--quiet"])
     }),
     Step::new("fuzz", "every fuzz target survives a short run", fuzz::check),
+    // All features, and the examples with their libraries, are what clippy has built already.
     Step::new("doc", "documentation builds without warnings", || {
-        with_env(
-            &["doc", "--workspace", "--no-deps", "--quiet"],
-            &[("RUSTDOCFLAGS", "-D warnings")],
-        )
+        let what = ["doc", "--workspace", "--all-features", "--no-deps", "--quiet"];
+        let targets = ["--lib", "--bins", "--examples"];
+        with_env(&[&what[..], &targets].concat(), &[("RUSTDOCFLAGS", "-D warnings")])
     }),
 ];
 

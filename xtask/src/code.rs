@@ -46,8 +46,12 @@ fn shipped(tokens: TokenStream, of_tests: &mut Vec<String>) -> Vec<TokenTree> {
             TokenTree::Punct(mark) if mark.as_char() == '#' => {
                 tokens.next_if(|next| is_mark(next, '!'));
                 let next = tokens.next_if(|next| is_group(next, Delimiter::Bracket));
-                if next.is_some_and(|attribute| is_cfg_test(&attribute)) {
-                    skip_item(&mut tokens, of_tests);
+                match next {
+                    Some(attribute) if is_cfg_test(&attribute) => {
+                        skip_item(&mut tokens, of_tests);
+                    }
+                    Some(attribute) => kept.extend(message(&attribute)),
+                    None => {}
                 }
             }
             TokenTree::Group(group) => {
@@ -58,6 +62,14 @@ fn shipped(tokens: TokenStream, of_tests: &mut Vec<String>) -> Vec<TokenTree> {
         }
     }
     kept
+}
+
+/// What `#[error(..)]` says, which is part of the program.
+fn message(attribute: &TokenTree) -> Option<TokenTree> {
+    let TokenTree::Group(group) = attribute else { return None };
+    let mut inner = group.stream().into_iter();
+    let is_error = matches!(inner.next(), Some(TokenTree::Ident(name)) if name == "error");
+    inner.next().filter(|_| is_error)
 }
 
 /// To the end of an item: its braces, or a semicolon.

@@ -11,6 +11,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result, bail};
 
 use crate::checkout::root;
+use crate::suite::side_by_side;
 
 /// Inputs per target in the short run of all.
 const SHORT_RUN: u64 = 20_000;
@@ -44,7 +45,7 @@ const COVERAGE: &str = "--cfg fuzzing -C passes=sancov-module \
 /// Builds all targets and runs each for a moment.
 pub(crate) fn check() -> Result<()> {
     build(&["--bins"])?;
-    targets()?.iter().try_for_each(|target| run(target, SHORT_RUN, Some(SHORT_SEED)))
+    side_by_side(targets()?, |target| run(&target, SHORT_RUN, Some(SHORT_SEED))).map(drop)
 }
 
 /// Runs one target for so many inputs; its corpus is kept in `fuzz/corpus`.

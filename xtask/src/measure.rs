@@ -1,5 +1,6 @@
 //! The steps of `cargo xtask measure`: all that judges this machine. None of it is in `check`, since
-//! a busy machine decides how it ends. Built as for users; run it with nothing else running.
+//! a busy machine decides how it ends. Speed is measured of what is handed out (`--profile dist`),
+//! verdicts and causes of a plain release build; run it with nothing else running.
 //!
 //! A step that prints a table in Markdown has it written to docs/benchmarks.md, between the markers
 //! of its name.
@@ -91,14 +92,14 @@ fn tests(package: &str) -> Result<()> {
 }
 
 fn example(package: &str, name: &str, args: &[&str]) -> Command {
-    let what = ["run", "--release", "--quiet", "--package", package, "--example", name, "--"];
-    cargo::command(&[&what[..], args].concat())
+    let what = ["run", "--profile", "dist", "--quiet", "--package", package, "--example", name];
+    cargo::command(&[&what[..], &["--"], args].concat())
 }
 
 /// One of docs/measure, with the program just built in front of others of its name.
 fn script(name: &str, args: &[&str]) -> Result<Command> {
-    cargo(&["build", "--release", "--package", "iotax"])?;
-    let mut path = OsString::from(target().join("release"));
+    cargo(&["build", "--profile", "dist", "--package", "iotax"])?;
+    let mut path = OsString::from(target().join("dist"));
     path.push(":");
     path.push(std::env::var_os("PATH").unwrap_or_default());
     let mut command = Command::new(root().join("docs/measure").join(name));

@@ -1,7 +1,7 @@
 //! All tests of the workspace: built once, several test programs at a time, each with its time.
 //!
 //! `cargo test` runs one test program after the other. Many of ours wait for I/O or for a window to
-//! end, so that two at a time take little more than half of the time. Each program's output is
+//! end, so that several at a time take little more than half of the time. Each program's output is
 //! shown in one piece when it has ended, and has the harness's own `test result:` line.
 
 use std::fmt;
@@ -65,7 +65,7 @@ pub(crate) fn run_tests(kind: Kind) -> Result<()> {
     let mut programs = build(kind)?;
     println!("built {} test programs in {} s", programs.len(), seconds(started.elapsed()));
     programs.sort_by_key(|program| (rank(&program.name), program.name.clone()));
-    let mut ended = run_all(programs)?;
+    let mut ended = side_by_side(programs, |program| run(&program))?;
     ended.sort_by_key(|program| std::cmp::Reverse(program.took));
     println!("the slowest, in seconds:");
     for program in ended.iter().take(SLOWEST) {
@@ -97,15 +97,22 @@ pub(crate) fn seconds(time: Duration) -> String {
 
 /// Those that take longest begin first, so that none of them runs alone at the end.
 fn rank(name: &str) -> usize {
-    const SLOW: [&str; 8] = [
+    const SLOW: [&str; 15] = [
         "cli vm_layers",
-        "cli attacker",
-        "cli kill",
-        "stats aa_simulation",
-        "run hidden_disks",
-        "cli vm_doctor",
-        "rig encryption",
+        "analyze analysis",
+        "analyze known_truth",
         "cli limits",
+        "cli kill",
+        "run hidden_disks",
+        "cli fitting",
+        "cli vm_doctor",
+        "cli attacker",
+        "rig encryption",
+        "cli depth_check",
+        "cli hung",
+        "run",
+        "load",
+        "cluster",
     ];
     SLOW.iter().position(|slow| *slow == name).unwrap_or(SLOW.len())
 }
@@ -157,14 +164,17 @@ fn program(message: &Value) -> Option<Program> {
     Some(Program { kind, name, executable: executable.into(), directory })
 }
 
-/// As many at a time as there are CPUs.
-fn run_all(programs: Vec<Program>) -> Result<Vec<Ended>> {
-    let at_once = std::thread::available_parallelism().map_or(1, usize::from);
-    let (waiting, ended) = (Mutex::new(programs.into_iter()), Mutex::new(Vec::new()));
+/// Runs all of these, one more at a time than there are CPUs: most wait for I/O, or for a window to end.
+pub(crate) fn side_by_side<T: Send, R: Send>(
+    all: Vec<T>,
+    run: impl Fn(T) -> Result<R> + Sync,
+) -> Result<Vec<R>> {
+    let at_once = std::thread::available_parallelism().map_or(1, usize::from) + 1;
+    let (waiting, ended) = (Mutex::new(all.into_iter()), Mutex::new(Vec::new()));
     let next = || waiting.lock().ok()?.next();
     let work = || -> Result<()> {
-        while let Some(program) = next() {
-            let one = run(&program)?;
+        while let Some(one) = next() {
+            let one = run(one)?;
             if let Ok(mut all) = ended.lock() {
                 all.push(one);
             }

@@ -11,8 +11,8 @@ use iotax_rig::Held;
 use rustix::fs::{Access, access};
 use serde_json::Value;
 
-use crate::args::Color;
-use crate::exit::{Context as _, Result, failed, usage};
+use crate::args::{Color, Listing};
+use crate::exit::{Context as _, Exit, Result, failed, usage};
 
 /// Columns of text at most, and at least: narrower columns would hold a word each.
 const WIDEST: usize = 80;
@@ -86,9 +86,17 @@ pub(crate) fn say(text: &str) -> Result<()> {
     }
 }
 
-/// Prints a value as JSON on stdout.
-pub(crate) fn say_json(value: &Value) -> Result<()> {
-    say(&report::json_text(value))
+/// Prints a listing on stdout, for people or as JSON.
+pub(crate) fn list(
+    format: Listing,
+    text: impl FnOnce() -> String,
+    json: impl FnOnce() -> Value,
+) -> Result<Exit> {
+    say(&match format {
+        Listing::Text => text(),
+        Listing::Json => report::json_text(&json()),
+    })?;
+    Ok(Exit::Done)
 }
 
 /// Adds `text` to `out`, wrapped at 80 columns, as one or more whole lines.

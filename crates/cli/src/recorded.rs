@@ -3,7 +3,7 @@
 use iotax_analyze::Phases;
 use iotax_caps::{CapNote, Caps};
 use iotax_experiment::Spec;
-use iotax_record::{ExperimentHead, Gap, Location, Reader, SearchHead, SideRecord};
+use iotax_record::{End, ExperimentHead, Gap, Location, Reader, SearchHead, SideRecord, Trial};
 use iotax_report::{Part, Redactor};
 
 use crate::exit::{Context as _, Result, failed};
@@ -38,7 +38,7 @@ pub(crate) fn parts(dir: &Location, reader: &Reader<ExperimentHead>) -> Result<V
     for trial in reader.lines()? {
         phases.add(&trial?);
     }
-    add_side_records(dir, &reader.head.spec, &mut phases, None)?;
+    add_side_records(dir, &reader.head.spec, &mut phases, &mut Retold(None))?;
     let mut parts = phases.finish(reader.end.as_ref());
     let gaps = gaps(dir, reader)?;
     for (_, analysis) in &mut parts {
@@ -70,8 +70,27 @@ pub(crate) fn tell(dir: &Location, gap: &Gap) -> String {
     said
 }
 
-/// Adds what was run beside the experiment in `dir`, `main`, to its phases, told by `redactor` if others
-/// will read it.
+/// How a record is retold: with pseudonyms if others will read it.
+pub(crate) struct Retold(pub Option<Redactor>);
+
+impl Retold {
+    pub(crate) fn experiment(&mut self, head: &ExperimentHead) -> ExperimentHead {
+        self.0.as_mut().map_or_else(|| head.clone(), |redactor| redactor.experiment(head))
+    }
+
+    pub(crate) fn trial(&mut self, trial: Trial) -> Trial {
+        match &mut self.0 {
+            Some(redactor) => redactor.trial(trial),
+            None => trial,
+        }
+    }
+
+    pub(crate) fn end(&mut self, end: Option<&End>) -> Option<End> {
+        end.map(|end| self.0.as_mut().map_or_else(|| end.clone(), |redactor| redactor.end(end)))
+    }
+}
+
+/// Adds what was run beside the experiment in `dir`, `main`, to its phases.
 ///
 /// # Errors
 /// If one of those records cannot be read.
@@ -79,32 +98,20 @@ pub(crate) fn add_side_records(
     dir: &Location,
     main: &Spec,
     phases: &mut Phases,
-    mut redactor: Option<&mut Redactor>,
+    retold: &mut Retold,
 ) -> Result<()> {
     for side in SideRecord::ALL {
         let Some(reader) = side.open(dir, main)? else { continue };
-        let experiment = match &mut redactor {
-            Some(redactor) => redactor.experiment(&reader.head),
-            None => reader.head.clone(),
-        };
-        let mut own = Phases::new(&experiment);
+        let mut own = Phases::new(&retold.experiment(&reader.head));
         for trial in reader.lines()? {
-            let trial = trial?;
-            match &mut redactor {
-                Some(redactor) => own.add(&redactor.trial(trial)),
-                None => own.add(&trial),
-            }
+            own.add(&retold.trial(trial?));
         }
         match side {
             SideRecord::Precondition => phases.preconditioned_by(&own),
             SideRecord::Drain => drop(phases.drained_by(&own)),
             SideRecord::DepthCheck => phases.checked_at_depths(&own),
             SideRecord::BelowCap => {
-                let end = match &mut redactor {
-                    Some(redactor) => reader.end.as_ref().map(|end| redactor.end(end)),
-                    None => reader.end.clone(),
-                };
-                phases.measured_below_caps(&own, end.as_ref());
+                phases.measured_below_caps(&own, retold.end(reader.end.as_ref()).as_ref());
             }
         }
     }

@@ -66,7 +66,8 @@ pub enum Error {
     NamespaceForbidden { verb: String, resource: String, message: String },
     /// A namespace that was just made cannot be used.
     #[error(
-        "namespace {namespace} has no service account after {seconds} s, so that no pod can be made"
+        "namespace {namespace} has no service account after {}, so that no pod can be made",
+        iotax_quantity::span(*seconds)
     )]
     NoServiceAccount { namespace: String, seconds: u64 },
     /// What was asked for breaks a rule of the cluster: quota, limits, Pod Security, a webhook.

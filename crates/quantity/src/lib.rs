@@ -5,23 +5,19 @@
 mod number;
 mod unit;
 
-pub use number::{fixed, grouped, interval, interval_decimals, percent, significant, times, whole};
+pub use number::{
+    exact, fixed, grouped, interval, interval_decimals, percent, rate_interval, set_percent,
+    significant, three_digits, times, two_digits, whole,
+};
 pub use unit::{
-    bandwidth, bit_rate, bytes, mb_per_s, mib_per_s, size, span, span_of_ns, time, time_unit,
+    bandwidth, bit_rate, bytes, gib, iops, iops_limit, mb_per_s, mib_per_s, mib_per_s_limit,
+    per_second, set_time, single_bytes, size, span, span_of_ns, time, time_unit,
 };
 
-/// A plain number with two significant digits or all before the point.
-pub fn two_digits(value: f64) -> String {
-    if value.abs() >= 9.95 || value.fract() == 0.0 {
-        format!("{value:.0}")
-    } else {
-        format!("{value:.1}")
-    }
-}
-
-/// `1 trial`, `3 trials`.
-pub fn count(n: u64, noun: &str) -> String {
-    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
+/// `1 trial`, `3 trials`, `1,200 trials`.
+pub fn count(n: impl Into<u64>, noun: &str) -> String {
+    let n = n.into();
+    format!("{} {noun}{}", grouped(n), if n == 1 { "" } else { "s" })
 }
 
 /// A noun with its article, by its first letter: `a block`, `an I/O`.
@@ -52,7 +48,7 @@ mod tests {
 
     #[test]
     fn counts_and_lists_are_english() {
-        assert_eq!(count(1, "trial"), "1 trial");
+        assert_eq!([1_u64, 1_200].map(|n| count(n, "trial")), ["1 trial", "1,200 trials"]);
         assert_eq!(list(&["a", "b", "c"]), "a, b and c");
         assert_eq!(["block", "I/O"].map(a), ["a block", "an I/O"]);
     }

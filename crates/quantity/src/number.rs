@@ -3,14 +3,36 @@
 /// Most decimals ever shown.
 const MAX_DECIMALS: usize = 3;
 
-/// A fixed number of decimals, with a true minus sign and no negative zero.
+/// A fixed number of decimals, thousands apart, with a true minus sign and no negative zero.
 pub fn fixed(value: f64, decimals: usize) -> String {
-    let text = format!("{value:.decimals$}");
-    match text.strip_prefix('-') {
-        Some(rest) if rest.chars().all(|c| matches!(c, '0' | '.')) => rest.to_owned(),
-        Some(rest) => format!("\u{2212}{rest}"),
-        None => text,
+    let text = format!("{:.decimals$}", value.abs());
+    let sign = if value < 0.0 && !is_zero(&text) { "\u{2212}" } else { "" };
+    let (ones, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
+    format!("{sign}{}{rest}", thousands(ones))
+}
+
+fn is_zero(figure: &str) -> bool {
+    figure.chars().all(|c| matches!(c, '0' | '.'))
+}
+
+fn thousands(digits: &str) -> String {
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
     }
+    out
+}
+
+/// A number that was set or is documented: its digits, and no empty ones: `16`, `1.5`, `0.25`.
+pub fn exact(value: f64) -> String {
+    without_empty_decimals(&fixed(value, MAX_DECIMALS)).to_owned()
+}
+
+pub(crate) fn without_empty_decimals(figure: &str) -> &str {
+    if figure.contains('.') { figure.trim_end_matches('0').trim_end_matches('.') } else { figure }
 }
 
 /// A fraction as percent: `0.012 %`, `7.2 %`, `23 %`, `99.9 %`. What is not all is never shown as
@@ -34,13 +56,50 @@ pub fn percent(fraction: f64) -> String {
     format!("{} %", fixed(percent, decimals))
 }
 
+/// Percents that were set or are counted: `70 %`, `99.99 %`.
+pub fn set_percent(percent: impl Into<f64>) -> String {
+    format!("{} %", exact(percent.into()))
+}
+
 /// A number with so many significant digits, or all before the point.
 pub fn significant(value: f64, digits: usize) -> String {
-    // 9.995 would print as 10.0: it counts as having two digits before the point.
-    let whole_digits = (1..digits)
-        .find(|n| value.abs() < 0.9995 * 10f64.powi(i32::try_from(*n).unwrap_or(i32::MAX)))
-        .unwrap_or(digits);
+    let power = |n: usize| 10f64.powi(i32::try_from(n).unwrap_or(i32::MAX));
+    // With three, 9.995 would print as 10.00: it counts as having two digits before the point.
+    let rounded_up = 1.0 - 0.5 / power(digits);
+    let whole_digits = (1..digits).find(|n| value.abs() < rounded_up * power(*n)).unwrap_or(digits);
     fixed(value, digits - whole_digits)
+}
+
+/// Two significant digits or all before the point, without decimals if it is whole: `1.5`, `64`.
+pub fn two_digits(value: f64) -> String {
+    if value.fract() == 0.0 { fixed(value, 0) } else { significant(value, 2) }
+}
+
+/// Three significant digits, up to 9,994 all before the point: `0.31`, `412`, `8,523`, `85,300`; 0 is
+/// what two decimals do not show.
+pub fn three_digits(value: f64) -> String {
+    match value.abs() {
+        x if x < 0.005 => "0".to_owned(),
+        x if x < 9_995.0 => significant(value, 3),
+        x => {
+            let step = 10f64.powf(x.log10().floor() - 2.0);
+            fixed((value / step).round() * step, 0)
+        }
+    }
+}
+
+/// A rate with its interval, in full: `85,300 IOPS [84,900, 85,700]`. Thousands and millions are
+/// rounded as [`interval`] does.
+pub fn rate_interval(value: f64, lo: f64, hi: f64, unit: &str) -> String {
+    let scale = match value {
+        x if x >= 999_500.0 => 1e6,
+        x if x >= 9_995.0 => 1e3,
+        _ => return interval(value, lo, hi, 1.0).replacen(' ', &format!(" {unit} "), 1),
+    };
+    let parts = 10f64.powf(interval_decimals(lo / scale, hi / scale) as f64);
+    let shown =
+        [value, lo, hi].map(|rate| fixed((rate / scale * parts).round() / parts * scale, 0));
+    format!("{} {unit} [{}, {}]", shown[0], shown[1], shown[2])
 }
 
 /// A value with its interval, divided by `scale`, without a unit: `3.1 [2.9, 3.3]`.
@@ -70,15 +129,7 @@ pub fn times(factor: f64) -> String {
 
 /// A count with thousands apart: `12,345`.
 pub fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
+    thousands(&n.to_string())
 }
 
 /// Decimals that an interval supports.
@@ -99,7 +150,7 @@ fn decimals_for(size: f64) -> usize {
 }
 
 fn rounds_to_zero(value: f64, decimals: usize) -> bool {
-    fixed(value, decimals).chars().all(|c| matches!(c, '0' | '.'))
+    is_zero(&fixed(value.abs(), decimals))
 }
 
 #[cfg(test)]
@@ -134,8 +185,30 @@ mod tests {
     }
 
     #[test]
-    fn counts_have_their_thousands_apart() {
+    fn percents_that_were_set_have_all_digits() {
+        assert_eq!([set_percent(70_u8), set_percent(99.99)], ["70 %", "99.99 %"]);
+    }
+
+    #[test]
+    fn thousands_are_apart() {
         assert_eq!([7, 1_000, 1_234_567].map(grouped), ["7", "1,000", "1,234,567"]);
+        assert_eq!([-1234.56, -0.04].map(|x| fixed(x, 1)), ["\u{2212}1,234.6", "0.0"]);
+    }
+
+    #[test]
+    fn numbers_have_three_digits_two_or_their_own() {
+        let shown = [0.004, 0.312, 9.5, 412.4, 9_994.0, 85_312.0, 2.5e6].map(three_digits);
+        assert_eq!(shown, ["0", "0.31", "9.50", "412", "9,994", "85,300", "2,500,000"]);
+        assert_eq!([1.5, 64.0, 63.4, 1_000.2].map(two_digits), ["1.5", "64", "63", "1,000"]);
+        assert_eq!([16.0, 1.5, 12_800.0, 0.25].map(exact), ["16", "1.5", "12,800", "0.25"]);
+    }
+
+    #[test]
+    fn a_rate_has_the_digits_its_interval_supports() {
+        let shown = |value, lo, hi| rate_interval(value, lo, hi, "IOPS");
+        assert_eq!(shown(412.0, 405.0, 419.0), "412 IOPS [405, 419]");
+        assert_eq!(shown(85_312.0, 84_901.0, 85_702.0), "85,300 IOPS [84,900, 85,700]");
+        assert_eq!(shown(4.634e6, 4.471e6, 4.801e6), "4,600,000 IOPS [4,500,000, 4,800,000]");
     }
 
     #[test]

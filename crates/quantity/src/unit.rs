@@ -1,6 +1,10 @@
 //! A quantity as text: one function for each, for text, HTML, Markdown, JUnit and errors alike.
 
-use crate::number::{fixed, grouped, significant, whole};
+use crate::number::{
+    exact, fixed, grouped, significant, three_digits, whole, without_empty_decimals,
+};
+
+const MIB: f64 = 1_048_576.0;
 
 /// The unit in which a time of this size is short, and its nanoseconds.
 pub fn time_unit(ns: f64) -> (&'static str, f64) {
@@ -12,13 +16,16 @@ pub fn time_unit(ns: f64) -> (&'static str, f64) {
     }
 }
 
-/// A time with three significant digits, without decimals if it is whole: `850 ns`, `31.2 µs`,
-/// `1.25 ms`, `2.10 s`, `20 s`.
+/// A time that was measured: `850 ns`, `31.2 µs`, `1.00 ms`, `20.0 s`.
 pub fn time(ns: f64) -> String {
     let (unit, scale) = time_unit(ns.abs());
-    let figure = ns / scale;
-    let digits = if figure.fract() == 0.0 { fixed(figure, 0) } else { significant(figure, 3) };
-    format!("{digits} {unit}")
+    if ns == 0.0 { format!("0 {unit}") } else { format!("{} {unit}", significant(ns / scale, 3)) }
+}
+
+/// A time that was set or is documented: `1.5 ms`, `20 s`.
+pub fn set_time(ns: u64) -> String {
+    let (unit, scale) = time_unit(ns as f64);
+    format!("{} {unit}", exact(ns as f64 / scale))
 }
 
 /// A span of wall time, in two units at most: `42 s`, `1 min 40 s`, `2 h`, `12 days`.
@@ -60,12 +67,43 @@ pub fn size(count: u64) -> String {
     bytes(count as f64)
 }
 
-/// A rate of bytes that was measured: `333 MiB/s`, `8,523 MiB/s`.
-pub fn mib_per_s(rate: f64) -> String {
-    format!("{} MiB/s", without_empty_decimals(&bandwidth(rate / 1_048_576.0)))
+/// A size that documents name in GiB, however large it is: `16,384 GiB`.
+pub fn gib(count: f64) -> String {
+    format!("{} GiB", exact(count))
 }
 
-/// A rate of bytes that is a limit, as documents print it: `333 MB/s`, 10^6 bytes.
+/// The size of a packet or of a sector, to the byte: `1,472 B`.
+pub fn single_bytes(count: u64) -> String {
+    format!("{} B", grouped(count))
+}
+
+/// A rate that was measured: `4.20 IOPS`, `8,523 requests/s`, `85,300 ops/s`.
+pub fn per_second(rate: f64, unit: &str) -> String {
+    format!("{} {unit}", three_digits(rate))
+}
+
+/// A rate of I/Os that was measured: `412 IOPS`, `85,300 IOPS`.
+pub fn iops(rate: f64) -> String {
+    per_second(rate, "IOPS")
+}
+
+/// The same of one that was set or is documented: `18,750 IOPS`.
+pub fn iops_limit(rate: f64) -> String {
+    let digits = if rate < 99.95 { exact(rate) } else { grouped(whole(rate)) };
+    format!("{digits} IOPS")
+}
+
+/// A rate of bytes that was measured: `14.0 MiB/s`, `333 MiB/s`, `8,523 MiB/s`.
+pub fn mib_per_s(rate: f64) -> String {
+    format!("{} MiB/s", bandwidth(rate / MIB))
+}
+
+/// A rate of bytes that is a limit, as its documents print it, of 2^20 bytes: `60 MiB/s`.
+pub fn mib_per_s_limit(rate: f64) -> String {
+    format!("{} MiB/s", without_empty_decimals(&bandwidth(rate / MIB)))
+}
+
+/// The same of 10^6 bytes: `333 MB/s`.
 pub fn mb_per_s(rate: f64) -> String {
     format!("{} MB/s", without_empty_decimals(&bandwidth(rate / 1e6)))
 }
@@ -73,7 +111,6 @@ pub fn mb_per_s(rate: f64) -> String {
 /// A rate of bytes in a unit that stands elsewhere: `0.047`, `14.0`, `333`, `8,523`.
 pub fn bandwidth(amount: f64) -> String {
     match amount {
-        x if x >= 999.5 => grouped(whole(x)),
         // Of slow ones two decimals would leave nothing.
         x if x > 0.0 && x < 0.0995 => fixed(x, 3),
         x => significant(x, 3),
@@ -90,10 +127,6 @@ pub fn bit_rate(per_second: f64) -> String {
     format!("{} {prefix}bit/s", significant(per_second / scale, 3))
 }
 
-fn without_empty_decimals(figure: &str) -> &str {
-    if figure.contains('.') { figure.trim_end_matches('0').trim_end_matches('.') } else { figure }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -101,7 +134,9 @@ mod tests {
     #[test]
     fn times_take_the_unit_that_keeps_them_short() {
         let shown = [0.0, 31.25, 999.6, 31_200.0, 1_250_000.0, 2.1e9, 2e10].map(time);
-        assert_eq!(shown, ["0 ns", "31.2 ns", "1.00 µs", "31.2 µs", "1.25 ms", "2.10 s", "20 s"]);
+        assert_eq!(shown, ["0 ns", "31.2 ns", "1.00 µs", "31.2 µs", "1.25 ms", "2.10 s", "20.0 s"]);
+        let shown = [0, 1_500_000, 20_000_000_000].map(set_time);
+        assert_eq!(shown, ["0 ns", "1.5 ms", "20 s"]);
     }
 
     #[test]
@@ -117,7 +152,7 @@ mod tests {
     #[test]
     fn sizes_are_in_binary_units() {
         let shown = [0.0, 1000.0, 4096.0, 1_023.9 * 1024.0, 80_424_249_753.0, 1.844_674_4e19];
-        assert_eq!(shown.map(bytes), ["0 B", "1000 B", "4 KiB", "1 MiB", "74.9 GiB", "16 EiB"]);
+        assert_eq!(shown.map(bytes), ["0 B", "1,000 B", "4 KiB", "1 MiB", "74.9 GiB", "16 EiB"]);
     }
 
     #[test]
@@ -125,8 +160,18 @@ mod tests {
         let shown = [0.0, 20_480.0, 49_152.0, 14_680_064.0, 349_175_808.0, 8.937e9];
         assert_eq!(
             shown.map(mib_per_s).map(|rate| rate.replace(" MiB/s", "")),
-            ["0", "0.02", "0.047", "14", "333", "8,523"]
+            ["0.00", "0.020", "0.047", "14.0", "333", "8,523"]
         );
-        assert_eq!([8.2e6, 96e6, 1.2e9].map(mb_per_s), ["8.2 MB/s", "96 MB/s", "1,200 MB/s"]);
+        assert_eq!(mib_per_s_limit(60.0 * MIB), "60 MiB/s");
+        let shown = [8.2e6, 96e6, 1.2e9].map(mb_per_s);
+        assert_eq!(shown, ["8.2 MB/s", "96 MB/s", "1,200 MB/s"]);
+    }
+
+    #[test]
+    fn rates_of_ios_are_in_full() {
+        let shown = [4.2, 412.4, 8_523.0, 85_312.0, 1_254_000.0].map(iops);
+        let expected = ["4.20", "412", "8,523", "85,300", "1,250,000"];
+        assert_eq!(shown, expected.map(|figure| format!("{figure} IOPS")));
+        assert_eq!([18_750.0, 0.5].map(iops_limit), ["18,750 IOPS", "0.5 IOPS"]);
     }
 }

@@ -2,6 +2,7 @@
 
 use iotax_analyze::Analysis;
 use iotax_experiment::Design;
+use iotax_quantity::{grouped, span, whole};
 use iotax_record::ExperimentHead;
 use iotax_wording::format::{ABSENT, or_absent};
 use iotax_wording::verdict::caps::response;
@@ -50,10 +51,10 @@ pub(crate) fn all(analysis: &Analysis, design: &Design) -> Vec<(String, Table)> 
 fn drained(analysis: &Analysis) -> Option<Table> {
     Table::of(&analysis.drained)
         .word("arm", |drain| &drain.arm)
-        .figure("loaded for", |drain| format!("{:.0} s", drain.seconds))
+        .figure("loaded for", |drain| span(whole(drain.seconds)))
         .figure("burst", |drain| or_absent(drain.burst_iops.map(format::iops)))
         .figure("then", |drain| or_absent(drain.rate_iops.map(format::iops)))
-        .figure("credits (I/Os)", |drain| or_absent(drain.spent_ios.map(format::plain)))
+        .figure("credits (I/Os)", |drain| or_absent(drain.spent_ios.map(|ios| grouped(whole(ios)))))
         .word("its trials", |drain| drain.regime.map_or(ABSENT, trial::regime))
         .table
         .filled()

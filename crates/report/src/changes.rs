@@ -191,7 +191,10 @@ mod tests {
             columns.map(|(head, cell)| format!("{} {}", head.text, cell.text)).collect::<Vec<_>>()
         };
         assert_eq!(told(Some(NetworkLoad::Stream)), ["level mtu=9000", "rate +50 %"]);
-        assert_eq!(told(Some(NetworkLoad::RoundTrips))[1..], ["rate +50 %", "mean latency +1 µs"]);
+        assert_eq!(
+            told(Some(NetworkLoad::RoundTrips))[1..],
+            ["rate +50 %", "mean latency +1.00 µs"]
+        );
         assert_eq!(told(None)[1..3], ["IOPS +50 %", "throughput +50 %"]);
     }
 

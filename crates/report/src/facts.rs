@@ -68,7 +68,7 @@ pub(crate) fn host(experiment: &ExperimentHead, place: usize) -> Item {
         ("CPU", cpu_model.clone()),
         ("io_uring", (*io_uring == Some(false)).then(|| "forbidden".to_owned())),
         ("CPUs online", Some(cpus.to_string())),
-        ("CPUs allowed (cgroup)", cgroup_cpus.map(|n| iotax_quantity::fixed(n, 2))),
+        ("CPUs allowed (cgroup)", cgroup_cpus.map(iotax_quantity::exact)),
         ("AES instructions", cpu_aes.map(|yes| if yes { "yes" } else { "no" }.to_owned())),
         ("frequency governor", cpu_governor.clone()),
         ("memory", memory_bytes.map(iotax_quantity::size)),

@@ -1,7 +1,7 @@
 //! Interfaces of a network path, and the queueing disciplines at them.
 
 use iotax_analyze::{Analysis, InterfaceSummary, QdiscSummary};
-use iotax_wording::format::{self, plain};
+use iotax_wording::format::{self, three_digits};
 use iotax_wording::note;
 
 use crate::document::{Item, Section, Table};
@@ -20,13 +20,13 @@ pub(crate) fn sections(analysis: &Analysis) -> Vec<Section> {
         .word("interface", |(_, of)| label(of))
         .figure("sent", |(_, of)| rate(of.figures.sent.bits_per_s))
         .figure("received", |(_, of)| rate(of.figures.received.bits_per_s))
-        .figure("sent/s", |(_, of)| plain(of.figures.sent.packets_per_s))
-        .figure("received/s", |(_, of)| plain(of.figures.received.packets_per_s))
+        .figure("sent/s", |(_, of)| three_digits(of.figures.sent.packets_per_s))
+        .figure("received/s", |(_, of)| three_digits(of.figures.received.packets_per_s))
         .figure("dropped/s", |(_, of)| {
-            plain(of.figures.sent.dropped_per_s + of.figures.received.dropped_per_s)
+            three_digits(of.figures.sent.dropped_per_s + of.figures.received.dropped_per_s)
         })
         .figure("errors/s", |(_, of)| {
-            plain(of.figures.sent.errors_per_s + of.figures.received.errors_per_s)
+            three_digits(of.figures.sent.errors_per_s + of.figures.received.errors_per_s)
         })
         .table;
     // Every interface has some, and most only let pass.
@@ -41,10 +41,10 @@ pub(crate) fn sections(analysis: &Analysis) -> Vec<Section> {
         .word("arm", |(arm, ..)| &arm.name)
         .word("queue", |(_, of, qdisc)| format!("{} {} {}", label(of), qdisc.kind, qdisc.place))
         .figure("passed", |(.., qdisc)| rate(qdisc.figures.bits_per_s))
-        .figure("packets/s", |(.., qdisc)| plain(qdisc.figures.packets_per_s))
-        .figure("dropped/s", |(.., qdisc)| plain(qdisc.figures.drops_per_s))
-        .figure("overlimits/s", |(.., qdisc)| plain(qdisc.figures.overlimits_per_s))
-        .figure("requeued/s", |(.., qdisc)| plain(qdisc.figures.requeues_per_s))
+        .figure("packets/s", |(.., qdisc)| three_digits(qdisc.figures.packets_per_s))
+        .figure("dropped/s", |(.., qdisc)| three_digits(qdisc.figures.drops_per_s))
+        .figure("overlimits/s", |(.., qdisc)| three_digits(qdisc.figures.overlimits_per_s))
+        .figure("requeued/s", |(.., qdisc)| three_digits(qdisc.figures.requeues_per_s))
         .figure("backlog", |(.., qdisc)| format::bytes(qdisc.figures.backlog_bytes))
         .table;
     [("Interfaces", interfaces, note::INTERFACES), ("Queues (qdisc)", queues, note::QUEUES)]

@@ -3,7 +3,7 @@
 use iotax_analyze::{Analysis, ArmSummary, CounterSummary, StallFigures};
 
 use crate::document::Table;
-use iotax_wording::format::{bytes, or_absent, plain};
+use iotax_wording::format::{bytes, or_absent, three_digits};
 
 pub(crate) fn measured(
     analysis: &Analysis,
@@ -22,14 +22,14 @@ pub(crate) fn devices(analysis: &Analysis) -> Option<Table> {
             [] => device.name.clone(),
             targets => format!("{} ({})", device.name, targets.join(", ")),
         })
-        .figure("r/s", |(.., of)| plain(of.read.per_s))
-        .figure("w/s", |(.., of)| plain(of.write.per_s))
-        .figure("rMiB/s", |(.., of)| plain(of.read.mib_per_s))
-        .figure("wMiB/s", |(.., of)| plain(of.write.mib_per_s))
-        .figure("r_await", |(.., of)| plain(of.read.await_ms))
-        .figure("w_await", |(.., of)| plain(of.write.await_ms))
-        .figure("aqu-sz", |(.., of)| plain(of.queue_size))
-        .figure("%util", |(.., of)| plain(of.util_percent))
+        .figure("r/s", |(.., of)| three_digits(of.read.per_s))
+        .figure("w/s", |(.., of)| three_digits(of.write.per_s))
+        .figure("rMiB/s", |(.., of)| three_digits(of.read.mib_per_s))
+        .figure("wMiB/s", |(.., of)| three_digits(of.write.mib_per_s))
+        .figure("r_await", |(.., of)| three_digits(of.read.await_ms))
+        .figure("w_await", |(.., of)| three_digits(of.write.await_ms))
+        .figure("aqu-sz", |(.., of)| three_digits(of.queue_size))
+        .figure("%util", |(.., of)| three_digits(of.util_percent))
         .table;
     Some(table.filled()?.without_names_of(analysis.arms.len()))
 }
@@ -50,7 +50,7 @@ pub(crate) fn system(analysis: &Analysis) -> Option<Table> {
         .figure("PSI io", |(_, of)| stall(of.pressure.io))
         .figure("PSI memory", |(_, of)| stall(of.pressure.memory))
         .figure("major faults/s", |(_, of)| {
-            or_absent(of.memory.map(|memory| plain(memory.major_faults_per_s)))
+            or_absent(of.memory.map(|memory| three_digits(memory.major_faults_per_s)))
         })
         .figure("dirty", |(_, of)| or_absent(of.memory.map(|memory| bytes(memory.dirty_bytes))))
         .figure("writeback", |(_, of)| {

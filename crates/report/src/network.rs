@@ -35,7 +35,7 @@ const RTT: Column =
     ("RTT", |_, network| Cell::new(network.rtt_ns.map_or_else(String::new, known_time)));
 const RETRANSMITS: Column = ("retrans/GiB", |_, network| {
     let count = network.retransmits_per_gib;
-    Cell::new(count.map_or_else(String::new, format::plain))
+    Cell::new(count.map_or_else(String::new, format::three_digits))
 });
 
 const STREAM: &[Column] = &[RATE, CPU_PER_MIB, RTT, RETRANSMITS];

@@ -2,7 +2,7 @@
 
 use iotax_analyze::{Analysis, ArmSummary, CounterSummary, NfsMountSummary, NfsTransportFigures};
 use iotax_wording::bandwidth::MEASURED;
-use iotax_wording::format::{self, ABSENT, or_absent, plain};
+use iotax_wording::format::{self, ABSENT, or_absent, three_digits};
 use iotax_wording::note;
 
 use crate::document::{Item, Section, Table};
@@ -43,14 +43,14 @@ pub(crate) fn connections(analysis: &Analysis) -> Option<Section> {
     let table = Table::of(all)
         .word("arm", |(arm, ..)| &arm.name)
         .figure("connections", |(.., mount)| mount.transports.len().to_string())
-        .figure("calls/s", |(.., mount)| plain(sum(mount, |one| one.sends_per_s)))
+        .figure("calls/s", |(.., mount)| three_digits(sum(mount, |one| one.sends_per_s)))
         .figure("busiest", |(.., mount)| busiest(mount, sum(mount, |one| one.sends_per_s)))
-        .figure("in flight", |(.., mount)| plain(sum(mount, |one| one.in_flight)))
-        .figure("backlog", |(.., mount)| plain(sum(mount, |one| one.backlog)))
-        .figure("sent again/s", |(_, counters, mount)| plain(again(counters, mount)))
-        .figure("reconnects", |(.., mount)| plain(sum(mount, |one| one.reconnects)))
+        .figure("in flight", |(.., mount)| three_digits(sum(mount, |one| one.in_flight)))
+        .figure("backlog", |(.., mount)| three_digits(sum(mount, |one| one.backlog)))
+        .figure("sent again/s", |(_, counters, mount)| three_digits(again(counters, mount)))
+        .figure("reconnects", |(.., mount)| three_digits(sum(mount, |one| one.reconnects)))
         .figure("refused", |(_, counters, _)| {
-            or_absent(counters.nfs_client.map(|client| plain(client.credentials_again)))
+            or_absent(counters.nfs_client.map(|client| three_digits(client.credentials_again)))
         })
         .table;
     let table = Item::Table(table.filled()?.without_names_of(analysis.arms.len()));
@@ -70,13 +70,13 @@ pub(crate) fn operations(analysis: &Analysis) -> Option<Table> {
     let table = Table::of(operations)
         .word("arm", |(arm, ..)| &arm.name)
         .word("operation", |(_, operation, _)| operation)
-        .figure("op/s", |(.., of)| plain(of.per_s))
-        .figure(MEASURED.word(), |(.., of)| plain(MEASURED.amount(1_024.0 * of.kib_per_s)))
-        .figure("retrans/s", |(.., of)| plain(of.retransmissions_per_s))
-        .figure("queue ms", |(.., of)| plain(of.queue_ms))
-        .figure("rtt ms", |(.., of)| plain(of.rtt_ms))
-        .figure("exe ms", |(.., of)| plain(of.execute_ms))
-        .figure("errors/s", |(.., of)| plain(of.errors_per_s))
+        .figure("op/s", |(.., of)| three_digits(of.per_s))
+        .figure(MEASURED.word(), |(.., of)| three_digits(MEASURED.amount(1_024.0 * of.kib_per_s)))
+        .figure("retrans/s", |(.., of)| three_digits(of.retransmissions_per_s))
+        .figure("queue ms", |(.., of)| three_digits(of.queue_ms))
+        .figure("rtt ms", |(.., of)| three_digits(of.rtt_ms))
+        .figure("exe ms", |(.., of)| three_digits(of.execute_ms))
+        .figure("errors/s", |(.., of)| three_digits(of.errors_per_s))
         .table;
     Some(table.filled()?.without_names_of(analysis.arms.len()))
 }

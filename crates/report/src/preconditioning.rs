@@ -30,5 +30,6 @@ pub(crate) fn table(analysis: &Analysis) -> Option<(String, Table)> {
 
 /// A round's figure.
 fn shown(arm: &ArmPrecondition, value: f64) -> String {
-    arm.metric.map_or_else(|| format::plain(value), |metric| format::figure(metric.unit(), value))
+    arm.metric
+        .map_or_else(|| format::three_digits(value), |metric| format::figure(metric.unit(), value))
 }

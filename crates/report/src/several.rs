@@ -1,7 +1,7 @@
 //! Several experiments in one report: what each of them found, then each in full.
 
 use crate::document::{Chapter, Document, Item, Lead, Section, Table, Topic};
-use iotax_wording::counted;
+use iotax_quantity::count;
 
 /// Reports, each with the name of its results.
 pub fn several(reports: Vec<(String, Document)>) -> Document {
@@ -17,7 +17,7 @@ pub fn several(reports: Vec<(String, Document)>) -> Document {
         .table;
     let mut document = Document::of(Lead {
         kind: "report",
-        subject: counted(reports.len() as u64, "experiment"),
+        subject: count(reports.len() as u64, "experiment"),
         ..Lead::default()
     });
     document.extend_on(Topic::Answer, [Section::new("Findings", [Item::Table(table)])]);

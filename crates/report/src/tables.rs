@@ -4,7 +4,6 @@ use iotax_analyze::{
     Analysis, ArmSummary, Attribution, Comparison, Estimate, Interaction, JobSummary, LayerCost,
     NetworkSummary, OperationSummary, QuantilePoint, SyncSummary,
 };
-use iotax_experiment::units::format_duration;
 use iotax_experiment::{Design, Engine, Subject, Workload};
 use iotax_record::Slow;
 use iotax_wording::bandwidth::{self, MEASURED};
@@ -127,7 +126,8 @@ const OPERATION: [(&str, OperationCell); 8] = [
     ("slow", |done| {
         let Slow { above_ns, count } = done.slow?;
         let tone = if count > 0 { Tone::Worse } else { Tone::Plain };
-        let text = format!("{} > {}", iotax_quantity::grouped(count), format_duration(above_ns));
+        let text =
+            format!("{} > {}", iotax_quantity::grouped(count), iotax_quantity::set_time(above_ns));
         Some(Cell::toned(text, tone))
     }),
     ("waited", |done| Some(Cell::new(iotax_quantity::grouped(done.waited?)))),

@@ -2,6 +2,7 @@
 
 use iotax_analyze::{Analysis, Rates, TargetSummary};
 use iotax_catalog::Rate;
+use iotax_quantity::{iops_limit, mib_per_s_limit};
 use iotax_wording::bandwidth;
 use iotax_wording::format::{self, ABSENT, or_absent};
 
@@ -73,7 +74,7 @@ fn jobs(names: &[String]) -> String {
 /// `500 IOPS, 32 MB/s (throttle)`: those of this machine, then those that are documented.
 fn limits_of(target: &TargetSummary) -> String {
     let said = |iops: Option<f64>, bytes: Option<f64>, scope: &str, of: &str| {
-        let rates = iops.map(format::iops).into_iter().chain(bytes.map(bandwidth::measured_rate));
+        let rates = iops.map(iops_limit).into_iter().chain(bytes.map(mib_per_s_limit));
         format!("{} ({scope} {of})", rates.collect::<Vec<_>>().join(", "))
     };
     let here = target.limits.iter();

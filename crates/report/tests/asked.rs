@@ -93,9 +93,9 @@ fn a_matrix_is_shown_by_its_axes_and_by_the_effect_of_each_level() {
 
     By factor
       sec                   nconnect=1                  nconnect=4
-      sys                  85.3 k IOPS  88.1 k IOPS (3.3 % faster)
-      krb5   70.0 k IOPS (18 % slower)   71.3 k IOPS (16 % slower)
-      krb5p  41.0 k IOPS (2.1x slower)   24.2 k IOPS (3.5x slower)
+      sys                  85,300 IOPS  88,100 IOPS (3.3 % faster)
+      krb5   70,000 IOPS (18 % slower)   71,300 IOPS (16 % slower)
+      krb5p  41,100 IOPS (2.1x slower)   24,200 IOPS (3.5x slower)
       Throughput, and its difference from the first arm.
 
     Effects
@@ -140,7 +140,7 @@ fn a_fleet_is_of_nodes() {
       node                       effect  allowing for chance  chance if healthy
       gke-eu-disks-7f3a-n2  31 % slower          25 % slower            < 0.001
       gke-eu-disks-7f3a-n5  22 % slower          18 % slower            < 0.001
-      Against the median of 23 nodes: 84.7 k IOPS (throughput). Healthy nodes differ
+      Against the median of 23 nodes: 84,700 IOPS (throughput). Healthy nodes differ
       by 2.5 % (one standard deviation); of those named, 5 % at most are false,
       on average.
     ");
@@ -164,7 +164,7 @@ fn arms_outside_of_a_fleet_are_named_first() {
       arm           effect  allowing for chance  chance if healthy
       node-7   34 % slower          27 % slower            < 0.001
       node-13  18 % slower          14 % slower            < 0.001
-      Against the median of 20 arms: 84.7 k IOPS (throughput). Healthy arms differ
+      Against the median of 20 arms: 84,700 IOPS (throughput). Healthy arms differ
       by 2.5 % (one standard deviation); of those named, 5 % at most are false,
       on average.
     ");

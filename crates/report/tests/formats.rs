@@ -62,11 +62,11 @@ fn stalls_and_changed_effects_in_every_format() {
 
     Arms
       arm           rate  MiB/s     mean   CPU/IO  spread        trials
-      base   85.3 k IOPS    333  46.9 µs  2.30 µs   2.1 %            12
-      luks     0.00 IOPS    257  60.9 µs  2.44 µs   2.1 %  7, 7 stalled
-      queue  81.9 k IOPS    320  48.8 µs  2.32 µs   2.1 %            12
-      cap    40.0 k IOPS    156   100 µs  2.83 µs   2.1 %            12
-      same   86.2 k IOPS    337  46.4 µs  2.29 µs   2.1 %            12
+      base   85,300 IOPS    333  46.9 µs  2.30 µs   2.1 %            12
+      luks        0 IOPS    257  60.9 µs  2.44 µs   2.1 %  7, 7 stalled
+      queue  81,900 IOPS    320  48.8 µs  2.32 µs   2.1 %            12
+      cap    40,000 IOPS    156   100 µs  2.83 µs   2.1 %            12
+      same   86,200 IOPS    337  46.4 µs  2.29 µs   2.1 %            12
     ");
     let shown = markdown(&experiment, &analysis);
     insta::assert_snapshot!(up_to(&shown, "\n### Arms\n"), @"
@@ -462,7 +462,7 @@ fn devices_have_a_table_as_of_iostat() {
     assert_eq!(shown.split_whitespace().collect::<Vec<_>>(), heads, "{devices}");
     assert!(devices.lines().all(|line| line.chars().count() <= 80), "{devices}");
     let base = devices.lines().nth(4).unwrap().split_whitespace().collect::<Vec<_>>();
-    assert_eq!(base, ["base", "nvme0n1", "85.3k", "0", "333", "0", "0.05", "0", "3.97", "99.2"]);
+    assert_eq!(base, ["base", "nvme0n1", "85,300", "0", "333", "0", "0.05", "0", "3.97", "99.2"]);
     assert!(section(&report, "NFS operations").contains("READ"), "{report}");
     let report = markdown(&common::compare(), &common::machine::compare());
     assert!(report.contains("### Devices\n\n| arm | device | r/s |"));

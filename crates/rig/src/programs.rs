@@ -160,8 +160,8 @@ impl Program {
         die_with_parent(&mut self.command);
         let child = self.spawn(run, None)?;
         let Some(status) = wait(child, stop, self.limit)? else {
-            let limit = self.limit.unwrap_or_default().as_secs();
-            return Err(self.failed(&format!("did not end within {limit} s"), &self.said()));
+            let limit = iotax_quantity::span(self.limit.unwrap_or_default().as_secs());
+            return Err(self.failed(&format!("did not end within {limit}"), &self.said()));
         };
         let said = self.said();
         if status.success() { Ok(said) } else { Err(self.failed(&status.to_string(), &said)) }

@@ -70,7 +70,12 @@ impl ReadAhead {
 
 impl fmt::Display for ReadAhead {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the read-ahead of {} KiB in {}", self.set_kib, self.file.display())
+        write!(
+            f,
+            "the read-ahead of {} in {}",
+            iotax_quantity::size(self.set_kib << 10),
+            self.file.display()
+        )
     }
 }
 

@@ -6,7 +6,6 @@
 #![forbid(unsafe_code)]
 
 pub mod agent;
-mod agent_error;
 mod before;
 mod clock;
 mod drivers;
@@ -19,11 +18,10 @@ mod search;
 mod trials;
 mod way;
 
-pub use agent_error::AgentError;
 pub use before::{drain, precondition};
 pub use clock::{Clock, Monotonic};
 pub use drivers::Drivers;
-pub use error::Error;
+pub use error::{AgentError, Error};
 pub use host::{Arms, Files, Host, Load, Measured, Runner, Task, TrialRequest, here};
 pub use hosts::Hosts;
 pub use local::{LONGEST_LOOKS_NS, Local};

@@ -305,8 +305,8 @@ fn outcome(load: &LoadRecord, primary: &str) -> Outcome {
         .collect();
     reasons.extend(load.operations.iter().filter_map(|done| done.first_error.clone()));
     if let Some(iops) = load.stalled_below(primary) {
-        let window = Duration::from_secs_f64(1.0 / iops);
-        reasons.insert(0, format!("{primary} completed no I/O in its window of {window:.1?}"));
+        let window = iotax_quantity::time(1e9 / iops);
+        reasons.insert(0, format!("{primary} completed no I/O in its window of {window}"));
     } else if !load.jobs.iter().any(moved) {
         let error = reasons.into_iter().next();
         let error = error.unwrap_or_else(|| "no I/O completed in the measured window".to_owned());

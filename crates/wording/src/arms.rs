@@ -1,15 +1,14 @@
 //! Several arms in few words: of a matrix by the levels that they have in common.
 
 use iotax_analyze::{Analysis, FactorEffects};
-use iotax_quantity::list;
+use iotax_quantity::{count, list};
 
-use crate::counted;
 use crate::name::printable;
 
 /// `krb5p/4` of one; of several `all 8 arms`, `sec=krb5p (2 arms)`, `sec=krb5i,krb5p (4 arms)`, or their
 /// names.
 pub fn label(names: &[&str], analysis: &Analysis) -> String {
-    let counted = counted(names.len() as u64, "arm");
+    let counted = count(names.len() as u64, "arm");
     if let [only] = names {
         return printable(only);
     }

@@ -2,6 +2,8 @@
 
 use iotax_experiment::{BlockSizes, Bound, HostCommands, Job, LatencyTarget, Pace, Pattern, Trims};
 
+use iotax_quantity::{set_percent, set_time};
+
 use crate::format;
 
 /// `random read`, `sequential, 70 % read`.
@@ -23,7 +25,7 @@ pub fn access(job: &Job) -> String {
             Some(Trims::Only) => format!("{order} trim"),
             Some(Trims::First) => format!("{order} trim, then write"),
         },
-        reads => format!("{order}, {reads} % read"),
+        reads => format!("{order}, {} read", set_percent(reads)),
     }
 }
 
@@ -39,7 +41,8 @@ fn sizes(sizes: &BlockSizes) -> String {
         BlockSizes::Fixed(size) => bytes(*size),
         BlockSizes::Range { min, max } => format!("{} to {}", bytes(*min), bytes(*max)),
         BlockSizes::Split(shares) => {
-            let shares = shares.iter().map(|s| format!("{} {} %", bytes(s.bytes), s.percent));
+            let shares =
+                shares.iter().map(|s| format!("{} {}", bytes(s.bytes), set_percent(s.percent)));
             shares.collect::<Vec<_>>().join(", ")
         }
     }
@@ -82,19 +85,19 @@ pub fn options(job: &Job) -> String {
     }
     words.extend(job.explain_shares());
     if job.start_delay_ns > 0 {
-        words.push(format!("starts after {}", format::time(job.start_delay_ns as f64)));
+        words.push(format!("starts after {}", set_time(job.start_delay_ns)));
     }
     if let Some(end_ns) = job.end_after_ns {
-        words.push(format!("ends {} into the trial", format::time(end_ns as f64)));
+        words.push(format!("ends {} into the trial", set_time(end_ns)));
     }
     words.join(", ")
 }
 
 /// `at most 1 ms for 99 % of I/Os`.
 pub fn latency_target(of: LatencyTarget) -> String {
-    let most = format::time(of.target_ns as f64);
+    let most = set_time(of.target_ns);
     if of.percentile < 100.0 {
-        format!("at most {most} for {} % of I/Os", of.percentile)
+        format!("at most {most} for {} of I/Os", set_percent(of.percentile))
     } else {
         format!("at most {most}")
     }

@@ -35,13 +35,6 @@ pub mod trial;
 pub mod units;
 pub mod verdict;
 
-/// `1 block`, `3 blocks`, `1,200 blocks`.
-pub fn counted(n: impl Into<u64>, noun: &str) -> String {
-    let n = n.into();
-    let plural = if n == 1 { "" } else { "s" };
-    format!("{} {noun}{plural}", iotax_quantity::grouped(n))
-}
-
 /// Text with a full stop, unless it ends a sentence already or is empty.
 pub fn sentence(text: &str) -> String {
     let text = text.trim_end();

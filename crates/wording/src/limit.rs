@@ -2,6 +2,7 @@
 
 use iotax_experiment::DiskRole;
 use iotax_experiment::documented::{Documented, DocumentedLimit, RoleNote, Standing};
+use iotax_quantity::{percent, times};
 
 /// `disk limit of P10`
 pub fn name(limit: &DocumentedLimit) -> String {
@@ -56,7 +57,7 @@ pub fn standing(row: &Documented) -> String {
 }
 
 fn share(share: f64) -> String {
-    if share < 2.0 { format!("{:.0} %", share * 100.0) } else { format!("{share:.1} times") }
+    if share < 2.0 { percent(share) } else { times(share) }
 }
 
 /// What is to be known of a target that is no data disk.
@@ -104,11 +105,11 @@ mod tests {
             .map(|x| standing(&Documented::of("a", "iops", x, limits.clone()).unwrap()));
         insta::assert_snapshot!(said.join("\n"), @"
         the disk limit of X binds, to the point.
-        the disk limit of X binds (3 % off).
+        the disk limit of X binds (2.9 % off).
         this is the burst rate of the disk limit of X; --burst shows what lasts.
-        the VM cached limit of X binds (2 % off).
+        the VM cached limit of X binds (2.2 % off).
         60 % of the disk limit of X, the least that is known: something that is not known here binds before it.
-        18.0 times the disk limit of X, the least that is known: a burst, a cache, or another VM or disk than named.
+        18x the disk limit of X, the least that is known: a burst, a cache, or another VM or disk than named.
         ");
     }
 

@@ -1,13 +1,13 @@
 //! What stands below a table, or in the place of one.
 
 use iotax_analyze::{Analysis, FactorEffects, Outliers};
-use iotax_quantity::{capital, percent};
+use iotax_quantity::{capital, count, percent};
 use iotax_record::ExperimentHead;
 
+use crate::format;
 use crate::name::{self, printable};
 use crate::verdict::comparison::{primary_effects, primary_of_each};
 use crate::verdict::outliers::Member;
-use crate::{counted, format};
 
 pub const DEVICES: &str = "Means over the measured windows, as iostat -mx computes them, whose MB \
     are MiB; awaits are milliseconds. A device stands above those it lies on.";
@@ -74,7 +74,7 @@ pub fn outliers(analysis: &Analysis, found: &Outliers) -> String {
     format!(
         "Against the median of {}: {} ({}). Healthy {member}s differ by {} (one standard deviation); of \
          those named, {} at most are false, on average.",
-        counted(found.arms, member),
+        count(found.arms, member),
         format::figure(found.metric.unit(), found.median),
         name::metric(found.metric),
         percent(found.spread),
@@ -103,11 +103,11 @@ fn pairs(matrix: &FactorEffects) -> String {
     let all = primary_effects(matrix);
     match all.as_slice() {
         [first, rest @ ..] if rest.iter().all(|effect| effect.pairs == first.pairs) => {
-            format!("{} each", counted(first.pairs, "pair"))
+            format!("{} each", count(first.pairs, "pair"))
         }
         _ => {
             let own = all.iter().map(|effect| {
-                format!("{}: {}", name::setting(&effect.setting), counted(effect.pairs, "pair"))
+                format!("{}: {}", name::setting(&effect.setting), count(effect.pairs, "pair"))
             });
             printable(&own.collect::<Vec<_>>().join("; "))
         }

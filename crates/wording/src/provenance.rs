@@ -4,10 +4,11 @@
 use indexmap::IndexSet;
 use iotax_analyze::Analysis;
 use iotax_experiment::{CloudChoice, Origin};
+use iotax_quantity::count;
 use iotax_record::{CloudInstance, ExperimentHead, Site};
 
 use crate::verdict::against::results;
-use crate::{counted, ending as wording, format};
+use crate::{ending as wording, format};
 
 /// `10 blocks, 20 trials in 2 min 30 s`, `4 results of fio 3.33`; and on which VM, where the cloud
 /// told.
@@ -16,18 +17,18 @@ pub fn counts(experiment: &ExperimentHead, analysis: &Analysis) -> String {
     if !experiment.spec.is_of_results() {
         return format!(
             "{}, {} in {}{}",
-            counted(ending.blocks, "block"),
-            counted(ending.trials, "trial"),
+            count(ending.blocks, "block"),
+            count(ending.trials, "trial"),
             format::span(ending.wall_ns),
             vm(experiment.host(0).instance.as_ref(), &experiment.cloud),
         );
     }
     let results: usize = experiment.spec.arms.iter().map(|arm| results(analysis, &arm.name)).sum();
     let trials = match u64::from(ending.trials) {
-        trials if trials > results as u64 => format!(", {}", counted(trials, "trial")),
+        trials if trials > results as u64 => format!(", {}", count(trials, "trial")),
         _ => String::new(),
     };
-    format!("{}{}{trials}", counted(results as u64, "result"), tools(experiment))
+    format!("{}{}{trials}", count(results as u64, "result"), tools(experiment))
 }
 
 /// ` of fio 3.33`

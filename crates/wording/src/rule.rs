@@ -3,11 +3,11 @@
 use iotax_analyze::{Analysis, Effect, Estimate, Judgment, Missing, RuleOpen, Verdict};
 use iotax_experiment::Rule;
 use iotax_experiment::rule::{Condition, Figure, RuleOutcome};
-use iotax_quantity::count;
+use iotax_quantity::{count, rate_interval};
 
 use crate::effect::EffectWords as _;
 use crate::name::{self, printable};
-use crate::{bandwidth, counted, format};
+use crate::{bandwidth, format};
 
 /// The arm, the layer, or the whole stack that a rule was held against.
 pub fn of(judgment: &Judgment) -> String {
@@ -29,7 +29,7 @@ pub fn why(judgment: &Judgment) -> Option<String> {
             has.round()
         ),
         RuleOpen::JobsUnmatched(jobs) => {
-            format!("{} that one side alone has could not be compared", count(jobs.into(), "job"))
+            format!("{} that one side alone has could not be compared", count(jobs, "job"))
         }
         RuleOpen::NoEnd => "the record has no end: its run was cut off".to_owned(),
         RuleOpen::Cut { held, run } => {
@@ -119,13 +119,13 @@ pub fn sentences(rulings: &[Ruling]) -> Vec<String> {
     let told = sentences.len();
     let open = rulings.iter().filter(|ruling| ruling.outcome != RuleOutcome::Pass).count();
     if open > told {
-        let more = counted((open - told) as u64, "more rule");
+        let more = count((open - told) as u64, "more rule");
         sentences.push(format!("{more} broken or undecided: see Rules."));
     }
     match of(RuleOutcome::Pass).collect::<Vec<_>>().as_slice() {
         [] => {}
         [one] => sentences.push(one.sentence.clone()),
-        kept => sentences.push(format!("{} kept.", counted(kept.len() as u64, "rule"))),
+        kept => sentences.push(format!("{} kept.", count(kept.len() as u64, "rule"))),
     }
     sentences
 }
@@ -137,7 +137,7 @@ pub fn told(judgment: &Judgment) -> String {
         Condition::SlowerBy(_) => ("after", "block"),
         Condition::Figure { .. } | Condition::BelowDocumented(_) => ("over", "trial"),
     };
-    let seen = counted(judgment.trials, what);
+    let seen = count(judgment.trials, what);
     let over = format!("{link} {seen}");
     let mut text = match measured(judgment) {
         Some((verb, found)) => format!("{of} {verb} {found} {over}"),
@@ -180,7 +180,7 @@ pub fn measured(judgment: &Judgment) -> Option<(&'static str, String)> {
 
 fn of_figure(figure: &Figure, found: Estimate) -> String {
     match figure {
-        Figure::Iops => format::iops_interval(found),
+        Figure::Iops => rate_interval(found.value, found.lo, found.hi, "IOPS"),
         Figure::Bandwidth => {
             let [value, lo, hi] = [found.value, found.lo, found.hi].map(bandwidth::measured);
             format!("{value} {} [{lo}, {hi}]", bandwidth::MEASURED.word())
@@ -234,7 +234,7 @@ mod tests {
         let kept = judged("sync.p99 > 10ms", RuleOutcome::Pass, Some((4.1e6, 3.9e6, 4.4e6)));
         insta::assert_snapshot!(told_of(&kept), @"Rule kept: `sync.p99 > 10ms`: new has a sync p99 of 4.1 ms [3.9, 4.4] over 10 trials.");
         let open = judged("iops < 5000", RuleOutcome::Undecided, Some((5_010., 4_800., 5_300.)));
-        insta::assert_snapshot!(told_of(&Judgment { needed: Some(90), ..open }), @"Rule undecided: `iops < 5000`: new has 5010 IOPS [4800, 5300] over 10 trials; about 90 would decide it.");
+        insta::assert_snapshot!(told_of(&Judgment { needed: Some(90), ..open }), @"Rule undecided: `iops < 5000`: new has 5,010 IOPS [4,800, 5,300] over 10 trials; about 90 would decide it.");
         let gain = judged("slower by 5%", RuleOutcome::Pass, Some((-0.1, -0.12, -0.08)));
         insta::assert_snapshot!(told_of(&gain), @"Rule kept: `slower by 5%`: new is 10 % faster [8, 12] in throughput after 10 blocks.");
         let stalled = judged("p99 > 1ms", RuleOutcome::Fail, None);

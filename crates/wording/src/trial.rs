@@ -36,7 +36,7 @@ pub fn not_preconditioned(arm: &ArmPrecondition) -> Option<String> {
         }
         NotPreconditioned::OnlyReads => "the workload only reads".to_owned(),
         NotPreconditioned::Rounds(rounds) => {
-            format!("it was ended after {}", count((*rounds).into(), "round"))
+            format!("it was ended after {}", count(*rounds, "round"))
         }
     })
 }

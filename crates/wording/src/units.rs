@@ -8,7 +8,7 @@ use crate::format;
 pub fn rate(arm: &ArmSummary) -> String {
     match &arm.network {
         Some(figures) => network_rate(arm, figures),
-        None if is_on_files(arm) => format::operations(arm.iops),
+        None if is_on_files(arm) => iotax_quantity::per_second(arm.iops, "ops/s"),
         None => format::iops(arm.iops),
     }
 }
@@ -28,7 +28,7 @@ fn is_on_files(arm: &ArmSummary) -> bool {
     arm.operations.iter().any(|operation| operation.share.is_some())
 }
 
-/// `16.5 Gbit/s`; of round trips how many: `72.4 k requests/s`.
+/// `16.5 Gbit/s`; of round trips how many: `72,400 requests/s`.
 fn network_rate(arm: &ArmSummary, network: &NetworkSummary) -> String {
     match network.load {
         NetworkLoad::RoundTrips => format::requests(arm.iops),

@@ -108,6 +108,28 @@ pub(super) const MATCHING: [Allowed; 17] = [
     all("rig/layers/", "what programs print that serve a layer"),
 ];
 
+/// Figures that are not for people, or whose form is that of others.
+pub(super) const QUANTITIES: [Allowed; 18] = [
+    all("catalog/error.rs", "whole amounts, as the documents count them"),
+    all("cli/resolve/fit.rs", "rounds a number"),
+    all("diagnose/machine/encryption.rs", "a number, as the kernel has it"),
+    all("diagnose/machine/limits.rs", "an option"),
+    all("diagnose/machine/path.rs", "a size of packets"),
+    all("dialects/diskspd/values.rs", "whole percents, as they are typed"),
+    all("experiment/", "whole percents, as they are typed"),
+    all("load/iperf3/words.rs", "seconds as iperf3 takes them"),
+    all("report/bundle/expected.rs", "the table that a script prints, too"),
+    all("report/csv/mod.rs", "for programs"),
+    all("report/figures/steps.rs", "for programs"),
+    all("report/iostat.rs", "the layout of iostat"),
+    all("report/json/run/latency.rs", "the keys of fio"),
+    all("report/search/csv.rs", "for programs"),
+    all("wording/catalog.rs", "whole amounts, as the documents count them"),
+    all("wording/cause/observation.rs", "whole GiB"),
+    all("wording/effect.rs", "two ends with one unit"),
+    all("wording/format.rs", "a name"),
+];
+
 /// Whatever a file says.
 const fn all(file: &'static str, why: &'static str) -> Allowed {
     Allowed { file, text: None, why }

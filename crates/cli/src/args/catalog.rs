@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use iotax_catalog::Caching;
 
-use super::measure::{Color, Listing};
+use super::measure::ListingArgs;
 
 /// `iotax catalog`
 #[derive(Debug, Subcommand)]
@@ -51,12 +51,8 @@ pub(crate) struct CatalogLookArgs {
     /// Disks on that VM
     #[arg(value_name = "DISK")]
     pub disks: Vec<String>,
-    /// What to print
-    #[arg(long, value_enum, default_value_t = Listing::Text)]
-    pub format: Listing,
-    /// Colours
-    #[arg(long, value_enum, default_value_t = Color::Auto)]
-    pub color: Color,
+    #[command(flatten)]
+    pub listing: ListingArgs,
 }
 
 /// `iotax catalog plan`
@@ -81,12 +77,8 @@ pub(crate) struct CatalogPlanArgs {
     /// Host caching of disks that do not say caching=...
     #[arg(long, value_enum, default_value_t = CachingWord::None)]
     pub caching: CachingWord,
-    /// What to print
-    #[arg(long, value_enum, default_value_t = Listing::Text)]
-    pub format: Listing,
-    /// Colours
-    #[arg(long, value_enum, default_value_t = Color::Auto)]
-    pub color: Color,
+    #[command(flatten)]
+    pub listing: ListingArgs,
 }
 
 /// `iotax catalog check`
@@ -105,12 +97,8 @@ pub(crate) struct CatalogCheckArgs {
     /// Table with a line of column names
     #[arg(value_name = "FILE.csv")]
     pub file: PathBuf,
-    /// What to print
-    #[arg(long, value_enum, default_value_t = Listing::Text)]
-    pub format: Listing,
-    /// Colours
-    #[arg(long, value_enum, default_value_t = Color::Auto)]
-    pub color: Color,
+    #[command(flatten)]
+    pub listing: ListingArgs,
 }
 
 /// What a host caches of a disk.

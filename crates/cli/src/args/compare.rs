@@ -54,6 +54,12 @@ pub(crate) struct CompareArgs {
 }
 
 impl CompareArgs {
+    /// Of these arms, under this workload.
+    pub(crate) fn of(arms: Vec<String>, workload: String, measure: MeasureArgs) -> Self {
+        let (host, matrix) = (HostCommandArgs::default(), MatrixArgs::default());
+        Self { arms, workload: Some(workload), pair: Vec::new(), host, matrix, measure }
+    }
+
     /// With a workload in its place that stands before the arms.
     #[must_use]
     pub(crate) fn settled(mut self) -> Self {

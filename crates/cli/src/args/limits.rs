@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::measure::{CapGateArgs, DocumentedArgs, OutputArgs, SearchArgs};
+use super::measure::{CAP_RULES, DocumentedArgs, GateArgs, OutputArgs, SearchArgs};
 
 /// `iotax limits`
 #[derive(Debug, Args)]
@@ -24,6 +24,7 @@ Examples:
 
 In a directory a file of --size is made, and read. Nothing else is written, and
 nothing without --write.")]
+#[command(mut_arg("fail_if", |arg| arg.long_help(CAP_RULES)))]
 pub(crate) struct LimitsArgs {
     /// Directory, file, block device or stack, with or without NAME= before it
     #[arg(value_name = "TARGET", required = true)]
@@ -46,7 +47,7 @@ pub(crate) struct LimitsArgs {
     #[arg(long, value_name = "DEV", help_heading = "Search")]
     pub destroy: Vec<PathBuf>,
     #[command(flatten)]
-    pub gate: CapGateArgs,
+    pub gate: GateArgs,
     #[command(flatten)]
     pub output: OutputArgs,
 }

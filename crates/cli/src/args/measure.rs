@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum, value_parser};
 
 /// Options of commands that compare.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct MeasureArgs {
     #[command(flatten)]
     pub gate: GateArgs,
@@ -23,7 +23,7 @@ pub(crate) struct MeasureArgs {
 }
 
 /// How sure a comparison must be.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct CertaintyArgs {
     /// Stop at the first verdict
     #[arg(long, conflicts_with = "tight", help_heading = "Certainty")]
@@ -46,7 +46,7 @@ pub(crate) struct CertaintyArgs {
 }
 
 /// What is driven, and for how long.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct LoadArgs {
     /// Measured part of each trial, e.g. 5s
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", help_heading = "Load")]
@@ -94,7 +94,7 @@ pub(crate) struct LoadArgs {
 }
 
 /// Rules that results may break.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct GateArgs {
     /// Exit with 1 if this comes out; repeat for several
     ///
@@ -110,26 +110,13 @@ pub(crate) struct GateArgs {
     pub undecided: Undecided,
 }
 
-/// Rules that caps may break.
-#[derive(Debug, Args)]
-pub(crate) struct CapGateArgs {
-    /// Exit with 1 if this comes out; repeat for several
-    ///
-    /// 'iops < 5000' and 'bandwidth < 100M' are about the caps that are found, 'below documented by
-    /// 5%' about both beside the least that is documented of the target's VM and disks (--vm,
-    /// --disk). Before them may stand a target with a colon: 'log: iops < 5000'.
-    #[arg(long, value_name = "RULE", help_heading = "Gate")]
-    pub fail_if: Vec<String>,
-    /// What an undecided rule counts as
-    #[arg(long, value_enum, default_value_t = Undecided::Pass, requires = "fail_if", help_heading = "Gate")]
-    pub undecided: Undecided,
-}
+/// What `--fail-if` takes where caps are searched for.
+pub(super) const CAP_RULES: &str = "\
+Exit with 1 if this comes out; repeat for several
 
-impl From<&CapGateArgs> for GateArgs {
-    fn from(args: &CapGateArgs) -> Self {
-        Self { fail_if: args.fail_if.clone(), undecided: args.undecided }
-    }
-}
+'iops < 5000' and 'bandwidth < 100M' are about the caps that are found, 'below documented by 5%' about \
+both beside the least that is documented of the target's VM and disks (--vm, --disk). Before them may \
+stand a target with a colon: 'log: iops < 5000'.";
 
 /// What a rule that is neither broken nor kept counts as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -141,7 +128,7 @@ pub(crate) enum Undecided {
 }
 
 /// Where results go and how they look.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct OutputArgs {
     /// Directory for the results, new [default: iotax-COMMAND-TIME]
     #[arg(short, long, value_name = "DIR", help_heading = "Output")]
@@ -183,6 +170,17 @@ pub(crate) enum Listing {
     Json,
 }
 
+/// How a listing is printed.
+#[derive(Debug, Args)]
+pub(crate) struct ListingArgs {
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Listing::Text)]
+    pub format: Listing,
+    /// Colours
+    #[arg(long, value_enum, default_value_t = Color::Auto)]
+    pub color: Color,
+}
+
 /// When to use colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Color {
@@ -195,7 +193,7 @@ pub(crate) enum Color {
 }
 
 /// What targets are, in the words of the catalog of documented limits.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct DocumentedArgs {
     /// VM size it runs on, as in the catalog: what was measured is set beside
     /// its limits
@@ -223,7 +221,7 @@ pub(crate) struct DocumentedArgs {
 }
 
 /// What is done about caps above the arms.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct CapArgs {
     /// Where arms sit on the same cap, run loads that show what it hides
     #[arg(long, conflicts_with = "no_depth_check", help_heading = "Caps")]
@@ -258,7 +256,7 @@ pub(crate) struct SearchArgs {
 }
 
 /// Factors whose levels make the arms.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct MatrixArgs {
     /// Make an arm of every combination of levels; repeat for several factors
     ///
@@ -276,7 +274,7 @@ pub(crate) struct MatrixArgs {
 }
 
 /// Settings of the host that belong to an arm.
-#[derive(Debug, Args, Default, Clone)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct HostCommandArgs {
     /// Run this command each time ARM's turn begins, to make a setting of this host part of
     /// the arm; repeat for several arms

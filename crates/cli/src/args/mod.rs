@@ -8,10 +8,10 @@ mod doctor;
 mod kube;
 mod limits;
 mod measure;
-#[cfg(test)]
-mod mentioned;
 mod peer;
 mod run;
+#[cfg(test)]
+mod tests;
 
 #[cfg(feature = "kubernetes")]
 use std::ffi::OsString;
@@ -36,7 +36,7 @@ pub(crate) use self::kube::{
 pub(crate) use self::limits::LimitsArgs;
 pub(crate) use self::measure::{
     CapArgs, CertaintyArgs, Color, DocumentedArgs, Format, GateArgs, HostCommandArgs, Listing,
-    LoadArgs, MatrixArgs, MeasureArgs, OutputArgs, Undecided,
+    ListingArgs, LoadArgs, MatrixArgs, MeasureArgs, OutputArgs, SearchArgs, Undecided,
 };
 pub(crate) use self::peer::PeerArgs;
 pub(crate) use self::run::RunArgs;
@@ -265,12 +265,8 @@ pub(crate) struct WorkloadsArgs {
 pub(crate) struct LayersArgs {
     /// Explain one layer in full
     pub name: Option<String>,
-    /// What to print
-    #[arg(long, value_enum, default_value_t = Listing::Text)]
-    pub format: Listing,
-    /// Colours
-    #[arg(long, value_enum, default_value_t = Color::Auto)]
-    pub color: Color,
+    #[command(flatten)]
+    pub listing: ListingArgs,
 }
 
 /// `iotax agent`

@@ -1,6 +1,6 @@
 use clap::{Args, value_parser};
 
-use super::measure::{DocumentedArgs, GateArgs, LoadArgs, OutputArgs};
+use super::measure::{DocumentedArgs, GateArgs, LoadArgs, MeasureArgs, OutputArgs};
 
 /// `iotax run`
 #[derive(Debug, Args)]
@@ -36,4 +36,17 @@ pub(crate) struct RunArgs {
     pub load: LoadArgs,
     #[command(flatten)]
     pub output: OutputArgs,
+}
+
+impl RunArgs {
+    /// Of these targets, under this workload.
+    pub(crate) fn of(
+        targets: Vec<String>,
+        workload: String,
+        trials: Option<u32>,
+        measure: MeasureArgs,
+    ) -> Self {
+        let MeasureArgs { gate, documented, load, output, .. } = measure;
+        Self { workload, targets, trials, gate, documented, load, output }
+    }
 }

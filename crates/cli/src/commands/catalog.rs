@@ -7,10 +7,10 @@ use iotax_report::{self as report, Document};
 use serde_json::{Value, json};
 
 use crate::args::{
-    CatalogCheckArgs, CatalogCommand, CatalogLookArgs, CatalogPlanArgs, Color, Listing,
+    CatalogCheckArgs, CatalogCommand, CatalogLookArgs, CatalogPlanArgs, ListingArgs,
 };
 use crate::exit::{Context as _, Exit, Result, usage};
-use crate::output::{say, say_json, style};
+use crate::output;
 
 /// The word that asks for disks instead of a VM.
 const DISK: &str = "disk";
@@ -27,21 +27,23 @@ pub(crate) fn catalog(command: &CatalogCommand) -> Result<Exit> {
 }
 
 fn look(cloud: Cloud, args: &CatalogLookArgs) -> Result<Exit> {
-    let printed = (args.format, args.color);
-    match args.name.as_deref() {
-        None => list(&catalog::vms_like(cloud, ""), printed),
-        Some(name) if name.eq_ignore_ascii_case(DISK) => disks(cloud, &args.disks, printed),
-        Some(name) => match (catalog::vm_of(cloud, name), args.disks.as_slice()) {
-            (Ok(vms), []) => vm(&vms, printed),
-            (Ok(vms), texts) => vm_with_disks(&vms, texts, printed),
-            (Err(error), texts) => {
-                let like = catalog::vms_like(cloud, name);
-                if like.is_empty() || !texts.is_empty() {
-                    return Err(as_other(cloud, name).map_or_else(|| error.into(), usage));
-                }
-                list(&like, printed)
+    let CatalogLookArgs { name, disks: texts, listing } = args;
+    let list =
+        |vms: &[Vm]| show(listing, || json!({ "vms": vms }), || report::catalog_vm_list(vms));
+    let Some(name) = name else { return list(&catalog::vms_like(cloud, "")) };
+    if name.eq_ignore_ascii_case(DISK) {
+        return disks(cloud, texts, listing);
+    }
+    match (catalog::vm_of(cloud, name), texts.as_slice()) {
+        (Ok(vms), []) => show(listing, || json!({ "vms": vms }), || report::catalog_vms(&vms)),
+        (Ok(vms), texts) => vm_with_disks(&vms, texts, listing),
+        (Err(error), texts) => {
+            let like = catalog::vms_like(cloud, name);
+            if like.is_empty() || !texts.is_empty() {
+                return Err(as_other(cloud, name).map_or_else(|| error.into(), usage));
             }
-        },
+            list(&like)
+        }
     }
 }
 
@@ -65,22 +67,10 @@ fn word(cloud: Cloud) -> &'static str {
     }
 }
 
-fn list(vms: &[Vm], printed: (Listing, Color)) -> Result<Exit> {
-    show(printed, || json!({ "vms": vms }), || report::catalog_vm_list(vms))
-}
-
-fn vm(vms: &[Vm], printed: (Listing, Color)) -> Result<Exit> {
-    show(printed, || json!({ "vms": vms }), || report::catalog_vms(vms))
-}
-
-fn disks(cloud: Cloud, texts: &[String], printed: (Listing, Color)) -> Result<Exit> {
+fn disks(cloud: Cloud, texts: &[String], listing: &ListingArgs) -> Result<Exit> {
     if texts.is_empty() {
         let names = catalog::disk_names(cloud);
-        match printed.0 {
-            Listing::Text => say(&names.join("\n"))?,
-            Listing::Json => say_json(&json!({ "disks": names }))?,
-        }
-        return Ok(Exit::Done);
+        return output::list(listing.format, || names.join("\n"), || json!({ "disks": names }));
     }
     let disks: Vec<Disk> =
         texts.iter().map(|text| catalog::disk(text)).collect::<Result<_, _>>()?;
@@ -88,11 +78,11 @@ fn disks(cloud: Cloud, texts: &[String], printed: (Listing, Color)) -> Result<Ex
         let (name, of) = (&other.name, other.cloud);
         return Err(usage(format!("{name} is a disk of {of}, not of {cloud}")));
     }
-    show(printed, || json!({ "disks": disks }), || report::catalog_disks(&disks))
+    show(listing, || json!({ "disks": disks }), || report::catalog_disks(&disks))
 }
 
 /// The VM, the disks, and what they may do together: for each variant.
-fn vm_with_disks(vms: &[Vm], texts: &[String], printed: (Listing, Color)) -> Result<Exit> {
+fn vm_with_disks(vms: &[Vm], texts: &[String], listing: &ListingArgs) -> Result<Exit> {
     let attached = |text: &String| catalog::attached_disk(text, Caching::None);
     let disks: Vec<_> = texts.iter().map(attached).collect::<Result<_, _>>()?;
     let expected = |vm: &Vm| {
@@ -104,7 +94,7 @@ fn vm_with_disks(vms: &[Vm], texts: &[String], printed: (Listing, Color)) -> Res
     let is_open = |disk: &Disk| disk.limits.iter().any(|limit| limit.iops.is_none());
     let open: Vec<Disk> = disks.iter().map(|(disk, _)| disk.clone()).filter(is_open).collect();
     show(
-        printed,
+        listing,
         || json!({ "expectations": expected }),
         || {
             let plans = expected.iter().map(report::catalog_plan);
@@ -119,8 +109,7 @@ fn plan(args: &CatalogPlanArgs) -> Result<Exit> {
     let disks = args.disks.iter().map(attached).collect::<Result<_, _>>()?;
     let setup = Setup { vm: args.vm.clone(), variant: args.variant.clone(), disks };
     let expected = catalog::expect(&setup)?;
-    let printed = (args.format, args.color);
-    show(printed, || json!(expected), || report::catalog_plan(&expected))
+    show(&args.listing, || json!(expected), || report::catalog_plan(&expected))
 }
 
 fn check(args: &CatalogCheckArgs) -> Result<Exit> {
@@ -128,7 +117,7 @@ fn check(args: &CatalogCheckArgs) -> Result<Exit> {
     let table = head_of(&args.file).with_context(|| format!("cannot read {file}"))?;
     let rows = catalog::check_claims(&catalog::read_claims(&file, &table)?);
     let value = || json!({ "file": file, "rows": rows });
-    show((args.format, args.color), value, || report::catalog_check(&rows))?;
+    show(&args.listing, value, || report::catalog_check(&rows))?;
     let differs = rows.iter().any(|row| row.agreement == Agreement::Differs);
     Ok(if differs { Exit::GateFailed } else { Exit::Done })
 }
@@ -142,13 +131,10 @@ fn head_of(file: &Path) -> io::Result<Vec<u8>> {
 }
 
 fn show(
-    (format, color): (Listing, Color),
+    listing: &ListingArgs,
     value: impl FnOnce() -> Value,
     document: impl FnOnce() -> Document,
 ) -> Result<Exit> {
-    match format {
-        Listing::Text => say(&report::text(&document(), style(color)))?,
-        Listing::Json => say_json(&report::catalog_json(value()))?,
-    }
-    Ok(Exit::Done)
+    let text = || report::text(&document(), output::style(listing.color));
+    output::list(listing.format, text, value)
 }

@@ -6,9 +6,9 @@ use iotax_experiment::{Form, Layer, LayerInfo, World};
 use iotax_rig::{Missing, requirements};
 use serde_json::{Value, json};
 
-use crate::args::{LayersArgs, Listing};
+use crate::args::LayersArgs;
 use crate::exit::{Exit, Result};
-use crate::output::{self, say, say_json};
+use crate::output::{self, list};
 
 const GOOD: Style = AnsiColor::Green.on_default();
 const BAD: Style = AnsiColor::Red.on_default();
@@ -19,19 +19,14 @@ const INDENT_COLUMNS: usize = NAME_COLUMNS + 7;
 
 /// `iotax layers [NAME]`
 pub(crate) fn layers(args: &LayersArgs) -> Result<Exit> {
-    let page = Page { color: output::colored(args.color), columns: output::columns() };
-    match (&args.name, args.format) {
-        (Some(name), Listing::Text) => say(&page.of_one(LayerInfo::named(name)?))?,
-        (None, Listing::Text) => say(&page.of_all())?,
-        (Some(name), Listing::Json) => {
-            say_json(&json!({ "layers": [as_json(LayerInfo::named(name)?)] }))?;
-        }
-        (None, Listing::Json) => {
-            let all: Vec<_> = Layer::catalog().map(as_json).collect();
-            say_json(&json!({ "layers": all }))?;
-        }
-    }
-    Ok(Exit::Done)
+    let page = Page { color: output::colored(args.listing.color), columns: output::columns() };
+    let format = args.listing.format;
+    let Some(name) = &args.name else {
+        let value = || json!({ "layers": Layer::catalog().map(as_json).collect::<Vec<_>>() });
+        return list(format, || page.of_all(), value);
+    };
+    let layer = LayerInfo::named(name)?;
+    list(format, || page.of_one(layer), || json!({ "layers": [as_json(layer)] }))
 }
 
 /// How text is laid out.

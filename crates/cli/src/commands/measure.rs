@@ -1,8 +1,6 @@
 //! The commands that measure: each resolves what it is asked for, and runs it by the same verbs.
 
-use crate::args::{
-    CompareArgs, GateArgs, HostCommandArgs, LimitsArgs, MeasureArgs, NetArgs, PeelArgs, RunArgs,
-};
+use crate::args::{CompareArgs, LimitsArgs, MeasureArgs, NetArgs, PeelArgs, RunArgs};
 use crate::exit::{Exit, Result};
 use crate::publish::{Shown, publish};
 use crate::resolve::{self, Comparison, Resolved};
@@ -28,7 +26,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Exit> {
 
 /// `iotax run WORKLOAD TARGET`
 pub(crate) fn run(args: &RunArgs) -> Result<Exit> {
-    measured(&resolve::run(args)?, &Backend::from(&args.load), &args.asked("run"))
+    measured(&resolve::run(args, Ok)?, &Backend::from(&args.load), &args.asked("run"))
 }
 
 /// `iotax peel [STACK]`
@@ -39,23 +37,19 @@ pub(crate) fn peel(args: &PeelArgs) -> Result<Exit> {
 
 /// `iotax limits`
 pub(crate) fn limits(args: &LimitsArgs) -> Result<Exit> {
-    let gate = &GateArgs::from(&args.gate);
-    let LimitsArgs { documented, output, .. } = args;
+    let LimitsArgs { documented, output, gate, .. } = args;
     let asked = Asked { command: "limits", documented, output, gate, iostat: false };
-    measured(&resolve::limits(args, gate)?, &Backend::from(args), &asked)
+    measured(&resolve::limits(args)?, &Backend::from(args), &asked)
 }
 
 /// `iotax net`: a run on one path, a comparison of several.
 pub(crate) fn net(args: NetArgs) -> Result<Exit> {
     let NetArgs { paths, workload, trials, matrix, measure } = args;
     if paths.len() > 1 || !matrix.factors.is_empty() {
-        let (workload, host) = (Some(workload), HostCommandArgs::default());
-        let pair = Vec::new();
-        return compare(&CompareArgs { arms: paths, workload, pair, host, matrix, measure });
+        return compare(&CompareArgs { matrix, ..CompareArgs::of(paths, workload, measure) });
     }
     let targets = if paths.is_empty() { vec![HERE.to_owned()] } else { paths };
-    let MeasureArgs { gate, documented, load, output, .. } = measure;
-    run(&RunArgs { workload, targets, trials, gate, documented, load, output })
+    run(&RunArgs::of(targets, workload, trials, measure))
 }
 
 /// Measures what is asked for, and shows what came of it.

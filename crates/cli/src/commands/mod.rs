@@ -8,7 +8,6 @@ mod doctor;
 #[cfg(feature = "kubernetes")]
 mod kube;
 mod layers;
-mod man;
 mod measure;
 mod peer;
 mod plan;
@@ -21,13 +20,12 @@ pub(crate) use agent::agent;
 pub(crate) use catalog::catalog;
 #[cfg(feature = "kubernetes")]
 pub(crate) use completions::complete_plugin;
-pub(crate) use completions::completions;
+pub(crate) use completions::{completions, man};
 pub(crate) use disk::disk;
 pub(crate) use doctor::doctor;
 #[cfg(feature = "kubernetes")]
 pub(crate) use kube::kube;
 pub(crate) use layers::layers;
-pub(crate) use man::man;
 pub(crate) use measure::{compare, limits, net, peel, run};
 pub(crate) use peer::peer;
 pub(crate) use plan::plan;

@@ -1,7 +1,6 @@
 use std::path::{Path, PathBuf};
 
 use iotax_record::{Error, Location, Reader, SearchHead};
-use iotax_report::Document;
 use iotax_rig::Held;
 
 use crate::args::{Format, ReportArgs};
@@ -48,16 +47,7 @@ fn one(dir: &Path, args: &ReportArgs) -> Result<Exit> {
         )));
     }
     let place = existing(dir)?;
-    let location = Location::from(&place);
-    let answer = if Reader::<SearchHead>::is_in(&location) {
-        let (reader, caps) = recorded::read_search(&location)?;
-        let (head, caps) = rules::of_caps(reader.head, caps, &args.gate, args.format)?;
-        Answer::Caps { head: Box::new(head), caps, end: reader.end }
-    } else {
-        let reader = rules::of_record(recorded::open(&location)?, &args.gate, args.format)?;
-        let parts = recorded::parts(&location, &reader)?;
-        Answer::Trials { name: reader.head.spec.name().to_owned(), parts }
-    };
+    let answer = answer(&place, args)?;
     let finished = Finished { answer, dir: Some(place), ended: Ok(Exit::Done), hosts: None };
     let exit = publish(finished, shown(args))?;
     if args.open {
@@ -91,7 +81,9 @@ fn several(args: &ReportArgs) -> Result<Exit> {
     }
     let destination = Destination::new("report", args.out.as_deref());
     destination.refuse_unusable()?;
-    let documents = args.paths.iter().map(|dir| Ok((dir.display().to_string(), document(dir)?)));
+    let document =
+        |dir: &PathBuf| Ok((dir.display().to_string(), answer(&existing(dir)?, args)?.document()));
+    let documents = args.paths.iter().map(document);
     let document = iotax_report::several(documents.collect::<Result<_>>()?);
     let held = destination.claim()?;
     let location = Location::from(&held);
@@ -109,17 +101,17 @@ fn several(args: &ReportArgs) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn document(dir: &Path) -> Result<Document> {
-    let directory = existing(dir)?;
-    let location = Location::from(&directory);
-    let answer = if Reader::<SearchHead>::is_in(&location) {
-        let (Reader { head, end, .. }, caps) = recorded::read_search(&location)?;
-        Answer::Caps { head: Box::new(head), caps, end }
-    } else {
-        let (reader, parts) = recorded::read(&location)?;
-        Answer::Trials { name: reader.head.spec.name().to_owned(), parts }
-    };
-    Ok(answer.document())
+/// The content of a record, with the rules that were asked for now.
+fn answer(directory: &Held, args: &ReportArgs) -> Result<Answer> {
+    let dir = Location::from(directory);
+    if Reader::<SearchHead>::is_in(&dir) {
+        let (Reader { head, end, .. }, caps) = recorded::read_search(&dir)?;
+        let (head, caps) = rules::of_caps(head, caps, &args.gate, args.format)?;
+        return Ok(Answer::Caps { head: Box::new(head), caps, end });
+    }
+    let reader = rules::of_record(recorded::open(&dir)?, &args.gate, args.format)?;
+    let parts = recorded::parts(&dir, &reader)?;
+    Ok(Answer::Trials { name: reader.head.spec.name().to_owned(), parts })
 }
 
 const fn shown(args: &ReportArgs) -> Shown<'_> {

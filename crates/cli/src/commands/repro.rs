@@ -9,14 +9,16 @@ use std::path::Path;
 use iotax_analyze::Phases;
 use iotax_experiment::plan::Plan;
 use iotax_record::{ExperimentHead, Location, Outcome, Reader};
+use iotax_report::Redactor;
 use iotax_report::bundle::{Bundle, Step, archive, bundle};
-use iotax_report::{Part, Redactor};
 use iotax_rig::Held;
+use serde_json::{Value, json};
 
-use crate::args::{Listing, ReproArgs};
+use crate::args::ReproArgs;
 use crate::exit::{Context as _, Exit, Result, usage};
+use crate::recorded::{self, Retold};
 use crate::session::Destination;
-use crate::{key_file, output, recorded};
+use crate::{key_file, output};
 
 const PROGRAM: u32 = 0o755;
 const TEXT: u32 = 0o644;
@@ -25,48 +27,22 @@ const TEXT: u32 = 0o644;
 pub(crate) fn repro(args: &ReproArgs) -> Result<Exit> {
     let dir = Location::from(&args.dir);
     let reader = recorded::open(&dir)?;
-    let mut redactor = (!args.no_redact).then(Redactor::default);
+    let mut retold = Retold((!args.no_redact).then(Redactor::default));
     let gaps = recorded::gaps(&dir, &reader)?;
-    let told = tell(&dir, &reader, redactor.as_mut())?;
-    let bundle = bundle(&told.experiment, &told.parts, &told.steps)?;
+    let bundle = retell(&dir, &reader, &mut retold)?;
     let destination = Destination::new("repro", args.out.as_deref());
-    let files = Files::claim(&destination, redactor.is_some())?;
-    files.write(&bundle, redactor.as_ref())?;
-    let said = match args.format {
-        Listing::Text => text(&bundle, &files),
-        Listing::Json => json(&bundle, &files, &gaps),
-    };
-    output::say(&said)?;
-    Ok(Exit::Done)
+    let files = Files::claim(&destination, !args.no_redact)?;
+    files.write(&bundle, retold.0.as_ref())?;
+    output::list(args.format, || text(&bundle, &files), || json(&bundle, &files, &gaps))
 }
 
-/// A record as it is to be told.
-struct Told {
-    experiment: ExperimentHead,
-    /// One per phase.
-    parts: Vec<Part>,
-    steps: Vec<Step>,
-}
-
-fn tell(
-    dir: &Location,
-    reader: &Reader<ExperimentHead>,
-    mut redactor: Option<&mut Redactor>,
-) -> Result<Told> {
-    let recorded = &reader.head;
-    let plan = Plan::new(&recorded.spec);
-    let experiment = match &mut redactor {
-        Some(redactor) => redactor.experiment(recorded),
-        None => recorded.clone(),
-    };
+fn retell(dir: &Location, reader: &Reader<ExperimentHead>, retold: &mut Retold) -> Result<Bundle> {
+    let plan = Plan::new(&reader.head.spec);
+    let experiment = retold.experiment(&reader.head);
     let mut phases = Phases::new(&experiment);
     let mut steps = Vec::new();
     for trial in reader.lines()? {
-        let trial = trial?;
-        let trial = match &mut redactor {
-            Some(redactor) => redactor.trial(trial),
-            None => trial,
-        };
+        let trial = retold.trial(trial?);
         if trial.outcome != Outcome::Interrupted {
             steps.push(Step {
                 block: trial.block,
@@ -77,12 +53,9 @@ fn tell(
         }
         phases.add(&trial);
     }
-    recorded::add_side_records(dir, &reader.head.spec, &mut phases, redactor.as_deref_mut())?;
-    let end = match redactor {
-        Some(redactor) => reader.end.as_ref().map(|end| redactor.end(end)),
-        None => reader.end.clone(),
-    };
-    Ok(Told { parts: phases.finish(end.as_ref()), experiment, steps })
+    recorded::add_side_records(dir, &reader.head.spec, &mut phases, retold)?;
+    let parts = phases.finish(retold.end(reader.end.as_ref()).as_ref());
+    Ok(bundle(&experiment, &parts, &steps)?)
 }
 
 /// Where a bundle goes.
@@ -217,9 +190,9 @@ fn text(bundle: &Bundle, files: &Files) -> String {
     text
 }
 
-fn json(bundle: &Bundle, files: &Files, gaps: &[String]) -> String {
-    let arms = bundle.arms.iter().map(|(id, name)| serde_json::json!({ "id": id, "name": name }));
-    let said = serde_json::json!({
+fn json(bundle: &Bundle, files: &Files, gaps: &[String]) -> Value {
+    let arms = bundle.arms.iter().map(|(id, name)| json!({ "id": id, "name": name }));
+    json!({
         "dir": files.dir.shown().display().to_string(),
         "archive": files.names.archive.shown().display().to_string(),
         "key": files.names.key.as_ref().map(|key| key.shown().display().to_string()),
@@ -228,6 +201,5 @@ fn json(bundle: &Bundle, files: &Files, gaps: &[String]) -> String {
         "without": bundle.without,
         "redacted": files.names.key.is_some(),
         "gaps": gaps,
-    });
-    iotax_report::json_text(&said)
+    })
 }

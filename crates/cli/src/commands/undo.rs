@@ -3,9 +3,9 @@ use std::fmt::Write as _;
 use iotax_rig::UndoReport;
 use serde_json::json;
 
-use crate::args::{Listing, UndoArgs};
+use crate::args::UndoArgs;
 use crate::exit::{Exit, Result, failed};
-use crate::output::{say, say_json};
+use crate::output::list;
 
 /// `iotax undo`
 pub(crate) fn undo(args: &UndoArgs) -> Result<Exit> {
@@ -16,19 +16,19 @@ pub(crate) fn undo(args: &UndoArgs) -> Result<Exit> {
     // Without a home nothing was ever journalled.
     let report = iotax_rig::state_dir().map(|dir| iotax_rig::undo(&dir)).unwrap_or_default();
     let problems: Vec<String> = report.problems.iter().map(ToString::to_string).collect();
-    match args.format {
-        Listing::Text => say(&text(&report))?,
-        Listing::Json => say_json(&json!({
+    let value = || {
+        json!({
             "removed": report.removed,
             "forgotten": report.lost,
             "running": report.processes,
             "problems": problems,
-        }))?,
-    }
+        })
+    };
+    let done = list(args.format, || text(&report), value)?;
     if !problems.is_empty() {
         return Err(failed(format!("not everything could be undone:\n{}", problems.join("\n"))));
     }
-    Ok(Exit::Done)
+    Ok(done)
 }
 
 fn text(report: &UndoReport) -> String {

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::args::{Listing, WorkloadsArgs};
 use crate::exit::{Exit, Result};
-use crate::output::{say, say_json, wrap};
+use crate::output::{list, wrap};
 
 /// `iotax workloads [NAME]`
 pub(crate) fn workloads(args: &WorkloadsArgs) -> Result<Exit> {
@@ -19,14 +19,8 @@ pub(crate) fn workloads(args: &WorkloadsArgs) -> Result<Exit> {
         Some(name) => vec![Workload::preset(name)?],
         None => Workload::presets().collect(),
     };
-    match args.format {
-        Listing::Json => {
-            let shown: Vec<_> = chosen.iter().map(with_sources).collect();
-            say_json(&json!({ "workloads": shown }))?;
-        }
-        Listing::Text => say(&text(&chosen, args.name.is_some()))?,
-    }
-    Ok(Exit::Done)
+    let value = || json!({ "workloads": chosen.iter().map(with_sources).collect::<Vec<_>>() });
+    list(args.format, || text(&chosen, args.name.is_some()), value)
 }
 
 /// The workload, and where its numbers are from if they are somebody's.
@@ -44,11 +38,6 @@ fn suite(name: &str, format: Listing) -> Result<Exit> {
     let phases = Workload::suite(name)?;
     let about = Workload::suite_about(name).unwrap_or_default();
     let source = Workload::suite_source(name).unwrap_or_default();
-    if matches!(format, Listing::Json) {
-        let suite = json!({ "suite": name, "about": about, "source": source, "phases": phases });
-        say(&format!("{suite:#}\n"))?;
-        return Ok(Exit::Done);
-    }
     let mut out = format!("{name}\n");
     wrap(&mut out, about, "  ", "  ");
     wrap(&mut out, &format!("Source: {source}"), "  ", "  ");
@@ -58,8 +47,8 @@ fn suite(name: &str, format: Listing) -> Result<Exit> {
             wrap(&mut out, &line, "    ", "      ");
         }
     }
-    say(&out)?;
-    Ok(Exit::Done)
+    let value = || json!({ "suite": name, "about": about, "source": source, "phases": phases });
+    list(format, || out, value)
 }
 
 fn text(workloads: &[Workload], in_full: bool) -> String {

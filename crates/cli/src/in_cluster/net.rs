@@ -8,7 +8,7 @@ use iotax_rig::Preparing;
 use iotax_run::{Host, Hosts};
 
 use crate::exit::Result;
-use crate::session::{Flags, OpenedHosts};
+use crate::session::{OpenedHosts, Session};
 
 /// What is asked of a cluster's network.
 pub(crate) struct NetInCluster {
@@ -25,7 +25,7 @@ impl NetInCluster {
     pub(crate) fn open(
         &self,
         spec: &Spec,
-        flags: &Flags<'_>,
+        session: &Session,
         making: &mut dyn FnMut(&Preparing<'_>),
     ) -> Result<OpenedHosts> {
         let Self { cluster, options, paths, ends, port } = self;
@@ -37,8 +37,8 @@ impl NetInCluster {
                 ends,
                 port: *port,
                 options,
-                stop: flags.stop,
-                live: flags.live,
+                stop: &session.stop,
+                live: &session.live,
                 note: Arc::new(|told| eprintln!("note: {}", crate::exit::printable(told))),
                 making: &mut |what| making(&Preparing::Making { arm: what }),
             },

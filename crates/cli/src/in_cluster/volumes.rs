@@ -9,11 +9,10 @@ use iotax_experiment::{CloudChoice, Draft, Layer, Spec, Stack, Target};
 use iotax_rig::Preparing;
 use iotax_run::{Host, Hosts};
 
-use super::connect::connect;
-use super::pods;
+use super::{connect, pods};
 use crate::args::{ClusterArgs, Containers, PodArgs};
 use crate::exit::{Context as _, Result, usage};
-use crate::session::{Flags, OpenedHosts};
+use crate::session::{OpenedHosts, Session};
 
 /// Of a volume of so many bytes: file systems take a part for themselves.
 pub(crate) const fn usable_bytes(size_bytes: u64) -> u64 {
@@ -67,7 +66,7 @@ impl<'a> InCluster<'a> {
     pub(crate) fn open(
         &self,
         spec: &Spec,
-        flags: &Flags<'_>,
+        session: &Session,
         making: &mut dyn FnMut(&Preparing<'_>),
     ) -> Result<OpenedHosts> {
         let opened = iotax_cluster::open(
@@ -76,8 +75,8 @@ impl<'a> InCluster<'a> {
                 spec,
                 places: &self.places,
                 options: &self.options,
-                stop: flags.stop,
-                live: flags.live,
+                stop: &session.stop,
+                live: &session.live,
                 note: Arc::new(|told| eprintln!("note: {}", crate::exit::printable(told))),
                 making: &mut |arm| making(&Preparing::Making { arm }),
             },

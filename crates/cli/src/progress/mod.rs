@@ -1,16 +1,16 @@
 //! The progress line: arm, block, current intervals, time left. On stderr, only on a terminal.
 
-mod rate;
 mod running;
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use iotax_analyze::{ArmStanding, Standing as Look};
 use iotax_experiment::plan::Plan;
 use iotax_load::LoadProgress;
+use iotax_quantity::{set_percent, size};
 use iotax_record::ExperimentHead;
 use iotax_rig::Preparing;
 use iotax_run::{Event, Observer};
@@ -99,9 +99,10 @@ impl ProgressLine {
 
     /// Shows how far the laying out of files is.
     pub(crate) fn laying_out(&self, done_bytes: u64, total_bytes: u64) {
-        let percent = (done_bytes * 100).checked_div(total_bytes).unwrap_or(100);
-        let total = HumanBytes(total_bytes);
-        self.bar.set_message(format!("writing {total} of test data: {percent} %"));
+        let percent =
+            set_percent((done_bytes * 100).checked_div(total_bytes).unwrap_or(100) as f64);
+        let total = size(total_bytes);
+        self.bar.set_message(format!("writing {total} of test data: {percent}"));
     }
 
     /// Does something that prints elsewhere, without the line in between.
@@ -171,7 +172,7 @@ impl Observer for ProgressLine {
                 self.running.trial_begins(unit);
             }
             Event::PassStarts { pass, passes, arm, bytes } => {
-                let (pass, size) = (pass + 1, HumanBytes(*bytes));
+                let (pass, size) = (pass + 1, size(*bytes));
                 self.trial = format!("pass {pass}/{passes} over {size} of {arm}");
                 self.running.pass_begins(*bytes);
             }

@@ -6,8 +6,12 @@ use std::time::{Duration, Instant};
 
 use indicatif::ProgressState;
 use iotax_load::LoadProgress;
+use iotax_quantity::{iops, mib_per_s, per_second};
 
-use super::rate::Rate;
+/// I/Os are counted over so long at least.
+const SPAN: Duration = Duration::from_millis(800);
+/// Larger I/Os are told in bytes.
+const LARGE_BYTES: u64 = 64 << 10;
 
 /// A load under way, if any. Clones are about the same one.
 #[derive(Clone)]
@@ -80,17 +84,87 @@ impl Pass {
         match (done * 100).checked_div(self.bytes) {
             None | Some(0) => Ok(()),
             Some(percent) => {
+                let percent = iotax_quantity::set_percent(percent as f64);
                 let left = self.started.elapsed().mul_f64(self.bytes as f64 / done as f64 - 1.0);
-                write!(out, " · {percent} %, about {} left of it", seconds(left))
+                write!(out, " · {percent}, about {} left of it", seconds(left))
             }
         }
     }
 }
 
-/// `54s`, `2m 10s`
+/// `54 s`, `2 min 10 s`
 pub(super) fn seconds(duration: Duration) -> String {
-    match duration.as_secs() {
-        seconds @ 0..100 => format!("{seconds}s"),
-        seconds => format!("{}m {}s", seconds / 60, seconds % 60),
+    iotax_quantity::span(duration.as_secs())
+}
+
+/// How fast a load runs right now, for the eye: it is no figure of any report.
+#[derive(Debug)]
+struct Rate {
+    /// What is counted: I/Os, or over a network path requests.
+    unit: &'static str,
+    last: Option<(Instant, [u64; 2])>,
+    shown: String,
+}
+
+impl Rate {
+    /// Of nothing yet.
+    fn of(unit: &'static str) -> Self {
+        Self { unit, last: None, shown: String::new() }
+    }
+
+    /// The rate as text, of these I/Os and bytes so far; empty until it is known.
+    fn at(&mut self, now: Instant, [ios, bytes]: [u64; 2]) -> &str {
+        let (then, before) = *self.last.get_or_insert((now, [ios, bytes]));
+        let span = now.saturating_duration_since(then);
+        if span >= SPAN {
+            let done = [ios.saturating_sub(before[0]), bytes.saturating_sub(before[1])];
+            self.shown = shown(self.unit, done, span);
+            self.last = Some((now, [ios, bytes]));
+        }
+        &self.shown
+    }
+}
+
+fn shown(unit: &str, [ios, bytes]: [u64; 2], span: Duration) -> String {
+    let rate = |count: u64| count as f64 / span.as_secs_f64();
+    let rate = match bytes.checked_div(ios) {
+        Some(LARGE_BYTES..) => mib_per_s(rate(bytes)),
+        _ if unit == "I/O" => iops(rate(ios)),
+        _ => per_second(rate(ios), &format!("{unit}s/s")),
+    };
+    format!(" · {rate}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_that_of_the_last_moments() {
+        let start = Instant::now();
+        let at = |ms| start + Duration::from_millis(ms);
+        let mut rate = Rate::of("I/O");
+        assert_eq!(rate.at(at(0), [500, 0]), "");
+        assert_eq!(rate.at(at(200), [900, 1 << 20]), "", "too short a time to tell");
+        assert_eq!(rate.at(at(1000), [5500, 5000 * 4096]), " · 5,000 IOPS");
+        assert_eq!(rate.at(at(1200), [5600, 5100 * 4096]), " · 5,000 IOPS");
+        assert_eq!(rate.at(at(2000), [5600, 5100 * 4096]), " · 100 IOPS");
+        assert_eq!(rate.at(at(3000), [5600, 5100 * 4096]), " · 0 IOPS");
+    }
+
+    #[test]
+    fn over_network_paths_requests_are_counted() {
+        let start = Instant::now();
+        let mut rate = Rate::of("request");
+        rate.at(start, [0, 0]);
+        assert_eq!(rate.at(start + Duration::from_secs(1), [300, 300 * 64]), " · 300 requests/s");
+    }
+
+    #[test]
+    fn large_ios_are_told_in_bytes() {
+        let start = Instant::now();
+        let mut rate = Rate::of("I/O");
+        rate.at(start, [0, 0]);
+        assert_eq!(rate.at(start + Duration::from_secs(2), [300, 300 << 20]), " · 150 MiB/s");
     }
 }

@@ -2,14 +2,13 @@
 
 use std::path::Path;
 
-use indicatif::HumanBytes;
 use iotax_experiment::units::{parse_bytes, parse_duration};
-use iotax_experiment::{BurstWatch, SearchDraft, SearchTarget, Yields, parse_arms};
+use iotax_experiment::{BurstWatch, CloudChoice, SearchDraft, SearchTarget, Yields, parse_arms};
 
 use super::{Resolved, documented, option, rules, same_storage, saved, seed};
 #[cfg(feature = "kubernetes")]
 use crate::args::KubeLimitsArgs;
-use crate::args::{GateArgs, LimitsArgs};
+use crate::args::{LimitsArgs, SearchArgs};
 use crate::exit::{Context as _, Result, usage};
 #[cfg(feature = "kubernetes")]
 use crate::in_cluster::{InCluster, usable_bytes};
@@ -18,9 +17,9 @@ use crate::in_cluster::{InCluster, usable_bytes};
 const USUAL_BYTES: u64 = 1 << 30;
 
 /// The search of `iotax limits`.
-pub(crate) fn limits(args: &LimitsArgs, gate: &GateArgs) -> Result<Resolved> {
+pub(crate) fn limits(args: &LimitsArgs) -> Result<Resolved> {
     let mut search = asked(args)?;
-    rules::set_in_search(&mut search, gate, args.output.format)?;
+    rules::set_in_search(&mut search, &args.gate, args.output.format)?;
     let search = search.resolve()?;
     same_storage::refuse_in_search(&search)?;
     Ok(Resolved::of_caps(search))
@@ -31,7 +30,6 @@ fn asked(args: &LimitsArgs) -> Result<SearchDraft> {
     let mut arms = parse_arms(args.targets.iter().map(String::as_str))?;
     let size = option("--size", args.size.as_deref(), parse_bytes)?;
     let cloud = documented::choice(&args.documented, arms.len())?;
-    let burst = burst(args.search.burst.as_deref(), &args.search.pauses)?;
     let (directory, home) = (std::env::current_dir()?, std::env::home_dir());
     for arm in &mut arms {
         arm.target.resolve_paths(&directory, home.as_deref());
@@ -41,29 +39,32 @@ fn asked(args: &LimitsArgs) -> Result<SearchDraft> {
         let span_bytes = iotax_rig::span_bytes(&arm.target, size.unwrap_or(USUAL_BYTES));
         SearchTarget { arm, span_bytes }
     });
-    let mut search = SearchDraft {
-        targets: targets.collect(),
-        writes: args.write,
-        quick: args.search.quick,
-        burst,
-        cloud,
-        fail_if: Vec::new(),
-        seed: seed(args.search.seed),
-    };
+    let mut search = search(&args.search, args.write, cloud, targets.collect())?;
     if size.is_none() {
         fit(&mut search, &args.dir);
     }
     Ok(search)
 }
 
+/// A search without rules.
+fn search(
+    args: &SearchArgs,
+    writes: bool,
+    cloud: CloudChoice,
+    targets: Vec<SearchTarget>,
+) -> Result<SearchDraft> {
+    let (quick, burst, seed) = (args.quick, burst(args)?, seed(args.seed));
+    Ok(SearchDraft { targets, writes, quick, burst, cloud, fail_if: Vec::new(), seed })
+}
+
 /// How long to wait for the end of a burst, if that was asked for.
-fn burst(longest: Option<&str>, pauses: &str) -> Result<Option<BurstWatch>> {
-    let Some(longest) = longest else { return Ok(None) };
+fn burst(args: &SearchArgs) -> Result<Option<BurstWatch>> {
+    let Some(longest) = &args.burst else { return Ok(None) };
     let longest_ns = parse_duration(longest).context("option --burst")?;
     if longest_ns == 0 {
         return Err(usage("option --burst: no time at all; leave it out"));
     }
-    let pauses_ns = pauses.split(',').map(|pause| parse_duration(pause.trim()));
+    let pauses_ns = args.pauses.split(',').map(|pause| parse_duration(pause.trim()));
     let pauses_ns = pauses_ns.collect::<Result<_, _>>().context("option --pauses")?;
     Ok(Some(BurstWatch { longest_ns, pauses_ns }))
 }
@@ -83,13 +84,9 @@ fn fit(search: &mut SearchDraft, work_dir: &Path) {
 
 /// The search of `iotax kube limits`.
 #[cfg(feature = "kubernetes")]
-pub(crate) fn kube_limits(
-    args: &KubeLimitsArgs,
-    gate: &GateArgs,
-    volumes: &mut InCluster<'_>,
-) -> Result<Resolved> {
+pub(crate) fn kube_limits(args: &KubeLimitsArgs, volumes: &mut InCluster<'_>) -> Result<Resolved> {
     let mut search = in_cluster(args, volumes.options.size_bytes)?;
-    rules::set_in_search(&mut search, gate, args.output.format)?;
+    rules::set_in_search(&mut search, &args.gate, args.output.format)?;
     refuse_small(&search)?;
     let placed = volumes.place(search.draft(), &args.pods)?;
     for (target, arm) in search.targets.iter_mut().zip(placed.arms) {
@@ -109,16 +106,8 @@ fn in_cluster(args: &KubeLimitsArgs, size_bytes: u64) -> Result<SearchDraft> {
     let arms = parse_arms(targets.iter().map(String::as_str))?;
     let cloud = documented::choice(&args.documented, arms.len())?;
     let span_bytes = USUAL_BYTES.min(usable_bytes(size_bytes));
-    let target = |arm| SearchTarget { arm, span_bytes };
-    Ok(SearchDraft {
-        targets: arms.into_iter().map(target).collect(),
-        writes: args.write,
-        quick: args.search.quick,
-        burst: burst(args.search.burst.as_deref(), &args.search.pauses)?,
-        cloud,
-        fail_if: Vec::new(),
-        seed: seed(args.search.seed),
-    })
+    let targets = arms.into_iter().map(|arm| SearchTarget { arm, span_bytes }).collect();
+    search(&args.search, args.write, cloud, targets)
 }
 
 /// A few blocks would be read again and again, from whatever remembers them.
@@ -128,7 +117,7 @@ pub(crate) fn refuse_small(search: &SearchDraft) -> Result<()> {
         Some(target) => Err(usage(format!(
             "{}: too small to find caps in; use a target of {} at least",
             target.arm.name,
-            HumanBytes(LEAST_BYTES)
+            iotax_quantity::size(LEAST_BYTES)
         ))),
         None => Ok(()),
     }

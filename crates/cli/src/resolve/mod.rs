@@ -199,16 +199,8 @@ fn targets(
     finish(draft, &args.measure.load, Path::new("."))
 }
 
-/// The spec of `iotax run`.
-pub(crate) fn run(args: &RunArgs) -> Result<Resolved> {
-    run_placed(args, Ok)
-}
-
-/// As [`run`]; `place` as for [`compare_placed`].
-pub(crate) fn run_placed(
-    args: &RunArgs,
-    place: impl FnOnce(Draft) -> Result<Draft>,
-) -> Result<Resolved> {
+/// The spec of `iotax run`; `place` as for [`compare_placed`].
+pub(crate) fn run(args: &RunArgs, place: impl FnOnce(Draft) -> Result<Draft>) -> Result<Resolved> {
     let mut load = Load::read(&args.workload)?;
     changes(&args.load)?.apply_to(&mut load.phases)?;
     let arm = Arm::new("target", Target::parse_all(args.targets.iter().map(String::as_str))?);

@@ -6,7 +6,7 @@ use iotax_experiment::{Draft, Rule, SearchDraft};
 use iotax_record::{ExperimentHead, Reader, SearchHead};
 
 use crate::args::{Format, GateArgs};
-use crate::exit::{Context as _, Failure, Result, usage};
+use crate::exit::{Context as _, Result, usage};
 
 const OPTION: &str = "option --fail-if";
 
@@ -16,7 +16,7 @@ const OPTION: &str = "option --fail-if";
 /// A rule that is none, or about nothing there is; a `format` that tells of rules, without any.
 pub(super) fn set(spec: &mut Draft, args: &GateArgs, format: Format) -> Result<()> {
     if !args.fail_if.is_empty() {
-        spec.fail_if = asked(args)?;
+        spec.fail_if = parsed(args)?;
         spec.validate_rules().context(OPTION)?;
     }
     refuse_without_rules(format, &spec.fail_if)
@@ -57,28 +57,24 @@ pub(super) fn set_in_search(
     format: Format,
 ) -> Result<()> {
     if !args.fail_if.is_empty() {
-        search.fail_if = asked(args)?;
+        search.fail_if = parsed(args)?;
         search.validate_rules().context(OPTION)?;
     }
     refuse_without_rules(format, &search.fail_if)
 }
 
-fn asked(args: &GateArgs) -> Result<Vec<Rule>> {
+fn parsed(args: &GateArgs) -> Result<Vec<Rule>> {
     let rules = args.fail_if.iter().map(|text| Rule::parse(text));
     rules.collect::<Result<_, _>>().context(OPTION)
 }
 
+/// A format that shows the outcome of rules requires some.
 fn refuse_without_rules(format: Format, rules: &[Rule]) -> Result<()> {
-    match format {
-        Format::Junit | Format::Github if rules.is_empty() => Err(no_rules(format)),
-        _ => Ok(()),
+    if !rules.is_empty() || !matches!(format, Format::Junit | Format::Github) {
+        return Ok(());
     }
-}
-
-/// A format that tells of rules where there are none.
-fn no_rules(format: Format) -> Failure {
     let name = format.to_possible_value().map_or_else(String::new, |value| value.get_name().into());
-    let problem =
-        format!("--format {name} tells what became of rules, and there are none: add --fail-if");
-    usage(problem)
+    Err(usage(format!(
+        "--format {name} tells what became of rules, and there are none: add --fail-if"
+    )))
 }

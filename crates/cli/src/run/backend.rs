@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use indexmap::IndexMap;
 use iotax_experiment::{Arm, CloudChoice, KnownLimit, Search, Spec, Target};
 use iotax_load::PeerSecrets;
 use iotax_record::{HostRecord, HostRole};
@@ -19,7 +20,7 @@ use crate::in_cluster::{InCluster, NetInCluster};
 #[cfg(feature = "kubernetes")]
 use crate::resolve::Question;
 use crate::resolve::Resolved;
-use crate::session::{Flags, OpenedHosts, Session};
+use crate::session::{OpenedHosts, Session};
 
 /// What serves some of the arms: this process, or the agent of this command.
 type Server = Option<Vec<String>>;
@@ -77,15 +78,15 @@ impl Backend<'_> {
     pub(super) fn open(
         &self,
         spec: &Spec,
-        flags: &Flags<'_>,
+        session: &Session,
         making: &mut dyn FnMut(&Preparing<'_>),
     ) -> Result<OpenedHosts> {
         match self {
-            Self::Here(here) => here.open(spec, flags, making),
+            Self::Here(here) => here.open(spec, session, making),
             #[cfg(feature = "kubernetes")]
-            Self::Volumes(asked) => asked.open(spec, flags, making),
+            Self::Volumes(asked) => asked.open(spec, session, making),
             #[cfg(feature = "kubernetes")]
-            Self::Paths(asked) => asked.open(spec, flags, making),
+            Self::Paths(asked) => asked.open(spec, session, making),
         }
     }
 
@@ -132,28 +133,23 @@ impl Here<'_> {
     fn open(
         &self,
         spec: &Spec,
-        flags: &Flags<'_>,
+        session: &Session,
         making: &mut dyn FnMut(&Preparing<'_>),
     ) -> Result<OpenedHosts> {
-        let servers = servers(&spec.arms, self.agents)?;
-        let mut distinct: Vec<&Server> = Vec::new();
-        for server in &servers {
-            if !distinct.contains(&server) {
-                distinct.push(server);
-            }
+        let mut servers: IndexMap<Server, Vec<usize>> = IndexMap::new();
+        for (arm, server) in self::servers(&spec.arms, self.agents)?.into_iter().enumerate() {
+            servers.entry(server).or_default().push(arm);
         }
         let (mut hosts, mut records) = (Vec::new(), Vec::new());
-        for server in distinct {
-            let arms: Vec<usize> =
-                (0..servers.len()).filter(|arm| servers[*arm] == *server).collect();
-            let own = arms.iter().map(|arm| spec.arms[*arm].clone()).collect();
-            let theirs = spec.with(|draft| draft.arms = own);
+        for (server, arms) in servers {
+            let theirs = arms.iter().map(|arm| spec.arms[*arm].clone()).collect();
+            let theirs = spec.with(|draft| draft.arms = theirs);
             let (host, record): (Box<dyn Host + Send>, _) = match server {
                 None => {
-                    let host = self.local(&theirs, flags, making)?;
+                    let host = self.local(&theirs, session, making)?;
                     (Box::new(host), here(&theirs.arms, HostRole::Local))
                 }
-                Some(command) => self.remote(theirs, flags, command)?,
+                Some(command) => self.remote(theirs, session, command)?,
             };
             records.push(record);
             hosts.push((host, arms));
@@ -164,31 +160,31 @@ impl Here<'_> {
     fn local(
         &self,
         spec: &Spec,
-        flags: &Flags<'_>,
+        session: &Session,
         progress: &mut dyn FnMut(&Preparing<'_>),
     ) -> Result<Local> {
         let program = &std::env::current_exe()?;
         let given_up = &GivenUp::by_user(self.destroy);
         let (work_dir, state_dir) = (self.work_dir, iotax_rig::state_dir());
-        let (stop, secrets) = (Arc::clone(flags.stop), &PeerSecrets::new());
+        let (stop, secrets) = (Arc::clone(&session.stop), &PeerSecrets::new());
         let options = Options { work_dir, state_dir, progress, stop, given_up, program, secrets };
-        Ok(Local::open(spec, options, flags.live)?)
+        Ok(Local::open(spec, options, &session.live)?)
     }
 
     fn remote(
         &self,
         spec: Spec,
-        flags: &Flags<'_>,
-        command: &[String],
+        session: &Session,
+        command: Vec<String>,
     ) -> Result<(Box<dyn Host + Send>, HostRecord)> {
         let remote = Remote::open(RemoteOptions {
-            agent: Box::new(ChildAgent { command: command.to_vec() }),
+            agent: Box::new(ChildAgent { command }),
             spec,
             work_dir: self.work_dir.to_owned(),
             given_up: GivenUp::by_user(self.destroy),
             secrets: PeerSecrets::new(),
-            stop: Arc::clone(flags.stop),
-            live: Arc::clone(flags.live),
+            stop: Arc::clone(&session.stop),
+            live: Arc::clone(&session.live),
         })?;
         let host = remote.host().clone();
         Ok((Box::new(remote), host))

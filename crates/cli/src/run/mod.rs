@@ -8,7 +8,6 @@ mod stand_in;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use indicatif::HumanDuration;
 use iotax_analyze::{Phases, Sustained};
 use iotax_caps::{Caps, expected_ns};
 use iotax_experiment::plan::Plan;
@@ -106,7 +105,7 @@ impl<'a> Run<'a> {
                 ProgressLine::of_search(expected(search), &session.live, asked.output.quiet)
             }
         };
-        let opened = backend.open(spec, &session.flags(), &mut |what| line.preparing(what));
+        let opened = backend.open(spec, &session, &mut |what| line.preparing(what));
         let opened = resolved.advised(opened)?;
         match resolved.question() {
             Question::Trials => {
@@ -328,7 +327,8 @@ fn expected(search: &Search) -> Duration {
 /// A burst may take most of an hour to run out.
 fn say_how_long(search: &Search, quiet: bool) {
     if search.burst.is_some() && !quiet {
-        eprintln!("waiting for bursts to run out: {} at most", HumanDuration(expected(search)));
+        let most = iotax_quantity::span(expected(search).as_secs());
+        eprintln!("waiting for bursts to run out: {most} at most");
     }
 }
 

@@ -17,12 +17,6 @@ use signal_hook::flag;
 
 use crate::exit::{Context as _, Result};
 
-/// What a host is given: the flag that ends it, and the counters of what is done.
-pub(crate) struct Flags<'a> {
-    pub stop: &'a Arc<AtomicBool>,
-    pub live: &'a Arc<LoadProgress>,
-}
-
 pub(crate) use self::destination::Destination;
 
 /// Hosts that are ready, and what is known of each, in their order.
@@ -71,11 +65,6 @@ impl Session {
         destination.refuse_unusable()?;
         let watch = hung::Watch::over(&stop, targets);
         Ok(Self { stop, live: Arc::default(), destination, watch })
-    }
-
-    /// What a host is given: the flag that ends it, and the counters of what is done.
-    pub(crate) fn flags(&self) -> Flags<'_> {
-        Flags { stop: &self.stop, live: &self.live }
     }
 
     /// The directory for the results, which nobody else has.

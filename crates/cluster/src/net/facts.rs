@@ -39,9 +39,8 @@ pub(super) fn facts(
         facts.push(format!("MTU at the near end {mtu} bytes{beside}"));
     }
     if let Some(ns) = reached.resolved_ns {
-        let ms = ns as f64 / 1e6;
-        facts
-            .push(format!("its name was found in {ms:.1} ms: once each turn, not each connection"));
+        let took = iotax_quantity::time(ns as f64);
+        facts.push(format!("its name was found in {took}: once each turn, not each connection"));
     }
     if between.path == NetPath::Node {
         let node = &between.near.name;

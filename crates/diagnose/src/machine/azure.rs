@@ -1,6 +1,7 @@
 //! Azure's hosts: encryption, caches, ephemeral disks, disk controllers.
 
 use iotax_catalog::{Caching, Cloud, Limit, Scope, Vm};
+use iotax_quantity::whole;
 use iotax_record::machine::{Device, UsedAs};
 use serde::Serialize;
 
@@ -225,7 +226,7 @@ fn controller(seen: &Snapshot<'_>) -> Option<Finding> {
     let size = seen.vm().unwrap_or_default();
     let of = |variant, iops: f64| {
         let field = Field::VmVariant { vm: size.to_owned(), variant };
-        Observation::documented(field, format!("{iops:.0}"))
+        Observation::documented(field, Value::Count(whole(iops)))
     };
     let (about, why) =
         (Component::new(ComponentKind::Vm, size), AzureWhy::Scsi { scsi_iops, nvme_iops });

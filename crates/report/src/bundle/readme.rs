@@ -1,7 +1,7 @@
 //! What a support engineer needs to know, in one page.
 
+use iotax_quantity::count;
 use iotax_record::ExperimentHead;
-use iotax_wording::counted;
 use iotax_wording::verdict::verdict;
 
 use super::arms::Arm;
@@ -77,7 +77,7 @@ fn how_to_run(experiment: &ExperimentHead, arms: &[Arm], trials: usize) -> Strin
          each directory, which is removed in the end, also after Ctrl-C. Files and block devices\n\
          are only read, unless a job writes and `--destroy PATH` allows it.\n\n\
          | arm | was |\n| --- | --- |\n",
-        counted(trials as u64, "trial")
+        count(trials as u64, "trial")
     ));
     for arm in arms {
         text.push_str(&format!("| {} | {} |\n", escape(&arm.id), escape(&arm.target)));

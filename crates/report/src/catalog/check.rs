@@ -1,7 +1,6 @@
 //! A user's own figures beside the catalog's.
 
 use iotax_catalog::{Agreement, Checked, Claimed};
-use iotax_wording::counted;
 
 use super::look::cells;
 use super::sources::Sources;
@@ -21,7 +20,7 @@ pub fn catalog_check(rows: &[Checked]) -> Document {
         .filter(|wanted| count(*wanted) > 0)
         .map(|wanted| catalog::agree(wanted, count(wanted)))
         .collect();
-    let limits = counted(rows.len() as u64, "limit");
+    let limits = iotax_quantity::count(rows.len() as u64, "limit");
     page.add(Section::new(format!("{limits}: {}", said.join(", ")), []));
     let mut sources = Sources::default();
     for row in rows.iter().filter(|row| row.agreement != Agreement::Same) {

@@ -2,7 +2,7 @@
 
 use indexmap::IndexSet;
 use iotax_catalog::{Cloud, Conflict, Direction, Disk, Fact, Limit, Note, Rate, Scope, Vm};
-use iotax_wording::counted;
+use iotax_quantity::count;
 
 use super::sources::Sources;
 use crate::document::{Cell, Document, Item, Section, Table};
@@ -51,7 +51,7 @@ pub fn catalog_vm_list(vms: &[Vm]) -> Document {
         })
         .table;
     let mut page = Document::default();
-    let count = counted(vms.len() as u64, "size");
+    let count = count(vms.len() as u64, "size");
     page.add_table(&count, Some(table), None);
     page
 }
@@ -73,7 +73,7 @@ fn title(vm: &Vm) -> String {
 
 fn vm_page(page: &mut Document, vm: &Vm) {
     let count = |n: Option<u32>, word: &str| match n {
-        Some(n) => counted(n, word),
+        Some(n) => count(n, word),
         None => format!("{UNKNOWN} number of {word}s"),
     };
     let memory = vm.memory_bytes.map_or("memory unknown".to_owned(), size);

@@ -4,9 +4,8 @@ use std::collections::BTreeSet;
 
 use iotax_analyze::{Analysis, ArmSummary};
 use iotax_experiment::Design;
-use iotax_quantity::percent;
+use iotax_quantity::{count, percent};
 use iotax_record::{ExperimentHead, Placed, Site};
-use iotax_wording::counted;
 use iotax_wording::verdict::nodes::{NodeVerdict, Standing, meaning};
 
 use crate::document::{NodeGroup, NodeMap, NodeTile};
@@ -38,7 +37,7 @@ pub(crate) fn map(experiment: &ExperimentHead, analysis: &Analysis) -> Option<No
 fn tile(analysis: &Analysis, arm: &ArmSummary, site: Option<&Site>) -> NodeTile {
     let found = NodeVerdict::of(analysis, arm);
     let name = words::printable(&arm.name);
-    let mut said = format!("{name}: {}; {}", found.sentence, counted(arm.trials, "trial"));
+    let mut said = format!("{name}: {}; {}", found.sentence, count(arm.trials, "trial"));
     if arm.failed_trials > 0 {
         said.push_str(&format!(", {} failed", arm.failed_trials));
     }
@@ -125,7 +124,7 @@ fn group_counts(group: &NodeGroup) -> String {
     }
     let slow = group.nodes.iter().filter(|node| node.standing == Standing::Slow).count();
     let slow = if slow > 0 { format!(", {slow} slow") } else { String::new() };
-    format!("{}: {}{slow}", group.heading, counted(group.nodes.len() as u64, "node"))
+    format!("{}: {}{slow}", group.heading, count(group.nodes.len() as u64, "node"))
 }
 
 /// Sorts `n2` before `n10`: texts, and numbers of any length by length, then by digits.

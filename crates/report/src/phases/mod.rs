@@ -10,10 +10,11 @@ mod warned;
 pub use self::json::{phases_json_compare, phases_json_run};
 use iotax_analyze::ArmSummary;
 use iotax_experiment::Subject;
+use iotax_quantity::count;
 use iotax_wording::verdict::comparison::effect_and_verdict;
 use iotax_wording::verdict::phases;
 use iotax_wording::verdict::results;
-use iotax_wording::{chart, counted, format, note, rule};
+use iotax_wording::{chart, format, note, rule};
 
 use self::common::Common;
 use crate::document::{
@@ -111,8 +112,8 @@ fn drawn(forest: Vec<Group>) -> Option<Section> {
 fn phases_and_time(parts: &[Part]) -> String {
     let wall_ns = parts.iter().map(|(_, analysis)| analysis.ending.wall_ns).max().unwrap_or(0);
     let trials = parts.iter().map(|(_, analysis)| analysis.ending.trials).sum::<u32>();
-    let phases = counted(parts.len() as u64, "phase");
-    format!("{phases}, {} in {}", counted(trials, "trial"), format::span(wall_ns))
+    let phases = count(parts.len() as u64, "phase");
+    format!("{phases}, {} in {}", count(trials, "trial"), format::span(wall_ns))
 }
 
 /// A line for each phase and arm. Where arms are compared, with what the primary metric says, and

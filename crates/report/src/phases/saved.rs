@@ -2,10 +2,11 @@
 
 use iotax_analyze::{Analysis, ArmSummary, Comparison, Unit, Verdict};
 use iotax_experiment::Subject;
+use iotax_quantity::count;
 use iotax_wording::verdict::against::{baseline_of, results};
 use iotax_wording::verdict::comparison;
 use iotax_wording::verdict::comparison::{primary_of_each, row_name, subject};
-use iotax_wording::{bandwidth, counted, format, name, note, provenance, units};
+use iotax_wording::{bandwidth, format, name, note, provenance, units};
 
 use super::levels;
 use crate::document::{Cell, Head, Item, Section, Table};
@@ -19,11 +20,11 @@ const LARGE_BYTES: f64 = 65_536.0;
 
 /// `4 jobs of 4 results of fio 3.33`
 pub(super) fn counts(parts: &[Part]) -> String {
-    let jobs = counted(parts.len() as u64, "job");
+    let jobs = count(parts.len() as u64, "job");
     let (experiment, _) = &parts[0];
     let most = |arm: &str| parts.iter().map(|(_, part)| results(part, arm)).max().unwrap_or(0);
     let results: usize = experiment.spec.arms.iter().map(|arm| most(&arm.name)).sum();
-    let of = counted(results as u64, "result");
+    let of = count(results as u64, "result");
     format!("{jobs} of {of}{}", provenance::tools(experiment))
 }
 
@@ -103,11 +104,7 @@ fn cell(comparison: &Comparison, analysis: &Analysis) -> Cell {
         (arm.iops, base.iops, "IOPS")
     };
     let text = |value: f64| {
-        if unit == "IOPS" {
-            iotax_quantity::grouped(iotax_quantity::whole(value))
-        } else {
-            bandwidth::measured(value)
-        }
+        if unit == "IOPS" { format::three_digits(value) } else { bandwidth::measured(value) }
     };
     toned(comparison, &format!("{} / {} {unit}", text(with), text(of)))
 }

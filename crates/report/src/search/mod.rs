@@ -6,9 +6,10 @@ mod json;
 mod tables;
 
 use iotax_caps::Caps;
+use iotax_quantity::count;
 use iotax_wording::method::OF_SEARCH;
 use iotax_wording::search::{SearchResult, notes, sentences};
-use iotax_wording::{counted, format, limit, provenance};
+use iotax_wording::{format, limit, provenance};
 
 pub use self::csv::search_csv;
 pub use self::json::search_json;
@@ -47,7 +48,7 @@ pub fn search(search: SearchResult<'_>) -> Document {
 /// `2 targets, reads, 34 s; on Standard_DS1_v2 (as Azure's metadata service says)`
 fn counts(search: SearchResult<'_>) -> String {
     let SearchResult { head, end, .. } = search;
-    let targets = counted(head.search.targets.len() as u64, "target");
+    let targets = count(head.search.targets.len() as u64, "target");
     let is_network = head.search.targets.iter().all(|target| target.arm.target.is_network());
     let what = match head.search.writes {
         _ if is_network => "",

@@ -14,7 +14,7 @@ use super::frame::{Limit, framed, receive};
 use super::launch::{Ended, Launch, Launched, Process};
 use super::message::{Command, Reply};
 use super::timing::SILENCE;
-use crate::agent_error::AgentError;
+use crate::error::AgentError;
 
 /// How often it is looked whether the user has had enough.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
@@ -38,12 +38,17 @@ pub(super) struct Connection {
     replies: Receiver<io::Result<Reply>>,
     /// What its next reply may come to.
     limit: Arc<Mutex<Limit>>,
+    /// Counts what it does, for whoever wants to show it.
+    live: Arc<LoadProgress>,
     /// I/Os and bytes that it had done at its last sign of life.
     done: (u64, u64),
 }
 
 impl Connection {
-    pub(super) fn start(agent: &mut dyn Launch) -> Result<Self, AgentError> {
+    pub(super) fn start(
+        agent: &mut dyn Launch,
+        live: Arc<LoadProgress>,
+    ) -> Result<Self, AgentError> {
         let Launched { mut input, mut output, process } = agent.launch()?;
         let limit = Arc::new(Mutex::new(Limit::PLAIN));
         let of_reply = Arc::clone(&limit);
@@ -66,7 +71,7 @@ impl Connection {
                 input.flush()
             });
         });
-        Ok(Self { process, commands, replies, limit, done: (0, 0) })
+        Ok(Self { process, commands, replies, limit, live, done: (0, 0) })
     }
 
     /// Sends a command, and waits for what it comes to: at most so long, if that is known, and no longer
@@ -75,7 +80,7 @@ impl Connection {
         &mut self,
         command: &Command,
         limit: Option<Duration>,
-        (stop, live): (&AtomicBool, &LoadProgress),
+        stop: &AtomicBool,
         progress: &LayoutProgress<'_>,
     ) -> Result<Reply, String> {
         *self.limit.lock().unwrap_or_else(PoisonError::into_inner) = command.limit();
@@ -85,9 +90,8 @@ impl Connection {
         loop {
             match self.replies.recv_timeout(POLL_INTERVAL) {
                 Ok(Ok(Reply::Alive { ios, bytes })) => {
-                    let (ios_before, bytes_before) = self.done;
-                    live.add(ios.saturating_sub(ios_before), bytes.saturating_sub(bytes_before));
-                    self.done = (ios, bytes);
+                    let before = std::mem::replace(&mut self.done, (ios, bytes));
+                    self.live.add(ios.saturating_sub(before.0), bytes.saturating_sub(before.1));
                     heard = Instant::now();
                 }
                 Ok(Ok(Reply::LayingOut { done, total })) => {
@@ -110,8 +114,8 @@ impl Connection {
                 return Err(format!("it did not stop within {patience:?}"));
             }
             if limit.is_some_and(|limit| asked.elapsed() > limit) {
-                let limit = limit.unwrap_or_default();
-                return Err(format!("it did not come back within {limit:.0?}"));
+                let limit = iotax_quantity::span(limit.unwrap_or_default().as_secs());
+                return Err(format!("it did not come back within {limit}"));
             }
         }
     }

@@ -91,10 +91,10 @@ pub(crate) fn receive<T: DeserializeOwned>(
     }
     let needed = decoded_bytes(&body);
     if needed > limit.memory_bytes {
-        let most = limit.memory_bytes >> 20;
+        let [length, needed, most] =
+            [length.into(), needed, limit.memory_bytes].map(iotax_quantity::size);
         return Err(invalid(format!(
-            "it sent a message of {length} bytes that needs {} MiB of memory, where at most {most} are expected",
-            needed >> 20
+            "it sent a message of {length} that needs {needed} of memory, where at most {most} are expected"
         )));
     }
     let message = serde_json::from_slice(&body);

@@ -42,8 +42,13 @@ pub fn keep(
         return Ok(Vec::new());
     }
     end_others()?;
+    Ok(undo(state_dir))
+}
+
+/// Removes what dead runs left, and returns what could not be removed.
+pub(super) fn undo(state_dir: Option<&Path>) -> Vec<String> {
     let report = state_dir.map(iotax_rig::undo).unwrap_or_default();
-    Ok(report.problems.iter().map(ToString::to_string).collect())
+    report.problems.iter().map(ToString::to_string).collect()
 }
 
 /// Ends what else is in the namespace; what the kernel holds is not waited for.

@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Stdio};
 
-use crate::agent_error::AgentError;
+use crate::error::AgentError;
 
 /// Starts agents: the first, and another for each that is lost.
 pub trait Launch: Send {

@@ -1,18 +1,17 @@
 //! What lies under paths where an agent is: nothing is opened, made or driven there.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use iotax_experiment::Fault;
 use iotax_inspect::{ProbeOptions, enter, machine};
-use iotax_load::LoadProgress;
 use iotax_record::Machine;
 
 use super::connection::Connection;
 use super::launch::Launch;
 use super::message::{Command, Look, PROTOCOL, Reply};
-use crate::agent_error::AgentError;
-use crate::error::Error;
+use crate::error::{AgentError, Error};
 
 /// Where a machine has its programs: the search path is that of the container.
 const PROGRAMS: [&str; 6] =
@@ -25,9 +24,8 @@ const PROGRAMS: [&str; 6] =
 pub fn look(agent: &mut dyn Launch, asked: Look, stop: &AtomicBool) -> Result<Machine, Error> {
     let command = agent.name();
     let lost = |why: String| AgentError::Lost { command: command.clone(), why };
-    let mut connection = Connection::start(agent)?;
-    let live = LoadProgress::default();
-    let mut ask = |what: &Command| match connection.ask(what, None, (stop, &live), &|_, _| ()) {
+    let mut connection = Connection::start(agent, Arc::default())?;
+    let mut ask = |what: &Command| match connection.ask(what, None, stop, &|_, _| ()) {
         Ok(Reply::Failed { error, fault }) => Err(AgentError::Failed { error, fault }),
         told => told.map_err(lost),
     };

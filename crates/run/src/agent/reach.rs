@@ -9,9 +9,8 @@ use iotax_load::{PathEnds, path_ends};
 use iotax_rig::peer_elsewhere;
 
 use super::message::{Open, Reached};
-use crate::agent_error::AgentError;
 use crate::clock::nanos;
-use crate::error::Error;
+use crate::error::{AgentError, Error};
 
 /// Between two attempts.
 const PAUSE: Duration = Duration::from_millis(200);

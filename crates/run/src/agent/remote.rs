@@ -14,9 +14,8 @@ use super::connection::{Connection, ENDED};
 use super::launch::Launch;
 use super::message::{Command, Open, PROTOCOL, Reached, Reply};
 use super::timing::{GRACE, longest};
-use crate::agent_error::AgentError;
 use crate::clock::nanos;
-use crate::error::Error;
+use crate::error::{AgentError, Error};
 use crate::host::{Arms, Files, Measured, Runner, TrialRequest};
 
 const CUT: &str = "the connection with its agent was cut, and its result read afterwards";
@@ -104,18 +103,17 @@ impl Remote {
     /// # Errors
     /// If it does not answer within `patience`, or the arm is no path to one.
     pub fn reach(&mut self, arm: usize, patience: Duration) -> Result<Reached, Error> {
-        let patience_ns = nanos(patience);
-        let limit = Some(patience + GRACE);
-        match self.ask(&Command::Reach { arm, patience_ns }, limit, &|_, _| ())? {
+        let command = Command::Reach { arm, patience_ns: nanos(patience) };
+        match self.ask_within(&command, Some(patience + GRACE), &|_, _| ())? {
             Reply::Reached(reached) => Ok(*reached),
             _ => Err(self.out_of_turn()),
         }
     }
 
     fn connect(&mut self) -> Result<(), Error> {
-        self.connection = Some(Connection::start(&mut *self.agent)?);
+        self.connection = Some(Connection::start(&mut *self.agent, Arc::clone(&self.live))?);
         self.has_arms = false;
-        match self.ask(&Command::Hello { protocol: PROTOCOL }, None, &|_, _| ())? {
+        match self.ask(&Command::Hello { protocol: PROTOCOL })? {
             Reply::Hello { protocol: PROTOCOL, .. } => Ok(()),
             Reply::Hello { protocol: theirs, .. } => {
                 let command = self.agent.name();
@@ -128,7 +126,7 @@ impl Remote {
     fn open_arms(&mut self) -> Result<(), Error> {
         self.missing.fill(true);
         self.has_arms = true;
-        match self.ask(&Command::Open(Box::new(self.open.clone())), None, &|_, _| ())? {
+        match self.ask(&Command::Open(Box::new(self.open.clone())))? {
             Reply::Opened { sites, made_anew, host }
                 if [sites.len(), made_anew.len()] == [self.missing.len(); 2] =>
             {
@@ -143,7 +141,7 @@ impl Remote {
 
     /// Has what lost agents left on the host removed, and returns what could not be.
     fn undo(&mut self) -> Result<Vec<String>, Error> {
-        match self.ask(&Command::Undo, None, &|_, _| ())? {
+        match self.ask(&Command::Undo)? {
             Reply::Undone { problems } => {
                 self.leaves_something = !problems.is_empty();
                 Ok(problems)
@@ -161,7 +159,7 @@ impl Remote {
             }
             let patience = patience.saturating_sub(started.elapsed());
             let command = Command::Fetch { number, patience_ns: nanos(patience) };
-            let fetched = self.ask(&command, Some(patience + GRACE), &|_, _| ());
+            let fetched = self.ask_within(&command, Some(patience + GRACE), &|_, _| ());
             // Else it was cut once more, while its trial may go on.
             if self.connection.is_some() || patience.is_zero() {
                 break fetched;
@@ -182,8 +180,12 @@ impl Remote {
         }
     }
 
+    fn ask(&mut self, command: &Command) -> Result<Reply, Error> {
+        self.ask_within(command, None, &|_, _| ())
+    }
+
     /// Sends a command, and waits for what it comes to; at most so long, if that is known.
-    fn ask(
+    fn ask_within(
         &mut self,
         command: &Command,
         limit: Option<Duration>,
@@ -192,8 +194,7 @@ impl Remote {
         let Some(connection) = &mut self.connection else {
             return Err(self.lost("it is not there"));
         };
-        let answered = connection.ask(command, limit, (&self.stop, &self.live), progress);
-        match answered {
+        match connection.ask(command, limit, &self.stop, progress) {
             Ok(Reply::Failed { error, fault }) => Err(AgentError::Failed { error, fault }.into()),
             Ok(reply) => Ok(reply),
             Err(why) => Err(self.lost(&why)),
@@ -225,7 +226,7 @@ impl Arms for Remote {
             self.undo()?;
             self.open_arms()?;
         }
-        match self.ask(&Command::Up { arm }, None, &|_, _| ())? {
+        match self.ask(&Command::Up { arm })? {
             Reply::Up { site, directory } => {
                 self.sites[arm] = *site;
                 self.directories[arm] = directory;
@@ -246,7 +247,7 @@ impl Arms for Remote {
 
     fn down(mut self: Box<Self>) -> Result<(), Error> {
         if self.connection.is_some() {
-            match self.ask(&Command::Down, None, &|_, _| ())? {
+            match self.ask(&Command::Down)? {
                 Reply::Down => {}
                 _ => return Err(self.out_of_turn()),
             }
@@ -276,7 +277,7 @@ impl Runner for Remote {
         progress: &LayoutProgress<'_>,
     ) -> Result<(), Error> {
         let workloads = workloads.iter().map(|workload| (*workload).clone()).collect();
-        match self.ask(&Command::Prepare { arm, driver, workloads }, None, progress)? {
+        match self.ask_within(&Command::Prepare { arm, driver, workloads }, None, progress)? {
             Reply::Prepared => {
                 self.missing[arm] = false;
                 Ok(())
@@ -291,7 +292,7 @@ impl Runner for Remote {
         let number = self.trials;
         let command = Command::Trial { number, request: Box::new(request.clone()) };
         let asked = Instant::now();
-        match self.ask(&command, Some(limit), &|_, _| ()) {
+        match self.ask_within(&command, Some(limit), &|_, _| ()) {
             Ok(Reply::Measured(measured)) => Ok(*measured),
             Ok(_) => Err(self.out_of_turn()),
             Err(lost) if self.connection.is_none() && self.agent.finishes_trials() => {

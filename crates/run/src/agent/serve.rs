@@ -14,13 +14,13 @@ use iotax_record::HostRole;
 use iotax_rig::Options;
 
 use super::frame::{Limit, receive, send};
+use super::keep::undo;
 use super::kept::{self, Alone};
 use super::look::looked;
 use super::message::{Command, Open, PROTOCOL, Reply};
 use super::reach::reach;
 use super::timing::{GRACE, HEARTBEAT, longest};
-use crate::agent_error::AgentError;
-use crate::error::Error;
+use crate::error::{AgentError, Error};
 use crate::host::{Arms, Runner, here};
 use crate::local::Local;
 
@@ -161,42 +161,35 @@ impl Agent<'_> {
         command: Command,
         tell: &dyn Fn(&Reply) -> io::Result<()>,
     ) -> Result<Reply, Error> {
-        if let Command::Hello { .. } = command {
-            let iotax_version = env!("CARGO_PKG_VERSION").to_owned();
-            return Ok(Reply::Hello { protocol: PROTOCOL, iotax_version });
-        }
-        if let Command::Undo | Command::Open(_) = command {
-            self.be_alone()?;
-        }
-        if let Command::Undo = command {
-            return Ok(undo(self.options.state_dir.as_deref()));
-        }
-        if let Command::Fetch { number, patience_ns } = command {
-            return Ok(self.fetch(number, Duration::from_nanos(patience_ns)));
-        }
-        if let Command::Look(look) = command {
-            return Ok(Reply::Looked(Box::new(looked(&look)?)));
-        }
-        if let Command::Open(open) = command {
-            let opened = self.open(&open);
-            self.open = Some(open);
-            return opened;
-        }
-        if let (Command::Reach { arm, patience_ns }, Some(open)) = (&command, &self.open) {
-            let patience = Duration::from_nanos(*patience_ns);
-            return Ok(Reply::Reached(Box::new(reach(open, *arm, patience, &self.stop)?)));
-        }
-        let Some(local) = &mut self.local else {
-            let error = "the agent was asked for a trial before it was given arms".to_owned();
-            return Ok(Reply::Failed { error, fault: Fault::Usage });
-        };
         Ok(match command {
+            Command::Hello { .. } => {
+                let iotax_version = env!("CARGO_PKG_VERSION").to_owned();
+                Reply::Hello { protocol: PROTOCOL, iotax_version }
+            }
+            Command::Undo => {
+                self.be_alone()?;
+                Reply::Undone { problems: undo(self.options.state_dir.as_deref()) }
+            }
+            Command::Look(look) => Reply::Looked(Box::new(looked(&look)?)),
+            Command::Open(open) => {
+                self.be_alone()?;
+                let opened = self.open(&open);
+                self.open = Some(open);
+                opened?
+            }
+            Command::Reach { arm, patience_ns } => {
+                let open = self.open.as_ref().ok_or_else(no_arms)?;
+                let patience = Duration::from_nanos(patience_ns);
+                Reply::Reached(Box::new(reach(open, arm, patience, &self.stop)?))
+            }
             Command::Up { arm } => {
+                let local = self.local.as_mut().ok_or_else(no_arms)?;
                 local.up(arm)?;
                 let directory = local.directory(arm)?;
                 Reply::Up { site: Box::new(local.site(arm).clone()), directory }
             }
             Command::Prepare { arm, driver, workloads } => {
+                let local = self.local.as_mut().ok_or_else(no_arms)?;
                 let workloads: Vec<&Workload> = workloads.iter().collect();
                 // Whoever cannot be told of progress cannot be told of the end either.
                 let show = |done, total| drop(tell(&Reply::LayingOut { done, total }));
@@ -204,28 +197,25 @@ impl Agent<'_> {
                 Reply::Prepared
             }
             Command::Trial { number, request } => {
-                let measured = local.trial(&request);
-                let reply = measured.map(|measured| Reply::Measured(Box::new(measured)));
-                let reply = reply.unwrap_or_else(|error| Reply::failed(&error));
+                let local = self.local.as_mut().ok_or_else(no_arms)?;
+                let reply = match local.trial(&request) {
+                    Ok(measured) => Reply::Measured(Box::new(measured)),
+                    Err(error) => Reply::failed(&error),
+                };
                 if let Some(directory) = self.options.kept_in() {
                     // The connection is the first way.
                     let _ = kept::keep(directory, number, &reply);
                 }
                 reply
             }
+            Command::Fetch { number, patience_ns } => {
+                self.fetch(number, Duration::from_nanos(patience_ns))
+            }
             Command::Down => {
-                self.local.take().map_or(Ok(()), Arms::down)?;
+                self.local.take().ok_or_else(no_arms)?.down()?;
                 Reply::Down
             }
-            Command::Hello { .. }
-            | Command::Undo
-            | Command::Fetch { .. }
-            | Command::Look(_)
-            | Command::Open(_)
-            | Command::Reach { .. }
-            | Command::Stop => {
-                unreachable!("answered before, or by the thread that reads")
-            }
+            Command::Stop => unreachable!("the thread that reads answers it"),
         })
     }
 
@@ -275,8 +265,7 @@ impl Agent<'_> {
     }
 }
 
-fn undo(state_dir: Option<&Path>) -> Reply {
-    let report = state_dir.map(iotax_rig::undo).unwrap_or_default();
-    let problems = report.problems.iter().map(ToString::to_string).collect();
-    Reply::Undone { problems }
+fn no_arms() -> AgentError {
+    let error = "the agent was asked for a trial before it was given arms".to_owned();
+    AgentError::Failed { error, fault: Fault::Usage }
 }

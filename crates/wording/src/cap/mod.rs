@@ -6,7 +6,7 @@ use iotax_caps::{
 };
 use iotax_experiment::documented::LimitBy;
 use iotax_experiment::{ProbePurpose, Purpose};
-use iotax_quantity::{bytes, percent};
+use iotax_quantity::{exact, fixed, percent, size};
 
 use crate::limit;
 
@@ -54,8 +54,9 @@ fn sign(sign: &CapSign) -> String {
     match sign {
         CapSign::SizesUnmeasured => "throughput over block size was not measured".to_owned(),
         CapSign::NoPlateau { slope } => format!(
-            "no plateau: throughput still changes with depth (slope {slope:.2}), so this is what \
-             was reached and no cap"
+            "no plateau: throughput still changes with depth (slope {}), so this is what was \
+             reached and no cap",
+            fixed(*slope, 2)
         ),
         CapSign::NoPlateauOfFlows => "no plateau: throughput still changes with the number of \
                                       flows, so this is what was reached and no cap"
@@ -66,24 +67,24 @@ fn sign(sign: &CapSign) -> String {
         CapSign::Kink { off, curve_off } => format!(
             "over block size throughput has a kink, a cap on I/Os and one on bytes: off by {}, a \
              device's curve by {}",
-            deviation(*off),
-            deviation(*curve_off)
+            percent(*off),
+            percent(*curve_off)
         ),
         CapSign::Curve { off, kink_off } => format!(
             "over block size throughput follows a time per I/O plus a time per byte: off by {}, a \
              limiter's kink by {}",
-            deviation(*off),
-            deviation(*kink_off)
+            percent(*off),
+            percent(*kink_off)
         ),
         CapSign::Neither { kink_off, curve_off } => format!(
             "a limiter's kink is off by {}, a device's curve by {}: neither is clearly right",
-            deviation(*kink_off),
-            deviation(*curve_off)
+            percent(*kink_off),
+            percent(*curve_off)
         ),
         CapSign::OneLine { is_bytes, slope, only, are_larger_several } => {
             let what = if *is_bytes { "bytes" } else { "I/Os" };
             let only = only.map_or_else(String::new, |sizes| {
-                let [from, to] = sizes.map(|size| bytes(f64::from(size)));
+                let [from, to] = sizes.map(|bytes| size(bytes.into()));
                 format!(" from {from} to {to}; with others this machine's CPUs were busy")
             });
             let several = if *are_larger_several {
@@ -92,7 +93,8 @@ fn sign(sign: &CapSign) -> String {
                 ""
             };
             format!(
-                "{what} per second do not depend on the block size (slope {slope:.2}){only}{several}"
+                "{what} per second do not depend on the block size (slope {}){only}{several}",
+                fixed(*slope, 2)
             )
         }
         CapSign::Refill => "what can be had above it comes back in pauses at the rate of the cap, \
@@ -118,10 +120,6 @@ fn sign(sign: &CapSign) -> String {
     }
 }
 
-fn deviation(rms: f64) -> String {
-    format!("{:.1} %", rms * 100.0)
-}
-
 fn doubt(doubt: &CapDoubt) -> String {
     match doubt {
         CapDoubt::Spread(share) => format!(
@@ -129,7 +127,7 @@ fn doubt(doubt: &CapDoubt) -> String {
             percent(*share)
         ),
         CapDoubt::SlopeLeft(slope) => {
-            format!("; throughput still changes with depth (slope {slope:.2})")
+            format!("; throughput still changes with depth (slope {})", fixed(*slope, 2))
         }
         CapDoubt::Busy(sign) => format!("; {}", busy(sign)),
         CapDoubt::Scatters => {
@@ -157,8 +155,9 @@ pub fn busy(sign: &BusySign) -> String {
             percent(*ours)
         ),
         BusySign::Allowed { share, cpus } => format!(
-            "this load computed for {} of the {cpus:.1} CPUs that it may use: {ADVICE}",
-            percent(*share)
+            "this load computed for {} of the {} CPUs that it may use: {ADVICE}",
+            percent(*share),
+            exact(*cpus)
         ),
         BusySign::Peer { share } => {
             format!("the peer's thread computed {} of the time", percent(*share))
@@ -179,7 +178,7 @@ pub fn busy(sign: &BusySign) -> String {
 
 /// What was in the way of a cap with I/Os of this size.
 pub fn obstacle(obstacle: &Obstacle, block_bytes: u32) -> String {
-    let size = block_size(block_bytes);
+    let size = size(block_bytes.into());
     match obstacle {
         Obstacle::OtherCap(BlockEnd::Largest) => {
             format!("at the largest block of {size} the IOPS cap binds first")
@@ -191,15 +190,6 @@ pub fn obstacle(obstacle: &Obstacle, block_bytes: u32) -> String {
             format!("with blocks of {size} the bandwidth cap binds first")
         }
         Obstacle::ThisMachine(sign) => busy(sign),
-    }
-}
-
-/// `512 B`, `4 KiB`: block sizes are powers of two.
-fn block_size(bytes: u32) -> String {
-    match bytes {
-        0..1024 => format!("{bytes} B"),
-        1024..1_048_576 => format!("{} KiB", bytes >> 10),
-        _ => format!("{} MiB", bytes >> 20),
     }
 }
 

@@ -27,11 +27,11 @@ fn what_a_cap_looks_like_is_told_with_its_figures() {
         },
     ];
     insta::assert_snapshot!(said(&all.map(CapReason::from)), @"
-    over block size throughput has a kink, a cap on I/Os and one on bytes: off by 1.2 %, a device's curve by 20.0 %
-    over block size throughput follows a time per I/O plus a time per byte: off by 1.2 %, a limiter's kink by 20.0 %
-    a limiter's kink is off by 5.0 %, a device's curve by 6.0 %: neither is clearly right
+    over block size throughput has a kink, a cap on I/Os and one on bytes: off by 1.2 %, a device's curve by 20 %
+    over block size throughput follows a time per I/O plus a time per byte: off by 1.2 %, a limiter's kink by 20 %
+    a limiter's kink is off by 5 %, a device's curve by 6 %: neither is clearly right
     I/Os per second do not depend on the block size (slope 0.01); larger ones seem to be counted as several
-    bytes per second do not depend on the block size (slope -0.99) from 4 KiB to 1 MiB; with others this machine's CPUs were busy
+    bytes per second do not depend on the block size (slope −0.99) from 4 KiB to 1 MiB; with others this machine's CPUs were busy
     no plateau: throughput still changes with depth (slope 0.31), so this is what was reached and no cap
     it was not the same twice (by 5 %), and a limiter holds its rate
     it is the cgroup limit of /box
@@ -50,7 +50,7 @@ fn what_speaks_against_a_sign_follows_it() {
         of(CapSign::Refill, CapDoubt::Scatters),
     ];
     insta::assert_snapshot!(said(&all), @"
-    over block size throughput has a kink, a cap on I/Os and one on bytes: off by 1.0 %, a device's curve by 20.0 %, but a limiter holds its rate, and the interval of this one spans 12 %
+    over block size throughput has a kink, a cap on I/Os and one on bytes: off by 1 %, a device's curve by 20 %, but a limiter holds its rate, and the interval of this one spans 12 %
     the load's thread computed 90 % of the time: fewer, larger I/Os or more CPUs show what is behind; throughput still changes with depth (slope 0.40)
     more flows carry no more, each time the same, and CPUs are left: a limiter, or what the link itself carries; all CPUs were busy 100 % of the time with other work: measure again when it has ended
     what can be had above it comes back in pauses at the rate of the cap, as a token bucket's credits do, but the other measurements of this search scatter around it

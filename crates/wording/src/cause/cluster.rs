@@ -1,6 +1,6 @@
 use iotax_diagnose::why::cluster::{ClusterWhy, Lowered, MountCost};
 use iotax_diagnose::{Component, ComponentKind, LoweredRate};
-use iotax_quantity::count;
+use iotax_quantity::{count, size};
 
 use super::limit::{disk_limits, for_how_long, lowered};
 use super::names::{listed, names};
@@ -43,13 +43,18 @@ pub(super) fn why(why: &ClusterWhy, about: &[Component]) -> String {
             listed(classes)
         ),
         ClusterWhy::Limit { gib, disk } => {
-            format!("A volume of {gib} GiB of {of} has {}, whatever is below.", disk_limits(disk))
+            format!(
+                "A volume of {} of {of} has {}, whatever is below.",
+                size(gib << 30),
+                disk_limits(disk)
+            )
         }
         ClusterWhy::Burst { gib, burst } => {
             let lasts = for_how_long(burst.lasts_s);
             format!(
-                "A volume of {gib} GiB of {of} has its burst for {lasts}, then what its size gives \
-                 it: a short benchmark measures the burst."
+                "A volume of {} of {of} has its burst for {lasts}, then what its size gives it: a \
+                 short benchmark measures the burst.",
+                size(gib << 30)
             )
         }
         ClusterWhy::Mounted { option, costs } => {

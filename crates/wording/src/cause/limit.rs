@@ -3,7 +3,7 @@
 use iotax_catalog::{By, Cloud, Direction, Disk, Limit, Rate, Scope};
 use iotax_diagnose::why::limits::own_burst;
 use iotax_diagnose::{BurstFor, Counted, LoweredRate};
-use iotax_quantity::{grouped, mb_per_s, mib_per_s, span, whole};
+use iotax_quantity::{iops_limit, mb_per_s, mib_per_s_limit, span, whole};
 
 /// `instance limit of m5.large`.
 pub(super) fn name(scope: Scope, of: &str) -> String {
@@ -29,7 +29,7 @@ pub(super) fn of_direction(direction: Direction) -> String {
 
 pub(super) fn figure(counted: Counted, rate: f64) -> String {
     match counted {
-        Counted::Iops => format!("{} IOPS", grouped(whole(rate))),
+        Counted::Iops => iops_limit(rate),
         Counted::Bytes => mb_per_s(rate),
     }
 }
@@ -95,9 +95,9 @@ fn as_written(limit: &Limit, cloud: Cloud) -> String {
 
 fn clouds_own(counted: Counted, rate: f64, is_decimal: bool) -> String {
     match counted {
-        Counted::Iops => format!("{rate:.0} IOPS"),
+        Counted::Iops => iops_limit(rate),
         Counted::Bytes if is_decimal => mb_per_s(rate),
-        Counted::Bytes => mib_per_s(rate),
+        Counted::Bytes => mib_per_s_limit(rate),
     }
 }
 

@@ -10,7 +10,8 @@ use iotax_diagnose::evidence::processor::{NoneLeft, ProcessorEvidence};
 use iotax_diagnose::evidence::waiting::WaitingEvidence;
 use iotax_diagnose::evidence::{NthLayer, PutIn};
 use iotax_quantity::{
-    bit_rate, bytes, count, grouped, list, mb_per_s, percent, time, times, whole,
+    bit_rate, bytes, count, exact, grouped, iops, list, mb_per_s, mib_per_s, percent, time, times,
+    two_digits, whole,
 };
 
 use super::names::listed;
@@ -18,8 +19,10 @@ use super::names::listed;
 pub(super) fn above(evidence: &AboveEvidence) -> String {
     match evidence {
         AboveEvidence::Between { upper, above_ms, lower, below_ms, share } => format!(
-            "an I/O took {above_ms:.3} ms at {upper} and {below_ms:.3} ms at {lower} below it: {} \
-             of its time passed in between",
+            "an I/O took {} at {upper} and {} at {lower} below it: {} of its time passed in \
+             between",
+            time(1e6 * above_ms),
+            time(1e6 * below_ms),
             percent(*share)
         ),
         AboveEvidence::EncryptingMounts(mounts) => {
@@ -54,9 +57,9 @@ pub(super) fn crypt(evidence: &CryptEvidence) -> String {
 pub(super) fn device(evidence: &DeviceEvidence) -> String {
     match evidence {
         DeviceEvidence::OtherLoad { disks, bytes_per_s, others } => format!(
-            "{} moved {}/s, of which {} were not this program's",
+            "{} moved {}, of which {} were not this program's",
             listed(disks),
-            bytes(*bytes_per_s),
+            mib_per_s(*bytes_per_s),
             percent(*others)
         ),
         DeviceEvidence::Busy { share } => {
@@ -74,7 +77,7 @@ pub(super) fn device(evidence: &DeviceEvidence) -> String {
             )
         }
         DeviceEvidence::InQueue { requests } => {
-            format!("{requests:.1} requests were in its queue")
+            format!("{} requests were in its queue", two_digits(*requests))
         }
         DeviceEvidence::GroupLimit { reached, allowed, held, group, file } => {
             let what = match held {
@@ -84,23 +87,26 @@ pub(super) fn device(evidence: &DeviceEvidence) -> String {
                 GroupRate::BytesWritten => "bytes written/s",
             };
             format!(
-                "{reached:.0} {what} were reached, and the control group {group} allows \
-                 {allowed:.0} ({file})"
+                "{} {what} were reached, and the control group {group} allows {} ({file})",
+                grouped(whole(*reached)),
+                grouped(whole(*allowed))
             )
         }
         DeviceEvidence::AtDiskItself { share } => {
             format!("{} of the time of I/Os passed at the disk itself", percent(*share))
         }
         DeviceEvidence::Split { asked_bytes, device, pieces, size_bytes, most_bytes } => format!(
-            "I/Os of {} came to {device} as {pieces:.0} requests of {} each \
-             (/sys/block/{device}/queue/max_sectors_kb: {:.0})",
+            "I/Os of {} came to {device} as {} requests of {} each \
+             (/sys/block/{device}/queue/max_sectors_kb: {})",
             bytes(*asked_bytes),
+            grouped(whole(*pieces)),
             bytes(*size_bytes),
-            most_bytes / 1024.0
+            exact(most_bytes / 1024.0)
         ),
         DeviceEvidence::ShortQueue { in_flight, device, holds, waited } => format!(
-            "{in_flight:.0} I/Os were to be in flight, but the queue of {device} holds {holds:.0} \
-             (/sys/block/{device}/queue/nr_requests): {} of an I/O's time passed before it",
+            "{} I/Os were to be in flight, but the queue of {device} holds {} (/sys/block/{device}/queue/nr_requests): {} of an I/O's time passed before it",
+            grouped(whole(*in_flight)),
+            grouped(whole(*holds)),
             percent(*waited)
         ),
     }
@@ -108,9 +114,9 @@ pub(super) fn device(evidence: &DeviceEvidence) -> String {
 
 pub(super) fn limiter(evidence: &LimiterEvidence) -> String {
     match evidence {
-        LimiterEvidence::Held { iops, bytes_per_s, seconds, within } => format!(
-            "something limits it to {} IOPS ({}): over {seconds} seconds the rate stayed within {}",
-            grouped(whole(*iops)),
+        LimiterEvidence::Held { iops: rate, bytes_per_s, seconds, within } => format!(
+            "something limits it to {} ({}): over {seconds} seconds the rate stayed within {}",
+            iops(*rate),
             mb_per_s(*bytes_per_s),
             percent(*within)
         ),
@@ -123,9 +129,9 @@ pub(super) fn limiter(evidence: &LimiterEvidence) -> String {
         LimiterEvidence::DeeperBroughtNoMore => {
             "deeper queues brought no more, and each I/O took longer in proportion".to_owned()
         }
-        LimiterEvidence::Beside { arm, iops, times: factor } => format!(
-            "{arm} reached {} IOPS under the same load, where each I/O took {} less time",
-            grouped(whole(*iops)),
+        LimiterEvidence::Beside { arm, iops: rate, times: factor } => format!(
+            "{arm} reached {} under the same load, where each I/O took {} less time",
+            iops(*rate),
             times(*factor)
         ),
         LimiterEvidence::HoldsRate { within } => format!(
@@ -150,14 +156,17 @@ pub(super) fn memory(evidence: &MemoryEvidence) -> String {
             )
         }
         MemoryEvidence::InFlight { requests } => {
-            format!("{requests:.1} requests were in flight on the average")
+            format!("{} requests were in flight on the average", two_digits(*requests))
         }
-        MemoryEvidence::LargeReadAhead { times, request_bytes, window_bytes, file } => format!(
-            "the device read {times:.0} times as many bytes as were asked for, in requests of {}: \
-             random reads fetch up to {} around each place ({file})",
-            bytes(*request_bytes),
-            bytes(*window_bytes as f64)
-        ),
+        MemoryEvidence::LargeReadAhead { times: factor, request_bytes, window_bytes, file } => {
+            format!(
+                "the device read {} as many bytes as were asked for, in requests of {}: random reads \
+             fetch up to {} around each place ({file})",
+                times(*factor),
+                bytes(*request_bytes),
+                bytes(*window_bytes as f64)
+            )
+        }
         MemoryEvidence::Dirty { waiting_bytes, share, threshold_bytes } => format!(
             "{} waited to be written, {} of what makes writers wait (/proc/vmstat, \
              nr_dirty_threshold: {})",
@@ -166,24 +175,24 @@ pub(super) fn memory(evidence: &MemoryEvidence) -> String {
             bytes(*threshold_bytes)
         ),
         MemoryEvidence::DirtyRates { written_per_s, reached_per_s } => format!(
-            "programs wrote {}/s, the disk {}/s",
-            bytes(*written_per_s),
-            bytes(*reached_per_s)
+            "programs wrote {}, the disk {}",
+            mib_per_s(*written_per_s),
+            mib_per_s(*reached_per_s)
         ),
         MemoryEvidence::Refaults { bytes_per_s, share } => format!(
-            "{}/s of files had been in memory shortly before and were read again (/proc/vmstat, \
+            "{} of files had been in memory shortly before and were read again (/proc/vmstat, \
              workingset_refault_file), {} of what was read",
-            bytes(*bytes_per_s),
+            mib_per_s(*bytes_per_s),
             percent(*share)
         ),
         MemoryEvidence::GroupMayHave { group, bytes: most } => {
             format!("the control group {group} may have {}", bytes(*most as f64))
         }
         MemoryEvidence::FromCache { read_per_s, is_buffered, from_device_per_s } => format!(
-            "{}/s were read {} the page cache, but devices read only {}/s",
-            bytes(*read_per_s),
+            "{} were read {} the page cache, but devices read only {}",
+            mib_per_s(*read_per_s),
             if *is_buffered { "through" } else { "past" },
-            bytes(*from_device_per_s)
+            mib_per_s(*from_device_per_s)
         ),
     }
 }
@@ -194,13 +203,14 @@ pub(super) fn network(evidence: &NetworkEvidence) -> String {
             format!("{} of the datagrams did not arrive", percent(*share))
         }
         NetworkEvidence::SentAgain { per_gib, share, segment_bytes } => format!(
-            "{per_gib:.0} segments were sent again for each GiB, {} of what it takes at \
-             {segment_bytes:.0} bytes each",
-            percent(*share)
+            "{} were sent again for each GiB, {} of what it takes at {} bytes each",
+            count(whole(*per_gib), "segment"),
+            percent(*share),
+            grouped(whole(*segment_bytes))
         ),
         NetworkEvidence::NoCpuLeft { cpus } => format!(
             "nothing was left of this machine's {}, so that it may be the receiver itself",
-            count((*cpus).into(), "CPU")
+            count(*cpus, "CPU")
         ),
         NetworkEvidence::Dropped(all) => {
             let each = |Dropped { per_s, by }: &Dropped| {
@@ -242,24 +252,28 @@ pub(super) fn nfs(evidence: &NfsEvidence) -> String {
         NfsEvidence::Kerberos { ns_per_byte, copies_ns, encrypts } => {
             let does = if *encrypts { "krb5p encrypts" } else { "krb5i computes checksums over" };
             format!(
-                "this machine's CPUs worked {ns_per_byte:.1} ns for each byte, where copies take \
-                 {copies_ns} at most: sec={does} all of them"
+                "this machine's CPUs worked {} for each byte, where copies take {} at most: \
+                 sec={does} all of them",
+                time(*ns_per_byte),
+                time(*copies_ns)
             )
         }
         NfsEvidence::AfterReply { share } => {
             format!("{} of a call's time passed after its reply had come", percent(*share))
         }
         NfsEvidence::Slots { queue_ms, share, in_flight, slots, setting } => format!(
-            "a call waited {queue_ms:.3} ms before it was sent, {} of its time, and {in_flight:.1} \
-             were on their way on the average, of {slots} that may be ({setting})",
-            percent(*share)
+            "a call waited {} before it was sent, {} of its time, and {} were on their way on the \
+             average, of {slots} that may be ({setting})",
+            time(1e6 * queue_ms),
+            percent(*share),
+            two_digits(*in_flight)
         ),
         NfsEvidence::SentAgain { share } => {
             format!("{} of the calls were sent again", percent(*share))
         }
         NfsEvidence::Refused { credentials } => format!(
-            "the server refused {credentials:.0} credentials in a trial: calls waited for a new \
-             context"
+            "the server refused {} in a trial: calls waited for a new context",
+            count(whole(*credentials), "credential")
         ),
         NfsEvidence::SmallCalls { brought_bytes, most_bytes, window_bytes, bdi } => format!(
             "a call brought {}, where {} fit into one: the kernel reads {} ahead \
@@ -269,12 +283,12 @@ pub(super) fn nfs(evidence: &NfsEvidence) -> String {
             bytes(*window_bytes as f64)
         ),
         NfsEvidence::CallsInFlight { calls } => {
-            format!("{calls:.1} calls were in flight on the average")
+            format!("{} calls were in flight on the average", two_digits(*calls))
         }
         NfsEvidence::Attributes { per_operation, share, off } => format!(
-            "for each operation the server was asked {per_operation:.1} times whether what is \
-             known of a file still holds (GETATTR, ACCESS, LOOKUP), {} of the time: {off} \
-             remembers nothing",
+            "for each operation the server was asked {} times whether what is known of a file still \
+             holds (GETATTR, ACCESS, LOOKUP), {} of the time: {off} remembers nothing",
+            two_digits(*per_operation),
             percent(*share)
         ),
     }
@@ -330,8 +344,9 @@ fn taken(share: f64) -> String {
 pub(super) fn regime(evidence: &RegimeEvidence) -> String {
     match evidence {
         RegimeEvidence::Step { peak_iops, seconds, rate_iops, within } => format!(
-            "{peak_iops:.0} IOPS in the first {seconds} seconds of a trial, then {rate_iops:.0} \
-             within {} until its end",
+            "{} in the first {seconds} seconds of a trial, then {} within {} until its end",
+            iops(*peak_iops),
+            iops(*rate_iops),
             percent(*within)
         ),
     }
@@ -353,14 +368,15 @@ pub(super) fn waiting(evidence: &WaitingEvidence) -> String {
     match evidence {
         WaitingEvidence::OneByOne { in_flight, latency_ns } => format!(
             "with {in_flight} in flight each I/O waits for the one before: throughput cannot \
-             exceed {in_flight} / {}, which is {:.0} IOPS, however fast the disk is",
+             exceed {in_flight} / {}, which is {}, however fast the disk is",
             time(*latency_ns),
-            f64::from(*in_flight) * 1e9 / latency_ns
+            iops(f64::from(*in_flight) * 1e9 / latency_ns)
         ),
         WaitingEvidence::Written { disks, per_operation, share, mount, option } => format!(
-            "{} was written {per_operation:.1} times for each operation, {} of its time: {mount} \
-             is mounted with {option}",
+            "{} was written {} times for each operation, {} of its time: {mount} is mounted with \
+             {option}",
             listed(disks),
+            two_digits(*per_operation),
             percent(*share)
         ),
         WaitingEvidence::InFsync { share, each_ns } => format!(
@@ -369,8 +385,10 @@ pub(super) fn waiting(evidence: &WaitingEvidence) -> String {
             time(*each_ns)
         ),
         WaitingEvidence::Flushed { disks, per_s, each_ms } => format!(
-            "{} was flushed {per_s:.0} times per second, {each_ms:.2} ms each",
-            listed(disks)
+            "{} was flushed {} times per second, {} each",
+            listed(disks),
+            grouped(whole(*per_s)),
+            time(1e6 * each_ms)
         ),
         WaitingEvidence::OfFsync { disks, share } => format!(
             "flushes and writes of {} account for {} of the time in fsync",

@@ -1,6 +1,6 @@
 use iotax_catalog::Direction;
 use iotax_diagnose::{Counted, Field, Names, Observation, QdiscSeen, Source, Value};
-use iotax_quantity::{bit_rate, bytes, grouped, percent, time};
+use iotax_quantity::{bit_rate, bytes, grouped, percent, set_time, time, whole};
 use serde::Serialize;
 
 use super::limit::{disk_limits, figure, lowered, name, of_direction, rates};
@@ -98,7 +98,7 @@ fn value(value: &Value) -> String {
         Value::Bytes(count) => bytes(*count as f64),
         Value::WholeGib(count) => format!("{count} GiB"),
         Value::TimeNs(ns) => time(*ns as f64),
-        Value::Percent(percent) => format!("{percent:.1} %"),
+        Value::Percent(share) => percent(share / 100.0),
         Value::Count(count) => grouped(*count),
         Value::OfAll { part, all } => format!("{part} of {all}"),
         Value::Rate { counted, per_s } => figure(*counted, *per_s),
@@ -139,7 +139,7 @@ fn names_and_more(names: &Names) -> String {
 fn qdisc_seen(qdisc: &QdiscSeen) -> String {
     let parts = [
         qdisc.bits_per_s.map(|rate| format!("rate {}", bit_rate(rate))),
-        qdisc.delay_ns.map(|ns| format!("delay {}", time(ns))),
+        qdisc.delay_ns.map(|ns| format!("delay {}", set_time(whole(ns)))),
         qdisc.loss.map(|share| format!("loss {}", percent(share))),
         (qdisc.dropped > 0).then(|| format!("dropped {}", grouped(qdisc.dropped))),
         (qdisc.overlimits > 0).then(|| format!("overlimits {}", grouped(qdisc.overlimits))),

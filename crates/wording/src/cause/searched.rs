@@ -1,7 +1,7 @@
 //! What a search for caps says of causes.
 
 use iotax_diagnose::{Counted, PathWay, SearchEvidence};
-use iotax_quantity::{bit_rate, bytes, percent, time, times};
+use iotax_quantity::{bit_rate, fixed, mib_per_s, percent, span, time, times, whole};
 
 use crate::{cap, limit};
 
@@ -23,14 +23,15 @@ pub(super) fn evidence(evidence: &SearchEvidence) -> String {
                 Counted::Iops => "IOPS",
                 Counted::Bytes => "bytes per second",
             };
-            format!("{} the {what} for {lasted_s:.0} s of those that last", times(*factor))
+            format!("{} the {what} for {} of those that last", times(*factor), lasted(*lasted_s))
         }
         SearchEvidence::PathBurst { way, times: factor, lasted_s } => {
-            format!("{}: {} what lasts, for {lasted_s:.0} s", words(*way), times(*factor))
+            format!("{}: {} what lasts, for {}", words(*way), times(*factor), lasted(*lasted_s))
         }
-        SearchEvidence::ReadAgain { times, bytes_per_s, latency_ns } => format!(
-            "what had been read once was read again {times:.1} times as fast, at {}/s and {} each",
-            bytes(*bytes_per_s),
+        SearchEvidence::ReadAgain { times: factor, bytes_per_s, latency_ns } => format!(
+            "what had been read once was read again {} as fast, at {} and {} each",
+            times(*factor),
+            mib_per_s(*bytes_per_s),
             time(*latency_ns)
         ),
         SearchEvidence::OnTheWire { way, carried_bits_per_s, allowed_bits_per_s, is_here } => {
@@ -47,13 +48,19 @@ pub(super) fn evidence(evidence: &SearchEvidence) -> String {
             words(*way)
         ),
         SearchEvidence::Together { a, b, share, overlap: [phi, lo, hi] } => format!(
-            "{a} and {b} at once reach {} of what each alone adds up to: overlap {phi:.2} \
-             [{lo:.2}, {hi:.2}]",
-            percent(*share)
+            "{a} and {b} at once reach {} of what each alone adds up to: overlap {} [{}, {}]",
+            percent(*share),
+            fixed(*phi, 2),
+            fixed(*lo, 2),
+            fixed(*hi, 2)
         ),
         SearchEvidence::TakesFromSame { other } => format!("{other} takes from the same limit"),
         SearchEvidence::Computed { target, why } => format!("{target}: {}", cap::reason(why)),
     }
+}
+
+fn lasted(seconds: f64) -> String {
+    span(whole(seconds))
 }
 
 const fn words(way: PathWay) -> &'static str {

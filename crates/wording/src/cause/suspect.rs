@@ -109,9 +109,9 @@ mod tests {
             put_in: Some(put_in),
             evidence_of: None,
         };
-        insta::assert_snapshot!(reason(&both), @"double: the second luks, which iotax put in: 49 ms of its device's time per I/O (loop1 above vda); sure cause: Two layers of this machine encrypt the same data.");
+        insta::assert_snapshot!(reason(&both), @"double: the second luks, which iotax put in: 49.0 ms of its device's time per I/O (loop1 above vda); sure cause: Two layers of this machine encrypt the same data.");
         let alone = Reason { put_in: None, evidence_of: Some("one".to_owned()), ..both.clone() };
         insta::assert_snapshot!(reason(&alone), @"double: sure cause: Two layers of this machine encrypt the same data (in one, 2 layers encrypt).");
-        insta::assert_snapshot!(reason(&Reason { suspect: None, ..both }), @"double: the second luks, which iotax put in: 49 ms of its device's time per I/O (loop1 above vda).");
+        insta::assert_snapshot!(reason(&Reason { suspect: None, ..both }), @"double: the second luks, which iotax put in: 49.0 ms of its device's time per I/O (loop1 above vda).");
     }
 }

@@ -1,7 +1,7 @@
 //! What to do about a doubt.
 
 use iotax_analyze::{Better, CacheWay, ColdCache, Doubt, DoubtKind, Metric};
-use iotax_quantity::time;
+use iotax_quantity::{set_time, whole};
 use iotax_record::ExperimentHead;
 
 use crate::name;
@@ -227,7 +227,7 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
         DoubtKind::TailSamples { time_ns, .. } => {
             return format!(
                 "Measure longer per trial: --time {} or more at this rate. More trials do not help.",
-                time(*time_ns as f64).replace(' ', "")
+                set_time(*time_ns).replace(' ', "")
             );
         }
         DoubtKind::DepthNotKept { .. } => {
@@ -236,8 +236,9 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
         }
         DoubtKind::Noise { best_time_s: Some(best), .. } => {
             return format!(
-                "The noise is mostly within trials: longer ones (--time {best:.0}s) narrow the \
-                 interval for less time than more blocks do."
+                "The noise is mostly within trials: longer ones (--time {}s) narrow the \
+                 interval for less time than more blocks do.",
+                whole(*best)
             );
         }
         DoubtKind::Noise { best_time_s: None, .. } => {

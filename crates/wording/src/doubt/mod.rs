@@ -43,7 +43,7 @@ pub fn doubt(doubt: &Doubt, experiment: &ExperimentHead) -> Said {
 /// `in 3 of 10 trials`
 fn often(doubt: &Doubt) -> Option<String> {
     let of = doubt.of_trials?;
-    Some(format!("in {} of {}", doubt.trials, count(of.into(), "trial")))
+    Some(format!("in {} of {}", doubt.trials, count(of, "trial")))
 }
 
 /// Whether the sentence itself says how often it was seen.

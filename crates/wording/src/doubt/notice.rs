@@ -2,10 +2,11 @@
 
 use iotax_analyze::{Analysis, Doubt};
 use iotax_experiment::Spec;
+use iotax_quantity::count;
 use iotax_record::ExperimentHead;
 
 use super::{Said, doubt, title};
-use crate::{arms, counted, name};
+use crate::{arms, name};
 
 /// Messages up to which each is shown.
 const MAX_MESSAGES: usize = 8;
@@ -51,7 +52,7 @@ fn notice(group: &[Both<'_>], analysis: &Analysis) -> Notice {
         let mut messages = messages(group, analysis);
         if messages.len() > MAX_MESSAGES {
             let rest = messages.split_off(MAX_MESSAGES - 2).len();
-            messages.push(format!("and the same on {}", counted(rest as u64, "more arm")));
+            messages.push(format!("and the same on {}", count(rest as u64, "more arm")));
         }
         (check.to_owned(), messages)
     };

@@ -5,7 +5,10 @@ use iotax_analyze::{
     GrantedOtherwise, InFlight, Metric, Outlook, PlaceEffect,
 };
 use iotax_experiment::{Design, Subject};
-use iotax_quantity::{a, bytes, count, grouped, mib_per_s, percent, time, two_digits, whole};
+use iotax_quantity::{
+    a, bytes, count, exact, fixed, grouped, iops, mib_per_s, per_second, percent, set_time, time,
+    two_digits, whole,
+};
 use iotax_record::{BusyOne, ExperimentHead, NamedSite, PathEnd, Site};
 use iotax_stats::steady::{MOST_EXCURSION, MOST_RANGE};
 
@@ -37,7 +40,7 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
         }
         DoubtKind::Failed { first } => format!(
             "{trials} of {} failed: {}",
-            count(doubt.of_trials.unwrap_or(*trials).into(), "trial"),
+            count(doubt.of_trials.unwrap_or(*trials), "trial"),
             first.as_deref().unwrap_or("no I/O of the primary job completed")
         ),
         DoubtKind::Paused { longest_ns } => {
@@ -57,12 +60,14 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
             "{} completed no {} in a window of {}: below {}",
             workload.primary,
             workload.unit(),
-            time(1e9 / below_per_s),
+            set_time(whole(1e9 / below_per_s)),
             slow_rate(*below_per_s, workload.unit())
         ),
         DoubtKind::LittlesLaw { job, by_latency, against } => {
             let against = match against {
-                InFlight::Allowed(bound) => format!("its threads and depth allow {bound:.0}"),
+                InFlight::Allowed(bound) => {
+                    format!("its threads and depth allow {}", grouped(whole(*bound)))
+                }
                 InFlight::Counted(counted) => format!(
                     "{} were counted, {} off",
                     two_digits(*counted),
@@ -193,8 +198,7 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
         }
         DoubtKind::LevelSince { arms } => {
             let each = arms.iter().map(|shift| {
-                let [before, since] =
-                    shift.iops.map(|iops| format!("{} IOPS", grouped(whole(iops))));
+                let [before, since] = shift.iops.map(iops);
                 format!("{} at {since} where it had {before}", shift.arm)
             });
             format!(
@@ -203,7 +207,7 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
             )
         }
         DoubtKind::NotSteady { rounds, window } => {
-            let rounds = count((*rounds).into(), "round");
+            let rounds = count(*rounds, "round");
             match window {
                 Some(window) => format!(
                     "NOT steady after {rounds} of preconditioning: the last five range over {} of \
@@ -229,16 +233,18 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
                 "writes were not at steady state: {} {} over {}, from {step} to {step}; {what}",
                 name::metric(*metric),
                 fell_or_rose(*ratio),
-                count((*over).into(), step)
+                count(*over, step)
             )
         }
         DoubtKind::OrderMatters { metric, place, base } => {
             order(&subject(), *metric, place, base.as_ref())
         }
         DoubtKind::Dependence { metric, autocorrelation, bound } => format!(
-            "successive blocks are correlated in {}: {autocorrelation:.2}, where {trials} \
-             independent blocks stay below {bound:.2}",
-            name::metric(*metric)
+            "successive blocks are correlated in {}: {}, where {trials} independent blocks \
+             stay below {}",
+            name::metric(*metric),
+            fixed(*autocorrelation, 2),
+            fixed(*bound, 2)
         ),
         DoubtKind::Steal { share } => {
             format!("the hypervisor took {} of the CPU time for others", percent(*share))
@@ -301,10 +307,9 @@ fn unit(job: &str, experiment: &ExperimentHead) -> &'static str {
 
 /// A rate that may be far below 1: `0.03 IOPS`, `2 requests/s`.
 fn slow_rate(per_s: f64, unit: &str) -> String {
-    let digits = if per_s >= 1.0 { 0 } else { 2 };
     match unit {
-        "I/O" => format!("{per_s:.digits$} IOPS"),
-        unit => format!("{per_s:.digits$} {unit}s/s"),
+        "I/O" => iops(per_s),
+        unit => per_second(per_s, &format!("{unit}s/s")),
     }
 }
 
@@ -361,11 +366,11 @@ fn granted(of: &GrantedOtherwise) -> String {
 
 fn all_cpus(cpus: f64) -> String {
     if cpus.fract() != 0.0 {
-        format!("the {cpus:.1} CPUs of this container's limit were")
+        format!("the {} CPUs of this container's limit were", exact(cpus))
     } else if cpus <= 1.0 {
         "the CPU was".to_owned()
     } else {
-        format!("all {cpus:.0} CPUs were")
+        format!("all {} CPUs were", exact(cpus))
     }
 }
 
@@ -375,7 +380,7 @@ fn effect_changed(metric: Metric, change: &EffectChange, is_decided: bool) -> St
         size.unwrap_or_else(|| "an effect of unknown size".to_owned())
     };
     let (before, since) = (part(change.before), part(change.since));
-    let [blocks_before, blocks_since] = change.blocks.map(|blocks| count(blocks.into(), "block"));
+    let [blocks_before, blocks_since] = change.blocks.map(|blocks| count(blocks, "block"));
     let name = name::metric(metric);
     if change.in_depth_check {
         return format!(
@@ -398,7 +403,7 @@ fn effect_changed(metric: Metric, change: &EffectChange, is_decided: bool) -> St
 
 fn order(arm: &str, metric: Metric, place: &PlaceEffect, base: Option<&Against>) -> String {
     let base = base.map_or_else(|| "the baseline".to_owned(), name::against);
-    let [base_first, arm_first] = place.blocks.map(|blocks| count(blocks.into(), "block"));
+    let [base_first, arm_first] = place.blocks.map(|blocks| count(blocks, "block"));
     let rests = if place.taken_out {
         "the interval is that of the mean of both, without what the order does"
     } else {

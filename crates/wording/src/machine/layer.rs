@@ -1,13 +1,12 @@
 //! One layer in words: what it is, and the facts that I/O feels.
 
-use iotax_quantity::size;
+use iotax_quantity::{count, size};
 use iotax_record::machine::{
     Crypt, Device, DeviceKind, MappedTarget, MountSeen, NfsSeen, Queue, RaidSeen, SeenLayer,
     UsedAs, ZfsSeen,
 };
 
 use super::network;
-use crate::counted;
 
 /// `ext4 on /data`, `nvme0n1p2, partition`.
 pub fn name(layer: &SeenLayer) -> String {
@@ -93,7 +92,7 @@ fn of_nfs(nfs: &NfsSeen) -> Vec<String> {
         TOLD.iter().filter_map(|key| Some(format!("{key}={}", nfs.option(key)?))).collect();
     let transports = nfs.transports.len() as u64;
     if transports > 0 {
-        facts.push(counted(transports, "connection"));
+        facts.push(count(transports, "connection"));
     }
     if let Some(way) = &nfs.network {
         let kind = way.kind.as_deref().map(|kind| format!(" ({kind})")).unwrap_or_default();
@@ -179,7 +178,10 @@ fn of_target(target: &MappedTarget) -> Vec<String> {
     let Some(Crypt { cipher, flags, sector_bytes, integrity }) = &target.crypt else {
         return Vec::new();
     };
-    let mut facts = vec![cipher.clone(), format!("sectors of {sector_bytes} B")];
+    let mut facts = vec![
+        cipher.clone(),
+        format!("sectors of {}", iotax_quantity::single_bytes((*sector_bytes).into())),
+    ];
     let flags = if flags.is_empty() { "no flags".to_owned() } else { flags.join(" ") };
     facts.push(flags);
     facts.extend(integrity.as_ref().map(|kind| format!("integrity {kind}")));

@@ -1,5 +1,6 @@
 //! A route or a network interface in words.
 
+use iotax_quantity::single_bytes;
 use iotax_record::machine::{Interface, Offloads, PathProbe, Qdisc, Ring, Route};
 
 use crate::format;
@@ -30,8 +31,8 @@ pub(super) fn of_route(route: &Route) -> Vec<String> {
 fn of_probe(probe: &PathProbe) -> Vec<String> {
     let PathProbe { arrived_bytes, lost_bytes, rtt_ns, .. } = probe;
     [
-        arrived_bytes.map(|bytes| format!("packets of {bytes} B arrive")),
-        lost_bytes.map(|bytes| format!("packets of {bytes} B do not")),
+        arrived_bytes.map(|bytes| format!("packets of {} arrive", single_bytes(bytes.into()))),
+        lost_bytes.map(|bytes| format!("packets of {} do not", single_bytes(bytes.into()))),
         rtt_ns.map(|rtt_ns| format!("round trip {}", format::time(rtt_ns as f64))),
     ]
     .into_iter()
@@ -45,7 +46,8 @@ pub(super) fn of_interface(interface: &Interface) -> Vec<String> {
     let state = interface.state.as_deref().filter(|state| !matches!(*state, "UP" | "UNKNOWN"));
     let speed = interface.speed_mbit.map(|mbit| format::bit_rate(mbit as f64 * 1e6));
     let pair = interface.is_pair_elsewhere.then(|| "its pair is in another namespace".to_owned());
-    let overhead = interface.overhead_bytes.map(|bytes| format!("{bytes} B of headers"));
+    let overhead =
+        interface.overhead_bytes.map(|bytes| format!("{} of headers", single_bytes(bytes.into())));
     let mut facts: Vec<String> = [
         state.map(str::to_owned),
         interface.mtu_bytes.map(|mtu| format!("MTU {mtu}")),
@@ -85,7 +87,7 @@ fn ring(ring: &Ring) -> Option<String> {
 /// `tbf 500 Mbit/s`
 fn qdisc(qdisc: &Qdisc) -> String {
     let rate = qdisc.rate_bytes_per_s.map(|rate| format::bit_rate(rate * 8.0));
-    let delay = qdisc.delay_us.map(|us| format::time(us * 1e3));
+    let delay = qdisc.delay_us.map(|us| iotax_quantity::set_time(iotax_quantity::whole(us * 1e3)));
     let loss = qdisc.loss_share.map(|share| format!("{} lost", iotax_quantity::percent(share)));
     let limits = [rate, delay, loss].into_iter().flatten();
     [qdisc.kind.clone()].into_iter().chain(limits).collect::<Vec<_>>().join(" ")

@@ -1,10 +1,11 @@
 //! The machine around a path, as names and values.
 
+use iotax_quantity::count;
 use iotax_record::machine::{
     ControlGroups, GroupIoLimits, GroupMemory, Machine, MemorySeen, NetworkSeen,
 };
 
-use crate::{bandwidth, counted, format};
+use crate::{bandwidth, format};
 
 /// What I/O of this process feels, whatever the path.
 pub fn facts(machine: &Machine) -> Vec<(&'static str, String)> {
@@ -41,7 +42,7 @@ fn cloud(machine: &Machine) -> Option<String> {
 
 fn cpu(machine: &Machine) -> String {
     let environment = &machine.environment;
-    let mut facts = vec![counted(environment.cpus, "CPU")];
+    let mut facts = vec![count(environment.cpus, "CPU")];
     facts.extend(environment.cpu_model.clone());
     if environment.cpu_aes == Some(false) {
         facts.push("no AES instructions".to_owned());
@@ -62,8 +63,8 @@ fn memory(machine: &Machine) -> Option<String> {
 
 fn waiting(machine: &Machine) -> Option<String> {
     let io = machine.memory.io_pressure?;
-    let share = format::plain(io.some_300s_percent);
-    Some(format!("tasks waited for I/O for {share} % of the last 5 minutes"))
+    let share = format::percent(io.some_300s_percent / 100.0);
+    Some(format!("tasks waited for I/O for {share} of the last 5 minutes"))
 }
 
 fn groups(groups: &ControlGroups) -> Option<String> {
@@ -73,7 +74,7 @@ fn groups(groups: &ControlGroups) -> Option<String> {
     {
         facts.push(format!(
             "{} CPUs ({} of {} periods throttled)",
-            format::plain(cpus),
+            iotax_quantity::exact(cpus),
             iotax_quantity::grouped(cpu.throttled_periods),
             iotax_quantity::grouped(cpu.periods)
         ));
@@ -104,8 +105,8 @@ fn network(seen: &NetworkSeen) -> String {
 
 fn io_limits(limits: &GroupIoLimits) -> String {
     let each = [
-        (limits.read_iops, "read", format::iops as fn(f64) -> String),
-        (limits.write_iops, "write", format::iops),
+        (limits.read_iops, "read", iotax_quantity::iops_limit as fn(f64) -> String),
+        (limits.write_iops, "write", iotax_quantity::iops_limit),
         (limits.read_bw_bytes, "read", bandwidth::limit_rate),
         (limits.write_bw_bytes, "write", bandwidth::limit_rate),
     ];

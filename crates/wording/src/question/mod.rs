@@ -2,7 +2,7 @@
 
 use iotax_analyze::{Effect, Metric, NoAnswer, OpenQuestion};
 use iotax_experiment::Subject;
-use iotax_quantity::{capital, count, percent};
+use iotax_quantity::{capital, count, percent, span, whole};
 use iotax_record::ExperimentHead;
 use iotax_stats::tail::rule_of_three;
 use iotax_stats::unpaired::MIN_RESULTS;
@@ -106,10 +106,11 @@ pub fn question(question: &OpenQuestion, experiment: &ExperimentHead) -> String 
         }
         OpenQuestion::NeverFell { arms, seconds } => {
             return format!(
-                "Whether {} ran on burst credits is not known: in {seconds:.0} s of draining its \
+                "Whether {} ran on burst credits is not known: in {} of draining its \
                  throughput did not fall. Either there are none, or they last longer \
                  (--drain=TIME).",
-                name::all(arms)
+                name::all(arms),
+                span(whole(*seconds))
             );
         }
         OpenQuestion::BurstAgain { arms } => {
@@ -152,7 +153,7 @@ pub fn question(question: &OpenQuestion, experiment: &ExperimentHead) -> String 
             return format!(
                 "No stall (a second below half of its trial's mean) was seen in {} per arm: at 95 \
                  % certainty at most {} of trials have one.",
-                count((*trials).into(), "trial"),
+                count(*trials, "trial"),
                 percent(rule_of_three(*trials as usize))
             );
         }
@@ -207,7 +208,7 @@ fn no_answer(
             return format!(
                 "no information; neither completed anything within its window in {}. A longer \
                  window (--time) may show how slow they are.",
-                count((*blocks).into(), "block")
+                count(*blocks, "block")
             );
         }
         NoAnswer::Lost => {
@@ -217,7 +218,7 @@ fn no_answer(
         }
         NoAnswer::OnlySigns { more } => {
             let price = more.map_or_else(String::new, |more| {
-                format!("; {} would decide", count(more.into(), "more such block"))
+                format!("; {} would decide", count(more, "more such block"))
             });
             return format!(
                 "undecided; some trials completed nothing, so only signs count{price}."
@@ -235,19 +236,19 @@ fn no_answer(
             return format!(
                 "undecided after {}; the first look needs {FIRST_LOOK}, and each order of the arms \
                  twice.",
-                count((*complete).into(), "complete block")
+                count(*complete, "complete block")
             );
         }
         NoAnswer::Noise { blocks, outlook } => {
             let price = outlook.as_ref().map(|of| format!("; {}", outlook::outlook(of)));
-            let blocks = count((*blocks).into(), "block");
+            let blocks = count(*blocks, "block");
             return format!("undecided after {blocks}{}.", price.unwrap_or_default());
         }
         NoAnswer::FewResults { base, results: [of_base, of_arm] } => {
             return format!(
                 "{} of {base} and {of_arm} of {} give no interval; it takes {MIN_RESULTS} of each \
                  at least, and 5 for a narrow one.",
-                count((*of_base).into(), "result"),
+                count(*of_base, "result"),
                 name::subjects(of)
             );
         }

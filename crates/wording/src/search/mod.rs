@@ -4,13 +4,13 @@ use iotax_caps::{
     CapKind, Caps, Obstacle, PathCap, SecondPass, Shared, Sharing, TargetCaps, Unreached, Unsteady,
 };
 use iotax_diagnose::of_search;
-use iotax_quantity::capital;
+use iotax_quantity::{capital, count};
 use iotax_record::{End, SearchHead};
 
 use self::quantity::{Quantity, lasted, plain};
 use crate::bandwidth::{MEASURED, Unit};
 use crate::cause::diagnoses;
-use crate::{cap, cause, counted, format, limit, rule};
+use crate::{cap, cause, format, limit, rule};
 
 pub mod quantity;
 mod rulings;
@@ -106,7 +106,7 @@ pub fn notes(search: SearchResult<'_>) -> Vec<String> {
             let first = target.first_error.as_deref().unwrap_or("");
             notes.push(format!(
                 "{of}Warning: {} failed, the first: {first}",
-                counted(target.errors, "I/O")
+                count(target.errors, "I/O")
             ));
         }
     }
@@ -260,7 +260,7 @@ fn sharing(pair: &Sharing, unit: Unit) -> String {
         ),
         Shared::Undecided => format!(
             "Whether {one} and {other} share a bucket is undecided after {}: {figures}.",
-            counted(pair.blocks, "block")
+            count(pair.blocks, "block")
         ),
     }
 }

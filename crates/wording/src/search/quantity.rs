@@ -2,10 +2,11 @@
 
 use iotax_caps::{Cap, PathCap, PathQuantity, TargetCaps};
 use iotax_experiment::Traffic;
+use iotax_quantity::count;
 
 use crate::bandwidth::Unit;
 use crate::cap::path_quantity;
-use crate::{counted, format};
+use crate::format;
 
 /// What a cap counts.
 #[derive(Debug, Clone, Copy)]
@@ -51,7 +52,7 @@ impl Quantity {
     pub fn load(self, cap: &Cap) -> String {
         let size = format::bytes(f64::from(cap.block_bytes));
         let at_once = match self {
-            Self::Path { traffic: Some(traffic), .. } => counted(traffic.flows, "flow"),
+            Self::Path { traffic: Some(traffic), .. } => count(traffic.flows, "flow"),
             Self::Path { traffic: None, .. } | Self::Iops | Self::Bandwidth(_) => {
                 cap.queue_depth.to_string()
             }
@@ -137,13 +138,7 @@ pub fn of_path(path: &PathCap) -> Quantity {
     Quantity::Path { of: quantity, traffic: Some(traffic), is_per_flow }
 }
 
-/// Four digits, and thousands apart: `3.251`, `80.02`, `3,998`, `24,310`.
+/// Four digits, because a cap is found to a part in a thousand: `3.251`, `80.02`, `3,998`, `24,310`.
 pub fn plain(value: f64) -> String {
-    let decimals = match value.abs() {
-        v if v >= 999.95 => return iotax_quantity::grouped(iotax_quantity::whole(value)),
-        v if v >= 99.995 => 1,
-        v if v >= 9.9995 => 2,
-        _ => 3,
-    };
-    iotax_quantity::fixed(value, decimals)
+    iotax_quantity::significant(value, 4)
 }

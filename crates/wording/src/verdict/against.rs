@@ -1,5 +1,6 @@
 //! What a sentence says of one arm, or level, against another.
 
+use iotax_quantity::count;
 use std::collections::BTreeSet;
 
 use iotax_analyze::{Analysis, Comparison, Missing, Verdict};
@@ -7,7 +8,7 @@ use iotax_analyze::{Analysis, Comparison, Missing, Verdict};
 use super::comparison::{self, size, subject};
 use super::{caps, stalls};
 use crate::effect::EffectWords as _;
-use crate::{counted, format, name, units};
+use crate::{format, name, units};
 
 /// `slow is 23 % slower [21, 25] than base in throughput.` `baseline` can be printed.
 pub fn against(comparison: &Comparison, baseline: &str, analysis: &Analysis) -> String {
@@ -92,7 +93,7 @@ fn without_the_missing(comparison: &Comparison, baseline: &str, missing: &Missin
 /// `6 of 9 trials of b gave nothing`
 fn lost(missing: &Missing, name: &str, baseline: &str) -> String {
     let of = |missing: u32, of: u32, name: &str| {
-        (missing > 0).then(|| format!("{missing} of {} of {name}", counted(of, "trial")))
+        (missing > 0).then(|| format!("{missing} of {} of {name}", count(of, "trial")))
     };
     let Missing { arm, of_arm, base, of_base, .. } = *missing;
     let sides = [of(arm, of_arm, name), of(base, of_base, baseline)];
@@ -110,7 +111,7 @@ fn changed(comparison: &Comparison, baseline: &str) -> String {
             "{what} after the comparison: {} in its {}, {} in the depth check that followed, at the \
              same depth.",
             comparison::part(comparison, change.before),
-            counted(change.blocks[0], "block"),
+            count(change.blocks[0], "block"),
             comparison::part(comparison, change.since)
         ),
         Some(change) => format!(

@@ -1,12 +1,11 @@
 //! Which nodes of a fleet are slow, in sentences.
 
 use iotax_analyze::{Analysis, Comparison, Verdict};
-use iotax_quantity::{fixed, percent};
+use iotax_quantity::{count, fixed, percent};
 
 use super::against::{against, baseline_of};
 use super::comparison::{primary_of_each, subject};
 use super::outliers::{self, Member};
-use crate::counted;
 use crate::name::{self, printable};
 
 /// Nodes up to which the rule for few nodes was simulated.
@@ -25,7 +24,7 @@ pub(super) fn sentences(analysis: &Analysis) -> Vec<String> {
         format!(
             "That cost {} minutes of load, of {} together.",
             fixed(cost.node_minutes, 1),
-            counted(cost.nodes, "node")
+            count(cost.nodes, "node")
         )
     }));
     sentences
@@ -60,7 +59,7 @@ fn few(analysis: &Analysis) -> Vec<String> {
 fn nobody(analysis: &Analysis, nodes: &[&Comparison]) -> String {
     let open: Vec<String> =
         nodes.iter().filter(|c| !c.verdict.is_decided()).map(|c| subject(c)).collect();
-    let all = counted(nodes.len() as u64, "node");
+    let all = count(nodes.len() as u64, "node");
     if open.is_empty() {
         let margin = percent(analysis.margin);
         return format!("None of {all} is slow: they differ by less than {margin}, or are faster.");

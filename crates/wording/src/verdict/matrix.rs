@@ -3,10 +3,10 @@
 use iotax_analyze::{
     Analysis, Effect, Estimate, FactorEffect, FactorEffects, FactorInteraction, Verdict, log_factor,
 };
+use iotax_quantity::count;
 
 use super::against;
 use super::comparison::{by_size, primary_effects};
-use crate::counted;
 use crate::effect::EffectWords as _;
 use crate::name::{self, printable};
 
@@ -31,14 +31,14 @@ pub(super) fn sentences(matrix: &FactorEffects, analysis: &Analysis) -> Vec<Stri
         told.iter().take(MAX_SENTENCES).map(|effect| of_effect(effect, analysis)).collect();
     let rest = primary.len() - sentences.len();
     if rest > 0 {
-        let levels = counted(rest as u64, "more level");
+        let levels = count(rest as u64, "more level");
         sentences.push(format!("{levels}: see Effects."));
     }
     let mut found: Vec<&FactorInteraction> = matrix.interactions.iter().collect();
     found.sort_by(|a, b| difference(b).total_cmp(&difference(a)));
     sentences.extend(found.iter().take(MAX_INTERACTIONS).map(|found| of_interaction(found)));
     if let Some(rest @ 1..) = found.len().checked_sub(MAX_INTERACTIONS) {
-        let costs = counted(rest as u64, "more cost");
+        let costs = count(rest as u64, "more cost");
         let verb = if rest == 1 { "depends" } else { "depend" };
         sentences.push(format!("{costs} {verb} on another factor: see By factor."));
     }
@@ -56,7 +56,7 @@ fn of_effect(effect: &FactorEffect, analysis: &Analysis) -> String {
     let against = printable(&format!("{}={}", effect.setting.factor, effect.against));
     let mut text = against::against(&effect.comparison, &against, analysis);
     if effect.stalled_pairs > 0 {
-        let pairs = counted(effect.stalled_pairs, "pair");
+        let pairs = count(effect.stalled_pairs, "pair");
         text.push_str(&format!(" Without {pairs} of arms that stalled."));
     }
     text

@@ -4,7 +4,7 @@ use iotax_analyze::{Analysis, ArmSummary, Comparison, Rates, SyncSummary, Verdic
 use iotax_diagnose::{Diagnosis, of_arms, reasons};
 use iotax_experiment::documented::Documented;
 use iotax_experiment::{Design, Subject};
-use iotax_quantity::{capital, percent};
+use iotax_quantity::{capital, count, percent};
 use iotax_record::ExperimentHead;
 
 use self::against::{against, baseline_of, capped};
@@ -12,7 +12,7 @@ use self::comparison::{primary_of_each, size, subject};
 use crate::cause::diagnoses;
 use crate::effect::EffectWords as _;
 use crate::name::{self, printable};
-use crate::{bandwidth, cause, counted, format, limit, rule, slow_mode, units};
+use crate::{bandwidth, cause, format, limit, rule, slow_mode, units};
 
 pub mod against;
 pub mod caps;
@@ -53,7 +53,7 @@ pub fn verdict(experiment: &ExperimentHead, analysis: &Analysis) -> Vec<String> 
     if analysis.ending.interrupted {
         sentences.push(format!(
             "Interrupted after {}: these are the results so far.",
-            counted(analysis.ending.blocks, "complete block")
+            count(analysis.ending.blocks, "complete block")
         ));
     }
     sentences
@@ -219,7 +219,7 @@ fn tally(primary: &[&Comparison], baseline: &str) -> String {
         .unwrap_or_default();
     let mut text = format!(
         "{slower} of {} {} slower than {}{worst}",
-        counted(primary.len() as u64, "arm"),
+        count(primary.len() as u64, "arm"),
         if slower == 1 { "is" } else { "are" },
         printable(baseline),
     );

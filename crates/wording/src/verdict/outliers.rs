@@ -1,9 +1,8 @@
 //! Which of many arms lie outside of the others.
 
 use iotax_analyze::{Analysis, Effect, Outlier, Outliers};
-use iotax_quantity::fixed;
+use iotax_quantity::{count, fixed};
 
-use crate::counted;
 use crate::effect::EffectWords as _;
 use crate::name::{self, printable};
 
@@ -35,7 +34,7 @@ impl Member {
 pub fn sentences(found: &Outliers, member: Member) -> Vec<String> {
     let member = member.name();
     let metric = name::metric(found.metric);
-    let all = counted(found.arms, member);
+    let all = count(found.arms, member);
     let mut sentences = Vec::new();
     if found.slow.is_empty() {
         sentences.push(format!("None of {all} lies outside of the others in {metric}."));
@@ -47,13 +46,13 @@ pub fn sentences(found: &Outliers, member: Member) -> Vec<String> {
             named.push(format!("{} more", found.slow.len() - MAX_NAMED));
         }
         let named = name::all(named);
-        let (count, verb) = (found.slow.len(), if found.slow.len() == 1 { "lies" } else { "lie" });
+        let (few, verb) = (found.slow.len(), if found.slow.len() == 1 { "lies" } else { "lie" });
         sentences.push(format!(
-            "{count} of {all} {verb} outside of the others, against the median {member}: {named}."
+            "{few} of {all} {verb} outside of the others, against the median {member}: {named}."
         ));
     }
     if !found.left_out.is_empty() {
-        let left_out = counted(found.left_out.len() as u64, member);
+        let left_out = count(found.left_out.len() as u64, member);
         sentences.push(format!("{left_out} with fewer than two usable trials left out of that."));
     }
     sentences

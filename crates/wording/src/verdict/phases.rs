@@ -3,10 +3,10 @@
 use indexmap::IndexSet;
 use iotax_analyze::{Analysis, Comparison, Verdict};
 use iotax_experiment::Subject;
+use iotax_quantity::count;
 use iotax_record::ExperimentHead;
 
 use super::comparison::{by_size, primary_effects, primary_of_each, size, subject};
-use crate::counted;
 use crate::name::{self, printable};
 
 /// An experiment of one phase, and its analysis.
@@ -31,7 +31,7 @@ pub fn sentences(parts: &[Part]) -> Vec<String> {
         let more = subjects.len() - MAX_SENTENCES;
         let is_matrix = parts.iter().all(|(_, analysis)| analysis.matrix.is_some());
         let what = if is_matrix { "level" } else { "arm" };
-        sentences.push(format!("{} more: see below.", counted(more as u64, what)));
+        sentences.push(format!("{} more: see below.", count(more as u64, what)));
     }
     sentences
 }
@@ -54,7 +54,7 @@ fn of(about: &Subject, found: &[(&Analysis, &Comparison)]) -> String {
         None => String::new(),
     };
     let with = |verdict: Verdict| own.iter().filter(move |(_, c)| c.verdict == verdict);
-    let all = counted(own.len() as u64, "phase");
+    let all = count(own.len() as u64, "phase");
     let mut clauses: Vec<String> = Vec::new();
     let in_phases = |verdict: Verdict, is_first: bool| {
         let count = with(verdict).count();

@@ -2,11 +2,11 @@
 
 use indexmap::IndexMap;
 use iotax_analyze::{Analysis, ArmPrecondition};
-use iotax_quantity::{capital, percent};
+use iotax_quantity::{capital, count, percent};
 
 use crate::name::printable;
+use crate::sentence;
 use crate::trial::not_preconditioned;
-use crate::{counted, sentence};
 
 /// A sentence for all arms of which the same is to be said.
 pub(super) fn sentences(analysis: &Analysis) -> Vec<String> {
@@ -33,7 +33,7 @@ fn phrase(arm: &ArmPrecondition) -> String {
     }
     let passes =
         if arm.passes == 1 { "1 pass".to_owned() } else { format!("{} passes", arm.passes) };
-    let rounds = counted(u32::try_from(arm.rounds.len()).unwrap_or(u32::MAX), "round");
+    let rounds = count(u32::try_from(arm.rounds.len()).unwrap_or(u32::MAX), "round");
     match (arm.steady, &arm.window) {
         (Some(true), _) => format!("preconditioned: {passes}, steady after {rounds}"),
         (Some(false), Some(window)) => format!(

@@ -2,9 +2,9 @@
 //! the same.
 
 use iotax_analyze::{Stalls, Verdict};
-use iotax_quantity::times;
+use iotax_quantity::{count, times};
 
-use crate::{counted, name};
+use crate::name;
 
 /// ` (stalls: 7 of 7 against 0 of 7)`, for a table whose tax column has [`size`].
 pub(super) fn counts(verdict: Verdict, stalls: &Stalls) -> String {
@@ -31,7 +31,7 @@ pub(super) fn sentence(name: &str, baseline: &str, verdict: Verdict, stalls: &St
             format!("{word} ({what}): {counts}{size}")
         }
         Verdict::NoInformation => {
-            format!("{word}: both stalled in all {}", counted(*blocks, "block"))
+            format!("{word}: both stalled in all {}", count(*blocks, "block"))
         }
         Verdict::Equivalent
         | Verdict::Undecided

@@ -2,7 +2,7 @@ use clap::Args;
 
 use super::ClusterArgs;
 use super::pods::PodArgs;
-use crate::args::measure::{CapGateArgs, DocumentedArgs, OutputArgs, SearchArgs};
+use crate::args::measure::{CAP_RULES, DocumentedArgs, GateArgs, OutputArgs, SearchArgs};
 
 /// `iotax kube limits`
 #[derive(Debug, Args)]
@@ -20,6 +20,7 @@ Examples:
 Volumes are made, read, and deleted; nothing else is written, and nothing of
 others is touched. A volume has to be as large as those in use: many disks of
 clouds are as fast as they are large.")]
+#[command(mut_arg("fail_if", |arg| arg.long_help(CAP_RULES)))]
 #[command(mut_args(|arg| {
     // Of this machine; of workloads that publish an index.
     let is_elsewhere = ["no_metadata", "containers", "driver_cpu", "driver_memory"].contains(&arg.get_id().as_str());
@@ -53,7 +54,7 @@ pub(crate) struct KubeLimitsArgs {
     #[arg(long, help_heading = "Search")]
     pub write: bool,
     #[command(flatten)]
-    pub gate: CapGateArgs,
+    pub gate: GateArgs,
     #[command(flatten)]
     pub output: OutputArgs,
 }

@@ -11,7 +11,7 @@ use iotax_rig::Disk;
 use iotax_wording::catalog;
 use serde_json::{Value, json};
 
-use super::parse::parse_one;
+use super::parse_one;
 use crate::args::CloudArgs;
 use crate::cloud_disks::Told;
 use crate::exit::{Result, usage};

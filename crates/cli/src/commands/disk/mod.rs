@@ -1,5 +1,4 @@
 mod cloud;
-mod parse;
 
 use std::collections::BTreeSet;
 use std::io::{self, BufRead as _, BufReader, Write as _};
@@ -8,16 +7,16 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
-use iotax_experiment::{Draft, Target};
+use indicatif::{ProgressBar, ProgressStyle};
+use iotax_experiment::{Draft, Stack, Target};
+use iotax_quantity::{set_percent, size};
 use iotax_rig::{Disk, Preparing, ServeOptions, Served};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use self::parse::parse;
-use crate::args::{DiskCommand, DiskDownArgs, DiskServeArgs, DiskStatusArgs, DiskUpArgs, Listing};
+use crate::args::{DiskCommand, DiskDownArgs, DiskServeArgs, DiskStatusArgs, DiskUpArgs};
 use crate::exit::{Context as _, Exit, Result, bug, usage};
-use crate::output::{say, say_json, wrap};
+use crate::output::{list, say, wrap};
 use crate::resolve::saved;
 use crate::session;
 
@@ -63,19 +62,13 @@ fn up(args: &DiskUpArgs) -> Result<Exit> {
         let code = server.wait()?.code().unwrap_or(3);
         return Ok(Exit::AsServer(u8::try_from(code).unwrap_or(3)));
     }
-    match (format, composed) {
-        (Listing::Text, composed) => {
-            composed.iter().for_each(cloud::Composed::tell);
-            let files = disks.iter().map(|disk| disk.file().display().to_string());
-            say(&files.collect::<Vec<_>>().join("\n"))?;
-        }
-        (Listing::Json, Some(composed)) => say_json(&composed.as_json())?,
-        (Listing::Json, None) => {
-            let disks: Vec<Value> = disks.iter().map(mounted_as_json).collect();
-            say_json(&json!({ "disks": disks }))?;
-        }
-    }
-    Ok(Exit::Done)
+    let text = || {
+        composed.iter().for_each(cloud::Composed::tell);
+        let files = disks.iter().map(|disk| disk.file().display().to_string());
+        files.collect::<Vec<_>>().join("\n")
+    };
+    let mounted = || json!({ "disks": disks.iter().map(mounted_as_json).collect::<Vec<_>>() });
+    list(*format, text, || composed.as_ref().map_or_else(mounted, cloud::Composed::as_json))
 }
 
 fn mounted_as_json(disk: &Disk) -> Value {
@@ -97,8 +90,9 @@ fn serve(args: &DiskServeArgs) -> Result<Exit> {
     bar.enable_steady_tick(Duration::from_millis(200));
     let mut progress = |progress: &Preparing<'_>| {
         let Preparing::Filling { what, done_bytes, size_bytes } = *progress else { return };
-        let (percent, size) = (done_bytes * 100 / size_bytes.max(1), HumanBytes(size_bytes));
-        bar.set_message(format!("filling {what} of {size}: {percent} %"));
+        let percent = set_percent((done_bytes * 100 / size_bytes.max(1)) as f64);
+        let size = size(size_bytes);
+        bar.set_message(format!("filling {what} of {size}: {percent}"));
     };
     let mut failed = None;
     let mut ready = || {
@@ -138,15 +132,11 @@ fn detach() -> Result<()> {
 
 fn status(args: &DiskStatusArgs) -> Result<Exit> {
     let disks = served()?;
-    match args.format {
-        Listing::Json => {
-            let disks: Vec<Value> = disks.iter().map(as_json).collect();
-            say_json(&json!({ "disks": disks }))?;
-        }
-        Listing::Text if disks.is_empty() => say("no virtual disk is up")?,
-        Listing::Text => say(&disks.iter().map(as_text).collect::<String>())?,
-    }
-    Ok(Exit::Done)
+    let text = || match disks.as_slice() {
+        [] => "no virtual disk is up".to_owned(),
+        disks => disks.iter().map(as_text).collect(),
+    };
+    list(args.format, text, || json!({ "disks": disks.iter().map(as_json).collect::<Vec<_>>() }))
 }
 
 fn down(args: &DiskDownArgs) -> Result<Exit> {
@@ -205,10 +195,58 @@ fn as_json(disk: &Served) -> Value {
 fn as_text(disk: &Served) -> String {
     let mut out = String::new();
     let size = counters(disk).and_then(|stats| stats["size_bytes"].as_u64());
-    let size =
-        size.map_or_else(|| "does not answer".to_owned(), |size| HumanBytes(size).to_string());
+    let size = size.map_or_else(|| "does not answer".to_owned(), self::size);
     let head = format!("{}  {size}, process {}", disk.at.join("disk").display(), disk.pid);
     wrap(&mut out, &head, "", "  ");
     wrap(&mut out, &disk.stack, "  ", "    ");
     out
+}
+
+fn parse(texts: &[String]) -> Result<Vec<Disk>> {
+    texts.iter().map(|text| parse_one(text)).collect()
+}
+
+fn parse_one(text: &str) -> Result<Disk> {
+    let example = "write where to mount it and its layers: /mnt/disk='file(size=1G) + \
+                   throttle(iops=4000)'";
+    let splits = || text.match_indices('=').map(|(at, _)| (&text[..at], &text[at + 1..]));
+    // A directory's name may hold anything, `=` included.
+    let understood = splits().find_map(|(at, stack)| Some((at, Stack::parse(stack).ok()?)));
+    let nowhere = || usage(format!("`{text}` names no directory; {example}"));
+    let (at, mut stack) = if let Some(understood) = understood {
+        understood
+    } else {
+        let named = splits().next().filter(|(at, _)| !at.contains('('));
+        let (at, stack) = named.ok_or_else(nowhere)?;
+        (at, Stack::parse(stack)?)
+    };
+    if at.is_empty() {
+        return Err(nowhere());
+    }
+    if !stack.is_in_process() {
+        let problem = "a virtual disk has layers of iotax's own process only; see `iotax layers`";
+        return Err(usage(format!("{stack}: {problem}")));
+    }
+    // The server may work elsewhere.
+    stack.resolve_paths(&std::env::current_dir()?, std::env::home_dir().as_deref());
+    Ok(Disk { at: std::path::absolute(at)?, stack })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn a_directory_may_be_called_anything() {
+        for at in ["/vm", "/a=b", "/a (deleted)", "/a='b, c'", "/mem(size=1G) + x"] {
+            let disk = parse_one(&format!("{at}=mem(size=1M) + delay(latency=1ms)")).unwrap();
+            assert_eq!(disk.at, Path::new(at));
+            assert_eq!(disk.stack.layers.len(), 2);
+        }
+        for text in ["mem(size=1M)", "=mem(size=1M)", "", "/vm", "/vm=", "/vm=ext4"] {
+            assert!(parse_one(text).is_err(), "{text}");
+        }
+    }
 }

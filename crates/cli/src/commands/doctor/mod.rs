@@ -35,7 +35,7 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit> {
         HostFindings { role, machine, findings, coverage }
     };
     let hosts: Vec<HostFindings> = hosts.into_iter().map(with_findings).collect();
-    say(&printed(&hosts, (diagnoses.as_deref(), &gaps), args))?;
+    say(&printed(&hosts, diagnoses.as_deref(), &gaps, args))?;
     let seen = hosts.iter().any(|host| !nothing_seen(&host.machine));
     Ok(if seen { Exit::Done } else { Exit::Failed })
 }
@@ -162,7 +162,8 @@ fn save(hosts: &[(HostRole, Machine)], file: &Path, names_too: bool) -> Result<(
 
 fn printed(
     hosts: &[HostFindings],
-    (diagnoses, gaps): (Option<&[Diagnosis]>, &[String]),
+    diagnoses: Option<&[Diagnosis]>,
+    gaps: &[String],
     args: &DoctorArgs,
 ) -> String {
     match args.format {

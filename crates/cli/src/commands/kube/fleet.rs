@@ -1,7 +1,7 @@
 use iotax_cluster::{FleetNode, Toleration, nodes};
 use iotax_experiment::{Design, Draft};
 
-use crate::args::{ClusterArgs, CompareArgs, HostCommandArgs, KubeFleetArgs, MatrixArgs};
+use crate::args::{ClusterArgs, CompareArgs, KubeFleetArgs};
 use crate::commands::measure::measured;
 use crate::exit::{Exit, Result, usage};
 use crate::in_cluster::{InCluster, connect, refuse_elsewhere};
@@ -22,14 +22,8 @@ pub(super) fn fleet(args: KubeFleetArgs) -> Result<Exit> {
     // Where its cap is, is no question of which node is the slow one.
     measure.caps.no_depth_check |= !measure.caps.below_cap;
     let target = disk.target();
-    let compare = CompareArgs {
-        arms: names.iter().map(|name| format!("{name}={target}@{name}")).collect(),
-        workload: Some(workload),
-        pair: Vec::new(),
-        host: HostCommandArgs::default(),
-        matrix: MatrixArgs { factors: Vec::new(), exclude: Vec::new() },
-        measure,
-    };
+    let arms = names.iter().map(|name| format!("{name}={target}@{name}")).collect();
+    let compare = CompareArgs::of(arms, workload, measure);
     let asks_for_rounds = compare.measure.certainty.max_blocks.is_some();
     let resolved = resolve::compare_placed(&compare, |spec| {
         let spec = Draft { at_once, ..as_fleet(spec, asks_for_rounds) };

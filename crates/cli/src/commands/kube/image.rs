@@ -6,9 +6,9 @@ use iotax_image::{Platform, name, of_file, this_program, write};
 use jiff::Timestamp;
 use serde_json::json;
 
-use crate::args::{KubeImageArgs, Listing};
+use crate::args::KubeImageArgs;
 use crate::exit::{Context as _, Exit, Result, usage};
-use crate::output::{say, say_json};
+use crate::output::list;
 
 /// `iotax kube image`
 pub(super) fn image(args: &KubeImageArgs) -> Result<Exit> {
@@ -32,17 +32,16 @@ pub(super) fn image(args: &KubeImageArgs) -> Result<Exit> {
     let digest = write(io::BufWriter::new(&file), &platforms, made).with_context(cannot)?;
     file.sync_all().with_context(cannot)?;
     let bytes = file.metadata()?.len();
-    match format {
-        Listing::Text => say(&text(save, &platforms, &digest, bytes))?,
-        Listing::Json => say_json(&json!({
+    let value = || {
+        json!({
             "file": save,
             "bytes": bytes,
             "image": name(),
             "digest": digest,
             "architectures": architectures(&platforms),
-        }))?,
-    }
-    Ok(Exit::Done)
+        })
+    };
+    list(*format, || text(save, &platforms, &digest, bytes), value)
 }
 
 /// When the program was built: its image is the same each time.
@@ -58,9 +57,9 @@ fn architectures(platforms: &[Platform]) -> Vec<&str> {
 fn text(save: &Path, platforms: &[Platform], digest: &str, bytes: u64) -> String {
     let (file, name) = (save.display(), name());
     let machines = architectures(platforms).join(" and ");
-    let mib = bytes as f64 / f64::from(1 << 20);
+    let size = iotax_quantity::size(bytes);
     format!(
-        "{file}: {name} for {machines}, {mib:.1} MiB
+        "{file}: {name} for {machines}, {size}
 digest {digest}
 
 On each node:          ctr --namespace k8s.io images import {file}

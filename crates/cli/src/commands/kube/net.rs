@@ -3,7 +3,7 @@ use std::sync::Arc;
 use iotax_cluster::{Cluster, Ends, NetPath, PodOptions, host_network_refused};
 use iotax_experiment::{Arm, Draft, Driver, Engine, Spec};
 
-use crate::args::{CompareArgs, HostCommandArgs, KubeNetArgs, MatrixArgs, MeasureArgs, RunArgs};
+use crate::args::{CompareArgs, KubeNetArgs, MeasureArgs, RunArgs};
 use crate::commands::measure::measured;
 use crate::exit::{Context as _, Exit, Result, failed, usage};
 use crate::in_cluster::{NetInCluster, connect, options, refuse_elsewhere};
@@ -19,7 +19,7 @@ pub(super) fn net(args: KubeNetArgs) -> Result<Exit> {
     let asked = asked(&paths)?;
     let cluster = connect(&cluster)?;
     let paths = possible(asked, !paths.is_empty(), &cluster, &options)?;
-    let (resolved, measure) = resolved(&paths, workload, measure)?;
+    let resolved = resolved(&paths, workload, &measure)?;
     refuse_ports_of_their_own(resolved.spec(), &paths)?;
     let ends = Ends { from, to, are_across_zones: across_zones };
     let asked = NetInCluster { cluster: Arc::new(cluster), options, paths, ends, port };
@@ -62,37 +62,18 @@ fn possible(
 }
 
 /// As a comparison, or of one path as a run. Where paths lead to is known when pods are there.
-fn resolved(
-    paths: &[NetPath],
-    workload: String,
-    measure: MeasureArgs,
-) -> Result<(Resolved, MeasureArgs)> {
+fn resolved(paths: &[NetPath], workload: String, measure: &MeasureArgs) -> Result<Resolved> {
     let target = |path: &NetPath| format!("tcp://{path}:{}", iotax_cluster::PORT);
     if let [path] = paths {
-        let MeasureArgs { gate, certainty, caps, documented, load, output } = measure;
-        let trials = certainty.max_blocks;
-        let targets = vec![target(path)];
-        let run = RunArgs { workload, targets, trials, gate, documented, load, output };
+        let trials = measure.certainty.max_blocks;
+        let run = RunArgs::of(vec![target(path)], workload, trials, measure.clone());
         let called = |arm: Arm| Arm { name: path.name().to_owned(), ..arm };
-        let resolved = resolve::run_placed(&run, |spec| {
+        return resolve::run(&run, |spec| {
             Ok(Draft { arms: spec.arms.into_iter().map(called).collect(), ..spec })
-        })?;
-        let RunArgs { gate, documented, load, output, .. } = run;
-        return Ok((resolved, MeasureArgs { gate, certainty, caps, documented, load, output }));
+        });
     }
     let arms = paths.iter().map(|path| format!("{path}={}", target(path))).collect();
-    let matrix = MatrixArgs { factors: Vec::new(), exclude: Vec::new() };
-    let workload = Some(workload);
-    let compare = CompareArgs {
-        arms,
-        workload,
-        pair: Vec::new(),
-        host: HostCommandArgs::default(),
-        matrix,
-        measure,
-    };
-    let resolved = resolve::compare_placed(&compare, Ok)?;
-    Ok((resolved, compare.measure))
+    resolve::compare_placed(&CompareArgs::of(arms, workload, measure.clone()), Ok)
 }
 
 /// A Service has the one port that it was made for.

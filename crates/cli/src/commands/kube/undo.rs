@@ -7,28 +7,28 @@ use serde_json::json;
 use crate::args::{ClusterArgs, Listing};
 use crate::exit::{Exit, Result, failed};
 use crate::in_cluster::connect;
-use crate::output::{say, say_json};
+use crate::output::list;
 
 /// `iotax undo --cluster`
 pub(crate) fn undo(args: &ClusterArgs, format: Listing) -> Result<Exit> {
     let cluster = connect(args)?;
     let undone = iotax_cluster::undo(&cluster, &mut |time| {
-        eprintln!("note: looking on for {} s, to see which runs are alive", time.as_secs());
+        eprintln!(
+            "note: looking on for {}, to see which runs are alive",
+            iotax_quantity::span(time.as_secs())
+        );
         thread::sleep(time);
     })?;
-    match format {
-        Listing::Text => say(&text(&undone, cluster.namespace()))?,
-        Listing::Json => say_json(&json!({
+    let value = || {
+        json!({
             "namespace": cluster.namespace(),
             "removed": undone.removed,
             "running": undone.live,
             "problems": undone.problems,
-        }))?,
-    }
-    if !undone.problems.is_empty() {
-        return Err(failed(undone.problems.join("\n")));
-    }
-    Ok(Exit::Done)
+        })
+    };
+    let done = list(format, || text(&undone, cluster.namespace()), value)?;
+    if undone.problems.is_empty() { Ok(done) } else { Err(failed(undone.problems.join("\n"))) }
 }
 
 fn text(undone: &Undone, namespace: &str) -> String {

@@ -1,5 +1,4 @@
 mod beside;
-mod here;
 
 use std::fmt::Write as _;
 
@@ -8,13 +7,16 @@ use iotax_catalog::Note;
 use iotax_experiment::plan::Plan;
 use iotax_experiment::units::format_duration;
 use iotax_experiment::{HostCommands, Layer, Requirement, Spec, StopMode, Target};
+use iotax_quantity::{count, percent};
+use iotax_rig::GivenUp;
+use iotax_run::Drivers;
 use serde_json::json;
 
-use crate::args::{Format, PlanCommand};
+use crate::args::{Format, LoadArgs, PlanCommand};
 use crate::cloud_disks::Told;
-use crate::exit::{Exit, Result, usage};
+use crate::exit::{Exit, Failure, Result, usage};
 use crate::output::{say, wrap};
-use crate::resolve::{self, Comparison};
+use crate::resolve::{self, Comparison, Resolved};
 use crate::session::Destination;
 
 /// Blocks listed in the text; JSON has them all.
@@ -34,18 +36,16 @@ pub(crate) fn plan(command: &PlanCommand) -> Result<Exit> {
             };
             ("compare", *resolved, &args.measure.load, &args.measure.output)
         }
-        PlanCommand::Run(args) => ("run", resolve::run(args)?, &args.load, &args.output),
+        PlanCommand::Run(args) => ("run", resolve::run(args, Ok)?, &args.load, &args.output),
     };
     let destination = Destination::new(name, output.out.as_deref());
-    let lacks = here::lacks(&resolved, load, &destination);
+    let refused = refused_here(&resolved, load, &destination);
     let spec = resolved.spec();
     let plan = Plan::new(spec);
     match output.format {
-        Format::Text => say(&(text(spec, &plan) + &here::text(&lacks)))?,
-        Format::Json => say(&as_json(spec, &plan, &lacks))?,
-        _ => {
-            return Err(usage("a plan is printed as text or json"));
-        }
+        Format::Text => say(&(text(spec, &plan) + &refusals(&refused)))?,
+        Format::Json => say(&as_json(spec, &plan, &refused))?,
+        _ => return Err(usage("a plan is printed as text or json")),
     }
     Ok(Exit::Done)
 }
@@ -108,6 +108,30 @@ fn text(spec: &Spec, plan: &Plan) -> String {
     out
 }
 
+/// Each reason why a run would be refused on this machine, now, in the words of that run. A plan may be
+/// for another machine, or for later, so that this is not an error. Looks, and makes nothing.
+fn refused_here(resolved: &Resolved, load: &LoadArgs, destination: &Destination) -> Vec<String> {
+    let spec = resolved.spec();
+    let driver = Drivers::find(spec).map_err(Failure::from);
+    let targets = iotax_rig::refuse(spec, &load.dir, &GivenUp::by_user(&load.destroy));
+    let targets = resolved.advised(targets.map_err(Failure::from));
+    let failures = [destination.refuse_unusable().err(), driver.err(), targets.err()];
+    failures.into_iter().flatten().map(|failure| failure.to_string()).collect()
+}
+
+/// The reasons under a title; nothing if there are none.
+fn refusals(reasons: &[String]) -> String {
+    if reasons.is_empty() {
+        return String::new();
+    }
+    let mut out = "\nRun here and now it would be refused\n".to_owned();
+    for line in reasons.iter().flat_map(|reason| reason.lines()) {
+        let indent = if line.starts_with(' ') { "    " } else { "  " };
+        wrap(&mut out, line.trim_start(), indent, "    ");
+    }
+    out
+}
+
 /// What each disk of a cloud is made of, once.
 fn cloud_disks(spec: &Spec) -> String {
     let disks = spec.targets().filter_map(Target::cloud);
@@ -136,11 +160,11 @@ fn stop(spec: &Spec) -> String {
         }
         StopMode::Tight => "when every effect is known to 1 point or a tenth of itself",
     };
-    let margin = spec.stop.margin * 100.0;
+    let margin = percent(spec.stop.margin);
     let limit = spec.stop.max_time_ns.map_or(String::new(), |limit| {
         format!(". Starts no block that would end after {}", format_duration(limit))
     });
-    format!("{goal}; differences below {margin} % count as none{limit}")
+    format!("{goal}; differences below {margin} count as none{limit}")
 }
 
 /// How many blocks of how many trials, and how long they take.
@@ -156,16 +180,12 @@ fn schedule(plan: &Plan) -> String {
     format!("{fewest} to {most} of {trials}, {shortest} to {longest} without switching")
 }
 
-fn count(n: u32, noun: &str) -> String {
-    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
-}
-
 fn order<'a>(spec: &'a Spec, plan: &Plan, block: u32) -> Vec<&'a str> {
     let order = plan.order(block, |_| true);
     order.into_iter().map(|arm| spec.arms[arm].name.as_str()).collect()
 }
 
-fn as_json(spec: &Spec, plan: &Plan, lacks: &[String]) -> String {
+fn as_json(spec: &Spec, plan: &Plan, refused: &[String]) -> String {
     let blocks: Vec<_> = (0..plan.max_blocks).map(|block| order(spec, plan, block)).collect();
     let (shortest_ns, longest_ns) = plan.duration_ns();
     let value = json!({
@@ -174,7 +194,7 @@ fn as_json(spec: &Spec, plan: &Plan, lacks: &[String]) -> String {
         "duration_ns": { "shortest": shortest_ns, "longest": longest_ns },
         "blocks": blocks,
         "side_runs": beside::as_json(spec),
-        "refused_here": lacks,
+        "refused_here": refused,
     });
     iotax_report::json_text(&value)
 }

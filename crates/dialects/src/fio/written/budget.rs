@@ -29,7 +29,10 @@ impl Budget {
     pub(super) fn text(&mut self, text: &str) -> Result<(), Error> {
         self.text = self.text.checked_sub(text.len()).ok_or_else(|| {
             Error::syntax(
-                format!("the text is longer than {} MiB, with all included files", TEXT >> 20),
+                format!(
+                    "the text is longer than {}, with all included files",
+                    iotax_quantity::size(TEXT as u64)
+                ),
                 "split it",
             )
         })?;

@@ -1,6 +1,8 @@
 //! A snapshot of a run that goes on: fio prints one each `--status-interval`, or when it gets SIGUSR1,
 //! and nothing in it says so.
 
+use iotax_quantity::{set_time, time, whole};
+
 use super::raw::{Global, RawDirection, RawJob};
 use crate::importers::options::{Options, bytes, microseconds};
 
@@ -29,7 +31,10 @@ pub(super) fn warning(jobs: &[RawJob], global: &Global) -> Option<String> {
         let ways_ms = directions(job).into_iter().filter_map(|way| way.runtime.float());
         let ran_s = ways_ms.fold(0.0, f64::max) / 1e3;
         let is_short = ran_s < asked_s * KEPT && left(job, &options).is_some();
-        is_short.then(|| format!("job {name} ran for {ran_s:.1} s of {asked_s} s (runtime)"))
+        is_short.then(|| {
+            let (ran, asked) = (time(ran_s * 1e9), set_time(whole(asked_s * 1e9)));
+            format!("job {name} ran for {ran} of {asked} (runtime)")
+        })
     })?;
     Some(format!(
         "{found}: this is an interim snapshot of --status-interval, or fio ended early; of a run that \
@@ -54,8 +59,8 @@ fn unmoved(job: &RawJob, options: &Options) -> Option<String> {
             .all(|name| options.value(name).is_none());
     let is_plain = is_plain && options.value("rw").is_none_or(|order| !order.contains(':'));
     let (moved, asked) = left(job, options).filter(|_| is_plain)?;
-    let mib = |bytes: f64| bytes / f64::from(1 << 20);
-    Some(format!("job {} moved {:.1} of {:.1} MiB (size)", job.jobname, mib(moved), mib(asked)))
+    let shown = iotax_quantity::bytes;
+    Some(format!("job {} moved {} of {} (size)", job.jobname, shown(moved), shown(asked)))
 }
 
 /// Bytes that a job has moved, and those that its size asks for, if these are more: a job that is

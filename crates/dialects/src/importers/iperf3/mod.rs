@@ -177,7 +177,7 @@ fn datagrams(
     let claim = if !(0.0..=sent as f64).contains(&lost) || came > sent {
         format!("counts {lost} of {sent} datagrams as lost")
     } else if let Some(percent) = impossible {
-        format!("counts {percent:.0} % of the datagrams as lost")
+        format!("counts {} of the datagrams as lost", iotax_quantity::percent(percent / 100.0))
     } else {
         return Ok(udp);
     };

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use super::super::launch::{Ended, Launch, Launched, Process};
 use super::super::remote::{Remote, RemoteOptions};
 use super::super::{AgentOptions, GivenUp, PeerSecrets, serve};
-use crate::agent_error::AgentError;
+use crate::error::AgentError;
 use crate::host::{Arms as _, Measured, Runner as _, Task, TrialRequest};
 
 /// Agents in threads; the connection with the first is cut when it has been asked for a trial.

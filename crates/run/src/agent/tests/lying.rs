@@ -7,13 +7,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use iotax_experiment::Fault;
-use iotax_load::LoadProgress;
 
 use super::super::connection::Connection;
 use super::super::frame::send;
 use super::super::launch::{Ended, Launch, Launched, Process};
 use super::super::message::{Command, PROTOCOL, Reply};
-use crate::agent_error::AgentError;
+use crate::error::AgentError;
 use crate::host::{Task, TrialRequest};
 
 /// An agent whose replies are what `says` writes; it reads only what that reads.
@@ -55,9 +54,8 @@ fn ask(
     stop: &AtomicBool,
     says: impl FnOnce(PipeReader, PipeWriter) + Send + 'static,
 ) -> Result<Reply, String> {
-    let mut connection = Connection::start(&mut Liar(Some(says))).unwrap();
-    let live = LoadProgress::default();
-    connection.ask(command, Some(Duration::from_mins(1)), (stop, &live), &|_, _| ())
+    let mut connection = Connection::start(&mut Liar(Some(says)), Arc::default()).unwrap();
+    connection.ask(command, Some(Duration::from_mins(1)), stop, &|_, _| ())
 }
 
 fn hello() -> Command {
@@ -114,7 +112,7 @@ fn replies_that_nobody_asked_for_are_not_piled_up() {
         fault: Fault::Environment,
     });
     let says = floods(frame(&body.unwrap()), &taken);
-    let connection = Connection::start(&mut Liar(Some(says))).unwrap();
+    let connection = Connection::start(&mut Liar(Some(says)), Arc::default()).unwrap();
     // Once nothing more is taken, it stays so.
     let mut before = u64::MAX;
     while before != taken.load(Ordering::Relaxed) || before == 0 {
@@ -188,13 +186,13 @@ fn commands_arrive_whole_before_the_end() {
         input.read_to_end(&mut all).unwrap();
         tell.send(all.len()).unwrap();
     };
-    let mut connection = Connection::start(&mut Liar(Some(says))).unwrap();
+    let mut connection = Connection::start(&mut Liar(Some(says)), Arc::default()).unwrap();
     let look = Command::Look(super::super::message::Look {
         paths: vec!["/x".repeat(1 << 20).into()],
         root: None,
     });
-    let (stop, live) = (AtomicBool::new(false), LoadProgress::default());
-    let _ = connection.ask(&look, Some(Duration::ZERO), (&stop, &live), &|_, _| ());
+    let stop = AtomicBool::new(false);
+    let _ = connection.ask(&look, Some(Duration::ZERO), &stop, &|_, _| ());
     connection.end(&stop).unwrap();
     assert!(told.recv().unwrap() > 2 << 20);
 }

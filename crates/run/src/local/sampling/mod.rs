@@ -60,7 +60,7 @@ pub(super) fn measured(
         window: Duration::from_nanos(request.time_ns),
     };
     let (result, mut counters) =
-        while_running((&storage, Ends::of(request.target)), live, outline, started, || {
+        while_running(&storage, Ends::of(request.target), live, outline, started, || {
             driver.run(&Request { live: Some(live), ..request })
         });
     if let several @ [_, _, ..] = targets.as_slice() {
@@ -83,14 +83,14 @@ pub(super) fn measured(
 
 /// Runs `load` while sampling what lies under the target, or at the ends of its path. `started` is when the trial did.
 pub(super) fn while_running<T>(
-    (storage, ends): (&Storage, Ends),
+    storage: &Storage,
+    Ends { names: ends, meters: interfaces }: Ends,
     live: &LoadProgress,
     outline: Outline,
     started: Instant,
     load: impl FnOnce() -> T,
 ) -> (T, Counters) {
     let devices = storage.devices.iter().map(|device| device.name.clone()).collect();
-    let Ends { names: ends, meters: interfaces } = ends;
     let mut meters =
         Meters::open(Path::new("/proc"), devices, storage.nfs.clone()).with_interfaces(interfaces);
     live.begin();
@@ -196,7 +196,7 @@ mod tests {
         let outline = Outline { ramp: seconds(600.0), window: seconds(600.0) };
         let started = Instant::now();
         let (result, counters) =
-            while_running((&Storage::default(), Ends::default()), &live, outline, started, || {
+            while_running(&Storage::default(), Ends::default(), &live, outline, started, || {
                 // Seen one by one, if only the scheduler lets the sampler run in between.
                 live.window_opens();
                 thread::sleep(seconds(0.3));
@@ -218,7 +218,8 @@ mod tests {
         let outline = Outline { ramp: seconds(600.0), window: seconds(600.0) };
         let run = std::panic::AssertUnwindSafe(|| {
             while_running(
-                (&Storage::default(), Ends::default()),
+                &Storage::default(),
+                Ends::default(),
                 &live,
                 outline,
                 Instant::now(),

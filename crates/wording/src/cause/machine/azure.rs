@@ -1,5 +1,5 @@
 use iotax_diagnose::why::azure::{AtHost, AzureWhy, Encrypted};
-use iotax_quantity::bytes;
+use iotax_quantity::{bytes, iops_limit, times};
 
 pub(in super::super) fn why(why: &AzureWhy, disk: &str) -> String {
     match why {
@@ -43,9 +43,10 @@ pub(in super::super) fn why(why: &AzureWhy, disk: &str) -> String {
                                   Standard HDD. Metadata does not tell."
             .to_owned(),
         AzureWhy::Scsi { scsi_iops, nvme_iops } => format!(
-            "{disk} documents {scsi_iops:.0} IOPS for its uncached disks by SCSI and \
-             {nvme_iops:.0} by NVMe: {:.1} times as many.",
-            nvme_iops / scsi_iops
+            "{disk} documents {} for its uncached disks by SCSI and {} by NVMe, {} as many.",
+            iops_limit(*scsi_iops),
+            iops_limit(*nvme_iops),
+            times(nvme_iops / scsi_iops)
         ),
     }
 }

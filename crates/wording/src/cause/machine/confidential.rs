@@ -1,6 +1,6 @@
 use iotax_diagnose::why::confidential::ConfidentialWhy;
 use iotax_diagnose::{Component, PeakLimit};
-use iotax_quantity::{bytes, mb_per_s, percent};
+use iotax_quantity::{bytes, iops_limit, mb_per_s, percent};
 
 use super::super::names::names;
 use super::since_boot;
@@ -47,5 +47,5 @@ pub(in super::super) fn why(why: &ConfidentialWhy, about: &[Component]) -> Strin
 }
 
 pub(in super::super) fn peak(PeakLimit { iops, bytes_per_s }: PeakLimit) -> String {
-    format!("{iops:.0} IOPS and {}", mb_per_s(bytes_per_s))
+    format!("{} and {}", iops_limit(iops), mb_per_s(bytes_per_s))
 }

@@ -1,6 +1,6 @@
 use iotax_diagnose::Component;
 use iotax_diagnose::why::device::DeviceWhy;
-use iotax_quantity::percent;
+use iotax_quantity::{percent, set_time};
 
 use super::super::names::names;
 use super::since_boot;
@@ -17,14 +17,14 @@ pub(in super::super) fn why(why: &DeviceWhy, about: &[Component]) -> String {
             if about.len() == 1 { "was" } else { "were" }
         ),
         DeviceWhy::Timeout { timeout_ms } => format!(
-            "I/Os to {names} are given up after {:.0} s. AWS recommends no timeout for EBS \
+            "I/Os to {names} are given up after {}. AWS recommends no timeout for EBS \
              volumes: an outage of the network makes the file system read-only.",
-            *timeout_ms as f64 / 1e3
+            set_time(timeout_ms * 1_000_000)
         ),
         DeviceWhy::PowerStates { latency_us } => format!(
-            "If {names} has states of sleep, the driver lets it use those that take up to {:.0} ms \
-             to leave: the first I/O after a pause waits for that.",
-            *latency_us as f64 / 1e3
+            "If {names} has states of sleep, the driver lets it use those that take up to {} to \
+             leave: the first I/O after a pause waits for that.",
+            set_time(latency_us * 1_000)
         ),
         DeviceWhy::Scheduler { scheduler } => {
             format!("{scheduler} holds back and sorts I/Os of {names}, which has no head to move.")

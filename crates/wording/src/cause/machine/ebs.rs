@@ -1,5 +1,5 @@
 use iotax_diagnose::why::ebs::{EbsLimit, EbsWhy};
-use iotax_quantity::span;
+use iotax_quantity::{span, whole};
 
 pub(in super::super) fn why(why: &EbsWhy, disk: &str) -> String {
     match why {
@@ -11,8 +11,10 @@ pub(in super::super) fn why(why: &EbsWhy, disk: &str) -> String {
             let up = up_s.map(|up_s| format!(" (the machine is up for {})", span(up_s)));
             format!(
                 "Since it was attached{}, {disk} was asked for more than its {whose} allows: for \
-                 {iops_s:.0} s more IOPS, for {throughput_s:.0} s more throughput.",
-                up.unwrap_or_default()
+                 {} more IOPS, for {} more throughput.",
+                up.unwrap_or_default(),
+                span(whole(*iops_s)),
+                span(whole(*throughput_s))
             )
         }
     }

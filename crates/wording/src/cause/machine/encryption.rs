@@ -1,4 +1,5 @@
 use iotax_diagnose::why::encryption::EncryptionWhy;
+use iotax_quantity::size;
 
 pub(in super::super) fn why(why: &EncryptionWhy, of: &str) -> String {
     match why {
@@ -29,9 +30,9 @@ pub(in super::super) fn why(why: &EncryptionWhy, of: &str) -> String {
              most on large ones."
         ),
         EncryptionWhy::Split { piece_bytes, default_bytes } => format!(
-            "dm-crypt splits I/Os of {of} into pieces of {} KiB, by default of {} KiB.",
-            piece_bytes >> 10,
-            default_bytes >> 10
+            "dm-crypt splits I/Os of {of} into pieces of {}, by default of {}.",
+            size(*piece_bytes),
+            size(*default_bytes)
         ),
         EncryptionWhy::Journal => format!(
             "{of} writes data and checksums into a journal first: each byte is written twice."

@@ -1,6 +1,6 @@
 use iotax_diagnose::GroupRates;
 use iotax_diagnose::why::groups::GroupsWhy;
-use iotax_quantity::{bytes, mb_per_s, percent};
+use iotax_quantity::{bytes, exact, grouped, iops_limit, mb_per_s, percent, time};
 
 pub(in super::super) fn why(why: &GroupsWhy, group: &str) -> String {
     match why {
@@ -9,17 +9,19 @@ pub(in super::super) fn why(why: &GroupsWhy, group: &str) -> String {
             rates(*of)
         ),
         GroupsWhy::Memory { used_bytes, limit_bytes, refaults } => format!(
-            "{group} uses {} of {}. Its page cache was thrown out and read again {refaults} \
+            "{group} uses {} of {}. Its page cache was thrown out and read again {} \
              times: reads that memory could answer go to the disk.",
             bytes(*used_bytes as f64),
-            bytes(*limit_bytes as f64)
+            bytes(*limit_bytes as f64),
+            grouped(*refaults)
         ),
         GroupsWhy::CpuQuota { share, cpus, each_ms } => format!(
             "In {} of its periods since it was made {group} had used up its quota{}; its CPUs \
-             together stood still for {each_ms:.0} ms each time, those whose I/O was done among \
+             together stood still for {} each time, those whose I/O was done among \
              them.",
             percent(*share),
-            cpus.map_or(String::new(), |cpus| format!(" of {cpus:.1} CPUs"))
+            cpus.map_or(String::new(), |cpus| format!(" of {} CPUs", exact(cpus))),
+            time(1e6 * each_ms)
         ),
     }
 }
@@ -31,7 +33,7 @@ pub(in super::super) fn rates(rates: GroupRates) -> String {
         ("writes", rates.write_iops, rates.write_bw_bytes),
     ];
     let each = ways.into_iter().flat_map(|(what, iops, bw_bytes)| {
-        let iops = iops.map(|iops| format!("{what} {iops:.0} IOPS"));
+        let iops = iops.map(|iops| format!("{what} {}", iops_limit(iops)));
         iops.into_iter().chain(bw_bytes.map(|bytes| format!("{what} {}", mb_per_s(bytes))))
     });
     each.collect::<Vec<_>>().join(", ")

@@ -1,4 +1,5 @@
 use iotax_diagnose::why::guest::{Answerer, GuestWhy, NinePCache};
+use iotax_quantity::size;
 
 /// What a mount of 9p has for a message where it does not say: 8 KiB before Linux 5.15, 128 KiB since.
 const UNSAID: &str = "at most its msize";
@@ -6,8 +7,8 @@ const UNSAID: &str = "at most its msize";
 pub(in super::super) fn why(why: &GuestWhy, mount: &str) -> String {
     match why {
         GuestWhy::NineP { message_bytes, cache, mode } => {
-            let carries = message_bytes
-                .map_or(UNSAID.to_owned(), |bytes| format!("at most {} KiB", bytes >> 10));
+            let carries =
+                message_bytes.map_or(UNSAID.to_owned(), |bytes| format!("at most {}", size(bytes)));
             let keeps = match cache {
                 NinePCache::Nothing => "Nothing is cached",
                 NinePCache::ReadAhead => "Only what is read ahead is cached",

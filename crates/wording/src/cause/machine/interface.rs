@@ -1,5 +1,5 @@
 use iotax_diagnose::why::interface::{InterfaceWhy, Shaped};
-use iotax_quantity::{bit_rate, grouped, percent, time};
+use iotax_quantity::{bit_rate, grouped, percent, set_time, whole};
 
 use super::{and_meanwhile, since_boot};
 
@@ -29,7 +29,8 @@ pub(in super::super) fn why(why: &InterfaceWhy, interface: &str) -> String {
                 let data = data.unwrap_or_default();
                 format!("holds packets to {} on the wire{data}", bit_rate(rate))
             });
-            let delayed = delay_ns.map(|ns| format!("keeps each packet for {}", time(ns)));
+            let delayed =
+                delay_ns.map(|ns| format!("keeps each packet for {}", set_time(whole(ns))));
             let dropped = loss.map(|share| format!("drops {} of them", percent(share)));
             let does: Vec<String> = [held, delayed, dropped].into_iter().flatten().collect();
             format!("{interface} {}.", does.join(", and "))

@@ -2,7 +2,7 @@ use iotax_diagnose::Component;
 use iotax_diagnose::why::limits::{
     BoundOf, BurstRate, HeldRate, LimitsWhy, StackedBy, StackedLimit, StackedPair, own_burst,
 };
-use iotax_quantity::{grouped, whole};
+use iotax_quantity::{count, iops_limit, whole};
 
 use super::super::limit::{figure, lasts, name, name_by, name_of, of_direction, rates};
 use super::super::names::{listed, names};
@@ -49,16 +49,15 @@ pub(in super::super) fn why(why: &LimitsWhy, about: &[Component]) -> String {
             )
         }
         LimitsWhy::Depth { iops, needed, takes } => {
-            let needs =
-                if *needed == 1.0 { "1 I/O".to_owned() } else { format!("{needed:.0} I/Os") };
+            let needs = count(whole(*needed), "I/O");
             let instead = match takes {
                 Some(takes) => format!(" Its queue takes {takes}."),
                 None => " A program with one thread and no asynchronous I/O has one.".to_owned(),
             };
             format!(
-                "{} IOPS, the least documented limit, need {needs} in flight at 1 ms, which is an \
+                "{}, the least documented limit, need {needs} in flight at 1 ms, which is an \
                  assumption.{instead}",
-                grouped(whole(*iops))
+                iops_limit(*iops)
             )
         }
     }

@@ -23,7 +23,7 @@ pub(super) mod smb;
 pub(super) mod zfs;
 
 use iotax_diagnose::{Meanwhile, Since};
-use iotax_quantity::span;
+use iotax_quantity::{grouped, set_time, span};
 
 /// `since boot, 12 days before`, if it is known how long.
 fn since(what: &str, seconds: Option<u64>) -> String {
@@ -40,8 +40,8 @@ fn since_boot(since_boot: &Since) -> String {
 /// How far a counter came while it was watched: `5 more in 0.2 s`.
 fn meanwhile(meanwhile: Option<Meanwhile>) -> Option<String> {
     let Meanwhile { more, watched_ms } = meanwhile?;
-    let more = if more == 0 { "no".to_owned() } else { more.to_string() };
-    Some(format!("{more} more in {:.1} s", watched_ms as f64 / 1e3))
+    let more = if more == 0 { "no".to_owned() } else { grouped(more) };
+    Some(format!("{more} more in {}", set_time(watched_ms * 1_000_000)))
 }
 
 /// The same behind a sentence: `; 5 more in 0.2 s`.

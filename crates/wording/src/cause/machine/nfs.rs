@@ -1,5 +1,5 @@
 use iotax_diagnose::why::nfs::{Kerberos, NfsLost, NfsWhy};
-use iotax_quantity::percent;
+use iotax_quantity::{grouped, percent, size};
 
 use super::{meanwhile, since};
 
@@ -39,9 +39,9 @@ pub(in super::super) fn why(why: &NfsWhy) -> String {
              could remember the answer for seconds."
         ),
         NfsWhy::ReadAhead { ahead_bytes, call_bytes } => format!(
-            "A sequential reader reads ahead by {} KiB, where one call could bring {} KiB.",
-            ahead_bytes >> 10,
-            call_bytes >> 10
+            "A sequential reader reads ahead by {}, where one call could bring {}.",
+            size(*ahead_bytes),
+            size(*call_bytes)
         ),
     }
 }
@@ -49,8 +49,9 @@ pub(in super::super) fn why(why: &NfsWhy) -> String {
 /// What was sent again, since when, and whether it still goes on.
 fn lost(NfsLost { share, calls, since: mounted, timeouts }: &NfsLost) -> String {
     format!(
-        "{} of {calls} calls were sent again {}{}, {timeouts} waited out their timeout",
+        "{} of {} calls were sent again {}{}, {timeouts} waited out their timeout",
         percent(*share),
+        grouped(*calls),
         since("it was mounted", mounted.ago_s),
         meanwhile(mounted.meanwhile).map_or(String::new(), |now| format!(" ({now})"))
     )

@@ -1,5 +1,5 @@
 use iotax_diagnose::why::smb::{NotCached, SmbWhy};
-use iotax_quantity::mb_per_s;
+use iotax_quantity::{mb_per_s, size};
 
 pub(in super::super) fn why(why: &SmbWhy, mount: &str) -> String {
     match why {
@@ -24,9 +24,9 @@ pub(in super::super) fn why(why: &SmbWhy, mount: &str) -> String {
             format!("Of {mount} nothing is cached: {what}.")
         }
         SmbWhy::SmallRequests { option, bytes, reaches } => format!(
-            "A request carries at most {} KiB ({option}): at a round trip of 1 ms, which is an \
+            "A request carries at most {} ({option}): at a round trip of 1 ms, which is an \
              assumption, one in flight comes to {}.",
-            bytes >> 10,
+            size(*bytes),
             mb_per_s(*reaches)
         ),
     }

@@ -1,12 +1,12 @@
 use iotax_diagnose::why::zfs::ZfsWhy;
-use iotax_quantity::{bytes, count};
+use iotax_quantity::{bytes, count, size};
 
 pub(in super::super) fn why(why: &ZfsWhy, mount: &str) -> String {
     match why {
         ZfsWhy::RecordSize { record_bytes, times } => format!(
-            "A random read or write of less than {} KiB in a larger file moves a whole record: \
+            "A random read or write of less than {} in a larger file moves a whole record: \
              {times} times as much for 16 KiB.",
-            record_bytes >> 10
+            size(*record_bytes)
         ),
         ZfsWhy::PrimaryCache { mode } => format!(
             "With primarycache={mode} no file data of {mount} stay in memory: each read goes to \

@@ -22,8 +22,7 @@ pub(super) fn doctor(args: &KubeDoctorArgs) -> Result<Exit> {
         return Err(usage(unknown_subject(subject)));
     }
     let findings = cluster_findings(&seen, &subjects);
-    let pods =
-        if args.probe { probe(args, &mut seen, (&subjects, &namespace))? } else { Vec::new() };
+    let pods = if args.probe { probe(args, &mut seen, &subjects, &namespace)? } else { Vec::new() };
     say(&match args.format {
         Listing::Text => {
             let detail = if args.all { DoctorDetail::Whole } else { DoctorDetail::Folded };

@@ -23,7 +23,8 @@ const OWN: [&str; 2] = ["cpu-quota", "cgroup-memory"];
 pub(super) fn probe(
     args: &KubeDoctorArgs,
     seen: &mut ClusterSeen,
-    (subjects, namespace): (&[ClusterSubject], &str),
+    subjects: &[ClusterSubject],
+    namespace: &str,
 ) -> Result<Vec<Probed>> {
     let options = options(&args.pods)?;
     let places = views(seen, subjects, namespace)?;

@@ -216,7 +216,7 @@ fn texts() -> Vec<(PathBuf, String)> {
             let path = entry.unwrap().path();
             match path.extension().and_then(|extension| extension.to_str()) {
                 _ if path.is_dir() => directories.push(path),
-                Some("rs") if !path.ends_with("args/mentioned.rs") => files.push(path),
+                Some("rs") if !path.ends_with("args/tests.rs") => files.push(path),
                 _ => {}
             }
         }
