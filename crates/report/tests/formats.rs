@@ -147,10 +147,10 @@ fn operations_on_files_have_a_table_of_their_own() {
     insta::assert_snapshot!(table(&shown, HEADING), @"
     Operations, pooled over trials (descriptive)
       arm   operation    count  share     mean      p99  longest  failed
-      base  create      12,000  5.9 %  21.5 µs    86 µs  4.20 ms
+      base  create      12,000  5.9 %  21.5 µs  86.0 µs  4.20 ms
       base  stat       180,500   88 %  1.85 µs  7.40 µs  4.20 ms
       base  unlink      11,950  5.8 %  17.3 µs  69.2 µs  4.20 ms
-      luks  create      12,000  5.9 %    43 µs   172 µs  4.20 ms
+      luks  create      12,000  5.9 %  43.0 µs   172 µs  4.20 ms
       luks  stat       180,500   88 %  3.70 µs  14.8 µs  4.20 ms
       luks  unlink      11,950  5.8 %  34.6 µs   138 µs  4.20 ms       3
     ");
@@ -159,10 +159,10 @@ fn operations_on_files_have_a_table_of_their_own() {
 
     | arm | operation | count | share | mean | p99 | longest | failed |
     | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |
-    | base | create | 12,000 | 5.9 % | 21.5 µs | 86 µs | 4.20 ms |  |
+    | base | create | 12,000 | 5.9 % | 21.5 µs | 86.0 µs | 4.20 ms |  |
     | base | stat | 180,500 | 88 % | 1.85 µs | 7.40 µs | 4.20 ms |  |
     | base | unlink | 11,950 | 5.8 % | 17.3 µs | 69.2 µs | 4.20 ms |  |
-    | luks | create | 12,000 | 5.9 % | 43 µs | 172 µs | 4.20 ms |  |
+    | luks | create | 12,000 | 5.9 % | 43.0 µs | 172 µs | 4.20 ms |  |
     | luks | stat | 180,500 | 88 % | 3.70 µs | 14.8 µs | 4.20 ms |  |
     | luks | unlink | 11,950 | 5.8 % | 34.6 µs | 138 µs | 4.20 ms | 3 |
     ");
