@@ -1,5 +1,6 @@
 //! What holds in every row that is printed, whatever was measured; and what each of these reports says,
 //! so that a change of words cannot hide one of meaning.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
 
@@ -118,7 +119,7 @@ fn intervals(shown: &Value) -> Vec<String> {
     for (path, one) in all {
         let ends = one["lo"].as_f64().zip(one["hi"].as_f64());
         let estimates = ["value", "tax", "cap", "phi"].into_iter();
-        let estimate = estimates.filter_map(|key| one[key].as_f64()).next();
+        let estimate = estimates.find_map(|key| one[key].as_f64());
         held.extend(estimate.zip(ends).map(|(of, (lo, hi))| (path.clone(), of, [lo, hi])));
         // The ends alone, where an estimate would hide that it depends on something.
         if let (None, Some((lo, hi))) = (estimate, ends) {

@@ -1,4 +1,5 @@
 //! Each quantity has one form, in every format of every report.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
 
