@@ -11,6 +11,7 @@ const KNB: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../dialects/tests/fixtur
 const K8S_NETPERF: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/../dialects/tests/fixtures/k8s-netperf");
 
+#[expect(clippy::too_many_lines, reason = "a page")]
 #[test]
 fn clusters_of_knb_are_compared_in_each_cell() {
     assert_snapshot!(Desk::with_results(&[KNB]).compared(&["aks=knb-1.json", "gke=knb-2.json"], &[

@@ -118,7 +118,7 @@ fn intervals(shown: &Value) -> Vec<String> {
     let mut held: Vec<(String, f64, [f64; 2])> = Vec::new();
     for (path, one) in all {
         let ends = one["lo"].as_f64().zip(one["hi"].as_f64());
-        let estimates = ["value", "tax", "cap", "phi"].into_iter();
+        let mut estimates = ["value", "tax", "cap", "phi"].into_iter();
         let estimate = estimates.find_map(|key| one[key].as_f64());
         held.extend(estimate.zip(ends).map(|(of, (lo, hi))| (path.clone(), of, [lo, hi])));
         // The ends alone, where an estimate would hide that it depends on something.
