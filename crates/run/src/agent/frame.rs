@@ -189,9 +189,9 @@ mod tests {
             let stream = frame_of(text.as_bytes());
             receive::<serde_json::Value>(&mut stream.as_slice(), || Limit::PLAIN).unwrap_err()
         };
-        insta::assert_snapshot!(needs(&format!("[{}0]", "{},".repeat(1 << 18))), @"it sent a message of 786435 bytes that needs 264 MiB of memory, where at most 128 are expected");
-        insta::assert_snapshot!(needs(&format!("[{}0]", "0,".repeat(5 << 20))), @"it sent a message of 10485763 bytes that needs 170 MiB of memory, where at most 128 are expected");
-        insta::assert_snapshot!(needs(&format!("[{}0]", "\"HISTFAAA\",".repeat(1000))), @"it sent a message of 11003 bytes that needs 320 MiB of memory, where at most 128 are expected");
+        insta::assert_snapshot!(needs(&format!("[{}0]", "{},".repeat(1 << 18))), @"it sent a message of 768 KiB that needs 265 MiB of memory, where at most 128 MiB are expected");
+        insta::assert_snapshot!(needs(&format!("[{}0]", "0,".repeat(5 << 20))), @"it sent a message of 10 MiB that needs 170 MiB of memory, where at most 128 MiB are expected");
+        insta::assert_snapshot!(needs(&format!("[{}0]", "\"HISTFAAA\",".repeat(1000))), @"it sent a message of 10.7 KiB that needs 320 MiB of memory, where at most 128 MiB are expected");
         // What stands in a text is text.
         assert_eq!(decoded_bytes(br#""{[,{[\"{\\""#), 12);
         assert_eq!(decoded_bytes(br#"{"a":"#), 5 + OBJECT_BYTES);

@@ -141,7 +141,7 @@ fn a_trial_s_result_is_not_decoded_if_it_would_grow() {
         let _ = output.write_all(&frame(body.as_bytes()));
     };
     let error = ask(&trial(), &AtomicBool::new(false), says).unwrap_err();
-    insta::assert_snapshot!(error, @"it sent a message of 300016 bytes that needs 6407 MiB of memory, where at most 133 are expected");
+    insta::assert_snapshot!(error, @"it sent a message of 293 KiB that needs 6.26 GiB of memory, where at most 134 MiB are expected");
 }
 
 #[test]
