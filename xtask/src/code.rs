@@ -50,7 +50,14 @@ fn shipped(tokens: TokenStream, of_tests: &mut Vec<String>) -> Vec<TokenTree> {
                     Some(attribute) if is_cfg_test(&attribute) => {
                         skip_item(&mut tokens, of_tests);
                     }
-                    Some(attribute) => kept.extend(message(&attribute)),
+                    Some(attribute) => {
+                        // The mark tells it from what the program says without an error.
+                        kept.extend(
+                            message(&attribute)
+                                .into_iter()
+                                .flat_map(|it| [mark.clone().into(), it]),
+                        );
+                    }
                     None => {}
                 }
             }

@@ -137,6 +137,7 @@ fn sentences(code: &[TokenTree]) -> Vec<String> {
     let mut found = Vec::new();
     for (nth, token) in code.iter().enumerate() {
         match token {
+            TokenTree::Group(_) if nth > 0 && is_mark(&code[nth - 1], '#') => {}
             TokenTree::Group(group) if !is_of_bugs(&code[..nth]) => {
                 let inner: Vec<TokenTree> = group.stream().into_iter().collect();
                 found.extend(sentences(&inner));

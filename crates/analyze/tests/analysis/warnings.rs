@@ -117,7 +117,7 @@ fn littles_law_when_latencies_exceed_what_the_depth_allows() {
         trials[at] = trial;
     }
     insta::assert_snapshot!(said(&bed.analyze(&trials), Check::LittlesLaw), @"
-    [other, 3 trials] job reader: throughput x latency says 1954 I/Os in flight, but its threads and depth allow 1 (in 3 of 3 trials)
+    [other, 3 trials] job reader: throughput x latency says 1,954 I/Os in flight, but its threads and depth allow 1 (in 3 of 3 trials)
       -> Latencies or rates of this arm are wrong, or I/Os were taken that the job did not issue: do not use them. With sqpoll, turn it off; else try engine=psync, and report this if it stays.
     ");
 }
@@ -243,7 +243,7 @@ fn schedule_slip() {
         job(trial).max_slip_ns = 8_000_000;
     });
     insta::assert_snapshot!(said(&analysis, Check::ScheduleSlip), @"
-    [other, 4 trials] job reader: an I/O started 8 ms after its intended time, with a p99 of 3.00 ms (in 4 of 4 trials)
+    [other, 4 trials] job reader: an I/O started 8.00 ms after its intended time, with a p99 of 3.00 ms (in 4 of 4 trials)
       -> Either all slots (threads x depth) were in flight, or this machine woke the load generator late; response times count the wait, as they should. A greater depth (--set depth=...) or an idle machine tells which.
     ");
 }

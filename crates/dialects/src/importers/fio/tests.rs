@@ -187,7 +187,7 @@ fn an_interim_snapshot_is_warned_of() {
         read_fio(&with(&members)).unwrap().warnings.join("\n")
     };
     let ran = "\"total_ios\" : 10, \"io_bytes\" : 40960, \"runtime\" : 1900";
-    insta::assert_snapshot!(warned("\"runtime\" : \"60\", \"size\" : \"1g\"", ran), @"job a ran for 1.9 s of 60 s (runtime): this is an interim snapshot of --status-interval, or fio ended early; of a run that is over, the last result counts");
+    insta::assert_snapshot!(warned("\"runtime\" : \"60\", \"size\" : \"1g\"", ran), @"job a ran for 1.90 s of 60 s (runtime): this is an interim snapshot of --status-interval, or fio ended early; of a run that is over, the last result counts");
     for complete in [
         "\"runtime\" : \"2\", \"size\" : \"1g\"",
         "\"runtime\" : \"1900ms\", \"size\" : \"1g\"",
@@ -203,10 +203,10 @@ fn an_interim_snapshot_is_warned_of() {
     let of = |text: &str| read_fio(text).unwrap().warnings.join("\n");
     assert_eq!(of(whole), "");
     let at = |n: usize| whole.match_indices("\n}\n").nth(n).unwrap().0 + 3;
-    insta::assert_snapshot!(of(&whole[..at(0)]), @"job paced ran for 0.9 s of 3 s (runtime): this is an interim snapshot of --status-interval, or fio ended early; of a run that is over, the last result counts");
+    insta::assert_snapshot!(of(&whole[..at(0)]), @"job paced ran for 859 ms of 3 s (runtime): this is an interim snapshot of --status-interval, or fio ended early; of a run that is over, the last result counts");
     insta::assert_snapshot!(of(&whole[..at(1) + 40]), @"
     the JSON that begins in line 547 is cut off; the one before it, an interim snapshot, is used
-    job paced ran for 1.9 s of 3 s (runtime): this is an interim snapshot of --status-interval, or fio ended early; of a run that is over, the last result counts
+    job paced ran for 1.86 s of 3 s (runtime): this is an interim snapshot of --status-interval, or fio ended early; of a run that is over, the last result counts
     ");
 }
 

@@ -194,7 +194,7 @@ fn a_loss_above_all_that_was_sent_is_warned_of() {
     let percent = UDP.replace("\"lost_percent\":\t1.3", "\"lost_percent\":\t131.3");
     assert_ne!(percent, UDP);
     assert_snapshot!(warned(&percent), @"udp: iperf3 counts 131 % of the datagrams as lost, which cannot be; counted by what came, 375 did");
-    assert_snapshot!(warned(&UDP.replace("\"lost_percent\":\t1.3", "\"lost_percent\":\t-1.3")), @"udp: iperf3 counts -1 % of the datagrams as lost, which cannot be; counted by what came, 375 did");
+    assert_snapshot!(warned(&UDP.replace("\"lost_percent\":\t1.3", "\"lost_percent\":\t-1.3")), @"udp: iperf3 counts −1.3 % of the datagrams as lost, which cannot be; counted by what came, 375 did");
 }
 
 #[test]
