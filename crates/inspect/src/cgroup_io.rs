@@ -50,11 +50,13 @@ pub(crate) fn disks_under(top: Option<usize>, layers: &[Layer]) -> Vec<DeviceNum
         {
             disks.extend(text_in(&node.join("dev")).and_then(|text| DeviceNumber::parse(&text)));
         }
-        next = match layer.below.as_slice() {
-            // Devices below, and not the mount of a loop device's file.
-            [one] => layers.get(*one).filter(|one| matches!(one.kind, LayerKind::Device(_))),
+        let below = match (&layer.kind, layer.below.as_slice()) {
+            // Of a file system on several devices, the one of its data comes first.
+            (LayerKind::Mount(_), [one, ..]) | (_, [one]) => layers.get(*one),
             _ => None,
         };
+        // Devices below, and not the mount of a loop device's file.
+        next = below.filter(|below| matches!(below.kind, LayerKind::Device(_)));
     }
     disks
 }
@@ -252,6 +254,24 @@ mod tests {
         assert_eq!(under("dm-0"), [mapped, DISK]);
         assert_eq!(under("md0"), [DeviceNumber { major: 9, minor: 0 }]);
         assert_eq!(disks_under(Some(9), &[]), []);
+    }
+
+    #[test]
+    fn a_file_system_on_several_devices_is_on_the_first() {
+        let root = tempfile::tempdir().unwrap();
+        let device = |node: &str, number: &str| {
+            let node = root.path().join(node);
+            fs::create_dir(&node).unwrap();
+            fs::write(node.join("dev"), number).unwrap();
+            Layer { kind: LayerKind::Device(node), below: Vec::new() }
+        };
+        let line = "1 0 8:16 / /mnt rw - xfs /dev/sdb rw,logdev=/dev/sdc\n";
+        let mount = parse_mountinfo(line).remove(0);
+        let mount = |below| Layer { kind: LayerKind::Mount(mount.clone()), below };
+        let layers =
+            [mount(vec![1, 2]), device("sdb", "8:16"), device("sdc", "8:32"), mount(vec![0])];
+        assert_eq!(disks_under(Some(0), &layers), [DISK]);
+        assert_eq!(disks_under(Some(3), &layers), [], "what lies on another file system");
     }
 
     proptest! {

@@ -56,9 +56,9 @@ pub fn percent(fraction: f64) -> String {
     format!("{} %", fixed(percent, decimals))
 }
 
-/// Percents that were set or are counted: `70 %`, `99.99 %`.
+/// Percents that were set or are counted: `70 %`, `99.9999 %`.
 pub fn set_percent(percent: impl Into<f64>) -> String {
-    format!("{} %", exact(percent.into()))
+    format!("{} %", without_empty_decimals(&fixed(percent.into(), 5)))
 }
 
 /// A number with so many significant digits, or all before the point.
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn percents_that_were_set_have_all_digits() {
-        assert_eq!([set_percent(70_u8), set_percent(99.99)], ["70 %", "99.99 %"]);
+        assert_eq!([set_percent(70_u8), set_percent(99.9999)], ["70 %", "99.9999 %"]);
     }
 
     #[test]

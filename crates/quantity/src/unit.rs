@@ -92,7 +92,12 @@ pub fn iops_limit(rate: f64) -> String {
 
 /// A rate that was set or is documented, in a unit that stands elsewhere: `25,600`, `1,187.5`.
 pub fn limit_figure(amount: f64) -> String {
-    without_empty_decimals(&fixed(amount, if amount < 1.0 { 3 } else { 1 })).to_owned()
+    let decimals = match amount {
+        x if x < 1.0 => 3,
+        x if x < 10.0 => 2,
+        _ => 1,
+    };
+    without_empty_decimals(&fixed(amount, decimals)).to_owned()
 }
 
 /// A rate of bytes that was measured: `14.0 MiB/s`, `333 MiB/s`, `8,523 MiB/s`.
@@ -175,6 +180,9 @@ mod tests {
         let expected = ["4.20", "412", "8,523", "85,300", "1,250,000"];
         assert_eq!(shown, expected.map(|figure| format!("{figure} IOPS")));
         assert_eq!([18_750.0, 0.5].map(iops_limit), ["18,750 IOPS", "0.5 IOPS"]);
-        assert_eq!([32.768, 0.0, 1_187.5].map(limit_figure), ["32.8", "0", "1,187.5"]);
+        assert_eq!(
+            [32.768, 0.0, 2.25, 1_187.5].map(limit_figure),
+            ["32.8", "0", "2.25", "1,187.5"]
+        );
     }
 }

@@ -23,6 +23,10 @@ pub(crate) fn head(mut head: Value, format: u32, today: u32) -> Value {
             let opened = opened(search);
             fields.insert("opened".to_owned(), opened);
         }
+        if let Some(spec) = fields.get_mut("spec").filter(|spec| spec["source"] == "saved_results")
+        {
+            tools_of_results(spec);
+        }
         fields.insert("format".to_owned(), today.into());
     }
     head
@@ -73,6 +77,18 @@ fn saved_results(spec: &mut Map<String, Value>) {
     }
     if are_saved {
         spec.insert("source".to_owned(), json!("saved_results"));
+    }
+}
+
+/// Until 2026-11-26 the tools of saved results were told in a sentence.
+fn tools_of_results(spec: &mut Value) {
+    for phase in spec["phases"].as_array_mut().into_iter().flatten() {
+        let text = phase["origin"].as_str().and_then(|text| text.strip_prefix("results of "));
+        if let Some(text) = text {
+            let tools: Vec<&str> = text.split(" and ").collect();
+            let are_ours = tools.iter().all(|tool| tool.starts_with("iotax "));
+            phase["origin"] = json!({ "tools": tools, "are_ours": are_ours });
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 
 use iotax_experiment::{
-    Arm, Design, Draft, SidePhase, SideRole, Source, Stop, StopMode, Target, Workload,
+    Arm, Design, Draft, Origin, SidePhase, SideRole, Source, Stop, StopMode, Target, Workload,
 };
 use iotax_record::{
     End, EndReason, ExperimentHead, FORMAT, HostRecord, HostRole, LoadRecord, Outcome, Reader,
@@ -214,6 +214,8 @@ fn saved_results_of_version_2_are_still_readable() {
     let targets: Vec<String> = spec.arms.iter().map(|arm| arm.target.to_string()).collect();
     assert_eq!(targets, ["r/a.json,r/c.json", "r/b.json"]);
     assert_eq!((spec.is_of_results(), spec.phases().count()), (true, 1));
+    let tools = vec!["fio 3.33".to_owned()];
+    assert_eq!(spec.workload().origin, Some(Origin::Results { tools, are_ours: false }));
 }
 
 #[test]

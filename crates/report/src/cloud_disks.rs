@@ -24,7 +24,7 @@ pub(crate) fn section<'a>(targets: impl IntoIterator<Item = &'a Target>) -> Opti
             let name = if at == 0 { text.clone() } else { String::new() };
             rows.push([name, layer, part.what.clone(), from.join(" ")]);
         }
-        notes.extend(disk.made.notes.iter().cloned().chain(disk.notes().iter().map(note)));
+        notes.extend(disk.made.notes.iter().cloned().chain(disk.notes.iter().map(note)));
     }
     if rows.is_empty() {
         return None;

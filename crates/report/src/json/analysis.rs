@@ -12,9 +12,11 @@ use iotax_wording::ending::ending;
 use iotax_wording::interaction::hypothesis;
 use iotax_wording::question::question;
 use iotax_wording::{name, rule, trial};
-use serde::Serialize;
+use serde::ser::Error as _;
+use serde::{Serialize, Serializer};
 
 use super::limits::ShownDocumented;
+use crate::catalog::catalog_json;
 use crate::doctor::json::DiagnosisJson;
 
 /// Data, and what is said of them.
@@ -100,6 +102,20 @@ struct Question<'a> {
     finding: &'a OpenQuestion,
 }
 
+/// Arms, whose documented limits have their notes in words, as `iotax catalog` has them.
+fn with_words_of_limits<S: Serializer>(arms: &[ArmSummary], to: S) -> Result<S::Ok, S::Error> {
+    if arms.iter().flat_map(|arm| &arm.targets).all(|target| target.documented.is_empty()) {
+        return arms.serialize(to);
+    }
+    let mut arms = serde_json::to_value(arms).map_err(S::Error::custom)?;
+    let each = arms.as_array_mut().into_iter().flatten();
+    let targets = each.filter_map(|arm| arm.get_mut("targets")?.as_array_mut()).flatten();
+    for documented in targets.filter_map(|target| target.get_mut("documented")) {
+        *documented = catalog_json(documented.take());
+    }
+    arms.serialize(to)
+}
+
 /// The keys, in their order.
 #[derive(Serialize)]
 pub(crate) struct Shown<'a> {
@@ -109,6 +125,7 @@ pub(crate) struct Shown<'a> {
     baseline: &'a str,
     margin: f64,
     alpha: f64,
+    #[serde(serialize_with = "with_words_of_limits")]
     arms: &'a [ArmSummary],
     comparisons: Vec<With<'a, Comparison, Compared>>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,7 +1,8 @@
 //! What to do about a doubt.
 
 use iotax_analyze::{Better, CacheWay, ColdCache, Doubt, DoubtKind, Metric, Noise};
-use iotax_quantity::{set_time, whole};
+use iotax_experiment::units::format_duration;
+use iotax_quantity::whole;
 use iotax_record::ExperimentHead;
 
 use crate::name;
@@ -227,7 +228,7 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
         DoubtKind::TailSamples { time_ns, .. } => {
             return format!(
                 "Measure longer per trial: --time {} or more at this rate. More trials do not help.",
-                set_time(*time_ns).replace(' ', "")
+                format_duration(*time_ns)
             );
         }
         DoubtKind::DepthNotKept { .. } => {

@@ -141,7 +141,7 @@ fn cloud_disks(spec: &Spec) -> String {
         return String::new();
     }
     let mut told = Told::indented("  ");
-    let notes: Vec<Note> = disks.values().flat_map(|disk| disk.notes()).collect();
+    let notes: Vec<Note> = disks.values().flat_map(|disk| disk.notes.clone()).collect();
     for (text, disk) in &disks {
         told.disk(text, &disk.made);
     }

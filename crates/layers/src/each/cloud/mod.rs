@@ -47,14 +47,12 @@ use crate::units::Unit;
 pub struct Cloud {
     pub asked: CloudDisks,
     pub made: CloudDisk,
+    /// What its figures leave out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<Note>,
 }
 
 impl Cloud {
-    /// What its figures leave out.
-    pub fn notes(&self) -> Vec<Note> {
-        self.asked.made().map(|made| made.notes).unwrap_or_default()
-    }
-
     /// The limits that are documented of it: the disk's own and the VM's.
     pub fn limits(&self) -> Vec<Limit> {
         // It was made by a catalog that knew it.
@@ -140,8 +138,9 @@ impl Declared for Cloud {
             Error::Cloud { parameter, .. } => arguments.at(parameter, error),
             other => other,
         });
-        let made = made?.disks.pop().expect("one for each that was asked for");
-        Ok(Self { asked, made })
+        let MadeDisks { mut disks, notes, .. } = made?;
+        let made = disks.pop().expect("one for each that was asked for");
+        Ok(Self { asked, made, notes })
     }
 
     fn values(&self) -> Values {

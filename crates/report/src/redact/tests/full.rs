@@ -1,7 +1,7 @@
 //! A record in which every field says something: a new field of the format does not compile until
 //! it stands here, too, and then needs a rule.
 
-use iotax_catalog::{Caching, Direction, Source};
+use iotax_catalog::{Caching, Direction, Note, Source};
 use iotax_experiment::documented::LimitBy;
 use iotax_experiment::layers::{
     CgroupIo, Cloud, CloudDisk, CloudDisks, CloudOptions, CloudPart, Dev, Dir, Dmcrypt, File,
@@ -197,6 +197,7 @@ fn cloud() -> Cloud {
             parts: vec![part],
             notes: vec![t()],
         },
+        notes: vec![Note::Tabled(t())],
     }
 }
 
