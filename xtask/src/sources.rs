@@ -18,21 +18,46 @@ const PLACES: [&str; 3] = ["crates", "tests", "xtask"];
 /// Files that may ask for CI themselves: the helper, and this one.
 const MAY_SKIP: [&str; 2] = ["tests/support/src/lib.rs", "xtask/src/sources.rs"];
 
-/// Fails with every file that is too long.
+/// Fails with every file that is too long; tells how much code there is.
 pub(crate) fn sizes() -> Result<()> {
-    let mut long = Vec::new();
+    let (mut long, mut shipped) = (Vec::new(), 0);
     each_source(|path, text| {
         let lines = text.lines().count();
+        if is_shipped(path) {
+            shipped += lines_of_code(text);
+        }
         if lines > MOST_LINES {
             long.push(format!("  {lines} {path}"));
         } else if lines > MANY_LINES {
             println!("over {MANY_LINES} lines: {lines} {path}");
         }
     })?;
+    println!("lines of code in crates, without blank ones, comments and tests: {shipped}");
     if !long.is_empty() {
         bail!("files over {MOST_LINES} lines, split them by idea:\n{}", long.join("\n"));
     }
     Ok(())
+}
+
+fn is_shipped(path: &str) -> bool {
+    let is_of_tests = path.contains("/tests/") || path.ends_with("/tests.rs");
+    path.starts_with("crates/") && path.contains("/src/") && !is_of_tests
+}
+
+/// Lines that say something to the compiler, without those of a module of tests.
+fn lines_of_code(text: &str) -> usize {
+    let (mut count, mut lines) = (0, text.lines().peekable());
+    while let Some(line) = lines.next() {
+        let code = line.trim();
+        if code == "#[cfg(test)]" && lines.peek().is_some_and(|next| next.ends_with(" {")) {
+            let opening = lines.next().unwrap_or_default();
+            let end = format!("{}}}", &opening[..opening.len() - opening.trim_start().len()]);
+            lines.by_ref().find(|line| *line == end);
+        } else if !code.is_empty() && !code.starts_with("//") {
+            count += 1;
+        }
+    }
+    count
 }
 
 /// Fails with every module that is a file beside a directory of its name: a module with children is
@@ -99,6 +124,15 @@ fn visit(dir: &Path, see: &mut impl FnMut(&str, &str)) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn code_is_neither_blank_nor_comment_nor_test() {
+        let text = "//! Why.\n\nuse a::B;\n\n#[cfg(test)]\nmod tests {\n    fn f() {\n    }\n}\n\
+                    /// What.\nfn g() {} // not only\n";
+        assert_eq!(lines_of_code(text), 2);
+        assert!(is_shipped("crates/a/src/b/mod.rs"));
+        assert!(!is_shipped("crates/a/src/b/tests.rs") && !is_shipped("xtask/src/a.rs"));
+    }
 
     #[test]
     fn a_test_that_skips_by_itself_is_seen() {

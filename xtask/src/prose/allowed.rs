@@ -109,9 +109,10 @@ pub(super) const MATCHING: [Allowed; 17] = [
 ];
 
 /// Figures that are not for people, or whose form is that of others.
-pub(super) const QUANTITIES: [Allowed; 12] = [
+pub(super) const QUANTITIES: [Allowed; 13] = [
     all("cli/resolve/fit.rs", "rounds a number"),
-    all("experiment/", "whole percents, as they are typed"),
+    all("experiment/explain", "whole percents, as they are typed"),
+    all("experiment/validate/", "whole percents, as they are typed"),
     all("load/iperf3/words.rs", "seconds as iperf3 takes them"),
     all("report/bundle/expected.rs", "the table that a script prints, too"),
     all("report/csv/mod.rs", "for programs"),
