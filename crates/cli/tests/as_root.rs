@@ -46,15 +46,7 @@ fn a_disk_too_small_for_the_test_data_is_refused_before_anything_is_written() {
     let desk = Desk::new();
     let Some(small) = Mount::tmpfs(desk.path().join("small"), "size=8M") else { return };
     let said = desk.run(&[
-        "run",
-        "randread-4k",
-        "small",
-        "--set",
-        "size=64M",
-        "--set",
-        "direct=false",
-        "--out",
-        "out",
+        "run", "randread-4k", "small", "--set", "size=64M", "--set", "direct=false", "--out", "out",
     ]);
     assert_snapshot!(said);
     assert_eq!(small.names(), Vec::<PathBuf>::new());
@@ -105,17 +97,8 @@ fn when_the_disk_of_the_results_fills_up_the_trials_so_far_stay() {
     let desk = Desk::new();
     let Some(_small) = Mount::tmpfs(desk.path().join("small"), "size=64k") else { return };
     let said = desk.run(&[
-        "run",
-        "randread-4k",
-        "mem(size=4M)",
-        "-n",
-        "500",
-        "--time",
-        "200ms",
-        "--ramp",
-        "0s",
-        "--out",
-        "small/out",
+        "run", "randread-4k", "mem(size=4M)", "-n", "500", "--time", "200ms", "--ramp", "0s",
+        "--out", "small/out",
     ]);
     assert_eq!(said.code, 3, "{said}");
     assert!(said.err.contains("cannot write results to small/out/trials.jsonl"), "{said}");

@@ -230,19 +230,8 @@ fn a_plan_shows_them_and_what_cannot_be_undone_is_refused() {
     [exit 2]
     ");
     let remote = desk.run(&[
-        "compare",
-        "-w",
-        "randread-4k",
-        "a=mem(size=4M)",
-        "b=mem(size=4M)",
-        "--before",
-        "b=true",
-        "--after",
-        "b=none",
-        "--agent",
-        "iotax agent",
-        "--out",
-        "out",
+        "compare", "-w", "randread-4k", "a=mem(size=4M)", "b=mem(size=4M)", "--before", "b=true",
+        "--after", "b=none", "--agent", "iotax agent", "--out", "out",
     ]);
     assert_snapshot!(remote, @"
     error: arm b has --before and --after commands, which run on this machine only, and agents or pods measure: run iotax on the machine itself, without --agent

@@ -251,15 +251,7 @@ fn figures_are_byte_for_byte_those_of_the_real_iostat() {
 fn one_trial(counters: Counters) -> (ExperimentHead, Trial) {
     let desk = Desk::new();
     let said = desk.run(&[
-        "run",
-        "randread-4k",
-        "mem(size=16M)",
-        "--time",
-        "50ms",
-        "--ramp",
-        "0s",
-        "--out",
-        "r",
+        "run", "randread-4k", "mem(size=16M)", "--time", "50ms", "--ramp", "0s", "--out", "r",
     ]);
     assert_eq!(said.code, 0, "{said}");
     let reader = Reader::<ExperimentHead>::open(&desk.path().join("r")).unwrap();

@@ -72,23 +72,9 @@ fn one_arm_native_and_one_with_iperf3_on_one_path() {
     }
     let desk = Desk::new();
     let said = desk.run(&[
-        "compare",
-        "-w",
-        "tcp-stream",
-        "ours=loopback",
-        "theirs=loopback",
-        "--engine",
-        "theirs=iperf3",
-        "--time",
-        "1s",
-        "--ramp",
-        "50ms",
-        "--max-blocks",
-        "2",
-        "--out",
-        "out",
-        "--format",
-        "json",
+        "compare", "-w", "tcp-stream", "ours=loopback", "theirs=loopback", "--engine",
+        "theirs=iperf3", "--time", "1s", "--ramp", "50ms", "--max-blocks", "2", "--out", "out",
+        "--format", "json",
     ]);
     assert_eq!(said.code, 0, "{said}");
     let said: serde_json::Value = serde_json::from_str(&said.out).unwrap();

@@ -10,18 +10,8 @@ use support::{Desk, Said, wait_for};
 
 /// Rounds of a tenth of a second on files of 4 MiB.
 const SHORT: [&str; 12] = [
-    "--precondition",
-    "--ramp",
-    "0",
-    "--time",
-    "100ms",
-    "--set",
-    "size=4M",
-    "--set",
-    "engine=psync",
-    "--set",
-    "direct=false",
-    "-q",
+    "--precondition", "--ramp", "0", "--time", "100ms", "--set", "size=4M", "--set",
+    "engine=psync", "--set", "direct=false", "-q",
 ];
 
 fn json(said: &Said) -> Value {

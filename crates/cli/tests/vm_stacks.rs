@@ -11,14 +11,7 @@ use iotax_record::machine::DeviceKind;
 use iotax_vm::NFS_SERVER;
 
 const PROGRAMS: [&str; 9] = [
-    "rpc.nfsd",
-    "mount.nfs",
-    "krb5kdc",
-    "kadmin.local",
-    "dmsetup",
-    "ip",
-    "losetup",
-    "mkfs.minix",
+    "rpc.nfsd", "mount.nfs", "krb5kdc", "kadmin.local", "dmsetup", "ip", "losetup", "mkfs.minix",
     "python3",
 ];
 

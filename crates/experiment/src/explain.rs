@@ -387,14 +387,8 @@ mod tests {
     fn every_place_and_pause_is_told() {
         let mut workload = Workload::preset("randwrite-4k").unwrap();
         for text in [
-            "align=64k",
-            "offset=1M",
-            "sync=1",
-            "thinktime=1ms/8",
-            "cpus=0-3,5",
-            "nrfiles=4",
-            "pre_read=1",
-            "exitall=1",
+            "align=64k", "offset=1M", "sync=1", "thinktime=1ms/8", "cpus=0-3,5", "nrfiles=4",
+            "pre_read=1", "exitall=1",
         ] {
             workload.set(text).unwrap();
         }
@@ -405,12 +399,7 @@ mod tests {
     fn every_switch_is_told() {
         let mut workload = Workload::preset("randwrite-4k").unwrap();
         for text in [
-            "rate=poisson:50",
-            "io-size=1G",
-            "fsync-every=1",
-            "end-fsync=1",
-            "verify=1",
-            "sqpoll=1",
+            "rate=poisson:50", "io-size=1G", "fsync-every=1", "end-fsync=1", "verify=1", "sqpoll=1",
         ] {
             workload.set(text).unwrap();
         }

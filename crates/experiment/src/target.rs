@@ -223,12 +223,7 @@ mod tests {
         assert_eq!(shown("10.0.0.5:/"), "nfs(server=10.0.0.5, export=/)");
         assert_eq!(shown("[fd00::5]:/data"), "nfs(server=fd00::5, export=/data)");
         for text in [
-            "./filer:/data",
-            "filer:/a\u{b}b",
-            "ftp://filer:80",
-            "e:/data",
-            "a:b:/c",
-            "-x:/y",
+            "./filer:/data", "filer:/a\u{b}b", "ftp://filer:80", "e:/data", "a:b:/c", "-x:/y",
             "a,b:/c",
         ] {
             assert_eq!(Target::parse(text), Ok(Target::Path(PathBuf::from(text))), "{text}");

@@ -2,17 +2,8 @@
 
 /// Names of options whose values are secret, or end so.
 const SECRET: [&str; 11] = [
-    "pass",
-    "password",
-    "passwd",
-    "passphrase",
-    "secret",
-    "token",
-    "key",
-    "session",
-    "sig",
-    "signature",
-    "sas",
+    "pass", "password", "passwd", "passphrase", "secret", "token", "key", "session", "sig",
+    "signature", "sas",
 ];
 const HIDDEN: &str = "***";
 

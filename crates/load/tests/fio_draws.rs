@@ -94,13 +94,8 @@ fn stretches_are_fios() {
         return;
     }
     let ios = drawn(&[
-        "--rw=read",
-        "--bs=64k",
-        "--size=24m",
-        "--zonemode=strided",
-        "--zonesize=128k",
-        "--zonerange=256k",
-        "--zoneskip=1m",
+        "--rw=read", "--bs=64k", "--size=24m", "--zonemode=strided", "--zonesize=128k",
+        "--zonerange=256k", "--zoneskip=1m",
     ]);
     let starts: Vec<u64> = ios.iter().take(6).map(|(_, offset, _)| offset / 65_536).collect();
     assert_eq!(starts, [0, 1, 20, 21, 40, 41]);

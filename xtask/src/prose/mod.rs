@@ -24,15 +24,8 @@ const WORDS_OF_A_SENTENCE: usize = 4;
 
 /// Their arguments are for whoever works on iotax.
 const OF_BUGS: [&str; 9] = [
-    "assert",
-    "assert_eq",
-    "assert_ne",
-    "debug_assert",
-    "debug_assert_eq",
-    "debug_assert_ne",
-    "panic",
-    "unreachable",
-    "expect",
+    "assert", "assert_eq", "assert_ne", "debug_assert", "debug_assert_eq", "debug_assert_ne",
+    "panic", "unreachable", "expect",
 ];
 
 /// Programs: what begins with one is a command.
@@ -40,23 +33,9 @@ const PROGRAMS: [&str; 8] = ["iotax", "echo", "ip", "tc", "zfs", "zpool", "dmset
 
 /// Methods that look into a text.
 const LOOKS: [&str; 17] = [
-    "starts_with",
-    "ends_with",
-    "contains",
-    "strip_prefix",
-    "strip_suffix",
-    "split_once",
-    "rsplit_once",
-    "trim_start_matches",
-    "trim_end_matches",
-    "trim_matches",
-    "replace",
-    "replacen",
-    "find",
-    "rfind",
-    "split",
-    "rsplit",
-    "matches",
+    "starts_with", "ends_with", "contains", "strip_prefix", "strip_suffix", "split_once",
+    "rsplit_once", "trim_start_matches", "trim_end_matches", "trim_matches", "replace", "replacen",
+    "find", "rfind", "split", "rsplit", "matches",
 ];
 
 /// Fails with every text in a concluding room, and with every sentence in one that lays out.

@@ -9,35 +9,9 @@ use crate::code::{crates, text_of};
 
 /// What follows a figure that was put in by hand; `B` and `s` only as words of their own.
 const UNITS: [&str; 29] = [
-    "ns",
-    "µs",
-    "us",
-    "ms",
-    "s",
-    "min",
-    "h",
-    "days",
-    "B",
-    "KiB",
-    "MiB",
-    "GiB",
-    "TiB",
-    "kB",
-    "MB",
-    "GB",
-    "%",
-    "IOPS",
-    "KiB/s",
-    "MiB/s",
-    "GiB/s",
-    "MB/s",
-    "Mbit/s",
-    "Gbit/s",
-    "bit/s",
-    "requests/s",
-    "ops/s",
-    "B/s",
-    "GB/s",
+    "ns", "µs", "us", "ms", "s", "min", "h", "days", "B", "KiB", "MiB", "GiB", "TiB", "kB", "MB",
+    "GB", "%", "IOPS", "KiB/s", "MiB/s", "GiB/s", "MB/s", "Mbit/s", "Gbit/s", "bit/s",
+    "requests/s", "ops/s", "B/s", "GB/s",
 ];
 
 /// Fails with every format of a quantity outside of `quantity`.

@@ -187,11 +187,7 @@ fn commands_in_causes_exist() {
     let mut count = 0;
     for cause in causes() {
         let texts = [
-            &cause.mechanism,
-            &cause.detection,
-            &cause.experiment,
-            &cause.remedy,
-            &cause.magnitude,
+            &cause.mechanism, &cause.detection, &cause.experiment, &cause.remedy, &cause.magnitude,
         ];
         for text in texts.into_iter().flat_map(|text| quoted(text)) {
             count += 1;

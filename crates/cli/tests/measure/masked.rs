@@ -16,15 +16,7 @@ fn aes() -> String {
 }
 
 const SHORT: [&str; 10] = [
-    "compare",
-    "--quick",
-    "-w",
-    "randread-4k",
-    "--set",
-    "bs=128k",
-    "--ramp",
-    "100ms",
-    "--time",
+    "compare", "--quick", "-w", "randread-4k", "--set", "bs=128k", "--ramp", "100ms", "--time",
     "300ms",
 ];
 

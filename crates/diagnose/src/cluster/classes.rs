@@ -49,19 +49,8 @@ const ON_ITS_NODE: [&str; 10] = [
 ];
 /// Names of programs that wait for each of their small writes.
 const DATABASES: [&str; 13] = [
-    "postgres",
-    "mysql",
-    "mariadb",
-    "mongo",
-    "etcd",
-    "redis",
-    "kafka",
-    "cassandra",
-    "elastic",
-    "opensearch",
-    "clickhouse",
-    "rabbitmq",
-    "prometheus",
+    "postgres", "mysql", "mariadb", "mongo", "etcd", "redis", "kafka", "cassandra", "elastic",
+    "opensearch", "clickhouse", "rabbitmq", "prometheus",
 ];
 /// Claims that a finding names at most.
 const NAMED: usize = 3;

@@ -59,10 +59,7 @@ const RULES: [Rule; 8] = [
     },
     Rule {
         causes: &[
-            "azure-disk-limit",
-            "azure-burst",
-            "ebs-volume-limit",
-            "ebs-volume-burst",
+            "azure-disk-limit", "azure-burst", "ebs-volume-limit", "ebs-volume-burst",
             "gcp-disk-limit",
         ],
         find: documented::limits_of_volumes,

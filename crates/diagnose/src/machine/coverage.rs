@@ -63,15 +63,8 @@ const FILE_SYSTEMS: [&str; 19] = [
 ];
 /// Targets of device mapper that rules know.
 const TARGETS: [&str; 9] = [
-    "crypt",
-    "integrity",
-    "linear",
-    "thin",
-    "thin-pool",
-    "snapshot",
-    "snapshot-origin",
-    "snapshot-merge",
-    "raid",
+    "crypt", "integrity", "linear", "thin", "thin-pool", "snapshot", "snapshot-origin",
+    "snapshot-merge", "raid",
 ];
 /// Levels of software RAID that rules know.
 const LEVELS: [&str; 6] = ["raid0", "raid1", "raid4", "raid5", "raid6", "raid10"];

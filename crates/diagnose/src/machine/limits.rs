@@ -21,12 +21,8 @@ use super::{
 pub(super) const RULES: &[Rule] = &[
     rule(
         &[
-            "azure-disk-limit",
-            "azure-vm-limit",
-            "ebs-volume-limit",
-            "ebs-instance-limit",
-            "gcp-disk-limit",
-            "gcp-vm-limit",
+            "azure-disk-limit", "azure-vm-limit", "ebs-volume-limit", "ebs-instance-limit",
+            "gcp-disk-limit", "gcp-vm-limit",
         ],
         Finder::All(binding),
     ),

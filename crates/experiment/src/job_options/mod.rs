@@ -109,15 +109,7 @@ const DIRECTIONS: [(&str, u8, Option<Trims>); 5] = [
     ("trimwrite", 0, Some(Trims::First)),
 ];
 const DIRECTION_NAMES: &[&str] = &[
-    "read",
-    "write",
-    "rw",
-    "trim",
-    "trimwrite",
-    "randread",
-    "randwrite",
-    "randrw",
-    "randtrim",
+    "read", "write", "rw", "trim", "trimwrite", "randread", "randwrite", "randrw", "randtrim",
     "randtrimwrite",
 ];
 

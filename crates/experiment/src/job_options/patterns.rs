@@ -28,16 +28,8 @@ pub(super) fn pattern(text: &str) -> Result<Pattern, Error> {
             return refuse("its zones are missing".to_owned());
         }
         let takes_number = [
-            "zipf",
-            "pareto",
-            "normal",
-            "strided",
-            "staggered",
-            "interlocked",
-            "backward",
-            "runs",
-            "geometric",
-            "mixed",
+            "zipf", "pareto", "normal", "strided", "staggered", "interlocked", "backward", "runs",
+            "geometric", "mixed",
         ];
         let number = takes_number.contains(&text);
         return refuse(if number { "its number is missing" } else { "unknown order" }.to_owned());

@@ -12,25 +12,9 @@ use super::programs::Programs;
 const SECTOR_BYTES: u32 = 512;
 /// Kinds whose parameters hold nothing secret, so that they may be kept as they are.
 const PLAIN_KINDS: [&str; 19] = [
-    "linear",
-    "striped",
-    "mirror",
-    "raid",
-    "thin",
-    "thin-pool",
-    "snapshot",
-    "snapshot-origin",
-    "snapshot-merge",
-    "cache",
-    "writecache",
-    "multipath",
-    "verity",
-    "zero",
-    "error",
-    "delay",
-    "flakey",
-    "era",
-    "vdo",
+    "linear", "striped", "mirror", "raid", "thin", "thin-pool", "snapshot", "snapshot-origin",
+    "snapshot-merge", "cache", "writecache", "multipath", "verity", "zero", "error", "delay",
+    "flakey", "era", "vdo",
 ];
 /// Options of `integrity` in which a key may follow the algorithm.
 const KEYED_OPTIONS: [&str; 3] = ["internal_hash", "journal_crypt", "journal_mac"];

@@ -22,15 +22,7 @@ impl Declared for Geneve {
             Need::IP,
             Need::Network {
                 probe: &[
-                    "ip",
-                    "link",
-                    "add",
-                    "probe",
-                    "type",
-                    "geneve",
-                    "id",
-                    "1",
-                    "remote",
+                    "ip", "link", "add", "probe", "type", "geneve", "id", "1", "remote",
                     "198.18.0.2",
                 ],
                 about: "Geneve",

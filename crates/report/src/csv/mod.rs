@@ -28,22 +28,8 @@ pub(crate) use cell::cell;
 /// | `why` | why it is not `completed`, else empty |
 /// | `target` | empty; of a trial on several targets a line follows for each of them, with what the jobs on it did |
 pub const CSV_COLUMNS: [&str; 16] = [
-    "slot",
-    "block",
-    "workload",
-    "arm",
-    "baseline",
-    "started_s",
-    "switch_s",
-    "outcome",
-    "used",
-    "iops",
-    "bytes_per_s",
-    "p99_ns",
-    "sync_mean_ns",
-    "sync_p99_ns",
-    "why",
-    "target",
+    "slot", "block", "workload", "arm", "baseline", "started_s", "switch_s", "outcome", "used",
+    "iops", "bytes_per_s", "p99_ns", "sync_mean_ns", "sync_p99_ns", "why", "target",
 ];
 
 /// All trials in the order in which they ran, one line each after a line of [`CSV_COLUMNS`]

@@ -29,22 +29,8 @@ const OWNERS: [(&str, Kind); 15] = [
 ];
 /// Options whose numbers may be long: bytes, blocks, a seed.
 const COUNTS: [&str; 16] = [
-    "allocsize",
-    "blksize",
-    "bsize",
-    "logbsize",
-    "max_read",
-    "nr_blocks",
-    "nr_inodes",
-    "rasize",
-    "rsize",
-    "seed",
-    "size",
-    "stripe",
-    "sunit",
-    "swidth",
-    "wbsize",
-    "wsize",
+    "allocsize", "blksize", "bsize", "logbsize", "max_read", "nr_blocks", "nr_inodes", "rasize",
+    "rsize", "seed", "size", "stripe", "sunit", "swidth", "wbsize", "wsize",
 ];
 /// The longest run of punctuation that is one.
 const LONGEST_SIGN_BYTES: usize = 3;

@@ -91,15 +91,7 @@ fn beside(lab: &mut Lab, limit: Option<String>, block_size: &str) -> anyhow::Res
     let arms = [format!("free={free}"), format!("other={other}")];
     let block_size = format!("block-size={block_size}");
     let more = [
-        "--set",
-        "depth=8",
-        "--set",
-        &block_size,
-        "--time",
-        "4s",
-        "--ramp",
-        "1s",
-        "--max-blocks",
+        "--set", "depth=8", "--set", &block_size, "--time", "4s", "--ramp", "1s", "--max-blocks",
         "4",
     ];
     Ok(Complaint::compare("randread-4k", &[&arms[0], &arms[1]], &more))

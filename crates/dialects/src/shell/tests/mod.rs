@@ -46,25 +46,9 @@ fn same(texts: &[&str], tool: Tool, words: &str) {
 #[test]
 fn names_and_paths_are_not_commands() {
     for text in [
-        "fio",
-        "diskspd",
-        "fio ",
-        "randread-4k",
-        "job.fio",
-        "/data/job.fio",
-        "/data/fio/job.fio",
-        "./fio",
-        "my fio jobs.fio",
-        "fiona --name=a",
-        "# a comment",
-        "a\nb",
-        "diskspd.txt",
-        "C:\\fio\\job.fio",
-        "rem fio --name=a",
-        "/usr/bin/fio",
-        "sudo",
-        "",
-        "/mnt/sudo x/a.fio",
+        "fio", "diskspd", "fio ", "randread-4k", "job.fio", "/data/job.fio", "/data/fio/job.fio",
+        "./fio", "my fio jobs.fio", "fiona --name=a", "# a comment", "a\nb", "diskspd.txt",
+        "C:\\fio\\job.fio", "rem fio --name=a", "/usr/bin/fio", "sudo", "", "/mnt/sudo x/a.fio",
     ] {
         assert_eq!(tool(text), None, "{text}");
     }
