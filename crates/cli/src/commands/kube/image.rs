@@ -80,7 +80,7 @@ mod tests {
         let platforms = [platform("amd64"), platform("arm64")];
         let told = text(Path::new("iotax.tar"), &platforms, "sha256:0123", 10 << 20);
         insta::assert_snapshot!(told, @"
-        iotax.tar: iotax:0.1.0 for amd64 and arm64, 10.0 MiB
+        iotax.tar: iotax:0.1.0 for amd64 and arm64, 10 MiB
         digest sha256:0123
 
         On each node:          ctr --namespace k8s.io images import iotax.tar
