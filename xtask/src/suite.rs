@@ -101,7 +101,6 @@ fn rank(name: &str) -> usize {
         "cli vm_layers",
         "analyze analysis",
         "analyze known_truth",
-        "cli limits",
         "cli kill",
         "run hidden_disks",
         "cli fitting",
@@ -113,6 +112,7 @@ fn rank(name: &str) -> usize {
         "run",
         "load",
         "cluster",
+        "cli limits",
     ];
     SLOW.iter().position(|slow| *slow == name).unwrap_or(SLOW.len())
 }
@@ -164,12 +164,12 @@ fn program(message: &Value) -> Option<Program> {
     Some(Program { kind, name, executable: executable.into(), directory })
 }
 
-/// Runs all of these, one more at a time than there are CPUs: most wait for I/O, or for a window to end.
+/// Runs all of these, as many at a time as there are CPUs: a search for caps needs some CPU.
 pub(crate) fn side_by_side<T: Send, R: Send>(
     all: Vec<T>,
     run: impl Fn(T) -> Result<R> + Sync,
 ) -> Result<Vec<R>> {
-    let at_once = std::thread::available_parallelism().map_or(1, usize::from) + 1;
+    let at_once = std::thread::available_parallelism().map_or(1, usize::from);
     let (waiting, ended) = (Mutex::new(all.into_iter()), Mutex::new(Vec::new()));
     let next = || waiting.lock().ok()?.next();
     let work = || -> Result<()> {
