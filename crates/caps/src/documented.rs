@@ -47,9 +47,9 @@ fn one(
     };
     let unreached = found.unreached.iter().find(|cap| cap.quantity == quantity.name);
     let at_least = unreached.map(|unreached| unreached.at_least);
-    let measured = cap.as_ref().map(|cap| cap.cap).or(at_least)?;
+    let measured = cap.as_ref().map(|cap| cap.cap).or(at_least);
     let row = Documented::of(&found.name, quantity.name, measured, limits)?;
-    if let Some(cap) = cap {
+    if let (Some(cap), Some(measured)) = (cap, measured) {
         is_it(cap, &row, measured);
     }
     Some(row)
@@ -150,6 +150,19 @@ mod tests {
     fn held(by: LimitBy, of: &str) -> (Vec<(LimitBy, String)>, CapKind, CapSign) {
         let of = of.to_owned();
         (vec![(by.clone(), of.clone())], CapKind::Throttle, CapSign::Limit { by, of })
+    }
+
+    #[test]
+    fn what_is_known_of_a_target_is_told_without_a_measured_cap() {
+        let (search, opened) = search(None, Some("P10"), vec![cgroup("/box", 300.0)]);
+        let mut caps = Caps::of(&search);
+        compare(&search, &opened, &mut caps);
+        let row = |row: &Documented| {
+            assert_eq!((row.measured, row.standing()), (None, None));
+            (row.quantity.clone(), row.limits.len())
+        };
+        let rows: Vec<_> = caps.documented.iter().map(row).collect();
+        assert_eq!(rows, [("iops".to_owned(), 2), ("bw_bytes".to_owned(), 1)]);
     }
 
     #[test]

@@ -292,7 +292,7 @@ pub(crate) struct TargetSearch<'s, 'a> {
 }
 
 impl TargetSearch<'_, '_> {
-    /// Measures what there is at the moment, for so many seconds.
+    /// Measures what there is at the moment, for this many seconds.
     pub(crate) fn measure_for(
         &mut self,
         shape: Shape,

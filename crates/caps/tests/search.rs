@@ -29,9 +29,9 @@ struct Disk {
     curve: Option<[f64; 2]>,
     /// Share of its time that the load's thread computes.
     busy: f64,
-    /// I/Os beyond the cap on them that are had at the start, at so much more.
+    /// I/Os above the cap that a burst allows at the start, at this factor.
     credits: f64,
-    /// What is read a second time is so much faster, up to so many bytes.
+    /// A second read is faster by this factor, up to this many bytes.
     cache_bytes: f64,
     /// What is left of the rate in a second.
     left: fn(u64) -> f64,

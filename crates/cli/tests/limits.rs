@@ -218,6 +218,21 @@ fn an_edited_record_is_not_taken_for_what_was_measured() {
 }
 
 #[test]
+fn a_disk_that_is_named_is_held_against_its_documented_limits() {
+    let desk = Desk::new();
+    let p10 = ["limits", "mem(size=64M) + throttle(iops=500)", "--disk", "P10", "--quick"];
+    let rule = ["--fail-if", "below documented by 5%", "--format", "json", "-o", "out", "-q"];
+    let said = desk.run(&[&p10[..], &rule].concat());
+    assert_eq!(said.code, 0, "{said}");
+    let found = json(&said.out);
+    assert_eq!(found["disks"], json("[\"P10\"]"));
+    let iops = &found["documented"][0];
+    assert_eq!(iops["limits"][0]["of"], "P10", "{}", said.out);
+    assert_eq!((&iops["limits"][0]["per_s"], &iops["binds"]), (&json("500.0"), &json("0")));
+    assert_eq!(found["rules"][0]["outcome"], "pass", "{}", said.out);
+}
+
+#[test]
 fn a_directory_of_a_vm_is_compared_with_the_limits_of_its_size() {
     let desk = Desk::new();
     fs::create_dir(desk.path().join("data")).unwrap();
@@ -233,7 +248,7 @@ fn a_directory_of_a_vm_is_compared_with_the_limits_of_its_size() {
         (&json("\"Standard_DS1_v2\""), &json("\"metadata\""))
     );
     assert_eq!(found["instance"]["region"], "westeurope");
-    let limits = found["documented"][0]["limits"].as_array().unwrap();
+    let limits = found["documented"][0]["limits"].as_array().expect(&said.out);
     assert!(limits.iter().any(|limit| limit["of"] == "Standard_DS1_v2"), "{}", said.out);
     let note = "data lies on the VM's OS disk, which shares the VM's limits with the data disks";
     assert_eq!(found["notes"].to_string().contains(note), has_disk, "{}", said.out);

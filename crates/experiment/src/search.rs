@@ -180,7 +180,8 @@ impl SearchDraft {
         let whole = Region { offset_bytes: 0, bytes: span_bytes };
         let phase = workload(io(self.writes, whole, 4096, 1), 0, 1);
         let arms = self.targets.iter().map(|target| target.arm.clone()).collect();
-        Draft { seed: self.seed, ..Draft::new(vec![phase], arms, Design::Single) }
+        let draft = Draft::new(vec![phase], arms, Design::Single);
+        Draft { seed: self.seed, cloud: self.cloud.clone(), ..draft }
     }
 }
 

@@ -30,11 +30,13 @@ pub fn targets(row: &Documented) -> String {
 
 /// What a measured cap is, beside the limits.
 pub fn standing(row: &Documented) -> String {
-    let Some(standing) = row.standing() else { return String::new() };
+    let (Some(measured), Some(standing)) = (row.measured, row.standing()) else {
+        return "not measured, so not held against the limits.".to_owned();
+    };
     let named = |at: usize| name(&row.limits[at]);
-    let share = |at: usize| share(row.measured / row.limits[at].per_s);
+    let share = |at: usize| share(measured / row.limits[at].per_s);
     match standing {
-        Standing::Binds(at) => match (row.limits[at].per_s / row.measured - 1.0).abs() {
+        Standing::Binds(at) => match (row.limits[at].per_s / measured - 1.0).abs() {
             off if off < 0.005 => format!("the {} binds, to the point.", named(at)),
             off => format!("the {} binds ({} off).", named(at), self::share(off)),
         },

@@ -102,13 +102,13 @@ pub enum DoubtKind {
     IoErrors { errors: u64, short: u64, ios: u64, first: Option<String> },
     /// With why the first one did.
     Failed { first: Option<String> },
-    /// The load generator itself did not run, for so long at most.
+    /// The load generator itself did not run, for this long at most.
     Paused { longest_ns: u64 },
-    /// Nothing was completed: less than so many per second.
+    /// Nothing completed: fewer than this many per second.
     StalledTrials { below_per_s: f64 },
     /// What is in flight by throughput and latency, and what it must be.
     LittlesLaw { job: String, by_latency: f64, against: InFlight },
-    /// More than so many CPUs can copy, each so much.
+    /// More than this many CPUs can copy at this rate each.
     ImpossibleSpeed { job: String, bytes_per_s: f64, cpus: u32, copy_bytes_per_s: f64 },
     /// Layers that only add work make it faster.
     WrongSign { metric: Metric, tax: Option<f64> },
@@ -138,7 +138,7 @@ pub enum DoubtKind {
     CpusBusy { busy: f64, cpus: f64 },
     /// A thread, or a CPU with interrupts.
     OneCore(OneCore),
-    /// Whether the blocks since have a verdict is told, too.
+    /// It also says whether the blocks since then have a verdict.
     EffectChanged { metric: Metric, change: EffectChange, is_decided: bool },
     /// The level of all arms, after this block, or trial of a plain run, counted from 1.
     LevelChanged { metric: Metric, after: u32, ratio: f64 },
@@ -146,7 +146,7 @@ pub enum DoubtKind {
     LevelSince { arms: Vec<LevelShift> },
     /// Preconditioning ended before that.
     NotSteady { rounds: u32, window: Option<Steadiness> },
-    /// Over so many blocks, or trials of a plain run.
+    /// Over this many blocks, or trials of a plain run.
     Trend { metric: Metric, ratio: f64, over: u32, is_preconditioned: bool },
     /// Which trial came first in a block.
     OrderMatters(OrderMatters),

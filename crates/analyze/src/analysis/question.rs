@@ -34,7 +34,7 @@ pub enum OpenQuestion {
     CapUnclear { of: Vec<Subject> },
     /// What these cost: a cap hides it.
     Masked { of: Vec<Subject> },
-    /// Saved results: nobody can measure their caps any more.
+    /// Saved results: their caps can no longer be measured.
     MaskedResults { of: Vec<Subject> },
     /// Whether these ran on burst credits: none ended while they were drained.
     NeverFell { arms: Vec<String>, seconds: f64 },
@@ -66,7 +66,7 @@ pub enum NoAnswer {
     Overloaded,
     /// Successive blocks depend on each other.
     NotIndependent,
-    /// A quantile needs so many I/Os in a trial.
+    /// A quantile needs this many I/Os in a trial.
     TailSamples { needed: u64 },
     /// Neither side completed anything.
     Silent { blocks: u32 },
@@ -77,9 +77,9 @@ pub enum NoAnswer {
     OnlySigns { more: Option<u32> },
     /// The effect was another one in the end, or in the depth check that followed.
     Changed { in_depth_check: bool },
-    /// With so many complete blocks.
+    /// After this many complete blocks.
     BeforeFirstLook { complete: u32 },
-    /// After so many blocks.
+    /// After this many blocks.
     Noise { blocks: u32, outlook: Option<Outlook> },
     /// Saved results of the baseline and of the arm.
     FewResults { base: String, results: [u32; 2] },

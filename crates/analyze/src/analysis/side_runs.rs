@@ -47,12 +47,12 @@ pub enum NotPreconditioned {
     InMemory,
     /// In the words of what failed.
     Failed(String),
-    /// The load generator was paused for so long.
+    /// The load generator was paused for this long.
     Paused(u64),
-    /// It was ended after so many passes.
+    /// It ended after this many passes.
     Passes(u32),
     OnlyReads,
-    /// It was ended after so many rounds.
+    /// It ended after this many rounds.
     Rounds(u32),
 }
 

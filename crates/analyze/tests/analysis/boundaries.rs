@@ -18,7 +18,7 @@ fn whole(value: f64) -> u64 {
     whole
 }
 
-/// Whether the check speaks if every trial of the second arm has so much of something.
+/// Whether the check warns if every trial of the second arm has this much of something.
 fn speaks(mut bed: Bed, check: Check, change: impl Fn(&mut Trial)) -> bool {
     let mut trials = bed.blocks(4, &[500.0, 500.0], 0.002);
     trials.iter_mut().filter(|trial| trial.arm == "other").for_each(change);

@@ -8,7 +8,7 @@ use indicatif::ProgressState;
 use iotax_load::LoadProgress;
 use iotax_quantity::{iops, mib_per_s, per_second};
 
-/// I/Os are counted over so long at least.
+/// I/Os are counted over at least this long.
 const SPAN: Duration = Duration::from_millis(800);
 /// Larger I/Os are told in bytes.
 const LARGE_BYTES: u64 = 64 << 10;

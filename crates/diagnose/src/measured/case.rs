@@ -369,7 +369,7 @@ fn one_way(all: impl Iterator<Item = DirectionFigures> + Clone) -> DirectionFigu
     }
 }
 
-/// The mean over all requests of what there were so many each second.
+/// The mean over all requests, weighted by how many there were each second.
 fn mean_over(each: impl Iterator<Item = (f64, f64)> + Clone) -> f64 {
     let per_s: f64 = each.clone().map(|(per_s, _)| per_s).sum();
     let total: f64 = each.map(|(per_s, one)| per_s * one).sum();

@@ -187,7 +187,7 @@ fn test(case: &Case<'_>) -> Option<LimiterEvidence> {
     Some(LimiterEvidence::Test { command })
 }
 
-/// The first level is so many times the second.
+/// How many times the second level the first one is.
 const STEP: f64 = 1.3;
 /// Each level is as steady as this (standard deviation over mean).
 const STEADY: f64 = 0.15;

@@ -35,9 +35,9 @@ pub(super) fn limits(
 
 /// A limit that is documented of the VM, or that shapes what passes here.
 fn of_documents(cap: &PathCap, row: &Documented) -> Option<Suspect> {
-    let limit = row.binding()?;
+    let (limit, measured) = (row.binding()?, row.measured?);
     let is_here = limit.source.is_none();
-    let burst = burst_rate(limit, row.measured);
+    let burst = burst_rate(limit, measured);
     let to_blame = match burst {
         _ if is_here => "shaper-in-path",
         _ if cap.is_per_flow => "vm-flow-limit",
@@ -53,7 +53,7 @@ fn of_documents(cap: &PathCap, row: &Documented) -> Option<Suspect> {
     };
     let on_the_wire = SearchEvidence::OnTheWire {
         way: way(cap),
-        carried_bits_per_s: 8.0 * row.measured,
+        carried_bits_per_s: 8.0 * measured,
         allowed_bits_per_s: 8.0 * burst.unwrap_or(limit.per_s),
         is_here,
     };

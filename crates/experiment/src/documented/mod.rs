@@ -37,15 +37,16 @@ pub struct KnownLimit {
     pub bw_bytes: Option<f64>,
 }
 
-/// One measured cap and the limits that hold there.
+/// A cap and the limits that hold there.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Documented {
     /// Several: all of them together.
     pub targets: Vec<String>,
     /// `iops` or `bw_bytes`; of a network path what its cap is called.
     pub quantity: String,
-    /// The measured cap, per second; of a network path what is on the wire.
-    pub measured: f64,
+    /// The measured cap, per second; of a network path what is on the wire. `None` if no figure came out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured: Option<f64>,
     /// What is documented, and what this machine sets.
     pub limits: Vec<DocumentedLimit>,
 }
@@ -200,10 +201,11 @@ impl Documented {
     pub fn of(
         target: &str,
         quantity: &str,
-        measured: f64,
+        measured: impl Into<Option<f64>>,
         limits: Vec<DocumentedLimit>,
     ) -> Option<Self> {
         let (targets, quantity) = (vec![target.to_owned()], quantity.to_owned());
+        let measured = measured.into();
         (!limits.is_empty()).then_some(Self { targets, quantity, measured, limits })
     }
 
@@ -220,10 +222,11 @@ impl Documented {
         }
     }
 
-    /// Where it stands; `None` if there are no limits.
+    /// Where it stands; `None` if it was not measured.
     pub fn standing(&self) -> Option<Standing> {
+        let measured = self.measured?;
         let nearest = |of: &dyn Fn(&DocumentedLimit) -> Option<f64>| {
-            let off = |per_s: f64| (self.measured / per_s - 1.0).abs();
+            let off = |per_s: f64| (measured / per_s - 1.0).abs();
             let offs =
                 (0..).zip(&self.limits).filter_map(|(at, limit)| Some((at, off(of(limit)?))));
             let nearest = offs.min_by(|a, b| a.1.total_cmp(&b.1));
@@ -237,11 +240,7 @@ impl Documented {
         }
         let (least, limit) =
             (0..).zip(&self.limits).min_by(|a, b| a.1.per_s.total_cmp(&b.1.per_s))?;
-        Some(if self.measured < limit.per_s {
-            Standing::Below(least)
-        } else {
-            Standing::Above(least)
-        })
+        Some(if measured < limit.per_s { Standing::Below(least) } else { Standing::Above(least) })
     }
 }
 

@@ -9,19 +9,7 @@ pub(crate) fn job() -> Job {
 
 /// These jobs, for 100 ms.
 pub(crate) fn workload(jobs: Vec<Job>) -> Workload {
-    Workload {
-        name: "test".to_owned(),
-        about: String::new(),
-        ramp_ns: 0,
-        time_ns: 100_000_000,
-        primary: "job".to_owned(),
-        jobs,
-        index: None,
-        requires: None,
-        origin: None,
-        notes: Vec::new(),
-        yields: None,
-    }
+    Workload { time_ns: 100_000_000, primary: "job".to_owned(), ..Workload::new("test", jobs) }
 }
 
 /// Index loads with versions of this size.

@@ -9,7 +9,8 @@ use serde::Serialize;
 pub(crate) struct ShownDocumented<'a> {
     target: String,
     quantity: &'a str,
-    measured: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    measured: Option<f64>,
     limits: Vec<ShownLimit<'a>>,
     /// Which of them binds, as an index.
     binds: Option<usize>,

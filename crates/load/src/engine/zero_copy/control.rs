@@ -14,7 +14,7 @@ pub(super) struct Done {
     pub copied: bool,
 }
 
-/// What is in so many bytes of control messages.
+/// The control messages in these bytes.
 pub(super) fn each_done(control: &[u64], bytes: usize, mut take: impl FnMut(Done)) {
     // SAFETY: plain numbers and pointers, for which all zeros are a value.
     let mut message: libc::msghdr = unsafe { zeroed() };
