@@ -8,8 +8,8 @@ use iotax_experiment::{
     BlockSizes, Engine, Error, Files, Job, Origin, Pace, Pattern, RunLength, Think, Workload,
 };
 
+use super::as_typed;
 use super::line::{Line, Throttle};
-use super::split::as_typed;
 use crate::names::{Names, last_part, plain, shorten_targets};
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -57,17 +57,12 @@ fn workload(text: &str, lines: &[Line], files: &BTreeMap<&str, String>) -> Resul
         }
     }
     Ok(Workload {
-        name: "diskspd".into(),
         about: one_line(text),
         ramp_ns,
         time_ns,
-        primary: jobs.first().map(|job| job.name.clone()).unwrap_or_default(),
-        jobs,
-        index: None,
-        requires: None,
         origin: Some(Origin::Text("a DiskSpd command line".into())),
         notes: notes.into_iter().collect(),
-        yields: None,
+        ..Workload::new("diskspd", jobs)
     })
 }
 

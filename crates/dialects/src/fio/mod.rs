@@ -7,8 +7,6 @@
 mod beyond;
 mod meaning;
 pub mod options;
-mod outside;
-mod place;
 pub mod reach;
 mod section;
 pub mod values;
@@ -18,9 +16,7 @@ use iotax_experiment::file::FioWorkload;
 use iotax_experiment::{Error, Workload};
 
 pub use beyond::{Beyond, check_drivers, require_native};
-pub use outside::{Include, Machine, Outside};
-pub use place::TextPlace;
-pub use section::{Ignored, Section, Setting};
+pub use section::{Ignored, Include, Machine, Outside, Section, Setting, TextPlace};
 
 /// The phases of a job file; `stonewall` separates them.
 ///

@@ -3,9 +3,8 @@
 use iotax_experiment::units::{format_bytes, format_duration};
 use iotax_experiment::{BlockSizes, Engine, Job, Pattern, RunLength, Workload};
 
-use super::job::{offered_by_fio, random_percent};
-use super::shares::has_words;
-use super::values::can_stand;
+use super::can_stand;
+use super::job::{has_words, offered_by_fio, random_percent};
 
 /// A rate that is rounded by less is the same rate.
 const RATE_TOLERANCE: f64 = 0.005;
@@ -105,8 +104,7 @@ fn of_job(job: &Job) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use iotax_experiment::{FioOption, Pace, Think};
-    use iotax_experiment::{Operation, OperationShare, Tree};
+    use iotax_experiment::{FioOption, Operation, OperationShare, Pace, Think, Tree};
 
     #[test]
     fn a_preset_for_paths_without_a_rate_loses_its_index_cold_caches_and_fresh_files_alone() {

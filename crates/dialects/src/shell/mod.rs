@@ -2,24 +2,19 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | `tool` | whether a text is a command line, and whose |
-//! | `style` | for which shell it was written |
+//! | `tool` | whether a text is a command line, whose, and for which shell it was written |
 //! | `lexer` | commands and words |
 //! | `prompt`, `typeset` | what a terminal or a web page has added or changed |
-//! | `wrappers`, `beside` | programs in front of a tool, and commands beside it |
+//! | `stage`, `wrappers` | programs in front of a tool, and commands beside it |
 //!
 //! Everything that is left out is noted with what it would have done; what might change the load is
 //! refused by name.
 
-mod beside;
 mod lexer;
 mod prompt;
-mod refused;
 mod stage;
-mod style;
 mod tool;
 mod typeset;
-mod word;
 mod wrappers;
 
 #[cfg(test)]
@@ -29,12 +24,13 @@ use std::ops::Range;
 
 use iotax_experiment::Error;
 
+pub(crate) use lexer::{Note, Word};
 pub use tool::{Tool, tool};
-pub(crate) use word::{Note, Word};
 
+use lexer::{Joint, Simple};
 use stage::{Found, Stage};
-use style::Style;
-use word::{Joint, Simple};
+use tool::Style;
+use wrappers::OWN_WAY;
 
 /// Shells within shells that are looked into.
 const DEEPEST: u32 = 4;
@@ -69,7 +65,7 @@ pub(crate) fn shown(written: &str) -> String {
 
 /// The commands of `tool` in a text.
 pub(crate) fn read_pasted(text: &str, tool: Tool) -> Result<Pasted, Error> {
-    let style = style::style_of(text, tool);
+    let style = tool::style_of(text, tool);
     let mut reader =
         Reader { text, tool, style, clock: Clock::default(), pasted: Pasted::default() };
     reader.part(0..text.len(), Joint::Sequence, 0)?;
@@ -112,7 +108,9 @@ impl Reader<'_> {
     /// What runs only if a command fails, which none does here.
     fn on_failure(&mut self, pipeline: &[Simple]) -> Result<(), Error> {
         if let Some(word) = pipeline.iter().find_map(|command| self.runs_tool(command)) {
-            return Err(refused::on_failure(self.text, word.span.clone()));
+            let problem = "this runs only if the command before it fails";
+            let advice = "leave it out, or join the commands by `;`";
+            return Err(Error::syntax(problem, advice).at(self.text, word.span.clone()));
         }
         self.note(whole(pipeline), "runs only after a failure");
         Ok(())
@@ -130,7 +128,9 @@ impl Reader<'_> {
         };
         let (before, behind) = (&pipeline[..at], &pipeline[at + 1..]);
         if let Some(word) = behind.iter().find_map(|command| self.runs_tool(command)) {
-            return Err(refused::in_pipe(self.text, word.span.clone(), self.tool));
+            let problem = format!("this {} reads what another one prints", self.tool.name());
+            let error = Error::syntax(problem, "join the commands by `;` or `&`");
+            return Err(error.at(self.text, word.span.clone()));
         }
         if let [first, ..] = before {
             let end = before[before.len() - 1].joint_span.end;
@@ -138,10 +138,7 @@ impl Reader<'_> {
         }
         self.stage(&pipeline[at], joint, depth)?;
         if !behind.is_empty() {
-            self.note(
-                pipeline[at].joint_span.start..whole(behind).end,
-                "iotax reports in its own way",
-            );
+            self.note(pipeline[at].joint_span.start..whole(behind).end, OWN_WAY);
         }
         Ok(())
     }
@@ -157,7 +154,12 @@ impl Reader<'_> {
                 self.pasted.runs.push(Run { words, span, start });
             }
             Found::Inside(part) if depth < DEEPEST => self.part(part, joint, depth + 1)?,
-            Found::Inside(part) => return Err(refused::too_deep(self.text, part)),
+            Found::Inside(part) => {
+                let advice = "paste the innermost command alone";
+                return Err(
+                    Error::syntax("too many shells within shells", advice).at(self.text, part)
+                );
+            }
             Found::Sleep(ns) if joint != Joint::Background => self.clock.pause(ns),
             Found::Wait => self.clock.wait(),
             Found::Sleep(_) | Found::Nothing => {}

@@ -1,24 +1,19 @@
 //! A job file or a command line as written: sections of settings, in fio's order.
 
 mod arguments;
-mod budget;
 mod collect;
 mod ini;
-mod program;
 #[cfg(test)]
 mod tests;
-mod variables;
 
 use std::sync::Arc;
 
 use iotax_experiment::Error;
 
-use super::outside::Include;
-use super::place::{COMMAND_LINE, TextPlace};
-use super::section::{Ignored, Section};
+use super::section::{COMMAND_LINE, Ignored, Include, Section, TextPlace};
 use crate::lines::by_line;
 use crate::shell::{self, Pasted, Tool};
-use budget::Budget;
+use collect::Budget;
 
 /// Reads a job file.
 ///

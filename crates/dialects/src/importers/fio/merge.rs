@@ -6,10 +6,7 @@ use iotax_record::{DirectionRecord, JobRecord, LatencySummary};
 
 use super::job;
 use super::raw::{Global, RawJob};
-use crate::importers::error::Error;
-use crate::importers::imported::Imported;
-use crate::importers::number::MOST;
-use crate::importers::options::Options;
+use crate::importers::imported::{Error, Imported, MOST, Options};
 
 /// Names of jobs that are told apart; each may cost some 800 KB of histograms.
 pub(super) const MOST_JOBS: usize = 512;
@@ -56,7 +53,6 @@ pub(super) fn into(
         record.name = unique(&mut names, &place.0);
         places.insert(place, imported.jobs.len());
         imported.jobs.push(record);
-        imported.groups.push(group);
         imported.options.push(options);
     }
     warn_of_lost_percentiles(imported);

@@ -24,18 +24,17 @@
 //! submission, which is `clat`. `lat` is used where nothing else has a distribution
 //! (`lat_percentiles=1`), and a warning says so.
 
-mod bins;
-mod document;
-mod interim;
 mod job;
 mod merge;
 mod raw;
+#[cfg(test)]
+mod tests;
 
+use iotax_quantity::{set_time, time, whole};
 use jiff::Timestamp;
 
-use super::error::Error;
-use super::imported::Imported;
-use raw::{RawJob, RawRun, Root};
+use super::imported::{Error, Imported, Options, bytes, microseconds};
+use raw::{Global, RawDirection, RawJob, RawRun, Root};
 
 /// Text longer than this is not read: a thousand jobs with full bins are 60 MB.
 const LONGEST_BYTES: usize = 64 << 20;
@@ -51,7 +50,7 @@ pub fn read_fio(text: &str) -> Result<Imported, Error> {
     if text.len() > LONGEST_BYTES {
         return Err(Error::TooLong { bytes: text.len(), limit: LONGEST_BYTES });
     }
-    let found = document::last(text)?;
+    let found = raw::last(text)?;
     let root = raw::parse(&found)?;
     let version = version(&root, found.line)?;
     let started = started(&root);
@@ -74,12 +73,11 @@ pub fn read_fio(text: &str) -> Result<Imported, Error> {
     let mut imported = Imported {
         tool,
         id: iotax.as_ref().and_then(RawRun::any_id),
-        version,
         started,
         warnings: found.around,
         ..Imported::default()
     };
-    let interim = if iotax.is_some() { None } else { interim::warning(&jobs, &global) };
+    let interim = if iotax.is_some() { None } else { warning(&jobs, &global) };
     merge::into(&mut imported, jobs, &global)?;
     imported.warnings.extend(interim);
     imported.window_ns = imported.jobs.iter().map(|job| job.active_ns).max().unwrap_or(0);
@@ -142,5 +140,71 @@ fn name_as_recorded(jobs: &mut [RawJob], run: &RawRun) {
     }
 }
 
-#[cfg(test)]
-mod tests;
+// A snapshot of a run that goes on: fio prints one each `--status-interval`, or when it gets SIGUSR1,
+// and nothing in it says so.
+
+/// A run that is shorter by less has kept its time.
+const KEPT: f64 = 0.95;
+
+/// What is said of a result in which a job has not yet done what its options ask for.
+fn warning(jobs: &[RawJob], global: &Global) -> Option<String> {
+    let is_started = |job: &RawJob| directions(job).iter().any(|way| ios(way) > 0);
+    if !jobs.iter().any(is_started) {
+        return None;
+    }
+    let found = jobs.iter().find_map(|job| {
+        if job.error.whole().is_some_and(|error| error > 0) {
+            return None;
+        }
+        let name = &job.jobname;
+        if !is_started(job) {
+            return Some(format!("job {name} has done no I/O yet"));
+        }
+        let options = global.with(job);
+        let Some(asked) = options.value("runtime").or(options.value("timeout")) else {
+            return unmoved(job, &options);
+        };
+        let asked_s = microseconds(asked).filter(|us| *us > 0)? as f64 / 1e6;
+        let ways_ms = directions(job).into_iter().filter_map(|way| way.runtime.float());
+        let ran_s = ways_ms.fold(0.0, f64::max) / 1e3;
+        let is_short = ran_s < asked_s * KEPT && left(job, &options).is_some();
+        is_short.then(|| {
+            let (ran, asked) = (time(ran_s * 1e9), set_time(whole(asked_s * 1e9)));
+            format!("job {name} ran for {ran} of {asked} (runtime)")
+        })
+    })?;
+    Some(format!(
+        "{found}: this is an interim snapshot of --status-interval, or fio ended early; of a run that \
+         is over, the last result counts"
+    ))
+}
+
+fn directions(job: &RawJob) -> [&RawDirection; 4] {
+    [&job.read, &job.write, &job.trim, &job.mixed]
+}
+
+fn ios(way: &RawDirection) -> u64 {
+    way.total_ios.whole().or(way.io_bytes.whole()).unwrap_or(0)
+}
+
+/// A job without a time that has not moved all that its size asks for.
+fn unmoved(job: &RawJob, options: &Options) -> Option<String> {
+    // Orders and bounds with which it moves less.
+    let is_plain =
+        ["number_ios", "zonemode", "zonerange", "file_service_type", "steadystate", "ss"]
+            .iter()
+            .all(|name| options.value(name).is_none());
+    let is_plain = is_plain && options.value("rw").is_none_or(|order| !order.contains(':'));
+    let (moved, asked) = left(job, options).filter(|_| is_plain)?;
+    let shown = iotax_quantity::bytes;
+    Some(format!("job {} moved {} of {} (size)", job.jobname, shown(moved), shown(asked)))
+}
+
+/// Bytes that a job has moved, and those that its size asks for, if these are more: a job that is
+/// through is over before its time. A size that is a share of a file is not known.
+fn left(job: &RawJob, options: &Options) -> Option<(f64, f64)> {
+    let asked = ["io_size", "io_limit", "size"].into_iter().find_map(|name| options.value(name));
+    let asked = bytes(asked?)? as f64;
+    let moved: f64 = directions(job).iter().filter_map(|way| way.io_bytes.float()).sum();
+    (moved < asked * KEPT).then_some((moved, asked))
+}

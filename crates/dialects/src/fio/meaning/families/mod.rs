@@ -1,18 +1,13 @@
 //! Reading a section, family by family of options.
 
-mod blocks;
 mod engine;
 mod order;
-mod pace;
 mod places;
 mod rest;
-mod shares;
-mod times;
 
 use iotax_experiment::{Error, Job};
 
-use super::chosen::Chosen;
-use super::draft::{Draft, Timing};
+use super::draft::{Chosen, Draft, Timing};
 use crate::fio::options::Class;
 use crate::fio::section::{Section, Setting};
 

@@ -1,6 +1,6 @@
 //! Which way data moves, and in which order: `rw`, and what refines it.
 
-use iotax_experiment::{Error, Pattern, RunLength, Skew, Trims};
+use iotax_experiment::{BlockSizes, Error, Pattern, RunLength, Share, Skew, Trims};
 
 use crate::fio::meaning::draft::Draft;
 use crate::fio::section::Setting;
@@ -177,4 +177,195 @@ fn skew(word: &str, detail: &str) -> Result<Pattern, &'static str> {
         None => Pattern::Skewed(skew),
         Some(centre) => Pattern::Centred { skew, centre },
     })
+}
+
+// Sizes of I/Os: `bs`, `bsrange`, `bssplit`, `blockalign`.
+
+const DEFAULT_BYTES: u64 = 4096;
+const TOO_LARGE: &str = "blocks of 4G and more";
+/// fio cuts I/Os short where their end was done before.
+const UNMAPPED: &str = "places are drawn anew each time, since blocks differ in size";
+const TOGETHER: &str = "reads and writes advance together; in fio each on its own";
+
+/// Sizes of fio's own width, before they are known to fit.
+type Wide = [(u64, u64); 3];
+
+impl Draft<'_> {
+    /// In fio `bssplit` wins over `bsrange`, and that over `bs`.
+    pub(super) fn read_blocks(&mut self, directions: Directions) -> Result<(), Error> {
+        let deciding = ["bssplit", "bsrange", "bs"].into_iter().find_map(|n| self.chosen.get(n));
+        if let Some(setting) = deciding {
+            self.job.block_sizes = BlockSizes::Fixed(4096);
+            if setting.name() == "bssplit" {
+                self.read_split(setting, directions)?;
+            } else {
+                self.read_plain(setting, directions)?;
+            }
+        }
+        let of_writes = self.job.write_block_sizes.clone();
+        let is_mapped = of_writes.is_none() && fixed(&self.job.block_sizes).is_some();
+        if self.job.patterns().any(|pattern| *pattern == Pattern::Shuffled) && !is_mapped {
+            let anew = |pattern: &mut Pattern| {
+                if *pattern == Pattern::Shuffled {
+                    *pattern = Pattern::Random;
+                }
+            };
+            anew(&mut self.job.pattern);
+            self.job.write_pattern.as_mut().map(anew);
+            if let Some(setting) = self.chosen.get("rw") {
+                self.note(setting, UNMAPPED);
+            }
+        }
+        self.read_skips(of_writes.as_ref());
+        self.read_pairs();
+        if self.job.reads()
+            && self.job.writes()
+            && !self.job.jumps()
+            && self.job.by_direction().is_none()
+            && let Some(setting) = self.chosen.get("rw")
+        {
+            self.note(setting, TOGETHER);
+        }
+        self.read_alignment(directions)
+    }
+
+    /// A write goes to where its trim went only if both are of the same size and order.
+    fn read_pairs(&mut self) {
+        let is_apart = self.job.by_direction().is_some()
+            || matches!(self.job.pattern, Pattern::Runs(_) | Pattern::Mixed { .. });
+        if self.job.trims == Some(Trims::First)
+            && is_apart
+            && let Some(setting) = self.chosen.get("rw")
+        {
+            self.beyond(setting, "trims and writes that do not go to the same places");
+            (self.job.write_block_sizes, self.job.write_pattern) = (None, None);
+        }
+    }
+
+    /// fio skips from the end of a block, each direction from its own.
+    fn read_skips(&mut self, of_writes: Option<&BlockSizes>) {
+        let skip = self.job.pattern.clone();
+        if !matches!(skip, Pattern::Strided(_) | Pattern::Backward(_)) {
+            return;
+        }
+        let stepped = stepped(&skip, &self.job.block_sizes);
+        let writes = of_writes.map(|sizes| self::stepped(&skip, sizes));
+        match (stepped, writes) {
+            (Some(pattern), None) => self.job.pattern = pattern,
+            (Some(pattern), Some(Some(writes))) => {
+                self.job.pattern = pattern;
+                self.job.write_pattern = Some(writes);
+            }
+            _ => {
+                self.job.pattern = Pattern::Sequential;
+                if let Some(setting) = self.chosen.get("rw") {
+                    self.beyond(setting, "skips in a way of its own");
+                }
+            }
+        }
+    }
+
+    /// `bs` or `bsrange`; a direction without a value has that of `bs`, or fio's default.
+    fn read_plain(&mut self, setting: &Setting, directions: Directions) -> Result<(), Error> {
+        let fixed = self.chosen.numbers("bs")?;
+        let mut sizes = fixed.map(|bytes| bytes.map(|bytes| (bytes, bytes)));
+        for (size, range) in sizes.iter_mut().zip(self.chosen.ranges("bsrange")?) {
+            *size = range.or(*size);
+        }
+        let sizes: Wide = sizes.map(|size| size.unwrap_or((DEFAULT_BYTES, DEFAULT_BYTES)));
+        let of_one = |(min, max): (u64, u64)| {
+            let (min, max) = (u32::try_from(min).ok()?, u32::try_from(max).ok()?);
+            Some(if min == max { BlockSizes::Fixed(min) } else { BlockSizes::Range { min, max } })
+        };
+        let used: Option<Vec<_>> = directions.used(sizes).into_iter().map(of_one).collect();
+        match used {
+            Some(used) => self.set_sizes(used),
+            None => self.beyond(setting, TOO_LARGE),
+        }
+        Ok(())
+    }
+
+    /// Of the directions in use.
+    fn set_sizes(&mut self, used: Vec<BlockSizes>) {
+        let mut used = used.into_iter();
+        if let Some(first) = used.next() {
+            self.job.write_block_sizes = used.next().filter(|writes| *writes != first);
+            self.job.block_sizes = first;
+        }
+    }
+
+    fn read_split(&mut self, setting: &Setting, directions: Directions) -> Result<(), Error> {
+        let splits = setting.split()?;
+        let used: Result<Vec<_>, _> =
+            directions.used(splits.each_ref()).into_iter().map(|split| shares(split)).collect();
+        match used {
+            Ok(used) => self.set_sizes(used),
+            Err(why) => self.beyond(setting, why),
+        }
+        Ok(())
+    }
+
+    /// Counts for random jobs only, and does away with the map of blocks done, as in fio.
+    fn read_alignment(&mut self, directions: Directions) -> Result<(), Error> {
+        let is_random = !matches!(
+            self.job.pattern,
+            Pattern::Sequential | Pattern::Strided(_) | Pattern::Backward(_)
+        );
+        let Some(setting) = self.chosen.get("ba").filter(|_| is_random) else { return Ok(()) };
+        let used = directions.used(self.chosen.numbers("ba")?);
+        let smallest = u64::from(self.job.min_block_bytes());
+        match (used[0], used.last().copied().flatten()) {
+            (None | Some(0), None | Some(0)) => {}
+            (Some(one), Some(other)) if one == other => {
+                if one != smallest || self.job.write_block_sizes.is_some() {
+                    self.job.align_bytes = Some(one);
+                    if self.job.pattern == Pattern::Shuffled {
+                        self.job.pattern = Pattern::Random;
+                    }
+                }
+            }
+            _ => self.beyond(setting, "reads and writes aligned differently"),
+        }
+        Ok(())
+    }
+}
+
+fn fixed(sizes: &BlockSizes) -> Option<u64> {
+    match sizes {
+        BlockSizes::Fixed(bytes) => Some(u64::from(*bytes)),
+        _ => None,
+    }
+}
+
+/// From start to start, where `skip` is from the end of a block; `None` where that varies or stays.
+fn stepped(skip: &Pattern, sizes: &BlockSizes) -> Option<Pattern> {
+    match (skip, fixed(sizes)?) {
+        (Pattern::Strided(skip), bytes) => Some(Pattern::Strided(skip.saturating_add(bytes))),
+        // Back over the block itself and the rest of the way.
+        (Pattern::Backward(back), bytes) if *back > bytes => Some(Pattern::Backward(back - bytes)),
+        (Pattern::Backward(back), bytes) if *back < bytes => Some(Pattern::Strided(bytes - back)),
+        _ => None,
+    }
+}
+
+/// Sizes of one direction, or why iotax does not have them.
+fn shares(split: &[(u64, u32)]) -> Result<BlockSizes, &'static str> {
+    let (mut shares, alone) = (Vec::new(), split.len() == 1);
+    for (bytes, percent) in split.iter().filter(|(_, percent)| *percent > 0 || alone) {
+        let bytes = u32::try_from(*bytes).map_err(|_| TOO_LARGE)?;
+        let percent = if alone { 100 } else { u8::try_from(*percent).unwrap_or(u8::MAX) };
+        shares.push(Share { bytes, percent });
+    }
+    let sum: u32 = shares.iter().map(|share| u32::from(share.percent)).sum();
+    // What the shares leave has the size with the largest: fio sorts them, and its search for one
+    // ends there.
+    let largest = shares.iter_mut().max_by_key(|share| share.percent);
+    if let (Some(largest), Ok(left)) = (largest, u8::try_from(100_u32.saturating_sub(sum))) {
+        largest.percent += left;
+    }
+    match shares.as_slice() {
+        [] => Err("sizes that never occur"),
+        [one] => Ok(BlockSizes::Fixed(one.bytes)),
+        _ => Ok(BlockSizes::Split(shares)),
+    }
 }
