@@ -4,9 +4,8 @@ use std::ops::Range;
 
 use iotax_experiment::Error;
 
-use super::tool::Style;
 use super::typeset::TypesetKind;
-use super::{prompt, typeset};
+use super::{Style, prompt, typeset};
 
 /// One word with its quotes undone.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,10 +5,10 @@ use std::ops::Range;
 use iotax_experiment::Error;
 
 use super::lexer::{Note, Simple, Word, span};
-use super::tool::{self, Style, Tool, is_assignment};
 use super::wrappers::{
     Beside, Fate, OWN_WAY, SHELL, Way, Wrapper, beside_named, of_kernel, wrapper_named,
 };
+use super::{Style, Tool, is_assignment};
 
 /// Longest `sleep` that makes sense between two commands: a day.
 const LONGEST_SLEEP_S: f64 = 86_400.0;
@@ -204,7 +204,7 @@ impl Stage<'_> {
                 }
                 Fate::Refused(does, way) => {
                     let is_keyword = matches!(way, Way::Often | Way::Without);
-                    let has_tool = words.iter().any(|word| tool::tool(&word.text).is_some());
+                    let has_tool = words.iter().any(|word| super::tool(&word.text).is_some());
                     if is_keyword || has_tool {
                         return Err(self.refuse_wrapper(first, does, way, None));
                     }

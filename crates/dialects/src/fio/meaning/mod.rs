@@ -1,12 +1,15 @@
 //! What fio's options mean: from sections as written to phases of jobs.
 //!
-//! Each option has a [`Class`](super::options::Class). Those with a meaning are read in `families/`, one
-//! family per file, as fio 3.33 reads them (`init.c`, `io_u.c`, `filesetup.c`); the others need no
+//! Each option has a [`Class`](super::options::Class). Those with a meaning are read here, family by
+//! family, as fio 3.33 reads them (`init.c`, `io_u.c`, `filesetup.c`); the others need no
 //! code.
 
 mod draft;
-mod families;
+mod engine;
+mod order;
 mod phases;
+mod places;
+mod rest;
 #[cfg(test)]
 mod tests;
 

@@ -6,10 +6,8 @@ use std::sync::Arc;
 
 use iotax_experiment::Error;
 
-use super::collect::{Budget, Collector, Raw};
-use super::ini;
-use crate::fio::options;
-use crate::fio::options::{OptionInfo, ValueKind};
+use super::{Budget, Collector, Raw, ini};
+use crate::fio::options::{self, OptionInfo, ValueKind};
 use crate::fio::section::{Ignored, Include, Section, Setting, TextPlace};
 use crate::shell::Word;
 

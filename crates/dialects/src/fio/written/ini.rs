@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use iotax_experiment::Error;
 
-use super::collect::{Budget, Collector, Raw};
+use super::{Budget, Collector, Raw};
 use crate::fio::section::{Include, Machine, Outside, Section, TextPlace};
 use crate::fio::values;
 

@@ -9,8 +9,7 @@ use serde::{Deserialize, Deserializer, de};
 use serde_json::Value;
 
 use crate::importers::imported::{Error, Number, Options};
-use crate::importers::json;
-use crate::importers::json::tidy;
+use crate::importers::json::{self, tidy};
 
 /// Lines beside the JSON that are kept: the normal report may stand there too.
 const MOST_LINES: usize = 20;

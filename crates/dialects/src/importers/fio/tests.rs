@@ -1,8 +1,7 @@
 use iotax_record::DirectionRecord;
 use proptest::prelude::*;
 
-use super::merge::MOST_JOBS;
-use super::*;
+use super::{MOST_JOBS, *};
 
 fn wrong(text: &str) -> String {
     read_fio(text).unwrap_err().to_string()
@@ -149,7 +148,7 @@ fn client(port: u16, options: &str) -> String {
     )
 }
 
-fn clients(global: &str, jobs: &[String]) -> iotax_record::JobRecord {
+fn clients(global: &str, jobs: &[String]) -> JobRecord {
     let jobs = jobs.join(",");
     let text = format!(
         "{{\"fio version\": \"fio-3.41\", \"global options\": {global}, \"client_stats\": [{jobs}]}}"

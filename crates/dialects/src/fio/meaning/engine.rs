@@ -2,8 +2,8 @@
 
 use iotax_experiment::{BlockSizes, Engine, Error, Pace, Think, Trims};
 
+use super::draft::Draft;
 use super::order::Directions;
-use crate::fio::meaning::draft::Draft;
 use crate::fio::section::Setting;
 
 const BUFFERED_AIO: &str = "io_uring here; buffered libaio in fio does one I/O at a time";

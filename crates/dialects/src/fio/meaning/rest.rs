@@ -5,8 +5,8 @@ use iotax_experiment::{
     PriorityShare, Stretches, Trims,
 };
 
+use super::draft::{Draft, bytes_of};
 use super::places::ZONES;
-use crate::fio::meaning::draft::{Draft, bytes_of};
 use crate::fio::section::Setting;
 
 /// Its own checksum, header and order.

@@ -4,7 +4,7 @@
 use iotax_experiment::units::format_bytes;
 use iotax_experiment::{BlockSizes, Bound, Error, Files, Pattern};
 
-use crate::fio::meaning::draft::{Draft, bytes_of};
+use super::draft::{Draft, bytes_of};
 use crate::fio::section::Setting;
 use crate::fio::values::Amount;
 use crate::fio_write::file_name;

@@ -2,7 +2,7 @@
 
 use iotax_experiment::{BlockSizes, Error, Pattern, RunLength, Share, Skew, Trims};
 
-use crate::fio::meaning::draft::Draft;
+use super::draft::Draft;
 use crate::fio::section::Setting;
 
 /// fio's own values where a distribution is named without one (`options.c`, `FIO_DEF_*`).
