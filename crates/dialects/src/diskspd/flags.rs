@@ -196,14 +196,8 @@ fn random(line: &mut Line, word: &Word, value: &str) -> Result<(), Error> {
         line.zones = Some(zones(word, distribution, blocks)?);
         return Ok(());
     }
-    let align = match value {
-        "" => None,
-        _ => match size(value, u64::from(line.block_bytes()))? {
-            0 => return Err(Error::syntax("an alignment of 0 bytes", "write for example -r4K")),
-            align => Some(align),
-        },
-    };
-    (line.is_random, line.align_bytes) = (true, align);
+    let none = || Error::syntax("an alignment of 0 bytes", "write for example -r4K");
+    (line.is_random, line.align_bytes) = (true, above_none(line, value, none)?);
     Ok(())
 }
 
@@ -216,15 +210,18 @@ fn sequential(line: &mut Line, value: &str) -> Result<(), Error> {
         }
         None => value,
     };
-    let stride = match stride {
-        "" => None,
-        _ => match size(stride, u64::from(line.block_bytes()))? {
-            0 => return Err(Error::syntax("a stride of 0 bytes", "write for example -s64K")),
-            stride => Some(stride),
-        },
-    };
-    line.stride_bytes = stride;
+    let none = || Error::syntax("a stride of 0 bytes", "write for example -s64K");
+    line.stride_bytes = above_none(line, stride, none)?;
     Ok(())
+}
+
+/// A size above 0, if one is given.
+fn above_none(line: &Line, value: &str, none: fn() -> Error) -> Result<Option<u64>, Error> {
+    if value.is_empty() {
+        return Ok(None);
+    }
+    let bytes = size(value, u64::from(line.block_bytes()))?;
+    if bytes == 0 { Err(none()) } else { Ok(Some(bytes)) }
 }
 
 /// `-a0,1` or, with the one group of processors there is, `-ag0,0,1`.

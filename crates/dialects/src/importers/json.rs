@@ -1,8 +1,11 @@
 //! JSON of other tools: as programs in C write it, and with the place of what is wrong in it.
 
 use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
 
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 
 use super::imported::Error;
 
@@ -72,6 +75,39 @@ fn word_length(bytes: &[u8]) -> usize {
 fn is_no_number(word: &[u8]) -> bool {
     let word = word.strip_prefix(b"-").unwrap_or(word);
     [&b"nan"[..], b"inf", b"infinity"].iter().any(|no| word.eq_ignore_ascii_case(no))
+}
+
+/// An object as it is written: programs repeat keys (`"0.00"` in unused places of `percentile`).
+pub(super) struct Pairs<T>(pub Vec<(String, T)>);
+
+impl<T> Default for Pairs<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+struct PairsVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for PairsVisitor<T> {
+    type Value = Pairs<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Pairs<T>, A::Error> {
+        let mut pairs = Vec::new();
+        while let Some(pair) = map.next_entry()? {
+            pairs.push(pair);
+        }
+        Ok(Pairs(pairs))
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Pairs<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_map(PairsVisitor(PhantomData))
+    }
 }
 
 #[cfg(test)]

@@ -62,32 +62,12 @@ impl ResultFile {
     pub(super) fn is_ours(&self) -> bool {
         self.tool.starts_with("iotax")
     }
-}
 
-impl Measured {
-    /// The records of its runs.
-    pub(super) fn records(&self) -> impl Iterator<Item = &JobRecord> {
-        self.runs.iter().filter_map(|run| run.load.as_ref()).flat_map(|load| &load.jobs)
+    /// Whether it has a job of this name.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.jobs.iter().any(|job| job.name == name)
     }
 
-    /// Whether it did any I/O.
-    pub(super) fn is_busy(&self) -> bool {
-        self.records().any(|record| record.ios() > 0)
-    }
-
-    /// Calls it by another name, everywhere.
-    pub(super) fn rename(&mut self, name: &str) {
-        name.clone_into(&mut self.name);
-        name.clone_into(&mut self.job.name);
-        for load in self.runs.iter_mut().filter_map(|run| run.load.as_mut()) {
-            for record in &mut load.jobs {
-                name.clone_into(&mut record.name);
-            }
-        }
-    }
-}
-
-impl ResultFile {
     /// Whether both are of one run: by its identifier, or since no two runs have the same of everything.
     pub(super) fn is_same_run(&self, other: &Self) -> bool {
         match (&self.id, &other.id) {
@@ -140,6 +120,29 @@ impl ResultFile {
             }
         }
         is_changed
+    }
+}
+
+impl Measured {
+    /// The records of its runs.
+    pub(super) fn records(&self) -> impl Iterator<Item = &JobRecord> {
+        self.runs.iter().filter_map(|run| run.load.as_ref()).flat_map(|load| &load.jobs)
+    }
+
+    /// Whether it did any I/O.
+    pub(super) fn is_busy(&self) -> bool {
+        self.records().any(|record| record.ios() > 0)
+    }
+
+    /// Calls it by another name, everywhere.
+    pub(super) fn rename(&mut self, name: &str) {
+        name.clone_into(&mut self.name);
+        name.clone_into(&mut self.job.name);
+        for load in self.runs.iter_mut().filter_map(|run| run.load.as_mut()) {
+            for record in &mut load.jobs {
+                name.clone_into(&mut record.name);
+            }
+        }
     }
 }
 

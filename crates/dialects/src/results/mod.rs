@@ -387,11 +387,10 @@ fn lacking(
     phases: &[&str],
     since: impl Fn(usize) -> u64,
 ) -> Vec<Trial> {
-    let has = |read: &ResultFile, name: &str| read.jobs.iter().any(|job| job.name == name);
     let of_phase = |(phase, name): (u32, &&str)| {
-        let is_of_others = |arm: usize| reads.iter().any(|read| read.arm == arm && has(read, name));
+        let is_of_others = |arm: usize| reads.iter().any(|read| read.arm == arm && read.has(name));
         let lack = reads.iter().enumerate();
-        let lack = lack.filter(|(_, read)| !has(read, name) && is_of_others(read.arm));
+        let lack = lack.filter(|(_, read)| !read.has(name) && is_of_others(read.arm));
         let trial = |(i, read): (usize, &ResultFile)| Trial {
             block: read.block,
             slot: 0,

@@ -62,9 +62,8 @@ pub(super) fn one_shape(reads: &mut [ResultFile]) -> Vec<String> {
     let Some((first, others)) = reads.split_first_mut() else { return Vec::new() };
     let mut notes = Vec::new();
     for other in others {
-        let has = |read: &ResultFile, name: &str| read.jobs.iter().any(|job| job.name == name);
         let mut alike = Vec::new();
-        for job in first.jobs.iter().filter(|job| !has(other, &job.name)) {
+        for job in first.jobs.iter().filter(|job| !other.has(&job.name)) {
             let Some(shape) = shape(&job.options) else { continue };
             let is_alike = |job: &Measured| self::shape(&job.options).as_ref() == Some(&shape);
             let lone = |read: &ResultFile| {
@@ -72,7 +71,7 @@ pub(super) fn one_shape(reads: &mut [ResultFile]) -> Vec<String> {
                 at.next().filter(|_| at.next().is_none())
             };
             if let (Some(_), Some(at)) = (lone(first), lone(other))
-                && !has(first, &other.jobs[at].name)
+                && !first.has(&other.jobs[at].name)
             {
                 alike.push((at, job.name.clone()));
             }
@@ -177,13 +176,9 @@ pub(super) fn names(reads: &[ResultFile]) -> Vec<String> {
     names.collect::<IndexSet<_>>().into_iter().cloned().collect()
 }
 
-fn has(read: &ResultFile, name: &str) -> bool {
-    read.jobs.iter().any(|job| job.name == name)
-}
-
 /// Whether both sides of a comparison have the job; of one arm, whether it has.
 pub(super) fn has_sides(reads: &[ResultFile], spec: &Draft, name: &str) -> bool {
-    let of_arm = |arm: usize| reads.iter().any(|read| read.arm == arm && has(read, name));
+    let of_arm = |arm: usize| reads.iter().any(|read| read.arm == arm && read.has(name));
     match spec.arms.len() {
         1 => of_arm(0),
         _ => spec.pairs().into_iter().any(|pair| pair.into_iter().all(of_arm)),
@@ -193,7 +188,7 @@ pub(super) fn has_sides(reads: &[ResultFile], spec: &Draft, name: &str) -> bool 
 /// What is said of jobs that are left out, and of results that lack some of the others.
 pub(super) fn missing(reads: &[ResultFile], arms: &[Arm], kept: &[String]) -> Vec<String> {
     let arms_of = |name: &str| -> Vec<&str> {
-        let of_arm = |arm: &usize| reads.iter().any(|read| read.arm == *arm && has(read, name));
+        let of_arm = |arm: &usize| reads.iter().any(|read| read.arm == *arm && read.has(name));
         (0..arms.len()).filter(of_arm).map(|arm| arms[arm].name.as_str()).collect()
     };
     let mut left_out: IndexMap<Vec<&str>, Vec<String>> = IndexMap::new();
@@ -207,7 +202,7 @@ pub(super) fn missing(reads: &[ResultFile], arms: &[Arm], kept: &[String]) -> Ve
         })
         .collect();
     for name in kept {
-        let lacking = reads.iter().filter(|read| !has(read, name));
+        let lacking = reads.iter().filter(|read| !read.has(name));
         let files: Vec<String> = lacking.map(|read| read.file.display().to_string()).collect();
         if !files.is_empty() {
             notes.push(format!("{name} is not in {}", shortened(&files)));

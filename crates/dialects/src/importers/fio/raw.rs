@@ -2,14 +2,13 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::marker::PhantomData;
 
 use serde::de::{Error as _, IgnoredAny, MapAccess, SeqAccess};
 use serde::{Deserialize, Deserializer, de};
 use serde_json::Value;
 
 use crate::importers::imported::{Error, Number, Options};
-use crate::importers::json::{self, tidy};
+use crate::importers::json::{self, Pairs, tidy};
 
 /// Lines beside the JSON that are kept: the normal report may stand there too.
 const MOST_LINES: usize = 20;
@@ -284,39 +283,6 @@ impl<'de> Deserialize<'de> for Options {
         let Pairs(pairs) = Pairs::<Value>::deserialize(from)?;
         let texts = pairs.into_iter().map(|(name, value)| Ok((name, text(value)?)));
         Ok(Self(texts.collect::<Result<_, _>>()?))
-    }
-}
-
-/// An object as it is written: fio repeats keys (`"0.00"` in unused places of `percentile`).
-pub(super) struct Pairs<T>(pub Vec<(String, T)>);
-
-impl<T> Default for Pairs<T> {
-    fn default() -> Self {
-        Self(Vec::new())
-    }
-}
-
-struct PairsVisitor<T>(PhantomData<T>);
-
-impl<'de, T: Deserialize<'de>> de::Visitor<'de> for PairsVisitor<T> {
-    type Value = Pairs<T>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Pairs<T>, A::Error> {
-        let mut pairs = Vec::new();
-        while let Some(pair) = map.next_entry()? {
-            pairs.push(pair);
-        }
-        Ok(Pairs(pairs))
-    }
-}
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Pairs<T> {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_map(PairsVisitor(PhantomData))
     }
 }
 
