@@ -238,8 +238,8 @@ fn time_ns(time: libc::timeval) -> u64 {
 /// (some 100 ms) makes this one a little early; what they do after their time, above all to print their
 /// result, is not in.
 pub(crate) struct Watch {
-    opens: Instant,
-    closes: Instant,
+    pub opens: Instant,
+    pub closes: Instant,
     window: Option<(Reading, Reading)>,
     /// The last look at the program, if it was stopped then since the look before that.
     stopped: Option<(Instant, Instant)>,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use iotax_experiment::{Engine as EngineKind, Job, Pace};
-use iotax_record::{DirectionRecord, LatencyHistogram, OperationRecord};
+use iotax_record::JobRecord;
 use rustix::fs::{Advice, fadvise};
 use rustix::io::Errno;
 
@@ -17,8 +17,7 @@ use super::pace::{Groups, Schedule};
 use super::stop::{Running, StopFlags, Through};
 use super::supplies::Buffers;
 use super::window::{Counts, Tally, Window};
-use super::{OfFlow, TscClock, io_uring_is_allowed};
-use crate::counters::Usage;
+use super::{TscClock, io_uring_is_allowed};
 use crate::driver::Request;
 use crate::error::Error;
 use crate::file_assignment::{Span, TestFile};
@@ -197,23 +196,11 @@ pub(crate) fn effective_depth(job: &Job, engine: EngineKind) -> u32 {
 
 /// What one thread did.
 pub(crate) struct ThreadRecord {
-    pub read: DirectionRecord,
-    pub write: DirectionRecord,
-    pub trim: Option<DirectionRecord>,
-    pub sync: LatencyHistogram,
-    pub usage: Usage,
+    /// As the part of its job that it is, without what all threads of a job have alike.
+    pub job: JobRecord,
+    pub cpu_ns: u64,
+    /// The part of the window in which it ran.
     pub active: (u64, u64),
-    pub in_flight_io_ns: u64,
-    pub waiting_ns: u64,
-    pub max_slip_ns: u64,
-    pub offered_ios: Option<u64>,
-    pub first_error: Option<String>,
-    pub verify_mismatches: Option<u64>,
-    pub found_depth: Option<u32>,
-    /// On network paths only.
-    pub flow: OfFlow,
-    /// On trees of files only.
-    pub operations: Vec<OperationRecord>,
 }
 
 impl ThreadRecord {
@@ -225,7 +212,7 @@ impl ThreadRecord {
         window: Window,
         start_ns: u64,
     ) -> Self {
-        let active = tally.active;
+        let (active, usage) = (tally.active, tally.usage);
         // Counted on a second copy of the schedule: the arrivals that the loop never got to are
         // offered too.
         let offered_ios = thread.schedule(start_ns).map(|mut schedule| {
@@ -233,29 +220,25 @@ impl ThreadRecord {
             schedule.count_before(active.1.max(window.open_ns)) - before
         });
         let [read, write, trim, sync] = tally.counts.each_mut().map(Counts::take);
-        Self {
+        let job = JobRecord {
             read,
             write,
             trim: thread.job.trims.map(|_| trim),
             sync: sync.service,
-            usage: tally.usage,
-            active,
+            cpu_user_ns: usage.user_ns,
+            cpu_system_ns: usage.system_ns,
+            minor_faults: usage.minor_faults,
+            major_faults: usage.major_faults,
+            context_switches: usage.context_switches,
+            cpu_wait_ns: usage.cpu_wait_ns,
             in_flight_io_ns: tally.in_flight_io_ns,
-            waiting_ns: tally.waiting_ns,
+            waiting_ns: Some(tally.waiting_ns).filter(|ns| *ns > 0),
             max_slip_ns: tally.max_slip_ns,
             offered_ios,
             first_error,
-            verify_mismatches: None,
-            found_depth: None,
-            flow: OfFlow::default(),
-            operations: Vec::new(),
-        }
-    }
-
-    /// I/Os that were counted.
-    pub(crate) fn ios(&self) -> u64 {
-        let trims = self.trim.as_ref().map_or(0, |trim| trim.ios);
-        self.read.ios + self.write.ios + trims
+            ..JobRecord::default()
+        };
+        Self { job, cpu_ns: usage.cpu_ns, active }
     }
 }
 

@@ -18,6 +18,7 @@ use iotax_dialects::importers::{Imported, iperf3 as result};
 use iotax_experiment::units::format_duration;
 use iotax_experiment::{Job, Workload};
 use iotax_record::{FarEndRecord, LoadRecord};
+use rustix::process::Pid;
 
 use crate::busiest::{self, OfEnd};
 use crate::child::{self, Child, Ending};
@@ -62,8 +63,8 @@ impl LoadDriver for Iperf3 {
     fn run(&self, request: &Request<'_>) -> Result<LoadRecord, Error> {
         let job = words::the_job(request.workload)?;
         let peer = of_path(job, request.target)?;
-        let server = Server::start(peer)?;
-        let address = SocketAddr::new(peer.address.ip(), server.port());
+        let (port, _server) = start_server(peer)?;
+        let address = SocketAddr::new(peer.address.ip(), port);
         let arguments = words::arguments(job, address, request.ramp_ns, request.time_ns)?;
         let child = Child {
             directory: Path::new("/proc/self"),
@@ -73,10 +74,7 @@ impl LoadDriver for Iperf3 {
         let mut edges = Edges::of(peer, request);
         let limit_ns = request.ramp_ns.saturating_add(request.time_ns).saturating_add(GRACE_NS);
         let limit = Duration::from_nanos(limit_ns);
-        let said = child.run(limit, request.stop, &mut |pid| {
-            edges.watch.glance(pid);
-            edges.far_end.glance();
-        })?;
+        let said = child.run(limit, request.stop, &mut |pid| edges.glance(pid))?;
         let succeeded = || said.succeeded("end", &format_duration(limit_ns));
         if said.ending != Ending::Itself {
             succeeded()?;
@@ -107,65 +105,45 @@ fn of_path<'a>(job: &Job, target: IoTarget<'a>) -> Result<&'a Peer, Error> {
 /// What is counted at the edges of the window, at both ends.
 struct Edges {
     watch: Watch,
-    far_end: FarEdges,
-}
-
-impl Edges {
-    fn of(peer: &Peer, request: &Request<'_>) -> Self {
-        let (ramp, time) =
-            (Duration::from_nanos(request.ramp_ns), Duration::from_nanos(request.time_ns));
-        let opens = Instant::now() + ramp;
-        Self {
-            watch: Watch::new(request.ramp_ns, request.time_ns),
-            far_end: FarEdges {
-                far_end: FarEnd::of(peer).ok(),
-                opens,
-                closes: opens + time,
-                before: None,
-                after: None,
-            },
-        }
-    }
-}
-
-/// The far end's counters.
-struct FarEdges {
     far_end: Option<FarEnd>,
-    opens: Instant,
-    closes: Instant,
     before: Option<(FarEndRecord, OfEnd)>,
     after: Option<(FarEndRecord, OfEnd)>,
 }
 
-impl FarEdges {
-    fn glance(&mut self) {
-        let now = Instant::now();
+impl Edges {
+    fn of(peer: &Peer, request: &Request<'_>) -> Self {
+        let watch = Watch::new(request.ramp_ns, request.time_ns);
+        Self { watch, far_end: FarEnd::of(peer).ok(), before: None, after: None }
+    }
+
+    fn glance(&mut self, pid: Pid) {
+        self.watch.glance(pid);
+        let (now, Watch { opens, closes, .. }) = (Instant::now(), &self.watch);
         let edge = match (&self.before, &self.after) {
-            (None, _) if now >= self.opens && now < self.closes => &mut self.before,
-            (Some(_), None) if now >= self.closes => &mut self.after,
+            (None, _) if now >= *opens && now < *closes => &mut self.before,
+            (Some(_), None) if now >= *closes => &mut self.after,
             _ => return,
         };
         *edge = self.far_end.as_mut().and_then(FarEnd::now);
     }
 
     /// What was counted in between: of the peer's host, since the peer itself only waits.
-    fn counted(mut self) -> Option<(FarEndRecord, OfEnd)> {
+    fn counted(&mut self) -> Option<(FarEndRecord, OfEnd)> {
         let last = || self.far_end.as_mut().and_then(FarEnd::now);
-        let (after, busiest) = self.after.or_else(last)?;
-        Some((after.since(&self.before?.0), busiest))
+        let (after, busiest) = self.after.take().or_else(last)?;
+        Some((after.since(&self.before.as_ref()?.0), busiest))
     }
 }
 
 fn record(job: &Job, found: Imported, mut edges: Edges) -> LoadRecord {
     let mut load = found.into_load();
-    load.paused = edges.watch.paused();
-    load.system = edges.watch.counters();
-    if let (Some(far_end), Some((counted, [_, cpu]))) = (&mut load.far_end, edges.far_end.counted())
-    {
+    if let (Some(far_end), Some((counted, [_, cpu]))) = (&mut load.far_end, edges.counted()) {
         load.busiest = busiest::record(&[], &[[None, cpu]]);
         // The CPU time is that of the server, as it told its client.
         *far_end = FarEndRecord { cpu_ns: far_end.cpu_ns, ..counted };
     }
+    load.paused = edges.watch.paused();
+    load.system = edges.watch.counters();
     for record in &mut load.jobs {
         record.name.clone_from(&job.name);
         record.offered_ios = offered_ios(job, record.active_ns);
@@ -176,26 +154,12 @@ fn record(job: &Job, found: Imported, mut edges: Edges) -> LoadRecord {
 /// Of what the far end says when it cannot.
 const MOST_WORDS_BYTES: u64 = 400;
 
-/// A server: it ends when this is dropped.
-pub(super) struct Server {
-    port: u16,
-    /// The far end ends the server when this closes.
-    _connection: Flow,
-}
-
-impl Server {
-    /// Has the far end start one.
-    pub(super) fn start(peer: &Peer) -> Result<Self, Error> {
-        let (mut connection, _) = client::connect(peer, Role::Iperf3)?;
-        let told = told(&mut connection);
-        let port = told.map_err(Error::peer(peer))?;
-        Ok(Self { port, _connection: connection })
-    }
-
-    /// Where it listens, at the peer's address.
-    pub(super) fn port(&self) -> u16 {
-        self.port
-    }
+/// Has the far end start a server, at the peer's address: its port, and the connection with whose end
+/// it ends.
+fn start_server(peer: &Peer) -> Result<(u16, Flow), Error> {
+    let (mut connection, _) = client::connect(peer, Role::Iperf3)?;
+    let port = told(&mut connection).map_err(Error::peer(peer))?;
+    Ok((port, connection))
 }
 
 /// A port; or 0, and why there is none.

@@ -343,16 +343,16 @@ pub(crate) fn merge(
     let mut jobs: Vec<JobRecord> = request.workload.jobs.iter().enumerate().map(empty_of).collect();
     let mut spans = vec![(u64::MAX, 0); jobs.len()];
     let busiest = watched.busiest.map_or_else(Vec::new, |(near, far)| {
-        let own = threads.iter().zip(&records).max_by_key(|(_, record)| record.usage.cpu_ns);
-        let own = own
-            .map(|(thread, record)| (BusyOne::Thread { name: thread.name() }, record.usage.cpu_ns));
+        let own = threads.iter().zip(&records).max_by_key(|(_, record)| record.cpu_ns);
+        let own =
+            own.map(|(thread, record)| (BusyOne::Thread { name: thread.name() }, record.cpu_ns));
         busiest::record(&[[own, None], near], &far)
     });
     for (thread, record) in threads.iter().zip(records) {
         let index = thread.job_index;
         spans[index].0 = record.active.0.min(spans[index].0);
         spans[index].1 = record.active.1.max(spans[index].1);
-        add(&mut jobs[index], record);
+        add(&mut jobs[index], record.job);
     }
     for (job, (from_ns, to_ns)) in jobs.iter_mut().zip(spans) {
         job.active_ns = to_ns.saturating_sub(from_ns);
@@ -389,42 +389,41 @@ fn empty(job: &Job, engine: Engine) -> JobRecord {
     }
 }
 
-fn add(job: &mut JobRecord, thread: ThreadRecord) {
-    add_direction(&mut job.read, &thread.read);
-    add_direction(&mut job.write, &thread.write);
-    if let (Some(sum), Some(more)) = (&mut job.trim, &thread.trim) {
+/// Adds what one thread of a job did.
+fn add(job: &mut JobRecord, more: JobRecord) {
+    add_direction(&mut job.read, &more.read);
+    add_direction(&mut job.write, &more.write);
+    if let (Some(sum), Some(more)) = (&mut job.trim, &more.trim) {
         add_direction(sum, more);
     }
-    job.sync.merge(&thread.sync);
-    job.cpu_user_ns += thread.usage.user_ns;
-    job.cpu_system_ns += thread.usage.system_ns;
-    job.minor_faults += thread.usage.minor_faults;
-    job.major_faults += thread.usage.major_faults;
-    job.context_switches += thread.usage.context_switches;
-    if let Some(more) = thread.usage.cpu_wait_ns {
-        *job.cpu_wait_ns.get_or_insert_default() += more;
+    job.sync.merge(&more.sync);
+    job.cpu_user_ns += more.cpu_user_ns;
+    job.cpu_system_ns += more.cpu_system_ns;
+    job.minor_faults += more.minor_faults;
+    job.major_faults += more.major_faults;
+    job.context_switches += more.context_switches;
+    job.in_flight_io_ns += more.in_flight_io_ns;
+    job.max_slip_ns = job.max_slip_ns.max(more.max_slip_ns);
+    job.found_depth = job.found_depth.max(more.found_depth);
+    job.offered_ios = job.offered_ios.zip(more.offered_ios).map(|(a, b)| a + b);
+    for (sum, more) in [
+        (&mut job.cpu_wait_ns, more.cpu_wait_ns),
+        (&mut job.waiting_ns, more.waiting_ns),
+        (&mut job.verify_mismatches, more.verify_mismatches),
+    ] {
+        *sum = more.map(|more| sum.unwrap_or(0) + more).or(*sum);
     }
-    job.in_flight_io_ns += thread.in_flight_io_ns;
-    job.found_depth = job.found_depth.max(thread.found_depth);
-    if thread.waiting_ns > 0 {
-        *job.waiting_ns.get_or_insert_default() += thread.waiting_ns;
-    }
-    job.max_slip_ns = job.max_slip_ns.max(thread.max_slip_ns);
-    job.offered_ios = job.offered_ios.zip(thread.offered_ios).map(|(a, b)| a + b);
-    if let Some(more) = thread.verify_mismatches {
-        job.verify_mismatches = Some(job.verify_mismatches.unwrap_or(0) + more);
-    }
-    job.first_error = job.first_error.take().or(thread.first_error);
-    if let Some(more) = &thread.flow.tcp {
+    job.first_error = job.first_error.take().or(more.first_error);
+    if let Some(more) = &more.tcp {
         job.tcp = Some(job.tcp.map_or(*more, |mut sum| {
             sum.add(more);
             sum
         }));
     }
-    if let Some(more) = &thread.flow.udp {
+    if let Some(more) = &more.udp {
         job.udp.get_or_insert_default().add(more);
     }
-    thread.operations.iter().for_each(|more| more.add_to(&mut job.operations));
+    more.operations.iter().for_each(|more| more.add_to(&mut job.operations));
 }
 
 fn add_direction(sum: &mut DirectionRecord, more: &DirectionRecord) {

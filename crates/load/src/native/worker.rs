@@ -26,7 +26,7 @@ use crate::engine::stop::StopFlags;
 use crate::engine::supplies::Priorities;
 use crate::engine::thread::{POLL_INTERVAL, SEED_OF_DATA, SharedState, Thread, ThreadRecord};
 use crate::engine::window::{Tally, Turn};
-use crate::engine::{Deadline, Engine, Io, Op, Outcome, Submitted};
+use crate::engine::{Deadline, Engine, Io, OfFlow, Op, Outcome, Submitted};
 use crate::error::Error;
 use crate::target::IoTarget;
 use crate::verify::{Contents, Findings, ReadBack, WriteLog, WriteVerifier};
@@ -129,15 +129,16 @@ fn drive_with<E: Engine, C: Clock + ?Sized>(
     let first_error = worker.io_errors.first.take();
     let mut record =
         ThreadRecord::of_tally(thread, &mut worker.tally, first_error, window, turn.start_ns);
-    record.found_depth = worker.search.as_ref().map(Search::depth);
+    record.job.found_depth = worker.search.as_ref().map(Search::depth);
     drop(through);
     let untold = |source| Error::Peer { peer: thread.target.to_string(), source };
-    record.flow = engine.of_flow(record.ios()).map_err(untold)?;
+    let OfFlow { tcp, udp } = engine.of_flow(record.job.ios()).map_err(untold)?;
+    (record.job.tcp, record.job.udp) = (tcp, udp);
     let (write_logs, findings) = worker.verifier.into_write_logs();
     if let Some(mut findings) = findings.filter(|_| !thread.leaves_verifying()) {
         verify(shared, clock, thread, &mut engine, &write_logs, &mut findings)?;
-        record.verify_mismatches = Some(findings.mismatches);
-        record.first_error = record.first_error.take().or(findings.first);
+        record.job.verify_mismatches = Some(findings.mismatches);
+        record.job.first_error = record.job.first_error.take().or(findings.first);
     }
     Ok(Some(record))
 }

@@ -69,7 +69,7 @@ pub(crate) fn perform(
     let first_error = worker.first_error.take();
     let mut record =
         ThreadRecord::of_tally(thread, &mut worker.tally, first_error, window, turn.start_ns);
-    record.operations = operations;
+    record.job.operations = operations;
     drop(through);
     // Taking the tree down would be felt by those that still measure.
     while !shared.running.jobs_are_through() && !shared.flags().raised() {
