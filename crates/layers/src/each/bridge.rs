@@ -1,11 +1,6 @@
 //! A bridge at each end, as containers and virtual machines are joined to a network.
 
-use serde::{Deserialize, Serialize};
-
-use crate::declaration::info::{Form, LayerInfo, ON_NETWORK};
-use crate::declaration::need::Need;
-use crate::declaration::{Arguments, Declared};
-use crate::error::Error;
+use crate::declaration::prelude::*;
 
 /// The kernel's bridge, with the interface below as its only port.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -29,7 +24,5 @@ impl Declared for Bridge {
         ..ON_NETWORK
     }];
 
-    fn from_arguments(_: &Arguments<'_>) -> Result<Self, Error> {
-        Ok(Self {})
-    }
+    parameters! {}
 }

@@ -1,11 +1,6 @@
 //! Connection tracking at both ends, as any stateful firewall has it.
 
-use serde::{Deserialize, Serialize};
-
-use crate::declaration::info::{LayerInfo, ON_NETWORK};
-use crate::declaration::need::Need;
-use crate::declaration::{Arguments, Declared};
-use crate::error::Error;
+use crate::declaration::prelude::*;
 
 /// Rules of nftables that ask for the state of a connection.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -32,7 +27,5 @@ impl Declared for Conntrack {
         ..ON_NETWORK
     }];
 
-    fn from_arguments(_: &Arguments<'_>) -> Result<Self, Error> {
-        Ok(Self {})
-    }
+    parameters! {}
 }

@@ -1,11 +1,6 @@
 //! A service's address that is translated to the far end's, as a Kubernetes Service is reached.
 
-use serde::{Deserialize, Serialize};
-
-use crate::declaration::info::{Form, LayerInfo, ON_NETWORK};
-use crate::declaration::need::Need;
-use crate::declaration::{Arguments, Declared};
-use crate::error::Error;
+use crate::declaration::prelude::*;
 
 /// Destination NAT at the near end, by nftables.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -34,7 +29,5 @@ impl Declared for Dnat {
         ..ON_NETWORK
     }];
 
-    fn from_arguments(_: &Arguments<'_>) -> Result<Self, Error> {
-        Ok(Self {})
-    }
+    parameters! {}
 }

@@ -1,11 +1,6 @@
 //! Encryption of Ethernet frames, as between switches and hosts.
 
-use serde::{Deserialize, Serialize};
-
-use crate::declaration::info::{Does, Form, LayerInfo, ON_NETWORK};
-use crate::declaration::need::Need;
-use crate::declaration::{Arguments, Declared};
-use crate::error::Error;
+use crate::declaration::prelude::*;
 
 /// MACsec (IEEE 802.1AE), by the kernel, with AES-128-GCM.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -28,7 +23,5 @@ impl Declared for Macsec {
         ..ON_NETWORK
     }];
 
-    fn from_arguments(_: &Arguments<'_>) -> Result<Self, Error> {
-        Ok(Self {})
-    }
+    parameters! {}
 }

@@ -38,7 +38,9 @@ macro_rules! declare {
         /// The words of each, and what reads it.
         static CATALOG: &[(&[LayerInfo], Read)] = &[
             $($(($module::$Layer::WORDS, |arguments| {
-                $module::$Layer::from_arguments(arguments).map(Layer::$Layer)
+                let layer = $module::$Layer::from_arguments(arguments)?;
+                layer.validate(arguments)?;
+                Ok(Layer::$Layer(layer))
             }),)*)*
         ];
 
