@@ -16,7 +16,7 @@ mod text;
 pub mod units;
 
 pub use declaration::info::{Does, Form, LayerInfo, Parameter, Submitter, World};
-pub use declaration::need::{Need, Version};
+pub use declaration::need::Need;
 pub use declaration::shared::Cpus;
 pub use each::cloud::{CloudDisk, CloudDisks, CloudOptions, CloudPart, MadeDisks, PartLayer};
 pub use each::file_system::FileSystemKind;

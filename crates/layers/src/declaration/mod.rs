@@ -22,7 +22,7 @@ pub(crate) mod prelude {
         BASE, Does, Form, IN_PROCESS, IN_SYSTEM, LayerInfo, NETWORK_BASE, ON_NETWORK, Parameter,
         Submitter, World, parameter,
     };
-    pub(crate) use super::need::{Need, Version};
+    pub(crate) use super::need::Need;
     pub(crate) use super::shared::{Cpus, READ_AHEAD, cipher, demand_read_ahead};
     pub(crate) use super::{
         Arguments, Declared, ENDLESS, Field, SECTOR_BYTES, Value, Values, parameters,

@@ -13,14 +13,7 @@ impl Declared for Bridge {
         example: "bridge",
         takes: &[Form::Ethernet],
         gives: Some(Form::Ethernet),
-        needs: &[
-            Need::Root,
-            Need::IP,
-            Need::Network {
-                probe: &["ip", "link", "add", "probe", "type", "bridge"],
-                about: "bridges",
-            },
-        ],
+        needs: &[Need::Root, Need::IP, Need::network("ip link add probe type bridge", "bridges")],
         ..ON_NETWORK
     }];
 

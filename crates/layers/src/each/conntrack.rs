@@ -14,15 +14,11 @@ impl Declared for Conntrack {
         needs: &[
             Need::Root,
             Need::NFT,
-            Need::Network {
-                probe: &[
-                    "nft",
-                    "add table ip probe; \
-                     add chain ip probe input { type filter hook input priority 0; }; \
-                     add rule ip probe input ct state established accept",
-                ],
-                about: "nftables with connection tracking",
-            },
+            Need::network(
+                "nft add table ip probe; add chain ip probe input { type filter hook input \
+                 priority 0; }; add rule ip probe input ct state established accept",
+                "nftables with connection tracking",
+            ),
         ],
         ..ON_NETWORK
     }];

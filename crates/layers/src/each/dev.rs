@@ -10,11 +10,7 @@ pub struct Dev {
 }
 
 /// The program that lists signatures.
-const WIPEFS: Need = Need::Program {
-    name: "wipefs",
-    package: "util-linux",
-    at_least: Some(Version { argument: "--version", number: (2, 33) }),
-};
+const WIPEFS: Need = Need::program_since("wipefs", "util-linux", (2, 33));
 
 impl Declared for Dev {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {

@@ -16,15 +16,12 @@ impl Declared for Dnat {
             Need::Root,
             Need::IP,
             Need::NFT,
-            Need::Network {
-                probe: &[
-                    "nft",
-                    "add table ip probe; \
-                     add chain ip probe out { type nat hook output priority -100; }; \
-                     add rule ip probe out ip daddr 198.19.0.1 dnat to 198.18.0.2",
-                ],
-                about: "nftables with address translation",
-            },
+            Need::network(
+                "nft add table ip probe; add chain ip probe out { type nat hook output \
+                 priority -100; }; add rule ip probe out ip daddr 198.19.0.1 dnat to \
+                 198.18.0.2",
+                "nftables with address translation",
+            ),
         ],
         ..ON_NETWORK
     }];

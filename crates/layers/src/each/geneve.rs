@@ -15,13 +15,7 @@ impl Declared for Geneve {
         needs: &[
             Need::Root,
             Need::IP,
-            Need::Network {
-                probe: &[
-                    "ip", "link", "add", "probe", "type", "geneve", "id", "1", "remote",
-                    "198.18.0.2",
-                ],
-                about: "Geneve",
-            },
+            Need::network("ip link add probe type geneve id 1 remote 198.18.0.2", "Geneve"),
         ],
         ..ON_NETWORK
     }];

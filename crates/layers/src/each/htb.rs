@@ -18,10 +18,7 @@ impl Declared for Htb {
         needs: &[
             Need::Root,
             Need::TC,
-            Need::Network {
-                probe: &["tc", "qdisc", "add", "dev", "lo", "root", "htb"],
-                about: "queueing discipline htb",
-            },
+            Need::network("tc qdisc add dev lo root htb", "queueing discipline htb"),
         ],
         parameters: Self::PARAMETERS,
         ..ON_NETWORK

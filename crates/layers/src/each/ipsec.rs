@@ -19,30 +19,13 @@ impl Declared for Ipsec {
         needs: &[
             Need::Root,
             Need::IP,
-            Need::Network {
-                probe: &[
-                    "ip",
-                    "xfrm",
-                    "state",
-                    "add",
-                    "src",
-                    "198.18.0.1",
-                    "dst",
-                    "198.18.0.2",
-                    "proto",
-                    "esp",
-                    "spi",
-                    "0x100",
-                    "mode",
-                    "transport",
-                    "aead",
-                    "rfc4106(gcm(aes))",
-                    // Of a namespace that is thrown away: no secret.
-                    "0x00112233445566778899aabbccddeeff00112233",
-                    "128",
-                ],
-                about: "ESP with AES-GCM",
-            },
+            // The key is of a namespace that is thrown away: no secret.
+            Need::network(
+                "ip xfrm state add src 198.18.0.1 dst 198.18.0.2 proto esp spi 0x100 mode \
+                 transport aead rfc4106(gcm(aes)) 0x00112233445566778899aabbccddeeff00112233 \
+                 128",
+                "ESP with AES-GCM",
+            ),
         ],
         parameters: Self::PARAMETERS,
         ..ON_NETWORK

@@ -18,7 +18,7 @@ impl Declared for Macsec {
             Need::Root,
             Need::IP,
             // A device would need an Ethernet one below it; this asks the module itself.
-            Need::Network { probe: &["ip", "macsec", "show"], about: "MACsec" },
+            Need::network("ip macsec show", "MACsec"),
         ],
         ..ON_NETWORK
     }];

@@ -24,10 +24,7 @@ impl Declared for Netem {
         needs: &[
             Need::Root,
             Need::TC,
-            Need::Network {
-                probe: &["tc", "qdisc", "add", "dev", "lo", "root", "netem", "delay", "1ms"],
-                about: "queueing discipline netem",
-            },
+            Need::network("tc qdisc add dev lo root netem delay 1ms", "queueing discipline netem"),
         ],
         parameters: Self::PARAMETERS,
         ..ON_NETWORK

@@ -19,10 +19,7 @@ impl Declared for Netns {
         needs: &[
             Need::Root,
             Need::IP,
-            Need::Network {
-                probe: &["ip", "link", "add", "probe", "type", "veth"],
-                about: "virtual Ethernet devices",
-            },
+            Need::network("ip link add probe type veth", "virtual Ethernet devices"),
         ],
         parameters: Self::PARAMETERS,
         ..NETWORK_BASE

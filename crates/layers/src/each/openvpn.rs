@@ -20,12 +20,7 @@ impl Declared for Openvpn {
             Need::Root,
             Need::IP,
             Need::TUN,
-            Need::Program {
-                name: "openvpn",
-                package: "openvpn",
-                // Of its own accord it takes a certificate by its fingerprint from there on.
-                at_least: Some(Version { argument: "--version", number: (2, 6) }),
-            },
+            Need::program_since("openvpn", "openvpn", (2, 6)),
         ],
         parameters: Self::PARAMETERS,
         ..ON_NETWORK

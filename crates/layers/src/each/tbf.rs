@@ -21,13 +21,10 @@ impl Declared for Tbf {
         needs: &[
             Need::Root,
             Need::TC,
-            Need::Network {
-                probe: &[
-                    "tc", "qdisc", "add", "dev", "lo", "root", "tbf", "rate", "1mbit", "burst",
-                    "10k", "latency", "50ms",
-                ],
-                about: "queueing discipline tbf",
-            },
+            Need::network(
+                "tc qdisc add dev lo root tbf rate 1mbit burst 10k latency 50ms",
+                "queueing discipline tbf",
+            ),
         ],
         parameters: Self::PARAMETERS,
         ..ON_NETWORK

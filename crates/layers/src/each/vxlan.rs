@@ -15,10 +15,7 @@ impl Declared for Vxlan {
         needs: &[
             Need::Root,
             Need::IP,
-            Need::Network {
-                probe: &["ip", "link", "add", "probe", "type", "vxlan", "id", "1", "dstport", "0"],
-                about: "VXLAN",
-            },
+            Need::network("ip link add probe type vxlan id 1 dstport 0", "VXLAN"),
         ],
         ..ON_NETWORK
     }];

@@ -21,10 +21,7 @@ impl Declared for Wireguard {
             Need::IP,
             Need::program("wg", "wireguard-tools"),
             Need::Either {
-                one: &Need::Network {
-                    probe: &["ip", "link", "add", "probe", "type", "wireguard"],
-                    about: "WireGuard",
-                },
+                one: &Need::network("ip link add probe type wireguard", "WireGuard"),
                 other: &Need::program("wireguard-go", "wireguard-go"),
             },
         ],

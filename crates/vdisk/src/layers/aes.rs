@@ -12,9 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use crossbeam_utils::CachePadded;
 use iotax_layers::Aes;
 
-use crate::error::Error;
-use crate::io::{Io, Op, Parcel};
-use crate::layer::{BuildPlace, Flow, OpenLayer, Recipe};
+use crate::layer::prelude::*;
 use crate::xts::{Cipher, Direction, random_key};
 
 /// Under a random key of 256 bits, of which XTS takes two, that is forgotten when the disk is closed.

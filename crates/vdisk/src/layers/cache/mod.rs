@@ -22,9 +22,7 @@ use iotax_layers::units::format_bytes;
 
 use self::shard::{PAGE_BYTES, Shard};
 use crate::chance::split_mix;
-use crate::error::Error;
-use crate::io::{Io, Op, Parcel, Request};
-use crate::layer::{BuildPlace, Flow, OpenLayer, Recipe};
+use crate::layer::prelude::*;
 use crate::memory;
 
 mod shard;

@@ -29,9 +29,7 @@ use iotax_layers::Tier;
 use iotax_layers::units::format_bytes;
 
 use self::presence::{PAGE_BYTES, Presence};
-use crate::error::Error;
-use crate::io::{Io, Op, Parcel};
-use crate::layer::{BuildPlace, Flow, OpenLayer, Recipe};
+use crate::layer::prelude::*;
 
 mod presence;
 
