@@ -10,9 +10,9 @@ use crate::stats::BackingFacts;
 
 /// What the file of a layer opens it with.
 pub(crate) mod prelude {
-    pub(crate) use super::{Base, BuildPlace, Flow, OpenLayer, Recipe, WorkQueue};
     pub(crate) use crate::error::Error;
     pub(crate) use crate::io::{Io, Op, Parcel, Request};
+    pub(crate) use crate::layer::{Base, BuildPlace, Flow, OpenLayer, Recipe, WorkQueue};
     pub(crate) use crate::stats::BackingFacts;
 }
 

@@ -18,13 +18,13 @@ pub(crate) mod prelude {
 
     pub(crate) use serde::{Deserialize, Serialize};
 
-    pub(crate) use super::info::{
+    pub(crate) use crate::declaration::info::{
         BASE, Does, Form, IN_PROCESS, IN_SYSTEM, LayerInfo, NETWORK_BASE, ON_NETWORK, Parameter,
         Submitter, World, parameter,
     };
-    pub(crate) use super::need::Need;
-    pub(crate) use super::shared::{Cpus, READ_AHEAD, cipher, demand_read_ahead};
-    pub(crate) use super::{
+    pub(crate) use crate::declaration::need::Need;
+    pub(crate) use crate::declaration::shared::{Cpus, READ_AHEAD, cipher, demand_read_ahead};
+    pub(crate) use crate::declaration::{
         Arguments, Declared, ENDLESS, Field, SECTOR_BYTES, Value, Values, parameters,
     };
     pub(crate) use crate::error::Error;

@@ -95,9 +95,10 @@ impl Need {
     pub(crate) const fn program_since(
         name: &'static str,
         package: &'static str,
-        version: (u32, u32),
+        major: u32,
+        minor: u32,
     ) -> Self {
-        Self::Program { name, package, at_least: Some(version) }
+        Self::Program { name, package, at_least: Some((major, minor)) }
     }
 
     pub(crate) const fn network(probe: &'static str, about: &'static str) -> Self {

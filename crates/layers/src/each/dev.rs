@@ -10,7 +10,7 @@ pub struct Dev {
 }
 
 /// The program that lists signatures.
-const WIPEFS: Need = Need::program_since("wipefs", "util-linux", (2, 33));
+const WIPEFS: Need = Need::program_since("wipefs", "util-linux", 2, 33);
 
 impl Declared for Dev {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {

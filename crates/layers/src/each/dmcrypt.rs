@@ -29,7 +29,7 @@ pub struct Dmcrypt {
 
 /// The work-queue options came with 2.3.4 (and Linux 5.9). Where only the patch level is too low,
 /// cryptsetup itself refuses them.
-const CRYPTSETUP: Need = Need::program_since("cryptsetup", "cryptsetup-bin", (2, 3));
+const CRYPTSETUP: Need = Need::program_since("cryptsetup", "cryptsetup-bin", 2, 3);
 
 impl Declared for Dmcrypt {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {

@@ -10,7 +10,7 @@ pub struct Luks {
 }
 
 /// FUSE exports came with 6.0, their `allow-other` with 6.1; the first versions are left out.
-const DAEMON: Need = Need::program_since("qemu-storage-daemon", "qemu-system-common", (7, 1));
+const DAEMON: Need = Need::program_since("qemu-storage-daemon", "qemu-system-common", 7, 1);
 
 impl Declared for Luks {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
