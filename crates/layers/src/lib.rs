@@ -10,7 +10,6 @@ mod declaration;
 #[macro_use]
 mod each;
 mod error;
-mod quote;
 mod stack;
 mod text;
 pub mod units;
@@ -23,8 +22,7 @@ pub use each::file_system::FileSystemKind;
 pub use each::throttle::Counts;
 #[allow(clippy::wildcard_imports, reason = "the files that `each_layer` lists")]
 use each::*;
-pub use error::{About, Error, FilePlace, similar};
-pub use quote::{brief, cut};
+pub use error::{About, Error, FilePlace, brief, cut, similar};
 use stack::vdisk;
 pub use stack::{Base, Layer, Stack, numbered, numbered_from, resolve_path};
 pub use text::{WrittenLayer, quote_value, written_layers};

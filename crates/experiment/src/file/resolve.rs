@@ -6,9 +6,9 @@ use indexmap::IndexMap;
 use iotax_layers::{About, Error, Stack, units};
 
 use super::caps;
-use super::misplaced::{At, Misplaced, Placed};
-use super::scalar::Scalar;
+use super::document::{At, Misplaced, Placed};
 use super::workload::{FioWorkload, JobTable, WorkloadEntry, WorkloadTable};
+use super::written::Scalar;
 use super::written::{ArmEntry, SetEntry, SpecFile};
 use crate::build::Subsets;
 use crate::job_options::{self, INDEX_OPTIONS, JOB_OPTIONS};

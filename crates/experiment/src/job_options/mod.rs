@@ -5,9 +5,7 @@
 
 mod patterns;
 mod shares;
-mod tree;
 mod values;
-mod zones;
 
 use iotax_layers::Error;
 use iotax_layers::units::{self, Unit};
@@ -21,9 +19,8 @@ pub(crate) use patterns::{format_cpus, format_pattern};
 pub(crate) use shares::{
     format_flow, format_latency_target, format_numa, format_priorities, format_stretches,
 };
-pub(crate) use tree::format_operations;
-pub(crate) use values::format_block_sizes;
-use values::{block_sizes, pace, percent, small, small_bytes};
+use values::{block_sizes, operations, pace, percent, small, small_bytes, tree_of};
+pub(crate) use values::{format_block_sizes, format_operations};
 
 /// One option of something of type `T`.
 pub(crate) struct JobOption<T> {
@@ -247,18 +244,18 @@ pub(crate) static JOB_OPTIONS: [JobOption<Job>; 55] = [
     ),
     value("sqpoll", "io_uring: the kernel polls", Switch(|job| &mut job.sqpoll)),
     value("advise", "tell the kernel the pattern", Switch(|job| &mut job.advise)),
-    value("files", "metadata: files of each thread", Count(|job| &mut tree::of(job).files)),
+    value("files", "metadata: files of each thread", Count(|job| &mut tree_of(job).files)),
     value(
         "files-per-directory",
         "metadata: files of one directory",
-        Count(|job| &mut tree::of(job).files_per_directory),
+        Count(|job| &mut tree_of(job).files_per_directory),
     ),
     value(
         "file-size",
         "metadata: content of a file",
-        SmallBytes(|job| &mut tree::of(job).file_bytes),
+        SmallBytes(|job| &mut tree_of(job).file_bytes),
     ),
-    option("operations", Unit::Operations, "metadata: what is done how often", tree::operations),
+    option("operations", Unit::Operations, "metadata: what is done how often", operations),
     option(
         "align",
         Unit::Size,
@@ -408,7 +405,7 @@ fn engine(job: &mut Job, text: &str) -> Result<(), Error> {
     job.engine = Engine::ALL[choose(Engine::NAMES, &text.replace('-', "_"))?];
     job.engine_asked = true;
     if job.engine.has_tree() {
-        tree::of(job);
+        tree_of(job);
     } else {
         job.tree = None;
     }

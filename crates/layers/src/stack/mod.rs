@@ -2,7 +2,6 @@
 
 mod base;
 mod parts;
-mod spelled_out;
 pub(crate) mod vdisk;
 
 pub use base::Base;

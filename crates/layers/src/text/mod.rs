@@ -21,7 +21,7 @@ use std::vec::IntoIter;
 use crate::declaration::info::LayerInfo;
 use crate::declaration::{Arguments, Value};
 use crate::error::Error;
-use crate::quote::brief;
+use crate::error::brief;
 use crate::stack::{Layer, Stack};
 use crate::units::Unit;
 use complete::{Placed, complete};

@@ -133,7 +133,7 @@ mod tests {
         let coded = |layer: &dyn OpenLayer| {
             let made = Io::new(0, 1, 4096, 4096, Arc::clone(&port), Arc::clone(&clock));
             let mut io = made.unwrap();
-            io.start(crate::io::Request::write(0, 4096));
+            io.start(Request::write(0, 4096));
             let Flow::Next(io) = layer.down(Parcel::new(Box::new(io))) else { unreachable!() };
             assert!(io.data.bytes().iter().all(|&byte| byte == 0), "the submitter's data changed");
             io.payload().to_vec()

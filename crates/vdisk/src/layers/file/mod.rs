@@ -11,7 +11,7 @@ use iotax_layers::File;
 use rustix::fs::{Advice, OFlags, fadvise, fcntl_getfl, fcntl_setfl, fdatasync, fstat, fstatfs};
 use rustix::io::{Errno, pread, pwrite};
 
-use crate::buffer::AlignedBuffer;
+use crate::io::AlignedBuffer;
 use crate::layer::prelude::*;
 use crate::names::shown;
 
