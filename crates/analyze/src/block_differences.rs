@@ -14,7 +14,7 @@ use crate::stalled::StalledBlocks;
 
 /// The data of one comparison: one value per complete block, in block order.
 #[derive(Debug, Clone)]
-pub(crate) struct Row {
+pub(crate) struct BlockDifferences {
     pub subject: Subject,
     pub metric: Metric,
     pub blocks: Vec<u32>,
@@ -39,7 +39,7 @@ pub(crate) struct Row {
     pub stalled: Option<StalledBlocks>,
 }
 
-impl Row {
+impl BlockDifferences {
     pub(crate) fn new(subject: Subject, metric: Metric) -> Self {
         Self {
             subject,
@@ -132,10 +132,14 @@ impl Row {
 
 /// One row per arm but the first, for `metric`. Only blocks in which both the baseline and the
 /// arm have the figure count.
-pub(crate) fn of_arms(blocks: &Blocks<'_>, names: &[String], metric: Metric) -> Vec<Row> {
+pub(crate) fn of_arms(
+    blocks: &Blocks<'_>,
+    names: &[String],
+    metric: Metric,
+) -> Vec<BlockDifferences> {
     (1..names.len())
         .map(|arm| {
-            let mut row = Row::new(Subject::Arm(names[arm].clone()), metric);
+            let mut row = BlockDifferences::new(Subject::Arm(names[arm].clone()), metric);
             let pairs = blocks.all.iter().filter_map(|block| block.pair(arm));
             row.fill(&pairs.collect::<Vec<_>>());
             row
