@@ -156,6 +156,9 @@ mod tests {
         assert!(fleet.nodes[11].shrunken > fleet.nodes[11].raw, "{:?}", fleet.nodes[11]);
         assert!(slow(&Fleet::of(&nodes(&[], 50), 0.05).unwrap()).is_empty());
         assert_eq!(Fleet::of(&nodes(&[3], 19), 0.05), None);
+        let equal = vec![Probes { mean: 0.0, variance: 0.01, count: 4 }; 20];
+        assert_eq!(Fleet::of(&equal, 0.05).unwrap().spread, SPREAD_FLOOR);
+        assert_eq!((Probes::of(&[1.0]), Probes::of(&[1.0; 2]).unwrap().count), (None, 2));
     }
 
     proptest! {
