@@ -347,16 +347,13 @@ mod tests {
     #[test]
     fn p_values_of_dependent_blocks_are_those_of_a_spread_so_much_wider() {
         let procedure = sequential(Mode::Default);
-        let d = series(4, -0.2, 0.045);
-        let wide = {
-            let all = Summary::of(&d).unwrap();
-            Summary { sd: all.sd * widening(&d), ..all }.p_value()
+        let d = series(4, -0.2, 0.01);
+        let wide = |blocks: usize| {
+            let all = Summary::of(&d[..blocks]).unwrap();
+            Summary { sd: all.sd * widening(&d[..blocks]), ..all }.p_value()
         };
-        let early = {
-            let three = Summary::of(&d[..3]).unwrap();
-            Summary { sd: three.sd * widening(&d[..3]), ..three }.p_value()
-        };
-        let expected = procedure.design().sequential_p(wide.min(early));
+        let expected = procedure.design().sequential_p(wide(3).min(wide(4)));
+        assert!(expected < 0.5, "{expected}");
         let found = procedure.sequential_p_if_dependent(&d);
         assert!((found / expected - 1.0).abs() < 1e-12, "{found} {expected}");
         assert!(found > 2.0 * procedure.sequential_p(&d));
