@@ -25,7 +25,8 @@ use crate::pool::ArmPool;
 use crate::progress::{self, Kind, Standing};
 use crate::rules::{self, Judged, RuleContext};
 use crate::{
-    bound, family, missing, nodes, outliers, questions, results, row, screened, stalled, summary,
+    block_differences, bound, family, missing, nodes, outliers, questions, results, screened,
+    stalled, summary,
 };
 
 /// Collects the trials of an experiment and draws conclusions from them.
@@ -388,7 +389,9 @@ impl Analyzer {
             Design::Compare if spec.is_of_results() => {
                 results::conclude(&self.method, &self.trials, spec, metric)
             }
-            Design::Compare => conclude(&self.method, row::of_arms(blocks, &self.names, metric)),
+            Design::Compare => {
+                conclude(&self.method, block_differences::of_arms(blocks, &self.names, metric))
+            }
             Design::Fleet if screened::is_population(spec) => Vec::new(),
             Design::Fleet => nodes::conclude(&self.method, blocks, &self.names, metric),
             Design::Peel { .. } => {

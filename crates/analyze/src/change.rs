@@ -7,8 +7,8 @@ use iotax_stats::sequential::{Decision, StopReason};
 use iotax_stats::verdict::Verdict;
 
 use crate::analysis::{EffectChange, Estimate};
+use crate::block_differences::BlockDifferences;
 use crate::method::Method;
-use crate::row::Row;
 
 /// A change of effect, and what the blocks since it may be used for.
 #[derive(Debug, Clone, Copy)]
@@ -22,7 +22,7 @@ pub(crate) struct Change {
 }
 
 /// Searches the differences of `row` for a change, and leaves it with the blocks since.
-pub(crate) fn split(method: &Method, row: &mut Row) -> Option<Change> {
+pub(crate) fn split(method: &Method, row: &mut BlockDifferences) -> Option<Change> {
     let is_searched = row.may_change && row.gate.is_none() && row.stalled.is_none();
     let level = method.regime_level(row.metric).filter(|_| is_searched)?;
     let found = regime::monitor(&row.log_ratios, level)?;

@@ -8,11 +8,11 @@ use iotax_stats::stopping::Mode;
 use iotax_stats::verdict::{Sign, Verdict};
 
 use crate::analysis::{Comparison, PlaceEffect, Regime, Withheld};
+use crate::block_differences::BlockDifferences;
 use crate::change::{self, Change};
 use crate::method::Method;
 use crate::metrics::Better;
 use crate::place;
-use crate::row::Row;
 use crate::stalled::Judged;
 
 /// A comparison with what it rests on.
@@ -62,7 +62,7 @@ impl Conclusion {
 
 /// Concludes on the rows of one family (one metric, all arms or all layers): Holm's procedure
 /// runs over them.
-pub(crate) fn conclude(method: &Method, mut rows: Vec<Row>) -> Vec<Conclusion> {
+pub(crate) fn conclude(method: &Method, mut rows: Vec<BlockDifferences>) -> Vec<Conclusion> {
     let Some(metric) = rows.first().map(|row| row.metric) else { return Vec::new() };
     let sequential = method.sequential(metric);
     let places: Vec<Option<PlaceEffect>> =
@@ -74,10 +74,13 @@ pub(crate) fn conclude(method: &Method, mut rows: Vec<Row>) -> Vec<Conclusion> {
         .iter()
         .map(|row| row.stalled.as_ref().map(|blocks| blocks.judge(method, family)))
         .collect();
-    let p_of = |(row, (change, judged)): (&Row, (&Option<Change>, &Option<Judged>))| match judged {
-        Some(judged) => judged.p,
-        None => sequential.sequential_p(unspent(row, change.as_ref())),
-    };
+    let p_of =
+        |(row, (change, judged)): (&BlockDifferences, (&Option<Change>, &Option<Judged>))| {
+            match judged {
+                Some(judged) => judged.p,
+                None => sequential.sequential_p(unspent(row, change.as_ref())),
+            }
+        };
     let p: Vec<f64> = rows.iter().zip(changes.iter().zip(&judged)).map(p_of).collect();
     let adjusted = holm::adjusted(&p);
     let mut decisions: Vec<Decision> =
@@ -121,7 +124,7 @@ pub(crate) fn conclude(method: &Method, mut rows: Vec<Row>) -> Vec<Conclusion> {
 }
 
 /// The blocks of a row, with the looks that were not used up before its effect changed.
-fn unspent<'a>(row: &'a Row, change: Option<&Change>) -> Series<'a> {
+fn unspent<'a>(row: &'a BlockDifferences, change: Option<&Change>) -> Series<'a> {
     let series = row.series();
     Series { first_look: series.first_look.max(Change::spent(change) + 1), ..series }
 }
@@ -146,7 +149,7 @@ fn withheld(
     by_family.then_some(Withheld::AfterHolm)
 }
 
-impl Row {
+impl BlockDifferences {
     /// The conclusion from signs. Where they say nothing yet, a word that forbids any other stays.
     fn stalled(self, method: &Method, own: Decision, judged: &Judged, holds: bool) -> Conclusion {
         let Judged { verdict, stalls, stop, p, base } = *judged;

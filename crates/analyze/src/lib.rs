@@ -4,6 +4,7 @@
 mod analysis;
 mod analyzer;
 mod attribution;
+mod block_differences;
 mod blocks;
 mod bound;
 mod change;
@@ -34,7 +35,6 @@ mod progress;
 mod questions;
 mod resolution;
 mod results;
-mod row;
 mod rules;
 mod screened;
 mod seconds;

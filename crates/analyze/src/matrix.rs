@@ -9,6 +9,7 @@ use iotax_stats::verdict::Verdict;
 use crate::analysis::{
     ArmSummary, Comparison, Estimate, FactorEffect, FactorEffects, FactorInteraction, FactorShift,
 };
+use crate::block_differences::BlockDifferences;
 use crate::blocks::Blocks;
 use crate::compare;
 use crate::conclude::{Conclusion, conclude};
@@ -17,7 +18,6 @@ use crate::family;
 use crate::method::Method;
 use crate::metrics::Metric;
 use crate::results::{self, Contrast, Sample};
-use crate::row::Row;
 
 /// The factors of an experiment, and how their effects are concluded on.
 #[derive(Debug, Clone)]
@@ -245,8 +245,8 @@ impl Factors {
         unpaired.map(|level| self.setting(*level)).collect()
     }
 
-    fn row(&self, blocks: &Blocks<'_>, level: Level, metric: Metric) -> Row {
-        let mut row = Row::new(Subject::Level(self.setting(level)), metric);
+    fn row(&self, blocks: &Blocks<'_>, level: Level, metric: Metric) -> BlockDifferences {
+        let mut row = BlockDifferences::new(Subject::Level(self.setting(level)), metric);
         (row.is_pair, row.may_change) = (false, false);
         let Pairs { known, .. } = Pairs::of(blocks, self.cells.pairs(level));
         let of = |values: &[Vec<Option<f64>>]| contrast(values, &known).unwrap_or_default();

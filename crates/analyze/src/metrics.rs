@@ -68,9 +68,9 @@ impl Metric {
     ];
 
     #[expect(clippy::too_many_lines, reason = "a table")]
-    const fn row(self) -> Row {
+    const fn info(self) -> MetricInfo {
         match self {
-            Self::P99 => Row {
+            Self::P99 => MetricInfo {
                 id: "p99",
                 compares: |workload| workload.is_open_loop() && !workload.is_datagrams(),
                 of: |trial| trial.primary().map(|job| job.p99_latency_ns as f64),
@@ -79,7 +79,7 @@ impl Metric {
                 traits: &[Trait::MayChange, Trait::Stalls, Trait::NeedsRate],
                 ..PLAIN
             },
-            Self::Latency => Row {
+            Self::Latency => MetricInfo {
                 id: "latency",
                 compares: |workload| workload.is_open_loop() && !workload.is_datagrams(),
                 of: |trial| trial.primary().map(|job| job.mean_latency_ns),
@@ -87,7 +87,7 @@ impl Metric {
                 traits: &[Trait::MayChange, Trait::Stalls, Trait::AddsUp, Trait::NeedsRate],
                 ..PLAIN
             },
-            Self::Throughput => Row {
+            Self::Throughput => MetricInfo {
                 id: "throughput",
                 unit: Unit::IosPerSecond,
                 better: Better::Higher,
@@ -97,7 +97,7 @@ impl Metric {
                 traits: &[Trait::MayChange, Trait::Stalls, Trait::Capped, Trait::AddsUp],
                 ..PLAIN
             },
-            Self::Bandwidth => Row {
+            Self::Bandwidth => MetricInfo {
                 id: "bandwidth",
                 unit: Unit::BitsPerSecond,
                 better: Better::Higher,
@@ -109,7 +109,7 @@ impl Metric {
                 traits: &[Trait::MayChange, Trait::Stalls, Trait::Capped, Trait::AddsUp],
                 ..PLAIN
             },
-            Self::Delivered => Row {
+            Self::Delivered => MetricInfo {
                 id: "delivered",
                 unit: Unit::Share,
                 better: Better::Higher,
@@ -119,7 +119,7 @@ impl Metric {
                 traits: &[Trait::MayChange, Trait::NeedsRate, Trait::AddsUp],
                 ..PLAIN
             },
-            Self::RoundTrip => Row {
+            Self::RoundTrip => MetricInfo {
                 id: "round_trip",
                 compares: |workload| workload.is_round_trips() && !workload.is_open_loop(),
                 of: |trial| trial.primary().map(|job| job.service_sum_ns / job.ios as f64),
@@ -127,7 +127,7 @@ impl Metric {
                 traits: &[Trait::MayChange, Trait::Stalls, Trait::AddsUp],
                 ..PLAIN
             },
-            Self::ConnectionRate => Row {
+            Self::ConnectionRate => MetricInfo {
                 id: "connection_rate",
                 unit: Unit::IosPerSecond,
                 better: Better::Higher,
@@ -137,7 +137,7 @@ impl Metric {
                 traits: &[Trait::MayChange, Trait::Stalls, Trait::AddsUp],
                 ..PLAIN
             },
-            Self::LoadTime => Row {
+            Self::LoadTime => MetricInfo {
                 id: "load_time",
                 compares: |workload| workload.index.is_some(),
                 of: |trial| {
@@ -149,14 +149,14 @@ impl Metric {
                 traits: &[Trait::MayChange],
                 ..PLAIN
             },
-            Self::ServiceTime => Row {
+            Self::ServiceTime => MetricInfo {
                 id: "service_time",
                 compares: |workload| workload.is_open_loop() && !workload.is_datagrams(),
                 of: |trial| trial.primary().map(|job| job.service_sum_ns / job.ios as f64),
                 traits: &[Trait::NeedsRate],
                 ..PLAIN
             },
-            Self::SyncP99 => Row {
+            Self::SyncP99 => MetricInfo {
                 id: "sync_p99",
                 compares: |workload| workload.is_open_loop() && syncs(workload),
                 of: |trial| trial.primary().map(|job| job.sync_p99_ns as f64),
@@ -165,7 +165,7 @@ impl Metric {
                 traits: &[Trait::OfSyncs, Trait::MayChange, Trait::Stalls, Trait::NeedsRate],
                 ..PLAIN
             },
-            Self::SyncLatency => Row {
+            Self::SyncLatency => MetricInfo {
                 id: "sync_latency",
                 compares: syncs,
                 of: |trial| trial.primary().map(|job| job.sync_sum_ns / job.syncs as f64),
@@ -173,27 +173,27 @@ impl Metric {
                 traits: &[Trait::OfSyncs, Trait::MayChange, Trait::Stalls, Trait::AddsUp],
                 ..PLAIN
             },
-            Self::Jitter => Row {
+            Self::Jitter => MetricInfo {
                 id: "jitter",
                 compares: |workload| workload.is_datagrams() && workload.is_open_loop(),
                 of: |trial| trial.primary()?.udp.map(|udp| udp.jitter_ns as f64),
                 ..PLAIN
             },
-            Self::CpuPerIo => Row {
+            Self::CpuPerIo => MetricInfo {
                 id: "cpu_per_io",
                 compares: |workload| !workload.is_network(),
                 of: cpu_per_io,
                 traits: &[Trait::OfHost],
                 ..PLAIN
             },
-            Self::CpuPerRequest => Row {
+            Self::CpuPerRequest => MetricInfo {
                 id: "cpu_per_request",
                 compares: |workload| workload.is_round_trips() || workload.is_connections(),
                 of: cpu_per_io,
                 traits: &[Trait::OfHost],
                 ..PLAIN
             },
-            Self::CpuPerMib => Row {
+            Self::CpuPerMib => MetricInfo {
                 id: "cpu_per_mib",
                 compares: Workload::moves_bytes,
                 of: |trial| {
@@ -213,7 +213,7 @@ impl Metric {
 
     /// What is compared under this workload, the primary metric first.
     pub(crate) fn of_workload(workload: &Workload) -> Vec<Self> {
-        let compared = Self::ALL.into_iter().filter(|metric| (metric.row().compares)(workload));
+        let compared = Self::ALL.into_iter().filter(|metric| (metric.info().compares)(workload));
         let (mut first, rest): (Vec<Self>, Vec<Self>) =
             compared.partition(|metric| workload.waits_for_syncs() && metric.has(Trait::OfSyncs));
         first.extend(rest);
@@ -234,18 +234,18 @@ impl Metric {
 
     /// In records and JSON.
     pub const fn id(self) -> &'static str {
-        self.row().id
+        self.info().id
     }
 
     /// What its figures are in.
     pub const fn unit(self) -> Unit {
-        self.row().unit
+        self.info().unit
     }
 
     /// Which way it gets better. With less throughput the tax is 1 - with / without; with more
     /// time, with / without - 1.
     pub const fn better(self) -> Better {
-        self.row().better
+        self.info().better
     }
 
     /// What an effect on it is an effect on: which words say it.
@@ -270,23 +270,23 @@ impl Metric {
 
     /// A trial's figure in its unit: finite and above 0, or `None`.
     pub(crate) fn of(self, trial: &TrialFacts) -> Option<f64> {
-        (self.row().of)(trial).and_then(positive)
+        (self.info().of)(trial).and_then(positive)
     }
 
     pub(crate) fn has(self, wanted: Trait) -> bool {
-        self.row().traits.contains(&wanted)
+        self.info().traits.contains(&wanted)
     }
 
     pub(crate) const fn role(self) -> Role {
-        self.row().role
+        self.info().role
     }
 
     pub(crate) fn is_time(self) -> bool {
-        self.row().unit == Unit::Nanoseconds
+        self.info().unit == Unit::Nanoseconds
     }
 
     pub(crate) const fn quantile(self) -> Option<f64> {
-        self.row().quantile
+        self.info().quantile
     }
 
     /// Whether it is about syncs, not about reads and writes.
@@ -307,7 +307,7 @@ impl Serialize for Metric {
 }
 
 /// What is known of a metric.
-struct Row {
+struct MetricInfo {
     /// In records and JSON.
     id: &'static str,
     unit: Unit,
@@ -322,7 +322,7 @@ struct Row {
 }
 
 /// A row that has nothing special.
-const PLAIN: Row = Row {
+const PLAIN: MetricInfo = MetricInfo {
     id: "",
     unit: Unit::Nanoseconds,
     better: Better::Lower,

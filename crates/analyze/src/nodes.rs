@@ -8,13 +8,13 @@ use iotax_experiment::{Design, Spec, Subject};
 use iotax_stats::sample::{count, mean};
 
 use crate::analysis::{Against, FleetCost};
+use crate::block_differences::BlockDifferences;
 use crate::blocks::{Block, Blocks};
 use crate::compare;
 use crate::conclude::{Conclusion, conclude as conclude_on};
 use crate::facts::TrialFacts;
 use crate::method::Method;
 use crate::metrics::{Metric, Trait};
-use crate::row::Row;
 use crate::screened::is_population;
 use crate::stalled::StalledBlocks;
 
@@ -48,8 +48,8 @@ pub(crate) fn conclude(
 }
 
 /// A node against the geometric mean of the others.
-fn row(blocks: &Blocks<'_>, names: &[String], node: usize, metric: Metric) -> Row {
-    let mut row = Row::new(Subject::Arm(names[node].clone()), metric);
+fn row(blocks: &Blocks<'_>, names: &[String], node: usize, metric: Metric) -> BlockDifferences {
+    let mut row = BlockDifferences::new(Subject::Arm(names[node].clone()), metric);
     let (mut known, mut orders) = (Vec::new(), Vec::new());
     for block in &blocks.all {
         let logs: Option<Vec<f64>> =

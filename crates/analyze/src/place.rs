@@ -1,22 +1,22 @@
 //! What the place of a trial in its block does to a comparison.
 
-use iotax_stats::place::{LEVEL, Place};
+use iotax_stats::place::{DifferencesByOrder, LEVEL};
 use iotax_stats::rci::Interval;
 use iotax_stats::sample::count;
 
 use crate::analysis::PlaceEffect;
+use crate::block_differences::BlockDifferences;
 use crate::method::Method;
-use crate::row::Row;
 
 /// The effect of the place on the blocks of `row` up to the latest look, if there is one worth saying.
 /// It is taken out of them where there are enough to tell it from noise: both orders are there equally
 /// often, so it moves no estimate, but it would pass for noise.
-pub(crate) fn take_out(method: &Method, row: &mut Row) -> Option<PlaceEffect> {
+pub(crate) fn take_out(method: &Method, row: &mut BlockDifferences) -> Option<PlaceEffect> {
     if row.gate.is_some() || row.stalled.is_some() || row.base_first.is_empty() {
         return None;
     }
     let look = method.design().look_at_or_before(row.log_ratios.len())?;
-    let place = Place::of(&row.log_ratios[..look], &row.base_first[..look])?;
+    let place = DifferencesByOrder::of(&row.log_ratios[..look], &row.base_first[..look])?;
     if place.p > LEVEL || place.gap() < -(-method.margin).ln_1p() {
         return None;
     }

@@ -8,7 +8,7 @@ use iotax_caps::Caps;
 use iotax_experiment::Design;
 use iotax_experiment::rule::RuleOutcome;
 use iotax_record::{End, ExperimentHead, Location, Reader, SearchHead, Trial};
-use iotax_report::{self as report, Document, Part, Ruling, SearchResult};
+use iotax_report::{self as report, AnalyzedPhase, Document, Ruling, SearchResult};
 use iotax_rig::Held;
 use iotax_run::{Arms as _, Hosts};
 
@@ -29,7 +29,7 @@ pub(crate) enum Answer {
     /// Of each phase of what is called so.
     Trials {
         name: String,
-        parts: Vec<Part>,
+        parts: Vec<AnalyzedPhase>,
     },
     Caps {
         head: Box<SearchHead>,
@@ -115,7 +115,7 @@ impl Answer {
     fn suites(&self) -> Vec<(String, Vec<Ruling>)> {
         match self {
             Self::Trials { parts, .. } => {
-                let of = |(_, part): &Part| (part.workload.clone(), report::rulings(part));
+                let of = |(_, part): &AnalyzedPhase| (part.workload.clone(), report::rulings(part));
                 parts.iter().map(of).collect()
             }
             Self::Caps { .. } => {

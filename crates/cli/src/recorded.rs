@@ -4,7 +4,7 @@ use iotax_analyze::Phases;
 use iotax_caps::{CapNote, Caps};
 use iotax_experiment::Spec;
 use iotax_record::{End, ExperimentHead, Gap, Location, Reader, SearchHead, SideRecord, Trial};
-use iotax_report::{Part, Redactor};
+use iotax_report::{AnalyzedPhase, Redactor};
 
 use crate::exit::{Context as _, Result, failed};
 
@@ -23,7 +23,7 @@ pub(crate) fn open(dir: &Location) -> Result<Reader<ExperimentHead>> {
 ///
 /// # Errors
 /// As [`open()`]; a trial that cannot be read.
-pub(crate) fn read(dir: &Location) -> Result<(Reader<ExperimentHead>, Vec<Part>)> {
+pub(crate) fn read(dir: &Location) -> Result<(Reader<ExperimentHead>, Vec<AnalyzedPhase>)> {
     let reader = open(dir)?;
     let parts = parts(dir, &reader)?;
     Ok((reader, parts))
@@ -33,7 +33,7 @@ pub(crate) fn read(dir: &Location) -> Result<(Reader<ExperimentHead>, Vec<Part>)
 ///
 /// # Errors
 /// A trial that cannot be read.
-pub(crate) fn parts(dir: &Location, reader: &Reader<ExperimentHead>) -> Result<Vec<Part>> {
+pub(crate) fn parts(dir: &Location, reader: &Reader<ExperimentHead>) -> Result<Vec<AnalyzedPhase>> {
     let mut phases = Phases::new(&reader.head);
     for trial in reader.lines()? {
         phases.add(&trial?);

@@ -171,7 +171,7 @@ fn described(asked: &Volume, volume: Option<&str>, pod: &Pod, options: &PodOptio
         [] => String::new(),
         fields => format!(", pods with {} of the user's own", fields.join(", ")),
     };
-    format!("in Kubernetes: {asked}{volume}{node}{set}")
+    format!("{asked}{volume}{node}{set}")
 }
 
 /// A difference between nodes looks like one between volumes.

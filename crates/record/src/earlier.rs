@@ -26,7 +26,9 @@ pub(crate) fn head(mut head: Value, format: u32, today: u32) -> Value {
         if let Some(spec) = fields.get_mut("spec").filter(|spec| spec["source"] == "saved_results")
         {
             tools_of_results(spec);
+            mean_latencies(fields);
         }
+        places_in_clusters(fields);
         fields.insert("format".to_owned(), today.into());
     }
     head
@@ -88,6 +90,34 @@ fn tools_of_results(spec: &mut Value) {
             let tools: Vec<&str> = text.split(" and ").collect();
             let are_ours = tools.iter().all(|tool| tool.starts_with("iotax "));
             phase["origin"] = json!({ "tools": tools, "are_ours": are_ours });
+        }
+    }
+}
+
+/// Until 2026-11-26 a note said what the mean latencies of saved results are.
+fn mean_latencies(head: &mut Map<String, Value>) {
+    let called = |note: &Value| {
+        let called = note.as_str()?.strip_prefix("mean latency is what fio calls ")?;
+        Some(json!(called.split(',').next()))
+    };
+    let sites = head.get_mut("sites").and_then(Value::as_array_mut).into_iter().flatten();
+    for site in sites.filter_map(Value::as_object_mut) {
+        let Some(Value::Array(notes)) = site.get_mut("notes") else { continue };
+        let found = notes.iter().find_map(called);
+        notes.retain(|note| called(note).is_none());
+        site.extend(found.map(|found| ("mean_latency".to_owned(), found)));
+    }
+}
+
+/// Until 2026-11-26 the first note of what is in a cluster began with that.
+fn places_in_clusters(head: &mut Map<String, Value>) {
+    let sites = head.get_mut("sites").and_then(Value::as_array_mut).into_iter().flatten();
+    for site in sites.filter(|site| site["placed"].is_object()) {
+        let Some(first) = site.get_mut("notes").and_then(|notes| notes.get_mut(0)) else {
+            continue;
+        };
+        if let Some(place) = first.as_str().and_then(|text| text.strip_prefix("in Kubernetes: ")) {
+            *first = json!(place);
         }
     }
 }

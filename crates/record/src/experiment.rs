@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::host::HostRecord;
 use crate::placed::Placed;
 use crate::store::Record;
-use crate::trial::Trial;
+use crate::trial::{FioLatency, Trial};
 
 /// Version of the record format that this program writes.
 pub const FORMAT: u32 = 3;
@@ -83,6 +83,9 @@ pub struct Site {
     /// Where in Kubernetes it is, if it is there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placed: Option<Placed>,
+    /// Of saved results: what their mean latencies are, where all say the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean_latency: Option<FioLatency>,
     /// Facts worth a line, for people.
     pub notes: Vec<String>,
     /// Caches of its layers that could answer instead of what is below them, for people.

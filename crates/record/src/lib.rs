@@ -54,7 +54,7 @@ pub use stable_id::stable_id;
 pub use store::{Reader, Record, Writer};
 pub use stored::Stored;
 pub use trial::{
-    Busiest, BusyOne, DirectionRecord, FarEndRecord, JobRecord, LatencySummary, LoadRecord,
-    OperationRecord, Outcome, PauseRecord, Slow, SystemCounters, TcpRecord, Trial, UdpRecord,
-    ZeroCopyRecord,
+    Busiest, BusyOne, DirectionRecord, FarEndRecord, FioLatency, JobRecord, LatencySummary,
+    LoadRecord, OperationRecord, Outcome, PauseRecord, Slow, SystemCounters, TcpRecord, Trial,
+    UdpRecord, ZeroCopyRecord,
 };

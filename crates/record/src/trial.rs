@@ -401,9 +401,19 @@ pub struct LatencySummary {
     pub max_ns: Option<u64>,
     /// Quantile in 0..1, and latency in nanoseconds.
     pub quantiles: Vec<(f64, u64)>,
-    /// What the tool calls them, where it has several kinds: fio's `clat` and `lat`.
+    /// Which they are, where the tool has several kinds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub called: Option<String>,
+    pub called: Option<FioLatency>,
+}
+
+/// A kind of latency, as fio calls it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FioLatency {
+    /// From submission to completion.
+    Clat,
+    /// With the time that submission took.
+    Lat,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {

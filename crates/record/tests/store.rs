@@ -8,8 +8,8 @@ use iotax_experiment::{
     Arm, Design, Draft, Origin, SidePhase, SideRole, Source, Stop, StopMode, Target, Workload,
 };
 use iotax_record::{
-    End, EndReason, ExperimentHead, FORMAT, HostRecord, HostRole, LoadRecord, Outcome, Reader,
-    SearchHead, SideRecord, Trial, Writer,
+    End, EndReason, ExperimentHead, FORMAT, FioLatency, HostRecord, HostRole, LoadRecord, Outcome,
+    Reader, SearchHead, SideRecord, Trial, Writer,
 };
 
 fn experiment() -> ExperimentHead {
@@ -210,7 +210,10 @@ fn phases_of_version_2_are_still_readable() {
 
 #[test]
 fn saved_results_of_version_2_are_still_readable() {
-    let spec = head_of_version_2("saved").spec;
+    let ExperimentHead { spec, sites, .. } = head_of_version_2("saved");
+    let latencies: Vec<_> = sites.iter().map(|site| site.mean_latency).collect();
+    assert_eq!(latencies, [Some(FioLatency::Clat); 2]);
+    assert_eq!((sites[0].notes.len(), &sites[1].notes[..]), (3, &["fio 3.33".to_owned()][..]));
     let targets: Vec<String> = spec.arms.iter().map(|arm| arm.target.to_string()).collect();
     assert_eq!(targets, ["r/a.json,r/c.json", "r/b.json"]);
     assert_eq!((spec.is_of_results(), spec.phases().count()), (true, 1));

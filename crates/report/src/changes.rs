@@ -7,7 +7,7 @@ use iotax_wording::format::{self, ABSENT};
 use iotax_wording::verdict::comparison::{change, primary_effects};
 use iotax_wording::{name, note, units};
 
-use crate::document::{Cell, Head, Item, Place, Section, Table};
+use crate::document::{Cell, Head, Item, Section, ShownIn, Table};
 use crate::words::{self, printable};
 
 /// What the levels of a matrix changed in one phase.
@@ -71,7 +71,7 @@ pub(crate) fn sections(job: Option<&str>, matrices: &[Changes<'_>]) -> Vec<Secti
     }
     let each = matrices.iter().map(|of| Item::Table(narrow(of)));
     let each = Section::new("Changes", each.chain([note()]).collect::<Vec<_>>());
-    vec![all.at(Place::Wide), each.at(Place::Narrow)]
+    vec![all.at(ShownIn::Wide), each.at(ShownIn::Narrow)]
 }
 
 fn whole(job: Option<&str>, matrices: &[Changes<'_>], has_intervals: bool) -> Table {

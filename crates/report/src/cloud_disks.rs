@@ -6,7 +6,7 @@ use iotax_experiment::layers::Cloud;
 use iotax_experiment::{Layer, Target};
 use iotax_wording::catalog::note;
 
-use crate::document::{Item, Place, Section, Table, Topic};
+use crate::document::{Item, Section, ShownIn, Table, Topic};
 
 /// The disks of a cloud that targets stand on, each once.
 pub(crate) fn section<'a>(targets: impl IntoIterator<Item = &'a Target>) -> Option<Section> {
@@ -41,5 +41,5 @@ pub(crate) fn section<'a>(targets: impl IntoIterator<Item = &'a Target>) -> Opti
     let mut items = vec![Item::Table(table)];
     items.extend(notes.into_iter().map(Item::Note));
     items.push(Item::Sources(cited.collect()));
-    Some(Section::new("Disks of a cloud", items).at(Place::Page).on(Topic::Circumstances))
+    Some(Section::new("Disks of a cloud", items).at(ShownIn::Page).on(Topic::Circumstances))
 }

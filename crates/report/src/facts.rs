@@ -4,7 +4,7 @@ use iotax_analyze::Analysis;
 use iotax_experiment::{FioOption, Job};
 use iotax_record::{Environment, ExperimentHead, HostRecord, HostRole};
 use iotax_wording::trial::why;
-use iotax_wording::{bandwidth, format, job};
+use iotax_wording::{bandwidth, format, job, provenance};
 
 use crate::document::{Head, Item, Table};
 
@@ -103,7 +103,8 @@ pub(crate) fn sites(experiment: &ExperimentHead) -> Table {
         .column(Head::word("notes"), |(arm, site)| {
             let commands = arm.host_commands.iter().map(job::host_commands);
             let notes: Vec<String> = site.notes.iter().cloned().chain(commands).collect();
-            (!notes.is_empty()).then(|| notes.join("; "))
+            let place = if site.placed.is_some() { "in Kubernetes: " } else { "" };
+            (!notes.is_empty()).then(|| format!("{place}{}", notes.join("; ")))
         })
         .table
 }
@@ -113,7 +114,7 @@ pub(crate) fn results(experiment: &ExperimentHead) -> Table {
     Table::of(experiment.spec.arms.iter().zip(&experiment.sites))
         .word("arm", |(arm, _)| &arm.name)
         .word("files", |(_, site)| &site.target)
-        .word("made by", |(_, site)| site.notes.join("; "))
+        .word("made by", |(_, site)| provenance::made_by(site))
         .table
 }
 

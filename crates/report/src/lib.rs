@@ -72,7 +72,7 @@ pub use doctor::{
     doctor, doctor_json, explained, known_causes,
 };
 pub use document::Document;
-pub use experiment::{Part, experiment};
+pub use experiment::{AnalyzedPhase, experiment};
 pub use github::github;
 pub use html::html;
 pub use iostat::iostat;

@@ -6,7 +6,7 @@ use iotax_wording::verdict::comparison::{primary_of_each, short_effect};
 use iotax_wording::{name, note};
 
 use crate::changes::{self, Changes};
-use crate::document::{Cell, Drawing, Group, Head, Item, Place, Section, Table};
+use crate::document::{Cell, Drawing, Group, Head, Item, Section, ShownIn, Table};
 use crate::tables;
 use crate::words::printable;
 
@@ -22,8 +22,8 @@ pub(crate) fn sections(analysis: &Analysis, drawn: Vec<Group>) -> Vec<Section> {
         let note = note::effects(matrix, analysis);
         let section = |item| Section::new("Effects", [item, Item::Note(note.clone())]);
         let drawing = Item::Drawing(Drawing::Forest("effect", drawn));
-        sections.push(section(drawing).at(Place::Page));
-        sections.push(section(Item::Table(table)).at(Place::Undrawn));
+        sections.push(section(drawing).at(ShownIn::Page));
+        sections.push(section(Item::Table(table)).at(ShownIn::Undrawn));
     }
     sections.extend(changes::sections(None, Changes::of(analysis).as_slice()));
     sections

@@ -8,7 +8,7 @@ use common::analyses;
 use iotax_experiment::{Engine, Workload};
 use iotax_record::ExperimentHead;
 use iotax_report::bundle::{Bundle, Error, Step, archive, bundle};
-use iotax_report::{Part, Redactor};
+use iotax_report::{AnalyzedPhase, Redactor};
 
 fn steps(experiment: &ExperimentHead) -> Vec<Step> {
     let phases = u32::try_from(experiment.spec.phases().count()).unwrap();
@@ -19,7 +19,7 @@ fn steps(experiment: &ExperimentHead) -> Vec<Step> {
     (0..phases).flat_map(step).collect()
 }
 
-fn parts(experiment: &ExperimentHead) -> Vec<Part> {
+fn parts(experiment: &ExperimentHead) -> Vec<AnalyzedPhase> {
     experiment.spec.phases().map(|_| (experiment.clone(), analyses::compare())).collect()
 }
 

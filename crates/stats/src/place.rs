@@ -19,7 +19,7 @@ const ENOUGH: usize = 6;
 
 /// The block differences by the order of their trials.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Place {
+pub struct DifferencesByOrder {
     /// Mean difference of the blocks in which the baseline came first.
     pub base_first: f64,
     /// Of those in which the arm did.
@@ -30,7 +30,7 @@ pub struct Place {
     pub p: f64,
 }
 
-impl Place {
+impl DifferencesByOrder {
     /// Of block differences `d`; `base_first[b]`: whether the baseline came before the arm in block
     /// `b`. `None` unless there are at least two of each order.
     pub fn of(d: &[f64], base_first: &[bool]) -> Option<Self> {
@@ -109,7 +109,7 @@ mod tests {
             .zip(noise)
             .map(|(first, noise)| -0.1 + noise + if *first { -0.3 } else { 0.3 })
             .collect();
-        let place = Place::of(&d, &orders).unwrap();
+        let place = DifferencesByOrder::of(&d, &orders).unwrap();
         assert!((place.base_first + 0.4).abs() < 0.002 && (place.arm_first - 0.2).abs() < 0.002);
         assert!(place.p < 1e-9 && (place.gap() - 0.6).abs() < 0.003);
         let without = place.taken_out(&d, &orders, &critical()).unwrap();
@@ -119,14 +119,30 @@ mod tests {
     }
 
     #[test]
+    fn the_test_of_both_orders_is_the_pooled_t_test() {
+        let d = [0.3, -0.1, -0.2, 0.4, 0.1, 0.0];
+        let orders = [true, false, false, true, true, false];
+        // t = 3.478505 of 4 degrees of freedom, and with one value less of 3, by hand.
+        let six = Place::of(&d, &orders).unwrap();
+        assert!((six.p - 0.025_386_448).abs() < 1e-8, "{six:?}");
+        let five = Place::of(&d[..5], &orders[..5]).unwrap();
+        assert!((five.p - 0.040_112_054).abs() < 1e-8, "{five:?}");
+        let without = six.taken_out(&d, &orders, &critical()).unwrap();
+        let middle = mean(&without);
+        assert!((middle - f64::midpoint(six.base_first, six.arm_first)).abs() < 1e-12);
+        let is_above = |at: usize| without[at] > middle;
+        assert_eq!([0, 1, 2, 3, 4, 5].map(is_above), [true, false, false, true, false, true]);
+    }
+
+    #[test]
     fn each_order_has_to_be_there_twice_and_the_spread_to_be_known() {
         let d = [0.3, -0.3, -0.3, 0.3, 0.3, -0.3];
-        assert_eq!(Place::of(&d[..3], &orders(3)), None);
-        let four = Place::of(&d[..4], &orders(4)).unwrap();
+        assert_eq!(DifferencesByOrder::of(&d[..3], &orders(3)), None);
+        let four = DifferencesByOrder::of(&d[..4], &orders(4)).unwrap();
         assert_eq!(four.blocks, [2, 2]);
         assert_eq!(four.taken_out(&d[..4], &orders(4), &critical()), None);
-        assert_eq!(Place::of(&[f64::NAN; 6], &orders(6)), None);
-        assert_eq!(Place::of(&d, &[true; 6]), None);
+        assert_eq!(DifferencesByOrder::of(&[f64::NAN; 6], &orders(6)), None);
+        assert_eq!(DifferencesByOrder::of(&d, &[true; 6]), None);
     }
 
     proptest! {
@@ -135,7 +151,7 @@ mod tests {
             d in prop::collection::vec(-1.0..1.0_f64, 6..40),
         ) {
             let orders = orders(d.len());
-            let place = Place::of(&d, &orders).unwrap();
+            let place = DifferencesByOrder::of(&d, &orders).unwrap();
             let without = place.taken_out(&d, &orders, &critical()).unwrap();
             let n = d.len();
             let by_series = critical_t(critical().p_star(), n - 1) * (variance(&without) / n as f64).sqrt();

@@ -5,7 +5,7 @@ use indexmap::IndexSet;
 use iotax_analyze::Analysis;
 use iotax_experiment::{CloudChoice, Origin};
 use iotax_quantity::count;
-use iotax_record::{CloudInstance, ExperimentHead, Site};
+use iotax_record::{CloudInstance, ExperimentHead, FioLatency, Site};
 
 use crate::verdict::against::results;
 use crate::{ending as wording, format};
@@ -59,12 +59,27 @@ fn switching(analysis: &Analysis) -> String {
 
 /// Which of its latencies another tool's mean is of, where all results say the same.
 fn latency(experiment: &ExperimentHead) -> Option<String> {
-    const BEGINS: &str = "mean latency is ";
-    let of_arm = |site: &Site| site.notes.iter().find(|note| note.starts_with(BEGINS)).cloned();
-    let mut notes = experiment.sites.iter().map(of_arm);
-    let first = notes.next()??;
-    let what = first.strip_prefix(BEGINS)?;
-    notes.all(|note| note.as_ref() == Some(&first)).then(|| format!("Mean latency is {what}"))
+    let mut of_arms = experiment.sites.iter().map(|site| site.mean_latency);
+    let first = of_arms.next()??;
+    of_arms
+        .all(|other| other == Some(first))
+        .then(|| format!("Mean latency is what fio calls {}", latency_of_fio(first)))
+}
+
+const fn latency_of_fio(latency: FioLatency) -> &'static str {
+    match latency {
+        FioLatency::Clat => "clat, from submission to completion",
+        FioLatency::Lat => "lat, with the time that submission took",
+    }
+}
+
+/// What made the results of an arm, and what is to be known of them.
+pub fn made_by(site: &Site) -> String {
+    let (tools, others) = site.notes.split_at(site.notes.len().min(1));
+    let latency = site.mean_latency.map(latency_of_fio);
+    let latency = latency.map(|what| format!("mean latency is what fio calls {what}"));
+    let all = tools.iter().chain(&latency).chain(others);
+    all.map(String::as_str).collect::<Vec<_>>().join("; ")
 }
 
 /// Why it stopped, and what its record lacks, without the last full stop.

@@ -7,13 +7,13 @@
 mod costs;
 mod layout;
 
+use crate::block_differences::BlockDifferences;
 use crate::blocks::Blocks;
 use crate::compare;
 use crate::conclude::{Conclusion, conclude};
 use crate::facts::TrialFacts;
 use crate::method::Method;
 use crate::metrics::Metric;
-use crate::row::Row;
 use iotax_experiment::Subject;
 use iotax_stats::factorial::contrast;
 use iotax_stats::rci::Interval;
@@ -44,7 +44,7 @@ impl<'a> Peel<'a> {
         if !self.layout.is_full {
             self.show_ranges(method, metric, &mut layers);
         }
-        let mut total = Row::new(Subject::Total, metric);
+        let mut total = BlockDifferences::new(Subject::Total, metric);
         let ends = [self.layout.bare, self.layout.full];
         let pairs = self.blocks.iter().map(|(block, trials)| (*block, ends.map(|arm| trials[arm])));
         total.fill(&pairs.collect::<Vec<_>>());
@@ -60,9 +60,9 @@ impl<'a> Peel<'a> {
         conclude(method, rows.collect())
     }
 
-    fn interaction(&self, pair: &Pair, metric: Metric) -> Row {
+    fn interaction(&self, pair: &Pair, metric: Metric) -> BlockDifferences {
         let layers = pair.layers.map(|i| self.layout.layers[i].clone());
-        let mut row = Row::new(Subject::Interaction(layers), metric);
+        let mut row = BlockDifferences::new(Subject::Interaction(layers), metric);
         (row.is_pair, row.may_change) = (false, false);
         for (block, trials) in &self.blocks {
             let times = times_per_io(trials);
@@ -78,7 +78,7 @@ impl<'a> Peel<'a> {
 
     fn family(&self, method: &Method, metric: Metric, weights: &[Weights]) -> Vec<Conclusion> {
         let rows = self.layout.layers.iter().zip(weights).map(|(layer, weights)| {
-            let mut row = Row::new(Subject::Layer(layer.clone()), metric);
+            let mut row = BlockDifferences::new(Subject::Layer(layer.clone()), metric);
             row.is_pair = false;
             for (block, trials) in &self.blocks {
                 let values = values(trials, metric);

@@ -42,7 +42,7 @@ type SelfCheck = fn(&Evidence<'_>) -> Vec<Doubt>;
 
 /// All checks, the worst findings first: wrong data, then wrong figures, then figures that mean
 /// something else than they seem to, then mere doubt. They are shown in this order.
-const CHECKS: [SelfCheck; 30] = [
+const CHECKS: &[SelfCheck] = &[
     verify::check,
     io_errors::check,
     failed_trials::check,
@@ -77,11 +77,11 @@ const CHECKS: [SelfCheck; 30] = [
 
 /// What can be checked of results that other tools have made. The others need to know the machine,
 /// the order of trials, or the load generator; that they were not made is an open question.
-const CHECKS_OF_RESULTS: [SelfCheck; 4] =
-    [io_errors::check, failed_trials::check, little::check, results::check];
+const CHECKS_OF_RESULTS: &[SelfCheck] =
+    &[io_errors::check, failed_trials::check, little::check, results::check];
 
 /// Runs all checks.
 pub(crate) fn run(evidence: &Evidence<'_>) -> Vec<Doubt> {
-    let checks: &[SelfCheck] = if evidence.is_of_results() { &CHECKS_OF_RESULTS } else { &CHECKS };
+    let checks = if evidence.is_of_results() { CHECKS_OF_RESULTS } else { CHECKS };
     checks.iter().flat_map(|check| check(evidence)).collect()
 }

@@ -35,7 +35,7 @@ const ETHERNET_BYTES: u64 = 14;
 
 /// What is measured, and with what.
 #[derive(Debug, Clone, Copy)]
-struct Row {
+struct PathMeasure {
     quantity: PathQuantity,
     /// With one flow.
     traffic: Traffic,
@@ -46,19 +46,19 @@ const STREAM: Traffic =
     Traffic { engine: Engine::TcpStream, is_back: false, flows: 1, block_bytes: 128 << 10 };
 
 /// A packet of each is as small as a message of an application may be.
-const ROWS: [Row; 4] = [
-    Row { quantity: PathQuantity::BytesTo, traffic: STREAM, purpose: Purpose::StreamsTo },
-    Row {
+const MEASURES: [PathMeasure; 4] = [
+    PathMeasure { quantity: PathQuantity::BytesTo, traffic: STREAM, purpose: Purpose::StreamsTo },
+    PathMeasure {
         quantity: PathQuantity::BytesFrom,
         traffic: Traffic { is_back: true, ..STREAM },
         purpose: Purpose::StreamsFrom,
     },
-    Row {
+    PathMeasure {
         quantity: PathQuantity::PacketsTo,
         traffic: Traffic { engine: Engine::UdpStream, block_bytes: 64, ..STREAM },
         purpose: Purpose::DatagramsTo,
     },
-    Row {
+    PathMeasure {
         quantity: PathQuantity::Requests,
         traffic: Traffic { engine: Engine::TcpRr, block_bytes: 64, ..STREAM },
         purpose: Purpose::Requests,
@@ -67,7 +67,7 @@ const ROWS: [Row; 4] = [
 
 /// What is measured again and again.
 struct Wanted {
-    row: Row,
+    measure: PathMeasure,
     flows: u32,
     is_per_flow: bool,
     climbed: Climbed,
@@ -85,23 +85,23 @@ struct Climbed {
 pub(crate) fn caps(on: &mut TargetSearch<'_, '_>) -> Result<(), Ended> {
     soak(on)?;
     let mut wanted = Vec::new();
-    for row in ROWS {
-        let climbed = climb(on, row)?;
+    for measure in MEASURES {
+        let climbed = climb(on, measure)?;
         let flows = climbed.useful_flows();
-        wanted.push(Wanted { row, flows, is_per_flow: false, climbed });
+        wanted.push(Wanted { measure, flows, is_per_flow: false, climbed });
         if flows > 1 {
             let climbed = Climbed::default();
-            wanted.push(Wanted { row, flows: 1, is_per_flow: true, climbed });
+            wanted.push(Wanted { measure, flows: 1, is_per_flow: true, climbed });
         }
     }
-    let shapes: Vec<_> = wanted.iter().map(|w| w.row.shape(w.flows)).collect();
-    let value = |at: usize, seen: &Observation| wanted[at].row.value(seen);
+    let shapes: Vec<_> = wanted.iter().map(|w| w.measure.shape(w.flows)).collect();
+    let value = |at: usize, seen: &Observation| wanted[at].measure.value(seen);
     let measured = again(on, &shapes, value)?;
     for (wanted, series) in wanted.iter().zip(measured) {
         wanted.keep(&series, on.found);
     }
     let series = on.found.soak_bw_bytes.clone();
-    let shape = ROWS[0].shape(SOAK_FLOWS);
+    let shape = MEASURES[0].shape(SOAK_FLOWS);
     let unit = f64::from(shape.block_bytes);
     let burst = soak::burst(on, shape, &series, unit)?;
     let to_peer = |path: &&mut PathCap| path.quantity == PathQuantity::BytesTo && !path.is_per_flow;
@@ -118,7 +118,7 @@ fn soak(on: &mut TargetSearch<'_, '_>) -> Result<(), Ended> {
         return Ok(());
     }
     // With a ramp: at the start it is the sender's buffers that fill.
-    let shape = Shape { purpose: Purpose::Saturate, ..ROWS[0].shape(SOAK_FLOWS) };
+    let shape = Shape { purpose: Purpose::Saturate, ..MEASURES[0].shape(SOAK_FLOWS) };
     let series = soak::series(on, shape)?;
     on.found.soak_bw_bytes = series.iter().map(|ios| ios * f64::from(shape.block_bytes)).collect();
     Ok(())
@@ -126,23 +126,23 @@ fn soak(on: &mut TargetSearch<'_, '_>) -> Result<(), Ended> {
 
 /// Twice as many flows until throughput stops to grow with them, or no CPU is left for more. What
 /// is less than with fewer flows is measured again: it may have been disturbed.
-fn climb(on: &mut TargetSearch<'_, '_>, row: Row) -> Result<Climbed, Ended> {
+fn climb(on: &mut TargetSearch<'_, '_>, measure: PathMeasure) -> Result<Climbed, Ended> {
     let mut climbed = Climbed::default();
     let mut flows = 1;
     loop {
-        let shape = row.shape(flows);
+        let shape = measure.shape(flows);
         let mut seen = soak::measure(on, shape)?;
         let before = climbed.steps.iter().map(|step| step.per_s).fold(0.0, f64::max);
         for _ in 0..TRIES {
-            if row.value(&seen) * ODD >= before {
+            if measure.value(&seen) * ODD >= before {
                 break;
             }
             let again = soak::measure(on, shape)?;
-            if row.value(&again) > row.value(&seen) {
+            if measure.value(&again) > measure.value(&seen) {
                 seen = again;
             }
         }
-        climbed.steps.push(FlowStep { flows, per_s: row.value(&seen) });
+        climbed.steps.push(FlowStep { flows, per_s: measure.value(&seen) });
         climbed.is_plateau = climbed.slope().is_some_and(|slope| slope <= FLAT);
         let is_computed = Busy::of(&[seen], 0.0).is_limit().is_some() && climbed.steps.len() > 2;
         if climbed.is_plateau || is_computed || flows == MOST_FLOWS {
@@ -166,7 +166,7 @@ impl Climbed {
     }
 }
 
-impl Row {
+impl PathMeasure {
     fn traffic(self, flows: u32) -> Traffic {
         Traffic { flows, ..self.traffic }
     }
@@ -190,19 +190,19 @@ impl Wanted {
     /// Takes a cap, or says why there is none to be stated. One flow's is none if all flows have no more.
     fn keep(&self, series: &Series, found: &mut TargetCaps) {
         let Some(estimate) = series.estimate() else { return };
-        let all = found.path.last().filter(|path| path.quantity == self.row.quantity);
+        let all = found.path.last().filter(|path| path.quantity == self.measure.quantity);
         if self.is_per_flow && all.is_none_or(|all| all.cap.lo < MORE * estimate.hi) {
             return;
         }
         let busy = Busy::of(&series.seen, 0.0);
-        let quantity = self.row.quantity.name(self.is_per_flow);
+        let quantity = self.measure.quantity.name(self.is_per_flow);
         let in_the_way =
             busy.taken().filter(|_| !estimate.is_ceiling && estimate.width() > UNCERTAIN);
         if let Some(busy) = in_the_way.filter(|_| busy.is_limit().is_none()) {
             found.unreached.push(Unreached {
                 quantity: quantity.to_owned(),
                 at_least: series.reached(),
-                block_bytes: self.row.traffic.block_bytes,
+                block_bytes: self.measure.traffic.block_bytes,
                 obstacle: Obstacle::ThisMachine(busy),
             });
         } else if let Some(levels) = changes(&series.windows).filter(|levels| levels.is_tight) {
@@ -217,16 +217,16 @@ impl Wanted {
     }
 
     fn cap(&self, series: &Series, estimate: Estimate, busy: &Busy) -> PathCap {
-        let (per_s, traffic) = (estimate.rate, self.row.traffic(self.flows));
+        let (per_s, traffic) = (estimate.rate, self.measure.traffic(self.flows));
         let (kind, reason) = self.kind(series, estimate, busy);
         PathCap {
-            quantity: self.row.quantity,
+            quantity: self.measure.quantity,
             is_per_flow: self.is_per_flow,
             traffic,
-            wire: wire(self.row, &series.seen, per_s),
+            wire: wire(self.measure, &series.seen, per_s),
             is_plateau: self.climbed.is_plateau,
             flows: self.climbed.steps.clone(),
-            cap: estimate.cap(series, self.row.shape(self.flows), kind, reason),
+            cap: estimate.cap(series, self.measure.shape(self.flows), kind, reason),
         }
     }
 
@@ -252,12 +252,12 @@ impl Wanted {
 }
 
 /// How much of the frames is data, as TCP has it.
-fn wire(row: Row, seen: &[Observation], per_s: f64) -> Option<Wire> {
+fn wire(measure: PathMeasure, seen: &[Observation], per_s: f64) -> Option<Wire> {
     let tcp = seen.first()?.tcp.filter(|tcp| tcp.header_bytes > 0 && tcp.mss_bytes > 0)?;
     let mtu_bytes = tcp.mss_bytes + tcp.header_bytes;
     let frame_bytes = mtu_bytes + ETHERNET_BYTES;
     let share = frame_bytes as f64 / tcp.mss_bytes as f64;
-    row.quantity.is_bytes().then_some(Wire {
+    measure.quantity.is_bytes().then_some(Wire {
         frame_bytes,
         data_bytes: tcp.mss_bytes,
         mtu_bytes,

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use iotax_experiment::units::{parse_bytes, parse_duration};
 use iotax_experiment::{BurstWatch, CloudChoice, SearchDraft, SearchTarget, Yields, parse_arms};
+use iotax_wording::doubt::fitted;
 
 use super::{Resolved, documented, option, rules, same_storage, saved, seed};
 #[cfg(feature = "kubernetes")]
@@ -74,7 +75,7 @@ fn fit(search: &mut SearchDraft, work_dir: &Path) {
     let mut spec = search.draft();
     spec.phases[0].yields = Some(Yields::Spans);
     spec.fit(iotax_rig::space_for_files(&spec, Some(work_dir)));
-    let Some(told) = spec.told_fit() else { return };
+    let Some(told) = fitted(&spec) else { return };
     eprintln!("note: {told}");
     let bytes = spec.bytes_of_files().min(USUAL_BYTES);
     for target in &mut search.targets {

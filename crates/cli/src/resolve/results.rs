@@ -8,7 +8,7 @@ use iotax_dialects::importers;
 use iotax_dialects::results::{self, Results, SavedArm};
 use iotax_experiment::{Arm, Stop, pair_arms};
 use iotax_record::Writer;
-use iotax_report::Part;
+use iotax_report::AnalyzedPhase;
 use iotax_rig::Held;
 
 use super::arms::Written;
@@ -97,7 +97,7 @@ fn keep(destination: &Destination, results: &Results) -> Result<Held> {
 }
 
 /// Of each arm something must have been measured, in whatever job.
-fn ended(parts: &[Part]) -> Exit {
+fn ended(parts: &[AnalyzedPhase]) -> Exit {
     let has = |at: usize| {
         parts.iter().any(|(_, part)| part.arms.get(at).is_some_and(|arm| arm.trials > 0))
     };

@@ -17,6 +17,7 @@ use iotax_record::{
 };
 use iotax_rig::Held;
 use iotax_run::{Arms as _, Hosts, Monotonic, Runner as _, SearchSetup, Setup};
+use iotax_wording::doubt::fitted;
 use jiff::Timestamp;
 
 pub(crate) use self::backend::Backend;
@@ -366,7 +367,7 @@ fn warn(resolved: &Resolved, backend: &Backend<'_>) {
     if let Some(told) = resolved.one_target() {
         eprintln!("warning: {told}");
     }
-    if let Some(told) = spec.told_fit() {
+    if let Some(told) = fitted(spec) {
         eprintln!("note: {told}");
     }
     if backend.is_here() {

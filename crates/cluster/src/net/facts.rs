@@ -77,7 +77,7 @@ fn ends(between: &Between<'_>) -> String {
             format!("pod on node {near} to Service {service} by name, its pod on node {far}")
         }
     };
-    format!("in Kubernetes: {ends}{zones}")
+    format!("{ends}{zones}")
 }
 
 fn addresses(reached: &Reached) -> String {
@@ -154,19 +154,19 @@ mod tests {
         seen.mtu_bytes = Some(1500);
         seen.encrypting = vec!["cilium_wg0 (Cilium)".to_owned()];
         insta::assert_snapshot!(told(NetPath::Node, [Some("a"), Some("b")], &seen, Some(&seen)), @"
-        in Kubernetes: node n1 to node n2, on the hosts' network, zone a to zone b
+        node n1 to node n2, on the hosts' network, zone a to zone b
         from 10.0.0.1 to 10.0.0.2:41, translated nowhere
         MTU at the near end 1500 bytes
         node n1 has interfaces that encrypt: cilium_wg0 (Cilium)
         ");
         let pods = reached("10.244.1.2:40", "10.244.1.2:40", "10.244.2.3:7474", "10.244.2.3:7474");
         insta::assert_snapshot!(told(NetPath::Pod, [Some("a"); 2], &pods, Some(&seen)), @"
-        in Kubernetes: pod on node n1 to pod on node n2, both in zone a
+        pod on node n1 to pod on node n2, both in zone a
         from 10.244.1.2 to 10.244.2.3:7474, translated nowhere
         MTU at the near end 1450 bytes; from node to node 1500
         ");
         insta::assert_snapshot!(told(NetPath::SameNode, [None; 2], &pods, None), @"
-        in Kubernetes: pod to pod, both on node n1
+        pod to pod, both on node n1
         from 10.244.1.2 to 10.244.2.3:7474, translated nowhere
         MTU at the near end 1450 bytes
         ");
@@ -176,7 +176,7 @@ mod tests {
     fn what_is_translated_on_the_way_is_told() {
         let mut seen = reached("10.244.1.2:40", "10.0.0.1:99", "10.96.0.7:7474", "10.244.2.3:7474");
         insta::assert_snapshot!(told(NetPath::Service, [None; 2], &seen, None), @"
-        in Kubernetes: pod on node n1 to Service 10.96.0.7, its pod on node n2
+        pod on node n1 to Service 10.96.0.7, its pod on node n2
         from 10.244.1.2, which the far end sees as 10.0.0.1 (SNAT), to 10.96.0.7:7474, translated to 10.244.2.3:7474 (DNAT)
         MTU at the near end 1450 bytes
         ");
@@ -184,7 +184,7 @@ mod tests {
         seen.resolved_ns = Some(1_250_000);
         seen.mtu_bytes = None;
         insta::assert_snapshot!(told(NetPath::Dns, [None; 2], &seen, None), @"
-        in Kubernetes: pod on node n1 to Service 10.96.0.7 by name, its pod on node n2
+        pod on node n1 to Service 10.96.0.7 by name, its pod on node n2
         from 10.244.1.2 (its port translated) to 10.96.0.7:7474, translated to 10.244.2.3:7474 (DNAT)
         its name was found in 1.25 ms: once each turn, not each connection
         ");

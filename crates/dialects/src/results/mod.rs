@@ -4,7 +4,7 @@
 mod file;
 mod sameness;
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 use indexmap::IndexSet;
@@ -12,7 +12,7 @@ use iotax_experiment::{
     Arm, CloudChoice, Design, Draft, Origin, Source, Spec, Stop, Target, Workload,
 };
 use iotax_record::{
-    End, EndReason, ExperimentHead, FORMAT, JobRecord, Outcome, Placed, Site, Trial,
+    End, EndReason, ExperimentHead, FORMAT, FioLatency, JobRecord, Outcome, Placed, Site, Trial,
 };
 use jiff::Timestamp;
 
@@ -253,14 +253,11 @@ fn suite(names: &[String]) -> String {
     }
 }
 
-/// Which of fio's latencies a result has: `clat`, `lat`, or both.
-fn called<'a>(reads: impl Iterator<Item = &'a ResultFile>) -> Vec<&'a str> {
+/// Which of fio's latencies results have.
+fn called<'a>(reads: impl Iterator<Item = &'a ResultFile>) -> BTreeSet<FioLatency> {
     let records = reads.flat_map(|read| &read.jobs).flat_map(Measured::records);
     let summaries = records.flat_map(JobRecord::directions).filter_map(|way| way.summary.as_ref());
-    let mut called: Vec<&str> = summaries.filter_map(|s| s.called.as_deref()).collect();
-    called.sort_unstable();
-    called.dedup();
-    called
+    summaries.filter_map(|summary| summary.called).collect()
 }
 
 /// What is said where latencies are not the same, once they are as far as that can be.
@@ -315,15 +312,7 @@ fn site(arm: &Arm, reads: &[ResultFile], index: usize) -> Site {
     let warnings = own().flat_map(|read| {
         read.warnings.iter().map(|text| format!("{}: {text}", read.file.display()))
     });
-    let latency = match called(own()).as_slice() {
-        ["clat"] => {
-            Some("mean latency is what fio calls clat, from submission to completion".to_owned())
-        }
-        ["lat"] => Some(
-            "mean latency is what fio calls lat, with the time that submission took".to_owned(),
-        ),
-        _ => None,
-    };
+    let latencies = called(own());
     let clusters: IndexSet<&Placed> = own().filter_map(|read| read.placed.as_ref()).collect();
     let told = clusters.iter().map(|placed| format!("in Kubernetes: {}", placed.told()));
     let told: Vec<String> = told.collect();
@@ -331,12 +320,9 @@ fn site(arm: &Arm, reads: &[ResultFile], index: usize) -> Site {
     Site {
         kind: "results".to_owned(),
         target: arm.target.to_string(),
-        notes: std::iter::once(tools(own()).join(" and "))
-            .chain(told)
-            .chain(latency)
-            .chain(warnings)
-            .collect(),
+        notes: std::iter::once(tools(own()).join(" and ")).chain(told).chain(warnings).collect(),
         placed: only.map(|placed| (*placed).clone()),
+        mean_latency: latencies.first().filter(|_| latencies.len() == 1).copied(),
         ..Site::default()
     }
 }

@@ -37,9 +37,8 @@ fn files_become_trials_and_their_jobs_the_workload() {
     assert_eq!(spec.design, Design::Compare);
     assert!(spec.is_of_results() && load.notes.is_empty(), "{:?}", load.notes);
     assert_eq!(experiment.hosts, []);
-    assert_eq!(experiment.sites[0].notes[0], "fio 3.33");
-    let clat = "mean latency is what fio calls clat, from submission to completion";
-    assert_eq!(experiment.sites[0].notes[1], clat);
+    let site = &experiment.sites[0];
+    assert_eq!((site.notes[0].as_str(), site.mean_latency), ("fio 3.33", Some(FioLatency::Clat)));
     assert_eq!((trials.len(), end.trials), (2, Some(2)));
     let job = &spec.workload().jobs[0];
     assert_eq!(

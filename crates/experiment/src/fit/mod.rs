@@ -4,8 +4,6 @@
 //! shrinks is decided before the first trial and kept in the spec. Sizes go down in steps, so that
 //! a little more or less free space makes no other experiment.
 
-use iotax_layers::units::format_bytes;
-
 use crate::spec::{Draft, Fitted, Yields};
 use crate::tree::Tree;
 use crate::workload::{Files, Job, Workload};
@@ -58,16 +56,6 @@ impl Draft {
             scaled.is_ok() && spec.bytes_of_files() <= free_bytes
         };
         scales().find(fits)
-    }
-
-    /// One sentence about how test files were fitted, if they were.
-    pub fn told_fit(&self) -> Option<String> {
-        let Fitted { arm, free_bytes, from_bytes, to_bytes, scale } = self.fitted?;
-        let name = self.arms.get(arm).map_or("an arm", |arm| arm.name.as_str());
-        let [free, from, to] = [free_bytes, from_bytes, to_bytes].map(rounded);
-        let how = scale.map_or(String::new(), |scale| format!(", as with --scale {scale}"));
-        let reason = format!("{name} has room for {free}");
-        Some(format!("test files of {to} instead of {from}{how}, because {reason}"))
     }
 
     /// The largest of the smaller ones that fits.
@@ -209,16 +197,6 @@ fn caps(bytes: u64) -> impl Iterator<Item = u64> {
     let octaves = (0..60_u32).rev();
     let all = octaves.flat_map(|power| (8..16_u64).rev().map(move |eighths| eighths << power));
     all.filter(move |cap| (LEAST_SPAN_BYTES..bytes).contains(cap))
-}
-
-/// For people: whole GiB of what is large, whole MiB else.
-fn rounded(bytes: u64) -> String {
-    let unit: u64 = match bytes {
-        0..0xa0_0000 => 1,
-        0xa0_0000..0x2_8000_0000 => 1 << 20,
-        _ => 1 << 30,
-    };
-    format_bytes(bytes / unit * unit)
 }
 
 #[cfg(test)]

@@ -27,19 +27,23 @@ fn fitted(name: &str, changes: &Changes, free_bytes: u64) -> String {
     spec.fit(Some((1, free_bytes)));
     assert!(spec.phases().all(|phase| phase.validate().is_ok() && phase.yields.is_none()));
     let lines = spec.phases().flat_map(Workload::explain);
-    spec.told_fit().into_iter().chain(lines).collect::<Vec<_>>().join("\n")
+    let told = |fitted: Fitted| {
+        let [from, to] = [fitted.from_bytes, fitted.to_bytes].map(|bytes| bytes >> 20);
+        format!("arm {}: {to} MiB of {from} MiB, scale {:?}", fitted.arm, fitted.scale)
+    };
+    spec.fitted.map(told).into_iter().chain(lines).collect::<Vec<_>>().join("\n")
 }
 
 #[test]
 fn a_file_takes_what_there_is_and_its_times_stay() {
     let none = Changes::default();
     assert_snapshot!(fitted("randread-4k", &none, 857 << 20), @"
-    test files of 832M instead of 1G, because b has room for 857M
+    arm 1: 832 MiB of 1024 MiB, scale None
     every trial: 2s ramp, then 5s measured
     io: 1 thread, random reads of 4k, over 832M, io_uring direct
     ");
     assert_snapshot!(fitted("randread-4k", &set("threads=4"), GIB), @"
-    test files of 1G instead of 4G, because b has room for 1G
+    arm 1: 1024 MiB of 4096 MiB, scale None
     every trial: 2s ramp, then 5s measured
     io: 4 threads, random reads of 4k, over 256M each, io_uring direct
     ");
@@ -65,7 +69,7 @@ fn what_was_asked_for_stays() {
 fn a_search_engine_keeps_its_proportions_and_the_times_asked_for() {
     let none = Changes::default();
     assert_snapshot!(fitted("driver-searcher", &none, 2 * GIB), @"
-    test files of 1662M instead of 110G, as with --scale 0.03, because b has room for 2G
+    arm 1: 1662 MiB of 112688 MiB, scale Some(0.03)
     every trial: 1s ramp, then 5s measured
     download: 2 threads, sequential writes of 4M, over 60M each, psync buffered, a pause of 7ms after every I/O, write-through
     mmap_read (decides): 8 threads, random reads of 4k-1M, over 1536M of `fio_blob`, mmap buffered with a cache that is kept cold, from 60ms on
@@ -77,7 +81,7 @@ fn a_search_engine_keeps_its_proportions_and_the_times_asked_for() {
         ..Changes::default()
     };
     assert_snapshot!(fitted("driver-searcher", &times, 2 * GIB), @"
-    test files of 1722M instead of 56G, as with --scale 0.03, because b has room for 2G
+    arm 1: 1722 MiB of 57392 MiB, scale Some(0.03)
     every trial: 3s ramp, then 1m measured
     download: 3 threads, sequential writes of 4M, over 60M each, psync buffered, a pause of 105ms after every I/O, write-through
     mmap_read (decides): 8 threads, random reads of 4k-1M, over 1536M of `fio_blob`, mmap buffered with a cache that is kept cold, from 60ms on
@@ -96,7 +100,7 @@ fn as_published_it_never_shrinks() {
 #[test]
 fn a_suite_shrinks_where_it_is_largest() {
     assert_snapshot!(fitted("provider-baseline", &Changes::default(), 60 * GIB), @"
-    test files of 59G instead of 307G, because b has room for 60G
+    arm 1: 60416 MiB of 314368 MiB, scale None
     every trial: 5s ramp, then 30s measured
     azure-random: 4 threads, random writes of 4k, over 4G each, io_uring 256 deep direct
     every trial: 5s ramp, then 30s measured
@@ -119,7 +123,7 @@ fn a_suite_shrinks_where_it_is_largest() {
     gcp-random: 1 thread, random reads of 4k, over 10G, io_uring 256 deep direct
     ");
     assert_snapshot!(fitted("nfs-kerberos", &Changes::default(), GIB), @"
-    test files of 980M instead of 8660M, because b has room for 1G
+    arm 1: 980 MiB of 8660 MiB, scale None
     every trial: 5s ramp, then 30s measured
     io: 1 thread, random I/Os (50 % reads) of 4k, over 64M, psync direct
     every trial: 5s ramp, then 30s measured

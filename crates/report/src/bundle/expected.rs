@@ -5,7 +5,7 @@ use iotax_wording::verdict::verdict;
 
 use super::arms::Arm;
 use super::phases::Phase;
-use crate::experiment::Part;
+use crate::experiment::AnalyzedPhase;
 use crate::words::printable;
 use iotax_wording::bandwidth::MEASURED;
 
@@ -24,7 +24,7 @@ struct Row<'a> {
 }
 
 /// The figures of all phases, and the verdicts.
-pub(super) fn expected(parts: &[Part], arms: &[Arm], phases: &[Phase]) -> String {
+pub(super) fn expected(parts: &[AnalyzedPhase], arms: &[Arm], phases: &[Phase]) -> String {
     let mut text = String::from(
         "What was measured. Rates are means of the trials; latencies are those of all I/Os of\n\
          all trials together, from submission to completion (of jobs with a rate: from the\n\

@@ -16,7 +16,7 @@ use flate2::{Compression, GzBuilder};
 use iotax_experiment::{Blame, Fault};
 use iotax_record::ExperimentHead;
 
-use crate::experiment::Part;
+use crate::experiment::AnalyzedPhase;
 use crate::json::text::json_text;
 
 /// The script, which needs a POSIX shell and fio.
@@ -68,7 +68,7 @@ impl Blame for Error {
 /// order. All of them are as they are to be read: redacted, unless they are not to be.
 pub fn bundle(
     experiment: &ExperimentHead,
-    parts: &[Part],
+    parts: &[AnalyzedPhase],
     steps: &[Step],
 ) -> Result<Bundle, Error> {
     if experiment.spec.has_several_targets() {

@@ -6,14 +6,14 @@ use iotax_wording::verdict::verdict;
 
 use super::arms::Arm;
 use super::phases::Phase;
-use crate::experiment::Part;
+use crate::experiment::AnalyzedPhase;
 use crate::markdown::escape;
 use iotax_wording::format;
 
 /// The page, as Markdown.
 pub(super) fn readme(
     experiment: &ExperimentHead,
-    parts: &[Part],
+    parts: &[AnalyzedPhase],
     arms: &[Arm],
     phases: &[Phase],
     trials: usize,

@@ -20,7 +20,7 @@ pub(crate) enum Drawing {
     /// How charts show each of these, if there are several.
     Legend(Vec<LegendEntry>),
     /// Charts, the small ones side by side.
-    Charts(Vec<Chart>),
+    Charts(Vec<ChartFrame>),
 }
 
 /// A key figure.
@@ -54,11 +54,11 @@ pub(crate) struct Group {
     /// Differences between these count as none, in values.
     pub(crate) margin: [f64; 2],
     /// Rows in the order shown.
-    pub(crate) rows: Vec<Row>,
+    pub(crate) rows: Vec<ForestRow>,
 }
 
 #[derive(Debug, Serialize)]
-pub(crate) struct Row {
+pub(crate) struct ForestRow {
     #[serde(skip)]
     pub(crate) name: String,
     /// `arm`, `layer`, `interaction` or `total`.
@@ -88,7 +88,7 @@ pub(crate) struct LegendEntry {
 
 /// A place where a script draws.
 #[derive(Debug)]
-pub(crate) struct Chart {
+pub(crate) struct ChartFrame {
     /// What the script calls it.
     pub(crate) id: Cow<'static, str>,
     /// May be empty.

@@ -10,7 +10,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::drawing::{Chart, Charts, Drawing, Group, LegendEntry, Row, Tile};
+pub(crate) use self::drawing::{ChartFrame, Charts, Drawing, ForestRow, Group, LegendEntry, Tile};
 pub(crate) use self::nodes::{NodeGroup, NodeMap, NodeTile, StandingLook};
 pub(crate) use self::table::{Cell, Head, Table};
 use iotax_wording::doubt::Notice;
@@ -52,7 +52,7 @@ pub(crate) struct Section {
     pub(crate) heading: String,
     /// Whether the heading is a warning.
     pub(crate) is_alarming: bool,
-    pub(crate) place: Place,
+    pub(crate) place: ShownIn,
     pub(crate) topic: Topic,
     pub(crate) items: Vec<Item>,
 }
@@ -134,7 +134,7 @@ impl Topic {
 
 /// Where a section is worth its room.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum ShownIn {
     #[default]
     Everywhere,
     /// Where lines may be wider than those of a terminal.
@@ -224,11 +224,11 @@ impl Document {
     /// What is to be shown there.
     pub(crate) fn sections_for(&self, medium: Medium) -> impl Iterator<Item = &Section> {
         self.sections.iter().filter(move |section| match section.place {
-            Place::Everywhere => true,
-            Place::Wide => medium != Medium::Terminal,
-            Place::Narrow => medium == Medium::Terminal,
-            Place::Undrawn => medium != Medium::Page,
-            Place::Page => medium == Medium::Page,
+            ShownIn::Everywhere => true,
+            ShownIn::Wide => medium != Medium::Terminal,
+            ShownIn::Narrow => medium == Medium::Terminal,
+            ShownIn::Undrawn => medium != Medium::Page,
+            ShownIn::Page => medium == Medium::Page,
         })
     }
 }
@@ -256,7 +256,7 @@ impl Section {
         Self::new("", [item])
     }
 
-    pub(crate) fn at(self, place: Place) -> Self {
+    pub(crate) fn at(self, place: ShownIn) -> Self {
         Self { place, ..self }
     }
 

@@ -8,20 +8,18 @@ use iotax_wording::cause::diagnoses::causes;
 use iotax_wording::doubt::{Notice, notices, of_files};
 use iotax_wording::question::question;
 use iotax_wording::verdict::comparison::hypotheses;
+pub use iotax_wording::verdict::phases::AnalyzedPhase;
 use iotax_wording::verdict::verdict;
 use iotax_wording::{format, note, provenance, units};
 
 use crate::document::Topic::{Answer, Circumstances, Doubt};
-use crate::document::{Chart, Document, Drawing, Item, Lead, Place, Section, Table};
+use crate::document::{ChartFrame, Document, Drawing, Item, Lead, Section, ShownIn, Table};
 use crate::figures::Drawn;
 use crate::json::kind;
 use crate::{
     caps, cloud_disks, facts, figures, interfaces, machine, matrix, nfs, outliers, rules, tables,
     targets,
 };
-
-/// An experiment of one phase, and its analysis.
-pub type Part = (ExperimentHead, Analysis);
 
 /// What an experiment showed.
 pub fn experiment(experiment: &ExperimentHead, analysis: &Analysis) -> Document {
@@ -138,7 +136,7 @@ fn warnings(heading: &str, notices: Vec<Notice>) -> Option<Section> {
 fn comparisons(experiment: &ExperimentHead, analysis: &Analysis) -> Option<Section> {
     let table = tables::comparisons(analysis, &experiment.spec.design)?;
     let note = Item::Note(provenance::intervals(experiment, analysis));
-    Some(Section::new("Tax", [Item::Table(table), note]).at(Place::Undrawn))
+    Some(Section::new("Tax", [Item::Table(table), note]).at(ShownIn::Undrawn))
 }
 
 fn attribution(experiment: &ExperimentHead, analysis: &Analysis) -> Option<Section> {
@@ -148,7 +146,7 @@ fn attribution(experiment: &ExperimentHead, analysis: &Analysis) -> Option<Secti
     let heading = format!("Time per {what} by layer (bare stack: {bare})");
     let mut items = vec![Item::Table(tables::attribution(attribution))];
     items.extend(hypotheses(analysis, experiment.spec.workload()).map(Item::Note));
-    Some(Section::new(heading, items).at(Place::Undrawn))
+    Some(Section::new(heading, items).at(ShownIn::Undrawn))
 }
 
 fn arms(analysis: &Analysis) -> Vec<Section> {
@@ -160,7 +158,7 @@ fn arms(analysis: &Analysis) -> Vec<Section> {
     [Some(table), page::targets(analysis)].into_iter().flatten().collect()
 }
 
-fn operations(analysis: &Analysis, charts: Vec<Chart>) -> Option<Section> {
+fn operations(analysis: &Analysis, charts: Vec<ChartFrame>) -> Option<Section> {
     let table = Item::Table(tables::operations(analysis)?);
     let note = tables::operations_note(analysis).map(Item::Note);
     let charts = (!charts.is_empty()).then_some(Item::Drawing(Drawing::Charts(charts)));
@@ -170,7 +168,7 @@ fn operations(analysis: &Analysis, charts: Vec<Chart>) -> Option<Section> {
 
 fn system(analysis: &Analysis) -> Option<Section> {
     let table = Item::Table(machine::system(analysis)?);
-    Some(Section::new("CPU and memory", [table]).at(Place::Wide))
+    Some(Section::new("CPU and memory", [table]).at(ShownIn::Wide))
 }
 
 /// Percentiles of what the primary job is about, with the chart, and of the rest of its calls.

@@ -7,17 +7,17 @@ use iotax_wording::verdict::comparison::hypotheses;
 use iotax_wording::verdict::nodes::in_common;
 use iotax_wording::{chart, method, name, note, units};
 
-use crate::document::{Chart, Drawing, Group, Item, LegendEntry, Place, Section};
+use crate::document::{ChartFrame, Drawing, Group, Item, LegendEntry, Section, ShownIn};
 use crate::facts;
 use crate::figures::{self, Drawn};
 use crate::words::printable;
 
 fn section(heading: &str, items: impl Into<Vec<Item>>) -> Section {
-    Section::new(heading, items).at(Place::Page)
+    Section::new(heading, items).at(ShownIn::Page)
 }
 
 fn drawing(id: &'static str, caption: impl Into<String>) -> Item {
-    Item::Drawing(Drawing::Charts(vec![Chart {
+    Item::Drawing(Drawing::Charts(vec![ChartFrame {
         id: id.into(),
         title: "".into(),
         caption: caption.into(),
@@ -106,7 +106,7 @@ pub(super) fn trials(analysis: &Analysis, drawn: &Drawn) -> Option<Section> {
 }
 
 /// What the machine did.
-pub(super) fn meanwhile(charts: Vec<Chart>, seconds_per_step: u32) -> Option<Section> {
+pub(super) fn meanwhile(charts: Vec<ChartFrame>, seconds_per_step: u32) -> Option<Section> {
     let has_charts = !charts.is_empty();
     let items =
         [Item::Drawing(Drawing::Charts(charts)), Item::Note(chart::machine(seconds_per_step))];

@@ -9,10 +9,10 @@ use iotax_wording::verdict::comparison::primary_of_each;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::machine::{Chart as MachineChart, machine};
+use super::machine::{MachineChart, machine};
 use super::operations::{OperationChart, operations};
 use super::steps::{Figures, Interval, Number, Steps, within};
-use crate::document::{Chart, Charts, Group};
+use crate::document::{ChartFrame, Charts, Group};
 use crate::words;
 
 /// Bytes per arm for throughput over time.
@@ -32,9 +32,9 @@ const MAX_SCHEDULE_BLOCKS: u32 = 120;
 pub(crate) struct Drawn {
     pub(crate) charts: Charts,
     /// Those of what the machine did.
-    pub(crate) machine: Vec<Chart>,
+    pub(crate) machine: Vec<ChartFrame>,
     /// Those of how long operations took.
-    pub(crate) operations: Vec<Chart>,
+    pub(crate) operations: Vec<ChartFrame>,
     /// Arms that are drawn where each has a line or a strip of its own.
     pub(crate) shown_arms: usize,
     /// Seconds that each step of throughput stands for.

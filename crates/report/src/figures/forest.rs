@@ -15,7 +15,7 @@ use iotax_wording::verdict::against::baseline_of;
 use iotax_wording::verdict::comparison::{effect, primary_of_each, row_name, subject};
 use iotax_wording::{name, trial, units};
 
-use crate::document::{Cell, Group, Head, Row};
+use crate::document::{Cell, ForestRow, Group, Head};
 use crate::{tables, words};
 
 /// Tells them apart in the data of a page: each by its place among all of them.
@@ -123,11 +123,11 @@ pub(crate) fn over_phases<'a>(phases: impl Iterator<Item = &'a Analysis>) -> Vec
     subjects.into_iter().map(of_subject).collect()
 }
 
-fn of_phase(analysis: &Analysis, comparison: &Comparison, scale: Scale) -> Row {
+fn of_phase(analysis: &Analysis, comparison: &Comparison, scale: Scale) -> ForestRow {
     let [tax, verdict, blocks, _] = figures(comparison);
     let name = words::printable(&analysis.workload);
     let verdict = tables::marked(verdict, analysis, &comparison.subject);
-    Row {
+    ForestRow {
         spoken: format!("{name}: {}, {}", tax.text, verdict.text),
         name,
         kind: "arm",
@@ -152,8 +152,8 @@ const fn kind(subject: &Subject) -> &'static str {
 /// What costs most first; what is not known last, and the total after all.
 fn sort_by_cost(group: &mut Group) {
     group.rows.sort_by(|a, b| {
-        let rank = |row: &Row| (row.kind == "total", row.kind == "interaction");
-        let cost = |row: &Row| row.estimate.unwrap_or(f64::NEG_INFINITY);
+        let rank = |row: &ForestRow| (row.kind == "total", row.kind == "interaction");
+        let cost = |row: &ForestRow| row.estimate.unwrap_or(f64::NEG_INFINITY);
         rank(a).cmp(&rank(b)).then(cost(b).total_cmp(&cost(a)))
     });
 }
@@ -164,7 +164,7 @@ fn by_layer(analysis: &Analysis, attribution: &Attribution) -> Group {
     for layer in &attribution.layers {
         let main = layer.shapley_ns.or(layer.first_in_ns);
         let cells = [tables::estimate(main), tables::estimate(layer.delta_p99_ns)];
-        rows.push(Row {
+        rows.push(ForestRow {
             first_in: layer.first_in_ns.map(|e| e.value),
             last_in: layer.last_in_ns.map(|e| e.value),
             ..layer_row(analysis, &Subject::Layer(layer.layer.clone()), main, cells)
@@ -206,13 +206,13 @@ fn layer_row(
     subject: &Subject,
     main: Option<Estimate>,
     [time, p99]: [Cell; 2],
-) -> Row {
+) -> ForestRow {
     let comparison =
         analysis.comparisons.iter().find(|c| c.subject == *subject && c.metric.adds_up());
     let [tax, verdict, blocks, regime] =
         comparison.map_or_else(|| [ABSENT; 4].map(Cell::new), figures);
     let name = words::printable(&named(subject));
-    Row {
+    ForestRow {
         spoken: format!("{name}: {}, {}", time.text, verdict.text),
         name,
         kind: kind(subject),
@@ -239,7 +239,7 @@ fn by_metric(
         let shown_difference = tables::estimate(shown.and_then(|c| c.difference_ns));
         let [tax, verdict, blocks, regime] = figures(comparison);
         let name = row_name(comparison);
-        Row {
+        ForestRow {
             spoken: format!("{name}: {}, {}", tax.text, verdict.text),
             name,
             kind: kind(&comparison.subject),

@@ -9,7 +9,7 @@ use super::steps::{Figures, Interval, Number, Steps};
 use crate::{document, words};
 
 #[derive(Debug, Serialize)]
-pub(crate) struct Chart {
+pub(crate) struct MachineChart {
     /// Its element in the page.
     id: &'static str,
     /// What it shows, with the unit.
@@ -46,7 +46,7 @@ struct Span {
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Machine {
     spans: Vec<Span>,
-    pub(crate) charts: Vec<Chart>,
+    pub(crate) charts: Vec<MachineChart>,
 }
 
 /// Charts in the order in which they are shown.
@@ -70,7 +70,7 @@ pub(super) fn machine(traces: &[Trace<'_>], seconds: u32) -> Machine {
     let mut machine = Machine::default();
     let mut charts = CHARTS.map(|(quantity, id, title)| {
         let caption = of_quantity(quantity);
-        (quantity, Chart { id, title, caption, names: Vec::new(), lines: Vec::new() })
+        (quantity, MachineChart { id, title, caption, names: Vec::new(), lines: Vec::new() })
     });
     for trace in traces {
         let trials = trace.trials.iter();
@@ -95,10 +95,10 @@ pub(super) fn machine(traces: &[Trace<'_>], seconds: u32) -> Machine {
     machine
 }
 
-impl Chart {
+impl MachineChart {
     /// Where it is drawn.
-    pub(crate) fn of_page(&self) -> document::Chart {
-        document::Chart {
+    pub(crate) fn of_page(&self) -> document::ChartFrame {
+        document::ChartFrame {
             id: self.id.into(),
             title: self.title.into(),
             caption: self.caption.to_owned(),

@@ -4,7 +4,7 @@ use iotax_analyze::{Analysis, OperationSummary};
 use iotax_wording::chart;
 use serde::Serialize;
 
-use crate::document::Chart;
+use crate::document::ChartFrame;
 use crate::words;
 
 /// One kind of operation on all arms.
@@ -52,8 +52,8 @@ fn points(done: &OperationSummary) -> Vec<(f64, u64)> {
 
 impl OperationChart {
     /// Where it is drawn.
-    pub(super) fn of_page(&self) -> Chart {
-        Chart {
+    pub(super) fn of_page(&self) -> ChartFrame {
+        ChartFrame {
             id: self.id.clone().into(),
             title: format!("Time of a {}", self.title).into(),
             caption: chart::operations(self.slow_ns.is_some()),

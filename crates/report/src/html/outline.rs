@@ -7,13 +7,13 @@ use crate::document::{Chapter, Document, Medium, Section, Topic};
 /// A document as a page shows it: by topic, each section with its anchor.
 #[derive(Debug)]
 pub(super) struct Outline<'a> {
-    pub(super) parts: Vec<Part<'a>>,
+    pub(super) parts: Vec<TopicSections<'a>>,
     pub(super) chapters: Vec<Folded<'a>>,
 }
 
 /// The sections of one topic.
 #[derive(Debug)]
-pub(super) struct Part<'a> {
+pub(super) struct TopicSections<'a> {
     pub(super) anchor: String,
     /// May be empty.
     pub(super) heading: &'static str,
@@ -41,12 +41,16 @@ impl<'a> Outline<'a> {
         let mut anchor = |text: &str| unique(&mut taken, prefix, text);
         let mut sections: Vec<&Section> = document.sections_for(Medium::Page).collect();
         sections.sort_by_key(|section| section.topic);
-        let mut parts: Vec<Part<'a>> = Vec::new();
+        let mut parts: Vec<TopicSections<'a>> = Vec::new();
         let mut last: Option<Topic> = None;
         for section in sections {
             if last != Some(section.topic) {
                 let heading = section.topic.heading();
-                parts.push(Part { anchor: anchor(heading), heading, sections: Vec::new() });
+                parts.push(TopicSections {
+                    anchor: anchor(heading),
+                    heading,
+                    sections: Vec::new(),
+                });
                 last = Some(section.topic);
             }
             let anchored = Anchored { anchor: anchor(&section.heading), section };

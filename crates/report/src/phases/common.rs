@@ -7,13 +7,13 @@ use iotax_wording::doubt::{Notice, doubt, notices, title};
 use iotax_wording::note;
 
 use crate::document::{Item, Point, Section, Topic};
-use crate::experiment::{Part, questions};
+use crate::experiment::{AnalyzedPhase, questions};
 use crate::words;
 
 /// Open questions that all phases share; of saved results, doubts too. What is the same in words is
 /// the same, whatever the twelfth digit.
 pub(super) struct Common {
-    first: Part,
+    first: AnalyzedPhase,
     /// The words of the questions that are left in it.
     open: Vec<String>,
     /// What the phases are called: `phase`, `job`.
@@ -21,7 +21,7 @@ pub(super) struct Common {
 }
 
 /// What is said of each doubt.
-fn doubts((experiment, analysis): &Part) -> Vec<String> {
+fn doubts((experiment, analysis): &AnalyzedPhase) -> Vec<String> {
     let said = analysis.warnings.iter().map(|one| {
         let said = doubt(one, experiment);
         format!("{:?} {} {}", one.of, said.message(), said.advice)
@@ -30,7 +30,7 @@ fn doubts((experiment, analysis): &Part) -> Vec<String> {
 }
 
 impl Common {
-    pub(super) fn of(parts: &[Part]) -> Self {
+    pub(super) fn of(parts: &[AnalyzedPhase]) -> Self {
         let (experiment, first) = &parts[0];
         let is_of_results = experiment.spec.is_of_results();
         let each: Vec<[Vec<String>; 2]> =
@@ -51,9 +51,9 @@ impl Common {
     }
 
     /// What is of each phase alone, and what stands above of all of them.
-    pub(super) fn left_out_of(&self, parts: &[Part]) -> Vec<Part> {
+    pub(super) fn left_out_of(&self, parts: &[AnalyzedPhase]) -> Vec<AnalyzedPhase> {
         let common = doubts(&self.first);
-        let own = |part: &Part| {
+        let own = |part: &AnalyzedPhase| {
             let (experiment, analysis) = part;
             let mut own = analysis.clone();
             let mut said = doubts(part).into_iter();
@@ -96,7 +96,7 @@ impl Common {
 }
 
 /// What puts figures in doubt, phase by phase: what was seen, and the first thing to do.
-pub(super) fn severe(parts: &[Part]) -> Option<Section> {
+pub(super) fn severe(parts: &[AnalyzedPhase]) -> Option<Section> {
     let mut seen: IndexMap<String, Vec<&str>> = IndexMap::new();
     for (experiment, analysis) in parts {
         for notice in notices(experiment, analysis).iter().filter(|notice| notice.is_severe) {
@@ -121,7 +121,7 @@ fn told(notice: &Notice) -> String {
 }
 
 /// Which phases of all, each once.
-fn listed(mut phases: Vec<&str>, parts: &[Part]) -> String {
+fn listed(mut phases: Vec<&str>, parts: &[AnalyzedPhase]) -> String {
     phases.dedup();
     match phases.len() {
         all if all == parts.len() => "all phases".to_owned(),
@@ -130,7 +130,7 @@ fn listed(mut phases: Vec<&str>, parts: &[Part]) -> String {
 }
 
 /// What else was seen: each kind with its phases.
-pub(super) fn mild(parts: &[Part]) -> Option<Section> {
+pub(super) fn mild(parts: &[AnalyzedPhase]) -> Option<Section> {
     let mut kinds: IndexMap<&str, Vec<&str>> = IndexMap::new();
     for (_, analysis) in parts {
         for doubt in analysis.warnings.iter().filter(|doubt| !doubt.is_severe()) {

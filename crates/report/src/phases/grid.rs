@@ -10,7 +10,7 @@ use iotax_wording::verdict::comparison::{primary_of_each, subject};
 use iotax_wording::{name, note};
 
 use crate::document::{Cell, Head, Item, LegendEntry, Section, Table, Topic};
-use crate::experiment::Part;
+use crate::experiment::AnalyzedPhase;
 use crate::{tables, words};
 
 /// Arms up to which cells are in words, and heads are names.
@@ -19,7 +19,7 @@ const MAX_IN_WORDS: usize = 3;
 const MAX_NAME: usize = 6;
 
 /// `None` if nothing is compared.
-pub(super) fn section(parts: &[Part]) -> Option<Section> {
+pub(super) fn section(parts: &[AnalyzedPhase]) -> Option<Section> {
     let found: Vec<Vec<&Comparison>> = parts.iter().map(|(_, analysis)| of(analysis)).collect();
     let all = found.iter().flatten();
     let subjects: IndexMap<&Subject, String> = all.map(|c| (&c.subject, subject(c))).collect();
@@ -57,7 +57,7 @@ pub(super) fn section(parts: &[Part]) -> Option<Section> {
     Some(Section::new(heading(parts), items.collect::<Vec<_>>()).on(Topic::Answer))
 }
 
-fn heading(parts: &[Part]) -> String {
+fn heading(parts: &[AnalyzedPhase]) -> String {
     let baselines = parts.iter().map(|(_, analysis)| analysis.baseline.as_str());
     let first = baselines.clone().next().unwrap_or_default();
     let has_arms = parts

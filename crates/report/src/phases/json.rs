@@ -3,7 +3,7 @@
 use iotax_record::Trial;
 use serde::Serialize;
 
-use crate::experiment::Part;
+use crate::experiment::AnalyzedPhase;
 use crate::json::{COMPARE_FORMAT, Output, Root, json_text};
 
 /// All phases: `phases[]` holds what a comparison of one phase would print.
@@ -16,20 +16,20 @@ struct Phases<'a> {
 }
 
 impl<'a> Phases<'a> {
-    fn new(suite: &'a str, parts: &'a [Part]) -> Self {
+    fn new(suite: &'a str, parts: &'a [AnalyzedPhase]) -> Self {
         let phases = parts.iter().map(|(experiment, analysis)| Output::new(experiment, analysis));
         Self { json_format: COMPARE_FORMAT, suite, phases: phases.collect() }
     }
 }
 
 /// One JSON object for all phases of a comparison.
-pub fn phases_json_compare(suite: &str, parts: &[Part]) -> String {
+pub fn phases_json_compare(suite: &str, parts: &[AnalyzedPhase]) -> String {
     json_text(&Phases::new(suite, parts))
 }
 
 /// One JSON object in the shape of fio's JSON+ for all phases of a plain run: their jobs one after
 /// the other, as fio prints those of a file with `stonewall`.
-pub fn phases_json_run(suite: &str, parts: &[Part], trials: &[Trial]) -> String {
+pub fn phases_json_run(suite: &str, parts: &[AnalyzedPhase], trials: &[Trial]) -> String {
     let mut roots = (0..).zip(parts).map(|(phase, (experiment, analysis))| {
         let own: Vec<&Trial> = trials.iter().filter(|trial| trial.phase == phase).collect();
         Root::new(experiment, analysis, &own, ())

@@ -17,15 +17,15 @@ use iotax_wording::{chart, format, note, rule};
 use self::common::Common;
 use crate::changes::{self, Changes};
 use crate::document::{
-    Cell, Chapter, Document, Drawing, Group, Head, Item, Lead, Place, Section, Table, Topic,
+    Cell, Chapter, Document, Drawing, Group, Head, Item, Lead, Section, ShownIn, Table, Topic,
 };
-use crate::experiment::{Part, beside, experiment};
+use crate::experiment::{AnalyzedPhase, beside, experiment};
 use crate::json::kind;
 use crate::{facts, figures, nfs, paths, tables, words};
 
 /// What was asked is answered first, of whatever phase.
-fn ruled(parts: &[Part]) -> Vec<String> {
-    let of_part = |(head, analysis): &Part| {
+fn ruled(parts: &[AnalyzedPhase]) -> Vec<String> {
+    let of_part = |(head, analysis): &AnalyzedPhase| {
         let name = words::printable(&head.spec.workload().name);
         let rulings = rule::rulings(analysis).into_iter();
         rulings.map(move |ruling| ruling.in_phase(&name)).collect::<Vec<_>>()
@@ -37,7 +37,7 @@ fn ruled(parts: &[Part]) -> Vec<String> {
 ///
 /// # Panics
 /// If there is none.
-pub fn experiments(name: &str, parts: &[Part]) -> Document {
+pub fn experiments(name: &str, parts: &[AnalyzedPhase]) -> Document {
     if let [(one, analysis)] = parts {
         let mut document = experiment(one, analysis);
         document.extend(paths::section(one));
@@ -77,7 +77,7 @@ pub fn experiments(name: &str, parts: &[Part]) -> Document {
     }
     // Of a run the table is the answer; where arms are compared it is too wide for a terminal.
     document.add(match grid {
-        Some(_) => table.at(Place::Wide),
+        Some(_) => table.at(ShownIn::Wide),
         None if is_of_results => table,
         None => table.on(Topic::Answer),
     });
@@ -105,10 +105,10 @@ fn drawn(forest: Vec<Group>) -> Option<Section> {
         Item::Drawing(Drawing::Forest("phase", forest)),
         Item::Note(chart::OVER_PHASES.to_owned()),
     ];
-    Some(Section::new("Arm by arm", items).at(Place::Page))
+    Some(Section::new("Arm by arm", items).at(ShownIn::Page))
 }
 
-fn phases_and_time(parts: &[Part]) -> String {
+fn phases_and_time(parts: &[AnalyzedPhase]) -> String {
     let wall_ns = parts.iter().map(|(_, analysis)| analysis.ending.wall_ns).max().unwrap_or(0);
     let trials = parts.iter().map(|(_, analysis)| analysis.ending.trials).sum::<u32>();
     let phases = count(parts.len() as u64, "phase");
@@ -117,7 +117,7 @@ fn phases_and_time(parts: &[Part]) -> String {
 
 /// A line for each phase and arm. Where arms are compared, with what the primary metric says, and
 /// what puts that in doubt.
-pub(crate) fn overview(parts: &[Part]) -> Table {
+pub(crate) fn overview(parts: &[AnalyzedPhase]) -> Table {
     let has_arms = parts.iter().any(|(_, analysis)| analysis.arms.len() > 1);
     let is_of_results = parts.iter().any(|(experiment, _)| experiment.spec.is_of_results());
     let phase = if is_of_results { "job" } else { "phase" };
@@ -151,7 +151,7 @@ pub(crate) fn overview(parts: &[Part]) -> Table {
 }
 
 /// Nothing if there is no matrix.
-fn levels(parts: &[Part]) -> Vec<Section> {
+fn levels(parts: &[AnalyzedPhase]) -> Vec<Section> {
     let is_of_results = parts.iter().any(|(experiment, _)| experiment.spec.is_of_results());
     let name = if is_of_results { "job" } else { "phase" };
     let changes = parts.iter().filter_map(|(_, part)| Changes::of(part));

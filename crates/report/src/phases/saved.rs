@@ -10,7 +10,7 @@ use iotax_wording::{bandwidth, format, name, note, provenance, units};
 
 use super::levels;
 use crate::document::{Cell, Head, Item, Section, Table};
-use crate::experiment::Part;
+use crate::experiment::AnalyzedPhase;
 use crate::words::{self, printable};
 
 /// Pairs that fit beside each other.
@@ -19,7 +19,7 @@ const MAX_COLUMNS: usize = 2;
 const LARGE_BYTES: f64 = 65_536.0;
 
 /// `4 jobs of 4 results of fio 3.33`
-pub(super) fn counts(parts: &[Part]) -> String {
+pub(super) fn counts(parts: &[AnalyzedPhase]) -> String {
     let jobs = count(parts.len() as u64, "job");
     let (experiment, _) = &parts[0];
     let most = |arm: &str| parts.iter().map(|(_, part)| results(part, arm)).max().unwrap_or(0);
@@ -29,12 +29,12 @@ pub(super) fn counts(parts: &[Part]) -> String {
 }
 
 /// Jobs against baselines, and what each level of a matrix changed.
-pub(super) fn sections(parts: &[Part]) -> Vec<Section> {
+pub(super) fn sections(parts: &[AnalyzedPhase]) -> Vec<Section> {
     pairs(parts).into_iter().chain(levels(parts)).collect()
 }
 
 /// A row for each job, a column for each pair; with many pairs a row for each.
-fn pairs(parts: &[Part]) -> Option<Section> {
+fn pairs(parts: &[AnalyzedPhase]) -> Option<Section> {
     let (_, first) = &parts[0];
     if first.matrix.is_some() || first.comparisons.is_empty() {
         return None;
@@ -71,7 +71,7 @@ fn pairs(parts: &[Part]) -> Option<Section> {
             }
         }
     }
-    let are_rates = |(_, part): &Part| {
+    let are_rates = |(_, part): &AnalyzedPhase| {
         units::network_load(part).is_none()
             && primary_of_each(part).iter().any(|c| c.metric.unit() == Unit::IosPerSecond)
     };

@@ -117,6 +117,7 @@ const RULES: &[(&str, &str, Rule)] = &[
     ("fio", "name place beyond", Rule::Text(Kind::Word)),
     // What was found under a path.
     ("sites site", "kind notes caches file_system", Rule::Text(Kind::Word)),
+    ("sites site", "mean_latency", Rule::Format),
     ("sites site", "target storage_id", Rule::Text(Kind::Path)),
     ("sites site", "device", Rule::Whole(Kind::Device)),
     ("sites site", "device_model", Rule::Device),

@@ -5,7 +5,7 @@ use iotax_wording::chart;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::document::{Chart, Charts, Drawing, Item, LegendEntry, Place, Section, Topic};
+use crate::document::{ChartFrame, Charts, Drawing, Item, LegendEntry, Section, ShownIn, Topic};
 use crate::figures::{Figures, Interval, Number, Steps, within};
 use crate::words::printable;
 use iotax_wording::bandwidth::Unit;
@@ -46,7 +46,7 @@ pub(super) fn sections(search: SearchResult<'_>) -> Vec<Section> {
         let keys = targets.iter().enumerate().map(|(i, target)| LegendEntry::new(i, &target.name));
         Item::Drawing(Drawing::Legend(keys.collect()))
     };
-    let section = |title: &str, charts: Vec<Chart>| {
+    let section = |title: &str, charts: Vec<ChartFrame>| {
         (!charts.is_empty())
             .then(|| Section::new(title, [legend(), Item::Drawing(Drawing::Charts(charts))]))
     };
@@ -72,11 +72,11 @@ pub(super) fn sections(search: SearchResult<'_>) -> Vec<Section> {
         [section("Over queue depth", ladder), section("Over flows at once", flows.collect())];
     let answers = answers.into_iter().flatten().map(|section| section.on(Topic::Answer));
     let over_time = section("Over time, saturated", series.collect());
-    answers.chain(over_time).map(|section| section.at(Place::Page)).collect()
+    answers.chain(over_time).map(|section| section.at(ShownIn::Page)).collect()
 }
 
-fn drawing(place: &'static str, title: &str, caption: &str) -> Chart {
-    Chart { id: place.into(), title: title.to_owned().into(), caption: caption.to_owned() }
+fn drawing(place: &'static str, title: &str, caption: &str) -> ChartFrame {
+    ChartFrame { id: place.into(), title: title.to_owned().into(), caption: caption.to_owned() }
 }
 
 fn drawn(caps: &Caps, unit: Unit) -> Value {

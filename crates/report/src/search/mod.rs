@@ -13,7 +13,7 @@ use iotax_wording::{format, limit, provenance};
 
 pub use self::csv::search_csv;
 pub use self::json::search_json;
-use crate::document::{Document, Item, Lead, Place, Section, Topic};
+use crate::document::{Document, Item, Lead, Section, ShownIn, Topic};
 use crate::{cloud_disks, facts};
 
 /// What a search for caps found.
@@ -34,13 +34,13 @@ pub fn search(search: SearchResult<'_>) -> Document {
     document.extend_on(Topic::Doubt, Section::of_list("Notes", notes(search)));
     let command = Item::Preformatted(facts::command(&head.command));
     let method = [Item::Paragraph(OF_SEARCH.trim_end().to_owned()), command];
-    document.add(Section::new("Method", method).at(Place::Page).on(Topic::Circumstances));
+    document.add(Section::new("Method", method).at(ShownIn::Page).on(Topic::Circumstances));
     let targets = head.search.targets.iter().map(|target| &target.arm.target);
     document.extend(cloud_disks::section(targets));
     let sources = sources(search.caps);
     if !sources.is_empty() {
         let sources = Section::new("Sources of limits", [Item::Sources(sources)]);
-        document.add(sources.at(Place::Page).on(Topic::Circumstances));
+        document.add(sources.at(ShownIn::Page).on(Topic::Circumstances));
     }
     document
 }

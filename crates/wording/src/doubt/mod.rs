@@ -8,7 +8,7 @@ use iotax_analyze::{Check, Doubt, DoubtKind};
 use iotax_quantity::count;
 use iotax_record::ExperimentHead;
 
-pub use notice::{Notice, notices, of_files};
+pub use notice::{Notice, fitted, notices, of_files};
 
 /// A doubt in words.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,7 +1,8 @@
 //! Doubts as people read them: what was seen on several arms, with the same advice, is one.
 
 use iotax_analyze::{Analysis, Doubt};
-use iotax_experiment::Spec;
+use iotax_experiment::units::format_bytes;
+use iotax_experiment::{Draft, Fitted, Spec};
 use iotax_quantity::count;
 use iotax_record::ExperimentHead;
 
@@ -91,11 +92,52 @@ fn messages(group: &[Both<'_>], analysis: &Analysis) -> Vec<String> {
     alike.iter().map(message).collect()
 }
 
+/// How test files were fitted to the room there is, if they were.
+pub fn fitted(spec: &Draft) -> Option<String> {
+    let Fitted { arm, free_bytes, from_bytes, to_bytes, scale } = spec.fitted?;
+    let name = spec.arms.get(arm).map_or("an arm", |arm| arm.name.as_str());
+    let [free, from, to] = [free_bytes, from_bytes, to_bytes].map(rounded);
+    let how = scale.map_or(String::new(), |scale| format!(", as with --scale {scale}"));
+    Some(format!("test files of {to} instead of {from}{how}, because {name} has room for {free}"))
+}
+
+/// As it is typed: whole GiB of what is large, whole MiB else.
+fn rounded(bytes: u64) -> String {
+    let unit: u64 = match bytes {
+        0..0xa0_0000 => 1,
+        0xa0_0000..0x2_8000_0000 => 1 << 20,
+        _ => 1 << 30,
+    };
+    format_bytes(bytes / unit * unit)
+}
+
 /// That test files are smaller than the workload would have them, if they are.
 pub fn of_files(spec: &Spec) -> Option<Notice> {
-    let message = spec.told_fit()?;
+    let message = fitted(spec)?;
     let advice = "Smaller files leave more to caches: compare with runs of the same size, or make \
                   room for more.";
     let (title, advice) = ("size of the test files".to_owned(), advice.to_owned());
     Some(Notice { title, messages: vec![message], advice, is_severe: false })
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+    use iotax_experiment::{Arm, Target, Workload};
+
+    use super::*;
+
+    #[test]
+    fn how_files_were_fitted_is_one_sentence() {
+        let workload = Workload::preset("randread-4k").expect("a workload");
+        let arms = ["a", "b"].map(|arm| Arm::new(arm, Target::Path(arm.into())));
+        let mut draft = Draft::compare(vec![workload], arms.into()).expect("two arms");
+        let mut sentence = |from_bytes, to_bytes, scale| {
+            let free_bytes = 2 << 30;
+            draft.fitted = Some(Fitted { arm: 1, free_bytes, from_bytes, to_bytes, scale });
+            fitted(&draft).unwrap_or_default()
+        };
+        assert_snapshot!(sentence((110 << 30) + 5, (1662 << 20) + 5, Some(0.03)), @"test files of 1662M instead of 110G, as with --scale 0.03, because b has room for 2G");
+        assert_snapshot!(sentence(1 << 30, 832 << 20, None), @"test files of 832M instead of 1G, because b has room for 2G");
+    }
 }

@@ -10,14 +10,14 @@ use super::comparison::{by_size, primary_effects, primary_of_each, size, subject
 use crate::name::{self, printable};
 
 /// An experiment of one phase, and its analysis.
-pub type Part = (ExperimentHead, Analysis);
+pub type AnalyzedPhase = (ExperimentHead, Analysis);
 
 /// Arms up to which each gets a sentence.
 const MAX_SENTENCES: usize = 4;
 
 /// `luks against base: slower in 2 of 3 phases (most in git-status, 7.1x slower [3.4, 14] in
 /// throughput), undecided in 1.`
-pub fn sentences(parts: &[Part]) -> Vec<String> {
+pub fn sentences(parts: &[AnalyzedPhase]) -> Vec<String> {
     let mut found: Vec<(&Analysis, &Comparison)> = parts
         .iter()
         .flat_map(|(_, analysis)| told(analysis).into_iter().map(move |c| (analysis, c)))

@@ -6,12 +6,12 @@ use iotax_quantity::{capital, list};
 
 use super::against::baseline_of;
 use super::comparison::{primary_of_each, subject};
-use super::phases::Part;
+use super::phases::AnalyzedPhase;
 use crate::name::{self, printable};
 use crate::sentence;
 
 /// What is said of all jobs together: what each arm's verdicts are, and what holds for all jobs.
-pub fn sentences(parts: &[Part]) -> Vec<String> {
+pub fn sentences(parts: &[AnalyzedPhase]) -> Vec<String> {
     let (experiment, first) = &parts[0];
     let mut sentences: Vec<String> = Vec::new();
     if first.matrix.is_none() {
@@ -19,8 +19,9 @@ pub fn sentences(parts: &[Part]) -> Vec<String> {
             sentences.extend(tally(parts, pair));
         }
     }
-    let is_single =
-        |(_, part): &Part| part.comparisons.iter().all(|comparison| comparison.lo.is_none());
+    let is_single = |(_, part): &AnalyzedPhase| {
+        part.comparisons.iter().all(|comparison| comparison.lo.is_none())
+    };
     if first.arms.len() > 1 && parts.iter().all(is_single) {
         sentences
             .push("One result each: how much of a difference is chance cannot be told.".to_owned());
@@ -34,7 +35,7 @@ pub fn sentences(parts: &[Part]) -> Vec<String> {
 }
 
 /// `c-azure against aks: slower in read_bw, write_bw; undecided in read_iops.`
-fn tally(parts: &[Part], pair: &Comparison) -> Option<String> {
+fn tally(parts: &[AnalyzedPhase], pair: &Comparison) -> Option<String> {
     let own = |part: &Analysis| -> Option<Comparison> {
         let found = primary_of_each(part).into_iter().find(|c| c.subject == pair.subject)?;
         Some(found.clone())

@@ -10,6 +10,7 @@ use iotax_experiment::{HostCommands, Layer, Requirement, Spec, StopMode, Target}
 use iotax_quantity::{count, percent};
 use iotax_rig::GivenUp;
 use iotax_run::Drivers;
+use iotax_wording::doubt::fitted;
 use serde_json::json;
 
 use crate::args::{Format, LoadArgs, PlanCommand};
@@ -59,7 +60,7 @@ fn text(spec: &Spec, plan: &Plan) -> String {
         }
         out.push('\n');
     }
-    if let Some(told) = spec.told_fit() {
+    if let Some(told) = fitted(spec) {
         out.push_str("Files\n");
         wrap(&mut out, &told, "  ", "    ");
         out.push('\n');

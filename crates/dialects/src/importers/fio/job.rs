@@ -2,7 +2,7 @@
 
 use std::io;
 
-use iotax_record::{DirectionRecord, JobRecord, LatencyHistogram, LatencySummary};
+use iotax_record::{DirectionRecord, FioLatency, JobRecord, LatencyHistogram, LatencySummary};
 
 use super::raw::{RawDirection, RawJob, RawLatency};
 use crate::importers::imported::{Error, MOST, Number, whole};
@@ -208,7 +208,7 @@ fn is_real(key: &str, value: Number) -> bool {
 }
 
 fn summary(chosen: &Chosen<'_>, job: &str, part: &str) -> Result<LatencySummary, Error> {
-    let Chosen { latency, unit_ns, name, .. } = chosen;
+    let Chosen { latency, unit_ns, name, is_total } = chosen;
     let field = |member: &str| format!("{part}.{name}.{member}");
     let ns = |number: Number, member: &str| -> Result<Option<u64>, Error> {
         let units = number.count(job, field(member))?;
@@ -234,7 +234,7 @@ fn summary(chosen: &Chosen<'_>, job: &str, part: &str) -> Result<LatencySummary,
         min_ns: ns(latency.min, "min")?,
         max_ns: ns(latency.max, "max")?,
         quantiles,
-        called: Some(name.trim_end_matches("_ns").to_owned()),
+        called: Some(if *is_total { FioLatency::Lat } else { FioLatency::Clat }),
     })
 }
 

@@ -387,7 +387,7 @@ fn summary(a: &LatencySummary, a_ios: u64, b: &LatencySummary, b_ios: u64) -> La
         min_ns: a.min_ns.min(b.min_ns),
         max_ns: a.max_ns.max(b.max_ns),
         quantiles: Vec::new(),
-        called: a.called.clone(),
+        called: a.called,
     }
 }
 

@@ -93,7 +93,7 @@ fn usec_of_version_2_become_nanoseconds() {
             ),
         ],
         called: Some(
-            "clat",
+            Clat,
         ),
     }
     "#);

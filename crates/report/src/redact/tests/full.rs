@@ -15,8 +15,8 @@ use iotax_experiment::{
     Stop, StopMode, Stretches, Target, Think, Tree, Trims, Workload, Yields, Zone,
 };
 use iotax_record::{
-    Busiest, BusyOne, Counters, DeviceCounters, DirectionRecord, ExperimentHead, HostRecord,
-    HostRole, InterfaceCounters, JobRecord, LatencyHistogram, LoadRecord, NamedSite,
+    Busiest, BusyOne, Counters, DeviceCounters, DirectionRecord, ExperimentHead, FioLatency,
+    HostRecord, HostRole, InterfaceCounters, JobRecord, LatencyHistogram, LoadRecord, NamedSite,
     NfsClientCounters, NfsCounters, NfsGranted, NfsOperation, NfsTransportCounters,
     OperationRecord, Outcome, PathEnd, PauseRecord, Placed, Pressure, QdiscCounters, Site, Slow,
     SystemCounters, Trial,
@@ -67,6 +67,7 @@ pub(super) fn experiment() -> ExperimentHead {
             has_device: true,
             storage_id: t(),
             smallest_io_bytes: Some(512),
+            mean_latency: Some(FioLatency::Clat),
             notes: vec![t()],
             caches: vec![t()],
             known: vec![KnownLimit {
