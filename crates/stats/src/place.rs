@@ -123,9 +123,9 @@ mod tests {
         let d = [0.3, -0.1, -0.2, 0.4, 0.1, 0.0];
         let orders = [true, false, false, true, true, false];
         // t = 3.478505 of 4 degrees of freedom, and with one value less of 3, by hand.
-        let six = Place::of(&d, &orders).unwrap();
+        let six = DifferencesByOrder::of(&d, &orders).unwrap();
         assert!((six.p - 0.025_386_448).abs() < 1e-8, "{six:?}");
-        let five = Place::of(&d[..5], &orders[..5]).unwrap();
+        let five = DifferencesByOrder::of(&d[..5], &orders[..5]).unwrap();
         assert!((five.p - 0.040_112_054).abs() < 1e-8, "{five:?}");
         let without = six.taken_out(&d, &orders, &critical()).unwrap();
         let middle = mean(&without);
